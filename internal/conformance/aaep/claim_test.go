@@ -379,6 +379,24 @@ func TestClaimDetails(t *testing.T) {
 	}
 }
 
+// TestClaimBesides checks that what an honest text says next to its claim changes nothing.
+func TestClaimBesides(t *testing.T) {
+	const claim = "Acme is AAEP Level 2 conformant, verified by AAEP Conformance Suite version 0.1.0 on 2026-08-15."
+	for _, text := range []string{
+		"\n\nWe do not claim Level 3.", " It is not AAEP certified.", " We plan to reach AAEP Level 3 by 2028.",
+		" Want AAEP Level 3? Ask us.", "\n\n## AAEP conformance\n\nMore.",
+		"\n\nRun `oap-gate conformance aaep claim --text README.md` to check this.",
+		"\n\nSee the [AAEP conformance suite](https://aaep-protocol.org/conformance).",
+		"\n\nOur AAEP conformance report is public.", "\n\nThe AAEP project does not certify; it verifies.",
+		"\n\nAcme was never certified for AAEP.", "\n\n> Beta is AAEP Level 1\n> conformant, verified by AAEP\n" +
+			"> Conformance Suite version 0.1.0 on 2026-08-15.",
+	} {
+		if v, got := claimed(t, claim+text, ""); v != "pass" || len(got) > 0 {
+			t.Errorf("%q after a claim: %s %s", text, v, got)
+		}
+	}
+}
+
 // A hostile text ends soon, whatever it repeats.
 func FuzzClaim(f *testing.F) {
 	f.Add("x is AAEP Level 2 conformant on 2026-08-15.", `{"conformance_level":2}`)
