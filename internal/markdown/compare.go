@@ -177,6 +177,9 @@ func (b *Block) compared() []word {
 // Text returns the words of a block of the document as they show, with blanks between them.
 func (d *Document) Text(b *Block) string {
 	words := b.words
+	if words == nil && b.Kind != Row && d.simple(b, "*") {
+		return strings.Join(strings.Fields(strings.Join(b.Lines, " ")), " ")
+	}
 	if words == nil {
 		c := *b
 		(&Document{targets: d.targets, referred: map[string]bool{}}).words(&c)

@@ -18,7 +18,7 @@ var (
 // finish reads the words of the blocks, and finds the requirements. It reports whether the words are few enough.
 func (d *Document) finish() bool {
 	d.define()
-	d.referred = map[string]bool{}
+	d.referred, d.known = map[string]bool{}, make(map[string]word, 512)
 	for _, b := range d.Blocks {
 		d.read(b)
 		if d.size > maxWords {
@@ -101,9 +101,7 @@ func (d *Document) read(b *Block) {
 	if b.Kind != Comment {
 		b.hidden = d.hiding.String()
 	}
-	if b.Kind != Heading && b.Kind != Row && !b.raw && d.simple(b) {
-		b.Required = slices.ContainsFunc(b.Lines, hasKeyWord)
-	} else {
+	if b.Kind == Heading || b.Kind == Row || b.raw || !d.simple(b, "") || slices.ContainsFunc(b.Lines, mayRequire) {
 		d.words(b)
 		b.empty = len(b.words) == 0
 	}
@@ -117,11 +115,12 @@ func (d *Document) read(b *Block) {
 	}
 }
 
-// simple reports whether a block has words, and no sign that may make its text another than that of its lines.
-func (d *Document) simple(b *Block) bool {
-	signs := "&<`*[\\"
+// simple reports whether a block has words, and no sign that may show its text as another than that of its lines,
+// asterisks and backticks aside. It has no other of some signs either.
+func (d *Document) simple(b *Block, others string) bool {
+	signs := "&<[\\" + others
 	if b.Kind == Code || b.Kind == Comment {
-		signs = ""
+		signs = others
 	}
 	found := false
 	for _, line := range b.Lines {
@@ -131,6 +130,19 @@ func (d *Document) simple(b *Block) bool {
 		found = found || strings.ContainsFunc(line, IsWord)
 	}
 	return found
+}
+
+// mayRequire reports whether a line has a requirement word without its asterisks and backticks.
+func mayRequire(line string) bool {
+	if strings.ContainsAny(line, "*`") {
+		line = strings.Map(func(r rune) rune {
+			if r == '*' || r == '`' {
+				return -1
+			}
+			return r
+		}, line)
+	}
+	return hasKeyWord(line)
 }
 
 // words reads the words of a block.

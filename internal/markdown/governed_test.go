@@ -251,7 +251,7 @@ func TestHostile(t *testing.T) {
 	if d, err := Read(strings.Repeat("- ", 10_000) + "MUST"); err != nil || !d.Blocks[0].Required {
 		t.Errorf("an item of many levels: %v", err)
 	}
-	for _, text := range []string{strings.Repeat("\n", maxLines+1), strings.Repeat("*a* ", maxWords+1)} {
+	for _, text := range []string{strings.Repeat("\n", maxLines+1), strings.Repeat("MUST ", maxWords+1)} {
 		if _, err := Read(text); !errors.Is(err, ErrLimit) {
 			t.Errorf("%.8q repeated: %v", text, err)
 		}

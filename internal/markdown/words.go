@@ -258,29 +258,48 @@ func (d *Document) word(out []word, source string, target bool) (words []word, r
 	if strings.IndexByte(source, codeMark) >= 0 {
 		return codeWord(out, source, required)
 	}
-	text := normalized(source)
-	if !isASCII(text) {
-		d.size += len(text) / 2 // each character takes as long as a word
-	}
-	raised := strings.ContainsFunc(source, isRaised)
-	for text := range strings.FieldsSeq(text) {
-		w, known := d.known[text]
-		if !known {
-			if d.known == nil {
-				d.known = map[string]word{}
+	text, raised := source, false
+	if strings.IndexByte(source, dropMark) >= 0 || strings.IndexByte(source, joinMark) >= 0 || !isASCII(source) {
+		text, raised = normalized(source), strings.ContainsFunc(source, isRaised)
+		if !isASCII(text) {
+			d.size += len(text) / 2 // each character takes as long as a word
+		}
+		if strings.ContainsFunc(text, unicode.IsSpace) { // of NFKC
+			for part := range strings.FieldsSeq(text) {
+				w := d.look(part)
+				required = required || w.required()
+				if w.key != "" {
+					out = append(out, w)
+				}
 			}
-			w, _ = newWord(text)
+			return out, required
+		}
+	}
+	w := d.look(text)
+	if w.key == "" {
+		return out, required
+	}
+	if raised {
+		w.key, w.kind = source, max(w.kind, plainWord)
+	}
+	return append(out, w), required || w.required()
+}
+
+// look returns the word of a text, the zero word if nothing of it counts. A text repeats its words.
+func (d *Document) look(text string) word {
+	w, known := d.known[text]
+	if !known {
+		w, _ = newWord(text)
+		if d.known != nil {
 			d.known[text] = w
 		}
-		if w.key != "" {
-			if raised {
-				w.key, w.kind = source, max(w.kind, plainWord)
-			}
-			required = required || w.kind == requirement
-			out = append(out, w)
-		}
 	}
-	return out, required
+	return w
+}
+
+// required reports whether the word is a requirement word, or an address with one.
+func (w word) required() bool {
+	return w.kind == requirement || w.kind == targetWord && hasKeyWord(w.text)
 }
 
 // isRaised reports whether a character is a superscript or a subscript, which NFKC makes another number.
