@@ -1,7 +1,8 @@
 // Package checkpoint reads and writes the state that an audit leaves behind: the tip that it verified last.
 //
-// A checkpoint is a C2SP tlog-checkpoint (https://c2sp.org/tlog-checkpoint), whose size is the number of first-parent
-// commits of the tip, the root commit and the tip included:
+// A checkpoint has the lines of a C2SP tlog-checkpoint, but no Merkle root: no witness can vouch for it. For the log
+// checkpoint, see package proof. The size is the number of first-parent commits of the tip, the root commit and the
+// tip included:
 //
 //	registry.example.org/oap
 //	50000
