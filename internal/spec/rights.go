@@ -372,6 +372,9 @@ func (p passage) key() string { return p.text }
 func (p *revision) passages() (come, gone []passage) {
 	old, new := p.old.specifies(), p.new.specifies()
 	come, gone = without(new, old), without(old, new)
+	if len(come) == 0 || len(gone) == 0 {
+		return come, gone
+	}
 	for i, b := range come {
 		come[i].text = p.new.document.Text(b.Block)
 	}
@@ -455,7 +458,8 @@ func (v *View) rightRFCs() (map[int]bool, error) {
 	out := map[int]bool{}
 	for _, tree := range []*registry.Tree{v.Base, v.Head} {
 		err := tree.WalkFolder("rfcs", func(p string, _ registry.Entry) error {
-			if m := rfcNumber().FindStringSubmatch(p); m != nil && ofRight(path.Base(p)) != "" {
+			// Without the number: affects knows RFC 0016 to 0018 by theirs.
+			if m := rfcNumber().FindStringSubmatch(p); m != nil && ofRight(p[len(m[0]):]) != "" {
 				if n, err := strconv.Atoi(m[1]); err == nil {
 					out[n] = true
 				}
