@@ -261,7 +261,10 @@ func (c *comparison) repairable(old, new word) bool {
 	default:
 		return false
 	}
-	r := Repair{strings.Trim(old.text, punctuation), strings.Trim(new.text, punctuation)}
+	r := Repair{old.text, new.text}
+	if old.kind == spelled {
+		r = Repair{strings.Trim(old.text, punctuation), strings.Trim(new.text, punctuation)}
+	}
 	if !slices.Contains(c.repairs, r) {
 		c.repairs = append(c.repairs, r)
 	}
