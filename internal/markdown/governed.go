@@ -3,6 +3,7 @@ package markdown
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
@@ -124,7 +125,7 @@ func (d *Document) simple(b *Block, others string) bool {
 	}
 	found := false
 	for _, line := range b.Lines {
-		if strings.ContainsAny(line, signs) || !isASCII(line) {
+		if strings.ContainsAny(line, signs) || !isASCII(line) || strings.ContainsFunc(line, unicode.IsControl) {
 			return false
 		}
 		found = found || strings.ContainsFunc(line, IsWord)

@@ -56,8 +56,10 @@ func (s *scanner) scan() {
 		c := s.text[i]
 		n := 1
 		switch {
-		case c == ' ' || c == '\n':
+		case c == ' ' || '\n' <= c && c <= '\r':
 			s.end()
+		case c < ' ' || c == '\x7f': // not seen, but between the letters of a word
+			s.out = append(s.out, joinMark)
 		case c == '<':
 			if n = s.angle(i); n == 0 {
 				n = 1
@@ -65,7 +67,7 @@ func (s *scanner) scan() {
 			}
 		case c == '&':
 			n = s.entity(i)
-		case s.raw && c >= ' ':
+		case s.raw:
 			n = s.character(i)
 		case c == '\\':
 			n = s.escape(i)
@@ -79,7 +81,7 @@ func (s *scanner) scan() {
 			s.out = append(s.out, c)
 		case c == ']':
 			n = s.link(i)
-		case c >= ' ':
+		default:
 			n = s.character(i)
 		}
 		i += n
@@ -103,9 +105,7 @@ func (s *scanner) end() {
 
 func (s *scanner) character(i int) int {
 	if c := s.text[i]; c < utf8.RuneSelf {
-		if c != '\x7f' {
-			s.out = append(s.out, c)
-		}
+		s.out = append(s.out, c)
 		return 1
 	}
 	r, n := utf8.DecodeRuneInString(s.text[i:])

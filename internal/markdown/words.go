@@ -193,7 +193,7 @@ func isASCII(text string) bool {
 func normalized(text string) string {
 	if isASCII(text) {
 		return strings.Map(func(r rune) rune {
-			if r == '`' || r == dropMark || r == joinMark || r == codeMark {
+			if r == '`' || r < ' ' && r != '\n' && r != '\t' || r == '\x7f' {
 				return -1
 			}
 			return r
@@ -201,7 +201,7 @@ func normalized(text string) string {
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '`', r < ' ' && r != '\n' && r != '\t', isUnseen(r):
+		case r == '`', r < ' ' && r != '\n' && r != '\t', r == '\x7f', isUnseen(r):
 			return -1
 		case r == '\u2010', r == '\u2011':
 			return '-'
