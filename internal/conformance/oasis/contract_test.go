@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -281,7 +280,7 @@ func TestFolders(t *testing.T) {
 		},
 		"a link to a device":        func(p string) error { return os.Symlink("/dev/zero", p) },
 		"a relative link out of it": func(p string) error { return os.Symlink("../../../../../../etc/passwd", p) },
-		"a FIFO":                    func(p string) error { return syscall.Mkfifo(p, 0o666) },
+		"a FIFO":                    func(p string) error { return mkfifo(p, 0o666) },
 		"a folder":                  func(p string) error { return os.Mkdir(p, 0o777) },
 		"a file that is larger": func(p string) error {
 			return os.WriteFile(p, make([]byte, maxContract+1),

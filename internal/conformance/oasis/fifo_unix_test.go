@@ -1,0 +1,7 @@
+//go:build unix
+
+package oasis
+
+import "syscall"
+
+var mkfifo = syscall.Mkfifo

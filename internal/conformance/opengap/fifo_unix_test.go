@@ -1,0 +1,7 @@
+//go:build unix
+
+package opengap
+
+import "syscall"
+
+var mkfifo = syscall.Mkfifo
