@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 // auditOffline is the audit of a generated registry's main.

@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
 
 // mirror is a mirror's first run beside git's clone of the same, its runs with nothing new, and what it serves.

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 

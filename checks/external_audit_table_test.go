@@ -3,7 +3,7 @@ package checks_test
 import (
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 )
 
 // L5 needs a declared external audit (RFC 0026 section 10).

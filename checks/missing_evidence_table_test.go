@@ -3,7 +3,7 @@ package checks_test
 import (
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 )
 
 // Exactly one check reports that a document is missing; those that needed it say who does. Where a flag leaves that one

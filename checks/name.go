@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fold"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 

@@ -3,7 +3,7 @@ package checks_test
 import (
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 )
 
 // Where a DID lets somebody act, it does so in each of its spellings; a path keeps its letter case, and a text that is

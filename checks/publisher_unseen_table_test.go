@@ -3,7 +3,7 @@ package checks_test
 import (
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 )
 
 // What is not seen in a publisher's name makes no second publisher, nor does a number in a register that is written as

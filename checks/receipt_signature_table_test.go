@@ -3,7 +3,7 @@ package checks_test
 import (
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/checktest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 )
 
 func TestReceiptSignature(t *testing.T) {

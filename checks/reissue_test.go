@@ -3,7 +3,7 @@ package checks
 import (
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 )
 
 // The receipt schema knows no tier yet, so that no listing can show a Receipt that names one.

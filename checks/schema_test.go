@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 )
 
 // TestFixOfManyUnknownMembers holds that what is meant for a missing member is sought among thousands without listing

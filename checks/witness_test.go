@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
 )
 
 // web5 is a witness that counts for L5, on a domain of its own, of a publisher.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 var update = flag.Bool("update", false, "write what the commands of contributor.md print into the page")

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
 // TestProofsPage runs the calls of proofs.md in their order, in a directory with a clone.

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 func page(t *testing.T, name string) string {

@@ -3,7 +3,7 @@ package registry
 import (
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
 // BaseOf resolves rev, or the branch of the registry's own remote: in a clone of a fork that is upstream, since

@@ -5,7 +5,7 @@ import (
 	"context"
 	"sort"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
 // compare lists the paths whose entries differ between two trees, in byte order. Nothing is taken for

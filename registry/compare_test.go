@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
 // TestCompareAsGitDoes compares random trees and holds the result against git diff-tree; and what the changes

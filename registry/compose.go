@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
 // composed holds the objects that no commit holds yet: folders as they would be once a range has landed,

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
 // Connected reports whether the clone has every object that a commit reaches: its history by all parents, their trees,

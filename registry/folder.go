@@ -6,8 +6,8 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
 // Limits on the trees of a clone. A tree of a few objects can name more paths than any machine can list.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
 // PathVersion is what a path held from a first-parent commit on.

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
 var ctx = context.Background()

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/ignore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/ignore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 // Location is where a file lies with regard to Git.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
 // write writes a file below a clone, with its folders.

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
 // NestedRepository is the code of a repository whose folder is in the work tree of another one. A pull request can

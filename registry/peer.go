@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
 // PeerRelation says where the tip of another copy stands, seen from one's own.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/ahead"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/ahead"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
 )
 
 // Scan reads every record of a kind and yields f's result for each, in byte order of the paths. Files are decoded by

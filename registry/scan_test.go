@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 // collect gives all that a scan yields, or its error.

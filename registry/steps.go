@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
 // Step is one commit of the first-parent history, beside its first parent.

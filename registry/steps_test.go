@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 // TestStretches holds that commits compared in batches change what each compared by itself changes: loose, packed by

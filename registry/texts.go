@@ -3,7 +3,7 @@ package registry
 import (
 	"sync"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
 // KeepTexts has the text of each record that is read from now on kept for the one who reads it next, as an audit does

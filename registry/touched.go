@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
 // touched lists the commits of the range and what counts as changed by each; see Commit.Touched. They come after their

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
 // TestMain keeps the configuration and the ignore patterns of whoever runs the tests out of them.

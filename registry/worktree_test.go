@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
 // worktreeTree is the tree that git would commit, made in a copy of the index by the user's git.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 

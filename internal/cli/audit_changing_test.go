@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 // TestAuditOfChangingClone audits a clone while git repacks, prunes and fetches: the verdict is the right one, or

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
 // tag gives the pages of these implementations entity tags, so that a cache keeps them.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
 
 // TestAuditOverlap holds that an audit that began before another moved the checkpoint does not move it back.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
 
 // TestPeerByURL holds that a peer is fetched and compared with wherever the clone is named from.

@@ -23,19 +23,20 @@ import (
 // coded are the packages that give findings their codes, from the root of the module.
 var coded = []string{
 	"checks", "gate", "registry", "internal/cli",
-	"internal/conformance/aaep", "internal/conformance/oasis", "internal/conformance/opengap", "internal/did",
-	"internal/doctor", "internal/domainage", "internal/evidence", "internal/manifest",
-	"internal/mirror", "internal/mirror/prove", "internal/mirror/publish", "internal/mirrorstate", "internal/oap/proof",
+	"internal/conformance/aaep", "internal/conformance/oasis", "internal/conformance/opengap", "internal/oap/did",
+	"internal/install/doctor", "internal/oap/domainage", "internal/evidence", "internal/oap/manifest",
+	"internal/mirror", "internal/mirror/prove", "internal/mirror/publish", "internal/mirror/mirrorstate",
+	"internal/oap/proof",
 	"internal/author", "internal/author/authorcmd", "internal/frame", "internal/mirror/mirrorcmd",
-	"internal/verify/verifycmd", "internal/receipt", "internal/report", "internal/schema",
-	"internal/spec", "internal/strict", "internal/verify",
+	"internal/verify/verifycmd", "internal/oap/receipt", "internal/report", "internal/strict/schema",
+	"internal/governance", "internal/strict", "internal/verify",
 	vocabulary, errorsWithCodes,
 }
 
 // vocabulary and errorsWithCodes are the packages whose functions take a code wherever they are called.
 const (
 	vocabulary      = "internal/verdict"
-	errorsWithCodes = "internal/remedy"
+	errorsWithCodes = "internal/base/remedy"
 )
 
 // TestEveryCodeIsExplained holds, by the source alone, that each code that a finding may be given has a meaning and a

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 // TestComplete asks for what a shell asks for, and holds some of the words that it must get and how it goes on.

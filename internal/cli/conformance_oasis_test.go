@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
 )
 
 const greenhouseYAML = `profile: oasis profile/ä&b

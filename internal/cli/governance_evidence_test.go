@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 // TestReadmeEvidence holds the example of a renamed test in docs/governance.md to what the program prints.

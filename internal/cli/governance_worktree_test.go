@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
 // TestGovernanceWorktree holds that the files on disk are judged as `git add -A` commits them: whatever Git's settings

@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
 // maxMemory is what a run may take, whatever the web serves. The race detector takes several times as much.

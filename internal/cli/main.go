@@ -1,5 +1,6 @@
-// Package cli is the command line: commands, flags, environment, exit status. The command line is the
-// project's public interface; no Go interface is promised.
+// Package cli lists the products and runs the command line.
+//
+// The command line is the project's public interface; no Go interface of this package is promised.
 package cli
 
 import (
@@ -19,11 +20,12 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/demo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/conformancecmd"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 )
 
 // floor is never touched, so no memory of the machine: it only tells the collector to let the first 32 MiB of garbage
@@ -99,7 +101,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 			protocols = append(protocols, p.protocol)
 		}
 	}
-	root.AddCommand(conformancecmd.New(sys, protocols), newDemo(sys), newReplay(sys), newExplain(sys), newSchema(sys),
+	root.AddCommand(conformancecmd.New(sys, protocols), demo.New(sys), newReplay(sys), newExplain(sys), newSchema(sys),
 		newVersion(sys))
 	complete(root)
 	refuseEmpty(root)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 )
 
 // only returns the one file of the mirror that a pattern matches.

@@ -10,15 +10,15 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/conformancecmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/governancecmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/installcmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorcmd"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify/verifycmd"
 )
@@ -76,7 +76,7 @@ var products = []product{
 		commands: []func(frame.IO) *cobra.Command{governancecmd.New},
 		modes: []actionMode{{"governance", []actionStep{{command: "governance", inputs: []string{"path=repo", "base",
 			"checks=only", "skip", "exception", "allow-pull-request-target"}, asks: forge.PullEvents}}}},
-		subjects: []subject{{judges: "a change of the specification, in governance", rules: spec.Rules(),
+		subjects: []subject{{judges: "a change of the specification, in governance", rules: governance.Rules(),
 			online: "needed for reviews and labels"}},
 	},
 	{

@@ -17,7 +17,7 @@ import (
 	"github.com/mr-tron/base58"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 // keyFile writes the key of a name, which the world's implementations have too, as PEM, jwk or multikey.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/mr-tron/base58"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 const quorum = `base:

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 // TestInterrupted holds that an audit or a check which is asked to end still tells what it knows, and says that it

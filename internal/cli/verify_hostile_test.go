@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
 // TestHostileTargetsInMemory verifies sixty-four targets side by side whose sites serve what costs most. Each ends in

@@ -3,8 +3,8 @@ package cli
 import (
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
 // build makes the registry and the web that spec describes, until the test ends.

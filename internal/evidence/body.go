@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 // body reads an answer's body and undoes its encoding on the way, so that a compressed bomb ends at its

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
 )
 
 func obtained(r Request, body string) Observation {

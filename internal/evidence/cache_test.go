@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
 // aged moves what a cache holds back in time.

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
 
 // NewTransport is the way to one server that the operator named, which may have a private address, and to public ones

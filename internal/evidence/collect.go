@@ -11,12 +11,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )

@@ -14,7 +14,7 @@ import (
 
 	"code.dny.dev/ssrf"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 )
 
 // ConnectTo has connections for Host made to Addr. TLS still verifies Host. Such an address is exempt from

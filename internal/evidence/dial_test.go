@@ -19,7 +19,7 @@ import (
 	"code.dny.dev/ssrf"
 	"golang.org/x/net/dns/dnsmessage"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
 var forbidden = []string{

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
 const registered = "2020-01-01T00:00:00Z"

@@ -1,5 +1,7 @@
-// Package evidence fetches what the world says about a registry's records: documents over HTTPS, domain
-// age over RDAP and WHOIS. Everything that is not in Git enters through Source, the clock too.
+// Package evidence collects what the web says about a record.
+//
+// It fetches documents over HTTPS and the age of domains over RDAP and WHOIS. Everything that is not in Git enters
+// through Source, the clock too.
 package evidence
 
 import (
@@ -8,10 +10,10 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )

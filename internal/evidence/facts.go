@@ -3,10 +3,10 @@ package evidence
 import (
 	"fmt"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/manifest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 )
 
 // Kind is a piece of evidence that checks need, each owned by exactly one check.

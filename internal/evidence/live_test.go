@@ -20,7 +20,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/webtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
 var testNow = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)

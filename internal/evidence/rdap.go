@@ -8,7 +8,7 @@ import (
 
 	"github.com/openrdap/rdap/bootstrap"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 )
 
 // IANA's list of the RDAP servers of top-level domains (RFC 9224).

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 )
 
 // NewRecorded is a source that answers from a bundle and knows nothing else: a request that is not in it is

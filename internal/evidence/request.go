@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 )
 
 // refusal is why there is no evidence: what an Observation says about it. It is an error within this

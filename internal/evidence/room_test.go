@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
 
 // TestVersions has a URL that serves another document in each run: the newest 16 stay, and what is pinned.

@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/memo"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/memo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 )
 
 // Target is an implementation whose documents are sought without a listing that names them.

@@ -10,8 +10,8 @@ import (
 
 	whoisclient "github.com/likexian/whois"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 const ianaWHOIS = "whois.iana.org"

@@ -1,5 +1,7 @@
-// Package forge speaks with the forge that hosts a registry, by GitHub's REST API: it writes the one comment of a pull
-// request, and reads and applies the protections of the default branch. The host comes from the operator alone.
+// Package forge reads and changes settings and comments at the forge.
+//
+// It speaks with the forge that hosts a registry, by GitHub's REST API: it writes the one comment of a pull request,
+// and reads and applies the protections of the default branch. The host comes from the operator alone.
 package forge
 
 import (
@@ -21,8 +23,8 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
 // DefaultBaseURL is GitHub's own API.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
 
 func TestNewRefuses(t *testing.T) {

@@ -3,8 +3,8 @@ package forge
 import (
 	"fmt"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 // maxEvent is the size of an event file in bytes.

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 )
 
 // Prune takes required checks from the repository's own rulesets and from the classic protection of a branch, and

@@ -13,7 +13,7 @@ import (
 	"sort"
 	"strconv"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 )
 
 // Standing is what protects the default branch at the forge, source by source, in the words of a repo-config.

@@ -1,4 +1,6 @@
-// Package install writes the gate into a registry: its workflows, their owners and the configurations, as the
+// Package install installs the gate and inspects the installation.
+//
+// The package itself writes the gate into a registry: its workflows, their owners and the configurations, as the
 // documentation has them, with what is left open there filled in.
 package install
 
@@ -14,9 +16,9 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 // Release is what the files name of the gate.

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 

@@ -19,8 +19,8 @@ import (
 
 	"golang.org/x/net/netutil"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 // The bounds of serving.

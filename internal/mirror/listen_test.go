@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 )
 
 // TestSite holds what is served, with which head, and that nothing else of the folder is.

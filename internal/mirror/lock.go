@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
 // lock takes the lock of a mirror and writes there which process holds it. A file that merely is there is no lock: a

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
 // TestDistinct holds which names are of one peer.

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/ghtest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/peer"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
 // TestPassStops ends a pass over the stored objects by its context: it keeps its position, and the next one ends it.

@@ -1,5 +1,7 @@
-// Package mirror is the audit of a whole clone, and what it knows beside the clone: what was verified before, what
-// other copies show, and where the state of this run is left.
+// Package mirror audits and mirrors a whole registry.
+//
+// An audit knows more than the clone: what was verified before, what other copies show, and where the state of this run
+// is left.
 package mirror
 
 import (
@@ -14,11 +16,11 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/checkpoint"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/commitsig"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gitstore"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )

@@ -5,7 +5,7 @@ import (
 	goruntime "runtime/metrics"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-
 	"github.com/sethvargo/go-githubactions"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // AnnotationLimit is the highest MaxAnnotations: GitHub drops what is beyond ten of a severity in a step, and

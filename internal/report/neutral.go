@@ -5,7 +5,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
 
 // maxField caps one foreign text in a log or a table, in UTF-16 code units: GitHub cuts messages at 4,096.

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/atomicfile"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/crash"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 

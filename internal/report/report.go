@@ -1,7 +1,7 @@
-// Package report writes a verdict.Report as bytes: for people, for machines, for a forge.
+// Package report writes a report in each format.
 //
-// Every string of a Report is held to be hostile, check ids and verdicts included: a report may be read
-// from a file that a stranger made. Each writer is a function of the report and its options alone.
+// Every string of a Report is held to be hostile, check ids and verdicts included: a report may be read from a file
+// that a stranger made. Each writer is a function of the report and its options alone.
 package report
 
 import (

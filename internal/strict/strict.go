@@ -1,8 +1,9 @@
-// Package strict reads JSON the way a gate must: one meaning for each text, or an error with a position.
+// Package strict reads JSON, YAML and schemas with one meaning.
 //
-// It refuses what encoding/json lets pass: duplicate members (also by escapes), invalid UTF-8, lone
-// surrogates, a byte order mark, anything after the value, deep nesting, and numbers that are longer than
-// a cap or outside the range of an IEEE 754 double (RFC 7493, I-JSON).
+// Each text has one meaning, or is an error with a position. The package itself reads JSON. It refuses what
+// encoding/json lets pass: duplicate members (also by escapes), invalid UTF-8, lone surrogates, a byte order mark,
+// anything after the value, deep nesting, and numbers that are longer than a cap or outside the range of an IEEE 754
+// double (RFC 7493, I-JSON).
 package strict
 
 import "fmt"

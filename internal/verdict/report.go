@@ -1,5 +1,6 @@
-// Package verdict is what a judgement is, whatever is judged: the findings of a check, its outcome on one subject, and
-// the report of them all.
+// Package verdict defines finding, outcome, rule, report and the runner of a catalogue.
+//
+// They are the same whatever is judged.
 package verdict
 
 import (

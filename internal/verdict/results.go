@@ -17,7 +17,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json" // takes no member in other letter case
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
 // Results are the results of a report. The zero value holds none, and takes any number of them in memory; told to

@@ -3,8 +3,8 @@ package verify
 import (
 	"context"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirrorstate"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 

@@ -1,5 +1,7 @@
-// Package verify judges one implementation by the Conformance Verification of RFC 0019 section 6, and tells it as a
-// Verification Report. Each rule is that of the registry's checks: what is verified is a listing that nobody wrote.
+// Package verify judges one implementation by RFC 0019 section 6.
+//
+// It tells the Conformance Verification as a Verification Report. Each rule is that of the registry's checks: what is
+// verified is a listing that nobody wrote.
 package verify
 
 import (
@@ -10,9 +12,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 )
 
 // MaxTargets is how many targets one run has.

@@ -24,8 +24,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/fixture"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 func main() {

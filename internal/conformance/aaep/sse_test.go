@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/aaeptest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
 )
 
 // coreEvent is what a subscriber takes for an event of the protocol.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/ignore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/ignore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 // Limits of what is read of an agent's folder.

@@ -11,9 +11,9 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/mod/semver"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/ignore"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/pytoken"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/pytoken"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/ignore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 

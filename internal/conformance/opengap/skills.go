@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/pytoken"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/pytoken"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 

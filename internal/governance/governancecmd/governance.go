@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/spec"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -39,9 +39,9 @@ type governanceOptions struct {
 func (o *governanceOptions) bind(c *cobra.Command, sys frame.IO) {
 	f := c.Flags()
 	o.Span.Bind(c, sys, true)
-	o.Checks.Bind(c, verdict.IDs(spec.Rules()), nil, nil)
+	o.Checks.Bind(c, verdict.IDs(governance.Rules()), nil, nil)
 	o.forge.Bind(c)
-	o.Output.Judges(spec.Rules(), func(string, string) *verdict.Report { return o.report("") }, nil)
+	o.Output.Judges(governance.Rules(), func(string, string) *verdict.Report { return o.report("") }, nil)
 	o.Output.Bind(c, sys, true)
 	f.StringVar(&o.pr, "pr", "", "event `FILE` with the pull request (default: GITHUB_EVENT_PATH)")
 	f.StringVar(&o.body, "body", "", "`FILE` with the pull request's body, for a draft")
@@ -129,7 +129,7 @@ func (o *governanceOptions) report(chosen string) *verdict.Report {
 	if rep.Assumed == nil {
 		rep.Assumed = []string{}
 	}
-	for _, r := range spec.Rules() {
+	for _, r := range governance.Rules() {
 		if !o.Selected(r.ID) {
 			rep.NotRun = append(rep.NotRun, r.ID)
 		}
@@ -160,7 +160,7 @@ func (o *governanceOptions) judge(ctx context.Context, sys frame.IO) (*verdict.R
 	if err != nil {
 		return nil, err
 	}
-	rep.Settle(spec.Rules())
+	rep.Settle(governance.Rules())
 	return rep, nil
 }
 
@@ -181,10 +181,10 @@ func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Reposi
 			return err
 		}
 	}
-	if err := spec.HasSpecification(base, head); err != nil {
+	if err := governance.HasSpecification(base, head); err != nil {
 		return err
 	}
-	texts := &spec.Texts{}
+	texts := &governance.Texts{}
 	return repo.Steps(ctx, from, c.Head, func(s *registry.Step) error {
 		rep.Counts.Records++
 		object, err := repo.CommitObject(s.Commit.ID)
@@ -193,15 +193,15 @@ func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Reposi
 		}
 		rep.Commits = append(rep.Commits, gate.NameCommit(s.Commit.ID, object))
 		if len(s.Commit.Parents) == 0 {
-			j, err := spec.Root(s.Commit.ID, o.Selected)
+			j, err := governance.Root(s.Commit.ID, o.Selected)
 			rep.Results.Add(j.Results...)
 			return err
 		}
-		p, err := spec.NewStep(s, texts)
+		p, err := governance.NewStep(s, texts)
 		if err != nil {
 			return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
 		}
-		p.Words = spec.NewWords("the commit's message", string(object.Message))
+		p.Words = governance.NewWords("the commit's message", string(object.Message))
 		return o.add(rep, p)
 	})
 }
@@ -232,7 +232,7 @@ func (o *governanceOptions) judgeRange(ctx context.Context, sys frame.IO, repo *
 	if len(r.MergeBases) > 0 {
 		rep.MergeBase = r.MergeBases[0]
 	}
-	p, err := spec.NewRange(ctx, repo, r, &spec.Texts{})
+	p, err := governance.NewRange(ctx, repo, r, &governance.Texts{})
 	if err != nil {
 		return err
 	}
@@ -255,9 +255,9 @@ func (o *governanceOptions) judgeRange(ctx context.Context, sys frame.IO, repo *
 }
 
 // add judges a proposal for the report.
-func (o *governanceOptions) add(rep *verdict.Report, p *spec.Proposal) error {
+func (o *governanceOptions) add(rep *verdict.Report, p *governance.Proposal) error {
 	p.DenyException = o.exception == "deny"
-	j, err := spec.Judge(p, o.Selected)
+	j, err := governance.Judge(p, o.Selected)
 	rep.Results.Add(j.Results...)
 	rep.Exception = rep.Exception || j.Exception
 	rep.Charter = rep.Charter || j.Charter
@@ -276,7 +276,7 @@ type pullEvent struct {
 
 // pullRequest takes the words, the opener, the labels and the head from the event.
 func (o *governanceOptions) pullRequest(ctx context.Context, sys frame.IO, repo *registry.Repository,
-	p *spec.Proposal) (of pullEvent, err error) {
+	p *governance.Proposal) (of pullEvent, err error) {
 	p.Labels = o.labels
 	path := o.pr
 	if path == "" && sys.Getenv("GITHUB_ACTIONS") == "true" && slices.Contains(forge.PullEvents,
@@ -293,7 +293,7 @@ func (o *governanceOptions) pullRequest(ctx context.Context, sys frame.IO, repo 
 		if !ok {
 			return of, remedy.Errorf(wanted, "the event %s has no pull request", path)
 		}
-		p.Words = spec.NewWords("the pull request's body", strict.String(pull, "body"))
+		p.Words = governance.NewWords("the pull request's body", strict.String(pull, "body"))
 		p.Opener = strict.String(pull, "user", "login")
 		of = pullEvent{strict.Int(pull, "number"), strict.Int(pull, "commits"),
 			strict.String(pull, "base", "sha")}
@@ -310,13 +310,13 @@ func (o *governanceOptions) pullRequest(ctx context.Context, sys frame.IO, repo 
 		if err != nil {
 			return of, remedy.Errorf("name a file with the body", "reading --body: %v", err)
 		}
-		p.Words = spec.NewWords("the pull request's body", string(text))
+		p.Words = governance.NewWords("the pull request's body", string(text))
 	}
 	return of, nil
 }
 
 // proposes sets the commit that approvals are of: the pull request's head. What is judged is that or its merge.
-func proposes(ctx context.Context, repo *registry.Repository, p *spec.Proposal, head string) error {
+func proposes(ctx context.Context, repo *registry.Repository, p *governance.Proposal, head string) error {
 	if head == "" || p.Head == "" || head == p.Head {
 		return nil
 	}
@@ -334,8 +334,8 @@ func proposes(ctx context.Context, repo *registry.Repository, p *spec.Proposal, 
 }
 
 // ofForge says who is asked for what only the forge knows.
-func (o *governanceOptions) ofForge(ctx context.Context, sys frame.IO, p *spec.Proposal, pull pullEvent) error {
-	p.Forge = &spec.Forge{}
+func (o *governanceOptions) ofForge(ctx context.Context, sys frame.IO, p *governance.Proposal, pull pullEvent) error {
+	p.Forge = &governance.Forge{}
 	if o.ask && !o.forge.Offline {
 		if pull.number == 0 {
 			return remedy.Errorf("give the event with --pr FILE", "--forge: the pull request's number is not known")
@@ -346,24 +346,24 @@ func (o *governanceOptions) ofForge(ctx context.Context, sys frame.IO, p *spec.P
 			return err
 		}
 		p.Forge.Repository = client.Repository
-		p.Forge.Reviews = func() ([]spec.Review, error) {
-			return forge.All[spec.Review](ctx, client, "reading the reviews",
+		p.Forge.Reviews = func() ([]governance.Review, error) {
+			return forge.All[governance.Review](ctx, client, "reading the reviews",
 				fmt.Sprintf("pulls/%d/reviews", pull.number))
 		}
 		p.Forge.Authors = func() ([]string, error) { return authors(ctx, client, pull, p.Head) }
 		p.Forge.Labels = func(issues []int) ([]string, error) { return issueLabels(ctx, client, issues) }
 	}
 	if o.reviews != "" {
-		data, err := capped.ReadFile(o.reviews, spec.MaxReviews)
+		data, err := capped.ReadFile(o.reviews, governance.MaxReviews)
 		if err != nil {
 			return remedy.Errorf("name the file with the forge's list of reviews", "reading --reviews: %v", err)
 		}
-		reviews, err := spec.ParseReviews(o.reviews, data)
+		reviews, err := governance.ParseReviews(o.reviews, data)
 		if err != nil {
 			return remedy.Errorf("give the forge's list of reviews, all pages as one array", "reading --reviews: %v",
 				err)
 		}
-		p.Forge.Reviews = func() ([]spec.Review, error) { return reviews, nil }
+		p.Forge.Reviews = func() ([]governance.Review, error) { return reviews, nil }
 	}
 	return nil
 }

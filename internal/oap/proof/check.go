@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 )
 
 // Codes explains the codes of a Refusal.

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/gittest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
 // vectors reads a file of the vectors that are kept outside of the repository.

@@ -1,0 +1,211 @@
+// Package listing makes the registry's records out of what documents say, in the one layout that they are written in.
+package listing
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// From is what a listing is made of: documents, and the few things that no document says.
+type From struct {
+	Slug          string
+	ToolDID       string // the Manifest's tool.did
+	ManifestURI   string // where the Manifest was found
+	ReceiptURI    string
+	ReceiptSHA256 string // of the exact bytes that are served
+	Receipt       *receipt.Receipt
+	Level         level.Level // empty: Highest of those that the Receipt claims
+	Provisional   bool
+	// More are the members that no document says: open_source, license, contact, categories, jurisdictions.
+	More map[string]any
+}
+
+// Draft is the listing that these documents make, as the record that it would be. What they say is taken as it is: its
+// file need not pass.
+func Draft(f From) *registry.Record {
+	path, root := registry.KindListing.Folder()+"/"+f.Slug+".json", f.members()
+	return &registry.Record{Path: path, Kind: registry.KindListing, Entry: registry.Entry{Mode: registry.ModeFile},
+		Document: &strict.Document{Path: path, Data: Text(registry.KindListing, root), Root: root}}
+}
+
+func (f From) members() map[string]any {
+	r := f.Receipt
+	l := cmp.Or(f.Level, Highest(r.ClaimedLevels))
+	all := map[string]any{
+		"slug": f.Slug, "name": r.ImplementationName, "tool_did": f.ToolDID, "manifest_uri": f.ManifestURI,
+		"conformance_level": string(l), "conformance_receipt_uri": f.ReceiptURI,
+		"conformance_receipt_sha256": f.ReceiptSHA256,
+		"issued_at":                  r.NotBefore.Text, "expires_at": Expires(r),
+	}
+	maps.Copy(all, f.More)
+	if l.NonCommercial() {
+		all["non_commercial"] = true
+	}
+	if f.Provisional {
+		all["provisional"] = true
+	}
+	return all
+}
+
+// Expires is the expires_at that a Receipt signs: the text of its validity.not_after, or the end of the longest window
+// after not_before where that is earlier.
+func Expires(r *receipt.Receipt) string {
+	if end := r.NotBefore.Add(checks.Window); !r.NotBefore.IsZero() && !r.NotAfter.IsZero() &&
+		end.Before(r.NotAfter.Time) {
+		return end.Truncate(time.Millisecond).Format("2006-01-02T15:04:05.999Z07:00")
+	}
+	return r.NotAfter.Text
+}
+
+// Highest is the highest of the levels that a Receipt claims: of equals the one without a suffix, a W or C only where
+// no other is claimed, and then the first. It is empty where none is claimed.
+func Highest(claimed []level.Level) level.Level {
+	var top level.Level
+	for i, l := range claimed {
+		if i == 0 || l.Base() > top.Base() || l.Base() == top.Base() && l.Base() >= 0 && len(l) < len(top) {
+			top = l
+		}
+	}
+	return top
+}
+
+// orders are the members of each kind of record, in the order of the registry's schemas.
+var orders = map[registry.Kind][]string{
+	registry.KindListing:     ofListing,
+	registry.KindPeerWitness: ofListing,
+	registry.KindRevocation: {"slug", "revoked_receipt_sha256", "reason", "evidence_uri", "revoked_at",
+		"revoked_by_did",
+		"signature", "peer_witness_signatures"},
+	registry.KindWorkflowAnchor: {"slug", "workflow_id", "workflow_manifest_id", "workflow_type", "coordinator_did",
+		"failover_coordinator_did", "cross_match_receipt_uri", "cross_match_receipt_sha256", "anchored_at",
+		"merkle_root",
+		"consistency_proof_to_prev", "jurisdictions", "is_high_stakes"},
+}
+
+var ofListing = []string{"slug", "name", "tool_did", "manifest_uri", "conformance_level", "conformance_receipt_uri",
+	"conformance_receipt_sha256", "issued_at", "expires_at", "open_source", "license", "non_commercial", "provisional",
+	"contact", "categories", "jurisdictions"}
+
+// inner are the members of the objects that a member of a record holds.
+var inner = map[string][]string{
+	"signature":               {"alg", "value", "by"},
+	"peer_witness_signatures": {"witness_did", "alg", "value", "by"},
+}
+
+// Text writes a record in its one layout: members in the order of the registry's schema, others after them by their
+// names, indented by two blanks, with a final line break. Of foreign text, characters that control, turn or show
+// nothing are written as escapes. Values are those of package strict.
+func Text(k registry.Kind, root map[string]any) []byte {
+	var b bytes.Buffer
+	write(&b, root, orders[k], "\n")
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+// write writes a value. order is that of the members of an object, or of an array's objects, as far as it is known;
+// indent begins each line.
+func write(b *bytes.Buffer, v any, order []string, indent string) {
+	switch v := v.(type) {
+	case map[string]any:
+		var names []string
+		for _, name := range order {
+			if _, there := v[name]; there {
+				names = append(names, name)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if !slices.Contains(order, name) {
+				names = append(names, name)
+			}
+		}
+		b.WriteByte('{')
+		for i, name := range names {
+			begin(b, i, indent)
+			quote(b, name)
+			b.WriteString(": ")
+			write(b, v[name], inner[name], indent+"  ")
+		}
+		end(b, len(names), indent, '}')
+	case []any:
+		b.WriteByte('[')
+		for i, e := range v {
+			begin(b, i, indent)
+			write(b, e, order, indent+"  ")
+		}
+		end(b, len(v), indent, ']')
+	case string:
+		quote(b, v)
+	case json.Number:
+		b.WriteString(v.String())
+	case bool, nil:
+		text, _ := json.Marshal(v)
+		b.Write(text)
+	default:
+		panic(fmt.Sprintf("%T is no value of a strict document", v))
+	}
+}
+
+func begin(b *bytes.Buffer, i int, indent string) {
+	if i > 0 {
+		b.WriteByte(',')
+	}
+	b.WriteString(indent + "  ")
+}
+
+func end(b *bytes.Buffer, n int, indent string, close byte) {
+	if n > 0 {
+		b.WriteString(indent)
+	}
+	b.WriteByte(close)
+}
+
+// quote writes a JSON string.
+func quote(b *bytes.Buffer, s string) {
+	b.WriteByte('"')
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == '[' &&
+			bytes.HasSuffix(b.Bytes(), []byte("##")): // a command of the runner of GitHub's workflows, in a log
+			b.WriteString(`\u005b`)
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case !hidden(r):
+			b.WriteString(s[:size])
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(b, `\u%04x`, r)
+		}
+		s = s[size:]
+	}
+	b.WriteByte('"')
+}
+
+// hidden reports whether a character controls, turns or breaks the text around it, or shows nothing.
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || fold.DefaultIgnorable(r)
+}

@@ -1,0 +1,272 @@
+package listing
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Rows are what a commit lists, by what Git alone says.
+type Rows struct {
+	Version  int       `json:"version" jsonschema:"enum=1"`
+	Commit   string    `json:"commit" jsonschema:"description=that was read"`
+	At       time.Time `json:"at" jsonschema:"description=time by which was judged"`
+	Listings []Row     `json:"listings" jsonschema:"description=by slug"`
+}
+
+// Row is one listing. Texts are as the file has them.
+type Row struct {
+	Slug          string     `json:"slug"`
+	ToolDID       string     `json:"tool_did"`
+	Level         string     `json:"level"`
+	Status        string     `json:"status" jsonschema:"enum=valid,enum=provisional,enum=expiring,enum=expired,enum=revoked,enum=refused,enum=invalid"`
+	Until         *time.Time `json:"until,omitempty" jsonschema:"description=expires_at\\, absent where that is no time"`
+	ReceiptSHA256 string     `json:"receipt_sha256"`
+	Commit        string     `json:"commit" jsonschema:"description=first-parent commit that gave the file its present content"`
+	CommittedAt   time.Time  `json:"committed_at" jsonschema:"description=committer date of that commit"`
+
+	ProvisionalUntil *time.Time `json:"provisional_until,omitempty" jsonschema:"description=when a listing whose file says provisional ends to be that: 30 days after the slug first listed the DID"`
+
+	flagged bool // the file says provisional
+}
+
+// StatusRefused is that of a record which the mirror that keeps the clone refused: its own checks fail.
+const StatusRefused = "refused"
+
+// Statuses are those that a row can have, the ones of an audit's page that need no document; a record that is no
+// listing at all is invalid.
+var Statuses = []string{verdict.StatusValid, verdict.StatusProvisional, verdict.StatusExpiring, verdict.StatusExpired,
+	verdict.StatusRevoked, StatusRefused, verdict.StatusInvalid}
+
+// RowsSchema is the JSON Schema of Rows.
+func RowsSchema(id string) []byte { return schema.Reflect(Rows{}, id, "listings of an OAP registry") }
+
+// Read reads the listings of a commit, as of a time. Records that were refused, by their paths, count for nothing.
+// Errors are of reading the repository.
+func Read(ctx context.Context, repo *registry.Repository, commit string, at time.Time,
+	refused []string) (*Rows, error) {
+	tree, err := repo.Tree(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	none := make(map[string]bool, len(refused))
+	for _, path := range refused {
+		none[path] = true
+	}
+	revoked := map[string]bool{} // a revocation is in force by its name alone, and is never refused
+	for r, err := range tree.Entries(registry.KindRevocation) {
+		if err != nil {
+			return nil, err
+		}
+		revoked[r.Path] = true
+	}
+	n := 0
+	for _, err := range tree.Entries(registry.KindListing) {
+		if err != nil {
+			return nil, err
+		}
+		n++
+	}
+	rows := make([]Row, 0, n) // a list that grows is in memory twice meanwhile
+	scan := func(rec *registry.Record) Row { return row(rec, at) }
+	for r, err := range registry.Scan(ctx, tree, registry.KindListing, scan) {
+		if err != nil {
+			return nil, err
+		}
+		if none[registry.KindListing.Folder()+"/"+r.Slug+".json"] {
+			r.Status = StatusRefused
+		}
+		rows = append(rows, r)
+	}
+	if err := anchor(ctx, repo, commit, at, rows, revoked); err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		rows[i].settle(at, revoked)
+	}
+	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(a.Slug, b.Slug) })
+	return &Rows{Version: 1, Commit: commit, At: at.UTC(), Listings: rows}, nil
+}
+
+// row copies what it keeps: the strings of a listing are parts of its text.
+func row(rec *registry.Record, at time.Time) Row {
+	slug := slugOf(rec.Path)
+	l := registry.ParseListing(rec)
+	r := Row{Slug: slug, ToolDID: strings.Clone(l.ToolDID), Level: strings.Clone(string(l.Level)),
+		ReceiptSHA256: strings.Clone(l.ReceiptSHA256), Status: verdict.StatusValid, flagged: l.Provisional}
+	if !l.Expires.IsZero() {
+		r.Until = &l.Expires
+	}
+	_, err := did.Parse(l.ToolDID)
+	switch {
+	case rec.Document == nil || l.Slug != slug || err != nil || l.Level.Base() < 0 || l.Expires.IsZero() ||
+		len(l.ReceiptSHA256) != 64 || strings.Trim(l.ReceiptSHA256, "0123456789abcdef") != "":
+		r.Status = verdict.StatusInvalid
+	case !at.Before(l.Expires):
+		r.Status = verdict.StatusExpired
+	}
+	return r
+}
+
+// settle distinguishes what counts as valid, once it is known since when the slug has listed the DID and which
+// revocations the history held.
+func (r *Row) settle(at time.Time, revoked map[string]bool) {
+	switch {
+	case r.Status != verdict.StatusInvalid && r.Status != StatusRefused &&
+		revoked["revocations/"+r.Slug+"-"+r.ReceiptSHA256+".json"]:
+		r.Status = verdict.StatusRevoked
+	case r.Status != verdict.StatusValid:
+	case r.flagged && (r.ProvisionalUntil == nil || at.Before(*r.ProvisionalUntil)):
+		r.Status = verdict.StatusProvisional
+	case r.Until.Sub(at) < verdict.Soon:
+		r.Status = verdict.StatusExpiring
+	}
+}
+
+func slugOf(path string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Folder()+"/"), ".json")
+}
+
+// anchor says of each row which first-parent commit gave its file its present content, and of one whose file says
+// provisional until when it counts as that by the clock at. What no commit after the root changed came with that. The
+// revocations that the history held and the head does not are added to revoked: a removal does not undo one.
+func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.Time, rows []Row,
+	revoked map[string]bool) error {
+	chain, err := repo.FirstParents(ctx, "", tip)
+	if err != nil {
+		return err
+	}
+	root, err := repo.Commit(ctx, chain[0])
+	if err != nil {
+		return err
+	}
+	t := tenures{repo: repo, at: at, held: map[string]tenure{}, flagged: map[string]bool{}}
+	if err := t.begin(ctx, root.ID, rows); err != nil {
+		return err
+	}
+	held := func(path string, e *registry.Entry) error {
+		if e == nil || revoked[path] {
+			return nil
+		}
+		rec, err := repo.Record(ctx, path, *e)
+		if err == nil && rec.Document != nil { // what never parsed was none
+			revoked[path] = true
+		}
+		return err
+	}
+	before, err := repo.Tree(ctx, root.ID)
+	if err != nil {
+		return err
+	}
+	for e, err := range before.Entries(registry.KindRevocation) {
+		if err := cmp.Or(err, held(e.Path, &e.Entry)); err != nil {
+			return err
+		}
+	}
+	last := map[string]*registry.Commit{}
+	err = repo.Steps(ctx, root.ID, tip, func(step *registry.Step) error {
+		for _, c := range step.Changes {
+			switch registry.KindOf(c.Path) {
+			case registry.KindListing:
+			case registry.KindRevocation:
+				if err := held(c.Path, c.Head); err != nil {
+					return err
+				}
+				continue
+			default:
+				continue
+			}
+			last[slugOf(c.Path)] = step.Commit
+			if err := t.change(ctx, step.Commit.ID, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for i := range rows {
+		c := cmp.Or(last[rows[i].Slug], root)
+		rows[i].Commit, rows[i].CommittedAt = c.ID, c.When.UTC()
+		if held, found := t.held[rows[i].Slug]; found && rows[i].flagged {
+			until := held.since.Add(registry.ProvisionalFor)
+			rows[i].ProvisionalUntil = &until
+		}
+	}
+	return err
+}
+
+// tenures follows since when the slugs whose file says provisional have listed their DIDs without a break.
+type tenures struct {
+	repo    *registry.Repository
+	at      time.Time
+	flagged map[string]bool
+	held    map[string]tenure // by slug
+}
+
+type tenure struct {
+	did   string
+	since time.Time // first-parent time
+}
+
+// begin reads what the root commit lists.
+func (t *tenures) begin(ctx context.Context, root string, rows []Row) error {
+	tree, err := t.repo.Tree(ctx, root)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if !r.flagged {
+			continue
+		}
+		t.flagged[r.Slug] = true
+		path := registry.KindListing.Folder() + "/" + r.Slug + ".json"
+		e, err := tree.Leaf(path)
+		if err != nil {
+			return err
+		}
+		if err := t.change(ctx, root, registry.Change{Path: path, Head: e}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// change follows a commit that changes a listing.
+func (t *tenures) change(ctx context.Context, commit string, c registry.Change) error {
+	slug := slugOf(c.Path)
+	if !t.flagged[slug] {
+		return nil
+	}
+	old := t.held[slug]
+	delete(t.held, slug)
+	if c.Head == nil {
+		return nil
+	}
+	rec, err := t.repo.Record(ctx, c.Path, *c.Head)
+	if err != nil || rec.Document == nil {
+		return err
+	}
+	now := tenure{did: strings.Clone(registry.ParseListing(rec).ToolDID), since: old.since}
+	if now.did != old.did || old.since.IsZero() {
+		if now.since, err = t.repo.FirstParentTime(ctx, commit, t.at); err != nil {
+			return err
+		}
+	}
+	t.held[slug] = now
+	return nil
+}
+
+// AtLeast reports whether a listing's level is at least the one that is asked for: its base level decides, whatever its
+// suffix, but a suffix that is asked for must be its own.
+func AtLeast(has, asked level.Level) bool {
+	_, suffix, _ := strings.Cut(string(asked), "-")
+	_, own, _ := strings.Cut(string(has), "-")
+	return has.Base() >= asked.Base() && (suffix == "" || suffix == own)
+}

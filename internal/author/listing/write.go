@@ -1,0 +1,217 @@
+package listing
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Errors of writing. [fs.ErrExist] and [fs.ErrNotExist] are those of the paths themselves.
+var (
+	// ErrSlug: a text is no slug, so that it is no part of a path.
+	ErrSlug = errors.New("no slug: 2 to 64 characters from a-z, 0-9 and -, not beginning with -")
+	// ErrPlace: a path is not one of a record, something else than plain folders and files lies on the way, or the file
+	// is larger than a record can be.
+	ErrPlace = errors.New("no record stands there")
+	// ErrChanged: a file is not what it was when it was read.
+	ErrChanged = errors.New("it changed meanwhile")
+)
+
+var (
+	slugForm = plain.Pattern(`^[a-z0-9][a-z0-9-]{1,63}$`)
+)
+
+// Path is where the listing of a slug stands: implementations/SLUG.json. The error is ErrSlug.
+func Path(slug string) (string, error) { return recordPath(registry.KindListing, slug, "") }
+
+// RevocationPath is where the revocation of a Receipt stands: revocations/SLUG-SHA256.json. The error is ErrSlug, or
+// ErrPlace where the hash is not 64 lower-case hexadecimal digits.
+func RevocationPath(slug, sha256 string) (string, error) {
+	if !plain.IsSHA256(sha256) {
+		return "", fmt.Errorf("%w: the hash %q is not 64 lower-case hexadecimal digits", ErrPlace, sha256)
+	}
+	return recordPath(registry.KindRevocation, slug, "-"+sha256)
+}
+
+func recordPath(kind registry.Kind, slug, rest string) (string, error) {
+	if !slugForm().MatchString(slug) {
+		return "", fmt.Errorf("%q is %w", slug, ErrSlug)
+	}
+	return kind.Folder() + "/" + slug + rest + ".json", nil
+}
+
+// isRecordPath reports whether a path is one that a record can have.
+func isRecordPath(path string) bool {
+	kind := registry.KindOf(path)
+	name, isJSON := strings.CutSuffix(strings.TrimPrefix(path, kind.Folder()+"/"), ".json")
+	if kind == registry.KindRevocation && len(name) > 65 && name[len(name)-65] == '-' &&
+		plain.IsSHA256(name[len(name)-64:]) {
+		name = name[:len(name)-65]
+	} else if kind == registry.Governance || kind == registry.KindRevocation {
+		return false
+	}
+	return isJSON && slugForm().MatchString(name)
+}
+
+// Tree is the work tree of a clone, in whose four data folders records are written, and nowhere else. Paths are those
+// of the registry, with slashes; no symbolic link is followed, in the folder nor for the file.
+type Tree struct{ root *os.Root }
+
+// OpenTree opens the work tree at dir.
+func OpenTree(dir string) (*Tree, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Tree{root}, nil
+}
+
+// Close releases the folder that t holds open.
+func (t *Tree) Close() error { return t.root.Close() }
+
+// Read reads a file of a data folder, whatever its name, of at most 64 KiB. The error is [fs.ErrNotExist] or ErrPlace,
+// or that of the disk.
+func (t *Tree) Read(path string) ([]byte, error) {
+	dir, name, err := t.folder(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	text, _, err := read(dir, name)
+	return text, at(path, err)
+}
+
+// Create writes a new record: whole, or not at all. Nothing is ever overwritten: the error is [fs.ErrExist] where
+// anything stands there, ErrPlace where a record cannot.
+func (t *Tree) Create(path string, text []byte) error {
+	if !isRecordPath(path) {
+		return fmt.Errorf("%q: %w", path, ErrPlace)
+	}
+	// Git holds no empty folder, so that a fresh clone may lack one.
+	folder := registry.KindOf(path).Folder()
+	if err := t.root.Mkdir(folder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return at(path, err)
+	}
+	dir, name, err := t.folder(path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return at(path, atomicfile.Create(dir, name, text, 0o644))
+}
+
+// Replace gives a file of a data folder another text. The error is ErrChanged where it does not hold was any more.
+func (t *Tree) Replace(path string, was, text []byte) error {
+	dir, name, err := t.folder(path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	now, mode, err := read(dir, name)
+	if err == nil && !bytes.Equal(now, was) {
+		err = ErrChanged
+	}
+	if err == nil {
+		err = atomicfile.Replace(dir, name, text, mode)
+	}
+	return at(path, err)
+}
+
+// Move gives a file of a data folder the name of a record, with was as its text, unless anything stands there, which is
+// [fs.ErrExist]. The error is ErrChanged where it does not hold was any more.
+func (t *Tree) Move(from, to string, was []byte) error {
+	dir, name, err := t.folder(from)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	now, _, err := read(dir, name)
+	if err == nil && !bytes.Equal(now, was) {
+		err = ErrChanged
+	}
+	if err != nil {
+		return at(from, err)
+	}
+	if err := t.Create(to, was); err != nil {
+		return err
+	}
+	return at(from, dir.Remove(name))
+}
+
+// folder opens the data folder of a path, which must be a plain folder, and gives the file's name in it.
+func (t *Tree) folder(path string) (*os.Root, string, error) {
+	folder, name, found := strings.Cut(path, "/")
+	if !found || registry.KindOf(path) == registry.Governance || name == "" || strings.ContainsAny(name, "/\\\x00") ||
+		name == "." || name == ".." {
+		return nil, "", fmt.Errorf("%q: %w", path, ErrPlace)
+	}
+	looked, err := t.root.Lstat(folder)
+	if err != nil {
+		return nil, "", at(path, err)
+	}
+	if !looked.IsDir() {
+		return nil, "", fmt.Errorf("%q: %w: %s is no plain folder", path, ErrPlace, folder)
+	}
+	dir, err := t.root.OpenRoot(folder)
+	if err != nil {
+		return nil, "", at(path, err)
+	}
+	opened, err := dir.Stat(".")
+	if err == nil && !os.SameFile(looked, opened) {
+		err = ErrChanged
+	}
+	if err != nil {
+		dir.Close()
+		return nil, "", at(path, err)
+	}
+	return dir, name, nil
+}
+
+// read reads a plain file of at most 64 KiB, and its mode.
+func read(dir *os.Root, name string) ([]byte, fs.FileMode, error) {
+	looked, err := dir.Lstat(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !looked.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%w: it is no plain file", ErrPlace)
+	}
+	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	opened, err := f.Stat()
+	if err == nil && !os.SameFile(looked, opened) {
+		err = ErrChanged
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	text, err := capped.ReadAll(f, int64(strict.RegistryFile.Bytes))
+	if errors.Is(err, capped.ErrTooLarge) {
+		err = fmt.Errorf("%w: it has more than %d bytes", ErrPlace, strict.RegistryFile.Bytes)
+	}
+	return text, opened.Mode().Perm(), err
+}
+
+// at names the path that an error is about, as the registry has it.
+func at(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	return fmt.Errorf("%q: %w", path, err)
+}

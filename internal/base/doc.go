@@ -1,0 +1,2 @@
+// Package base contains packages that import nothing of the project.
+package base

@@ -1,0 +1,251 @@
+// Package demo runs the main job on a registry and a web that it builds itself.
+package demo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author/authorcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// demoBase is the registry of the demonstration: listings at L1, L4 and L5, and witnesses for them.
+const demoBase = `
+schemas: [listing, revocation, workflow-anchor]
+base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cyd, level: L4, witness: [ada]}
+  - {listing: dot, level: L5, witness: [ada, bob, cyd]}
+  - {listing: eve, level: L1}
+  - {listing: fox, level: L4, witness: [ada], legal_name: Ada Ltd, publisher_did: "did:web:ada.example"}
+`
+
+// demoCase is one pull request of the demonstration, and how its verdict must come out.
+type demoCase struct {
+	title  string
+	pr     string
+	failed []string // the checks that must fail, all of them; none: the verdict must be pass
+	shown  string   // the check whose reason tells why a pull request passes
+}
+
+var demoCases = []demoCase{
+	{"an honest newcomer at L4, with a witness", `
+  - {listing: nova, level: L4, witness: [bob]}`, nil, "peer-witnesses"},
+	{"an honest renewal: a new Receipt, signed by its owner", `
+  - {reissue: eve, issued: "-2h"}`, nil, "reissue"},
+	{"an honest owner revokes its own Receipt", `
+  - {revoke: eve}`, nil, "revocations"},
+	{"somebody else's listing edited", `
+  - {edit: implementations/eve.json, set: {/contact: "mallory@eve.example"}}`, []string{"reissue"}, ""},
+	{"a Receipt tampered with after it was signed", `
+  - {listing: nova, level: L3, tamper: {set: {/results_summary/passed: 999, /results_summary/total: 999}}}`,
+		[]string{"receipt-signature"}, ""},
+	{"L5 with three witnesses, two of them of one owner", `
+  - {listing: nova, level: L5, witness: [ada, fox, bob]}`, []string{"peer-witnesses"}, ""},
+	{"a stranger's revocation", `
+  - {publish: mallory}
+  - {revoke: eve, by: mallory}`, []string{"revocations"}, ""},
+	{"a victim's file renamed", `
+  - {move: [implementations/eve.json, implementations/evil.json]}`, []string{"append-only", "layout"}, ""},
+	{"the schema loosened in the pull request that needs it loose", `
+  - {listing: nova, level: L1, set: {/extra: "anything"}}
+  - {edit: schemas/implementation.schema.json, set: {/additionalProperties: true}}`, []string{"append-only", "schema"},
+		""},
+	{"a listing that pins other bytes than its Receipt URL serves", `
+  - {listing: nova, level: L1, pin: "0000000000000000000000000000000000000000000000000000000000000000"}`,
+		[]string{"receipt-fetch"}, ""},
+	{"a domain registered yesterday", `
+  - {listing: nova, level: L1, registered: "-1d"}`, []string{"domain-age"}, ""},
+}
+
+// New is the command demo.
+func New(sys frame.IO) *cobra.Command {
+	verbose := false
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "the main job on a built-in registry and a built-in web, no network",
+		Long: strings.TrimSpace(`
+demo builds a small registry in a temporary folder and a web on loopback, and gates honest and
+dishonest pull requests on it through the same code as check. It says of each in one line what
+was proposed, what came out and why, and exits 0 only if each came out as it must. It needs
+no git and no network.`),
+		Example: "  oap-gate demo\n  oap-gate demo --verbose",
+		Args:    frame.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			reports := make([]*verdict.Report, len(demoCases))
+			wrong := 0
+			for i, pull := range demoCases {
+				rep, err := pull.judge(c.Context())
+				if c.Context().Err() != nil {
+					return remedy.Errorf("run it again", "interrupted after %d of %d pull requests", i, len(demoCases))
+				}
+				if err != nil {
+					return fmt.Errorf("demonstrating %q: %w", pull.title, err)
+				}
+				reports[i] = rep
+				if !pull.asItMust(rep) {
+					wrong++
+				}
+				if err := pull.tell(sys.Stdout, i+1, rep, verbose); err != nil {
+					return fmt.Errorf("telling of %q: %w", pull.title, err)
+				}
+			}
+			tellDemo(sys.Stdout, reports)
+			if wrong > 0 {
+				return fmt.Errorf("%d of %d pull requests did not come out as they must", wrong, len(demoCases))
+			}
+			fmt.Fprintf(sys.Stdout, "all %d pull requests came out as they must\n", len(demoCases))
+			return tellNew(c.Context(), sys.Stdout)
+		},
+	}
+	c.Flags().BoolVar(&verbose, "verbose", false, "show each report as check shows it")
+	return c
+}
+
+// judge gates the pull request in a folder of its own, which is gone when it returns: whoever reads what is told may go
+// at any time, and a broken pipe ends the program.
+func (c demoCase) judge(ctx context.Context) (*verdict.Report, error) {
+	dir, err := demoFolder()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	w, err := fixture.BuildBare(dir, []byte(demoBase+"pr:"+c.pr+"\n"))
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	sys := frame.IO{Stderr: io.Discard, Getenv: func(string) string { return "" }}
+	return checkcmd.Judge(ctx, sys, slices.Concat(w.Args(), w.RangeArgs()))
+}
+
+// tellNew makes the listing of a newcomer out of what it serves, and shows it.
+func tellNew(ctx context.Context, out io.Writer) error {
+	dir, err := demoFolder()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	w, err := fixture.BuildBare(dir, []byte(demoBase+"pr:\n  - {publish: nova, level: L4, witness: [bob]}\n"))
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	var draft, told strings.Builder
+	sys := frame.IO{Stdout: &draft, Stderr: &told, Getenv: func(string) string { return "" }}
+	c := authorcmd.NewNew(sys)
+	c.SilenceErrors, c.SilenceUsage = true, true
+	c.SetArgs(append(w.Args(), "--dry-run", "nova", "https://nova.example"))
+	if err := c.ExecuteContext(ctx); err != nil {
+		return fmt.Errorf("demonstrating new: %w", err)
+	}
+	fmt.Fprintf(out, "\nand so a newcomer comes by its listing, of which nothing is typed by hand:\n\n"+
+		"    oap-gate new nova https://nova.example\n\n")
+	for line := range strings.Lines(draft.String()) {
+		fmt.Fprintf(out, "    %s\n", plain.Line(strings.TrimSuffix(line, "\n")))
+	}
+	return nil
+}
+
+// demoFolder makes a folder in the first place that can be written to. An image without files has no /tmp, and
+// may be mounted read-only; it has /dev/shm.
+func demoFolder() (string, error) {
+	var errs []error
+	for _, parent := range []string{os.TempDir(), "/dev/shm", "."} {
+		dir, err := os.MkdirTemp(parent, "oap-gate-demo-")
+		if err == nil {
+			return dir, nil
+		}
+		errs = append(errs, err)
+	}
+	return "", remedy.Errorf("name a folder that can be written to: TMPDIR=DIR oap-gate demo",
+		"making a folder for the demonstration: %v", errors.Join(errs...))
+}
+
+func (c demoCase) asItMust(rep *verdict.Report) bool {
+	want := verdict.Passed
+	if len(c.failed) > 0 {
+		want = verdict.Failed
+	}
+	return rep.Verdict == want && slices.Equal(failedChecks(rep), c.failed)
+}
+
+// tell says in one line what was proposed, what came out and why.
+func (c demoCase) tell(out io.Writer, number int, rep *verdict.Report, verbose bool) error {
+	var why []string
+	for r := range rep.Results.All() {
+		switch {
+		case rep.Verdict == verdict.Passed && r.Check == c.shown && r.Verdict == verdict.Passed && r.Reason != "":
+			why = append(why, r.Check+": "+r.Reason)
+		case r.Verdict == verdict.Failed || r.Verdict == verdict.Inconclusive:
+			reason := r.Reason
+			if len(r.Findings) > 0 {
+				reason = r.Findings[0].Message
+			}
+			why = append(why, r.Check+": "+reason)
+		}
+	}
+	text := fmt.Sprintf("%2d. %s: %s, %s", number, c.title, rep.Verdict, strings.Join(why, "; "))
+	if !c.asItMust(rep) {
+		text += fmt.Sprintf(" (NOT as it must: %q failed, want %q)", failedChecks(rep), c.failed)
+	}
+	fmt.Fprintln(out, plain.Line(text))
+	if !verbose {
+		return nil
+	}
+	var b strings.Builder
+	if err := report.Write(&b, "text", rep, report.Options{Rules: mirror.Catalogue()}); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	for line := range strings.Lines(b.String()) {
+		if line = strings.TrimRight(line, "\n"); line != "" {
+			line = "    " + line
+		}
+		fmt.Fprintln(out, line)
+	}
+	fmt.Fprintln(out)
+	return nil
+}
+
+// tellDemo writes the table of all pull requests.
+func tellDemo(out io.Writer, reports []*verdict.Report) {
+	fmt.Fprintln(out)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, " #\tproposed\tverdict\tfailed checks")
+	for i, rep := range reports {
+		failed := cmp.Or(strings.Join(failedChecks(rep), ", "), "-")
+		fmt.Fprintf(table, "%2d\t%s\t%s\t%s\n", i+1, demoCases[i].title, rep.Verdict, failed)
+	}
+	table.Flush()
+	fmt.Fprintln(out)
+}
+
+// failedChecks are the ids of the checks that failed, sorted.
+func failedChecks(rep *verdict.Report) []string {
+	var ids []string
+	for r := range rep.Results.All() {
+		if r.Verdict == verdict.Failed {
+			ids = append(ids, r.Check)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}

@@ -1,0 +1,314 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/openagentprotocol-OAP/oap-gate/"
+
+// rooms are the directories of internal/ and the public packages: the level above which each stands, what it is for,
+// and how many lines of Go it may have without tests. A command, *cmd, is of level 9 wherever it is.
+var rooms = map[string]struct {
+	level    int
+	sentence string // of its package comment; empty: it is public, or has no one purpose
+	lines    int    // 0: not bounded
+}{
+	"base":        {1, "contains packages that import nothing of the project", 1100},
+	"strict":      {2, "reads JSON, YAML and schemas with one meaning", 3500},
+	"oap":         {3, "parses and signs the documents of the protocol", 5500},
+	"git":         {3, "reads a hostile Git repository", 8200},
+	"verdict":     {3, "defines finding, outcome, rule, report and the runner of a catalogue", 1200},
+	"forge":       {4, "reads and changes settings and comments at the forge", 2200},
+	"registry":    {4, "", 0},
+	"evidence":    {5, "collects what the web says about a record", 4000},
+	"checks":      {6, "", 0},
+	"report":      {6, "writes a report in each format", 4300},
+	"gate":        {7, "", 0},
+	"judge":       {7, "gates a range of a registry by all checks", 300},
+	"frame":       {7, "gives a command its flags, streams, inputs and exit status", 1400},
+	"mirror":      {8, "audits and mirrors a whole registry", 6900},
+	"verify":      {8, "judges one implementation by RFC 0019 section 6", 3500},
+	"author":      {8, "drafts, corrects, signs and lists records", 4300},
+	"governance":  {8, "checks a proposal against the gates of RFC 0019", 9700},
+	"conformance": {8, "checks an implementation against a companion protocol", 12600},
+	"install":     {8, "installs the gate and inspects the installation", 3200},
+	"cli":         {10, "lists the products and runs the command line", 1500},
+	"cmd":         {11, "", 0},
+	"docs":        {0, "", 0}, // texts alone
+	"test":        {12, "builds worlds for tests, the demo and the benchmarks", 0},
+	"bench":       {13, "", 0},
+}
+
+// levels are those of packages that stand elsewhere than their room.
+var levels = map[string]int{
+	"internal/author/listing":     7, // verify and install read rows with it
+	"internal/mirror/mirrorstate": 7, // verify and list read a mirror's folder with it
+	"internal/oap/signing":        5, // it refuses to write a key into a registry
+}
+
+const mostFrameNames = 60
+
+// pkg is a package as go list tells it, without its tests.
+type pkg struct {
+	path    string // below the module
+	imports []string
+	files   []string // of Go
+}
+
+// room is the room of a package, its first directory if it is public.
+func (p pkg) room() string { return roomOf(p.path) }
+
+func roomOf(path string) string {
+	parts := strings.Split(path, "/")
+	if parts[0] == "internal" && len(parts) > 1 {
+		return parts[1]
+	}
+	return parts[0]
+}
+
+func isCommand(path string) bool {
+	return strings.HasPrefix(path, "internal/") && strings.HasSuffix(path, "cmd")
+}
+
+func levelOf(path string) int {
+	if isCommand(path) {
+		return 9
+	}
+	if level, special := levels[path]; special {
+		return level
+	}
+	return rooms[roomOf(path)].level
+}
+
+// listed are the packages of the module in dir.
+func listed(t *testing.T, dir string) (all []pkg) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,Imports,GoFiles", "./...")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p struct {
+			ImportPath, Dir  string
+			Imports, GoFiles []string
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		one := pkg{path: strings.TrimPrefix(p.ImportPath, module), imports: p.Imports}
+		for _, f := range p.GoFiles {
+			one.files = append(one.files, filepath.Join(p.Dir, f))
+		}
+		all = append(all, one)
+	}
+}
+
+// forbidden says why a package may not have an import; empty: it may.
+func forbidden(from, to string) string {
+	ours, isOurs := strings.CutPrefix(to, module)
+	terminal := strings.Contains(to, "/spf13/") || strings.HasSuffix(to, "x/term") || strings.Contains(to, "/mpb/")
+	room := roomOf(from)
+	switch {
+	case terminal && room != "cli" && room != "frame" && room != "bench" && !isCommand(from):
+		return "only cli, frame and commands may use the terminal"
+	case to == "os/exec" && room != "test" && room != "bench" && from != "internal/conformance/conformancecmd":
+		return "only tests, benchmarks and the command of a subscriber may start a program"
+	case !isOurs || roomOf(ours) == room && !isCommand(ours):
+		return ""
+	case isCommand(ours) && room != "cli" && room != "bench" && room != "test":
+		return "only cli may import a command"
+	case room == "frame" && slices.Contains([]string{"checks", "gate", "judge"}, roomOf(ours)):
+		return "frame may not know what a command judges"
+	case roomOf(ours) == "test" && from != "internal/cli/demo" && room != "bench":
+		return "only the demo and the benchmarks may import test"
+	case roomOf(ours) != "test" && levelOf(ours) >= levelOf(from):
+		return fmt.Sprintf("level %d may not import level %d", levelOf(from), levelOf(ours))
+	}
+	return ""
+}
+
+// TestRooms holds the rooms of the program: no import runs upward, the terminal stays with the commands, frame stays
+// small, and each room says what it is for.
+func TestRooms(t *testing.T) {
+	all := listed(t, filepath.Join("..", ".."))
+	counted, said := map[string]int{}, map[string]bool{}
+	for _, p := range all {
+		room, known := rooms[p.room()]
+		if !known {
+			t.Errorf("%s is in no room: add it to the table, or move it", p.path)
+		}
+		for _, to := range p.imports {
+			if why := forbidden(p.path, to); why != "" {
+				t.Errorf("%s imports %s: %s", p.path, strings.TrimPrefix(to, module), why)
+			}
+		}
+		for _, file := range p.files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counted[p.room()] += strings.Count(string(text), "\n")
+			if p.path == "internal/"+p.room() &&
+				strings.Contains(string(text), "// Package "+p.room()+" "+room.sentence+".\n") {
+				said[p.room()] = true
+			}
+			if names := dialers(t, file); len(names) > 0 && p.room() != "evidence" && p.room() != "forge" &&
+				p.room() != "bench" && p.room() != "test" {
+				t.Errorf("%s names %q: only evidence and forge connect to the network", p.path, names)
+			}
+		}
+	}
+	within := 0
+	for name, room := range rooms {
+		if room.sentence == "" {
+			continue
+		}
+		within++
+		if !said[name] {
+			t.Errorf("internal/%s: no package comment begins \"Package %s %s.\" on a line of its own", name, name,
+				room.sentence)
+		}
+	}
+	if within > 18 {
+		t.Errorf("%d rooms, want at most 18", within)
+	}
+	for name, n := range counted {
+		if most := rooms[name].lines; most > 0 && n > most {
+			t.Errorf("%s has %d lines, its bound is %d: raise it in the commit that needs it, and say why", name, n,
+				most)
+		}
+	}
+	if names := exported(t, filepath.Join("..", "frame")); len(names) > mostFrameNames {
+		t.Errorf("frame exports %d names, at most %d are wanted: %q", len(names), mostFrameNames, names)
+	}
+}
+
+// dialers are the names in a file by which it connects to the network itself.
+func dialers(t *testing.T, path string) (names []string) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && (x.Name == "net" && s.Sel.Name == "Dialer" ||
+				x.Name == "http" && s.Sel.Name == "Transport") {
+				names = append(names, x.Name+"."+s.Sel.Name)
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// exported are the names that the package in dir exports, those of fields and methods among them.
+func exported(t *testing.T, dir string) (names []string) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(of string, id *ast.Ident) {
+		if id.IsExported() {
+			names = append(names, of+id.Name)
+		}
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				of := ""
+				if d.Recv != nil {
+					of = receiver(d.Recv.List[0].Type) + "."
+				}
+				if of == "" || ast.IsExported(of) { // a method of another type is reached through an interface alone
+					add(of, d.Name)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					switch s := s.(type) {
+					case *ast.ValueSpec:
+						for _, id := range s.Names {
+							add("", id)
+						}
+					case *ast.TypeSpec:
+						add("", s.Name)
+						if st, ok := s.Type.(*ast.StructType); ok {
+							for _, f := range st.Fields.List {
+								for _, id := range f.Names {
+									add(s.Name.Name+".", id)
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// receiver is the name of the type that a method is of.
+func receiver(x ast.Expr) string {
+	if star, ok := x.(*ast.StarExpr); ok {
+		x = star.X
+	}
+	return x.(*ast.Ident).Name
+}
+
+// TestRoomsTwins holds that imports that must pass do, and that each rule refuses an offender.
+func TestRoomsTwins(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		want     string // a part of the refusal; empty: it passes
+	}{
+		{"internal/mirror", module + "checks", ""},
+		{"internal/mirror/mirrorcmd", module + "internal/mirror", ""},
+		{"internal/mirror/mirrorcmd", "github.com/spf13/cobra", ""},
+		{"internal/judge/checkcmd", module + "internal/mirror", ""},
+		{"internal/verify", module + "internal/author/listing", ""},
+		{"internal/oap/proof", module + "internal/oap/signature", ""},
+		{"internal/cli", module + "internal/verify/verifycmd", ""},
+		{"internal/cli/demo", module + "internal/test/fixture", ""},
+		{"internal/frame", module + "internal/report", ""},
+		{"internal/test/ghtest", "os/exec", ""},
+		{"checks", module + "internal/mirror", "level 6 may not import level 8"},
+		{"internal/mirror", module + "internal/verify", "level 8 may not import level 8"},
+		{"internal/git/gitstore", module + "internal/oap/did", "level 3 may not import level 3"},
+		{"internal/verify", module + "internal/author/authorcmd", "only cli may import a command"},
+		{"internal/mirror/mirrorcmd", module + "internal/verify/verifycmd", "only cli may import a command"},
+		{"internal/frame", module + "checks", "frame may not know"},
+		{"internal/mirror", "github.com/spf13/pflag", "the terminal"},
+		{"registry", "golang.org/x/term", "the terminal"},
+		{"internal/verify", module + "internal/test/fixture", "may import test"},
+		{"internal/evidence", "os/exec", "start a program"},
+	} {
+		if got := forbidden(c.from, c.to); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s imports %s: %q, want %q", c.from, c.to, got, c.want)
+		}
+	}
+}

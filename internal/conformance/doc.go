@@ -1,0 +1,2 @@
+// Package conformance checks an implementation against a companion protocol.
+package conformance

@@ -1,0 +1,295 @@
+// Package repoconfig is the format of .github/repo-config.yml, version 1: the protections of a registry's default
+// branch from which they are reproducible (RFC 0026 section 7).
+package repoconfig
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
+)
+
+// Path is where the file stands in a registry.
+const Path = ".github/repo-config.yml"
+
+// Limits of the file.
+const (
+	MaxBytes     = 64 << 10
+	MaxApprovals = 10 // the most that GitHub can require
+	MaxChecks    = 50
+	MaxContext   = 100 // characters of a required check's name
+)
+
+// Config is one repo-config.yml.
+type Config struct {
+	Version    int        `json:"version" jsonschema:"enum=1"`
+	Protection Protection `json:"protection" jsonschema:"description=protections of the default branch; a member that is left out demands nothing. Nobody may bypass them: that has no switch."`
+}
+
+// Protection is what holds for the default branch. It is the wanted state in a Config, and what stands at the forge
+// once that is put into the same words. Each member that is true, and each higher number, protects more.
+type Protection struct {
+	BlockForcePush      bool            `json:"block_force_push,omitempty" jsonschema:"description=nobody rewrites the history (RFC 0026 section 7)"`
+	BlockDeletion       bool            `json:"block_deletion,omitempty" jsonschema:"description=nobody deletes the branch: deleted and made anew it has another history"`
+	RequirePullRequest  bool            `json:"require_pull_request,omitempty" jsonschema:"description=no direct push (RFC 0026 section 7)"`
+	Approvals           int             `json:"approvals,omitempty" jsonschema:"minimum=0,maximum=10,description=approving reviews that a pull request needs (RFC 0026 section 7: 1)"`
+	CodeOwnerReview     bool            `json:"code_owner_review,omitempty" jsonschema:"description=an owner of the changed files by CODEOWNERS must approve"`
+	DismissStaleReviews bool            `json:"dismiss_stale_reviews,omitempty" jsonschema:"description=a push after an approval takes it back"`
+	LastPushApproval    bool            `json:"last_push_approval,omitempty" jsonschema:"description=someone else than the last pusher must approve"`
+	RequiredChecks      []RequiredCheck `json:"required_checks,omitempty" jsonschema:"maxItems=50,description=status checks that must pass; the jobs of the gate"`
+	UpToDate            bool            `json:"up_to_date,omitempty" jsonschema:"description=the checks ran on the branch as it is now; a merge queue does as well"`
+	MergeQueue          bool            `json:"merge_queue,omitempty" jsonschema:"description=pull requests land by a merge queue (organisations only)"`
+	SignedCommits       bool            `json:"signed_commits,omitempty" jsonschema:"description=each commit carries a signature that the forge has verified"`
+	LinearHistory       bool            `json:"linear_history,omitempty" jsonschema:"description=no merge commits"`
+	BlockRebaseMerging  bool            `json:"block_rebase_merging,omitempty" jsonschema:"description=a pull request lands as one commit or one merge: rebased the steps between would stand on the branch"`
+}
+
+// RequiredCheck is one status check that must pass.
+type RequiredCheck struct {
+	Context string `json:"context" jsonschema:"minLength=1,maxLength=100,description=name of the job"`
+	AppID   int64  `json:"app_id,omitempty" jsonschema:"minimum=1,description=only this app's result counts; 15368 is GitHub Actions"`
+}
+
+// Switch is one yes-or-no member of a Protection.
+type Switch struct {
+	Name string
+	On   *bool
+}
+
+// Switches are the yes-or-no members in the order of the file.
+func (p *Protection) Switches() []Switch {
+	return []Switch{
+		{"block_force_push", &p.BlockForcePush},
+		{"block_deletion", &p.BlockDeletion},
+		{"require_pull_request", &p.RequirePullRequest},
+		{"code_owner_review", &p.CodeOwnerReview},
+		{"dismiss_stale_reviews", &p.DismissStaleReviews},
+		{"last_push_approval", &p.LastPushApproval},
+		{"up_to_date", &p.UpToDate},
+		{"merge_queue", &p.MergeQueue},
+		{"signed_commits", &p.SignedCommits},
+		{"linear_history", &p.LinearHistory},
+		{"block_rebase_merging", &p.BlockRebaseMerging},
+	}
+}
+
+// File is a Config with the places of its members.
+type File struct {
+	Config
+	places map[string]strict.Pos
+}
+
+// Pos is the place of a member such as "protection.approvals" or "protection.required_checks"; the file as a whole
+// where it is not there.
+func (f *File) Pos(member string) strict.Pos {
+	if p, ok := f.places[member]; ok {
+		return p
+	}
+	return strict.Pos{Path: Path}
+}
+
+// ErrProse: a repo-config.yml has none of the format's members.
+var ErrProse = errors.New("the file is prose: it has neither version nor protection, and no protection can be " +
+	"read off it")
+
+// ProseFix is what mends ErrProse.
+const ProseFix = "keep the prose in another file, and let oap-gate init write this one"
+
+var member = plain.Pattern(`\b(?:version|protection)["']?[ \t]*:`)
+
+// Parse reads the text of a repo-config.yml. Its error is a *strictyaml.Error, or ErrProse.
+func Parse(data []byte) (*File, error) {
+	if !member().Match(data) {
+		return nil, ErrProse
+	}
+	root, err := strictyaml.Parse(Path, data, MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{places: map[string]strict.Pos{}}
+	p := &f.Protection
+	var protection yaml.Node
+	if err := f.object(root, "", map[string]any{"version": &f.Version, "protection": &protection}); err != nil {
+		return nil, err
+	}
+	if f.Version != 1 {
+		return nil, fault(f.Pos("version"), "version is %d, 1 is the only one that is known", f.Version)
+	}
+	if protection.Kind == 0 {
+		return nil, fault(strict.Pos{Path: Path, Line: root.Line, Column: root.Column}, "member %q is missing",
+			"protection")
+	}
+	members := map[string]any{"approvals": &p.Approvals, "required_checks": &p.RequiredChecks}
+	for _, s := range p.Switches() {
+		members[s.Name] = s.On
+	}
+	if err := f.object(&protection, "protection.", members); err != nil {
+		return nil, err
+	}
+	if p.Approvals < 0 || p.Approvals > MaxApprovals {
+		return nil, fault(f.Pos("protection.approvals"), "approvals is %d, 0 to %d are possible", p.Approvals,
+			MaxApprovals)
+	}
+	if p.Approvals > 0 || p.CodeOwnerReview || p.DismissStaleReviews || p.LastPushApproval || p.MergeQueue ||
+		p.BlockRebaseMerging {
+		if !p.RequirePullRequest {
+			return nil,
+				fault(f.Pos("protection"),
+					`reviews and ways of merging are demanded without "require_pull_request: true": a direct push would need none`)
+		}
+	}
+	if p.UpToDate && len(p.RequiredChecks) == 0 && !p.MergeQueue {
+		return nil,
+			fault(f.Pos("protection.up_to_date"), "up_to_date is demanded without required_checks: a branch is up to "+
+				"date for its checks")
+	}
+	return f, nil
+}
+
+func fault(pos strict.Pos, format string, args ...any) error {
+	return &strictyaml.Error{Pos: pos, Message: fmt.Sprintf(format, args...)}
+}
+
+func posOf(n *yaml.Node) strict.Pos { return strict.Pos{Path: Path, Line: n.Line, Column: n.Column} }
+
+// object reads the mapping n into the targets of its members.
+func (f *File) object(n *yaml.Node, prefix string, members map[string]any) error {
+	if n.Kind != yaml.MappingNode {
+		return fault(posOf(n), "%s is found where a mapping is expected", n.ShortTag())
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		f.places[prefix+key.Value] = posOf(key)
+		var err error
+		switch target := members[key.Value].(type) {
+		case *bool:
+			*target, err = boolean(value)
+		case *int:
+			var v int64
+			v, err = integer(value)
+			*target = int(v)
+		case *int64:
+			*target, err = integer(value)
+		case *string:
+			*target, err = text(value)
+		case *yaml.Node:
+			*target = *value
+		case *[]RequiredCheck:
+			*target, err = f.checks(value)
+		default:
+			return fault(posOf(key), "member %q is not known", prefix+key.Value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *File) checks(n *yaml.Node) ([]RequiredCheck, error) {
+	if n.Kind != yaml.SequenceNode {
+		return nil, fault(posOf(n), "%s is found where a sequence is expected", n.ShortTag())
+	}
+	if len(n.Content) > MaxChecks {
+		return nil, fault(posOf(n), "%d checks are required, at most %d are allowed", len(n.Content), MaxChecks)
+	}
+	var all []RequiredCheck
+	seen := map[string]bool{}
+	for i, item := range n.Content {
+		var c RequiredCheck
+		if err := f.object(item, fmt.Sprintf("protection.required_checks[%d].", i),
+			map[string]any{"context": &c.Context, "app_id": &c.AppID}); err != nil {
+			return nil, err
+		}
+		switch {
+		case c.Context == "":
+			return nil, fault(posOf(item), "a required check has no context, the name of its job is expected")
+		case len([]rune(c.Context)) > MaxContext:
+			return nil, fault(posOf(item), "the context has %d characters, at most %d are allowed",
+				len([]rune(c.Context)), MaxContext)
+		case !printable().MatchString(c.Context):
+			return nil, fault(posOf(item), "the context %q holds control characters", c.Context)
+		case seen[c.Context]:
+			return nil, fault(posOf(item), "the context %q stands here twice", c.Context)
+		}
+		if _, value := strictyaml.Member(item, "app_id"); value != nil && c.AppID < 1 {
+			return nil, fault(posOf(value), "app_id is %d, 1 or more is expected", c.AppID)
+		}
+		seen[c.Context] = true
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+var (
+	printable = plain.Pattern(`^[^\p{C}\p{Zl}\p{Zp}]+$`)
+	decimal   = plain.Pattern(`^(?:0|-?[1-9][0-9]{0,14})$`)
+)
+
+// boolean takes true and false alone: YAML 1.1 readers also take yes, on and y, and do not agree about them.
+func boolean(n *yaml.Node) (bool, error) {
+	if n.Kind != yaml.ScalarNode || n.Style != 0 || n.Value != "true" && n.Value != "false" {
+		return false, fault(posOf(n), "%s is found where true or false is expected", shown(n))
+	}
+	return n.Value == "true", nil
+}
+
+// integer takes decimal numbers alone: 010 is eight to some readers and ten to others.
+func integer(n *yaml.Node) (int64, error) {
+	if n.Kind != yaml.ScalarNode || n.Style != 0 || !decimal().MatchString(n.Value) {
+		return 0, fault(posOf(n), "%s is found where a whole number is expected", shown(n))
+	}
+	v, err := strconv.ParseInt(n.Value, 10, 64)
+	if err != nil {
+		return 0, fault(posOf(n), "%s is found where a whole number is expected", shown(n))
+	}
+	return v, nil
+}
+
+func text(n *yaml.Node) (string, error) {
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
+		return "", fault(posOf(n), "%s is found where text is expected", shown(n))
+	}
+	return n.Value, nil
+}
+
+func shown(n *yaml.Node) string {
+	if n.Kind != yaml.ScalarNode {
+		return n.ShortTag()
+	}
+	return strconv.Quote(n.Value)
+}
+
+// Row is one check of the table in RFC 0026 section 6, and the ids of the gate's checks that hold it.
+type Row struct {
+	Name   string   // as the RFC spells it
+	Checks []string // in catalogue order
+}
+
+// Missing are the rows of section6 that the given ids do not cover, each with the ids that are missing.
+func Missing(section6 []Row, covered map[string]bool) []Row {
+	var rows []Row
+	for _, row := range section6 {
+		var ids []string
+		for _, id := range row.Checks {
+			if !covered[id] {
+				ids = append(ids, id)
+			}
+		}
+		if ids != nil {
+			rows = append(rows, Row{Name: row.Name, Checks: ids})
+		}
+	}
+	return rows
+}
+
+// Minimum is what RFC 0026 section 7 demands, beside the required checks, and that pull requests are judged on the
+// branch on which they land.
+func Minimum() Protection {
+	return Protection{BlockForcePush: true, BlockDeletion: true, RequirePullRequest: true, Approvals: 1, UpToDate: true}
+}

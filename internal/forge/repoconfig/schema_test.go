@@ -1,0 +1,58 @@
+package repoconfig_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
+)
+
+// The JSON Schema that is printed and the reader agree, but for what a schema cannot say.
+func TestSchemaAgreesWithTheReader(t *testing.T) {
+	s, err := schema.Compile("repo-config", schema.Reflect(repoconfig.Config{}, "https://example.org/repo-config.json",
+		"repo-config"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("../../../docs/repo-config.example.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, from, to string }{
+		{"example", "", ""},
+		{"version", "version: 1", "version: 2"},
+		{"unknown member", "approvals: 1", "reviews: 1"},
+		{"approvals", "approvals: 1 ", "approvals: 11 "},
+		{"text for a switch", "up_to_date: true", `up_to_date: "true"`},
+		{"no context", "context: oap-gate", `context: ""`},
+		{"app 0", "app_id: 15368", "app_id: 0"},
+		{"member left out", "  linear_history: false\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Replace(string(example), c.from, c.to, 1)
+			var v any
+			if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+				t.Fatal(err)
+			}
+			b, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc, err := strict.Parse("repo-config", b, strict.RegistryFile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			violations := s.Validate(doc.Root)
+			_, err = repoconfig.Parse([]byte(text))
+			if (err == nil) != (len(violations) == 0) {
+				t.Errorf("the reader says %v, the schema %v", err, violations)
+			}
+		})
+	}
+}

@@ -1,0 +1,341 @@
+// Package sticky keeps the one comment of a pull request that tells the gate's report.
+package sticky
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// Marker is the first line of the one comment that Comment keeps in a pull request. It is no proof of who wrote it.
+const Marker = "<!-- oap-gate report -->"
+
+// MaxReport caps the report in bytes.
+const MaxReport = 16 << 20
+
+// maxComment is below GitHub's 65,536 characters, however they are counted: it counts bytes.
+const maxComment = 65000
+
+const cutNote = "\n\n*The report goes on; this comment was cut at the size that the forge allows.*\n"
+
+// ErrReport means that a report is not one that may be shown as a comment.
+var ErrReport = errors.New("report refused")
+
+// Options are what Comment needs beside the report.
+type Options struct {
+	// Validate refuses what is no report: it sees the bytes before anything else does, and must refuse JSON with more
+	// than one meaning (duplicate members).
+	Validate func([]byte) error
+	// Render gives the comment's Markdown. It must neutralise every text of the report: a report from a fork's workflow
+	// is what the fork wants it to be.
+	Render func(*verdict.Report) string
+	// Head is the SHA of the pull request's head for which a comment is wanted, as the event names it; empty: the
+	// report's.
+	Head string
+	// Pull is the number of the pull request; 0: the oldest open one with that head.
+	Pull int
+	// App is the app of the token, where that is an app's.
+	App int64
+}
+
+// Action is what became of a comment.
+type Action string
+
+// The actions. Forbidden and NoPull are no errors: a fork's token may not comment, and a push may have come between.
+const (
+	Created   Action = "created"
+	Edited    Action = "edited"
+	Unchanged Action = "unchanged"
+	Forbidden Action = "forbidden"
+	NoPull    Action = "no-pull-request"
+)
+
+// Outcome is what Comment did.
+type Outcome struct {
+	Action Action
+	URL    string // of the comment
+	Notice string // one line for people
+}
+
+// Comment writes report into the one comment of its pull request, or edits that comment in place. An error wraps
+// ErrReport where the report is refused, else it is a *forge.Error.
+func Comment(ctx context.Context, c *forge.Client, report []byte, o Options) (Outcome, error) {
+	r, err := readReport(report, o)
+	if err != nil {
+		return Outcome{}, err
+	}
+	out, err := post(ctx, c, r, o)
+	if errors.Is(err, forge.ErrForbidden) {
+		return Outcome{Action: Forbidden,
+			Notice: fmt.Sprintf("no comment: %v; a workflow of a fork has a token that can only read, see "+
+				"docs/workflows/comment.yml", err)}, nil
+	}
+	return out, err
+}
+
+func post(ctx context.Context, c *forge.Client, r *verdict.Report, o Options) (Outcome, error) {
+	head, err := pullHead(ctx, c, r.Head, o.Head)
+	if err != nil {
+		return Outcome{}, err
+	}
+	number, err := findPull(ctx, c, head, o.Pull)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if number == 0 {
+		return Outcome{Action: NoPull,
+			Notice: fmt.Sprintf("no open pull request of %s has the head %s: it was closed, or pushed to since",
+				c.Repository, head)}, nil
+	}
+	return write(ctx, c, number, o.App, func(before string) string {
+		retry, waits := again(r, head, before)
+		if !waits {
+			return body(o.Render(r))
+		}
+		return body(retry.line() + "\n" + retry.sentence() + "\n" + o.Render(r))
+	})
+}
+
+func refused(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrReport, fmt.Sprintf(format, args...))
+}
+
+func readReport(data []byte, o Options) (*verdict.Report, error) {
+	if len(data) > MaxReport {
+		return nil, refused("it has %d bytes, at most %d are read", len(data), MaxReport)
+	}
+	if err := o.Validate(data); err != nil {
+		return nil, refused("it is no report: %v", err)
+	}
+	var r verdict.Report
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, refused("it is no report: %v", err)
+	}
+	switch {
+	case r.Mode != "check":
+		return nil, refused("its mode is %q, \"check\" is expected", r.Mode)
+	case r.Verdict == verdict.Errored:
+		return nil, refused("it holds no verdict: the gate could not run: %s", r.Error)
+	case len(r.Assumed) > 0:
+		return nil, refused("it was given under assumptions (%q): a comment must not look like the gate's full verdict",
+			r.Assumed)
+	case !isSHA(r.Head):
+		return nil, refused("its head is %q, a commit is expected: the files on disk belong to no pull request", r.Head)
+	case o.Head != "" && !isSHA(o.Head):
+		return nil, refused("the head asked for is %q, 40 hex digits are expected", o.Head)
+	}
+	return &r, nil
+}
+
+func isSHA(s string) bool { return len(s) == 40 && plain.IsHex(s) }
+
+// pullHead is the head of the pull request to which a report about the commit reported belongs. A workflow that runs on
+// pull_request judges the forge's merge commit, whose second parent is the pull request's head.
+func pullHead(ctx context.Context, c *forge.Client, reported, wanted string) (string, error) {
+	if reported == wanted {
+		return wanted, nil
+	}
+	var commit struct {
+		Parents []struct {
+			SHA string `json:"sha"`
+		} `json:"parents"`
+	}
+	_, err := c.Call(ctx, "reading commit "+reported, http.MethodGet, "git/commits/"+reported, nil, &commit)
+	merge := err == nil && len(commit.Parents) == 2 && isSHA(commit.Parents[1].SHA)
+	switch {
+	case err != nil && !errors.Is(err, forge.ErrNotFound) && !errors.Is(err, forge.ErrRefused):
+		return "", err
+	case wanted == "" && !merge:
+		return reported, nil
+	case wanted == "":
+		// A pull request may itself end in a merge commit: it is asked for by its own SHA first.
+		if number, err := findPull(ctx, c, reported, 0); err != nil || number != 0 {
+			return reported, err
+		}
+		return commit.Parents[1].SHA, nil
+	case merge && commit.Parents[1].SHA == wanted:
+		return wanted, nil
+	}
+	return "", refused("it is about commit %s, and the pull request's head is %s", reported, wanted)
+}
+
+// findPull is the number of the open pull request with that head, 0 where there is none. Of several it is the oldest: a
+// later one with a stranger's commits cannot draw the comment to itself. All open ones are listed because the forge's
+// "pull requests of a commit" knows none of a fork's commits.
+func findPull(ctx context.Context, c *forge.Client, head string, number int) (int, error) {
+	fits := func(p forge.PullRequest) bool {
+		return p.State == "open" && p.Head.SHA == head && strings.EqualFold(p.Base.Repo.FullName, c.Repository)
+	}
+	if number > 0 {
+		var p forge.PullRequest
+		op := "reading pull request " + strconv.Itoa(number)
+		if _, err := c.Call(ctx, op, http.MethodGet, "pulls/"+strconv.Itoa(number), nil, &p); err != nil {
+			return 0, err
+		}
+		if !fits(p) {
+			return 0, nil
+		}
+		return number, nil
+	}
+	for p, err := range forge.List[forge.PullRequest](ctx, c, "listing the pull requests",
+		"pulls?state=open&sort=created&direction=asc") {
+		if err != nil || fits(p) {
+			return p.Number, err
+		}
+	}
+	return 0, nil
+}
+
+// Posted is a comment as it stands in a pull request.
+type Posted struct {
+	forge.Author
+	ID   int64  `json:"id"`
+	Body string `json:"body"`
+	URL  string `json:"html_url"`
+}
+
+// Newest is the newest comment with the Marker that the writer made in a pull request; nil where there is none. The
+// error is a *forge.Error.
+func Newest(ctx context.Context, c *forge.Client, writer forge.Writer, pull int) (*Posted, error) {
+	var own *Posted
+	for one, err := range forge.List[Posted](ctx, c, "listing the comments", commentsOf(pull)) {
+		if err != nil {
+			return nil, err
+		}
+		if writer.Wrote(one.Author) && strings.HasPrefix(one.Body, Marker) {
+			own = &one
+		}
+	}
+	return own, nil
+}
+
+func commentsOf(pull int) string { return "issues/" + strconv.Itoa(pull) + "/comments" }
+
+func write(ctx context.Context, c *forge.Client, number int, app int64, made func(before string) string) (Outcome,
+	error) {
+	writer, err := c.Writer(ctx, app)
+	if err != nil {
+		return Outcome{}, err
+	}
+	old, err := Newest(ctx, c, writer, number)
+	if err != nil {
+		return Outcome{}, err
+	}
+	var now Posted
+	if old == nil {
+		if _, err = c.Call(ctx, "writing the comment", http.MethodPost, commentsOf(number),
+			map[string]string{"body": made("")}, &now); err == nil {
+			err = writer.Knows(now.Author)
+		}
+		return Outcome{Action: Created, URL: now.URL}, err
+	}
+	text := made(old.Body)
+	if strings.TrimSpace(old.Body) == strings.TrimSpace(text) {
+		return Outcome{Action: Unchanged, URL: old.URL}, nil
+	}
+	_, err = c.Call(ctx, "editing the comment", http.MethodPatch, "issues/comments/"+strconv.FormatInt(old.ID, 10),
+		map[string]string{"body": text}, &now)
+	return Outcome{Action: Edited, URL: now.URL}, err
+}
+
+// body is the whole comment: the marker, and as many whole lines of text as fit. A line that is cut could lose the end
+// of what makes it safe.
+func body(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
+	whole := Marker + "\n" + strings.TrimRight(text, "\n") + "\n"
+	if len(whole) <= maxComment {
+		return whole
+	}
+	whole = whole[:maxComment-len(cutNote)-len("\n```")]
+	whole = whole[:strings.LastIndexByte(whole, '\n')]
+	if strings.Count(whole, "\n```")%2 == 1 {
+		whole += "\n```"
+	}
+	return whole + cutNote
+}
+
+// Retry is what a comment says of when the gate may come to another verdict on the same commit. It stands in the
+// comment and proves nothing: a fork may have written the report from which it was made.
+type Retry struct {
+	At   time.Time
+	Runs int    // how many verdicts on Head the comment has told, this one included
+	Head string // SHA of the pull request's head
+}
+
+// MaxAway is how far a time may be away: one that is farther is none.
+const MaxAway = 30 * 24 * time.Hour
+
+// maxRuns is the largest count that a comment holds.
+const maxRuns = 999_999
+
+// maxDoubts is after how many verdicts on one head an inconclusive one without a time of its own waits for people.
+const maxDoubts = 3
+
+var retryMark = plain.Pattern(`^<!-- oap-gate:retry (\S{1,40}) (\d{1,6}) ([0-9a-f]{40}) -->`)
+
+// ParseRetry reads the retry of a comment's body, which is on the line after the Marker; false where there is none.
+func ParseRetry(body string) (Retry, bool) {
+	if len(body) <= len(Marker) || body[:len(Marker)] != Marker {
+		return Retry{}, false
+	}
+	m := retryMark().FindStringSubmatch(trimLine(body[len(Marker):]))
+	if m == nil {
+		return Retry{}, false
+	}
+	at, err := time.Parse(time.RFC3339, m[1])
+	if err != nil {
+		return Retry{}, false
+	}
+	runs, err := strconv.Atoi(m[2])
+	return Retry{At: at.UTC(), Runs: runs, Head: m[3]}, err == nil
+}
+
+// trimLine is a text without the line end that it begins with, as the forge may have written it.
+func trimLine(text string) string { return strings.TrimLeft(text, "\r\n") }
+
+// again is the retry of a report on a head, after what the comment said before; false where nothing is to be waited
+// for.
+func again(r *verdict.Report, head, before string) (Retry, bool) {
+	next := Retry{At: r.RetryAt, Runs: 1, Head: head}
+	if old, ok := ParseRetry(before); ok && old.Head == head {
+		next.Runs = min(old.Runs+1, maxRuns)
+	}
+	if next.At.IsZero() && r.Verdict == verdict.Inconclusive && next.Runs <= maxDoubts {
+		next.At = r.EvaluatedAt.Add(time.Hour)
+	}
+	waits := !next.At.IsZero() && next.At.Sub(r.EvaluatedAt) <= MaxAway
+	return next, waits && r.Verdict != verdict.Passed
+}
+
+// line is the retry as the second line of a comment.
+func (r Retry) line() string {
+	return fmt.Sprintf("<!-- oap-gate:retry %s %d %s -->\n", r.At.UTC().Format(time.RFC3339), r.Runs, r.Head)
+}
+
+// Outdated is a comment's body with the retry taken out and, in its place, that the branch has to be updated: run again
+// as it is, the gate would judge by an old base. A body without a retry stays as it is.
+func Outdated(body string) string {
+	retry, ok := ParseRetry(body)
+	if !ok {
+		return body
+	}
+	rest := trimLine(body[len(Marker):])
+	rest = strings.Replace(trimLine(rest[len(retryMark().FindString(rest)):]), retry.sentence(), "", 1)
+	return Marker + "\n*Update the branch: it may pass since " + retry.At.UTC().Format(time.DateOnly) +
+		", and the base has moved on or the run is too old to be run again.*\n\n" + trimLine(rest)
+}
+
+// sentence tells people what they wait for.
+func (r Retry) sentence() string {
+	return fmt.Sprintf("*May pass from %s on; it is run again by itself.*\n", r.At.UTC().Format(time.DateOnly))
+}

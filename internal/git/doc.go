@@ -1,0 +1,2 @@
+// Package git reads a hostile Git repository.
+package git

@@ -1,0 +1,211 @@
+package gitstore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitfsck"
+)
+
+// CommitObject is what a commit object says. Its slices are part of the object's bytes, Payload excepted.
+type CommitObject struct {
+	Tree      ID
+	Parents   []ID
+	Author    []byte // as it stands: name, e-mail, time, zone
+	Committer []byte
+	When      int64 // committer date, seconds since 1970 UTC, 0 to the end of the year 9999
+	Dated     bool  // the commit has such a date; else When is 0
+	Message   []byte
+
+	// Fault is why git refuses to receive the commit if transfer.fsckObjects is set; nil if it does not.
+	Fault *gitfsck.Fault
+
+	// Payload is what the signature was made over: the commit without its signature headers; nil unless there is
+	// exactly one signature. Signature is its text, with line ends.
+	Payload   []byte
+	Signature []byte
+	Signed    SignatureKind
+}
+
+// SignatureKind tells what a commit's signature is, by its first line.
+type SignatureKind uint8
+
+// The kinds of signatures.
+const (
+	Unsigned SignatureKind = iota
+	OpenPGP
+	SSH
+	X509
+	UnknownSignature  // of no kind that Git writes
+	SeveralSignatures // more than one signature header: to be refused
+)
+
+// maxWhen is 9999-12-31T23:59:59Z.
+const maxWhen = 253402300799
+
+// DecodeCommit reads the bytes of a commit object as git does: tree and parents strictly, then author and committer if
+// they follow, then the message after the first empty line. What else there is wrong is Fault and no error. In a SHA-1
+// clone the signature is the header gpgsig, in a SHA-256 clone gpgsig-sha256; the other one is no part of the payload,
+// as in Git. Errors are ErrMalformed.
+func DecodeCommit(data []byte) (*CommitObject, error) {
+	d := commitDecoder{rest: data}
+	if err := d.decode(data); err != nil {
+		return nil, &Error{Op: "decoding commit", Err: fmt.Errorf("%w: %w", ErrMalformed, err)}
+	}
+	d.commit.Fault = gitfsck.Commit(data)
+	d.commit.sign(data)
+	return &d.commit, nil
+}
+
+type commitDecoder struct {
+	commit CommitObject
+	rest   []byte
+}
+
+// header takes the next line if it has the key, without its line end.
+func (d *commitDecoder) header(key string) ([]byte, bool, error) {
+	line, ok := bytes.CutPrefix(d.rest, []byte(key+" "))
+	if !ok {
+		return nil, false, nil
+	}
+	end := bytes.IndexByte(line, '\n')
+	if end < 0 {
+		return nil, false, fmt.Errorf("the header %s has no end", key)
+	}
+	d.rest = line[end+1:]
+	line = line[:end:end]
+	if bytes.IndexByte(line, 0) >= 0 {
+		return nil, false, fmt.Errorf("the header %s holds NUL", key)
+	}
+	return line, true, nil
+}
+
+func (d *commitDecoder) decode(data []byte) error {
+	tree, ok, err := d.id("tree")
+	if err != nil || !ok {
+		return errors.Join(err, d.want("tree", ok))
+	}
+	d.commit.Tree = tree
+	for {
+		parent, ok, err := d.id("parent")
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if parent.Size() != tree.Size() {
+			return fmt.Errorf("parent %s has an id of another size than the tree's", parent)
+		}
+		d.commit.Parents = append(d.commit.Parents, parent)
+	}
+	d.persons()
+	if _, message, found := bytes.Cut(data, []byte("\n\n")); found {
+		d.commit.Message = message
+	}
+	return nil
+}
+
+// persons reads author and committer as far as they are in order; Fault says what is not.
+func (d *commitDecoder) persons() {
+	var ok bool
+	var err error
+	if d.commit.Author, ok, err = d.header("author"); err != nil || !ok {
+		return
+	}
+	if d.commit.Committer, ok, err = d.header("committer"); err != nil || !ok {
+		return
+	}
+	d.commit.When, d.commit.Dated = when(d.commit.Committer)
+}
+
+func (d *commitDecoder) want(key string, ok bool) error {
+	if ok {
+		return nil
+	}
+	line, _, _ := bytes.Cut(d.rest, []byte{'\n'})
+	return fmt.Errorf("the line %.80q, want the header %s", line, key)
+}
+
+func (d *commitDecoder) id(key string) (ID, bool, error) {
+	text, ok, err := d.header(key)
+	if err != nil || !ok {
+		return ID{}, false, err
+	}
+	id, err := ParseID(string(text))
+	return id, err == nil, err
+}
+
+// when reads the time of a person line: "name <e-mail> seconds zone".
+func when(person []byte) (int64, bool) {
+	end := bytes.LastIndexByte(person, '>')
+	if end < 0 {
+		return 0, false
+	}
+	clock := strings.TrimLeft(string(person[end+1:]), " \t")
+	seconds, zone, _ := strings.Cut(clock, " ")
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil || strconv.FormatInt(n, 10) != seconds || n < 0 || n > maxWhen || !isZone(zone) {
+		return 0, false
+	}
+	return n, true
+}
+
+func isZone(s string) bool {
+	return len(s) == 5 && (s[0] == '+' || s[0] == '-') && strings.Trim(s[1:], "0123456789") == ""
+}
+
+// sign splits the commit into signature and payload, as git's parse_signed_commit does.
+func (c *CommitObject) sign(data []byte) {
+	own := "gpgsig"
+	if c.Tree.Size() == 32 {
+		own = "gpgsig-sha256"
+	}
+	headers := data[:len(data)-len(c.Message)]
+	if !bytes.Contains(headers, []byte("\n"+own+" ")) {
+		return
+	}
+	var signature []byte
+	payload := make([]byte, 0, len(data))
+	count := 0
+	inOwn, inOther := false, false
+	for line := range bytes.Lines(headers) {
+		if line[0] != ' ' {
+			key, _, _ := bytes.Cut(line, []byte{' '})
+			inOwn = string(key) == own
+			inOther = !inOwn && bytes.HasPrefix(key, []byte("gpgsig"))
+			if inOwn {
+				count++
+				line = line[len(own):]
+			}
+		}
+		switch {
+		case inOwn:
+			signature = append(signature, line[1:]...)
+		case !inOther:
+			payload = append(payload, line...)
+		}
+	}
+	if count > 1 {
+		c.Signed = SeveralSignatures
+		return
+	}
+	c.Payload, c.Signature = append(payload, c.Message...), signature
+	c.Signed = signatureKind(signature)
+}
+
+func signatureKind(text []byte) SignatureKind {
+	switch {
+	case bytes.HasPrefix(text, []byte("-----BEGIN PGP SIGNATURE-----")),
+		bytes.HasPrefix(text, []byte("-----BEGIN PGP MESSAGE-----")):
+		return OpenPGP
+	case bytes.HasPrefix(text, []byte("-----BEGIN SSH SIGNATURE-----")):
+		return SSH
+	case bytes.HasPrefix(text, []byte("-----BEGIN SIGNED MESSAGE-----")):
+		return X509
+	}
+	return UnknownSignature
+}

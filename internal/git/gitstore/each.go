@@ -1,0 +1,347 @@
+package gitstore
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha1"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/sha1x16"
+)
+
+// Each reads objects and gives them to f in the order of ids, one at a time. It is for large objects of which each is
+// a delta of the next or the one before, as the trees of a history are: one goroutine makes them, while others
+// verify those made before, many at a time where the processor can. Some 100 MiB of them are held at most. For
+// objects that have little to do with each other, several goroutines calling Read are faster. The error is the first in
+// the order of ids, f's own included, as of Read; or ctx's.
+func (s *Store) Each(ctx context.Context, ids []ID, limit int64, f func(i int, o Object) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	made, order := make(chan *batch), make(chan *batch, 1)
+	var running sync.WaitGroup
+	var crashed crash.Carrier
+	defer crashed.Rethrow()
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() {
+		defer crashed.Catch(cancel)
+		defer close(made)
+		defer close(order)
+		s.batches(ids, limit, func(b *batch) bool {
+			for _, to := range []chan *batch{order, made} {
+				select {
+				case to <- b:
+				case <-ctx.Done():
+					return false
+				}
+			}
+			return true
+		})
+	})
+	for range runtime.GOMAXPROCS(0) {
+		running.Go(func() {
+			defer crashed.Catch(cancel)
+			for b := range made {
+				s.finish(b, limit)
+				close(b.done)
+			}
+		})
+	}
+	i := 0
+	for b := range order {
+		select {
+		case <-b.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		for _, p := range b.objects {
+			if p.err != nil {
+				return p.err
+			}
+			if err := f(i, Object{p.object.kind, p.object.data, p.pieces}); err != nil {
+				return err
+			}
+			i++
+		}
+	}
+	return ctx.Err()
+}
+
+// batch is what is verified together on its way through Each.
+type batch struct {
+	objects []pending
+	done    chan struct{} // closed when the objects are verified, or say why not
+}
+
+// pending is an object on its way through Each.
+type pending struct {
+	id     ID
+	object cached // without data where it is in pieces of others
+	pieces rope   // of a large tree
+	err    error
+}
+
+// maxBatch is from how many bytes of their own on the objects of a batch are complete.
+const maxBatch = 32 << 20
+
+// batches makes objects, as many at a time as are best verified together, until send returns false.
+func (s *Store) batches(ids []ID, limit int64, send func(*batch) bool) {
+	var b *batch
+	size := 0
+	var l latest
+	for i, id := range ids {
+		if b == nil {
+			b, size = &batch{done: make(chan struct{})}, 0
+		}
+		p := s.unverified(id, limit, &l)
+		b.objects = append(b.objects, p)
+		size += len(p.object.data)
+		if len(b.objects) < sha1x16.AtOnce() && size < maxBatch && i < len(ids)-1 {
+			continue
+		}
+		if !send(b) {
+			return
+		}
+		b = nil
+	}
+}
+
+// latest are the large trees made last, the newest at the end, of which git makes the next a delta; and those that they
+// go back to, which are in memory with them. They keep in memory what the cache may hold, or the last one.
+type latest []builtTree
+
+// maxLatest is how many are kept: git looks at ten by default.
+const maxLatest = 16
+
+// builtTree is a large tree. Its pieces keep the deltas that they are of in memory, which may be so many bytes.
+type builtTree struct {
+	place  place
+	pieces rope
+	root   []byte // the tree in one piece that it goes back to
+	deltas int64
+}
+
+func (l *latest) put(m builtTree) {
+	all := append(*l, m)
+	size, kept := 0, len(all)
+	roots := map[*byte]bool{} // of those kept: whether it is one of them
+	for kept > 0 && len(all)-kept < maxLatest {
+		t := all[kept-1]
+		if _, counted := roots[&t.root[0]]; !counted {
+			size += len(t.root)
+		}
+		if size > maxCache && kept < len(all) {
+			break
+		}
+		roots[&t.root[0]] = roots[&t.root[0]] || t.isRoot()
+		kept--
+	}
+	older := slices.DeleteFunc(slices.Clone(all[:kept]), func(t builtTree) bool {
+		among, needed := roots[&t.root[0]]
+		if !needed || among || !t.isRoot() {
+			return true
+		}
+		roots[&t.root[0]] = true
+		return false
+	})
+	*l = append(older, all[kept:]...)
+}
+
+// isRoot reports whether the tree is the one in one piece that others go back to.
+func (t builtTree) isRoot() bool {
+	return len(t.pieces) == 1 && same(t.pieces[0], piece{of: t.root}) && t.pieces.size() == int64(len(t.root))
+}
+
+func (l *latest) get(at place) builtTree {
+	for _, t := range *l {
+		if t.place == at {
+			return t
+		}
+	}
+	return builtTree{}
+}
+
+// unverified makes an object from the first pack that has it. Whatever goes wrong is left to finish.
+func (s *Store) unverified(id ID, limit int64, l *latest) pending {
+	o := pending{id: id, err: errAbsent}
+	for _, p := range *s.packs.Load() {
+		at, ok := p.index.find(id)
+		if !ok {
+			continue
+		}
+		if o.err = p.ready(); o.err != nil {
+			return o
+		}
+		o.object.place, o.object.kind = place{p, at}, Tree
+		var m builtTree
+		if m, o.err = p.inPieces(at, limit, l); len(m.pieces) == 1 {
+			o.object.data = m.pieces.bytes()[0]
+		}
+		if o.err == nil && m.pieces == nil {
+			o.object, o.err = p.object(at, limit, &s.cache)
+			if o.err == nil && o.object.kind == Tree && len(o.object.data) >= leastPieces {
+				m = whole(o.object.data)
+			}
+		}
+		if o.pieces = m.pieces; o.pieces != nil {
+			m.place = o.object.place
+			l.put(m)
+		}
+		return o
+	}
+	return o
+}
+
+// whole is a large tree in one piece.
+func whole(tree []byte) builtTree {
+	return builtTree{pieces: rope{{tree, 0, len(tree), int64(len(tree))}}, root: tree}
+}
+
+// leastChained is from how many bytes on a tree is made in pieces of one that is several deltas away. The bases of a
+// smaller one are in the cache, and it is sooner made of them than each time of all its deltas. Tests make it smaller.
+var leastChained int64 = 8 << 20
+
+// inPieces makes a large tree by deltas of one that is in one piece, or was made before; without pieces where it is
+// none. It is in one piece where the many, or the deltas that they are of, would take more than they spare.
+func (p *pack) inPieces(at, limit int64, l *latest) (builtTree, error) {
+	var chain [][]byte // each the delta of the next
+	held := int64(0)
+	tree := l.get(place{p, at})
+	for next := at; tree.pieces == nil; {
+		r, e, err := p.start(next)
+		if err != nil {
+			return builtTree{}, err
+		}
+		switch {
+		case e.kind < offsetDelta && (len(chain) == 0 || e.kind != Tree || e.size < leastPieces || e.size > limit),
+			p.index.idSize != sha1.Size, len(chain) == maxChain:
+			r.release()
+			return builtTree{}, nil
+		case e.kind < offsetDelta:
+			o, err := r.whole(e, place{p, next}, limit)
+			r.release()
+			if err != nil {
+				return builtTree{}, err
+			}
+			tree = whole(o.data)
+			tree.place = o.place
+			l.put(tree)
+			continue
+		}
+		if held += e.size; held > maxHeld {
+			r.release()
+			return builtTree{}, nil
+		}
+		delta, err := r.delta(func(n int64) []byte { return make([]byte, n) }, e, maxHeld)
+		r.release()
+		if err != nil {
+			return builtTree{}, err
+		}
+		chain, next = append(chain, delta), e.base
+		tree = l.get(place{p, next})
+		if _, size, _, err := deltaSizes(delta); tree.pieces == nil && (err != nil || size < leastChained) {
+			return builtTree{}, err
+		}
+	}
+	for _, delta := range slices.Backward(chain) {
+		var err error
+		if tree, err = tree.apply(delta, limit); err != nil || tree.pieces == nil {
+			return builtTree{}, err
+		}
+	}
+	return tree, nil
+}
+
+// apply makes the tree that a delta makes of t; without pieces where that is no large tree.
+func (t builtTree) apply(delta []byte, limit int64) (builtTree, error) {
+	_, size, _, err := deltaSizes(delta)
+	if err != nil || size < leastPieces || size > limit {
+		return builtTree{}, err
+	}
+	pieces, err := t.pieces.apply(delta)
+	deltas := t.deltas + int64(len(delta))
+	if err == errManyPieces || err == nil && deltas > maxHeld {
+		var data []byte
+		if data, err = applyDelta(slices.Concat(t.pieces.bytes()...), delta); err == nil {
+			return whole(data), nil
+		}
+	}
+	return builtTree{pieces: pieces, root: t.root, deltas: deltas}, err
+}
+
+// finish verifies the objects of a batch: trees together, others one by one. What turns out wrong is read anew, as
+// Read does.
+func (s *Store) finish(b *batch, limit int64) {
+	s.verifyTrees(b)
+	for i := range b.objects {
+		p := &b.objects[i]
+		switch {
+		case p.err != nil || p.object.id == p.id:
+		case p.object.data == nil:
+			p.err = errAbsent
+		default:
+			p.object, p.err = s.verified(p.object, p.id)
+		}
+		if p.err != nil {
+			p.pieces = nil
+			p.object.kind, p.object.data, p.err = s.Read(p.id, limit)
+		}
+	}
+}
+
+// verifyTrees sets the id of each tree of a batch that is what its id says.
+func (s *Store) verifyTrees(b *batch) {
+	var trees []*pending
+	var messages []sha1x16.Message
+	for i := range b.objects {
+		p := &b.objects[i]
+		if p.err == nil && p.object.kind == Tree && p.id.size == sha1.Size && p.object.id != p.id {
+			size, bytes := int64(len(p.object.data)), [][]byte{p.object.data}
+			if p.pieces != nil {
+				size, bytes = p.pieces.size(), p.pieces.bytes()
+			}
+			head := strconv.AppendInt([]byte("tree "), size, 10)
+			trees = append(trees, p)
+			messages = append(messages, slices.Concat(sha1x16.Message{append(head, 0)}, bytes))
+		}
+	}
+	for i, sum := range sha1x16.Sum(messages) {
+		if p := trees[i]; BytesID(sum[:]) == p.id {
+			p.object.id = p.id
+			if p.object.data != nil {
+				s.cache.put(p.object)
+			}
+		}
+	}
+}
+
+// Order gives the subscripts of ids in the order in which they are read fastest: as they stand in the packs, where a
+// delta is near its base, and the base still in the cache. It reads nothing; ids that no pack has come last.
+func (s *Store) Order(ids []ID) []int {
+	type spot struct {
+		i, pack int
+		offset  int64
+	}
+	packs := *s.packs.Load()
+	spots := make([]spot, len(ids))
+	for i, id := range ids {
+		spots[i] = spot{i: i, pack: len(packs)}
+		for n, p := range packs {
+			if at, ok := p.index.find(id); ok {
+				spots[i].pack, spots[i].offset = n, at
+				break
+			}
+		}
+	}
+	slices.SortFunc(spots, func(a, b spot) int {
+		return cmp.Or(a.pack-b.pack, cmp.Compare(a.offset, b.offset), a.i-b.i)
+	})
+	order := make([]int, len(ids))
+	for i, s := range spots {
+		order[i] = s.i
+	}
+	return order
+}

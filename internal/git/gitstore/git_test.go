@@ -1,0 +1,121 @@
+package gitstore
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+)
+
+// clone is a repository made by the git command.
+type clone struct{ *gittest.Clone }
+
+func newClone(t testing.TB, args ...string) clone {
+	t.Helper()
+	return clone{gittest.New(t, args...)}
+}
+
+func (c clone) commit(message string) string {
+	c.T.Helper()
+	c.Git("add", "-A")
+	c.Git("commit", "-q", "--allow-empty", "-m", message)
+	return c.Git("rev-parse", "HEAD")
+}
+
+// history makes commits that change files alike, so that packing them makes deltas.
+func (c clone) history(commits int) {
+	c.T.Helper()
+	for i := range commits {
+		for j := range 5 {
+			c.Write(fmt.Sprintf("implementations/tool-%d-%d.json", i, j), listing(i*5+j))
+		}
+		c.Write("README.md", strings.Repeat(fmt.Sprintf("line of commit %d\n", i), 50+i))
+		c.commit(fmt.Sprintf("commit %d", i))
+	}
+}
+
+// listing is text of about 700 bytes, much alike for each n.
+func listing(n int) string {
+	return fmt.Sprintf(`{
+  "slug": "tool-%[1]d",
+  "name": "Tool %[1]d",
+  "tool_did": "did:web:tool-%[1]d.example.org",
+  "manifest_uri": "https://tool-%[1]d.example.org/.well-known/oap-manifest.json",
+  "conformance_level": "L%[2]d",
+  "conformance_receipt_uri": "https://tool-%[1]d.example.org/.well-known/receipt.json",
+  "conformance_receipt_sha256": "%064[3]x",
+  "issued_at": "2026-05-04T12:00:00Z",
+  "expires_at": "2026-08-02T12:00:00Z",
+  "maintainer": {
+    "name": "Maintainers of tool %[1]d",
+    "contact": "https://tool-%[1]d.example.org/contact"
+  },
+  "description": "Listing number %[1]d, as long as listings are."
+}
+`, n, n%4, uint64(n)*0x9e3779b97f4a7c15)
+}
+
+func (c clone) open() *Store {
+	c.T.Helper()
+	s, err := Open(c.Dir)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	c.T.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			c.T.Error(err)
+		}
+	})
+	return s
+}
+
+func mustID(t testing.TB, text string) ID {
+	t.Helper()
+	id, err := ParseID(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// TestIsEmpty holds that a repository without a branch is empty, and one whose HEAD names none of its branches is not.
+func TestIsEmpty(t *testing.T) {
+	for name, tt := range map[string]struct {
+		make func(c *gittest.Clone)
+		want bool
+	}{
+		"new": {func(*gittest.Clone) {}, true},
+		"a remote's only": {func(c *gittest.Clone) {
+			c.Commit("f", "x")
+			c.Git("update-ref", "refs/remotes/o/m", "HEAD")
+			c.Git("update-ref", "-d", "refs/heads/main")
+		}, true},
+		"a branch": {func(c *gittest.Clone) { c.Commit("f", "x") }, false},
+		"another branch": {func(c *gittest.Clone) {
+			c.Commit("f", "x")
+			c.Git("symbolic-ref", "HEAD", "refs/heads/none")
+		}, false},
+		"a packed branch": {func(c *gittest.Clone) {
+			c.Commit("f", "x")
+			c.Git("pack-refs", "--all")
+			c.Git("symbolic-ref", "HEAD", "refs/heads/none")
+		}, false},
+		"a detached HEAD": {func(c *gittest.Clone) {
+			c.Commit("f", "x")
+			c.Git("checkout", "-q", "--detach")
+			c.Git("branch", "-q", "-D", "main")
+		}, false},
+	} {
+		c := gittest.New(t)
+		tt.make(c)
+		s, err := Open(c.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if got := s.IsEmpty(); got != tt.want {
+			t.Errorf("%s: empty is %t, want %t", name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
+)
+
+// location is where the parts of a clone are.
+type location struct {
+	gitDir    string // HEAD
+	commonDir string // config, objects, refs; other than gitDir in a linked work tree
+	worktree  string // root of the work tree, "" for a bare clone
+	folder    string // the folder that is itself the repository; "" where a .git led to it
+}
+
+// find looks for a clone at dir, then above it: the first folder that has a .git, or is itself a repository, decides.
+// GIT_DIR and the like are not read: no environment variable may choose what is judged.
+func find(dir string) (location, error) {
+	abs, err := folderOf(dir)
+	if err != nil {
+		return location{}, err
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		loc, err := findAt(at)
+		if err != nil || loc.gitDir != "" {
+			return loc, err
+		}
+		if filepath.Dir(at) == at {
+			return location{}, ErrNotRepository
+		}
+	}
+}
+
+// folderOf returns the absolute path of a folder that exists.
+func folderOf(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(abs)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is no directory")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNotRepository, err)
+	}
+	return abs, nil
+}
+
+// findAt looks for a clone at one folder: at its .git, then at the folder itself. It returns no location where there is
+// neither.
+func findAt(at string) (loc location, err error) {
+	switch _, err := os.Lstat(filepath.Join(at, ".git")); {
+	case err == nil:
+		if loc, err = workTree(at); err != nil {
+			return location{}, err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return location{}, err
+	case !isGitDir(at):
+		return location{}, nil
+	case filepath.Base(at) == ".git":
+		loc = location{gitDir: at, worktree: filepath.Dir(at)}
+	default:
+		loc = location{gitDir: at, folder: at}
+	}
+	loc.commonDir, err = commonDir(loc.gitDir)
+	return loc, err
+}
+
+// workTree looks at the .git of one directory, itself the Git directory or a file that names it.
+func workTree(dir string) (location, error) {
+	dotGit := filepath.Join(dir, ".git")
+	info, err := os.Stat(dotGit)
+	if err != nil {
+		return location{}, err
+	}
+	git := dotGit
+	if !info.IsDir() {
+		if git, err = readLink(dotGit, "gitdir: "); err != nil {
+			return location{}, err
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(git, "HEAD")); errors.Is(err, fs.ErrPermission) {
+		return location{}, err
+	}
+	switch {
+	case isGitDir(git):
+		return location{gitDir: git, worktree: dir}, nil
+	case info.IsDir():
+		return location{}, fmt.Errorf("%w: %s is not a Git directory", ErrNotRepository, dotGit)
+	}
+	return location{}, fmt.Errorf("%w: %s names %s, which is none", ErrNotRepository, dotGit, git)
+}
+
+func isGitDir(dir string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
+		return false
+	}
+	if _, err := os.Stat(filepath.Join(dir, "commondir")); err == nil {
+		return true
+	}
+	return !slices.ContainsFunc([]string{"objects", "refs"}, func(name string) bool {
+		info, err := os.Stat(filepath.Join(dir, name))
+		return err != nil || !info.IsDir()
+	})
+}
+
+// commonDir is where a linked work tree's Git directory says that the rest is, else the Git directory.
+func commonDir(git string) (string, error) {
+	common, err := readLink(filepath.Join(git, "commondir"), "")
+	if errors.Is(err, fs.ErrNotExist) {
+		return git, nil
+	}
+	return common, err
+}
+
+// readLink is the directory that the one line of a file names, relative to the file's own.
+func readLink(file, prefix string) (string, error) {
+	text, err := readCapped(file, 64<<10)
+	if err != nil {
+		return "", err
+	}
+	name, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), prefix)
+	if !ok || name == "" || strings.ContainsAny(name, "\x00\n") {
+		return "", fmt.Errorf("%w: %s holds %q, want %q and a directory", ErrNotRepository, file, text, prefix)
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(filepath.Dir(file), name)
+	}
+	return filepath.Clean(name), nil
+}
+
+// open opens a file to read. Another copy's folder may hold anything: a FIFO must not wait for a writer for ever.
+func open(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
+// readCapped reads a regular file of at most max bytes.
+func readCapped(name string, max int64) ([]byte, error) {
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAllCapped(f, max)
+}
+
+func readAllCapped(f fs.File, max int64) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: %s is not a regular file", ErrCorrupt, info.Name())
+	}
+	data, err := capped.ReadAll(f, max)
+	if errors.Is(err, capped.ErrTooLarge) {
+		return nil, fmt.Errorf("%w: %s is over %d bytes", ErrTooLarge, info.Name(), max)
+	}
+	return data, err
+}

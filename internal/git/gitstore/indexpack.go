@@ -1,0 +1,647 @@
+package gitstore
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha1"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/adler32"
+	"hash/crc32"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pjbgf/sha1cd"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
+)
+
+// Caps on what a stranger's pack may cost. They hold for the sizes that it declares, before anything is made.
+const (
+	// MaxPackObject is the size of the largest object, or delta, of a pack that is indexed.
+	MaxPackObject = 64 << 20
+	// maxPackObjects is the number of objects; each takes 64 bytes of memory.
+	maxPackObjects = 2_000_000
+	// maxNamedBases is the number of deltas whose base is named by its id: where a server can, it says where it stands.
+	maxNamedBases = 100_000
+	// leastEntry is what an entry takes: a byte of its head, and an empty zlib stream.
+	leastEntry = 9
+	// maxPackWork is the sum of the sizes of all that is inflated or made of deltas, see packWork.
+	maxPackWork = 64 << 30
+	// leastPackWork is what any pack may take of it.
+	leastPackWork = 1 << 30
+	// maxHeldAlone is what the objects of one delta chain may take at once, a delta and what it makes included.
+	maxHeldAlone = 144 << 20
+	// maxHeldBeside is the same of a chain that is worked on beside others.
+	maxHeldBeside = 24 << 20
+)
+
+// IndexPack reads the SHA-1 pack at path, holds each of its bytes to be right, and writes the index that names its
+// objects to the file at to, synced. It gives the pack's checksum in hexadecimal digits. A stranger may have made
+// the pack: sizes, chains and work are capped, and the context ends it soon. A delta's base is in the pack. Errors:
+// ErrCorrupt, ErrTooLarge, ErrUnsupported, or the context's.
+func IndexPack(ctx context.Context, path, to string) (string, error) {
+	var sum []byte
+	info, err := os.Stat(path)
+	if err == nil {
+		sum, err = indexPack(ctx, path, to, packWork(info.Size()))
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return "", wrap(err, "indexing pack", path, "fetch it again, or from another copy")
+	}
+	return fmt.Sprintf("%x", sum), nil
+}
+
+// packWork is the work that a pack of so many bytes may take. That of a registry grows with the square: of a pack of P
+// bytes, one half may name P/40 entries of a folder, by 20 bytes that do not compress, and the other half bring P/600
+// commits, each of which makes that folder anew, of up to 97 bytes an entry. Twice that is allowed.
+func packWork(size int64) int64 {
+	size = min(size, 4<<20) // whose square is beyond the cap
+	return min(maxPackWork, leastPackWork+size*size/128)
+}
+
+// indexPack inflates and makes of deltas at most that many bytes.
+func indexPack(ctx context.Context, path, to string, work int64) ([]byte, error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	x := &indexer{ctx: ctx, file: f, most: work}
+	if err := x.scan(); err != nil {
+		return nil, err
+	}
+	if err := x.resolve(); err != nil {
+		return nil, err
+	}
+	return x.sum, x.write(to)
+}
+
+// indexer knows the entries of a pack, in their order.
+type indexer struct {
+	ctx     context.Context
+	file    *os.File
+	end     int64 // of the entries
+	sum     []byte
+	entries []indexed
+
+	waiting map[ID][]int32 // entries that are deltas of an object named by its id, by subscripts
+	named   int            // how many
+	work    atomic.Int64
+	most    int64 // of work
+}
+
+// indexed is one entry.
+type indexed struct {
+	at   int64 // of its head
+	data int64 // of its stream
+	size int64 // of what the stream inflates to
+	id   [sha1.Size]byte
+	crc  uint32
+	// The first entry that is a delta of this one, and the next that is a delta of the same; 0, the first of all, is
+	// none.
+	child, sibling int32
+	state          int32 // unmade, being made, made; atomic
+	kind           Type  // of the object, once made
+}
+
+const (
+	unmade int32 = iota
+	beingMade
+	isMade
+)
+
+// scan goes through the pack from its head to its end, and names the objects that are no deltas.
+func (x *indexer) scan() error {
+	info, err := x.file.Stat()
+	if err != nil {
+		return err
+	}
+	x.end = info.Size() - sha1.Size
+	var head [12]byte
+	if x.end < int64(len(head)) {
+		return fmt.Errorf("%w: pack of %d bytes", ErrCorrupt, info.Size())
+	}
+	if _, err := x.file.ReadAt(head[:], 0); err != nil {
+		return err
+	}
+	version, count := binary.BigEndian.Uint32(head[4:]), binary.BigEndian.Uint32(head[8:])
+	switch {
+	case string(head[:4]) != "PACK":
+		return fmt.Errorf("%w: no pack", ErrCorrupt)
+	case version != 2 && version != 3:
+		return fmt.Errorf("pack version %d is %w", version, ErrUnsupported)
+	case count > maxPackObjects:
+		return fmt.Errorf("%w: %d objects, at most %d are indexed", ErrTooLarge, count, maxPackObjects)
+	case int64(count) > x.end/leastEntry:
+		return fmt.Errorf("%w: it declares %d objects in %d bytes", ErrCorrupt, count, info.Size())
+	}
+	if x.sum, err = x.checksum(); err != nil {
+		return err
+	}
+	s := &scanner{x: x, data: make([]byte, 32<<10)}
+	x.entries, x.waiting = make([]indexed, 0, count), map[ID][]int32{}
+	at := int64(len(head))
+	for i := range count {
+		if i%256 == 0 && x.ctx.Err() != nil {
+			return x.ctx.Err()
+		}
+		if at, err = s.entry(at); err != nil {
+			return err
+		}
+	}
+	if at != x.end {
+		return fmt.Errorf("%w: %d bytes stand after its %d objects", ErrCorrupt, x.end-at, count)
+	}
+	return nil
+}
+
+// checksum is what stands at the end of the pack, which its bytes must hash to.
+func (x *indexer) checksum() ([]byte, error) {
+	h := sha1.New()
+	if _, err := io.CopyBuffer(h, readerOf{x.ctx, io.NewSectionReader(x.file, 0, x.end)}, make([]byte,
+		256<<10)); err != nil {
+		return nil, err
+	}
+	tail := make([]byte, sha1.Size)
+	if _, err := x.file.ReadAt(tail, x.end); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(h.Sum(nil), tail) {
+		return nil, fmt.Errorf("%w: its checksum is wrong", ErrCorrupt)
+	}
+	return tail, nil
+}
+
+// readerOf is a reader that ends with a context.
+type readerOf struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r readerOf) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
+// scanner reads entries one after another.
+type scanner struct {
+	x    *indexer
+	data []byte
+}
+
+// entry reads the one at an offset and gives where the next begins.
+func (s *scanner) entry(at int64) (int64, error) {
+	x := s.x
+	r := inflate(x.file, at, x.end)
+	defer r.release()
+	head, err := r.head()
+	if err != nil {
+		return 0, errEntryEnds
+	}
+	i := int32(len(x.entries))
+	e, used, base, err := parseEntryAlone(head, at)
+	if err != nil {
+		return 0, err
+	}
+	if e.size > MaxPackObject {
+		return 0, fmt.Errorf("%w: the entry at %d declares %d bytes, at most %d are read", ErrTooLarge, at, e.size,
+			int64(MaxPackObject))
+	}
+	r.Discard(used)
+	x.entries = append(x.entries, indexed{})
+	p := &x.entries[i]
+	p.at, p.data, p.size = at, at+int64(used), e.size
+	switch e.kind {
+	case offsetDelta:
+		j, found := slices.BinarySearchFunc(x.entries[:i], e.base, byOffset)
+		if !found {
+			return 0, fmt.Errorf("%w: the delta at %d has its base at %d, where no entry begins", ErrCorrupt, at,
+				e.base)
+		}
+		p.sibling, x.entries[j].child = x.entries[j].child, i
+	case refDelta:
+		if x.named++; x.named > maxNamedBases {
+			return 0, fmt.Errorf("%w: more than %d deltas name their base by its id", ErrTooLarge, maxNamedBases)
+		}
+		x.waiting[base] = append(x.waiting[base], i)
+	default:
+		p.kind, p.state = e.kind, isMade
+	}
+	if err := x.spend(p.size); err != nil {
+		return 0, err
+	}
+	next, err := s.stream(r, p)
+	if err != nil {
+		return 0, fmt.Errorf("the entry at %d: %w", at, err)
+	}
+	p.crc, err = x.crc(at, next)
+	return next, err
+}
+
+func byOffset(p indexed, at int64) int { return cmp.Compare(p.at, at) }
+
+// stream reads the stream of an entry, names the object if it is one, and gives where the stream ends.
+func (s *scanner) stream(r *inflater, p *indexed) (int64, error) {
+	if err := r.zlib(); err != nil {
+		return 0, err
+	}
+	var h *hasher
+	if p.kind != 0 {
+		var pool *sync.Pool
+		pool, h = hasherOf(p.kind)
+		defer pool.Put(h)
+		h.begin(p.kind, p.size)
+	}
+	sum := adler32.New()
+	for left := p.size; left > 0; {
+		n, err := io.ReadFull(r.flate, s.data[:min(left, int64(len(s.data)))])
+		if err != nil {
+			return 0, streamError(err)
+		}
+		sum.Write(s.data[:n])
+		if h != nil {
+			h.Write(s.data[:n])
+		}
+		left -= int64(n)
+	}
+	if err := r.exactly(nil); err != nil {
+		if errors.Is(err, ErrCorrupt) {
+			return 0, fmt.Errorf("%w: its stream does not end after the %d bytes that it declares", ErrCorrupt, p.size)
+		}
+		return 0, err
+	}
+	var tail [4]byte
+	for i := range tail {
+		var err error
+		if tail[i], err = r.ReadByte(); err != nil {
+			return 0, streamError(err)
+		}
+	}
+	if binary.BigEndian.Uint32(tail[:]) != sum.Sum32() {
+		return 0, fmt.Errorf("%w: the checksum of its stream is wrong", ErrCorrupt)
+	}
+	if h != nil {
+		id, err := h.name()
+		if err != nil {
+			return 0, err
+		}
+		p.id = id
+	}
+	return r.offset(), nil
+}
+
+// crc is that of the bytes of an entry, as they stand.
+func (x *indexer) crc(from, to int64) (uint32, error) {
+	h := crc32.NewIEEE()
+	_, err := io.Copy(h, io.NewSectionReader(x.file, from, to-from))
+	return h.Sum32(), err
+}
+
+// resolve makes what is made of deltas, and names it.
+func (x *indexer) resolve() error {
+	var roots []int32
+	for i := range x.entries {
+		if p := &x.entries[i]; p.kind != 0 && x.hasChildren(int32(i)) {
+			roots = append(roots, int32(i))
+		}
+	}
+	large, err := x.beside(roots)
+	if err != nil {
+		return err
+	}
+	for _, root := range large {
+		d := descent{x: x, most: maxHeldAlone, again: true}
+		if err := d.from(root); err != nil {
+			return err
+		}
+	}
+	left := 0
+	for i := range x.entries {
+		if x.entries[i].state != isMade {
+			left++
+		}
+	}
+	if left > 0 {
+		return fmt.Errorf("%w: %d deltas have no base in the pack", ErrCorrupt, left)
+	}
+	return nil
+}
+
+func (x *indexer) hasChildren(i int32) bool {
+	return x.entries[i].child > 0 || len(x.waiting[BytesID(x.entries[i].id[:])]) > 0
+}
+
+// beside goes down from the roots, several at a time, and gives those whose objects are too large for that.
+func (x *indexer) beside(roots []int32) (large []int32, err error) {
+	ctx, cancel := context.WithCancelCause(x.ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	var crashed crash.Carrier
+	for range runtime.GOMAXPROCS(0) {
+		running.Go(func() {
+			defer crashed.Catch(func() { cancel(nil) })
+			d := descent{x: x, most: maxHeldBeside}
+			for ctx.Err() == nil {
+				i := next.Add(1) - 1
+				if i >= int64(len(roots)) {
+					return
+				}
+				err := d.from(roots[i])
+				if errors.Is(err, errHeld) {
+					mu.Lock()
+					large = append(large, roots[i])
+					mu.Unlock()
+				} else if err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	running.Wait()
+	crashed.Rethrow()
+	slices.Sort(large)
+	return large, context.Cause(ctx)
+}
+
+// descent goes from an object to those that are deltas of it, and of these, depth first.
+type descent struct {
+	x     *indexer
+	most  int64 // bytes that may be held
+	again bool  // some of what is below the root was made before
+	held  int64
+	stack []level
+}
+
+// level is an object on the way down. Its data is dropped once its last child is begun.
+type level struct {
+	entry int32
+	data  []byte
+	child int32   // the next that is a delta of it by its place; 0: none
+	named []int32 // and by its id
+}
+
+// next takes the next child.
+func (l *level) next(x *indexer) (i int32, ok bool) {
+	switch i = l.child; {
+	case i > 0:
+		l.child = x.entries[i].sibling
+	case len(l.named) > 0:
+		i, l.named = l.named[0], l.named[1:]
+	default:
+		return 0, false
+	}
+	return i, true
+}
+
+// errHeld: the objects of a chain take more than may be held.
+var errHeld = fmt.Errorf("%w: a delta, its base and what it makes take more than %d bytes", ErrTooLarge,
+	int64(maxHeldAlone))
+
+func (d *descent) from(root int32) error {
+	d.stack, d.held = d.stack[:0], 0
+	p := &d.x.entries[root]
+	if p.size > d.most {
+		return errHeld
+	}
+	data, err := d.x.inflated(p)
+	if err != nil {
+		return err
+	}
+	d.push(root, data)
+	for len(d.stack) > 0 {
+		if err := d.x.ctx.Err(); err != nil {
+			return err
+		}
+		if err := d.step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *descent) push(i int32, data []byte) {
+	p := &d.x.entries[i]
+	d.stack = append(d.stack, level{i, data, p.child, d.x.waiting[BytesID(p.id[:])]})
+	d.held += int64(len(data))
+}
+
+// step makes the next child of the deepest level, or leaves it.
+func (d *descent) step() error {
+	top := &d.stack[len(d.stack)-1]
+	child, ok := top.next(d.x)
+	if !ok {
+		d.drop(top)
+		d.stack = d.stack[:len(d.stack)-1]
+		return nil
+	}
+	if len(d.stack) > maxChain {
+		return fmt.Errorf("%w: a chain of more than %d deltas", ErrTooLarge, maxChain)
+	}
+	data, err := d.make(top, child)
+	if err != nil {
+		return fmt.Errorf("the delta at %d: %w", d.x.entries[child].at, err)
+	}
+	if atomic.CompareAndSwapInt32(&d.x.entries[child].state, unmade, beingMade) {
+		if err := d.x.made(child, d.x.entries[top.entry].kind, data); err != nil {
+			return err
+		}
+	} else if !d.again {
+		return nil // the base is there twice, which is refused at the end
+	}
+	if top.child == 0 && len(top.named) == 0 {
+		d.drop(top)
+	}
+	if d.x.hasChildren(child) {
+		d.push(child, data)
+	}
+	return nil
+}
+
+// made names an object that was made of a delta.
+func (x *indexer) made(i int32, kind Type, data []byte) error {
+	pool, h := hasherOf(kind)
+	defer pool.Put(h)
+	h.begin(kind, int64(len(data)))
+	h.Write(data)
+	id, err := h.name()
+	if err != nil {
+		return err
+	}
+	p := &x.entries[i]
+	p.id, p.kind = id, kind
+	atomic.StoreInt32(&p.state, isMade)
+	return nil
+}
+
+// drop forgets the object of a level.
+func (d *descent) drop(l *level) {
+	d.held -= int64(len(l.data))
+	l.data = nil
+}
+
+// spend counts work before it is done.
+func (x *indexer) spend(n int64) error {
+	if x.work.Add(n) > x.most {
+		return fmt.Errorf("%w: its objects take more than %d bytes to make", ErrTooLarge, x.most)
+	}
+	return nil
+}
+
+// make applies the delta of a child to the object of a level.
+func (d *descent) make(base *level, child int32) ([]byte, error) {
+	p := &d.x.entries[child]
+	if d.held+p.size > d.most {
+		return nil, errHeld
+	}
+	delta, err := d.x.inflated(p)
+	if err != nil {
+		return nil, err
+	}
+	_, size, _, err := deltaSizes(delta)
+	if err != nil {
+		return nil, err
+	}
+	if err := within(size, MaxPackObject); err != nil {
+		return nil, err
+	}
+	if d.held+p.size+size > d.most {
+		return nil, errHeld
+	}
+	if err := d.x.spend(size + p.size); err != nil {
+		return nil, err
+	}
+	return applyDelta(base.data, delta)
+}
+
+// inflated is what the stream of an entry holds.
+func (x *indexer) inflated(p *indexed) ([]byte, error) {
+	r := inflate(x.file, p.data, x.end)
+	defer r.release()
+	out := make([]byte, p.size)
+	return out, r.stream(out)
+}
+
+// parseEntryAlone reads the head of an entry without an index: the base of a refDelta is given by its id.
+func parseEntryAlone(head []byte, at int64) (entry, int, ID, error) {
+	none := &index{idSize: sha1.Size}
+	kind := Type(0)
+	if len(head) > 0 {
+		kind = Type(head[0] >> 4 & 7)
+	}
+	if kind != refDelta {
+		e, used, err := parseEntry(head, at, none)
+		return e, used, ID{}, err
+	}
+	blob := slices.Clone(head) // the same head, of an object that has no base
+	blob[0] = blob[0]&0x8f | byte(Blob)<<4
+	e, used, err := parseEntry(blob, at, none)
+	if err != nil {
+		return e, used, ID{}, err
+	}
+	if len(head)-used < sha1.Size {
+		return entry{}, 0, ID{}, errEntryEnds
+	}
+	e.kind = refDelta
+	return e, used + sha1.Size, BytesID(head[used : used+sha1.Size]), nil
+}
+
+// write writes the index, gitformat-pack(5), version 2.
+func (x *indexer) write(to string) error {
+	order := make([]int32, len(x.entries))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return bytes.Compare(x.entries[a].id[:], x.entries[b].id[:]) })
+	for i := 1; i < len(order); i++ {
+		if x.entries[order[i]].id == x.entries[order[i-1]].id {
+			return fmt.Errorf("%w: it holds the object %x twice", ErrCorrupt, x.entries[order[i]].id)
+		}
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	if err != nil {
+		return err
+	}
+	h := sha1.New()
+	w := bufio.NewWriterSize(io.MultiWriter(f, h), 256<<10) // its error stays, and shows in Flush
+	w.Write(indexMagic)
+	u32 := func(n uint32) { w.Write(binary.BigEndian.AppendUint32(nil, n)) }
+	n := 0
+	for first := range 256 {
+		for n < len(order) && int(x.entries[order[n]].id[0]) <= first {
+			n++
+		}
+		u32(uint32(n))
+	}
+	for _, i := range order {
+		w.Write(x.entries[i].id[:])
+	}
+	for _, i := range order {
+		u32(x.entries[i].crc)
+	}
+	var far []int64
+	for _, i := range order {
+		at := x.entries[i].at
+		if at >= 1<<31 {
+			u32(1<<31 | uint32(len(far)))
+			far = append(far, at)
+			continue
+		}
+		u32(uint32(at))
+	}
+	for _, at := range far {
+		w.Write(binary.BigEndian.AppendUint64(nil, uint64(at)))
+	}
+	w.Write(x.sum)
+	err = w.Flush()
+	if err == nil {
+		_, err = f.Write(h.Sum(nil))
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// hasherOf is the hash function by which an object of a kind is named, see verify.
+func hasherOf(t Type) (*sync.Pool, *hasher) {
+	pool := detectingHashers
+	if t == Tree {
+		pool = sha1Hashers
+	}
+	return pool, pool.Get().(*hasher)
+}
+
+// begin hashes what stands before the bytes of an object.
+func (h *hasher) begin(t Type, size int64) {
+	h.Reset()
+	head := append(append(h.buf[:0], t.String()...), ' ')
+	h.Write(append(strconv.AppendInt(head, size, 10), 0))
+}
+
+// name is the id of what was hashed.
+func (h *hasher) name() (id [sha1.Size]byte, err error) {
+	if detecting, ok := h.Hash.(sha1cd.CollisionResistantHash); ok {
+		sum, collision := detecting.CollisionResistantSum(h.buf[:0])
+		if collision {
+			return id, fmt.Errorf("%w: it holds half of a SHA-1 collision", ErrCorrupt)
+		}
+		return [sha1.Size]byte(sum), nil
+	}
+	return [sha1.Size]byte(h.Sum(h.buf[:0])), nil
+}

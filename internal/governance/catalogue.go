@@ -1,0 +1,145 @@
+package governance
+
+import (
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// Check is one gate.
+type Check struct {
+	verdict.Rule
+	judge func(*Proposal, *Judgement) (verdict.Outcome, error)
+}
+
+// All are the gates, in the order of the report.
+var All = []Check{
+	{implementability, (*Proposal).implementability},
+	{backwardCompatibility, (*Proposal).backwardCompatibility},
+	{charterReview, (*Proposal).charterReview},
+	{changelog, (*Proposal).changelog},
+}
+
+// Rules are the rules of All.
+func Rules() []verdict.Rule {
+	var out []verdict.Rule
+	for _, c := range All {
+		out = append(out, c.Rule)
+	}
+	return out
+}
+
+var implementability = verdict.Rule{
+	ID: "implementability", Title: "a normative change comes with a test or with code", Cite: "RFC 0019 section 3",
+	Why: "no concept enters the protocol before somebody has shown, in code, that it can be built and be checked",
+	Fix: "add a test under test-suite/ or the behaviour under reference/ in the same pull request",
+	Codes: []strict.Code{
+		{"no-evidence", "a normative artifact changes, and nothing under test-suite/ or reference/ does",
+			"add a test under test-suite/ or the behaviour under reference/ in the same pull request, or move the " +
+				"text to papers/"},
+		{"evidence-does-not-count", "no file of code under test-suite/ or reference/ has a line that is neither a " +
+			"comment nor in the base already",
+			"write a test of the new rule under test-suite/, or its code under reference/: the first such line counts"},
+		{"level-names-missing-test", "test-suite/levels/levels.json newly names tests that are not there",
+			"add the tests, or leave them out of the levels"},
+		{"looks-editorial", "no requirement and no Status differs, and no schema except in annotations",
+			"claim the exception: the words Implementability Gate exception and a sentence that says why"},
+		{"exception-claimed", "the body claims an exception, for a change that looks editorial",
+			"see to it that two thirds of the working group granted it"},
+		{"exception-not-editorial", "the body claims an exception, and the change is normative",
+			"bring a test or code: exceptions are for editorial, typographical and clarifying changes"},
+		{"exception-unjustified", "the body claims an exception without a sentence that says why",
+			"write a sentence of at least five words after the words Implementability Gate exception, or in another " +
+				"paragraph or list item of the same section"},
+		{"exception-unknown", "the change looks editorial, and whether an exception is claimed is not known",
+			"give the body with --pr or --body"},
+	},
+}
+
+var backwardCompatibility = verdict.Rule{
+	ID: "backward-compatibility", Title: "a published schema means what it meant", Cite: "RFC 0019 section 4",
+	Why: "who was attested must not lose it by an edit of a schema underneath",
+	Fix: "publish the change under the next version with a new $id, or declare new optional fields as additive only",
+	Codes: []strict.Code{
+		{"schema-removed", "a published schema is deleted or moved", "leave it where it is: it remains at its " +
+			"place for ever"},
+		{"mode-changed", "a published schema is no longer a file of the same mode",
+			"make it the plain file that it was"},
+		{"schema-unreadable", "a schema is not strict JSON, or does not compile under its $schema", "mend the text"},
+		{"schema-id", "an $id of a new schema, at any depth, is another schema's, or does not name the file's own path",
+			"give it an $id of its own whose path ends in the file's path from schemas/ on"},
+		{"additive-undeclared", "a published schema changes in more than white space, and no words declare the " +
+			"change additive only", "write in the pull request's body that the change is additive only"},
+		{"declaration-unknown", "a published schema changes in more than white space, and whether the change is " +
+			"declared is not known",
+			"give the body with --pr or --body"},
+		{"annotations", "only annotations or formatting differ", "nothing to do"},
+		{"description-differs", "the description of an existing field differs, and none of its requirements does",
+			"compare the two texts, and restore the old one if the meaning differs"},
+		{"new-version", "a schema of a later version stands beside that of an earlier one", "nothing to do"},
+		{"additive", "a new optional field where nothing governed that name", "declare the change additive only"},
+		{"loosened", "the new schema accepts all that the old one did, and more", "publish it under the next version"},
+		{"tightened", "the new schema may refuse what the old one accepted", "publish it under the next version"},
+		{"enum", "the value range of an enumeration differs", "publish it under the next version"},
+		{"removed", "a field or a definition is gone", "publish it under the next version"},
+		{"identity", "an identifier differs, or a reference leads to another one", "publish it under the next version"},
+		{"meaning", "a default, readOnly, writeOnly, a content keyword or a requirement in a title or description " +
+			"differs",
+			"publish it under the next version"},
+		{"changed", "the difference is none that can be shown to keep the meaning",
+			"publish it under the next version"},
+	},
+}
+
+var charterReview = verdict.Rule{
+	ID: "charter-review", Title: "a change that touches user rights has the stricter quorum",
+	Cite: "RFC 0019 section 5",
+	Why:  "what touches a user's right is reviewed by people whose interest is to defend it",
+	Fix: "four approvals by Maintainers of four organisations, a User Advocate among them, with the words Charter " +
+		"Review Gate cleared",
+	Codes: []strict.Code{
+		{"no-user-advocate", "governance/MAINTAINERS.md of the base names no User Advocate, so that no approval can " +
+			"clear the gate",
+			"add a column User Advocate and a mark to governance/MAINTAINERS.md, in a pull request of its own"},
+		{"roster-empty", "the table under Current Maintainers of the base names nobody by @handle, so that no " +
+			"approval can count",
+			"in a pull request of its own, give each Maintainer a row | @handle | organisation | term | yes or " +
+				"empty |, merge it, update the branch, and ask four of them to approve with the words Charter Review " +
+				"Gate cleared"},
+		{"roster-changed", "a row of the roster differs; it counts once it is merged",
+			"let the Maintainers confirm the rows"},
+		{"front-matter-only", "only lines before the first section of RFC 0016, 0017 or 0018 differ, and no " +
+			"requirement",
+			"look at the lines: a program cannot see what they mean"},
+		{"authors-unknown", "the forge does not list all authors of the range, so that a Maintainer's own approval " +
+			"may be among those that count",
+			"try again, or split a pull request of more commits than the forge lists"},
+		{"authors-from-git", "the forge was not asked for the authors of the range; the opener and e-mail addresses " +
+			"that name a login are known",
+			"ask with --forge and a token"},
+		{"reviews-unknown", "the reviews are not known", "give them with --reviews, or let --forge ask"},
+		{"labels-unknown", "the labels of issues that the body closes are not known", "try again"},
+		{"objection", "a Maintainer asks for changes", "settle it with the reviewer"},
+		{"quorum", "fewer than four Maintainers approve, or they are of fewer than four organisations",
+			"ask those who are missing for a review with the words Charter Review Gate cleared"},
+		{"user-advocate-missing", "no User Advocate is among those who approve", "ask a User Advocate for a review"},
+		{"login-without-role", "a login of the roster has no role in the repository: one that was freed can be " +
+			"taken by another",
+			"let the Maintainer be a member or a collaborator"},
+		{"own-approval", "a Maintainer approves what is his own", "ask another Maintainer"},
+		{"bot-approval", "a bot approves, which counts for nothing", "ask a Maintainer"},
+		{"stale-approval", "a Maintainer approved another commit than the head", "ask for a review of the head"},
+		{"phrase-missing", "a Maintainer's approval does not hold the words that RFC 0019 section 5 wants",
+			"write Charter Review Gate cleared into the review"},
+	},
+}
+
+var changelog = verdict.Rule{
+	ID: "changelog", Title: "a normative change is told in CHANGELOG.md",
+	Why: "who follows the specification reads there what changed",
+	Fix: "add an entry under [Unreleased]",
+	Codes: []strict.Code{
+		{"no-changelog", "a normative change, and CHANGELOG.md is as it was", "add an entry under [Unreleased]"},
+		{"accepted-rfc-changed", "an accepted RFC changes, and no new RFC supersedes it",
+			"write a new RFC with a line Supersedes that names it"},
+	},
+}

@@ -1,0 +1,417 @@
+package governance
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+const nextVersion = "leave the published schema as it is, and publish the change under the next version with a new $id"
+
+// backwardCompatibility holds that a published schema keeps its meaning: RFC 0019 section 4.
+func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) {
+	g := compatibility{Proposal: p, judged: map[string]bool{}}
+	for _, v := range p.Views {
+		if err := g.view(v); err != nil {
+			return g.out, err
+		}
+	}
+	if !g.out.Has(verdict.Error) {
+		g.declaration()
+	}
+	for _, c := range g.fresh {
+		if err := g.added(c.view, c.Change); err != nil {
+			return g.out, err
+		}
+	}
+	if len(g.judged) > 0 {
+		differ := "none"
+		if len(g.descriptions) > 0 {
+			differ = listUpTo(g.descriptions, 10)
+		}
+		j.attest(backwardCompatibility, "no meaning and no lifecycle is altered; descriptions that differ: %s", differ)
+	}
+	switch {
+	case len(g.judged) == 0:
+		g.out.Verified = "no published schema is touched"
+	case g.declared != "":
+		g.out.Verified = fmt.Sprintf("no published schema changes its meaning, and %s declares the change: %q",
+			p.Words.Source, shorten(g.declared))
+	case !g.out.Has(verdict.Error):
+		g.out.Verified = plain.Count(len(g.judged), "schema") + " judged"
+	}
+	return g.out.OrPass(), nil
+}
+
+// compatibility is one run of the gate.
+type compatibility struct {
+	*Proposal
+	out      verdict.Outcome
+	judged   map[string]bool // by path
+	modified []modified
+	fresh    []fresh
+	declared string // the sentence that did, where it was needed
+	// descriptions are the places of those that differ.
+	descriptions []string
+}
+
+// fresh is a schema that a view adds.
+type fresh struct {
+	view *View
+	registry.Change
+}
+
+// maxDifferences is how many places of one schema that breaks are told.
+const maxDifferences = 1000
+
+// modified is a published schema that changes and keeps its meaning.
+type modified struct {
+	document *strict.Document
+	at       verdict.At
+	fields   int                     // new optional ones
+	notes    []schemadiff.Difference // differences that judge no document otherwise
+}
+
+func (g *compatibility) view(v *View) error {
+	var outside []string // JSON files that no version holds
+	for _, c := range v.Changes {
+		if !isSchema(c.Path) {
+			if isJSON(c.Path) {
+				outside = append(outside, c.Path)
+			}
+			continue
+		}
+		g.judged[c.Path] = true
+		if err := g.change(v, c); err != nil {
+			return err
+		}
+	}
+	if len(outside) == 0 {
+		return nil
+	}
+	s, err := v.comparesSchemas()
+	if err != nil {
+		return err
+	}
+	touched := slices.ContainsFunc(outside,
+		func(p string) bool { return s.base.texts[p] != nil || s.head.texts[p] != nil })
+	if !touched {
+		return nil
+	}
+	for _, published := range s.comparison().Affected(outside) {
+		document, _ := v.texts.document(s.head, published)
+		if document == nil {
+			continue // it changed itself, which is judged
+		}
+		g.judged[published] = true
+		g.tell(document, verdict.At{Path: published}, s.differences(published), false)
+	}
+	return nil
+}
+
+// change judges a schema that a view changes or adds.
+func (g *compatibility) change(v *View, c registry.Change) error {
+	if c.Base == nil {
+		held, err := g.Base.Leaf(c.Path)
+		if err != nil {
+			return err
+		}
+		if held == nil {
+			g.fresh = append(g.fresh, fresh{v, c})
+			return nil
+		}
+		return g.overwritten(v, c, held)
+	}
+	at := file(c.Path)
+	if c.Head == nil {
+		g.out.Errorf(at, "", "schema-removed", "a published schema is deleted or moved; it remains at its place "+
+			"for ever").
+			WithFix("restore it")
+		return nil
+	}
+	if c.Base.Mode != c.Head.Mode {
+		g.out.Errorf(at, "", "mode-changed", "a published schema was a %s (mode %s) and becomes a %s (mode %s)",
+			c.Base.Mode, c.Base.Mode.Octal(), c.Head.Mode, c.Head.Mode.Octal()).
+			WithFix("make it the file that it was, of mode %s", c.Base.Mode.Octal())
+	}
+	switch {
+	case !isFile(c.Head):
+		if c.Base.Mode == c.Head.Mode {
+			g.out.Errorf(at, "", code(schemadiff.Changed),
+				"what stands in place of a published schema is a %s, and differs",
+				c.Head.Mode).WithFix("%s", nextVersion)
+		}
+		return nil
+	case c.Base.ID == c.Head.ID:
+		return nil
+	}
+	s, document, err := g.readable(v, c.Path)
+	if err != nil || document == nil {
+		return err
+	}
+	if isFile(c.Base) && sameTokens(s.base.texts[c.Path], s.head.texts[c.Path]) {
+		return nil
+	}
+	if !isFile(c.Base) {
+		g.out.Errorf(document, "", code(schemadiff.Changed), "what stood here was no schema that can be read").
+			WithFix("%s", nextVersion)
+		return nil
+	}
+	place, err := v.firstChange(c)
+	if err != nil {
+		return err
+	}
+	g.tell(document, place, s.differences(c.Path), true)
+	return nil
+}
+
+// overwritten judges a schema that the view adds and that the base branch has published meanwhile.
+func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.Entry) error {
+	if !isFile(held) || !isFile(c.Head) || held.Mode != c.Head.Mode {
+		g.out.Errorf(file(c.Path), "", "mode-changed", "a schema that the base branch has published meanwhile is "+
+			"another kind "+
+			"of file here").WithFix("merge the base branch, and leave it as it is there")
+		return nil
+	}
+	published, err := v.texts.schemas(g.Base)
+	if err != nil {
+		return err
+	}
+	s, document, err := g.readable(v, c.Path)
+	if err != nil {
+		return err
+	}
+	if document != nil && held.ID != c.Head.ID && !sameTokens(published.texts[c.Path], s.head.texts[c.Path]) {
+		g.tell(document, verdict.At{Path: c.Path},
+			schemadiff.Compare(published.tree(), c.Path, s.head.tree(), c.Path), true)
+	}
+	return nil
+}
+
+// readable are the schemas of a view and the new text of one; nil, with a finding, where it is no strict JSON.
+func (g *compatibility) readable(v *View, path string) (*schemaView, *strict.Document, error) {
+	s, err := v.comparesSchemas()
+	if err != nil {
+		return nil, nil, err
+	}
+	document, err := v.texts.document(s.head, path)
+	if syntax, ok := errors.AsType[*strict.Error](err); ok {
+		f := g.out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is no strict JSON: %s",
+			syntax.Message).
+			WithFix("mend the text")
+		f.Pos = syntax.Pos
+		return s, nil, nil
+	}
+	if fault, ok := errors.AsType[*schema.Error](schema.Compiles(document.Root)); ok {
+		g.out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message).
+			WithFix("mend the schema")
+	}
+	return s, document, nil
+}
+
+// tell reports the differences of one published schema, the first change of which is at a place.
+func (g *compatibility) tell(document *strict.Document, at verdict.At, all []schemadiff.Difference, itself bool) {
+	added, breaks := 0, schemadiff.Breaking(all)
+	if more := len(all) - maxDifferences; more > 0 && breaks {
+		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed),
+			"%d more places differ than are told of one schema",
+			more).
+			WithFix("%s", nextVersion)
+		all = all[:maxDifferences]
+	}
+	var notes []schemadiff.Difference
+	for _, d := range all {
+		switch {
+		case d.Class == schemadiff.Note:
+			notes = append(notes, d)
+		case d.Class == schemadiff.Additive:
+			added++
+			g.out.Noticef(document, d.Pointer, "additive", "%s", d.Message)
+		default:
+			g.out.Errorf(document, d.Pointer, code(d.Class), "%s", d.Message).WithFix("%s", nextVersion)
+		}
+	}
+	if !breaks && (itself || len(all) > 0) {
+		g.modified = append(g.modified, modified{document, at, added, notes})
+	}
+}
+
+// sameTokens reports whether two texts differ in white space between the tokens of JSON only.
+func sameTokens(a, b []byte) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}
+
+// declaration asks the words for each schema that changes, where nothing breaks: no declaration helps what does.
+func (g *compatibility) declaration() {
+	if len(g.modified) == 0 {
+		return
+	}
+	if g.Words != nil {
+		g.declared = g.Words.says(additiveOnly)
+	}
+	said := map[string]bool{}
+	for _, m := range g.modified {
+		if g.declared == "" && said[m.document.Path] {
+			continue // another view
+		}
+		said[m.document.Path] = true
+		what := "another order of members or another spelling of values"
+		switch {
+		case m.fields > 0:
+			what = plain.Count(m.fields, "new optional field")
+		case len(m.notes) > 0:
+			what = plain.Count(len(m.notes), "change") + " of annotations or definitions"
+		}
+		switch {
+		case g.Words == nil:
+			g.out.Doubtf(m.at, "", "declaration-unknown", "the published schema has %s, and whether "+
+				"the pull request's body declares the change additive only is not known", what).
+				WithFix("give the body with --pr FILE or --body FILE")
+		case g.declared == "":
+			g.out.Errorf(m.at, "", "additive-undeclared",
+				"the published schema has %s, and %s does not declare the change additive only", what,
+				g.Words.Source).WithFix("write into it: This change is additive only.")
+		default:
+			if m.fields == 0 {
+				g.out.Noticef(m.at, "", "annotations", "only annotations or formatting differ: %s",
+					what)
+			}
+			g.described(m)
+		}
+	}
+}
+
+// described warns of each description that differs.
+func (g *compatibility) described(m modified) {
+	for _, d := range m.notes {
+		if !strings.HasSuffix(d.Pointer, "/description") || d.Old == nil || d.New == nil {
+			continue
+		}
+		was, old := d.Old.(string)
+		is, new := d.New.(string)
+		if !old || !new {
+			continue // a field of that name
+		}
+		g.out.Warnf(m.document, d.Pointer, "description-differs", "the description is %q, was %q; RFC 0019 section 4 "+
+			"forbids another meaning, which a program cannot see", shorten(is), shorten(was)).
+			WithFix("compare the two texts, and restore the old one if the meaning differs")
+		g.descriptions = append(g.descriptions, fmt.Sprintf("%s %q", m.document.Path, d.Pointer))
+	}
+}
+
+// code is the code of a finding of a class. What is none of the classes is undecided.
+func code(c schemadiff.Class) string {
+	switch c {
+	case schemadiff.Loosened:
+		return "loosened"
+	case schemadiff.Tightened:
+		return "tightened"
+	case schemadiff.Enum:
+		return "enum"
+	case schemadiff.Removed:
+		return "removed"
+	case schemadiff.Identity:
+		return "identity"
+	case schemadiff.Meaning:
+		return "meaning"
+	}
+	return "changed"
+}
+
+// added judges a schema that was not there: it is read, and has an identifier of its own.
+func (g *compatibility) added(v *View, c registry.Change) error {
+	if !isFile(c.Head) {
+		g.out.Errorf(file(c.Path), "", "schema-unreadable", "a %s stands where a schema is expected", c.Head.Mode).
+			WithFix("make it a plain file")
+		return nil
+	}
+	s, document, err := g.readable(v, c.Path)
+	if err != nil || document == nil {
+		return err
+	}
+	g.identified(v, s, document)
+	if older := earlier(s.head, c.Path); older != "" {
+		if s.versions == nil {
+			s.versions = schemadiff.Pairs(s.head.tree(), s.head.tree())
+		}
+		var classes []string
+		for _, d := range s.versions(older, c.Path) {
+			classes = append(classes, string(d.Class))
+		}
+		slices.Sort(classes)
+		g.out.Noticef(file(c.Path), "", "new-version", "a new version of %q: %s", older,
+			cmp.Or(strings.Join(slices.Compact(classes), ", "), "no difference"))
+	}
+	return nil
+}
+
+// identified holds that the $id of an added schema is its own.
+func (g *compatibility) identified(v *View, s *schemaView, document *strict.Document) {
+	id := strict.String(document.Root, "$id")
+	fix := "give it an $id of its own, such as https://HOST/" + document.Path
+	if id == "" {
+		g.out.Errorf(document, "", "schema-id", "an added schema has no $id, by which it could be cited").
+			WithFix("%s", fix)
+		return
+	}
+	if u, err := url.Parse(id); err != nil || !strings.HasSuffix("/"+u.Path, "/"+document.Path) {
+		g.out.Errorf(document, "/$id", "schema-id", "the path of $id %q does not end in the schema's own, %q",
+			shorten(id),
+			document.Path).WithFix("%s", fix)
+	}
+	identifiers(document.Root, "", "", func(id, pointer string) {
+		for _, set := range []*schemaSet{s.head, s.base} {
+			for _, other := range v.texts.identified(set)[id] {
+				if other.path != document.Path {
+					g.out.Errorf(document, pointer+"/$id", "schema-id", "$id %q is also the $id of %q",
+						shorten(id), other.path+"#"+plain.Cut(other.pointer, maxQuote)).WithFix("%s", fix)
+					return
+				}
+			}
+		}
+	})
+}
+
+// earlier is the newest schema of that base name under an earlier version, empty where there is none.
+func earlier(s *schemaSet, of string) string {
+	found := ""
+	for p := range s.texts {
+		if p == of || path.Base(p) != path.Base(of) || !isSchema(p) || !older(p, of) {
+			continue
+		}
+		if found == "" || older(found, p) || !older(p, found) && p < found {
+			found = p
+		}
+	}
+	return found
+}
+
+// older reports whether the version of the one path comes before that of the other.
+func older(a, b string) bool { return slices.Compare(versionOf(a), versionOf(b)) < 0 }
+
+// versionOf are the numbers of schemas/v<N>.<M>/.
+func versionOf(p string) []int {
+	_, rest, _ := strings.Cut(p, "/")
+	version, _, _ := strings.Cut(rest, "/")
+	var out []int
+	for _, n := range strings.Split(version[1:], ".") {
+		n, _ := strconv.Atoi(n)
+		out = append(out, n)
+	}
+	return out
+}

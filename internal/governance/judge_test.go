@@ -1,0 +1,549 @@
+package governance
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// files are the texts of a tree by path. A text may begin with "mode 120000 ", or be gone.
+type files map[string]string
+
+const gone = "\x00gone"
+
+// specified is a small specification.
+var specified = files{
+	"rfcs/README.md":                "x\n",
+	"rfcs/RFC-0001-a.md":            "# RFC 0001\n\n**Status:** Accepted\n\nA Tool MUST answer.\n",
+	"spec/v1.0/core.md":             "# Core\n\nA Tool MUST answer.\n",
+	"CHANGELOG.md":                  "x\n",
+	"test-suite/levels/levels.json": `{"levels": {"L1": ["behavior/a.test.js"]}}`,
+	"test-suite/behavior/a.test.js": "a\n",
+	"reference/server.js":           "s\n",
+	"reference/logo.bin":            "b\n",
+	"schemas/v1.0/a.schema.json": `{"$id": "https://x.example/schemas/v1.0/a.schema.json", "type": "object",
+		"properties": {}}`,
+	"schemas/v1.0/b.schema.json": `{"$id": "https://x.example/schemas/v1.0/b.schema.json", "type": "object",
+ "properties": {"a": {"$ref": "a.schema.json"}, "c": {"$ref": "../common.json"},
+ "d": {"$ref": "../../spec/deep.json#/$defs/x"}}}`,
+	"schemas/common.json": `{"type": "string"}`,
+	"spec/deep.json":      `{"$defs": {"x": {"type": "string"}}}`,
+	"governance/MAINTAINERS.md": "# M\n\n## Current Maintainers\n\n| handle | org | User Advocate |\n|---|---|---|\n" +
+		"| @ann | A | yes |\n| @bob | B | |\n| @cyd | C | |\n| @dee | D | |\n",
+}
+
+func write(repo *fixture.Repo, all files) error {
+	for path, text := range all {
+		if text == gone {
+			if err := repo.Remove(path); err != nil {
+				return err
+			}
+			continue
+		}
+		mode := "100644"
+		if rest, ok := strings.CutPrefix(text, "mode "); ok {
+			mode, text, _ = strings.Cut(rest, " ")
+		}
+		repo.WriteMode(path, mode, []byte(text))
+	}
+	return nil
+}
+
+// propose makes a proposal of a change of the specification.
+func propose(t *testing.T, base, head files) *Proposal {
+	t.Helper()
+	repo, err := fixture.NewBareRepo(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := maps.Clone(specified)
+	maps.Copy(all, base)
+	maps.DeleteFunc(all, func(_, text string) bool { return text == gone })
+	if err := write(repo, all); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 6, 1, 10, 0, 0, 0, time.UTC)
+	repo.Commit("base", at)
+	repo.Branch("topic")
+	if err := write(repo, head); err != nil {
+		t.Fatal(err)
+	}
+	repo.Commit("change", at)
+	if err := repo.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, repo.Dir, "main", "topic")
+}
+
+func open(t *testing.T, dir, base, head string) *Proposal {
+	t.Helper()
+	r, err := registry.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	rng, err := r.Range(t.Context(), base, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewRange(t.Context(), r, rng, &Texts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// found are the codes that one gate gives, each with its severity, file and pointer.
+func found(t *testing.T, p *Proposal, check string) (codes []string, of verdict.Result) {
+	t.Helper()
+	j, err := Judge(p, func(id string) bool { return id == check })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range j.Results[0].Findings {
+		codes = append(codes, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", f.Severity, f.Code, f.Path, f.Pointer)))
+	}
+	slices.Sort(codes)
+	return codes, j.Results[0]
+}
+
+const (
+	editsRFC = "# RFC 0001\n\n**Status:** Accepted\n\nA Tool MUST answer soon.\n"
+	editsOne = "# RFC 0001\n\n**Status:** Accepted\n\nSome say so.\n\nA Tool MUST answer.\n"
+	rfc      = "rfcs/RFC-0001-a.md"
+	levels   = "test-suite/levels/levels.json"
+	schemaA  = "schemas/v1.0/a.schema.json"
+	justify  = "Implementability Gate exception: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"
+)
+
+// TestImplementability holds when evidence is needed, and what an exception comes to.
+func TestImplementability(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		head files
+		body string // "-": not known
+		want []string
+		says string // in the first message, or in what was verified
+	}{
+		{"nothing normative", files{"papers/x.md": "A Tool MUST."}, "", nil, "no normative artifact is touched"},
+		{"a file beside", files{"rfcs/README.md": "A Tool MUST."}, "", nil, "no normative artifact is touched"},
+		{"no version", files{"spec/core.md": "MUST", "schemas/v1/x.json": "{}", "spec/v1.0.0/x": "MUST",
+			"spec/vx.0/x": "MUST"}, "", nil,
+			"no normative artifact is touched"},
+		{"no evidence", files{rfc: editsRFC}, "", []string{"error no-evidence " + rfc}, ""},
+		{"a later version", files{"spec/v1.1/core.md": "MUST"}, "", []string{"error no-evidence spec/v1.1/core.md"},
+			""},
+		{"in another letter case", files{"RFCs/Rfc-0001-a.md": "MUST"}, "",
+			[]string{"error no-evidence RFCs/Rfc-0001-a.md"},
+			`the changes that need it: "MUST" is new (RFCs/Rfc-0001-a.md:1)`},
+		{"a version of two digits", files{"schemas/v12.34/x": "MUST"}, "",
+			[]string{"error no-evidence schemas/v12.34/x"}, ""},
+		{"editorial", files{rfc: editsOne}, "", []string{"error no-evidence " + rfc, "notice looks-editorial " + rfc},
+			""},
+		{"editorial move", files{rfc: gone, "rfcs/RFC-0002-a.md": specified[rfc]}, "",
+			[]string{"error no-evidence " + rfc, "notice looks-editorial " + rfc}, ""},
+		{"a sentence that goes into a comment", files{rfc: "# RFC 0001\n\n**Status:** Accepted\n\n<!--\n\n" +
+			"A Tool MUST answer.\n\n-->\n"}, "", []string{"error no-evidence " + rfc}, ""},
+		{"editorial, a comment", files{rfc: specified[rfc] + "<!--\n\nnote\n\n-->\n"}, "",
+			[]string{"error no-evidence " + rfc, "notice looks-editorial " + rfc}, ""},
+		{"a sentence that goes", files{rfc: gone}, "", []string{"error no-evidence " + rfc}, ""},
+		{"an annotation",
+			files{schemaA: `{"$id": "https://x.example/schemas/v1.0/a.schema.json", "type": "object", "properties": {}, "title": "a"}`},
+			"", []string{"error no-evidence " + schemaA, "notice looks-editorial " + schemaA}, ""},
+		{"a schema that comes", files{"schemas/v1.0/n.json": "true"}, "",
+			[]string{"error no-evidence schemas/v1.0/n.json"}, ""},
+		{"a link in place of text", files{rfc: "mode 120000 README.md"}, "", []string{"error no-evidence " + rfc}, ""},
+		{"JSON that is no schema", files{"spec/v1.0/x.json": "1"}, "", []string{"error no-evidence spec/v1.0/x.json"},
+			""},
+		{"claimed", files{rfc: editsOne}, justify, []string{"warning exception-claimed " + rfc}, "two thirds"},
+		{"claimed with what does not count", files{rfc: editsOne, "reference/x.md": "x"}, justify,
+			[]string{"warning exception-claimed " + rfc}, ""},
+		{"claimed for a rule", files{rfc: editsRFC}, justify, []string{"error exception-not-editorial " + rfc},
+			`"A Tool MUST answer." becomes "A Tool MUST answer soon." (` + rfc + `:5)`},
+		{"claimed for a schema",
+			files{schemaA: `{"$id": "https://x.example/schemas/v1.0/a.schema.json", "type": "array", "properties": {}}`},
+			justify, []string{"error exception-not-editorial " + schemaA}, `"/type" of "` + schemaA},
+		{"claimed without why", files{rfc: editsOne}, "Implementability Gate exception",
+			[]string{"error exception-unjustified " + rfc, "notice looks-editorial " + rfc}, ""},
+		{"claimed without why for a rule", files{rfc: editsRFC}, "Implementability Gate exception",
+			[]string{"error exception-unjustified " + rfc}, ""},
+		{"claimed without need", files{rfc: editsRFC, "reference/x.js": "x"}, justify, nil, "evidence: 1 file"},
+		{"not known, editorial", files{rfc: editsOne}, "-", []string{"inconclusive exception-unknown " + rfc}, ""},
+		{"not known, a rule", files{rfc: editsRFC}, "-", []string{"error no-evidence " + rfc}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := propose(t, nil, c.head)
+			if c.body != "-" {
+				p.Words = NewWords("the body", c.body)
+			}
+			got, r := found(t, p, "implementability")
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			said := r.Reason
+			for _, f := range r.Findings {
+				said += f.Message
+			}
+			if !strings.Contains(said, c.says) {
+				t.Errorf("%q does not hold %q", said, c.says)
+			}
+		})
+	}
+}
+
+// TestExceptionDenied holds that a claimed exception is told, and fails where the operator says so.
+func TestExceptionDenied(t *testing.T) {
+	p := propose(t, nil, files{rfc: editsOne})
+	p.Words, p.DenyException = NewWords("the body", justify), true
+	j, err := Judge(p, func(string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := j.Results[0]; !j.Exception || j.Charter || r.Verdict != verdict.Failed ||
+		r.Findings[0].Code != "exception-claimed" {
+		t.Errorf("got %+v", j)
+	}
+}
+
+// TestCompatibility holds each row of what becomes of a schema.
+func TestCompatibility(t *testing.T) {
+	a := func(members string) string {
+		return `{"$id": "https://x.example/schemas/v1.0/a.schema.json", "type": "object", "properties": {` + members
+	}
+	added := a(`"n": {"type": "string"}}}`)
+	narrow := strings.Replace(a("}}"), `"object"`, `["object", "null"]`, 1)
+	for _, c := range []struct {
+		name       string
+		base, head files
+		body       string
+		want       []string
+	}{
+		{"nothing", nil, files{rfc: editsRFC}, "", nil},
+		{"formatting", nil, files{schemaA: a("\n} }")}, "", nil},
+		{"formatting, body not known", nil, files{schemaA: a("\n} }")}, "-", nil},
+		{"white space in a string", files{schemaA: a(`}, "description": "A Tool."}`)},
+			files{schemaA: a(`}, "description": "A  Tool."}`)}, "", []string{"error additive-undeclared " + schemaA}},
+		{"members in another order", nil,
+			files{schemaA: `{"type": "object", "$id": "https://x.example/schemas/v1.0/a.schema.json", "properties": {}}`},
+			"", []string{"error additive-undeclared " + schemaA}},
+		{"members in another order, declared", nil,
+			files{schemaA: `{"type": "object", "$id": "https://x.example/schemas/v1.0/a.schema.json", "properties": {}}`},
+			"additive only", []string{"notice annotations " + schemaA}},
+		{"an annotation, declared", nil, files{schemaA: a(`}, "description": "A Tool may."}`)}, "additive only",
+			[]string{"notice annotations " + schemaA}},
+		{"an annotation", nil, files{schemaA: a(`}, "description": "A Tool may."}`)}, "",
+			[]string{"error additive-undeclared " + schemaA}},
+		{"an annotation, body not known", nil, files{schemaA: a(`}, "description": "A Tool may."}`)}, "-",
+			[]string{"inconclusive declaration-unknown " + schemaA}},
+		{"another description, declared", files{schemaA: a(`}, "description": "A Tool may."}`)},
+			files{schemaA: a(`}, "description": "A Tool can."}`)}, "additive only",
+			[]string{"notice annotations " + schemaA, "warning description-differs " + schemaA + " /description"}},
+		{"another description", files{schemaA: a(`}, "description": "A Tool may."}`)},
+			files{schemaA: a(`}, "description": "A Tool can."}`)}, "",
+			[]string{"error additive-undeclared " + schemaA}},
+		{"another description beside a new field, declared", files{schemaA: a(`}, "description": "A Tool may."}`)},
+			files{schemaA: a(`"n": true}, "description": "A Tool can."}`)}, "additive only",
+			[]string{"notice additive " + schemaA + " /properties/n",
+				"warning description-differs " + schemaA + " /description"}},
+		{"a rule in a description", nil, files{schemaA: a(`}, "description": "A Tool MUST."}`)}, "additive only",
+			[]string{"error meaning " + schemaA + " /description"}},
+		{"a rule beside another sentence", files{schemaA: a(`}, "description": "One. A Tool MUST."}`)},
+			files{schemaA: a(`}, "description": "Two. A Tool MUST."}`)}, "additive only",
+			[]string{"error meaning " + schemaA + " /description"}},
+		{"a misspelling beside a rule", files{schemaA: a(`}, "description": "A Tool MUST anwser."}`)},
+			files{schemaA: a(`}, "description": "A Tool MUST answer."}`)}, "additive only",
+			[]string{"notice annotations " + schemaA, "warning description-differs " + schemaA + " /description"}},
+		{"a misspelling that the specification uses",
+			files{schemaA: a(`}, "description": "A Tool MUST anwser."}`), "rfcs/x.md": "An anwser.\n"},
+			files{schemaA: a(`}, "description": "A Tool MUST answer."}`)}, "additive only",
+			[]string{"error meaning " + schemaA + " /description"}},
+		{"an example", files{"schemas/v1.0/examples/e.json": `{"type": "string"}`},
+			files{"schemas/v1.0/examples/e.json": `{"type": "integer"}`}, "", nil},
+		{"a new example", nil, files{"schemas/v1.0/examples/e.json": `{"type": "string"}`}, "", nil},
+		{"a deleted example", files{"schemas/v1.0/examples/e.json": `{}`},
+			files{"schemas/v1.0/examples/e.json": gone}, "", nil},
+		{"an example that a schema leads to", files{schemaA: a(`"e": {"$ref": "examples/e.json"}}}`),
+			"schemas/v1.0/examples/e.json": `{"type": "string"}`},
+			files{"schemas/v1.0/examples/e.json": `{"type": "integer"}`}, "additive only",
+			[]string{"error changed " + schemaA + " /properties/e/$ref"}},
+		{"an example that a schema leads to, deleted", files{schemaA: a(`"e": {"$ref": "examples/e.json"}}}`),
+			"schemas/v1.0/examples/e.json": `{"type": "string"}`},
+			files{"schemas/v1.0/examples/e.json": gone}, "additive only",
+			[]string{"error changed " + schemaA + " /properties/e/$ref"}},
+		{"a reference to another host", files{schemaA: a(`"e": {"$ref": "b.schema.json"}}}`)},
+			files{schemaA: a(`"e": {"$ref": "https://y.example/schemas/v1.0/b.schema.json"}}}`)}, "additive only",
+			[]string{"error identity " + schemaA + " /properties/e/$ref"}},
+		{"a reference spelled out", files{schemaA: a(`"e": {"$ref": "b.schema.json"}}}`)},
+			files{schemaA: a(`"e": {"$ref": "https://x.example/schemas/v1.0/b.schema.json"}}}`)}, "additive only",
+			[]string{"notice annotations " + schemaA}},
+		{"a reference spelled out, undeclared", files{schemaA: a(`"e": {"$ref": "b.schema.json"}}}`)},
+			files{schemaA: a(`"e": {"$ref": "https://x.example/schemas/v1.0/b.schema.json"}}}`)}, "",
+			[]string{"error additive-undeclared " + schemaA}},
+		{"new with another's $id below", nil, files{"schemas/v1.0/n.json": `{"$id":
+			"https://x.example/schemas/v1.0/n.json", "$defs": {"d": {"$id": "a.schema.json#"}}}`}, "",
+			[]string{"error schema-id schemas/v1.0/n.json /$defs/d/$id"}},
+		{"new with another's $id under an unknown keyword", nil, files{"schemas/v1.0/n.json": `{"$id":
+			"https://x.example/schemas/v1.0/n.json", "definitions": {"d": {"$id": "a.schema.json"}}}`}, "",
+			[]string{"error schema-id schemas/v1.0/n.json /definitions/d/$id"}},
+		{"new with an own $id below, and another's in a value", nil, files{"schemas/v1.0/n.json": `{"$id":
+			"https://x.example/schemas/v1.0/n.json", "$defs": {"d": {"$id": "n-d", "$ref": "a.schema.json",
+			"const": {"$id": "a.schema.json"}}}}`}, "", nil},
+		{"deleted", nil, files{schemaA: gone}, "additive only", []string{"error schema-removed " + schemaA}},
+		{"moved", nil, files{schemaA: gone, "schemas/v1.0/sub/a.schema.json": a("}}")}, "additive only",
+			[]string{"error schema-id schemas/v1.0/sub/a.schema.json /$id",
+				"error schema-id schemas/v1.0/sub/a.schema.json /$id", "error schema-removed " + schemaA}},
+		{"a mode", nil, files{schemaA: "mode 100755 " + specified[schemaA]}, "additive only",
+			[]string{"error mode-changed " + schemaA}},
+		{"a link", nil, files{schemaA: "mode 120000 b.schema.json"}, "additive only",
+			[]string{"error mode-changed " + schemaA}},
+		{"a link becomes a file", files{"schemas/v1.0/l.json": "mode 120000 a.schema.json"},
+			files{"schemas/v1.0/l.json": "true"}, "",
+			[]string{"error changed schemas/v1.0/l.json", "error mode-changed schemas/v1.0/l.json"}},
+		{"a link becomes another", files{"schemas/v1.0/l.json": "mode 120000 a.schema.json"},
+			files{"schemas/v1.0/l.json": "mode 120000 b.schema.json"}, "",
+			[]string{"error changed schemas/v1.0/l.json"}},
+		{"no JSON", nil, files{schemaA: a("}")}, "additive only", []string{"error schema-unreadable " + schemaA}},
+		{"a member twice", nil, files{schemaA: `{"type": "object", "type": "array"}`}, "additive only",
+			[]string{"error schema-unreadable " + schemaA + " /type"}},
+		{"no schema", nil, files{schemaA: a(`}, "required": "n"}`)}, "additive only",
+			[]string{"error changed " + schemaA + " /required", "error schema-unreadable " + schemaA + " /required"}},
+		{"was no JSON", files{"schemas/v1.0/o.json": "{"}, files{"schemas/v1.0/o.json": "{}"}, "additive only",
+			[]string{"error changed schemas/v1.0/o.json"}},
+		{"additive, declared", nil, files{schemaA: added}, "additive only",
+			[]string{"notice additive " + schemaA + " /properties/n"}},
+		{"additive, undeclared", nil, files{schemaA: added}, "",
+			[]string{"error additive-undeclared " + schemaA, "notice additive " + schemaA + " /properties/n"}},
+		{"additive, not known", nil, files{schemaA: added}, "-",
+			[]string{"inconclusive declaration-unknown " + schemaA, "notice additive " + schemaA + " /properties/n"}},
+		{"additive, the other phrase", nil, files{schemaA: added}, "backward-compatibility-exception",
+			[]string{"error additive-undeclared " + schemaA, "notice additive " + schemaA + " /properties/n"}},
+		{"wider", nil, files{schemaA: narrow}, "additive only", []string{"error loosened " + schemaA + " /type"}},
+		{"narrower", files{schemaA: narrow}, files{schemaA: a("}}")}, "additive only",
+			[]string{"error tightened " + schemaA + " /type"}},
+		{"another $id", nil, files{schemaA: strings.Replace(a("}}"), "x.example", "y.example", 1)}, "additive only",
+			[]string{"error identity " + schemaA + " /$id"}},
+		{"in capitals", files{"schemas/v1.0/U.JSON": "true"}, files{"schemas/v1.0/U.JSON": "false"}, "additive only",
+			[]string{"error tightened schemas/v1.0/U.JSON"}},
+		{"a file that is referred to", nil, files{"schemas/common.json": `{"type": "integer"}`}, "additive only",
+			[]string{"error changed schemas/v1.0/b.schema.json /properties/c/$ref"}},
+		{"a file elsewhere that is referred to", nil, files{"spec/deep.json": `{"$defs": {"x": {"type": "integer"}}}`},
+			"additive only",
+			[]string{"error changed schemas/v1.0/b.schema.json /properties/d/$ref"}},
+		{"a file that is referred to, gone", nil, files{"schemas/common.json": gone}, "additive only",
+			[]string{"error changed schemas/v1.0/b.schema.json /properties/c/$ref"}},
+		{"a file elsewhere that has the name of a published one",
+			files{schemaA: a(`"e": {"$ref": "../../spec/b.schema.json"}}}`), "spec/b.schema.json": `{"type": "string"}`},
+			files{"spec/b.schema.json": `{"type": "integer"}`}, "additive only",
+			[]string{"error changed " + schemaA + " /properties/e/$ref"}},
+		{"a file that nobody refers to", nil, files{"test-suite/package.json": "{}", "schemas/other.json": "{}"}, "",
+			nil},
+		{"new", nil, files{"schemas/v1.0/n.json": `{"$id": "https://x.example/schemas/v1.0/n.json"}`}, "", nil},
+		{"new without $id", nil, files{"schemas/v1.0/n.json": `{}`}, "",
+			[]string{"error schema-id schemas/v1.0/n.json"}},
+		{"new with another place", nil,
+			files{"schemas/v1.0/n.json": `{"$id": "https://x.example/schemas/v1.1/n.json"}`}, "",
+			[]string{"error schema-id schemas/v1.0/n.json /$id"}},
+		{"new with a longer name", nil,
+			files{"schemas/v1.0/n.json": `{"$id": "https://x.example/xschemas/v1.0/n.json"}`}, "",
+			[]string{"error schema-id schemas/v1.0/n.json /$id"}},
+		{"new with another's $id", nil,
+			files{"schemas/v1.0/n.json": `{"$id": "https://x.example/schemas/v1.0/a.schema.json"}`}, "",
+			[]string{"error schema-id schemas/v1.0/n.json /$id", "error schema-id schemas/v1.0/n.json /$id"}},
+		{"new twice", nil, files{"schemas/v1.0/n.json": `{"$id": "https://x.example/schemas/v1.0/n.json"}`,
+			"schemas/v1.0/x/schemas/v1.0/n.json": `{"$id": "https://x.example/schemas/v1.0/n.json"}`}, "",
+			[]string{"error schema-id schemas/v1.0/n.json /$id",
+				"error schema-id schemas/v1.0/x/schemas/v1.0/n.json /$id",
+				"error schema-id schemas/v1.0/x/schemas/v1.0/n.json /$id"}},
+		{"new and unreadable", nil, files{"schemas/v1.0/n.json": `{`}, "",
+			[]string{"error schema-unreadable schemas/v1.0/n.json"}},
+		{"new and unreadable alike", nil, files{"schemas/v1.0/m.json": `{`, "schemas/v1.0/n.json": `{`}, "",
+			[]string{"error schema-unreadable schemas/v1.0/m.json", "error schema-unreadable schemas/v1.0/n.json"}},
+		{"new and a link", nil, files{"schemas/v1.0/n.json": "mode 120000 a.schema.json"}, "",
+			[]string{"error schema-unreadable schemas/v1.0/n.json"}},
+		{"of a draft that nobody knows", nil,
+			files{"schemas/v1.0/n.json": `{"$id": "https://x.example/schemas/v1.0/n.json", "$schema": "https://y.example/s"}`},
+			"", []string{"error schema-unreadable schemas/v1.0/n.json /$schema"}},
+		{"of an older draft", nil,
+			files{"schemas/v1.0/n.json": `{"$id": "https://x.example/schemas/v1.0/n.json", "$schema": "http://json-schema.org/draft-07/schema#"}`},
+			"", nil},
+		{"a new version", nil,
+			files{"schemas/v1.1/a.schema.json": `{"$id": "https://x.example/schemas/v1.1/a.schema.json", "type": "array"}`}, "",
+			[]string{"notice new-version schemas/v1.1/a.schema.json"}},
+		{"an older version", files{"schemas/v1.10/z.json": `{"$id": "https://x.example/schemas/v1.10/z.json"}`},
+			files{"schemas/v1.9/z.json": `{"$id": "https://x.example/schemas/v1.9/z.json"}`}, "", nil},
+		{"breaks beside a field", nil, files{schemaA: added, "schemas/v1.0/b.schema.json": gone}, "",
+			[]string{"error schema-removed schemas/v1.0/b.schema.json", "notice additive " + schemaA +
+				" /properties/n"}},
+		{"a field beside a new schema without $id", nil, files{schemaA: added, "schemas/v1.0/n.json": `{}`}, "",
+			[]string{"error additive-undeclared " + schemaA, "error schema-id schemas/v1.0/n.json",
+				"notice additive " + schemaA + " /properties/n"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := propose(t, c.base, c.head)
+			if c.body != "-" {
+				p.Words = NewWords("the body", c.body)
+			}
+			if got, r := found(t, p, "backward-compatibility"); !slices.Equal(got, c.want) {
+				t.Errorf("got\n%q, want\n%q\n%+v", got, c.want, r)
+			}
+		})
+	}
+}
+
+// TestChangelog holds when an entry is asked for, and when an accepted RFC changes.
+func TestChangelog(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		head files
+		want []string
+	}{
+		{"nothing normative", files{"papers/x.md": "MUST"}, nil},
+		{"editorial", files{rfc: editsOne}, nil},
+		{"no entry", files{rfc: editsRFC}, []string{"notice accepted-rfc-changed " + rfc, "warning no-changelog " +
+			rfc}},
+		{"an entry", files{rfc: editsRFC, "CHANGELOG.md": "y"}, []string{"notice accepted-rfc-changed " + rfc}},
+		{"another change log", files{rfc: editsRFC, "docs/CHANGELOG.md": "y"},
+			[]string{"notice accepted-rfc-changed " + rfc,
+				"warning no-changelog " + rfc}},
+		{"superseded", files{rfc: editsRFC, "rfcs/RFC-0002-b.md": "Supersedes: RFC 0001\n", "CHANGELOG.md": "y"}, nil},
+		{"another superseded", files{rfc: editsRFC, "rfcs/RFC-0002-b.md": "Supersedes: RFC 00011\n",
+			"CHANGELOG.md": "y"},
+			[]string{"notice accepted-rfc-changed " + rfc}},
+		{"superseded by what is no RFC", files{rfc: editsRFC, "rfcs/b.md": "Supersedes: RFC-0001\n",
+			"CHANGELOG.md": "y"},
+			[]string{"notice accepted-rfc-changed " + rfc}},
+		{"a schema", files{"schemas/v1.0/n.json": "{}"}, []string{"warning no-changelog schemas/v1.0/n.json"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got, _ := found(t, propose(t, nil, c.head), "changelog"); !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestStatus holds where an RFC says that it is accepted.
+func TestStatus(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Status: Accepted": true, "**Status:** Accepted": true, "- Status: accepted": true,
+		"Status: Accepted Author(s): X": true,
+		"Status: Draft":                 false, "The Status: Accepted": false, strings.Repeat("\n", 19) +
+			"Status: Accepted": true,
+		strings.Repeat("\n", 20) + "Status: Accepted": false, "Status: Acceptedly": false,
+	} {
+		d, err := markdown.Read(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := isAccepted(d); got != want {
+			t.Errorf("%q: %t, want %t", text, got, want)
+		}
+	}
+}
+
+// TestHasSpecification has trees that are a specification and trees that are not.
+func TestHasSpecification(t *testing.T) {
+	for _, c := range []struct {
+		has   bool
+		files files
+	}{
+		{true, files{"rfcs/README.md": "x", "spec/core.md": "x"}},
+		{true, files{"rfcs/README.md": "x", "schemas/x.json": "x"}},
+		{true, files{"rfcs/RFC-0001-a.md": "x"}},
+		{false, files{"rfcs/README.md": "x", "implementations/a.json": "x"}},
+		{false, files{"rfcs": "x", "spec/v1.0/core.md": "x"}},
+		{false, files{"docs/rfcs/RFC-0001-a.md": "x", "schemas/x.json": "x"}},
+	} {
+		repo, err := fixture.NewBareRepo(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := write(repo, c.files); err != nil {
+			t.Fatal(err)
+		}
+		repo.Commit("base", time.Unix(0, 0))
+		if err := repo.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := registry.Open(repo.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		tree, err := r.Tree(t.Context(), "HEAD")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := HasSpecification(r.EmptyTree(), tree); (err == nil) != c.has ||
+			!c.has && !errors.Is(err, ErrNoSpecification) {
+			t.Errorf("%q: %v", c.files, err)
+		}
+	}
+}
+
+// TestLimits holds that what passes a limit is no verdict.
+func TestLimits(t *testing.T) {
+	many := files{}
+	for i := range maxChanges + 1 {
+		many[fmt.Sprintf("papers/%d", i)] = "x"
+	}
+	for _, c := range []struct {
+		name  string
+		head  files
+		check string
+	}{
+		{"a text", files{rfc: strings.Repeat("A Tool MUST.\n", maxText/12)}, "implementability"},
+		{"the lines of a text", files{rfc: strings.Repeat("\n", 1<<18+1)}, "implementability"},
+		{"evidence", files{rfc: editsRFC, "reference/x.js": strings.Repeat("x", maxText+1)}, "implementability"},
+		{"a schema", files{schemaA: strings.Repeat(" ", 1<<20) + "{}"}, "backward-compatibility"},
+	} {
+		p := propose(t, nil, c.head)
+		if _, err := Judge(p, func(id string) bool { return id == c.check }); err == nil ||
+			!strings.Contains(err.Error(), "too large") && !errors.Is(err, markdown.ErrLimit) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	repo, err := fixture.NewBareRepo(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(write(repo, specified)); err != nil {
+		t.Fatal(err)
+	}
+	repo.Commit("base", time.Unix(0, 0))
+	if err := write(repo, many); err != nil {
+		t.Fatal(err)
+	}
+	repo.Commit("many", time.Unix(1, 0))
+	if err := repo.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := registry.Open(repo.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	rng, err := r.Range(t.Context(), "HEAD~1", "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewRange(t.Context(), r, rng, &Texts{}); !errors.Is(err, ErrLimit) {
+		t.Errorf("%d paths: %v", len(many), err)
+	}
+}

@@ -1,0 +1,322 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+)
+
+var (
+	sectionNumber = plain.Pattern(
+		`^[*_]*(?:RFC[- ]?[0-9]+ *[:\x{2013}\x{2014}-]|(?:[0-9]+|[A-Z])(?:(?:\.[0-9a-z]{1,5})+[.)]?|[.)]))[*_]* +`)
+	headingAttributes = plain.Pattern(` *\{ *[#.:][^{}]*\} *$`)
+	definitionLine    = plain.Pattern(`^\[([^\[\]]+)\]:(.*)`)
+)
+
+// finish reads the words of the blocks, and finds the requirements. It reports whether the words are few enough.
+func (d *Document) finish() bool {
+	d.define()
+	d.referred, d.known = map[string]bool{}, make(map[string]word, 512)
+	for _, b := range d.Blocks {
+		d.read(b)
+		if d.size > maxWords {
+			return false
+		}
+	}
+	d.Blocks = slices.DeleteFunc(d.Blocks, func(b *Block) bool { return b.Kind != Heading && b.empty })
+	for _, b := range d.Blocks {
+		if name := footnote(b); name != "" && !d.referred[name] {
+			b.hidden += " footnote"
+		}
+	}
+	d.structure()
+	d.govern()
+	slices.SortStableFunc(d.comments, func(a, b *Block) int { return a.Line - b.Line })
+	for _, b := range d.comments {
+		d.read(b)
+		if b.Governed = b.Required; !b.empty {
+			d.Blocks = append(d.Blocks, b)
+		}
+	}
+	d.comments = nil
+	for _, b := range d.Blocks {
+		if b.words == nil && b.Governed {
+			d.words(b)
+		} else if !b.Governed && b.Kind != Heading {
+			b.words = nil // they take more memory than the text
+		}
+	}
+	d.known = nil
+	return d.size <= maxWords
+}
+
+// maxTarget is the length of a link target that is kept for each link. A longer one is kept as its hash.
+const maxTarget = 80
+
+// define enters the link definitions of all paragraphs: for each label all that may be its target.
+func (d *Document) define() {
+	all := map[string][]string{}
+	for _, b := range d.Blocks {
+		label := ""
+		for _, line := range b.Lines {
+			if strings.HasPrefix(line, "[") && b.Kind != Code && b.Kind != Heading && b.Kind != Row {
+				if m := definitionLine().FindStringSubmatch(line); m != nil && m[1][0] != '^' {
+					label, line = folded(m[1]), m[2]
+				}
+			}
+			if label != "" {
+				for _, field := range strings.Fields(line) {
+					all[label] = append(all[label], target(strings.Trim(field, "<>")))
+				}
+			}
+		}
+	}
+	d.targets = map[string]string{}
+	for label, targets := range all {
+		text := strings.Join(targets, " ")
+		if len(text) > maxTarget {
+			text = plain.SHA256([]byte(text))
+		}
+		d.targets[label] = text
+	}
+}
+
+// footnote returns the folded label of a footnote, empty if the block is not one.
+func footnote(b *Block) string {
+	if b.Kind == Code || len(b.Lines) == 0 || !strings.HasPrefix(b.Lines[0], "[^") {
+		return ""
+	}
+	if m := definitionLine().FindStringSubmatch(b.Lines[0]); m != nil {
+		return folded(m[1])
+	}
+	return ""
+}
+
+// read finds out whether a block has words and a requirement word, and what may hide it. It keeps the words if it
+// needs them for that.
+func (d *Document) read(b *Block) {
+	d.hiding.fresh = d.hiding.fresh[:0]
+	if b.Kind != Comment {
+		b.hidden = d.hiding.String()
+	}
+	if b.Kind == Heading || b.Kind == Row || b.raw || !d.simple(b, "") || slices.ContainsFunc(b.Lines, mayRequire) {
+		d.words(b)
+		b.empty = len(b.words) == 0
+	}
+	if len(d.hiding.fresh) > 0 && b.Kind != Comment {
+		b.hidden += " " + strings.Join(d.hiding.fresh, " ")
+	}
+	if b.Kind != Row && b.Kind != Code && b.Kind != Comment {
+		for i := range b.Lines {
+			d.status(b, i)
+		}
+	}
+}
+
+// simple reports whether a block has words, and no sign that may show its text as another than that of its lines,
+// asterisks and backticks aside. It has no other of some signs either.
+func (d *Document) simple(b *Block, others string) bool {
+	signs := "&<[\\" + others
+	if b.Kind == Code || b.Kind == Comment {
+		signs = others
+	}
+	found := false
+	for _, line := range b.Lines {
+		if strings.ContainsAny(line, signs) || !isASCII(line) || strings.ContainsFunc(line, unicode.IsControl) {
+			return false
+		}
+		found = found || strings.ContainsFunc(line, IsWord)
+	}
+	return found
+}
+
+// mayRequire reports whether a line has a requirement word without its asterisks and backticks.
+func mayRequire(line string) bool {
+	if strings.ContainsAny(line, "*`") {
+		line = strings.Map(func(r rune) rune {
+			if r == '*' || r == '`' {
+				return -1
+			}
+			return r
+		}, line)
+	}
+	return hasKeyWord(line)
+}
+
+// words reads the words of a block.
+func (d *Document) words(b *Block) {
+	b.words = []word{}
+	texts := []string{strings.Join(b.Lines, "\n")}
+	switch b.Kind {
+	case Heading:
+		texts[0] = headingAttributes().ReplaceAllString(sectionNumber().ReplaceAllString(texts[0], ""), "")
+	case Row:
+		texts = Cells(texts[0])
+	case Code, Comment:
+		for text := range strings.FieldsSeq(texts[0]) {
+			b.Required = b.Required || requires(normalized(text))
+			w, ok := word{text, text, plainWord}, true
+			if b.Kind == Comment {
+				w, ok = newWord(normalized(text))
+			}
+			if ok {
+				b.words = append(b.words, w)
+			}
+		}
+		d.size += len(b.words)
+		return
+	}
+	for i, text := range texts {
+		s := &scanner{doc: d, raw: b.raw, text: text}
+		s.scan()
+		if i > 0 {
+			b.words = append(b.words, cell)
+			d.size += 2
+		}
+		d.size += len(s.spans)
+		out := string(s.out)
+		b.words = slices.Grow(b.words, len(s.spans))
+		for _, of := range s.spans {
+			if d.size > maxWords {
+				return
+			}
+			var required bool
+			b.words, required = d.word(b.words, out[of.from:of.to], of.target)
+			b.Required = b.Required || required
+		}
+		if s.level > 0 {
+			b.Kind, b.level = Heading, s.level
+		}
+		for _, text := range s.comments {
+			d.comments = append(d.comments, &Block{Kind: Comment, Line: b.Line, Lines: strings.Split(text, "\n")})
+		}
+	}
+	for len(b.words) > 0 && b.words[len(b.words)-1] == cell {
+		b.words = b.words[:len(b.words)-1] // an empty cell at the end
+	}
+}
+
+// maxStatus is how much of a line with a Status is compared by words. The rest is compared as it is written.
+const maxStatus = 1000
+
+// status enters a line that begins with "Status:", with the next one if nothing else follows.
+func (d *Document) status(b *Block, i int) {
+	line := strings.TrimLeft(b.Lines[i], " *_")
+	if line == "" || strings.IndexByte("sS&<\\", line[0]) < 0 && line[0] < utf8.RuneSelf {
+		return
+	}
+	line, rest := line[:min(len(line), maxStatus)], line[min(len(line), maxStatus):]
+	if strings.ContainsAny(line, "&<\\") || !isASCII(line) {
+		line = shown(line, b.raw)
+	}
+	name, value, _ := strings.Cut(line, ":")
+	value = strings.TrimLeft(value, " *_")
+	if !strings.EqualFold(strings.Trim(name, " *_"), "status") {
+		return
+	}
+	if strings.Trim(value+rest, " *_") == "" && i+1 < len(b.Lines) {
+		next := b.Lines[i+1]
+		value, rest = next[:min(len(next), maxStatus)], next[min(len(next), maxStatus):]
+	}
+	var words []string
+	for text := range strings.FieldsSeq(shown(value, b.raw)) {
+		if w, ok := newWord(text); ok {
+			words = append(words, w.key)
+		}
+	}
+	if b.hidden != "" {
+		words = append(words, "in <"+b.hidden+">")
+	}
+	d.Status = append(d.Status, Status{b.Line + i, strings.Join(words, " ") + rest})
+}
+
+// shown returns the words of a line without their marks.
+func shown(line string, raw bool) string {
+	s := &scanner{doc: &Document{referred: map[string]bool{}}, raw: raw, text: line}
+	s.scan()
+	var out []string
+	for _, of := range s.spans {
+		out = append(out, normalized(string(s.out[of.from:of.to])))
+	}
+	return strings.Join(out, " ")
+}
+
+// structure finds the headings above each block, and takes section numbers and articles out of headings.
+func (d *Document) structure() {
+	var open []*Block
+	var numbers [8]int
+	for _, b := range d.Blocks {
+		if b.Kind != Heading {
+			if len(open) > 0 {
+				b.Above = open[len(open)-1]
+			}
+			continue
+		}
+		for len(open) > 0 && open[len(open)-1].level >= b.level {
+			open = open[:len(open)-1]
+		}
+		if len(open) > 0 {
+			b.Above = open[len(open)-1]
+		}
+		open = append(open, b)
+		clear(numbers[b.level+1:])
+		if len(b.words) > 1 {
+			if n := wholeNumber(b.words[0].key); n > 0 && n == numbers[b.level]+1 {
+				numbers[b.level] = n
+				b.words = b.words[1:]
+			}
+		}
+		b.words = slices.DeleteFunc(b.words, func(w word) bool {
+			return w.key == "a" || w.key == "an" || w.key == "the"
+		})
+	}
+}
+
+// wholeNumber returns a number of at most three digits, 0 if the text is not one.
+func wholeNumber(text string) int {
+	n := 0
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' || len(text) > 3 {
+			return 0
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// govern finds the blocks that a requirement word governs.
+func (d *Document) govern() {
+	tables := map[int]bool{}
+	for _, b := range d.Blocks {
+		if b.Required {
+			tables[b.table] = b.table > 0
+			for c := b.in; c != nil; c = c.in {
+				c.governed = c.governed || c.quote
+			}
+		}
+	}
+	led := false // by a paragraph
+	for _, b := range d.Blocks {
+		b.Governed = b.Required || tables[b.table] || led && b.Kind != Paragraph && b.Kind != Heading
+		for above := b.Above; above != nil && !b.Governed; above = above.Above {
+			b.Governed = above.Required
+		}
+		for c := b.in; c != nil && !b.Governed; c = c.in {
+			b.Governed = c.governed || c.led && (b.Kind != Later || c != b.in)
+		}
+		switch b.Kind {
+		case Heading:
+			led = false
+		case Paragraph:
+			led = b.Governed
+		case Later:
+			b.in.led = b.Governed
+		}
+		for c, opens := b.in, b.opens; opens > 0; c, opens = c.in, opens-1 {
+			c.governed = c.governed || b.Governed
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package governance
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// firstChange returns the place of the first line of a changed file that differs, or of the last line if the change
+// only cuts the file short. What is not a regular file, or larger than a text, has no line.
+func (v *View) firstChange(c registry.Change) (verdict.At, error) {
+	at := verdict.At{Path: c.Path}
+	budget := maxTexts
+	var texts [2][]byte
+	for i, side := range []struct {
+		tree  *registry.Tree
+		entry *registry.Entry
+	}{{v.Base, c.Base}, {v.Head, c.Head}} {
+		if !isFile(side.entry) {
+			continue
+		}
+		var err error
+		if texts[i], err = read(side.tree, c.Path, maxText, &budget); errors.Is(err, gitstore.ErrTooLarge) {
+			return at, nil
+		} else if err != nil {
+			return at, err
+		}
+	}
+	base, head := texts[0], texts[1]
+	if len(head) == 0 {
+		return at, nil
+	}
+	same := 0
+	for same < min(len(base), len(head)) && base[same] == head[same] {
+		same++
+	}
+	at.Line, at.Column = 1+bytes.Count(head[:min(same, len(head)-1)], []byte("\n")), 1
+	return at, nil
+}

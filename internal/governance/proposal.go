@@ -1,0 +1,254 @@
+// Package governance checks a proposal against the gates of RFC 0019.
+//
+// The gates are those of sections 3 to 5. It reads Git and the words that it is given, and runs nothing. What a gate of
+// this kind cannot hold, that a meaning is unaltered or that a vote took place, it says as "looks" and "declared".
+package governance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Limits of one comparison.
+const (
+	maxChanges   = 5000     // paths
+	maxText      = 4 << 20  // bytes of one text
+	maxTexts     = 32 << 20 // bytes of all texts of a view
+	maxSentences = 3        // that a message shows
+)
+
+var (
+	// ErrNoSpecification means that what is to be judged is no repository of the specification.
+	ErrNoSpecification = remedy.Errorf("name a clone of the specification with --repo; a registry is judged by "+
+		"oap-gate check", "no OAP specification here: neither base nor head has an RFC in rfcs/, or rfcs/ beside "+
+		"schemas/ or spec/")
+	// ErrLimit: a proposal changes more than is looked at.
+	ErrLimit = errors.New("over the limit")
+)
+
+// Proposal is what is judged: a pull request, the files on disk, or one commit.
+type Proposal struct {
+	// Commit is the one that is judged by itself; empty for a range.
+	Commit string
+	// Head is the commit that an approval must be of; empty for files on disk, which nobody can have approved.
+	Head string
+	// Base is the tree that judges: its schemas, its roster.
+	Base  *registry.Tree
+	Views []*View // all must hold
+
+	Words  *Words   // nil: not known
+	Opener string   // login; empty where it is not known
+	Labels []string // of the pull request
+	// DenyException makes a claimed exception a failure.
+	DenyException bool
+	// Forge answers what only the forge knows; nil where it is not asked.
+	Forge *Forge
+
+	// people returns the e-mail addresses of the authors and committers of the range.
+	people func() ([]string, error)
+}
+
+// Forge is what a forge knows of a pull request. Each is asked at most once, and only where it matters.
+type Forge struct {
+	Repository string // owner/name
+	// Reviews are all reviews; nil where nobody knows them.
+	Reviews func() ([]Review, error)
+	// Authors are the logins of authors and committers of the range, as far as they are known; nil: nobody asks.
+	Authors func() ([]string, error)
+	// Labels are the labels of issues; nil: nobody asks.
+	Labels func(issues []int) ([]string, error)
+}
+
+// View is one comparison of two trees.
+type View struct {
+	Base, Head *registry.Tree
+	Changes    []registry.Change // in path order
+
+	texts     *Texts
+	differing *difference
+	revised   []*revision // nil: not asked for yet
+	schemas   *schemaView
+}
+
+// Texts keeps what was read of files for all views that see them. The zero Texts is ready.
+type Texts struct {
+	documents map[gitstore.ID]*markdown.Document // nil: not UTF-8 text
+	counts    map[gitstore.ID]map[string]int     // of the words of a text
+	counted   *registry.Tree                     // whose words are counted
+	words     map[string]int                     // of that tree; nil if they could not be counted
+	parsed    map[textKey]*schemaText
+	trees     map[string]*schemaSet
+}
+
+// NewRange is a proposal of a range.
+func NewRange(ctx context.Context, repo *registry.Repository, r *registry.Range, texts *Texts) (*Proposal, error) {
+	p := &Proposal{Base: r.Base, Head: r.Head.Commit()}
+	p.people = func() (addresses []string, err error) {
+		for _, c := range r.Commits {
+			if c.ID == "" {
+				continue // the files on disk
+			}
+			object, err := repo.CommitObject(c.ID)
+			if err != nil {
+				return nil, err
+			}
+			for _, person := range [][]byte{object.Author, object.Committer} {
+				_, after, _ := bytes.Cut(person, []byte("<"))
+				address, _, _ := bytes.Cut(after, []byte(">"))
+				addresses = append(addresses, string(address))
+			}
+		}
+		return addresses, nil
+	}
+	if err := HasSpecification(r.Base, r.Head); err != nil {
+		return nil, err
+	}
+	for _, v := range r.Views {
+		from, err := repo.Tree(ctx, v.From)
+		if err != nil {
+			return nil, err
+		}
+		to := r.Head
+		if v.To != r.Head.Commit() {
+			if to, err = repo.Tree(ctx, v.To); err != nil {
+				return nil, err
+			}
+		}
+		if err := p.view(from, to, v.Changes, texts); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// NewStep is a proposal of one commit, its first parent being the base.
+func NewStep(s *registry.Step, texts *Texts) (*Proposal, error) {
+	p := &Proposal{Base: s.Base, Commit: s.Commit.ID, Head: s.Commit.ID}
+	return p, p.view(s.Base, s.Result, s.Changes, texts)
+}
+
+func (p *Proposal) view(base, head *registry.Tree, changes []registry.Change, texts *Texts) error {
+	if len(changes) > maxChanges {
+		return remedy.Errorf("split the change",
+			"comparing the trees: %w: %d changed paths, at most %d are judged", ErrLimit, len(changes), maxChanges)
+	}
+	p.Views = append(p.Views, &View{Base: base, Head: head, Changes: changes, texts: texts})
+	return nil
+}
+
+// HasSpecification returns ErrNoSpecification if no tree has an RFC, or rfcs/ beside schemas/ or spec/.
+func HasSpecification(trees ...*registry.Tree) error {
+	for _, t := range trees {
+		folders := map[string]bool{}
+		for _, name := range []string{"rfcs", "schemas", "spec"} {
+			e, found, err := t.Entry(name)
+			if err != nil {
+				return err
+			}
+			folders[name] = found && e.Mode == registry.ModeTree
+		}
+		if folders["rfcs"] && (folders["schemas"] || folders["spec"]) {
+			return nil
+		}
+		err := t.WalkFolder("rfcs", func(p string, _ registry.Entry) error {
+			if isNormative(p) {
+				return errFound
+			}
+			return nil
+		})
+		if errors.Is(err, errFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ErrNoSpecification
+}
+
+// errFound ends a walk that has what it looks for.
+var errFound = errors.New("found")
+
+// isFile reports whether a regular file stands there.
+func isFile(e *registry.Entry) bool {
+	return e != nil && (e.Mode == registry.ModeFile || e.Mode == registry.ModeExecutable)
+}
+
+// isNormative reports whether a path, in any letter case, is one whose change RFC 0019 section 3 asks evidence for. The
+// RFC names only v1.0; section 4 sends every breaking change to a later version, which must not escape.
+func isNormative(path string) bool {
+	path = strings.ToLower(path)
+	return strings.HasPrefix(path, "rfcs/rfc-") || inVersion(path, "schemas/") || inVersion(path, "spec/")
+}
+
+// inVersion reports whether a path lies in folder/v<N>.<M>/.
+func inVersion(path, folder string) bool {
+	rest, ok := strings.CutPrefix(path, folder+"v")
+	if !ok {
+		return false
+	}
+	version, _, ok := strings.Cut(rest, "/")
+	major, minor, dotted := strings.Cut(version, ".")
+	return ok && dotted && isNumber(major) && isNumber(minor)
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+func isJSON(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".json") }
+
+// normative are the changes of normative artifacts.
+func (v *View) normative() []registry.Change {
+	return slices.DeleteFunc(slices.Clone(v.Changes), func(c registry.Change) bool { return !isNormative(c.Path) })
+}
+
+// read is the content of a regular file, as long as the budget lasts.
+func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) {
+	data, err := t.File(context.Background(), path, int64(most))
+	if errors.Is(err, gitstore.ErrTooLarge) {
+		return nil, remedy.Errorf("make the file smaller, or split it",
+			"reading %q: %w: at most %d bytes of it are read", path, gitstore.ErrTooLarge, most)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if *budget -= len(data); *budget < 0 {
+		return nil, remedy.Errorf("split the change",
+			"reading %q: %w: with it, more than %d MiB of texts or %d MiB of schemas would be read", path, ErrLimit,
+			maxTexts>>20, maxSchemas>>20)
+	}
+	return data, nil
+}
+
+// file is the place of a finding that is about a file as a whole.
+type file string
+
+// Pos is the file.
+func (f file) Pos(string) strict.Pos { return strict.Pos{Path: string(f)} }
+
+// quoted shows texts of others in a message: the first few, each cut.
+func quoted(texts []string) string {
+	var out []string
+	for _, t := range texts[:min(len(texts), maxSentences)] {
+		out = append(out, fmt.Sprintf("%q", shorten(t)))
+	}
+	if more := len(texts) - len(out); more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(out, ", ")
+}
+
+// maxQuote is how many characters of one sentence a message shows.
+const maxQuote = 200
+
+func shorten(s string) string { return plain.Cut(s, maxQuote) }

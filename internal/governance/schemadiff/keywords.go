@@ -1,0 +1,602 @@
+package schemadiff
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
+)
+
+// bounds are the keywords whose value is a number, with 1 where a greater one is wider and -1 where it is narrower.
+var bounds = map[string]int{
+	"maximum": 1, "exclusiveMaximum": 1, "maxLength": 1, "maxItems": 1, "maxProperties": 1, "maxContains": 1,
+	"minimum": -1, "exclusiveMinimum": -1, "minLength": -1, "minItems": -1, "minProperties": -1, "minContains": -1,
+}
+
+// implied is what a bound is where it is absent.
+var implied = map[string]json.Number{"minLength": "0", "minItems": "0", "minProperties": "0", "minContains": "1"}
+
+// keywords compares what can refuse a document, keyword by keyword.
+func (v *visit) keywords() {
+	for _, keyword := range v.either() {
+		was, isOld := v.o.object()[keyword]
+		is, isNew := v.n.object()[keyword]
+		added := isNew && !isOld
+		switch keyword {
+		case "$ref", "$dynamicRef":
+			if isOld && isNew {
+				v.reference(keyword)
+			} else {
+				v.comesOrGoes(keyword, added)
+			}
+		case "type":
+			v.types(was, is, isOld, isNew)
+		case "enum", "const": // compared as one
+		case "multipleOf":
+			v.multipleOf(was, is, isOld, isNew)
+		case "pattern", "format":
+			if isOld && isNew && !v.same(was, is) {
+				v.tell(Changed, false, keyword, differs(was, is, true, true))
+			} else if isOld != isNew {
+				v.comesOrGoes(keyword, added)
+			}
+		case "uniqueItems":
+			if (was == true) != (is == true) {
+				v.comesOrGoes(keyword, is == true)
+			}
+		case "required":
+			v.names(was, is, isNew, nil)
+		case "dependentRequired":
+			v.dependentRequired(was, is)
+		case "dependencies":
+			if isOld != isNew || !v.same(was, is) {
+				v.tell(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but validators still "+
+					"heed it")
+			}
+		case "properties":
+			v.fields()
+		case "patternProperties":
+			v.entries(keyword, func(name string, _, n *schema) {
+				v.tell(Changed, n == nil, keyword, "pattern comes or goes, and with it what governs the names "+
+					"that match", name)
+			})
+		case "additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "propertyNames":
+			v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.at.below(keyword), v)
+		case "prefixItems":
+			o, n := v.o.list(keyword), v.n.list(keyword)
+			if len(o) != len(n) {
+				v.tell(Changed, !isNew, keyword, fmt.Sprintf("has %d schemas, had %d", len(n), len(o)))
+				continue
+			}
+			for i := range o {
+				v.sub(o[i], n[i], v.at.below(keyword, strconv.Itoa(i)), nil)
+			}
+		case "contains", "not":
+			if isOld && isNew {
+				v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.at.below(keyword), nil)
+			} else {
+				v.comesOrGoes(keyword, added)
+			}
+		case "dependentSchemas":
+			v.entries(keyword, func(name string, _, n *schema) {
+				class := Tightened
+				if n == nil {
+					class = Loosened
+				}
+				v.tell(class, n == nil, keyword, "comes or goes", name)
+			})
+		case "allOf", "anyOf", "oneOf":
+			v.branches(keyword, isOld, isNew)
+		case "if", "then", "else":
+			v.condition(keyword)
+		default:
+			if direction := bounds[keyword]; direction != 0 {
+				v.bound(keyword, direction, was, is, isOld, isNew)
+			}
+		}
+	}
+	v.values()
+}
+
+// comesOrGoes tells of a keyword that is one more condition, or one less.
+func (v *visit) comesOrGoes(keyword string, added bool) {
+	if added {
+		v.turn(Tightened, false, keyword, differs(nil, v.n.object()[keyword], false, true))
+	} else {
+		_, isNew := v.n.object()[keyword]
+		v.turn(Loosened, !isNew, keyword, differs(v.o.object()[keyword], v.n.object()[keyword], true, isNew))
+	}
+}
+
+// typeSet is the set of types; a number is an integer or not.
+func typeSet(v any) map[string]bool {
+	items, ok := v.([]any)
+	if !ok {
+		items = []any{v}
+	}
+	set := map[string]bool{}
+	for _, item := range items {
+		switch item {
+		case "number":
+			set["integer"], set["fraction"] = true, true
+		case "null", "boolean", "object", "array", "string", "integer":
+			set[item.(string)] = true
+		default:
+			return nil
+		}
+	}
+	return set
+}
+
+func within[T comparable](a, b map[T]bool) bool {
+	for item := range a {
+		if !b[item] {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *visit) types(was, is any, isOld, isNew bool) {
+	if !isOld || !isNew {
+		v.comesOrGoes("type", isNew)
+		return
+	}
+	o, n := typeSet(was), typeSet(is)
+	message := fmt.Sprintf("is %s, was %s", listNames(is), listNames(was))
+	switch narrower, wider := within(n, o), within(o, n); {
+	case o == nil || n == nil:
+		if !v.same(was, is) {
+			v.tell(Changed, false, "type", "is no type on one side")
+		}
+	case narrower && wider:
+	case narrower:
+		v.turn(Tightened, false, "type", message)
+	case wider:
+		v.turn(Loosened, false, "type", message)
+	default:
+		v.tell(Changed, false, "type", message)
+	}
+}
+
+// listNames spells a name or an array of names, of bounded length.
+func listNames(v any) string {
+	items, ok := v.([]any)
+	if !ok {
+		return show(v)
+	}
+	var shown []string
+	for i, item := range items {
+		if i == 8 {
+			shown = append(shown, fmt.Sprintf("%d more", len(items)-i))
+			break
+		}
+		shown = append(shown, show(item))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// values compares enum and const as the one set that both allow.
+func (v *visit) values() {
+	o, n := v.valueSet(v.o), v.valueSet(v.n)
+	if o == nil && n == nil {
+		return
+	}
+	keyword, gone := "", false
+	for _, k := range []string{"const", "enum"} {
+		was, isOld := v.o.object()[k]
+		is, isNew := v.n.object()[k]
+		if isOld != isNew || isOld && !equal(was, is) {
+			keyword, gone = k, !isNew
+		}
+	}
+	switch {
+	case o == nil:
+		v.turn(Tightened, false, keyword, differs(nil, v.n.object()[keyword], false, true))
+	case n == nil:
+		v.turn(Loosened, true, keyword, differs(v.o.object()[keyword], nil, true, false))
+	case !within(o, n) || !within(n, o):
+		v.tell(Enum, gone, keyword, fmt.Sprintf("allows %d values, allowed %d", len(n), len(o)))
+	}
+}
+
+// valueSet is the digests of the values that enum and const allow; nil where there is neither.
+func (v *visit) valueSet(s *schema) map[[sha256.Size]byte]bool {
+	enum, isEnum := s.object()["enum"]
+	constant, isConst := s.object()["const"]
+	if !isEnum && !isConst {
+		return nil
+	}
+	set := map[[sha256.Size]byte]bool{}
+	if !v.spend((size(enum) + size(constant)) / 32) {
+		return set
+	}
+	items, ok := enum.([]any)
+	if isEnum && !ok {
+		items = []any{enum}
+	}
+	for _, item := range items {
+		set[digest(item)] = true
+	}
+	if isConst {
+		only := digest(constant)
+		if allowed := !isEnum || set[only]; allowed {
+			return map[[sha256.Size]byte]bool{only: true}
+		}
+		clear(set)
+	}
+	return set
+}
+
+func digest(value any) [sha256.Size]byte { return sha256.Sum256(appendCanonical(nil, value)) }
+
+func (v *visit) bound(keyword string, direction int, was, is any, isOld, isNew bool) {
+	if strings.HasSuffix(keyword, "Contains") {
+		_, old := v.o.object()["contains"]
+		_, new := v.n.object()["contains"]
+		if !old || !new { // it says nothing, or what it says comes or goes with contains
+			return
+		}
+	}
+	message := differs(was, is, isOld, isNew)
+	if value, ok := implied[keyword]; ok && !isOld {
+		was, isOld = value, true
+	}
+	if value, ok := implied[keyword]; ok && !isNew {
+		is = value
+	}
+	gone := !isNew
+	isNew = isNew || is != nil
+	if !isOld || !isNew {
+		v.comesOrGoes(keyword, isNew)
+		return
+	}
+	o, oldNumber := was.(json.Number)
+	n, newNumber := is.(json.Number)
+	if !oldNumber || !newNumber {
+		if !v.same(was, is) {
+			v.tell(Changed, false, keyword, "is no number on one side")
+		}
+		return
+	}
+	switch newDecimal(n).compare(newDecimal(o)) * direction {
+	case -1:
+		v.turn(Tightened, gone, keyword, message)
+	case 1:
+		v.turn(Loosened, gone, keyword, message)
+	}
+}
+
+func (v *visit) multipleOf(was, is any, isOld, isNew bool) {
+	if !isOld || !isNew {
+		v.comesOrGoes("multipleOf", isNew)
+		return
+	}
+	o, oldNumber := was.(json.Number)
+	n, newNumber := is.(json.Number)
+	if !oldNumber || !newNumber {
+		if !v.same(was, is) {
+			v.tell(Changed, false, "multipleOf", "is no number on one side")
+		}
+		return
+	}
+	message := differs(was, is, true, true)
+	a, b := newDecimal(o), newDecimal(n)
+	switch narrower, wider := b.multipleOf(a), a.multipleOf(b); {
+	case narrower && wider:
+	case narrower:
+		v.turn(Tightened, false, "multipleOf", message)
+	case wider:
+		v.turn(Loosened, false, "multipleOf", message)
+	default:
+		v.tell(Changed, false, "multipleOf", message)
+	}
+}
+
+// names compares two lists of required names, at the keyword required or at an entry of dependentRequired.
+func (v *visit) names(was, is any, isNew bool, under []string) {
+	keyword := "required"
+	if under != nil {
+		keyword = "dependentRequired"
+	}
+	o, oldOK := texts(was)
+	n, newOK := texts(is)
+	if was != nil && !oldOK || is != nil && !newOK {
+		if !v.same(was, is) {
+			v.tell(Changed, !isNew, keyword, "is no list of names on one side", under...)
+		}
+		return
+	}
+	if more := without(n, o); len(more) > 0 {
+		v.tell(Tightened, false, keyword, "names are new: "+more, under...)
+	}
+	if less := without(o, n); len(less) > 0 {
+		v.tell(Loosened, !isNew, keyword, "names are gone: "+less, under...)
+	}
+}
+
+// without spells the names of a that b has not.
+func without(a, b map[string]bool) string {
+	var names []any
+	for _, name := range sortedNames(a) {
+		if !b[name] {
+			names = append(names, name)
+		}
+	}
+	return listNames(names)
+}
+
+func (v *visit) dependentRequired(was, is any) {
+	o, oldOK := was.(map[string]any)
+	n, newOK := is.(map[string]any)
+	if was != nil && !oldOK || is != nil && !newOK {
+		if !v.same(was, is) {
+			v.tell(Changed, is == nil, "dependentRequired", "is no object on one side")
+		}
+		return
+	}
+	all := map[string]bool{}
+	for name := range o {
+		all[name] = true
+	}
+	for name := range n {
+		all[name] = true
+	}
+	for _, name := range sortedNames(all) {
+		_, isNew := n[name]
+		v.names(o[name], n[name], isNew, []string{name})
+	}
+}
+
+// branches compares the schemas of allOf, anyOf or oneOf: equal ones are paired first, the rest by order.
+func (v *visit) branches(keyword string, isOld, isNew bool) {
+	if !isOld || !isNew {
+		v.comesOrGoes(keyword, isNew)
+		return
+	}
+	o, n := v.o.list(keyword), v.n.list(keyword)
+	if !v.spend((size(v.o.object()[keyword]) + size(v.n.object()[keyword])) / 32) {
+		return
+	}
+	equals := map[[sha256.Size]byte][]*schema{}
+	for _, s := range o {
+		d := digest(s.value)
+		equals[d] = append(equals[d], s)
+	}
+	paired := map[*schema]bool{}
+	walk := func(o, n *schema) {
+		at := v.at.branch([]string{keyword, o.name}, []string{keyword, n.name})
+		v.sub(o, n, at, nil)
+	}
+	var more []*schema
+	for _, s := range n {
+		d := digest(s.value)
+		if same := equals[d]; len(same) > 0 {
+			equals[d], paired[same[0]] = same[1:], true
+			walk(same[0], s)
+		} else {
+			more = append(more, s)
+		}
+	}
+	fewer := slices.DeleteFunc(o, func(s *schema) bool { return paired[s] })
+	message := fmt.Sprintf("has %d branches, had %d", len(n), len(o))
+	class := Tightened
+	if keyword == "anyOf" {
+		class = Loosened
+	}
+	switch {
+	case len(more) == len(fewer):
+		for i := range more {
+			walk(fewer[i], more[i])
+		}
+	case keyword == "oneOf" || len(more) > 0 && len(fewer) > 0:
+		v.tell(Changed, false, keyword, message)
+	case len(more) > 0:
+		v.turn(class, false, keyword, message)
+	default:
+		v.turn(map[Class]Class{Tightened: Loosened, Loosened: Tightened}[class], false, keyword, message)
+	}
+}
+
+// condition compares if, then or else, of which the last two say nothing without the first.
+func (v *visit) condition(keyword string) {
+	o, n := v.o.at(keyword, ""), v.n.at(keyword, "")
+	both := true
+	if v.o.at("if", "") == nil {
+		o, both = nil, false
+	}
+	if v.n.at("if", "") == nil {
+		n, both = nil, false
+	}
+	if o == nil && n == nil {
+		v.idle(keyword)
+		return
+	}
+	var first *Difference
+	if both { // an absent then or else is true
+		if first = v.firstBelow(o, n, v.at.below(keyword)); first == nil {
+			return
+		}
+	}
+	switch {
+	case o == nil:
+		v.turn(Tightened, false, keyword, "is new")
+	case n == nil:
+		_, still := v.n.object()[keyword]
+		v.tell(Changed, !still, keyword, "no longer says anything")
+	default:
+		v.tell(Changed, false, keyword, fmt.Sprintf("differs at %s: %s", quote(first.Pointer), first.Message))
+	}
+}
+
+// firstBelow walks two subschemas, tells of them nothing but notes, and gives the first difference that is more.
+func (v *visit) firstBelow(o, n *schema, at spot) *Difference {
+	before, index, more := v.told, v.index, v.more
+	v.told, v.index, v.more = nil, map[told]int{}, map[int]int{}
+	v.sub(o, n, at, nil)
+	found := v.told
+	v.told, v.index, v.more = before, index, more
+	var first *Difference
+	for i, d := range found {
+		if d.Class == Note {
+			v.add(d)
+		} else if first == nil {
+			first = &found[i]
+		}
+	}
+	return first
+}
+
+// fields compares the entries of properties, and reports whether one of the sides has any.
+func (v *visit) fields() bool {
+	required, _ := texts(v.n.object()["required"])
+	var governing []*schema
+	v.entries("properties", func(name string, o, n *schema) {
+		if n == nil {
+			v.tell(Removed, true, "properties", "field is gone", name)
+			return
+		}
+		if governing == nil {
+			governing = v.inPlace(v.o)
+		}
+		closed := v.o.at("additionalProperties", "")
+		if closed == nil {
+			closed = v.o.at("unevaluatedProperties", "")
+		}
+		class, why := v.beyond(n, map[*schema]bool{})
+		switch by := v.governor(name, governing); {
+		case required[name] && closed != nil && !closed.bare():
+			v.tell(Changed, false, "properties",
+				"field is new and required, in an object that refused or constrained it", name)
+		case required[name]:
+			v.tell(Tightened, false, "properties", "field is new and required", name)
+		case by != "":
+			v.tell(Changed, false, "properties", "field is new, but "+by+" governed that name", name)
+		case n.never():
+			v.tell(Tightened, false, "properties", "field is new and must not be there", name)
+		case class != "":
+			v.tell(class, false, "properties", "field "+why+" is new", name)
+		case closed != nil && closed.never():
+			v.tell(Additive, false, "properties", "optional field is new in a closed object", name)
+		default:
+			v.tell(Additive, false, "properties",
+				"optional field is new in an open object, where a member of that name was free and now is constrained",
+				name)
+		}
+	})
+	_, was := v.o.object()["properties"]
+	_, is := v.n.object()["properties"]
+	return was || is
+}
+
+// applied are the keywords whose subschemas apply to the same place of the document as the object.
+var applied = []string{"allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas"}
+
+// inPlace gives the old schemas that apply to the same place of the document as s, s included: those above that lead to
+// it, and all that these lead to.
+func (v *visit) inPlace(s *schema) []*schema {
+	above := map[*schema]bool{s: true}
+	queue := []*schema{s}
+	for i := 0; i < len(queue) && v.spend(1); i++ {
+		next := v.before.users[queue[i]]
+		if queue[i].parent != nil && slices.Contains(applied, queue[i].keyword) {
+			next = append(slices.Clone(next), queue[i].parent)
+		}
+		for _, up := range next {
+			if !above[up] {
+				above[up] = true
+				queue = append(queue, up)
+			}
+		}
+	}
+	for i := 0; i < len(queue) && v.spend(1); i++ {
+		add := func(down *schema) {
+			if down != nil && !above[down] {
+				above[down] = true
+				queue = append(queue, down)
+			}
+		}
+		for _, sub := range queue[i].each() {
+			if slices.Contains(applied, sub.keyword) {
+				add(sub)
+			}
+		}
+		for _, target := range v.old.references(queue[i]) {
+			add(target)
+		}
+	}
+	return queue
+}
+
+// governor names what of the schemas, the first of which is the object itself, governed a name; "" where nothing did.
+func (v *visit) governor(name string, schemas []*schema) string {
+	for i, s := range schemas {
+		if !v.spend(1) {
+			return "something"
+		}
+		object := s.object()
+		if properties, _ := object["properties"].(map[string]any); i > 0 && properties != nil {
+			if _, ok := properties[name]; ok {
+				return quote(s.place() + "/properties")
+			}
+		}
+		patterns, _ := object["patternProperties"].(map[string]any)
+		for _, pattern := range sortedNames(patterns) {
+			if v.matches(pattern, name) {
+				return quote(s.place() + "/patternProperties")
+			}
+		}
+		if required, _ := texts(object["required"]); required[name] {
+			return quote(s.place() + "/required")
+		}
+		dependent, _ := object["dependentRequired"].(map[string]any)
+		for _, key := range sortedNames(dependent) {
+			if names, _ := texts(dependent[key]); key == name || names[name] {
+				return quote(s.place() + "/dependentRequired")
+			}
+		}
+		if s.at("dependentSchemas", name) != nil {
+			return quote(s.place() + "/dependentSchemas")
+		}
+		values, _ := object["enum"].([]any)
+		if !v.spend(len(values) / 8) {
+			return "something"
+		}
+		for _, value := range append(slices.Clip(values), object["const"]) {
+			if allowed, _ := value.(map[string]any); allowed != nil {
+				if _, ok := allowed[name]; ok {
+					return quote(s.place()) + ", by a value that it allows,"
+				}
+			}
+		}
+		for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {
+			if sub := s.at(keyword, ""); sub != nil && !sub.bare() && !sub.never() {
+				return quote(s.place() + "/" + keyword)
+			}
+		}
+	}
+	return ""
+}
+
+// maxName is the length of a name that is matched with patterns; of a longer one it is not known.
+const maxName = 1000
+
+// matches reports whether a pattern matches a name, or may.
+func (c *comparison) matches(pattern, name string) bool {
+	if len(name) > maxName || !c.spend(20+4*len(name)) {
+		return true
+	}
+	match, ok := c.patterns[pattern]
+	if !ok {
+		if !c.spend(1000) {
+			return true
+		}
+		match, _ = jsonschema.Pattern(pattern)
+		c.patterns[pattern] = match
+	}
+	return match == nil || match(name)
+}

@@ -1,0 +1,72 @@
+package schemadiff
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// classes compares two texts as the one schema of their trees.
+func classes(old, new string) []Class {
+	var found []Class
+	for _, d := range differences(old, new) {
+		if d.Class != Note && !slices.Contains(found, d.Class) {
+			found = append(found, d.Class)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+const theFile = "schemas/v1.0/x.schema.json"
+
+func differences(old, new string) []Difference {
+	before, after := NewTree(map[string][]byte{theFile: []byte(old)}), NewTree(map[string][]byte{theFile: []byte(new)})
+	return Compare(before, theFile, after, theFile)
+}
+
+// shared is a file of the folder of test data beside the clone.
+func shared(t testing.TB, name string) string {
+	t.Helper()
+	name = filepath.Join("..", "..", "..", "..", "shared", "data", "governance", name)
+	if _, err := os.Stat(name); err != nil {
+		t.Skipf("NOT CHECKED: %v", err)
+	}
+	return name
+}
+
+func TestPairs(t *testing.T) {
+	text, err := os.ReadFile(shared(t, "schema-diff.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pairs []struct {
+		Name     string
+		Old, New json.RawMessage
+		Classes  []Class
+	}
+	if err := json.Unmarshal(text, &pairs); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pairs {
+		want := slices.DeleteFunc(slices.Clone(p.Classes), func(c Class) bool { return c == Note })
+		got := classes(string(p.Old), string(p.New))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", p.Name, got, want)
+		}
+	}
+	if len(pairs) == 0 {
+		t.Error("no pairs")
+	}
+}
+
+func lines(old, new string) string {
+	var all []string
+	for _, d := range differences(old, new) {
+		all = append(all, string(d.Class)+" "+d.Pointer)
+	}
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,719 @@
+package schemadiff
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
+)
+
+// visit is the comparison of two schema objects.
+type visit struct {
+	*comparison
+	o, n   *schema
+	at     spot
+	in     setting
+	direct []direct // what is told once it is known whether all point one way
+
+	texts    []string // title or description that is new with a requirement, until it is known what else differs
+	inner    bool     // a schema within one of the two stands in for it: a branch, or what a reference leads to
+	innerNew bool     // it is within the new one
+}
+
+// direct is a difference that makes the object as a whole wider or narrower.
+type direct struct {
+	class   Class // Tightened or Loosened, as if in were positive
+	in      setting
+	keyword string
+	gone    bool
+	message string
+}
+
+// walk tells the differences of two schemas of one place. Those that make a schema as a whole wider or narrower go to
+// its holder, where that is given, to be weighed with what its own keywords say.
+func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
+	if !c.spend(1 + (len(o.object())+len(n.object()))/4) {
+		return
+	}
+	if !at.followed() {
+		in |= c.before.settings[o] | c.after.settings[n]
+	}
+	if in&undirected == 0 {
+		in |= positive
+	}
+	if o.seesEvaluated() || n.seesEvaluated() {
+		in |= unevaluated
+	}
+	v := &visit{comparison: c, o: o, n: n, at: at, in: in}
+	if !o.wellFormed() || !n.wellFormed() {
+		if !v.same(o.value, n.value) {
+			v.tell(Changed, false, "", "is no schema on one side")
+		}
+		return
+	}
+	if v.branch(holder) {
+		return
+	}
+	class := v.asWhole()
+	never := o.never() && n.never() && (o.value == false || n.value == false)
+	stands := class == "" && !never && v.stands()
+	v.marks()
+	if in&unevaluated != 0 {
+		v.evaluators()
+	}
+	switch {
+	case never:
+	case class != "":
+		v.whole(class, holder)
+	case stands:
+		v.standIn()
+	default:
+		v.keywords()
+	}
+	v.settle()
+}
+
+// branch walks the one branch of allOf and the schema that says the same without allOf.
+func (v *visit) branch(holder *visit) bool {
+	o, n := v.o.sole(), v.n.sole()
+	// Beside another allOf the branch stands in only if it has one itself: else the branches are compared.
+	standsIn := func(inner, other *schema) bool {
+		_, within := inner.object()["allOf"]
+		_, beside := other.object()["allOf"]
+		return within || !beside
+	}
+	tokens := []string{"allOf", "0"}
+	switch {
+	case o != nil && n == nil && standsIn(o, v.n):
+		v.inner, n = true, v.n
+		v.marks()
+		v.settle()
+		v.walk(o, n, v.at.branch(tokens, nil).inside(v.o, false), v.in, holder)
+	case n != nil && o == nil && standsIn(n, v.o):
+		v.inner, v.innerNew, o = true, true, v.o
+		v.marks()
+		v.settle()
+		v.walk(o, n, v.at.branch(nil, tokens).inside(v.n, true), v.in, holder)
+	default:
+		return false
+	}
+	return true
+}
+
+// elsewhere reports whether a keyword is compared around or within the schema that stands in, and not here.
+func (v *visit) elsewhere(keyword string) bool {
+	if v.inner {
+		side := v.o
+		if v.innerNew {
+			side = v.n
+		}
+		byReference := side.sole() == nil
+		if _, here := side.object()[keyword]; !here && !(byReference && (identifiers[keyword] || keyword == "$defs")) {
+			return true
+		}
+	}
+	side := v.o
+	if v.at.outerNew {
+		side = v.n
+	}
+	_, here := side.object()[keyword]
+	return v.at.outer[keyword] && !here
+}
+
+func (s *schema) wellFormed() bool {
+	_, isBool := s.value.(bool)
+	return isBool || s.object() != nil
+}
+
+// same is equal, paid for.
+func (c *comparison) same(a, b any) bool { return c.spend(size(a)/64) && equal(a, b) }
+
+// size is about the bytes of a value.
+func size(v any) int {
+	n := 8
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			n += len(name) + size(member)
+		}
+	case []any:
+		for _, item := range v {
+			n += size(item)
+		}
+	case string:
+		n += len(v)
+	}
+	return n
+}
+
+// tell adds a difference at the keyword, "" for the object itself, and at names below. The pointer is the old schema's
+// where the keyword is gone. Of one class at one pointer the first is told, and how many there are.
+func (v *visit) tell(class Class, gone bool, keyword, message string, names ...string) {
+	tokens := names
+	if keyword != "" {
+		tokens = append([]string{keyword}, names...)
+	}
+	at := v.at.below(tokens...)
+	d := Difference{Class: v.in.class(class), Gone: gone && !at.newRef, Message: message}
+	if d.Gone {
+		d.Pointer = at.old.pointer()
+	} else {
+		d.Pointer = at.new.pointer()
+	}
+	side, followed := v.n, at.newRef
+	if gone || side == absent {
+		side, followed = v.o, at.oldRef
+	}
+	if followed {
+		place := side.place() + (*step)(nil).below(tokens).pointer()
+		d.Message = fmt.Sprintf("where it leads, at %s: %s", quote(place), message)
+	}
+	if !v.spend(1 + (len(d.Pointer)+len(d.Message))/32) {
+		return
+	}
+	if len(names) == 0 && keyword != "" {
+		d.Old, d.New = v.o.object()[keyword], v.n.object()[keyword]
+	}
+	v.add(d)
+}
+
+func (c *comparison) add(d Difference) {
+	key := told{d.Pointer, d.Class}
+	if first, ok := c.index[key]; ok {
+		c.more[first]++
+		return
+	}
+	c.index[key] = len(c.told)
+	c.told = append(c.told, d)
+}
+
+// turn keeps a difference until all of the object are known.
+func (v *visit) turn(class Class, gone bool, keyword, message string) {
+	v.direct = append(v.direct, direct{class, v.in, keyword, gone, message})
+}
+
+// settle tells what was kept: as it is where all is wider or all is narrower, else as one that cannot be weighed.
+func (v *visit) settle() {
+	for _, keyword := range v.texts {
+		message := differs(nil, v.n.object()[keyword], false, true)
+		if len(v.direct) > 0 { // it is new beside a rule that is told
+			v.tell(Note, false, keyword, message)
+		} else {
+			v.tell(Meaning, false, keyword, message+"; a requirement is new")
+		}
+	}
+	var wider, narrower []string
+	for _, d := range v.direct {
+		if d.class == Loosened {
+			wider = append(wider, d.keyword)
+		} else {
+			narrower = append(narrower, d.keyword)
+		}
+	}
+	if len(wider) > 0 && len(narrower) > 0 {
+		v.tell(Changed, false, "", fmt.Sprintf("is wider by %s and narrower by %s, which cannot be weighed",
+			strings.Join(wider, ", "), strings.Join(narrower, ", ")))
+		return
+	}
+	for _, d := range v.direct {
+		in := v.in
+		v.in = d.in
+		v.tell(d.class, d.gone, d.keyword, d.message)
+		v.in = in
+	}
+}
+
+// either gives the keywords that one of the two has, in order.
+func (v *visit) either() []string {
+	all := map[string]bool{}
+	for keyword := range v.o.object() {
+		all[keyword] = true
+	}
+	for keyword := range v.n.object() {
+		all[keyword] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+var identifiers = map[string]bool{"$id": true, "$schema": true, "$vocabulary": true, "$anchor": true,
+	"$dynamicAnchor": true}
+
+// asserting are the keywords by which a schema can refuse a document.
+var asserting = func() map[string]bool {
+	all := map[string]bool{"$ref": true, "$dynamicRef": true, "type": true, "enum": true, "const": true,
+		"multipleOf": true, "pattern": true, "format": true, "uniqueItems": true, "required": true,
+		"dependentRequired": true,
+		"dependencies":      true}
+	for keyword := range forms {
+		all[keyword] = keyword != "$defs"
+	}
+	for keyword := range bounds {
+		all[keyword] = true
+	}
+	return all
+}()
+
+// annotations are the keywords that refuse nothing under any draft.
+var annotations = map[string]bool{"title": true, "description": true, "default": true, "examples": true,
+	"$comment": true, "deprecated": true, "readOnly": true, "writeOnly": true, "contentEncoding": true,
+	"contentMediaType": true, "contentSchema": true}
+
+// otherDraft reports whether the nearest $schema at or above s names another draft than 2020-12, which is the one whose
+// keywords are known here.
+func (s *schema) otherDraft() bool {
+	for ; s != nil; s = s.parent {
+		if uri, ok := s.object()["$schema"].(string); ok {
+			return strings.TrimSuffix(uri, "#") != "https://json-schema.org/draft/2020-12/schema"
+		}
+	}
+	return false
+}
+
+// marks tells of the keywords that refuse nothing.
+func (v *visit) marks() {
+	for _, keyword := range v.either() {
+		was, isOld := v.o.object()[keyword]
+		is, isNew := v.n.object()[keyword]
+		switch {
+		case v.elsewhere(keyword):
+		case keyword == "$defs":
+			if !v.at.followed() {
+				v.definitions()
+			}
+		case asserting[keyword], isOld == isNew && v.same(was, is):
+		case keyword == "$schema" && isOld && isNew && sameDraft(was, is):
+			v.tell(Note, false, keyword, differs(was, is, true, true))
+		case identifiers[keyword]:
+			if !v.at.standIn {
+				v.tell(Identity, !isNew, keyword, differs(was, is, isOld, isNew))
+			}
+		case keyword == "title", keyword == "description":
+			v.wording(keyword, was, is, isOld, isNew)
+		case keyword == "default":
+			v.tell(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; an absent member means something else")
+		case keyword == "readOnly", keyword == "writeOnly":
+			class := Meaning
+			if (was == nil || was == false) && (is == nil || is == false) {
+				class = Note
+			}
+			v.tell(class, !isNew, keyword, differs(was, is, isOld, isNew))
+		case !annotations[keyword] && (v.o.otherDraft() || v.n.otherDraft()):
+			v.tell(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but the draft that $schema "+
+				"names may")
+		case keyword == "contentSchema" && v.idle(keyword):
+		case strings.HasPrefix(keyword, "content") && annotations[keyword]:
+			v.tell(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; a text is decoded as something else")
+		case !annotations[keyword] && !v.same(identifiersIn(was), identifiersIn(is)):
+			v.tell(Identity, !isNew, keyword, "holds other identifiers")
+		default:
+			v.tell(Note, !isNew, keyword, differs(was, is, isOld, isNew))
+		}
+	}
+}
+
+// sameDraft reports whether two values of $schema differ in an empty fragment only.
+func sameDraft(was, is any) bool {
+	o, old := was.(string)
+	n, new := is.(string)
+	return old && new && strings.TrimSuffix(o, "#") == strings.TrimSuffix(n, "#")
+}
+
+// wording tells of a title or a description: of its requirements, where it has some.
+func (v *visit) wording(keyword string, was, is any, isOld, isNew bool) {
+	o, old := was.(string)
+	n, new := is.(string)
+	message := differs(was, is, isOld, isNew)
+	switch {
+	case isOld && !old || isNew && !new: // it is no annotation of any draft
+		v.tell(Changed, !isNew, keyword, message)
+	case !v.spend((len(o) + len(n)) / 32):
+	case markdown.SameRequirements(o, n, v.used):
+		v.tell(Note, !isNew, keyword, message)
+	case !isOld:
+		v.texts = append(v.texts, keyword)
+	default:
+		v.tell(Meaning, !isNew, keyword, message+"; a requirement differs")
+	}
+}
+
+// identifiersIn returns the identifiers of schemas in a value that no known keyword holds. Some validators read the
+// schemas there.
+func identifiersIn(v any) any {
+	found := []any{}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range sortedNames(v) {
+			switch text, ok := v[name].(string); {
+			case ok && (name == "$id" || name == "$anchor" || name == "$dynamicAnchor"):
+				found = append(found, name, text)
+			case name == "const", name == "enum", name == "default", name == "examples":
+			default:
+				found = append(found, identifiersIn(v[name]).([]any)...)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			found = append(found, identifiersIn(item).([]any)...)
+		}
+	}
+	return found
+}
+
+// differs words a difference of one keyword.
+func differs(was, is any, isOld, isNew bool) string {
+	switch {
+	case !isOld:
+		return "is new: " + show(is)
+	case !isNew:
+		return "is gone: " + show(was)
+	}
+	return fmt.Sprintf("is %s, was %s", show(is), show(was))
+}
+
+// evaluators tells which keywords come or go that decide who evaluates a member or an item.
+func (v *visit) evaluators() {
+	for _, keyword := range []string{"additionalProperties", "contains", "items", "prefixItems", "unevaluatedItems",
+		"unevaluatedProperties"} {
+		_, isOld := v.o.object()[keyword]
+		_, isNew := v.n.object()[keyword]
+		if isOld != isNew {
+			v.tell(Changed, !isNew, keyword, "comes or goes where an unevaluated keyword sees what it evaluates")
+		}
+	}
+}
+
+// bare reports whether s is true, or an object that has no keyword but such as refuse nothing.
+func (s *schema) bare() bool {
+	if s.refusing == unknown {
+		s.refusing = yes
+		if s.value == true || s.object() != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(s.object())),
+			s.refuses) {
+			s.refusing = no
+		}
+	}
+	return s.refusing == no
+}
+
+// refuses reports whether a keyword of s may refuse something.
+func (s *schema) refuses(keyword string) bool {
+	switch keyword {
+	case "additionalProperties", "items", "propertyNames", "unevaluatedItems", "unevaluatedProperties":
+		return !s.at(keyword, "").bare()
+	case "uniqueItems":
+		return s.object()[keyword] == true
+	case "allOf":
+		if branches := s.list(keyword); len(branches) == 1 {
+			return !branches[0].bare()
+		}
+	}
+	return asserting[keyword]
+}
+
+// never reports whether s is false, or an object that says as much.
+func (s *schema) never() bool {
+	if branch := s.sole(); branch != nil {
+		return branch.never()
+	}
+	not := s.at("not", "")
+	return s.value == false || not != nil && not.bare()
+}
+
+// asWhole is the class of a schema that becomes true or false, or that no longer is; "" where it is neither.
+func (v *visit) asWhole() Class {
+	switch {
+	case v.o.never() && v.n.never():
+		return ""
+	case v.o.never():
+		return Loosened
+	case v.n.never():
+		return Tightened
+	case v.o.bare() && !v.n.bare():
+		return Tightened
+	case v.n.bare() && !v.o.bare():
+		return Loosened
+	}
+	return ""
+}
+
+// whole tells of a schema that changes as a whole: its fields by name, all else as one.
+func (v *visit) whole(class Class, holder *visit) {
+	if !v.o.never() && !v.n.never() && v.fields() && !v.o.refusesBesideFields() && !v.n.refusesBesideFields() {
+		return
+	}
+	message := fmt.Sprintf("as a whole, %s, before %s", summary(v.n), summary(v.o))
+	if holder == nil {
+		v.tell(class, false, "", message)
+		return
+	}
+	keyword := v.n.keyword
+	if v.n == absent {
+		keyword = v.o.keyword
+	}
+	holder.direct = append(holder.direct, direct{class, v.in, keyword, v.n == absent, message})
+}
+
+// refusesBesideFields reports whether s may refuse something by a keyword other than properties.
+func (s *schema) refusesBesideFields() bool {
+	for keyword := range s.object() {
+		if keyword != "properties" && s.refuses(keyword) {
+			return true
+		}
+	}
+	return false
+}
+
+func summary(s *schema) string {
+	switch {
+	case s.never():
+		return "nothing is allowed"
+	case s.bare():
+		return "anything is allowed"
+	}
+	return "some values are refused"
+}
+
+// stands reports whether a reference is all that one side says and the other side has none: then what it leads to
+// stands in for it.
+func (v *visit) stands() bool {
+	o, n := v.old.references(v.o), v.new.references(v.n)
+	if len(o)+len(n) != 1 {
+		return false
+	}
+	side := v.o
+	if len(n) == 1 {
+		side = v.n
+	}
+	for keyword := range side.object() {
+		if asserting[keyword] && keyword != "$ref" && keyword != "$dynamicRef" {
+			return false
+		}
+	}
+	for _, target := range o {
+		v.inner = target != nil
+	}
+	for _, target := range n {
+		v.inner, v.innerNew = target != nil, true
+	}
+	return true
+}
+
+// standIn compares what the one reference leads to with the side that has none.
+func (v *visit) standIn() {
+	for keyword, to := range v.old.references(v.o) {
+		if to == nil {
+			v.tell(Changed, true, keyword, "led to nothing in the tree, so that it cannot be compared")
+			return
+		}
+		at := v.at.branch([]string{keyword}, nil).inside(v.o, false)
+		at.oldRef, at.standIn = true, true
+		v.follow(to, v.n, at)
+	}
+	for keyword, to := range v.new.references(v.n) {
+		if to == nil {
+			v.tell(Changed, false, keyword, "leads to nothing in the tree, so that it cannot be compared")
+			return
+		}
+		at := v.at.branch(nil, []string{keyword}).inside(v.n, true)
+		at.newRef, at.standIn = true, true
+		v.follow(v.o, to, at)
+	}
+}
+
+// follow walks a pair of which one is at the end of a reference, once.
+func (v *visit) follow(o, n *schema, at spot) {
+	key := pair{o, n, v.in}
+	if v.walked[key] {
+		return
+	}
+	v.walked[key] = true
+	if v.depth++; v.depth > maxDepth {
+		v.left = -1
+	}
+	v.walk(o, n, at, v.in, nil)
+	v.depth--
+}
+
+// reference compares what a reference leads to, where both sides have it.
+func (v *visit) reference(keyword string) {
+	was, is := v.o.object()[keyword], v.n.object()[keyword]
+	from, _ := was.(string)
+	to, _ := is.(string)
+	o, n := v.old.references(v.o)[keyword], v.new.references(v.n)[keyword]
+	message := differs(was, is, true, true)
+	switch {
+	case was != is && document(v.o, from) != document(v.n, to) && !(local(from) && local(to)):
+		v.tell(Identity, false, keyword, fmt.Sprintf("%s: another document, %s instead of %s", message,
+			quote(document(v.n, to)), quote(document(v.o, from))))
+		return
+	case o == nil && n == nil && fragment(from) == fragment(to):
+		return // out of both trees
+	case o == nil || n == nil:
+		v.tell(Changed, false, keyword, message+", and does not lead to a schema of the tree on both sides")
+		return
+	case keyword == "$dynamicRef" && was != is && (v.old.dynamical(o) || v.new.dynamical(n)):
+		v.tell(Changed, false, keyword, message+", and where it leads depends on the way to it")
+		return
+	case v.atOwnPlace(o, n):
+		return
+	}
+	at := v.at.below(keyword).elsewhere()
+	at.oldRef, at.newRef = true, true
+	v.follow(o, n, at)
+}
+
+// document is the absolute URI that a reference in s has, without its fragment.
+func document(s *schema, reference string) string {
+	uri, _, _ := strings.Cut(reference, "#")
+	return Absolute(s.resource.id, uri)
+}
+
+// local reports whether a reference leads into the document that has it.
+func local(reference string) bool { return reference == "" || reference[0] == '#' }
+
+func fragment(reference string) string {
+	_, fragment, _ := strings.Cut(reference, "#")
+	return fragment
+}
+
+// dynamical reports whether s is one of several subschemas with its dynamic anchor.
+func (t *Tree) dynamical(s *schema) bool {
+	name, ok := s.object()["$dynamicAnchor"].(string)
+	return ok && t.dynamic[name] > 1
+}
+
+// atOwnPlace reports whether two targets meet where they stand, in the walk through their files.
+func (c *comparison) atOwnPlace(o, n *schema) bool {
+	old, ok := c.oldOf[n.file.path]
+	return ok && old == o.file.path && o.counterpart(n)
+}
+
+// definitions compares the entries of $defs.
+func (v *visit) definitions() {
+	v.entries("$defs", func(name string, o, n *schema) {
+		switch {
+		case o == nil:
+			if class, why := v.beyond(n, map[*schema]bool{}); class != "" {
+				v.tell(class, false, "$defs", "definition "+why+" is new", name)
+				return
+			}
+			v.tell(Note, false, "$defs", "definition is new", name)
+		default:
+			v.tell(Removed, true, "$defs", "definition is gone", name)
+		}
+	})
+}
+
+// beyond is the class of a new subschema that says something beyond its own place: Identity where it or what is below
+// has an identifier, by which references elsewhere may lead to it, Changed where it refers to what is not in the tree,
+// without which the whole does not compile. It is "" where it does neither.
+func (v *visit) beyond(s *schema, seen map[*schema]bool) (class Class, why string) {
+	if !v.spend(1) {
+		return Identity, "with an identifier"
+	}
+	for _, keyword := range []string{"$id", "$anchor", "$dynamicAnchor"} {
+		if _, ok := s.object()[keyword]; ok {
+			return Identity, "with an identifier"
+		}
+	}
+	for keyword, target := range v.new.references(s) {
+		switch {
+		case target != nil:
+			fresh := v.old.files[target.file.path] == nil || target.parent == nil && target != target.file.root
+			if fresh && !seen[target] {
+				seen[target] = true
+				if v.depth++; v.depth > maxDepth {
+					v.left = -1
+				}
+				class, _ := v.beyond(target, seen)
+				v.depth--
+				if class == Changed {
+					return Changed, "with a reference that leads out of the tree in the end"
+				}
+			}
+		case v.new.outside(s, s.object()[keyword].(string)):
+			return Changed, "with a reference that leads to nothing in the tree"
+		}
+	}
+	for _, sub := range s.each() {
+		if class, why = v.beyond(sub, seen); class != "" {
+			return class, why
+		}
+	}
+	return "", ""
+}
+
+// idle tells of a keyword whose schema is applied to nothing, where the identifiers in it differ: references elsewhere
+// may lead to them.
+func (v *visit) idle(keyword string) bool {
+	was, is := v.o.object()[keyword], v.n.object()[keyword]
+	if v.same(identifiersIn(was), identifiersIn(is)) {
+		return false
+	}
+	v.tell(Identity, is == nil, keyword, "holds other identifiers")
+	return true
+}
+
+// entries walks the members that both sides have under a keyword, and gives the others to one, with nil for the side
+// that has none.
+func (v *visit) entries(keyword string, one func(name string, o, n *schema)) {
+	was, _ := v.o.object()[keyword].(map[string]any)
+	is, _ := v.n.object()[keyword].(map[string]any)
+	names := slices.Collect(maps.Keys(was))
+	for name := range is {
+		if _, ok := was[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		o, n := v.o.at(keyword, name), v.n.at(keyword, name)
+		if o == nil || n == nil {
+			one(name, o, n)
+			continue
+		}
+		v.sub(o, n, v.at.below(keyword, name), nil)
+	}
+}
+
+// sub walks two subschemas of the object. A side that is nil says what an absent keyword does.
+func (v *visit) sub(o, n *schema, at spot, holder *visit) {
+	in := setting(0)
+	if o == nil {
+		o = absent
+	} else {
+		in |= v.in.of(v.o, o)
+	}
+	if n == nil {
+		n = absent
+	} else {
+		in |= v.in.of(v.n, n)
+	}
+	v.walk(o, n, at.elsewhere(), in, holder)
+}
+
+// show spells a value of bounded length.
+func show(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "an array"
+	case string:
+		return quote(v)
+	case json.Number:
+		return string(v)
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return "null"
+}
+
+// quote spells foreign text in one line of bounded length.
+func quote(s string) string {
+	return strconv.QuoteToGraphic(plain.Cut(s, 80))
+}

@@ -1,0 +1,291 @@
+package governance
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// isSchema reports whether a path is that of a schema of some version, in any letter case. An example is not a schema.
+func isSchema(path string) bool {
+	return isJSON(path) && inVersion(strings.ToLower(path), "schemas/") && !isExample(path)
+}
+
+// isExample reports whether a path is below schemas/v<N>.<M>/examples/, in any letter case.
+func isExample(path string) bool {
+	path = strings.ToLower(path)
+	if !inVersion(path, "schemas/") {
+		return false
+	}
+	names := strings.SplitN(path, "/", 4)
+	return len(names) == 4 && names[2] == "examples"
+}
+
+// schemaText is one schema as it was read.
+type schemaText struct {
+	document *strict.Document
+	err      error // it is no strict JSON
+}
+
+// schemaLimits are those of package schemadiff.
+var schemaLimits = strict.Limits{Bytes: schemadiff.MaxBytes, Depth: schemadiff.MaxDepth, Number: 64, Values: 1 << 17}
+
+// schemaSet is the schemas of one Git tree, and what they lead to.
+type schemaSet struct {
+	texts map[string][]byte
+	read  *schemadiff.Tree // nil: not asked for yet
+	ids   map[string]gitstore.ID
+	byID  map[string][]identity // by absolute $id; nil: not asked for yet
+}
+
+// identity is the place of an $id.
+type identity struct{ path, pointer string }
+
+func (s *schemaSet) tree() *schemadiff.Tree {
+	if s.read == nil {
+		s.read = schemadiff.NewTree(s.texts)
+	}
+	return s.read
+}
+
+// schemaView compares the schemas of two trees.
+type schemaView struct {
+	base, head *schemaSet
+	diff       *schemadiff.Comparison // nil: not asked for yet
+	known      map[string][]schemadiff.Difference
+	versions   func(oldPath, newPath string) []schemadiff.Difference // of the head; nil: not asked for yet
+
+	from  *registry.Tree // the base
+	texts *Texts
+}
+
+// comparison is made where it is asked for: many a view touches JSON that is no schema.
+func (s *schemaView) comparison() *schemadiff.Comparison {
+	if s.diff == nil {
+		s.diff = schemadiff.Trees(s.base.tree(), s.head.tree(), isSchema)
+		s.diff.Around(func(word string) bool { return s.texts.count(s.from, word) > 0 })
+	}
+	return s.diff
+}
+
+// comparesSchemas gives the comparison of the schemas of a view, once.
+func (v *View) comparesSchemas() (*schemaView, error) {
+	if v.schemas != nil {
+		return v.schemas, nil
+	}
+	base, err := v.texts.schemas(v.Base)
+	if err != nil {
+		return nil, err
+	}
+	head, err := v.texts.schemas(v.Head)
+	if err != nil {
+		return nil, err
+	}
+	v.schemas = &schemaView{base: base, head: head, from: v.Base, texts: v.texts,
+		known: map[string][]schemadiff.Difference{}}
+	return v.schemas, nil
+}
+
+// differences tells how a published schema that both trees have differs.
+func (s *schemaView) differences(path string) []schemadiff.Difference {
+	if d, ok := s.known[path]; ok {
+		return d
+	}
+	s.known[path] = s.comparison().Schema(path)
+	return s.known[path]
+}
+
+// maxSchemas is how many bytes the schemas of a tree have together.
+const maxSchemas = 4 << 20
+
+// maxHops is how many files outside schemas/ lead to one another.
+const maxHops = 8
+
+// schemas reads the schemas of a tree and, of its other JSON files, those whose names they refer to.
+func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
+	s := &schemaSet{texts: map[string][]byte{}, ids: map[string]gitstore.ID{}}
+	budget := maxSchemas
+	add := func(p string, e registry.Entry) error {
+		if s.texts[p] != nil || !isJSON(p) || !isFile(&e) {
+			return nil
+		}
+		data, err := read(t, p, schemadiff.MaxBytes, &budget)
+		s.texts[p], s.ids[p] = data, e.ID
+		return err
+	}
+	folder, _, err := t.Entry("schemas")
+	if err != nil {
+		return nil, err
+	}
+	key := folder.ID.String()
+	if known := x.trees[key]; known != nil {
+		return known, nil
+	}
+	if err := t.WalkFolder("schemas", add); err != nil {
+		return nil, err
+	}
+	self := true // nothing leads out of the folder
+	for range maxHops {
+		wanted := s.unresolved()
+		s.read = nil // more texts may come
+		maps.Copy(wanted, s.tree().Unresolved())
+		if len(wanted) == 0 {
+			break
+		}
+		n := len(s.texts)
+		err := t.Walk(func(p string, e registry.Entry) error {
+			if !wanted[path.Base(p)] {
+				return nil
+			}
+			return add(p, e)
+		})
+		if err != nil {
+			return nil, err
+		}
+		self = false
+		if len(s.texts) == n {
+			break
+		}
+		s.read = nil
+	}
+	if self {
+		if x.trees == nil {
+			x.trees = map[string]*schemaSet{}
+		}
+		x.trees[key] = s
+	}
+	return s, nil
+}
+
+var (
+	reference  = plain.Pattern(`"\$(?:dynamicR|r)ef"\s*:\s*"([^"#\\]+)`)
+	identifier = plain.Pattern(`"\$id"\s*:\s*"([^"\\]+)"`)
+)
+
+// unresolved are the base names of the files that the texts refer to and that none of them is, by place or by $id.
+func (s *schemaSet) unresolved() map[string]bool {
+	there := map[string]bool{}
+	for p, text := range s.texts {
+		there[path.Base(p)] = true
+		for _, m := range identifier().FindAllSubmatch(text, -1) {
+			there[path.Base(strings.TrimSuffix(string(m[1]), "#"))] = true
+		}
+	}
+	out := map[string]bool{}
+	for _, text := range s.texts {
+		for _, m := range reference().FindAllSubmatch(text, -1) {
+			if name := path.Base(string(m[1])); !there[name] {
+				out[name] = true
+			}
+		}
+	}
+	return out
+}
+
+// textKey is one text at one path: what is wrong with it is told there.
+type textKey struct {
+	path string
+	id   gitstore.ID
+}
+
+// document reads one schema of a set, once for each text and path. The error is a *strict.Error.
+func (x *Texts) document(s *schemaSet, path string) (*strict.Document, error) {
+	key := textKey{path, s.ids[path]}
+	if known := x.parsed[key]; known != nil {
+		return known.document, known.err
+	}
+	text := &schemaText{}
+	text.document, text.err = strict.Parse(path, s.texts[path], schemaLimits)
+	if x.parsed == nil {
+		x.parsed = map[textKey]*schemaText{}
+	}
+	x.parsed[key] = text
+	return text.document, text.err
+}
+
+// identified returns the places of the identifiers of a set under schemas/, absolute and without an empty fragment, in
+// the order of paths. Schemas under unknown keywords are among them, since some validators read these.
+func (x *Texts) identified(s *schemaSet) map[string][]identity {
+	if s.byID == nil {
+		s.byID = map[string][]identity{}
+		for _, p := range slices.Sorted(maps.Keys(s.texts)) {
+			if d, _ := x.document(s, p); d != nil && strings.HasPrefix(p, "schemas/") && !isExample(p) {
+				identifiers(d.Root, "", "", func(id, pointer string) {
+					s.byID[id] = append(s.byID[id], identity{p, pointer})
+				})
+			}
+		}
+	}
+	return s.byID
+}
+
+// identifiers yields each $id in a value, absolute by those around it, with the pointer of its holder.
+func identifiers(v any, base, at string, yield func(id, pointer string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		if id, ok := v["$id"].(string); ok {
+			base = strings.TrimSuffix(schemadiff.Absolute(base, id), "#")
+			yield(base, at)
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if name != "const" && name != "enum" && name != "default" && name != "examples" {
+				identifiers(v[name], base, at+"/"+strict.Escape(name), yield)
+			}
+		}
+	case []any:
+		for i, item := range v {
+			identifiers(item, base, at+"/"+strconv.Itoa(i), yield)
+		}
+	}
+}
+
+// meaningfulSchemas lists the places at which the normative JSON files of a view differ in more than annotations.
+func (v *View) meaningfulSchemas() ([]string, error) {
+	var out []string
+	for _, c := range v.normative() {
+		switch {
+		case !isJSON(c.Path) || !inVersion(strings.ToLower(c.Path), "schemas/"):
+			continue
+		case isExample(c.Path):
+			reached, err := v.reachedExample(c.Path)
+			if err != nil {
+				return nil, err
+			}
+			if reached {
+				out = append(out, fmt.Sprintf("%q", c.Path))
+			}
+			continue
+		case !isFile(c.Base) || !isFile(c.Head) || c.Base.Mode != c.Head.Mode:
+			out = append(out, fmt.Sprintf("%q is added, deleted or changes its mode", c.Path))
+			continue
+		}
+		s, err := v.comparesSchemas()
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range s.differences(c.Path) {
+			if d.Class != schemadiff.Note {
+				out = append(out, fmt.Sprintf("%q of %q", d.Pointer, c.Path))
+			}
+		}
+	}
+	return out, nil
+}
+
+// reachedExample reports whether a published schema leads to an example, which then is no example.
+func (v *View) reachedExample(path string) (bool, error) {
+	s, err := v.comparesSchemas()
+	if err != nil {
+		return false, err
+	}
+	return len(s.comparison().Affected([]string{path})) > 0, nil
+}

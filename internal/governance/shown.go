@@ -1,0 +1,582 @@
+package governance
+
+import (
+	"bytes"
+	"html"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
+)
+
+const (
+	// removed is the word in the place of one that was taken out: no phrase goes across it.
+	removed = '\ufffc'
+	// division ends a block within HTML.
+	division = "\u2029"
+)
+
+// speech is what goes on from one block of a text to the next.
+type speech struct {
+	comment bool           // it has not ended
+	open    map[string]int // elements whose content is not said
+	silent  int            // how many these are
+}
+
+// behindComment returns what is left of a block after the comment that is open, and false if that is nothing.
+func (s *speech) behindComment(text string) (string, bool) {
+	if s.comment {
+		_, after, found := strings.Cut(text, "-->")
+		s.comment = !found
+		return after, found
+	}
+	return text, true
+}
+
+// shown returns what an author says in a block, on one line: without inline code, text in quotation marks, struck text,
+// images, link targets, comments and tags. Raw text is HTML alone.
+//
+// Where Markdown and this reading differ, more is taken out: a phrase that is missed costs its author an edit, one that
+// nobody saw would open a gate.
+func (s *speech) shown(text string, raw bool) string {
+	if !raw {
+		text = withoutDefinitions(text)
+	}
+	l := reading{speech: s, text: text, raw: raw, quote: -1, single: -1, struck: [3]int{-1, -1, -1}}
+	return l.read()
+}
+
+// plainText returns a text without markup. Inline code and quotation marks are text here.
+func plainText(text string) string {
+	l := reading{speech: &speech{}, text: text, keeps: true, quote: -1, single: -1, struck: [3]int{-1, -1, -1}}
+	return strings.Trim(l.read(), " _"+division)
+}
+
+// read returns what is shown.
+func (l *reading) read() string {
+	for l.at < len(l.text) {
+		if !l.markup() {
+			r, size := utf8.DecodeRuneInString(l.text[l.at:])
+			l.at += size
+			l.letter(r)
+		}
+	}
+	if l.quote >= 0 {
+		l.cut(l.quote)
+	}
+	return string(bytes.ReplaceAll(l.out, []byte{0}, nil))
+}
+
+// reading is a block that is read from left to right. What a closing mark ends is cut off what was written.
+type reading struct {
+	*speech
+	text  string
+	raw   bool // it is HTML alone
+	keeps bool // inline code and quotation marks are text
+	at    int
+	out   []byte // a NUL is nothing
+	code  map[int][]int
+
+	brackets []bracket // that are open
+	quote    int       // where a text in quotation marks begins in out; -1 outside
+	quotes   int       // how many are open within it
+	single   int       // the same for single ones
+	struck   [3]int    // where struck text begins in out, by the number of tildes; -1 outside
+}
+
+type bracket struct {
+	at    int
+	image bool
+}
+
+// write appends to what is shown.
+func (l *reading) write(s string) {
+	if l.silent == 0 {
+		l.out = append(l.out, s...)
+	}
+}
+
+// cut puts one word in the place of all that was written since.
+func (l *reading) cut(since int) {
+	l.out = utf8.AppendRune(l.out[:since], removed)
+	for len(l.brackets) > 0 && l.brackets[len(l.brackets)-1].at >= since {
+		l.brackets = l.brackets[:len(l.brackets)-1]
+	}
+	for _, at := range []*int{&l.quote, &l.single, &l.struck[1], &l.struck[2]} {
+		if *at >= since {
+			*at = -1
+		}
+	}
+}
+
+// markup reads a mark, and reports whether there is one.
+func (l *reading) markup() bool {
+	rest := l.text[l.at:]
+	switch c := rest[0]; {
+	case c == '<':
+		l.tag()
+	case c == '&':
+		end := strings.IndexByte(rest[:min(len(rest), 40)], ';') + 1
+		decoded := html.UnescapeString(rest[:end])
+		if end == 0 || decoded == rest[:end] {
+			return false
+		}
+		l.at += end
+		for _, r := range decoded {
+			l.letter(r)
+		}
+	case l.raw:
+		return false
+	case c == '\\' && len(rest) > 1 && rest[1] < utf8.RuneSelf && !isAlphanumeric(rune(rest[1])) && rest[1] > ' ':
+		l.at += 2
+		l.letter(rune(rest[1]))
+	case c == '*':
+		l.at++
+	case c == '`':
+		l.inlineCode()
+	case c == '~':
+		l.strike()
+	case c == '[', c == '!' && strings.HasPrefix(rest, "!["):
+		l.brackets = append(l.brackets, bracket{len(l.out), c == '!'})
+		n := strings.IndexByte(rest, '[') + 1
+		l.write(rest[:n])
+		l.at += n
+	case c == ']':
+		l.closeBracket()
+	default:
+		return false
+	}
+	return true
+}
+
+// letter appends a character that is no mark, in its plain form.
+func (l *reading) letter(r rune) {
+	switch {
+	case r == 0:
+		l.write("\ufffd")
+	case unicode.IsSpace(r):
+		l.write(" ")
+	case r == '"':
+		l.quotation()
+	case r == '\'':
+		l.apostrophe()
+	case r < utf8.RuneSelf:
+		l.write(string(r))
+	case fold.DefaultIgnorable(r), 0xFE00 <= r && r <= 0xFE0F:
+	case strings.ContainsRune("“”„‟«»″", r):
+		l.quotation()
+	case strings.ContainsRune("‘’‚‛‹›", r):
+		l.apostrophe()
+	case strings.ContainsRune("⬜□◻❌✗✘", r):
+		l.write(unticked)
+	default:
+		if form := norm.NFKC.String(string(r)); form != string(r) {
+			for _, r := range form {
+				l.letter(r)
+			}
+			return
+		}
+		if r == '\u2010' {
+			r = '-'
+		}
+		l.write(string(r))
+	}
+}
+
+// around returns the characters that were written last and that follow.
+func (l *reading) around() (before, after rune) {
+	before, after = ' ', ' '
+	if out := bytes.TrimRight(l.out, "\x00"); len(out) > 0 {
+		before, _ = utf8.DecodeLastRune(out)
+	}
+	if l.at < len(l.text) {
+		after, _ = utf8.DecodeRuneInString(l.text[l.at:])
+	}
+	return before, after
+}
+
+// quotation reads a quotation mark. Text that is not closed goes on to the end of the block.
+func (l *reading) quotation() {
+	before, after := l.around()
+	opens := !markdown.IsWord(before) && !strings.ContainsRune(`.,;:!?)"'`, before) && before != removed
+	switch {
+	case l.silent > 0:
+	case l.keeps:
+		l.write(`"`)
+	case l.quote < 0 && (opens || !markdown.IsWord(before) && markdown.IsWord(after)):
+		l.quote, l.quotes = len(l.out), 1
+		l.write(`"`)
+	case l.quote < 0:
+		l.write(`"`)
+	case opens && markdown.IsWord(after):
+		l.quotes++
+	default:
+		if l.quotes--; l.quotes == 0 {
+			l.cut(l.quote)
+		}
+	}
+}
+
+// apostrophe reads an apostrophe or a single quotation mark.
+func (l *reading) apostrophe() {
+	before, after := l.around()
+	switch {
+	case l.silent > 0:
+		return
+	case l.keeps:
+	case l.single < 0 && !markdown.IsWord(before) && markdown.IsWord(after):
+		l.single = len(l.out)
+	case l.single >= 0 && before != ' ' && !markdown.IsWord(after):
+		l.cut(l.single)
+		return
+	}
+	l.write("'")
+}
+
+// inlineCode reads a run of backticks, and the code up to the next run of the same length.
+func (l *reading) inlineCode() {
+	n := runLength(l.text[l.at:], '`')
+	end := l.codeEnd(l.at)
+	switch {
+	case end > l.at+n && l.keeps:
+		l.write(l.text[l.at+n : end-n])
+	case end > l.at+n:
+		l.write(string(removed))
+	}
+	l.at = end
+}
+
+// codeEnd returns the end of the code that a run of backticks begins, or of the run if it begins none. It is asked for
+// later runs only.
+func (l *reading) codeEnd(at int) int {
+	if l.code == nil {
+		l.code = map[int][]int{}
+		for i := at; i < len(l.text); {
+			n := runLength(l.text[i:], '`')
+			if n > 0 {
+				l.code[n] = append(l.code[n], i)
+			}
+			i += max(n, 1)
+		}
+	}
+	n := runLength(l.text[at:], '`')
+	runs := l.code[n]
+	for len(runs) > 0 && runs[0] < at+n {
+		runs = runs[1:]
+	}
+	l.code[n] = runs
+	if len(runs) == 0 {
+		return at + n
+	}
+	return runs[0] + n
+}
+
+func runLength(text string, c byte) int {
+	n := 0
+	for n < len(text) && text[n] == c {
+		n++
+	}
+	return n
+}
+
+// strike reads a run of tildes. One or two of them begin struck text, or end it.
+func (l *reading) strike() {
+	n := runLength(l.text[l.at:], '~')
+	before := l.at > 0 && !isBlank(l.text[l.at-1])
+	l.at += n
+	after := l.at < len(l.text) && !isBlank(l.text[l.at])
+	switch {
+	case n > 2:
+	case l.struck[n] >= 0 && (n == 2 || before):
+		l.cut(l.struck[n])
+		return
+	case l.struck[n] < 0 && (n == 2 || after):
+		l.struck[n] = len(l.out)
+	}
+	l.write(strings.Repeat("~", n))
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }
+
+// closeBracket reads the end of the text of a link or of an image, and its target.
+func (l *reading) closeBracket() {
+	l.at++
+	rest := l.text[l.at:]
+	targeted := rest != "" && rest[0] == '('
+	if rest != "" && rest[0] == '[' {
+		box, _ := boxAt(rest)
+		targeted = box == 0
+	}
+	if targeted {
+		l.target()
+	}
+	last := len(l.brackets) - 1
+	if last < 0 {
+		l.write("]")
+		return
+	}
+	open := l.brackets[last]
+	l.brackets = l.brackets[:last]
+	switch {
+	case open.image:
+		l.cut(open.at)
+	case targeted && open.at < len(l.out):
+		l.out[open.at] = 0
+	default:
+		l.write("]")
+	}
+}
+
+// target skips the target of a link with its title, up to the bracket that closes the one it begins with. Code and tags
+// bind more tightly: a bracket in them is not the target's.
+func (l *reading) target() {
+	open, end := l.text[l.at], byte(')')
+	if open == '[' {
+		end = ']'
+	}
+	depth, quoted := 0, byte(0)
+	for l.at < len(l.text) {
+		c := l.text[l.at]
+		switch {
+		case c == '`':
+			l.at = l.codeEnd(l.at)
+			continue
+		case strings.HasPrefix(l.text[l.at:], "<!--"):
+			l.tag()
+			continue
+		case c == '<':
+			l.at += max(strings.IndexByte(l.text[l.at:], '>'), 0)
+		case c == '\\':
+			l.at++
+		case quoted != 0:
+			if c == quoted {
+				quoted = 0
+			}
+		case open == '(' && (c == '"' || c == '\'') && isBlank(l.text[l.at-1]):
+			quoted = c
+		case c == open:
+			depth++
+		case c == end:
+			depth--
+		}
+		l.at++
+		if depth == 0 {
+			return
+		}
+	}
+	l.at = len(l.text)
+}
+
+// lost are the elements whose content is not said, or not as it is written.
+var lost = strings.Fields(`
+	blockquote code del kbd noscript pre q s samp script strike style template textarea title tt`)
+
+// divisions are the elements that begin a block of their own.
+var divisions = strings.Fields(`
+	blockquote dd details div dl dt h1 h2 h3 h4 h5 h6 hr li ol p pre section summary table tbody thead tr ul`)
+
+// tag skips a tag or a comment. A tag that is no valid one goes up to the next bracket: a browser may read it otherwise
+// than Markdown, and another tag may begin in it.
+func (l *reading) tag() {
+	rest := l.text[l.at:]
+	if strings.HasPrefix(rest, "<!--") {
+		_, after, found := strings.Cut(rest[4:], "-->")
+		l.comment, l.at = !found, len(l.text)-len(after)
+		return
+	}
+	name, closes := tagName(rest)
+	if name == "" && (len(rest) < 2 || strings.IndexByte("!?/", rest[1]) < 0) {
+		l.at++
+		l.write("<")
+		return
+	}
+	length, attributes, valid := readTag(rest)
+	l.at += length
+	switch {
+	case closes && l.open[name] > 0:
+		l.open[name]--
+		l.silent--
+	case !closes && (slices.Contains(lost, name) || l.open[name] > 0 || !valid && hides(rest[:length]) ||
+		attributes["hidden"] || attributes["style"]):
+		if l.open == nil {
+			l.open = map[string]int{}
+		}
+		l.open[name]++
+		l.silent++
+	}
+	switch {
+	case name == "br":
+		l.write(" ")
+	case name == "td", name == "th":
+		l.write("|")
+	case name == "img":
+		l.write(string(removed))
+	case name == "input" && attributes["checked"]:
+		l.write(ticked)
+	case name == "input":
+		l.write(unticked)
+	case slices.Contains(divisions, name):
+		l.write(division)
+	}
+}
+
+// hides reports whether a text may have an attribute that hides the element.
+func hides(tag string) bool {
+	tag = strings.ToLower(tag)
+	return strings.Contains(tag, "hidden") || strings.Contains(tag, "style")
+}
+
+// readTag returns the length of the tag that a text begins with and the names of its attributes. One that is not valid
+// by CommonMark ends before the next bracket.
+func readTag(text string) (length int, attributes map[string]bool, valid bool) {
+	attributes = map[string]bool{}
+	i := 1
+	skip := func(in func(c byte) bool) int {
+		from := i
+		for i < len(text) && in(text[i]) {
+			i++
+		}
+		return i - from
+	}
+	blank := func(c byte) bool { return isBlank(c) }
+	name := func(c byte) bool {
+		return c < utf8.RuneSelf && (isAlphanumeric(rune(c)) || strings.IndexByte("_:.-", c) >= 0)
+	}
+	if i < len(text) && text[i] == '/' {
+		i++
+	}
+	skip(name)
+	for {
+		blanks := skip(blank)
+		if i < len(text) && text[i] == '/' {
+			i++
+			blanks = 0
+		}
+		if i < len(text) && text[i] == '>' {
+			return i + 1, attributes, true
+		}
+		from := i
+		if blanks == 0 || skip(name) == 0 {
+			break
+		}
+		attributes[strings.ToLower(text[from:i])] = true
+		before := i
+		skip(blank)
+		if i == len(text) || text[i] != '=' {
+			i = before
+			continue
+		}
+		i++
+		skip(blank)
+		if i < len(text) && (text[i] == '"' || text[i] == '\'') {
+			n := strings.IndexByte(text[i+1:], text[i])
+			if n < 0 {
+				break
+			}
+			i += n + 2
+			continue
+		}
+		if skip(func(c byte) bool { return !isBlank(c) && strings.IndexByte("\"'=<>`", c) < 0 }) == 0 {
+			break
+		}
+	}
+	end := strings.IndexAny(text[1:], "<>") + 1
+	switch {
+	case end == 0:
+		end = len(text)
+	case text[end] == '>':
+		end++
+	}
+	return end, attributes, false
+}
+
+// withoutDefinitions drops the link definitions that a paragraph begins with, and a footnote. What begins as a
+// definition and is not one goes to the end of its line, on a later line too.
+func withoutDefinitions(text string) string {
+	for {
+		n := labelLength(text)
+		switch {
+		case n == 0 && strings.Contains(text, "\n["):
+			lines := strings.Split(text, "\n")
+			return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return labelLength(line) > 0 }), "\n")
+		case n == 0:
+			return text
+		case strings.HasPrefix(text, "[^"):
+			return ""
+		}
+		text = text[n:]
+		target := strings.TrimLeft(text, " \t")
+		if strings.HasPrefix(target, "\n") {
+			target = strings.TrimLeft(target[1:], " \t")
+		}
+		if end := strings.IndexByte(target, '>'); strings.HasPrefix(target, "<") && end > 0 {
+			target = target[end+1:]
+		} else if end := strings.IndexAny(target, " \t\n"); end >= 0 {
+			target = target[end:]
+		} else {
+			return ""
+		}
+		title := strings.TrimLeft(target, " \t\n")
+		if title != "" && strings.IndexByte(`"'(`, title[0]) >= 0 {
+			if end := titleEnd(title); end > 0 {
+				target = title[end:]
+			}
+		}
+		_, text, _ = strings.Cut(target, "\n")
+	}
+}
+
+// labelLength returns the length of the label of a definition with its colon, 0 if a text does not begin with one.
+func labelLength(text string) int {
+	if !strings.HasPrefix(text, "[") {
+		return 0
+	}
+	for i := 1; i+1 < len(text) && i < 1000; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '[':
+			return 0
+		case ']':
+			if text[i+1] != ':' || strings.TrimSpace(text[1:i]) == "" {
+				return 0
+			}
+			return i + 2
+		}
+	}
+	return 0
+}
+
+// titleEnd returns the length of the title that a text begins with, 0 if it does not end.
+func titleEnd(text string) int {
+	end := text[0]
+	if end == '(' {
+		end = ')'
+	}
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case end:
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// tagName returns the name of the tag that a text begins with, in small letters, and whether it closes an element. The
+// name is empty if there is none.
+func tagName(text string) (name string, closes bool) {
+	rest, closes := strings.CutPrefix(text[1:], "/")
+	n := 0
+	for n < len(rest) && n < 32 && rest[n] < utf8.RuneSelf &&
+		(unicode.IsLetter(rune(rest[n])) || n > 0 && unicode.IsDigit(rune(rest[n]))) {
+		n++
+	}
+	return strings.ToLower(rest[:n]), closes
+}

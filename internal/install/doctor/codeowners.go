@@ -1,0 +1,201 @@
+package doctor
+
+import (
+	"errors"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// maxOwners is GitHub's cap on the file: a larger one is not loaded.
+const maxOwners = 3 << 20
+
+// ownerFiles are the places of the file; the first that is there counts.
+var ownerFiles = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"}
+
+// guarded are files that decide how pull requests are judged, there or not. Each other file of their folders needs an
+// owner as well.
+var guarded = []string{".github/CODEOWNERS", ".github/repo-config.yml", ".github/gate-policy.yml",
+	".github/workflows/any.yml", "schemas/any.schema.json"}
+
+// judgeOwners looks at whether a fork can edit what judges it.
+func (v *inspection) judgeOwners() {
+	if v.standing != nil && v.standing.RequiresWorkflows {
+		return
+	}
+	const why = "a pull request can edit what judges it, and be merged green"
+	if v.config != nil && !v.config.Protection.CodeOwnerReview {
+		v.add(verdict.Error, "fork-can-edit-gate", v.place("protection.code_owner_review"),
+			"set protection.code_owner_review to true with CODEOWNERS on .github/ and schemas/, or let a ruleset "+
+				"of the organisation require the workflow", "no review by code owners is demanded: %s", why)
+		return
+	}
+	for _, name := range ownerFiles {
+		data, err := v.read(name, maxOwners)
+		if err != nil {
+			v.add(verdict.Doubt, "codeowners", strict.Pos{Path: name}, "make it a plain file", "reading the file: %v",
+				err)
+			return
+		}
+		if data == nil {
+			continue
+		}
+		v.examined = append(v.examined, name)
+		if line := exampleOwner(string(data)); line > 0 {
+			v.add(verdict.Error, "placeholder", strict.Pos{Path: name, Line: line, Column: 1},
+				"name people or a team who may write to the repository",
+				"@example/… stands for a team that was not filled in: GitHub ignores an owner that it does not "+
+					"know, and %s", why)
+		}
+		for _, gap := range gaps(parseOwners(string(data)), v.guardedFiles()) {
+			v.add(verdict.Error, "fork-can-edit-gate", gap.pos(name),
+				"add /.github/ and /schemas/ with an owner at the end of the file", "%q has no code owner: %s",
+				gap.files, why)
+		}
+		return
+	}
+	v.add(verdict.Error, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]},
+		"copy docs/workflows/CODEOWNERS of oap-gate to .github/CODEOWNERS", "there is no CODEOWNERS: %s", why)
+}
+
+// exampleOwner is the line that still has the owner of docs/workflows/CODEOWNERS; 0: none.
+func exampleOwner(text string) int {
+	for i, line := range strings.Split(text, "\n") {
+		if line, _, _ = strings.Cut(line, "#"); strings.Contains(line, "@example/") {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// gap are files without an owner, by the same rule or by none.
+type gap struct {
+	line  int // 0: no rule
+	files []string
+}
+
+func (g gap) pos(name string) strict.Pos {
+	return strict.Pos{Path: name, Line: g.line, Column: min(g.line, 1)}
+}
+
+func gaps(rules []ownerRule, files []string) []gap {
+	var all []gap
+	for _, file := range files {
+		r := lastMatch(rules, file)
+		if r != nil && r.owned {
+			continue
+		}
+		line := 0
+		if r != nil {
+			line = r.line
+		}
+		i := slices.IndexFunc(all, func(g gap) bool { return g.line == line })
+		if i < 0 {
+			all = append(all, gap{line: line})
+			i = len(all) - 1
+		}
+		if len(all[i].files) < 5 {
+			all[i].files = append(all[i].files, file)
+		}
+	}
+	return all
+}
+
+// guardedFiles are guarded and the files that are there.
+func (v *inspection) guardedFiles() []string {
+	files := slices.Clone(guarded)
+	errEnough := errors.New("enough")
+	for _, folder := range []string{".github", "schemas"} {
+		// What cannot be listed is left to the patterns above: they stand for each folder.
+		_ = fs.WalkDir(v.tree, folder, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case len(files) >= 500:
+				return errEnough
+			case !d.IsDir() && !slices.Contains(guarded, path):
+				files = append(files, path)
+			}
+			return nil
+		})
+	}
+	return files
+}
+
+type ownerRule struct {
+	line    int
+	pattern *regexp.Regexp
+	owned   bool
+}
+
+func parseOwners(text string) []ownerRule {
+	var rules []ownerRule
+	for i, line := range strings.Split(text, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		// GitHub skips lines that it cannot read, negations and character classes among them.
+		if len(words) == 0 || strings.HasPrefix(words[0], "!") || strings.ContainsAny(words[0], `[]\`) {
+			continue
+		}
+		r := ownerRule{line: i + 1, pattern: ownerPattern(words[0])}
+		for _, w := range words[1:] {
+			r.owned = r.owned || strings.Contains(w, "@")
+		}
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+var ownerTokens = plain.Pattern(`\*\*/|/\*\*$|\*\*|\*|\?|[^*?/]+|/`)
+
+// ownerPattern spells a CODEOWNERS pattern, which follows .gitignore's rules, as a regular expression.
+func ownerPattern(p string) *regexp.Regexp {
+	switch p {
+	case "*", "**", "/**":
+		return regexp.MustCompile(``)
+	case "/":
+		return regexp.MustCompile(`[^\s\S]`) // nothing
+	}
+	folder := strings.HasSuffix(p, "/")
+	body := strings.TrimSuffix(p, "/")
+	start := "^(?:.*/)?"
+	if strings.Contains(body, "/") {
+		start, body = "^", strings.TrimPrefix(body, "/")
+	}
+	end := "(?:/.*)?$"
+	switch {
+	case folder:
+		end = "/.*$"
+	case strings.HasSuffix(p, "/*"): // docs/* holds the files of docs and nothing deeper
+		end = "$"
+	}
+	return regexp.MustCompile(start + ownerTokens().ReplaceAllStringFunc(body, func(t string) string {
+		switch t {
+		case "**/":
+			return "(?:.*/)?"
+		case "/**":
+			return "/.*"
+		case "**":
+			return ".*"
+		case "*":
+			return "[^/]*"
+		case "?":
+			return "[^/]"
+		}
+		return regexp.QuoteMeta(t)
+	}) + end)
+}
+
+func lastMatch(rules []ownerRule, file string) *ownerRule {
+	for i := len(rules) - 1; i >= 0; i-- {
+		if rules[i].pattern.MatchString(file) {
+			return &rules[i]
+		}
+	}
+	return nil
+}

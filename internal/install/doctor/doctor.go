@@ -1,0 +1,312 @@
+// Package doctor looks at the installation of the gate in a registry: the workflows and CODEOWNERS of a clone, and,
+// with a client, the protections at the forge. It says what is wrong and how to mend it.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// Limits of what is read from the clone.
+const (
+	maxWorkflow  = 256 << 10 // bytes of one file
+	maxWorkflows = 200       // files
+)
+
+const workflowFolder = ".github/workflows"
+
+// Options say what to look at.
+type Options struct {
+	Dir   string        // root of the clone's work tree
+	Forge *forge.Client // nil: the clone alone
+
+	// Now is the time by which the age of the Public Suffix List is judged; zero: it is not.
+	Now time.Time
+
+	Section6 []repoconfig.Row // what the gate runs, by the table in RFC 0026 section 6
+}
+
+// Doctor looks at the installation. An error means that the clone cannot be read at all; a forge that does not answer
+// is a finding.
+func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
+	root, err := os.OpenRoot(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the clone: %w", err)
+	}
+	defer root.Close()
+	v := &inspection{tree: root.FS(), branch: "main", section6: o.Section6}
+	if o.Forge != nil {
+		v.askForge(ctx, o.Forge)
+	}
+	if err := v.readWorkflows(); err != nil {
+		return nil, err
+	}
+	v.readConfig()
+	for _, w := range v.workflows {
+		v.judge(w)
+	}
+	v.judgeCoverage()
+	v.judgeOwners()
+	v.judgeProtections()
+	v.judgeSuffixList(domainage.ListDate, o.Now)
+	return v.report("doctor")
+}
+
+// inspection is one look at one installation.
+type inspection struct {
+	section6   []repoconfig.Row
+	tree       fs.FS
+	branch     string
+	forge      string
+	standing   *forge.Standing  // nil: not asked, or no answer
+	config     *repoconfig.File // nil: not there, or not readable
+	workflows  []*workflow
+	unreadable bool // a workflow could not be read
+	called     bool // a workflow on pull_request calls the gate in another file
+	examined   []string
+	findings   []verdict.Finding
+	applied    []string // what was written at the forge
+	unread     []string // what of the forge's protections could not be read
+	compared   string   // what the comparison of protections came to; empty: there was none
+}
+
+func (v *inspection) add(s verdict.Severity, code string, pos strict.Pos, fix, format string, args ...any) {
+	v.findings = append(v.findings,
+		verdict.Finding{Severity: s, Code: code, Pos: pos, Message: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+func (v *inspection) askForge(ctx context.Context, c *forge.Client) {
+	v.forge = c.Repository
+	standing, err := c.Standing(ctx)
+	if err != nil {
+		v.unanswered(err)
+		return
+	}
+	v.standing, v.branch, v.unread = standing, standing.Branch, standing.Unread
+}
+
+// unanswered says that the forge could not be asked.
+func (v *inspection) unanswered(err error) {
+	fix := "name the repository, and give a token that may read it (administration: read shows all)"
+	if e, ok := errors.AsType[*forge.Error](err); ok {
+		fix = e.Fix()
+	}
+	v.add(verdict.Doubt, "forge-not-read", strict.Pos{}, fix, "%v", err)
+}
+
+// read gives the text of a regular file of the clone, nil where it is not there.
+func (v *inspection) read(name string, limit int) ([]byte, error) {
+	f, err := v.tree.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("it is no regular file (%s)", info.Mode().Type())
+	}
+	data, err := capped.ReadAll(f, int64(limit))
+	if errors.Is(err, capped.ErrTooLarge) {
+		return nil, fmt.Errorf("it has more than %d bytes", limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if data == nil {
+		data = []byte{}
+	}
+	return data, nil
+}
+
+const exampleFix = "let oap-gate init write it, or copy docs/repo-config.example.yml of oap-gate, and run oap-gate " +
+	"protect --dry-run"
+
+func (v *inspection) readConfig() {
+	pos := strict.Pos{Path: repoconfig.Path}
+	data, err := v.read(repoconfig.Path, repoconfig.MaxBytes)
+	switch {
+	case err != nil:
+		v.add(verdict.Error, "repo-config", pos, "make it a plain file", "reading the file: %v", err)
+		return
+	case data == nil && (v.governs() || v.conforms()) && len(v.gates()) == 0:
+		return // RFC 0026 asks it of a registry
+	case data == nil:
+		v.add(verdict.Error, "no-repo-config", pos, exampleFix,
+			"the file is not there: RFC 0026 section 7 keeps the protections of the branch in it")
+		return
+	}
+	v.examined = append(v.examined, repoconfig.Path)
+	f, err := repoconfig.Parse(data)
+	if errors.Is(err, repoconfig.ErrProse) {
+		v.add(verdict.Error, "repo-config", pos, repoconfig.ProseFix, "%v", err)
+		return
+	}
+	if err != nil {
+		v.fault(verdict.Error, "repo-config", err, "see oap-gate schema repo-config")
+		return
+	}
+	v.config = f
+	v.judgeConfig()
+}
+
+// fault reports an error of a YAML reader at its place.
+func (v *inspection) fault(s verdict.Severity, code string, err error, fix string) {
+	var e *strictyaml.Error
+	if errors.As(err, &e) {
+		v.add(s, code, e.Pos, fix, "%s", e.Message)
+		return
+	}
+	v.add(s, code, strict.Pos{}, fix, "%v", err)
+}
+
+// judgeConfig holds the wanted protections to what RFC 0026 section 7 demands.
+func (v *inspection) judgeConfig() {
+	have, least := v.config.Protection, repoconfig.Minimum()
+	if have.MergeQueue {
+		least.UpToDate = false
+	}
+	standing := &forge.Standing{Layers: []forge.Layer{{Protection: have}}}
+	for _, d := range forge.Plan(standing, least) {
+		if d.State == forge.Missing {
+			v.add(verdict.Error, "config-below-rfc", v.place(d.Path), fmt.Sprintf("set %s to %s", d.Path, d.Want),
+				"%s is %s, RFC 0026 section 7 needs %s", d.Path, d.Have, d.Want)
+		}
+	}
+	if len(have.RequiredChecks) == 0 {
+		v.add(verdict.Error, "config-below-rfc", v.place("protection.required_checks"), "list the job of the gate",
+			"protection.required_checks is empty, RFC 0026 section 7 needs every check of section 6")
+	}
+	for i, c := range have.RequiredChecks {
+		if c.AppID == 0 {
+			v.add(verdict.Warning, "check-from-any-app",
+				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
+				"add app_id: 15368 (GitHub Actions)",
+				"required check %q counts from any app: whoever may set a status can report it", c.Context)
+		}
+	}
+	if !have.BlockRebaseMerging {
+		v.add(verdict.Warning, "rebase-merging", v.place("protection.block_rebase_merging"),
+			"set protection.block_rebase_merging to true",
+			"a pull request may be merged by rebasing: the steps between, which need not pass, would stand on "+
+				"the branch")
+	}
+}
+
+// place is the position of a member of the repo-config, or of the protection that should have it.
+func (v *inspection) place(path string) strict.Pos {
+	if v.config == nil {
+		return strict.Pos{Path: repoconfig.Path}
+	}
+	member, _, _ := strings.Cut(path, "[")
+	if pos := v.config.Pos(member); pos.Line > 0 {
+		return pos
+	}
+	return v.config.Pos("protection")
+}
+
+// wanted is the protection that the forge is held to.
+func (v *inspection) wanted() repoconfig.Protection {
+	if v.config != nil {
+		return v.config.Protection
+	}
+	least := repoconfig.Minimum()
+	for _, j := range v.gates() {
+		least.RequiredChecks = append(least.RequiredChecks, repoconfig.RequiredCheck{Context: j.context()})
+	}
+	return least
+}
+
+const applyFix = "run oap-gate protect --apply with a token that may administer"
+
+func (v *inspection) judgeProtections() {
+	if v.standing == nil {
+		return
+	}
+	v.differences(forge.Plan(v.standing, v.wanted()), applyFix, func(d forge.Difference) string {
+		return fmt.Sprintf("at the forge %s of branch %q is %s, wanted is %s", d.Path, v.branch, d.Have, d.Want)
+	})
+	for _, kind := range v.standing.NotChecked {
+		v.add(verdict.Notice, "rule-not-checked", strict.Pos{}, "",
+			"the forge has a rule of type %q, which is not checked", kind)
+	}
+}
+
+// differences reports each difference in the words of tell, and counts them. fix mends one that is missing.
+func (v *inspection) differences(all []forge.Difference, fix string, tell func(forge.Difference) string) {
+	count := map[forge.State]int{}
+	for _, d := range all {
+		count[d.State]++
+		switch d.State {
+		case forge.Missing:
+			v.add(verdict.Error, "protection-missing", v.place(d.Path), fix, "%s", tell(d))
+		case forge.Unknown:
+			v.add(verdict.Doubt, "protection-not-read", v.place(d.Path), "give a token with administration: read",
+				"%s", tell(d))
+		case forge.Stricter:
+			v.add(verdict.Notice, "protection-stricter", v.place(d.Path),
+				"put it into repo-config.yml, or loosen it at the forge by hand", "%s", tell(d))
+		}
+	}
+	v.compared = fmt.Sprintf("%s, branch %s: %d missing, %d unknown, %d stricter and kept",
+		v.forge, v.branch, count[forge.Missing], count[forge.Unknown], count[forge.Stricter])
+}
+
+// maxListAge is the age of the Public Suffix List from which on it is old.
+const maxListAge = 60 * 24 * time.Hour
+
+// judgeSuffixList warns of an embedded Public Suffix List that is old at that time.
+func (v *inspection) judgeSuffixList(date string, now time.Time) {
+	made, err := time.Parse(time.DateOnly, date)
+	if now.IsZero() || err == nil && now.Sub(made) < maxListAge {
+		return
+	}
+	v.add(verdict.Warning, "suffix-list-old", strict.Pos{},
+		"install a newer oap-gate, or add new suffixes to public_suffixes in .github/gate-policy.yml",
+		"the embedded Public Suffix List is of %s; expected one of the last %d days", date, maxListAge/(24*time.Hour))
+}
+
+// Other is a workflow that runs on pull requests and does not use the gate.
+type Other struct {
+	Path     string
+	Contexts []string // under which its jobs report
+}
+
+// Others are those of a clone's work tree that can be read, in the order of their paths. The error means that the
+// folder cannot be read.
+func Others(tree fs.FS) ([]Other, error) {
+	v := &inspection{tree: tree}
+	if err := v.readWorkflows(); err != nil {
+		return nil, err
+	}
+	var out []Other
+	for _, w := range v.workflows {
+		if w.uses() || !w.runsOn("pull_request", "pull_request_target") {
+			continue
+		}
+		o := Other{Path: w.path}
+		for _, j := range w.jobs {
+			o.Contexts = append(o.Contexts, j.context())
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}

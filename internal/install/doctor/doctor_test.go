@@ -1,0 +1,807 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+const docs = "../../../docs/"
+
+// filled stands for a release's SHA in place of the zeros.
+var filled = strings.NewReplacer(strings.Repeat("0", 64), strings.Repeat("ab12", 16), strings.Repeat("0", 40),
+	strings.Repeat("ab12", 10), "@example/", "@acme/")
+
+// tree is an installation as the documentation says it: file name to text.
+type tree map[string]string
+
+func documented(t *testing.T) tree {
+	t.Helper()
+	all := tree{"action.yml": "name: oap-gate", "schemas/implementation.schema.json": "{}",
+		"implementations/.gitkeep": ""}
+	for to, from := range map[string]string{
+		".github/repo-config.yml":       "repo-config.example.yml",
+		".github/CODEOWNERS":            "workflows/CODEOWNERS",
+		".github/workflows/check.yml":   "workflows/check.yml",
+		".github/workflows/comment.yml": "workflows/comment.yml",
+		".github/workflows/audit.yml":   "workflows/audit.yml",
+		".github/workflows/protect.yml": "workflows/protect.yml",
+		".github/workflows/remind.yml":  "workflows/remind.yml",
+		".github/workflows/rerun.yml":   "workflows/rerun.yml",
+	} {
+		all[to] = filled.Replace(text(t, docs+from))
+	}
+	return all
+}
+
+func text(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func (f tree) write(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range f {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func look(t *testing.T, f tree, c *forge.Client) *verdict.Report {
+	t.Helper()
+	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Forge: c, Section6: section6()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// found are the findings of all rules, by their places.
+func found(r *verdict.Report) []verdict.Finding {
+	var all []verdict.Finding
+	for result := range r.Results.All() {
+		all = append(all, result.Findings...)
+	}
+	slices.SortStableFunc(all, func(a, b verdict.Finding) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			strings.Compare(a.Code, b.Code), strings.Compare(a.Message, b.Message))
+	})
+	return all
+}
+
+// short gives each finding with the text to which it points.
+func short(f tree, r *verdict.Report) string {
+	var out []string
+	for _, one := range found(r) {
+		at := one.Path
+		if one.Line > 0 {
+			line := strings.Split(f[one.Path], "\n")[one.Line-1]
+			at = filepath.Base(one.Path) + " <" + string([]rune(line)[one.Column-1:]) + ">"
+		}
+		out = append(out, fmt.Sprintf("%s %s %s", one.Severity, one.Code, at))
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestDocumentedInstallationIsSound(t *testing.T) {
+	f := documented(t)
+	r := look(t, f, nil)
+	if got := short(f, r); got != "" || r.Verdict.ExitStatus() != 0 {
+		t.Errorf("verdict %s\n%s\n%+v", r.Verdict, got, found(r))
+	}
+	if want := ".github/CODEOWNERS .github/repo-config.yml .github/workflows/audit.yml .github/workflows/check.yml " +
+		".github/workflows/comment.yml .github/workflows/protect.yml .github/workflows/remind.yml " +
+		".github/workflows/rerun.yml"; strings.Join(r.Installation.Files, " ") != want {
+		t.Errorf("examined %q", r.Installation.Files)
+	}
+}
+
+// section6 is what the gate runs today.
+func section6() (rows []repoconfig.Row) {
+	for _, name := range checks.Section6 {
+		rows = append(rows, repoconfig.Row{Name: name, Checks: checks.InRow(name)})
+	}
+	return rows
+}
+
+func tenJobs(t *testing.T) tree {
+	f := documented(t)
+	f[".github/workflows/check.yml"] = filled.Replace(text(t, docs+"workflows/check-ten-jobs.yml"))
+	var contexts strings.Builder
+	for _, row := range section6() {
+		fmt.Fprintf(&contexts, "    - context: %s\n      app_id: 15368\n", row.Name)
+	}
+	config := f[".github/repo-config.yml"]
+	from, to := strings.Index(config, "    - context"), strings.Index(config, "  up_to_date")
+	f[".github/repo-config.yml"] = config[:from] + contexts.String() + config[to:]
+	return f
+}
+
+func TestTenJobsAreSound(t *testing.T) {
+	f := tenJobs(t)
+	if r := look(t, f, nil); short(f, r) != "" {
+		t.Errorf("%s\n%+v", short(f, r), found(r))
+	}
+	for _, row := range section6() {
+		if !strings.Contains(f[".github/workflows/check.yml"], "    name: "+row.Name+"\n") ||
+			!strings.Contains(f[".github/workflows/check.yml"], "          checks: "+strings.Join(row.Checks, ",")+
+				"\n") {
+			t.Errorf("no job %q of %q", row.Name, row.Checks)
+		}
+	}
+	f[".github/workflows/check.yml"] = strings.Replace(f[".github/workflows/check.yml"], "append-only,reissue",
+		"append-only", 1)
+	if r := look(t, f, nil); short(f, r) != "error section-6 repo-config.yml <required_checks:            # section "+
+		"7: every check in section 6>" ||
+		!strings.Contains(found(r)[0].Message, `"No tampering": no required check runs ["reissue"]`) {
+		t.Errorf("%s\n%+v", short(f, r), found(r))
+	}
+}
+
+// Who copies a workflow and forgets the zeros is told so, and nothing else.
+func TestPlaceholdersAreFound(t *testing.T) {
+	f := documented(t)
+	for name, from := range map[string]string{"check.yml": "check.yml", "comment.yml": "comment.yml",
+		"audit.yml": "audit.yml", "protect.yml": "protect.yml"} {
+		f[".github/workflows/"+name] = text(t, docs+"workflows/"+from)
+	}
+	for _, line := range strings.Split(short(f, look(t, f, nil)), "\n") {
+		if !strings.HasPrefix(line, "error placeholder ") || !strings.Contains(line, "<uses: ") {
+			t.Error(line)
+		}
+		delete(f, ".github/workflows/"+strings.Fields(line)[2])
+	}
+	if len(f) != len(documented(t))-4 {
+		t.Errorf("not found in all four: %d files left", len(f))
+	}
+}
+
+func TestDocumentedWorkflowsPassActionlint(t *testing.T) {
+	lint, err := exec.LookPath("actionlint")
+	if err != nil {
+		home, _ := os.UserHomeDir()
+		lint = filepath.Join(home, "go", "bin", "actionlint")
+	}
+	if _, err := os.Stat(lint); err != nil {
+		t.Skip("actionlint is not installed")
+	}
+	files, err := filepath.Glob(docs + "workflows/*.yml")
+	if err != nil || len(files) < 5 {
+		t.Fatal(files, err)
+	}
+	out, err := exec.CommandContext(t.Context(), lint, append([]string{"-no-color", "-shellcheck=", "-pyflakes="},
+		files...)...).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	const check, comment, audit, protect, config, owners = ".github/workflows/check.yml",
+		".github/workflows/comment.yml", ".github/workflows/audit.yml", ".github/workflows/protect.yml",
+		".github/repo-config.yml", ".github/CODEOWNERS"
+	const job, gate, checkout = "  oap-gate:\n", "      - uses: openagentprotocol-OAP", "      - uses: actions/checkout"
+	const pin = "@ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12 # replace by the SHA of a release>"
+	const required = "repo-config.yml <required_checks:            # section 7: every check in section 6>"
+	whole, other := documented(t)[check], documented(t)[comment]
+	action := whole[strings.Index(whole, gate):strings.Index(whole, "      # For comment.yml")]
+	image := "      - uses: docker://ghcr.io/x/oap-gate@sha256:" + strings.Repeat("ab12", 16) + "\n"
+	_, steps, _ := strings.Cut(whole, job)
+	for _, c := range []struct {
+		name     string
+		file     string
+		from, to string // an empty from: the file is not there
+		want     string
+	}{
+		{"shallow by default", check, "          fetch-depth: 0\n", "",
+			"error shallow-checkout check.yml <uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # " +
+				"v4.2.2>"},
+		{"shallow", check, "          fetch-depth: 0", "          fetch-depth: 2",
+			"error shallow-checkout check.yml <fetch-depth: 2>"},
+		{"shallow audit", audit, "          fetch-depth: 0", "          fetch-depth: 2",
+			"error shallow-checkout audit.yml <fetch-depth: 2>"},
+		{"computed depth", check, "          fetch-depth: 0", "          fetch-depth: ${{ 0 }}",
+			"error shallow-checkout check.yml <fetch-depth: ${{ 0 }}>"},
+		{"partial", check, "          fetch-depth: 0", "          fetch-depth: 0\n          filter: blob:none",
+			"error partial-checkout check.yml <filter: blob:none>"},
+		{"credentials", check, "          persist-credentials: false\n", "",
+			"warning credentials check.yml <uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2>"},
+		{"credentials kept", check, "persist-credentials: false", "persist-credentials: true",
+			"warning credentials check.yml <persist-credentials: true>"},
+		{"no checkout", check, checkout, "      - uses: example/other",
+			"error no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+		{"checkout after the gate", check, checkout, "      - uses: ./\n" + checkout,
+			"warning local-action check.yml <uses: ./>\nerror no-checkout check.yml <uses: ./>"},
+		{"no checkout before the audit", audit, checkout, "      - uses: example/other",
+			"error no-checkout audit.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+		{"path filter", check, "  pull_request:\n", "  pull_request:\n    paths: [implementations/**]\n",
+			"error path-filter check.yml <paths: [implementations/**]>"},
+		{"paths-ignore", check, "  pull_request:\n", "  pull_request:\n    paths-ignore: ['docs/**']\n",
+			"error path-filter check.yml <paths-ignore: ['docs/**']>"},
+		{"other branches", check, "  pull_request:\n    branches: [main]\n",
+			"  pull_request:\n    branches: [release/*, 'm']\n",
+			"error branch-filter check.yml <branches: [release/*, 'm']>"},
+		{"main taken out again", check, "  pull_request:\n    branches: [main]\n",
+			"  pull_request:\n    branches: ['**', '!main']\n",
+			"error branch-filter check.yml <branches: ['**', '!main']>"},
+		{"main is ignored", check, "  pull_request:\n    branches: [main]\n",
+			"  pull_request:\n    branches-ignore: 'm*n'\n", "error branch-filter check.yml <branches-ignore: 'm*n'>"},
+		{"others too", check, "  pull_request:\n    branches: [main]\n",
+			"  pull_request:\n    branches: ['!main', 'mai+n', '[', '[z']\n",
+			"warning other-branches check.yml <branches: ['!main', 'mai+n', '[', '[z']>"},
+		{"all branches", check, "  pull_request:\n    branches: [main]\n", "  pull_request:\n",
+			"warning other-branches check.yml <pull_request:>"},
+		{"pushes to all branches", check, "  push:\n    branches: [main]\n", "  push:\n",
+			"warning other-branches check.yml <push:>"},
+		{"pushed tags", check, "  push:\n    branches: [main]\n", "  push:\n    tags: [v*]\n", ""},
+		{"types", check, "  pull_request:\n", "  pull_request:\n    types: [opened, reopened]\n",
+			"error event-types check.yml <types: [opened, reopened]>"},
+		{"merge queue is filtered", check, "  merge_group:\n", "  merge_group:\n    branches: [x]\n",
+			"error branch-filter check.yml <branches: [x]>"},
+		{"no merge_group", check, "  merge_group:\n", "", "warning no-merge-group check.yml <on:>"},
+		{"triggers as a list", check, "on:\n  pull_request:\n    branches: [main]\n  merge_group:\n  push:\n    " +
+			"branches: [main]\n", "on: [pull_request, merge_group]\n",
+			"warning other-branches check.yml <pull_request, merge_group]>"},
+		{"one trigger", check, "on:\n  pull_request:\n    branches: [main]\n  merge_group:\n  push:\n    branches: " +
+			"[main]\n", "on: pull_request\n", "warning no-merge-group check.yml <on: pull_request>\nwarning " +
+			"other-branches check.yml <on: pull_request>"},
+		{"schedule beside", check, "  merge_group:\n", "  merge_group:\n  schedule:\n    - cron: '1 1 * * *'\n",
+			"error schedule check.yml <schedule:>"},
+		{"pull_request_target", check, "  pull_request:\n    branches: [main]\n", "  pull_request_target:\n",
+			"error no-gate .github/workflows\nerror pull-request-target check.yml <pull_request_target:>"},
+		{"pull_request_target beside", check, "  merge_group:\n", "  merge_group:\n  pull_request_target:\n",
+			"error pull-request-target check.yml <pull_request_target:>"},
+		{"pull_request_target, acknowledged", check, "  merge_group:\n", "  merge_group:\n@allow",
+			"warning pull-request-target check.yml <pull_request_target:>"},
+		{"called from elsewhere", check, "  merge_group:\n", "  merge_group:\n  workflow_call:\n",
+			"inconclusive reusable-workflow check.yml <workflow_call:>"},
+		{"calls another file", audit, "jobs:\n",
+			"jobs:\n  gate:\n    uses: example/x/.github/workflows/oap-gate.yml@main\n",
+			"inconclusive reusable-workflow audit.yml <uses: example/x/.github/workflows/oap-gate.yml@main>"},
+		{"matrix", check, job, job + "    strategy:\n      matrix:\n        a: [1, 2]\n",
+			"error matrix check.yml <matrix:>"},
+		{"computed name", check, job, job + "    name: oap-gate ${{ github.ref }}\n", "error section-6 " + required +
+			"\nwarning unknown-context " + required + "\nerror name-expression check.yml <name: oap-gate ${{ " +
+			"github.ref }}>"},
+		{"other name", check, job, "  gate:\n", "error section-6 " + required + "\nwarning unknown-context " +
+			required},
+		{"condition", check, job, job + "    if: github.actor != 'x'\n",
+			"error condition check.yml <if: github.actor != 'x'>"},
+		{"conditions that change nothing", check, job, job + "    if: ${{ always() }}\n", ""},
+		{"condition on the step", check, gate, "      - if: failure()\n        uses: openagentprotocol-OAP",
+			"error condition check.yml <if: failure()>"},
+		{"success is no condition", check, gate, "      - if: success()\n        uses: openagentprotocol-OAP", ""},
+		{"condition on the checkout", check, checkout, "      - if: github.ref\n        uses: actions/checkout",
+			"error condition check.yml <if: github.ref>"},
+		{"continue-on-error", check, job, job + "    continue-on-error: true\n",
+			"error continue-on-error check.yml <continue-on-error: true>"},
+		{"step goes on", check, gate, "      - continue-on-error: ${{ true }}\n        uses: openagentprotocol-OAP",
+			"error continue-on-error check.yml <continue-on-error: ${{ true }}>"},
+		{"needs", check, job, "  a:\n    runs-on: ubuntu-latest\n    steps: []\n" + job + "    needs: [a]\n",
+			"error needs check.yml <needs: [a]>"},
+		{"needs, but runs always", check, job, "  a:\n    runs-on: ubuntu-latest\n    steps: []\n" + job +
+			"    needs: [a]\n    if: always()\n", ""},
+		{"no permissions", check, "permissions:\n  contents: read\n", "", "warning permissions check.yml <oap-gate:>"},
+		{"write-all", check, "permissions:\n  contents: read\n", "permissions: write-all\n",
+			"error write-permissions check.yml <permissions: write-all>"},
+		{"may write", check, "permissions:\n  contents: read\n", "permissions:\n  contents: write\n",
+			"error write-permissions check.yml <contents: write>"},
+		{"the job may write", check, job, job + "    permissions: {checks: write}\n",
+			"error write-permissions check.yml <checks: write}>"},
+		{"secret", check, gate, "      - env: {KEY: '${{ secrets.KEY }}'}\n        uses: openagentprotocol-OAP",
+			"error secrets check.yml <'${{ secrets.KEY }}'}>"},
+		{"secret for all", check, "permissions:\n", "env:\n  KEY: ${{ secrets['KEY'] }}\npermissions:\n",
+			"error secrets check.yml <${{ secrets['KEY'] }}>"},
+		{"its own token", check, gate, "      - env: {T: '${{ secrets.GITHUB_TOKEN }}'}\n        uses: " +
+			"openagentprotocol-OAP", "warning token check.yml <'${{ secrets.GITHUB_TOKEN }}'}>"},
+		{"its own token, otherwise", check, gate,
+			"      - env: {T: '${{ github.token }}'}\n        uses: openagentprotocol-OAP",
+			"warning token check.yml <'${{ github.token }}'}>"},
+		{"tag", check, "actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683", "actions/checkout@v4",
+			"error unpinned check.yml <uses: actions/checkout@v4 # v4.2.2>"},
+		{"short SHA", check, "actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683", "actions/checkout@11bd719",
+			"error unpinned check.yml <uses: actions/checkout@11bd719 # v4.2.2>"},
+		{"image by tag", comment, "@sha256:" + strings.Repeat("ab12", 16), ":v1",
+			"error unpinned comment.yml <uses: docker://ghcr.io/openagentprotocol-oap/oap-gate:v1>"},
+		{"offline", check, "        with:\n          report:",
+			"        with:\n          offline: true\n          report:", "error incomplete check.yml <offline: true>"},
+		{"skip", check, "        with:\n          report:",
+			"        with:\n          skip: domain-age\n          report:",
+			"error incomplete check.yml <skip: domain-age>"},
+		{"base", check, "        with:\n          report:", "        with:\n          base: HEAD\n          report:",
+			"error incomplete check.yml <base: HEAD>"},
+		{"computed checks", check, "        with:\n          report:",
+			"        with:\n          checks: ${{ vars.X }}\n          report:",
+			"error incomplete check.yml <checks: ${{ vars.X }}>"},
+		{"unknown check", check, "        with:\n          report:",
+			"        with:\n          checks: scheme\n          report:", "error section-6 " + required +
+				"\nerror unknown-check check.yml <checks: scheme>"},
+		{"command in a script", check, gate, "      - run: docker run --rm -v .:/r ghcr.io/x/oap-gate@sha256:0 check " +
+			"--offline --repo /r\n" + gate,
+			"inconclusive exit-status check.yml <run: docker run --rm -v .:/r ghcr.io/x/oap-gate@sha256:0 check " +
+				"--offline --repo /r>"},
+		{"base in a script", check, gate, "      - run: oap-gate check --base HEAD\n" + gate,
+			"error incomplete check.yml <run: oap-gate check --base HEAD>"},
+		{"script", check, action, action + "      - run: echo ${{ github.event.pull_request.title }}\n",
+			"error script-injection check.yml <run: echo ${{ github.event.pull_request.title }}>"},
+		{"number in a script", check, action, action + "      - run: echo ${{ github.event.pull_request.number }}\n",
+			""},
+		{"name taken where it cannot matter", audit, "  audit:\n", "  oap-gate:\n", ""},
+		{"name taken on push", protect, "  protect:\n", "  oap-gate:\n",
+			"error ambiguous-name protect.yml <oap-gate:>"},
+		{"status thrown away", check, action, "      - run: oap-gate check || true\n",
+			"inconclusive exit-status check.yml <run: oap-gate check || true>"},
+		{"status of another command", check, action, "      - run: oap-gate check | tee log\n",
+			"inconclusive exit-status check.yml <run: oap-gate check | tee log>"},
+		{"another command before it", check, action, "      - run: |\n          set +e\n          oap-gate check\n",
+			"inconclusive exit-status check.yml <run: |>"},
+		{"another command behind it", check, action, "      - run: |\n          oap-gate check\n          true\n",
+			"inconclusive exit-status check.yml <run: |>"},
+		{"in the background", check, action, "      - run: oap-gate check &\n",
+			"inconclusive exit-status check.yml <run: oap-gate check &>"},
+		{"under a condition", check, action, "      - run: if oap-gate check; then echo ok; fi\n",
+			"inconclusive exit-status check.yml <run: if oap-gate check; then echo ok; fi>"},
+		{"printed, not run", check, action, "      - run: echo oap-gate check\n",
+			"inconclusive exit-status check.yml <run: echo oap-gate check>"},
+		{"a program of the pull request", check, action, "      - run: ./oap-gate check\n",
+			"inconclusive exit-status check.yml <run: ./oap-gate check>"},
+		{"what the shell replaces", check, action, "      - run: oap-gate check $FLAGS\n",
+			"inconclusive exit-status check.yml <run: oap-gate check $FLAGS>"},
+		{"what the forge replaces", check, action, "      - run: oap-gate check ${{ vars.FLAGS }}\n",
+			"inconclusive exit-status check.yml <run: oap-gate check ${{ vars.FLAGS }}>"},
+		{"many calls", check, action, "      - run: |\n" + strings.Repeat("          oap-gate check\n", 4000),
+			"inconclusive exit-status check.yml <run: |>"},
+		{"plain", check, action, "      - run: oap-gate check --report json=oap-gate-report.json\n", ""},
+		{"plain, on two lines", check, action, "      - run: |\n          oap-gate check \\\n            " +
+			"--report json=oap-gate-report.json\n        shell: sh\n", ""},
+		{"some checks by a plain command", check, action, "      - run: oap-gate check --only schema\n",
+			strings.Repeat("error section-6 "+required+"\n", 9) + "error section-6 " + required},
+		{"shell that goes on", check, action, "      - run: oap-gate check\n        shell: bash -c '{0}; true'\n",
+			"inconclusive exit-status check.yml <run: oap-gate check>"},
+		{"shell of the whole job", check, steps, "    defaults: {run: {shell: 'bash {0}'}}\n" +
+			strings.Replace(steps, action, "      - run: oap-gate check\n", 1),
+			"inconclusive exit-status check.yml <run: oap-gate check>"},
+		{"commented out", check, action, "      - run: |\n          # oap-gate check\n          true\n",
+			"error no-gate .github/workflows"},
+		{"asks for help", check, action, "      - run: oap-gate check --help\n",
+			"error incomplete check.yml <run: oap-gate check --help>"},
+		{"another command of the action", check, "          report:", "          args: version\n          report:",
+			"error no-gate .github/workflows"},
+		{"another entry point", check, "          report:", "          entrypoint: /bin/true\n          report:",
+			"error incomplete check.yml <entrypoint: /bin/true>"},
+		{"arguments of the image", check, action, image + "        with:\n          args: check --skip domain-age\n",
+			"error incomplete check.yml <args: check --skip domain-age>"},
+		{"input by the environment", check, gate,
+			"      - env: {INPUT_SKIP: domain-age}\n        uses: openagentprotocol-OAP",
+			"error incomplete check.yml <INPUT_SKIP: domain-age}>"},
+		{"input by the job's environment", check, job, job + "    env:\n      Input_Offline: true\n",
+			"error incomplete check.yml <Input_Offline: true>"},
+		{"input in capitals", check, "          report:", "          OFFLINE: true\n          report:",
+			"error incomplete check.yml <OFFLINE: true>"},
+		{"off is off", check, "          report:", "          offline: False\n          report:", ""},
+		{"the doctor comes first", check, gate, "      - run: oap-gate doctor\n" + gate, ""},
+		{"the gate is elsewhere", check, steps, "    uses: acme/oap-gate-flows/.github/workflows/gate.yml@main\n",
+			"inconclusive reusable-workflow check.yml <uses: acme/oap-gate-flows/.github/workflows/gate.yml@main>"},
+		{"another app", config, "app_id: 15368 ", "app_id: 12345 ",
+			"inconclusive check-from-other-app repo-config.yml <context: oap-gate       # the name of the job>"},
+		{"script in capitals", check, action, action + "      - run: echo ${{ GITHUB.HEAD_REF }}\n",
+			"error script-injection check.yml <run: echo ${{ GITHUB.HEAD_REF }}>"},
+		{"script of an action", check, action, action + "      - uses: actions/github-script@" +
+			strings.Repeat("ab12", 10) + "\n        with: {script: 'f(${{ github.event.pull_request.title }})'}\n",
+			"error script-injection check.yml <script: 'f(${{ github.event.pull_request.title }})'}>"},
+		{"secret in capitals", check, gate,
+			"      - env: {KEY: '${{ SECRETS.KEY }}'}\n        uses: openagentprotocol-OAP",
+			"error secrets check.yml <'${{ SECRETS.KEY }}'}>"},
+		{"protect on issues", protect, "  workflow_dispatch:\n", "  issues:\n",
+			"error admin-token protect.yml <issues:>"},
+		{"name taken on a review", comment, other, strings.NewReplacer("on:\n", "on:\n  pull_request_review:\n",
+			"  comment:\n", "  oap-gate:\n").Replace(other), "error ambiguous-name comment.yml <oap-gate:>"},
+		{"sparse", check, "          fetch-depth: 0", "          fetch-depth: 0\n          sparse-checkout: schemas",
+			"error partial-checkout check.yml <sparse-checkout: schemas>"},
+		{"partial in capitals", check, "          fetch-depth: 0",
+			"          FETCH-DEPTH: 0\n          Filter: blob:none",
+			"error partial-checkout check.yml <Filter: blob:none>"},
+		{"computed arguments", check, action, image + "        with:\n          args: check ${{ vars.FLAGS }}\n",
+			"error incomplete check.yml <args: check ${{ vars.FLAGS }}>"},
+		{"secret in a call", check, gate, "      - env: {K: \"${{ format('{0}', secrets.K) }}\"}\n        uses: " +
+			"openagentprotocol-OAP", `error secrets check.yml <"${{ format('{0}', secrets.K) }}"}>`},
+		{"secret in words alone", check, gate, "      - env: {K: \"${{ format('secrets.K {0}', 1) }}\"}\n" +
+			"        uses: openagentprotocol-OAP", ""},
+		{"its own token, by an index", check, gate, "      - env: {K: \"${{ github['token'] }}\"}\n        uses: " +
+			"openagentprotocol-OAP", `warning token check.yml <"${{ github['token'] }}"}>`},
+		{"script in a call", check, action, action +
+			"      - run: echo ${{ format('{0}', github.event.issue.title) }}\n",
+			"error script-injection check.yml <run: echo ${{ format('{0}', github.event.issue.title) }}>"},
+		{"script by an index", check, action, action +
+			"      - run: echo ${{ github.event['issue']['title'] }}\n",
+			"error script-injection check.yml <run: echo ${{ github.event['issue']['title'] }}>"},
+		{"a script before the gate", check, gate, "      - run: make tools\n" + gate,
+			"inconclusive step-not-judged check.yml <run: make tools>"},
+		{"a script before the checkout", check, checkout, "      - run: echo A=b >> $GITHUB_ENV\n" + checkout,
+			"inconclusive step-not-judged check.yml <run: echo A=b >> $GITHUB_ENV>"},
+		{"an action of the clone before the gate", check, gate, "      - uses: ./.github/actions/prepare\n" + gate,
+			"inconclusive step-not-judged check.yml <uses: ./.github/actions/prepare>"},
+		{"an image before the gate", check, gate, "      - uses: docker://ghcr.io/x/y@sha256:" +
+			strings.Repeat("ab12", 16) + "\n" + gate, "inconclusive step-not-judged check.yml <uses: " +
+			"docker://ghcr.io/x/y@sha256:" + strings.Repeat("ab12", 16) + ">"},
+		{"a script of an action before the gate", check, gate, "      - uses: actions/github-script@" +
+			strings.Repeat("ab12", 10) + "\n        with: {script: f()}\n" + gate,
+			"inconclusive step-not-judged check.yml <script: f()}>"},
+		{"a pinned action before the gate", check, gate, "      - uses: actions/setup-go@" +
+			strings.Repeat("ab12", 10) + "\n" + gate, ""},
+		{"behind the gate", check, action, action + "      - run: make tools\n      - uses: ./tools\n", ""},
+		{"behind the gate, with the base's rights", check, action, action + "      - run: make tools\n@allow",
+			"warning pull-request-target check.yml <pull_request_target:>\ninconclusive step-not-judged check.yml " +
+				"<run: make tools>"},
+		{"another program by that name", check, action, "      - run: oap-gate check\n        env: {PATH: bin}\n",
+			"error incomplete check.yml <PATH: bin}>"},
+		{"what a shell reads first", check, job, job + "    env: {BASH_ENV: tools/env}\n",
+			"error incomplete check.yml <BASH_ENV: tools/env}>"},
+		{"container by tag", check, job, job + "    container: ghcr.io/x/y:latest\n",
+			"error unpinned check.yml <container: ghcr.io/x/y:latest>"},
+		{"container of that image", check, job, job + "    container: {image: '${{ vars.IMAGE }}'}\n",
+			"error unpinned check.yml <image: '${{ vars.IMAGE }}'}>"},
+		{"container by digest", check, job, job + "    container: ghcr.io/x/y@sha256:" + strings.Repeat("ab12", 16) +
+			"\n", ""},
+		{"comment checks out by capitals", comment, "    steps:\n",
+			"    steps:\n      - uses: actions/checkout@" + strings.Repeat("ab12", 10) + "\n        with: {Ref: x}\n",
+			"error privileged-checkout comment.yml <uses: actions/checkout@" + strings.Repeat("ab12", 10) + ">"},
+		{"anchor", check, "permissions:\n", "permissions: &p\n", "inconclusive workflow-not-read check.yml <&p>"},
+		{"duplicate key", check, "permissions:\n", "permissions: {}\npermissions:\n",
+			"inconclusive workflow-not-read check.yml <permissions:>"},
+		{"no gate", check, "", "", "error no-gate .github/workflows\nwarning workflow-run comment.yml <OAP gate]>"},
+		{"comment on pull_request", comment, "  workflow_run:\n    workflows: [OAP gate]\n    types: [completed]\n",
+			"  pull_request:\n", "warning comment-event comment.yml <on:>"},
+		{"comment after a workflow that is not there", comment, "[OAP gate]", "[OAP]",
+			"warning workflow-run comment.yml <OAP]>"},
+		{"comment checks out", comment, "    steps:\n",
+			"    steps:\n      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683\n        " +
+				"with:\n          ref: ${{ github.event.workflow_run.head_sha }}\n",
+			"error privileged-checkout comment.yml <uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683>"},
+		{"comment may write contents", comment, "contents: read", "contents: write",
+			"error write-permissions comment.yml <contents: write # the parents of the merge commit that was judged>"},
+		{"protect on pull_request", protect, "  workflow_dispatch:\n", "  pull_request:\n",
+			"error admin-token protect.yml <pull_request:>"},
+		{"no config", config, "", "", "error no-repo-config .github/repo-config.yml"},
+		{"config is not strict", config, "approvals: 1", "approvals: one",
+			"error repo-config repo-config.yml <one                # section 7: one Maintainer review>"},
+		{"no approvals", config, "approvals: 1 ", "approvals: 0 ",
+			"error config-below-rfc repo-config.yml <approvals: 0                # section 7: one Maintainer review>"},
+		{"force push is not spoken of", config, "  block_force_push: true", "  #",
+			"error config-below-rfc repo-config.yml <protection:>"},
+		{"not up to date", config, "up_to_date: true ", "up_to_date: false ",
+			"error config-below-rfc repo-config.yml <up_to_date: false            # two pull requests that " +
+				"pass alone may not pass together; a merge queue does as well>"},
+		{"a merge queue", config, "merge_queue: false", "merge_queue: true", ""},
+		{"rebasing", config, "block_rebase_merging: true", "block_rebase_merging: false",
+			"warning rebase-merging repo-config.yml <block_rebase_merging: false  # rebased, the steps between would " +
+				"stand on the branch>"},
+		{"any app", config, "      app_id: 15368 ", "      # ",
+			"warning check-from-any-app repo-config.yml <context: oap-gate       # the name of the job>"},
+		{"no code owners' review", config, "code_owner_review: true ", "code_owner_review: false ",
+			"error fork-can-edit-gate repo-config.yml <code_owner_review: false     # with CODEOWNERS on " +
+				".github/ and schemas/: a fork cannot weaken its own gate>"},
+		{"no CODEOWNERS", owners, "", "", "error fork-can-edit-gate .github/CODEOWNERS"},
+		{"schemas have no owner", owners, "/schemas/ @acme/registry-maintainers\n", "",
+			"error fork-can-edit-gate .github/CODEOWNERS"},
+		{"taken away below", owners, "/MAINTAINERS.md", "/.github/workflows/\n/MAINTAINERS.md",
+			"error fork-can-edit-gate CODEOWNERS </.github/workflows/>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := documented(t)
+			if c.from != "" && !strings.Contains(f[c.file], c.from) {
+				t.Fatalf("%s does not hold %q", c.file, c.from)
+			}
+			if c.from == "" {
+				delete(f, c.file)
+			}
+			to, allow := strings.CutSuffix(c.to, "@allow")
+			if c.from != "" {
+				f[c.file] = strings.Replace(f[c.file], c.from, to, 1)
+			}
+			if allow {
+				f[c.file] = strings.NewReplacer("          report:",
+					"          allow-pull-request-target: true\n          report:", "  merge_group:\n",
+					"  merge_group:\n  pull_request_target:\n").Replace(f[c.file])
+			}
+			if got := short(f, look(t, f, nil)); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestMergeQueueNeedsItsTrigger(t *testing.T) {
+	f := documented(t)
+	f[".github/repo-config.yml"] = strings.Replace(f[".github/repo-config.yml"], "merge_queue: false",
+		"merge_queue: true", 1)
+	f[".github/workflows/check.yml"] = strings.Replace(f[".github/workflows/check.yml"], "  merge_group:\n", "", 1)
+	if got := short(f, look(t, f, nil)); got != "error no-merge-group check.yml <on:>" {
+		t.Error(got)
+	}
+}
+
+func TestEmptyClone(t *testing.T) {
+	f := tree{"README.md": ""}
+	r := look(t, f, nil)
+	const want = "error fork-can-edit-gate .github/CODEOWNERS\nerror no-repo-config .github/repo-config.yml\nerror " +
+		"no-gate .github/workflows"
+	if got := short(f, r); got != want || r.Verdict.ExitStatus() != 1 {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if _, err := Doctor(t.Context(), Options{Dir: filepath.Join(t.TempDir(), "none")}); err == nil {
+		t.Error("no clone, no error")
+	}
+}
+
+func TestFilesThatAreNotPlain(t *testing.T) {
+	f := documented(t)
+	f[".github/workflows/large.yml"] = strings.Repeat("#", maxWorkflow+1)
+	f["elsewhere.yml"] = f[".github/workflows/check.yml"]
+	delete(f, ".github/workflows/check.yml")
+	dir := f.write(t)
+	if err := os.Symlink("../../elsewhere.yml", filepath.Join(dir, ".github/workflows/check.yml")); err != nil {
+		t.Skip(err)
+	}
+	for name, target := range map[string]string{".github/repo-config.yml": "/etc/passwd",
+		".github/CODEOWNERS": "../../../../etc/passwd"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Doctor(t.Context(), Options{Dir: dir, Section6: section6()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "inconclusive codeowners .github/CODEOWNERS\nerror repo-config " +
+		".github/repo-config.yml\ninconclusive workflow-not-read .github/workflows/check.yml\ninconclusive " +
+		"workflow-not-read .github/workflows/large.yml"
+	if got := short(f, r); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestForge(t *testing.T) {
+	const full = `{"name":"main","target":"branch","enforcement":"active","bypass_actors":[],
+	"conditions":{"ref_name":{"include":["~DEFAULT_BRANCH"],"exclude":[]}},
+	"rules":[{"type":"deletion"},{"type":"non_fast_forward"},
+	{"type":"pull_request","parameters":{"required_approving_review_count":1,"dismiss_stale_reviews_on_push":true,"require_code_owner_review":true,"require_last_push_approval":true,"required_review_thread_resolution":false,"allowed_merge_methods":["merge"]}},
+	{"type":"required_status_checks","parameters":{"strict_required_status_checks_policy":true,"required_status_checks":[{"context":"oap-gate","integration_id":15368}]}}]}`
+	for _, c := range []struct {
+		name   string
+		token  string
+		edit   func(*ghtest.Server, tree)
+		want   string
+		status int
+	}{
+		{"all stands", "admin", func(s *ghtest.Server, f tree) { s.AddRuleset(full) }, "", 0},
+		{"fewer approvals", "admin", func(s *ghtest.Server, f tree) {
+			s.AddRuleset(strings.Replace(full, `count":1`, `count":0`, 1))
+		}, "error protection-missing repo-config.yml <approvals: 1                # section 7: one Maintainer review>",
+			1},
+		{"a bypass", "admin", func(s *ghtest.Server, f tree) {
+			s.AddRuleset(strings.Replace(full, `"bypass_actors":[]`,
+				`"bypass_actors":[{"actor_type":"OrganizationAdmin","bypass_mode":"always"}]`, 1))
+			s.AddRuleset(strings.Replace(full, `{"type":"deletion"},`, ``, 1))
+		}, "error protection-missing repo-config.yml <block_deletion: true        # section 7: history rewriting " +
+			"disabled; a branch made anew has another history>", 1},
+		{"stricter", "admin", func(s *ghtest.Server, f tree) {
+			s.AddRuleset(strings.Replace(full, `{"type":"deletion"},`,
+				`{"type":"deletion"},{"type":"required_linear_history"},{"type":"of_tomorrow"},`, 1))
+		}, "notice rule-not-checked \nnotice protection-stricter repo-config.yml <linear_history: false>", 0},
+		{"token cannot see it all", "reader", func(s *ghtest.Server, f tree) {
+			s.AddRuleset(strings.Replace(full, `{"type":"required_status_checks"`,
+				`{"type":"x"},{"type":"required_status_checks"`, 1))
+		}, "many", 3},
+		{"no repository", "", func(s *ghtest.Server, f tree) { s.Name = "other" }, "inconclusive forge-not-read ", 3},
+		{"rate limit", "admin", func(s *ghtest.Server, f tree) { s.Fail(ghtest.Failure{Status: 429}) },
+			"inconclusive forge-not-read ", 3},
+		{"other default branch", "admin", func(s *ghtest.Server, f tree) {
+			s.DefaultBranch = "trunk"
+			s.AddRuleset(full)
+		}, "error branch-filter check.yml <branches: [main]>", 1},
+		{"the organisation requires the workflow", "admin", func(s *ghtest.Server, f tree) {
+			s.AddRuleset(full)
+			s.AddRuleset(
+				`{"name":"org","source_type":"Organization","target":"branch","enforcement":"active","bypass_actors":[],"conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"workflows","parameters":{"workflows":[]}}]}`)
+			delete(f, ".github/CODEOWNERS")
+		}, "", 0},
+		{"the forge has a queue", "admin", func(s *ghtest.Server, f tree) {
+			s.AddRuleset(strings.Replace(full, `{"type":"deletion"},`,
+				`{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"MERGE"}},`, 1))
+			f[".github/workflows/check.yml"] = strings.Replace(f[".github/workflows/check.yml"], "  merge_group:\n", "",
+				1)
+		}, "notice protection-stricter repo-config.yml <merge_queue: false          # organisations only>\nerror " +
+			"no-merge-group check.yml <on:>", 1},
+		{"no config: what the RFC demands, and the gate's own job", "admin", func(s *ghtest.Server, f tree) {
+			delete(f, ".github/repo-config.yml")
+		}, "error no-repo-config .github/repo-config.yml" +
+			strings.Repeat("\nerror protection-missing .github/repo-config.yml", 6), 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := ghtest.Start("acme", "registry")
+			defer s.Close()
+			s.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
+			s.Grant("reader", ghtest.Access{Login: "github-actions[bot]", App: true})
+			f := documented(t)
+			c.edit(s, f)
+			client, err := forge.New(forge.Options{BaseURL: s.URL, Token: c.token, Repository: "acme/registry"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := look(t, f, client)
+			got := short(f, r)
+			if c.want == "many" {
+				if !strings.Contains(got, "inconclusive protection-not-read") || strings.Contains(got, "error") {
+					t.Error(got)
+				}
+			} else if got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			if r.Verdict.ExitStatus() != c.status || r.Installation.Repository != "acme/registry" {
+				t.Errorf("exit status %d, want %d; forge %q", r.Verdict.ExitStatus(), c.status,
+					r.Installation.Repository)
+			}
+			if len(s.Writes()) > 0 {
+				t.Errorf("the doctor wrote: %q", s.Writes())
+			}
+		})
+	}
+}
+
+// Each code is of one rule, and what nothing was seen of is skipped, not passed.
+func TestRules(t *testing.T) {
+	of := map[string]string{}
+	for _, rule := range Rules {
+		if rule.ID == "" || rule.Title == "" || rule.Why == "" || rule.Fix == "" || len(rule.Codes) == 0 {
+			t.Errorf("rule %q does not say all", rule.ID)
+		}
+		for _, c := range rule.Codes {
+			if of[c.ID] != "" {
+				t.Errorf("code %q is of %s and of %s", c.ID, of[c.ID], rule.ID)
+			}
+			of[c.ID] = rule.ID
+		}
+	}
+	for name, c := range map[string]struct {
+		files tree
+		want  string
+	}{
+		"sound": {documented(t), "pass pass pass pass pass pass pass pass pass pass pass skip"},
+		"empty": {tree{}, "fail skip skip skip skip skip skip skip fail fail pass skip"},
+		"unreadable": {tree{".github/workflows/x.yml": "&a [*a]"},
+			"inconclusive skip skip skip skip skip skip skip fail fail pass skip"},
+	} {
+		var got []string
+		for result := range look(t, c.files, nil).Results.All() {
+			got = append(got, string(result.Verdict))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	v := &inspection{tree: fstest.MapFS{}}
+	v.add(verdict.Error, "of-no-rule", strict.Pos{}, "", "x")
+	if r, err := v.report("doctor"); err == nil {
+		t.Errorf("a finding was lost: %+v", r)
+	}
+}
+
+// The list is old from 60 days on, by the clock that was given.
+func TestSuffixListAge(t *testing.T) {
+	made := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	for after, old := range map[time.Duration]bool{0: false, maxListAge - time.Second: false, maxListAge: true,
+		1000 * 24 * time.Hour: true} {
+		v := &inspection{}
+		v.judgeSuffixList("2026-03-02", made.Add(after))
+		if (len(v.findings) == 1 && v.findings[0].Code == "suffix-list-old") != old {
+			t.Errorf("after %s: %+v", after, v.findings)
+		}
+	}
+	v := &inspection{}
+	if v.judgeSuffixList("yesterday", made); len(v.findings) != 1 {
+		t.Error("a list of no date is not old")
+	}
+}
+
+func TestBranchPatterns(t *testing.T) {
+	for _, c := range []struct {
+		patterns []string
+		branch   string
+		want     bool
+	}{
+		{[]string{"main"}, "main", true}, {[]string{"*"}, "main", true}, {[]string{"*"}, "release/1", false},
+		{[]string{"**"}, "release/1", true},
+		{[]string{"release/**"}, "release/a/b", true}, {[]string{"v[12].[0-9]+"}, "v1.10", true},
+		{[]string{"v[12].[0-9]+"}, "v3.1", false},
+		{[]string{"maine?"}, "main", true}, {[]string{"m.in"}, "main", false}, {nil, "main", false},
+		{[]string{"main", "!ma*"}, "main", false}, {[]string{"(main"}, "main", false},
+	} {
+		if got := matchesBranch(c.patterns, c.branch); got != c.want {
+			t.Errorf("%q, %q: %v", c.patterns, c.branch, got)
+		}
+	}
+}
+
+func TestOwnerPatterns(t *testing.T) {
+	const file = ".github/workflows/check.yml"
+	for pattern, want := range map[string]bool{
+		"*": true, "**": true, "/**": true, "/": false, "/*": false, "*.yml": true, "*.json": false, ".github/": true,
+		"/.github/": true, "/.github": true, ".github/**": true,
+		"/.github/*": false, ".github/workflows/*": true, "workflows/": true, "/workflows/": false,
+		"/.github/**/check.yml": true, "**/check.yml": true,
+		"/.github/workflows/check.y?l": true, "check": false, ".git": false, "/.github/workflows/check.yml/": false,
+		".GITHUB/": false, "/.github/(": false,
+	} {
+		if got := ownerPattern(pattern).MatchString(file); got != want {
+			t.Errorf("%q: %v", pattern, got)
+		}
+	}
+	rules := parseOwners("# all\n* @a\n!x @b\n[ab] @c\n\n/schemas/ # nobody\n/docs/ someone@example.org # a " +
+		"comment\n/x/ nobody\n")
+	if len(rules) != 4 || !rules[0].owned || rules[1].owned || !rules[2].owned || rules[3].owned || rules[1].line != 6 {
+		t.Errorf("%+v", rules)
+	}
+}
+
+func FuzzWorkflow(f *testing.F) {
+	for _, name := range []string{"check.yml", "comment.yml", "audit.yml", "protect.yml", "remind.yml", "rerun.yml",
+		"check-ten-jobs.yml"} {
+		data, err := os.ReadFile(docs + "workflows/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte("on: [[pull_request], {a: b}]\njobs: [oap-gate, {steps: [uses, {uses: [x/oap-gate@1]}]}]"))
+	f.Add([]byte("on: {pull_request: [], schedule: ~}\njobs: {a: ~, b: {steps: {uses: 1}}, c: {steps: [{uses: " +
+		"a/oap-gate@x, with: [], if: {}}], needs: {}, permissions: [write], env: secrets}}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		root, err := strictyaml.Parse("w.yml", data, maxWorkflow)
+		if err != nil {
+			return
+		}
+		v := &inspection{tree: fstest.MapFS{}, branch: "main"}
+		v.workflows = []*workflow{newWorkflow(field{path: "w.yml", value: root}, true)}
+		v.judge(v.workflows[0])
+		v.judgeCoverage()
+		first, err := v.report("doctor")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range found(first) {
+			if one.Path == "w.yml" && one.Line == 0 {
+				t.Errorf("no place: %+v", one)
+			}
+		}
+	})
+}

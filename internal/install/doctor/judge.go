@@ -1,0 +1,690 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// judge looks at one workflow that uses the gate.
+func (v *inspection) judge(w *workflow) {
+	if !w.uses() {
+		if w.runsOn("pull_request") {
+			for _, j := range w.jobs {
+				v.judgeReusable(j)
+			}
+		}
+		return
+	}
+	v.judgeEvents(w)
+	v.judgeGovernanceEvents(w)
+	for _, j := range w.jobs {
+		r := j.role()
+		switch r {
+		case checkRole, governsRole:
+			v.judgeCheckJob(j)
+			v.judgeCheckout(j, r)
+		case auditRole:
+			v.judgeCheckout(j, r)
+		case commentRole:
+			v.judgeCommentJob(j)
+		case protectRole:
+			v.judgeProtectJob(j)
+		case conformsRole:
+			v.judgeTarget(w, r)
+		case noRole:
+			v.judgeReusable(j)
+			continue
+		}
+		v.judgePermissions(j, writable[r])
+		v.judgePins(j)
+		v.judgeScripts(j)
+	}
+}
+
+// writable is what a job of a role has its token for.
+var writable = map[role][]string{
+	commentRole: {"pull-requests", "issues"},
+	remindRole:  {"issues"},
+	rerunRole:   {"actions", "pull-requests"},
+}
+
+// judgeEvents looks at the triggers of a workflow that checks.
+func (v *inspection) judgeEvents(w *workflow) {
+	if !slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() == checkRole }) {
+		return
+	}
+	v.judgeTarget(w, checkRole)
+	if called, ok := w.events["workflow_call"]; ok {
+		v.add(verdict.Doubt, "reusable-workflow", called.pos(), "put the job into the workflow that calls this one",
+			"the gate is in a reusable workflow: its callers' triggers and job names are not followed")
+	}
+	pull, ok := w.events["pull_request"]
+	if !ok {
+		return
+	}
+	v.judgeFilters("pull_request", pull, "opened", "synchronize", "reopened")
+	v.judgeBranches("pull_request", pull)
+	if push, ok := w.events["push"]; ok && !push.member("tags").there() {
+		v.judgeBranches("push", push)
+	}
+	if queue, ok := w.events["merge_group"]; ok {
+		v.judgeFilters("merge_group", queue, "checks_requested")
+	} else {
+		severity := verdict.Warning
+		if v.queued() {
+			severity = verdict.Error
+		}
+		v.add(severity, "no-merge-group", w.member("on").pos(), "add merge_group to the triggers",
+			"the gate does not run on merge_group: a merge queue would wait for its check for ever")
+	}
+	if s, ok := w.events["schedule"]; ok {
+		v.add(verdict.Error, "schedule", s.pos(), "move the schedule into a file of its own",
+			"the gate shares its file with a schedule: the forge switches such a file off after 60 idle days, with "+
+				"the gate in it")
+	}
+}
+
+// judgeTarget finds a gate that runs with the base repository's rights.
+func (v *inspection) judgeTarget(w *workflow, r role) {
+	target, ok := w.events["pull_request_target"]
+	if !ok {
+		return
+	}
+	severity, acknowledged := verdict.Error, regexp.MustCompile(`^true$`)
+	for _, j := range w.jobs {
+		if s := j.first(r); s != nil && s.input("allow-pull-request-target").holds(acknowledged) {
+			severity = verdict.Warning
+		}
+	}
+	v.add(severity, "pull-request-target", target.pos(), "use pull_request",
+		"the gate runs on pull_request_target: with the base branch's secrets and a token that can write, on a "+
+			"stranger's files")
+}
+
+// queued reports whether pull requests land by a merge queue.
+func (v *inspection) queued() bool {
+	return v.config != nil && v.config.Protection.MergeQueue || v.standing != nil &&
+		slices.ContainsFunc(v.standing.Layers, func(l forge.Layer) bool { return l.Protection.MergeQueue })
+}
+
+// judgeBranches finds a gate that also starts for other branches, where it refuses a pull request: a check stands at
+// the commit, which may be proposed to the default branch as well.
+func (v *inspection) judgeBranches(name string, event field) {
+	at := event
+	if f := event.member("branches"); f.there() {
+		only := f.list()
+		if at = f; len(only) == 1 && only[0] == v.branch || !matchesBranch(only, v.branch) {
+			return // the latter is for judgeFilters
+		}
+	}
+	if f := event.member("branches-ignore"); f.there() && matchesBranch(f.list(), v.branch) {
+		return // likewise
+	}
+	v.add(verdict.Warning, "other-branches", at.pos(), fmt.Sprintf("set branches: [%s] on %s", v.branch, name),
+		"%s starts the gate for other branches too: a check that stands at a commit counts where the same commit is "+
+			"proposed to %q", name, v.branch)
+}
+
+// judgeFilters finds what keeps a trigger from firing: a required check that does not report hangs for ever.
+func (v *inspection) judgeFilters(name string, event field, types ...string) {
+	for _, filter := range []string{"paths", "paths-ignore"} {
+		if f := event.member(filter); f.there() {
+			v.add(verdict.Error, "path-filter", f.pos(), "drop "+filter+
+				": the gate is quick where there is nothing to judge",
+				"%s of %s keeps the gate from running: its required check would hang, or never judge what it must",
+				filter, name)
+		}
+	}
+	if f := event.member("branches"); f.there() && !matchesBranch(f.list(), v.branch) {
+		v.add(verdict.Error, "branch-filter", f.pos(), fmt.Sprintf("set branches: [%s]", v.branch),
+			"branches of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
+	}
+	if f := event.member("branches-ignore"); f.there() && matchesBranch(f.list(), v.branch) {
+		v.add(verdict.Error, "branch-filter", f.pos(), fmt.Sprintf("set branches: [%s] instead", v.branch),
+			"branches-ignore of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
+	}
+	if f := event.member("types"); f.there() {
+		for _, t := range types {
+			if !slices.Contains(f.list(), t) {
+				v.add(verdict.Error, "event-types", f.pos(), "drop types", "types of %s (%q) leaves out %q", name,
+					f.list(), t)
+			}
+		}
+	}
+}
+
+// matchesBranch applies a workflow's branch filter: of the patterns that match, the last counts.
+func matchesBranch(patterns []string, branch string) bool {
+	matched := false
+	for _, p := range patterns {
+		pattern, negated := strings.CutPrefix(p, "!")
+		if re, err := regexp.Compile(branchPattern(pattern)); err == nil && re.MatchString(branch) {
+			matched = !negated
+		}
+	}
+	return matched
+}
+
+var branchTokens = plain.Pattern(`\*\*|\*|\[[^\]]*\]|[?+]|.`)
+
+// branchPattern spells a filter pattern as a regular expression; ?, + and [] mean the same in both.
+func branchPattern(p string) string {
+	return "^" + branchTokens().ReplaceAllStringFunc(p, func(t string) string {
+		switch {
+		case t == "**":
+			return ".*"
+		case t == "*":
+			return "[^/]*"
+		case t == "?", t == "+", strings.HasPrefix(t, "[") && len(t) > 2:
+			return t
+		}
+		return regexp.QuoteMeta(t)
+	}) + "$"
+}
+
+// within is an expression as far as a name in it: a text there may hold braces, and hides what looks like a name.
+const within = `\$\{\{(?:[^}']|'[^']*')*`
+
+var index = plain.Pattern(`\[\s*'([\w-]+)'\s*\]`)
+
+// dotted spells the members that an expression names by an index as those that it names by a dot.
+func dotted(text string) string { return index().ReplaceAllString(text, ".$1") }
+
+var (
+	expression = plain.Pattern(`\$\{\{`)
+	harmless   = plain.Pattern(`^\s*(?:\$\{\{)?\s*(?:always\(\)|success\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
+	whatever   = plain.Pattern(`^\s*(?:\$\{\{)?\s*(?:always\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
+	secret     = plain.Pattern(`(?i)` + within + `\b(?:secrets|github\.token)\b`)
+	jobToken   = plain.Pattern(`(?i)\bsecrets\.GITHUB_TOKEN\b`)
+)
+
+// judgeCheckJob looks at a job that checks pull requests: it must always run, under one name, and its failure must
+// count.
+func (v *inspection) judgeCheckJob(j *job) {
+	if m := j.member("strategy").member("matrix"); m.there() {
+		v.add(verdict.Error, "matrix", m.pos(), "one job without a matrix",
+			"job %q has a matrix: its checks have other names than the one that is required", j.id)
+	}
+	if n := j.member("name"); n.holds(expression()) {
+		v.add(verdict.Error, "name-expression", n.pos(), "a name without expressions",
+			"the name of job %q is computed (%q): the required check needs one name", j.id, n.text())
+	}
+	steps := []field{j.field}
+	for _, s := range j.steps {
+		if s.gates() || isCheckout(s) {
+			steps = append(steps, s.field)
+		}
+	}
+	for i, f := range steps {
+		if c := f.member("if"); c.there() && !harmless().MatchString(c.text()) {
+			v.add(verdict.Error, "condition", c.pos(), "drop the condition",
+				"%s runs only if %q: a gate that is skipped counts as passed", unit(j, i), c.text())
+		}
+		if c := f.member("continue-on-error"); c.there() && c.text() != "false" {
+			v.add(verdict.Error, "continue-on-error", c.pos(), "drop continue-on-error",
+				"%s goes on after an error (%q): a gate that failed counts as passed", unit(j, i), c.text())
+		}
+	}
+	if n := j.member("needs"); n.there() && !whatever().MatchString(j.member("if").text()) {
+		v.add(verdict.Error, "needs", n.pos(), "drop needs",
+			"job %q needs %q: where that fails or is skipped, the gate is skipped, which counts as passed", j.id,
+			n.list())
+	}
+	v.judgeSecrets(j)
+	for _, s := range j.steps {
+		if s.gates() {
+			v.judgeSelection(s)
+			v.judgeScript(j, s)
+		}
+	}
+	v.judgeEarlier(j)
+	for _, f := range append(steps, j.w.field) {
+		for _, one := range f.member("env").names() {
+			switch {
+			case one.key == nil:
+			case strings.HasPrefix(strings.ToUpper(one.key.Value), "INPUT_"):
+				v.add(verdict.Error, "incomplete", one.pos(), "set it below with, or drop it",
+					"%q sets an input of the gate where it is not looked for", one.key.Value)
+			case replaces().MatchString(one.key.Value):
+				v.add(verdict.Error, "incomplete", one.pos(), "drop it",
+					"%q decides which program a step runs, or what it loads", one.key.Value)
+			}
+		}
+	}
+}
+
+// replaces are the variables by which another program runs than the one that is named.
+var replaces = plain.Pattern(`^(?:(?i:PATH)|BASH_ENV|ENV|LD_[A-Z_]+|NODE_OPTIONS)$`)
+
+// judgeEarlier finds steps that may replace the gate, its settings or the clone before it runs: what a script, an image
+// or an action of the clone does is not read, and it may run what the pull request brings. With a token that can write,
+// those behind the gate count too.
+func (v *inspection) judgeEarlier(j *job) {
+	steps := j.steps
+	if !j.w.runsOn("pull_request_target") {
+		for len(steps) > 0 && !steps[len(steps)-1].gates() {
+			steps = steps[:len(steps)-1]
+		}
+	}
+	for _, s := range steps {
+		uses := s.member("uses")
+		for _, what := range []field{s.member("run"), s.input("script"), uses} {
+			unread := what.there() && (what.value != uses.value || foreign().MatchString(uses.text()))
+			if unread && !s.gates() && !s.plain() {
+				v.add(verdict.Doubt, "step-not-judged", what.pos(), "move it behind the gate, or into a job of its own",
+					"the step was not judged: it runs beside the gate, and may replace it, its settings or the clone")
+			}
+		}
+	}
+}
+
+// foreign is an image, or an action of the clone itself.
+var foreign = plain.Pattern(`^(?:docker://|\.)`)
+
+// judgeScript holds that a script which calls the gate is one plain command of it, whose exit status is the step's.
+// More than that is the shell's to read, and is not judged.
+func (v *inspection) judgeScript(j *job, s *step) {
+	run := s.member("run")
+	if !run.there() {
+		return
+	}
+	shell := cmp.Or(s.member("shell").text(), j.member("defaults").member("run").member("shell").text(),
+		j.w.member("defaults").member("run").member("shell").text(), "bash")
+	if s.plain() && (shell == "bash" || shell == "sh") {
+		return
+	}
+	v.add(verdict.Doubt, "exit-status", run.pos(), "run the gate by a command of its own, or use the action",
+		"the step was not judged: its script is more than one plain command of the gate, and may end well although "+
+			"the gate failed or did not run")
+}
+
+func unit(j *job, i int) string {
+	if i == 0 {
+		return fmt.Sprintf("job %q", j.id)
+	}
+	return fmt.Sprintf("a step of job %q", j.id)
+}
+
+func (v *inspection) judgeSecrets(j *job) {
+	for _, f := range []field{j.field, j.w.member("env")} {
+		f.each(func(leaf field) {
+			text := dotted(leaf.text())
+			if !secret().MatchString(text) {
+				return
+			}
+			if len(jobToken().FindAllString(text, -1)) == strings.Count(strings.ToLower(text), "secrets") {
+				if j.role() == governsRole {
+					return // reads the reviews by it
+				}
+				v.add(verdict.Warning, "token", leaf.pos(), "drop it",
+					"job %q is given the workflow's token, which the gate does not need", j.id)
+				return
+			}
+			v.add(verdict.Error, "secrets", leaf.pos(), "drop it",
+				"job %q is given a secret: the gate needs none, and it reads a stranger's files", j.id)
+		})
+	}
+}
+
+// each calls f with every scalar in it, at the scalar's own place.
+func (f field) each(do func(field)) {
+	if f.value == nil {
+		return
+	}
+	if len(f.value.Content) == 0 {
+		do(field{path: f.path, value: f.value})
+		return
+	}
+	for _, n := range f.value.Content {
+		field{path: f.path, value: n}.each(do)
+	}
+}
+
+var leavesOut = plain.Pattern(
+	`(?:^|\s)-h\b|--(?:help|offline|skip|at|replay|connect-to|proxy|rdap-url|whois-server|ca-cert|base|head|worktree)\b`)
+
+// judgeSelection finds what leaves checks out of a gate, or replaces the world or the commits that it sees.
+func (v *inspection) judgeSelection(s *step) {
+	for _, name := range []string{"offline", "skip", "base", "entrypoint"} {
+		if in := s.input(name); in.there() && in.text() != "" && !strings.EqualFold(in.text(), "false") {
+			v.add(verdict.Error, "incomplete", in.pos(), "drop "+name,
+				"the gate runs with %s: %q, so its check is not the whole gate", name, in.text())
+		}
+	}
+	if in := s.input("checks"); in.holds(expression()) {
+		v.add(verdict.Error, "incomplete", in.pos(), "name the checks, or drop checks",
+			"the checks are computed (%q): nobody can see which ones run", in.text())
+	}
+	if in := s.input("args"); in.holds(expression()) && s.role == checkRole {
+		v.add(verdict.Error, "incomplete", in.pos(), "write the arguments out",
+			"the arguments are computed (%q): nobody can see which checks run", in.text())
+	}
+	known := v.known()
+	for id := range s.only() {
+		if !known[id] && s.role == checkRole {
+			v.add(verdict.Error, "unknown-check", s.input("checks").pos(), "see oap-gate explain",
+				"%q is no check of the gate",
+				id)
+		}
+	}
+	if run := s.arguments(); leavesOut().MatchString(run.text()) {
+		v.add(verdict.Error, "incomplete", run.pos(), "drop the flag",
+			"the gate runs with %q, so its check is not the whole gate", leavesOut().FindString(run.text()))
+	}
+}
+
+// known are the ids of the gate's checks.
+func (v *inspection) known() map[string]bool {
+	ids := map[string]bool{}
+	for _, row := range v.section6 {
+		for _, id := range row.Checks {
+			ids[id] = true
+		}
+	}
+	return ids
+}
+
+var onlyFlag = plain.Pattern(`--only[= ]+(\S+)`)
+
+// only are the checks to which a step confines the gate; nil: all.
+func (s *step) only() map[string]bool {
+	text := s.input("checks").text()
+	if expression().MatchString(text) {
+		return nil // reported by judgeSelection
+	}
+	if m := onlyFlag().FindStringSubmatch(s.arguments().text()); m != nil {
+		text = m[1]
+	}
+	ids := map[string]bool{}
+	for _, id := range strings.FieldsFunc(text, func(r rune) bool {
+		return r == ',' || r == '\n' || r == ' ' ||
+			r == '"' || r == '\''
+	}) {
+		ids[id] = true
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return ids
+}
+
+func isCheckout(s *step) bool {
+	return strings.HasPrefix(strings.ToLower(s.member("uses").text()), "actions/checkout@")
+}
+
+// judgeCheckout looks at the clone that the gate gets.
+func (v *inspection) judgeCheckout(j *job, r role) {
+	gate := j.first(r)
+	var checkout *step
+	for _, s := range j.steps {
+		if s == gate {
+			break
+		}
+		if isCheckout(s) {
+			checkout = s
+		}
+	}
+	const fix = "add a step before it: uses: actions/checkout, with fetch-depth: 0 and persist-credentials: false"
+	if checkout == nil {
+		v.add(verdict.Error, "no-checkout", gate.pos(), fix, "no step checks the registry out before the gate runs")
+		return
+	}
+	pos := func(f field) field {
+		if f.there() {
+			return f
+		}
+		return checkout.field
+	}
+	if depth := checkout.input("fetch-depth"); depth.text() != "0" {
+		v.add(verdict.Error, "shallow-checkout", pos(depth).pos(), "set fetch-depth: 0",
+			"the clone is shallow (fetch-depth %q): the gate needs the branch and its history", depth.text())
+	}
+	if filter := checkout.input("filter"); filter.text() != "" {
+		v.add(verdict.Error, "partial-checkout", filter.pos(), "drop filter",
+			"the clone is partial (filter %q): the gate reads every object itself", filter.text())
+	} else if sparse := checkout.input("sparse-checkout"); sparse.text() != "" {
+		v.add(verdict.Error, "partial-checkout", sparse.pos(), "drop sparse-checkout",
+			"the clone is partial (sparse-checkout %q): the gate reads every object itself", sparse.text())
+	}
+	if keep := checkout.input("persist-credentials"); keep.text() != "false" {
+		v.add(verdict.Warning, "credentials", pos(keep).pos(), "set persist-credentials: false",
+			"the checkout leaves the workflow's token in .git/config")
+	}
+}
+
+// judgePermissions looks at what the job's token may write, beside what it is for.
+func (v *inspection) judgePermissions(j *job, writable []string) {
+	p := j.member("permissions")
+	if !p.there() {
+		p = j.w.member("permissions")
+	}
+	if !p.there() {
+		v.add(verdict.Warning, "permissions", j.pos(), "add permissions: {contents: read}",
+			"job %q says nothing of permissions: its token gets the repository's default, which may be to write", j.id)
+		return
+	}
+	if p.text() == "write-all" {
+		v.add(verdict.Error, "write-permissions", p.pos(), "set permissions: {contents: read}",
+			"the token of job %q may write everything", j.id)
+	}
+	for _, one := range p.names() {
+		if one.key != nil && one.text() == "write" && !slices.Contains(writable, one.key.Value) {
+			v.add(verdict.Error, "write-permissions", one.pos(), "set it to read, or drop it",
+				"the token of job %q may write %q", j.id, one.key.Value)
+		}
+	}
+}
+
+// judgeCommentJob looks at a job that has a token to comment with: it must run nothing of the pull request's.
+func (v *inspection) judgeCommentJob(j *job) {
+	if _, ok := j.w.events["workflow_run"]; !ok {
+		v.add(verdict.Warning, "comment-event", j.w.member("on").pos(), "see docs/workflows/comment.yml",
+			"comments are written without workflow_run: on a pull request from a fork the token can only read")
+	}
+	for _, s := range j.steps {
+		if isCheckout(s) && (s.input("ref").there() || s.input("repository").there()) {
+			v.add(verdict.Error, "privileged-checkout", s.pos(),
+				"drop the checkout: the report is data, and nothing else is needed",
+				"job %q can write comments and checks out %q",
+				j.id, s.input("ref").text())
+		}
+	}
+	if v.unreadable {
+		return
+	}
+	watched := j.w.events["workflow_run"].member("workflows")
+	for _, name := range watched.names() {
+		if !slices.ContainsFunc(v.workflows, func(w *workflow) bool { return w.name == name.text() }) {
+			v.add(verdict.Warning, "workflow-run", name.pos(), "name it as its file does",
+				"no workflow here has the name %q: the comment would never be written", name.text())
+		}
+	}
+}
+
+// judgeProtectJob looks at a job that has a token to administer with.
+func (v *inspection) judgeProtectJob(j *job) {
+	for _, e := range []string{"pull_request", "pull_request_target", "pull_request_review",
+		"pull_request_review_comment", "workflow_run", "issues", "issue_comment", "discussion", "discussion_comment",
+		"fork", "watch"} {
+		if f, ok := j.w.events[e]; ok {
+			v.add(verdict.Error, "admin-token", f.pos(),
+				"run it on schedule, workflow_dispatch and push to the default branch alone",
+				"job %q has a token to administer with, and %s lets strangers start it", j.id, e)
+		}
+	}
+}
+
+// judgeReusable looks at jobs without steps, which call another file.
+func (v *inspection) judgeReusable(j *job) {
+	uses := j.member("uses")
+	if strings.Contains(uses.text(), "oap-gate") {
+		v.called = v.called || j.w.runsOn("pull_request")
+		v.add(verdict.Doubt, "reusable-workflow", uses.pos(), "use the action in a step",
+			"job %q calls %q, which is not followed", j.id, uses.text())
+	}
+}
+
+var (
+	pinned      = plain.Pattern(`@[0-9a-f]{40}$`)
+	digest      = plain.Pattern(`@sha256:[0-9a-f]{64}$`)
+	placeholder = plain.Pattern(`@(?:sha256:)?0{40}(?:0{24})?$`)
+)
+
+// judgePins looks at whether each action of the job, and the container of its scripts, is the one that somebody once
+// read.
+func (v *inspection) judgePins(j *job) {
+	container := j.member("container")
+	if image := container.member("image"); image.there() {
+		container = image
+	}
+	if image := container.text(); image != "" && !digest().MatchString(image) {
+		v.add(verdict.Error, "unpinned", container.pos(), "pin the image by digest: IMAGE@sha256:…",
+			"%q is not pinned: a tag can be moved", image)
+	}
+	for _, s := range j.steps {
+		uses := s.member("uses")
+		text := uses.text()
+		image := strings.HasPrefix(text, "docker://")
+		switch {
+		case text == "":
+		case placeholder().MatchString(text):
+			v.add(verdict.Error, "placeholder", uses.pos(),
+				"replace the zeros by the commit SHA, or the image digest, of a release",
+				"%q stands for a release that was not filled in", text)
+		case strings.HasPrefix(text, "./"):
+			if _, ok := j.w.events["pull_request"]; ok && s.gates() {
+				v.add(verdict.Warning, "local-action", uses.pos(), "pin a release of the gate",
+					"%q runs the gate as the pull request has it", text)
+			}
+		case image && !digest().MatchString(text):
+			v.add(verdict.Error, "unpinned", uses.pos(), "pin the image by digest: docker://IMAGE@sha256:…",
+				"%q is not pinned: a tag can be moved", text)
+		case !image && !pinned().MatchString(text):
+			v.add(verdict.Error, "unpinned", uses.pos(), "pin the action by its full commit SHA, with the version in "+
+				"a comment",
+				"%q is not pinned: a tag or branch can be moved", text)
+		}
+	}
+}
+
+// hostile are the parts of an event that a stranger words.
+var hostile = plain.Pattern(
+	`(?i)` + within + `(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b|tojson\(\s*github(?:\.event(?:\.\w+)?)?\s*\))`)
+
+func (v *inspection) judgeScripts(j *job) {
+	for _, s := range j.steps {
+		for _, run := range []field{s.member("run"), s.input("script"), s.input("args")} {
+			if found := hostile().FindString(dotted(run.text())); found != "" {
+				v.add(verdict.Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"",
+					"a script of job %q holds %q, which a stranger words", j.id, found+" }}")
+			}
+		}
+	}
+}
+
+// judgeCoverage holds the jobs that the branch requires to every check of RFC 0026 section 6.
+func (v *inspection) judgeCoverage() {
+	gates := v.gates()
+	if v.unreadable {
+		return // the gate may be in the file that could not be read
+	}
+	if len(gates) == 0 && (v.called || v.governs() || v.conforms()) {
+		return // the gate is in a file that is not followed, or this is the repository of the specification, or of
+		// what is held against a companion protocol
+	}
+	if len(gates) == 0 {
+		v.add(verdict.Error, "no-gate", field{path: workflowFolder}.pos(),
+			"copy docs/workflows/check.yml of oap-gate to .github/workflows/check.yml",
+			"no workflow runs the gate on pull_request")
+		return
+	}
+	v.judgeContexts(gates)
+	covered := map[string]bool{}
+	var unused []string
+	for _, j := range gates {
+		if !v.required(j.context()) {
+			unused = append(unused, j.context())
+			continue
+		}
+		for _, s := range j.steps {
+			if s.role != checkRole {
+				continue
+			}
+			ids := s.only()
+			for id := range v.known() {
+				if ids == nil || ids[id] {
+					covered[id] = true
+				}
+			}
+		}
+	}
+	fix := "run them in a job that is required"
+	if unused != nil {
+		fix = fmt.Sprintf("add to required_checks what of %q runs them", unused)
+	}
+	if len(covered) == 0 {
+		v.add(verdict.Error, "section-6", v.place("protection.required_checks"), fix,
+			"RFC 0026 section 7 requires every check of section 6: no required check runs the gate")
+		return
+	}
+	for _, row := range repoconfig.Missing(v.section6, covered) {
+		v.add(verdict.Error, "section-6", v.place("protection.required_checks"), fix,
+			"RFC 0026 section 6, %q: no required check runs %q", row.Name, row.Checks)
+	}
+}
+
+// required reports whether the branch requires a check of that name; where there is no repo-config, every gate counts.
+func (v *inspection) required(context string) bool {
+	return v.config == nil || slices.ContainsFunc(v.config.Protection.RequiredChecks,
+		func(c repoconfig.RequiredCheck) bool { return c.Context == context })
+}
+
+// judgeContexts looks at the names under which jobs report.
+func (v *inspection) judgeContexts(gates []*job) {
+	reporters := map[string][]*job{}
+	for _, w := range v.workflows {
+		if !w.runsOn("pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment",
+			"merge_group", "push") {
+			continue // its checks never stand at a pull request's head
+		}
+		for _, j := range w.jobs {
+			reporters[j.context()] = append(reporters[j.context()], j)
+		}
+	}
+	for _, j := range gates {
+		for _, other := range reporters[j.context()] {
+			if other != j && (!slices.Contains(gates, other) || j.w.path+j.id < other.w.path+other.id) {
+				v.add(verdict.Error, "ambiguous-name", other.pos(), "give it another name",
+					"job %q reports as %q, as the gate in %s does: the one can stand in for the other", other.id,
+					j.context(),
+					j.w.path)
+			}
+		}
+	}
+	if v.config == nil {
+		return
+	}
+	for i, c := range v.config.Protection.RequiredChecks {
+		if c.AppID != 0 && c.AppID != forge.ActionsApp &&
+			slices.ContainsFunc(gates, func(j *job) bool { return j.context() == c.Context }) {
+			v.add(verdict.Doubt, "check-from-other-app",
+				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
+				"set app_id: 15368 (GitHub Actions)",
+				"required check %q counts from app %d alone, and GitHub Actions, which runs the gate, is app %d",
+				c.Context, c.AppID, forge.ActionsApp)
+		}
+		if len(reporters[c.Context]) == 0 {
+			v.add(verdict.Warning, "unknown-context", v.place("protection.required_checks"),
+				"name it as its job is named",
+				"required check %q: no workflow here has a job of that name", c.Context)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// subject of each result: an installation is judged as a whole.
+const subject = "registry"
+
+// Changes are those that Protect may make at the forge.
+type Changes struct {
+	Apply bool // add what is missing
+	Prune bool // and take away required checks that no job of a workflow reports
+}
+
+// Protect compares the protections at the forge with those of the file and, if it may, adds what is missing: see
+// [forge.Protect]. tree is the clone, whose workflows say what is reported. A forge that does not answer for now is a
+// finding; any other error of it is returned.
+func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree fs.FS,
+	may Changes) (*verdict.Report, error) {
+	v := &inspection{tree: tree, branch: "main", forge: c.Repository, config: file, examined: []string{repoconfig.Path}}
+	done, err := forge.Protect(ctx, c, file.Config.Protection, may.Apply)
+	switch {
+	case forge.Temporary(err):
+		v.unanswered(err)
+		return v.report("protect", "protections")
+	case err != nil:
+		return nil, err
+	}
+	v.branch, v.applied, v.unread = done.Branch, done.Applied, done.Unread
+	fix := applyFix
+	if may.Apply {
+		fix = ""
+	}
+	v.differences(done.Differences, fix, func(d forge.Difference) string {
+		return fmt.Sprintf("%s: have %s; want %s", d.Path, d.Have, d.Want)
+	})
+	if err := v.prune(ctx, c, done, may); err != nil {
+		return nil, err
+	}
+	for _, kind := range done.NotChecked {
+		v.add(verdict.Notice, "rule-not-checked", strict.Pos{}, "", "not checked: rules of type %s", kind)
+	}
+	return v.report("protect", "protections")
+}
+
+// prune tells the required checks that no job reports, for which a pull request would wait for ever, and takes them
+// away where it may.
+func (v *inspection) prune(ctx context.Context, c *forge.Client, done *forge.Protected, may Changes) error {
+	look := &inspection{tree: v.tree}
+	if err := look.readWorkflows(); err != nil {
+		return err
+	}
+	if look.unreadable {
+		return nil // a job of that file may report it
+	}
+	stale := func(r repoconfig.RequiredCheck) bool {
+		wanted := slices.ContainsFunc(v.config.Protection.RequiredChecks,
+			func(w repoconfig.RequiredCheck) bool { return w.Context == r.Context })
+		return !wanted && (r.AppID == 0 || r.AppID == forge.ActionsApp) && !look.reports(r.Context)
+	}
+	var names []string
+	for _, layer := range done.Layers {
+		for _, r := range layer.Protection.RequiredChecks {
+			if stale(r) && !slices.Contains(names, r.Context) {
+				names = append(names, r.Context)
+			}
+		}
+	}
+	if may.Apply && may.Prune && len(names) > 0 {
+		gone, err := c.Prune(ctx, done.Branch, stale)
+		v.applied = append(v.applied, gone...)
+		return err
+	}
+	for _, name := range names {
+		v.add(verdict.Warning, "stale-context", strict.Pos{}, "oap-gate protect --apply --prune takes it away",
+			"the branch requires the check %q, which no job of a workflow here reports: pull requests would wait for "+
+				"it for ever", name)
+	}
+	return nil
+}
+
+// reports reports whether a job of a workflow may have that name: one that is computed, or of a matrix or a called
+// workflow, is only known in part.
+func (v *inspection) reports(context string) bool {
+	for _, w := range v.workflows {
+		for _, j := range w.jobs {
+			var parts []string
+			for _, part := range computed().Split(j.context(), -1) {
+				parts = append(parts, regexp.QuoteMeta(part))
+			}
+			if regexp.MustCompile(`^` + strings.Join(parts, `.*`) + `(?: \(.*\)| / .*)?$`).MatchString(context) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// report gives each of the rules with these ids, all where none is named, its result.
+func (v *inspection) report(mode string, ids ...string) (*verdict.Report, error) {
+	slices.SortStableFunc(v.findings, func(a, b verdict.Finding) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+	})
+	v.findings = slices.Compact(v.findings)
+	slices.Sort(v.examined)
+	r := &verdict.Report{Version: 1, Mode: mode, Installation: &verdict.Installation{Repository: v.forge,
+		Branch: v.branch,
+		Files:  v.examined, Applied: v.applied, Unread: v.unread}}
+	said := 0
+	for _, rule := range Rules {
+		if len(ids) > 0 && !slices.Contains(ids, rule.ID) {
+			continue
+		}
+		var out verdict.Outcome
+		for _, f := range v.findings {
+			if slices.ContainsFunc(rule.Codes, func(c strict.Code) bool { return c.ID == f.Code }) {
+				out.Findings = append(out.Findings, f)
+			}
+		}
+		said += len(out.Findings)
+		if !out.Has(verdict.Error) && !out.Has(verdict.Doubt) && !out.Has(verdict.Warning) {
+			findings := out.Findings
+			out = v.unblamed(rule.ID)
+			out.Findings = findings
+		}
+		if rule.ID == "protections" {
+			out.Verified = v.compared
+		}
+		result, err := out.Result(rule, subject)
+		if err != nil {
+			return nil, err
+		}
+		r.Results.Add(result)
+	}
+	if said != len(v.findings) { // rather than a finding that nobody hears of
+		return nil, fmt.Errorf("%d findings, of which %d have a code of one of the rules", len(v.findings), said)
+	}
+	r.Settle(Rules)
+	return r, nil
+}
+
+// judged are the jobs that a rule looks at, by their roles.
+var judged = map[string][]role{
+	"gate-job":        {checkRole, governsRole},
+	"gate-checkout":   {checkRole, governsRole, auditRole},
+	"job-permissions": roles,
+	"comment-job":     {commentRole},
+	"action-step":     roles,
+	"filled-in":       roles,
+}
+
+// unblamed is the outcome of a rule that nothing speaks against.
+func (v *inspection) unblamed(rule string) verdict.Outcome {
+	roles := judged[rule]
+	jobs := 0
+	for _, w := range v.workflows {
+		for _, j := range w.jobs {
+			if slices.Contains(roles, j.role()) {
+				jobs++
+			}
+		}
+	}
+	switch {
+	case (roles != nil || rule == "required-checks") && v.unreadable:
+		return verdict.Skip("not every workflow could be read")
+	case rule == "protections" && v.compared == "":
+		return verdict.Skip("the forge was not asked: give --forge, and a token in GITHUB_TOKEN")
+	case rule == "required-checks" && v.config == nil:
+		return verdict.Skip("the repo-config that names them was not read")
+	case rule == "required-checks" && len(v.gates()) == 0:
+		return verdict.Skip("no workflow that was read runs the gate on pull_request")
+	case roles != nil && jobs == 0:
+		return verdict.Skip("no such job was read")
+	}
+	return verdict.Pass("")
+}

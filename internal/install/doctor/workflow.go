@@ -1,0 +1,358 @@
+package doctor
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// role is what a step does with the gate.
+type role string
+
+const (
+	noRole      role = ""
+	checkRole   role = "check"
+	auditRole   role = "audit"
+	commentRole role = "comment"
+	protectRole role = "protect"
+	governsRole role = "governance" // the specification's gates
+	// conformsRole holds a provider, an agent or a producer against its companion protocol.
+	conformsRole role = "conformance"
+	remindRole   role = "remind"
+	rerunRole    role = "rerun"
+	otherRole    role = "other" // another command of the gate
+)
+
+// roles are all but noRole, the weightiest first.
+var roles = []role{checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, remindRole, rerunRole,
+	otherRole}
+
+// field is one member of a mapping with its place. The zero field is not there.
+type field struct {
+	path  string
+	key   *yaml.Node // nil for the elements of a sequence
+	value *yaml.Node
+}
+
+func (f field) member(name string) field {
+	key, value := strictyaml.Member(f.value, name)
+	return field{f.path, key, value}
+}
+
+func (f field) there() bool { return f.value != nil }
+
+// text is the value of a scalar, "" of anything else.
+func (f field) text() string {
+	if f.value == nil || f.value.Kind != yaml.ScalarNode || f.value.Tag == "!!null" {
+		return ""
+	}
+	return f.value.Value
+}
+
+// list are the scalars of a sequence, or the one scalar.
+func (f field) list() []string {
+	if f.value == nil {
+		return nil
+	}
+	if f.value.Kind != yaml.SequenceNode {
+		if t := f.text(); t != "" {
+			return []string{t}
+		}
+		return nil
+	}
+	var all []string
+	for _, n := range f.value.Content {
+		all = append(all, n.Value)
+	}
+	return all
+}
+
+// names are the members of a mapping, the elements of a sequence, or the one scalar, each at its place.
+func (f field) names() []field {
+	if f.value == nil {
+		return nil
+	}
+	var all []field
+	switch f.value.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(f.value.Content); i += 2 {
+			all = append(all, field{f.path, f.value.Content[i], f.value.Content[i+1]})
+		}
+	case yaml.SequenceNode:
+		for _, n := range f.value.Content {
+			all = append(all, field{path: f.path, value: n})
+		}
+	default:
+		all = append(all, f)
+	}
+	return all
+}
+
+func (f field) pos() strict.Pos {
+	n := cmp.Or(f.key, f.value)
+	if n == nil {
+		return strict.Pos{Path: f.path}
+	}
+	return strict.Pos{Path: f.path, Line: n.Line, Column: n.Column}
+}
+
+// holds reports whether any scalar in f matches.
+func (f field) holds(re *regexp.Regexp) bool {
+	if f.value == nil {
+		return false
+	}
+	if f.value.Kind == yaml.ScalarNode {
+		return re.MatchString(f.value.Value)
+	}
+	for _, n := range f.value.Content {
+		if (field{value: n}).holds(re) {
+			return true
+		}
+	}
+	return false
+}
+
+// workflow is one file of .github/workflows.
+type workflow struct {
+	field
+	name   string
+	events map[string]field // trigger by event
+	jobs   []*job
+}
+
+type job struct {
+	field
+	w     *workflow
+	id    string
+	steps []*step
+}
+
+type step struct {
+	field
+	role role
+}
+
+// context is the name under which the forge shows the job's check.
+func (j *job) context() string { return cmp.Or(j.member("name").text(), j.id) }
+
+// first is the first step of one of the roles, nil where there is none.
+func (j *job) first(roles ...role) *step {
+	for _, s := range j.steps {
+		if slices.Contains(roles, s.role) {
+			return s
+		}
+	}
+	return nil
+}
+
+// uses reports whether any job uses the gate.
+func (w *workflow) uses() bool {
+	return slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() != noRole })
+}
+
+// runsOn reports whether any of the events starts the workflow.
+func (w *workflow) runsOn(events ...string) bool {
+	return slices.ContainsFunc(events, func(e string) bool { _, ok := w.events[e]; return ok })
+}
+
+// role is the weightiest role of the job's steps.
+func (j *job) role() role {
+	for _, r := range roles {
+		if j.first(r) != nil {
+			return r
+		}
+	}
+	return noRole
+}
+
+func (v *inspection) readWorkflows() error {
+	entries, err := fs.ReadDir(v.tree, workflowFolder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("reading %s: %w", workflowFolder, err)
+	}
+	if len(entries) > maxWorkflows {
+		return fmt.Errorf("reading %s: %d files, at most %d are read", workflowFolder, len(entries), maxWorkflows)
+	}
+	local := v.ownAction()
+	for _, entry := range entries {
+		name := path.Join(workflowFolder, entry.Name())
+		if ext := path.Ext(name); ext != ".yml" && ext != ".yaml" {
+			continue
+		}
+		v.examined = append(v.examined, name)
+		if !entry.Type().IsRegular() {
+			v.unreadable = true
+			v.add(verdict.Doubt, "workflow-not-read", strict.Pos{Path: name}, "make it a plain file",
+				"it is no regular file (%s)", entry.Type())
+			continue
+		}
+		data, err := v.read(name, maxWorkflow)
+		if err != nil {
+			v.unreadable = true
+			v.add(verdict.Doubt, "workflow-not-read", strict.Pos{Path: name}, "make it smaller", "%v", err)
+			continue
+		}
+		root, err := strictyaml.Parse(name, data, maxWorkflow)
+		if err != nil {
+			v.unreadable = true
+			v.fault(verdict.Doubt, "workflow-not-read", err,
+				"write it in YAML with one meaning: no anchors, tags or duplicate keys")
+			continue
+		}
+		v.workflows = append(v.workflows, newWorkflow(field{path: name, value: root}, local))
+	}
+	return nil
+}
+
+// ownAction reports whether the clone's own root action is the gate: then "uses: ./" is it.
+func (v *inspection) ownAction() bool {
+	return slices.ContainsFunc([]string{"action.yml", "action.yaml"}, func(name string) bool {
+		data, err := v.read(name, maxWorkflow)
+		return err == nil && strings.Contains(string(data), "oap-gate")
+	})
+}
+
+func newWorkflow(root field, local bool) *workflow {
+	w := &workflow{field: root, name: cmp.Or(root.member("name").text(), root.path), events: map[string]field{}}
+	for _, e := range root.member("on").names() {
+		name := e.text()
+		if e.key != nil && e.key.Value != "on" {
+			name = e.key.Value
+		}
+		w.events[name] = e
+	}
+	for _, f := range root.member("jobs").names() {
+		if f.key == nil {
+			continue
+		}
+		j := &job{field: f, w: w, id: f.key.Value}
+		for _, s := range f.member("steps").names() {
+			if s.key == nil {
+				j.steps = append(j.steps, &step{field: s, role: w.roleOf(s, local)})
+			}
+		}
+		w.jobs = append(w.jobs, j)
+	}
+	return w
+}
+
+var (
+	gateAction = plain.Pattern(`(?i)^[^/\s]+/oap-gate(?:/[^@]*)?@`)
+	gateImage  = plain.Pattern(`(?i)^docker://\S*oap-gate`)
+	gateRun    = plain.Pattern(
+		`\boap-gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|conformance|remind|rerun|doctor|replay|merge|demo)\b`)
+)
+
+func (w *workflow) roleOf(s field, local bool) role {
+	uses := s.member("uses").text()
+	switch {
+	case gateAction().MatchString(uses), gateImage().MatchString(uses), local && (uses == "./" || uses == "."):
+		args := strings.Fields(s.input("args").text())
+		if len(args) == 0 {
+			return w.actionRole(s.input("mode").text())
+		}
+		return commandRole(args[0])
+	}
+	r := noRole
+	for _, m := range gateRun().FindAllStringSubmatch(script(s), -1) {
+		if r = cmp.Or(r, commandRole(m[1])); m[1] == string(checkRole) || m[1] == string(governsRole) {
+			return commandRole(m[1])
+		}
+	}
+	return r
+}
+
+// input is the step's input of that name, which the runner takes in whatever case.
+func (f field) input(name string) field {
+	for _, in := range f.member("with").names() {
+		if in.key != nil && strings.EqualFold(in.key.Value, name) {
+			return in
+		}
+	}
+	return field{}
+}
+
+var (
+	continued = plain.Pattern(`\\\r?\n`)
+	computed  = plain.Pattern(`\$\{\{[^}]*\}\}`)
+	remark    = plain.Pattern(`(?m)(^|\s)#.*$`)
+)
+
+// script is what a step runs, a command on a line, without comments and expressions.
+func script(s field) string {
+	text := continued().ReplaceAllString(s.member("run").text(), " ")
+	return remark().ReplaceAllString(computed().ReplaceAllString(text, "x"), "$1")
+}
+
+// plainCall is a script that is one command of the gate, with nothing in it that a shell would replace.
+var plainCall = plain.Pattern(`^\s*oap-gate(?:[ \t]+[\w./:=@,+-]+)+\s*$`)
+
+// plain reports whether what the step's script runs can be read without knowing the shell.
+func (s *step) plain() bool {
+	return plainCall().MatchString(continued().ReplaceAllString(s.member("run").text(), " "))
+}
+
+// arguments are what the gate is told by the action's args or by a script, where that can be read.
+func (s *step) arguments() field {
+	if s.plain() {
+		return s.member("run")
+	}
+	return s.input("args")
+}
+
+// modeRoles are the roles of the action's modes.
+var modeRoles = map[string]role{
+	"governance": governsRole,
+	"oasis":      conformsRole,
+	"opengap":    conformsRole,
+	"aaep":       conformsRole,
+}
+
+// actionRole is what the action does by itself: what its mode says, else it audits on a schedule or by hand and checks
+// on any other event.
+func (w *workflow) actionRole(mode string) role {
+	if mode != "" {
+		return cmp.Or(modeRoles[mode], otherRole)
+	}
+	for e := range w.events {
+		if e != "schedule" && e != "workflow_dispatch" {
+			return checkRole
+		}
+	}
+	return auditRole
+}
+
+func commandRole(command string) role {
+	if r := role(command); slices.Contains(roles, r) {
+		return r
+	}
+	return otherRole
+}
+
+// gates are the jobs that check pull requests.
+func (v *inspection) gates() []*job {
+	var all []*job
+	for _, w := range v.workflows {
+		if !w.runsOn("pull_request") {
+			continue
+		}
+		for _, j := range w.jobs {
+			if j.role() == checkRole {
+				all = append(all, j)
+			}
+		}
+	}
+	return all
+}

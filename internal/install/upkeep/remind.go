@@ -1,0 +1,202 @@
+package upkeep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+const (
+	// label is set where the repository has it.
+	label = "expiring"
+	// over is for how long after its end a listing is reminded of.
+	over = 30 * 24 * time.Hour
+	// maxOfDomain is how many issues one run makes for one registrable domain: who lists a thousand names gets no
+	// thousand issues at once.
+	maxOfDomain = 5
+)
+
+// issue is one of the forge's.
+type issue struct {
+	forge.Author
+	Number int    `json:"number"`
+	State  string `json:"state"`
+	Title  string `json:"title"`
+	Body   string `json:"body"`
+	Pull   any    `json:"pull_request"` // an issue has none
+}
+
+var remindMark = plain.Pattern(`^<!-- oap-gate:remind:([a-z0-9][a-z0-9-]{1,63}) -->\r?\n`)
+
+// Remind plans one issue for each listing that ends within a time, or ended less than 30 days ago, and to close those
+// that are settled. What has to be made or closed comes before what has to be edited, each in the order of the ends.
+// The error is a *forge.Error.
+func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within time.Duration,
+	app int64) ([]Change, error) {
+	writer, err := c.Writer(ctx, app)
+	if err != nil {
+		return nil, err
+	}
+	all, err := ownIssues(ctx, c, writer, rows.At.Add(-within-2*over))
+	if err != nil {
+		return nil, err
+	}
+	due, listed := map[string]listing.Row{}, map[string]listing.Row{}
+	var order []listing.Row
+	for _, row := range rows.Listings {
+		listed[row.Slug] = row
+		if reminded(row, rows.At, within) {
+			due[row.Slug] = row
+			order = append(order, row)
+		}
+	}
+	slices.SortFunc(order, func(a, b listing.Row) int {
+		return cmp.Or(a.Until.Compare(*b.Until), strings.Compare(a.Slug, b.Slug))
+	})
+	labels, err := hasLabel(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var first, edits []Change
+	open, told := map[string]bool{}, map[string]bool{}
+	for _, one := range all {
+		slug := remindMark().FindStringSubmatch(one.Body)[1]
+		row, isDue := due[slug]
+		switch {
+		case one.State != "open":
+			told[one.Title] = true // somebody closed it: it is not made again for the same end
+		case !isDue:
+			first = append(first, closing(one, slug, settled(listed, slug, rows.At)))
+		case open[slug]:
+			first = append(first, closing(one, slug, "another issue reminds of it"))
+		default:
+			open[slug] = true
+			if one.Title != title(row) || !same(one.Body, body(row)) {
+				edits = append(edits, Change{Text: fmt.Sprintf("edit issue %d: %s", one.Number, title(row)),
+					Method: http.MethodPatch,
+					Path:   issuePath(one.Number), Body: map[string]any{"title": title(row), "body": body(row)}})
+			}
+		}
+	}
+	ofDomain := map[string]int{}
+	for _, row := range order {
+		if open[row.Slug] || told[title(row)] {
+			continue
+		}
+		domain := registrable(row.ToolDID)
+		if ofDomain[domain]++; ofDomain[domain] > maxOfDomain {
+			continue
+		}
+		sent := map[string]any{"title": title(row), "body": body(row)}
+		if labels {
+			sent["labels"] = []string{label}
+		}
+		first = append(first, Change{Text: "create issue: " + title(row), Method: http.MethodPost, Path: "issues",
+			Body: sent, holds: writer.Knows})
+	}
+	return append(first, edits...), nil
+}
+
+// ownIssues are those that the writer made to remind: all that are open, and of the closed ones those touched since a
+// time; each the oldest first.
+func ownIssues(ctx context.Context, c *forge.Client, writer forge.Writer, since time.Time) ([]issue, error) {
+	var all []issue
+	for _, state := range []string{"open", "closed&since=" + since.UTC().Format(time.RFC3339)} {
+		for one, err := range forge.List[issue](ctx, c, "listing the issues",
+			"issues?sort=created&direction=asc&state="+state) {
+			if err != nil {
+				return nil, err
+			}
+			if one.Pull == nil && writer.Wrote(one.Author) && remindMark().MatchString(one.Body) {
+				all = append(all, one)
+			}
+		}
+	}
+	return all, nil
+}
+
+// hasLabel reports whether the repository has the label; one that it does not have is not made.
+func hasLabel(ctx context.Context, c *forge.Client) (bool, error) {
+	_, err := c.Call(ctx, "looking for the label "+label, http.MethodGet, "labels/"+label, nil, nil)
+	if errors.Is(err, forge.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// reminded reports whether a listing that is not revoked ends within a time, or ended not long ago.
+func reminded(row listing.Row, at time.Time, within time.Duration) bool {
+	if _, err := listing.Path(row.Slug); err != nil { // a stranger's file name stays out of issues
+		return false
+	}
+	if row.Until == nil || row.Status == verdict.StatusRevoked || row.Status == verdict.StatusInvalid {
+		return false
+	}
+	return row.Until.Sub(at) <= within && at.Sub(*row.Until) < over
+}
+
+// settled says why a listing needs no issue any more.
+func settled(listed map[string]listing.Row, slug string, at time.Time) string {
+	row, found := listed[slug]
+	switch {
+	case !found:
+		return "it is no longer listed"
+	case row.Status == verdict.StatusRevoked:
+		return "it was revoked"
+	case row.Until != nil && row.Until.After(at):
+		return "it was renewed, until " + date(*row.Until)
+	}
+	return "it ended, and was not renewed"
+}
+
+// same reports whether a forge shows a text that was sent to it: it may write line ends anew.
+func same(shown, sent string) bool {
+	return strings.TrimSpace(strings.ReplaceAll(shown, "\r\n", "\n")) == strings.TrimSpace(sent)
+}
+
+// closing says why in the body, which the forge changes together with the state: a comment of its own could be lost, or
+// be written twice.
+func closing(one issue, slug, why string) Change {
+	return Change{Text: fmt.Sprintf("close issue %d of %s: %s", one.Number, slug, why), Method: http.MethodPatch,
+		Path: issuePath(one.Number), Body: map[string]any{"state": "closed",
+			"body": strings.TrimRight(one.Body, "\r\n") + "\n\nClosed: " + why + ".\n"}}
+}
+
+func title(row listing.Row) string {
+	return fmt.Sprintf("implementations/%s.json ends on %s", row.Slug, date(*row.Until))
+}
+
+// body names no person, and has no text but the slug and the date.
+func body(row listing.Row) string {
+	return fmt.Sprintf(`<!-- oap-gate:remind:%[1]s -->
+The listing `+"`implementations/%[1]s.json`"+` ends on %[2]s. Once it has ended nobody may rely on it.
+
+Its owner signs a new Receipt, serves it, and in a clone of this registry runs
+
+    oap-gate renew %[1]s
+
+This issue is closed by itself when the listing was renewed or revoked, or 30 days after its end.
+`, row.Slug, row.Until.UTC().Format(time.RFC3339))
+}
+
+// registrable is the domain by which issues are counted; a DID that names none stands for itself with all like it.
+func registrable(text string) string {
+	d, err := did.Parse(text)
+	if err != nil || d.Method != "web" {
+		return ""
+	}
+	domain, _ := domainage.Registrable(d.Host())
+	return cmp.Or(domain.Registrable, domain.Host)
+}

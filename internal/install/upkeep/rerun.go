@@ -1,0 +1,167 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/sticky"
+)
+
+// What one head may cost. The time in a comment may be a fork's: it is a hint, and no more than these come of it.
+const (
+	maxReruns   = 5
+	betweenRuns = 12 * time.Hour
+	maxRunAge   = 28 * 24 * time.Hour // the forge runs again what is at most 30 days old
+)
+
+// RerunOptions are what Rerun needs beside the forge.
+type RerunOptions struct {
+	Now      time.Time
+	Workflow string // path of the gate's workflow on the default branch
+	Branch   string // default branch
+	App      int64  // of the token, where that is an app's
+}
+
+// run is one run of a workflow.
+type run struct {
+	ID         int64     `json:"id"`
+	Path       string    `json:"path"`
+	Event      string    `json:"event"`
+	Head       string    `json:"head_sha"`
+	Status     string    `json:"status"`
+	Conclusion string    `json:"conclusion"`
+	Attempt    int       `json:"run_attempt"`
+	Created    time.Time `json:"created_at"`
+	Started    time.Time `json:"run_started_at"` // of the last attempt
+}
+
+// Rerun plans to run the gate again for each open pull request whose comment says that it may pass by now, and to say
+// in the comment where that would judge by an old base. The error is a *forge.Error.
+func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) ([]Change, error) {
+	writer, err := c.Writer(ctx, o.App)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := lastMoved(ctx, c, o.Branch)
+	if err != nil {
+		return nil, err
+	}
+	pulls, err := forge.All[forge.PullRequest](ctx, c, "listing the pull requests",
+		"pulls?state=open&sort=created&direction=asc")
+	if err != nil {
+		return nil, err
+	}
+	var plan []Change
+	for _, p := range pulls {
+		if p.State != "open" || p.Base.Ref != o.Branch {
+			continue
+		}
+		change, err := rerunOf(ctx, c, o, writer, moved, p)
+		switch {
+		case errors.Is(err, forge.ErrNotFound), errors.Is(err, forge.ErrRefused), errors.Is(err, forge.ErrEndless):
+			continue // what is wrong with one pull request keeps no other from being run again
+		case err != nil:
+			return nil, err
+		}
+		if change != nil && !slices.ContainsFunc(plan, func(c Change) bool { return c.Path == change.Path }) {
+			plan = append(plan, *change)
+		}
+	}
+	return plan, nil
+}
+
+// lastMoved is the date of the branch's tip.
+func lastMoved(ctx context.Context, c *forge.Client, branch string) (time.Time, error) {
+	var tip struct {
+		Commit struct {
+			Commit struct {
+				Committer struct {
+					Date time.Time `json:"date"`
+				} `json:"committer"`
+			} `json:"commit"`
+		} `json:"commit"`
+	}
+	op := "reading the branch " + branch
+	_, err := c.Call(ctx, op, http.MethodGet, "branches/"+url.PathEscape(branch), nil, &tip)
+	if err == nil && tip.Commit.Commit.Committer.Date.IsZero() { // no run would be older
+		err = &forge.Error{Op: op, Kind: forge.ErrUnavailable, Err: errors.New("the answer names no date")}
+	}
+	return tip.Commit.Commit.Committer.Date, err
+}
+
+// rerunOf is what is to be done for one pull request, nil where that is nothing.
+func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.Writer, moved time.Time,
+	p forge.PullRequest) (*Change, error) {
+	own, err := sticky.Newest(ctx, c, writer, p.Number)
+	if err != nil || own == nil {
+		return nil, err
+	}
+	retry, ok := sticky.ParseRetry(own.Body)
+	if !ok || retry.Head != p.Head.SHA || retry.At.After(o.Now) || o.Now.Sub(retry.At) > sticky.MaxAway {
+		return nil, nil
+	}
+	all, err := runs(ctx, c, o.Workflow, p.Head.SHA)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	last := slices.MaxFunc(all, func(a, b run) int { return a.Created.Compare(b.Created) })
+	if last.Status != "completed" || last.Conclusion != "failure" {
+		return nil, nil // it passed, or still runs, or waits for somebody's approval
+	}
+	if moved.After(last.Created) || o.Now.Sub(last.Created) > maxRunAge {
+		return outdated(p, own), nil
+	}
+	again := 0
+	for _, r := range all {
+		if again += max(r.Attempt-1, 0); r.Attempt > 1 && o.Now.Sub(r.Started) < betweenRuns {
+			return nil, nil
+		}
+	}
+	if again >= maxReruns {
+		return nil, nil
+	}
+	return &Change{Text: fmt.Sprintf("run the gate again for pull request %d: it may pass since %s", p.Number,
+		date(retry.At)),
+		Method: http.MethodPost, Path: fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", last.ID)}, nil
+}
+
+// runs are those of the gate's workflow on a pull request's head. A head with more of them than one page has is not run
+// again: how often it was would not be known.
+func runs(ctx context.Context, c *forge.Client, workflow, head string) ([]run, error) {
+	var list struct {
+		Total int   `json:"total_count"`
+		Runs  []run `json:"workflow_runs"`
+	}
+	op := "listing the runs on " + head
+	path := "actions/runs?event=pull_request&per_page=100&head_sha=" + url.QueryEscape(head)
+	_, err := c.Call(ctx, op, http.MethodGet, path, nil, &list)
+	if err == nil && list.Total > len(list.Runs) {
+		err = &forge.Error{Op: op, Kind: forge.ErrUnavailable, Err: forge.ErrEndless}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list.Runs, func(r run) bool {
+		path, _, _ := strings.Cut(r.Path, "@") // behind it the forge may name the ref
+		return path != workflow || r.Event != "pull_request" || r.Head != head
+	}), nil
+}
+
+// outdated says in the comment that somebody has to update the branch; nil where it says so already. It takes the retry
+// away, so that nothing waits for it any more.
+func outdated(p forge.PullRequest, own *sticky.Posted) *Change {
+	text := sticky.Outdated(own.Body)
+	if text == own.Body {
+		return nil
+	}
+	return &Change{Text: fmt.Sprintf("say in pull request %d that its branch has to be updated", p.Number),
+		Method: http.MethodPatch,
+		Path:   fmt.Sprintf("issues/comments/%d", own.ID), Body: map[string]any{"body": text}}
+}

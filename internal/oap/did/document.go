@@ -1,0 +1,423 @@
+package did
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// Limits of a DID Document.
+const (
+	MaxBytes = 256 << 10
+	MaxKeys  = 200 // verification methods, those of other key types and embedded ones included
+)
+
+// Codes of a DocumentError, beside those of package strict.
+const (
+	CodeShape       = "did-document-shape" // no object, or verificationMethod is no array of objects
+	CodeID          = "did-id-differs"     // id is not the DID that was resolved
+	CodePrivateKey  = "did-private-key"    // the document publishes a private key
+	CodeWeakKey     = "did-weak-key"       // an Ed25519 point of small or mixed order, or in a second encoding
+	CodeKeyID       = "did-key-ambiguous"  // one id names two keys
+	CodeManyKeys    = "did-too-many-keys"  // more than MaxKeys
+	CodeNoKey       = "did-no-key"         // no usable Ed25519 key
+	CodeKeysOver    = "did-keys-over"      // no usable Ed25519 key, since those that there are say that they are over
+	CodeDeactivated = "did-deactivated"    // the document says that the DID is no longer in use
+
+	// CodePrefix is of a document whose one usable Ed25519 key would be one in multibase without its multicodec.
+	CodePrefix = "multikey-prefix-missing"
+)
+
+// Codes explains the codes of a DocumentError, beside those of package strict.
+var Codes = []strict.Code{
+	{CodeShape, "the DID Document is no JSON object, or its verificationMethod is no array of objects",
+		"serve a DID Document as DID Core describes it"},
+	{CodeID, "the document's id is not the DID that was resolved", "set id to the DID, letter by letter"},
+	{CodePrivateKey, "the document publishes a private key, so that anyone can sign in its owner's name",
+		"make a new key, since this one is known to all; publish its public part alone"},
+	{CodeWeakKey, "an Ed25519 key is outside the subgroup of prime order or has a second encoding, so that forged " +
+		"signatures verify or readers disagree on signatures",
+		"make a new key with oap-gate key new FILE, and publish its public part"},
+	{CodeKeyID, "two different keys have one id", "give each verification method an id of its own"},
+	{CodeManyKeys, "the document has more verification methods than are read",
+		"remove the keys that are no longer used"},
+	{CodeNoKey, "the document has no Ed25519 key that can be used",
+		"add an Ed25519 key as JsonWebKey2020, Multikey or Ed25519VerificationKey2020"},
+	{CodePrefix, "an Ed25519 key in publicKeyMultibase lacks its prefix 0xed01, so that no reader can tell what it is",
+		"set publicKeyMultibase to the value that the message names"},
+	{CodeKeysOver, "every Ed25519 key of the document says that it is revoked or expired",
+		"sign a new Receipt with a key that is in use, and publish that key"},
+	{CodeDeactivated, "the document says that the DID is no longer in use",
+		"list the implementation under a DID that is, and revoke the Receipts of this one"},
+}
+
+// DocumentError says why a text is no DID Document that the gate can rely on, and where.
+type DocumentError struct {
+	Code    string
+	Message string
+	Pos     strict.Pos
+}
+
+func (e *DocumentError) Error() string { return e.Pos.String() + ": " + e.Message }
+
+// Key is one Ed25519 key of a DID Document. Who controls it does not matter: the document's subject says
+// that it acts by this key, which is what a controller of another name means, too.
+type Key struct {
+	ID        string // absolute: a relative reference is resolved against the DID
+	Public    ed25519.PublicKey
+	Assertion bool // it is in the document's assertionMethod
+}
+
+// Over is a key that is not usable, since its verification method says so.
+type Over struct {
+	Key
+	Why string // the member and its value
+}
+
+// Document is a DID Document, as far as the gate needs it.
+type Document struct {
+	DID          string
+	Keys         []Key    // that are usable: at least one; in the document's order
+	Over         []Over   // that are no longer
+	Material     []string // of all keys, usable or not, of whatever type: see Material
+	HasAssertion bool     // the member assertionMethod is there, whatever is in it
+	Unprefixed   []string // keys in multibase that would be usable with the prefix 0xed01, and their right values
+}
+
+// Key finds the key of an id, which may be a fragment alone, such as #key-1.
+func (d *Document) Key(id string) (Key, bool) {
+	id = absolute(d.DID, id)
+	for _, k := range d.Keys {
+		if k.ID == id {
+			return k, true
+		}
+	}
+	return Key{}, false
+}
+
+func absolute(did, id string) string {
+	if strings.HasPrefix(id, "#") {
+		return did + id
+	}
+	return id
+}
+
+// ParseDocument reads the DID Document that was served at url for the DID want, as it is to be read at a time. The
+// error is always a *DocumentError.
+//
+// A verification method counts where its type and its key member go together: JsonWebKey2020 or JsonWebKey
+// with publicKeyJwk, Ed25519VerificationKey2020 or Multikey with publicKeyMultibase,
+// Ed25519VerificationKey2018 with publicKeyBase58 or publicKeyJwk, or both if they are the same key. Methods of other
+// types or other keys are passed over. So is one that cannot be read, and a JWK whose use, key_ops or alg is for
+// something else; but a weak key, or a private one anywhere, condemns the document. A method whose revoked
+// or expires (https://www.w3.org/TR/cid-1.0/#verification-methods) is not after the time, or no time at all, is over.
+func ParseDocument(url string, data []byte, want DID, at time.Time) (*Document, error) {
+	text, err := strict.Parse(url, data, strict.Remote(MaxBytes))
+	if err != nil {
+		e := err.(*strict.Error)
+		return nil, &DocumentError{e.Code, e.Message, e.Pos}
+	}
+	r := &reader{text: text, at: at, assertions: map[string]bool{}, known: map[string]ed25519.PublicKey{},
+		doc: &Document{DID: want.Text}}
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	return r.doc, nil
+}
+
+// reader is the state of one ParseDocument.
+type reader struct {
+	text       *strict.Document
+	at         time.Time
+	doc        *Document
+	known      map[string]ed25519.PublicKey // by id, of usable keys and others
+	methods    int
+	assertions map[string]bool // ids in assertionMethod
+	unusable   []string        // each key that was passed over, and why
+}
+
+func (r *reader) fault(pointer, code, format string, args ...any) error {
+	return &DocumentError{code, fmt.Sprintf(format, args...), r.text.Pos(pointer)}
+}
+
+func (r *reader) read() error {
+	root, ok := r.text.Root.(map[string]any)
+	if !ok {
+		return r.fault("", CodeShape, "document is no JSON object")
+	}
+	if id, ok := root["id"].(string); !ok || id != r.doc.DID {
+		return r.fault("/id", CodeID, "id is %s, it must be %q", shown(root["id"]), r.doc.DID)
+	}
+	if d := root["deactivated"]; d != nil && d != false {
+		return r.fault("/deactivated", CodeDeactivated, "document says that the DID is deactivated; "+beforeRetiring)
+	}
+	if err := r.noPrivateKey("", root); err != nil {
+		return err
+	}
+	if err := r.listed(root["verificationMethod"]); err != nil {
+		return err
+	}
+	r.agreement(root["keyAgreement"])
+	for _, relationship := range []string{"assertionMethod", "authentication", "capabilityInvocation",
+		"capabilityDelegation"} {
+		if err := r.relationship(relationship, root[relationship]); err != nil {
+			return err
+		}
+	}
+	r.retire()
+	_, r.doc.HasAssertion = root["assertionMethod"]
+	for i := range r.doc.Keys {
+		r.doc.Keys[i].Assertion = r.assertions[r.doc.Keys[i].ID]
+	}
+	if len(r.doc.Keys) > 0 {
+		return nil
+	}
+	return r.keyless()
+}
+
+// keyless is the fault of a document without a usable key: it names each key that is there, and why it is not usable.
+func (r *reader) keyless() error {
+	const at = "/verificationMethod"
+	var all []string
+	for _, k := range r.doc.Over {
+		all = append(all, fmt.Sprintf("key %.200q is over (%s)", k.ID, k.Why))
+	}
+	all = append(all, r.unusable...)
+	const most = 800 // bytes: the document may have MaxKeys of them
+	var named string
+	for i, u := range all {
+		if i > 0 && len(named)+len(u) > most {
+			named += fmt.Sprintf("; and %d more", len(all)-i)
+			break
+		}
+		if i > 0 {
+			named += "; "
+		}
+		named += u
+	}
+	switch {
+	case len(r.doc.Unprefixed) > 0:
+		return r.fault(at, CodePrefix, "document has no usable Ed25519 key: %s", named)
+	case len(r.doc.Over) > 0:
+		return r.fault(at, CodeKeysOver, "document has no usable Ed25519 key: %s; %s", named, beforeRetiring)
+	case named != "":
+		return r.fault(at, CodeNoKey, "document has no usable Ed25519 key: %s", named)
+	}
+	return r.fault(at, CodeNoKey, "document has no Ed25519 key, at least one is needed")
+}
+
+// passOver notes that a key is passed over, and why.
+func (r *reader) passOver(id, format string, args ...any) string {
+	why := fmt.Sprintf("key %.200q: ", id) + fmt.Sprintf(format, args...)
+	r.unusable = append(r.unusable, why)
+	return why
+}
+
+// beforeRetiring says for people what keeps a listing alive.
+const beforeRetiring = "sign a new Receipt, and revoke, before retiring the key or the DID"
+
+// retire takes the keys that are over from those that are usable: an id that one method says is over is over wherever
+// else it stands.
+func (r *reader) retire() {
+	r.doc.Keys = slices.DeleteFunc(r.doc.Keys, func(k Key) bool {
+		return slices.ContainsFunc(r.doc.Over, func(o Over) bool { return o.ID == k.ID })
+	})
+}
+
+// over says by which member a verification method is not usable at the reader's time; empty where it is.
+func (r *reader) over(method map[string]any) string {
+	for _, name := range []string{"revoked", "expires"} {
+		v := method[name]
+		if v == nil || v == false {
+			continue
+		}
+		text, _ := v.(string)
+		switch t, ok := strict.Time(text); {
+		case !ok:
+			return fmt.Sprintf("%s is %s, which is no RFC 3339 time", name, shown(v))
+		case !t.After(r.at):
+			return fmt.Sprintf("%s is %s", name, text)
+		}
+	}
+	return ""
+}
+
+func shown(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "missing"
+	case string:
+		return fmt.Sprintf("%.200q", v)
+	}
+	return "no text"
+}
+
+// noPrivateKey walks the whole document but for @context, where the names of private members are terms.
+func (r *reader) noPrivateKey(at string, v any) error {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, ok := v["kty"].(string); ok {
+			if err := r.publicJWK(at, v); err != nil {
+				return err
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			pointer := at + "/" + strict.Escape(name)
+			if name == "@context" {
+				continue
+			}
+			if private(name) {
+				return r.fault(pointer, CodePrivateKey, "document publishes a private key in %q, whoever reads it can "+
+					"sign in its owner's name", name)
+			}
+			if jwk, ok := v[name].(map[string]any); ok && name == "publicKeyJwk" {
+				if err := r.publicJWK(pointer, jwk); err != nil {
+					return err
+				}
+			}
+			if err := r.noPrivateKey(pointer, v[name]); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for i, element := range v {
+			if err := r.noPrivateKey(at+"/"+strconv.Itoa(i), element); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// private tells the members that verification suites have for private keys: privateKeyJwk,
+// privateKeyMultibase, privateKeyBase58, privateKeyHex, secretKeyMultibase and their like.
+func private(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasPrefix(name, "privatekey") || strings.HasPrefix(name, "secretkey")
+}
+
+// publicJWK refuses the members that RFC 7518 section 6 and RFC 8037 section 2 keep for private keys.
+func (r *reader) publicJWK(at string, jwk map[string]any) error {
+	for _, member := range []string{"d", "k", "p", "q", "dp", "dq", "qi", "oth"} {
+		if _, there := jwk[member]; there {
+			return r.fault(at+"/"+member, CodePrivateKey,
+				"document publishes a private key in %q of a JWK, whoever reads it can sign in its owner's name",
+				member)
+		}
+	}
+	return nil
+}
+
+func (r *reader) listed(v any) error {
+	if v == nil {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return r.fault("/verificationMethod", CodeShape, "verificationMethod is no array")
+	}
+	for i, m := range list {
+		pointer := "/verificationMethod/" + strconv.Itoa(i)
+		method, ok := m.(map[string]any)
+		if !ok {
+			return r.fault(pointer, CodeShape, "verification method is no object")
+		}
+		if err := r.method(pointer, method); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// relationship reads a verification relationship: an array, or in careless documents a single value, of
+// references and embedded methods.
+func (r *reader) relationship(name string, v any) error {
+	pointer := "/" + name
+	list, ok := v.([]any)
+	if !ok && v != nil {
+		list = []any{v}
+	}
+	for i, m := range list {
+		at := pointer
+		if ok {
+			at += "/" + strconv.Itoa(i)
+		}
+		id, _ := m.(string)
+		if method, embedded := m.(map[string]any); embedded {
+			if err := r.method(at, method); err != nil {
+				return err
+			}
+			id = strict.String(method, "id")
+		}
+		if name == "assertionMethod" && id != "" {
+			r.assertions[absolute(r.doc.DID, id)] = true
+		}
+	}
+	return nil
+}
+
+// agreement reads the methods in keyAgreement, of which only whose they are matters: they encrypt, they sign nothing.
+func (r *reader) agreement(v any) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, m := range list {
+		method, _ := m.(map[string]any)
+		r.doc.Material = append(r.doc.Material, material(method)...)
+		if method != nil && len(r.unusable) < MaxKeys {
+			r.passOver(absolute(r.doc.DID, strict.String(method, "id")), "it is for key agreement only")
+		}
+	}
+}
+
+// method keeps a verification method's key where it is an Ed25519 key.
+func (r *reader) method(at string, method map[string]any) error {
+	if r.methods++; r.methods > MaxKeys {
+		return r.fault(at, CodeManyKeys, "document has more than %d verification methods", MaxKeys)
+	}
+	id := absolute(r.doc.DID, strict.String(method, "id"))
+	r.doc.Material = append(r.doc.Material, material(method)...)
+	public, err := publicKey(method)
+	switch {
+	case errors.Is(err, errTwoKeys):
+		return r.fault(at, CodeKeyID, "key %.200q is ambiguous: %v", id, err)
+	case errors.Is(err, signature.ErrSmallOrder), errors.Is(err, signature.ErrMixedOrder),
+		errors.Is(err, signature.ErrNonCanonical):
+		return r.fault(at, CodeWeakKey, "key %.200q is unsound: %v", id, err)
+	case err == nil && id == "":
+		err = errors.New("the verification method has no id")
+	}
+	if err != nil {
+		why := r.passOver(id, "%v", err)
+		if _, is := errors.AsType[*prefixError](err); is {
+			r.doc.Unprefixed = append(r.doc.Unprefixed, why)
+		}
+		return nil
+	}
+	return r.keep(at, Key{ID: strings.Clone(id), Public: public},
+		r.over(method)) // not to keep the whole text for an id
+}
+
+func (r *reader) keep(at string, k Key, over string) error {
+	known, found := r.known[k.ID]
+	if found && !known.Equal(k.Public) {
+		return r.fault(at, CodeKeyID, "id %.200q names two keys", k.ID)
+	}
+	r.known[k.ID] = k.Public
+	switch {
+	case over != "":
+		r.doc.Over = append(r.doc.Over, Over{k, over})
+	case !found:
+		r.doc.Keys = append(r.doc.Keys, k)
+	}
+	return nil
+}

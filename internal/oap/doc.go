@@ -1,0 +1,2 @@
+// Package oap parses and signs the documents of the protocol.
+package oap

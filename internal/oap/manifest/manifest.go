@@ -1,0 +1,194 @@
+// Package manifest reads OAP Manifests, as far as the gate asks about them.
+package manifest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
+)
+
+// MaxBytes is how large a Manifest may be.
+const MaxBytes = 1 << 20
+
+// CodeShape is the code of the strict.Error for a Manifest that is JSON and no object.
+const CodeShape = "manifest-no-object"
+
+// Codes explains CodeShape.
+var Codes = []strict.Code{{CodeShape, "the Manifest is JSON, but no object",
+	"serve the Manifest itself at manifest_uri"}}
+
+// Manifest is an OAP Manifest, as far as its members have the right types: one that is missing or of another
+// type is empty here.
+type Manifest struct {
+	ToolDID   string    // tool.did
+	Publisher Publisher // tool.publisher
+
+	// Attested reports whether conformance is an object or conformance_receipt_uri is there (RFC 0026 section 12).
+	Attested   bool
+	ReceiptURI string // conformance.receipt_uri, else conformance_receipt_uri
+	OtherURI   string // conformance_receipt_uri, if conformance.receipt_uri is another text
+	atRoot     bool   // ReceiptURI is conformance_receipt_uri
+
+	// ClaimedLevels are those of conformance, each once, at most 64.
+	ClaimedLevels []level.Level
+	SuiteVersion  string // conformance.suite_version
+
+	// Of ad_hoc_teamwork, RFC 0027.
+	ConventionDiscoveryV2 bool
+	FallbackPolicy        FallbackPolicy
+}
+
+// Publisher says who answers for an implementation, by its own word.
+type Publisher struct {
+	DID, LegalName string
+	Registry       Registry
+}
+
+// Registry is a publisher's entry in a register of companies.
+type Registry struct{ Type, ID, Country string }
+
+// FallbackPolicy is ad_hoc_teamwork.aht_fallback_policy, and the time-out beside it.
+type FallbackPolicy struct {
+	Class       string // policy_class
+	Assumptions int    // elements of assumptions; 0 where it is no array
+	HasTimeout  bool   // ad_hoc_teamwork.unilateral_timeout_ms is there and a number
+}
+
+// Parse reads the Manifest that was served at url. The error is always a *strict.Error.
+func Parse(url string, data []byte) (*Manifest, error) {
+	doc, err := strict.Parse(url, data, strict.Remote(MaxBytes))
+	if err != nil {
+		return nil, err
+	}
+	root, ok := doc.Root.(map[string]any)
+	if !ok {
+		return nil, &strict.Error{Pos: doc.Pos(""), Code: CodeShape,
+			Message: "text is no JSON object, a Manifest is one"}
+	}
+	publisher := strict.Member(root, "tool", "publisher")
+	m := &Manifest{
+		ToolDID: member(root, "tool", "did"),
+		Publisher: Publisher{
+			DID:       member(publisher, "did"),
+			LegalName: member(publisher, "legal_name"),
+			Registry: Registry{
+				Type:    member(publisher, "registry", "type"),
+				ID:      number(publisher, "registry", "id"),
+				Country: member(publisher, "registry", "country"),
+			},
+		},
+		FallbackPolicy: policyOf(root["ad_hoc_teamwork"]),
+	}
+	m.attested(root)
+	m.ConventionDiscoveryV2, _ = strict.Member(root, "ad_hoc_teamwork", "convention_discovery_v2").(bool)
+	return m, nil
+}
+
+// attested reads what the Manifest says of its Receipt.
+func (m *Manifest) attested(root map[string]any) {
+	const atRoot = "conformance_receipt_uri"
+	_, block := root["conformance"].(map[string]any)
+	m.Attested = block || root[atRoot] != nil
+	m.ReceiptURI = member(root, "conformance", "receipt_uri")
+	switch other := member(root, atRoot); {
+	case other == m.ReceiptURI, other == "":
+	case m.ReceiptURI == "":
+		m.ReceiptURI, m.atRoot = other, true
+	default:
+		m.OtherURI = other
+	}
+	m.SuiteVersion = member(root, "conformance", "suite_version")
+	levels, _ := strict.Member(root, "conformance", "claimed_levels").([]any)
+	for _, l := range levels {
+		text, ok := l.(string)
+		if claimed := level.Level(text); ok && len(m.ClaimedLevels) < maxLevels &&
+			!slices.Contains(m.ClaimedLevels, claimed) {
+			m.ClaimedLevels = append(m.ClaimedLevels, level.Level(strings.Clone(text)))
+		}
+	}
+}
+
+const maxLevels = 64 // of a Manifest are kept: fewer exist
+
+// ReceiptMember returns the JSON Pointer of the member that ReceiptURI is, and its name for people. Where the Manifest
+// names no Receipt, it is the member that should.
+func (m *Manifest) ReceiptMember() (pointer, name string) {
+	if m.atRoot {
+		return "/conformance_receipt_uri", "conformance_receipt_uri"
+	}
+	return "/conformance/receipt_uri", "conformance.receipt_uri"
+}
+
+// member is a text of its own, so that the whole is not kept for a part.
+func member(v any, names ...string) string { return strings.Clone(strict.String(v, names...)) }
+
+// number is member, or the digits of a number.
+func number(v any, names ...string) string {
+	n, _ := strict.Member(v, names...).(json.Number)
+	return cmp.Or(member(v, names...), strings.Clone(n.String()))
+}
+
+func policyOf(teamwork any) FallbackPolicy {
+	policy := strict.Member(teamwork, "aht_fallback_policy")
+	p := FallbackPolicy{Class: member(policy, "policy_class")}
+	assumptions, _ := strict.Member(policy, "assumptions").([]any)
+	p.Assumptions = len(assumptions)
+	_, p.HasTimeout = strict.Member(teamwork, "unilateral_timeout_ms").(json.Number)
+	return p
+}
+
+// Unnamed says why a Manifest does not say who publishes, by DID and legal name; empty where it does. A text that is no
+// DID could be another one for each implementation of a publisher.
+func (m *Manifest) Unnamed() string {
+	if folded(m.Publisher.DID) == "" || folded(m.Publisher.LegalName) == "" {
+		return "names no publisher did or legal_name"
+	}
+	if _, err := did.Parse(m.Publisher.DID); err != nil {
+		return fmt.Sprintf("names the publisher did %.200q, which is no DID", m.Publisher.DID)
+	}
+	return ""
+}
+
+// SamePublisher reports whether two Manifests name one publisher, and by what: its DID, its legal name, or its
+// entry in a register, whose type and country are compared where both give them. DIDs are compared by did.Alike, other
+// texts after fold.Text and with runs of white space as one; what neither gives makes nothing equal.
+func (m *Manifest) SamePublisher(o *Manifest) (bool, string) {
+	a, b := m.Publisher, o.Publisher
+	switch {
+	case given(a.DID, b.DID) && did.Alike(a.DID, b.DID):
+		return true, fmt.Sprintf("the publisher did %.200q", a.DID)
+	case given(a.LegalName, b.LegalName) && folded(a.LegalName) == folded(b.LegalName):
+		return true, fmt.Sprintf("the legal_name %.200q", a.LegalName)
+	case a.Registry.same(b.Registry):
+		return true, fmt.Sprintf("the registry entry %.200q", a.Registry.ID)
+	}
+	return false, ""
+}
+
+func (r Registry) same(o Registry) bool {
+	differ := func(a, b string) bool { return given(a, b) && folded(a) != folded(b) }
+	return given(r.ID, o.ID) && folded(r.ID) == folded(o.ID) && !differ(r.Type, o.Type) && !differ(r.Country, o.Country)
+}
+
+// given reports whether both texts have something in them.
+func given(a, b string) bool { return folded(a) != "" && folded(b) != "" }
+
+// folded joins runs of white space and drops what has no shape: a second blank makes no second company, nor does a
+// control character, or a mark of an annotation (U+FFF9 to U+FFFB), which Unicode does not count as default-ignorable.
+func folded(s string) string {
+	seen := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) || 0xFFF9 <= r && r <= 0xFFFB {
+			return -1
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(fold.Text(seen)), " ")
+}

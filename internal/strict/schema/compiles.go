@@ -1,0 +1,99 @@
+package schema
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	library "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+// drafts are the meta-schemas that $schema may name, each compiled when it is first asked for.
+var drafts = func() map[string]func() *library.Schema {
+	out := map[string]func() *library.Schema{}
+	for _, uri := range []string{"https://json-schema.org/draft/2020-12/schema",
+		"https://json-schema.org/draft/2019-09/schema",
+		"http://json-schema.org/draft-07/schema", "http://json-schema.org/draft-06/schema",
+		"http://json-schema.org/draft-04/schema"} {
+		out[uri] = sync.OnceValue(func() *library.Schema { return library.NewCompiler().MustCompile(uri) })
+	}
+	return out
+}()
+
+const latestDraft = "https://json-schema.org/draft/2020-12/schema"
+
+// Compiles holds that a JSON value, as in strict.Document, is a schema of the draft that its $schema names, 2020-12
+// where it names none, and that its references by JSON Pointer within itself lead somewhere. References to other
+// documents and the spelling of patterns are not looked at. The error is nil or an *Error without a Pos.
+//
+// It takes time in proportion to the value. Compiling it by the library does not: that looks for each subschema among
+// all that were found before.
+func Compiles(root any) error {
+	uri := latestDraft
+	if named := strict.String(root, "$schema"); named != "" {
+		uri = strings.TrimSuffix(named, "#")
+	}
+	meta := drafts[uri]
+	if meta == nil {
+		return &Error{Pointer: "/$schema", Message: quote(uri) + " is no draft of JSON Schema that is known"}
+	}
+	if err := meta().Validate(withFloats(root)); err != nil {
+		e := &Error{Message: "it is no schema of its draft"}
+		if v := new(Schema).violations(nil, err); len(v) > 0 {
+			e.Pointer, e.Message = v[0].Pointer, "no schema of its draft: "+v[0].Message
+		}
+		return e
+	}
+	l := locals{root: root}
+	l.walk(root, "")
+	if l.embedded || l.fault == nil {
+		return nil
+	}
+	return l.fault
+}
+
+// locals looks for references by JSON Pointer that lead nowhere.
+type locals struct {
+	root     any
+	embedded bool // a subschema has an $id, which references in it may be relative to
+	fault    *Error
+}
+
+func (l *locals) walk(v any, at string) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, ok := v["$id"].(string); ok && at != "" {
+			l.embedded = true
+		}
+		to, ok := v["$ref"].(string)
+		if pointer, local := strings.CutPrefix(to, "#"); ok && local && strings.HasPrefix(pointer, "/") &&
+			!leads(l.root, pointer) {
+			if e := (&Error{Pointer: at + "/$ref",
+				Message: "$ref " + quote(to) + " leads nowhere"}); l.fault == nil || e.Pointer < l.fault.Pointer {
+				l.fault = e
+			}
+		}
+		for name, member := range v {
+			if name != "const" && name != "enum" && name != "default" && name != "examples" {
+				l.walk(member, at+"/"+strict.Escape(name))
+			}
+		}
+	case []any:
+		for i, item := range v {
+			l.walk(item, at+"/"+strconv.Itoa(i))
+		}
+	}
+}
+
+// leads reports whether a JSON Pointer, as a URI's fragment spells it, leads to a value.
+func leads(v any, pointer string) bool {
+	if text, err := url.PathUnescape(pointer); err == nil {
+		pointer = text
+	}
+	_, found := plain.Value(v, pointer)
+	return found
+}

@@ -1,0 +1,130 @@
+// Package strictyaml reads YAML the way a gate must: one meaning for each text, or an error with a position.
+//
+// It refuses what YAML readers disagree about or expand: duplicate and non-text keys, anchors, aliases, merge keys,
+// tags, more than one document, a byte order mark, text that is not UTF-8, deep nesting.
+package strictyaml
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+)
+
+const maxDepth = 64 // nesting of mappings and sequences
+
+// Error says why a text is not strict YAML, and where.
+type Error struct {
+	Pos     strict.Pos
+	Message string
+}
+
+func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
+
+// Parse gives the root value of the one document in data, which may have at most maxBytes. The error is always an
+// *Error. Nodes carry Line and Column, both from 1; Column counts characters.
+func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) {
+	fault := func(line, column int, format string, args ...any) (*yaml.Node, error) {
+		return nil, &Error{Pos: strict.Pos{Path: path, Line: line, Column: column},
+			Message: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case len(data) > maxBytes:
+		return fault(0, 0, "file has %d bytes, at most %d are allowed", len(data), maxBytes)
+	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
+		return fault(1, 1, "file starts with a byte order mark")
+	case !utf8.Valid(data):
+		return fault(0, 0, "file is not UTF-8")
+	}
+	var document, more yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	if err := decoder.Decode(&document); err != nil {
+		if errors.Is(err, io.EOF) {
+			return fault(0, 0, "file holds no YAML document")
+		}
+		line, message := syntax(err)
+		return fault(line, min(line, 1), "%s", message)
+	}
+	switch err := decoder.Decode(&more); {
+	case err == nil:
+		return fault(more.Line, more.Column, "a second YAML document starts here, only one is allowed")
+	case !errors.Is(err, io.EOF):
+		line, message := syntax(err)
+		return fault(line, min(line, 1), "%s", message)
+	}
+	if len(document.Content) != 1 {
+		return fault(0, 0, "file holds no YAML document")
+	}
+	root = document.Content[0]
+	if n, message := check(root, 0); n != nil {
+		return fault(n.Line, n.Column, "%s", message)
+	}
+	return root, nil
+}
+
+var lineOf = plain.Pattern(`^yaml: (?:line (\d+): )?`)
+
+func syntax(err error) (line int, message string) {
+	text := err.Error()
+	m := lineOf().FindStringSubmatch(text)
+	if m == nil {
+		return 0, text
+	}
+	line, _ = strconv.Atoi(m[1])
+	return line, text[len(m[0]):]
+}
+
+var plainTags = map[string]bool{
+	"!!map": true, "!!seq": true, "!!str": true, "!!int": true, "!!float": true, "!!bool": true, "!!null": true,
+	"!!timestamp": true,
+}
+
+// check gives the first node that has no one meaning, and why.
+func check(n *yaml.Node, depth int) (*yaml.Node, string) {
+	switch {
+	case depth > maxDepth:
+		return n, fmt.Sprintf("nested deeper than %d", maxDepth)
+	case n.Kind == yaml.AliasNode:
+		return n, fmt.Sprintf("alias %q: aliases are not followed, write the value out", "*"+n.Value)
+	case n.Anchor != "":
+		return n, fmt.Sprintf("anchor %q: anchors are not followed, write the value out", "&"+n.Anchor)
+	case n.Style&yaml.TaggedStyle != 0 || !plainTags[n.Tag]:
+		return n, fmt.Sprintf("tag %q: tags and merge keys are not allowed", n.Tag)
+	}
+	seen := map[string]int{}
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			if child.Kind != yaml.ScalarNode {
+				return child, "a key is not plain text"
+			}
+			if line, again := seen[child.Value]; again {
+				return child, fmt.Sprintf("key %q again, it stands on line %d already", child.Value, line)
+			}
+			seen[child.Value] = child.Line
+		}
+		if at, message := check(child, depth+1); at != nil {
+			return at, message
+		}
+	}
+	return nil, ""
+}
+
+// Member is the value of key in the mapping n, and the key's own node; nil where n is no mapping or has no such key.
+func Member(n *yaml.Node, key string) (name, value *yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i], n.Content[i+1]
+		}
+	}
+	return nil, nil
+}

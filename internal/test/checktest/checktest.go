@@ -1,0 +1,144 @@
+// Package checktest judges worlds, as package fixture describes them, in this process: without network, git or a work
+// tree. What it finds is what `oap-gate check` finds on the same world and its real web.
+package checktest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Case is a world and what is found in its pull request.
+type Case struct {
+	Name  string
+	World string // as fixture.Build reads it
+
+	Only, Skip string // ids of checks, separated by blanks; without both all run
+
+	// Want has a line "place: severity: check: code" for each finding, in the report's order, and "path: inconclusive:
+	// check" for what was not decided because another check has such a finding. The worst line is the verdict; where
+	// there is no line it is "pass".
+	Want string
+	// Says are regular expressions that the report as text matches.
+	Says []string
+}
+
+// Run judges the world of each case.
+func Run(t *testing.T, cases []Case) {
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			c.run(t)
+		})
+	}
+}
+
+func (c Case) run(t *testing.T) {
+	only, skip := strings.Fields(c.Only), strings.Fields(c.Skip)
+	rep := Judge(t, c.World, func(id string) bool {
+		return (len(only) == 0 || slices.Contains(only, id)) && !slices.Contains(skip, id)
+	})
+	got := lines(rep)
+	if want := strings.TrimSpace(c.Want); got != want {
+		t.Errorf("found\n%s\nwant\n%s", got, want)
+	}
+	if worst := worst(got); rep.Verdict != worst {
+		t.Errorf("the verdict is %s, by the findings it is %s", rep.Verdict, worst)
+	}
+	for _, code := range unexplained(rep) {
+		t.Errorf("no check explains the code %q", code)
+	}
+	if c.Says == nil {
+		return
+	}
+	var text bytes.Buffer
+	if err := report.Write(&text, "text", rep, report.Options{Rules: checks.Rules()}); err != nil {
+		t.Fatal(err)
+	}
+	for _, says := range c.Says {
+		if !regexp.MustCompile("(?m)" + says).Match(text.Bytes()) {
+			t.Errorf("the report does not match %q:\n%s", says, &text)
+		}
+	}
+}
+
+// Judge gives the report of a check of the world's pull request by the selected checks.
+func Judge(t testing.TB, world string, selected func(id string) bool) *verdict.Report {
+	t.Helper()
+	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := registry.Open(w.Repo.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	rng, err := repo.Range(t.Context(), w.Base, w.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := gate.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w}, gate.Config{Selected: selected})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+func unexplained(rep *verdict.Report) (codes []string) {
+	for r := range rep.Results.All() {
+		for _, f := range r.Findings {
+			if !slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return explains(c, f.Code) }) {
+				codes = append(codes, f.Code)
+			}
+		}
+	}
+	return codes
+}
+
+func explains(c *checks.Check, code string) bool {
+	return slices.ContainsFunc(c.Codes, func(known checks.Code) bool { return known.ID == code })
+}
+
+// lines is the report in the form of Case.Want.
+func lines(rep *verdict.Report) string {
+	var out []string
+	for r := range rep.Results.All() {
+		doubts := false
+		for _, f := range r.Findings {
+			place := plain.Line(cmp.Or(f.Pos.String(), r.Subject))
+			out = append(out, fmt.Sprintf("%s: %s: %s: %s", place, f.Severity, r.Check, f.Code))
+			doubts = doubts || f.Severity == verdict.Doubt
+		}
+		if r.Verdict == verdict.Inconclusive && !doubts {
+			out = append(out, fmt.Sprintf("%s: %s: %s", r.Subject, r.Verdict, r.Check))
+		}
+	}
+	if out == nil {
+		return string(verdict.Passed)
+	}
+	return strings.Join(out, "\n")
+}
+
+// worst is the verdict of such lines.
+func worst(lines string) verdict.Verdict {
+	switch {
+	case strings.Contains(lines, ": "+verdict.Error.String()+": "):
+		return verdict.Failed
+	case strings.Contains(lines, ": "+verdict.Doubt.String()+": "):
+		return verdict.Inconclusive
+	}
+	return verdict.Passed
+}

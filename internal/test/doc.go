@@ -1,0 +1,2 @@
+// Package test builds worlds for tests, the demo and the benchmarks.
+package test
