@@ -49,6 +49,7 @@ func Main(args []string, sys frame.IO) int {
 	if sys.Stdin == nil {
 		sys.Stdin = strings.NewReader("")
 	}
+	defer runtime.KeepAlive(floor)
 	return frame.Run(sys, func() error {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()

@@ -262,7 +262,7 @@ func TestClaimForms(t *testing.T) {
 	for _, text := range []string{
 		"Acme is AAEP certified.", "Certified AAEP agent.", "An agent certified for AAEP.", "AAEP-certified",
 		"Acme has AAEP certification.", "Acme holds the AAEP certificate.",
-		"Acme is **AAEP** *certified*.", "Acme is AAEP <b>certified</b>.", "Acme is AA​EP certified.",
+		"Acme is **AAEP** *certified*.", "Acme is AAEP <b>certified</b>.", "Acme is AA\u200bEP certified.",
 		"Acme is ＡＡＥＰ certified.", "Acme is AАEP certified.",
 		"Acme is AAEP&nbsp;certi&shy;fied.",
 		"Acme is <!-- not --> AAEP certified.", "Acme is ~~not~~ AAEP certified.",
