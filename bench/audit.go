@@ -41,7 +41,7 @@ func (b *bench) history() ([]figure, error) {
 				size.Commits),
 			gate: spread(used[0]), peer: spread(used[1]), ratio: fmt.Sprintf("%.2fx", ratio),
 			memory: mebibytes(used[0]),
-			must:   "<= 0.5x, <= 350 MiB", holds: ratio <= 0.5 && peak <= 350, unjudged: b.quick,
+			must:   "<= 0.7x, <= 350 MiB", holds: ratio <= 0.7 && peak <= 350, unjudged: b.quick,
 			commands: []string{audit.String(), peer.String()}})
 	}
 	return figures, nil

@@ -28,7 +28,7 @@ var rooms = map[string]struct {
 	"base":        {1, "contains packages that import nothing of the project", 1100},
 	"strict":      {2, "reads JSON, YAML and schemas with one meaning", 3500},
 	"oap":         {3, "parses and signs the documents of the protocol", 5500},
-	"git":         {3, "reads a hostile Git repository", 8200},
+	"git":         {3, "reads a hostile Git repository", 8000},
 	"verdict":     {3, "defines finding, outcome, rule, report and the runner of a catalogue", 1200},
 	"forge":       {4, "reads and changes settings and comments at the forge", 2200},
 	"registry":    {4, "", 0},

@@ -10,17 +10,15 @@ import (
 	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/sha1x16"
 )
 
-// Each reads objects and gives them to f in the order of ids, one at a time. It is for large objects of which each is
-// a delta of the next or the one before, as the trees of a history are: one goroutine makes them, while others
-// verify those made before, many at a time where the processor can. Some 100 MiB of them are held at most. For
-// objects that have little to do with each other, several goroutines calling Read are faster. The error is the first in
-// the order of ids, f's own included, as of Read; or ctx's.
+// Each reads objects and gives them to f in the order of ids, one at a time. It is for large objects of which each is a
+// delta of the next or the one before, as the trees of a history are: one goroutine makes them, while others verify
+// those made before. For objects that have little to do with each other, several goroutines calling Read are faster.
+// The error is the first in the order of ids, f's own included, as of Read; or ctx's.
 func (s *Store) Each(ctx context.Context, ids []ID, limit int64, f func(i int, o Object) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	made, order := make(chan *batch), make(chan *batch, 1)
+	made, order := make(chan *pending), make(chan *pending, 1)
 	var running sync.WaitGroup
 	var crashed crash.Carrier
 	defer crashed.Rethrow()
@@ -30,50 +28,45 @@ func (s *Store) Each(ctx context.Context, ids []ID, limit int64, f func(i int, o
 		defer crashed.Catch(cancel)
 		defer close(made)
 		defer close(order)
-		s.batches(ids, limit, func(b *batch) bool {
-			for _, to := range []chan *batch{order, made} {
+		var l latest
+		for _, id := range ids {
+			o := s.unverified(id, limit, &l)
+			p := &o
+			p.done = make(chan struct{})
+			for _, to := range []chan *pending{order, made} {
 				select {
-				case to <- b:
+				case to <- p:
 				case <-ctx.Done():
-					return false
+					return
 				}
 			}
-			return true
-		})
+		}
 	})
 	for range runtime.GOMAXPROCS(0) {
 		running.Go(func() {
 			defer crashed.Catch(cancel)
-			for b := range made {
-				s.finish(b, limit)
-				close(b.done)
+			for p := range made {
+				s.finish(p, limit)
+				close(p.done)
 			}
 		})
 	}
 	i := 0
-	for b := range order {
+	for p := range order {
 		select {
-		case <-b.done:
+		case <-p.done:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		for _, p := range b.objects {
-			if p.err != nil {
-				return p.err
-			}
-			if err := f(i, Object{p.object.kind, p.object.data, p.pieces}); err != nil {
-				return err
-			}
-			i++
+		if p.err != nil {
+			return p.err
 		}
+		if err := f(i, Object{p.object.kind, p.object.data, p.pieces}); err != nil {
+			return err
+		}
+		i++
 	}
 	return ctx.Err()
-}
-
-// batch is what is verified together on its way through Each.
-type batch struct {
-	objects []pending
-	done    chan struct{} // closed when the objects are verified, or say why not
 }
 
 // pending is an object on its way through Each.
@@ -82,31 +75,7 @@ type pending struct {
 	object cached // without data where it is in pieces of others
 	pieces rope   // of a large tree
 	err    error
-}
-
-// maxBatch is from how many bytes of their own on the objects of a batch are complete.
-const maxBatch = 32 << 20
-
-// batches makes objects, as many at a time as are best verified together, until send returns false.
-func (s *Store) batches(ids []ID, limit int64, send func(*batch) bool) {
-	var b *batch
-	size := 0
-	var l latest
-	for i, id := range ids {
-		if b == nil {
-			b, size = &batch{done: make(chan struct{})}, 0
-		}
-		p := s.unverified(id, limit, &l)
-		b.objects = append(b.objects, p)
-		size += len(p.object.data)
-		if len(b.objects) < sha1x16.AtOnce() && size < maxBatch && i < len(ids)-1 {
-			continue
-		}
-		if !send(b) {
-			return
-		}
-		b = nil
-	}
+	done   chan struct{} // closed when the object is verified, or err says why not
 }
 
 // latest are the large trees made last, the newest at the end, of which git makes the next a delta; and those that they
@@ -272,49 +241,42 @@ func (t builtTree) apply(delta []byte, limit int64) (builtTree, error) {
 	return builtTree{pieces: pieces, root: t.root, deltas: deltas}, err
 }
 
-// finish verifies the objects of a batch: trees together, others one by one. What turns out wrong is read anew, as
-// Read does.
-func (s *Store) finish(b *batch, limit int64) {
-	s.verifyTrees(b)
-	for i := range b.objects {
-		p := &b.objects[i]
-		switch {
-		case p.err != nil || p.object.id == p.id:
-		case p.object.data == nil:
-			p.err = errAbsent
-		default:
-			p.object, p.err = s.verified(p.object, p.id)
-		}
-		if p.err != nil {
-			p.pieces = nil
-			p.object.kind, p.object.data, p.err = s.Read(p.id, limit)
-		}
+// finish verifies an object. What turns out wrong is read anew, as Read does.
+func (s *Store) finish(p *pending, limit int64) {
+	s.verifyTree(p)
+	switch {
+	case p.err != nil || p.object.id == p.id:
+	case p.object.data == nil:
+		p.err = errAbsent
+	default:
+		p.object, p.err = s.verified(p.object, p.id)
+	}
+	if p.err != nil {
+		p.pieces = nil
+		p.object.kind, p.object.data, p.err = s.Read(p.id, limit)
 	}
 }
 
-// verifyTrees sets the id of each tree of a batch that is what its id says.
-func (s *Store) verifyTrees(b *batch) {
-	var trees []*pending
-	var messages []sha1x16.Message
-	for i := range b.objects {
-		p := &b.objects[i]
-		if p.err == nil && p.object.kind == Tree && p.id.size == sha1.Size && p.object.id != p.id {
-			size, bytes := int64(len(p.object.data)), [][]byte{p.object.data}
-			if p.pieces != nil {
-				size, bytes = p.pieces.size(), p.pieces.bytes()
-			}
-			head := strconv.AppendInt([]byte("tree "), size, 10)
-			trees = append(trees, p)
-			messages = append(messages, slices.Concat(sha1x16.Message{append(head, 0)}, bytes))
-		}
+// verifyTree sets the id of a tree that is what its id says.
+func (s *Store) verifyTree(p *pending) {
+	if p.err != nil || p.object.kind != Tree || p.id.size != sha1.Size || p.object.id == p.id {
+		return
 	}
-	for i, sum := range sha1x16.Sum(messages) {
-		if p := trees[i]; BytesID(sum[:]) == p.id {
-			p.object.id = p.id
-			if p.object.data != nil {
-				s.cache.put(p.object)
-			}
-		}
+	size, pieces := int64(len(p.object.data)), [][]byte{p.object.data}
+	if p.pieces != nil {
+		size, pieces = p.pieces.size(), p.pieces.bytes()
+	}
+	h := sha1.New()
+	h.Write(append(strconv.AppendInt([]byte("tree "), size, 10), 0))
+	for _, piece := range pieces {
+		h.Write(piece)
+	}
+	if BytesID(h.Sum(nil)) != p.id {
+		return
+	}
+	p.object.id = p.id
+	if p.object.data != nil {
+		s.cache.put(p.object)
 	}
 }
 
