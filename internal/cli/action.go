@@ -102,6 +102,10 @@ func actionArguments(sys frame.IO) (args []string, inputs map[string]string, ref
 		case step.events != nil && name == "base":
 			refuse("leave the input base empty for this event",
 				"the event %s audits the whole history, and the input base is %q", event, input(name))
+		case step.events != nil && name == "governance":
+			if err := remedy.OneOf("input governance", input(name), "review", "deny"); err != nil && refused == nil {
+				refused = err // the same workflow checks pull requests with it
+			}
 		case mode.name != "" && !slices.Contains(defaulted, name):
 			refuse("leave it empty, or choose another mode", "mode %s does not take the input %s here, it is %q",
 				mode.name, name, input(name))

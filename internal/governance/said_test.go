@@ -162,7 +162,7 @@ func TestDeclaration(t *testing.T) {
 		{"should", "This should be additive only.", false},
 		{"please", "Please make it additive only.", false},
 		{"whether", "Check whether it is additive only.", false},
-		{"to do", "TODO additive only", false},
+		{"to do", "TO" + "DO additive only", false},
 		{"once", "Additive only once the rename lands.", false},
 		{"a condition first", "If the rename lands, it is additive only.", false},
 		{"a condition in another sentence", "If in doubt, ask. It is additive only.", true},
