@@ -8,8 +8,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
 )
 
-// Of has the next value of a sequence made while one is in use, by one goroutine, which has ended when the range over
-// it does. A panic of the sequence is one of whoever ranges.
+// Of prefetches one element of a sequence: a goroutine computes the next value while the caller uses the current one,
+// and exits when the loop ends. A panic of the sequence continues in the loop that ranges over it.
 func Of[T any](seq iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		type made struct {
