@@ -1,5 +1,5 @@
-// Package atomicfile replaces files: whoever reads one sees the old text or the new, whenever the writer or the machine
-// stops. What a killed writer left beside a file goes with a later write.
+// Package atomicfile replaces files atomically: a reader sees the old text or the new one, whenever the writer or the
+// machine stops. A later write removes the temporary files that a killed writer left.
 package atomicfile
 
 import (
@@ -15,22 +15,22 @@ import (
 	"time"
 )
 
-// A temporary file stands beside the one that it is to replace, as .NAME.RANDOM.oap-gate.tmp. Nothing is ever written
-// twice under one such name, so that to remove a stale one can take nothing from another writer.
+// A temporary file is created in the directory of the file that it will replace, as .NAME.RANDOM.oap-gate.tmp. No name
+// is ever used twice, so removing a stale file cannot remove one of another writer.
 const suffix = ".oap-gate.tmp"
 
 // stale is the age from which on a temporary file has no writer any more. That a process is gone could be asked too,
 // but a process of another container that shares the folder would seem so.
 const stale = time.Hour
 
-// Write replaces the file at path, which is on disk before it has that name, and removes the stale temporary files of
-// the same path. A new file has the mode, less the umask. On an error the old file stands.
+// Write replaces the file at path and removes stale temporary files of the same path. The data is on disk before the
+// file has that name. A new file has the mode, less the umask. If Write fails, the old file remains.
 func Write(path string, data []byte, mode fs.FileMode) error {
 	return WriteFunc(path, mode, bytesOf(data))
 }
 
-// WriteFunc is Write of what fill writes, which need not be in memory as a whole. On an error of fill's, too, the old
-// file stands.
+// WriteFunc is Write with the data that fill writes, which need not be in memory as a whole. If fill or the write
+// fails, the old file remains.
 func WriteFunc(path string, mode fs.FileMode, fill func(io.Writer) error) error {
 	return write(path, fill, mode, true, func(now time.Time) {
 		sweep(filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) }, now)
@@ -110,7 +110,8 @@ func create(path string, mode fs.FileMode) (*os.File, error) {
 	return f, err
 }
 
-// write writes beside path and renames. The time that sweep is given is the file system's own.
+// write writes a temporary file in the directory of path and renames it. The time that it passes to sweep is the file
+// system's.
 func write(path string, fill func(io.Writer) error, mode fs.FileMode, sync bool, sweep func(now time.Time)) error {
 	f, err := create(path, mode)
 	if err != nil {
@@ -162,7 +163,8 @@ func sweepOpen(folder *os.File, of func(name string) bool, now time.Time, remove
 // IsTemporary reports whether a file of that name is one that a writer is filling, or has left.
 func IsTemporary(name string) bool { return nameOf(name) != "" }
 
-// nameOf is the name of the file that a temporary file was to replace, empty where create makes no such name.
+// nameOf returns the name of the file that a temporary file was to replace. It returns "" for a name that create does
+// not generate.
 func nameOf(temporary string) string {
 	rest, hidden := strings.CutPrefix(temporary, ".")
 	rest, ours := strings.CutSuffix(rest, suffix)
@@ -198,8 +200,8 @@ func Create(dir *os.Root, name string, data []byte, mode fs.FileMode) error {
 	return named(err, name)
 }
 
-// Replace replaces a file of a folder, which is on disk before it has that name, and removes the stale temporary files
-// of the same name. On an error the old file stands.
+// Replace replaces a file of a directory and removes stale temporary files of the same name. The data is on disk before
+// the file has that name. If Replace fails, the old file remains.
 func Replace(dir *os.Root, name string, data []byte, mode fs.FileMode) error {
 	beside := temporary(name)
 	if err := Create(dir, beside, data, mode); err != nil {
@@ -210,7 +212,7 @@ func Replace(dir *os.Root, name string, data []byte, mode fs.FileMode) error {
 	}
 	info, err := dir.Stat(name)
 	if err != nil {
-		return nil // it is written, and somebody else has taken it away
+		return nil // the file was written, and another process has removed it
 	}
 	if folder, err := dir.Open("."); err == nil {
 		sweepOpen(folder, func(of string) bool { return of == name }, info.ModTime(), dir.Remove)
@@ -218,7 +220,7 @@ func Replace(dir *os.Root, name string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// temporary is a name for what is to become the file of that name.
+// temporary returns a new temporary name for the file called name.
 func temporary(name string) string { return "." + name + "." + rand.Text() + suffix }
 
 // fillSynced writes a file to disk.
@@ -229,7 +231,7 @@ func fillSynced(f *os.File, data []byte) error {
 	return f.Sync()
 }
 
-// named is an error that names the file itself: a temporary name is drawn at random, and two runs must say the same.
+// named returns err with the file's own name in it. A temporary name is random, and two runs must print the same.
 func named(err error, name string) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: at.Op, Path: name, Err: at.Err}
