@@ -1,5 +1,5 @@
-// Package crash hands a panic of a goroutine on to whoever waits for the goroutine, where the program can end in good
-// order: with one line on stderr and its reports written.
+// Package crash carries a panic from a goroutine to the one that waits for it. There the program can end in order, with
+// one line on stderr and its reports written.
 package crash
 
 import "sync"
