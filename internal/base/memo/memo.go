@@ -19,12 +19,13 @@ type Memo struct {
 // New makes a memo that holds values of at most so many bytes together.
 func New(most int) *Memo { return &Memo{most: most, known: map[any]any{}} }
 
-// entry is what one value weighs beside what weigh tells: its key, its place in the map, a few words of its own.
+// entry is the weight of one value in addition to what weigh returns: its key, its place in the map, a few words of its
+// own.
 const entry = 1 << 10
 
-// Get is the value of a key: the one that m holds, else that of work, which m holds from then on. What work gives
-// must hang on the key alone, and nobody may change it; a key is of a type of its caller's own. A memo that is full is
-// emptied: which value will be asked for again cannot be told, and forgetting costs time alone.
+// Get returns the value that m holds for key; if there is none, it calls work and keeps the result. The result must
+// depend on the key only, and nobody may change it. Each caller uses a key type of its own. A full memo is emptied:
+// nothing predicts which value will be needed again, and forgetting only costs time.
 func Get[V any](m *Memo, key any, weigh func(V) int, work func() V) V {
 	if m == nil {
 		return work()
@@ -58,7 +59,8 @@ func (m *Memo) put(key, v any, weight int) {
 	m.weight += weight
 }
 
-// A text of at most small bytes is decoded beside others, a larger one alone: a megabyte can take a hundred of memory.
+// Texts of at most small bytes are decoded concurrently, a larger one alone: decoding 1 MiB can take a hundred times as
+// much memory.
 const small = 64 << 10
 
 var large sync.Mutex
