@@ -1,7 +1,7 @@
 package plain
 
-// Distance is the Damerau-Levenshtein distance (optimal string alignment), or more than most where it is more. Its time
-// is that of the shorter text times most.
+// Distance returns the Damerau-Levenshtein distance (optimal string alignment) of a and b, or a number above most if it
+// exceeds most. It takes time proportional to the length of the shorter text times most.
 func Distance(a, b []rune, most int) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]

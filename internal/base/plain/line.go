@@ -10,17 +10,18 @@ import (
 // maxMarks is how many combining marks may follow a letter; more would grow over the lines around them.
 const maxMarks = 4
 
-// Line makes foreign text safe to stand anywhere in a line of a log or terminal, at its start too. What it
-// changes stays visible, in the spelling of a Go string literal (\n, \x1b, \u202e, \xff for a byte that is no
-// UTF-8). The result
+// Line makes foreign text safe anywhere in a line of a log or terminal, also at the start of the line. What it changes
+// stays visible, in the spelling of a Go string literal (\n, \x1b, \u202e, \xff for a byte that is not UTF-8). The
+// result
+//
 //   - is one line of printable characters: no controls, line or paragraph separators, escape sequences,
 //     bidirectional, zero-width, private-use or unassigned characters, and no blank but U+0020;
-//   - holds no combining mark without a letter, nor more than four on one;
-//   - holds no "##[" and does not start, after blanks, with a colon: so it neither is a workflow command
-//     of the GitHub runner nor holds one. The caller must not write it next to a '#' or behind a ':' that
-//     starts the line.
+//   - has no combining mark without a letter, and at most four on one;
+//   - has no "##[" and does not start, after blanks, with a colon: so it neither is nor contains a workflow
+//     command of the GitHub runner. The caller must not write it next to a '#' or after a ':' that starts the
+//     line.
 //
-// Backslashes are left alone, so that the text may spell what looks like an escape; it has no effect.
+// Line does not escape backslashes, so the text may spell what looks like an escape; this has no effect.
 func Line(s string) string {
 	if isPlain(s) {
 		return s

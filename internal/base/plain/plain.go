@@ -1,4 +1,4 @@
-// Package plain says a thing in the form that the one who reads it takes as it is: one function each.
+// Package plain formats counts, hashes, durations, shell words and single lines for output.
 package plain
 
 import (
@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// Cut is the first most characters of a text, and "…" in place of what is left out.
+// Cut returns the first most characters of text, and "…" if there are more.
 func Cut(text string, most int) string {
 	n := 0
 	for i := range text {
@@ -24,7 +24,7 @@ func Cut(text string, most int) string {
 	return text
 }
 
-// Count is a number with what is counted: "1 check", "2 checks", "0 witnesses".
+// Count formats a number with its noun: "1 check", "2 checks", "0 witnesses".
 func Count(n int, noun string) string {
 	many := noun + "s"
 	if strings.HasSuffix(noun, "ss") {
@@ -33,7 +33,7 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + Plural(n, noun, many)
 }
 
-// Plural is the word that stands with a number: one or many.
+// Plural returns one if n is 1, else many.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -41,7 +41,7 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// SHA256 is the SHA-256 of some bytes in lower-case hexadecimal digits.
+// SHA256 returns the SHA-256 of data in lower-case hexadecimal digits.
 func SHA256(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
@@ -53,7 +53,7 @@ func IsHex(text string) bool { return strings.Trim(text, "0123456789abcdef") == 
 // IsSHA256 reports whether a text is a SHA-256 as [SHA256] writes one.
 func IsSHA256(text string) bool { return len(text) == 2*sha256.Size && IsHex(text) }
 
-// Redacted is a URL without its password, for a report, which is public.
+// Redacted returns a URL without its password, for a report, which is public.
 func Redacted(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -78,7 +78,7 @@ func Pattern(expression string) func() *regexp.Regexp {
 
 var shellWord = Pattern(`^[A-Za-z0-9._/][A-Za-z0-9._/:-]*$`)
 
-// ShellWord is a text as one word of a shell's command. The result may hold control characters.
+// ShellWord quotes text as one word of a shell command. The result may contain control characters.
 func ShellWord(text string) string {
 	if shellWord().MatchString(text) {
 		return text
@@ -88,11 +88,11 @@ func ShellWord(text string) string {
 
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
-// Unescape is the name of the member that a reference token of a JSON Pointer spells (RFC 6901 section 4), as
-// strict.Escape spells it.
+// Unescape returns the member name that a reference token of a JSON Pointer spells (RFC 6901 section 4). It reverses
+// strict.Escape.
 func Unescape(token string) string { return unescape.Replace(token) }
 
-// Value is what a JSON Pointer (RFC 6901) leads to in a decoded JSON text, and whether there is such a value.
+// Value returns the value that a JSON Pointer (RFC 6901) refers to in a decoded JSON text, and whether it exists.
 func Value(root any, pointer string) (value any, found bool) {
 	value = root
 	for rest, more := strings.CutPrefix(pointer, "/"); more; {
@@ -116,5 +116,5 @@ func Value(root any, pointer string) (value any, found bool) {
 	return value, true
 }
 
-// Short is the beginning of a commit's id, as people are shown it.
+// Short returns the first 12 digits of a commit id, as reports show it.
 func Short(commit string) string { return commit[:min(len(commit), 12)] }

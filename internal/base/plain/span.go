@@ -17,9 +17,9 @@ var units = []struct {
 }{{Day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"},
 	{time.Millisecond, "millisecond"}}
 
-// Span is d in its largest unit and the next that is not zero: "111 days", "29 days 23 hours". What is left below
-// both is cut off. 90 days and one millisecond are "90 days 1 millisecond", so that what is over a bound is told as
-// over. Less than a millisecond is "0 seconds".
+// Span formats d in its largest unit and the next smaller one, unless that is zero: "111 days", "29 days 23 hours". It
+// cuts off the rest, except that 90 days and one millisecond are "90 days 1 millisecond", so that a value above a bound
+// is printed as above it. Less than a millisecond is "0 seconds".
 func Span(d time.Duration) string {
 	sign := ""
 	if d < 0 {
