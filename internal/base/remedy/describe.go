@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Describe splits an error into what happened and what would mend it, which only a bug leaves empty.
+// Describe splits an error into what happened and what would fix it. Only a bug leaves the fix empty.
 func Describe(err error) (message, fix string) {
 	e, ok := errors.AsType[Fixer](err)
 	switch {

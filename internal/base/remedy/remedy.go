@@ -1,4 +1,4 @@
-// Package remedy is the error that carries what to do about it.
+// Package remedy attaches to an error what to do about it.
 package remedy
 
 import (
@@ -6,24 +6,24 @@ import (
 	"fmt"
 )
 
-// Error is an error with the command or the value that would do.
+// Error is an error with the command or the value that fixes it.
 type Error struct {
 	error
 	fix string
 }
 
-// Unwrap gives the error without its remedy.
+// Unwrap returns the error without its fix.
 func (e *Error) Unwrap() error { return e.error }
 
-// Fix is the command or the value that would do; empty where nothing would.
+// Fix returns the command or the value that fixes the error, or "" if there is none.
 func (e *Error) Fix() string { return e.fix }
 
-// Errorf is an error with what would do.
+// Errorf returns an error with its fix.
 func Errorf(fix, format string, args ...any) error {
 	return &Error{fmt.Errorf(format, args...), fix}
 }
 
-// coded is an error with the code by which scripts know it.
+// coded is an error with the code that scripts compare.
 type coded struct {
 	Fixer
 	code string
@@ -45,13 +45,13 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// Fixer is an error that says what would do.
+// Fixer is an error that knows its fix.
 type Fixer interface {
 	error
 	Fix() string
 }
 
-// With says what mends err, unless err itself does; nil stays nil.
+// With adds a fix to err unless err has one. It returns nil for nil.
 func With(err error, fix string) error {
 	if _, ok := errors.AsType[Fixer](err); ok || err == nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
 
-// HTTPURL is the URL of a flag, nil where that is empty.
+// HTTPURL parses the URL of a flag. It returns nil for an empty text.
 func HTTPURL(flag, text string) (*url.URL, error) {
 	if text == "" {
 		return nil, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
 
-// OneOf refuses a value that is none of those known; name is the flag that has it.
+// OneOf returns an error if value is not one of the known values; name is the flag's name.
 func OneOf(name, value string, known ...string) error {
 	if slices.Contains(known, value) {
 		return nil
@@ -15,7 +15,7 @@ func OneOf(name, value string, known ...string) error {
 	return Errorf("use one of "+strings.TrimPrefix(strings.Join(known, ", "), ", "), "%s %q is not known", name, value)
 }
 
-// Likely are the known words, at most three, that somebody who wrote word may have meant, the nearest first.
+// Likely returns at most three known words that the user may have meant by word, the nearest first.
 func Likely(word string, known []string) []string {
 	const most = 2
 	word = strings.ToLower(word)
