@@ -62,12 +62,12 @@ var (
 	ErrUnverified = errors.New("checkpoint without a valid signature of the demanded key")
 )
 
-// Absent stands for the id of a data folder that is not there.
+// Absent replaces the id of a data directory that does not exist.
 const Absent = "-"
 
-// Root is the SHA-256 of six lines, each with its line end: "oap-gate checkpoint v1", the id of the tip, and the ids
-// of the trees implementations, peer-witnesses, revocations and workflow-anchors in it, Absent for one that is
-// not there.
+// Root returns the SHA-256 of six lines, each with its line end: "oap-gate checkpoint v1", the id of the tip, and the
+// ids of its trees implementations, peer-witnesses, revocations and workflow-anchors, with Absent for one that does not
+// exist.
 func Root(tip string, trees [4]string) [sha256.Size]byte {
 	return sha256.Sum256([]byte("oap-gate checkpoint v1\n" + tip + "\n" + strings.Join(trees[:], "\n") + "\n"))
 }
@@ -85,8 +85,8 @@ func New(origin string, size int, tip string, trees [4]string, policy int, signe
 	return c, c.check()
 }
 
-// Is reports whether the checkpoint is of this tip with these trees, which must come from the commit that stands at
-// position Size of the first-parent chain under audit.
+// Is reports whether the checkpoint is of this tip with these trees. They must come from the commit at position Size of
+// the first-parent chain under audit.
 func (c *Checkpoint) Is(tip string, trees [4]string) bool {
 	return c.Tip == tip && c.Root == Root(tip, trees)
 }
@@ -122,7 +122,7 @@ func isOrigin(s string) bool {
 			func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == utf8.RuneError })
 }
 
-// Body is the checkpoint's text, without signatures.
+// Body returns the checkpoint's text, without signatures.
 func (c *Checkpoint) Body() []byte {
 	body := fmt.Appendf(nil, "%s\n%d\n%s\npolicy %d\nsigners %s\ntip %s\n", c.Origin, c.Size,
 		base64.StdEncoding.EncodeToString(c.Root[:]), c.Policy, c.Signers, c.Tip)
@@ -135,7 +135,7 @@ func (c *Checkpoint) Body() []byte {
 	return body
 }
 
-// Encode is the file's content: the body alone, or a note if there is a signer. Ed25519 being deterministic, the
+// Encode returns the file's content: only the body, or a note if there is a signer. Ed25519 is deterministic, so the
 // same key gives the same bytes.
 func (c *Checkpoint) Encode(signer note.Signer) ([]byte, error) {
 	if err := c.check(); err != nil {
@@ -155,8 +155,8 @@ func (c *Checkpoint) Encode(signer note.Signer) ([]byte, error) {
 const maxBytes = 64 << 10
 
 // Parse reads a checkpoint, signed or not. With a verifier it must be a note with a valid signature of that key; other
-// signatures may stand beside it. Without one, signatures are not looked at. Only the spelling that Encode gives is
-// accepted. Errors wrap ErrMalformed or ErrUnverified.
+// signatures are allowed. Without a verifier, Parse ignores signatures. It accepts only the spelling that Encode
+// writes. Errors wrap ErrMalformed or ErrUnverified.
 func Parse(data []byte, verifier note.Verifier) (*Checkpoint, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d are read", ErrMalformed, len(data), maxBytes)
@@ -247,8 +247,9 @@ func parseBody(text string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Origin is the name of a registry by the URL that it was cloned from: without scheme, user, .git and slashes at the
-// end, the host in lower case; empty where the URL gives none. So mirrors that clone by https and by SSH agree.
+// Origin returns the name of a registry from the URL that it was cloned from: the URL without scheme, user, .git and
+// trailing slashes, with the host in lower case, so that mirrors that clone by https and by SSH agree. It returns "" if
+// the URL has no name.
 func Origin(remote string) string {
 	rest := remote
 	if _, after, ok := strings.Cut(remote, "://"); ok {
@@ -286,7 +287,7 @@ func Read(path string, verifier note.Verifier) (*Checkpoint, error) {
 	return c, nil
 }
 
-// readFile reads a regular file of at most limit bytes; of a larger one, limit+1.
+// readFile reads a regular file of at most limit bytes. If the file is larger, it returns limit+1 bytes.
 func readFile(path string, limit int64) ([]byte, error) {
 	// Opening a FIFO would wait for a writer.
 	info, err := os.Stat(path)
@@ -303,9 +304,9 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// WriteFile puts the checkpoint into a file, signed if there is a signer. Whenever the process or the machine stops,
-// the file is as it was before or as it is afterwards; see package atomicfile for what may be left beside it. Where it
-// cannot be written, the old file stands.
+// WriteFile writes the checkpoint to a file, signed if there is a signer. Whenever the process or the machine stops,
+// the file has its old or its new content; package atomicfile says which temporary files may be left. If the write
+// fails, the old file remains.
 func (c *Checkpoint) WriteFile(path string, signer note.Signer) error {
 	data, err := c.Encode(signer)
 	if err != nil {
