@@ -130,8 +130,8 @@ func isKeyType(word string) bool {
 		func(prefix string) bool { return strings.HasPrefix(word, prefix) })
 }
 
-// options reads the options at the beginning of text and gives what follows them. Their names are of any letter
-// case; a value stands in quotes.
+// options parses the options at the beginning of text and returns the rest. Their names may have any letter case; their
+// values are quoted.
 func (s *signer) options(text string) (rest string, err error) {
 	seen := map[string]bool{}
 	for {
@@ -237,7 +237,7 @@ func matchList(text, list string) bool {
 	return found
 }
 
-// matchPattern is ssh's match_pattern: "*" stands for any bytes, "?" for one.
+// matchPattern does what ssh's match_pattern does: "*" matches any bytes, "?" matches one.
 func matchPattern(text, pattern string) bool {
 	star, mark := -1, 0
 	t, p := 0, 0

@@ -48,7 +48,7 @@ const (
 	maxSignature      = 64 << 10
 )
 
-// ErrTooLarge means that a keyring or an allowed signers file is over its limit.
+// ErrTooLarge means that a keyring or an allowed signers file exceeds its limit.
 var ErrTooLarge = errors.New("over the limit")
 
 // Verifier holds the trusted keys. It is safe for concurrent use.
@@ -77,9 +77,9 @@ func New(keyring, allowedSigners []byte) (*Verifier, error) {
 	return v, nil
 }
 
-// SignersSHA256 is a digest of the trusted keys, 64 hexadecimal digits in lower case: the SHA-256 of three lines,
+// SignersSHA256 returns a digest of the trusted keys, 64 hexadecimal digits in lower case: the SHA-256 of three lines,
 // each with its line end, "oap-gate signers v1", the hexadecimal SHA-256 of the keyring's bytes, and that of the
-// allowed signers file's bytes; "-" stands for one that was not given.
+// allowed signers file's bytes. A "-" replaces the sum of a file that was not given.
 func (v *Verifier) SignersSHA256() string { return v.digest }
 
 func digest(files ...[]byte) string {

@@ -22,8 +22,8 @@ type pgpKey struct {
 	public  *packet.PublicKey
 	signer  string
 	id      string    // fingerprint
-	created time.Time // of the younger of primary key and subkey
-	expires time.Time // of whatever expires first; zero: never
+	created time.Time // when the younger of primary key and subkey was created
+	expires time.Time // when the first of the two expires; zero: never
 	refused string    // why no signature by it counts
 }
 
@@ -154,15 +154,15 @@ func signingKeys(e *openpgp.Entity) []*pgpKey {
 	return keys
 }
 
-// identities are the user ids in the order of their texts.
+// identities returns the user ids, sorted by their texts.
 func identities(e *openpgp.Entity) []*openpgp.Identity {
 	all := slices.Collect(maps.Values(e.Identities))
 	slices.SortFunc(all, func(a, b *openpgp.Identity) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
-// selfSignature is the newest signature by which the key speaks of itself, on a user id that is not revoked if
-// there is one. openpgp.Entity.PrimarySelfSignature depends on map order where two are of the same second.
+// selfSignature returns the newest signature by which the key describes itself, on a user id that is not revoked if
+// there is one. openpgp.Entity.PrimarySelfSignature depends on map order if two signatures are of the same second.
 func selfSignature(e *openpgp.Entity) *packet.Signature {
 	newest := e.SelfSignature
 	for _, revoked := range []bool{false, true} {

@@ -15,8 +15,8 @@ import (
 
 const gitNamespace = "git"
 
-// verifySSH goes by `ssh-keygen -Y find-principals` and then `-Y verify`, as Git runs them. No cryptography is done
-// with a key that the allowed signers do not name, since whoever wrote the commit chose it.
+// verifySSH verifies as Git does, by `ssh-keygen -Y find-principals` and then `-Y verify`. It does no cryptography with
+// a key that the allowed signers do not name, since the author of the commit chose that key.
 func (v *Verifier) verifySSH(payload, text []byte, when time.Time) Result {
 	sig, err := decodeSSH(text)
 	if err != nil {
