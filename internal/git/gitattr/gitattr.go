@@ -44,8 +44,8 @@ type state struct {
 // builtIn are the macros that git has.
 var builtIn = Parse("", []byte("[attr]binary -diff -merge -text\n"), true, false)
 
-// Parse reads the text of a file in a directory. Macros are read where macros is true. With fold, case does not count
-// in patterns. As in git, a line that is malformed is none.
+// Parse reads the text of an attributes file in a directory. It reads macros if macros is true. If fold is true,
+// patterns ignore letter case. Like git, it ignores a malformed line.
 func Parse(dir string, text []byte, macros, fold bool) *File {
 	f := &File{Dir: dir, Size: len(text)}
 	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
