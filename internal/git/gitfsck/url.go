@@ -51,7 +51,7 @@ func unescape(url string) string {
 	return string(out)
 }
 
-// escape is the byte that a text begins with as %XX.
+// escape returns the byte that text spells at its start as %XX.
 func escape(text string) (byte, bool) {
 	if len(text) < 3 || text[0] != '%' {
 		return 0, false
