@@ -14,8 +14,8 @@ import (
 // character that no host name may hold.
 var ErrNotDNSName = errors.New("not a DNS name")
 
-// Domain says to whom a host belongs by the Public Suffix List. All names are lower-case A-labels without
-// a trailing dot.
+// Domain says who owns a host according to the Public Suffix List. All names are lower-case A-labels without a trailing
+// dot.
 type Domain struct {
 	Host string
 	// Registrable is one label below the public suffix, the list's private section included: the part that
@@ -34,11 +34,11 @@ type Domain struct {
 // Registrable finds the registrable domains of a host name by the embedded list alone.
 func Registrable(host string) (Domain, error) { return (*Suffixes)(nil).Registrable(host) }
 
-// Registrable finds the registrable domains of a host name, which may be in Unicode, in any letter case
-// and end in a dot. A top-level domain that no list knows is its own suffix.
+// Registrable returns the registrable domains of a host name, which may be in Unicode, in any letter case and end in a
+// dot. A top-level domain that no list knows is its own suffix.
 //
-// The error wraps ErrNotDNSName. Of a name that is wrong in an A-label alone all is set beside the error: whose it is
-// does not hang on that.
+// The error wraps ErrNotDNSName. If only an A-label of the name is wrong, Registrable returns the domain together with
+// the error, because the owner does not depend on that label.
 func (s *Suffixes) Registrable(host string) (Domain, error) {
 	name, unsound := Host(host)
 	if name == "" {
@@ -50,7 +50,7 @@ func (s *Suffixes) Registrable(host string) (Domain, error) {
 	return d, unsound
 }
 
-// below is the part of name that is one label longer than suffix, and the name where that is no longer than it.
+// below returns the part of name that is one label longer than suffix, or name if it is not longer than suffix.
 func below(name, suffix string) string {
 	rest, ok := strings.CutSuffix(name, "."+suffix)
 	if !ok {
@@ -59,9 +59,9 @@ func below(name, suffix string) string {
 	return rest[strings.LastIndexByte(rest, '.')+1:] + "." + suffix
 }
 
-// Host gives the one spelling of a DNS host name: lower-case A-labels without a trailing dot. It refuses,
-// with ErrNotDNSName, everything that a resolver could take for an IP address, such as 127.1 or 0x7f000001. Of an ASCII
-// name of which an A-label stands for nothing it gives the spelling beside the error.
+// Host returns the one spelling of a DNS host name: lower-case A-labels without a trailing dot. It refuses, with
+// ErrNotDNSName, everything that a resolver could take for an IP address, such as 127.1 or 0x7f000001. If an A-label of
+// an ASCII name decodes to nothing, Host returns the spelling together with the error.
 func Host(name string) (string, error) {
 	ascii := strings.ToLower(strings.TrimSuffix(name, "."))
 	var unsound error

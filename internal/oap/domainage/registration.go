@@ -9,8 +9,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
-// Why a reply gives no registration date. The first three are answers: the source was asked and knows no
-// date. The others are none: the date may exist, and another try may bring it.
+// Reasons why a reply has no registration date. The first three are answers: the source was asked and knows no date.
+// The others are not answers: the date may exist, and another attempt may find it.
 var (
 	ErrNoRegistration = errors.New("the domain is not registered")
 	ErrNoDate         = errors.New("the reply has no registration date")
@@ -44,8 +44,8 @@ type Age struct {
 	Source     string
 }
 
-// Latest combines what several sources say: of several dates the latest counts, since a later one means
-// that the domain changed hands or that an earlier one is not true. Zero registrations count for nothing.
+// Latest combines what several sources say. The latest date counts, because a later one means that the domain changed
+// hands or that an earlier one is wrong. Zero registrations are ignored.
 func Latest(of ...Registration) Age {
 	var age Age
 	for _, r := range of {

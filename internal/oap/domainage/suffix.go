@@ -18,8 +18,8 @@ const (
 // MaxSuffixes is the number of names that Suffixes may have.
 const MaxSuffixes = 1000
 
-// Suffixes are names that count as public suffixes of the private section beside those of the embedded list. They add
-// to the list and never remove from it. The nil pointer adds none.
+// Suffixes are names that count as public suffixes of the private section, in addition to those of the embedded list.
+// They never remove a suffix from the list. The nil pointer adds none.
 type Suffixes struct{ names map[string]bool }
 
 // NewSuffixes returns the suffixes of these names. The error says which name is not in lower-case A-labels, or that

@@ -18,14 +18,14 @@ const MaxWHOIS = 64 << 10
 // maxLines caps a WHOIS reply in lines. The parser takes time with their square: seconds for 64 KiB of them.
 const maxLines = 2000
 
-// FromWHOIS reads the creation date out of a WHOIS reply (RFC 3912 gives it no form). Only the domain's own block
-// counts, not when a contact or a name server was created. Of several creation dates the latest counts, since lines of
-// a reply may be of the registrant's making; so does the later reading of a date such as 03/04/2026. A date without a
-// zone is in UTC, one without a time is the end of that day.
+// FromWHOIS reads the creation date from a WHOIS reply (RFC 3912 defines no form). Only the domain's own block counts,
+// not when a contact or a name server was created. The latest of several creation dates counts, because the registrant
+// may write lines of a reply; for the same reason the later reading of a date such as 03/04/2026 counts. A date without
+// a zone is in UTC, one without a time is the end of that day.
 //
-// domain is a name as Host spells it. The error wraps ErrUnreadable (over MaxWHOIS or 2,000 lines, or no
-// WHOIS record), ErrLimited, ErrNoRegistration, ErrOtherDomain, ErrNoDate or ErrDate: one creation date that
-// cannot be read may be the latest, so it spoils the others.
+// domain is a name as Host spells it. The error wraps ErrUnreadable (over MaxWHOIS or 2,000 lines, or not a WHOIS
+// record), ErrLimited, ErrNoRegistration, ErrOtherDomain, ErrNoDate or ErrDate. A creation date that cannot be read may
+// be the latest, so FromWHOIS then returns none.
 func FromWHOIS(domain string, body []byte) (Registration, error) {
 	if lines := bytes.Count(body, []byte("\n")); len(body) > MaxWHOIS || lines > maxLines {
 		return Registration{}, fmt.Errorf("reading WHOIS reply: %d bytes in %d lines, expected at most %d in %d: %w",
@@ -77,7 +77,7 @@ func fields(text, extension string) (all []field) {
 	return fieldsOf(prepared)
 }
 
-// told returns a line without its blanks; empty if it is a comment.
+// told returns a line without its blanks, or "" if it is a comment.
 func told(line string) string {
 	line = strings.TrimSpace(line)
 	line = strings.TrimPrefix(line, "** ") // so .tr begins the line that names the domain
@@ -95,7 +95,7 @@ func fieldsOf(text string) (all []field) {
 		}
 		key, value, ok := strings.Cut(line, ":")
 		switch value = strings.TrimSpace(value); {
-		case !ok && name != "": // the value stands on a line of its own
+		case !ok && name != "": // the value is on the next line
 			key, value = name, line
 		case !ok:
 			continue
@@ -205,11 +205,11 @@ var creationKeys = map[string]bool{
 	"record created on": true, "domain registered": true,
 }
 
-// lastCreation returns the latest creation date of the domain: of the lines, but not of those that are others.
+// lastCreation returns the latest creation date of the domain among lines, ignoring those in others.
 func lastCreation(record *whoisparser.Domain, lines []field, others map[field]bool) (time.Time, error) {
 	var dates []string
 	for _, f := range lines {
-		// .gg tells in the same place when the fee is due.
+		// .gg prints the day on which the fee is due in the same place.
 		if creationKeys[f.key] && !others[f] && !strings.HasPrefix(f.value, "Registry fee due") {
 			dates = append(dates, f.value)
 		}
@@ -298,7 +298,7 @@ func parseDate(s string) (time.Time, bool) {
 	if day := latestReading(dateLayouts, s); !day.IsZero() {
 		last = day.Add(24*time.Hour - time.Second)
 	}
-	// Of their oldest names .uk, .ch and .ro know only when they were there.
+	// .uk, .ch and .ro know of their oldest names only a date before which they existed.
 	if before := latestReading(beforeLayouts, s); !before.IsZero() {
 		last = before
 	}
@@ -312,7 +312,7 @@ func latestReading(layouts []string, s string) (last time.Time) {
 		if err != nil {
 			continue
 		}
-		// An abbreviation that is not known stands for any zone: the one furthest behind gives the latest time.
+		// An unknown abbreviation may mean any zone: the one furthest behind gives the latest time.
 		if zone, offset := t.Zone(); offset == 0 && zone != "" && zone != "UTC" && zone != "GMT" {
 			t = t.Add(12 * time.Hour)
 		}
