@@ -13,7 +13,7 @@ var levels = map[Level]int{
 	"L1-NC": 1, "L3-NC": 3, "L5-FINANCE": 5, "L5-ORG": 5,
 }
 
-// Base is the number of the level without its suffix, or -1 where no such level exists.
+// Base returns the number of the level without its suffix, or -1 if there is no such level.
 func (l Level) Base() int {
 	if n, ok := levels[l]; ok {
 		return n
