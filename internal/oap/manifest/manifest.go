@@ -41,7 +41,7 @@ type Manifest struct {
 	ClaimedLevels []level.Level
 	SuiteVersion  string // conformance.suite_version
 
-	// Of ad_hoc_teamwork, RFC 0027.
+	// ConventionDiscoveryV2 is the member of ad_hoc_teamwork of that name (RFC 0027).
 	ConventionDiscoveryV2 bool
 	FallbackPolicy        FallbackPolicy
 }
@@ -55,10 +55,10 @@ type Publisher struct {
 // Registry is a publisher's entry in a register of companies.
 type Registry struct{ Type, ID, Country string }
 
-// FallbackPolicy is ad_hoc_teamwork.aht_fallback_policy, and the time-out beside it.
+// FallbackPolicy is ad_hoc_teamwork.aht_fallback_policy with the time-out next to it.
 type FallbackPolicy struct {
 	Class       string // policy_class
-	Assumptions int    // elements of assumptions; 0 where it is no array
+	Assumptions int    // elements of assumptions; 0 if it is not an array
 	HasTimeout  bool   // ad_hoc_teamwork.unilateral_timeout_ms is there and a number
 }
 
@@ -116,7 +116,7 @@ func (m *Manifest) attested(root map[string]any) {
 	}
 }
 
-const maxLevels = 64 // of a Manifest are kept: fewer exist
+const maxLevels = 64 // a Manifest keeps at most this many: fewer levels exist
 
 // ReceiptMember returns the JSON Pointer of the member that ReceiptURI is, and its name for people. Where the Manifest
 // names no Receipt, it is the member that should.
@@ -127,7 +127,7 @@ func (m *Manifest) ReceiptMember() (pointer, name string) {
 	return "/conformance/receipt_uri", "conformance.receipt_uri"
 }
 
-// member is a text of its own, so that the whole is not kept for a part.
+// member returns a copy of a text, so that a part does not keep the whole document in memory.
 func member(v any, names ...string) string { return strings.Clone(strict.String(v, names...)) }
 
 // number is member, or the digits of a number.
@@ -145,8 +145,8 @@ func policyOf(teamwork any) FallbackPolicy {
 	return p
 }
 
-// Unnamed says why a Manifest does not say who publishes, by DID and legal name; empty where it does. A text that is no
-// DID could be another one for each implementation of a publisher.
+// Unnamed says why a Manifest does not name its publisher by DID and legal name, or returns "" if it does. A text that
+// is not a DID could differ in each implementation of one publisher.
 func (m *Manifest) Unnamed() string {
 	if folded(m.Publisher.DID) == "" || folded(m.Publisher.LegalName) == "" {
 		return "names no publisher did or legal_name"
