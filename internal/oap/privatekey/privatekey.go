@@ -26,8 +26,8 @@ const (
 	overhang = 64 << 10
 )
 
-// Find returns the kind of the first private key in the first or last MiB of a file, such as "a PEM block"; empty if
-// there is none but keys that an RFC publishes.
+// Find returns the kind of the first private key in the first or last MiB of a file, such as "a PEM block". It returns
+// "" if there is none, and ignores keys that an RFC publishes.
 func Find(text []byte) string {
 	text = utf8Of(text)
 	parts := [][]byte{text}
@@ -135,8 +135,8 @@ func alphabet(text string) string {
 	return text + strings.Repeat("=", -len(text)&3)
 }
 
-// secretOf returns the secret of a private key in DER: PKCS #8, encrypted or not, PKCS #1, SEC 1, or that of DSA. It is
-// empty if the text is none of these.
+// secretOf returns the secret of a private key in DER: PKCS #8, encrypted or not, PKCS #1, SEC 1, or that of DSA. It
+// returns "" for any other text.
 func secretOf(der []byte) []byte {
 	var inner, algorithm, secret cryptobyte.String
 	input := cryptobyte.String(der)
