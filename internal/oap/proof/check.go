@@ -62,13 +62,13 @@ func refuse(code, format string, args ...any) error {
 
 // Result is what a proof shows, as far as it was verified.
 type Result struct {
-	Log       *Key  // of the policy that signed; nil: none did yet
+	Log       *Key  // the log of the policy that signed; nil: none yet
 	Entry     Entry // zero until the log is known to have it
 	Listing   Listing
 	Revoked   bool
 	AsOf      time.Time // at which the quorum vouched for the log; zero: the policy has no quorum
 	Cosigned  int       // witnesses of the policy that did
-	Witnesses int       // of the policy
+	Witnesses int       // number of witnesses in the policy
 }
 
 // Listing is what a listing says of an implementation. It is zero until the listing is known to be valid.
@@ -110,7 +110,7 @@ func Check(data []byte, slug string, o Options) (*Result, error) {
 	return r, r.age(o)
 }
 
-// signatures are the steps of the log's signature and of the quorum.
+// signatures checks the log's signature and the quorum.
 func (r *Result) signatures(s *Signed, o Options) error {
 	for _, log := range o.Policy.Logs {
 		signature, err := log.Key.Signature(s)
@@ -154,7 +154,7 @@ func (r *Result) signatures(s *Signed, o Options) error {
 	return nil
 }
 
-// contents are the steps that compare the parts of the proof with each other.
+// contents compares the parts of the proof with each other.
 func (r *Result) contents(f *File, slug string) error {
 	if f.Index != f.Signed.Size-1 {
 		return refuse("proof-not-current", "the proof is of entry %d in a log of %d entries; expected the newest",

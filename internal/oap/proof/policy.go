@@ -37,7 +37,7 @@ type Peer struct {
 type member struct {
 	witness int // in Policy.Witnesses
 	members []*member
-	atLeast int // of the members of a group; 0: it is a witness
+	atLeast int // how many members of a group must cosign; 0: it is a witness
 	grouped bool
 }
 
