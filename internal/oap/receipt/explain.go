@@ -36,9 +36,9 @@ type Known struct {
 }
 
 // Explain says which mistake would make an EdDSA signature by that name verify under a key of d: another JSON form, a
-// digest signed in place of the text, another encoding of the signature, a member that was changed or added since. It
-// says "" where none of these does, and where the Receipt is too large to try. It decides nothing: a signature that
-// needs an explanation does not verify.
+// signed digest instead of the text, another encoding of the signature, a member that was changed or added since. It
+// returns "" if none of these does, and if the Receipt is too large to try. It decides nothing: a signature that needs
+// an explanation does not verify.
 func Explain(r *Receipt, d *did.Document, by string, known []Known) string {
 	if len(r.text) > maxExplained {
 		return ""
@@ -89,7 +89,7 @@ type explainer struct {
 	tried int
 }
 
-// verifies tells by which key the signature is one of message, "" by none.
+// verifies returns the name of the key under which the signature of message verifies, or "".
 func (e *explainer) verifies(message []byte) string {
 	for _, k := range e.keys {
 		if e.tried == maxTries {
@@ -239,7 +239,7 @@ func otherForms(text, right []byte, is func([]byte, string) string) string {
 	return ""
 }
 
-// served is the Receipt's text without signatures and peer_witnesses, its members in their order.
+// served returns the Receipt's text without signatures and peer_witnesses, with its members in their order.
 func served(text []byte) []byte {
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	if _, err := d.ReadToken(); err != nil {
@@ -320,7 +320,7 @@ func (e *explainer) changed(known []Known, is func([]byte, string) string) strin
 	return ""
 }
 
-// with is the object with another value at the path, nil where nothing stands there.
+// with returns the object with another value at the path, or nil if there is nothing at the path.
 func with(root map[string]any, path []string, value any) map[string]any {
 	old, there := root[path[0]]
 	if !there {

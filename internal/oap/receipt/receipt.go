@@ -41,7 +41,7 @@ type Receipt struct {
 	url  string
 	text []byte
 
-	memo *memo.Memo        // nil: each call works anew
+	memo *memo.Memo        // nil: each call computes its result again
 	sum  [sha256.Size]byte // of text, where there is a memo
 
 	ID                 string // receipt_id
@@ -61,7 +61,7 @@ type Receipt struct {
 
 	Signatures       []Signature
 	PeerWitnesses    []PeerWitness
-	PeerWitnessCount int // elements of peer_witnesses, those that are no objects included
+	PeerWitnessCount int // elements of peer_witnesses, also those that are not objects
 
 	ExternalAudit  ExternalAudit
 	RegistryAnchor bool // the member registry_anchor is there, whatever is in it
@@ -90,8 +90,8 @@ type ExternalAudit struct {
 	Framework  string
 	AuditorDID string
 	ValidUntil string
-	// Until is the first moment at which the audit is over: valid_until, or for a date the end of that day in
-	// UTC. It is zero where valid_until is neither.
+	// Until is the first moment at which the audit has expired: valid_until, or the end of that day in UTC if it is a
+	// date. It is zero if valid_until is neither.
 	Until time.Time
 }
 
@@ -127,7 +127,7 @@ func Parse(url string, data []byte) (*Receipt, error) {
 
 func decode(url string, data []byte) (map[string]any, error) {
 	limits := strict.Remote(MaxBytes)
-	limits.Values = 0 // a Receipt tells of as many tests as were run
+	limits.Values = 0 // a Receipt lists as many tests as were run
 	doc, err := strict.Parse(url, data, limits)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func decode(url string, data []byte) (map[string]any, error) {
 	return root, nil
 }
 
-// member is a text of its own, so that the whole is not kept for a part.
+// member returns a copy of a text, so that a part does not keep the whole document in memory.
 func member(v any, names ...string) string { return strings.Clone(strict.String(v, names...)) }
 
 // RememberIn has r keep in m what is worked out of it, for all Receipts of the same text. It must be called before r is
@@ -152,8 +152,8 @@ func (r *Receipt) Size() int {
 	return 2*len(r.text) + 48*(len(r.Signatures)+len(r.PeerWitnesses)) + 16*len(r.ClaimedLevels)
 }
 
-// root is the Receipt decoded, anew at each call: many Receipts may wait to be judged, and a text can take some hundred
-// times its size when it is decoded. The caller has waited by memo.Decoding.
+// root decodes the Receipt at each call: many Receipts may wait to be judged, and decoding can take some hundred times
+// the size of the text. The caller has waited by memo.Decoding.
 func (r *Receipt) root() map[string]any {
 	root, err := decode(r.url, r.text)
 	if err != nil {
@@ -275,7 +275,7 @@ func whole(v any) (int64, bool) {
 	return int64(f), true
 }
 
-// Violations are those of the receipt schema.
+// Violations returns the violations of the receipt schema.
 func (r *Receipt) Violations() []schema.Violation {
 	all := remembered(r, "violations", func(all []schema.Violation) int {
 		size := 0
@@ -290,7 +290,7 @@ func (r *Receipt) Violations() []schema.Violation {
 	return slices.Clone(all)
 }
 
-// SignedBytes is what the implementation and its co-signers sign: the canonical JSON without signatures and
+// SignedBytes returns what the implementation and its co-signers sign: the canonical JSON without signatures and
 // peer_witnesses.
 func (r *Receipt) SignedBytes() ([]byte, error) {
 	return r.canonicalWithout("signatures", "peer_witnesses")
@@ -302,8 +302,8 @@ func (r *Receipt) SignedBytesWithoutAnchor() ([]byte, error) {
 	return r.canonicalWithout("signatures", "peer_witnesses", "registry_anchor")
 }
 
-// WitnessedBytes is what a peer witness signs: the canonical JSON without peer_witnesses, the signatures
-// included (RFC 0019 section 7.1).
+// WitnessedBytes returns what a peer witness signs: the canonical JSON without peer_witnesses, with the signatures (RFC
+// 0019 section 7.1).
 func (r *Receipt) WitnessedBytes() ([]byte, error) { return r.canonicalWithout("peer_witnesses") }
 
 // canonicalWithout gives bytes that must not be changed.
@@ -341,9 +341,9 @@ func Placeholder(s string) bool {
 		func(reserved string) bool { return strings.HasPrefix(s, reserved) })
 }
 
-// Minified are the SHA-256, in hex, of a JSON text without its white space: with strings and numbers as written, and as
-// JavaScript writes them; none where the text is no JSON. Pinning one of these in place of the served bytes is the
-// usual mistake.
+// Minified returns the SHA-256, in hex, of a JSON text without its white space: with strings and numbers as written,
+// and as JavaScript writes them. It returns nil if the text is not JSON. Pinning one of these instead of the served
+// bytes is the usual mistake.
 func Minified(text []byte) []string {
 	var compact bytes.Buffer
 	if json.Compact(&compact, text) != nil {

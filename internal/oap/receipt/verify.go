@@ -92,7 +92,7 @@ func verifyOnce(r *Receipt, d *did.Document, whose string, mine func(by string) 
 	return v
 }
 
-// digest stands for keys, with all that is said of them.
+// digest returns a text that is equal for equal keys with equal attributes.
 func digest(keys any) string {
 	text, err := json.Marshal(keys)
 	if err != nil {
@@ -144,7 +144,7 @@ func VerifyBy(keys []did.Key, message []byte, text string) bool {
 	})
 }
 
-// forms are the texts that a signature may cover, in the order in which they are tried.
+// forms returns the texts that a signature may cover, in the order in which they are tried.
 func (r *Receipt) forms() ([][]byte, error) {
 	whole, err := r.SignedBytes()
 	if err != nil {
