@@ -16,8 +16,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
-// Canonical is the RFC 8785 form of root, a strict.Document's root or a part of it. It is an error where root
-// holds a number outside the range of an IEEE 754 double, or a Go value that is not of such a root.
+// Canonical returns the RFC 8785 form of root, which is the root of a strict.Document or a part of it. It fails if root
+// has a number outside the range of an IEEE 754 double, or a Go value that no such root has.
 func Canonical(root any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -47,10 +47,10 @@ func CanonicalWithout(root any, members ...string) ([]byte, error) {
 	return Canonical(rest)
 }
 
-// Rounded is the JSON Pointer of a number of root whose decimal value changes when it is read as an IEEE 754 double and
-// written as RFC 8785 does: 9007199254740993, 0.1000000000000000055, 1e-400; the first of all in the order of pointers,
-// empty where there is none. Whoever signed the text of such a number and whoever signed its canonical form signed two
-// values.
+// Rounded returns the JSON Pointer of a number of root whose decimal value changes when it is read as an IEEE 754
+// double and written as RFC 8785 does: 9007199254740993, 0.1000000000000000055, 1e-400. It returns the first in the
+// order of pointers, or "" if there is none. A signature over the text of such a number and one over its canonical form
+// cover two values.
 func Rounded(root any) string {
 	steps, _ := firstRounded(root)
 	var pointer strings.Builder
@@ -60,8 +60,8 @@ func Rounded(root any) string {
 	return pointer.String()
 }
 
-// firstRounded is the way to the first rounded number under v, from its end to v. The pointer of each would be as long
-// as the names above it, and a stranger chooses how many and how long they are.
+// firstRounded returns the way to the first rounded number under v, from its end to v. The pointer of each number would
+// be as long as the names above it, and a stranger chooses how many names there are and how long they are.
 func firstRounded(v any) (steps []string, found bool) {
 	first := ""
 	consider := func(step string, way []string) {
@@ -117,7 +117,7 @@ func decimalOf(token string) decimal {
 	mantissa, power := unsigned, 0
 	if i := strings.IndexAny(unsigned, "eE"); i >= 0 {
 		mantissa = unsigned[:i]
-		// An exponent that is no int belongs to zero or to a number that becomes zero.
+		// An exponent that is not an int belongs to zero or to a number that becomes zero.
 		power, _ = strconv.Atoi(unsigned[i+1:])
 	}
 	whole, fraction, _ := strings.Cut(mantissa, ".")
