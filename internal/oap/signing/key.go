@@ -46,13 +46,13 @@ func (k *Key) Wipe() {
 	k.private = nil
 }
 
-// Public is the public half, which must not be changed.
+// Public returns the public half. The caller must not change it.
 func (k *Key) Public() ed25519.PublicKey { return k.public }
 
 // Format prints what may be seen of a key, whatever the verb: it may stand in an error or a panic.
 func (k *Key) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "the Ed25519 key "+k.Multikey()) }
 
-// Sign is the signature of message as base64url without padding. It was verified as the checks verify one.
+// Sign returns the signature of message as base64url without padding, after verifying it as the checks do.
 func (k *Key) Sign(message []byte) (string, error) {
 	if k.private == nil {
 		return "", errors.New("signing: the key was wiped")
@@ -70,13 +70,13 @@ var (
 	privateCodec = []byte{0x80, 0x26}
 )
 
-// Multikey is the public key as a Multikey in base58btc, z6Mk….
+// Multikey returns the public key as a Multikey in base58btc, z6Mk….
 func (k *Key) Multikey() string {
 	return "z" + base58.Encode(append(append([]byte{}, publicCodec...), k.public...))
 }
 
-// DID is the public key as a did:key.
+// DID returns the public key as a did:key.
 func (k *Key) DID() string { return "did:key:" + k.Multikey() }
 
-// X is the member x of the public key's JSON Web Key (RFC 8037).
+// X returns the member x of the public key's JSON Web Key (RFC 8037).
 func (k *Key) X() string { return base64.RawURLEncoding.EncodeToString(k.public) }

@@ -26,10 +26,10 @@ import (
 // MaxBytes is how large the file of a key may be.
 const MaxBytes = 16 << 10
 
-// Stdin is the name of a key's file that stands for the standard input.
+// Stdin is the key file name that means the standard input.
 const Stdin = "-"
 
-// What would do in place of a text that is no key that can sign. No error has a byte of the text.
+// Fixes for a text that is not a key that can sign. No error contains a byte of the text.
 const (
 	makeOne = "make a key with: oap-gate key new FILE, and publish its public half in the DID Document"
 	private = "name the file of the private key, in PKCS #8 PEM, as a JWK, or as a Multikey (z…)"
@@ -48,9 +48,9 @@ func Read(path string, stdin io.Reader) (k *Key, warning string, err error) {
 	return k, warning, err
 }
 
-// ReadPublic reads the public half of the key in a file, or for Stdin in stdin: of a private key in a form that Read
-// takes, or of a public one in PEM (SubjectPublicKeyInfo), as a JSON Web Key, a Multikey or a did:key. The key that it
-// returns cannot sign; private reports whether the file holds its private half, and the warning is that of Read.
+// ReadPublic reads the public half of the key in a file, or in stdin for Stdin: of a private key in a form that Read
+// takes, or of a public key in PEM (SubjectPublicKeyInfo), as a JSON Web Key, a Multikey or a did:key. The returned key
+// cannot sign; private reports whether the file has the private half, and the warning is that of Read.
 func ReadPublic(path string, stdin io.Reader) (k *Key, private bool, warning string, err error) {
 	warning, err = withText(path, stdin, func(text []byte) error {
 		if public, ok := publicOf(text); ok {
@@ -144,7 +144,7 @@ func exposed(f *os.File, path string) string {
 		path)
 }
 
-// parse tells the forms of a key apart, and leaves no part of one but in text and seed.
+// parse distinguishes the forms of a key. It leaves parts of the key only in text and seed.
 func parse(text, seed []byte) (*Key, error) {
 	text = bytes.TrimSpace(text)
 	begins := func(with string) bool { return bytes.HasPrefix(text, []byte(with)) }
@@ -244,7 +244,7 @@ func fromPKCS8(der, seed []byte) (*Key, error) {
 	return fromSeed(seed), nil
 }
 
-// belonging is the key of a seed, to which a public key beside it must belong.
+// belonging returns the key of a seed. The public key next to the seed, if any, must belong to it.
 func belonging(seed, public []byte, name string) (*Key, error) {
 	k := fromSeed(seed)
 	if !bytes.Equal(k.public, public) {
@@ -283,7 +283,7 @@ func fromJWK(text, seed []byte) (*Key, error) {
 	return belonging(seed, public, "x of the JWK")
 }
 
-// jwkMembers returns the members of a JSON object as they are written; false if it is none.
+// jwkMembers returns the members of a JSON object as they are written; false if the text is not an object.
 func jwkMembers(text []byte) (map[string][]byte, bool) {
 	members := map[string][]byte{}
 	d := jsontext.NewDecoder(bytes.NewBuffer(text)) // which reads the text where it is

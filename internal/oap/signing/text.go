@@ -33,7 +33,7 @@ func IsKey(name string) bool {
 		HoldsKey(name)
 }
 
-// ErrIsKey is the error for a key that was given as the name of a file. It does not repeat the key.
+// ErrIsKey returns the error for a key that was given as the name of a file. It does not repeat the key.
 func ErrIsKey() error {
 	return remedy.Errorf("pipe it in with --key -, and make a new key if others can read what was typed here",
 		"this is a key, not a file: pipe it in with --key -")

@@ -13,7 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// pkcs8 is what stands before the seed in the PKCS #8 form of an Ed25519 key (RFC 8410 section 7).
+// pkcs8 is the prefix of the seed in the PKCS #8 form of an Ed25519 key (RFC 8410 section 7).
 var pkcs8 = []byte{0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20}
 
 // WriteFile writes the key as PKCS #8 PEM to a new file, which its owner alone may read and write. A file that is there
@@ -69,7 +69,7 @@ func writeFile(path string, text []byte) error {
 	return nil
 }
 
-// pem is one line of base64 in its frame. The encoder of encoding/pem would leave copies behind.
+// pem returns one line of base64 in its frame. The encoder of encoding/pem would leave copies in memory.
 func (k *Key) pem() []byte {
 	der := append(append(make([]byte, 0, len(pkcs8)+ed25519.SeedSize), pkcs8...), k.private[:ed25519.SeedSize]...)
 	defer clear(der)
