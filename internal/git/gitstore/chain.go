@@ -19,7 +19,7 @@ const (
 	maxObject = 1<<31 - 1
 )
 
-// link is a delta of a chain and where it stands. Its bytes are nil where it is to be read when its turn comes.
+// link is a delta of a chain and its place. Its bytes are nil if it is to be read when its turn comes.
 type link struct {
 	entry
 	place place
@@ -37,7 +37,7 @@ type scratch struct {
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 const (
-	maxHeld   = 1 << 20 // of all deltas in a chain but the first
+	maxHeld   = 1 << 20 // total of all deltas in a chain except the first
 	heldChunk = 64 << 10
 )
 
@@ -130,7 +130,7 @@ func (p *pack) bottom(s *scratch, limit int64, c *cache) (cached, error) {
 	}
 }
 
-// follow reads the entry that the chain goes on to: a base that is whole, or another delta for the chain.
+// follow reads the entry on which the chain continues: a whole base, or another delta for the chain.
 func (p *pack) follow(s *scratch, next place, limit int64) (cached, error) {
 	r, e, err := p.start(next.offset)
 	if err != nil {
@@ -201,7 +201,7 @@ func (p *pack) again(s *scratch, l link, limit int64) ([]byte, error) {
 	}, e, limit)
 }
 
-// whole reads an object that is no delta.
+// whole reads an object that is not a delta.
 func (r *inflater) whole(e entry, at place, limit int64) (cached, error) {
 	if err := within(e.size, limit); err != nil {
 		return cached{}, err
@@ -231,7 +231,7 @@ type cache struct {
 	size    int
 }
 
-// place is where an object stands.
+// place is the position of an object: its pack and its offset.
 type place struct {
 	pack   *pack
 	offset int64
@@ -245,7 +245,7 @@ type cached struct {
 	id    ID
 }
 
-const cacheOverhead = 256 // bytes that an entry takes beside its data
+const cacheOverhead = 256 // bytes that an entry takes in addition to its data
 
 func (c *cache) get(p place) (cached, bool) {
 	c.mu.Lock()

@@ -14,7 +14,7 @@ import (
 type CommitObject struct {
 	Tree      ID
 	Parents   []ID
-	Author    []byte // as it stands: name, e-mail, time, zone
+	Author    []byte // as written: name, e-mail, time, zone
 	Committer []byte
 	When      int64 // committer date, seconds since 1970 UTC, 0 to the end of the year 9999
 	Dated     bool  // the commit has such a date; else When is 0
@@ -30,7 +30,7 @@ type CommitObject struct {
 	Signed    SignatureKind
 }
 
-// SignatureKind tells what a commit's signature is, by its first line.
+// SignatureKind says what kind of signature a commit has, by its first line.
 type SignatureKind uint8
 
 // The kinds of signatures.

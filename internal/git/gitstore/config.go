@@ -47,7 +47,7 @@ type configParser struct {
 	set     func(key, value string) error
 }
 
-// next is the next byte, with CR LF as LF; line ends follow the last byte, as many as are asked for.
+// next returns the next byte, with CR LF as LF. After the last byte it returns line ends.
 func (p *configParser) next() byte {
 	c := p.peek()
 	if c == '\r' && p.at+1 < len(p.text) && p.text[p.at+1] == '\n' {
@@ -207,7 +207,7 @@ func (p *configParser) value() (string, error) {
 	}
 }
 
-// bool is the value of key as git reads it: absent is false.
+// bool returns the value of key as git reads it: absent is false.
 func (c config) bool(key string) (bool, error) {
 	v, ok := c[key]
 	if !ok {

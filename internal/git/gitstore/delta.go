@@ -31,7 +31,7 @@ func deltaSize(delta []byte) (int64, []byte, error) {
 // instructions goes through those of a delta, gitformat-pack(5).
 type instructions struct {
 	rest       []byte
-	base, size int64 // of the base, and of the result
+	base, size int64 // sizes of the base and of the result
 	made       int64
 }
 
@@ -47,7 +47,8 @@ func instructionsFor(base int64, delta []byte) (*instructions, error) {
 	return &instructions{rest: rest, base: base, size: size}, nil
 }
 
-// next is what the result goes on with: bytes of the delta, or n of the base at from. After the last, n is 0.
+// next returns the next part of the result: bytes of the delta, or n bytes of the base at from. After the last part, n
+// is 0.
 func (d *instructions) next() (inserted []byte, from, n int64, err error) {
 	if len(d.rest) == 0 {
 		if d.made != d.size {
@@ -84,8 +85,8 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A tree of a history mostly has what its base has, where it has it. To begin as a copy of the base spares clearing
-	// the room, and copying what stands in place already.
+	// A tree of a history mostly has the same bytes as its base at the same places. Starting with a copy of the base
+	// avoids clearing the memory and copying what is in place already.
 	var out []byte
 	begun := d.size <= d.base
 	if begun {
@@ -110,7 +111,7 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 	}
 }
 
-// copyOperands are the offset and size of a copy instruction, of which only the bytes that are not 0 are there.
+// copyOperands returns the offset and size of a copy instruction, which only has the bytes that are not 0.
 func copyOperands(op byte, ops []byte) (from, n int64, rest []byte, err error) {
 	for i := range 7 {
 		if op&(1<<i) == 0 {

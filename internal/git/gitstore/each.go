@@ -73,7 +73,7 @@ func (s *Store) Each(ctx context.Context, ids []ID, limit int64, f func(i int, o
 type pending struct {
 	id     ID
 	object cached // without data where it is in pieces of others
-	pieces rope   // of a large tree
+	pieces rope   // set if the object is a large tree
 	err    error
 	done   chan struct{} // closed when the object is verified, or err says why not
 }
@@ -96,7 +96,7 @@ type builtTree struct {
 func (l *latest) put(m builtTree) {
 	all := append(*l, m)
 	size, kept := 0, len(all)
-	roots := map[*byte]bool{} // of those kept: whether it is one of them
+	roots := map[*byte]bool{} // the roots of those kept, and whether a kept tree is the root itself
 	for kept > 0 && len(all)-kept < maxLatest {
 		t := all[kept-1]
 		if _, counted := roots[&t.root[0]]; !counted {
@@ -164,7 +164,7 @@ func (s *Store) unverified(id ID, limit int64, l *latest) pending {
 	return o
 }
 
-// whole is a large tree in one piece.
+// whole returns a large tree in one piece.
 func whole(tree []byte) builtTree {
 	return builtTree{pieces: rope{{tree, 0, len(tree), int64(len(tree))}}, root: tree}
 }
@@ -173,8 +173,9 @@ func whole(tree []byte) builtTree {
 // smaller one are in the cache, and it is sooner made of them than each time of all its deltas. Tests make it smaller.
 var leastChained int64 = 8 << 20
 
-// inPieces makes a large tree by deltas of one that is in one piece, or was made before; without pieces where it is
-// none. It is in one piece where the many, or the deltas that they are of, would take more than they spare.
+// inPieces builds a large tree by applying deltas to one that is in one piece or was built before. The result has no
+// pieces if the object is not a large tree. It is one piece if many pieces, or the deltas that they refer to, would
+// take more memory than they save.
 func (p *pack) inPieces(at, limit int64, l *latest) (builtTree, error) {
 	var chain [][]byte // each the delta of the next
 	held := int64(0)
@@ -224,7 +225,7 @@ func (p *pack) inPieces(at, limit int64, l *latest) (builtTree, error) {
 	return tree, nil
 }
 
-// apply makes the tree that a delta makes of t; without pieces where that is no large tree.
+// apply returns the tree that delta makes of t. The result has no pieces if that is not a large tree.
 func (t builtTree) apply(delta []byte, limit int64) (builtTree, error) {
 	_, size, _, err := deltaSizes(delta)
 	if err != nil || size < leastPieces || size > limit {
@@ -241,7 +242,7 @@ func (t builtTree) apply(delta []byte, limit int64) (builtTree, error) {
 	return builtTree{pieces: pieces, root: t.root, deltas: deltas}, err
 }
 
-// finish verifies an object. What turns out wrong is read anew, as Read does.
+// finish verifies an object. If it is wrong, finish reads it again as Read does.
 func (s *Store) finish(p *pending, limit int64) {
 	s.verifyTree(p)
 	switch {

@@ -10,7 +10,7 @@ import (
 type Error struct {
 	Op     string // what was being done, as "reading object"
 	Object string // the object, path, ref or revision it was done to; empty where Op says all
-	Remedy string // the command or value with which it would work; empty where there is none
+	Remedy string // the command or value that fixes it; empty if there is none
 	Err    error
 }
 
@@ -53,7 +53,7 @@ var (
 	ErrCorrupt = errors.New("corrupt")
 	// ErrMalformed: an object is what its id says, but not spelled as Git writes it.
 	ErrMalformed = errors.New("malformed")
-	// ErrTooLarge: an object, or what it is made from, is over a cap.
+	// ErrTooLarge means that an object, or a part that it is made from, exceeds a cap.
 	ErrTooLarge = errors.New("too large")
 	// ErrShallow: the object lies beyond the boundary of a shallow clone.
 	ErrShallow = errors.New("not in this shallow clone")

@@ -114,7 +114,7 @@ func isGitDir(dir string) bool {
 	})
 }
 
-// commonDir is where a linked work tree's Git directory says that the rest is, else the Git directory.
+// commonDir returns the directory with the rest of a linked work tree's repository, or git itself if it is not linked.
 func commonDir(git string) (string, error) {
 	common, err := readLink(filepath.Join(git, "commondir"), "")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,7 +123,7 @@ func commonDir(git string) (string, error) {
 	return common, err
 }
 
-// readLink is the directory that the one line of a file names, relative to the file's own.
+// readLink returns the directory that the only line of a file names, relative to the file's directory.
 func readLink(file, prefix string) (string, error) {
 	text, err := readCapped(file, 64<<10)
 	if err != nil {
@@ -139,7 +139,7 @@ func readLink(file, prefix string) (string, error) {
 	return filepath.Clean(name), nil
 }
 
-// open opens a file to read. Another copy's folder may hold anything: a FIFO must not wait for a writer for ever.
+// open opens a file to read. A directory of another copy may contain anything: a FIFO must not wait for a writer.
 func open(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }

@@ -77,7 +77,7 @@ func (x *index) count() int { return int(x.fanout[255]) }
 
 func (x *index) name(i int) []byte { return x.names[i*x.idSize : (i+1)*x.idSize] }
 
-// seek is the subscript of the first id that is not below the prefix, which is not empty.
+// seek returns the subscript of the first id that is not below prefix, which is not empty.
 func (x *index) seek(prefix []byte) int {
 	low := 0
 	if prefix[0] > 0 {
@@ -89,7 +89,7 @@ func (x *index) seek(prefix []byte) int {
 	})
 }
 
-// find is the offset of an object.
+// find returns the offset of an object.
 func (x *index) find(id ID) (int64, bool) {
 	if id.Size() != x.idSize {
 		return 0, false
@@ -101,7 +101,7 @@ func (x *index) find(id ID) (int64, bool) {
 	return x.offset(i), true
 }
 
-// offset is that of the i-th object; -1, which lies in no pack, where the index names none.
+// offset returns the offset of the i-th object, or -1, which is in no pack, if the index has none.
 func (x *index) offset(i int) int64 {
 	at := binary.BigEndian.Uint32(x.offsets[4*i:])
 	if at < 1<<31 {

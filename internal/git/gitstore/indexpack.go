@@ -30,7 +30,7 @@ const (
 	MaxPackObject = 64 << 20
 	// maxPackObjects is the number of objects; each takes 64 bytes of memory.
 	maxPackObjects = 2_000_000
-	// maxNamedBases is the number of deltas whose base is named by its id: where a server can, it says where it stands.
+	// maxNamedBases is the number of deltas whose base is named by its id: a server that can names its offset.
 	maxNamedBases = 100_000
 	// leastEntry is what an entry takes: a byte of its head, and an empty zlib stream.
 	leastEntry = 9
@@ -40,7 +40,7 @@ const (
 	leastPackWork = 1 << 30
 	// maxHeldAlone is what the objects of one delta chain may take at once, a delta and what it makes included.
 	maxHeldAlone = 144 << 20
-	// maxHeldBeside is the same of a chain that is worked on beside others.
+	// maxHeldBeside is the same for a chain that is processed together with others.
 	maxHeldBeside = 24 << 20
 )
 
@@ -63,9 +63,9 @@ func IndexPack(ctx context.Context, path, to string) (string, error) {
 	return fmt.Sprintf("%x", sum), nil
 }
 
-// packWork is the work that a pack of so many bytes may take. That of a registry grows with the square: of a pack of P
-// bytes, one half may name P/40 entries of a folder, by 20 bytes that do not compress, and the other half bring P/600
-// commits, each of which makes that folder anew, of up to 97 bytes an entry. Twice that is allowed.
+// packWork returns the work that a pack of that size may take. For a registry it grows with the square: one half of a
+// pack of P bytes may name P/40 entries of a directory, by 20 bytes each that do not compress, and the other half may
+// have P/600 commits, each of which rewrites that directory, at up to 97 bytes an entry. packWork allows twice that.
 func packWork(size int64) int64 {
 	size = min(size, 4<<20) // whose square is beyond the cap
 	return min(maxPackWork, leastPackWork+size*size/128)
@@ -92,7 +92,7 @@ func indexPack(ctx context.Context, path, to string, work int64) ([]byte, error)
 type indexer struct {
 	ctx     context.Context
 	file    *os.File
-	end     int64 // of the entries
+	end     int64 // where the entries end
 	sum     []byte
 	entries []indexed
 
@@ -106,11 +106,11 @@ type indexer struct {
 type indexed struct {
 	at   int64 // of its head
 	data int64 // of its stream
-	size int64 // of what the stream inflates to
+	size int64 // of the inflated stream
 	id   [sha1.Size]byte
 	crc  uint32
-	// The first entry that is a delta of this one, and the next that is a delta of the same; 0, the first of all, is
-	// none.
+	// child is the first entry that is a delta of this one, sibling the next delta of the same base. 0, the first entry
+	// of all, means none.
 	child, sibling int32
 	state          int32 // unmade, being made, made; atomic
 	kind           Type  // of the object, once made
@@ -122,7 +122,7 @@ const (
 	isMade
 )
 
-// scan goes through the pack from its head to its end, and names the objects that are no deltas.
+// scan reads the pack from its head to its end, and computes the ids of the objects that are not deltas.
 func (x *indexer) scan() error {
 	info, err := x.file.Stat()
 	if err != nil {
@@ -167,7 +167,7 @@ func (x *indexer) scan() error {
 	return nil
 }
 
-// checksum is what stands at the end of the pack, which its bytes must hash to.
+// checksum returns the sum at the end of the pack, after comparing it with the hash of the pack's bytes.
 func (x *indexer) checksum() ([]byte, error) {
 	h := sha1.New()
 	if _, err := io.CopyBuffer(h, readerOf{x.ctx, io.NewSectionReader(x.file, 0, x.end)}, make([]byte,
@@ -304,7 +304,7 @@ func (s *scanner) stream(r *inflater, p *indexed) (int64, error) {
 	return r.offset(), nil
 }
 
-// crc is that of the bytes of an entry, as they stand.
+// crc returns the CRC-32 of the bytes of an entry, as they are in the file.
 func (x *indexer) crc(from, to int64) (uint32, error) {
 	h := crc32.NewIEEE()
 	_, err := io.Copy(h, io.NewSectionReader(x.file, from, to-from))
@@ -345,7 +345,8 @@ func (x *indexer) hasChildren(i int32) bool {
 	return x.entries[i].child > 0 || len(x.waiting[BytesID(x.entries[i].id[:])]) > 0
 }
 
-// beside goes down from the roots, several at a time, and gives those whose objects are too large for that.
+// beside processes the roots and their descendants, several at a time. It returns the roots whose objects are too large
+// for that.
 func (x *indexer) beside(roots []int32) (large []int32, err error) {
 	ctx, cancel := context.WithCancelCause(x.ctx)
 	defer cancel(nil)
@@ -529,7 +530,7 @@ func (d *descent) make(base *level, child int32) ([]byte, error) {
 	return applyDelta(base.data, delta)
 }
 
-// inflated is what the stream of an entry holds.
+// inflated returns the inflated stream of an entry.
 func (x *indexer) inflated(p *indexed) ([]byte, error) {
 	r := inflate(x.file, p.data, x.end)
 	defer r.release()
@@ -618,7 +619,7 @@ func (x *indexer) write(to string) error {
 	return errors.Join(err, f.Close())
 }
 
-// hasherOf is the hash function by which an object of a kind is named, see verify.
+// hasherOf returns the hash function for objects of that kind, see verify.
 func hasherOf(t Type) (*sync.Pool, *hasher) {
 	pool := detectingHashers
 	if t == Tree {
@@ -627,14 +628,14 @@ func hasherOf(t Type) (*sync.Pool, *hasher) {
 	return pool, pool.Get().(*hasher)
 }
 
-// begin hashes what stands before the bytes of an object.
+// begin hashes the header that precedes the bytes of an object.
 func (h *hasher) begin(t Type, size int64) {
 	h.Reset()
 	head := append(append(h.buf[:0], t.String()...), ' ')
 	h.Write(append(strconv.AppendInt(head, size, 10), 0))
 }
 
-// name is the id of what was hashed.
+// name returns the id of what was hashed.
 func (h *hasher) name() (id [sha1.Size]byte, err error) {
 	if detecting, ok := h.Hash.(sha1cd.CollisionResistantHash); ok {
 		sum, collision := detecting.CollisionResistantSum(h.buf[:0])

@@ -51,7 +51,7 @@ func (r *inflater) release() {
 	inflaters.Put(r)
 }
 
-// head is what the file holds next, as much as one read gives.
+// head returns the next bytes of the file, as many as one read returns.
 func (r *inflater) head() ([]byte, error) {
 	if _, err := r.Peek(1); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (r *inflater) head() ([]byte, error) {
 	return r.Peek(r.Buffered())
 }
 
-// offset is the place in the file that was read to.
+// offset returns the position in the file up to which the stream was read.
 func (r *inflater) offset() int64 { return r.part.at - int64(r.Buffered()) }
 
 // Read reads the file as it is.
@@ -109,7 +109,7 @@ func (r *inflater) stream(out []byte) error {
 	return r.exactly(out)
 }
 
-// exactly fills out with the rest of the stream, which is no longer.
+// exactly fills out with the rest of the stream. It fails if the stream is longer.
 func (r *inflater) exactly(out []byte) error {
 	if _, err := io.ReadFull(r.flate, out); err != nil {
 		return streamError(err)
@@ -134,7 +134,7 @@ func (r *inflater) atMost(out []byte) (int, error) {
 	return n, nil
 }
 
-// streamError tells damage of the stream from failures to read the file.
+// streamError distinguishes damage of the stream from failures to read the file.
 func streamError(err error) error {
 	var damage flate.CorruptInputError
 	var impossible flate.InternalError // so it calls what it decodes by a code without symbols

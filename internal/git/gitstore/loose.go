@@ -24,7 +24,7 @@ func readLoose(objects string, id ID, limit int64) (t Type, data []byte, err err
 	return t, data, err
 }
 
-// looseType is the type of a loose object.
+// looseType returns the type of a loose object.
 func looseType(objects string, id ID) (t Type, err error) {
 	err = inflateLoose(objects, id, func(r *inflater) error {
 		var head [maxLooseHead]byte

@@ -59,11 +59,11 @@ var (
 	sha256Hashers    = pool(sha256.New)
 )
 
-// verify holds data against id.
+// verify compares the hash of data with id.
 //
-// SHA-1 comes with collision detection, as Git's own does, for all but trees: an audit hashes gigabytes of trees,
-// detection halves its speed, and the blocks of a collision (128 bytes nearly free of form) cannot stand in a
-// tree whose names hold no control characters, as DecodeTree demands.
+// For all objects except trees, SHA-1 comes with collision detection, as in Git itself. An audit hashes gigabytes of
+// trees, and detection halves the speed. The blocks of a collision (128 bytes of nearly free form) cannot occur in a
+// tree whose names have no control characters, as DecodeTree requires.
 func verify(id ID, t Type, data []byte) error {
 	pool := detectingHashers
 	switch {
@@ -119,7 +119,7 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// BytesID is the id of 20 or 32 raw bytes, as tree entries hold it; the zero ID for any other length.
+// BytesID returns the id of 20 or 32 raw bytes, as in tree entries. It returns the zero ID for any other length.
 func BytesID(raw []byte) ID {
 	var id ID
 	if len(raw) == 20 || len(raw) == 32 {
@@ -131,10 +131,10 @@ func BytesID(raw []byte) ID {
 // IsZero reports whether id names no object.
 func (id ID) IsZero() bool { return id.size == 0 }
 
-// Bytes are the raw bytes: 20 or 32.
+// Bytes returns the 20 or 32 raw bytes.
 func (id ID) Bytes() []byte { return id.sum[:id.size] }
 
 func (id ID) String() string { return hex.EncodeToString(id.sum[:id.size]) }
 
-// Size is the number of raw bytes: 20, 32, or 0 for the zero ID.
+// Size returns the number of raw bytes: 20, 32, or 0 for the zero ID.
 func (id ID) Size() int { return int(id.size) }

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 )
 
-// What a pack entry can be beside an object.
+// Kinds of pack entries that are not objects.
 const (
 	offsetDelta Type = 6
 	refDelta    Type = 7
@@ -19,7 +19,7 @@ const (
 
 // pack is a pack and its index. It is opened when first read; until that succeeds each reader tries again.
 type pack struct {
-	path  string // of the pack
+	path  string // of the pack file
 	index *index
 
 	opened  atomic.Bool // file and end are set, and stay
@@ -34,7 +34,8 @@ type file interface {
 	io.Closer
 }
 
-// ready opens the pack and holds its ends against the index. The error is fs.ErrNotExist where gc took it away.
+// ready opens the pack and compares its header and checksum with the index. The error is fs.ErrNotExist if gc removed
+// the pack.
 func (p *pack) ready() error {
 	if p.opened.Load() {
 		return nil
@@ -102,7 +103,8 @@ type entry struct {
 	base int64 // offset of the base of a delta
 }
 
-// start reads the head of the entry at an offset, and stands before its stream. The caller releases the inflater.
+// start reads the header of the entry at an offset and returns an inflater at the start of its stream. The caller
+// releases the inflater.
 func (p *pack) start(at int64) (*inflater, entry, error) {
 	if at < 12 || at >= p.end {
 		return nil, entry{}, fmt.Errorf("%w: offset %d lies outside the pack", ErrCorrupt, at)
@@ -122,7 +124,7 @@ func (p *pack) start(at int64) (*inflater, entry, error) {
 	return r, e, nil
 }
 
-// kind is the type of the object at an offset: that of the whole object from which it is made.
+// kind returns the type of the object at an offset, which is that of the whole object at the end of its delta chain.
 func (p *pack) kind(at int64) (Type, error) {
 	for range maxChain {
 		r, e, err := p.start(at)

@@ -19,7 +19,7 @@ const (
 	maxShallow    = 64 << 20 // bytes; a boundary commit takes 41
 	maxAlternates = 1 << 20
 	maxAlternate  = 64 // object directories in all
-	maxNesting    = 5  // of alternates in alternates, as in git
+	maxNesting    = 5  // depth of alternates within alternates, as in git
 )
 
 // cloneFormat are what the configuration says about how to read the clone.
@@ -98,7 +98,7 @@ func (f *cloneFormat) extension(name, value string, version int) error {
 	return unsupported("clone anew with git's default format")
 }
 
-// readShallow is the set of commits whose parents were not fetched.
+// readShallow returns the commits whose parents the clone lacks.
 func readShallow(common string, idSize int) (map[ID]bool, error) {
 	text, err := readCapped(filepath.Join(common, "shallow"), maxShallow)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,8 +118,8 @@ func readShallow(common string, idSize int) (map[ID]bool, error) {
 	return boundary, nil
 }
 
-// objectDirs are the object directories of a clone: its own, then its alternates in git's order. Those that
-// are named and not there are missing.
+// objectDirs returns the object directories of a clone: its own, then its alternates in git's order. missing has those
+// that are named and do not exist.
 func objectDirs(own string) (dirs, missing []string, err error) {
 	seen := map[string]bool{}
 	var add func(dir string, depth int) error
@@ -157,7 +157,8 @@ func objectDirs(own string) (dirs, missing []string, err error) {
 	return dirs, missing, err
 }
 
-// readAlternates is what objects/info/alternates names: a directory a line, relative to the object directory.
+// readAlternates returns the directories that objects/info/alternates lists, one a line, relative to the object
+// directory.
 func readAlternates(objects string) ([]string, error) {
 	file := filepath.Join(objects, "info", "alternates")
 	text, err := readCapped(file, maxAlternates)

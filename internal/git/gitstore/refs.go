@@ -62,7 +62,7 @@ func (s *Store) ref(name string) (ID, error) {
 	return ID{}, fmt.Errorf("%w: more than %d symbolic refs in a row", ErrCorrupt, maxSymbolic)
 }
 
-// readRef is the id or the symbolic ref that one ref holds.
+// readRef returns the id or the symbolic ref in one ref.
 func (s *Store) readRef(name string) (id ID, symbolic string, err error) {
 	text, err := s.readRefFile(name)
 	if notThere(err) {
@@ -85,7 +85,8 @@ func (s *Store) readRef(name string) (id ID, symbolic string, err error) {
 	return id, "", nil
 }
 
-// notThere tells that no file has the name: nothing at all, a directory, or a file in the place of a directory.
+// notThere reports whether err means that no file has the name: nothing does, a directory does, or a file does where
+// the path requires a directory.
 func notThere(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, errDirectory)
 }

@@ -18,8 +18,8 @@ const (
 	maxRevDigits = 9
 )
 
-// Resolve is the commit that a revision names, gitrevisions(7): an id, or at least four digits that begin only one;
-// HEAD or @; a ref, looked up as git does (name, refs/name, refs/tags/name, refs/heads/name, refs/remotes/name,
+// Resolve returns the commit that a revision names, gitrevisions(7): an id, or at least four digits that begin only
+// one; HEAD or @; a ref, looked up as git does (name, refs/name, refs/tags/name, refs/heads/name, refs/remotes/name,
 // refs/remotes/name/HEAD); each with suffixes ^, ^N, ~N, ^{commit}. Tags are peeled. Errors: ErrName for any other
 // spelling, ErrNotFound, ErrAmbiguous, and those of Read.
 func (s *Store) Resolve(rev string) (ID, error) {
@@ -62,7 +62,7 @@ func (s *Store) resolve(rev string) (ID, error) {
 	return id, nil
 }
 
-// base is the object that a revision without suffixes names.
+// base returns the object that a revision without suffixes names.
 func (s *Store) base(name string) (ID, error) {
 	lower := strings.ToLower(name)
 	if id, err := ParseID(lower); err == nil && id.Size() == s.idSize {
@@ -94,7 +94,7 @@ func (s *Store) base(name string) (ID, error) {
 	return ID{}, missing
 }
 
-// abbreviated is the one object whose id begins with the digits.
+// abbreviated returns the one object whose id begins with the digits.
 func (s *Store) abbreviated(digits string) (ID, error) {
 	seen := s.packs.Load()
 	id, err := s.begins(digits, *seen)
@@ -192,7 +192,7 @@ func (s *Store) commit(id ID) (ID, *CommitObject, error) {
 	return ID{}, nil, fmt.Errorf("%w: more than %d tags of tags", ErrTooLarge, maxTags)
 }
 
-// tagged is the object that a tag names.
+// tagged returns the object that a tag names.
 func tagged(tag []byte) (ID, error) {
 	line, _, _ := bytes.Cut(tag, []byte{'\n'})
 	digits, ok := bytes.CutPrefix(line, []byte("object "))
@@ -238,7 +238,7 @@ func (s *Store) step(id ID, steps string) (ID, string, error) {
 	return id, rest, nil
 }
 
-// parent is the n-th parent of a commit, counted from 1; itself for 0.
+// parent returns the n-th parent of a commit, counted from 1; for 0, the commit itself.
 func (s *Store) parent(id ID, n int) (ID, error) {
 	if n == 0 {
 		return id, nil

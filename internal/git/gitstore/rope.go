@@ -12,7 +12,7 @@ type rope []piece
 // piece is some bytes of a tree, or of a delta, which stay as they are.
 type piece struct {
 	of       []byte
-	from, to int   // of these
+	from, to int   // the part of these bytes
 	end      int64 // in the object
 }
 
@@ -87,7 +87,7 @@ func (p rope) take(of rope, from, n int64) (rope, error) {
 	return p, nil
 }
 
-// bytes is each piece.
+// bytes returns the bytes of each piece.
 func (p rope) bytes() [][]byte {
 	all := make([][]byte, len(p))
 	for i, one := range p {
@@ -99,7 +99,7 @@ func (p rope) bytes() [][]byte {
 // same reports whether two pieces begin with the same memory.
 func same(a, b piece) bool { return &a.of[0] == &b.of[0] && a.from == b.from }
 
-// alike is how many bytes at the start, and how many at the end, two objects have in common since they are the same
+// alike returns how many bytes at the start, and how many at the end, two objects share because they are in the same
 // memory.
 func alike(a, b rope) (prefix, suffix int) {
 	for i := 0; i < min(len(a), len(b)) && same(a[i], b[i]); i++ {
@@ -123,15 +123,15 @@ func alike(a, b rope) (prefix, suffix int) {
 type Object struct {
 	Type   Type
 	data   []byte // nil where it is in pieces of others
-	pieces rope   // of a large tree
+	pieces rope   // set if the object is a large tree
 }
 
-// Alike is how many bytes at the start, and how many at the end, are known to be those of another object. They may have
-// more in common. The two stretches do not overlap in either.
+// Alike returns how many bytes at the start, and how many at the end, are known to equal those of another object. The
+// objects may have more in common. The two ranges do not overlap in either object.
 func (o Object) Alike(other Object) (prefix, suffix int) { return alike(o.pieces, other.pieces) }
 
-// PatchBuffer is where a large object is put over another one that is no longer needed. Of what both have at the same
-// place, nothing is copied.
+// PatchBuffer is the memory in which a large object overwrites one that is no longer needed. Bytes that both have at
+// the same place are not copied.
 type PatchBuffer struct {
 	bytes  []byte
 	pieces rope // what bytes are

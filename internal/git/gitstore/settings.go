@@ -48,7 +48,7 @@ type Settings struct {
 	// OwnAttributes that of info/attributes.
 	Attributes    [][]byte
 	OwnAttributes []byte
-	// SparsePatterns is the text of info/sparse-checkout, nil where there is none.
+	// SparsePatterns is the text of info/sparse-checkout, or nil if there is no such file.
 	SparsePatterns []byte
 }
 
@@ -256,7 +256,7 @@ func (u *userSettings) read(file string, depth int) error {
 		return nil
 	}
 	text, err := readCapped(file, maxConfig)
-	if notThere(err) || errors.Is(err, fs.ErrPermission) { // git goes on too
+	if notThere(err) || errors.Is(err, fs.ErrPermission) { // git continues, too
 		return nil
 	}
 	if err == nil && depth > maxIncludes {
@@ -346,7 +346,7 @@ func matches(pattern, path string, fold bool) bool {
 	return ok && patterns.Match(path, false, fold) != ignore.Undecided
 }
 
-// path is a path of the configuration; empty for one below git's own folder or another user's home.
+// path returns a path of the configuration, or "" for one below git's own directory or another user's home.
 func (u *userSettings) path(value, relativeTo string) string {
 	if rest, ok := strings.CutPrefix(value, "~/"); ok && u.home != "" {
 		return filepath.Join(u.home, rest)

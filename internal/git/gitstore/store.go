@@ -29,7 +29,7 @@ type Store struct {
 	packs atomic.Pointer[[]*pack]
 	hot   atomic.Pointer[pack] // where the last object was found
 	scan  sync.Mutex           // held while packs changes
-	gone  []*pack              // taken away by git; open for their readers
+	gone  []*pack              // removed by git; still open for their readers
 }
 
 // Open opens the clone at dir, or above it: a work tree, a linked work tree, a bare clone. The first folder that has a
@@ -127,8 +127,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Worktree is the root of the work tree, "" for a bare clone. The setting core.worktree is not followed: it is the
-// directory where .git is.
+// Worktree returns the root of the work tree, or "" for a bare clone. It ignores the setting core.worktree and returns
+// the directory that contains .git.
 func (s *Store) Worktree() string { return s.worktree }
 
 // GitDir returns the Git directory: the one of this work tree, if it is linked.
@@ -137,7 +137,7 @@ func (s *Store) GitDir() string { return s.gitDir }
 // Folder returns the folder that is itself the repository, "" if a .git led to it.
 func (s *Store) Folder() string { return s.folder }
 
-// ObjectDir is the folder of the clone's own objects; empty where it is not there.
+// ObjectDir returns the directory of the clone's own objects, or "" if it does not exist.
 func (s *Store) ObjectDir() string {
 	if len(s.dirs) == 0 {
 		return ""
@@ -145,7 +145,7 @@ func (s *Store) ObjectDir() string {
 	return s.dirs[0]
 }
 
-// RemoteURL is the URL of the remote origin as the configuration spells it, credentials and all; "" where none is
+// RemoteURL returns the URL of the remote origin as the configuration spells it, with credentials, or "" if none is
 // set.
 func (s *Store) RemoteURL() string { return s.remotes["origin"] }
 
@@ -158,7 +158,7 @@ func (s *Store) Shallow() bool { return len(s.boundary) > 0 }
 // IsShallow reports whether the parents of a commit were left out when the clone was made.
 func (s *Store) IsShallow(id ID) bool { return s.boundary[id] }
 
-// IDSize is the number of bytes of an id, as tree entries hold it: 20, or 32 in a SHA-256 clone.
+// IDSize returns the number of bytes of an id in tree entries: 20, or 32 in a SHA-256 clone.
 func (s *Store) IDSize() int { return s.idSize }
 
 // Read gives the type and bytes of an object that id is the hash of. The bytes are shared with later readers: they
@@ -347,7 +347,7 @@ func (s *Store) rescan(seen *[]*pack) error {
 // maxPacks bounds the files that are open at once; git repacks at 50.
 const maxPacks = 10_000
 
-// packPaths are the packs of an object directory that have an index, by name.
+// packPaths returns the packs of an object directory that have an index, sorted by name.
 func packPaths(objects string) ([]string, error) {
 	dir := filepath.Join(objects, "pack")
 	entries, err := os.ReadDir(dir)
@@ -370,7 +370,7 @@ func packPaths(objects string) ([]string, error) {
 	return paths, nil
 }
 
-// loadPack reads the index of a pack; nil where git took it away meanwhile.
+// loadPack reads the index of a pack. It returns nil if git removed the pack meanwhile.
 func loadPack(path string, idSize int) (*pack, error) {
 	file := strings.TrimSuffix(path, ".pack") + ".idx"
 	data, err := readCapped(file, maxIndex)

@@ -54,7 +54,7 @@ func DecodeTree(data []byte, idSize int) *TreeReader {
 	return &TreeReader{data: data, idSize: idSize}
 }
 
-// Err is why Next ended, nil at the end of the tree.
+// Err returns why Next ended; nil at the end of the tree.
 func (r *TreeReader) Err() error { return r.err }
 
 // Next reads the next entry.
@@ -102,7 +102,7 @@ func parseTreeEntry(data []byte, idSize int) (TreeEntry, int, error) {
 	return e, at + idSize, nil
 }
 
-// modeOf is a mode of Git's, 0 for any other text.
+// modeOf returns a mode of Git's, or 0 for any other text.
 func modeOf(text []byte) uint32 {
 	switch string(text) {
 	case "100644":
@@ -146,7 +146,7 @@ func CompareEntries(a, b TreeEntry) int {
 	return int(a.after(n)) - int(b.after(n))
 }
 
-// after is the byte that follows the first n of a name in Git's order.
+// after returns the byte that follows the first n bytes of a name in Git's order.
 func (e TreeEntry) after(n int) byte {
 	switch {
 	case n < len(e.Name):

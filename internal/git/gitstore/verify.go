@@ -18,7 +18,7 @@ import (
 
 // PackFault is what is wrong with one pack.
 type PackFault struct {
-	Path  string // of the pack without its end
+	Path  string // size of the pack without its trailing checksum
 	Sum   []byte // that the bytes of the pack hash to; nil: it could not be read
 	Pack  error  // nil: its bytes hash to its trailer
 	Index error  // nil: it is whole, and of this pack
@@ -149,7 +149,7 @@ func (s *Store) HashAll(ctx context.Context) error {
 	return nil
 }
 
-// ids are those of the index, sorted.
+// ids returns the ids of the index, sorted.
 func (x *index) ids() []ID {
 	ids := make([]ID, x.count())
 	for i := range ids {
