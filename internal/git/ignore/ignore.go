@@ -33,7 +33,7 @@ const (
 	Included
 )
 
-// Patterns are those of one file, in its order: of several that match, the last one counts.
+// Patterns are the patterns of one file, in its order. If several match, the last one counts.
 type Patterns []pattern
 
 type pattern struct {
@@ -41,7 +41,7 @@ type pattern struct {
 	dir     bool   // it matches folders alone
 	path    bool   // it is matched against the path, else against the path's last name
 	start   string // encoded, what the path begins with; the parts are about the rest
-	parts   []part // what stands between two "**", which are any number of names
+	parts   []part // the parts between "**", which matches any number of names
 }
 
 // part is a row of names.
@@ -73,7 +73,7 @@ func One(text string, fold bool) (Patterns, bool) {
 	return Patterns{p}, ok
 }
 
-// trimSpaces drops the blanks at the end of a line that no backslash stands before.
+// trimSpaces drops the blanks at the end of a line unless a backslash precedes them.
 func trimSpaces(line string) string {
 	end := 0
 	for i := 0; i < len(line); i++ {
@@ -96,8 +96,8 @@ func parse(text string, fold bool) (pattern, bool) {
 	text, p.dir = strings.CutSuffix(text, "/")
 	p.path = strings.Contains(text, "/")
 	text = strings.TrimPrefix(text, "/")
-	// git compares what stands before the first wildcard by itself and goes on from there, so that a "**" there begins
-	// the pattern and stands for folders, whatever stands before it.
+	// git compares the part before the first wildcard by itself and continues from there, so that a "**" there begins
+	// the pattern and matches directories, whatever precedes it.
 	if i := strings.IndexAny(text, `*?[\`); p.path && i > 0 && strings.HasPrefix(text[i:], "**") {
 		p.start, text = encode(text[:i], fold), text[i:]
 	}
@@ -121,7 +121,8 @@ func parse(text string, fold bool) (pattern, bool) {
 	return p, true
 }
 
-// Match is what the patterns say of a path, relative to the folder of their file, with slashes.
+// Match returns what the patterns decide about a path, which is relative to the directory of their file and has
+// slashes.
 func (ps Patterns) Match(path string, isDir, fold bool) Verdict {
 	if len(ps) == 0 {
 		return Undecided

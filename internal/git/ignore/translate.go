@@ -7,7 +7,7 @@ const (
 	anyFolders = "**"
 	// mark begins each name: go-git skips empty ones.
 	mark = "n"
-	// shift moves bytes to characters that are no syntax.
+	// shift moves bytes to characters that are not syntax.
 	shift = 0x100
 )
 
@@ -42,7 +42,7 @@ type translation struct {
 	done []string
 }
 
-// names are the names of the pattern, one of them anyFolders where "**" stands for folders; false where it can match no
+// names returns the names of the pattern, with anyFolders for a "**" that matches directories; false if it can match no
 // path.
 func (t *translation) names() ([]string, bool) {
 	t.name.WriteString(mark)
@@ -79,7 +79,7 @@ func (t *translation) names() ([]string, bool) {
 	return t.done, true
 }
 
-// end ends a name. One after "**" that is there for the slash alone is none.
+// end ends a name. Consecutive "**" become one.
 func (t *translation) end() {
 	if name := t.name.String(); name != anyFolders {
 		t.done = append(t.done, name)
@@ -113,10 +113,10 @@ func (t *translation) stars() {
 // set is a set of bytes.
 type set [256]bool
 
-// set reads what stands between brackets, as git's wildmatch does; false where it ends too early or names no class.
+// set reads a bracket expression, as git's wildmatch does; false if it ends too early or names no class.
 func (t *translation) set() (*set, bool) {
 	s := &set{}
-	next := func() byte { // 0 at the end: no pattern holds that byte
+	next := func() byte { // 0 at the end: no pattern contains that byte
 		if t.at == len(t.text) {
 			return 0
 		}
