@@ -40,7 +40,7 @@ import (
 var (
 	// ErrURL: a peer that is neither a folder nor a URL that may be fetched.
 	ErrURL = errors.New("not a peer")
-	// ErrTooLarge: what it named or sent is over a cap.
+	// ErrTooLarge means that what the peer named or sent exceeds a cap.
 	ErrTooLarge = errors.New("too large")
 	// ErrFetch: it could not be reached, or did not speak the protocol to its end.
 	ErrFetch = errors.New("could not be fetched")
@@ -83,7 +83,7 @@ type Fetched struct {
 	Pack string // path without its end of the pack and its index, named by their checksum; empty: Tip was at hand
 }
 
-// Dir is the folder that a peer names, by a path or a file: URL without host; false for other URLs.
+// Dir returns the directory that a peer names by a path or a file: URL without host; false for other URLs.
 func Dir(peer string) (string, bool) {
 	if !strings.Contains(peer, "://") {
 		return peer, true
@@ -98,7 +98,7 @@ func Dir(peer string) (string, bool) {
 // URL reads one that may be fetched: https, or http on loopback, without user, query and fragment.
 func URL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
-	if err != nil { // what stands before an @ may be a password
+	if err != nil { // the part before an @ may be a password
 		return nil, fmt.Errorf("%w: %.200q is no URL", ErrURL, text[strings.LastIndexByte(text, '@')+1:])
 	}
 	switch {
@@ -186,7 +186,7 @@ func (s *Source) fetch(ctx context.Context, u *url.URL, dir string) (*Fetched, e
 	return f, err
 }
 
-// tip is the id that the branch has there.
+// tip returns the id that the branch has at the peer.
 func (s *Source) tip(refs *packp.AdvRefs) (plumbing.Hash, error) {
 	if s.Branch == "" {
 		if refs.Head == nil {
@@ -212,7 +212,7 @@ func (s *Source) request(ctx context.Context, refs *packp.AdvRefs, tip plumbing.
 	error) {
 	r := packp.NewUploadPackRequestFromCapabilities(refs.Capabilities)
 	if refs.Capabilities.Supports(capability.NoProgress) {
-		_ = r.Capabilities.Set(capability.NoProgress) // what it cannot be told costs bytes alone
+		_ = r.Capabilities.Set(capability.NoProgress) // without this capability the peer only sends more bytes
 	}
 	r.Wants = append(r.Wants, tip)
 	if s.Haves == nil {
@@ -230,8 +230,8 @@ func (s *Source) request(ctx context.Context, refs *packp.AdvRefs, tip plumbing.
 	return r, nil
 }
 
-// isSHA256 tells whether the first ref of an advertisement, which go-git cannot read then, has the capability that says
-// so; see gitprotocol-capabilities(5).
+// isSHA256 reports whether the first ref of an advertisement, which go-git then cannot read, has the capability of
+// SHA-256; see gitprotocol-capabilities(5).
 func isSHA256(advertised []byte) bool {
 	_, after, _ := bytes.Cut(advertised, []byte{0})
 	line, _, _ := bytes.Cut(after, []byte{'\n'})
@@ -269,7 +269,7 @@ func (s *Source) keep(ctx context.Context, pack io.Reader, dir string) (string, 
 	return named, errors.Join(os.Rename(path, named+".pack"), os.Rename(path+".idx", named+".idx"))
 }
 
-// failed is what the protocol says as an error of this package, in a line of bounded length.
+// failed returns what the protocol says as an error of this package, in a line of bounded length.
 func failed(err error) error {
 	for _, known := range []error{ErrTooLarge, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, known) {
