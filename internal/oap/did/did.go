@@ -20,8 +20,8 @@ type DID struct {
 	Method string // lower case
 	ID     string // all after the method, without the escapes that nothing needs, the others in upper case
 
-	host, port string // of a did:web; port is empty where it names none
-	path       string // of a did:web, with a slash in front; empty where it has none
+	host, port string // of a did:web; port is empty if it has none
+	path       string // of a did:web, with a leading slash; empty if it has none
 }
 
 // Parse reads a DID of any method, which may be in upper case. A did:web is held to its method too: a fully qualified
@@ -70,7 +70,7 @@ func isID(s string) bool {
 	return s != "" && s[len(s)-1] != ':'
 }
 
-// isPlain holds for what needs no escape in a DID: the unreserved characters of RFC 3986 but for ~, which DIDs lack.
+// isPlain reports whether c needs no escape in a DID: the unreserved characters of RFC 3986 except ~, which DIDs lack.
 func isPlain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_'
 }
@@ -181,7 +181,7 @@ func unescape(s string) string {
 	return escapes(s, func(c byte, _ string) string { return string([]byte{c}) })
 }
 
-// escapes puts something else in the place of each percent escape. Parse has checked their syntax.
+// escapes replaces each percent escape by the result of instead. Parse has checked their syntax.
 func escapes(s string, instead func(c byte, escape string) string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -199,14 +199,14 @@ func escapes(s string, instead func(c byte, escape string) string) string {
 	return out.String()
 }
 
-// Host is the DNS name of a did:web in lower case, without port and trailing dot; else empty.
+// Host returns the DNS name of a did:web in lower case, without port and trailing dot; "" for other methods.
 func (d DID) Host() string { return d.host }
 
 // HasPath reports whether a did:web has a path below its host.
 func (d DID) HasPath() bool { return d.path != "" }
 
-// URLs are where the DID Document of a did:web is served: by the method and, for a DID with a path, in the
-// second place where publishers put it by mistake, else empty. Both are empty for another method.
+// URLs returns where the DID Document of a did:web is served. primary is defined by the method; fallback, for a DID
+// with a path, is the place where publishers put it by mistake, else "". Both are "" for another method.
 func (d DID) URLs() (primary, fallback string) {
 	if d.Method != "web" {
 		return "", ""
@@ -221,8 +221,8 @@ func (d DID) URLs() (primary, fallback string) {
 	return base + d.path + "/did.json", base + d.path + "/.well-known/did.json"
 }
 
-// Spelling is the one spelling of a DID: its method in lower case, no escape of a character that needs none, others in
-// upper case, and of a did:web a lower-case host without trailing dot, no port 443 and no :.well-known alone.
+// Spelling returns the one spelling of a DID: its method in lower case, no escape of a character that needs none, other
+// escapes in upper case, and for a did:web a lower-case host without trailing dot, port 443 or a lone :.well-known.
 func (d DID) Spelling() string {
 	id := d.ID
 	if d.Method == "web" {
@@ -235,15 +235,15 @@ func (d DID) Spelling() string {
 	return "did:" + d.Method + ":" + id
 }
 
-// Same reports whether two texts name one DID. It is for what equality grants, so that letter case counts in all that
-// the method does not say to be without. A text that is no DID equals itself alone.
+// Same reports whether two texts name one DID. It decides what equality grants, so letter case counts everywhere except
+// where the method says otherwise. A text that is not a DID is only equal to itself.
 func Same(a, b string) bool { return a == b || Spelling(a) == Spelling(b) }
 
 // Alike reports whether two texts may name one DID, for what equality denies: letter case does not count, since many
 // servers pass over it.
 func Alike(a, b string) bool { return a == b || Fold(a) == Fold(b) }
 
-// Fold is a text that all DIDs share which are Alike.
+// Fold returns a text that is equal for all DIDs that are Alike.
 func Fold(text string) string {
 	s := Spelling(text)
 	lower := strings.ToLower(s)
@@ -253,10 +253,10 @@ func Fold(text string) string {
 	return strings.ToLower(Spelling(lower)) // once more: only in lower case a path may be .well-known
 }
 
-// Spelling is the one spelling of the DID that a text is; any other text stays as it is.
+// Spelling returns the one spelling of the DID in text. It returns any other text unchanged.
 func Spelling(text string) string {
 	if host, found := strings.CutPrefix(text, "did:web:"); found && isSpelled(host) {
-		return text // as in most listings: Parse, which takes several times as long, says so or that it is no DID
+		return text // as in most listings; Parse, which takes several times as long, would return it or find that it is not a DID
 	}
 	d, err := Parse(text)
 	if err != nil {

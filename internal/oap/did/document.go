@@ -20,7 +20,7 @@ const (
 	MaxKeys  = 200 // verification methods, those of other key types and embedded ones included
 )
 
-// Codes of a DocumentError, beside those of package strict.
+// Codes of a DocumentError, in addition to those of package strict.
 const (
 	CodeShape       = "did-document-shape" // no object, or verificationMethod is no array of objects
 	CodeID          = "did-id-differs"     // id is not the DID that was resolved
@@ -29,14 +29,14 @@ const (
 	CodeKeyID       = "did-key-ambiguous"  // one id names two keys
 	CodeManyKeys    = "did-too-many-keys"  // more than MaxKeys
 	CodeNoKey       = "did-no-key"         // no usable Ed25519 key
-	CodeKeysOver    = "did-keys-over"      // no usable Ed25519 key, since those that there are say that they are over
+	CodeKeysOver    = "did-keys-over"      // no usable Ed25519 key: those in the document say that they have expired
 	CodeDeactivated = "did-deactivated"    // the document says that the DID is no longer in use
 
 	// CodePrefix is of a document whose one usable Ed25519 key would be one in multibase without its multicodec.
 	CodePrefix = "multikey-prefix-missing"
 )
 
-// Codes explains the codes of a DocumentError, beside those of package strict.
+// Codes explains the codes of a DocumentError, except those of package strict.
 var Codes = []strict.Code{
 	{CodeShape, "the DID Document is no JSON object, or its verificationMethod is no array of objects",
 		"serve a DID Document as DID Core describes it"},
@@ -68,8 +68,8 @@ type DocumentError struct {
 
 func (e *DocumentError) Error() string { return e.Pos.String() + ": " + e.Message }
 
-// Key is one Ed25519 key of a DID Document. Who controls it does not matter: the document's subject says
-// that it acts by this key, which is what a controller of another name means, too.
+// Key is one Ed25519 key of a DID Document. Its controller does not matter: the document's subject says that it acts by
+// this key, which is also what a controller of another name means.
 type Key struct {
 	ID        string // absolute: a relative reference is resolved against the DID
 	Public    ed25519.PublicKey
@@ -86,8 +86,8 @@ type Over struct {
 type Document struct {
 	DID          string
 	Keys         []Key    // that are usable: at least one; in the document's order
-	Over         []Over   // that are no longer
-	Material     []string // of all keys, usable or not, of whatever type: see Material
+	Over         []Over   // that have expired or were revoked
+	Material     []string // of all keys, usable or not, of any type: see Material
 	HasAssertion bool     // the member assertionMethod is there, whatever is in it
 	Unprefixed   []string // keys in multibase that would be usable with the prefix 0xed01, and their right values
 }
@@ -110,15 +110,15 @@ func absolute(did, id string) string {
 	return id
 }
 
-// ParseDocument reads the DID Document that was served at url for the DID want, as it is to be read at a time. The
-// error is always a *DocumentError.
+// ParseDocument reads the DID Document that was served at url for the DID want, as of a time. The error is always a
+// *DocumentError.
 //
-// A verification method counts where its type and its key member go together: JsonWebKey2020 or JsonWebKey
-// with publicKeyJwk, Ed25519VerificationKey2020 or Multikey with publicKeyMultibase,
-// Ed25519VerificationKey2018 with publicKeyBase58 or publicKeyJwk, or both if they are the same key. Methods of other
-// types or other keys are passed over. So is one that cannot be read, and a JWK whose use, key_ops or alg is for
-// something else; but a weak key, or a private one anywhere, condemns the document. A method whose revoked
-// or expires (https://www.w3.org/TR/cid-1.0/#verification-methods) is not after the time, or no time at all, is over.
+// A verification method counts if its type and its key member go together: JsonWebKey2020 or JsonWebKey with
+// publicKeyJwk, Ed25519VerificationKey2020 or Multikey with publicKeyMultibase, Ed25519VerificationKey2018 with
+// publicKeyBase58 or publicKeyJwk, or both if they are the same key. ParseDocument skips methods of other types or
+// other keys, a key that cannot be read, and a JWK whose use, key_ops or alg is for something else; but a weak key, or
+// a private one anywhere, makes the document invalid. A method has expired if its revoked or expires
+// (https://www.w3.org/TR/cid-1.0/#verification-methods) is not after the time, or is not a time.
 func ParseDocument(url string, data []byte, want DID, at time.Time) (*Document, error) {
 	text, err := strict.Parse(url, data, strict.Remote(MaxBytes))
 	if err != nil {
@@ -183,7 +183,8 @@ func (r *reader) read() error {
 	return r.keyless()
 }
 
-// keyless is the fault of a document without a usable key: it names each key that is there, and why it is not usable.
+// keyless returns the error for a document without a usable key: it names each key of the document and why it is not
+// usable.
 func (r *reader) keyless() error {
 	const at = "/verificationMethod"
 	var all []string
@@ -224,8 +225,8 @@ func (r *reader) passOver(id, format string, args ...any) string {
 // beforeRetiring says for people what keeps a listing alive.
 const beforeRetiring = "sign a new Receipt, and revoke, before retiring the key or the DID"
 
-// retire takes the keys that are over from those that are usable: an id that one method says is over is over wherever
-// else it stands.
+// retire removes the expired keys from the usable ones: an id that one method says has expired has expired in all
+// methods.
 func (r *reader) retire() {
 	r.doc.Keys = slices.DeleteFunc(r.doc.Keys, func(k Key) bool {
 		return slices.ContainsFunc(r.doc.Over, func(o Over) bool { return o.ID == k.ID })
@@ -260,7 +261,7 @@ func shown(v any) string {
 	return "no text"
 }
 
-// noPrivateKey walks the whole document but for @context, where the names of private members are terms.
+// noPrivateKey walks the whole document except @context, in which the names of private members are terms.
 func (r *reader) noPrivateKey(at string, v any) error {
 	switch v := v.(type) {
 	case map[string]any:
@@ -297,8 +298,8 @@ func (r *reader) noPrivateKey(at string, v any) error {
 	return nil
 }
 
-// private tells the members that verification suites have for private keys: privateKeyJwk,
-// privateKeyMultibase, privateKeyBase58, privateKeyHex, secretKeyMultibase and their like.
+// private reports whether a member's name is one that verification suites use for private keys: privateKeyJwk,
+// privateKeyMultibase, privateKeyBase58, privateKeyHex, secretKeyMultibase and the like.
 func private(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasPrefix(name, "privatekey") || strings.HasPrefix(name, "secretkey")

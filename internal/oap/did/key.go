@@ -33,7 +33,7 @@ func Local(d DID) (*Document, error) {
 	return &Document{DID: d.Text, Keys: []Key{key}, Material: []string{multikey(d.ID)}, HasAssertion: true}, nil
 }
 
-// errOtherKey means that a key is sound as far as can be told, and no Ed25519 key.
+// errOtherKey means that a key looks sound and is not an Ed25519 key.
 var errOtherKey = errors.New("it is no Ed25519 key")
 
 // ed25519Codec is the multicodec ed25519-pub, 0xed, as a varint.
@@ -196,8 +196,8 @@ func textKey(method map[string]any) ([]byte, error) {
 	return nil, errOtherKey
 }
 
-// Material is what a did:key or did:jwk encodes, as Document.Material has it: texts are equal where the keys are. It is
-// empty for a DID of another method, and an error for one that encodes no key.
+// Material returns what a did:key or did:jwk encodes, in the form of Document.Material: texts are equal if the keys
+// are. It returns "" for a DID of another method, and an error for one that encodes no key.
 func Material(d DID) (string, error) {
 	m := ""
 	switch d.Method {
@@ -243,8 +243,9 @@ func material(method map[string]any) []string {
 
 func keyText(kind string, raw []byte) string { return fmt.Sprintf("%s %x", kind, raw) }
 
-// codecs are the multicodecs of the curves that JSON Web Keys name. A point of the first ones is its x coordinate
-// behind one byte, as which the other coordinate does not matter: whoever has the key to one has it to both.
+// codecs are the multicodecs of the curves that JSON Web Keys name. A point of the first curves is represented by its x
+// coordinate after one byte. The other coordinate does not matter: the private key of one point is also that of the
+// other.
 var codecs = []struct {
 	prefix string
 	curve  string
@@ -258,7 +259,8 @@ var codecs = []struct {
 	{"\x82\x24", "P-521", 1},
 }
 
-// multikey is the key in a Multikey, empty where the text is none. A key of another codec is all its bytes.
+// multikey returns the key in a Multikey, or "" if the text is not a Multikey. For another codec it returns all bytes
+// of the key.
 func multikey(text string) string {
 	encoded, ok := strings.CutPrefix(text, "z")
 	if !ok || len(encoded) > MaxLength {
@@ -276,7 +278,8 @@ func multikey(text string) string {
 	return keyText("multicodec", raw)
 }
 
-// jwkMaterial is the key in a JSON Web Key: the x coordinate of a point, the modulus of RSA; empty where there is none.
+// jwkMaterial returns the key in a JSON Web Key: the x coordinate of a point, the modulus of RSA; "" if there is no
+// key.
 func jwkMaterial(jwk map[string]any) string {
 	kind, _ := jwk["crv"].(string)
 	value, _ := jwk["x"].(string)
