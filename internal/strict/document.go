@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Member is the value that names lead to through objects, or nil where one of them is absent or what
-// holds it is no object. A member that is null is nil too.
+// Member returns the value at the path of names through objects. It returns nil if a member is absent or its parent is
+// not an object. A member that is null is nil, too.
 func Member(v any, names ...string) any {
 	for _, name := range names {
 		object, _ := v.(map[string]any)

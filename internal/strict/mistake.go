@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// mistake names a slip that is known from other notations where the text stops being JSON at offset, for people; ""
-// where it is none of them. Nothing depends on it but the message.
+// mistake names a known slip from other notations at the offset at which the text stops being JSON, or returns "". It
+// only affects the message.
 func mistake(data []byte, offset int, cause string) string {
 	rest := data[offset:]
 	c, _ := utf8.DecodeRune(rest)

@@ -16,9 +16,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Parse reads data as one strict JSON text. The path is where the text stands, for positions alone: a file
-// or a URL. The error is always an *Error, of the first fault in reading order; two faults come out of that
-// order: the size, which is judged first, and a duplicate member, which is judged where its object ends.
+// Parse reads data as one strict JSON text. The path is that of a file or a URL, and is only used for positions. The
+// error is always an *Error, of the first fault in reading order. Two faults are reported out of that order: the size,
+// which is checked first, and a duplicate member, which is found at the end of its object.
 func Parse(path string, data []byte, lim Limits) (*Document, error) {
 	r := readers.Get().(*reader)
 	defer r.release()
@@ -128,7 +128,7 @@ func separates(c byte) bool {
 	return c == ' ' || c == ',' || c == ':' || c == '\n' || c == '\r' || c == '\t'
 }
 
-// value reads the value that begins with t and stands inside depth objects and arrays.
+// value reads the value that begins with t inside depth objects and arrays.
 func (r *reader) value(t token, depth int) (any, error) {
 	if r.read++; r.read > r.lim.Values && r.lim.Values > 0 {
 		return nil, r.fault(t.start, CodeTooMany, fmt.Sprintf("text holds more than %d values", r.lim.Values))
@@ -206,7 +206,7 @@ func (r *reader) array(depth int) (any, error) {
 	return array, nil
 }
 
-// str is the content of a string token, which the tokeniser has checked.
+// str returns the content of a string token, which the tokenizer has checked.
 func (r *reader) str(t token) string {
 	content := r.text[t.start+1 : t.end-1]
 	if strings.IndexByte(content, '\\') < 0 {

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Pos is where the value stands that an RFC 6901 JSON Pointer names: the member's name in an object, the
-// value itself in an array and at the root. A pointer that leads nowhere gives the nearest parent that is
-// there. The first call reads the text anew: most documents have no fault to place. It is safe for
-// concurrent use.
+// Pos returns the position of the value that an RFC 6901 JSON Pointer names: of the member's name in an object, of the
+// value itself in an array and at the root. For a pointer that leads nowhere it returns the position of the nearest
+// parent that exists. The first call reads the text again, because most documents have no fault that needs a position.
+// Pos is safe for concurrent use.
 func (d *Document) Pos(pointer string) Pos {
 	d.places.once.Do(func() { d.places.index(d.Data) })
 	at := d.places.root
@@ -32,14 +32,14 @@ func (d *Document) Pos(pointer string) Pos {
 	return Pos{Path: d.Path, Line: line + 1, Column: column}
 }
 
-// places knows where each value of a text stands.
+// places has the position of each value of a text.
 type places struct {
 	once   sync.Once
 	root   *place
 	breaks []int // offsets of the line feeds
 }
 
-// place is where a value stands, or the name of the member that it is.
+// place is the position of a value, or of the name of a member.
 type place struct {
 	offset   int
 	members  map[string]*place
@@ -65,7 +65,7 @@ func (p *place) below(reference string) *place {
 	return p.elements[n]
 }
 
-// index reads a text that Parse has accepted. Of any other text it knows the part before the fault.
+// index reads a text that Parse has accepted. For any other text it reads the part before the fault.
 func (p *places) index(data []byte) {
 	for i, c := range data {
 		if c == '\n' {

@@ -35,8 +35,8 @@ type Limits struct {
 // RegistryFile is what a file of the registry's data folders may hold.
 var RegistryFile = Limits{Bytes: 64 << 10, Depth: 64, Number: 64}
 
-// Remote is what a fetched document may hold, given its cap in bytes. A value takes some fifty bytes of
-// memory, however short it is in the text, so that their number has a cap too.
+// Remote returns the limits of a fetched document of at most maxBytes. A value takes some fifty bytes of memory,
+// however short its text is, so the number of values has a limit, too.
 func Remote(maxBytes int) Limits {
 	return Limits{Bytes: maxBytes, Depth: 64, Number: 64, Values: 1 << 17}
 }

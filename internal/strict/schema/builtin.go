@@ -32,7 +32,7 @@ var builtins = func() map[string]func() *Schema {
 	return all
 }()
 
-// Builtin is the schema of that name, or nil where there is none.
+// Builtin returns the built-in schema of that name, or nil.
 func Builtin(name string) *Schema {
 	if compiled := builtins[name]; compiled != nil {
 		return compiled()
@@ -40,7 +40,7 @@ func Builtin(name string) *Schema {
 	return nil
 }
 
-// Text is the built-in schema of that name as JSON, or nil where there is none.
+// Text returns the built-in schema of that name as JSON, or nil.
 func Text(name string) []byte {
 	text, err := files.ReadFile("builtin/" + name + ".json")
 	if err != nil {

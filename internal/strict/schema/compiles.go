@@ -26,12 +26,12 @@ var drafts = func() map[string]func() *library.Schema {
 
 const latestDraft = "https://json-schema.org/draft/2020-12/schema"
 
-// Compiles holds that a JSON value, as in strict.Document, is a schema of the draft that its $schema names, 2020-12
-// where it names none, and that its references by JSON Pointer within itself lead somewhere. References to other
-// documents and the spelling of patterns are not looked at. The error is nil or an *Error without a Pos.
+// Compiles checks that a JSON value, as in strict.Document, is a schema of the draft that its $schema names, or of
+// 2020-12 if it names none, and that its references by JSON Pointer within itself exist. It ignores references to other
+// documents and the spelling of patterns. The error is nil or an *Error without a Pos.
 //
-// It takes time in proportion to the value. Compiling it by the library does not: that looks for each subschema among
-// all that were found before.
+// It takes time in proportion to the size of the value. The library's compiler does not: for each subschema it searches
+// all those found before.
 func Compiles(root any) error {
 	uri := latestDraft
 	if named := strict.String(root, "$schema"); named != "" {

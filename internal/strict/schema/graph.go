@@ -107,7 +107,7 @@ func (g weigher) visit(s *library.Schema) *Error {
 	return nil
 }
 
-// pointerOf is where a compiled schema stands in the text.
+// pointerOf returns the JSON Pointer of a compiled schema in its text.
 func pointerOf(s *library.Schema) string {
 	_, fragment, _ := strings.Cut(s.Location, "#")
 	pointer, err := url.PathUnescape(fragment)

@@ -52,7 +52,7 @@ func Pattern(text string) (matches func(string) bool, err error) {
 	return p.MatchString, nil
 }
 
-// String is the text of the pattern.
+// String returns the text of the pattern.
 func (p *pattern) String() string { return p.text }
 
 // MatchString reports whether the pattern matches anywhere in s.
@@ -153,7 +153,7 @@ var (
 		{'\u2028', '\u2029'}, {'\u202f', '\u202f'}, {'\u205f', '\u205f'}, {'\u3000', '\u3000'}, {'\ufeff', '\ufeff'}}
 )
 
-// complement is every code point that is in none of the spans, which are in order.
+// complement returns the code points that are in no span. The spans are sorted.
 func complement(spans []span) []span {
 	var out []span
 	next := rune(0)

@@ -29,7 +29,7 @@ import (
 const (
 	maxValues   = 5_000 // JSON values in the text
 	maxInPlace  = 1_000 // subschemas that apply to one and the same value
-	maxRefDepth = 64    // of them, one inside the other
+	maxRefDepth = 64    // depth of references inside each other
 )
 
 var limits = strict.Limits{Bytes: 256 << 10, Depth: 64, Number: 64}
@@ -50,7 +50,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
 
-// Compile reads a schema. The name stands as path in positions. The error is always *Error.
+// Compile reads a schema. The name is the path in positions. The error is always *Error.
 func Compile(name string, text []byte) (*Schema, error) {
 	doc, err := strict.Parse(name, text, limits)
 	if err != nil {
@@ -69,10 +69,10 @@ func Compile(name string, text []byte) (*Schema, error) {
 type Violation struct {
 	Pointer string // RFC 6901: the value at fault; for an extra member that member, for a missing one the object
 	Keyword string // "false" where the subschema is false; empty where the document could not be judged
-	Message string // what was observed, then what is expected; foreign text is quoted and cut
+	Message string // what is there, then what is expected; foreign text is quoted and cut
 }
 
-// Members are the names under properties of the schema itself, sorted.
+// Members returns the names under properties of the schema itself, sorted.
 func (s *Schema) Members() []string {
 	root, _ := s.raw[""].(map[string]any)
 	properties, _ := root["properties"].(map[string]any)
@@ -98,9 +98,9 @@ func (s *Schema) Knows(path ...string) bool {
 	return true
 }
 
-// Validate gives the violations of root, a value as in strict.Document, sorted by pointer and keyword, each once: nil
-// where it is valid, else at most 100; where there are more, the last tells how many keywords failed besides those
-// before it. It does not change root.
+// Validate returns the violations of root, a value as in strict.Document, sorted by pointer and keyword, each once. It
+// returns nil if root is valid, else at most 100 violations; if there are more, the last one has the number of keywords
+// that failed in addition to the others. Validate does not change root.
 func (s *Schema) Validate(root any) []Violation {
 	if s.fast != nil && s.fast.valid(root) {
 		return nil
@@ -119,7 +119,7 @@ func (s *Schema) Validate(root any) []Violation {
 // location is the URL that the library knows the schema by.
 const location = "https://schema.invalid/"
 
-// outside is the loader of what is not in the schema: there is none.
+// outside is the loader of documents other than the schema. It loads none.
 type outside struct{}
 
 func (outside) Load(string) (any, error) {

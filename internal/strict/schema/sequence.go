@@ -1,7 +1,7 @@
 package schema
 
-// Most patterns of a registry are one anchored sequence of ASCII classes, such as ^[0-9a-f]{64}$, or a few
-// of them. For these a loop over bytes stands in for package regexp, which takes several times as long.
+// Most patterns of a registry are one anchored sequence of ASCII classes, such as ^[0-9a-f]{64}$, or a few of them. A
+// loop over bytes matches these instead of package regexp, which takes several times as long.
 
 // maxSequences caps the alternatives of a pattern that is matched so, and maxRuns the runs of one.
 const (
@@ -28,7 +28,7 @@ type sequence struct {
 	toEnd      bool // the text ends with the sequence
 }
 
-// sequences gives an equal set of sequences, or nil where there is none.
+// sequences returns an equivalent set of sequences, or nil if there is none.
 func sequences(e *expr) []sequence {
 	if e.op != opConcat || len(e.sub) == 0 || e.sub[0].op != opBegin {
 		return nil
@@ -125,7 +125,7 @@ func expandConcat(e *expr) ([][]run, bool) {
 	return out, true
 }
 
-// ascii is the set where it holds ASCII characters alone.
+// ascii returns the set if it only has ASCII characters.
 func (s *set) ascii() (ascii, bool) {
 	var a ascii
 	if s.negated || len(s.properties) > 0 {

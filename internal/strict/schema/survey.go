@@ -190,7 +190,7 @@ func (s *survey) addPattern(at, text string) {
 	s.patterns[text] = p
 }
 
-// pattern is the library's engine of regular expressions.
+// pattern compiles a regular expression for the library.
 func (s *survey) pattern(text string) (library.Regexp, error) {
 	if p := s.patterns[text]; p != nil {
 		return p, nil

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// isDateTime takes what ajv-formats takes: also a lower-case t or z, white space in place of the T, an offset
+// isDateTime accepts what ajv-formats accepts: also a lower-case t or z, white space instead of the T, an offset
 // without minutes or colon, and leap seconds.
 func isDateTime(s string, zone bool) bool {
 	const day = len("2006-01-02")

@@ -7,7 +7,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
 
-// charset tells which ASCII characters may stand unescaped in a part of a URI.
+// charset has the ASCII characters that may be unescaped in a part of a URI.
 type charset [256]bool
 
 func newCharset(marks string) *charset {
@@ -64,7 +64,7 @@ func isURI(s string, reference bool) bool {
 	return path.all(rest) && (reference || rest != "") || hasIPLiteral(rest, path)
 }
 
-// schemeLength is the length of the scheme with its colon, or 0.
+// schemeLength returns the length of the scheme with its colon, or 0.
 func schemeLength(s string) int {
 	if s == "" || !isLetter(s[0]) {
 		return 0
@@ -188,7 +188,7 @@ func isURL(s string) bool {
 	if isURLHost(s) {
 		return true
 	}
-	for i, r := range s { // what stands before any @ may be the user name
+	for i, r := range s { // the part before any @ may be the user name
 		if isWhite(r) {
 			return false
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
-// maxViolations caps what is told of one document.
+// maxViolations is the maximum number of violations that are reported of one document.
 const maxViolations = 100
 
 // violations makes an error of the library into violations. Its messages are not used: they are of several
@@ -34,7 +34,7 @@ func (s *Schema) violations(root any, err error) []Violation {
 type list struct {
 	raw   map[string]any // subschemas by pointer
 	root  any
-	first []Violation // sorted, each once, one more than is told: a record of 64 KiB can have 32,000
+	first []Violation // sorted, each once, one more than is reported: a record of 64 KiB can have 32,000
 	count int
 }
 
@@ -98,7 +98,7 @@ func (l *list) dependency(at, keyword, name string, missing []string) {
 	}
 }
 
-// scalar tells of the kinds that concern one value and need nothing but themselves.
+// scalar describes the kinds that concern one value and need no other context.
 func scalar(k library.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
@@ -161,8 +161,8 @@ func scalar(k library.ErrorKind) string {
 	return "is not a value that JSON can hold"
 }
 
-// member is the pointer to a member whose name is at fault. The library gives the object's place in a slice
-// that it may since have overwritten, so the place is held against the document.
+// member returns the pointer to a member whose name is at fault. The library returns the object's place in a slice that
+// it may since have overwritten, so member checks the place against the document.
 func (l *list) member(at, name string) string {
 	if object, ok := lookup(l.root, at).(map[string]any); ok {
 		if _, ok := object[name]; ok {
@@ -177,7 +177,7 @@ func lookup(v any, pointer string) any {
 	return found
 }
 
-// forbidden tells of the subschema under not, where it is a pattern.
+// forbidden describes the subschema under not, if it is a pattern.
 func (l *list) forbidden(schemaURL string) string {
 	_, at, _ := strings.Cut(schemaURL, "#")
 	text, ok := lookup(l.raw[at], "/not/pattern").(string)
@@ -197,7 +197,7 @@ func falseKeyword(schemaURL string) string {
 	return "false"
 }
 
-// pointer is the JSON Pointer of a location.
+// pointer returns the JSON Pointer of a location.
 func pointer(location []string) string {
 	var b strings.Builder
 	for _, token := range location {

@@ -116,7 +116,8 @@ func check(n *yaml.Node, depth int) (*yaml.Node, string) {
 	return nil, ""
 }
 
-// Member is the value of key in the mapping n, and the key's own node; nil where n is no mapping or has no such key.
+// Member returns the value of key in the mapping n, and the key's own node; nil if n is not a mapping or has no such
+// key.
 func Member(n *yaml.Node, key string) (name, value *yaml.Node) {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil, nil
