@@ -23,9 +23,9 @@ func New(most int) *Memo { return &Memo{most: most, known: map[any]any{}} }
 // own.
 const entry = 1 << 10
 
-// Get returns the value that m holds for key; if there is none, it calls work and keeps the result. The result must
-// depend on the key only, and nobody may change it. Each caller uses a key type of its own. A full memo is emptied:
-// nothing predicts which value will be needed again, and forgetting only costs time.
+// Get returns the value that m holds for key. If m has no such value, it calls work and keeps the result. The result
+// must depend on the key only, and nobody may change it. Each caller uses a key type of its own. A full memo is
+// emptied: nothing predicts which value will be needed again, and forgetting only costs time.
 func Get[V any](m *Memo, key any, weigh func(V) int, work func() V) V {
 	if m == nil {
 		return work()
