@@ -15,7 +15,7 @@ type Error struct {
 // Unwrap returns the error without its fix.
 func (e *Error) Unwrap() error { return e.error }
 
-// Fix returns the command or the value that fixes the error, or "" if there is none.
+// Fix returns the command or the value that fixes the error, or "" if nothing does.
 func (e *Error) Fix() string { return e.fix }
 
 // Errorf returns an error with its fix.
