@@ -9,7 +9,7 @@ import "fmt"
 // Fault is why git refuses an object.
 type Fault struct {
 	ID     string // of git, such as badEmail
-	Detail string // what was found, with quoted texts of the object
+	Detail string // the fault, with quoted texts of the object
 }
 
 func fault(id, format string, args ...any) *Fault {
