@@ -10,7 +10,7 @@ import (
 type Error struct {
 	Op     string // what was being done, as "reading object"
 	Object string // the object, path, ref or revision it was done to; empty where Op says all
-	Remedy string // the command or value that fixes it; empty if there is none
+	Remedy string // the command or value that fixes it; may be empty
 	Err    error
 }
 

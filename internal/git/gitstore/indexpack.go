@@ -106,14 +106,14 @@ type indexer struct {
 type indexed struct {
 	at   int64 // of its head
 	data int64 // of its stream
-	size int64 // of the inflated stream
+	size int64 // size of the inflated stream
 	id   [sha1.Size]byte
 	crc  uint32
 	// child is the first entry that is a delta of this one, sibling the next delta of the same base. 0, the first entry
 	// of all, means none.
 	child, sibling int32
 	state          int32 // unmade, being made, made; atomic
-	kind           Type  // of the object, once made
+	kind           Type  // the object's type, once made
 }
 
 const (

@@ -19,7 +19,7 @@ const (
 
 // pack is a pack and its index. It is opened when first read; until that succeeds each reader tries again.
 type pack struct {
-	path  string // of the pack file
+	path  string // the pack file
 	index *index
 
 	opened  atomic.Bool // file and end are set, and stay

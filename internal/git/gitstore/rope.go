@@ -130,8 +130,8 @@ type Object struct {
 // objects may have more in common. The two ranges do not overlap in either object.
 func (o Object) Alike(other Object) (prefix, suffix int) { return alike(o.pieces, other.pieces) }
 
-// PatchBuffer is the memory in which a large object overwrites one that is no longer needed. Bytes that both have at
-// the same place are not copied.
+// PatchBuffer is memory that a large object reuses from the object before it. Bytes that both have at the same place
+// are not copied.
 type PatchBuffer struct {
 	bytes  []byte
 	pieces rope // what bytes are
