@@ -1,19 +1,20 @@
 // Package ignore matches paths against the patterns of gitignore(5) files as git does.
 //
-// Names are matched by go-git's gitignore, whose patterns differ from git's in a good part of the syntax: [!a],
-// [[:digit:]], escapes, two asterisks beside other characters, a final "/**", a byte order mark, names that are not
-// UTF-8. So a pattern is translated first: each of its bytes, and of a name's, becomes a character outside of ASCII, so
-// that nothing in it is syntax to go-git; what is left of the syntax is "*", "?", and sets of characters spelled as
-// ranges. A pattern is cut where "**" stands for folders, and go-git matches the names between two cuts.
+// Names are matched by go-git's gitignore, whose patterns differ from git's in a large part of the syntax: [!a],
+// [[:digit:]], escapes, two asterisks next to other characters, a final "/**", a byte order mark, names that are not
+// UTF-8. So a pattern is translated first: each byte of it and of a name becomes a character outside of ASCII, so that
+// go-git takes none of them for syntax. The remaining syntax is "*", "?", and sets of characters spelled as ranges. A
+// pattern is cut at each "**" that matches directories, and go-git matches the names between two cuts.
 //
-// Which files hold patterns, and that nothing is looked at below a folder that is ignored, is the caller's business.
+// The caller decides which files hold patterns, and does not look below an ignored directory.
 //
-// Known differences, none of which hides a file that git would add, but for the last where it is said:
-//   - An untracked folder that has a .git of any kind counts as one path, where git may look into it.
+// Known differences from git. Only the last hides a file that git would add:
+//
+//   - An untracked directory that has a .git of any kind counts as one path, where git may look into it.
 //   - A core.excludesFile in another user's home, or under GIT_CONFIG_PARAMETERS, is not read: its patterns hide
 //     nothing.
-//   - Where a system configuration other than /etc/gitconfig sets core.excludesFile and no other does, the default
-//     ~/.config/git/ignore is read in its place: a file that only the latter ignores is hidden.
+//   - If only a system configuration other than /etc/gitconfig sets core.excludesFile, the default
+//     ~/.config/git/ignore is read instead: a file that only the latter ignores is hidden.
 package ignore
 
 import (
