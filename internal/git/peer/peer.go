@@ -304,7 +304,7 @@ type wire struct {
 	inner http.RoundTripper
 	stall time.Duration
 	left  atomic.Int64 // bytes that may still come
-	begun []byte       // of the first reply
+	begun []byte       // start of the first reply
 }
 
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
