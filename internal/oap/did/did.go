@@ -20,8 +20,8 @@ type DID struct {
 	Method string // lower case
 	ID     string // all after the method, without the escapes that nothing needs, the others in upper case
 
-	host, port string // of a did:web; port is empty if it has none
-	path       string // of a did:web, with a leading slash; empty if it has none
+	host, port string // a did:web's; port is empty if it has none
+	path       string // a did:web's, with a leading slash; may be empty
 }
 
 // Parse reads a DID of any method, which may be in upper case. A did:web is held to its method too: a fully qualified
@@ -256,7 +256,7 @@ func Fold(text string) string {
 // Spelling returns the one spelling of the DID in text. It returns any other text unchanged.
 func Spelling(text string) string {
 	if host, found := strings.CutPrefix(text, "did:web:"); found && isSpelled(host) {
-		return text // as in most listings; Parse, which takes several times as long, would return it or find that it is not a DID
+		return text // as in most listings: Parse takes several times as long
 	}
 	d, err := Parse(text)
 	if err != nil {

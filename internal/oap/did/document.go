@@ -87,7 +87,7 @@ type Document struct {
 	DID          string
 	Keys         []Key    // that are usable: at least one; in the document's order
 	Over         []Over   // that have expired or were revoked
-	Material     []string // of all keys, usable or not, of any type: see Material
+	Material     []string // keys, usable or not, of any type: see Material
 	HasAssertion bool     // the member assertionMethod is there, whatever is in it
 	Unprefixed   []string // keys in multibase that would be usable with the prefix 0xed01, and their right values
 }
