@@ -77,8 +77,8 @@ func fields(text, extension string) (all []field) {
 	return fieldsOf(prepared)
 }
 
-// told returns a line without its blanks, or "" if it is a comment.
-func told(line string) string {
+// trimmed returns a line without its blanks, or "" if it is a comment.
+func trimmed(line string) string {
 	line = strings.TrimSpace(line)
 	line = strings.TrimPrefix(line, "** ") // so .tr begins the line that names the domain
 	if line == "" || strings.ContainsRune("-*%>;#", rune(line[0])) {
@@ -90,7 +90,7 @@ func told(line string) string {
 func fieldsOf(text string) (all []field) {
 	name := ""
 	for line := range strings.SplitSeq(text, "\n") {
-		if line = told(line); line == "" {
+		if line = trimmed(line); line == "" {
 			continue
 		}
 		key, value, ok := strings.Cut(line, ":")
@@ -144,7 +144,7 @@ func others(text string) map[field]bool {
 			continue
 		}
 		block = append(block, line)
-		if first := told(line); opener == "" && first != "" {
+		if first := trimmed(line); opener == "" && first != "" {
 			key, _, _ := strings.Cut(first, ":")
 			opener = plainKey(key)
 		}
