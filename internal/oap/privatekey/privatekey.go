@@ -26,8 +26,8 @@ const (
 	overhang = 64 << 10
 )
 
-// Find returns the kind of the first private key in the first or last MiB of a file, such as "a PEM block". It returns
-// "" if there is none, and ignores keys that an RFC publishes.
+// Find returns the kind of the first private key in the first or last MiB of a file, such as "a PEM block". It ignores
+// keys that an RFC publishes. If it finds no key, it returns "".
 func Find(text []byte) string {
 	text = utf8Of(text)
 	parts := [][]byte{text}
