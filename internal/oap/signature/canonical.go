@@ -49,8 +49,8 @@ func CanonicalWithout(root any, members ...string) ([]byte, error) {
 
 // Rounded returns the JSON Pointer of a number of root whose decimal value changes when it is read as an IEEE 754
 // double and written as RFC 8785 does: 9007199254740993, 0.1000000000000000055, 1e-400. It returns the first in the
-// order of pointers, or "" if there is none. A signature over the text of such a number and one over its canonical form
-// cover two values.
+// order of pointers, or "" if no number changes. A signature over the text of such a number and one over its canonical
+// form cover two values.
 func Rounded(root any) string {
 	steps, _ := firstRounded(root)
 	var pointer strings.Builder
