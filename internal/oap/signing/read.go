@@ -48,9 +48,9 @@ func Read(path string, stdin io.Reader) (k *Key, warning string, err error) {
 	return k, warning, err
 }
 
-// ReadPublic reads the public half of the key in a file, or in stdin for Stdin: of a private key in a form that Read
-// takes, or of a public key in PEM (SubjectPublicKeyInfo), as a JSON Web Key, a Multikey or a did:key. The returned key
-// cannot sign; private reports whether the file has the private half, and the warning is that of Read.
+// ReadPublic reads the public half of the key in a file, or in stdin for Stdin. The file has a private key in a form
+// that Read takes, or a public key in PEM (SubjectPublicKeyInfo), as a JSON Web Key, a Multikey or a did:key. The
+// returned key cannot sign; private reports whether the file has the private half, and the warning is that of Read.
 func ReadPublic(path string, stdin io.Reader) (k *Key, private bool, warning string, err error) {
 	warning, err = withText(path, stdin, func(text []byte) error {
 		if public, ok := publicOf(text); ok {
