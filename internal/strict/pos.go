@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Pos returns the position of the value that an RFC 6901 JSON Pointer names: of the member's name in an object, of the
-// value itself in an array and at the root. For a pointer that leads nowhere it returns the position of the nearest
-// parent that exists. The first call reads the text again, because most documents have no fault that needs a position.
-// Pos is safe for concurrent use.
+// Pos returns the position of the value that an RFC 6901 JSON Pointer names. This is the position of the member's name
+// in an object, and of the value itself in an array and at the root. For a pointer that leads nowhere Pos returns the
+// position of the nearest parent that exists. The first call reads the text again, because most documents have no fault
+// that needs a position. Pos is safe for concurrent use.
 func (d *Document) Pos(pointer string) Pos {
 	d.places.once.Do(func() { d.places.index(d.Data) })
 	at := d.places.root

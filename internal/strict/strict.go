@@ -84,7 +84,7 @@ type Error struct {
 	Pos     Pos
 	Code    string
 	Message string
-	Pointer string // of the value or member at fault, as far as it was read
+	Pointer string // path of the value or member at fault, as far as it was read
 }
 
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }

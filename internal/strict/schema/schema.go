@@ -69,7 +69,7 @@ func Compile(name string, text []byte) (*Schema, error) {
 type Violation struct {
 	Pointer string // RFC 6901: the value at fault; for an extra member that member, for a missing one the object
 	Keyword string // "false" where the subschema is false; empty where the document could not be judged
-	Message string // what is there, then what is expected; foreign text is quoted and cut
+	Message string // the value, then what is expected; foreign text is quoted and cut
 }
 
 // Members returns the names under properties of the schema itself, sorted.

@@ -28,7 +28,7 @@ type sequence struct {
 	toEnd      bool // the text ends with the sequence
 }
 
-// sequences returns an equivalent set of sequences, or nil if there is none.
+// sequences returns an equivalent set of sequences, or nil if no such set exists.
 func sequences(e *expr) []sequence {
 	if e.op != opConcat || len(e.sub) == 0 || e.sub[0].op != opBegin {
 		return nil
