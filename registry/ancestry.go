@@ -22,9 +22,9 @@ const (
 
 // ancestry is a walk from two commits towards the roots, the newest commit first.
 //
-// The order is by committer date, which anybody can set; so a commit is looked at again whenever it gets
-// a new mark, and the walk goes on until all that waits is stale. Whatever the dates, every commit on a way
-// from either side to a best common ancestor is not stale and is therefore visited.
+// The order is by committer date, which anybody can set. So the walk visits a commit again whenever it gets a new mark,
+// and continues until every waiting commit is stale. Whatever the dates, every commit on a path from either side to a
+// best common ancestor is not stale and is therefore visited.
 type ancestry struct {
 	repo    *Repository
 	marks   map[gitstore.ID]mark
@@ -33,9 +33,9 @@ type ancestry struct {
 	waiting int // queued commits that are not stale
 }
 
-// walkAncestry runs the walk to its end; base stands for any number of commits. The marks of commits that are
-// not stale are final, but that a commit marked fromHead alone can be an ancestor of base too where history
-// holds commits that are older than their parents: see ancestry.settle.
+// walkAncestry runs the walk to its end; base may be any number of commits. The marks of commits that are not stale are
+// final, with one exception: a commit with only the mark fromHead can be an ancestor of base too if history has commits
+// that are older than their parents: see ancestry.settle.
 func (r *Repository) walkAncestry(ctx context.Context, head *commit, base ...*commit) (*ancestry, error) {
 	a := &ancestry{repo: r, marks: map[gitstore.ID]mark{}, queued: map[gitstore.ID]bool{}}
 	for _, c := range base {
@@ -106,10 +106,10 @@ func (a *ancestry) common() []gitstore.ID {
 	return ids
 }
 
-// settle goes on with the walk until no stale commit that waits is as new as a commit that only head
-// reaches. It takes what base reaches out of what ahead will list. A commit stays in wrongly only where
-// base's own history holds a commit older than its parent; it is then judged once more, which is the safe
-// side. To be exact, the whole history would have to be read in every run.
+// settle continues the walk until no waiting stale commit is as new as a commit that only head reaches. It removes what
+// base reaches from what ahead will list. A commit remains there wrongly only if base's own history has a commit older
+// than its parent; the gate then judges it once more, which is the safe side. An exact answer would require reading the
+// whole history in every run.
 func (a *ancestry) settle(ctx context.Context) error {
 	oldest, rooted, found, err := a.oldestAhead()
 	if err != nil || !found {
@@ -187,8 +187,8 @@ func (a *ancestry) ahead(head *commit) ([]*commit, error) {
 // maxMergeBases bounds the comparisons of one range. Git's own merges leave one or two merge bases.
 const maxMergeBases = 16
 
-// mergeBases are the best common ancestors of the two commits that a walked from, sorted by id: those that
-// are no ancestors of another.
+// mergeBases returns the best common ancestors of the two commits that a walked from, sorted by id. No merge base is an
+// ancestor of another.
 func (a *ancestry) mergeBases(ctx context.Context) ([]*commit, error) {
 	ids := a.common()
 	if len(ids) > 4*maxMergeBases {

@@ -35,7 +35,7 @@ func (c *comparison) trees(path string, base, head gitstore.ID) ([]Change, error
 	return c.changes, nil
 }
 
-// folders compares two tree objects; the zero id stands for a folder that is not there.
+// folders compares two tree objects; the zero id means that the directory does not exist.
 func (c *comparison) folders(path string, base, head gitstore.ID, depth int) error {
 	if base == head {
 		return nil
@@ -169,7 +169,7 @@ func (c *comparison) items(path string, old, new *item, depth int) error {
 	return c.folders(change.Path, change.Base.id(), change.Head.id(), depth+1)
 }
 
-// alone is the entry without the name beside it, which would keep the folder's bytes in memory.
+// alone returns the entry without its name, which would keep the directory's bytes in memory.
 func (i *item) alone() *Entry {
 	e := i.entry
 	return &e

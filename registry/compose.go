@@ -31,7 +31,7 @@ func (c *composed) folder(id gitstore.ID) *folder {
 	return c.folders[id]
 }
 
-// file is the path and the disk of a file that stands there alone.
+// file returns the path and the disk of a file that is only on disk.
 func (c *composed) file(id gitstore.ID) (*disk, string, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -39,7 +39,7 @@ func (c *composed) file(id gitstore.ID) (*disk, string, bool) {
 	return c.disk, path, ok
 }
 
-// addText keeps the text of a file that stands nowhere, and gives its id.
+// addText keeps a text that is neither in the object store nor on disk, and returns its id.
 func (c *composed) addText(text []byte, like gitstore.ID) gitstore.ID {
 	id := hashObject(gitstore.Blob, text, like)
 	c.mu.Lock()
@@ -51,7 +51,7 @@ func (c *composed) addText(text []byte, like gitstore.ID) gitstore.ID {
 	return id
 }
 
-// text is that of a file that stands nowhere.
+// text returns a text that addText kept.
 func (c *composed) text(id gitstore.ID) ([]byte, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -113,7 +113,7 @@ func (c *composed) addFolder(path string, raw []byte, like gitstore.ID) (gitstor
 	return id, nil
 }
 
-// hashObject is the id of an object, by the hash function that the id like is made with.
+// hashObject returns the id of an object, by the hash function of the id like.
 func hashObject(t gitstore.Type, data []byte, like gitstore.ID) gitstore.ID {
 	h := newHash(t, int64(len(data)), like)
 	h.Write(data)
@@ -129,9 +129,9 @@ func newHash(t gitstore.Type, size int64, like gitstore.ID) hash.Hash {
 	return h
 }
 
-// compose is the tree with the changes made to it: each path gets its Head, whatever stood there. Where a
-// file and a folder of one name meet, the one that the changes bring stays. A folder that loses its last
-// entry goes, as Git has it. Changes are in path order.
+// compose returns the tree with the changes applied: each path gets its Head, whatever was there before. If a file and
+// a directory have one name, the one that the changes add remains. A directory that loses its last entry is removed, as
+// in Git. Changes are in path order.
 func (r *Repository) compose(tree gitstore.ID, changes []Change) (gitstore.ID, error) {
 	edits := make([]edit, len(changes))
 	for i, c := range changes {
@@ -182,7 +182,7 @@ func (r *Repository) composeFolder(path string, id, like gitstore.ID, edits []ed
 	return id, len(raw) > 0, err
 }
 
-// composeEntry is what stands under one name after the edits to it and to the paths below it.
+// composeEntry returns the entry of one name after the edits to it and to the paths below it.
 func (r *Repository) composeEntry(path, name string, in *folder, like gitstore.ID, edits []edit,
 	depth int) (Entry, bool, error) {
 	entry, there := in.find(name)
@@ -211,7 +211,7 @@ func (r *Repository) composeEntry(path, name string, in *folder, like gitstore.I
 
 func isEmptyTree(id gitstore.ID) bool { return id == hashObject(gitstore.Tree, nil, id) }
 
-// spell is the tree object of old without the edited names, and fresh in their place.
+// spell returns the tree object of old without the edited names and with the fresh entries.
 func spell(old *folder, edited map[string][]edit, fresh []item) []byte {
 	sort.Slice(fresh, func(i, j int) bool { return compareItems(fresh[i], fresh[j]) < 0 })
 	raw := make([]byte, 0, len(old.raw)+80*len(fresh))

@@ -29,9 +29,9 @@ type converter struct {
 
 	mu    sync.Mutex
 	files map[string]*gitattr.File // by directory; nil: none there
-	above []*gitattr.File          // of the system and the user
+	above []*gitattr.File          // attributes of the system and the user
 	own   *gitattr.File
-	plans map[string]plan // of the files that were read for their id
+	plans map[string]plan // files that were read for their id
 	left  struct{ bytes, work int64 }
 }
 
@@ -141,7 +141,7 @@ func errConversion(path, attribute, name string) error {
 // errFilter: what git would store of a file takes a program or a conversion that is not done here.
 var errFilter = errors.New("oap-gate runs no filter")
 
-// attributes are those of a file, by all files of attributes that git would read.
+// attributes returns the attributes of a file, by all attribute files that git would read.
 func (c *converter) attributes(path string) (map[string]gitattr.Value, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,7 +171,7 @@ func (c *converter) attributes(path string) (map[string]gitattr.Value, error) {
 	return gitattr.Of(files, path, c.settings.IgnoreCase), nil
 }
 
-// file reads the .gitattributes of a directory, from the index where the disk has none; nil where there is none.
+// file reads the .gitattributes of a directory, from the index if the disk has none. It returns nil if neither has one.
 func (c *converter) file(dir string) (*gitattr.File, error) {
 	if f, known := c.files[dir]; known {
 		return f, nil

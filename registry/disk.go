@@ -30,7 +30,7 @@ type disk struct {
 	dir   string
 	root  *os.Root
 	like  gitstore.ID // says the hash function
-	index fs.FileInfo // of the index file; nil where there is none
+	index fs.FileInfo // info of the index file; nil if there is no index
 	conv  *converter
 	mu    sync.Mutex
 	dirs  map[string]bool // directories looked at: real ones are true
@@ -39,7 +39,7 @@ type disk struct {
 // errChanged: a file is not what it was a moment ago.
 var errChanged = errors.New("changed while it was read")
 
-// stat looks at a path whose every folder is one; nil where nothing stands there.
+// stat returns the info of a path if every parent is a directory, or nil if nothing is there.
 func (d *disk) stat(path string) (fs.FileInfo, error) {
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
 		ok, err := d.isFolder(path[:i])
@@ -74,7 +74,7 @@ func (d *disk) isFolder(path string) (bool, error) {
 	return d.dirs[path], nil
 }
 
-// list calls f for every path at or below a folder that is no directory, or is a clone of its own.
+// list calls f for every path at or below path that is not a directory, or is a clone of its own.
 func (d *disk) list(path string, depth int, f func(path string) error) error {
 	if depth > maxDepth {
 		return errDepth(path)
@@ -98,7 +98,7 @@ func (d *disk) list(path string, depth int, f func(path string) error) error {
 	return nil
 }
 
-// names are what stands in a folder, "." being the work tree.
+// names returns the names in a directory; "." is the work tree.
 func (d *disk) names(path string) ([]string, error) {
 	folder, err := d.root.Open(filepath.FromSlash(path))
 	if err != nil {
@@ -120,7 +120,7 @@ func (d *disk) names(path string) ([]string, error) {
 	return names, nil
 }
 
-// entries are what Git would store for each candidate.
+// entries returns what Git would store for each candidate.
 func (d *disk) entries(ctx context.Context, list []candidate) (map[string]*Entry, error) {
 	entries := make([]*Entry, len(list))
 	err := inParallel(ctx, len(list), neighbours, func(from, to int) (err error) {
@@ -139,8 +139,8 @@ func (d *disk) entries(ctx context.Context, list []candidate) (map[string]*Entry
 	return files, nil
 }
 
-// committed is what Git would store for the path: nil where it would store nothing, as for a file that is
-// gone, a FIFO or a device.
+// committed returns what Git would store for the path. It returns nil if Git would store nothing, as for a deleted
+// file, a FIFO or a device.
 func (d *disk) committed(c candidate) (*Entry, error) {
 	if kept := c.tracked; kept != nil && !c.named && (kept.keep || kept.sparse && !d.conv.settings.PresentCounts ||
 		!d.conv.inSparse(c.path)) {
@@ -174,7 +174,7 @@ func (d *disk) committed(c candidate) (*Entry, error) {
 	return nil, nil
 }
 
-// committed is what the entry alone has Git store: nothing where it has no content yet.
+// committed returns what Git stores because of the entry alone: nil if it has no content yet.
 func (e *indexEntry) committed() *Entry {
 	if e.toAdd {
 		return nil
@@ -182,8 +182,8 @@ func (e *indexEntry) committed() *Entry {
 	return &e.entry
 }
 
-// file is the entry of a regular file. One that is as Git checked it out is not read, so that large files and those
-// that a filter changed cost nothing and are no change.
+// file returns the entry of a regular file. It does not read a file that is as Git checked it out, so that large files
+// and those that a filter changed cost nothing and are no change.
 func (d *disk) file(c candidate, info fs.FileInfo) (*Entry, error) {
 	e := &Entry{Mode: d.fileMode(c, info)}
 	clean, racy := d.isClean(c.tracked, e.Mode, info)
@@ -209,8 +209,8 @@ func (d *disk) file(c candidate, info fs.FileInfo) (*Entry, error) {
 	return e, nil
 }
 
-// unsettled says that a system has no common way to end lines: git for it is told by a configuration that is not read
-// here. Tests change it.
+// unsettled is true on a system without a common way to end lines: git for it reads a configuration there that is not
+// read here. Tests change it.
 var unsettled = runtime.GOOS == "windows"
 
 // sameButLineEnds reports whether a file and its entry in the index differ in CR alone.
@@ -250,7 +250,8 @@ func (d *disk) isClean(tracked *indexEntry, mode Mode, info fs.FileInfo) (clean,
 	return true, !when.Before(d.index.ModTime().Truncate(time.Second))
 }
 
-// fileMode is the mode that Git gives a regular file: that of its entry, where the file system does not keep it.
+// fileMode returns the mode that Git gives a regular file. If the file system does not keep modes, this is the mode of
+// its index entry.
 func (d *disk) fileMode(c candidate, info fs.FileInfo) Mode {
 	set, tracked := d.conv.settings, c.tracked
 	switch {
@@ -265,12 +266,12 @@ func (d *disk) fileMode(c candidate, info fs.FileInfo) Mode {
 }
 
 // isClone reports whether a directory is a clone of its own, which Git stores as a submodule. A .git that leads to no
-// repository makes none: git adds the files beside it.
+// repository does not count: git then adds the other files of the directory.
 func (d *disk) isClone(path string) bool {
 	return gitstore.IsClone(filepath.Join(d.dir, filepath.FromSlash(path)))
 }
 
-// submodule is the entry of a clone inside the work tree. One that has no commit yet gets the id of an empty one.
+// submodule returns the entry of a clone inside the work tree. One without a commit gets the id of an empty one.
 func (d *disk) submodule(path string) *Entry {
 	e := &Entry{Mode: ModeSubmodule, ID: hashObject(gitstore.Commit, nil, d.like)}
 	store, err := gitstore.Open(filepath.Join(d.dir, filepath.FromSlash(path)))
@@ -284,7 +285,7 @@ func (d *disk) submodule(path string) *Entry {
 	return e
 }
 
-// raw is the id of a regular file's bytes as they stand on disk.
+// raw returns the id of a regular file's bytes as they are on disk.
 func (d *disk) raw(path string) (gitstore.ID, error) {
 	f, size, err := d.open(path)
 	if err != nil {
@@ -302,7 +303,7 @@ func (d *disk) raw(path string) (gitstore.ID, error) {
 	return gitstore.BytesID(h.Sum(nil)), err
 }
 
-// open opens a regular file. O_NONBLOCK keeps a FIFO that took its place since from blocking for ever.
+// open opens a regular file. O_NONBLOCK prevents a FIFO that replaced the file since from blocking the run.
 func (d *disk) open(path string) (*os.File, int64, error) {
 	f, err := d.root.OpenFile(filepath.FromSlash(path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -319,7 +320,7 @@ func (d *disk) open(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// read is what Git would store of a file that hashed to id, of at most limit bytes.
+// read returns what Git would store of a file that hashed to id, of at most limit bytes.
 func (d *disk) read(path string, id gitstore.ID, limit int64) ([]byte, error) {
 	p, _ := d.conv.plan(path)
 	if !p.changes {
@@ -348,7 +349,7 @@ func (d *disk) read(path string, id gitstore.ID, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// target is what a symbolic link names, of at most limit bytes.
+// target returns the target of a symbolic link, of at most limit bytes.
 func (d *disk) target(path string, limit int64) ([]byte, error) {
 	target, err := d.root.Readlink(filepath.FromSlash(path))
 	if err == nil && int64(len(target)) > limit {
@@ -360,7 +361,7 @@ func (d *disk) target(path string, limit int64) ([]byte, error) {
 	return []byte(target), nil
 }
 
-// text is the content of a regular file of at most limit bytes.
+// text returns the content of a regular file of at most limit bytes.
 func (d *disk) text(path string, limit int64) ([]byte, error) {
 	f, size, err := d.open(path)
 	if err != nil {

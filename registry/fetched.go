@@ -10,7 +10,7 @@ import (
 // Fetched says how a clone follows the branch of a remote.
 type Fetched struct {
 	When time.Time // at which the clone last saw the commit as the branch's tip; zero: it does not show one
-	Args []string  // of the git fetch that brings the branch up to date; nil: the clone has no such remote
+	Args []string  // arguments of the git fetch that updates the branch; nil: the clone has no such remote
 }
 
 // Fetched reports when the clone last saw a commit as the tip of the branch of which ref is the copy: a

@@ -85,7 +85,7 @@ func parseLike(raw []byte, like *folder, prefix, suffix int, room []uint32) (*fo
 
 func (f *folder) len() int { return len(f.starts) - 1 }
 
-// span is the bytes of an entry: mode, space, name, NUL, id.
+// span returns the bytes of an entry: mode, space, name, NUL, id.
 func (f *folder) span(i int) []byte { return f.raw[f.starts[i]:f.starts[i+1]] }
 
 func (f *folder) at(i int) item {
@@ -99,7 +99,7 @@ func (f *folder) at(i int) item {
 	return item{name: span[n+1 : end-1], entry: Entry{Mode: mode, ID: gitstore.BytesID(span[end:])}}
 }
 
-// find is the entry of that name, be it a file or a folder.
+// find returns the entry of that name, which may be a file or a directory.
 func (f *folder) find(name string) (Entry, bool) {
 	for _, mode := range []Mode{ModeFile, ModeTree} {
 		want := item{name: []byte(name), entry: Entry{Mode: mode}}
@@ -125,7 +125,7 @@ type folderCache struct {
 	folders map[gitstore.ID]*folder
 	order   []gitstore.ID
 	size    int
-	latest  map[string]*folder // of each data folder, the version read last
+	latest  map[string]*folder // by data directory: the version read last
 }
 
 // maxCached is room for two versions of a folder with 1,000,000 files, base and head.
@@ -137,7 +137,7 @@ func (c *folderCache) get(id gitstore.ID) *folder {
 	return c.folders[id]
 }
 
-// like is the version of a data folder that was read last, if any.
+// like returns the version of a data directory that was read last, if any.
 func (c *folderCache) like(path string) *folder {
 	c.mu.Lock()
 	defer c.mu.Unlock()

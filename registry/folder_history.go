@@ -13,9 +13,9 @@ type PathVersion struct {
 	Version
 }
 
-// FolderHistory returns what the paths below the folder of a kind held, along the first parents of tip, oldest first:
-// one PathVersion for each commit and path of which it changed the entry, for the paths that keep accepts. Times are as
-// in FileHistory. Nothing beside that folder is read.
+// FolderHistory returns what the paths below the directory of a kind held, along the first parents of tip, oldest
+// first: one PathVersion for each commit and path of which it changed the entry, for the paths that keep accepts. Times
+// are as in FileHistory. It reads nothing outside that directory.
 func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now time.Time,
 	keep func(path string) bool) ([]PathVersion, error) {
 	chain, err := r.firstParents(ctx, "", tip)

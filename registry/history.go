@@ -10,9 +10,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
-// FirstParents lists the commits after from up to to, along first parents, oldest first. Empty, from stands
-// for the beginning: the list starts with the root commit. The error is ErrNotAncestor where from is not on
-// that chain, as after a rewrite of history.
+// FirstParents returns the first-parent commits in (from, to], oldest first. An empty from means the start of history:
+// the list begins with the root commit. If from is not on that chain, as after a rewrite of history, the error is
+// ErrNotAncestor.
 func (r *Repository) FirstParents(ctx context.Context, from, to string) ([]string, error) {
 	chain, err := r.firstParents(ctx, from, to)
 	if err != nil {
@@ -58,7 +58,7 @@ func (r *Repository) firstParents(ctx context.Context, from, to string) ([]*comm
 	return chain, nil
 }
 
-// firstParent is the first parent of c, nil for a root commit.
+// firstParent returns the first parent of c, or nil for a root commit.
 func (r *Repository) firstParent(c *commit) (*commit, error) {
 	if len(c.parents) == 0 {
 		return nil, nil
@@ -160,8 +160,8 @@ func (r *Repository) land(chain []*commit, last landing) landing {
 	return last
 }
 
-// FileHistory lists what stood at path, along the first parents of tip, newest first: one Version for each
-// commit that changed the entry, with its first-parent time by the clock now. A path that never was gives an empty
+// FileHistory returns what was at path, along the first parents of tip, newest first: one Version for each commit that
+// changed the entry, with its first-parent time by the clock now. For a path that never existed it returns an empty
 // list.
 func (r *Repository) FileHistory(ctx context.Context, tip, path string, now time.Time) ([]Version, error) {
 	var chain []*commit

@@ -14,7 +14,7 @@ import (
 
 // Location is where a file lies with regard to Git.
 type Location struct {
-	Root    string // of the work tree in which it lies; empty: in none
+	Root    string // root of the work tree that contains it; may be empty
 	Path    string // from Root, with slashes
 	InGit   bool   // it lies in the Git directory of the work tree
 	InData  bool   // it lies in one of the four data folders
@@ -84,7 +84,7 @@ func (r *Repository) ignores(root, path string) (bool, error) {
 			return false, err
 		}
 		scopes = append(scopes, scope{folder: folder, patterns: ignore.Parse(text, fold)})
-		end := len(path) // of the next folder on the way, or of the path itself
+		end := len(path) // end of the next directory on the way, or of path
 		if at = strings.IndexByte(path[len(folder):], '/'); at >= 0 {
 			end = len(folder) + at
 		}
@@ -117,7 +117,7 @@ func ignoreText(name string) ([]byte, error) {
 // tracks reports whether the index holds a path.
 func (r *Repository) tracks(path string) (bool, error) {
 	_, entries, err := readIndex(r.store.GitDir(), r.store.IDSize())
-	return slices.ContainsFunc(entries, func(e indexEntry) bool { // a folder stands for all below it in a sparse index
+	return slices.ContainsFunc(entries, func(e indexEntry) bool { // a sparse index has directories
 		return e.path == path || strings.HasSuffix(e.path, "/") && strings.HasPrefix(path, e.path)
 	}), err
 }

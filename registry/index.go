@@ -17,9 +17,9 @@ import (
 type indexEntry struct {
 	path     string
 	entry    Entry
-	stage    int  // not 0 while a merge conflict stands
-	keep     bool // assume-unchanged: what stands on disk is not looked at
-	sparse   bool // skip-worktree: what stands on disk is not looked at, but for a sparse checkout
+	stage    int  // not 0 during a merge conflict
+	keep     bool // assume-unchanged: the file on disk is not read
+	sparse   bool // skip-worktree: the file on disk is not read, except in a sparse checkout
 	toAdd    bool // intent-to-add: it has no content yet
 	size     uint32
 	seconds  uint32 // modification time
@@ -34,15 +34,15 @@ const (
 	flagExtended     = 1 << 14
 	flagStage        = 3 << 12
 	flagNameLength   = 0xfff
-	flagSkipWorktree = 1 << 14 // of the extended flags
-	flagIntentToAdd  = 1 << 13 // of the extended flags
-	flagKnown2       = 3 << 13 // of the extended flags: skip-worktree, intent-to-add
+	flagSkipWorktree = 1 << 14 // an extended flag
+	flagIntentToAdd  = 1 << 13 // an extended flag
+	flagKnown2       = 3 << 13 // the extended flags skip-worktree and intent-to-add
 )
 
 var errIndex = errors.New("malformed index")
 
-// parseIndex reads an index of version 2, 3 or 4, with ids of idSize bytes. Extensions that may be left out
-// are; of the others only sparse directories ("sdir") are known. Paths are strictly increasing.
+// parseIndex reads an index of version 2, 3 or 4, with ids of idSize bytes. It skips optional extensions. The only
+// required extension that it knows is sparse directories ("sdir"). Paths are strictly increasing.
 func parseIndex(data []byte, idSize int) ([]indexEntry, error) {
 	p := indexParser{data: data, idSize: idSize}
 	if len(data) < 12+idSize || string(data[:4]) != "DIRC" {
@@ -219,7 +219,7 @@ func (p *indexParser) extensions() error {
 	return nil
 }
 
-// folder is the path of e, and reports whether e stands for a whole folder, as in a sparse index.
+// folder returns the path of e, and reports whether e means a whole directory, as in a sparse index.
 func (e *indexEntry) folder() (string, bool) {
 	if e.entry.Mode != ModeTree {
 		return e.path, false

@@ -16,8 +16,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
-// NestedRepository is the code of a repository whose folder is in the work tree of another one. A pull request can
-// bring such a folder, and whoever reads it reads what the pull request says instead of the clone.
+// NestedRepository is the code of a repository whose directory is in the work tree of another one. A pull request can
+// add such a directory, and a program that opens it reads what the pull request says instead of the clone.
 const NestedRepository = "nested-repository"
 
 // MirrorClone is the name of the clone in a mirror's folder.
@@ -69,8 +69,8 @@ func resolve(path string) (string, error) {
 	return filepath.Join(above, filepath.Base(path)), err
 }
 
-// workTreeAround returns the nearest folder above another that has a .git; empty if there is none, or if the folder
-// lies in a .git itself.
+// workTreeAround returns the nearest parent directory that has a .git. It returns "" if no parent has one, or if the
+// directory is in a .git itself.
 func workTreeAround(folder string) (string, error) {
 	for at := folder; filepath.Dir(at) != at; {
 		if filepath.Base(at) == ".git" {
@@ -112,7 +112,7 @@ func untrackedIn(root, folder string) error {
 // trackedFolder looks for a folder of a work tree in what its repository tracks.
 type trackedFolder struct {
 	root  string
-	parts []string // of the folder's path from the root
+	parts []string // parts of the directory's path from the root
 	store *gitstore.Store
 }
 

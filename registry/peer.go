@@ -10,10 +10,10 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
-// PeerRelation says where the tip of another copy stands, seen from one's own.
+// PeerRelation compares the tip of another copy with one's own.
 type PeerRelation string
 
-// The relations, by first parents alone: a commit that came in by a merge is not one that the branch stood at.
+// The relations only consider first parents: the branch never pointed to a commit that came in by a merge.
 const (
 	PeerSame   PeerRelation = "same"
 	PeerBehind PeerRelation = "behind" // the peer's tip is an older commit of one's own chain
@@ -21,7 +21,7 @@ const (
 	PeerSplit  PeerRelation = "split"  // two histories
 )
 
-// PeerState is another copy of a registry beside one's own.
+// PeerState is the state of another copy of a registry, compared with one's own.
 type PeerState struct {
 	Name     string
 	Tip      string
@@ -47,9 +47,8 @@ var ErrOtherHash = errors.New("ids of another hash function")
 // ErrEmptyPeer means that another copy has no branch yet.
 var ErrEmptyPeer = errors.New("the copy is empty")
 
-// ComparePeer compares the history at tip with another copy of the registry, which stands in peerDir and whose
-// branch is its HEAD. It reads the chains only as far as they differ. Errors are those of Open and FirstParents,
-// ErrOtherHash and ErrEmptyPeer.
+// ComparePeer compares the history at tip with the copy of the registry in peerDir, whose branch is its HEAD. It reads
+// the chains only as far as they differ. Errors are those of Open and FirstParents, ErrOtherHash and ErrEmptyPeer.
 func (r *Repository) ComparePeer(ctx context.Context, name, peerDir, tip string) (_ *PeerState, err error) {
 	peer, err := Open(peerDir)
 	if err != nil {
@@ -186,8 +185,8 @@ func differingEntries(before, after []NamedEntry) []Change {
 	return differ
 }
 
-// DataTrees are the ids of the four data folders, in path order: implementations, peer-witnesses, revocations,
-// workflow-anchors; "-" stands for one that is not there. What stands there in place of a folder counts with its id.
+// DataTrees returns the ids of the four data directories, in path order: implementations, peer-witnesses, revocations,
+// workflow-anchors; "-" for one that does not exist. If an entry of that name is not a directory, its id counts.
 func (t *Tree) DataTrees() ([4]string, error) {
 	var ids [4]string
 	for i, k := range DataKinds {

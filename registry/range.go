@@ -26,7 +26,7 @@ func (r *Repository) Range(ctx context.Context, base, head string) (*Range, erro
 	return r.between(ctx, b, h, r.treeOf(h))
 }
 
-// between is the range from b to the tree proposed, which is head's own or the files on disk on top of it.
+// between returns the range from b to the proposed tree, which is head's own or that of the files on disk on top of it.
 func (r *Repository) between(ctx context.Context, b, h *commit, proposed *Tree) (*Range, error) {
 	walk, err := r.walkAncestry(ctx, h, b)
 	if err != nil {
@@ -86,9 +86,9 @@ func (g *Range) view(ctx context.Context, from *commit, to *Tree) error {
 	return nil
 }
 
-// mergeViews adds the views of a head that merges into the base branch, as a forge's merge ref does: what
-// would land, and what the authors of each merged side wrote. A branch that merged the base into itself has
-// its own commit as first parent, and no such views.
+// mergeViews adds the views of a head that merges into the base branch, as a forge's merge ref does: the result of the
+// merge, and what the authors of each merged side wrote. A branch that merged the base into itself has its own commit
+// as first parent, and no such views.
 func (g *Range) mergeViews(ctx context.Context, b, h *commit) error {
 	if len(h.parents) < 2 {
 		return nil
@@ -115,7 +115,7 @@ func (g *Range) mergeViews(ctx context.Context, b, h *commit) error {
 		}
 		for _, from := range bases {
 			if from.id == side.id {
-				continue // the base branch holds that side already
+				continue // the base branch contains that side already
 			}
 			if err := g.view(ctx, from, g.repo.treeOf(side)); err != nil {
 				return err
@@ -176,7 +176,7 @@ func (g *Range) union(landing []Change) ([]Change, error) {
 	return sortChanges(changes), nil
 }
 
-// Leaf is the entry at path as a Change has it: nil where nothing stands there, or a folder of entries.
+// Leaf returns the entry at path as a Change has it: nil if nothing is there, or a directory of entries.
 func (t *Tree) Leaf(path string) (*Entry, error) {
 	e, ok, err := t.Entry(path)
 	if err != nil {
@@ -192,8 +192,7 @@ func leafOf(e Entry, ok bool) *Entry {
 	return &e
 }
 
-// sortChanges puts changes in path order, those of one path together: what stood there before any of them,
-// and what stands there after.
+// sortChanges sorts changes by path and joins those of one path: the entry before any of them, and the entry after all.
 func sortChanges(changes []Change) []Change {
 	sort.SliceStable(changes, func(i, j int) bool { return changes[i].Path < changes[j].Path })
 	kept := changes[:0]
@@ -224,14 +223,15 @@ type Commit struct {
 	ID      string
 	Parents []string
 	When    time.Time // committer date, UTC
-	// Touched holds the paths at which the commit counts as a change of its own, in path order; Base is the first
+	// Touched lists the paths at which the commit counts as a change of its own, in path order; Base is the first
 	// parent's entry. These are the paths whose entry differs from that in every parent; for a root commit every path.
 	//
-	// A path that the commit leaves as the base tree has it is none of them: nothing would change there. But it is one
-	// where a parent comes from a base commit that has it so too: then the commit mends what a commit before it broke.
+	// A path whose entry after the commit equals that of the base tree does not count, because nothing would change
+	// there. It does count if a parent comes from a base commit that has the same entry: then the commit fixes what a
+	// commit before it broke.
 	//
-	// Where the first parents lead from the commit to the base commit, a path that base holds is one too if its entry
-	// differs from the first parent's and from what lands: fast-forwarded, the merge would be such a step of main.
+	// If the first parents lead from the commit to the base commit, a path that base holds counts, too, if its entry
+	// differs from the first parent's and from the result's: fast-forwarded, the merge would be such a step of main.
 	Touched []Change
 }
 
@@ -247,15 +247,15 @@ type Range struct {
 	Base   *Tree // the judge: the tree of the commit that the range would land on
 	Head   *Tree // as proposed
 	Result *Tree // what would land: the base tree with the range's changes
-	// MergeBases are the best common ancestors of base and head, sorted; one but for criss-cross histories.
+	// MergeBases are the best common ancestors of base and head, sorted. Only criss-cross histories have several.
 	MergeBases []string
-	// Views are the comparisons that must all hold: each merge base with head; and where head is a merge whose
-	// first parent is base or its ancestor, as a forge's merge ref is, also that parent with head (what lands)
-	// and each other parent with its own merge bases with base (what was written). None stands twice.
+	// Views are the comparisons that must all pass: each merge base with head; and if head is a merge whose first
+	// parent is base or its ancestor, as a forge's merge ref is, also that parent with head (what the merge changes)
+	// and each other parent with its own merge bases with base (what was written). Each view occurs once.
 	Views []View
-	// Changes are the paths that differ between Base and Result and those of all views together, Base being
-	// the base tree's entry and Head the result's, in path order. The two are equal where the base branch
-	// already holds what the range brings, and both nil where it already took away what the range does.
+	// Changes are the paths that differ between Base and Result and those of all views together, in path order. Base is
+	// the base tree's entry and Head the result's. The two are equal if the base branch already has what the range
+	// adds, and both nil if it already removed what the range removes.
 	Changes []Change
 	// Commits are those that head reaches and base does not, ancestors first; order is deterministic. Where
 	// the head is the files on disk, the last one has no ID and holds what they change in HEAD, if anything.

@@ -19,8 +19,8 @@ type Entry struct {
 	ID   gitstore.ID
 }
 
-// SameEntry reports whether two entries have the same mode and content; nil, that nothing stands there, is the same as
-// nil alone.
+// SameEntry reports whether two entries have the same mode and content. A nil entry, which means that nothing is there,
+// only equals nil.
 func SameEntry(a, b *Entry) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -40,10 +40,10 @@ const (
 	ModeSubmodule  = Mode(gitstore.ModeSubmodule)
 )
 
-// Octal is the mode in six digits, as git ls-tree prints it.
+// Octal returns the mode in six digits, as git ls-tree prints it.
 func (m Mode) Octal() string { return fmt.Sprintf("%06o", uint32(m)) }
 
-// String names what the mode stands for, for people.
+// String names what the mode means, for people.
 func (m Mode) String() string {
 	switch m {
 	case ModeTree:
@@ -121,7 +121,7 @@ type Anchor struct {
 	Anchored       time.Time
 }
 
-// Kind says which of the registry's data folders a path stands in (RFC 0026 section 3).
+// Kind says in which of the registry's data directories a path is (RFC 0026 section 3).
 type Kind uint8
 
 // The kinds of files. Governance is every path outside the data folders, and README.md and .gitkeep in them.
@@ -138,7 +138,7 @@ var folders = [...]string{"", "implementations", "revocations", "peer-witnesses"
 // DataKinds lists the kinds that have a data folder, in path order of the report.
 var DataKinds = []Kind{KindListing, KindPeerWitness, KindRevocation, KindWorkflowAnchor}
 
-// Folder is the data folder of k, without slashes; empty for Governance.
+// Folder returns the data directory of k, without slashes; "" for Governance.
 func (k Kind) Folder() string { return folders[k] }
 
 func (k Kind) String() string {
@@ -159,7 +159,7 @@ func KindOf(path string) Kind {
 	return Governance
 }
 
-// root is the value of the record's document, nil where it has none.
+// root returns the value of the record's document, or nil without one.
 func (r *Record) root() any {
 	if r == nil || r.Document == nil {
 		return nil
@@ -188,8 +188,8 @@ func ParseListing(r *Record) *Listing {
 	return l
 }
 
-// ParseRevocation reads what r holds as a revocation. It never fails: what is missing or of another type is
-// empty in the result. Elements of peer_witness_signatures that are no objects stay, as empty entries.
+// ParseRevocation reads r as a revocation. It never fails: members that are missing or of another type are empty in the
+// result. Elements of peer_witness_signatures that are not objects remain, as empty entries.
 func ParseRevocation(r *Record) *Revocation {
 	root := r.root()
 	v := &Revocation{

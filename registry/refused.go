@@ -16,11 +16,11 @@ import (
 type Refused struct {
 	Commit string // that holds it; empty: the base tree if Base is set, else the files on disk
 	Base   bool
-	Path   string // of the file; empty: the commit itself is refused
+	Path   string // path of the file; empty: the commit itself is refused
 	ID     string // of git, such as badEmail
-	Detail string // what is there, with texts of the object quoted
+	Detail string // the fault, with quoted texts of the object
 
-	entry fileKey // of a file
+	entry fileKey // the file, if there is one
 }
 
 // fileKey is what git judges of a file: what it reads it as, and the entry.
@@ -55,7 +55,7 @@ func fileKindOf(name string) fileKind {
 	return otherFile
 }
 
-// named is the first part of a path that git reads, with what it reads it as; otherFile if there is none.
+// named returns the first part of a path that git reads, and what git reads it as; otherFile if git reads no part.
 func named(path string) (prefix string, kind fileKind) {
 	for start := 0; start <= len(path); {
 		end := len(path)
@@ -280,7 +280,7 @@ func (r *Repository) ancestors(ctx context.Context, tip *commit, seen map[gitsto
 // Limits on what is read of base only to warn.
 const (
 	maxNewest  = 256   // commits
-	maxEntries = 10000 // of the base tree outside the data folders
+	maxEntries = 10000 // read of the base tree outside the data directories
 )
 
 // RefusedBefore returns what git refuses of base, as far as it is cheap to know: what Refused leaves out for that
@@ -333,8 +333,8 @@ func (g *Range) RefusedBefore(ctx context.Context) ([]Refused, error) {
 
 var errEnough = errors.New("enough entries were read")
 
-// namedFiles are the files of the base tree under names that git reads, as changes that bring them: in the data
-// folders, which are large, under the usual spelling only.
+// namedFiles returns the files of the base tree under names that git reads, as changes that add them. In the data
+// directories, which are large, it only looks for the usual spelling.
 func (g *Range) namedFiles(b *commit) ([]Change, error) {
 	var out []Change
 	root, err := g.repo.folder(b.tree, "")

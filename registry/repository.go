@@ -126,16 +126,16 @@ func unknown(rev string, err error) error {
 // HasRef reports whether the clone has a ref of that full name, such as "refs/remotes/origin/HEAD".
 func (r *Repository) HasRef(name string) bool { return r.store.HasRef(name) }
 
-// RemoteURL is the URL of the remote "origin", empty where there is none.
+// RemoteURL returns the URL of the remote "origin", or "".
 func (r *Repository) RemoteURL() string { return r.store.RemoteURL() }
 
 // HasRemote reports whether the clone's configuration gives a remote of that name a URL.
 func (r *Repository) HasRemote(name string) bool { return r.store.HasRemote(name) }
 
-// ObjectDir is the folder of the clone's own objects, which another clone may name as an alternate.
+// ObjectDir returns the directory of the clone's own objects, which another clone may name as an alternate.
 func (r *Repository) ObjectDir() string { return r.store.ObjectDir() }
 
-// Worktree is the root of the work tree, empty for a bare clone.
+// Worktree returns the root of the work tree, or "" for a bare clone.
 func (r *Repository) Worktree() string { return r.store.Worktree() }
 
 // Commit reads one commit. Touched is not filled in.
@@ -233,7 +233,7 @@ func errWrongType(id gitstore.ID, got, want gitstore.Type) error {
 		"reading object %s: %w: a %s stands where a %s is expected", id, errOtherType, got, want)
 }
 
-// blob reads a file's content: of the object store, or of the disk for a file that stands only there.
+// blob reads a file's content from the object store, or from the disk if the file is only there.
 func (r *Repository) blob(id gitstore.ID, limit int64) ([]byte, error) {
 	if d, path, ok := r.composed.file(id); ok {
 		return d.read(path, id, limit)

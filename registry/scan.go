@@ -11,10 +11,10 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
 )
 
-// Scan reads every record of a kind and yields f's result for each, in byte order of the paths. Files are decoded by
-// GOMAXPROCS goroutines, some thousand at a time and the next while results are used, so f must be safe for concurrent
-// use, also beside what is done with results; a Record that f does not keep is free once f returns. README.md and
-// .gitkeep are no records. An error, of the first path that could not be read, is yielded last, and with no result.
+// Scan reads every record of a kind and yields f's result for each, in byte order of the paths. GOMAXPROCS goroutines
+// decode the files, some thousand at a time and the next ones while results are used. So f must be safe for concurrent
+// use, also with the code that uses the results; a Record that f does not keep is free once f returns. README.md and
+// .gitkeep are not records. An error, of the first path that could not be read, is yielded last, and without a result.
 func Scan[T any](ctx context.Context, t *Tree, k Kind, f func(*Record) T) iter.Seq2[T, error] {
 	return scan(ctx, t, k, atOnce, f)
 }
@@ -79,9 +79,9 @@ func scanParts[T any](ctx context.Context, t *Tree, k Kind, atOnce int, f func(*
 // neighbours is how many files a goroutine takes at a time: they share deltas in a pack.
 const neighbours = 64
 
-// inParallel calls f for parts of 0 to n, each of size but for the last, from GOMAXPROCS goroutines. After an
-// error no part is begun. Parts are begun in order, so that the error of the first part that has one is
-// always among those met, and it is the one returned.
+// inParallel calls f for parts of 0 to n, each of size except the last, from GOMAXPROCS goroutines. It starts no part
+// after an error. Parts start in order, so the error of the first part that has one is always among those met, and
+// inParallel returns that error.
 func inParallel(ctx context.Context, n, size int, f func(from, to int) error) error {
 	var (
 		wg      sync.WaitGroup

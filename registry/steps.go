@@ -10,13 +10,13 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
-// Step is one commit of the first-parent history, beside its first parent.
+// Step is one commit of the first-parent history, compared with its first parent.
 type Step struct {
 	Commit  *Commit // Touched is not filled in
-	Base    *Tree   // of the first parent; empty for a root commit
+	Base    *Tree   // tree of the first parent; empty for a root commit
 	Result  *Tree
 	Changes []Change // in path order
-	Number  int      // of the commit, the root commit being 1; 0 where the walk did not begin there
+	Number  int      // position of the commit, the root commit being 1; 0 if the walk did not begin there
 }
 
 // Steps calls f for each commit after from up to to, along first parents, oldest first; an empty from begins
@@ -70,12 +70,12 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 			}
 			before = step.Result
 		}
-		r.folders.clear() // which f read: of the next commits there are others
+		r.folders.clear() // which f read; the next commits have others
 	}
 	return ctx.Err()
 }
 
-// EmptyTree is the tree before a root commit.
+// EmptyTree returns the tree before a root commit.
 func (r *Repository) EmptyTree() *Tree { return &Tree{repo: r} }
 
 // batch is a part of a chain of first parents, and what each commit of it changes.
@@ -94,8 +94,8 @@ var batches = batchLimits{512, 1 << 17}
 
 var errHeld = errors.New("the batch holds too many changes")
 
-// compareChain compares each commit with the one before, the first with the tree base; of each only the folder of a
-// kind, if one is given.
+// compareChain compares each commit with the one before, the first with the tree base. If a kind is given, it only
+// compares the directory of that kind.
 func (r *Repository) compareChain(ctx context.Context, only Kind, base gitstore.ID, chain []*commit,
 	limits batchLimits, send func(batch) bool) {
 	for length := limits.commits; len(chain) > 0; length = min(2*length, limits.commits) {
@@ -217,10 +217,10 @@ func versionsOf(trees []dataTree) ([]version, []gitstore.ID) {
 type batchWalk struct {
 	ctx         context.Context
 	repo        *Repository
-	path        string     // of what is compared: empty, or a data folder
+	path        string     // path of the compared directory: empty, or a data directory
 	trees       []dataTree // in the order in which they are read
 	newestFirst bool
-	next        int // of the trees
+	next        int // index of the next tree
 	previous    map[string]*previousFolder
 	changes     [][]Change // by commit, oldest first
 	left        int        // how many more there may be
@@ -235,7 +235,7 @@ type previousFolder struct {
 	middle  middle
 	known   bool
 	last    gitstore.Object
-	buffers [2]gitstore.PatchBuffer // of the last version and the one before, in turn
+	buffers [2]gitstore.PatchBuffer // for the last version and the one before, in turn
 	turn    int
 }
 

@@ -6,9 +6,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
-// KeepTexts has the text of each record that is read from now on kept for the one who reads it next, as an audit does
-// after the history at the head, until the function that it gives is called. Once they take more than so many bytes,
-// none are kept: of those that are read again in the order in which they were read, each would have been pushed out.
+// KeepTexts keeps the text of each record that is read from now on for its next reader, as an audit needs after the
+// history at the head, until the returned function is called. Once the texts take more than room bytes, none are kept:
+// records are read again in the order in which they were read first, so each would have been evicted before its turn.
 func (r *Repository) KeepTexts(room int) (drop func()) {
 	set := func(kept map[gitstore.ID][]byte) {
 		r.texts.mu.Lock()
@@ -19,7 +19,7 @@ func (r *Repository) KeepTexts(room int) (drop func()) {
 	return func() { set(nil) }
 }
 
-// textOverhead is what a text takes beside its bytes.
+// textOverhead is what a text takes in addition to its bytes.
 const textOverhead = 128
 
 // texts are those of blobs. Without a map none are kept.

@@ -107,7 +107,7 @@ func (g *Range) steps(changes []Change) ([]Change, error) {
 // Only those of base that a commit of the range has for a parent are looked at, not all that they reach: where base
 // changed a path and then took that back, a branch from in between may do the same.
 func (g *Range) dropSame(ctx context.Context, commits []*commit) error {
-	var entries []*Entry        // of the base tree
+	var entries []*Entry        // entries of the base tree
 	numbers := map[string]int{} // by path: the place in entries
 	for _, c := range g.Commits {
 		for _, t := range c.Touched {
@@ -152,7 +152,7 @@ func (g *Range) dropSame(ctx context.Context, commits []*commit) error {
 	return nil
 }
 
-// heldBy is the set of those of the numbered paths at which a commit has the entry that the base tree has.
+// heldBy returns the set of those numbered paths at which a commit has the entry of the base tree.
 func (g *Range) heldBy(ctx context.Context, id gitstore.ID, numbers map[string]int) (*big.Int, error) {
 	c, err := g.repo.commit(id)
 	if err != nil {

@@ -27,7 +27,7 @@ type NamedEntry struct {
 	Entry
 }
 
-// Tree is the tree of a commit, given by its id or a revision.
+// Tree returns the tree of a commit, named by its id or a revision.
 func (r *Repository) Tree(_ context.Context, commit string) (*Tree, error) {
 	c, err := r.resolve(commit)
 	if err != nil {
@@ -40,12 +40,12 @@ func (r *Repository) treeOf(c *commit) *Tree {
 	return &Tree{repo: r, commit: c.id.String(), root: c.tree}
 }
 
-// Commit is the id of the commit whose tree this is; empty for the files on disk and for a tree that no
-// commit holds yet.
+// Commit returns the id of the commit whose tree this is; "" for the files on disk and for a tree that no commit has
+// yet.
 func (t *Tree) Commit() string { return t.commit }
 
-// Entry is what stands at path: a file, or a folder with mode ModeTree. The bool is false where nothing
-// does. Two folders whose entries are equal hold the same files.
+// Entry returns the entry at path: a file, or a directory with mode ModeTree. The bool is false if nothing is there.
+// Two directories whose entries are equal have the same files.
 func (t *Tree) Entry(path string) (Entry, bool, error) {
 	return descend(t.root, path, t.repo.folder)
 }
@@ -73,8 +73,8 @@ func descend(root gitstore.ID, path string,
 	return at, true, nil
 }
 
-// Record reads the file at path as a record; nil where nothing stands there. What is no regular file, too
-// large or not strict JSON is a Record with Err; an error means that an object could not be read.
+// Record reads the file at path as a record; nil if nothing is there. A file that is not regular, too large or not
+// strict JSON is a Record with Err; an error means that an object could not be read.
 func (t *Tree) Record(ctx context.Context, path string) (*Record, error) {
 	e, ok, err := t.Entry(path)
 	if err != nil || !ok {
@@ -83,7 +83,7 @@ func (t *Tree) Record(ctx context.Context, path string) (*Record, error) {
 	return t.repo.Record(ctx, path, e)
 }
 
-// Listing is the Record at path as a listing; nil where none stands there that can be read.
+// Listing returns the Record at path as a listing, or nil if the path has no readable record.
 func (t *Tree) Listing(ctx context.Context, path string) (*Listing, error) {
 	rec, err := t.Record(ctx, path)
 	if err != nil || rec == nil || rec.Document == nil {
@@ -92,9 +92,9 @@ func (t *Tree) Listing(ctx context.Context, path string) (*Listing, error) {
 	return ParseListing(rec), nil
 }
 
-// File is the content of the file at path, of any kind; nil where nothing stands there. It is shared and must
-// not be changed. A symbolic link, submodule or folder is ErrNotFile, a file of more than max bytes
-// gitstore.ErrTooLarge.
+// File returns the content of the file at path, of any kind, or nil if nothing is there. The content is shared and must
+// not be changed. For a symbolic link, submodule or directory the error is ErrNotFile, for a file of more than max
+// bytes gitstore.ErrTooLarge.
 func (t *Tree) File(_ context.Context, path string, max int64) ([]byte, error) {
 	e, ok, err := t.Entry(path)
 	if err != nil || !ok {
@@ -126,7 +126,7 @@ func (t *Tree) Walk(f func(path string, e Entry) error) error {
 	return w.folder("", t.root, 0)
 }
 
-// WalkFolder is Walk for the paths below one folder; it calls f for none where no folder stands there.
+// WalkFolder is Walk for the paths below one directory. It never calls f if path is not a directory.
 func (t *Tree) WalkFolder(path string, f func(path string, e Entry) error) error {
 	e, ok, err := t.Entry(path)
 	if err != nil || !ok || e.Mode != ModeTree {
@@ -207,9 +207,9 @@ func (t *Tree) Data(k Kind) ([]NamedEntry, error) {
 	return all, nil
 }
 
-// Entries gives what stands in the data folder of k, directly or deeper, README.md and .gitkeep included, in
-// byte order of the paths. Where the folder itself is a symbolic link, a submodule or a file, it is the one
-// entry, under the folder's own path. None where there is no such folder. An error is yielded last, with no entry.
+// Entries returns the entries in the data directory of k, directly or deeper, README.md and .gitkeep included, in byte
+// order of the paths. If a symbolic link, a submodule or a file has the name of the directory, it is the only entry,
+// under that path. If nothing has that name, there are no entries. An error is yielded last, without an entry.
 func (t *Tree) Entries(k Kind) iter.Seq2[NamedEntry, error] {
 	return func(yield func(NamedEntry, error) bool) {
 		path := k.Folder()
@@ -263,9 +263,9 @@ func (t *Tree) Entries(k Kind) iter.Seq2[NamedEntry, error] {
 // errStopped ends a walk whose caller wants no more of it.
 var errStopped = errors.New("stopped")
 
-// Codes of a Record's Err, beside those of package strict.
+// Codes of a Record's Err, in addition to those of package strict.
 const (
-	// CodeNotFile: a symbolic link, submodule or folder stands where a file is expected.
+	// CodeNotFile means that a symbolic link, submodule or directory is where a file is expected.
 	CodeNotFile = "not-a-file"
 )
 
@@ -298,8 +298,8 @@ func (r *Repository) Record(_ context.Context, path string, e Entry) (*Record, e
 	return rec, nil
 }
 
-// Bytes returns the content of an entry: of a file, or the target of a symbolic link. A submodule has none. More than
-// most bytes are gitstore.ErrTooLarge.
+// Bytes returns the content of an entry, which is a file or the target of a symbolic link. A submodule has none. If the
+// content exceeds most bytes, the error is gitstore.ErrTooLarge.
 func (r *Repository) Bytes(e Entry, most int64) ([]byte, error) {
 	switch e.Mode {
 	case ModeFile, ModeExecutable, ModeSymlink:
@@ -308,7 +308,7 @@ func (r *Repository) Bytes(e Entry, most int64) ([]byte, error) {
 	return nil, nil
 }
 
-// Sides are the records before and after a change; nil where none stands.
+// Sides are the records before and after a change; nil if there is no record.
 type Sides struct{ Base, Head *Record }
 
 // Records reads both sides of each change and gives them to take with the number of the change, several at a time.

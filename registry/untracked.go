@@ -11,7 +11,7 @@ import (
 
 // Caps on ignore patterns. Theirs is the one work here that grows with a product of two sizes.
 const (
-	maxIgnoreBytes = 1 << 20 // of all .gitignore files that are read
+	maxIgnoreBytes = 1 << 20 // read of all .gitignore files together
 	maxIgnoreWork  = 1 << 33 // bytes of patterns times bytes of the paths that are held against them
 )
 
@@ -135,8 +135,8 @@ func (u *untracked) ignored(path string, isDir bool, scopes []scope) (bool, erro
 	return false, nil
 }
 
-// ignoreFile is the text of a .gitignore: nil where that is no regular file, whatever a link there leads to. One that a
-// sparse checkout leaves out is read from the index, as git does.
+// ignoreFile returns the text of a .gitignore, or nil if it is not a regular file, whatever a link there leads to. If a
+// sparse checkout leaves the file out, it is read from the index, as git does.
 func (u *untracked) ignoreFile(path string) ([]byte, error) {
 	info, err := u.disk.stat(path)
 	if err != nil {

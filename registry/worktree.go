@@ -78,7 +78,8 @@ func (r *Repository) TextRange(ctx context.Context, base, path string, text []by
 	return r.alone(ctx, b, path, &Entry{Mode: ModeFile, ID: id}, func([]Change) {})
 }
 
-// alone is the range from b to its tree with one path changed; place is told the changes before they are read.
+// alone returns the range from b to its tree with one path changed; it calls place with the changes before they are
+// read.
 func (r *Repository) alone(ctx context.Context, b *commit, path string, now *Entry,
 	place func([]Change)) (*Range, error) {
 	was, err := r.treeOf(b).Leaf(path)
@@ -104,7 +105,7 @@ type candidate struct {
 	named   bool        // it is the one file that is judged, whatever the index or a sparse checkout says of it
 }
 
-// diskTree is the id of the tree that would be committed on top of h.
+// diskTree returns the id of the tree that would be committed on top of h.
 func (r *Repository) diskTree(ctx context.Context, h *commit) (gitstore.ID, error) {
 	d, indexed, err := r.openDisk(h)
 	if err != nil {
@@ -193,7 +194,7 @@ func (r *Repository) changesTo(h *commit, files map[string]*Entry) ([]Change, er
 	return sortChanges(changes), nil
 }
 
-// openDisk opens the work tree and reads the index, which is empty where there is none.
+// openDisk opens the work tree and reads the index. Without an index file, the index is empty.
 func (r *Repository) openDisk(h *commit) (*disk, []indexEntry, error) {
 	dir := r.store.Worktree()
 	if dir == "" {
@@ -221,7 +222,7 @@ func (r *Repository) openDisk(h *commit) (*disk, []indexEntry, error) {
 	return d, entries, nil
 }
 
-// readIndex reads the index of a work tree by its Git directory; nil where there is none.
+// readIndex reads the index of a work tree by its Git directory; nil if there is no index.
 func readIndex(gitDir string, idSize int) (fs.FileInfo, []indexEntry, error) {
 	name := filepath.Join(gitDir, "index")
 	info, err := os.Stat(name)
@@ -251,10 +252,10 @@ const maxIndex = 256 << 20
 // maxUncommitted is how many records Uncommitted names.
 const maxUncommitted = 1000
 
-// Uncommitted are the records on disk, staged or not, that differ from those of HEAD, and those that are gone from
-// disk, in path order; at most 1,000. A file that by size and time is as Git checked it out counts as unchanged. It is
-// for a notice alone: where the work tree cannot be read, there is nothing to say of it. It takes the place of
-// WorktreeRange, which works once.
+// Uncommitted returns the records on disk, staged or not, that differ from those of HEAD, and those that are missing on
+// disk, in path order; at most 1,000. A file whose size and time are those of Git's checkout counts as unchanged. The
+// result only serves for a notice: if the work tree cannot be read, Uncommitted returns nothing. A Repository allows
+// one call of either Uncommitted or WorktreeRange.
 func (r *Repository) Uncommitted(ctx context.Context) []string {
 	h, err := r.resolve("HEAD")
 	if err != nil || r.store.Worktree() == "" {
