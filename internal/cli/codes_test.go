@@ -22,7 +22,7 @@ import (
 
 // coded are the packages that give findings their codes, from the root of the module.
 var coded = []string{
-	"checks", "gate", "registry", "internal/cli",
+	"checks", "internal/judge", "registry", "internal/cli",
 	"internal/conformance/aaep", "internal/conformance/oasis", "internal/conformance/opengap", "internal/oap/did",
 	"internal/install/doctor", "internal/oap/domainage", "internal/evidence", "internal/oap/manifest",
 	"internal/mirror", "internal/mirror/prove", "internal/mirror/publish", "internal/mirror/mirrorstate",

@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -48,8 +48,8 @@ func newReplay(sys frame.IO) *cobra.Command {
 	c.Flags().StringVar(&repo, "repo", ".", "the clone that holds the bundle's commits")
 	c.Flags().StringVar(&clone, "registry", "", "of a bundle of verify: the clone or mirror, as verify names it")
 	out.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
-		return gate.NewReport("check", evidence.Offline((&frame.Network{}).Now(), 0), gate.Config{Tool: frame.Version(),
-			Selected: evidence.Selection{}.Selected})
+		return judge.NewReport("check", evidence.Offline((&frame.Network{}).Now(), 0),
+			judge.Config{Tool: frame.Version(), Selected: evidence.Selection{}.Selected})
 	}, nil)
 	out.Bind(c, sys, false)
 	return c

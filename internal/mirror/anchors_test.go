@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -47,7 +47,7 @@ func TestAnchorsOfOneWorkflow(t *testing.T) {
 			// Nothing can be had, and yet this much is judged.
 			rep, err := mirror.Audit(t.Context(), repo, head, evidence.Offline(fixture.Clock, 0),
 				mirror.AuditConfig{Shard: part + 1, Of: of,
-					Config: gate.Config{Selected: func(id string) bool { return id == "workflow-anchors" }}})
+					Config: judge.Config{Selected: func(id string) bool { return id == "workflow-anchors" }}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,19 +11,19 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/ahead"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // AuditConfig is what an audit is told beside what every run is.
 type AuditConfig struct {
-	gate.Config
+	judge.Config
 	Archive       bool                // a pinned document whose origin is gone is looked up by its hash
 	OwnArchive    bool                // the archive is a mirror's own: the report assumes it only if it was used
 	Strict        bool                // expired and revoked listings are failures
@@ -61,7 +61,7 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	}
 	a := &audit{ctx: ctx, git: context.WithoutCancel(ctx), repo: repo, head: head, tree: tree, src: src, cfg: cfg,
 		rep: rep, now: src.Now(),
-		join: gate.NewJoin(rep), used: map[int]bool{}, history: ofHistory{bySubject: map[string]*verdict.Outcome{}}}
+		join: judge.NewJoin(rep), used: map[int]bool{}, history: ofHistory{bySubject: map[string]*verdict.Outcome{}}}
 	if err := a.join.SuffixList(cfg.Config); err != nil {
 		return nil, err
 	}
@@ -80,12 +80,12 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	if err := rep.Results.Err(); err != nil {
 		return nil, err
 	}
-	gate.Observed(rep, src)
+	judge.Observed(rep, src)
 	if cfg.OwnArchive && slices.ContainsFunc(rep.Evidence, isArchived) {
 		rep.Assumed = slices.Insert(rep.Assumed, 0, "--archive") // before the others, which are sorted
 	}
-	gate.NameCommits(rep, repo)
-	gate.NoteInterrupted(ctx, rep)
+	judge.NameCommits(rep, repo)
+	judge.NoteInterrupted(ctx, rep)
 	if rep.Verdict == verdict.Passed && slices.Contains(rep.Assumed, verdict.Interrupted) { // of a replay, too
 		rep.Verdict = verdict.Inconclusive
 	}
@@ -101,8 +101,8 @@ func isArchived(e verdict.Evidence) bool {
 const maxTexts = 80 << 20
 
 // NewReport is an empty report of an audit.
-func NewReport(src evidence.Source, cfg gate.Config) *verdict.Report {
-	rep := gate.NewReport("audit", src, cfg)
+func NewReport(src evidence.Source, cfg judge.Config) *verdict.Report {
+	rep := judge.NewReport("audit", src, cfg)
 	var notRun []string
 	for _, c := range own {
 		if !cfg.Selected(c.ID) {
@@ -141,7 +141,7 @@ func wasRegistry(ctx context.Context, repo *registry.Repository, head *registry.
 		}
 	}
 	return fmt.Errorf("%w: none of the %d first-parent commits up to %s has one of the folders implementations/, "+
-		"revocations/, peer-witnesses/, workflow-anchors/", gate.ErrNoRegistry, len(chain), head.Commit())
+		"revocations/, peer-witnesses/, workflow-anchors/", judge.ErrNoRegistry, len(chain), head.Commit())
 }
 
 type audit struct {
@@ -153,7 +153,7 @@ type audit struct {
 	src    evidence.Source
 	cfg    AuditConfig
 	rep    *verdict.Report
-	join   *gate.Join
+	join   *judge.Join
 	now    time.Time
 	ledger *checks.Ledger
 	whole  bool         // the ledger followed the history to its end
@@ -323,8 +323,8 @@ func (a *audit) records() error {
 	}
 	rng := &registry.Range{Base: a.tree, Head: a.tree, Result: a.tree}
 	run := &checks.Run{Catalogue: checks.All, Context: a.git, Repo: a.repo, Range: rng, Now: a.now,
-		Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected, Memo: memo.New(gate.MaxMemo),
-		Reach: gate.Reach(a.src, a.head)}
+		Offline: a.cfg.Offline, Audit: true, Selected: a.cfg.Selected, Memo: memo.New(judge.MaxMemo),
+		Reach: judge.Reach(a.src, a.head)}
 	var err error
 	if run.Base, err = a.ledger.Standing(a.git, a.tree); err != nil {
 		return err
@@ -332,7 +332,7 @@ func (a *audit) records() error {
 	// A slice that grows by itself is there twice while it does.
 	a.rep.Listings = make([]verdict.Listing, 0, run.Base.Len()/max(a.cfg.Of, 1))
 	var waiting []*checks.Subject // what Git alone shows is judged of all before evidence is sought for any
-	var early [][]gate.Judgement
+	var early [][]judge.Judgement
 	for subjects, err := range ahead.Of(a.subjects(run)) {
 		if err != nil {
 			return err
@@ -345,7 +345,7 @@ func (a *audit) records() error {
 		}
 		a.rep.Counts.Records += len(subjects)
 		for _, s := range subjects {
-			judged, err := gate.Early(s)
+			judged, err := judge.Early(s)
 			if err != nil {
 				return err
 			}
@@ -373,15 +373,15 @@ func (a *audit) records() error {
 }
 
 // judge judges records, which are in path order and come after those judged before, and reports of them.
-func (a *audit) judge(run *checks.Run, subjects []*checks.Subject, early [][]gate.Judgement) error {
+func (a *audit) judge(run *checks.Run, subjects []*checks.Subject, early [][]judge.Judgement) error {
 	run.Subjects = subjects
-	return gate.Judge(a.ctx, run, early, a.src, a.cfg.Archive,
-		func(s *checks.Subject, judged []gate.Judgement) error {
+	return judge.Judge(a.ctx, run, early, a.src, a.cfg.Archive,
+		func(s *checks.Subject, judged []judge.Judgement) error {
 			status := a.status(run, s)
 			for i := range judged {
 				a.soften(s, status, &judged[i])
 			}
-			gate.Blame(judged)
+			judge.Blame(judged)
 			a.join.Unreached(s.Path, judged)
 			for _, one := range judged {
 				r, err := one.Result(one.Check.Rule(), s.Path)
@@ -403,7 +403,7 @@ func (a *audit) judge(run *checks.Run, subjects []*checks.Subject, early [][]gat
 func (a *audit) unreached() error {
 	said := verdict.Outcome{Doubtful: "interrupted before any record was judged"}
 	if a.cut {
-		said = gate.BudgetSpent("no record was judged")
+		said = judge.BudgetSpent("no record was judged")
 	}
 	for _, c := range checks.All {
 		if a.cfg.Selected(c.ID) && !c.PerCommit && !(a.cfg.Offline && c.Online()) {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -82,7 +82,7 @@ func governs(changes []registry.Change) bool {
 func runHistory(a *audit) ([]told, error) {
 	var out []told
 	if a.cut {
-		out = ofRegistry(gate.BudgetSpent(fmt.Sprintf("%d of %d first-parent commits were not judged",
+		out = ofRegistry(judge.BudgetSpent(fmt.Sprintf("%d of %d first-parent commits were not judged",
 			a.since-a.rep.History.Walked, a.rep.History.Commits)))
 	}
 	h := &a.history

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -34,7 +34,7 @@ base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witn
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	rep, err := mirror.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0), mirror.AuditConfig{
-		Config: gate.Config{Selected: func(string) bool { return true }}})
+		Config: judge.Config{Selected: func(string) bool { return true }}})
 	if err != nil {
 		t.Fatal(err)
 	}

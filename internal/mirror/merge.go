@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -108,7 +108,7 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 	if spool.File != nil {
 		whole.Results.Spool(spool, catalogue())
 	}
-	joined := gate.NewJoin(&whole)
+	joined := judge.NewJoin(&whole)
 	records := 0
 	for _, p := range parts {
 		records += min(max(p.Counts.Records, 0), maxRecords)
@@ -123,7 +123,7 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 	joined.Done()
 	slices.SortFunc(whole.Commits, func(a, b verdict.Commit) int { return strings.Compare(a.ID, b.ID) })
 	whole.Commits = slices.CompactFunc(whole.Commits, func(a, b verdict.Commit) bool { return a.ID == b.ID })
-	whole.Commits = whole.Commits[:min(len(whole.Commits), gate.MaxCommits)]
+	whole.Commits = whole.Commits[:min(len(whole.Commits), judge.MaxCommits)]
 	slices.SortStableFunc(whole.Listings, func(a, b verdict.Listing) int { return comparePaths(a.Slug, b.Slug) })
 	slices.SortStableFunc(whole.Evidence, func(a, b verdict.Evidence) int {
 		return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status),
@@ -154,7 +154,7 @@ func comparePaths(a, b string) int {
 }
 
 // addPart adds the report of a shard of so many to the whole.
-func addPart(whole *verdict.Report, joined *gate.Join, p Part, of int) error {
+func addPart(whole *verdict.Report, joined *judge.Join, p Part, of int) error {
 	whole.Commits = append(whole.Commits, p.Commits...)
 	places := map[string]int{}
 	for i, rule := range catalogue() {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -32,7 +32,7 @@ var fates = [...]struct{ inForce, over fate }{
 
 // soften makes of a check's outcome what it means in an audit. What a check that runs First found stays, and so does a
 // notice.
-func (a *audit) soften(s *checks.Subject, status string, j *gate.Judgement) {
+func (a *audit) soften(s *checks.Subject, status string, j *judge.Judgement) {
 	inForce := status == verdict.StatusValid || status == ""
 	missing := ""
 	for i := range j.Findings {
@@ -79,7 +79,7 @@ func (a *audit) status(run *checks.Run, s *checks.Subject) string {
 	return verdict.StatusValid
 }
 
-func listed(run *checks.Run, s *checks.Subject, status string, judged []gate.Judgement) verdict.Listing {
+func listed(run *checks.Run, s *checks.Subject, status string, judged []judge.Judgement) verdict.Listing {
 	// The record's own strings are parts of its text, which would stay with them.
 	all := s.Listing.Slug + s.Listing.Name + s.Listing.ToolDID + string(s.Listing.Level)
 	next := func(s string) (part string) {

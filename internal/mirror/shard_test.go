@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
@@ -205,7 +205,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 		t.Helper()
 		rep, err := mirror.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0),
 			mirror.AuditConfig{Shard: part, Of: of, Spool: spool,
-				Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
+				Config: judge.Config{Offline: true, Selected: func(string) bool { return true }}})
 		if err != nil {
 			t.Fatal(err)
 		}

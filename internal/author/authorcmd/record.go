@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -118,7 +118,7 @@ func (o *recordFlags) look(ctx context.Context, sys frame.IO) (_ *workspace, err
 	}
 	if _, found, err := base.Entry(registry.KindListing.Folder()); err != nil || !found {
 		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no folder implementations/",
-			gate.ErrNoRegistry, plain.Short(w.base), w.how))
+			judge.ErrNoRegistry, plain.Short(w.base), w.how))
 	}
 	commit, err := w.repo.Commit(ctx, w.base)
 	if err != nil {
@@ -290,12 +290,12 @@ func (o *recordFlags) judgeText(ctx context.Context, w *workspace, path string, 
 	if err != nil {
 		return nil, err
 	}
-	rep, err := gate.Check(ctx, repo, []*registry.Range{rng}, w.src, o.config(w))
+	rep, err := judge.Check(ctx, repo, []*registry.Range{rng}, w.src, o.config(w))
 	return rep, cmp.Or(ctx.Err(), err)
 }
 
-func (o *recordFlags) config(w *workspace) gate.Config {
-	return gate.Config{Tool: frame.Version(), Origin: gate.OriginOf(w.repo), Offline: o.Offline,
+func (o *recordFlags) config(w *workspace) judge.Config {
+	return judge.Config{Tool: frame.Version(), Origin: judge.OriginOf(w.repo), Offline: o.Offline,
 		Selected: func(string) bool { return true },
 		Chosen:   fmt.Sprintf("base %s (%s), head the file on disk", plain.Short(w.base), w.how),
 		Assumed:  o.Network.Assumed()}
@@ -308,7 +308,7 @@ func (o *recordFlags) save(w *workspace) error {
 	}
 	cfg := o.config(w)
 	cfg.Chosen = fmt.Sprintf("base %s (%s), head the files on disk", plain.Short(w.base), w.how)
-	b := gate.NewBundle("check", evidence.Chosen{Base: w.base, How: cfg.Chosen}, evidence.Selection{}, cfg, w.src)
+	b := judge.NewBundle("check", evidence.Chosen{Base: w.base, How: cfg.Chosen}, evidence.Selection{}, cfg, w.src)
 	b.MergeBase, b.Flags.Governance = w.base, "review"
 	return remedy.With(b.WriteFile(o.Record), remedy.Writable)
 }

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -129,7 +129,7 @@ func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
 		}
 	}
 	if found.source != nil {
-		gate.Observed(rep, found.source)
+		judge.Observed(rep, found.source)
 	} else {
 		rep.EvidenceSHA256 = evidence.Digest(nil)
 	}

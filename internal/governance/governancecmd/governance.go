@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -191,7 +191,7 @@ func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Reposi
 		if err != nil {
 			return err
 		}
-		rep.Commits = append(rep.Commits, gate.NameCommit(s.Commit.ID, object))
+		rep.Commits = append(rep.Commits, judge.NameCommit(s.Commit.ID, object))
 		if len(s.Commit.Parents) == 0 {
 			j, err := governance.Root(s.Commit.ID, o.Selected)
 			rep.Results.Add(j.Results...)
@@ -225,7 +225,7 @@ func fork(ctx context.Context, repo *registry.Repository, base, head string) (st
 
 func (o *governanceOptions) judgeRange(ctx context.Context, sys frame.IO, repo *registry.Repository, c evidence.Chosen,
 	rep *verdict.Report) error {
-	r, err := gate.RangeOf(ctx, repo, c)
+	r, err := judge.RangeOf(ctx, repo, c)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (o *governanceOptions) judgeRange(ctx context.Context, sys frame.IO, repo *
 	}
 	if len(r.Changes) == 0 {
 		if c.ChangedFiles > 0 {
-			return fmt.Errorf("%w (base %s, head %s, %d changed files)", gate.ErrEmptyRange, c.Base, c.Head,
+			return fmt.Errorf("%w (base %s, head %s, %d changed files)", judge.ErrEmptyRange, c.Base, c.Head,
 				c.ChangedFiles)
 		}
 		return nil

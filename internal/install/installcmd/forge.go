@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -18,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/sticky"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
@@ -118,8 +118,8 @@ func (o *installation) bind(mode string, c *cobra.Command, sys frame.IO) {
 
 // empty is a report without results.
 func (o *installation) empty() *verdict.Report {
-	return gate.NewReport(o.mode, evidence.Offline(o.Now(), 0),
-		gate.Config{Tool: frame.Version(), Selected: func(string) bool { return true }, Assumed: o.Assumed()})
+	return judge.NewReport(o.mode, evidence.Offline(o.Now(), 0),
+		judge.Config{Tool: frame.Version(), Selected: func(string) bool { return true }, Assumed: o.Assumed()})
 }
 
 // run tells the report that look makes, or why there is none.

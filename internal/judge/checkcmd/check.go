@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -36,8 +36,8 @@ func (o *checkOptions) bind(c *cobra.Command, sys frame.IO) {
 		func(id string) bool { return checks.ByID(id).Online() })
 	o.Network.Bind(f, "5m")
 	o.Output.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
-		return gate.NewReport("check", evidence.Offline(o.Now(), 0),
-			gate.Config{Tool: frame.Version(), Selected: o.Selected, Assumed: o.assumed()})
+		return judge.NewReport("check", evidence.Offline(o.Now(), 0),
+			judge.Config{Tool: frame.Version(), Selected: o.Selected, Assumed: o.assumed()})
 	}, nil)
 	o.Output.Bind(c, sys, true)
 	f.StringVar(&o.governance, "governance", "review",
@@ -131,18 +131,18 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 	if err != nil {
 		return nil, err
 	}
-	cfg := gate.Config{Tool: frame.Version(), Origin: gate.OriginOf(repo), Selected: o.Selected, Offline: o.Offline,
+	cfg := judge.Config{Tool: frame.Version(), Origin: judge.OriginOf(repo), Selected: o.Selected, Offline: o.Offline,
 		DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
 	if c.WorkTree {
 		cfg.Uncommitted = repo.Uncommitted(ctx)
 	}
-	rep, err := gate.CheckChosen(ctx, repo, c, src, cfg)
+	rep, err := judge.CheckChosen(ctx, repo, c, src, cfg)
 	if err != nil {
 		return nil, err
 	}
 	if o.Record != "" {
 		cfg.Assumed = rep.Assumed // that the run was interrupted, too
-		b := gate.NewBundle("check", c, o.Selection, cfg, src)
+		b := judge.NewBundle("check", c, o.Selection, cfg, src)
 		b.MergeBase, b.Flags.Governance = rep.MergeBase, o.governance
 		if err := b.WriteFile(o.Record); err != nil {
 			return nil, remedy.With(err, remedy.Writable)

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
@@ -24,6 +23,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -133,7 +133,7 @@ func (o *auditOptions) bind(c *cobra.Command, sys frame.IO) {
 // empty is a report without results.
 func (o *auditOptions) empty() *verdict.Report {
 	return mirror.NewReport(evidence.Offline(o.Now(), 0),
-		gate.Config{Tool: frame.Version(), Selected: o.Selected, Assumed: o.assumed()})
+		judge.Config{Tool: frame.Version(), Selected: o.Selected, Assumed: o.assumed()})
 }
 
 // assumed names the flags in effect that leave a check out or replace network, clock or trust root, by their names.
@@ -294,7 +294,7 @@ func (o *auditOptions) run(ctx context.Context, sys frame.IO) (_ *verdict.Report
 		return nil, err
 	}
 	cfg := mirror.AuditConfig{
-		Config: gate.Config{Tool: frame.Version(), Origin: cmp.Or(o.origin, gate.OriginOf(repo)),
+		Config: judge.Config{Tool: frame.Version(), Origin: cmp.Or(o.origin, judge.OriginOf(repo)),
 			Chosen: fmt.Sprintf("head %s (%s)", plain.Short(head), o.rev), Selected: o.Selected, Offline: o.Offline,
 			Assumed: o.assumed()},
 		Strict: o.strict, Archive: o.archive != "", OwnArchive: o.ofMirror, Shard: o.part[0], Of: o.part[1],

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -61,7 +61,7 @@ func (o *mirrorOptions) measured(ctx context.Context, sys frame.IO, dir *mirror.
 func ofMirror(err error) error {
 	e, ok := errors.AsType[remedy.Fixer](err)
 	switch {
-	case errors.Is(err, gate.ErrNoRegistry):
+	case errors.Is(err, judge.ErrNoRegistry):
 		return remedy.Errorf("name the URL of a registry, or its branch with --branch", "%w", err)
 	case !ok:
 		return err

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -18,7 +18,7 @@ import (
 // auditBundle is what an audit saw, and what it was told, so that replay gives the same report.
 func (o *auditOptions) auditBundle(cfg mirror.AuditConfig, head string, src evidence.Source,
 	file *verdict.CheckpointFile) *evidence.Bundle {
-	b := gate.NewBundle("audit", evidence.Chosen{Head: head, How: cfg.Chosen}, o.Selection, cfg.Config, src)
+	b := judge.NewBundle("audit", evidence.Chosen{Head: head, How: cfg.Chosen}, o.Selection, cfg.Config, src)
 	b.Flags.Strict, b.Flags.RequireSigned, b.Flags.Archive = cfg.Strict, cfg.RequireSigned, cfg.Archive
 	b.Flags.Shard, b.Flags.Keyring, b.Flags.AllowedSigners = o.shard, o.keys.keyring, o.keys.signers
 	b.Flags.Accepted, b.Flags.SignedSince, b.Flags.Unwalked = o.past, o.signedSince, cfg.Unwalked
@@ -32,10 +32,10 @@ func (o *auditOptions) auditBundle(cfg mirror.AuditConfig, head string, src evid
 func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bundle, dir string) error {
 	out.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
 		return mirror.NewReport(evidence.Offline((&frame.Network{}).Now(), 0),
-			gate.Config{Tool: frame.Version(), Selected: b.Flags.Selected})
+			judge.Config{Tool: frame.Version(), Selected: b.Flags.Selected})
 	}, nil)
 	return out.Tell(func() (*verdict.Report, error) {
-		cfg, err := gate.Recall(b, verdict.IDs(mirror.Catalogue()))
+		cfg, err := judge.Recall(b, verdict.IDs(mirror.Catalogue()))
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bu
 
 // auditAgain audits the commit that a bundle names by what it holds.
 func auditAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bundle,
-	told gate.Config) (*verdict.Report, error) {
+	told judge.Config) (*verdict.Report, error) {
 	if b.Compared == nil {
 		return nil, errors.New("reading bundle: what was compared: nothing is there, and an audit compares")
 	}
@@ -68,7 +68,7 @@ func auditAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 	if b.Flags.RequireSigned && keys == nil {
 		return nil, errors.New("reading bundle: signatures were demanded, and it holds no keys")
 	}
-	if err := gate.HoldsCommit(ctx, repo, b.Head); err != nil {
+	if err := judge.HoldsCommit(ctx, repo, b.Head); err != nil {
 		return nil, err
 	}
 	if err := holdsVerified(ctx, repo, b.Compared); err != nil {
@@ -97,7 +97,7 @@ func auditAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bund
 func holdsVerified(ctx context.Context, repo *registry.Repository, c *evidence.Compared) error {
 	size := 0
 	if c.Verified != "" {
-		if err := gate.HoldsCommit(ctx, repo, c.Verified); err != nil {
+		if err := judge.HoldsCommit(ctx, repo, c.Verified); err != nil {
 			return err
 		}
 		chain, err := repo.FirstParents(ctx, "", c.Verified)

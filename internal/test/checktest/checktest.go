@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -90,7 +90,7 @@ func Judge(t testing.TB, world string, selected func(id string) bool) *verdict.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := gate.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w}, gate.Config{Selected: selected})
+	rep, err := judge.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w}, judge.Config{Selected: selected})
 	if err != nil {
 		t.Fatal(err)
 	}

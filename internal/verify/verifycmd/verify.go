@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
@@ -456,7 +456,7 @@ func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string
 		if v.clone, err = frame.OpenClone(v.sys, dir); err != nil {
 			return err
 		}
-		if err := gate.HoldsCommit(ctx, v.clone, b.Head); err != nil {
+		if err := judge.HoldsCommit(ctx, v.clone, b.Head); err != nil {
 			return err
 		}
 		if err := v.stand(ctx, b.Head, b.Flags.Chosen, b.Flags.Verify); err != nil {

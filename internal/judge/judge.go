@@ -1,4 +1,7 @@
-package gate
+// Package judge gates a range of a registry by all checks.
+//
+// Each range is judged by its own base tree. A record is judged as soon as its evidence is there.
+package judge
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package gate_test
+package judge_test
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -121,8 +121,8 @@ func checkErrors(t *testing.T, repo *registry.Repository, s *registry.Step) []st
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := gate.Check(ctx, repo, []*registry.Range{r}, evidence.Offline(s.Commit.When, 0),
-		gate.Config{Offline: true, Selected: func(id string) bool { return slices.Contains(gitOnly, id) }})
+	rep, err := judge.Check(ctx, repo, []*registry.Range{r}, evidence.Offline(s.Commit.When, 0),
+		judge.Config{Offline: true, Selected: func(id string) bool { return slices.Contains(gitOnly, id) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestRevokedByFileName(t *testing.T) {
 		t.Fatal(err)
 	}
 	rep, err := mirror.Audit(context.Background(), repo, head, evidence.Offline(fixture.Clock, 0),
-		mirror.AuditConfig{Config: gate.Config{Offline: true, Selected: func(string) bool { return true }}})
+		mirror.AuditConfig{Config: judge.Config{Offline: true, Selected: func(string) bool { return true }}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package gate_test
+package judge_test
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -419,9 +419,9 @@ func checkShape(t *testing.T, repo *registry.Repository, base, head string) stri
 	if err != nil {
 		return "error"
 	}
-	rep, err := gate.Check(context.Background(), repo, []*registry.Range{r}, evidence.Offline(time.Unix(1_800_000_000,
+	rep, err := judge.Check(context.Background(), repo, []*registry.Range{r}, evidence.Offline(time.Unix(1_800_000_000,
 		0), 0),
-		gate.Config{Offline: true, Selected: func(id string) bool { return id == "append-only" }})
+		judge.Config{Offline: true, Selected: func(id string) bool { return id == "append-only" }})
 	if err != nil {
 		return "error"
 	}
