@@ -24,7 +24,8 @@ import (
 var coded = []string{
 	"checks", "internal/judge", "registry", "internal/cli",
 	"internal/conformance/aaep", "internal/conformance/oasis", "internal/conformance/opengap", "internal/oap/did",
-	"internal/install/doctor", "internal/oap/domainage", "internal/evidence", "internal/oap/manifest",
+	"internal/install/doctor", "internal/oap/domainage", "internal/evidence", "internal/evidence/live",
+	"internal/oap/manifest",
 	"internal/mirror", "internal/mirror/prove", "internal/mirror/publish", "internal/mirror/mirrorstate",
 	"internal/oap/proof",
 	"internal/author", "internal/author/authorcmd", "internal/frame", "internal/mirror/mirrorcmd",

@@ -230,7 +230,7 @@ type observationJSON struct {
 func (b *Bundle) Encode() []byte {
 	out := bundleJSON{BundleVersion, b.Tool, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
 		b.Flags, b.Compared, b.SuffixList, make([]observationJSON, 0, len(b.Observations)), b.NotReached}
-	for _, o := range sorted(b.Observations) {
+	for _, o := range Sorted(b.Observations) {
 		written := observationJSON{o.Protocol, o.Target, o.MaxBytes, o.State.String(), o.Code, o.Message, o.Status,
 			o.FinalURL, o.Address, o.Attempts, o.Milliseconds, "", o.SHA256, len(o.Body),
 			base64.StdEncoding.EncodeToString(o.Body)}
@@ -468,7 +468,7 @@ func (r *bundleReader) observation(v any, at string) Observation {
 	if !slices.Contains([]Protocol{HTTPS, RDAP, WHOIS, Archive, Named, File}, o.Protocol) {
 		r.fail(at+"/protocol", "%q is not known", o.Protocol)
 	}
-	if canonical := o.canonical(); canonical != o.Request {
+	if canonical := o.Canonical(); canonical != o.Request {
 		r.fail(at+"/target", "expected the spelling %q", canonical.Target)
 	}
 	var known bool

@@ -14,9 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
+
+var testNow = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+func get(url string, most int64) Request { return Request{HTTPS, url, most} }
 
 func obtained(r Request, body string) Observation {
 	sum := sha256.Sum256([]byte(body))
@@ -39,8 +42,8 @@ func testBundle() *Bundle {
 		Compared: &Compared{Size: 7, Findings: []verdict.Finding{{Severity: verdict.Notice, Code: "peer-behind"}}},
 		Observations: []Observation{
 			domain,
-			refuse(Absent, CodeHTTPStatus, "answered 404 Not Found, expected 200 <&> \u2028 \uFFFD").
-				observation(get("https://a.example/", 100)),
+			Refuse(Absent, CodeHTTPStatus, "answered 404 Not Found, expected 200 <&> \u2028 \uFFFD").
+				Observation(get("https://a.example/", 100)),
 			obtained(get("https://b.example/", 100), "{}"),
 			obtained(get("https://b.example/", 200), ""),
 		},
@@ -59,7 +62,7 @@ func TestBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Observations = sorted(b.Observations)
+	b.Observations = Sorted(b.Observations)
 	if diff := cmp.Diff(b, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -185,43 +188,6 @@ func replace(old, new string) func(string) string {
 	return func(s string) string { return strings.Replace(s, old, new, 1) }
 }
 
-func TestRecordAndReplay(t *testing.T) {
-	w := startWeb(t)
-	w.Page("https://example.com/", []byte("{}"))
-	w.Set("https://text.example/", webtest.Behaviour{Redirect: "http://\xff\x1b[31m::error::/"})
-	w.SetDomain("example.com", webtest.Domain{Registered: registered})
-	requests := []Request{
-		get("https://Example.com/#x", 100), get("https://text.example/", 100), get("https://none.example/?\xff", 100),
-		get("http://\xff", 100), {RDAP, "example.com", MaxRDAP}, {WHOIS, "example.com", MaxWHOIS},
-	}
-	l := onWeb(t, w, nil)
-	live := make([]Observation, len(requests))
-	for i, r := range requests {
-		live[i] = l.Observe(t.Context(), r)
-	}
-	text := (&Bundle{Mode: "check", Now: l.Now(), Observations: l.Observations()}).Encode()
-	b, err := DecodeBundle("bundle.json", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	replay := NewRecorded(b)
-	for i, r := range requests {
-		if diff := cmp.Diff(live[i], replay.Observe(t.Context(), r)); diff != "" {
-			t.Errorf("%s (-live +replay):\n%s", r, diff)
-		}
-	}
-	if diff := cmp.Diff(l.Observations(), replay.Observations()); diff != "" {
-		t.Errorf("observations (-live +replay):\n%s", diff)
-	}
-	if Digest(l.Observations()) != Digest(replay.Observations()) || !replay.Now().Equal(l.Now()) {
-		t.Error("digest or time differ")
-	}
-	o := replay.Observe(t.Context(), get("https://new.example/", 100))
-	if got := outcome(o); got != "unavailable not-recorded 0" || len(replay.Observations()) != len(requests)+1 {
-		t.Errorf("a request that is not recorded gives %s", got)
-	}
-}
-
 func TestOffline(t *testing.T) {
 	s := Offline(testNow, 0)
 	o := s.Observe(t.Context(), get("https://example.com/", 100))
@@ -277,8 +243,8 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, target string) {
 		for _, p := range []Protocol{HTTPS, RDAP} {
-			once := Request{p, target, 1}.canonical()
-			if twice := once.canonical(); twice != once {
+			once := Request{p, target, 1}.Canonical()
+			if twice := once.Canonical(); twice != once {
 				t.Errorf("%q is spelled %q, and that %q", target, once.Target, twice.Target)
 			}
 		}

@@ -378,8 +378,9 @@ func decoded[T any](c *collector, d document, o Observation, parse func() (T, er
 
 var decoding = make(chan struct{}, min(runtime.GOMAXPROCS(0), 4))
 
-// enter waits for a place to decode a document, and gives what leaves it: few are read at once, and of large ones one.
-func enter() (leave func()) {
+// EnterDecoding waits for a place to decode a document and returns the function that leaves it: few documents are
+// decoded at once.
+func EnterDecoding() (leave func()) {
 	decoding <- struct{}{}
 	return func() { <-decoding }
 }
@@ -393,7 +394,7 @@ func decode[T any](c *collector, d document, body []byte, parse func() (T, error
 		value T
 		err   error
 	}
-	defer enter()()
+	defer EnterDecoding()()
 	weigh := func(r read) int {
 		if sized, ok := any(r.value).(interface{ Size() int }); ok && r.err == nil {
 			return sized.Size()

@@ -1,7 +1,6 @@
 // Package evidence collects what the web says about a record.
 //
-// It fetches documents over HTTPS and the age of domains over RDAP and WHOIS. Everything that is not in Git enters
-// through Source, the clock too.
+// Everything that is not in Git enters through Source, the clock too. Package live is the Source that asks the web.
 package evidence
 
 import (
@@ -30,20 +29,9 @@ const (
 	File Protocol = "file"
 	// Archive requests name the SHA-256 of a document, for the archive.
 	Archive Protocol = "archive"
-	// Named requests are of the server of LiveOptions.ServerURL, which may be plain and private.
+	// Named requests are of the server that the operator named, which may be plain and private.
 	Named Protocol = "named"
 )
-
-// IsPrivate reports whether a host, as an operator wrote it in a URL, is plainly of this machine or a private network:
-// a loopback or private address, or a name that the public DNS does not have, such as localhost, one label, or one
-// under .local or .internal. Such a server may be asked by ServerURL.
-func IsPrivate(host string) bool {
-	if at, err := netip.ParseAddr(host); err == nil {
-		return isPrivate(at)
-	}
-	name, err := domainage.Host(host)
-	return err == nil && !isPublicName(name)
-}
 
 // Request names one document. Two equal requests are fetched once in a run; sources take a target in any
 // spelling and observe it in its canonical one.

@@ -35,7 +35,7 @@ func (r *recorded) Now() time.Time { return r.now }
 
 func (r *recorded) Observe(_ context.Context, q Request) Observation {
 	return r.once(q, func(q Request) Observation {
-		return refuse(Unavailable, CodeNotRecorded, "the bundle holds no answer to %s", q).observation(q)
+		return Refuse(Unavailable, CodeNotRecorded, "the bundle holds no answer to %s", q).Observation(q)
 	})
 }
 
@@ -53,7 +53,7 @@ type answers struct {
 
 // once is the observation of a request, which answer makes where there is none yet.
 func (a *answers) once(r Request, answer func(Request) Observation) Observation {
-	r = r.canonical()
+	r = r.Canonical()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	o, known := a.known[r]
@@ -68,24 +68,24 @@ func (a *answers) once(r Request, answer func(Request) Observation) Observation 
 func (a *answers) Observations() []Observation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return sorted(slices.Collect(maps.Values(a.known)))
+	return Sorted(slices.Collect(maps.Values(a.known)))
 }
 
 // Offline is a source that asks nobody: each observation is Unsought, with CodeOffline, and none is kept. The budget is
-// as in LiveOptions.
+// as in live.Options.
 func Offline(now time.Time, budget time.Duration) Source {
-	return &offline{now.UTC(), newBudget(budget)}
+	return &offline{now.UTC(), NewBudget(budget)}
 }
 
 type offline struct {
 	now time.Time
-	budget
+	*Budget
 }
 
 func (o *offline) Now() time.Time { return o.now }
 
 func (o *offline) Observe(_ context.Context, r Request) Observation {
-	return refuse(Unsought, CodeOffline, "nothing was asked").observation(r.canonical())
+	return Refuse(Unsought, CodeOffline, "nothing was asked").Observation(r.Canonical())
 }
 
 func (o *offline) Observations() []Observation { return nil }

@@ -33,7 +33,7 @@ func (s *Shares) NotReached() map[string][]string {
 
 // Share is the source of one subject. It must be closed.
 type Share struct {
-	budget
+	*Budget
 	answers
 	subject string
 	shares  *Shares
@@ -42,7 +42,7 @@ type Share struct {
 
 // Share begins the budget of one subject, which Reaches calls by that name; 0: none beside the source's own.
 func (s *Shares) Share(subject string, b time.Duration) *Share {
-	return &Share{newBudget(b), answers{known: map[Request]Observation{}}, subject, s, map[Request]bool{}}
+	return &Share{NewBudget(b), answers{known: map[Request]Observation{}}, subject, s, map[Request]bool{}}
 }
 
 // Now is the time by which dates are judged.
@@ -51,7 +51,7 @@ func (s *Share) Now() time.Time { return s.shares.src.Now() }
 // Observe gives the source's observation of a request, or the end of the subject's budget. The latter is no observation
 // of the source's, which other subjects would share: NotReached has it, beside the checks.
 func (s *Share) Observe(ctx context.Context, r Request) Observation {
-	r = r.canonical()
+	r = r.Canonical()
 	s.answers.mu.Lock()
 	o, known := s.known[r]
 	used := s.used[r]
@@ -65,9 +65,9 @@ func (s *Share) Observe(ctx context.Context, r Request) Observation {
 		s.shares.users[r]++
 		s.shares.mu.Unlock()
 	}
-	o = refuse(Unavailable, CodeBudget, "%v", errBudget).observation(r)
+	o = Refuse(Unavailable, CodeBudget, "%v", ErrBudget).Observation(r)
 	if s.reaches(r) {
-		asked := budgeted{&s.budget, s.shares.src}.Observe(ctx, r)
+		asked := s.within(ctx, r)
 		if asked.Code != CodeBudget || s.reaches(r) {
 			o = asked
 		}
@@ -78,6 +78,13 @@ func (s *Share) Observe(ctx context.Context, r Request) Observation {
 	return o
 }
 
+// within asks the source until the budget ends.
+func (s *Share) within(ctx context.Context, r Request) Observation {
+	ctx, cancel := s.Within(ctx)
+	defer cancel()
+	return s.shares.src.Observe(ctx, r)
+}
+
 // reaches reports whether there is time left for a request.
 func (s *Share) reaches(r Request) bool {
 	return s.Reaches(fmt.Sprintf("%s, at most %d bytes", r, r.MaxBytes), s.subject)
@@ -85,14 +92,14 @@ func (s *Share) reaches(r Request) bool {
 
 // Reaches reports whether both the source's budget and the subject's own last.
 func (s *Share) Reaches(check, subject string) bool {
-	return s.shares.src.Reaches(check, subject) && s.budget.Reaches(check, subject)
+	return s.shares.src.Reaches(check, subject) && s.Budget.Reaches(check, subject)
 }
 
 // Close lets go what no other share has asked for.
 func (s *Share) Close() {
 	s.shares.mu.Lock()
 	defer s.shares.mu.Unlock()
-	maps.Copy(s.shares.missed, s.budget.NotReached())
+	maps.Copy(s.shares.missed, s.Budget.NotReached())
 	forgetful, _ := s.shares.src.(interface{ Forget(Request) })
 	for r := range s.used {
 		if s.shares.users[r]--; s.shares.users[r] > 0 {

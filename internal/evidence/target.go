@@ -91,12 +91,12 @@ func (f *files) answer(r Request) Observation {
 	body, given := f.given[r.Target]
 	switch {
 	case r.Protocol != File:
-		return refuse(Unavailable, CodeNotGiven, "%s was not fetched, since documents were given as files", r).
-			observation(r)
+		return Refuse(Unavailable, CodeNotGiven, "%s was not fetched, since documents were given as files", r).
+			Observation(r)
 	case !given:
-		return refuse(Unavailable, CodeNotGiven, "no file was given with --%s", r.Target).observation(r)
+		return Refuse(Unavailable, CodeNotGiven, "no file was given with --%s", r.Target).Observation(r)
 	case int64(len(body)) > r.MaxBytes:
-		return tooLarge(r.MaxBytes).observation(r)
+		return TooLarge(r.MaxBytes).Observation(r)
 	}
 	return Observation{Request: r, State: Obtained, SHA256: plain.SHA256(body), Body: body, Attempts: 1}
 }

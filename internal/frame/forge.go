@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -62,7 +62,7 @@ func (o *Forge) Client(sys IO) (*forge.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opts.Roots, err = evidence.Roots(pem); err != nil {
+	if opts.Roots, err = live.Roots(pem); err != nil {
 		return nil, remedy.With(err, "name a PEM file with --ca-cert")
 	}
 	client, err := forge.New(opts)

@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -60,7 +61,7 @@ type Network struct {
 	rdapURL         string
 	whoisServer     string
 	// more says what else is told to the source that asks the world; nil: nothing.
-	More func(*evidence.LiveOptions)
+	More func(*live.Options)
 }
 
 // Bind defines the flags; budget is the default of --budget.
@@ -118,7 +119,7 @@ func (n *Network) Check() error {
 		return remedy.Errorf("give one of them", "--replay excludes --record and --cache")
 	}
 	for _, c := range n.connectTo {
-		if _, err := evidence.ParseConnectTo(c); err != nil {
+		if _, err := live.ParseConnectTo(c); err != nil {
 			return remedy.Errorf("write HOST=IP:PORT, such as '*=127.0.0.1:8443'", "--connect-to %q: %v", c, err)
 		}
 	}
@@ -195,32 +196,32 @@ func (n *Network) Source(sys IO) (_ evidence.Source, stop func(), err error) {
 	}
 	progress := newProgress(sys)
 	options.Progress = progress.set
-	live, err := evidence.NewLive(options)
+	src, err := live.New(options)
 	if err != nil {
 		return nil, stop, remedy.With(err,
 			"name folders that can be written with --cache and --archive, and a PEM file with --ca-cert")
 	}
-	return live, progress.stop, nil
+	return src, progress.stop, nil
 }
 
 // LiveOptions say how the world is asked.
-func (n *Network) LiveOptions() (evidence.LiveOptions, error) {
-	live := evidence.LiveOptions{Now: n.Now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
+func (n *Network) LiveOptions() (live.Options, error) {
+	o := live.Options{Now: n.Now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
 		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, RetryWait: max(n.retryWait, 1),
 		UserAgent: "oap-gate/" + Version().Version}
 	for _, c := range n.connectTo {
-		to, err := evidence.ParseConnectTo(c)
+		to, err := live.ParseConnectTo(c)
 		if err != nil {
-			return live, err
+			return o, err
 		}
-		live.ConnectTo = append(live.ConnectTo, to)
+		o.ConnectTo = append(o.ConnectTo, to)
 	}
 	var err error
-	live.CACert, err = n.authorities()
+	o.CACert, err = n.authorities()
 	if n.More != nil {
-		n.More(&live)
+		n.More(&o)
 	}
-	return live, err
+	return o, err
 }
 
 // progress shows on stderr how many requests are done while the network is busy; only on a terminal.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -153,8 +154,8 @@ func recordedOf(t *testing.T, repo *registry.Repository, w *fixture.World) evide
 	if err != nil {
 		t.Fatal(err)
 	}
-	live, err := evidence.NewLive(evidence.LiveOptions{Now: w.Now,
-		ConnectTo: []evidence.ConnectTo{{Host: "*", Addr: addr}},
+	live, err := live.New(live.Options{Now: w.Now,
+		ConnectTo: []live.ConnectTo{{Host: "*", Addr: addr}},
 		CACert:    w.Web.CAPEM(), RDAPURL: w.Web.RDAPURL(), WHOISServer: w.Web.WHOISAddr()})
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
@@ -52,7 +52,7 @@ func TestServeGit(t *testing.T) {
 	at := site.URL + "/registry.git"
 	fetch := func() string {
 		t.Helper()
-		tip, err := d.Fetch(t.Context(), Origin{URL: url, Live: evidence.LiveOptions{}, MaxDisk: 1 << 30})
+		tip, err := d.Fetch(t.Context(), Origin{URL: url, Live: live.Options{}, MaxDisk: 1 << 30})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -22,9 +22,9 @@ var ErrFull = errors.New("the mirror is full")
 // Origin is the registry that is mirrored.
 type Origin struct {
 	URL     string
-	Live    evidence.LiveOptions // how it is reached
-	MaxDisk int64                // bytes of the mirror's folder
-	Now     time.Time            // of the run
+	Live    live.Options // how it is reached
+	MaxDisk int64        // bytes of the mirror's folder
+	Now     time.Time    // of the run
 }
 
 // Verified is the commit that was verified last; empty where none was.
@@ -81,7 +81,7 @@ func (d *Dir) source(o Origin, before string, rely bool) (peer.Source, error) {
 	if err != nil {
 		return s, err
 	}
-	if s.Transport, err = evidence.NewTransport(o.Live, u); err != nil {
+	if s.Transport, err = live.NewTransport(o.Live, u); err != nil {
 		return s, err
 	}
 	size, err := d.Size()

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
 )
 
@@ -21,7 +21,7 @@ func (d *Dir) Unserved(err error) error {
 	switch {
 	case err == nil || remedy.CodeOf(err) != "":
 		return err
-	case errors.Is(err, evidence.ErrForbidden):
+	case errors.Is(err, live.ErrForbidden):
 		return remedy.Coded("address-refused", refusedAddress, "%w", err)
 	case errors.Is(err, peer.ErrBranch) && verified != "":
 		return remedy.Coded("origin-vanished", vanished,

@@ -14,7 +14,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -28,7 +28,7 @@ type Peers struct {
 	Public   bool     // the report is served: of a directory that is a peer, only the last names are shown
 	Temp     string   // directory for what is fetched; empty: the system's
 	Offline  bool     // none is fetched
-	Live     evidence.LiveOptions
+	Live     live.Options
 	Budget   time.Duration // of each fetch; 0: what the fetch allows
 }
 
@@ -319,7 +319,7 @@ func (p Peers) fetch(ctx context.Context, repo *registry.Repository, name, head,
 	if err != nil {
 		return err
 	}
-	way, err := evidence.NewTransport(p.Live, u)
+	way, err := live.NewTransport(p.Live, u)
 	if err != nil {
 		return err
 	}

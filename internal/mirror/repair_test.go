@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
@@ -78,7 +78,7 @@ func TestPassStops(t *testing.T) {
 type refusing struct{}
 
 func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
-	return nil, fmt.Errorf("dialing 10.0.0.1:443: %w", evidence.ErrForbidden)
+	return nil, fmt.Errorf("dialing 10.0.0.1:443: %w", live.ErrForbidden)
 }
 
 func TestUnserved(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -24,7 +24,7 @@ type stored struct {
 
 // Room returns how much the archive and the cache, which together have most bytes, may still store. If they are nearly
 // full, the oldest documents that no listing pins go first.
-func (d *Dir) Room(ctx context.Context, most int64) (*evidence.Room, error) {
+func (d *Dir) Room(ctx context.Context, most int64) (*live.Room, error) {
 	files, total, err := d.stored()
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (d *Dir) Room(ctx context.Context, most int64) (*evidence.Room, error) {
 	pins := map[string]bool{}
 	if total > most/8*7 {
 		if pins, err = d.pins(ctx); err != nil { // the run says what is wrong with the clone; nothing is removed
-			return evidence.NewRoom(most-total, func(string) bool { return true }), nil
+			return live.NewRoom(most-total, func(string) bool { return true }), nil
 		}
 		slices.SortFunc(files, func(a, b stored) int {
 			return cmp.Or(a.when.Compare(b.when), strings.Compare(a.path, b.path))
@@ -51,7 +51,7 @@ func (d *Dir) Room(ctx context.Context, most int64) (*evidence.Room, error) {
 		}
 	}
 	known := len(pins) > 0
-	return evidence.NewRoom(most-total, func(sha256 string) bool {
+	return live.NewRoom(most-total, func(sha256 string) bool {
 		if !known { // asked only if a URL has too many versions
 			pins, err = d.pins(ctx)
 			known = true

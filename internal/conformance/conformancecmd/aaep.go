@@ -17,7 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -215,7 +215,7 @@ func (o *aaepProducer) check() (*url.URL, error) {
 		return nil, remedy.Errorf(form, "producer requires --endpoint")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return nil, remedy.Errorf(form, "--endpoint %q holds more than a server and a path", plain.Redacted(o.url))
-	case u.Scheme == "http" && !evidence.IsPrivate(u.Hostname()) && !dialsPrivate(&o.Network, u.Hostname()):
+	case u.Scheme == "http" && !live.IsPrivate(u.Hostname()) && !dialsPrivate(&o.Network, u.Hostname()):
 		return nil, remedy.Errorf("use https, or name a loopback or private address, by --connect-to too",
 			"--endpoint %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
 	case o.Offline || o.Record != "" || o.Replay != "":
@@ -324,13 +324,13 @@ func checkExtensions(uris []string) error {
 const maxExtensions = 64
 
 // transports make the connections to the server that the operator named, and to public ones.
-func transports(options evidence.LiveOptions, u *url.URL) (server, public http.RoundTripper, err error) {
+func transports(options live.Options, u *url.URL) (server, public http.RoundTripper, err error) {
 	const fix = "name a server that can be reached, and a PEM file with --ca-cert"
-	if public, err = evidence.NewTransport(options, u); err != nil {
+	if public, err = live.NewTransport(options, u); err != nil {
 		return nil, nil, remedy.With(err, fix)
 	}
 	options.ServerURL, options.Jobs = u.String(), 0
-	server, err = evidence.ServerTransport(options)
+	server, err = live.ServerTransport(options)
 	return server, public, remedy.With(err, fix)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -55,7 +56,7 @@ and reports every gap in one run. What it compares is declared by the provider: 
 
 func (o *oasisProvider) bind(c *cobra.Command, sys frame.IO, p *Protocol) {
 	o.conformanceFlags.bind(c, sys, p, true)
-	o.More = func(live *evidence.LiveOptions) {
+	o.More = func(live *live.Options) {
 		live.Preflight, live.ServerURL = true, o.server
 		live.Tries = 2 // it is the first step of a run, not a wait for a server to come up
 	}
@@ -151,7 +152,7 @@ func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 	u.RawQuery = url.Values{"profile": {profile}}.Encode()
 	r := evidence.Request{Protocol: evidence.HTTPS, Target: u.String(), MaxBytes: oasis.MaxResponse}
 	switch {
-	case evidence.IsPrivate(u.Hostname()), u.Scheme == "http" && dialsPrivate(&o.Network, u.Hostname()):
+	case live.IsPrivate(u.Hostname()), u.Scheme == "http" && dialsPrivate(&o.Network, u.Hostname()):
 		r.Protocol, o.server = evidence.Named, u.String()
 	case u.Scheme != "https":
 		return evidence.Request{}, remedy.Errorf(
@@ -168,8 +169,8 @@ func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 // dialsPrivate reports whether the operator named a loopback or private address for a host by --connect-to.
 func dialsPrivate(n *frame.Network, host string) bool {
 	options, err := n.LiveOptions()
-	return err == nil && slices.ContainsFunc(options.ConnectTo, func(to evidence.ConnectTo) bool {
-		return strings.EqualFold(to.Host, host) && evidence.IsPrivate(to.Addr.Addr().String())
+	return err == nil && slices.ContainsFunc(options.ConnectTo, func(to live.ConnectTo) bool {
+		return strings.EqualFold(to.Host, host) && live.IsPrivate(to.Addr.Addr().String())
 	})
 }
 

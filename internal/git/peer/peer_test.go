@@ -20,7 +20,7 @@ import (
 	"unicode"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
@@ -54,7 +54,7 @@ func way(t *testing.T, text string) http.RoundTripper {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt, err := evidence.NewTransport(evidence.LiveOptions{}, u)
+	rt, err := live.NewTransport(live.Options{}, u)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
@@ -52,9 +53,9 @@ type auditOptions struct {
 	peers                   []string
 	peersNeeded             int // of a mirror; 0: each peer must be readable
 	archive                 string
-	documents               string         // folder of a mirror's cache; empty: --cache
-	ofMirror                bool           // archive and cache are a mirror's own; its reports name no path
-	room                    *evidence.Room // of archive and cache; nil: without bound
+	documents               string     // folder of a mirror's cache; empty: --cache
+	ofMirror                bool       // archive and cache are a mirror's own; its reports name no path
+	room                    *live.Room // of archive and cache; nil: without bound
 	maxAge                  time.Duration
 	verifyAll               bool
 	published               logFlags
@@ -98,7 +99,7 @@ func (o *auditOptions) bind(c *cobra.Command, sys frame.IO) {
 		return check != nil && check.Online()
 	})
 	o.Network.Bind(f, "0")
-	o.More = func(live *evidence.LiveOptions) {
+	o.More = func(live *live.Options) {
 		live.MaxTotal = 1 << 30 // every document of a registry, not of one pull request
 		live.ArchiveDir, live.Room, live.CacheDir = o.archive, o.room, cmp.Or(o.documents, live.CacheDir)
 	}

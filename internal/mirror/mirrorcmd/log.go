@@ -11,7 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/publish"
@@ -80,7 +80,7 @@ func (o *auditOptions) openLog(repo *registry.Repository) (*publish.Log, error) 
 	if err != nil {
 		return nil, err
 	}
-	l.Transport = func(witness *url.URL) (http.RoundTripper, error) { return evidence.NewTransport(way, witness) }
+	l.Transport = func(witness *url.URL) (http.RoundTripper, error) { return live.NewTransport(way, witness) }
 	return l, l.Open()
 }
 

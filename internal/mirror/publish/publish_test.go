@@ -22,7 +22,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -186,7 +186,7 @@ func (p *published) try(rev string) (verdict.Outcome, error) {
 	defer repo.Close()
 	l := &Log{Dir: p.dir, Signer: p.signer, Key: p.key, Now: func() time.Time { return p.now },
 		Transport: func(u *url.URL) (http.RoundTripper, error) {
-			return evidence.NewTransport(evidence.LiveOptions{}, u)
+			return live.NewTransport(live.Options{}, u)
 		}}
 	if p.policy != "" {
 		if l.Policy, err = proof.ParsePolicy([]byte(p.policy)); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
@@ -225,7 +226,7 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 	case o.Offline:
 		v.src = evidence.Offline(o.Now(), 0)
 	default:
-		o.More = func(live *evidence.LiveOptions) {
+		o.More = func(live *live.Options) {
 			live.Budget, live.MaxTotal = 0, maxVerified // the budget is that of each target
 		}
 		v.src, v.stop, err = o.Source(v.sys)
@@ -336,7 +337,7 @@ type verification struct {
 }
 
 func (v *verification) close() {
-	if live, ok := v.src.(*evidence.Live); ok {
+	if live, ok := v.src.(*live.Source); ok {
 		live.Close()
 	}
 	if v.clone != nil {

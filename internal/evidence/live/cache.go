@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -39,17 +40,17 @@ type cache struct {
 
 // cached is an answer of an earlier run.
 type cached struct {
-	Request   Request   `json:"request"`
-	Overrides string    `json:"world"`
-	URL       string    `json:"url"`       // that served it
-	ETag      string    `json:"etag"`      // strong, or empty
-	SHA256    string    `json:"sha256"`    // of the body
-	Status    int       `json:"status"`    // 0 for WHOIS
-	Confirmed time.Time `json:"confirmed"` // when the origin last said so
+	Request   evidence.Request `json:"request"`
+	Overrides string           `json:"world"`
+	URL       string           `json:"url"`       // that served it
+	ETag      string           `json:"etag"`      // strong, or empty
+	SHA256    string           `json:"sha256"`    // of the body
+	Status    int              `json:"status"`    // 0 for WHOIS
+	Confirmed time.Time        `json:"confirmed"` // when the origin last said so
 	body      []byte
 }
 
-func openCache(o LiveOptions) (*cache, error) {
+func openCache(o Options) (*cache, error) {
 	dir := o.CacheDir
 	if dir == "" {
 		return nil, nil
@@ -63,7 +64,7 @@ func openCache(o LiveOptions) (*cache, error) {
 }
 
 // overrideDigest is the SHA-256 of the options that take the place of the public web, empty where none does.
-func overrideDigest(o LiveOptions) string {
+func overrideDigest(o Options) string {
 	if len(o.ConnectTo) == 0 && len(o.CACert) == 0 && o.Proxy == "" && o.RDAPURL == "" && o.WHOISServer == "" {
 		return ""
 	}
@@ -72,13 +73,13 @@ func overrideDigest(o LiveOptions) string {
 
 func (c *cache) documentPath(sum string) string { return filepath.Join(c.dir, "documents", sum) }
 
-func (c *cache) requestPath(r Request) string {
+func (c *cache) requestPath(r evidence.Request) string {
 	key := fmt.Appendf(nil, "%s %s %d %s", c.overrides, r.Protocol, r.MaxBytes, r.Target)
 	return filepath.Join(c.dir, "requests", plain.SHA256(key)+".json")
 }
 
 // document finds the answer to a request, nil where there is none.
-func (c *cache) document(r Request) *cached {
+func (c *cache) document(r evidence.Request) *cached {
 	if c == nil {
 		return nil
 	}
@@ -99,11 +100,11 @@ func (c *cache) document(r Request) *cached {
 }
 
 // keep stores a document that can be asked for again by its entity tag, and IANA's list.
-func (c *cache) keep(r Request, from *url.URL, tag string, o *Observation) {
+func (c *cache) keep(r evidence.Request, from *url.URL, tag string, o *evidence.Observation) {
 	if !isStrongTag(tag) {
 		tag = ""
 	}
-	if c == nil || r.Protocol != HTTPS || tag == "" && r.Target != bootstrapURL {
+	if c == nil || r.Protocol != evidence.HTTPS || tag == "" && r.Target != bootstrapURL {
 		return
 	}
 	o.SHA256 = plain.SHA256(o.Body)
@@ -119,8 +120,8 @@ func isStrongTag(tag string) bool {
 }
 
 // store keeps the reply that gave a registration date.
-func (c *cache) store(r Request, o *Observation) {
-	if c != nil && o.State == Obtained {
+func (c *cache) store(r evidence.Request, o *evidence.Observation) {
+	if c != nil && o.State == evidence.Obtained {
 		o.SHA256 = plain.SHA256(o.Body)
 		c.write(cached{Request: r, URL: o.FinalURL, Status: o.Status, SHA256: o.SHA256, body: o.Body})
 	}
@@ -151,11 +152,12 @@ func (a *cached) fresh() bool {
 }
 
 // recall makes an observation of a cached answer.
-func (a *cached) recall(r Request, q *quota) Observation {
+func (a *cached) recall(r evidence.Request, q *quota) evidence.Observation {
 	if !q.take(int64(len(a.body))) {
-		return totalTooLarge().observation(r)
+		return totalTooLarge().Observation(r)
 	}
-	o := Observation{Request: r, State: Obtained, Status: a.Status, FinalURL: a.URL, SHA256: a.SHA256, Body: a.body,
+	o := evidence.Observation{Request: r, State: evidence.Obtained, Status: a.Status, FinalURL: a.URL, SHA256: a.SHA256,
+		Body:     a.body,
 		CachedAt: a.Confirmed}
 	if o.FinalURL == r.Target {
 		o.FinalURL = ""
@@ -171,26 +173,26 @@ type cacheFirst struct {
 	below layer
 }
 
-func (f *cacheFirst) Observe(ctx context.Context, r Request) Observation {
-	if r.Protocol == RDAP || r.Protocol == WHOIS || r.Target == bootstrapURL {
+func (f *cacheFirst) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	if r.Protocol == evidence.RDAP || r.Protocol == evidence.WHOIS || r.Target == bootstrapURL {
 		if cached := f.document(r); cached.fresh() {
 			return cached.recall(r, f.quota)
 		}
 	}
 	o := f.below.Observe(ctx, r)
-	if o.State == Obtained && givesDate(o) {
+	if o.State == evidence.Obtained && givesDate(o) {
 		f.store(r, &o)
 	}
 	return o
 }
 
-func givesDate(o Observation) bool {
+func givesDate(o evidence.Observation) bool {
 	var err error
 	switch o.Protocol {
-	case RDAP:
-		defer enter()()
+	case evidence.RDAP:
+		defer evidence.EnterDecoding()()
 		_, err = domainage.FromRDAP(o.Target, o.Body)
-	case WHOIS:
+	case evidence.WHOIS:
 		_, err = domainage.FromWHOIS(o.Target, o.Body)
 	default:
 		return false
@@ -200,10 +202,10 @@ func givesDate(o Observation) bool {
 
 // confirmed is an attempt that found the cached answer still valid: by RFC 9111 section 4.3.3 the answer is
 // then the stored one, with its status.
-func (w *web) confirmed(a attempt, r Request, q query) attempt {
+func (w *web) confirmed(a attempt, r evidence.Request, q query) attempt {
 	o := q.cached.recall(r, &w.quota)
 	o.Address, o.Milliseconds = a.observation.Address, a.observation.Milliseconds
-	if o.State == Obtained {
+	if o.State == evidence.Obtained {
 		o.CachedAt = time.Now().UTC().Truncate(time.Second)
 		w.cache.write(*q.cached)
 	}

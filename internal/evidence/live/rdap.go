@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/openrdap/rdap/bootstrap"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 )
 
@@ -32,55 +33,56 @@ type rdap struct {
 	bootstrap bootstrapFile
 }
 
-func (p *rdap) Observe(ctx context.Context, r Request) Observation {
+func (p *rdap) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	domain, err := domainage.Host(r.Target)
 	if err != nil {
-		return refuse(Invalid, CodeURL, "%v", err).observation(r)
+		return evidence.Refuse(evidence.Invalid, evidence.CodeURL, "%v", err).Observation(r)
 	}
 	servers, refused := p.servers(ctx, domain)
 	if refused != nil {
-		return refused.observation(r)
+		return refused.Observation(r)
 	}
-	var o Observation
+	var o evidence.Observation
 	for _, server := range servers {
 		q := query{url: server.JoinPath("domain", domain), accept: acceptRDAP, named: p.named != nil}
 		o = p.get(q).Observe(ctx, r)
-		if o.State != Unavailable {
+		if o.State != evidence.Unavailable {
 			break
 		}
 	}
-	if o.State == Absent && o.Status == http.StatusNotFound {
-		o.Code, o.Message = CodeNoRegistration, "the RDAP server knows no such domain"
+	if o.State == evidence.Absent && o.Status == http.StatusNotFound {
+		o.Code, o.Message = evidence.CodeNoRegistration, "the RDAP server knows no such domain"
 	}
 	return o
 }
 
 // servers are the base URLs of the servers for a domain, at most maxServers.
-func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *refusal) {
+func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *evidence.Refusal) {
 	if p.named != nil {
 		return []*url.URL{p.named}, nil
 	}
-	list := p.run.Observe(ctx, Request{HTTPS, bootstrapURL, MaxBootstrap})
-	if list.State != Obtained {
-		return nil, refuse(Unavailable, list.Code, "no list of RDAP servers: %s", list.Message)
+	list := p.run.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: bootstrapURL, MaxBytes: MaxBootstrap})
+	if list.State != evidence.Obtained {
+		return nil, evidence.Refuse(evidence.Unavailable, list.Code, "no list of RDAP servers: %s", list.Message)
 	}
 	registry, err := p.bootstrap.parse(list.Body)
 	if err != nil {
-		return nil, refuse(Unavailable, CodeProtocol, "no list of RDAP servers: %v", err)
+		return nil, evidence.Refuse(evidence.Unavailable, evidence.CodeProtocol, "no list of RDAP servers: %v", err)
 	}
 	answer, err := registry.Lookup(&bootstrap.Question{RegistryType: bootstrap.DNS, Query: domain})
 	if err != nil {
-		return nil, refuse(Unavailable, CodeProtocol, "no list of RDAP servers: %v", err)
+		return nil, evidence.Refuse(evidence.Unavailable, evidence.CodeProtocol, "no list of RDAP servers: %v", err)
 	}
 	var servers []*url.URL
 	for _, u := range answer.URLs {
 		// RFC 9224 section 5 lets a list name http beside https.
-		if server, refused := usable(u); refused == nil && len(servers) < maxServers {
+		if server, refused := evidence.Usable(u); refused == nil && len(servers) < maxServers {
 			servers = append(servers, server)
 		}
 	}
 	if len(servers) == 0 {
-		return nil, refuse(Absent, CodeNoRegistration, "IANA lists no RDAP server for %q", domain)
+		return nil, evidence.Refuse(evidence.Absent, evidence.CodeNoRegistration, "IANA lists no RDAP server for %q",
+			domain)
 	}
 	return servers, nil
 }

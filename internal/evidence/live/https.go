@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
 const (
@@ -41,7 +43,7 @@ var errProxy = errors.New("the proxy did not connect")
 
 type dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-func newRoutes(o LiveOptions, rdap, server *url.URL) (*routes, error) {
+func newRoutes(o Options, rdap, server *url.URL) (*routes, error) {
 	d, err := newDialer(o)
 	if err != nil {
 		return nil, err
@@ -136,7 +138,7 @@ func (r *routes) isNamed(u *url.URL) bool {
 func sameServer(a, b *url.URL) bool { return a != nil && a.Scheme == b.Scheme && a.Host == b.Host }
 
 // to picks the way to a URL.
-func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *refusal) {
+func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *evidence.Refusal) {
 	switch {
 	case named && sameServer(r.server, u):
 		return r.private, nil
@@ -147,7 +149,8 @@ func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *refusal) {
 		return r.guarded, nil
 	}
 	if !isPublicName(u.Hostname()) {
-		return nil, refuse(Invalid, CodeForbidden, "host %q is not of the public DNS", u.Hostname())
+		return nil, evidence.Refuse(evidence.Invalid, evidence.CodeForbidden, "host %q is not of the public DNS",
+			u.Hostname())
 	}
 	return r.proxied, nil
 }
@@ -156,7 +159,7 @@ func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *refusal) {
 type web struct {
 	*limits
 	*backoff
-	preflight bool // see LiveOptions
+	preflight bool // see Options
 	agent     string
 	routes    *routes
 	cache     *cache // nil: none
@@ -165,10 +168,10 @@ type web struct {
 // https is the protocol of documents.
 type https struct{ *web }
 
-func (h https) Observe(ctx context.Context, r Request) Observation {
-	u, refused := documentURL(r.Target)
+func (h https) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	u, refused := evidence.DocumentURL(r.Target)
 	if refused != nil {
-		return refused.observation(r)
+		return refused.Observation(r)
 	}
 	return h.get(query{url: u, accept: acceptJSON, revalidate: true}).Observe(ctx, r)
 }
@@ -176,17 +179,18 @@ func (h https) Observe(ctx context.Context, r Request) Observation {
 // named is the protocol of the server that the operator named.
 type named struct{ *web }
 
-func (n named) Observe(ctx context.Context, r Request) Observation {
+func (n named) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	u, err := url.Parse(r.Target)
 	if err != nil || !sameServer(n.routes.server, u) {
-		return refuse(Invalid, CodeURL, "%q is not on the server that was named", r.Target).observation(r)
+		return evidence.Refuse(evidence.Invalid, evidence.CodeURL, "%q is not on the server that was named",
+			r.Target).Observation(r)
 	}
 	return n.get(query{url: u, accept: acceptJSON, named: true}).Observe(ctx, r)
 }
 
 // get is the layer that gets what a query names.
 func (w *web) get(q query) retry {
-	return retry{w.backoff, func(ctx context.Context, r Request) attempt { return w.document(ctx, r, q) }}
+	return retry{w.backoff, func(ctx context.Context, r evidence.Request) attempt { return w.document(ctx, r, q) }}
 }
 
 // query is one document to GET.
@@ -201,7 +205,7 @@ type query struct {
 
 // document gets a document, following redirects itself: each hop takes its places anew, and no header of
 // an earlier hop goes to a later one. Time in queues does not count against the timeout.
-func (w *web) document(ctx context.Context, r Request, q query) attempt {
+func (w *web) document(ctx context.Context, r evidence.Request, q query) attempt {
 	left := w.timeout
 	var a attempt
 	if r.MaxBytes > largeDocument {
@@ -235,7 +239,8 @@ func (w *web) document(ctx context.Context, r Request, q query) attempt {
 			return a
 		}
 		if hop == maxRedirects {
-			return a.failed(refuse(Invalid, CodeRedirects, "redirected more than %d times, to %q", maxRedirects, next),
+			return a.failed(evidence.Refuse(evidence.Invalid, evidence.CodeRedirects,
+				"redirected more than %d times, to %q", maxRedirects, next),
 				false)
 		}
 		q.url, q.named = next, q.named && w.routes.isNamed(next)
@@ -243,7 +248,7 @@ func (w *web) document(ctx context.Context, r Request, q query) attempt {
 }
 
 // hop sends one request. It gives the URL of a redirect, which is checked, or a finished attempt.
-func (w *web) hop(ctx context.Context, a attempt, r Request, q query) (attempt, *url.URL) {
+func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (attempt, *url.URL) {
 	route, refused := w.routes.to(q.url, q.named)
 	if refused != nil {
 		return a.failed(refused, false), nil
@@ -253,7 +258,8 @@ func (w *web) hop(ctx context.Context, a attempt, r Request, q query) (attempt, 
 	}})
 	req, err := http.NewRequestWithContext(traced, http.MethodGet, q.url.String(), nil)
 	if err != nil {
-		return a.failed(refuse(Invalid, CodeURL, "%q cannot be requested", q.url), false), nil
+		return a.failed(evidence.Refuse(evidence.Invalid, evidence.CodeURL, "%q cannot be requested", q.url), false),
+			nil
 	}
 	req.Header.Set("User-Agent", w.agent)
 	req.Header.Set("Accept", q.accept)
@@ -265,17 +271,19 @@ func (w *web) hop(ctx context.Context, a attempt, r Request, q query) (attempt, 
 	resp, err := route.RoundTrip(req)
 	if err != nil {
 		refused, again := classify(ctx, err)
-		return a.failed(refused, again || w.preflight && refused.code == CodeTimeout), nil
+		return a.failed(refused, again || w.preflight && refused.Code == evidence.CodeTimeout), nil
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode < 100 || resp.StatusCode > 999 { // HTTP/2 takes any integer; RFC 9110 section 15: three digits
-		return a.failed(refuse(Absent, CodeHTTPStatus, "answered with the status %d, expected 200",
+		return a.failed(evidence.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
+			"answered with the status %d, expected 200",
 			resp.StatusCode), false), nil
 	}
 	a.observation.Status = resp.StatusCode
 	if location := resp.Header.Get("Location"); redirects(resp.StatusCode) && location != "" {
 		if w.preflight {
-			return a.failed(refuse(Absent, CodeHTTPStatus, "answered %d with the Location %.200q, expected 200",
+			return a.failed(evidence.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
+				"answered %d with the Location %.200q, expected 200",
 				resp.StatusCode, location), false), nil
 		}
 		next, refused := w.redirect(q, location)
@@ -293,9 +301,10 @@ func (w *web) hop(ctx context.Context, a attempt, r Request, q query) (attempt, 
 	}
 	body, refused := w.body(ctx, resp, r.MaxBytes)
 	if refused != nil {
-		return a.failed(refused, refused.code == CodeConnect || w.preflight && refused.code == CodeTimeout), nil
+		return a.failed(refused, refused.Code == evidence.CodeConnect || w.preflight &&
+			refused.Code == evidence.CodeTimeout), nil
 	}
-	a.observation.State, a.observation.Body = Obtained, body
+	a.observation.State, a.observation.Body = evidence.Obtained, body
 	w.cache.keep(r, q.url, resp.Header.Get("ETag"), &a.observation)
 	return a, nil
 }
@@ -309,35 +318,35 @@ func redirects(status int) bool {
 	return false
 }
 
-func (w *web) redirect(q query, location string) (*url.URL, *refusal) {
+func (w *web) redirect(q query, location string) (*url.URL, *evidence.Refusal) {
 	next, err := q.url.Parse(location)
 	if err != nil {
-		return nil, refuse(Invalid, CodeURL, "redirected to %q, which is no URL", location)
+		return nil, evidence.Refuse(evidence.Invalid, evidence.CodeURL, "redirected to %q, which is no URL", location)
 	}
 	if q.named && w.routes.isNamed(next) {
 		return next, nil
 	}
-	next, refused := usable(next)
+	next, refused := evidence.Usable(next)
 	if refused != nil {
-		return nil, refuse(refused.state, refused.code, "redirected to %s", refused.message)
+		return nil, evidence.Refuse(refused.State, refused.Code, "redirected to %s", refused.Message)
 	}
 	return next, nil
 }
 
 // status judges a status other than 200: what another try may change is Unavailable, all else means that
 // the document is not there.
-func status(resp *http.Response) (*refusal, bool) {
+func status(resp *http.Response) (*evidence.Refusal, bool) {
 	text := strings.TrimSpace(strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
-	state := Absent
+	state := evidence.Absent
 	switch code := resp.StatusCode; {
 	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests,
 		code >= 500 && code < 600:
-		state = Unavailable
+		state = evidence.Unavailable
 	}
 	again := false
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		again = true
 	}
-	return refuse(state, CodeHTTPStatus, "answered %s, expected 200", text), again
+	return evidence.Refuse(state, evidence.CodeHTTPStatus, "answered %s, expected 200", text), again
 }

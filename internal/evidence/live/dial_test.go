@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"code.dny.dev/ssrf"
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -143,7 +144,7 @@ func TestNamesOfPrivateAddresses(t *testing.T) {
 		}
 	}
 	_, port, _ := net.SplitHostPort(w.Addr())
-	l := onWeb(t, w, func(o *LiveOptions) {
+	l := onWeb(t, w, func(o *Options) {
 		o.ConnectTo = []ConnectTo{{"redirects.example", netip.MustParseAddrPort(w.Addr())}}
 		o.Resolver = startDNS(t, answers)
 		o.WHOISServer, o.RDAPURL = "", ""
@@ -169,7 +170,7 @@ func TestNamesOfPrivateAddresses(t *testing.T) {
 	}
 	for _, host := range []string{"nowhere.example", "localhost", "intranet"} {
 		o := l.Observe(t.Context(), get("https://"+host+":"+port+"/", 100))
-		if o.State == Obtained || o.State == Unavailable {
+		if o.State == evidence.Obtained || o.State == evidence.Unavailable {
 			t.Errorf("%s gives %s", host, outcome(o))
 		}
 	}
@@ -188,7 +189,7 @@ func TestAnswerThatChanges(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = listener.Close() })
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	d, err := newDialer(LiveOptions{Timeout: 1e10, Resolver: startDNS(t, map[string][]string{
+	d, err := newDialer(Options{Timeout: 1e10, Resolver: startDNS(t, map[string][]string{
 		"changes.example": {"127.0.0.1", "127.0.0.2"},
 		"mixed.example":   {"127.0.0.2 127.0.0.1"},
 	})})
@@ -215,7 +216,7 @@ func TestAnswerThatChanges(t *testing.T) {
 
 func TestConnectTo(t *testing.T) {
 	one, all := netip.MustParseAddrPort("127.0.0.1:1"), netip.MustParseAddrPort("127.0.0.1:2")
-	d, err := newDialer(LiveOptions{ConnectTo: []ConnectTo{{"*", all}, {"Exact.example.", one}, {"localhost", one}}})
+	d, err := newDialer(Options{ConnectTo: []ConnectTo{{"*", all}, {"Exact.example.", one}, {"localhost", one}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +282,7 @@ func TestProxy(t *testing.T) {
 	w.Page("https://example.com/", []byte("{}"))
 	w.Page("https://direct.example/", []byte("{}"))
 	proxy, asked := startProxy(t, w.Addr())
-	l := onWeb(t, w, func(o *LiveOptions) {
+	l := onWeb(t, w, func(o *Options) {
 		o.Proxy = proxy
 		o.ConnectTo = []ConnectTo{{"direct.example", netip.MustParseAddrPort(w.Addr())}}
 	})
@@ -317,7 +318,7 @@ func TestEnvironmentCountsForNothing(t *testing.T) {
 	other := httptest.NewTLSServer(nil)
 	defer other.Close()
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: other.Certificate().Raw})
-	l := onWeb(t, w, func(o *LiveOptions) { o.CACert = authority })
+	l := onWeb(t, w, func(o *Options) { o.CACert = authority })
 	if got := outcome(l.Observe(t.Context(), get("https://example.com/", 100))); got != "invalid tls-not-verified 0" {
 		t.Errorf("gives %s", got)
 	}
@@ -327,7 +328,7 @@ func TestEnvironmentCountsForNothing(t *testing.T) {
 }
 
 func TestNewLiveRefuses(t *testing.T) {
-	for name, o := range map[string]LiveOptions{
+	for name, o := range map[string]Options{
 		"no PEM":           {CACert: []byte("no certificate")},
 		"no proxy":         {Proxy: "localhost"},
 		"no RDAP URL":      {RDAPURL: "rdap.example"},
@@ -338,7 +339,7 @@ func TestNewLiveRefuses(t *testing.T) {
 		"no cache folder":  {CACert: startWeb(t).CAPEM(), CacheDir: "/dev/null/cache"},
 		"proxy of no kind": {Proxy: "gopher://localhost"},
 	} {
-		if _, err := NewLive(o); err == nil {
+		if _, err := New(o); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

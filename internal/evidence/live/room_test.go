@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
 // TestVersions has a URL that serves another document in each run: the newest 16 stay, and what is pinned.
@@ -19,7 +20,8 @@ func TestVersions(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 { // the same again is no version
-			a.store(Observation{Request: Request{HTTPS, "https://a.example/r.json", 100}, State: Obtained,
+			a.store(evidence.Observation{Request: evidence.Request{Protocol: evidence.HTTPS,
+				Target: "https://a.example/r.json", MaxBytes: 100}, State: evidence.Obtained,
 				Body: body(i), SHA256: plain.SHA256(body(i))})
 		}
 	}
@@ -40,7 +42,8 @@ func TestRoom(t *testing.T) {
 	for i, want := range []bool{true, false, true} {
 		text := make([]byte, []int{60, 120, 5}[i])
 		text[0] = byte(i)
-		o := Observation{Request: Request{HTTPS, "https://a.example/" + fmt.Sprint(i), 1000}, State: Obtained,
+		o := evidence.Observation{Request: evidence.Request{Protocol: evidence.HTTPS,
+			Target: "https://a.example/" + fmt.Sprint(i), MaxBytes: 1000}, State: evidence.Obtained,
 			Body: text, SHA256: plain.SHA256(text)}
 		a.store(o)
 		if _, err := os.Lstat(a.path(o.SHA256)); (err == nil) != want {

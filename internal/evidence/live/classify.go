@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"context"
@@ -8,63 +8,66 @@ import (
 	"net"
 	"strings"
 	"syscall"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
 // classify judges an error of the network: what it says about the evidence, and whether another try may
 // help at once. What another try may change is Unavailable. A peer that speaks neither TLS nor HTTP, that
 // ends the handshake with an alert, or whose headers are broken or too large, is not one that anything may
 // be obtained from: Invalid. Messages leave addresses out, since local ports differ from run to run.
-func classify(ctx context.Context, err error) (*refusal, bool) {
+func classify(ctx context.Context, err error) (*evidence.Refusal, bool) {
 	if ctx.Err() != nil {
 		return interrupted(ctx), false
 	}
 	if errors.Is(err, ErrForbidden) {
-		return refuse(Invalid, CodeForbidden, "%v", err), false
+		return evidence.Refuse(evidence.Invalid, evidence.CodeForbidden, "%v", err), false
 	}
 	if errors.Is(err, errProxy) {
-		return refuse(Unavailable, CodeConnect, "%v", err), true
+		return evidence.Refuse(evidence.Unavailable, evidence.CodeConnect, "%v", err), true
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		if dns.IsNotFound {
-			return refuse(Absent, CodeNoHost, "no such host: %q", strings.TrimSuffix(dns.Name, ".")), false
+			return evidence.Refuse(evidence.Absent, evidence.CodeNoHost, "no such host: %q",
+				strings.TrimSuffix(dns.Name, ".")), false
 		}
-		return refuse(Unavailable, CodeResolver, "the resolver has no answer for %q: %s",
+		return evidence.Refuse(evidence.Unavailable, evidence.CodeResolver, "the resolver has no answer for %q: %s",
 			strings.TrimSuffix(dns.Name, "."), dns.Err), true
 	}
 	if _, ok := errors.AsType[*net.AddrError](err); ok {
-		return refuse(Absent, CodeNoHost, "the host has no usable address"), false
+		return evidence.Refuse(evidence.Absent, evidence.CodeNoHost, "the host has no usable address"), false
 	}
 	if refused := tlsRefusal(err); refused != nil {
 		return refused, false
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return refuse(Unavailable, CodeTimeout, "no answer in time"), false
+		return evidence.Refuse(evidence.Unavailable, evidence.CodeTimeout, "no answer in time"), false
 	}
 	if message := broken(err); message != "" {
-		return refuse(Unavailable, CodeConnect, "%s", message), true
+		return evidence.Refuse(evidence.Unavailable, evidence.CodeConnect, "%s", message), true
 	}
-	return refuse(Invalid, CodeProtocol, "no HTTP answer: %v", err), false
+	return evidence.Refuse(evidence.Invalid, evidence.CodeProtocol, "no HTTP answer: %v", err), false
 }
 
 // interrupted says whose time was over.
-func interrupted(ctx context.Context) *refusal {
+func interrupted(ctx context.Context) *evidence.Refusal {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, errTimeout) {
-		return refuse(Unavailable, CodeTimeout, "no full answer in time")
+		return evidence.Refuse(evidence.Unavailable, evidence.CodeTimeout, "no full answer in time")
 	}
-	return refuse(Unavailable, CodeBudget, "%v", cause)
+	return evidence.Refuse(evidence.Unavailable, evidence.CodeBudget, "%v", cause)
 }
 
-func tlsRefusal(err error) *refusal {
+func tlsRefusal(err error) *evidence.Refusal {
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return refuse(Invalid, CodeTLS, "the certificate does not verify: %v", e.Err)
+		return evidence.Refuse(evidence.Invalid, evidence.CodeTLS, "the certificate does not verify: %v", e.Err)
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return refuse(Invalid, CodeProtocol, "the server does not speak TLS")
+		return evidence.Refuse(evidence.Invalid, evidence.CodeProtocol, "the server does not speak TLS")
 	}
 	// crypto/tls reports alerts, its own and the peer's, so.
 	if e, ok := errors.AsType[*net.OpError](err); ok && (e.Op == "remote error" || e.Op == "local error") {
-		return refuse(Invalid, CodeTLS, "the TLS handshake ended with an alert: %v", e.Err)
+		return evidence.Refuse(evidence.Invalid, evidence.CodeTLS, "the TLS handshake ended with an alert: %v", e.Err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"bufio"
@@ -11,14 +11,15 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 // body reads an answer's body and undoes its encoding on the way, so that a compressed bomb ends at its
 // cap. What is sent may not exceed limit either: identity is what was asked for.
-func (w *web) body(ctx context.Context, resp *http.Response, limit int64) ([]byte, *refusal) {
+func (w *web) body(ctx context.Context, resp *http.Response, limit int64) ([]byte, *evidence.Refusal) {
 	if resp.ContentLength > limit {
-		return nil, tooLarge(limit)
+		return nil, evidence.TooLarge(limit)
 	}
 	encoding, refused := contentEncoding(resp.Header)
 	if refused != nil {
@@ -28,16 +29,18 @@ func (w *web) body(ctx context.Context, resp *http.Response, limit int64) ([]byt
 	body, err := capped.ReadAll(newDecoder(encoding, sent), limit)
 	switch {
 	case errors.Is(err, capped.ErrTooLarge), errors.Is(sent.err, capped.ErrTooLarge):
-		return nil, tooLarge(limit)
+		return nil, evidence.TooLarge(limit)
 	case err == nil && !w.quota.take(int64(len(body))):
 		return nil, totalTooLarge()
 	case err == nil:
 		return body, nil
 	case sent.err == nil:
-		return nil, refuse(Invalid, CodeEncoding, "the body is not %s, as its Content-Encoding says", encoding)
+		return nil, evidence.Refuse(evidence.Invalid, evidence.CodeEncoding,
+			"the body is not %s, as its Content-Encoding says", encoding)
 	case strings.Contains(sent.err.Error(), io.ErrUnexpectedEOF.Error()) && ctx.Err() == nil:
 		// By its text: net/http has an error of its own for a connection that ends behind the last chunk.
-		return nil, refuse(Unavailable, CodeConnect, "the connection ended before the body did")
+		return nil, evidence.Refuse(evidence.Unavailable, evidence.CodeConnect,
+			"the connection ended before the body did")
 	}
 	refused, _ = classify(ctx, sent.err)
 	return nil, refused
@@ -61,16 +64,12 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func tooLarge(limit int64) *refusal {
-	return refuse(Invalid, CodeTooLarge, "the body is larger than %d bytes", limit)
-}
-
-func totalTooLarge() *refusal {
-	return refuse(Unavailable, CodeTotal, "the documents of this run together are too large")
+func totalTooLarge() *evidence.Refusal {
+	return evidence.Refuse(evidence.Unavailable, evidence.CodeTotal, "the documents of this run together are too large")
 }
 
 // contentEncoding is the one encoding of a body, empty for none.
-func contentEncoding(h http.Header) (string, *refusal) {
+func contentEncoding(h http.Header) (string, *evidence.Refusal) {
 	one := ""
 	for token := range strings.SplitSeq(strings.ToLower(strings.Join(h.Values("Content-Encoding"), ",")), ",") {
 		switch token = strings.TrimSpace(token); {
@@ -78,7 +77,8 @@ func contentEncoding(h http.Header) (string, *refusal) {
 		case one == "" && (token == "gzip" || token == "x-gzip" || token == "deflate"):
 			one = strings.TrimPrefix(token, "x-")
 		default:
-			return "", refuse(Invalid, CodeEncoding, "the body has the Content-Encoding %q, expected none",
+			return "", evidence.Refuse(evidence.Invalid, evidence.CodeEncoding,
+				"the body has the Content-Encoding %q, expected none",
 				h.Values("Content-Encoding"))
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build unix && !darwin
 
-package evidence
+package live
 
 import (
 	"crypto/x509"

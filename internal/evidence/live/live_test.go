@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"bytes"
@@ -20,6 +20,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -36,9 +37,9 @@ func startWeb(t testing.TB) *webtest.Web {
 }
 
 // onWeb makes a live source for which the whole web is w; it does not wait between attempts.
-func onWeb(t testing.TB, w *webtest.Web, edit func(*LiveOptions)) *Live {
+func onWeb(t testing.TB, w *webtest.Web, edit func(*Options)) *Source {
 	t.Helper()
-	o := LiveOptions{
+	o := Options{
 		Now: testNow, CACert: w.CAPEM(), RDAPURL: w.RDAPURL(), WHOISServer: w.WHOISAddr(),
 		ConnectTo: []ConnectTo{{"*", netip.MustParseAddrPort(w.Addr())}},
 		Wait:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
@@ -46,7 +47,7 @@ func onWeb(t testing.TB, w *webtest.Web, edit func(*LiveOptions)) *Live {
 	if edit != nil {
 		edit(&o)
 	}
-	l, err := NewLive(o)
+	l, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,13 +55,16 @@ func onWeb(t testing.TB, w *webtest.Web, edit func(*LiveOptions)) *Live {
 	return l
 }
 
-func short(o *LiveOptions) { o.Timeout = 300 * time.Millisecond }
+func short(o *Options) { o.Timeout = 300 * time.Millisecond }
 
-func get(url string, most int64) Request { return Request{HTTPS, url, most} }
+func get(url string, most int64) evidence.Request {
+	return evidence.Request{Protocol: evidence.HTTPS, Target: url,
+		MaxBytes: most}
+}
 
 // outcome is what a test expects of an observation.
-func outcome(o Observation) string {
-	if o.State == Obtained {
+func outcome(o evidence.Observation) string {
+	if o.State == evidence.Obtained {
 		return fmt.Sprintf("obtained %d %q", o.Status, o.Body)
 	}
 	if len(o.Body) > 0 || o.SHA256 != "" || o.Message == "" {
@@ -162,8 +166,8 @@ func TestDocumentInTime(t *testing.T) {
 	for url, page := range pages {
 		w.Set(url, page)
 		wait.Go(func() {
-			o := l.Observe(t.Context(), get(url, MaxReceipt))
-			if o.State != Unavailable || o.Code != CodeTimeout || o.Attempts != 1 {
+			o := l.Observe(t.Context(), get(url, evidence.MaxReceipt))
+			if o.State != evidence.Unavailable || o.Code != evidence.CodeTimeout || o.Attempts != 1 {
 				t.Errorf("%s gives %s after %d attempts, want a timeout at once", url, outcome(o), o.Attempts)
 			}
 		})
@@ -177,7 +181,7 @@ func TestBombInMemory(t *testing.T) {
 	l := onWeb(t, w, nil)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	o := l.Observe(t.Context(), get("https://example.com/", MaxReceipt))
+	o := l.Observe(t.Context(), get("https://example.com/", evidence.MaxReceipt))
 	runtime.ReadMemStats(&after)
 	if got := outcome(o); got != "invalid body-too-large 200" {
 		t.Errorf("gives %s", got)
@@ -198,7 +202,8 @@ func TestObservation(t *testing.T) {
 		t.Errorf("took %d ms", got.Milliseconds)
 	}
 	got.Milliseconds = 0
-	want := Observation{Request: get("https://www.example.com/", 100), State: Obtained, Status: 200, Body: []byte("{}"),
+	want := evidence.Observation{Request: get("https://www.example.com/", 100), State: evidence.Obtained, Status: 200,
+		Body:     []byte("{}"),
 		FinalURL: "https://example.com/a?b", Address: w.Addr(), Attempts: 1,
 		SHA256: "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -248,13 +253,15 @@ func TestURL(t *testing.T) {
 		if got := outcome(o); got != want {
 			t.Errorf("%q gives %s, want %s", url, got, want)
 		}
-		if strings.Contains(o.Message, "secret") || len(o.Message) > maxMessage+len("…") {
+		if strings.Contains(o.Message, "secret") || len(o.Message) > 1000+len("…") {
 			t.Errorf("%q: the message tells the password: %s", url, o.Message)
 		}
 	}
-	for _, r := range []Request{{RDAP, "a\r\nb.example", 1}, {WHOIS, "a\r\nb.example", 1}, {RDAP, "../x", 1},
-		{"gopher", "a", 1}} {
-		if o := l.Observe(t.Context(), r); o.State != Invalid || o.Code != CodeURL {
+	for _, r := range []evidence.Request{{Protocol: evidence.RDAP, Target: "a\r\nb.example", MaxBytes: 1},
+		{Protocol: evidence.WHOIS, Target: "a\r\nb.example", MaxBytes: 1}, {Protocol: evidence.RDAP, Target: "../x",
+			MaxBytes: 1},
+		{Protocol: "gopher", Target: "a", MaxBytes: 1}} {
+		if o := l.Observe(t.Context(), r); o.State != evidence.Invalid || o.Code != evidence.CodeURL {
 			t.Errorf("%v gives %s", r, outcome(o))
 		}
 	}
@@ -324,7 +331,7 @@ func TestTLS(t *testing.T) {
 	}
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
-	l := onWeb(t, w, func(o *LiveOptions) {
+	l := onWeb(t, w, func(o *Options) {
 		o.ConnectTo = []ConnectTo{{"plain.example", netip.MustParseAddrPort(plain.Listener.Addr().String())}}
 	})
 	if got := outcome(l.Observe(t.Context(), get("https://plain.example/", 100))); got != "invalid protocol-error 0" {
@@ -333,11 +340,11 @@ func TestTLS(t *testing.T) {
 }
 
 // onServer starts a server of one certificate, and asks it for every host.
-func onServer(t *testing.T, s *httptest.Server) *Live {
+func onServer(t *testing.T, s *httptest.Server) *Source {
 	t.Helper()
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	l, err := NewLive(LiveOptions{Now: testNow,
+	l, err := New(Options{Now: testNow,
 		CACert:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}),
 		ConnectTo: []ConnectTo{{"*", netip.MustParseAddrPort(s.Listener.Addr().String())}},
 		Wait:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
@@ -418,8 +425,8 @@ func TestStatusOfMoreThanThreeDigits(t *testing.T) {
 			t.Errorf("%s gives %s, want %s", sent, got, want)
 		}
 	}
-	b := Bundle{Mode: "check", Now: testNow, Observations: l.Observations()}
-	if again, err := DecodeBundle("b", b.Encode()); err != nil || len(again.Observations) != 6 {
+	b := evidence.Bundle{Mode: "check", Now: testNow, Observations: l.Observations()}
+	if again, err := evidence.DecodeBundle("b", b.Encode()); err != nil || len(again.Observations) != 6 {
 		t.Error(err)
 	}
 }
@@ -462,7 +469,7 @@ func TestRetries(t *testing.T) {
 			url := fmt.Sprintf("https://example.com/%d", i)
 			w.Set(url, webtest.Behaviour{Sequence: test.sequence})
 			var waits []time.Duration
-			l := onWeb(t, w, func(o *LiveOptions) {
+			l := onWeb(t, w, func(o *Options) {
 				o.Wait = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
 			})
 			o := l.Observe(t.Context(), get(url, 100))
@@ -480,7 +487,7 @@ func TestRefusedConnectionIsTriedAgain(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	addr := netip.MustParseAddrPort(gone.Listener.Addr().String())
 	gone.Close()
-	l := onWeb(t, startWeb(t), func(o *LiveOptions) { o.ConnectTo = []ConnectTo{{"gone.example", addr}} })
+	l := onWeb(t, startWeb(t), func(o *Options) { o.ConnectTo = []ConnectTo{{"gone.example", addr}} })
 	o := l.Observe(t.Context(), get("https://gone.example/", 100))
 	if got := outcome(o); got != "unavailable connect-failed 0" || o.Attempts != 3 ||
 		o.Message != "connection refused" {
@@ -493,25 +500,27 @@ func TestBudget(t *testing.T) {
 	w.Set("https://busy.example/", webtest.Behaviour{Status: 503})
 	w.Set("https://slow.example/", webtest.Behaviour{Delay: webtest.Duration(time.Hour)})
 	waited := false
-	l := onWeb(t, w, func(o *LiveOptions) {
+	l := onWeb(t, w, func(o *Options) {
 		o.Budget = 500 * time.Millisecond
 		o.Wait = func(context.Context, time.Duration) error { waited = true; return nil }
 	})
-	if o := l.Observe(t.Context(), get("https://busy.example/", 100)); o.State != Unavailable || o.Attempts != 1 ||
+	if o := l.Observe(t.Context(), get("https://busy.example/", 100)); o.State != evidence.Unavailable ||
+		o.Attempts != 1 ||
 		waited {
 		t.Errorf("a wait that outlasts the budget: %s after %d attempts, waited: %t", outcome(o), o.Attempts, waited)
 	}
 	for range 2 { // the second is sought after the end
 		o := l.Observe(t.Context(), get("https://slow.example/", 100))
-		if o.State != Unavailable || o.Code != CodeBudget {
+		if o.State != evidence.Unavailable || o.Code != evidence.CodeBudget {
 			t.Errorf("gives %s", outcome(o))
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, r := range []Request{get("https://example.com/", 1), {RDAP, "example.com", MaxRDAP},
-		{WHOIS, "example.com", MaxWHOIS}} {
-		if o := onWeb(t, w, nil).Observe(ctx, r); o.State != Unavailable || o.Code != CodeBudget {
+	for _, r := range []evidence.Request{get("https://example.com/", 1), {Protocol: evidence.RDAP,
+		Target: "example.com", MaxBytes: evidence.MaxRDAP},
+		{Protocol: evidence.WHOIS, Target: "example.com", MaxBytes: evidence.MaxWHOIS}} {
+		if o := onWeb(t, w, nil).Observe(ctx, r); o.State != evidence.Unavailable || o.Code != evidence.CodeBudget {
 			t.Errorf("%s with a context that ended gives %s", r, outcome(o))
 		}
 	}
@@ -522,15 +531,17 @@ func TestEachRequestOnce(t *testing.T) {
 	w.Page("https://example.com/", []byte("{}"))
 	w.SetDomain("example.com", webtest.Domain{Registered: "2020-01-01T00:00:00Z"})
 	var done, total int
-	l := onWeb(t, w, func(o *LiveOptions) { o.Progress = func(d, t int) { done, total = d, t } })
+	l := onWeb(t, w, func(o *Options) { o.Progress = func(d, t int) { done, total = d, t } })
 	var wait sync.WaitGroup
 	for range 50 {
-		for _, r := range []Request{
+		for _, r := range []evidence.Request{
 			get("https://example.com/", 100), get("https://EXAMPLE.com:443/#a", 100), get("https://example.com./", 100),
-			{RDAP, "example.com", MaxRDAP}, {RDAP, "Example.com.", MaxRDAP}, {WHOIS, "example.com", MaxWHOIS},
+			{Protocol: evidence.RDAP, Target: "example.com", MaxBytes: evidence.MaxRDAP}, {Protocol: evidence.RDAP,
+				Target: "Example.com.", MaxBytes: evidence.MaxRDAP}, {Protocol: evidence.WHOIS, Target: "example.com",
+				MaxBytes: evidence.MaxWHOIS},
 		} {
 			wait.Go(func() {
-				if o := l.Observe(t.Context(), r); o.State != Obtained {
+				if o := l.Observe(t.Context(), r); o.State != evidence.Obtained {
 					t.Errorf("%s gives %s", r, outcome(o))
 				}
 			})
@@ -550,11 +561,12 @@ func TestEachRequestOnce(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	w := startWeb(t)
 	w.Set("https://busy.example/*", webtest.Behaviour{Body: []byte("{}")})
-	l := onWeb(t, w, func(o *LiveOptions) { o.Jobs, o.PerHost = 8, 4 })
+	l := onWeb(t, w, func(o *Options) { o.Jobs, o.PerHost = 8, 4 })
 	var wait sync.WaitGroup
 	for i := range 500 {
 		wait.Go(func() {
-			if o := l.Observe(t.Context(), get(fmt.Sprintf("https://busy.example/%d", i), 100)); o.State != Obtained {
+			if o := l.Observe(t.Context(), get(fmt.Sprintf("https://busy.example/%d", i),
+				100)); o.State != evidence.Obtained {
 				t.Errorf("gives %s", outcome(o))
 			}
 		})
@@ -572,14 +584,14 @@ func TestSlowHostStarvesNobody(t *testing.T) {
 	// Redirects wait for the slow host too, and must not hold a place meanwhile.
 	w.Set("https://to-slow.example/*", webtest.Behaviour{Redirect: "https://slow.example/x"})
 	w.Page("https://fast.example/", []byte("{}"))
-	l := onWeb(t, w, func(o *LiveOptions) { o.Jobs, o.PerHost, o.Timeout = 3, 2, time.Hour })
+	l := onWeb(t, w, func(o *Options) { o.Jobs, o.PerHost, o.Timeout = 3, 2, time.Hour })
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
 	for i := range 20 {
 		wait.Go(func() { l.Observe(ctx, get(fmt.Sprintf("https://slow.example/%d", i), 100)) })
 		wait.Go(func() { l.Observe(ctx, get(fmt.Sprintf("https://to-slow.example/%d", i), 100)) })
 	}
-	if o := l.Observe(t.Context(), get("https://fast.example/", 100)); o.State != Obtained {
+	if o := l.Observe(t.Context(), get("https://fast.example/", 100)); o.State != evidence.Obtained {
 		t.Errorf("gives %s", outcome(o))
 	}
 	cancel()
@@ -605,15 +617,15 @@ func TestSlotsOfOneHost(t *testing.T) {
 func TestTotal(t *testing.T) {
 	w := startWeb(t)
 	w.Set("https://example.com/*", webtest.Behaviour{Body: bytes.Repeat([]byte("a"), 1000)})
-	l := onWeb(t, w, func(o *LiveOptions) { o.MaxTotal = 2500 })
-	for i, want := range []State{Obtained, Obtained, Unavailable} {
+	l := onWeb(t, w, func(o *Options) { o.MaxTotal = 2500 })
+	for i, want := range []evidence.State{evidence.Obtained, evidence.Obtained, evidence.Unavailable} {
 		o := l.Observe(t.Context(), get(fmt.Sprintf("https://example.com/%d", i), 1000))
-		if o.State != want || want == Unavailable && o.Code != CodeTotal {
+		if o.State != want || want == evidence.Unavailable && o.Code != evidence.CodeTotal {
 			t.Errorf("document %d gives %s", i, outcome(o))
 		}
 	}
 	w.Set("https://small.example/", webtest.Behaviour{Body: bytes.Repeat([]byte("a"), 400), Gzip: true})
-	if o := l.Observe(t.Context(), get("https://small.example/", 1000)); o.State != Obtained {
+	if o := l.Observe(t.Context(), get("https://small.example/", 1000)); o.State != evidence.Obtained {
 		t.Errorf("after a document that was let go one that fits gives %s", outcome(o))
 	}
 }
@@ -621,14 +633,14 @@ func TestTotal(t *testing.T) {
 // TestObservedBeforeTheEnd holds that what was observed counts where the context has ended too, whichever is seen
 // first.
 func TestObservedBeforeTheEnd(t *testing.T) {
-	r := Request{HTTPS, "https://tool.example/", 100}.canonical()
-	done := &entry{done: make(chan struct{}), observation: Observation{Request: r, State: Obtained}}
+	r := evidence.Request{Protocol: evidence.HTTPS, Target: "https://tool.example/", MaxBytes: 100}.Canonical()
+	done := &entry{done: make(chan struct{}), observation: evidence.Observation{Request: r, State: evidence.Obtained}}
 	close(done.done)
-	l := &Live{entries: map[Request]*entry{r: done}}
+	l := &Source{entries: map[evidence.Request]*entry{r: done}}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 100 {
-		if got := l.Observe(ctx, r); got.State != Obtained {
+		if got := l.Observe(ctx, r); got.State != evidence.Obtained {
 			t.Fatalf("the observation is %v", got.State)
 		}
 	}

@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"cmp"
@@ -6,17 +6,19 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
 // attempt is one try to answer a request.
 type attempt struct {
-	observation Observation
+	observation evidence.Observation
 	again       bool          // another try may help
 	after       time.Duration // as the server asked for; 0 where it did not
 }
 
-func (a attempt) failed(r *refusal, again bool) attempt {
-	a.observation.State, a.observation.Code, a.observation.Message = r.state, r.code, r.message
+func (a attempt) failed(r *evidence.Refusal, again bool) attempt {
+	a.observation.State, a.observation.Code, a.observation.Message = r.State, r.Code, r.Message
 	a.again = again
 	return a
 }
@@ -42,7 +44,7 @@ type backoff struct {
 	wait  func(context.Context, time.Duration) error
 }
 
-func newBackoff(o LiveOptions) *backoff {
+func newBackoff(o Options) *backoff {
 	first := cmp.Or(o.RetryWait, time.Second)
 	waits := []time.Duration{first, 3 * first}
 	b := &backoff{waits: waits[:min(cmp.Or(o.Tries, 3), 3)-1], wait: o.Wait}
@@ -56,10 +58,10 @@ func newBackoff(o LiveOptions) *backoff {
 // where the wait would outlast the budget.
 type retry struct {
 	*backoff
-	try func(context.Context, Request) attempt
+	try func(context.Context, evidence.Request) attempt
 }
 
-func (t retry) Observe(ctx context.Context, r Request) Observation {
+func (t retry) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	var spent int64
 	for n := 1; ; n++ {
 		a := t.try(ctx, r)

@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -45,11 +46,11 @@ func TestRDAP(t *testing.T) {
 	}
 	for _, test := range tests {
 		name := strings.ReplaceAll(test.name, " ", "-") + ".example"
-		o := l.Observe(t.Context(), Request{RDAP, name, MaxRDAP})
+		o := l.Observe(t.Context(), evidence.Request{Protocol: evidence.RDAP, Target: name, MaxBytes: evidence.MaxRDAP})
 		if got := outcome(o); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s gives %s, want %s", test.name, got, test.want)
 		}
-		if o.State == Obtained && !strings.HasPrefix(o.FinalURL, w.RDAPURL()+"/domain/") {
+		if o.State == evidence.Obtained && !strings.HasPrefix(o.FinalURL, w.RDAPURL()+"/domain/") {
 			t.Errorf("%s: final URL %q", test.name, o.FinalURL)
 		}
 	}
@@ -67,14 +68,15 @@ func TestRDAPBootstrap(t *testing.T) {
 		w.Page("https://rdap.example/v1/domain/"+domain, []byte(`{"objectClassName":"domain"}`))
 	}
 	w.Set("https://down.example/*", webtest.Behaviour{Status: 503})
-	l := onWeb(t, w, func(o *LiveOptions) { o.RDAPURL = "" })
+	l := onWeb(t, w, func(o *Options) { o.RDAPURL = "" })
 	for domain, want := range map[string]string{
 		"a.test": "obtained 200", "b.test": "obtained 200", "a.twice": "obtained 200",
 		"c.test":  "absent no-registration 404",
 		"a.plain": "absent no-registration 0", "a.local": "absent no-registration 0",
 		"a.unlisted": "absent no-registration 0",
 	} {
-		if got := outcome(l.Observe(t.Context(), Request{RDAP, domain, MaxRDAP})); !strings.HasPrefix(got, want) {
+		if got := outcome(l.Observe(t.Context(), evidence.Request{Protocol: evidence.RDAP, Target: domain,
+			MaxBytes: evidence.MaxRDAP})); !strings.HasPrefix(got, want) {
 			t.Errorf("%s gives %s, want %s", domain, got, want)
 		}
 	}
@@ -86,8 +88,9 @@ func TestRDAPBootstrap(t *testing.T) {
 		"of another form": {Body: []byte(`{"services":[[[]]]}`)},
 	} {
 		w.Set(bootstrapURL, page)
-		l := onWeb(t, w, func(o *LiveOptions) { o.RDAPURL = "" })
-		if o := l.Observe(t.Context(), Request{RDAP, "a.test", MaxRDAP}); o.State != Unavailable ||
+		l := onWeb(t, w, func(o *Options) { o.RDAPURL = "" })
+		if o := l.Observe(t.Context(), evidence.Request{Protocol: evidence.RDAP, Target: "a.test",
+			MaxBytes: evidence.MaxRDAP}); o.State != evidence.Unavailable ||
 			len(l.Observations()) != 2 {
 			t.Errorf("a list that is %s gives %s and %d observations", name, outcome(o), len(l.Observations()))
 		}
@@ -101,7 +104,7 @@ func TestWHOIS(t *testing.T) {
 		name   string
 		domain *webtest.Domain
 		want   string
-		edit   func(*LiveOptions)
+		edit   func(*Options)
 	}{
 		{"known", &webtest.Domain{Registered: registered}, "obtained 0 \"Domain Name: KNOWN.EXAMPLE", nil},
 		{"unknown", nil, "obtained 0 \"No match", nil},
@@ -124,17 +127,19 @@ func TestWHOIS(t *testing.T) {
 			w.SetDomain(domain, *test.domain)
 		}
 		l := onWeb(t, w, test.edit)
-		o := l.Observe(t.Context(), Request{WHOIS, domain, MaxWHOIS})
+		o := l.Observe(t.Context(), evidence.Request{Protocol: evidence.WHOIS, Target: domain,
+			MaxBytes: evidence.MaxWHOIS})
 		if got := outcome(o); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s gives %s, want %s", test.name, got, test.want)
 		}
-		if o.State == Obtained && (o.FinalURL != "whois://127.0.0.1/"+domain || o.Address != w.WHOISAddr() ||
+		if o.State == evidence.Obtained && (o.FinalURL != "whois://127.0.0.1/"+domain || o.Address != w.WHOISAddr() ||
 			o.SHA256 == "") {
 			t.Errorf("%s: %+v", test.name, o)
 		}
 	}
 	l := onWeb(t, w, nil)
-	if got := outcome(l.Observe(t.Context(), Request{WHOIS, "known.example", 10})); got != "invalid body-too-large 0" {
+	if got := outcome(l.Observe(t.Context(), evidence.Request{Protocol: evidence.WHOIS, Target: "known.example",
+		MaxBytes: 10})); got != "invalid body-too-large 0" {
 		t.Errorf("over its cap gives %s", got)
 	}
 }
@@ -172,7 +177,7 @@ func TestWHOISReferral(t *testing.T) {
 		"secret": "whois: secret.example\n",
 	})
 	registry := whoisAt(t, map[string]string{"a.test": "Domain Name: a.test\n", "a.older": "Domain Name: a.older\n"})
-	l := onWeb(t, w, func(o *LiveOptions) {
+	l := onWeb(t, w, func(o *Options) {
 		o.WHOISServer = ""
 		o.ConnectTo = []ConnectTo{{"whois.iana.org", iana}, {"whois.nic.test", registry}}
 		o.Resolver = startDNS(t, map[string][]string{"secret.example": {"10.0.0.1"}})
@@ -183,11 +188,13 @@ func TestWHOISReferral(t *testing.T) {
 		"a.bad":    "unavailable protocol-error 0",
 		"a.silent": "unavailable connect-failed 0", "a.secret": "invalid forbidden-address 0",
 	} {
-		if got := outcome(l.Observe(t.Context(), Request{WHOIS, domain, MaxWHOIS})); got != want {
+		if got := outcome(l.Observe(t.Context(), evidence.Request{Protocol: evidence.WHOIS, Target: domain,
+			MaxBytes: evidence.MaxWHOIS})); got != want {
 			t.Errorf("%s gives %s, want %s", domain, got, want)
 		}
 	}
-	if o := l.Observe(t.Context(), Request{WHOIS, "test", MaxWHOIS}); o.State != Obtained ||
+	if o := l.Observe(t.Context(), evidence.Request{Protocol: evidence.WHOIS, Target: "test",
+		MaxBytes: evidence.MaxWHOIS}); o.State != evidence.Obtained ||
 		o.FinalURL != "whois://whois.iana.org/test" {
 		t.Errorf("the referral is observed as %+v", o)
 	}

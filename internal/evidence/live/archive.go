@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
@@ -21,12 +22,12 @@ type archive struct {
 	below layer
 }
 
-func (a *archive) Observe(ctx context.Context, r Request) Observation {
-	if r.Protocol == Archive {
+func (a *archive) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	if r.Protocol == evidence.Archive {
 		return a.find(r)
 	}
 	o := a.below.Observe(ctx, r)
-	if o.State == Obtained {
+	if o.State == evidence.Obtained {
 		if o.SHA256 == "" { // else it was hashed where it was stored or read
 			o.SHA256 = plain.SHA256(o.Body)
 		}
@@ -50,8 +51,8 @@ func (a *archive) path(sum string) string { return filepath.Join(a.dir, sum[:2],
 
 // store stores an obtained document, anew where what stands there is another, as after a crash. One that cannot be
 // written is let go: the run has its answer.
-func (a *archive) store(o Observation) {
-	if a.dir == "" || o.Protocol != HTTPS {
+func (a *archive) store(o evidence.Observation) {
+	if a.dir == "" || o.Protocol != evidence.HTTPS {
 		return
 	}
 	path := a.path(o.SHA256)
@@ -69,13 +70,14 @@ func (a *archive) store(o Observation) {
 }
 
 // find observes the document of a hash. A file that has another hash counts for nothing.
-func (a *archive) find(r Request) Observation {
+func (a *archive) find(r evidence.Request) evidence.Observation {
 	if a.dir == "" || !plain.IsSHA256(r.Target) {
-		return refuse(Absent, CodeNotArchived, "there is no archive").observation(r)
+		return evidence.Refuse(evidence.Absent, evidence.CodeNotArchived, "there is no archive").Observation(r)
 	}
 	body, err := capped.ReadFile(a.path(r.Target), r.MaxBytes)
 	if err != nil || plain.SHA256(body) != r.Target {
-		return refuse(Absent, CodeNotArchived, "the archive does not hold sha256 %s", r.Target).observation(r)
+		return evidence.Refuse(evidence.Absent, evidence.CodeNotArchived, "the archive does not hold sha256 %s",
+			r.Target).Observation(r)
 	}
-	return Observation{Request: r, State: Obtained, Body: body, FinalURL: r.Target, SHA256: r.Target}
+	return evidence.Observation{Request: r, State: evidence.Obtained, Body: body, FinalURL: r.Target, SHA256: r.Target}
 }

@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"os"
@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
 // aged moves what a cache holds back in time.
-func aged(t *testing.T, c *cache, r Request, by time.Duration) {
+func aged(t *testing.T, c *cache, r evidence.Request, by time.Duration) {
 	t.Helper()
 	path := c.requestPath(r)
 	found := c.document(r)
@@ -31,7 +32,7 @@ func aged(t *testing.T, c *cache, r Request, by time.Duration) {
 func TestCacheOfDocuments(t *testing.T) {
 	w := startWeb(t)
 	dir := t.TempDir()
-	cached := func(o *LiveOptions) { o.CacheDir = dir }
+	cached := func(o *Options) { o.CacheDir = dir }
 	r := get("https://example.com/", 100)
 	observe := func(want string, age bool) {
 		t.Helper()
@@ -80,21 +81,22 @@ func TestCacheOfDomains(t *testing.T) {
 	w.SetDomain("example.com", webtest.Domain{Registered: registered})
 	w.SetDomain("nodate.example", webtest.Domain{})
 	dir := t.TempDir()
-	cached := func(o *LiveOptions) { o.CacheDir = dir }
+	cached := func(o *Options) { o.CacheDir = dir }
 	c := onWeb(t, w, cached).web.cache
-	for _, protocol := range []Protocol{RDAP, WHOIS} {
-		r := Request{protocol, "example.com", MaxWHOIS}
+	for _, protocol := range []evidence.Protocol{evidence.RDAP, evidence.WHOIS} {
+		r := evidence.Request{Protocol: protocol, Target: "example.com", MaxBytes: evidence.MaxWHOIS}
 		for i, age := range []time.Duration{0, time.Hour, 6 * 24 * time.Hour, 2 * 24 * time.Hour} {
 			if age > 0 {
 				aged(t, c, r, age)
 			}
 			l := onWeb(t, w, cached)
 			o := l.Observe(t.Context(), r)
-			if fromCache := i == 1 || i == 2; o.State != Obtained || o.CachedAt.IsZero() == fromCache ||
+			if fromCache := i == 1 || i == 2; o.State != evidence.Obtained || o.CachedAt.IsZero() == fromCache ||
 				o.SHA256 == "" {
 				t.Errorf("%s, run %d gives %s, cached at %v", r, i+1, outcome(o), o.CachedAt)
 			}
-			l.Observe(t.Context(), Request{protocol, "nodate.example", MaxWHOIS})
+			l.Observe(t.Context(), evidence.Request{Protocol: protocol, Target: "nodate.example",
+				MaxBytes: evidence.MaxWHOIS})
 		}
 		if n := w.Hits(string(protocol) + " example.com"); n != 2 {
 			t.Errorf("%s is asked for %d times, want 2", r, n)
@@ -109,14 +111,14 @@ func TestCacheOfBootstrap(t *testing.T) {
 	w := startWeb(t)
 	w.Page(bootstrapURL, []byte(`{"services":[]}`))
 	dir := t.TempDir()
-	r := Request{HTTPS, bootstrapURL, MaxBootstrap}
+	r := evidence.Request{Protocol: evidence.HTTPS, Target: bootstrapURL, MaxBytes: MaxBootstrap}
 	for i, age := range []time.Duration{0, time.Hour, 6 * 24 * time.Hour, 2 * 24 * time.Hour} {
-		l := onWeb(t, w, func(o *LiveOptions) { o.CacheDir, o.RDAPURL = dir, "" })
+		l := onWeb(t, w, func(o *Options) { o.CacheDir, o.RDAPURL = dir, "" })
 		if age > 0 {
 			aged(t, l.web.cache, r, age)
 		}
 		o := l.Observe(t.Context(), r)
-		if fromCache := i == 1 || i == 2; o.State != Obtained || o.CachedAt.IsZero() == fromCache {
+		if fromCache := i == 1 || i == 2; o.State != evidence.Obtained || o.CachedAt.IsZero() == fromCache {
 			t.Errorf("run %d gives %s, cached at %v", i+1, outcome(o), o.CachedAt)
 		}
 	}
@@ -124,12 +126,12 @@ func TestCacheOfBootstrap(t *testing.T) {
 
 func TestCacheOfFuture(t *testing.T) {
 	dir := t.TempDir()
-	c, err := openCache(LiveOptions{CacheDir: dir})
+	c, err := openCache(Options{CacheDir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Request{RDAP, "example.com", MaxRDAP}
-	c.store(r, &Observation{State: Obtained, Body: []byte("{}")})
+	r := evidence.Request{Protocol: evidence.RDAP, Target: "example.com", MaxBytes: evidence.MaxRDAP}
+	c.store(r, &evidence.Observation{State: evidence.Obtained, Body: []byte("{}")})
 	aged(t, c, r, -time.Hour)
 	if c.document(r).fresh() {
 		t.Error("an answer of the future is fresh")
@@ -147,9 +149,10 @@ func TestCacheOfFuture(t *testing.T) {
 // TestCacheOfOtherWorlds holds that no run believes what was answered in another web than its own.
 func TestCacheOfOtherWorlds(t *testing.T) {
 	dir := t.TempDir()
-	cached := func(o *LiveOptions) { o.CacheDir = dir }
+	cached := func(o *Options) { o.CacheDir = dir }
 	one, other := startWeb(t), startWeb(t)
-	domain, page := Request{RDAP, "example.com", MaxRDAP}, get("https://example.com/", 100)
+	domain, page := evidence.Request{Protocol: evidence.RDAP, Target: "example.com", MaxBytes: evidence.MaxRDAP},
+		get("https://example.com/", 100)
 	for i, w := range []*webtest.Web{one, other} {
 		body := strings.Repeat("x", i+1)
 		w.SetDomain("example.com",

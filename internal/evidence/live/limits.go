@@ -1,13 +1,14 @@
-package evidence
+package live
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
 // limits are what all requests of a run share.
@@ -18,7 +19,7 @@ type limits struct {
 	quota   quota
 }
 
-func newLimits(o LiveOptions) *limits {
+func newLimits(o Options) *limits {
 	l := &limits{timeout: o.Timeout, slots: newSlots(o.Jobs, o.PerHost), large: make(chan struct{}, 2)}
 	l.quota.left.Store(cmp.Or(o.MaxTotal, 64<<20))
 	return l
@@ -85,62 +86,17 @@ func (q *quota) take(n int64) bool {
 	return false
 }
 
-// The causes that end the context of a request.
-var (
-	errTimeout = errors.New("the time of one request is over")
-	errBudget  = errors.New("the run's budget is spent")
-)
-
-// budget is the time that a whole run has, and what it did not reach in it.
-type budget struct {
-	deadline time.Time // zero: none
-
-	mu     sync.Mutex
-	missed map[string][]string // by subject
-}
-
-func newBudget(d time.Duration) budget {
-	if d <= 0 {
-		return budget{}
-	}
-	return budget{deadline: time.Now().Add(d)}
-}
+// errTimeout is the cause that ends the context of one request.
+var errTimeout = errors.New("the time of one request is over")
 
 // budgeted is the layer that ends a request with the run's budget.
 type budgeted struct {
-	*budget
+	*evidence.Budget
 	below layer
 }
 
-func (b budgeted) Observe(ctx context.Context, r Request) Observation {
-	if !b.deadline.IsZero() {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadlineCause(ctx, b.deadline, errBudget)
-		defer cancel()
-	}
+func (b budgeted) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	ctx, cancel := b.Within(ctx)
+	defer cancel()
 	return b.below.Observe(ctx, r)
-}
-
-// Reaches reports whether there is time left to judge a subject by a check, and keeps in mind where there is not.
-func (b *budget) Reaches(check, subject string) bool {
-	if b.deadline.IsZero() || time.Now().Before(b.deadline) {
-		return true
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.missed == nil {
-		b.missed = map[string][]string{}
-	}
-	b.missed[subject] = append(b.missed[subject], check)
-	return false
-}
-
-func (b *budget) NotReached() map[string][]string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	out := make(map[string][]string, len(b.missed))
-	for subject, ids := range b.missed {
-		out[subject] = slices.Compact(slices.Sorted(slices.Values(ids)))
-	}
-	return out
 }

@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	whoisclient "github.com/likexian/whois"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -45,20 +46,20 @@ type whois struct {
 	named  *whoisServer // asked in place of the server of that referral; nil: none
 }
 
-func (p *whois) Observe(ctx context.Context, r Request) Observation {
+func (p *whois) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	domain, err := domainage.Host(r.Target)
 	if err != nil {
-		return refuse(Invalid, CodeURL, "%v", err).observation(r)
+		return evidence.Refuse(evidence.Invalid, evidence.CodeURL, "%v", err).Observation(r)
 	}
 	server, refused := p.server(ctx, domain)
 	if refused != nil {
-		return refused.observation(r)
+		return refused.Observation(r)
 	}
-	ask := func(ctx context.Context, r Request) attempt { return p.ask(ctx, r, domain, server) }
+	ask := func(ctx context.Context, r evidence.Request) attempt { return p.ask(ctx, r, domain, server) }
 	return retry{p.backoff, ask}.Observe(ctx, r)
 }
 
-func (p *whois) server(ctx context.Context, domain string) (*whoisServer, *refusal) {
+func (p *whois) server(ctx context.Context, domain string) (*whoisServer, *evidence.Refusal) {
 	if p.named != nil {
 		return p.named, nil
 	}
@@ -66,9 +67,11 @@ func (p *whois) server(ctx context.Context, domain string) (*whoisServer, *refus
 	if suffix == domain {
 		return &whoisServer{ianaWHOIS, "43", whoisGuard.Safe}, nil
 	}
-	referral := p.run.Observe(ctx, Request{WHOIS, suffix, MaxWHOIS})
-	if referral.State != Obtained {
-		return nil, refuse(Unavailable, referral.Code, "no WHOIS server known for %q: %s", suffix, referral.Message)
+	referral := p.run.Observe(ctx, evidence.Request{Protocol: evidence.WHOIS, Target: suffix,
+		MaxBytes: evidence.MaxWHOIS})
+	if referral.State != evidence.Obtained {
+		return nil, evidence.Refuse(evidence.Unavailable, referral.Code, "no WHOIS server known for %q: %s", suffix,
+			referral.Message)
 	}
 	for line := range strings.Lines(string(referral.Body)) {
 		key, value, _ := strings.Cut(line, ":")
@@ -78,15 +81,17 @@ func (p *whois) server(ctx context.Context, domain string) (*whoisServer, *refus
 		}
 		host, err := domainage.Host(value)
 		if err != nil {
-			return nil, refuse(Unavailable, CodeProtocol, "no WHOIS server known for %q: %v", suffix, err)
+			return nil, evidence.Refuse(evidence.Unavailable, evidence.CodeProtocol, "no WHOIS server known for %q: %v",
+				suffix, err)
 		}
 		return &whoisServer{host, "43", whoisGuard.Safe}, nil
 	}
-	return nil, refuse(Absent, CodeNoRegistration, "IANA lists no WHOIS server for %q", suffix)
+	return nil, evidence.Refuse(evidence.Absent, evidence.CodeNoRegistration, "IANA lists no WHOIS server for %q",
+		suffix)
 }
 
 // ask sends one query.
-func (p *whois) ask(ctx context.Context, r Request, domain string, server *whoisServer) attempt {
+func (p *whois) ask(ctx context.Context, r evidence.Request, domain string, server *whoisServer) attempt {
 	var a attempt
 	a.observation.FinalURL = "whois://" + server.host + "/" + domain
 	leave, err := p.slots.enter(ctx, server.host)
@@ -97,22 +102,23 @@ func (p *whois) ask(ctx context.Context, r Request, domain string, server *whois
 	start := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errTimeout)
 	defer cancel()
-	line := &whoisLine{ctx: ctx, dialer: p.dialer, server: server, limit: min(r.MaxBytes, MaxWHOIS)}
+	line := &whoisLine{ctx: ctx, dialer: p.dialer, server: server, limit: min(r.MaxBytes, evidence.MaxWHOIS)}
 	reply, err := query43(line, domain, p.timeout)
 	a.observation.Milliseconds = time.Since(start).Milliseconds()
 	a.observation.Address = line.address
 	switch {
 	case errors.Is(err, capped.ErrTooLarge):
-		return a.failed(tooLarge(line.limit), false)
+		return a.failed(evidence.TooLarge(line.limit), false)
 	case err != nil:
 		return a.failed(classify(ctx, err))
 	case reply == "":
 		// A server that turns a client away often closes the connection without a word.
-		return a.failed(refuse(Unavailable, CodeConnect, "the WHOIS server sent an empty reply"), true)
+		return a.failed(evidence.Refuse(evidence.Unavailable, evidence.CodeConnect,
+			"the WHOIS server sent an empty reply"), true)
 	case !p.quota.take(int64(len(reply))):
 		return a.failed(totalTooLarge(), false)
 	}
-	a.observation.State, a.observation.Body = Obtained, []byte(reply)
+	a.observation.State, a.observation.Body = evidence.Obtained, []byte(reply)
 	return a
 }
 

@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ func TestServerTransport(t *testing.T) {
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	resolver := startDNS(t, map[string][]string{"inward.example": {"127.0.0.1"}})
 	for base, want := range map[string]error{server.URL: nil, "http://inward.example:" + port: ErrForbidden} {
-		transport, err := ServerTransport(LiveOptions{ServerURL: base, Resolver: resolver})
+		transport, err := ServerTransport(Options{ServerURL: base, Resolver: resolver})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestServerTransport(t *testing.T) {
 	}
 	for base, want := range map[string]string{"": "there is none", "ftp://x.example": "expected scheme",
 		"http://%": "invalid URL"} {
-		if _, err := ServerTransport(LiveOptions{ServerURL: base}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ServerTransport(Options{ServerURL: base}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", base, err, want)
 		}
 	}

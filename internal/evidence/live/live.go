@@ -1,4 +1,8 @@
-package evidence
+// Package live asks the web for evidence.
+//
+// It fetches documents over HTTPS, and registration dates over RDAP and WHOIS. It holds the guard against private
+// addresses, the caps, the deadlines, the retries, the cache and the archive.
+package live
 
 import (
 	"cmp"
@@ -7,13 +11,15 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
-// LiveOptions says how a live source asks the world. Only Now is required.
-type LiveOptions struct {
+// Options says how a live source asks the world. Only Now is required.
+type Options struct {
 	Now     time.Time     // by which dates are judged; TLS and time limits go by the real clock
 	Timeout time.Duration // of one request with redirects and body, queues apart; 0: 10 s (RFC 0026 section 6)
-	Budget  time.Duration // of the whole run, judging included, from NewLive on; 0: none
+	Budget  time.Duration // of the whole run, judging included, from New on; 0: none
 	Jobs    int           // requests in flight; 0: 32
 	PerHost int           // of them to one host; 0: 4
 	// MaxTotal bounds the bytes of all documents together: they are kept in memory, since the bundle of a run
@@ -52,7 +58,7 @@ type LiveOptions struct {
 	Wait func(context.Context, time.Duration) error
 }
 
-// Live is the source that asks the world: documents over HTTPS, registration dates over RDAP and WHOIS.
+// A Source is the source that asks the world: documents over HTTPS, registration dates over RDAP and WHOIS.
 // Each connection goes to a public address or to one that the operator named; each answer ends within its
 // time and its cap. It starts no goroutine that outlives a request by more than Timeout.
 //
@@ -60,29 +66,30 @@ type LiveOptions struct {
 //
 // net/http prints with package log what a server sends unasked; a program whose output is read by machines
 // must give that package another output.
-type Live struct {
+type Source struct {
 	now time.Time
-	budget
+	*evidence.Budget
 	layers   layer
 	web      *web // one of them
 	progress progress
 
 	mu      sync.Mutex
-	entries map[Request]*entry
+	entries map[evidence.Request]*entry
 }
 
 // layer makes the observation of a canonical request, most by asking the layer below.
 type layer interface {
-	Observe(context.Context, Request) Observation
+	Observe(context.Context, evidence.Request) evidence.Observation
 }
 
 // byProtocol is the lowest layer but for the protocols.
-type byProtocol map[Protocol]layer
+type byProtocol map[evidence.Protocol]layer
 
-func (p byProtocol) Observe(ctx context.Context, r Request) Observation {
+func (p byProtocol) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	below, ok := p[r.Protocol]
 	if !ok {
-		return refuse(Invalid, CodeURL, "protocol %q is not known", r.Protocol).observation(r)
+		return evidence.Refuse(evidence.Invalid, evidence.CodeURL, "protocol %q is not known",
+			r.Protocol).Observation(r)
 	}
 	return below.Observe(ctx, r)
 }
@@ -90,7 +97,7 @@ func (p byProtocol) Observe(ctx context.Context, r Request) Observation {
 // entry is one request of the run; done is closed when its observation is made.
 type entry struct {
 	done        chan struct{}
-	observation Observation
+	observation evidence.Observation
 	cut         bool // by the context of who asked, which says nothing to others
 }
 
@@ -104,9 +111,9 @@ func (e *entry) ended() bool {
 	}
 }
 
-// NewLive makes a live source, whose budget runs from now on. It makes CacheDir; the system's roots are
+// New makes a live source, whose budget runs from now on. It makes CacheDir; the system's roots are
 // read before the first connection, and nothing is sent before the first request.
-func NewLive(o LiveOptions) (*Live, error) {
+func New(o Options) (*Source, error) {
 	o.Timeout, o.Jobs, o.PerHost = cmp.Or(o.Timeout, 10*time.Second), cmp.Or(o.Jobs, 32), cmp.Or(o.PerHost, 4)
 	rdapURL, err := operatorURL(o.RDAPURL, "http", "https")
 	if err != nil {
@@ -129,15 +136,15 @@ func NewLive(o LiveOptions) (*Live, error) {
 		return nil, err
 	}
 	limits, retries := newLimits(o), newBackoff(o)
-	l := &Live{now: o.Now.UTC(), budget: newBudget(o.Budget), progress: progress{tell: o.Progress},
-		entries: make(map[Request]*entry)}
+	l := &Source{now: o.Now.UTC(), Budget: evidence.NewBudget(o.Budget), progress: progress{tell: o.Progress},
+		entries: make(map[evidence.Request]*entry)}
 	l.web = &web{limits: limits, backoff: retries, preflight: o.Preflight, agent: cmp.Or(o.UserAgent, "oap-gate"),
 		routes: routes, cache: store}
 	var below layer = byProtocol{
-		HTTPS: https{l.web},
-		Named: named{l.web},
-		RDAP:  &rdap{web: l.web, run: l, named: rdapURL},
-		WHOIS: &whois{limits: limits, backoff: retries, run: l, dialer: routes.dialer, named: server},
+		evidence.HTTPS: https{l.web},
+		evidence.Named: named{l.web},
+		evidence.RDAP:  &rdap{web: l.web, run: l, named: rdapURL},
+		evidence.WHOIS: &whois{limits: limits, backoff: retries, run: l, dialer: routes.dialer, named: server},
 	}
 	if store != nil {
 		below = &cacheFirst{store, &limits.quota, below}
@@ -145,20 +152,20 @@ func NewLive(o LiveOptions) (*Live, error) {
 	if below, err = openArchive(o.ArchiveDir, o.Room, below); err != nil {
 		return nil, err
 	}
-	l.layers = budgeted{&l.budget, below}
+	l.layers = budgeted{l.Budget, below}
 	return l, nil
 }
 
 // Close ends the connections that are kept for further requests.
-func (l *Live) Close() { l.web.routes.close() }
+func (l *Source) Close() { l.web.routes.close() }
 
 // Now is the time by which dates are judged.
-func (l *Live) Now() time.Time { return l.now }
+func (l *Source) Now() time.Time { return l.now }
 
 // Observe gives the observation of a request, made once in a run. A context that ends makes it Unavailable for its own
 // caller: whoever asks with another makes it anew.
-func (l *Live) Observe(ctx context.Context, r Request) Observation {
-	r = r.canonical()
+func (l *Source) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	r = r.Canonical()
 	for {
 		l.mu.Lock()
 		e, known := l.entries[r]
@@ -170,7 +177,7 @@ func (l *Live) Observe(ctx context.Context, r Request) Observation {
 		if !known {
 			l.progress.add(0, 1)
 			e.observation = l.layers.Observe(ctx, r)
-			e.cut = ctx.Err() != nil && e.observation.Code == CodeBudget
+			e.cut = ctx.Err() != nil && e.observation.Code == evidence.CodeBudget
 			close(e.done)
 			l.progress.add(1, 0)
 			return e.observation
@@ -180,7 +187,7 @@ func (l *Live) Observe(ctx context.Context, r Request) Observation {
 		case <-ctx.Done():
 			if !e.ended() { // else both hold: what was observed counts
 				refused, _ := classify(ctx, ctx.Err())
-				return refused.observation(r)
+				return refused.Observation(r)
 			}
 		}
 		if !e.cut || ctx.Err() != nil {
@@ -190,21 +197,21 @@ func (l *Live) Observe(ctx context.Context, r Request) Observation {
 }
 
 // Observations are all that were made so far, sorted by request.
-func (l *Live) Observations() []Observation {
+func (l *Source) Observations() []evidence.Observation {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var all []Observation
+	var all []evidence.Observation
 	for _, e := range l.entries {
 		if e.ended() {
 			all = append(all, e.observation)
 		}
 	}
-	return sorted(all)
+	return evidence.Sorted(all)
 }
 
 // Forget lets go the observation of a request, which is made anew if it is asked for again.
-func (l *Live) Forget(r Request) {
-	r = r.canonical()
+func (l *Source) Forget(r evidence.Request) {
+	r = r.Canonical()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.entries[r]; e != nil && e.ended() {

@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"context"
@@ -72,7 +72,18 @@ func isPrivate(at netip.Addr) bool {
 	return at.IsLoopback() || at.IsPrivate()
 }
 
-// ErrForbidden: a host has an address that is not asked, which is neither public nor named by the operator.
+// IsPrivate reports whether a host, as an operator wrote it in a URL, is plainly of this machine or a private network:
+// a loopback or private address, or a name that the public DNS does not have, such as localhost, one label, or one
+// under .local or .internal. Such a server may be asked by Options.ServerURL.
+func IsPrivate(host string) bool {
+	if at, err := netip.ParseAddr(host); err == nil {
+		return isPrivate(at)
+	}
+	name, err := domainage.Host(host)
+	return err == nil && !isPublicName(name)
+}
+
+// ErrForbidden means that a host has an address that is neither public nor named by the operator.
 var ErrForbidden = errors.New("not an address that may be asked")
 
 // dialer makes all connections of a live source.
@@ -83,7 +94,7 @@ type dialer struct {
 	timeout  time.Duration
 }
 
-func newDialer(o LiveOptions) (*dialer, error) {
+func newDialer(o Options) (*dialer, error) {
 	d := &dialer{resolver: o.Resolver, exact: make(map[string]netip.AddrPort), timeout: o.Timeout}
 	for _, to := range o.ConnectTo {
 		if !to.Addr.IsValid() {

@@ -1,4 +1,4 @@
-package evidence
+package live
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 // NewTransport is the way to one server that the operator named, which may have a private address, and to public ones
 // that it redirects to. It goes by https, and to a named server on loopback by http, too. Of the options, Timeout,
 // ConnectTo, CACert, Proxy and Resolver count; Timeout bounds a connection and the wait for the head of a reply.
-func NewTransport(o LiveOptions, named *url.URL) (http.RoundTripper, error) {
+func NewTransport(o Options, named *url.URL) (http.RoundTripper, error) {
 	o.Timeout, o.PerHost = cmp.Or(o.Timeout, 10*time.Second), cmp.Or(o.PerHost, 4)
 	routes, err := newRoutes(o, nil, nil)
 	if err != nil {
@@ -51,7 +51,7 @@ var errNoServer = errors.New("there is none")
 // roots, proxy and time for a connection. It is for a protocol whose answers are no documents; what it sends and reads
 // is the caller's to cap. The server may be private where its URL says so, or ConnectTo does, since the operator named
 // it.
-func ServerTransport(o LiveOptions) (http.RoundTripper, error) {
+func ServerTransport(o Options) (http.RoundTripper, error) {
 	o.Timeout, o.Jobs, o.PerHost = cmp.Or(o.Timeout, 10*time.Second), cmp.Or(o.Jobs, 4), cmp.Or(o.PerHost, 4)
 	server, err := operatorURL(o.ServerURL, "http", "https")
 	if err != nil || server == nil {
@@ -63,7 +63,7 @@ func ServerTransport(o LiveOptions) (http.RoundTripper, error) {
 	}
 	route, refused := routes.to(server, IsPrivate(server.Hostname()))
 	if refused != nil {
-		return nil, fmt.Errorf("reaching %q: %s", server.Host, refused.message)
+		return nil, fmt.Errorf("reaching %q: %s", server.Host, refused.Message)
 	}
 	return route, nil
 }

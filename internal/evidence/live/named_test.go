@@ -1,9 +1,11 @@
-package evidence
+package live
 
 import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
 // Named requests go to the one server that the operator named, plain and on loopback as it may be, and to no other.
@@ -22,30 +24,31 @@ func TestNamed(t *testing.T) {
 		t.Error("another server was asked")
 	}))
 	t.Cleanup(other.Close)
-	l := onWeb(t, startWeb(t), func(o *LiveOptions) { o.ServerURL, o.Tries = server.URL+"/base", 2 })
+	l := onWeb(t, startWeb(t), func(o *Options) { o.ServerURL, o.Tries = server.URL+"/base", 2 })
 	for target, want := range map[string]string{
 		server.URL + "/x": `obtained 200 "here"`,
 		other.URL + "/x":  "invalid url-not-usable 0",
 		"::":              "invalid url-not-usable 0",
 	} {
-		if got := outcome(l.Observe(t.Context(), Request{Named, target, 100})); got != want {
+		if got := outcome(l.Observe(t.Context(), evidence.Request{Protocol: evidence.Named, Target: target,
+			MaxBytes: 100})); got != want {
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
 	// A name that this machine resolves to no private address is not asked.
-	public := onWeb(t, startWeb(t), func(o *LiveOptions) { o.ServerURL, o.ConnectTo = "http://192.0.2.1", nil })
-	if got := outcome(public.Observe(t.Context(), Request{Named, "http://192.0.2.1/x",
-		100})); got != "invalid forbidden-address 0" {
+	public := onWeb(t, startWeb(t), func(o *Options) { o.ServerURL, o.ConnectTo = "http://192.0.2.1", nil })
+	if got := outcome(public.Observe(t.Context(), evidence.Request{Protocol: evidence.Named,
+		Target: "http://192.0.2.1/x", MaxBytes: 100})); got != "invalid forbidden-address 0" {
 		t.Errorf("a public address: %s", got)
 	}
 	asked = 0
-	if o := l.Observe(t.Context(), Request{Named, server.URL + "/busy",
-		100}); asked != 2 || o.Attempts != 2 || o.State != Unavailable {
+	if o := l.Observe(t.Context(), evidence.Request{Protocol: evidence.Named, Target: server.URL + "/busy",
+		MaxBytes: 100}); asked != 2 || o.Attempts != 2 || o.State != evidence.Unavailable {
 		t.Errorf("asked %d times, %d attempts, %s; want 2 of each", asked, o.Attempts, o.State)
 	}
 	none := onWeb(t, startWeb(t), nil)
-	if got := outcome(none.Observe(t.Context(), Request{Named, server.URL + "/x",
-		100})); got != "invalid url-not-usable 0" {
+	if got := outcome(none.Observe(t.Context(), evidence.Request{Protocol: evidence.Named, Target: server.URL + "/x",
+		MaxBytes: 100})); got != "invalid url-not-usable 0" {
 		t.Errorf("without a server: %s", got)
 	}
 }
