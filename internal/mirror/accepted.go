@@ -69,6 +69,19 @@ func acceptedLine(words []string) (l verdict.AcceptedLine, err error) {
 	return l, fmt.Errorf("%.80q is no check of the history and one of its codes", words[1])
 }
 
+// acceptFix returns the fix of a finding at a merged commit, which nobody can change any more. Only a warning is taken
+// without asking.
+func acceptFix(check string, f verdict.Finding) string {
+	if f.Commit == "" || f.Severity != verdict.Error && f.Severity != verdict.Warning {
+		return f.Fix
+	}
+	fix := fmt.Sprintf("accept it: add the line %s %s/%s REASON to the file of --accepted", f.Commit, check, f.Code)
+	if f.Severity == verdict.Error {
+		return "ask the maintainers who made the commit and why; if it does no harm, " + fix
+	}
+	return fix
+}
+
 // accept makes warnings of the findings of consistency that were accepted, and a warning of each such line that is of
 // none.
 func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head string, a *verdict.Accepted,

@@ -186,7 +186,7 @@ func (a *audit) signedSince() (int, error) {
 	return max(0, a.since-len(after)-1), nil
 }
 
-// accept makes a warning of a finding that was accepted.
+// accept makes less of a finding that was accepted, and reports whether it was.
 func (a *audit) accept(check string, f *verdict.Finding) bool {
 	if a.cfg.Accepted == nil {
 		return false

@@ -59,6 +59,7 @@ func stepHistory(a *audit, s *registry.Step, faults []checks.Fault) error {
 	h := &a.history
 	for _, f := range faults {
 		f.Message = f.Check + ": " + f.Message
+		f.Fix = acceptFix(historyID, f.Finding)
 		a.accept(historyID, &f.Finding)
 		h.add(s, f.Path, f.Finding)
 	}
@@ -66,7 +67,9 @@ func stepHistory(a *audit, s *registry.Step, faults []checks.Fault) error {
 		h.governing, h.governed = h.governing+1, s
 	}
 	if s.Commit.When.Before(h.before.Add(-checks.Skew)) {
-		h.add(s, checks.RegistrySubject, backdated(s, h.before))
+		f := backdated(s, h.before)
+		a.accept(historyID, &f)
+		h.add(s, checks.RegistrySubject, f)
 	}
 	h.before = s.Commit.When
 	return nil
@@ -109,11 +112,12 @@ func runHistory(a *audit) ([]told, error) {
 
 // backdated returns the warning of a commit that is dated before its first parent.
 func backdated(s *registry.Step, before time.Time) verdict.Finding {
-	return verdict.Finding{Severity: verdict.Warning, Code: "dated-before-parent", Commit: s.Commit.ID,
+	f := verdict.Finding{Severity: verdict.Warning, Code: "dated-before-parent", Commit: s.Commit.ID,
 		Message: fmt.Sprintf("the committer date is %s; expected at least %s, that of the first parent: what the "+
 			"commit brought is judged by the later date",
-			s.Commit.When.UTC().Format(time.RFC3339), before.UTC().Format(time.RFC3339)),
-		Fix: "ask the maintainers who made commit " + s.Commit.ID}
+			s.Commit.When.UTC().Format(time.RFC3339), before.UTC().Format(time.RFC3339))}
+	f.Fix = acceptFix(historyID, f)
+	return f
 }
 
 // ofGovernance is the notice of the commits that change governance files alone. It is one for all of them: they were

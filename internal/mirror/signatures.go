@@ -91,7 +91,8 @@ func stepSignatures(a *audit, s *registry.Step, _ []checks.Fault) error {
 		message += ": " + sig.Detail
 	}
 	f := verdict.Finding{Severity: severity, Code: "signature-" + strings.ReplaceAll(string(sig.Verdict), " ", "-"),
-		Commit: s.Commit.ID, Message: message, Fix: "ask the maintainers who made commit " + s.Commit.ID}
+		Commit: s.Commit.ID, Message: message}
+	f.Fix = acceptFix(commitSignaturesID, f)
 	// The first failure is told in any case: those that are warnings must not take its place.
 	fails := !a.accept(commitSignaturesID, &f) && severity == verdict.Error
 	out := &a.signatures

@@ -233,12 +233,18 @@ type AcceptedLine struct {
 	Reason string `json:"reason"`
 }
 
-// Accept makes a warning of a finding that would be a failure.
+// Accept makes an error a warning and a warning a notice, and quotes the reason.
 func (l AcceptedLine) Accept(f *Finding) {
-	if f.Severity == Error {
-		f.Severity, f.Fix = Warning, ""
-		f.Message += fmt.Sprintf("; accepted: %q", l.Reason)
+	switch f.Severity {
+	case Error:
+		f.Severity = Warning
+	case Warning:
+		f.Severity = Notice
+	default:
+		return
 	}
+	f.Fix = ""
+	f.Message += fmt.Sprintf("; accepted: %q", l.Reason)
 }
 
 // Unused is the warning that a line is of no finding.
