@@ -99,7 +99,8 @@ var charterReview = verdict.Rule{
 	Codes: []strict.Code{
 		{"no-user-advocate", "governance/MAINTAINERS.md of the base names no User Advocate, so that no approval can " +
 			"clear the gate",
-			"add a column User Advocate and a mark to governance/MAINTAINERS.md, in a pull request of its own"},
+			"in a pull request of its own, mark a Maintainer with yes in the column User Advocate of " +
+				"governance/MAINTAINERS.md"},
 		{"roster-empty", "the table under Current Maintainers of the base names nobody by @handle, so that no " +
 			"approval can count",
 			"in a pull request of its own, give each Maintainer a row | @handle | organisation | term | yes or " +

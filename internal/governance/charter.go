@@ -51,15 +51,14 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 		out.Errorf(roster, "", "roster-empty", "the table under Current Maintainers names 0 Maintainers by @handle "+
 			"(members of the team count only where they are listed); the gate needs %d of %d organisations, one of "+
 			"them User Advocate; %s", quorum, quorum, why).
-			WithFix("1. in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | " +
-				"yes or empty |` and the column User Advocate; 2. merge it; 3. update this branch; 4. four of them " +
-				"approve with the phrase \"Charter Review Gate cleared\"")
+			WithFix("1. in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | "+
+				"yes or empty |` and the column User Advocate; %s", afterRoster)
 		return out, nil
 	case !slices.ContainsFunc(r.members, func(m maintainer) bool { return m.advocate }):
-		out.Errorf(roster, "", "no-user-advocate", "the table under Current Maintainers names %s, so that no approval "+
-			"can clear the gate; %s", r.numbers(), why).
-			WithFix("add the column User Advocate with a mark to the table under Current Maintainers, in a pull " +
-				"request of its own")
+		out.Errorf(roster, "", "no-user-advocate", "the table under Current Maintainers has %s with a @handle and "+
+			"marks none as User Advocate; the gate needs %d Maintainers of %d organizations, one of them marked; it has "+
+			"%s; %s", plain.Count(len(r.members), "row"), quorum, quorum, r.numbers(), why).
+			WithFix("1. in a pull request of its own, %s; %s", r.marking(), afterRoster)
 		return out, nil
 	}
 	if p.Forge == nil || p.Forge.Reviews == nil {
@@ -95,18 +94,39 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
+// afterRoster are the steps after the one that changes the roster.
+const afterRoster = "2. merge it; 3. update this branch; 4. four of them approve with the phrase \"Charter Review Gate " +
+	"cleared\""
+
+// marking says what a roster without a User Advocate lacks.
+func (r *roster) marking() string {
+	mark := "mark a Maintainer with yes in the column User Advocate, which the table may lack"
+	if len(r.members) < quorum || r.organisations() < quorum {
+		return fmt.Sprintf("add rows until the table names %d Maintainers of %d organizations, and %s", quorum, quorum,
+			mark)
+	}
+	return mark
+}
+
+// organisations returns how many organisations a roster names.
+func (r *roster) organisations() int {
+	names := map[string]bool{}
+	for _, m := range r.members {
+		names[m.organisation] = true
+	}
+	delete(names, "")
+	return len(names)
+}
+
 // numbers says what of the three numbers that the gate needs a roster has.
 func (r *roster) numbers() string {
 	advocates := 0
-	organisations := map[string]bool{}
 	for _, m := range r.members {
-		organisations[m.organisation] = m.organisation != ""
 		if m.advocate {
 			advocates++
 		}
 	}
-	delete(organisations, "")
-	return ofQuorum("Maintainer", len(r.members), len(organisations), advocates)
+	return ofQuorum("Maintainer", len(r.members), r.organisations(), advocates)
 }
 
 // ofQuorum says how much of each of the three numbers that the gate needs is there.
@@ -118,12 +138,7 @@ func ofQuorum(what string, n, organisations, advocates int) string {
 // remedy says how the quorum is reached, beginning with the roster if it names too few.
 func (r *roster) remedy() string {
 	const ask = "ask for reviews of the head that have the words Charter Review Gate cleared"
-	organisations := map[string]bool{}
-	for _, m := range r.members {
-		organisations[m.organisation] = true
-	}
-	delete(organisations, "")
-	if len(r.members) >= quorum && len(organisations) >= quorum {
+	if len(r.members) >= quorum && r.organisations() >= quorum {
 		return ask
 	}
 	return fmt.Sprintf("add Maintainers to %s in a pull request of its own, since it names %s; then %s",

@@ -400,8 +400,22 @@ func TestRosterChanged(t *testing.T) {
 	}
 }
 
-// TestRosterFix follows the fix of roster-empty step by step, until the gate passes.
+// TestRosterFix follows the fixes of roster-empty and no-user-advocate step by step, until the gate passes.
 func TestRosterFix(t *testing.T) {
+	const mark = "mark a Maintainer with yes in the column User Advocate"
+	for _, c := range []struct{ name, rows, code, fix string }{
+		{"nobody by handle", "| the team | A | 2026 |\n", "roster-empty",
+			"`| @handle | organisation | term | yes or empty |`"},
+		{"too few", "| @ann | A | 2026 |\n", "no-user-advocate",
+			"add rows until the table names 4 Maintainers of 4 organizations, and " + mark},
+		{"nobody marked", "| @ann | A | 2026 |\n| @bob | B | 2026 |\n| @cyd | C | 2026 |\n| @dee | D | 2026 |\n",
+			"no-user-advocate", "1. in a pull request of its own, " + mark},
+	} {
+		t.Run(c.name, func(t *testing.T) { followRoster(t, c.rows, c.code, c.fix) })
+	}
+}
+
+func followRoster(t *testing.T, rows, code, fix string) {
 	const page = "governance/MAINTAINERS.md"
 	repo, err := fixture.NewBareRepo(t.TempDir())
 	if err != nil {
@@ -419,8 +433,7 @@ func TestRosterFix(t *testing.T) {
 		}
 	}
 	base := maps.Clone(specified)
-	base[page] = "# M\n\n## Current Maintainers\n\n| handle | organisation | term |\n|---|---|---|\n" +
-		"| the team | A | 2026 |\n"
+	base[page] = "# M\n\n## Current Maintainers\n\n| handle | organisation | term |\n|---|---|---|\n" + rows
 	commit("base", base)
 	repo.Branch("topic")
 	commit("change", files{rfc: "# RFC 0001\n\nMemory MUST stay.\n"})
@@ -433,8 +446,8 @@ func TestRosterFix(t *testing.T) {
 		return found(t, p, "charter-review")
 	}
 	got, r := judge("topic", nil)
-	if !slices.Equal(got, []string{"error roster-empty " + page}) || r.Findings[0].Pos.Line != 5 ||
-		!strings.Contains(r.Findings[0].Fix, "`| @handle | organisation | term | yes or empty |`") {
+	if !slices.Equal(got, []string{"error " + code + " " + page}) || r.Findings[0].Pos.Line != 5 ||
+		!strings.Contains(r.Findings[0].Fix, fix) {
 		t.Fatalf("got %q %+v", got, r.Findings)
 	}
 
