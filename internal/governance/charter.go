@@ -56,8 +56,8 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 		return out, nil
 	case !slices.ContainsFunc(r.members, func(m maintainer) bool { return m.advocate }):
 		out.Errorf(roster, "", "no-user-advocate", "the table under Current Maintainers has %s with a @handle and "+
-			"marks none as User Advocate; the gate needs %d Maintainers of %d organizations, one of them marked; it has "+
-			"%s; %s", plain.Count(len(r.members), "row"), quorum, quorum, r.numbers(), why).
+			"marks none as User Advocate; the gate needs %d Maintainers of %d organizations, one of them marked; it "+
+			"has %s; %s", plain.Count(len(r.members), "row"), quorum, quorum, r.numbers(), why).
 			WithFix("1. in a pull request of its own, %s; %s", r.marking(), afterRoster)
 		return out, nil
 	}
@@ -95,8 +95,8 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 }
 
 // afterRoster are the steps after the one that changes the roster.
-const afterRoster = "2. merge it; 3. update this branch; 4. four of them approve with the phrase \"Charter Review Gate " +
-	"cleared\""
+const afterRoster = "2. merge it; 3. update this branch; 4. four of them approve with the phrase \"Charter Review " +
+	"Gate cleared\""
 
 // marking says what a roster without a User Advocate lacks.
 func (r *roster) marking() string {

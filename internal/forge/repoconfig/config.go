@@ -93,18 +93,34 @@ func (f *File) Pos(member string) strict.Pos {
 	return strict.Pos{Path: Path}
 }
 
-// ErrProse: a repo-config.yml has none of the format's members.
-var ErrProse = errors.New("the file is prose: it has neither version nor protection, and no protection can be " +
-	"read off it")
+// ErrProse is the error of a repo-config.yml that is a text for people.
+var ErrProse = errors.New("the file is prose, not the configuration of RFC 0026 section 7")
 
-// ProseFix is what mends ErrProse.
-const ProseFix = "keep the prose in another file, and let oap-gate init write this one"
+// ProseFix is the fix of ErrProse.
+const ProseFix = "run oap-gate init, which moves the prose to " + ProsePath + " and writes the configuration"
 
-var member = plain.Pattern(`\b(?:version|protection)["']?[ \t]*:`)
+// ProsePath is where init moves a prose repo-config.yml.
+const ProsePath = "docs/repo-settings.md"
+
+var (
+	markdown = plain.Pattern(`^\s*(?:#{1,6}|[-*+])[ \t]+\S`)
+	// yamlKey is a member at the start of a line, as a configuration of any format has it.
+	yamlKey = plain.Pattern(`(?m)^[{ \t]*["']?[a-z][a-z0-9_-]*["']?[ \t]*:(?:[ \t\r]|$)`)
+)
+
+// Prose reports whether the text of a repo-config.yml is a page of Markdown: its first line is a heading or a list
+// item, and it is not a YAML mapping. A line that reads like a member makes it a configuration with an error.
+func Prose(data []byte) bool {
+	if !markdown().Match(data) || yamlKey().Match(data) {
+		return false
+	}
+	root, err := strictyaml.Parse(Path, data, MaxBytes)
+	return err != nil || root.Kind != yaml.MappingNode
+}
 
 // Parse reads the text of a repo-config.yml. Its error is a *strictyaml.Error, or ErrProse.
 func Parse(data []byte) (*File, error) {
-	if !member().Match(data) {
+	if Prose(data) {
 		return nil, ErrProse
 	}
 	root, err := strictyaml.Parse(Path, data, MaxBytes)

@@ -65,6 +65,34 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// Only a page of Markdown is prose: a configuration with a fault keeps its name, its place and its error.
+func TestProse(t *testing.T) {
+	const page = "# Settings\n\nThe registry relies on these.\n\n## Branch protection: main\n\n" +
+		"* Force push: disabled\n* Required checks:\n  - `validate / schema`\n"
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"a page", page, true},
+		{"line ends of Windows", strings.ReplaceAll(page, "\n", "\r\n"), true},
+		{"a list", "* Force push: disabled\n* Deletion: *never*\n", true},
+		{"a list that YAML reads", "- Force push\n- Deletion\n", true},
+		{"headings that YAML takes for comments", "# Settings\n## Branch\n", true},
+		{"the configuration below a comment", "# Settings\n" + honest, false},
+		{"with a tab", "# Settings\n" + strings.Replace(honest, "  approvals", "\tapprovals", 1), false},
+		{"with a duplicate", "# Settings\n" + honest + "version: 1\n", false},
+		{"with text above", "# Settings\nas agreed\n" + honest, false},
+		{"of another program", "# Settings\nrepository:\n  name: *x\n", false},
+		{"members in braces", "# Settings\n{\"version\": 1, \"protection\": *x}\n", false},
+		{"text without a heading", "Nobody pushes to main.\n", false},
+		{"empty", "", false},
+	} {
+		if got := Prose([]byte(c.text)); got != c.want {
+			t.Errorf("%s: %t", c.name, got)
+		}
+	}
+}
+
 func TestExampleIsRead(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/repo-config.example.yml")
 	if err != nil {

@@ -60,7 +60,7 @@ func (v *inspection) judgeOwners() {
 		return
 	}
 	v.add(verdict.Error, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]},
-		"copy docs/workflows/CODEOWNERS of oap-gate to .github/CODEOWNERS", "there is no CODEOWNERS: %s", why)
+		initFix, "there is no CODEOWNERS: %s", why)
 }
 
 // exampleOwner is the line that still has the owner of docs/workflows/CODEOWNERS; 0: none.

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
@@ -137,8 +139,12 @@ func (v *inspection) read(name string, limit int) ([]byte, error) {
 	return data, nil
 }
 
-const exampleFix = "let oap-gate init write it, or copy docs/repo-config.example.yml of oap-gate, and run oap-gate " +
-	"protect --dry-run"
+// Fixes of more than one finding.
+const (
+	initFix = "oap-gate init --release VERSION --commit SHA --image sha256:DIGEST --owner @ORG/TEAM (each release's " +
+		"notes have the line to paste)"
+	RepoConfigFix = "write the file in the format that oap-gate schema repo-config prints"
+)
 
 func (v *inspection) readConfig() {
 	pos := strict.Pos{Path: repoconfig.Path}
@@ -150,7 +156,7 @@ func (v *inspection) readConfig() {
 	case data == nil && (v.governs() || v.conforms()) && len(v.gates()) == 0:
 		return // RFC 0026 asks it of a registry
 	case data == nil:
-		v.add(verdict.Error, "no-repo-config", pos, exampleFix,
+		v.add(verdict.Error, "no-repo-config", pos, initFix,
 			"the file is not there: RFC 0026 section 7 keeps the protections of the branch in it")
 		return
 	}
@@ -161,7 +167,7 @@ func (v *inspection) readConfig() {
 		return
 	}
 	if err != nil {
-		v.fault(verdict.Error, "repo-config", err, "see oap-gate schema repo-config")
+		v.fault(verdict.Error, "repo-config", err, RepoConfigFix)
 		return
 	}
 	v.config = f
@@ -250,21 +256,36 @@ func (v *inspection) judgeProtections() {
 	}
 }
 
-// differences reports each difference in the words of tell, and counts them. fix mends one that is missing.
+// readFix names the permission that shows all protections.
+const readFix = "give a token with the permission Administration: read for the repository"
+
+// differences reports each difference in the words of tell, and counts them. Those that the token cannot decide are one
+// finding: one token decides them all. fix is that of one that is missing.
 func (v *inspection) differences(all []forge.Difference, fix string, tell func(forge.Difference) string) {
 	count := map[forge.State]int{}
+	var unknown []string
 	for _, d := range all {
 		count[d.State]++
 		switch d.State {
 		case forge.Missing:
 			v.add(verdict.Error, "protection-missing", v.place(d.Path), fix, "%s", tell(d))
 		case forge.Unknown:
-			v.add(verdict.Doubt, "protection-not-read", v.place(d.Path), "give a token with administration: read",
-				"%s", tell(d))
+			unknown = append(unknown, strings.TrimPrefix(d.Path, "protection."))
 		case forge.Stricter:
 			v.add(verdict.Notice, "protection-stricter", v.place(d.Path),
 				"put it into repo-config.yml, or loosen it at the forge by hand", "%s", tell(d))
 		}
+	}
+	names := plain.Count(len(unknown), "protection") + " of branch " + strconv.Quote(v.branch) + ": " +
+		strings.Join(unknown, ", ")
+	switch {
+	case len(unknown) == 0:
+	case len(v.unread) > 0:
+		v.add(verdict.Doubt, "not-readable", v.place("protection"), readFix, "the token cannot read %s; not shown: %s",
+			names, strings.Join(v.unread, "; "))
+	default:
+		v.add(verdict.Doubt, "protection-not-read", v.place("protection"), readFix,
+			"a ruleset sets %s; the token cannot read who may bypass it", names)
 	}
 	v.compared = fmt.Sprintf("%s, branch %s: %d missing, %d unknown, %d stricter and kept",
 		v.forge, v.branch, count[forge.Missing], count[forge.Unknown], count[forge.Stricter])

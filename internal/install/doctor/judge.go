@@ -370,7 +370,7 @@ func (v *inspection) judgeSelection(s *step) {
 	known := v.known()
 	for id := range s.only() {
 		if !known[id] && s.role == checkRole {
-			v.add(verdict.Error, "unknown-check", s.input("checks").pos(), "see oap-gate explain",
+			v.add(verdict.Error, "unknown-check", s.input("checks").pos(), "name checks that oap-gate explain lists",
 				"%q is no check of the gate",
 				id)
 		}
@@ -486,7 +486,8 @@ func (v *inspection) judgePermissions(j *job, writable []string) {
 // judgeCommentJob looks at a job that has a token to comment with: it must run nothing of the pull request's.
 func (v *inspection) judgeCommentJob(j *job) {
 	if _, ok := j.w.events["workflow_run"]; !ok {
-		v.add(verdict.Warning, "comment-event", j.w.member("on").pos(), "see docs/workflows/comment.yml",
+		v.add(verdict.Warning, "comment-event", j.w.member("on").pos(),
+			"start it on workflow_run, as the comment.yml that oap-gate init writes",
 			"comments are written without workflow_run: on a pull request from a fork the token can only read")
 	}
 	for _, s := range j.steps {
@@ -602,7 +603,7 @@ func (v *inspection) judgeCoverage() {
 	}
 	if len(gates) == 0 {
 		v.add(verdict.Error, "no-gate", field{path: workflowFolder}.pos(),
-			"copy docs/workflows/check.yml of oap-gate to .github/workflows/check.yml",
+			initFix,
 			"no workflow runs the gate on pull_request")
 		return
 	}

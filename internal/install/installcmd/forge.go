@@ -185,7 +185,7 @@ job of a workflow here reports is shown too; --prune takes it away.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(func() (*verdict.Report, error) {
 				if dry == apply {
-					return nil, remedy.Errorf("give one of them", "protect wants either --dry-run or --apply")
+					return nil, remedy.Errorf("give --dry-run or --apply", "protect wants either --dry-run or --apply")
 				}
 				dir, err := WorkTree(o.Repo)
 				if err != nil {
@@ -194,15 +194,15 @@ job of a workflow here reports is shown too; --prune takes it away.`,
 				data, err := capped.ReadFile(filepath.Join(dir, filepath.FromSlash(repoconfig.Path)),
 					repoconfig.MaxBytes)
 				if err != nil {
-					return nil, remedy.Errorf("see: oap-gate schema repo-config", "reading %s: %v", repoconfig.Path,
-						err)
+					return nil, remedy.Errorf("run oap-gate init, which writes the file", "reading %s: %v",
+						repoconfig.Path, err)
 				}
 				file, err := repoconfig.Parse(data)
 				if errors.Is(err, repoconfig.ErrProse) {
 					return nil, remedy.Errorf(repoconfig.ProseFix, "%s: %v", repoconfig.Path, err)
 				}
 				if err != nil {
-					return nil, remedy.With(err, "see: oap-gate schema repo-config")
+					return nil, remedy.With(err, doctor.RepoConfigFix)
 				}
 				client, err := o.Client(sys)
 				if err != nil {

@@ -103,7 +103,7 @@ func (o *initOptions) run(sys frame.IO) error {
 	}
 	others, err := doctor.Others(root.FS())
 	if err != nil {
-		return errors.Join(o.told(sys, &out), remedy.With(err, "see: oap-gate doctor"))
+		return errors.Join(o.told(sys, &out), remedy.With(err, "run oap-gate doctor, which names the file"))
 	}
 	if len(others) > 0 {
 		out.WriteString("\nbeside them, on pull requests:\n")

@@ -36,10 +36,10 @@ func (o *upkeepOptions) bindPlan(c *cobra.Command) {
 const betweenChanges = time.Second
 
 // carryOut shows a plan, or makes its changes and tells each that was made.
-func (o *upkeepOptions) carryOut(ctx context.Context, sys frame.IO, plan func(*forge.Client) ([]upkeep.Change,
-	error)) error {
+func (o *upkeepOptions) carryOut(ctx context.Context, sys frame.IO,
+	look func(*forge.Client) (upkeep.Plan, error)) error {
 	if o.dry && o.apply {
-		return remedy.Errorf("give one of them", "--dry-run and --apply exclude one another")
+		return remedy.Errorf("give --dry-run or --apply", "--dry-run and --apply exclude one another")
 	}
 	if err := o.Network.Check(); err != nil {
 		return err
@@ -48,9 +48,14 @@ func (o *upkeepOptions) carryOut(ctx context.Context, sys frame.IO, plan func(*f
 	if err != nil {
 		return err
 	}
-	changes, err := plan(client)
+	plan, err := look(client)
 	if err != nil {
 		return forgeFailure(err)
+	}
+	changes := plan.Changes
+	if len(changes) == 0 {
+		fmt.Fprintf(sys.Stdout, "%s; nothing to change\n", plain.Line(plan.Looked))
+		return nil
 	}
 	if !o.apply {
 		shown := changes[:min(len(changes), upkeep.MaxChanges)]
@@ -85,10 +90,10 @@ than 30 days ago, and closes those of listings that were renewed or revoked. It 
 		Example: "  GITHUB_TOKEN=… oap-gate remind\n  GITHUB_TOKEN=… oap-gate remind --within 30d --apply",
 		Args:    frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.carryOut(cmd.Context(), sys, func(client *forge.Client) ([]upkeep.Change, error) {
+			return o.carryOut(cmd.Context(), sys, func(client *forge.Client) (upkeep.Plan, error) {
 				rows, err := o.rows(cmd.Context())
 				if err != nil {
-					return nil, err
+					return upkeep.Plan{}, err
 				}
 				return upkeep.Remind(cmd.Context(), client, rows, within, o.app)
 			})
@@ -125,7 +130,7 @@ hours. Where the base moved on since, or the run is older than 28 days, the comm
 		Example: "  GITHUB_TOKEN=… oap-gate rerun\n  GITHUB_TOKEN=… oap-gate rerun --apply",
 		Args:    frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.carryOut(cmd.Context(), sys, func(client *forge.Client) ([]upkeep.Change, error) {
+			return o.carryOut(cmd.Context(), sys, func(client *forge.Client) (upkeep.Plan, error) {
 				return upkeep.Rerun(cmd.Context(), client, upkeep.RerunOptions{Now: o.Now(), Workflow: workflow,
 					Branch: branch, App: o.app})
 			})

@@ -18,7 +18,7 @@ import (
 // scene is a forge with much to do for one of the commands, and with what others wrote.
 type scene struct {
 	set  func(*ghtest.Server)
-	plan func(*testing.T, *forge.Client) ([]Change, error)
+	plan func(*testing.T, *forge.Client) (Plan, error)
 }
 
 var scenes = map[string]scene{
@@ -37,7 +37,7 @@ var scenes = map[string]scene{
 					Login: "github-actions[bot]", App: forge.ActionsApp, Updated: now.Add(-400 * day)})
 			}
 		},
-		plan: func(t *testing.T, c *forge.Client) ([]Change, error) {
+		plan: func(t *testing.T, c *forge.Client) (Plan, error) {
 			rows := listed(now, "nova", 9*day, "aurora", 80*day, "solis", 5*day, "luna", 2*day)
 			return Remind(t.Context(), c, rows, 14*day, forge.ActionsApp)
 		},
@@ -62,7 +62,7 @@ var scenes = map[string]scene{
 				s.AddRun(run)
 			}
 		},
-		plan: func(t *testing.T, c *forge.Client) ([]Change, error) {
+		plan: func(t *testing.T, c *forge.Client) (Plan, error) {
 			return Rerun(t.Context(), c, RerunOptions{Now: now, Workflow: ".github/workflows/check.yml", Branch: "main",
 				App: forge.ActionsApp})
 		},
@@ -94,15 +94,15 @@ func (sc scene) ends(t *testing.T, wrong func(*ghtest.Server)) (state, int) {
 	wrong(s)
 	for range 5 {
 		plan, err := sc.plan(t, c)
-		if err == nil && len(plan) == 0 {
+		if err == nil && len(plan.Changes) == 0 {
 			writes := len(s.Writes())
-			if err := Apply(t.Context(), c, plan, 0, nil); err != nil || len(s.Writes()) != writes {
+			if err := Apply(t.Context(), c, plan.Changes, 0, nil); err != nil || len(s.Writes()) != writes {
 				t.Errorf("nothing is left to do: %v", err)
 			}
 			return stateOf(s), len(s.Requests())
 		}
 		if err == nil {
-			err = Apply(t.Context(), c, plan, 0, func(Change, error) {})
+			err = Apply(t.Context(), c, plan.Changes, 0, func(Change, error) {})
 		}
 		if _, ok := errors.AsType[*forge.Error](err); err != nil && !ok {
 			t.Fatal(err)

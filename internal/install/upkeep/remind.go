@@ -43,15 +43,14 @@ var remindMark = plain.Pattern(`^<!-- oap-gate:remind:([a-z0-9][a-z0-9-]{1,63}) 
 // Remind plans one issue for each listing that ends within a time, or ended less than 30 days ago, and to close those
 // that are settled. What has to be made or closed comes before what has to be edited, each in the order of the ends.
 // The error is a *forge.Error.
-func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within time.Duration,
-	app int64) ([]Change, error) {
+func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within time.Duration, app int64) (Plan, error) {
 	writer, err := c.Writer(ctx, app)
 	if err != nil {
-		return nil, err
+		return Plan{}, err
 	}
 	all, err := ownIssues(ctx, c, writer, rows.At.Add(-within-2*over))
 	if err != nil {
-		return nil, err
+		return Plan{}, err
 	}
 	due, listed := map[string]listing.Row{}, map[string]listing.Row{}
 	var order []listing.Row
@@ -67,7 +66,7 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 	})
 	labels, err := hasLabel(ctx, c)
 	if err != nil {
-		return nil, err
+		return Plan{}, err
 	}
 	var first, edits []Change
 	open, told := map[string]bool{}, map[string]bool{}
@@ -106,7 +105,16 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 		first = append(first, Change{Text: "create issue: " + title(row), Method: http.MethodPost, Path: "issues",
 			Body: sent, holds: writer.Knows})
 	}
-	return append(first, edits...), nil
+	return Plan{append(first, edits...), looked(len(rows.Listings), len(order), within)}, nil
+}
+
+// looked says how many listings there are and how many are due.
+func looked(listings, due int, within time.Duration) string {
+	when := fmt.Sprintf("within %s or ended less than %s ago", plain.Span(within), plain.Span(over))
+	if due == 0 {
+		return fmt.Sprintf("%s: none ends %s", plain.Count(listings, "listing"), when)
+	}
+	return fmt.Sprintf("%s: %d %s %s", plain.Count(listings, "listing"), due, plain.Plural(due, "ends", "end"), when)
 }
 
 // ownIssues are those that the writer made to remind: all that are open, and of the closed ones those touched since a

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/sticky"
 )
@@ -44,37 +45,39 @@ type run struct {
 
 // Rerun plans to run the gate again for each open pull request whose comment says that it may pass by now, and to say
 // in the comment where that would judge by an old base. The error is a *forge.Error.
-func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) ([]Change, error) {
+func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) (Plan, error) {
 	writer, err := c.Writer(ctx, o.App)
 	if err != nil {
-		return nil, err
+		return Plan{}, err
 	}
 	moved, err := lastMoved(ctx, c, o.Branch)
 	if err != nil {
-		return nil, err
+		return Plan{}, err
 	}
 	pulls, err := forge.All[forge.PullRequest](ctx, c, "listing the pull requests",
 		"pulls?state=open&sort=created&direction=asc")
 	if err != nil {
-		return nil, err
+		return Plan{}, err
 	}
 	var plan []Change
+	looked := 0
 	for _, p := range pulls {
 		if p.State != "open" || p.Base.Ref != o.Branch {
 			continue
 		}
+		looked++
 		change, err := rerunOf(ctx, c, o, writer, moved, p)
 		switch {
 		case errors.Is(err, forge.ErrNotFound), errors.Is(err, forge.ErrRefused), errors.Is(err, forge.ErrEndless):
 			continue // what is wrong with one pull request keeps no other from being run again
 		case err != nil:
-			return nil, err
+			return Plan{}, err
 		}
 		if change != nil && !slices.ContainsFunc(plan, func(c Change) bool { return c.Path == change.Path }) {
 			plan = append(plan, *change)
 		}
 	}
-	return plan, nil
+	return Plan{plan, fmt.Sprintf("%s to %s", plain.Count(looked, "open pull request"), o.Branch)}, nil
 }
 
 // lastMoved is the date of the branch's tip.

@@ -15,6 +15,12 @@ import (
 // MaxChanges is how many changes one run makes; the next one goes on.
 const MaxChanges = 50
 
+// Plan is what a run found and what it would change.
+type Plan struct {
+	Changes []Change
+	Looked  string // what was looked at, for people, one line
+}
+
 // Change is one request that changes something at the forge.
 type Change struct {
 	Text   string // for people, one line
@@ -25,10 +31,10 @@ type Change struct {
 	holds func(forge.Author) error // whether the next run will know for its own what was made; nil: nothing was
 }
 
-// Apply makes a plan's changes in their order until MaxChanges were made, and tells each. After each it waits, since
-// the forge limits how fast content is made. One that the forge refuses is told with the reason and does not keep the
-// others from being made: it may be refused for ever. After MaxChanges of those it ends. The error is the first
-// refusal, or what ended it: a *forge.Error, or that a change is not known for one of ours.
+// Apply makes the changes of a plan in their order until MaxChanges were made, and tells each. After each it waits,
+// since the forge limits how fast content is made. One that the forge refuses is told with the reason and does not
+// keep the others from being made: it may be refused for ever. After MaxChanges of those it ends. The error is the
+// first refusal, or what ended it: a *forge.Error, or that a change is not known for one of ours.
 func Apply(ctx context.Context, c *forge.Client, plan []Change, wait time.Duration, told func(Change, error)) error {
 	var first error
 	made, refused := 0, 0

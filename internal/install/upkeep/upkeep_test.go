@@ -56,7 +56,7 @@ func settle(t *testing.T, c *forge.Client, rows *listing.Rows) []string {
 		t.Fatal(err)
 	}
 	done := []string{}
-	err = Apply(t.Context(), c, plan, 0, func(made Change, _ error) { done = append(done, made.Text) })
+	err = Apply(t.Context(), c, plan.Changes, 0, func(made Change, _ error) { done = append(done, made.Text) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func planned(t *testing.T, c *forge.Client) []string {
 		t.Fatal(err)
 	}
 	texts := []string{}
-	for _, change := range plan {
+	for _, change := range plan.Changes {
 		texts = append(texts, change.Text)
 	}
 	return texts
@@ -250,7 +250,7 @@ func TestOutdatedComment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Apply(t.Context(), c, plan, 0, func(Change, error) {}); err != nil {
+	if err := Apply(t.Context(), c, plan.Changes, 0, func(Change, error) {}); err != nil {
 		t.Fatal(err)
 	}
 	body := s.Comments()[0].Body
@@ -332,7 +332,7 @@ func TestOneOfManyFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []string
-	err = Apply(t.Context(), c, plan, 0, func(change Change, refusal error) {
+	err = Apply(t.Context(), c, plan.Changes, 0, func(change Change, refusal error) {
 		told = append(told, fmt.Sprint(change.Path, " ", refusal != nil))
 	})
 	want := []string{"actions/runs/3/rerun-failed-jobs true", "actions/runs/4/rerun-failed-jobs false"}
@@ -372,7 +372,7 @@ func TestAuthorIsKnownAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = Apply(t.Context(), client, plan, 0, func(Change, error) {})
+		err = Apply(t.Context(), client, plan.Changes, 0, func(Change, error) {})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
