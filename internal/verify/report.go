@@ -1,17 +1,12 @@
 package verify
 
 import (
-	"bytes"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -122,158 +117,9 @@ func Worst(a, b verdict.Verdict) verdict.Verdict {
 	return a
 }
 
-// JSON is the report as JSON, on one line where it is one of several.
-func (r *Report) JSON(several bool) ([]byte, error) {
-	indent := "  "
-	if several {
-		indent = ""
-	}
-	return report.JSON(r, indent)
-}
-
-// words are what a step's verdict is in the text.
-var words = map[verdict.Verdict]string{verdict.Passed: "ok", verdict.Failed: "FAIL", verdict.Inconclusive: "????",
-	verdict.Warned: "warn", verdict.Skipped: "skip"}
-
-// Text returns the report as text, in colors if they are asked for. The canonical bytes are shown as they are, or for a
-// terminal made harmless. The first word of the last line follows the exit status; of one of several targets the line
-// is indented, since the exit status is that of all.
-func (r *Report) Text(terminal, color, several bool) []byte {
-	var b bytes.Buffer
-	last := ""
-	if several {
-		last = "  "
-	}
-	fmt.Fprintf(&b, "%s, as of %s\n", r.heading(), stamp(r.Timestamp))
-	if r.Registry != nil && r.Registry.Chosen != "" {
-		fmt.Fprintf(&b, "registry: %s", plain.Line(r.Registry.Chosen))
-		if r.Registry.AsOf != nil {
-			fmt.Fprintf(&b, ", as of %s", stamp(*r.Registry.AsOf))
-		}
-		b.WriteByte('\n')
-	}
-	b.WriteByte('\n')
-	if r.Verdict == verdict.Errored {
-		fmt.Fprintf(&b, "    fix: %s\n", plain.Line(r.Remedy))
-		fmt.Fprintf(&b, "%s%s\n", last, report.Shade(color, r.Verdict, "error: could not run: "+plain.Line(r.Error)))
-		return b.Bytes()
-	}
-	for _, s := range r.Steps {
-		fmt.Fprintf(&b, "%s  %-18s", report.Shade(color, s.Verdict, fmt.Sprintf("%-4s", words[s.Verdict])), s.Step)
-		told := s.Findings
-		if len(told) == 0 || told[0].Severity == verdict.Notice || s.Verdict == verdict.Skipped {
-			fmt.Fprintf(&b, " %s\n", plain.Line(s.Reason))
-		} else {
-			writeFinding(&b, told[0], "")
-			told = told[1:]
-		}
-		for _, f := range told {
-			b.WriteString(strings.Repeat(" ", 24))
-			writeFinding(&b, f, f.Severity.String()+": ")
-		}
-	}
-	b.WriteByte('\n')
-	if c := r.Canonical; c != nil {
-		writeCanonical(&b, c, terminal)
-	}
-	if len(r.Assumed) > 0 {
-		fmt.Fprintf(&b, "assumed: %s\n", plain.Line(strings.Join(r.Assumed, ", ")))
-	}
-	fmt.Fprintf(&b, "%s%s\n", last, report.Shade(color, r.Verdict, r.summary()))
-	return b.Bytes()
-}
-
-// heading returns the target as the first line names it. One that is no address is quoted: no line but the last may
-// begin with the word of a verdict.
-func (r *Report) heading() string {
-	lower := strings.ToLower(r.Target)
-	switch {
-	case r.Target == "":
-		return "the documents at hand"
-	case strings.HasPrefix(lower, "https://"), strings.HasPrefix(lower, "did:"):
-		return plain.Line(r.Target)
-	}
-	return strconv.Quote(plain.Line(r.Target))
-}
-
-func writeFinding(b *bytes.Buffer, f Finding, severity string) {
-	fmt.Fprintf(b, " %s%s", severity, plain.Line(f.Message))
-	if f.Commit != "" {
-		fmt.Fprintf(b, " (commit %.12s)", plain.Line(f.Commit))
-	}
-	fmt.Fprintf(b, " [%s]\n", plain.Line(f.Code))
-	if f.Fix != "" {
-		fmt.Fprintf(b, "%sfix: %s\n", strings.Repeat(" ", 29), plain.Line(f.Fix))
-	}
-}
-
-func writeCanonical(b *bytes.Buffer, c *Canonical, terminal bool) {
-	if c.Error != "" {
-		fmt.Fprintf(b, "to sign: nothing: %s\n\n", plain.Line(c.Error))
-		return
-	}
-	fmt.Fprintf(b, "to sign: %d bytes, sha256 %s\n", len(c.Text), c.SHA256)
-	if terminal {
-		fmt.Fprintf(b, "%s\n\n", plain.Line(c.Text))
-	} else {
-		fmt.Fprintf(b, "%s\n\n", c.Text)
-	}
-}
-
-// endings are the first words of the last line, by verdict.
-var endings = map[verdict.Verdict]string{verdict.Passed: "accepted", verdict.Failed: "refused",
-	verdict.Inconclusive: "undecided", verdict.Errored: "error"}
-
-// summary returns the last line.
-func (r *Report) summary() string {
-	var of []string
-	if r.DID != "" {
-		of = append(of, plain.Line(r.DID))
-	}
-	if r.Verdict == verdict.Passed {
-		if len(r.ReceiptSHA256) >= 12 {
-			of = append(of, "receipt "+r.ReceiptSHA256[:12]+"…")
-		}
-		if r.NotAfter != nil {
-			of = append(of, "until "+r.NotAfter.UTC().Format("2006-01-02"))
-		}
-		s := "accepted: " + plain.Line(levelList(r.AcceptedLevels)) + " of " + plain.Line(levelList(r.ClaimedLevels))
-		if r.Level != "" {
-			s += fmt.Sprintf(", asked for: %s", r.Level)
-		}
-		s += parenthesis(of, ", ")
-		switch {
-		case r.Proof != nil && r.Proof.AsOf != nil:
-			s += "; by proof as of " + stamp(*r.Proof.AsOf)
-		case r.Proof != nil:
-			s += "; by proof as of an unknown time"
-		case r.Registry == nil:
-			s += "; revocations not looked at"
-		}
-		return s
-	}
-	what, why := r.obstacles()
-	if what == "" {
-		what = plain.Line(levelList(r.missing()))
-		of = slices.Insert(of, 0, "accepted: "+plain.Line(levelList(r.AcceptedLevels)))
-	}
-	s := endings[r.Verdict] + ": " + what + parenthesis(of, "; ")
-	if r.Verdict == verdict.Inconclusive && why != "" {
-		s += ": " + plain.Line(why)
-	}
-	return s
-}
-
-func parenthesis(parts []string, between string) string {
-	if len(parts) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(parts, between) + ")"
-}
-
-// obstacles names the steps that keep every level from being accepted, empty if there are none, and how the first
-// inconclusive step is decided.
-func (r *Report) obstacles() (steps, fix string) {
+// Obstacles names the steps that keep every level from being accepted, empty if there are none, and returns how the
+// first inconclusive step is decided.
+func (r *Report) Obstacles() (steps, fix string) {
 	var names []string
 	for i, s := range r.Steps {
 		if s.Verdict == verdict.Inconclusive && fix == "" {
@@ -288,29 +134,6 @@ func (r *Report) obstacles() (steps, fix string) {
 		}
 	}
 	return strings.Join(names, ", "), fix
-}
-
-// missing returns the level that was asked for, else the claimed levels that are not accepted.
-func (r *Report) missing() []level.Level {
-	if r.Level != "" {
-		return []level.Level{r.Level}
-	}
-	return slices.DeleteFunc(slices.Clone(r.ClaimedLevels),
-		func(l level.Level) bool { return slices.Contains(r.AcceptedLevels, l) })
-}
-
-// Counted are the targets of a run by verdict.
-type Counted map[verdict.Verdict]int
-
-// Line returns the last line of a run of several targets; its first word follows the verdict of the run.
-func (c Counted) Line(worst verdict.Verdict, color bool) string {
-	total := 0
-	for _, n := range c {
-		total += n
-	}
-	return report.Shade(color, worst, fmt.Sprintf("%s: %d targets: %d accepted, %d refused, %d undecided, %s",
-		endings[worst], total, c[verdict.Passed], c[verdict.Failed], c[verdict.Inconclusive],
-		plain.Count(c[verdict.Errored], "error"))) + "\n"
 }
 
 // Common is the report of a run in the form that all commands share: each step is a check. Of several targets each is a

@@ -352,7 +352,7 @@ func judgeClaims(w *work) (verdict.Outcome, error) {
 	case len(w.claimed) == 0: // the schema demands one
 		return verdict.Skip("no level is claimed: see schema"), nil
 	default:
-		out.Verified = "claims " + levelList(w.claimed)
+		out.Verified = "claims " + LevelList(w.claimed)
 		if results.Verified != "" { // else the schema refuses the numbers
 			out.Verified += ", " + results.Verified
 		}
@@ -363,7 +363,8 @@ func judgeClaims(w *work) (verdict.Outcome, error) {
 // maxNamed is how many levels that do not exist are named.
 const maxNamed = 20
 
-func levelList(levels []level.Level) string {
+// LevelList returns the levels as a list for people, at most 20 of them.
+func LevelList(levels []level.Level) string {
 	if len(levels) == 0 {
 		return "none"
 	}

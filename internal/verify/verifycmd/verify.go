@@ -654,7 +654,7 @@ type told struct {
 	several bool
 	unmade  bool // the run verified nothing
 	worst   verdict.Verdict
-	counted verify.Counted
+	counted counted
 	json    []byte           // for the files that are JSON
 	text    []byte           // for the files that are text
 	last    []byte           // line of stdout, which waits until all files are written
@@ -663,7 +663,7 @@ type told struct {
 }
 
 func newTold(v *verification) *told {
-	t := &told{v: v, several: len(v.targets) > 1, worst: verdict.Passed, counted: verify.Counted{}}
+	t := &told{v: v, several: len(v.targets) > 1, worst: verdict.Passed, counted: counted{}}
 	t.format, t.files = v.out.Formats()
 	t.common = !own(t.format) || slices.ContainsFunc(t.files, func(f string) bool { return !own(f) })
 	return t
@@ -681,7 +681,7 @@ func (t *told) add(r *verify.Report) error {
 	}
 	var out []byte
 	if t.format == "json" || slices.Contains(t.files, "json") {
-		text, err := r.JSON(t.several)
+		text, err := jsonOf(r, t.several)
 		if err != nil {
 			return err
 		}
@@ -697,14 +697,14 @@ func (t *told) add(r *verify.Report) error {
 		between = "\n"
 	}
 	if slices.Contains(t.files, "text") {
-		t.text = append(append(t.text, r.Text(false, false, t.several)...), between...)
+		t.text = append(append(t.text, textOf(r, false, false, t.several)...), between...)
 	}
 	switch {
 	case t.unmade: // stderr says it
 		t.last = out
 		return nil
 	case t.format == "text":
-		out = append(r.Text(t.v.sys.OutTerminal, t.v.out.Options().Color, t.several), between...)
+		out = append(textOf(r, t.v.sys.OutTerminal, t.v.out.Options().Color, t.several), between...)
 		if !t.several { // a file that cannot be written changes the exit status
 			at := bytes.LastIndexByte(bytes.TrimRight(out, "\n"), '\n') + 1
 			out, t.last = out[:at], out[at:]
@@ -717,9 +717,9 @@ func (t *told) add(r *verify.Report) error {
 // report is what the other formats are made of.
 func (t *told) report() *verdict.Report {
 	if t.several {
-		t.text = append(t.text, t.counted.Line(t.worst, false)...)
+		t.text = append(t.text, t.counted.line(t.worst, false)...)
 		if t.format == "text" {
-			t.last = []byte(t.counted.Line(t.worst, t.v.out.Options().Color))
+			t.last = []byte(t.counted.line(t.worst, t.v.out.Options().Color))
 		}
 	}
 	if t.common {
