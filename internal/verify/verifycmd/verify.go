@@ -7,22 +7,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
@@ -132,7 +127,7 @@ exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			o.aged = cmd.Flags().Changed("max-age")
 			return v.tell(func() error {
-				v.cfg.Assumed, v.now = o.assumed(), o.Now()
+				v.Config.Assumed, v.Now = o.assumed(), o.Now()
 				if err := o.check(); err != nil {
 					return err
 				}
@@ -140,7 +135,7 @@ exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand
 			}, cmd.Context())
 		},
 	}
-	v.cfg.Tool, v.now = frame.Version(), o.Now()
+	v.Config.Tool, v.Now = frame.Version(), o.Now()
 	o.bind(c, v)
 	return c
 }
@@ -166,12 +161,10 @@ func (o *verifyOptions) assumed() []string {
 	return slices.Compact(out)
 }
 
-// The bounds of a run that is recorded.
+// Bounds of what verify reads.
 const (
-	maxRecorded      = 100       // targets
-	maxVerified      = 256 << 20 // bytes of documents, of a recorded run or of targets in flight
-	maxVerifiedList  = 16 << 20  // bytes of a list of targets
-	maxTargetsInWork = 64
+	maxVerified     = 256 << 20 // bytes of documents, of a recorded run or of targets in flight
+	maxVerifiedList = 16 << 20  // bytes of a list of targets
 )
 
 // prepare finds the targets, the clone and the source.
@@ -180,7 +173,7 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 	if err != nil {
 		return err
 	}
-	v.jobs, v.budget, v.retain = way.Jobs, way.Budget, o.Record != ""
+	v.Jobs, v.Budget, v.Keep = way.Jobs, way.Budget, o.Record != ""
 	if o.Replay != "" {
 		if len(args) > 0 || o.list != "" || o.receipt != "" || o.level != "" || o.suites != "" || o.aged || o.require ||
 			o.without || o.canonical || o.rev != "" || o.At != "" {
@@ -189,7 +182,7 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 		}
 		b, err := evidence.ReadBundle(o.Replay)
 		if err != nil {
-			return remedy.With(err, recordVerify)
+			return remedy.With(err, verify.RecordAgain)
 		}
 		return v.again(ctx, b, o.registry)
 	}
@@ -201,35 +194,38 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 	}
 	flags.AtHand = o.receipt != ""
 	if o.registry != "" {
-		if err := v.open(ctx, o.registry, o.rev, &flags); err != nil {
+		if v.Clone, err = frame.OpenClone(v.sys, o.registry); err != nil {
+			return err
+		}
+		if err := v.Open(ctx, o.registry, o.rev, &flags); err != nil {
 			return err
 		}
 	}
 	if o.proof != "" {
-		if v.cfg.Proof, err = o.readProof(v); err != nil {
+		if v.Config.Proof, err = o.readProof(v); err != nil {
 			return err
 		}
-		v.cfg.Require = o.require
+		v.Config.Require = o.require
 	}
-	if err := v.heard(&flags); err != nil {
+	if err := v.Heard(&flags); err != nil {
 		return err
 	}
-	if o.Record != "" && len(v.targets) > maxRecorded {
+	if o.Record != "" && len(v.Targets) > verify.MaxRecorded {
 		return remedy.Errorf("record fewer of them at a time", "--record is for at most %d targets, %d were given",
-			maxRecorded,
-			len(v.targets))
+			verify.MaxRecorded,
+			len(v.Targets))
 	}
 	v.record = o.Record
 	switch {
 	case flags.AtHand:
-		v.src, err = o.atHand()
+		v.Source, err = o.atHand()
 	case o.Offline:
-		v.src = evidence.Offline(o.Now(), 0)
+		v.Source = evidence.Offline(o.Now(), 0)
 	default:
 		o.More = func(live *live.Options) {
 			live.Budget, live.MaxTotal = 0, maxVerified // the budget is that of each target
 		}
-		v.src, v.stop, err = o.Source(v.sys)
+		v.Source, v.stop, err = o.Source(v.sys)
 	}
 	return err
 }
@@ -248,7 +244,7 @@ func (o *verifyOptions) readProof(v *verification) (*verify.Proof, error) {
 	if o.aged {
 		maxAge = o.maxAge
 	}
-	return verify.ReadProof(data, proof.Options{Policy: policy, Now: v.now, MaxAge: maxAge, AnyAge: o.anyAge})
+	return verify.ReadProof(data, proof.Options{Policy: policy, Now: v.Now, MaxAge: maxAge, AnyAge: o.anyAge})
 }
 
 // targets returns the arguments and the list's lines, in their order, and of lines their places: FILE:LINE.
@@ -312,198 +308,36 @@ func (o *verifyOptions) atHand() (evidence.Source, error) {
 	return evidence.Files(o.Now(), given), nil
 }
 
-// recordVerify mends a bundle that is none of verify.
-const recordVerify = "record it with oap-gate verify --record"
-
-// verification is a run over all targets.
+// verification is a run over all targets, with its reports.
 type verification struct {
-	sys     frame.IO
-	out     *frame.Output
-	cfg     verify.Config
-	now     time.Time
-	targets []verify.Target
-	// unreadable are the errors of the lines of a list that are no targets, by their places among the targets.
-	unreadable map[int]error
-	flags      evidence.VerifyFlags
-	src        evidence.Source
-
+	verify.Run
+	sys    frame.IO
+	out    *frame.Output
 	stop   func() // showing progress; nil: there is none
-	clone  *registry.Repository
-	jobs   int
-	budget time.Duration // of each target
 	record string
-	retain bool // all observations are kept
 	told   *told
 }
 
 func (v *verification) close() {
-	if live, ok := v.src.(*live.Source); ok {
+	if live, ok := v.Source.(*live.Source); ok {
 		live.Close()
 	}
-	if v.clone != nil {
-		v.clone.Close()
+	if v.Clone != nil {
+		v.Clone.Close()
 	}
 }
 
-// open opens the clone, and chooses its commit as check chooses its base.
-func (v *verification) open(ctx context.Context, dir, rev string, flags *evidence.VerifyFlags) error {
-	var err error
-	if v.clone, err = frame.OpenClone(v.sys, dir); err != nil {
-		return err
+// again takes the targets from a bundle; dir is the clone, empty if none is named.
+func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string) error {
+	if dir == "" {
+		return v.Again(ctx, b, nil)
 	}
-	mirror, commit, how, err := verify.Choose(v.clone, dir, rev)
-	if err != nil {
-		return err
-	}
-	if mirror != nil {
-		flags.Fetched, flags.Refused, flags.Mirror = mirror.FreshAt.Format(time.RFC3339Nano), mirror.Refused, true
-		flags.Frozen, flags.Seen = mirror.Frozen, mirror.Seen
-	} else if err := v.follows(commit, flags); err != nil {
-		return err
-	}
-	return v.stand(ctx, commit, fmt.Sprintf("commit %s (%s)", commit[:12], how), flags)
-}
-
-// follows notes when the clone last saw the commit as the head of its remote's main, and how it is brought up to date.
-// A commit that was named counts as that head if it is.
-func (v *verification) follows(commit string, flags *evidence.VerifyFlags) error {
-	main, how, err := v.clone.BaseOf("")
-	if err != nil || main != commit {
-		return nil // a commit of another branch, or an old one, has no age but its own
-	}
-	ref := "refs/heads/" + how
-	if strings.Contains(how, "/") {
-		ref = "refs/remotes/" + how
-	}
-	fetched, err := v.clone.Fetched(ref, commit, v.now.Add(checks.Skew))
-	if err != nil {
-		return err
-	}
-	flags.Fetch = fetched.Args
-	if !fetched.When.IsZero() {
-		flags.Fetched = fetched.When.UTC().Format(time.RFC3339Nano)
-	}
-	return nil
-}
-
-// stand reads the clone at a commit.
-func (v *verification) stand(ctx context.Context, commit, how string, flags *evidence.VerifyFlags) error {
-	v.clone.Sight(flags.Seen)
-	c, err := v.clone.Commit(ctx, commit)
-	if err != nil {
-		return err
-	}
-	v.cfg.Clone = &verify.Clone{Repo: v.clone, Commit: commit, Chosen: how, Changed: c.When, Fetch: flags.Fetch,
-		Mirror: flags.Mirror, Refused: flags.Refused, Frozen: flags.Frozen}
-	if flags.Fetched != "" {
-		if v.cfg.Clone.Fetched, err = time.Parse(time.RFC3339Nano, flags.Fetched); err != nil {
-			return remedy.Errorf(recordVerify, "the bundle says that the clone was fetched at %q", flags.Fetched)
-		}
-	}
-	if err := verify.HasRecords(ctx, v.clone, commit); err != nil {
-		return err
-	}
-	v.cfg.Standing, err = v.cfg.Clone.Stand(ctx)
-	return err
-}
-
-// heard takes what bears on the verdict.
-func (v *verification) heard(flags *evidence.VerifyFlags) (err error) {
-	v.flags = *flags
-	v.cfg.Level, v.cfg.Without, v.cfg.Canonical = level.Level(flags.Level), flags.Without, flags.Canonical
-	v.cfg.MaxAge = time.Duration(flags.MaxAge) * time.Second
-	if flags.Suites != "" {
-		if v.cfg.Suites, err = checks.ParseSuites(flags.Suites); err != nil {
-			return remedy.Errorf("name versions and N.x, joined by commas, such as 1.3.0,2.x", "--trusted-suites: %v",
-				err)
-		}
-	}
-	if flags.AtHand {
-		v.targets = []verify.Target{{AtHand: true}}
-	}
-	if flags.Places != nil && len(flags.Places) != len(flags.Targets) {
-		return remedy.Errorf(recordVerify, "the bundle has %d targets and %d places of them", len(flags.Targets),
-			len(flags.Places))
-	}
-	v.unreadable = map[int]error{}
-	for i, text := range flags.Targets {
-		t, err := verify.ParseTarget(text, v.cfg.Clone != nil || v.cfg.Proof != nil)
-		switch {
-		case err == nil:
-		case flags.Places != nil && flags.Places[i] != "":
-			v.unreadable[i] = fmt.Errorf("%s: %w", flags.Places[i], err)
-		default:
-			return remedy.Errorf(verify.Forms+"; a Receipt in a file is given with --receipt FILE", "%v", err)
-		}
-		v.targets = append(v.targets, t)
-	}
-	return nil
-}
-
-// again takes the targets, and what was known of them, from a bundle.
-func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string) (err error) {
-	if b.Mode != "verify" || b.Flags.Verify == nil {
-		return remedy.Errorf(recordVerify, "the bundle is of the mode %q", b.Mode)
-	}
-	if n := len(b.Flags.Verify.Targets); b.Flags.Verify.AtHand != (n == 0) || n > maxRecorded {
-		return remedy.Errorf(recordVerify, "the bundle has %d targets; expected 1 to %d, or documents at hand and none",
-			n, maxRecorded)
-	}
-	if b.Head != "" {
-		if dir == "" {
-			return remedy.Errorf("name the clone with --registry DIR",
-				"the bundle was recorded with commit %s of a registry's clone", b.Head)
-		}
-		if v.clone, err = frame.OpenClone(v.sys, dir); err != nil {
-			return err
-		}
-		if err := judge.HoldsCommit(ctx, v.clone, b.Head); err != nil {
-			return err
-		}
-		if err := v.stand(ctx, b.Head, b.Flags.Chosen, b.Flags.Verify); err != nil {
-			return err
-		}
-	}
-	assumed, err := ownedUp(b)
-	if err != nil {
-		return err
-	}
-	v.cfg.Tool, v.cfg.Assumed, v.now, v.cfg.Recorded = b.Tool, assumed, b.Now, evidence.RecordedBy(b)
-	v.src, v.retain, v.budget = evidence.NewRecorded(b), true, 0
-	return remedy.With(v.heard(b.Flags.Verify), recordVerify)
-}
-
-// ownedUp returns the names of the flags that a bundle says its run assumed. A bundle whose run took documents from
-// files, another trust or no registry and does not say so was doctored: its report would look like that of a full live
-// run.
-func ownedUp(b *evidence.Bundle) ([]string, error) {
-	var out []string
-	for _, f := range b.Flags.Assumed {
-		name, _, _ := strings.Cut(f, " ") // earlier builds wrote the value after it
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	out = slices.Compact(out)
-	flags := b.Flags.Verify
-	needed := map[string]bool{"--receipt": flags.AtHand, "--trusted-suites": flags.Suites != "",
-		"--without-registry": flags.Without}
-	for _, o := range b.Observations {
-		if o.Protocol == evidence.File && o.State != evidence.Unavailable {
-			needed["--"+o.Target] = true
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(needed)) {
-		if needed[name] && !slices.Contains(out, name) {
-			return nil, remedy.Errorf(recordVerify,
-				"the bundle was recorded with %s, which is not among what it says that its run assumed", name)
-		}
-	}
-	return out, nil
+	return v.Again(ctx, b, func() (*registry.Repository, error) { return frame.OpenClone(v.sys, dir) })
 }
 
 // Replay verifies the targets of a bundle again; the clone in dir is opened if the bundle names a commit of one.
 func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bundle, dir string) error {
-	v := &verification{sys: sys, out: out, jobs: maxTargetsInWork}
+	v := &verification{sys: sys, out: out, Run: verify.Run{Jobs: verify.MaxInWork}}
 	out.Judges(verify.Rules(), v.unmade, v.own)
 	return v.tell(func() error { return v.again(ctx, b, dir) }, ctx)
 }
@@ -516,12 +350,19 @@ func (v *verification) tell(prepare func() error, ctx context.Context) error {
 			return nil, err
 		}
 		v.told = newTold(v)
-		if err := v.run(ctx); err != nil {
+		err := v.Verify(ctx, v.told.add)
+		if v.stop != nil {
+			v.stop()
+		}
+		if err == nil && v.record != "" {
+			err = remedy.With(v.Bundle().WriteFile(v.record), remedy.Writable)
+		}
+		if err != nil {
 			return nil, err
 		}
 		return v.told.report(), nil
 	})
-	if len(v.targets) == 1 && v.told != nil && v.told.worst == verdict.Errored && v.told.format == "text" {
+	if len(v.Targets) == 1 && v.told != nil && v.told.worst == verdict.Errored && v.told.format == "text" {
 		frame.Complain(v.sys, remedy.Errorf("see the report", "the target could not be judged"))
 	}
 	return err
@@ -529,121 +370,14 @@ func (v *verification) tell(prepare func() error, ctx context.Context) error {
 
 // unmade is the report of a run that verified nothing.
 func (v *verification) unmade(message, fix string) *verdict.Report {
-	rep := verify.Unmade("", evidence.Offline(v.now, 0), &v.cfg, message, fix)
-	v.targets = nil
+	rep := verify.Unmade("", evidence.Offline(v.Now, 0), &v.Config, message, fix)
+	v.Targets = nil
 	v.told = newTold(v)
 	v.told.unmade = true
 	if err := v.told.add(rep); err != nil {
 		panic(err) // texts of the program's own
 	}
 	return verify.Common([]*verify.Report{rep})
-}
-
-// bundle is all that the run learned and was told.
-func (v *verification) bundle(notReached map[string][]string) *evidence.Bundle {
-	b := &evidence.Bundle{Tool: v.cfg.Tool, Mode: "verify", Now: v.src.Now(), Observations: v.src.Observations(),
-		NotReached: notReached, SuffixList: v.cfg.Recorded.SuffixList(),
-		Flags: evidence.Flags{Assumed: v.cfg.Assumed, Verify: &v.flags}}
-	if v.cfg.Clone != nil {
-		b.Head, b.Flags.Chosen = v.cfg.Clone.Commit, v.cfg.Clone.Chosen
-	}
-	return b
-}
-
-// reported is one target's report, or why the run has none.
-type reported struct {
-	rep *verify.Report
-	err error
-}
-
-// run verifies all targets, side by side, and tells their reports in their order, each as soon as those before it were.
-func (v *verification) run(ctx context.Context) error {
-	v.cfg.Memo = memo.New(maxVerifyMemo)
-	shares := evidence.NewShares(v.src, v.retain)
-	results := make([]chan reported, len(v.targets))
-	for i := range results {
-		results[i] = make(chan reported, 1)
-	}
-	within, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var crashed crash.Carrier
-	var working sync.WaitGroup
-	// One target asks for one document after the other: with more of them in work than requests in flight, connections
-	// would be given up between two requests of one host.
-	places := make(chan struct{}, min(max(v.jobs, 1), maxTargetsInWork))
-	ahead := make(chan struct{}, maxAhead)
-	working.Go(func() {
-		for i, t := range v.targets {
-			select {
-			case ahead <- struct{}{}:
-			case <-within.Done():
-				return
-			}
-			select {
-			case places <- struct{}{}:
-			case <-within.Done():
-				return
-			}
-			working.Go(func() {
-				defer func() { <-places }()
-				defer crashed.Catch(cancel)
-				if err := v.unreadable[i]; err != nil {
-					results[i] <- reported{verify.Unmade(t.Text, v.src, &v.cfg, err.Error(), verify.Forms), nil}
-					return
-				}
-				rep, err := v.one(within, shares, t)
-				results[i] <- reported{rep, err}
-			})
-		}
-	})
-	var err error
-	for i := range results {
-		select {
-		case r := <-results[i]:
-			if err = r.err; err == nil {
-				err = v.told.add(r.rep)
-			}
-			<-ahead
-		case <-within.Done():
-			err = within.Err()
-		}
-		if err != nil {
-			break
-		}
-	}
-	cancel()
-	working.Wait()
-	crashed.Rethrow()
-	if v.stop != nil {
-		v.stop()
-	}
-	if err != nil {
-		return cmp.Or(ctx.Err(), err)
-	}
-	if v.record != "" {
-		return remedy.With(v.bundle(shares.NotReached()).WriteFile(v.record), remedy.Writable)
-	}
-	return nil
-}
-
-const (
-	maxAhead      = 4096     // targets that are verified before the first of them was told
-	maxVerifyMemo = 16 << 20 // bytes of what was decoded and worked out
-)
-
-// one verifies one target. The error is one that leaves no target verified.
-func (v *verification) one(ctx context.Context, shares *evidence.Shares, t verify.Target) (*verify.Report, error) {
-	share := shares.Share(t.Subject(), v.budget)
-	defer share.Close()
-	r, err := verify.Verify(ctx, share, t, &v.cfg)
-	if errors.Is(err, verify.ErrNotListed) {
-		return verify.Unmade(t.Text, share, &v.cfg, err.Error(),
-			"oap-gate list shows the slugs; or fetch the registry again"), nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r.Report, nil
 }
 
 // told tells the reports of a run: stdout has each as soon as it is there, in the formats that verify writes itself.
@@ -663,7 +397,7 @@ type told struct {
 }
 
 func newTold(v *verification) *told {
-	t := &told{v: v, several: len(v.targets) > 1, worst: verdict.Passed, counted: counted{}}
+	t := &told{v: v, several: len(v.Targets) > 1, worst: verdict.Passed, counted: counted{}}
 	t.format, t.files = v.out.Formats()
 	t.common = !own(t.format) || slices.ContainsFunc(t.files, func(f string) bool { return !own(f) })
 	return t
