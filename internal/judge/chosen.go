@@ -90,6 +90,24 @@ func Recall(b *evidence.Bundle, known []string) (Config, error) {
 	return cfg, b.Flags.Check(known, nil)
 }
 
+// Again judges the range that a bundle of a check names by what the bundle holds. cfg is that of Recall.
+func Again(ctx context.Context, repo *registry.Repository, b *evidence.Bundle,
+	cfg Config) (*verdict.Report, error) {
+	if err := remedy.OneOf("--governance", b.Flags.Governance, "review", "deny"); err != nil {
+		return nil, err
+	}
+	need := []string{b.Base, b.Head}
+	if b.Flags.Rewritten {
+		need = need[1:] // the base is gone, which is what its report says
+	}
+	for _, commit := range slices.DeleteFunc(need, func(s string) bool { return s == "" }) {
+		if err := HoldsCommit(ctx, repo, commit); err != nil {
+			return nil, err
+		}
+	}
+	return CheckChosen(ctx, repo, b.Chosen(), evidence.NewRecorded(b), cfg)
+}
+
 // landing reads the event by which commits land.
 func landing(f *evidence.LandingFlags) (*checks.Landing, error) {
 	if f == nil {

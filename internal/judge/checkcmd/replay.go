@@ -2,16 +2,13 @@ package checkcmd
 
 import (
 	"context"
-	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // Replay judges the range that a bundle names by what it holds.
@@ -30,24 +27,6 @@ func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bu
 			return nil, err
 		}
 		defer repo.Close()
-		return checkAgain(ctx, repo, b, cfg)
+		return judge.Again(ctx, repo, b, cfg)
 	})
-}
-
-// checkAgain judges the range that a bundle names by what it holds.
-func checkAgain(ctx context.Context, repo *registry.Repository, b *evidence.Bundle,
-	cfg judge.Config) (*verdict.Report, error) {
-	if err := remedy.OneOf("--governance", b.Flags.Governance, "review", "deny"); err != nil {
-		return nil, err
-	}
-	need := []string{b.Base, b.Head}
-	if b.Flags.Rewritten {
-		need = need[1:] // the base is gone, which is what its report says
-	}
-	for _, commit := range slices.DeleteFunc(need, func(s string) bool { return s == "" }) {
-		if err := judge.HoldsCommit(ctx, repo, commit); err != nil {
-			return nil, err
-		}
-	}
-	return judge.CheckChosen(ctx, repo, b.Chosen(), evidence.NewRecorded(b), cfg)
 }

@@ -181,7 +181,7 @@ func (o *auditOptions) check() error {
 			}
 			return nil
 		},
-		func() (err error) { o.part, err = parseShard(o.shard); return err },
+		func() (err error) { o.part, err = mirror.ParseShard(o.shard); return err },
 		func() error {
 			if o.signedSince == "" {
 				return nil
@@ -208,18 +208,6 @@ func (o *auditOptions) check() error {
 				{"--cache", o.documents}})
 		},
 	)
-}
-
-// parseShard reads I/N; an empty one is all.
-func parseShard(shard string) (part [2]int, err error) {
-	if shard == "" {
-		return part, nil
-	}
-	n, err := fmt.Sscanf(shard, "%d/%d", &part[0], &part[1])
-	if n != 2 || err != nil || part[0] < 1 || part[0] > part[1] || shard != fmt.Sprintf("%d/%d", part[0], part[1]) {
-		return part, remedy.Errorf("write I/N, such as 1/4", "--shard %q is no part of a whole", shard)
-	}
-	return part, nil
 }
 
 func (o *auditOptions) run(ctx context.Context, sys frame.IO) (_ *verdict.Report, err error) {
