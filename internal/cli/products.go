@@ -91,7 +91,7 @@ var products = []product{
 			{command: "conformance aaep producer", asked: "url",
 				inputs: []string{"url", "level", "layout", "scenario"}},
 			{command: "conformance aaep events", inputs: []string{"level"}, args: "events"}}}},
-		subjects: []subject{{judges: "a producer of AAEP, in conformance aaep", rules: aaep.Rules,
+		subjects: []subject{{judges: "a producer or a subscriber of AAEP, in conformance aaep", rules: aaep.Rules,
 			members: aaep.Explain}},
 	},
 }

@@ -42,7 +42,7 @@ var rooms = map[string]struct {
 	"verify":      {8, "judges one implementation by RFC 0019 section 6", 3600},
 	"author":      {8, "drafts, corrects, signs and lists records", 4300},
 	"governance":  {8, "checks a proposal against the gates of RFC 0019", 9700},
-	"conformance": {8, "checks an implementation against a companion protocol", 12600},
+	"conformance": {8, "checks an implementation against a companion protocol", 15300},
 	"install":     {8, "installs the gate and inspects the installation", 3300},
 	"cli":         {10, "lists the products and runs the command line", 1500},
 	"cmd":         {11, "", 0},

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -20,7 +23,24 @@ import (
 
 // programs are those that tests may run.
 var programs = map[string]func(){
-	"oap-gate": func() { os.Exit(explained(os.Args[1:], System())) },
+	"oap-gate":        func() { os.Exit(explained(os.Args[1:], System())) },
+	"aaep-subscriber": subscribe,
+}
+
+// subscribe is a subscriber of AAEP as a command, aaep-subscriber LEVEL TRANSPORT [FAULT]. It stops at SIGTERM.
+func subscribe() {
+	args := append(os.Args[1:], "", "", "")
+	level, err := strconv.Atoi(args[0])
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if err == nil {
+		err = aaeptest.Subscribe(ctx, aaeptest.SubscriberOptions{URL: os.Getenv("AAEP_ENDPOINT"), Level: level,
+			WebSocket: args[1] == "ws", Fault: args[2], Rate: 50})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 func TestMain(m *testing.M) {

@@ -1,6 +1,9 @@
 package aaep
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -45,6 +48,27 @@ const (
 	LiveClose       = "aaep-live-close"
 	LiveManifest    = "aaep-live-manifest"
 	LiveSigned      = "aaep-live-signed"
+)
+
+// What not-exercised means if no question was answered.
+const (
+	unansweredMeaning = "no question of the run was answered, so that silence shows nothing"
+	unansweredFix     = "play accept or reject, too"
+)
+
+// The checks of a running subscriber.
+const (
+	SubTransport = "aaep-sub-transport"
+	SubUnknown   = "aaep-sub-unknown"
+	SubEnvelope  = "aaep-sub-envelope"
+	SubReply     = "aaep-sub-reply"
+	SubClarify   = "aaep-sub-clarify"
+	SubConsent   = "aaep-sub-consent"
+	SubCancel    = "aaep-sub-cancel"
+	SubHandshake = "aaep-sub-handshake"
+	SubOrder     = "aaep-sub-order"
+	SubManifest  = "aaep-sub-manifest"
+	SubClose     = "aaep-sub-close"
 )
 
 // The checks of a claim.
@@ -472,6 +496,139 @@ var Rules = []verdict.Rule{
 				"use the reason_code that the message names"},
 			{notExercised, unsubscribedMeaning, unsubscribedFix},
 		}},
+	{ID: SubTransport, Title: "the subscriber connects, and stays until the producer ends the connection",
+		Cite: "AAEP 9.3.2 (1)", Role: subscriber, Level: 1, Method: verdict.Live,
+		Why: "a user hears nothing of an agent whose events are not received",
+		Fix: "keep the connection until the producer closes it, whatever the session's end",
+		Codes: []strict.Code{
+			{"no-connection", "no subscriber connected in the time of --timeout",
+				"start the subscriber with the URL that the run prints, or give its command after --"},
+			{"subscriber-gone", "the subscriber left, or stopped reading, before the producer ended the connection",
+				"keep the connection until the producer closes it, and read all that comes"},
+			{"stream-too-large", "the subscriber sent more messages or bytes than are read",
+				"send one reply for each question"},
+			{"out-of-time", "the time of --budget ended before all plays were played", "give a longer --budget"},
+		}},
+	{ID: SubUnknown, Title: "unknown types and extensions do not disturb the subscriber",
+		Cite: "AAEP 9.3.2 (5, 6)", Role: subscriber, Level: 1, Method: verdict.Live,
+		Why: "the protocol grows; a subscriber that stops at what it does not know leaves its user alone",
+		Fix: "announce events of unknown types generically, and ignore unknown extensions",
+		Codes: []strict.Code{
+			{"subscriber-gone", "the subscriber left after an event of an unknown type or with an unknown extension",
+				"announce such events generically, and keep the connection"},
+			{"no-reply", "the question after such an event has no reply", "answer the questions that follow"},
+		}},
+	{ID: SubEnvelope, Title: "events with an invalid envelope are dropped", Cite: "AAEP 9.3.2 (2)",
+		Role: subscriber, Level: 1, Method: verdict.Live,
+		Why: "a question of which nobody knows the session must not be answered",
+		Fix: "validate the envelope of each event, and drop what lacks a member",
+		Codes: []strict.Code{
+			{"subscriber-gone", "the subscriber left after an event with an invalid envelope",
+				"drop the event, and keep the connection"},
+			{"answered-invalid", "a question without a required member of the envelope has a reply",
+				"drop questions whose envelope is invalid"},
+			{notExercised, unansweredMeaning, unansweredFix},
+		}},
+	{ID: SubReply, Title: "the user's decision is sent as a valid reply to its question",
+		Cite: "AAEP 9.4.2 (2, 3, 4)", Role: subscriber, Level: 2, Method: verdict.Live,
+		Why: "an agent acts on the reply that it gets, not on the one that the user meant",
+		Fix: "send confirmation.reply with the question's reply_token and the user's decision",
+		Codes: []strict.Code{
+			{"no-reply-capability", "the capabilities do not say supports_confirmation_reply: true",
+				"set supports_confirmation_reply to true"},
+			{"not-an-object", "a message of the subscriber is not a JSON object", "send each message as a JSON object"},
+			{"missing-member", "a reply lacks a member that it requires", "send the member that the message names"},
+			{"member-value", "a member of a reply has a value that its type does not know",
+				"use a value that the message names"},
+			{"token-unknown", "a reply has a reply_token that no question of the run has",
+				"echo the reply_token exactly as it was received"},
+			{"other-subscription", "a reply names another subscription than the one that was accepted",
+				"send the subscription_id of subscription.accepted"},
+			{"other-decision", "a reply has another decision than the tester was asked for",
+				"send the decision that the user made"},
+			{"no-reply", "the question has no reply", "answer as its action says, or give a longer --timeout"},
+			{"late-reply", "a reply came after the timeout of its question",
+				"answer within timeout_seconds, or give a longer --timeout"},
+			{"answered-twice", "a question has two replies", "send one reply for each reply_token"},
+		}},
+	{ID: SubClarify, Title: "a clarification is answered in a kind that it accepts", Cite: "AAEP 9.4.2 (7)",
+		Role: subscriber, Level: 2, Method: verdict.Live,
+		Why: "an agent that gets a text for a number asks again, or guesses",
+		Fix: "send clarification.reply with a response of an accepted kind",
+		Codes: []strict.Code{
+			{"response-kind", "the response is not of the kind that the question accepts",
+				"send true or false for yes_no, a number for numeric, else a text"},
+			{"response-choice", "the response is not a listed choice", "send the value of a listed choice"},
+			{"no-reply", "the question has no reply", "answer as the question says, or give a longer --timeout"},
+			{"late-reply", "a reply came after the timeout of its question",
+				"answer within timeout_seconds, or give a longer --timeout"},
+		}},
+	{ID: SubConsent, Title: "nothing is answered if the user does not answer", Cite: "AAEP 9.4.2 (6)",
+		Role: subscriber, Level: 2, Method: verdict.Live,
+		Why: "silence must not become consent",
+		Fix: "send a reply only if the user answered",
+		Codes: []strict.Code{
+			{"answered-unasked", "a question has a reply that the tester was asked not to answer",
+				"send a reply only if the user answered"},
+			{notExercised, unansweredMeaning, unansweredFix},
+		}},
+	{ID: SubCancel, Title: "a question that was withdrawn is not answered any more", Cite: "AAEP 9.4.2 (9), 6.8",
+		Role: subscriber, Level: 2, Method: verdict.Live,
+		Why: "a user who answers a question that has gone believes that the answer counts",
+		Fix: "drop a pending question when its session leaves awaiting_input",
+		Codes: []strict.Code{
+			{"answered-withdrawn", "a reply came to a question whose session had gone on",
+				"drop a pending question when its session leaves awaiting_input"},
+			{notExercised, unansweredMeaning, unansweredFix},
+		}},
+	{ID: SubHandshake, Title: "each subscription is requested, and its honored terms are accepted",
+		Cite: "AAEP 9.5.2 (2, 3, 9)", Role: subscriber, Level: 3, Method: verdict.Live,
+		Why: "a producer that does not know what a subscriber can show sends what it cannot",
+		Fix: "begin with subscription.request, and serve the user with what was honored",
+		Codes: []strict.Code{
+			{"no-request", "a connection takes events without subscription.request", "send subscription.request first"},
+			{"missing-member", "a message of the subscription lacks a member that it requires",
+				"send the member that the message names"},
+			{"member-value", "a member of a message of the subscription has a value that its type does not know",
+				"use a value that the message names"},
+			{"subscriber-gone", "the subscriber left under a lower rate than it had requested",
+				"accept the rate that was honored"},
+			{"no-reply", "the question after 3 s at a lower rate has no reply", "answer questions at any rate"},
+		}},
+	{ID: SubOrder, Title: "duplicate events and events out of order are detected", Cite: "AAEP 9.5.2 (5, 6)",
+		Role: subscriber, Level: 3, Method: verdict.Live,
+		Why: "a user who hears a question twice may answer it twice",
+		Fix: "drop events by event_id, and order them by sequence_number",
+		Codes: []strict.Code{
+			{"answered-twice", "a question that came twice with one event_id has two replies",
+				"drop an event whose event_id was seen"},
+			{"answered-stale", "a reply came to a question whose session had gone on, by its sequence_number",
+				"order events by sequence_number"},
+			{"no-reply", "the question has no reply", "answer as its action says, or give a longer --timeout"},
+			{notExercised, unansweredMeaning, unansweredFix},
+		}},
+	{ID: SubManifest, Title: "a signed manifest is verified where it is required", Cite: "AAEP 9.5.2 (8)",
+		Role: subscriber, Level: 3, Method: verdict.Live,
+		Why: "anyone can pretend to be a producer whose signature nobody verifies",
+		Fix: "verify signature, algorithm and agent_id before you take events",
+		Codes: []strict.Code{
+			{"bad-manifest-taken", "the subscriber takes events under a manifest that it must refuse",
+				"verify the signature, its algorithm and the agent_id, and close the subscription if one is wrong"},
+			{"manifest-refused", "the subscriber takes no events under a manifest that is signed well",
+				"give the key that the subscriber trusts: --manifest-key FILE"},
+			{notExercised, "the subscriber did not ask again after each manifest with a fault",
+				"ask again after a manifest was refused, or give the subscriber's command after --"},
+		}},
+	{ID: SubClose, Title: "the subscription is closed when the subscriber stops", Cite: "AAEP 9.5.2 (7)",
+		Role: subscriber, Level: 3, Method: verdict.Live,
+		Why: "a producer that does not know that its user has left keeps a question open",
+		Fix: "send subscription.close before the connection ends",
+		Codes: []strict.Code{
+			{"no-close", "the connection ended without subscription.close, or the command had to be killed",
+				"send subscription.close with the subscription_id at SIGTERM, then close the connection"},
+			{"not-stopped", "the subscriber was not stopped in the time of --timeout",
+				"stop the subscriber when the run asks for it, or give its command after --"},
+		}},
 	{ID: claimText, Title: "the claim names its level, and how it was verified, and does not overstate",
 		Cite: "AAEP 9.8, 9.1 (4)",
 		Role: claimant,
@@ -527,15 +684,17 @@ var Rules = []verdict.Rule{
 		"nothing is answered on the user's behalf but as the user configured"),
 	manual("AAEP-S2.9", subscriber, 2, "9.4.2 (9)", "the cancelling of a pending confirmation reaches the user"),
 
-	live("AAEP-S1.1", subscriber, 1, "9.3.2 (1)", "events are received over a conforming transport"),
-	live("AAEP-S1.2", subscriber, 1, "9.3.2 (2)", "the envelope of incoming events is validated"),
-	live("AAEP-S1.5", subscriber, 1, "9.3.2 (5)", "an unknown type is handled gracefully"),
-	live("AAEP-S1.6", subscriber, 1, "9.3.2 (6)", "unknown extensions are handled gracefully"),
-	live("AAEP-S2.2", subscriber, 2, "9.4.2 (2)", "supports_confirmation_reply is declared"),
-	live("AAEP-S2.3", subscriber, 2, "9.4.2 (3)", "the user's decision is sent as confirmation.reply"),
-	live("AAEP-S2.4", subscriber, 2, "9.4.2 (4)", "the reply_token is echoed exactly"),
-	live("AAEP-S2.7", subscriber, 2, "9.4.2 (7)", "clarifications are answered as confirmations are"),
-	live("AAEP-S2.8", subscriber, 2, "9.4.2 (8)", "replies are forwarded correctly, where they are"),
+	manual("AAEP-S1.8", subscriber, 1, "9.3.2, 9.4.2, 9.5.2",
+		"what is received reaches the user, in speech, braille and haptics"),
+	decided("AAEP-S1.1", subscriber, 1, "9.3.2 (1)", "events are received over a conforming transport", SubTransport),
+	decided("AAEP-S1.2", subscriber, 1, "9.3.2 (2)", "the envelope of incoming events is validated", SubEnvelope),
+	decided("AAEP-S1.5", subscriber, 1, "9.3.2 (5)", "an unknown type is handled gracefully", SubUnknown),
+	decided("AAEP-S1.6", subscriber, 1, "9.3.2 (6)", "unknown extensions are handled gracefully", SubUnknown),
+	decided("AAEP-S2.2", subscriber, 2, "9.4.2 (2)", "supports_confirmation_reply is declared", SubReply),
+	decided("AAEP-S2.3", subscriber, 2, "9.4.2 (3)", "the user's decision is sent as confirmation.reply", SubReply),
+	decided("AAEP-S2.4", subscriber, 2, "9.4.2 (4)", "the reply_token is echoed exactly", SubReply),
+	decided("AAEP-S2.7", subscriber, 2, "9.4.2 (7)", "clarifications are answered as confirmations are", SubClarify),
+	manual("AAEP-S2.8", subscriber, 2, "9.4.2 (8)", "replies are forwarded correctly, where they are"),
 	manual("AAEP-P3.2", producer, 3, "9.5.1 (2), 5.9", "no subscription degrades another"),
 	decided("AAEP-P3.3", producer, 3, "9.5.1 (3)",
 		"each request is answered by subscription.accepted or subscription.rejected",
@@ -550,14 +709,21 @@ var Rules = []verdict.Rule{
 		LiveManifest),
 	manual("AAEP-P3.9", producer, 3, "9.5.1 (9), 10.4.3", "the keys of signed manifests are distributed safely"),
 	manual("AAEP-P3.10", producer, 3, "9.5.1 (10)", "an event that was held is not stamped late"),
-	live("AAEP-S3.2", subscriber, 3, "9.5.2 (2)", "each subscription begins with a request that has capabilities"),
-	live("AAEP-S3.3", subscriber, 3, "9.5.2 (3)", "the producer's honored capabilities are honored"),
-	live("AAEP-S3.4", subscriber, 3, "9.5.2 (4)", "needs that change are renegotiated"),
-	live("AAEP-S3.5", subscriber, 3, "9.5.2 (5)", "events out of order are detected"),
-	live("AAEP-S3.6", subscriber, 3, "9.5.2 (6)", "duplicate events are dropped"),
-	live("AAEP-S3.7", subscriber, 3, "9.5.2 (7)", "the subscription is closed on shutdown"),
-	live("AAEP-S3.8", subscriber, 3, "9.5.2 (8)", "signed manifests are verified, where they are required"),
-	live("AAEP-S3.9", subscriber, 3, "9.5.2 (9)", "critical events are honored under backpressure"),
+	decided("AAEP-S3.2", subscriber, 3, "9.5.2 (2)", "each subscription begins with a request that has capabilities",
+		SubHandshake),
+	decided("AAEP-S3.3", subscriber, 3, "9.5.2 (3)", "the producer's honored capabilities are honored", SubHandshake),
+	manual("AAEP-S3.4", subscriber, 3, "9.5.2 (4)", "needs that change are renegotiated"),
+	decided("AAEP-S3.5", subscriber, 3, "9.5.2 (5)", "events out of order are detected", SubOrder),
+	decided("AAEP-S3.6", subscriber, 3, "9.5.2 (6)", "duplicate events are dropped", SubOrder),
+	decided("AAEP-S3.7", subscriber, 3, "9.5.2 (7)", "the subscription is closed on shutdown", SubClose),
+	decided("AAEP-S3.8", subscriber, 3, "9.5.2 (8)", "signed manifests are verified, where they are required",
+		SubManifest),
+	decided("AAEP-S3.9", subscriber, 3, "9.5.2 (9)", "critical events are honored under backpressure", SubHandshake),
+
+	decided("AAEP-F1", claimant, 0, "9.6 (1)", "a profile's core tests pass at the profile's level",
+		"a run of producer or subscriber at that level"),
+	manual("AAEP-F2", claimant, 0, "9.6 (2)", "the fixtures that the profile publishes pass"),
+	decided("AAEP-F3", claimant, 0, "9.6 (3)", "the claim names the profile's URI and version", claimText),
 }
 
 // manual is a requirement that nobody can see from outside.
@@ -567,16 +733,48 @@ func manual(id, role string, level int, clause, title string) verdict.Rule {
 		Why:    "nobody can see it from outside", Fix: "have people who know the implementation attest it"}
 }
 
-// live is a requirement that a running peer would show, and that no command here asks one about.
-func live(id, role string, level int, clause, title string) verdict.Rule {
-	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title, Method: verdict.Live,
-		Why: "it shows in a running peer alone, and is not run by this program", Fix: "test it against a running peer"}
-}
+// seeRow is between the title of a requirement and the rows that decide it.
+const seeRow = ": see "
 
 // decided is a requirement that checks of other rows decide.
 func decided(id, role string, level int, clause, title, by string) verdict.Rule {
-	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title + ": see " + by,
-		Why: "one check may decide several requirements: see " + by, Fix: "fix the findings of " + by}
+	method := verdict.Mechanical
+	if strings.HasPrefix(by, "aaep-sub-") || strings.HasPrefix(by, "aaep-live-") {
+		method = verdict.Live
+	}
+	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title + seeRow + by,
+		Method: method,
+		Why:    "one check may decide several requirements: see " + by, Fix: "fix the findings of " + by}
+}
+
+// byOther reports whether other rows decide a requirement.
+func byOther(rule verdict.Rule) bool { return strings.Contains(rule.Title, seeRow) }
+
+// SubscriberRows returns the requirements on a running subscriber at a level: those that its plays show, and those for
+// people.
+func SubscriberRows(level int) []verdict.Rule {
+	return slices.DeleteFunc(slices.Clone(Rules), func(r verdict.Rule) bool {
+		return r.Role != subscriber || r.Level > level || byOther(r)
+	})
+}
+
+// DecidedBy names the check, the plays or the people that decide a row.
+func DecidedBy(rule verdict.Rule) string {
+	if _, by, found := strings.Cut(rule.Title, seeRow); found {
+		return by
+	}
+	names := playsOf(rule.ID)
+	switch {
+	case rule.Method == verdict.Attested:
+		return "people"
+	case len(names) == 1:
+		return "the play " + names[0]
+	case len(names) > 1:
+		return "the plays " + strings.Join(names, ", ")
+	case rule.Method == verdict.Live:
+		return rule.ID + ", in producer"
+	}
+	return rule.ID
 }
 
 // Rows are the requirements that bear on a producer at a level: those that its stream shows, by themselves or together,
@@ -587,8 +785,7 @@ func Rows(o Options) []verdict.Rule {
 		rows = append(rows, Rules[check])
 	}
 	for _, rule := range Rules[streamChecks:] {
-		byOther := rule.Method == verdict.Mechanical // see decided
-		if rule.Role == producer && rule.Level <= o.Level && !o.Single && !byOther {
+		if rule.Role == producer && rule.Level <= o.Level && !o.Single && !byOther(rule) {
 			rows = append(rows, rule)
 		}
 	}

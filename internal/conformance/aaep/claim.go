@@ -140,7 +140,7 @@ func (c *Claim) judgeReport(level int) verdict.Outcome {
 			plain.Count(r.failures, "failure"))
 	}
 	for _, rule := range Rules {
-		if r.notRun != nil && r.notRun[rule.ID] && rule.Level > 1 && rule.Level <= level {
+		if r.notRun != nil && r.notRun[rule.ID] && rule.Level <= level {
 			o.Errorf(at, "", "claim-live-not-run", "%s was not run: %s", rule.ID, rule.Title)
 		}
 	}
@@ -164,9 +164,10 @@ func readReport(root any) (r reported, wrong string) {
 		}
 		number, _ := strict.Member(root, "level").(json.Number)
 		of, _ := integer(number)
-		r = reported{level: int(of), verdict: strict.String(root, "verdict"), notRun: liveRows()}
+		r = reported{level: int(of), verdict: strict.String(root, "verdict")}
 		r.passed = r.verdict == string(verdict.Passed)
 		results, _ := strict.Member(root, "results").([]any)
+		r.notRun = liveRows(roleOf(results, "check"))
 		for _, one := range results {
 			if v := strict.String(one, "verdict"); v == string(verdict.Passed) || v == string(verdict.Warned) {
 				delete(r.notRun, strict.String(one, "check"))
@@ -182,11 +183,11 @@ func readReport(root any) (r reported, wrong string) {
 		of, _ := integer(level)
 		r = reported{level: int(of), verdict: strict.String(root, "verdict")}
 		r.passed = r.verdict == "PASS"
-		if strict.String(root, "metadata", "tool") == "oap-gate" {
-			r.notRun = liveRows()
-		}
 		tests, _ := strict.Member(root, "test_results").([]any)
 		failures, _ := strict.Member(root, "failures").([]any)
+		if strict.String(root, "metadata", "tool") == "oap-gate" {
+			r.notRun = liveRows(roleOf(slices.Concat(tests, failures), "test_id"))
+		}
 		seen := map[string]bool{}
 		for _, one := range slices.Concat(tests, failures) {
 			name := strict.String(one, "test_id") + "\n" + strict.String(one, "description")
@@ -206,11 +207,28 @@ func readReport(root any) (r reported, wrong string) {
 	return r, ""
 }
 
-// liveRows are the checks that ask a running producer.
-func liveRows() map[string]bool {
+// roleOf returns whose report results are of: a subscriber's has a row of a subscriber, and none of a producer.
+func roleOf(results []any, id string) string {
+	of := map[string]bool{}
+	for _, one := range results {
+		name := strict.String(one, id)
+		if i := slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == name }); i >= 0 {
+			of[Rules[i].Role] = true
+		}
+	}
+	if of[subscriber] && !of[producer] {
+		return subscriber
+	}
+	return producer
+}
+
+// liveRows are the checks that ask a running producer, or a running subscriber. From level 2 on a claim of a producer
+// requires them; all of a subscriber are live.
+func liveRows(role string) map[string]bool {
 	rows := map[string]bool{}
 	for _, rule := range Rules {
-		if rule.Method == verdict.Live && rule.Role == producer {
+		owed := rule.Role == role && (rule.Level > 1 || role == subscriber)
+		if owed && rule.Method == verdict.Live && !byOther(rule) {
 			rows[rule.ID] = true
 		}
 	}
@@ -219,5 +237,7 @@ func liveRows() map[string]bool {
 
 // ClaimRows are the requirements that bear on a claim.
 func ClaimRows() []verdict.Rule {
-	return slices.DeleteFunc(slices.Clone(Rules), func(r verdict.Rule) bool { return r.Role != claimant })
+	return slices.DeleteFunc(slices.Clone(Rules), func(r verdict.Rule) bool {
+		return r.Role != claimant || byOther(r)
+	})
 }

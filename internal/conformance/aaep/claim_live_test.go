@@ -12,14 +12,15 @@ import (
 
 // A claim of a level rests on the live rows up to that level, each of which must have been run.
 func TestClaimLive(t *testing.T) {
-	rows := func(level int) (all []string) {
+	rowsOf := func(role string, level int) (all []string) {
 		for _, rule := range Rules {
-			if rule.Method == verdict.Live && rule.Role == producer && rule.Level <= level {
+			if rule.Method == verdict.Live && rule.Role == role && rule.Level <= level && !byOther(rule) {
 				all = append(all, rule.ID)
 			}
 		}
 		return all
 	}
+	rows := func(level int) []string { return rowsOf(producer, level) }
 	for _, c := range []struct {
 		level string
 		ran   []string
@@ -32,6 +33,12 @@ func TestClaimLive(t *testing.T) {
 		{"2", rows(2), 0},
 		{"2", nil, 4},
 		{"1", nil, 0},
+		{"1", rowsOf(subscriber, 1), 0},
+		{"2", rowsOf(subscriber, 2), 0},
+		{"3", rowsOf(subscriber, 3), 0},
+		{"3", rowsOf(subscriber, 2), 4},
+		{"1", []string{SubTransport}, 2},
+		{"3", slices.Concat(rowsOf(subscriber, 3), []string{LiveStream}), 10}, // rows of both make no subscriber's
 	} {
 		var results []map[string]string
 		for _, id := range c.ran {

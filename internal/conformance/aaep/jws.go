@@ -6,6 +6,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
@@ -16,6 +17,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -201,6 +203,82 @@ func (j *signed) by(key crypto.PublicKey) bool {
 		return j.alg == "EdDSA" && ed25519.Verify(k, j.signing, j.signature)
 	}
 	return false
+}
+
+// ParsePrivateKey returns the private key of PEM text.
+func ParsePrivateKey(data []byte) (crypto.Signer, error) {
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return nil, errors.New("expected PEM of a private key")
+	}
+	var key any
+	var err error
+	switch block.Type {
+	case "PRIVATE KEY":
+		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+	case "EC PRIVATE KEY":
+		key, err = x509.ParseECPrivateKey(block.Bytes)
+	case "RSA PRIVATE KEY":
+		key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+	default:
+		err = fmt.Errorf("the PEM block is %q; expected PRIVATE KEY", plain.Cut(block.Type, 40))
+	}
+	if err != nil {
+		return nil, err
+	}
+	signer, ok := key.(crypto.Signer)
+	if !ok {
+		return nil, errNoSigner
+	}
+	_, err = usable(signer.Public(), nil)
+	return signer, err
+}
+
+var errNoSigner = errors.New("expected a private key of P-256, RSA or Ed25519")
+
+// signJWS returns a compact JWS of a payload. An algorithm "none" leaves it unsigned; empty is that of the key. With
+// own, the header carries the public key, which must be of P-256.
+func signJWS(key crypto.Signer, alg string, own bool, payload []byte) (string, error) {
+	encode := base64.RawURLEncoding.EncodeToString
+	header := map[string]any{"alg": alg}
+	if alg == "" {
+		switch key.Public().(type) {
+		case *ecdsa.PublicKey:
+			header["alg"] = "ES256"
+		case *rsa.PublicKey:
+			header["alg"] = "RS256"
+		default:
+			header["alg"] = "EdDSA"
+		}
+	}
+	if public, ok := key.Public().(*ecdsa.PublicKey); own && ok {
+		point, err := public.Bytes()
+		if err != nil {
+			return "", err
+		}
+		header["jwk"] = map[string]any{"kty": "EC", "crv": "P-256", "x": encode(point[1:33]), "y": encode(point[33:])}
+	}
+	text := encode(marshaled(header)) + "." + encode(payload)
+	sum := sha256.Sum256([]byte(text))
+	var signature []byte
+	var err error
+	switch k := key.(type) {
+	case *ecdsa.PrivateKey:
+		var r, s *big.Int
+		if r, s, err = ecdsa.Sign(rand.Reader, k, sum[:]); err == nil {
+			signature = append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)
+		}
+	case *rsa.PrivateKey:
+		signature, err = rsa.SignPKCS1v15(rand.Reader, k, crypto.SHA256, sum[:])
+	case ed25519.PrivateKey:
+		signature = ed25519.Sign(k, []byte(text))
+	default:
+		err = errNoSigner
+	}
+	if alg == "none" {
+		signature = nil
+	}
+	return text + "." + encode(signature), err
 }
 
 // isJWS reports whether a document looks like a compact JWS rather than JSON.

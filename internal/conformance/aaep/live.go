@@ -170,17 +170,7 @@ func (v *visit) now() time.Time { return v.began.Add(time.Since(v.began)) }
 // take takes a message into the capture, as a frame unless it is no JSON object; nil: it is none, which is a finding.
 // mark names the row of level 3 whose session it is of; empty: it is a scenario's.
 func (v *visit) take(mark, from string, at time.Time, data []byte) (*message, error) {
-	line := data
-	if bytes.ContainsAny(data, "\r\n") { // where JSON has a line's end a blank does as well
-		line = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\n"), []byte(" ")), []byte("\r"), []byte(" "))
-	}
-	if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("{")) && json.Valid(line) {
-		if mark != "" {
-			mark = fmt.Sprintf(`"probe":%q,`, mark)
-		}
-		line = fmt.Appendf(nil, `{"at":%q,"from":%q,%s"message":%s}`, at.UTC().Format("2006-01-02T15:04:05.000000Z"),
-			from, mark, line)
-	}
+	line := asFrame(mark, from, at, data)
 	v.line++
 	if v.Capture != nil {
 		_, _ = v.Capture.Write(slices.Concat(line, []byte("\n")))
@@ -190,6 +180,21 @@ func (v *visit) take(mark, from string, at time.Time, data []byte) (*message, er
 		return nil, v.broken(verdict.Error, "stream-too-large", "%v", err)
 	}
 	return m, nil
+}
+
+// asFrame returns a message as a frame, on one line, unless it is not a JSON object.
+func asFrame(mark, from string, at time.Time, data []byte) []byte {
+	if bytes.ContainsAny(data, "\r\n") { // where JSON has a line's end a blank does as well
+		data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\n"), []byte(" ")), []byte("\r"), []byte(" "))
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t"), []byte("{")) || !json.Valid(data) {
+		return data
+	}
+	if mark != "" {
+		mark = fmt.Sprintf(`"probe":%q,`, mark)
+	}
+	return fmt.Appendf(nil, `{"at":%q,"from":%q,%s"message":%s}`, at.UTC().Format("2006-01-02T15:04:05.000000Z"),
+		from, mark, data)
 }
 
 func (v *visit) judge(m *message) error {

@@ -2,7 +2,6 @@ package aaep
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,26 +51,12 @@ func startText(text string) []byte {
 // ReadScenarios reads a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
 // none, forged, twice and late. The error wraps a *strictyaml.Error where the place of the fault is known.
 func ReadScenarios(path string, data []byte) ([]Scenario, error) {
-	root, err := strictyaml.Parse(path, data, MaxScenarioFile)
+	entries, refuse, err := readList(path, data, "scenario", "name, start and reply")
 	if err != nil {
 		return nil, err
 	}
-	refuse := func(n *yaml.Node, format string, args ...any) error {
-		return &strictyaml.Error{Pos: strict.Pos{Path: path, Line: n.Line, Column: n.Column},
-			Message: fmt.Sprintf(format,
-				args...)}
-	}
-	if root == nil || root.Kind != yaml.SequenceNode || len(root.Content) == 0 {
-		return nil, errors.New("the file is no list of scenarios")
-	}
-	if len(root.Content) > maxScenarios {
-		return nil, refuse(root.Content[maxScenarios], "the file has more than %d scenarios", maxScenarios)
-	}
 	var all []Scenario
-	for _, n := range root.Content {
-		if n.Kind != yaml.MappingNode {
-			return nil, refuse(n, "a scenario is a mapping of name, start and reply")
-		}
+	for _, n := range entries {
 		var s Scenario
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
@@ -108,4 +93,70 @@ func ReadScenarios(path string, data []byte) ([]Scenario, error) {
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+// ReadPlays reads a YAML list of {name, play}: play is that of a level. The error wraps a *strictyaml.Error where the
+// place of the fault is known.
+func ReadPlays(path string, data []byte, level int) ([]Play, error) {
+	entries, refuse, err := readList(path, data, "play", "name and play")
+	if err != nil {
+		return nil, err
+	}
+	var all []Play
+	for _, n := range entries {
+		var p Play
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i], n.Content[i+1]
+			switch {
+			case value.Kind != yaml.ScalarNode || value.Tag != "!!str" || value.Value == "":
+				return nil, refuse(value, "%s is not a text", key.Value)
+			case key.Value == "name":
+				p.Name = value.Value
+			case key.Value == "play":
+				var known []string
+				for _, one := range AllPlays(level) {
+					known = append(known, one.Play)
+				}
+				if p.Play = value.Value; !slices.Contains(known, p.Play) {
+					return nil, refuse(value, "play is %q; expected one of level %d: %s", p.Play, level,
+						strings.Join(known, ", "))
+				}
+			default:
+				return nil, refuse(key, "a play has name and play, not %q", key.Value)
+			}
+		}
+		switch {
+		case p.Name == "" || p.Play == "":
+			return nil, refuse(n, "a play requires name and play")
+		case slices.ContainsFunc(all, func(o Play) bool { return o.Name == p.Name }):
+			return nil, refuse(n, "two plays are called %q", p.Name)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// readList reads a YAML list of mappings, and returns what refuses one of them.
+func readList(path string, data []byte, what, members string) (entries []*yaml.Node,
+	refuse func(n *yaml.Node, format string, args ...any) error, err error) {
+	root, err := strictyaml.Parse(path, data, MaxScenarioFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	refuse = func(n *yaml.Node, format string, args ...any) error {
+		return &strictyaml.Error{Pos: strict.Pos{Path: path, Line: n.Line, Column: n.Column},
+			Message: fmt.Sprintf(format, args...)}
+	}
+	if root == nil || root.Kind != yaml.SequenceNode || len(root.Content) == 0 {
+		return nil, nil, fmt.Errorf("the file is no list of %ss", what)
+	}
+	if len(root.Content) > maxScenarios {
+		return nil, nil, refuse(root.Content[maxScenarios], "the file has more than %d %ss", maxScenarios, what)
+	}
+	for _, n := range root.Content {
+		if n.Kind != yaml.MappingNode {
+			return nil, nil, refuse(n, "a %s is a mapping of %s", what, members)
+		}
+	}
+	return root.Content, refuse, nil
 }

@@ -23,9 +23,10 @@ import (
 )
 
 // AAEP is the event protocol of agents.
-var AAEP = &Protocol{name: "aaep", short: "judge a producer of AAEP: its events, a running one, what is claimed of one",
-	rules:    aaep.Rules,
-	commands: []func(frame.IO, *Protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPClaim, newAAEPExample}}
+var AAEP = &Protocol{name: "aaep", short: "judge a producer or a subscriber of AAEP, or what is claimed of one",
+	rules: aaep.Rules, decides: aaep.DecidedBy,
+	commands: []func(frame.IO, *Protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPSubscriber,
+		newAAEPClaim, newAAEPExample}}
 
 func newAAEPEvents(sys frame.IO, p *Protocol) *cobra.Command {
 	var o conformanceFlags

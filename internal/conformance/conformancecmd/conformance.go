@@ -28,6 +28,8 @@ type Protocol struct {
 	short    string         // what its commands judge
 	rules    []verdict.Rule // its whole catalogue, in the order of a report
 	declared bool           // what passes is declared by whoever is judged, and nobody verified it
+	// decides says which check, play or people decide a row; nil: each row is decided by the check of its id.
+	decides  func(verdict.Rule) string
 	commands []func(frame.IO, *Protocol) *cobra.Command
 }
 
@@ -208,6 +210,7 @@ type requirement struct {
 	Clause   string         `json:"clause"`
 	Sentence string         `json:"sentence"`
 	Method   verdict.Method `json:"method"`
+	By       string         `json:"decided_by,omitempty"`
 	Codes    []string       `json:"codes,omitempty"`
 }
 
@@ -217,6 +220,9 @@ func printed(p *Protocol, format string) []byte {
 	for _, r := range p.rules {
 		row := requirement{ID: r.ID, Protocol: p.name, Role: r.Role, Level: r.Level, Clause: r.Cite, Sentence: r.Title,
 			Method: r.Method}
+		if p.decides != nil {
+			row.By = p.decides(r)
+		}
 		for _, code := range r.Codes {
 			row.Codes = append(row.Codes, code.ID)
 		}
@@ -240,7 +246,11 @@ func printed(p *Protocol, format string) []byte {
 		if r.Level > 0 {
 			fmt.Fprintf(&b, "level %d  ", r.Level)
 		}
-		fmt.Fprintf(&b, "%s (%s)\n", r.Sentence, r.Clause)
+		fmt.Fprintf(&b, "%s (%s)", r.Sentence, r.Clause)
+		if r.By != "" {
+			fmt.Fprintf(&b, "; by %s", r.By)
+		}
+		b.WriteByte('\n')
 	}
 	return b.Bytes()
 }

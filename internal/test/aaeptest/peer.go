@@ -1,5 +1,6 @@
-// Package aaeptest is a producer of AAEP on loopback, honest or with one fault that has a name. It speaks the layout of
-// appendix B, at level 3 too, and that of the public example producers, and serves tests.
+// Package aaeptest has a producer and a subscriber of AAEP on loopback for tests, honest or with one fault that has a
+// name. The producer speaks the layout of appendix B, at level 3 too, and that of the public example producers. The
+// subscriber speaks server-sent events and WebSocket.
 package aaeptest
 
 import (

@@ -1,0 +1,700 @@
+package aaep
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	crand "crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// Host plays a producer for one subscriber that connects to it, and judges what the subscriber does on the wire.
+type Host struct {
+	Level int
+	Plays []Play // in this order; nil: all of the level, in the order that Seed makes
+	Seed  uint64
+	// Timeout is that of each question, in whole seconds, and the longest wait for a connection.
+	Timeout    time.Duration
+	Path       string        // names the capture in findings
+	Capture    io.Writer     // takes the messages as frames, one a line; nil: nothing does
+	Extensions []string      // the URIs that the manifest declares
+	Key        crypto.Signer // signs the manifest; nil: a new key, which the manifest carries
+	Tester     Tester        // nil: a person tests
+	// Say receives what a person has to know or do; nil: nobody does.
+	Say func(text string)
+
+	pause time.Duration // after a play, for a subscriber that leaves because of it; 0: 1 s
+	quiet time.Duration // in which no reply may come; 0: 5 s
+}
+
+// Tester is a command that connects to a Host.
+type Tester interface {
+	// Start starts the command with the URL of the host, and returns a channel that is closed when the command has
+	// exited. It ends a command that still runs first.
+	Start(endpoint string) (exited <-chan struct{}, err error)
+	// Terminate asks the command to end, and does not wait.
+	Terminate()
+	// End ends the command with its children.
+	End()
+}
+
+// The limits of a run.
+const (
+	maxReceived = 8 << 20 // bytes
+	maxMessages = 10_000
+	maxRequests = 100  // subscriptions
+	maxWaiting  = 4096 // messages that wait for the subscriber to read them
+	maxRate     = 200  // events a second of the play lower-rate, whatever the honored rate
+	maxStarts   = 10   // of the command
+)
+
+var (
+	errGone   = errors.New("the subscriber has gone")
+	errNobody = errors.New("no subscriber connects")
+	errLate   = errors.New("the time is up")
+)
+
+// hosting is a run under way.
+type hosting struct {
+	*Host
+	began    time.Time
+	run      string        // begins the ids of the run: a subscriber may remember those of another
+	changed  chan struct{} // receives when something below has changed
+	endpoint string
+	plays    []Play
+	random   *rand.Rand
+	key      crypto.Signer
+	starts   int             // of the command
+	last     *scene          // the last play; nil: there was none, or it is noted that the subscriber left
+	sent     int             // events
+	aborted  map[string]bool // the checks of plays that the subscriber left
+
+	mu        sync.Mutex
+	rows      map[string]*verdict.Outcome // by check
+	played    map[string][]string         // the plays that were played to their end, by check
+	asked     map[string]*posed           // by reply_token
+	granted   map[string]*grant           // by the id of the subscription
+	link      *connection                 // the subscriber's connection; nil: there is none
+	sign      time.Time                   // of the last connection or message
+	exited    bool                        // the command has
+	refusal   string                      // why the last connection was refused
+	transport string                      // that the subscriber uses
+	forgeries []string                    // the faults of manifests that were not shown yet
+	trial     *grant                      // whose manifest has a fault, and was neither taken nor refused yet
+	withstood int                         // manifests with a fault that the subscriber did not take
+	requires  bool                        // the subscriber requires signed manifests
+	proven    bool                        // it took the good one
+	distrusts bool                        // it refused the good one
+	line      int                         // of the capture
+	received  int                         // bytes
+	messages  int                         // received
+	full      bool                        // a limit of what is received was reached
+	over      bool                        // the run has ended
+}
+
+// grant is a subscription that was accepted.
+type grant struct {
+	id      string
+	request *message
+	line    int            // of the request in the capture
+	asked   map[string]any // the capabilities that the subscriber asks for, with those of its renegotiations
+	honored terms
+	bucket  float64 // the events that may pass now
+	filled  time.Time
+	forged  string // the fault of its manifest; empty: it has none
+	signed  bool   // its manifest is signed, and good
+	used    bool   // it was the subscriber's, which its connection shows
+	closed  bool
+}
+
+// Run serves a subscriber on a listener, plays, and returns the results. The error is the context's if that was
+// canceled, or the command's if it does not start; what the subscriber does is in the results.
+func (h *Host) Run(ctx context.Context, l net.Listener) ([]verdict.Result, error) {
+	r := &hosting{Host: h, began: time.Now(), run: strings.ToLower(crand.Text()[:12]), changed: make(chan struct{}, 1),
+		endpoint: "http://" + l.Addr().String(), plays: h.Plays, random: rand.New(rand.NewPCG(h.Seed, 0)),
+		aborted: map[string]bool{}, rows: map[string]*verdict.Outcome{}, played: map[string][]string{},
+		asked: map[string]*posed{}, granted: map[string]*grant{}}
+	if r.key = h.Key; r.key == nil {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), crand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		r.key = key
+	}
+	for _, rule := range SubscriberRows(h.Level) {
+		r.rows[rule.ID] = &verdict.Outcome{}
+	}
+	if r.plays == nil {
+		r.plays = AllPlays(h.Level)
+		r.random.Shuffle(len(r.plays), func(i, j int) { r.plays[i], r.plays[j] = r.plays[j], r.plays[i] })
+	}
+	if r.has(playManifest) {
+		r.forgeries = slices.Clone(forgeries)
+		r.random.Shuffle(len(r.forgeries), func(i, j int) {
+			r.forgeries[i], r.forgeries[j] = r.forgeries[j], r.forgeries[i]
+		})
+	}
+	if h.Tester != nil {
+		defer h.Tester.End()
+	}
+	stop := r.serve(ctx, l)
+	defer stop() // before the command is ended
+	if h.Tester != nil {
+		if err := r.start(); err != nil {
+			return nil, err
+		}
+	} else {
+		r.say("connect the subscriber to %s: server-sent events below /aaep/v1, a WebSocket at /aaep/v1/ws",
+			r.endpoint)
+	}
+	err := r.playAll(ctx)
+	if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
+		return nil, err
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		r.note(SubTransport, verdict.Doubt, "out-of-time", "the time of --budget ended before all plays were played")
+	}
+	r.finish(ctx)
+	return r.results()
+}
+
+// Chosen returns how the host played, for a report.
+func (h *Host) Chosen() string {
+	if h.Plays != nil {
+		return plain.Count(len(h.Plays), "play") + " of --scenario"
+	}
+	return fmt.Sprintf("all plays of level %d, --seed %d", h.Level, h.Seed)
+}
+
+func (r *hosting) has(play string) bool {
+	return slices.ContainsFunc(r.plays, func(p Play) bool { return p.Play == play })
+}
+
+func (r *hosting) say(format string, args ...any) {
+	if r.Say != nil {
+		r.Say(fmt.Sprintf(format, args...))
+	}
+}
+
+// pauseTime returns how long the host waits after a play.
+func (r *hosting) pauseTime() time.Duration {
+	if r.pause > 0 {
+		return r.pause
+	}
+	return time.Second
+}
+
+// quietTime returns how long no reply may come.
+func (r *hosting) quietTime() time.Duration {
+	if r.quiet > 0 {
+		return r.quiet
+	}
+	return 5 * time.Second
+}
+
+// now is the time by the clock that no correction of the machine's moves.
+func (r *hosting) now() time.Time { return r.began.Add(time.Since(r.began)) }
+
+// signal has the run look again at what it waits for.
+func (r *hosting) signal() {
+	select {
+	case r.changed <- struct{}{}:
+	default:
+	}
+}
+
+// wait waits until done reports true. It calls done with the lock held. The errors are errLate and the context's.
+func (r *hosting) wait(ctx context.Context, until time.Time, done func() bool) error {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	for {
+		r.mu.Lock()
+		ok := done()
+		r.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-r.changed:
+		case <-timer.C:
+			return errLate
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// note adds a finding at the last line of the capture, if the level has the check. Its caller holds no lock.
+func (r *hosting) note(check string, severity verdict.Severity, code, format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.noteAt(r.line, check, severity, "", code, format, args...)
+}
+
+// noteAt adds a finding at a line of the capture, if the level has the check. Its caller holds the lock.
+func (r *hosting) noteAt(line int, check string, severity verdict.Severity, pointer, code, format string,
+	args ...any) *verdict.Finding {
+	o := r.rows[check]
+	if o == nil || len(o.Findings) >= maxListed {
+		return nil
+	}
+	if pointer != "" {
+		pointer = "/message" + pointer
+	}
+	at := verdict.At{Path: r.Path, Line: line, Column: min(line, 1)}
+	return o.Add(at, severity, pointer, code, format, args...)
+}
+
+// record writes a message to the capture. Its caller holds the lock.
+func (r *hosting) record(from string, data []byte) {
+	r.line++
+	if r.Capture != nil {
+		_, _ = r.Capture.Write(append(asFrame("", from, r.now(), data), '\n'))
+	}
+}
+
+// start starts the command.
+func (r *hosting) start() error {
+	r.starts++
+	exited, err := r.Tester.Start(r.endpoint)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.exited, r.sign = false, r.now()
+	r.mu.Unlock()
+	this := r.starts
+	go func() {
+		<-exited
+		r.mu.Lock()
+		r.exited = r.starts == this
+		r.mu.Unlock()
+		r.signal()
+	}()
+	return nil
+}
+
+// connect returns the connection of a subscriber that is ready for events. The errors are errNobody, the command's and
+// the context's.
+func (r *hosting) connect(ctx context.Context) (*connection, error) {
+	r.mu.Lock()
+	r.sign = r.now()
+	r.mu.Unlock()
+	for again := false; ; {
+		l, err := r.connected(ctx)
+		if r.endsHere() {
+			return nil, errNobody
+		}
+		if err == errLate {
+			r.resisted() // it has left
+			if r.Tester == nil || r.starts >= maxStarts || again && !r.isExited() {
+				return nil, errNobody
+			}
+			again = true
+			if err := r.start(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch err := r.settle(ctx, l); err {
+		case nil:
+			return l, nil
+		case errGone:
+		default:
+			return nil, err
+		}
+	}
+}
+
+// endsHere reports whether no more events can be sent: the subscriber refuses the manifest that is signed well, or has
+// asked too often.
+func (r *hosting) endsHere() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.distrusts || len(r.granted) >= maxRequests
+}
+
+func (r *hosting) isExited() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.exited
+}
+
+// connected waits for a connection until nothing came for the time of --timeout, or the command has exited.
+func (r *hosting) connected(ctx context.Context) (l *connection, err error) {
+	for {
+		r.mu.Lock()
+		sign := r.sign
+		r.mu.Unlock()
+		err = r.wait(ctx, sign.Add(r.Timeout), func() bool {
+			l = r.link
+			return l != nil || r.exited || r.distrusts
+		})
+		r.mu.Lock()
+		later := r.sign.After(sign)
+		r.mu.Unlock()
+		switch {
+		case err == errLate && later:
+		case err == nil && l == nil:
+			return nil, errLate
+		default:
+			return l, err
+		}
+	}
+}
+
+// resisted notes that the subscriber did not take a manifest with a fault.
+func (r *hosting) resisted() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.resist()
+}
+
+// resist is resisted for a caller that holds the lock.
+func (r *hosting) resist() {
+	if r.trial != nil {
+		r.withstood++
+		r.trial = nil
+	}
+}
+
+// settle waits for the subscription that a connection may make, and for what the subscriber makes of its manifest. The
+// errors are errGone, if the subscriber left or asks again, and the context's.
+func (r *hosting) settle(ctx context.Context, l *connection) error {
+	var g *grant
+	wait := r.Timeout
+	if r.Level < 3 {
+		wait = r.pauseTime() // a request is not required
+	}
+	err := r.wait(ctx, r.now().Add(wait), func() bool { g = l.grant; return g != nil || l.left || l.ws == nil })
+	switch {
+	case err != nil && err != errLate:
+		return err
+	case g == nil && r.Level >= 3:
+		r.mu.Lock()
+		if !l.unasked {
+			r.noteAt(r.line, SubHandshake, verdict.Error, "", "no-request",
+				"the connection takes events, and no subscription.request came")
+		}
+		l.unasked = true
+		r.mu.Unlock()
+	case g == nil:
+	case g.closed:
+		if err := r.wait(ctx, r.now().Add(r.Timeout), func() bool { return l.grant != g || l.left }); err == errLate {
+			return errNobody
+		}
+		return errGone
+	case g.forged != "":
+		err := r.wait(ctx, r.now().Add(r.quietTime()), func() bool { return r.trial != g })
+		if err == nil {
+			return errGone
+		}
+		if err != errLate {
+			return err
+		}
+		r.mu.Lock()
+		r.taken(g)
+		r.mu.Unlock()
+	case g.signed && !r.proven:
+		err := r.wait(ctx, r.now().Add(r.pauseTime()), func() bool { return l.grant != g || g.closed || l.left })
+		if err == nil {
+			r.mu.Lock()
+			r.refuses()
+			r.mu.Unlock()
+			return errGone
+		}
+		if err != errLate {
+			return err
+		}
+		r.mu.Lock()
+		r.proven = true
+		r.mu.Unlock()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l.left {
+		return errGone
+	}
+	return nil
+}
+
+// taken notes that the subscriber takes events under a manifest with a fault. Its caller holds the lock.
+func (r *hosting) taken(g *grant) {
+	r.noteAt(r.line, SubManifest, verdict.Error, "", "bad-manifest-taken",
+		"the subscriber requires a signed manifest, and takes events under %s", g.forged)
+	g.forged, r.trial = "", nil
+}
+
+// refuses notes that the subscriber refuses the manifest that is signed well. Its caller holds the lock.
+func (r *hosting) refuses() {
+	if !r.distrusts {
+		r.noteAt(r.line, SubManifest, verdict.Doubt, "", "manifest-refused",
+			"the subscriber takes no events under a manifest that is signed well")
+	}
+	r.distrusts = true
+}
+
+// playAll plays in order. The errors are those of connect.
+func (r *hosting) playAll(ctx context.Context) error {
+	gone := false
+	for _, one := range r.plays {
+		p := playNamed(one.Play)
+		if p.act == nil {
+			continue // the whole run plays it
+		}
+		gone = r.left() || gone
+		l, err := r.connect(ctx)
+		if err == errNobody {
+			r.mu.Lock()
+			why, known := r.refusal, gone || r.distrusts || r.withstood > 0
+			r.mu.Unlock()
+			if known {
+				return err
+			}
+			if why != "" {
+				why = "; the last one was refused: " + why
+			}
+			r.note(SubTransport, verdict.Doubt, "no-connection", "no subscriber connected within %v%s", r.Timeout, why)
+		}
+		if err != nil {
+			return err
+		}
+		s := &scene{hosting: r, ctx: ctx, link: l, play: p, name: one.Name,
+			session: fmt.Sprintf("sess_%sx%d", r.run, r.sent), state: "idle"}
+		r.last = s
+		err = p.act(s)
+		if err == nil {
+			err = s.idle(r.now().Add(r.pauseTime()))
+		}
+		if err == nil {
+			r.played[p.check] = append(r.played[p.check], p.name)
+		} else if err != errGone {
+			return err
+		}
+	}
+	return nil
+}
+
+// left reports whether the subscriber left during the last play, or after it, and notes it once.
+func (r *hosting) left() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.last
+	if s == nil || !s.isGone() {
+		return false
+	}
+	if r.last = nil; r.full {
+		return true // which is reported
+	}
+	check := s.play.check
+	if check != SubUnknown && check != SubEnvelope && s.play.name != "lower-rate" {
+		check = SubTransport
+	}
+	r.aborted[s.play.check] = true
+	r.noteAt(r.line, check, verdict.Error, "", "subscriber-gone", "the subscriber left during the play %s: %s",
+		s.title(), s.link.reason())
+	for _, q := range r.asked {
+		if q.scene == s {
+			q.expected = false
+		}
+	}
+	return true
+}
+
+// finish ends the run: it sees whether the subscriber still reads, and how it ends.
+func (r *hosting) finish(ctx context.Context) {
+	if r.left() || r.last == nil || ctx.Err() != nil {
+		return
+	}
+	l := r.last.link
+	if !r.reads(l) {
+		if !r.left() {
+			r.note(SubTransport, verdict.Error, "subscriber-gone", "the subscriber has not read its events within %v",
+				r.Timeout)
+		}
+		return
+	}
+	if r.endless(ctx, l) {
+		r.note(SubTransport, verdict.Error, "stream-too-large",
+			"the subscriber does not stop sending, or does not end a message")
+		return
+	}
+	if r.Level < 3 || !r.has(playShutdown) {
+		return
+	}
+	wait := r.Timeout
+	if r.Tester != nil {
+		wait = killAfter
+		r.Tester.Terminate()
+	} else {
+		r.say("stop the subscriber now")
+	}
+	closed := func() bool { return l.grant != nil && l.grant.closed }
+	err := r.wait(ctx, r.now().Add(wait), func() bool { return l.left || closed() })
+	if err == nil && l.ws == nil { // the message comes over a connection of its own
+		err = r.wait(ctx, r.now().Add(r.pauseTime()/2), closed)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case closed():
+	case r.Tester == nil && !l.left:
+		r.noteAt(r.line, SubClose, verdict.Doubt, "", "not-stopped",
+			"the subscriber was still connected after %v", wait)
+	default:
+		r.noteAt(r.line, SubClose, verdict.Error, "", "no-close", "the connection ended, or the command had to be "+
+			"killed, without subscription.close of the subscription")
+	}
+	r.played[SubClose] = append(r.played[SubClose], playShutdown)
+}
+
+// endless reports whether messages come, or one is under way, for all of --timeout.
+func (r *hosting) endless(ctx context.Context, l *connection) bool {
+	for until := r.now().Add(r.Timeout); r.now().Before(until); {
+		var before, after int
+		partial := false
+		look := func(n *int) func() bool {
+			return func() bool {
+				*n, partial = r.messages, l.within
+				return false
+			}
+		}
+		_ = r.wait(ctx, r.now(), look(&before))
+		_ = r.wait(ctx, r.now().Add(r.pauseTime()/2), look(&after))
+		if before == after && !partial || ctx.Err() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// killAfter is how long a command has to end after it was asked to.
+const killAfter = 10 * time.Second
+
+// results are those of the rows that take a running subscriber.
+func (r *hosting) results() ([]verdict.Result, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	answered, missing := false, false
+	for _, token := range slices.SortedFunc(maps.Keys(r.asked), func(a, b string) int {
+		return r.asked[a].line - r.asked[b].line
+	}) {
+		q := r.asked[token]
+		answered = answered || q.replies > 0
+		if q.expected && q.replies == 0 {
+			missing = true
+			r.noteAt(q.line, q.scene.play.check, q.missing, "", "no-reply",
+				"no reply came to the question of the play %s",
+				q.scene.title())
+		}
+	}
+	if r.transport != "" && r.has(playHandshake) {
+		r.played[SubHandshake] = append(r.played[SubHandshake], playHandshake)
+	}
+	var results []verdict.Result
+	for _, rule := range SubscriberRows(r.Level) {
+		if rule.Method != verdict.Live {
+			continue
+		}
+		o, names := *r.rows[rule.ID], r.played[rule.ID]
+		silent := rule.ID == SubConsent || rule.ID == SubCancel || rule.ID == SubOrder ||
+			rule.ID == SubEnvelope && r.Level >= 2
+		switch {
+		case len(o.Findings) > 0:
+		case rule.ID == SubManifest && r.has(playManifest):
+			o = r.ofManifest()
+		case len(names) == 0 || r.aborted[rule.ID]:
+			o = verdict.Skip("not run: %s", r.unplayed(rule.ID))
+		case silent && !answered && missing:
+			o = verdict.Skip("the subscriber answered no question, so that its silence shows nothing")
+		case silent && !answered:
+			o.Doubtf(verdict.At{Path: r.Path}, "", notExercised,
+				"no question of the run was answered, so that silence shows nothing")
+		case rule.ID == SubTransport && r.Level == 1:
+			o = verdict.Pass("kept the connection; what was announced is for people to attest")
+		default:
+			o = verdict.Pass("%s over %s", strings.Join(names, ", "), r.transport)
+		}
+		result, err := resultOf(rule.ID, subscriber, o)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, result)
+	}
+	return results, nil
+}
+
+// ofManifest returns what the play manifest came to, if it has no finding. Its caller holds the lock.
+func (r *hosting) ofManifest() verdict.Outcome {
+	switch {
+	case r.transport == "" && r.withstood == 0:
+		return verdict.Skip("not run: %s", r.unplayed(SubManifest))
+	case !r.requires:
+		return verdict.Pass("the subscriber does not require signed manifests")
+	case r.withstood == len(forgeries) && r.proven:
+		return verdict.Pass("took none of %d manifests with a fault, and the one that is signed well", r.withstood)
+	}
+	var o verdict.Outcome
+	o.Doubtf(verdict.At{Path: r.Path}, "", notExercised,
+		"the subscriber asked for %d of %d manifests with a fault; it must ask again after each", r.withstood,
+		len(forgeries))
+	return o
+}
+
+// forgeries are the manifests that a subscriber must not take.
+var forgeries = []string{forgedPayload, forgedAgent, forgedNone}
+
+const (
+	forgedPayload = "a manifest that was changed after it was signed"
+	forgedAgent   = "the manifest of another agent_id"
+	forgedNone    = `a manifest with alg "none"`
+)
+
+// manifest is what the host publishes of itself.
+func (h *Host) manifest(agent string) []byte {
+	members := map[string]any{"@context": contextURL, "type": shortNamespace + producerManifest, "agent_id": agent,
+		"aaep_versions_supported": []string{version}, "conformance_levels_supported": []int{1, 2, 3}}
+	if len(h.Extensions) > 0 {
+		members["extensions_supported"] = h.Extensions
+	}
+	return marshaled(members)
+}
+
+// signManifest returns the manifest as a compact JWS, with a fault unless that is empty.
+func (r *hosting) signManifest(fault string) string {
+	agent, alg := agentID, ""
+	if fault == forgedAgent {
+		agent = "another-agent"
+	}
+	if fault == forgedNone {
+		alg = "none"
+	}
+	text, err := signJWS(r.key, alg, r.Key == nil, r.manifest(agent))
+	if err != nil {
+		panic(err) // the key is one of ParsePrivateKey
+	}
+	if fault == forgedPayload {
+		parts := strings.Split(text, ".")
+		parts[1] = base64.RawURLEncoding.EncodeToString(r.manifest(agentID + "-changed"))
+		text = strings.Join(parts, ".")
+	}
+	return text
+}

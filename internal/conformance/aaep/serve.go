@@ -1,0 +1,653 @@
+package aaep
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"golang.org/x/net/netutil"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+const (
+	specBase    = "/aaep/v1" // of appendix B; the same is served at the root, for the reference layout
+	subprotocol = "aaep.v1"  // of a WebSocket
+	goodbye     = 4000       // the code by which the host closes it
+)
+
+// connection is the connection over which a subscriber takes events.
+type connection struct {
+	out     chan packet
+	ws      *websocket.Conn // nil: server-sent events
+	done    chan struct{}   // closed when the subscriber left
+	grant   *grant          // nil: there is no subscription
+	left    bool
+	why     string // of that
+	unasked bool   // it is reported that there is no subscription
+	within  bool   // a message of the subscriber has begun, and not ended
+}
+
+// packet is an event or a message of the subscription. With read it is a question instead, whether the subscriber
+// still reads: read is closed when it does. The last packet has end.
+type packet struct {
+	id   string // of an event
+	data []byte
+	asks *posed // the question that the event asks; nil: it asks none
+	read chan struct{}
+	end  bool
+}
+
+// reason returns why the subscriber left.
+func (l *connection) reason() string {
+	if !l.left {
+		return "it sent subscription.close"
+	}
+	return l.why
+}
+
+// push sends a packet. A subscriber that does not read has left. Its caller holds the lock.
+func (r *hosting) push(l *connection, p packet) {
+	select {
+	case l.out <- p:
+	default:
+		r.leave(l, fmt.Sprintf("it has not read %d messages", maxWaiting))
+	}
+}
+
+// leave notes that a subscriber left. Its caller holds the lock.
+func (r *hosting) leave(l *connection, why string) {
+	if l.left {
+		return
+	}
+	l.left, l.why = true, why
+	close(l.done)
+	if r.link == l {
+		r.link = nil
+	}
+	if l.grant != nil && r.trial == l.grant {
+		r.resist()
+	}
+	r.signal()
+}
+
+// gone is leave for a caller that does not hold the lock.
+func (r *hosting) gone(l *connection, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leave(l, why)
+}
+
+// free reports whether no subscriber is connected. One that connects again may be quicker than the end of its last
+// connection.
+func (r *hosting) free(ctx context.Context) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if old := r.link; old != nil && !r.over {
+		r.mu.Unlock()
+		select {
+		case <-old.done:
+		case <-time.After(r.pauseTime()):
+		case <-ctx.Done():
+		}
+		r.mu.Lock()
+	}
+	return r.link == nil && !r.over
+}
+
+// attach makes a connection that of the subscriber, and reports whether it is: another one may have come first.
+func (r *hosting) attach(ctx context.Context, l *connection, g *grant) bool {
+	if !r.free(ctx) {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.link != nil || r.over {
+		return false
+	}
+	r.link, r.sign, r.transport = l, r.now(), "server-sent events"
+	if l.ws != nil {
+		r.transport = "WebSocket"
+	}
+	if g != nil {
+		r.use(l, g)
+	}
+	r.signal()
+	return true
+}
+
+// use makes a subscription that of the subscriber, and judges its request. Its caller holds the lock.
+func (r *hosting) use(l *connection, g *grant) {
+	l.grant = g
+	if g.used {
+		return
+	}
+	g.used = true
+	r.judge(SubHandshake, g.request, g.line)
+	r.declares(g.request, g.line, false)
+	if l.ws == nil && g.forged != "" {
+		r.taken(g) // it asks for the events
+	}
+}
+
+// judge judges the members of a message of the subscriber. Its caller holds the lock.
+func (r *hosting) judge(check string, m *message, line int) {
+	judgeMembers(0, m.name, membersOf[m.name], m.members, "", func(_ int, severity verdict.Severity, pointer, code,
+		format string, args ...any) noted {
+		return noted{r.noteAt(line, check, severity, pointer, code, format, args...)}
+	})
+}
+
+// declares judges whether capabilities say that the subscriber can reply. A renegotiation may leave that out. Its
+// caller holds the lock.
+func (r *hosting) declares(m *message, line int, again bool) {
+	inner, is := m.members["capabilities"].(map[string]any)
+	v, there := inner["supports_confirmation_reply"]
+	if !is || v == true || again && !there {
+		return
+	}
+	what := "is missing from the capabilities"
+	if there {
+		what = "is " + show(v)
+	}
+	r.noteAt(line, SubReply, verdict.Error, "/capabilities", "no-reply-capability",
+		"supports_confirmation_reply %s; expected true", what)
+}
+
+// serve serves subscribers until the function that it returns is called.
+func (r *hosting) serve(ctx context.Context, l net.Listener) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	mux := http.NewServeMux()
+	var sockets sync.WaitGroup
+	for _, base := range []string{"", specBase} {
+		mux.HandleFunc("GET "+base+"/events", r.serveEvents)
+		mux.HandleFunc("POST "+base+"/subscriptions", func(w http.ResponseWriter, q *http.Request) {
+			r.serveMessage(w, q, http.StatusCreated, base)
+		})
+		mux.HandleFunc("POST "+base+"/replies", func(w http.ResponseWriter, q *http.Request) {
+			r.serveMessage(w, q, http.StatusNoContent, base)
+		})
+		mux.HandleFunc("POST "+base+"/messages", func(w http.ResponseWriter, q *http.Request) {
+			r.serveMessage(w, q, http.StatusOK, base)
+		})
+		mux.HandleFunc("POST "+base+"/sessions", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusAccepted) // sessions begin by themselves
+		})
+		mux.HandleFunc("GET "+base+"/ws", func(w http.ResponseWriter, q *http.Request) {
+			sockets.Add(1)
+			defer sockets.Done()
+			r.serveSocket(ctx, w, q)
+		})
+	}
+	mux.HandleFunc("GET /.well-known/aaep-manifest.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(r.manifest(agentID))
+	})
+	server := &http.Server{Handler: http.NewCrossOriginProtection().Handler(mux), ReadHeaderTimeout: r.Timeout,
+		IdleTimeout: r.Timeout, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0),
+		BaseContext: func(net.Listener) context.Context { return ctx }}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(netutil.LimitListener(narrow{l}, maxConnections))
+	}()
+	return func() {
+		r.mu.Lock()
+		r.over = true
+		link := r.link
+		if link != nil {
+			r.push(link, packet{end: true})
+		}
+		r.mu.Unlock()
+		if link != nil {
+			select {
+			case <-link.done:
+			case <-time.After(r.pauseTime()):
+			}
+		}
+		cancel()
+		_ = server.Close()
+		sockets.Wait()
+		<-ended
+	}
+}
+
+// serveMessage takes a message that comes by a request of its own. The status is that of an answer without a message.
+func (r *hosting) serveMessage(w http.ResponseWriter, q *http.Request, status int, base string) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(r.Timeout))
+	data, err := capped.ReadAll(q.Body, MaxMessage)
+	if err != nil {
+		r.mu.Lock()
+		r.refusal = "a message has more than 1 MiB, or does not end"
+		r.mu.Unlock()
+		http.Error(w, "the message has more than 1 MiB, or does not end", http.StatusRequestEntityTooLarge)
+		return
+	}
+	asks := status == http.StatusCreated
+	answer, taken := r.receive(nil, data, asks)
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case asks && answer.grant != nil:
+		w.Header().Set("Location", base+"/events?subscription_id="+answer.grant.id)
+		w.WriteHeader(http.StatusCreated)
+	case asks && answer.data != nil:
+		w.WriteHeader(http.StatusConflict)
+	case !taken:
+		http.Error(w, "the message is not taken", http.StatusBadRequest)
+		return
+	case answer.data == nil && status == http.StatusOK:
+		answer.data = []byte(`{"status":"received"}`)
+	case answer.data == nil:
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	_, _ = w.Write(answer.data)
+}
+
+// refuse refuses a connection.
+func (r *hosting) refuse(w http.ResponseWriter, status int, why string) {
+	r.mu.Lock()
+	r.refusal = why
+	r.mu.Unlock()
+	http.Error(w, why, status)
+}
+
+const (
+	oneAtATime     = "another subscriber is connected"
+	padding        = 1 << 20 // bytes that no buffers on the way hold
+	maxConnections = 32
+)
+
+// serveEvents serves server-sent events.
+func (r *hosting) serveEvents(w http.ResponseWriter, q *http.Request) {
+	id := q.URL.Query().Get("subscription_id")
+	r.mu.Lock()
+	g := r.granted[id]
+	r.mu.Unlock()
+	switch {
+	case id != "" && g == nil:
+		r.refuse(w, http.StatusNotFound, "the subscription is not known")
+		return
+	case g != nil && g.closed:
+		r.refuse(w, http.StatusGone, "the subscription is closed")
+		return
+	}
+	l := &connection{out: make(chan packet, maxWaiting), done: make(chan struct{})}
+	if !r.attach(q.Context(), l, g) {
+		r.refuse(w, http.StatusConflict, oneAtATime)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	send := http.NewResponseController(w)
+	write := func(text []byte) bool {
+		_ = send.SetWriteDeadline(time.Now().Add(r.Timeout))
+		_, err := w.Write(text)
+		if err = errors.Join(err, send.Flush()); err == nil {
+			return true
+		}
+		r.gone(l, "it did not read its events: "+err.Error())
+		return false
+	}
+	for ok := write([]byte(": connected\n\n")); ok; {
+		select {
+		case p := <-l.out:
+			switch {
+			case p.end:
+				r.gone(l, "")
+				return
+			case p.read != nil:
+				comments := bytes.Repeat(append(append([]byte(": "), bytes.Repeat([]byte{'.'}, 1021)...), '\n'), 64)
+				for n := 0; ok && n < padding; n += len(comments) {
+					ok = write(comments)
+				}
+				if ok {
+					close(p.read)
+				}
+			default:
+				text := fmt.Appendf(nil, "event: aaep.event\n")
+				if p.id != "" {
+					text = fmt.Appendf(text, "id: %s\n", p.id)
+				}
+				ok = write(fmt.Appendf(text, "data: %s\n\n", p.data))
+			}
+		case <-l.done:
+			return
+		case <-q.Context().Done():
+			r.gone(l, "it closed the connection")
+			return
+		}
+	}
+}
+
+// serveSocket serves a WebSocket.
+func (r *hosting) serveSocket(ctx context.Context, w http.ResponseWriter, q *http.Request) {
+	offered := func(protocol string) bool { return strings.EqualFold(strings.TrimSpace(protocol), subprotocol) }
+	found := false
+	for _, header := range q.Header.Values("Sec-WebSocket-Protocol") {
+		for protocol := range strings.SplitSeq(header, ",") {
+			found = found || offered(protocol)
+		}
+	}
+	if !found {
+		r.refuse(w, http.StatusBadRequest, "the WebSocket does not offer the subprotocol "+subprotocol)
+		return
+	}
+	l := &connection{out: make(chan packet, maxWaiting), done: make(chan struct{})}
+	if !r.free(q.Context()) {
+		r.refuse(w, http.StatusConflict, oneAtATime)
+		return
+	}
+	c, err := websocket.Accept(w, q, &websocket.AcceptOptions{Subprotocols: []string{subprotocol},
+		CompressionMode: websocket.CompressionDisabled})
+	if err != nil {
+		r.mu.Lock()
+		r.refusal = err.Error()
+		r.mu.Unlock()
+		return
+	}
+	defer c.CloseNow()
+	c.SetReadLimit(MaxMessage)
+	l.ws = c
+	if !r.attach(ctx, l, nil) {
+		_ = c.Close(websocket.StatusTryAgainLater, oneAtATime)
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var writer sync.WaitGroup
+	writer.Go(func() { r.write(ctx, l) })
+	defer writer.Wait()
+	defer cancel()
+	for {
+		kind, from, err := c.Reader(ctx)
+		var data []byte
+		if err == nil {
+			r.within(l, true)
+			data, err = io.ReadAll(from)
+			r.within(l, false)
+		}
+		switch {
+		case err != nil && (websocket.CloseStatus(err) >= 0 || errors.Is(err, io.EOF)):
+			r.gone(l, "it closed the connection")
+			return
+		case err != nil:
+			r.gone(l, "its connection broke: "+err.Error())
+			return
+		case kind != websocket.MessageText:
+			r.gone(l, "it sent a binary message; expected text")
+			return
+		}
+		answer, _ := r.receive(l, data, true)
+		r.mu.Lock()
+		left := l.left
+		if answer.data != nil && !left {
+			r.push(l, packet{data: answer.data})
+		}
+		r.mu.Unlock()
+		if left {
+			return
+		}
+	}
+}
+
+// within notes that a message of a subscriber has begun or ended.
+func (r *hosting) within(l *connection, begun bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l.within = begun
+}
+
+// write writes to a WebSocket until its subscriber leaves or the run ends.
+func (r *hosting) write(ctx context.Context, l *connection) {
+	for {
+		select {
+		case <-l.done:
+			return
+		case p := <-l.out:
+			within, cancel := context.WithTimeout(ctx, r.Timeout)
+			var err error
+			switch {
+			case p.end:
+				_ = l.ws.Close(goodbye, "the run has ended")
+				r.gone(l, "")
+			case p.read != nil:
+				if err = l.ws.Ping(within); err == nil {
+					close(p.read)
+				}
+			default:
+				err = l.ws.Write(within, websocket.MessageText, p.data)
+			}
+			cancel()
+			if err != nil {
+				r.gone(l, "it did not read its events: "+err.Error())
+				_ = l.ws.CloseNow()
+			}
+		}
+	}
+}
+
+// reads reports whether the subscriber reads all that was sent, within a time.
+func (r *hosting) reads(l *connection) bool {
+	read := make(chan struct{})
+	r.mu.Lock()
+	r.push(l, packet{read: read})
+	r.mu.Unlock()
+	select {
+	case <-read:
+		return true
+	case <-l.done:
+	case <-time.After(r.Timeout):
+	}
+	return false
+}
+
+// narrow is a listener whose connections keep little of what is not read, so that it shows soon.
+type narrow struct{ net.Listener }
+
+func (n narrow) Accept() (net.Conn, error) {
+	c, err := n.Listener.Accept()
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(64 << 10)
+	}
+	return c, err
+}
+
+// answer is what the host answers to a message of the subscriber.
+type answer struct {
+	data  []byte // nil: no message
+	grant *grant // of a request; nil: it was rejected
+}
+
+// receive takes a message that came over a link, or by a request of its own if that is nil. It reports whether the
+// message counts: it may be another subscriber's, or nothing that can be read.
+func (r *hosting) receive(l *connection, data []byte, asks bool) (a answer, counts bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.signal()
+	document, err := strict.Parse("", data, limits)
+	var m *message
+	if err == nil && isObject(document.Root) {
+		m = newMessage(place{}, document.Root.(map[string]any))
+	}
+	if r.over || r.strange(l, m) {
+		if !r.over && m != nil && asks && m.name == subscriptionRequested {
+			return r.request(nil, m, 0), true
+		}
+		return a, false
+	}
+	r.sign = r.now()
+	r.received, r.messages = r.received+len(data), r.messages+1
+	if r.received > maxReceived || r.messages > maxMessages {
+		if l = r.link; l != nil {
+			r.noteAt(r.line, SubTransport, verdict.Error, "", "stream-too-large",
+				"the subscriber sent more than %d messages or %d MiB", maxMessages, maxReceived>>20)
+			r.full = true
+			r.leave(l, "it sent too much")
+		}
+		return a, false
+	}
+	r.record(subscriber, data)
+	switch {
+	case m == nil:
+		what := "not a JSON object"
+		if err != nil {
+			what = err.Error()
+		}
+		r.noteAt(r.line, SubReply, verdict.Error, "", "not-an-object", "a message of the subscriber cannot be read: %s",
+			what)
+		return a, false
+	case m.foreign:
+		return a, true
+	}
+	switch m.name {
+	case subscriptionRequested:
+		if !asks {
+			return a, false
+		}
+		r.resist() // it asks again
+		a = r.request(l, m, r.line)
+		r.record(producer, a.data)
+		if l != nil && a.grant != nil {
+			r.use(l, a.grant)
+		}
+		return a, true
+	case subscriptionRenegotiated:
+		return r.renegotiate(m)
+	case subscriptionClosed:
+		r.judge(SubHandshake, m, r.line)
+		g := r.granted[m.text("subscription_id")]
+		if g == nil {
+			return a, false
+		}
+		if g.closed = true; g == r.trial {
+			r.resist()
+		} else if g.signed && !r.proven {
+			r.refuses()
+		}
+		return a, true
+	case confirmationReply, clarificationReply:
+		return a, r.reply(m)
+	}
+	return a, false
+}
+
+// strange reports whether a message is not the subscriber's: it came by another way than the subscriber's messages, or
+// names the subscription of another. Its caller holds the lock.
+func (r *hosting) strange(l *connection, m *message) bool {
+	switch {
+	case l != nil || r.link == nil:
+		return false
+	case r.link.ws != nil:
+		return true
+	case m == nil:
+		return false
+	case m.name == subscriptionRequested:
+		return true
+	}
+	g := r.granted[m.text("subscription_id")]
+	return g != nil && !g.used
+}
+
+// request answers a request. Its line is that of the capture, 0 if it is not there. Its caller holds the lock.
+func (r *hosting) request(l *connection, m *message, line int) (a answer) {
+	if len(r.granted) >= maxRequests {
+		return answer{data: marshaled(map[string]any{"type": subscriptionRejected, "reason_code": "rate_limit",
+			"reason_message": fmt.Sprintf("The run has had %d subscriptions.", maxRequests)})}
+	}
+	inner, _ := m.members["capabilities"].(map[string]any)
+	g := &grant{id: fmt.Sprintf("sub_%sx%d", r.run, len(r.granted)+1), request: m, line: line,
+		asked: maps.Clone(inner)}
+	r.granted[g.id] = g
+	fault := ""
+	if inner["accept_signed_manifests_only"] == true {
+		if r.requires = true; len(r.forgeries) > 0 && line > 0 {
+			fault, r.forgeries = r.forgeries[0], r.forgeries[1:]
+			r.trial = g
+		}
+		g.forged, g.signed = fault, fault == ""
+	}
+	return answer{r.accept(g), g}
+}
+
+// accept returns the message that accepts a subscription by its terms, which it sets. Its caller holds the lock.
+func (r *hosting) accept(g *grant) []byte {
+	honors := map[string]any{}
+	for _, c := range capabilities {
+		if v, there := g.asked[c.name]; there && c.value.holds(v) {
+			honors[c.name] = v
+		}
+	}
+	if r.Level >= 3 { // less than was requested
+		lower := int64(10)
+		if asked, ok := integer(honors["max_events_per_second"]); ok {
+			lower = max(asked/2, 1)
+		}
+		honors["max_events_per_second"] = lower
+	}
+	message := marshaled(map[string]any{"honored_capabilities": honors})
+	again, err := strict.Parse("", message, limits)
+	if err != nil {
+		panic(err) // members that were read so
+	}
+	g.honored = defaults().with(strict.Member(again.Root, "honored_capabilities").(map[string]any))
+	g.bucket, g.filled = float64(g.honored.rate), r.now()
+	accepted := map[string]any{"type": subscriptionAccepted, "subscription_id": g.id, "aaep_version": version,
+		"producer": map[string]any{"agent_id": agentID}, "honored_capabilities": honors}
+	if g.forged != "" || g.signed {
+		accepted["signed_manifest"] = r.signManifest(g.forged)
+	} else {
+		accepted["manifest_uri"] = r.endpoint + "/.well-known/aaep-manifest.json"
+	}
+	return marshaled(accepted)
+}
+
+// renegotiate answers a renegotiation. Its caller holds the lock.
+func (r *hosting) renegotiate(m *message) (a answer, counts bool) {
+	r.judge(SubHandshake, m, r.line)
+	r.declares(m, r.line, true)
+	g := r.granted[m.text("subscription_id")]
+	if g == nil {
+		a.data = marshaled(map[string]any{"type": subscriptionRejected, "reason_code": "unknown",
+			"reason_message": "The subscription is not known."})
+	} else {
+		inner, _ := m.members["capabilities"].(map[string]any)
+		if g.asked == nil {
+			g.asked = map[string]any{}
+		}
+		maps.Copy(g.asked, inner)
+		a.data = r.accept(g)
+	}
+	r.record(producer, a.data)
+	return a, true
+}
+
+// reply judges an answer to a question. Its caller holds the lock.
+func (r *hosting) reply(m *message) (counts bool) {
+	r.judge(SubReply, m, r.line)
+	token, id := m.text("reply_token"), m.text("subscription_id")
+	q := r.asked[token]
+	if q == nil {
+		if isID(token, "rpl_") {
+			r.noteAt(r.line, SubReply, verdict.Error, "/reply_token", "token-unknown",
+				"reply_token is %s, which no question of the run has", show(token))
+		}
+		return false
+	}
+	if l := q.scene.link; l.grant != nil && isID(id, "sub_") && id != l.grant.id {
+		r.noteAt(r.line, SubReply, verdict.Error, "/subscription_id", "other-subscription",
+			"subscription_id is %s; expected %s", show(id), show(l.grant.id))
+	}
+	return r.answered(q, m)
+}

@@ -1,0 +1,185 @@
+package conformancecmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
+)
+
+// aaepSubscriber is what conformance aaep subscriber is told.
+type aaepSubscriber struct {
+	conformanceFlags
+	listen, scenario, capture, manifestKey string
+	level                                  int
+	seed                                   uint32
+	timeout, budget                        time.Duration
+	extensions                             []string
+}
+
+func newAAEPSubscriber(sys frame.IO, p *Protocol) *cobra.Command {
+	var o aaepSubscriber
+	c := &cobra.Command{
+		Use:   "subscriber --listen ADDR [-- COMMAND ARG…]",
+		Short: "play a producer for a subscriber, and judge what it does",
+		Long: `subscriber serves events on a loopback or private address: server-sent events and replies
+below /aaep/v1, a WebSocket at /aaep/v1/ws. Its questions say what the tester does. A
+command after -- is started without a shell, with AAEP_ENDPOINT in its environment, and
+ended with its children. Without a command a person connects the subscriber and answers.
+A scenario file is a YAML list of {name, play}; without one each play of the level is
+played once, in random order.`,
+		Example: "  oap-gate conformance aaep subscriber --listen 127.0.0.1:8080 --level 2\n" +
+			"  oap-gate conformance aaep subscriber --listen 127.0.0.1:0 --level 3 -- ./reader --test",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && c.ArgsLenAtDash() != 0 {
+				return remedy.Errorf("write the command after --, as in -- "+plain.Cut(args[0], 40),
+					"subscriber takes no argument before --")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(func() (*conformance, error) {
+				if !cmd.Flags().Changed("seed") {
+					o.seed = rand.Uint32()
+				}
+				return o.judge(cmd.Context(), sys, args)
+			})
+		},
+	}
+	o.bind(c, sys, p, false)
+	f := c.Flags()
+	f.StringVar(&o.listen, "listen", "", "loopback or private `ADDR` to serve on, HOST:PORT; port 0 is a free one")
+	f.IntVar(&o.level, "level", 1, "1 to 3; each includes those below")
+	f.StringVar(&o.scenario, "scenario", "", "YAML `FILE` of the plays to play, in that order")
+	f.Uint32Var(&o.seed, "seed", 0, "of the random order of plays; default: a random one, which the report names")
+	f.StringSliceVar(&o.extensions, "extensions", nil,
+		"extensions_supported of the manifest: a `URI` or several, joined by commas")
+	f.StringVar(&o.manifestKey, "manifest-key", "",
+		"PEM `FILE` of the private key that signs the manifest; default: a new key, in its header; level 3")
+	f.StringVar(&o.capture, "capture", "", "write all that passes to this `FILE`, as frames, one a line")
+	frame.DurationVar(f, &o.timeout, "timeout", "15s", "of each question in whole seconds, and for a connection")
+	frame.DurationVar(f, &o.budget, "budget", "10m", "for the whole run; 0: no end")
+	return c
+}
+
+// check refuses what no run could use, and returns where to listen.
+func (o *aaepSubscriber) check() (at netip.AddrPort, err error) {
+	return at, remedy.First(
+		func() (err error) { at, err = listenAddress(o.listen); return err },
+		func() error { return checkLevel(o.level) },
+		func() error { return checkExtensions(o.extensions) },
+		func() error {
+			if o.timeout < 5*time.Second || o.timeout > 24*time.Hour || o.timeout%time.Second != 0 {
+				return remedy.Errorf("use whole seconds, such as 15s",
+					"--timeout is %s; expected whole seconds from 5s to 24h", plain.Span(o.timeout))
+			}
+			return nil
+		},
+		func() error {
+			if o.manifestKey != "" && o.level < 3 {
+				return remedy.Errorf("give --level 3 too", "--manifest-key is for level 3, --level is %d", o.level)
+			}
+			return nil
+		},
+		func() error { return o.Place(nil, [][2]string{{"--capture", o.capture}}, nil) })
+}
+
+// listenAddress returns the loopback or private address of HOST:PORT.
+func listenAddress(text string) (netip.AddrPort, error) {
+	const form = "write it like 127.0.0.1:8080, or 127.0.0.1:0 for a free port"
+	if text == "" {
+		return netip.AddrPort{}, remedy.Errorf(form, "subscriber requires --listen")
+	}
+	host, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return netip.AddrPort{}, remedy.Errorf(form, "--listen %q is not HOST:PORT", plain.Cut(text, 80))
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return netip.AddrPort{}, remedy.Errorf(form, "--listen %q has no port number", plain.Cut(text, 80))
+	}
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	at, err := netip.ParseAddr(host)
+	if at = at.Unmap(); err != nil || !at.IsLoopback() && !at.IsPrivate() {
+		return netip.AddrPort{}, remedy.Errorf(form, "--listen %q is not a loopback or private address",
+			plain.Cut(text, 80))
+	}
+	return netip.AddrPortFrom(at, uint16(number)), nil
+}
+
+func (o *aaepSubscriber) judge(ctx context.Context, sys frame.IO, command []string) (*conformance, error) {
+	at, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	host := &aaep.Host{Level: o.level, Seed: uint64(o.seed), Timeout: o.timeout, Path: o.capture,
+		Extensions: o.extensions, Say: func(text string) { fmt.Fprintln(sys.Stderr, plain.Line(text)) }}
+	if host.Path == "" {
+		host.Path = "subscriber"
+	}
+	if o.scenario != "" {
+		data, err := capped.ReadFile(o.scenario, aaep.MaxScenarioFile)
+		if err == nil {
+			host.Plays, err = aaep.ReadPlays(o.scenario, data, o.level)
+		}
+		if err != nil {
+			return nil, remedy.Errorf("give a YAML list of {name, play}: see docs/conformance.md",
+				"reading --scenario: %v", err)
+		}
+	}
+	if o.manifestKey != "" {
+		data, err := capped.ReadFile(o.manifestKey, aaep.MaxKey)
+		if err == nil {
+			host.Key, err = aaep.ParsePrivateKey(data)
+		}
+		if err != nil {
+			return nil, remedy.Errorf("give a PEM file of a P-256, RSA or Ed25519 private key",
+				"reading --manifest-key: %v", err)
+		}
+	}
+	if len(command) > 0 {
+		host.Tester = &tester{args: command, stderr: sys.Stderr}
+	}
+	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(at))
+	if err != nil {
+		return nil, remedy.With(fmt.Errorf("listening: %w", err), "name an address of this machine and a free port")
+	}
+	defer l.Close()
+	if o.budget > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.budget)
+		defer cancel()
+	}
+	var kept blocks
+	if o.capture != "" {
+		host.Capture = &kept
+	}
+	results, err := host.Run(ctx, l)
+	if o.capture != "" {
+		if err := atomicfile.Write(o.capture, bytes.Join(kept, nil), 0o666); err != nil {
+			return nil, remedy.With(fmt.Errorf("writing --capture: %w", err), remedy.Writable)
+		}
+	}
+	chosen := host.Chosen()
+	if len(o.extensions) > 0 {
+		chosen += ", extensions " + strings.Join(o.extensions, " ")
+	}
+	return &conformance{subject: "subscriber", rows: aaep.SubscriberRows(o.level), results: results, level: o.level,
+		chosen: chosen}, err
+}
