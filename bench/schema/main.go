@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 )
@@ -132,7 +133,7 @@ func ajv(texts [][]byte, modules string) (result, error) {
 	for i, text := range texts {
 		lines[i] = string(text)
 	}
-	in, err := json.Marshal(map[string]any{"schema": string(schema.Text("listing")), "rounds": rounds, "texts": lines})
+	in, err := json.Marshal(map[string]any{"schema": string(schemas.Text("listing")), "rounds": rounds, "texts": lines})
 	if err != nil {
 		return r, err
 	}

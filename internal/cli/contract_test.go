@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -187,9 +188,9 @@ func readsEnvironment(f ast.Expr) bool {
 
 // schemaMembers returns each member of each printed schema, with the values that it may have if they are listed.
 func schemaMembers(t *testing.T) (names []string) {
-	for _, name := range schemaNames {
+	for _, name := range schemas.Names {
 		var schema map[string]any
-		if err := json.Unmarshal(schemaText(name), &schema); err != nil {
+		if err := json.Unmarshal(schemas.Text(name), &schema); err != nil {
 			t.Fatalf("schema %s: %v", name, err)
 		}
 		found := memberNames("json "+name+" ", schema, follow(schema, schema))

@@ -16,74 +16,36 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
-	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
-
-var schemaNames = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy",
-	"repo-config", "verification-report", "listings", "mirror-state", "proof-report", aaep.EventSchema,
-	aaep.ReplySchema, aaep.SubscriptionSchema, aaep.ManifestSchema}
-
-const schemaBase = "https://github.com/openagentprotocol-OAP/oap-gate/schemas/"
 
 func newSchema(sys frame.IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schema NAME",
-		Short: "print a JSON Schema: " + strings.Join(schemaNames, ", ") + "; or compare two",
+		Short: "print a JSON Schema: " + strings.Join(schemas.Names, ", ") + "; or compare two",
 		Example: "  oap-gate schema listing\n  oap-gate schema report > report.schema.json\n" +
 			"  oap-gate schema diff old.schema.json new.schema.json",
-		ValidArgs: schemaNames,
+		ValidArgs: schemas.Names,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 || !slices.Contains(schemaNames, args[0]) {
-				return remedy.Errorf("the schemas are "+strings.Join(schemaNames, ", "),
+			if len(args) != 1 || !slices.Contains(schemas.Names, args[0]) {
+				return remedy.Errorf("the schemas are "+strings.Join(schemas.Names, ", "),
 					"schema wants the name of one schema")
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			_, err := sys.Stdout.Write(append([]byte(strings.TrimSpace(string(schemaText(args[0])))), '\n'))
+			_, err := sys.Stdout.Write(schemas.Text(args[0]))
 			return err
 		},
 	}
 	c.AddCommand(newSchemaDiff(sys))
 	return c
-}
-
-func schemaText(name string) []byte {
-	switch name {
-	case "report":
-		return report.Schema()
-	case "bundle":
-		return evidence.BundleSchema()
-	case "verification-report":
-		return jsonschema.Reflect(verify.Report{}, schemaBase+"verification-report.v1.json",
-			"Verification Report (RFC 0019 section 6)")
-	case "repo-config":
-		return jsonschema.Reflect(repoconfig.Config{}, schemaBase+"repo-config.v1.json",
-			"protections of an OAP registry")
-	case "listings":
-		return listing.RowsSchema(schemaBase + "listings.v1.json")
-	case "proof-report":
-		return prove.ReportSchema(schemaBase + "proof-report.v1.json")
-	case aaep.EventSchema, aaep.ReplySchema, aaep.SubscriptionSchema, aaep.ManifestSchema:
-		return aaep.Schema(name, schemaBase+name+".v1.json")
-	case "mirror-state":
-		return mirrorstate.Schema(schemaBase + "mirror-state.v1.json")
-	}
-	return jsonschema.Text(name)
 }
 
 func newSchemaDiff(sys frame.IO) *cobra.Command {

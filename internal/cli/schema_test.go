@@ -11,13 +11,14 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // matches checks a text against a schema that the program prints.
 func matches(t *testing.T, name string, text []byte) {
 	t.Helper()
-	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaText(name)))
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemas.Text(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestPrintedSchemas(t *testing.T) {
 	written := map[string][]string{"bundle": {"check.bundle", "audit.bundle", "verify.bundle"},
 		"report": {"check.report", "audit.report", "error.report"}, "listings": {"listings"},
 		"verification-report": {"verify.report", "refused.report"}}
-	for _, name := range schemaNames {
+	for _, name := range schemas.Names {
 		var out bytes.Buffer
 		if code := Main([]string{"schema", name}, frame.IO{Stdout: &out, Stderr: io.Discard, Getenv: none}); code != 0 {
 			t.Fatalf("schema %s: exit status %d", name, code)
@@ -103,7 +104,7 @@ func TestPrintedSchemas(t *testing.T) {
 // TestVerificationReportIsDescribed checks that each member of the Verification Report has a description.
 func TestVerificationReportIsDescribed(t *testing.T) {
 	var root map[string]any
-	if err := json.Unmarshal(schemaText("verification-report"), &root); err != nil {
+	if err := json.Unmarshal(schemas.Text("verification-report"), &root); err != nil {
 		t.Fatal(err)
 	}
 	members := 0

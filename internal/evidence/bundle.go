@@ -19,7 +19,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -190,8 +189,8 @@ type Compared struct {
 	File *verdict.CheckpointFile `json:"checkpoint_file,omitempty"` // what became of it
 }
 
-// bundleJSON and observationJSON spell a bundle. Members stand in this order.
-type bundleJSON struct {
+// BundleJSON is a bundle as it is written, with its members in this order.
+type BundleJSON struct {
 	Version   int          `json:"version" jsonschema:"enum=2"`
 	Tool      verdict.Tool `json:"tool"`
 	Mode      string       `json:"mode"`
@@ -228,7 +227,7 @@ type observationJSON struct {
 
 // Encode is the bundle's text, the same for the same bundle; observations are sorted by request.
 func (b *Bundle) Encode() []byte {
-	out := bundleJSON{BundleVersion, b.Tool, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
+	out := BundleJSON{BundleVersion, b.Tool, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
 		b.Flags, b.Compared, b.SuffixList, make([]observationJSON, 0, len(b.Observations)), b.NotReached}
 	for _, o := range Sorted(b.Observations) {
 		written := observationJSON{o.Protocol, o.Target, o.MaxBytes, o.State.String(), o.Code, o.Message, o.Status,
@@ -558,10 +557,4 @@ func (r *bundleReader) version1(v any, b *Bundle) {
 			r.fail("/flags/compared", "what was compared: %v", err)
 		}
 	}
-}
-
-// BundleSchema is the JSON Schema of a bundle's text.
-func BundleSchema() []byte {
-	return schema.Reflect(bundleJSON{}, "https://github.com/openagentprotocol-OAP/oap-gate/schemas/bundle.v2.json",
-		"oap-gate evidence bundle")
 }

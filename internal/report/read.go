@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -27,20 +28,20 @@ var (
 func compiledAt(part string) func() *jsonschema.Schema {
 	return sync.OnceValue(func() *jsonschema.Schema {
 		var document any
-		if err := json.Unmarshal(Schema(), &document); err != nil {
+		if err := json.Unmarshal(schemas.Text("report"), &document); err != nil {
 			panic(err) // the program's own text
 		}
 		c := jsonschema.NewCompiler()
 		c.AssertFormat()
-		if err := c.AddResource(SchemaID, document); err != nil {
+		if err := c.AddResource(schemas.ID("report"), document); err != nil {
 			panic(err)
 		}
-		return c.MustCompile(SchemaID + part)
+		return c.MustCompile(schemas.ID("report") + part)
 	})
 }
 
-// Read takes a JSON report that a stranger may have made: strict JSON, valid under the schema that Schema
-// gives. name is what errors call it.
+// Read takes a JSON report that a stranger may have made: strict JSON, valid under the schema
+// report. name is what errors call it.
 func Read(name string, data []byte) (*verdict.Report, error) {
 	doc, err := strict.Parse(name, data, limits(len(data)))
 	if err != nil {

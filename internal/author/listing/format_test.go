@@ -8,9 +8,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -19,12 +19,12 @@ func TestOrders(t *testing.T) {
 	names := map[registry.Kind]string{registry.KindListing: "listing", registry.KindPeerWitness: "listing",
 		registry.KindRevocation: "revocation", registry.KindWorkflowAnchor: "workflow-anchor"}
 	for kind, name := range names {
-		all, err := members(schema.Text(name))
+		all, err := members(schemas.Text(name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		properties := all[find(all, "properties")]
-		all, err = members(schema.Text(name)[properties.value:properties.end])
+		all, err = members(schemas.Text(name)[properties.value:properties.end])
 		if err != nil {
 			t.Fatal(err)
 		}

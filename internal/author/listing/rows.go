@@ -9,7 +9,6 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -45,9 +44,6 @@ const StatusRefused = "refused"
 // listing at all is invalid.
 var Statuses = []string{verdict.StatusValid, verdict.StatusProvisional, verdict.StatusExpiring, verdict.StatusExpired,
 	verdict.StatusRevoked, StatusRefused, verdict.StatusInvalid}
-
-// RowsSchema is the JSON Schema of Rows.
-func RowsSchema(id string) []byte { return schema.Reflect(Rows{}, id, "listings of an OAP registry") }
 
 // Read reads the listings of a commit, as of a time. Records that were refused, by their paths, count for nothing.
 // Errors are of reading the repository.

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
@@ -15,8 +16,7 @@ import (
 
 // The JSON Schema that is printed and the reader agree, but for what a schema cannot say.
 func TestSchemaAgreesWithTheReader(t *testing.T) {
-	s, err := schema.Compile("repo-config", schema.Reflect(repoconfig.Config{}, "https://example.org/repo-config.json",
-		"repo-config"))
+	s, err := schema.Compile("repo-config", schemas.Text("repo-config"))
 	if err != nil {
 		t.Fatal(err)
 	}

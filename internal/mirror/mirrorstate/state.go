@@ -20,7 +20,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -99,11 +98,6 @@ const (
 	maxBackdated = 1000
 	maxBytes     = 64 << 20 // room for a refused path for each of 100,000 listings, of two tips
 )
-
-// Schema returns the JSON Schema of a State.
-func Schema(id string) []byte {
-	return schema.Reflect(State{}, id, "state of a mirror of an OAP registry")
-}
 
 // Codes explains the codes of this package's errors.
 var Codes = []strict.Code{

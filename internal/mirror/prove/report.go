@@ -8,7 +8,6 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -34,11 +33,6 @@ type Report struct {
 	Cosigned      int        `json:"cosigned" jsonschema:"description=witnesses of the policy that cosigned"`
 	Witnesses     int        `json:"witnesses" jsonschema:"description=of the policy"`
 	Log           string     `json:"log,omitempty" jsonschema:"description=verifier key that signed"`
-}
-
-// ReportSchema returns the JSON Schema of a Report.
-func ReportSchema(id string) []byte {
-	return schema.Reflect(Report{}, id, "check of a proof of a listing")
 }
 
 // NewReport returns the report of a check that ended with a refusal, nil for none.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -258,7 +259,7 @@ func TestAjvDocuments(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	in := ajvInput{Schemas: map[string]string{}, Documents: map[string][]string{}}
 	for _, name := range slices.Sorted(maps.Keys(seeds)) {
-		in.Schemas[name] = string(Text(name))
+		in.Schemas[name] = string(schemas.Text(name))
 		in.Documents[name] = mutants(t, r, seeds[name], 3000)
 	}
 	out := askAjv(t, folder, in)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 )
 
 // publishedFolders names folders, as PATH does, with the schemas that the registry and the specification publish.
@@ -48,7 +50,7 @@ func structure(t *testing.T, text []byte) any {
 func TestBuiltinStructure(t *testing.T) {
 	for name, want := range published {
 		t.Run(name, func(t *testing.T) {
-			got := structure(t, Text(name))
+			got := structure(t, schemas.Text(name))
 			text, err := json.Marshal(got)
 			if err != nil {
 				t.Fatal(err)
@@ -83,7 +85,7 @@ func TestBuiltinNames(t *testing.T) {
 		t.Errorf("%d names for %d built-in schemas", len(Names), len(builtins))
 	}
 	for _, name := range Names {
-		text := Text(name)
+		text := schemas.Text(name)
 		again, err := Compile(name, text)
 		if err != nil || Builtin(name) == nil {
 			t.Fatalf("%s: %v", name, err)
@@ -92,33 +94,7 @@ func TestBuiltinNames(t *testing.T) {
 			t.Errorf("%s: fast path is %v", name, again.fast)
 		}
 	}
-	if Builtin("manifest") != nil || Text("manifest") != nil {
+	if Builtin("manifest") != nil || schemas.Text("manifest") != nil {
 		t.Error("there is a schema of a name that is not listed")
-	}
-}
-
-func TestReflect(t *testing.T) {
-	type inner struct {
-		N int `json:"n" jsonschema:"minimum=1"`
-	}
-	type outer struct {
-		Name  string  `json:"name"`
-		Inner []inner `json:"inner,omitempty"`
-	}
-	s, err := Compile("x", Reflect(outer{}, "https://example.org/x.json", "X"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v := s.Validate(map[string]any{"name": "a", "inner": []any{map[string]any{"n": json.Number("1")}}}); v != nil {
-		t.Errorf("valid document: %v", v)
-	}
-	want := []Violation{
-		{"/inner/0/n", "minimum", "is 0, at least 1 is required"},
-		{"/name", "type", "is null, a string is required"},
-		{"/x", "additionalProperties", `"x" is no member that is allowed here`},
-	}
-	got := s.Validate(map[string]any{"name": nil, "x": true, "inner": []any{map[string]any{"n": 0}}})
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -42,7 +43,7 @@ func FuzzValidate(f *testing.F) {
 // FuzzCompile holds that no schema makes Compile or Validate panic or hang.
 func FuzzCompile(f *testing.F) {
 	for _, name := range Names {
-		f.Add(Text(name), []byte(seeds[name]))
+		f.Add(schemas.Text(name), []byte(seeds[name]))
 	}
 	f.Add([]byte(doubling(5)), []byte(`1`))
 	f.Add([]byte(chain(9)), []byte(`1`))

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
+	builtin "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
+)
+
+// TestCurrent checks that each schema is written by hand or equals what the program's types give, that no other file
+// is there, and that the program prints the file.
+func TestCurrent(t *testing.T) {
+	made, err := generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, name := range schemas.Names {
+		files = append(files, schemas.File(name))
+		text, err := os.ReadFile("../../../docs/schemas/" + schemas.File(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := made[name]; want == nil != slices.Contains(builtin.Names, name) {
+			t.Errorf("%s: generated is %v", name, want != nil)
+		} else if want != nil && !bytes.Equal(text, want) {
+			t.Errorf("docs/schemas/%s is not current; run: go generate ./docs/schemas", schemas.File(name))
+		}
+		var members struct {
+			ID string `json:"$id"`
+		}
+		if err := json.Unmarshal(text, &members); err != nil || members.ID != schemas.ID(name) {
+			t.Errorf("%s: $id is %q, %v; expected %q", name, members.ID, err, schemas.ID(name))
+		}
+		if !bytes.Equal(schemas.Text(name), text) {
+			t.Errorf("%s: the program has another text than docs/schemas/%s", name, schemas.File(name))
+		}
+	}
+	entries, err := os.ReadDir("../../../docs/schemas")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != "schemas.go" && !slices.Contains(files, e.Name()) {
+			t.Errorf("docs/schemas/%s is not a schema of the program", e.Name())
+		}
+	}
+}
