@@ -81,6 +81,20 @@ type Report struct {
 	Evidence      []Evidence    `json:"evidence"`
 
 	Installation *Installation `json:"installation,omitempty"` // of doctor and protect
+
+	// Judged and Verified are for the signed statement of a run, and are not in the JSON report.
+	Judged   []Digest  `json:"-"`
+	Verified *Verified `json:"-"`
+}
+
+// Digest is the SHA-256 of what was judged: of a record by its path, of a document by its URL.
+type Digest struct{ Name, SHA256 string }
+
+// Verified is what verify accepted of one implementation.
+type Verified struct {
+	DID    string
+	Levels []string  // in the spelling of the Receipt
+	AsOf   time.Time // of what the clone shows; zero if it is not known
 }
 
 // Installation is what doctor and protect looked at, and what protect did.
