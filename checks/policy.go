@@ -23,6 +23,9 @@ import (
 // suffixes beside those of the embedded list, and which files with private keys are examples.
 const PolicyFile = ".github/gate-policy.yml"
 
+// PolicyVersion is the version of the file that is read.
+const PolicyVersion = "1"
+
 const (
 	maxPolicy      = 64 << 10
 	maxMaintainers = 50
@@ -144,7 +147,7 @@ func parsePolicy(text []byte) (Policy, error) {
 		return p, nil
 	}
 	if _, version := strictyaml.Member(root, "version"); version == nil || version.Tag != "!!int" ||
-		version.Value != "1" {
+		version.Value != PolicyVersion {
 		return p, errors.New("version is not the number 1, which is the only one")
 	}
 	if alone {

@@ -75,13 +75,16 @@ func complete(c *cobra.Command) {
 	}
 }
 
-func completeReport(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+func completeReport(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if strings.Contains(begun, "=") {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	var all []string
 	for _, format := range report.Formats {
 		all = append(all, format+"=")
+	}
+	if c.Flags().Lookup("verifier") != nil {
+		all = append(all, report.StatementFormat+"=")
 	}
 	return all, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }

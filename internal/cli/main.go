@@ -24,6 +24,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/demo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/conformancecmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 )
@@ -122,19 +123,27 @@ func knownCommand(c *cobra.Command, args []string) error {
 }
 
 func newVersion(sys frame.IO) *cobra.Command {
-	return &cobra.Command{
+	var rules bool
+	c := &cobra.Command{
 		Use:     "version",
 		Short:   "version, commit, Go version, public suffix list",
-		Example: "  oap-gate version",
+		Example: "  oap-gate version\n  oap-gate version --rules | sha256sum",
 		Args:    frame.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			t := frame.Version()
+			if rules {
+				_, err := io.WriteString(sys.Stdout, mirror.RulesText(t)())
+				return err
+			}
 			fmt.Fprintf(sys.Stdout, "oap-gate %s\ncommit %s\n%s %s/%s\n"+
 				"public suffix list %s, sha256 %s\n", t.Version, t.Commit, runtime.Version(), runtime.GOOS,
 				runtime.GOARCH, domainage.ListDate, domainage.ListSHA256)
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&rules, "rules", false,
+		"print the version, the checks, the schemas and the public suffix list; statements name the SHA-256 of this")
+	return c
 }
 
 // givenFlag is a text that, where its flag is given, says something. A script whose variable is not set gives an empty

@@ -31,6 +31,8 @@ type Output struct {
 	unmade func(message, fix string) *verdict.Report
 	// own gives what the command itself writes in a format, to stdout or into a file; nil: it writes none itself.
 	own func(format string, stdout bool) (text []byte, ok bool)
+
+	statement statement
 }
 
 // Bind defines the flags of c, after judges; workflow says that it runs in workflows.
@@ -64,6 +66,9 @@ func (o *Output) Judges(rules []verdict.Rule, unmade func(message, fix string) *
 // check refuses what no report could be written by.
 func (o *Output) check() error {
 	misplaced := o.placeReports()
+	if err := o.withdraw(); err != nil { // before anything is read
+		return err
+	}
 	if err := remedy.OneOf("--format", o.format, "", "text", "json", "github"); err != nil {
 		return err
 	}
@@ -71,7 +76,7 @@ func (o *Output) check() error {
 		return err
 	}
 	for _, r := range o.reports {
-		if format, _, ok := target(r); !ok {
+		if format, _, ok := o.target(r); !ok {
 			fix := "write FORMAT=FILE; the formats are " + strings.Join(report.Formats, ", ")
 			if slices.Contains(report.Formats, format) {
 				fix = "name the file too: --report " + format + "=FILE"
@@ -82,13 +87,17 @@ func (o *Output) check() error {
 	if o.maxAnnotations < 0 || o.maxAnnotations > report.AnnotationLimit {
 		return remedy.Errorf("give a number from 0 to 9", "--max-annotations %d is out of range", o.maxAnnotations)
 	}
-	return misplaced
+	if misplaced != nil {
+		return misplaced
+	}
+	return o.checkStatement()
 }
 
-// target takes FORMAT=FILE apart, and reports whether it is that.
-func target(flag string) (format, file string, ok bool) {
+// target splits FORMAT=FILE, and reports whether the flag has that form and the command writes that format.
+func (o *Output) target(flag string) (format, file string, ok bool) {
 	format, file, _ = strings.Cut(flag, "=")
-	return format, file, slices.Contains(report.Formats, format) && file != ""
+	known := slices.Contains(report.Formats, format) || format == report.StatementFormat && o.statement.rules != nil
+	return format, file, known && file != ""
 }
 
 // Tell tells the report that judge makes everywhere it was asked to, or why there is none: a run that could not be made
@@ -98,6 +107,14 @@ func (o *Output) Tell(judge func() (*verdict.Report, error)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = o.failed(crashed(r))
+		}
+		if err != nil { // the exit status is not 0
+			if left := o.withdraw(); left != nil {
+				Complain(o.sys, left)
+			}
+		}
+		if o.statement.private != nil {
+			o.statement.private.Wipe()
 		}
 	}()
 	if err := cmp.Or(o.sys.refused, o.check()); err != nil {
@@ -128,7 +145,7 @@ func (o *Output) Tell(judge func() (*verdict.Report, error)) (err error) {
 // ForeignReports takes the values of --report that name a report to judge, rather than one to write.
 func (o *Output) ForeignReports() (files []string) {
 	o.reports = slices.DeleteFunc(o.reports, func(r string) bool {
-		format, _, _ := target(r)
+		format, _, _ := o.target(r)
 		written := slices.Contains(report.Formats, format) && format != r
 		if !written {
 			files = append(files, r)
@@ -198,8 +215,12 @@ func (o *Output) print(rep *report.Counted) error {
 	return rep.Write(o.sys.Stdout, format, o.Options())
 }
 
-// Write writes each report, the summary and the outputs, whichever of them fails.
+// Write writes each report, the summary and the outputs, whichever of them fails, and last the statement. A nil report
+// is of a run that came to no verdict: it leaves no statement of an earlier one.
 func (o *Output) Write(rep *report.Counted) error {
+	if rep == nil {
+		return o.withdraw()
+	}
 	opts := o.Options()
 	opts.Color = false
 	first := ""
@@ -211,9 +232,9 @@ func (o *Output) Write(rep *report.Counted) error {
 	}
 	var files []report.File
 	for _, r := range o.reports {
-		format, path, ok := target(r)
-		if !ok || path == toStdout {
-			continue // the arguments are refused, which says so, or stdout gets it last
+		format, path, ok := o.target(r)
+		if !ok || path == toStdout || format == report.StatementFormat {
+			continue // the arguments are refused, which says so, or it is written last
 		}
 		first = cmp.Or(first, path)
 		if o.own != nil {
@@ -233,13 +254,16 @@ func (o *Output) Write(rep *report.Counted) error {
 	if path := o.sys.Getenv("GITHUB_OUTPUT"); o.sys.inAction() && path != "" {
 		note("writing the step's outputs", report.AppendOutputs(path, report.Outputs(rep.Report, first)))
 	}
+	if err := o.state(rep.Report, len(errs) == 0); err != nil {
+		errs = append(errs, err)
+	}
 	return errors.Join(errs...)
 }
 
 // Formats are those of stdout and of the files that are asked for, the job summary's among them.
 func (o *Output) Formats() (stdout string, files []string) {
 	for _, r := range o.reports {
-		if format, file, ok := target(r); ok && file != toStdout {
+		if format, file, ok := o.target(r); ok && file != toStdout {
 			files = append(files, format)
 		}
 	}
@@ -251,7 +275,7 @@ func (o *Output) Formats() (stdout string, files []string) {
 
 func (o *Output) stdoutFormat() string {
 	for _, r := range o.reports {
-		if format, file, ok := target(r); ok && file == toStdout {
+		if format, file, ok := o.target(r); ok && file == toStdout {
 			return format
 		}
 	}
@@ -291,10 +315,12 @@ func (o *Output) placeReports() error {
 	var kept []string
 	var taken []output
 	for _, r := range o.reports {
-		_, path, ok := target(r)
+		format, path, ok := o.target(r)
 		var err error
 		switch {
 		case !ok: // refused as such
+		case format == report.StatementFormat && path == toStdout:
+			err = remedy.Errorf("name a file", "--report %q: a statement does not go to stdout", r)
 		case path == toStdout && o.format != "":
 			err = remedy.Errorf("leave --format out", "--report %q and --format %s both go to stdout", r, o.format)
 		case path == toStdout:
@@ -305,6 +331,9 @@ func (o *Output) placeReports() error {
 			taken = append(taken, output{path: toStdout})
 		default:
 			taken, err = claim(taken, output{"--report", path})
+			if err == nil && format == report.StatementFormat {
+				err = o.placeStatement(r, path)
+			}
 		}
 		if err == nil {
 			kept = append(kept, r)
@@ -325,7 +354,7 @@ func (o *Output) Place(n *Network, files, folders [][2]string) error {
 	}
 	var taken []output
 	for _, r := range o.reports {
-		if _, path, _ := target(r); path != toStdout {
+		if _, path, _ := o.target(r); path != toStdout {
 			taken = append(taken, output{"--report", resolve(path)})
 		}
 	}
@@ -436,7 +465,7 @@ func (o *Output) outOfWorkspace() error {
 		return err
 	}
 	for _, r := range o.reports {
-		_, file, _ := target(r)
+		_, file, _ := o.target(r)
 		if file == toStdout {
 			return remedy.Errorf("name a file", "input report names stdout, where the runner reads commands")
 		}

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type Join struct {
 	at  map[[2]string]int // check and subject -> index in all
 
 	unreached map[*checks.Check]*unreached
+	judged    map[string]string // path -> SHA-256 of the record as it would land
 }
 
 // unreached are the records that the run's budget left no time for.
@@ -31,13 +33,28 @@ type unreached struct {
 
 // NewJoin is one of nothing.
 func NewJoin(rep *verdict.Report) *Join {
-	return &Join{rep: rep, at: map[[2]string]int{}, unreached: map[*checks.Check]*unreached{}}
+	return &Join{rep: rep, at: map[[2]string]int{}, unreached: map[*checks.Check]*unreached{},
+		judged: map[string]string{}}
 }
 
 // Done gives the report what was joined.
 func (j *Join) Done() {
 	j.rep.Results.Add(j.all...)
 	j.all = nil
+	for _, path := range slices.Sorted(maps.Keys(j.judged)) {
+		j.rep.Judged = append(j.rep.Judged, verdict.Digest{Name: path, SHA256: j.judged[path]})
+	}
+}
+
+// takes notes the digest of a record that is about to be judged. What a later range makes of the path counts.
+func (j *Join) takes(s *checks.Subject) {
+	switch {
+	case s.Unchanged():
+	case s.Record == nil || s.Record.Document == nil:
+		delete(j.judged, s.Path)
+	default:
+		j.judged[s.Path] = plain.SHA256(s.Record.Document.Data)
+	}
 }
 
 func (j *Join) subject(s *checks.Subject, judged []Judgement) error {

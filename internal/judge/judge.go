@@ -161,6 +161,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		if err := budget.take(s); err != nil {
 			return err
 		}
+		joined.takes(s)
 		run.Subjects = append(run.Subjects, s)
 	}
 	if err := joined.Registry(run); err != nil {

@@ -1,10 +1,16 @@
 package mirror
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/publish"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -55,6 +61,24 @@ func AddLog(rep *verdict.Report, o verdict.Outcome) error {
 
 // catalogue are the rules of an audit, in the order of its report.
 func catalogue() []verdict.Rule { return slices.Concat(Rules(), checks.Rules()) }
+
+// RulesText returns a function that says by which rules a build judges: the version of the program and of the policy
+// file, the checks in the order of a report, the built-in schemas with the SHA-256 of what the command schema prints,
+// and the SHA-256 of the Public Suffix List.
+func RulesText(tool verdict.Tool) func() string {
+	return func() string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "tool %s\npolicy %s\n", tool.Version, checks.PolicyVersion)
+		for _, rule := range Catalogue() {
+			fmt.Fprintf(&b, "check %s\n", rule.ID)
+		}
+		for _, name := range schema.Names {
+			fmt.Fprintf(&b, "schema %s %s\n", name, plain.SHA256(schemas.Text(name)))
+		}
+		fmt.Fprintf(&b, "psl %s\n", domainage.ListSHA256)
+		return b.String()
+	}
+}
 
 // Codes explains the codes of the errors that end a run of a mirror without a verdict.
 var Codes = []checks.Code{

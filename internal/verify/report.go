@@ -42,6 +42,9 @@ type Report struct {
 	PublicSuffixList *verdict.SuffixList `json:"public_suffix_list,omitempty" jsonschema:"description=by which registrable domains were found"`
 
 	Evidence []verdict.Evidence `json:"evidence" jsonschema:"description=each document that was sought"`
+
+	// Judged is the Receipt, and the listing that pins it if the clone has one. It is for the signed statement.
+	Judged []verdict.Digest `json:"-"`
 }
 
 // Step is what one step of the procedure found.
@@ -159,6 +162,9 @@ func Common(all []*Report) *verdict.Report {
 		if r.Registry != nil {
 			rep.Head, rep.Chosen = r.Registry.Commit, r.Registry.Chosen
 		}
+		if r.Registry != nil && len(all) == 1 {
+			rep.Judged, rep.Verified = r.Judged, r.verified()
+		}
 		for _, s := range r.Steps {
 			rep.Results.Add(s.result(subject))
 		}
@@ -177,6 +183,18 @@ func Common(all []*Report) *verdict.Report {
 	rep.Results, rep.Verdict = results, worst // in the order of the targets, and by the levels that were asked for
 	rep.EvidenceSHA256 = evidence.DigestRows(rows)
 	return rep
+}
+
+// verified returns what the statement of a run of one target says.
+func (r *Report) verified() *verdict.Verified {
+	v := &verdict.Verified{DID: r.DID}
+	for _, l := range r.AcceptedLevels {
+		v.Levels = append(v.Levels, string(l))
+	}
+	if r.Registry.AsOf != nil {
+		v.AsOf = *r.Registry.AsOf
+	}
+	return v
 }
 
 // result is the step as the result of a check.

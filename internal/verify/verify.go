@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -37,6 +38,8 @@ type Config struct {
 	Recorded *evidence.Recorded
 	// Canonical adds the bytes that the implementation signs to the report.
 	Canonical bool
+	// Digests adds what a signed statement names to the report.
+	Digests bool
 }
 
 // ErrNotListed means that the clone holds no listing of a slug.
@@ -278,6 +281,12 @@ func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 		}
 	}
 	rep.ReceiptSHA256 = w.facts.ReceiptText.Value.SHA256
+	var err error
+	if w.cfg.Digests {
+		if rep.Judged, err = w.judged(); err != nil {
+			return nil, err
+		}
+	}
 	if r := w.receipt(); r != nil {
 		rep.SuiteVersion = plain.Cut(r.SuiteVersion, 100)
 		if !r.NotAfter.IsZero() {
@@ -306,6 +315,27 @@ func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 		rep.Evidence = append(rep.Evidence, o.Evidence())
 	}
 	return rep, nil
+}
+
+// judged returns the digests of the Receipt and of the listing that pins it. A listing with another pin is not about
+// this Receipt.
+func (w *work) judged() ([]verdict.Digest, error) {
+	sum := w.facts.ReceiptText.Value.SHA256
+	if sum == "" {
+		return nil, nil
+	}
+	out := []verdict.Digest{{Name: w.receiptURI(), SHA256: sum}}
+	for _, l := range w.listed() {
+		if l.ReceiptSHA256 != sum {
+			continue
+		}
+		text, err := w.cfg.Standing.Tree.File(w.ctx, l.Path, int64(strict.RegistryFile.Bytes))
+		if err != nil {
+			return nil, err
+		}
+		return append(out, verdict.Digest{Name: l.Path, SHA256: plain.SHA256(text)}), nil
+	}
+	return out, nil
 }
 
 // canonical are the bytes that the implementation signs.

@@ -40,6 +40,7 @@ func (o *checkOptions) bind(c *cobra.Command, sys frame.IO) {
 			judge.Config{Tool: frame.Version(), Selected: o.Selected, Assumed: o.assumed()})
 	}, nil)
 	o.Output.Bind(c, sys, true)
+	o.Statements(c, mirror.RulesText(frame.Version()))
 	f.StringVar(&o.governance, "governance", "review",
 		"what governance files alone get: review (a warning) or deny (a failure)")
 	f.BoolVar(&o.fixing, "fix", false,

@@ -105,6 +105,7 @@ func (o *auditOptions) bind(c *cobra.Command, sys frame.IO) {
 	}
 	o.Output.Judges(mirror.Catalogue(), func(string, string) *verdict.Report { return o.empty() }, nil)
 	o.Output.Bind(c, sys, true)
+	o.Statements(c, mirror.RulesText(frame.Version()))
 	frame.BindRepo(c, &o.repo)
 	f.StringVar(&o.rev, "rev", "HEAD", "commit to audit")
 	f.BoolVar(&o.strict, "strict", false, "expired and revoked listings are failures")

@@ -184,10 +184,12 @@ func (o *mirrorOptions) goOn(ctx context.Context, sys frame.IO, dir *mirror.Dir)
 		}
 		site.Ended(fault)
 		fmt.Fprintf(sys.Stdout, "%s %s\n", begun.Format(time.RFC3339), line)
+		err := o.Write(run.rep)
 		if run.rep != nil {
-			if err := errors.Join(o.Write(run.rep), run.rep.Results.Close()); err != nil {
-				frame.Complain(sys, err)
-			}
+			err = errors.Join(err, run.rep.Results.Close())
+		}
+		if err != nil {
+			frame.Complain(sys, err)
 		}
 		tenth := o.every / 10
 		wait := time.NewTimer(o.every - tenth/2 + rand.N(tenth+1))

@@ -18,8 +18,10 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
@@ -67,6 +69,7 @@ func (o *verifyOptions) bind(c *cobra.Command, v *verification) {
 	f.Lookup("offline").Usage = "no network: documents that are not at hand are inconclusive"
 	o.Output.Judges(verify.Rules(), v.unmade, v.own)
 	o.Output.Bind(c, v.sys, true)
+	o.Statements(c, mirror.RulesText(frame.Version()))
 }
 
 // check refuses what no run could use.
@@ -94,7 +97,7 @@ func (o *verifyOptions) check() error {
 			case o.proof == "" && (o.policyFlags.given() || o.anyAge):
 				return remedy.Errorf("give the proof with --proof FILE",
 					"--witness-policy, --log-key, --witness and --any-age are about a proof")
-			case o.registry == "" && o.proof == "" && o.maxAge != 0:
+			case o.registry == "" && o.proof == "" && o.aged:
 				return remedy.Errorf("name the clone with --registry DIR", "--max-age is about a clone")
 			case o.level != "" && !level.Level(o.level).Exists():
 				return remedy.Errorf("the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3",
@@ -128,6 +131,12 @@ exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand
 			o.aged = cmd.Flags().Changed("max-age")
 			return v.tell(func() error {
 				v.Config.Assumed, v.Now = o.assumed(), o.Now()
+				if _, files := o.Formats(); slices.Contains(files, report.StatementFormat) {
+					v.Config.Digests = true
+					if !o.aged {
+						o.maxAge = statedAge
+					}
+				}
 				if err := o.check(); err != nil {
 					return err
 				}
@@ -161,6 +170,9 @@ func (o *verifyOptions) assumed() []string {
 	return slices.Compact(out)
 }
 
+// statedAge is the --max-age of a run with a statement: a consumer cannot see a revocation that the clone lacks.
+const statedAge = 24 * time.Hour
+
 // Bounds of what verify reads.
 const (
 	maxVerified     = 256 << 20 // bytes of documents, of a recorded run or of targets in flight
@@ -191,6 +203,10 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 		Require: o.require, Without: o.without, Canonical: o.canonical}
 	if flags.Targets, flags.Places, err = o.targets(v.sys, args); err != nil {
 		return err
+	}
+	if v.Config.Digests && len(flags.Targets) > 1 {
+		return remedy.Errorf("run verify once for each target", "--report vsa=FILE is for one target, %d were given",
+			len(flags.Targets))
 	}
 	flags.AtHand = o.receipt != ""
 	if o.registry != "" {

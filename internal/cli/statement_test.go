@@ -1,0 +1,307 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// stated is the part of a statement that the tests look at.
+type stated struct {
+	Subject []struct {
+		Name   string
+		Digest map[string]string
+	}
+	Predicate struct {
+		Verifier          struct{ ID string }
+		TimeVerified      time.Time
+		ResourceURI       string
+		VerifiedLevels    []string
+		InputAttestations []struct {
+			URI                 string
+			Digest, Annotations map[string]string
+		}
+		VerificationResult string
+	}
+}
+
+// readStatement verifies the signature of a bundle and returns its statement.
+func readStatement(t *testing.T, text []byte, key ed25519.PublicKey) (s stated) {
+	t.Helper()
+	var b struct {
+		DSSEEnvelope struct {
+			Payload, PayloadType string
+			Signatures           []struct{ Sig []byte }
+		}
+	}
+	if err := json.Unmarshal(text, &b); err != nil || len(b.DSSEEnvelope.Signatures) != 1 {
+		t.Fatalf("%q: %v", text, err)
+	}
+	var raw struct{ DSSEEnvelope struct{ Payload []byte } }
+	if err := json.Unmarshal(text, &raw); err != nil {
+		t.Fatal(err)
+	}
+	payload, kind := raw.DSSEEnvelope.Payload, b.DSSEEnvelope.PayloadType
+	pae := fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(payload), payload)
+	if !ed25519.Verify(key, pae, b.DSSEEnvelope.Signatures[0].Sig) {
+		t.Fatalf("the signature of %s does not verify", payload)
+	}
+	if err := json.Unmarshal(payload, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// operator makes the key of an operator, and returns the flags that name it.
+func operator(t *testing.T) (flags []string, key ed25519.PublicKey) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "key.pem")
+	k, err := signing.New()
+	if err == nil {
+		err = k.WriteFile(file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"--verifier", "https://mirror.example/oap-gate", "--key", file}, k.Public()
+}
+
+// empty makes a registry without a record: to audit it takes no network, so that nothing is assumed.
+func empty(t *testing.T) *gittest.Clone {
+	t.Helper()
+	c := gittest.At(t, t.TempDir())
+	c.Git("init", "-q", "-b", "main")
+	c.Write("implementations/.gitkeep", "")
+	c.Git("add", "-A")
+	c.Git("commit", "-q", "-m", "Begin")
+	c.Git("remote", "add", "origin", "https://registry.example/oap.git")
+	return c
+}
+
+// TestStatementOfAudit audits without any flag that replaces a part of a live run, and reads the statement.
+func TestStatementOfAudit(t *testing.T) {
+	c, flags := empty(t), []string(nil)
+	sign, key := operator(t)
+	file := filepath.Join(t.TempDir(), "out.vsa")
+	flags = slices.Concat([]string{"audit", "--repo", c.Dir, "--report", "vsa=" + file}, sign)
+	if code, out := program(t, flags...); code != 0 || strings.Contains(out, "no statement") {
+		t.Fatalf("exit status %d\n%s", code, out)
+	}
+	s := readStatement(t, read(t, file), key)
+	p := s.Predicate
+	if len(s.Subject) != 1 || s.Subject[0].Digest["gitCommit"] != c.Git("rev-parse", "HEAD") ||
+		p.ResourceURI != "git+https://registry.example/oap" || p.VerificationResult != "PASSED" ||
+		!slices.Equal(p.VerifiedLevels, []string{"OAP_AUDIT"}) || len(p.InputAttestations) != 1 {
+		t.Errorf("%+v", s)
+	}
+	// A part of the records is no audit of the commit, and a run that fails later leaves nothing.
+	for _, more := range [][]string{{"--shard", "1/2"}, {"--report", "json=" + file + "/x"}, {"--rev", "nowhere"}} {
+		code, out := program(t, append(slices.Clone(flags), more...)...)
+		if _, err := os.Stat(file); !os.IsNotExist(err) || !strings.Contains(out, "no statement was written to") {
+			t.Errorf("%q: exit status %d, %v\n%s", more, code, err, out)
+		}
+	}
+}
+
+// TestStatementKilled kills audits at many moments: the file of the statement is not there, or it is whole and new.
+func TestStatementKilled(t *testing.T) {
+	skipKills(t)
+	t.Parallel()
+	c := empty(t)
+	sign, key := operator(t)
+	file := filepath.Join(t.TempDir(), "out.vsa")
+	args := slices.Concat([]string{"audit", "--repo", c.Dir, "--report", "vsa=" + file}, sign)
+	began := time.Now()
+	if out, err := exec.Command("oap-gate", args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	took := time.Since(began)
+	const kills = 40
+	written, none := 0, 0
+	for n := range kills {
+		if err := os.WriteFile(file, []byte("an older statement"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("oap-gate", args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(took * time.Duration(n+1) * 3 / 2 / kills)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		switch text, err := os.ReadFile(file); {
+		case os.IsNotExist(err):
+			none++
+		case err != nil:
+			t.Fatal(err)
+		case string(text) != "an older statement": // else it was killed before it began
+			readStatement(t, text, key)
+			written++
+		}
+	}
+	if written == 0 || none == 0 {
+		t.Errorf("of %d kills %d left none and %d a whole one: this shows nothing", kills, none, written)
+	}
+}
+
+// TestStatementOfMirror mirrors an empty registry: the statement names the commit. Once the origin is gone there is
+// none.
+func TestStatementOfMirror(t *testing.T) {
+	root := t.TempDir()
+	server, err := ghtest.ServeGit(root)
+	if err != nil {
+		t.Skip("NOT TESTED: ", err)
+	}
+	t.Cleanup(server.Close)
+	c := empty(t)
+	c.Git("clone", "-q", "--bare", c.Dir, filepath.Join(root, "origin.git"))
+	sign, key := operator(t)
+	file := filepath.Join(t.TempDir(), "out.vsa")
+	args := slices.Concat([]string{"mirror", server.URL + "/origin.git", filepath.Join(t.TempDir(), "m"), "--origin",
+		"registry.example/oap", "--report", "vsa=" + file}, sign)
+	if code, out := program(t, args...); code != 0 {
+		t.Fatalf("exit status %d\n%s", code, out)
+	}
+	s := readStatement(t, read(t, file), key)
+	if len(s.Subject) != 1 || s.Subject[0].Digest["gitCommit"] != c.Git("rev-parse", "HEAD") ||
+		s.Predicate.ResourceURI != "git+https://registry.example/oap" {
+		t.Errorf("%+v", s)
+	}
+	server.Close()
+	code, out := program(t, append(args, "--retry-wait", "1ms")...)
+	if _, err := os.Stat(file); !os.IsNotExist(err) || code != 3 {
+		t.Errorf("exit status %d, %v\n%s", code, err, out)
+	}
+}
+
+// TestStatementOfCheck checks a pull request that adds one listing: its bytes are the one subject.
+func TestStatementOfCheck(t *testing.T) {
+	w := build(t, "base: [{listing: ada}]\npr: [{listing: eve}]\n")
+	rep, err := checkcmd.Judge(t.Context(), frame.IO{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{},
+		Getenv: noEnvironment}, slices.Concat(w.Args(), w.RangeArgs()))
+	if err != nil || rep.Verdict != verdict.Passed {
+		t.Fatalf("%+v, %v", rep, err)
+	}
+	listing := gittest.At(t, w.Repo.Dir).Git("show", w.Head+":implementations/eve.json")
+	s := ofReport(t, rep)
+	p := s.Predicate
+	if len(s.Subject) != 1 || s.Subject[0].Name != "implementations/eve.json" ||
+		s.Subject[0].Digest["sha256"] != plain.SHA256([]byte(listing+"\n")) ||
+		!slices.Equal(p.VerifiedLevels, []string{"OAP_PROPOSED"}) {
+		t.Errorf("%+v", s)
+	}
+	base, head := gittest.At(t, w.Repo.Dir).Git("rev-parse", w.Base), gittest.At(t, w.Repo.Dir).Git("rev-parse", w.Head)
+	var inputs []string
+	for _, in := range p.InputAttestations[1:] {
+		inputs = append(inputs, in.URI+" "+in.Digest["gitCommit"])
+	}
+	if want := []string{"urn:oap-gate:base " + base, "urn:oap-gate:merge-base " + base,
+		"urn:oap-gate:head " + head}; !slices.Equal(inputs, want) {
+		t.Errorf("inputs %q, want %q", inputs, want)
+	}
+}
+
+// ofReport signs the statement of a run as if nothing had been assumed: flags gave it the web.
+func ofReport(t *testing.T, rep *verdict.Report) stated {
+	t.Helper()
+	if rep.Assumed, rep.Origin = nil, "registry.example/oap"; report.NoStatement(rep) != "" {
+		t.Fatal(report.NoStatement(rep))
+	}
+	private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
+	text, err := (&report.Signer{Verifier: "https://mirror.example/oap-gate",
+		Sign: func(m []byte) ([]byte, error) { return ed25519.Sign(private, m), nil }}).Statement(rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readStatement(t, text, private.Public().(ed25519.PublicKey))
+}
+
+// TestStatementOfVerify verifies one implementation by each form of a target: the resource is its DID, the subjects
+// are the Receipt and the listing that pins it, and the clone's commit and time are among the inputs.
+func TestStatementOfVerify(t *testing.T) {
+	w := build(t, "base: [{listing: ada}, {listing: eve}]\n")
+	repo, err := registry.Open(w.Repo.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	commit := gittest.At(t, w.Repo.Dir).Git("rev-parse", w.Base)
+	fetched := w.Now.Add(-time.Hour)
+	for _, text := range []string{"eve", "https://eve.example", "did:web:eve.example"} {
+		clone := &verify.Clone{Repo: repo, Commit: commit, Changed: fetched, Fetched: fetched}
+		cfg := &verify.Config{Clone: clone, MaxAge: 24 * time.Hour, Digests: true}
+		if cfg.Standing, err = clone.Stand(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s := ofReport(t, verify.Common([]*verify.Report{verified(t, w, cfg, text)}))
+		p := s.Predicate
+		receipt, err := w.Pin("eve", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listing := gittest.At(t, w.Repo.Dir).Git("show", w.Base+":implementations/eve.json")
+		if p.ResourceURI != "did:web:eve.example" || len(s.Subject) != 2 || s.Subject[0].Digest["sha256"] != receipt ||
+			s.Subject[0].Name != "https://eve.example/oap-conformance-receipt.json" ||
+			s.Subject[1].Name != "implementations/eve.json" ||
+			s.Subject[1].Digest["sha256"] != plain.SHA256([]byte(listing+"\n")) || len(p.VerifiedLevels) == 0 {
+			t.Errorf("%s: %+v", text, s)
+		}
+		in := p.InputAttestations
+		if len(in) != 2 || in[1].URI != "urn:oap-gate:clone" || in[1].Digest["gitCommit"] != commit ||
+			in[1].Annotations["time"] != fetched.Format(time.RFC3339) {
+			t.Errorf("%s: inputs %+v", text, in)
+		}
+		cfg.MaxAge = time.Minute // the clone is older
+		old := verify.Common([]*verify.Report{verified(t, w, cfg, text)})
+		if old.Assumed = nil; report.NoStatement(old) != "the verdict is inconclusive" {
+			t.Errorf("%s: of an old clone: %q", text, report.NoStatement(old))
+		}
+	}
+}
+
+// verified verifies a target on a world's web.
+func verified(t *testing.T, w *fixture.World, cfg *verify.Config, text string) *verify.Report {
+	t.Helper()
+	addr, err := netip.ParseAddrPort(w.Web.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := live.New(live.Options{Now: w.Now, CACert: w.Web.CAPEM(), RDAPURL: w.Web.RDAPURL(),
+		ConnectTo: []live.ConnectTo{{Host: "*", Addr: addr}}, WHOISServer: w.Web.WHOISAddr()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	target, err := verify.ParseTarget(text, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := verify.Verify(context.Background(), src, target, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Report
+}
