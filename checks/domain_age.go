@@ -153,6 +153,9 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 	if err != nil {
 		return deferTo(s, didResolution.ID, at, evidence.CodeDIDSyntax, err.Error()), nil
 	}
+	if age := s.Facts.DomainAge; age.State == evidence.Unsought && age.Code == evidence.CodeLocal {
+		return verdict.Skip("%s", age.Message), nil
+	}
 	how, a, err := judgeAge(s)
 	if err != nil {
 		return out, err

@@ -45,6 +45,14 @@ func deploy(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(w.PublishBy(parsed.(ed25519.PrivateKey), args[1]))
 }
 
+// writeSite writes what the host of an implementation serves now into a directory.
+func writeSite(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: site SLUG DIR")
+	}
+	ts.Check(state(ts).world.WriteSite(args[0], ts.MkAbs(args[1])))
+}
+
 // snapshot notes what stands in the world's work tree and in the script's own folder.
 func snapshot(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {

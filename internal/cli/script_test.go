@@ -81,6 +81,7 @@ var scripts = filepath.Join("..", "..", "testdata", "script")
 //	serve FILE URL        the world's web serves this file from now on
 //	unseen                no key that keyfile wrote is in another file of the script, in stdout or in stderr
 //	record STATUS COMMAND oap-gate COMMAND, one that writes records, on that world; it must end with this exit status
+//	site SLUG DIR         write what the host of an implementation of the world serves now into a directory
 //	deploy KEYFILE SLUG LEVEL  publish an implementation whose owner has that key
 //	snapshot              note all files of $REGISTRY; `unchanged` holds that they are as noted, `! unchanged` that
 //
@@ -145,6 +146,7 @@ func TestScript(t *testing.T) {
 			"unseen":    unseen,
 			"record":    record,
 			"deploy":    deploy,
+			"site":      writeSite,
 			"snapshot":  snapshot,
 			"unchanged": unchanged,
 			"unasked":   unasked,

@@ -162,6 +162,7 @@ type VerifyFlags struct {
 	Require   bool     `json:"require,omitempty"` // --require-registry was given
 	Without   bool     `json:"without,omitempty"` // --without-registry was given
 	Canonical bool     `json:"canonical,omitempty"`
+	Local     []string `json:"local,omitempty"` // HOST=DIR of the hosts that a directory played
 	// Places are the lines of the list, FILE:LINE, that Targets come from: as many, empty for an argument; nil without
 	// a list.
 	Places []string `json:"places,omitempty"`
@@ -471,7 +472,8 @@ func (r *bundleReader) observation(v any, at string) Observation {
 		r.fail(at+"/target", "expected the spelling %q", canonical.Target)
 	}
 	var known bool
-	if o.State, known = parseState(r.text(object, at, "state")); !known {
+	o.State, known = parseState(r.text(object, at, "state"))
+	if !known && (r.text(object, at, "state") != Unsought.String() || o.Code != CodeLocal) {
 		r.fail(at+"/state", "not a state that can be recorded")
 	}
 	r.body(&o, object, at)

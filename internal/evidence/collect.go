@@ -333,6 +333,10 @@ func (c *collector) domainAge(l *registry.Listing, suffixes *domainage.Suffixes)
 		return Result[Registration]{State: Obtained, Value: reg}
 	}
 	reg.RDAP = c.registration(Request{RDAP, domain.Registrable, MaxRDAP}, domainage.FromRDAP)
+	if reg.RDAP.State == Unsought { // WHOIS is not asked either
+		return Result[Registration]{State: Unsought, Value: reg, Code: reg.RDAP.Code, Message: reg.RDAP.Message,
+			From: reg.RDAP.From}
+	}
 	if reg.RDAP.State != Obtained {
 		reg.WHOIS = c.registration(Request{WHOIS, domain.Registrable, MaxWHOIS}, domainage.FromWHOIS)
 	}

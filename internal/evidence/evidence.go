@@ -131,6 +131,7 @@ const (
 	CodeNotArchived    = "not-archived"       // the archive does not hold it
 	CodeNotRecorded    = "not-recorded"       // the bundle holds no such request
 	CodeNotGiven       = "not-given"          // the documents at hand do not hold it; nothing else is fetched
+	CodeLocal          = "local"              // the host is local, so that its registration date was not asked for
 )
 
 // Codes explains why a document could not be had or used, beside the codes of packages strict, did, receipt and
@@ -168,6 +169,8 @@ var Codes = []strict.Code{
 	{CodeNotRecorded, "the bundle holds no answer to this request", "record a new bundle with --record"},
 	{CodeNotGiven, "documents were given as files, this one was not, and nothing is fetched beside them",
 		"give the document too, or name the target by its URL"},
+	{CodeLocal, "a directory plays the web server of the host; its registration date was not asked for",
+		"run without --local once the host is public"},
 	{CodeHashMismatch, "the served bytes have another SHA-256 than the registry pins",
 		"serve the bytes that were pinned, or pin those that are served"},
 	{CodeDIDSyntax, "the text is no DID, or one that cannot stand for anything",

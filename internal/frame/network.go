@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -58,6 +59,7 @@ type Network struct {
 	jobs            int
 	cache           string
 	connectTo       []string
+	local           []string // HOST=DIR
 	rdapURL         string
 	whoisServer     string
 	// more says what else is told to the source that asks the world; nil: nothing.
@@ -72,6 +74,18 @@ func (n *Network) Bind(f *pflag.FlagSet, budget string) {
 	f.StringVar(&n.rdapURL, "rdap-url", "", "RDAP service in place of the IANA bootstrap")
 	f.StringVar(&n.whoisServer, "whois-server", "", "WHOIS server (host:port) in place of the referral")
 }
+
+// BindLocal defines the flag of a command that may read documents from directories instead of the network.
+func (n *Network) BindLocal(f *pflag.FlagSet) {
+	f.StringArrayVar(&n.local, "local", nil,
+		"read https://HOST/PATH from DIR/PATH instead of the network, `HOST=DIR`; repeatable")
+}
+
+// AsksNobody reports whether no document can be read: the run is offline, and no host is local.
+func (n *Network) AsksNobody() bool { return n.Offline && len(n.local) == 0 }
+
+// Local returns the values of --local, HOST=DIR. Without one no host is read from a directory.
+func (n *Network) Local() []string { return n.local }
 
 // unbound sets what check demands of flags that are not bound.
 func (n *Network) unbound() { n.timeout, n.jobs = 10*time.Second, 1 }
@@ -118,10 +132,30 @@ func (n *Network) Check() error {
 	case n.Replay != "" && (n.Record != "" || n.cache != ""):
 		return remedy.Errorf("give one of them", "--replay excludes --record and --cache")
 	}
+	named := map[string]string{} // flags by the hosts that they name
 	for _, c := range n.connectTo {
-		if _, err := live.ParseConnectTo(c); err != nil {
+		to, err := live.ParseConnectTo(c)
+		if err != nil {
 			return remedy.Errorf("write HOST=IP:PORT, such as '*=127.0.0.1:8443'", "--connect-to %q: %v", c, err)
 		}
+		named[to.Host] = "--connect-to"
+	}
+	for _, text := range n.local {
+		local, err := live.ParseLocal(text)
+		if err != nil {
+			return remedy.Errorf("write HOST=DIR, such as nova.example=site", "--local %q: %v", text, err)
+		}
+		if info, err := os.Stat(local.Dir); err != nil || !info.IsDir() {
+			return remedy.Errorf("name the directory that holds .well-known/did.json",
+				"--local %q: %q is not a directory", text, local.Dir)
+		}
+		if by := named[local.Host]; by != "" {
+			return remedy.Errorf("name each host once", "--local %q: %s names %s, too", text, by, local.Host)
+		}
+		named[local.Host] = "--local"
+	}
+	if len(n.local) > 0 && n.Replay != "" {
+		return remedy.Errorf("leave --local out: the bundle holds the documents", "--replay excludes --local")
 	}
 	if _, err := remedy.HTTPURL("--rdap-url", n.rdapURL); err != nil {
 		return err
@@ -150,6 +184,7 @@ func (n *Network) Assumed(others ...string) []string {
 	add("--at", n.At)
 	add("--ca-cert", n.caCert)
 	add("--connect-to", n.connectTo...)
+	add("--local", n.local...)
 	if n.Offline {
 		out = append(out, "--offline")
 	}
@@ -178,7 +213,7 @@ func (n *Network) Now() time.Time {
 func (n *Network) Source(sys IO) (_ evidence.Source, stop func(), err error) {
 	stop = func() {}
 	switch {
-	case n.Offline:
+	case n.AsksNobody():
 		return evidence.Offline(n.Now(), n.budget), stop, nil
 	case n.Replay != "":
 		b, err := evidence.ReadBundle(n.Replay)
@@ -216,6 +251,14 @@ func (n *Network) LiveOptions() (live.Options, error) {
 		}
 		o.ConnectTo = append(o.ConnectTo, to)
 	}
+	for _, text := range n.local {
+		local, err := live.ParseLocal(text)
+		if err != nil {
+			return o, err
+		}
+		o.Local = append(o.Local, local)
+	}
+	o.LocalOnly = n.Offline
 	var err error
 	o.CACert, err = n.authorities()
 	if n.More != nil {

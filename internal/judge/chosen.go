@@ -81,7 +81,15 @@ func Recall(b *evidence.Bundle, known []string) (Config, error) {
 	cfg := Config{Tool: b.Tool, Origin: b.Flags.Origin, Chosen: b.Flags.Chosen, Selected: b.Flags.Selected,
 		DenyGovernance: b.Flags.Governance == "deny", Uncommitted: b.Flags.Uncommitted, Assumed: b.Flags.Assumed,
 		Recorded: evidence.RecordedBy(b)}
-	for _, left := range b.Flags.Selection.Assumed() {
+	needed := b.Flags.Selection.Assumed()
+	for _, o := range b.Observations {
+		local := func(flag string) bool { return strings.HasPrefix(flag, "--local ") }
+		if o.Code == evidence.CodeLocal && !slices.ContainsFunc(cfg.Assumed, local) {
+			needed = append(needed, "--local HOST=DIR")
+			break
+		}
+	}
+	for _, left := range needed {
 		if !slices.Contains(cfg.Assumed, left) {
 			return cfg, remedy.Errorf("record it again with oap-gate check --record",
 				"the bundle was recorded with %s, which is not among what it says that its run assumed", left)

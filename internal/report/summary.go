@@ -37,7 +37,35 @@ func verdictLine(r *Counted) string {
 	if assumed := assumptions(r.Report); assumed != "" {
 		s += "; " + assumed
 	}
+	if trial := Trial(localHosts(r.Assumed)); trial != "" {
+		s += "; " + trial
+	}
 	return s
+}
+
+// Trial says which hosts were read from directories, each given as HOST=DIR, and what a trial does not show. Without
+// such a host it is empty.
+func Trial(local []string) string {
+	if len(local) == 0 {
+		return ""
+	}
+	var read []string
+	for _, l := range local {
+		host, dir, _ := strings.Cut(l, "=")
+		read = append(read, host+" was read from "+dir)
+	}
+	return "trial: " + line(strings.Join(read, ", ")) + "; TLS, redirects and registration date were not checked"
+}
+
+// localHosts returns the values of --local among the flags that a run assumed.
+func localHosts(assumed []string) []string {
+	var local []string
+	for _, a := range assumed {
+		if value, ok := strings.CutPrefix(a, "--local "); ok {
+			local = append(local, value)
+		}
+	}
+	return local
 }
 
 // onlyDeclared keeps a pass from reading as if somebody had seen that it is true.
@@ -83,15 +111,20 @@ func examined(r *Counted, tell func(string) string) string {
 	case slices.Contains(noRegistry, r.Mode):
 		return plain.Count(ran, "check") + " on " + onSubjects(r, tell)
 	}
-	obtained := 0
+	obtained, sought := 0, 0
 	for _, e := range r.Evidence {
-		if e.State == "obtained" {
+		switch e.State {
+		case evidence.Obtained.String():
 			obtained++
+			sought++
+		case evidence.Unsought.String():
+		default:
+			sought++
 		}
 	}
 	documents := plain.Count(obtained, "document")
-	if obtained < len(r.Evidence) {
-		documents = fmt.Sprintf("%d of %s", obtained, plain.Count(len(r.Evidence), "document"))
+	if obtained < sought {
+		documents = fmt.Sprintf("%d of %s", obtained, plain.Count(sought, "document"))
 	}
 	s := fmt.Sprintf("checked %s, %s, %s fetched", records(r), plain.Count(ran, "check"), documents)
 	if len(r.Omitted) > 0 { // which checks ran is not known

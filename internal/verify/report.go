@@ -45,6 +45,7 @@ type Report struct {
 
 	// Judged is the Receipt, and the listing that pins it if the clone has one. It is for the signed statement.
 	Judged []verdict.Digest `json:"-"`
+	Local  []string         `json:"-"` // see Config.Local
 }
 
 // Step is what one step of the procedure found.

@@ -108,6 +108,7 @@ func (r *Run) stand(ctx context.Context, commit, how string, flags *evidence.Ver
 func (r *Run) Heard(flags *evidence.VerifyFlags) (err error) {
 	r.flags = *flags
 	r.Config.Level, r.Config.Without, r.Config.Canonical = level.Level(flags.Level), flags.Without, flags.Canonical
+	r.Config.Local = flags.Local
 	r.Config.MaxAge = time.Duration(flags.MaxAge) * time.Second
 	if flags.Suites != "" {
 		if r.Config.Suites, err = checks.ParseSuites(flags.Suites); err != nil {
@@ -184,8 +185,9 @@ func ownedUp(b *evidence.Bundle) ([]string, error) {
 	out = slices.Compact(out)
 	flags := b.Flags.Verify
 	needed := map[string]bool{"--receipt": flags.AtHand, "--trusted-suites": flags.Suites != "",
-		"--without-registry": flags.Without}
+		"--without-registry": flags.Without, "--local": len(flags.Local) > 0}
 	for _, o := range b.Observations {
+		needed["--local"] = needed["--local"] || o.Code == evidence.CodeLocal
 		if o.Protocol == evidence.File && o.State != evidence.Unavailable {
 			needed["--"+o.Target] = true
 		}

@@ -32,6 +32,7 @@ type Config struct {
 	Suites   checks.Suites // nil: checks.TrustedSuites
 	Level    level.Level   // the one level that is asked for; empty: all that are claimed
 	Assumed  []string
+	Local    []string // HOST=DIR of the hosts that a directory plays
 	Memo     *memo.Memo
 	Standing *checks.Standing // of the clone; nil without one
 	// Recorded is what a replayed bundle says; nil in a live run.
@@ -265,8 +266,9 @@ func (w *work) draft() {
 func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 	rep := &Report{Version: 1, Tool: w.cfg.Tool, Mode: "verify", Target: w.target.Text, Timestamp: w.src.Now().UTC(),
 		AcceptedLevels: []level.Level{}, ClaimedLevels: []level.Level{}, Reasons: []string{}, DID: w.did,
-		Level: w.cfg.Level, Assumed: append([]string{}, w.cfg.Assumed...), Evidence: []verdict.Evidence{},
-		Counts: verdict.Counts{Records: 1}, PublicSuffixList: w.cfg.Recorded.SuffixList()}
+		Level: w.cfg.Level, Assumed: append([]string{}, w.cfg.Assumed...), Local: w.cfg.Local,
+		Evidence: []verdict.Evidence{}, Counts: verdict.Counts{Records: 1},
+		PublicSuffixList: w.cfg.Recorded.SuffixList()}
 	rep.Target = cmp.Or(rep.Target, w.did)
 	if c := w.cfg.Clone; w.cfg.Standing != nil {
 		rep.Registry = &Anchored{Commit: c.Commit, Chosen: c.Chosen, Path: w.path()}

@@ -199,6 +199,7 @@ for that DID the key is; exit status 1 where it is none. The private half is nev
 		},
 	}
 	o.Network.Bind(c.Flags(), "1m")
+	o.Network.BindLocal(c.Flags())
 	c.Flags().StringVar(&o.did, "did", "", "`DID` in whose document the key should be")
 	return c
 }
@@ -219,13 +220,14 @@ func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error 
 	id, method := o.did, ""
 	var verdictOf error
 	switch {
-	case o.did != "" && !o.Offline:
+	case o.did != "" && !o.AsksNobody():
 		src, stop, err := o.Source(sys)
 		if err != nil {
 			return err
 		}
 		method, verdictOf = methodOf(ctx, src, o.did, k)
 		stop()
+		tellTrial(sys, o.Local())
 	case o.did == "":
 		id = "did:web:tool.example"
 		fmt.Fprintln(sys.Stderr, "note: did:web:tool.example stands for the DID; give yours with --did")

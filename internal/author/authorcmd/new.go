@@ -125,7 +125,7 @@ func (o *newOptions) run(ctx context.Context, sys frame.IO, slug, text string) e
 	if err := listable(o.level); err != nil {
 		return err
 	}
-	if o.Offline {
+	if o.AsksNobody() {
 		return remedy.Errorf("leave --offline out",
 			"a listing is made of the documents that are served, and --offline forbids to fetch them")
 	}

@@ -41,6 +41,7 @@ func (o *recordFlags) bind(c *cobra.Command) {
 	frame.BindRepo(c, &o.repo)
 	f.StringVar(&o.base, "base", "", "commit that the record would land on (default: as check --worktree chooses it)")
 	o.Network.Bind(f, "5m")
+	o.Network.BindLocal(f)
 	f.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and print what would be written")
 	f.BoolVar(&o.noCheck, "no-check", false, "write without running check on the file first")
 }
@@ -224,6 +225,8 @@ func (o *recordFlags) allow(sys frame.IO, w *workspace, rep *verdict.Report, pat
 		if err := report.Write(sys.Stderr, "text", &shown, report.Options{Rules: mirror.Catalogue()}); err != nil {
 			return err
 		}
+	} else {
+		tellTrial(sys, o.Local())
 	}
 	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
@@ -295,7 +298,7 @@ func (o *recordFlags) judgeText(ctx context.Context, w *workspace, path string, 
 }
 
 func (o *recordFlags) config(w *workspace) judge.Config {
-	return judge.Config{Tool: frame.Version(), Origin: judge.OriginOf(w.repo), Offline: o.Offline,
+	return judge.Config{Tool: frame.Version(), Origin: judge.OriginOf(w.repo), Offline: o.AsksNobody(),
 		Selected: func(string) bool { return true },
 		Chosen:   fmt.Sprintf("base %s (%s), head the file on disk", plain.Short(w.base), w.how),
 		Assumed:  o.Network.Assumed()}
@@ -311,6 +314,13 @@ func (o *recordFlags) save(w *workspace) error {
 	b := judge.NewBundle("check", evidence.Chosen{Base: w.base, How: cfg.Chosen}, evidence.Selection{}, cfg, w.src)
 	b.MergeBase, b.Flags.Governance = w.base, "review"
 	return remedy.With(b.WriteFile(o.Record), remedy.Writable)
+}
+
+// tellTrial prints which hosts were read from directories, for a run that prints no report.
+func tellTrial(sys frame.IO, local []string) {
+	if len(local) > 0 {
+		fmt.Fprintln(sys.Stderr, report.Trial(local))
+	}
 }
 
 // refusef says why nothing is written, and what would be: what was asked for can never pass.

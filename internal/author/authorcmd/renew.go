@@ -161,7 +161,7 @@ func (o *renewOptions) renew(ctx context.Context, sys frame.IO, w *workspace, sl
 		return refusef("restore the listing as it was merged", "the listing cannot be read: %v", err)
 	}
 	l := registry.ParseListing(&registry.Record{Document: doc})
-	if o.Offline {
+	if o.AsksNobody() {
 		return remedy.Errorf("leave --offline out",
 			"a listing is renewed from the Receipt that is served, and --offline forbids to fetch it")
 	}
@@ -185,8 +185,13 @@ func (o *renewOptions) renew(ctx context.Context, sys frame.IO, w *workspace, sl
 	if err != nil {
 		return err
 	}
-	if l.Provisional && findingOf(rep, path, checks.ProvisionalNotNeeded) != nil {
-		fmt.Fprintln(sys.Stderr, "provisional is dropped: the domain is old enough")
+	notAsked := o.localAge(rep, path)
+	if l.Provisional && (notAsked || findingOf(rep, path, checks.ProvisionalNotNeeded) != nil) {
+		why := "the domain is old enough"
+		if notAsked {
+			why = "a trial takes the domain to be at least 30 days old"
+		}
+		fmt.Fprintln(sys.Stderr, "provisional is dropped: "+why)
 		if now, err = listing.Drop(now, "provisional"); err != nil {
 			return err
 		}
@@ -213,6 +218,16 @@ func (o *renewOptions) renew(ctx context.Context, sys frame.IO, w *workspace, sl
 	}
 	fmt.Fprint(sys.Stderr, change)
 	return o.written(sys, w, proposal{path, "renew-" + slug, "Renew " + slug}, rep)
+}
+
+// localAge reports whether the age of a record's domain was not asked for because its host is local.
+func (o *recordFlags) localAge(rep *verdict.Report, path string) bool {
+	for r := range rep.Results.All() {
+		if r.Subject == path && r.Check == "domain-age" && r.Verdict == verdict.Skipped {
+			return len(o.Local()) > 0 && strings.HasPrefix(r.Reason, "not asked: ")
+		}
+	}
+	return false
 }
 
 // manifestNames returns the https URI of the Receipt that the Manifest at a URL names; empty if none can be read there,

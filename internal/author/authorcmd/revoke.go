@@ -254,7 +254,7 @@ func (o *revokeOptions) sign(ctx context.Context, sys frame.IO, w *workspace, ke
 // method is the verification method by which a key signs for a DID.
 func (o *revokeOptions) method(ctx context.Context, sys frame.IO, w *workspace, id string, key *signing.Key) (string,
 	error) {
-	if d, err := did.Parse(id); o.Offline && (err != nil || d.Method != "key") {
+	if d, err := did.Parse(id); o.AsksNobody() && (err != nil || d.Method != "key") {
 		frame.Warn(sys, "offline: whether the key is one of %s was not looked at", id)
 		if o.keyID == "" {
 			return "", remedy.Errorf("name it with --key-id", "offline, the key's verification method is not known")
@@ -394,7 +394,7 @@ func (o *revokeOptions) complete(ctx context.Context, sys frame.IO, w *workspace
 	if err != nil {
 		return refusef("remove it, and make it anew with --draft", "the draft has no canonical form: %v", err)
 	}
-	if o.Offline {
+	if o.AsksNobody() {
 		return remedy.Errorf("leave --offline out", "whether the signature verifies hangs on the DID Document of %s",
 			v.by)
 	}

@@ -81,6 +81,7 @@ other byte stays. A candidate publishes that file and pins it anew.`),
 	frame.BindRepo(c, &o.repo)
 	f.StringVar(&o.base, "base", "", "commit that says who is listed (default: as check chooses it)")
 	o.Network.Bind(f, "5m")
+	o.Network.BindLocal(f)
 	o.keyFlags.bind(c)
 	f.StringVar(&o.did, "did", "", "`DID` of the witness")
 	f.StringVar(&o.tests, "tests-executed", "",
@@ -107,6 +108,8 @@ func (o *witnessOptions) check() error {
 	case o.Offline:
 		return remedy.Errorf("leave --offline out",
 			"a witness signs what it has verified, and --offline forbids to fetch it")
+	case len(o.Local()) > 0 && !o.dryRun:
+		return remedy.Errorf("add --dry-run", "a witness attests a live deployment, and --local reads a directory")
 	case o.Record != "":
 		return remedy.Errorf("leave it out; oap-gate verify keeps one", "witness keeps no bundle: --record %q",
 			o.Record)
@@ -807,6 +810,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 func (o *witnessOptions) put(sys frame.IO, s *witnessed, entry, signed []byte) error {
 	if o.dryRun {
 		_, err := sys.Stdout.Write(report.Escaped(signed))
+		tellTrial(sys, o.Local())
 		return err
 	}
 	to := o.out

@@ -161,6 +161,7 @@ type web struct {
 	*backoff
 	preflight bool // see Options
 	agent     string
+	local     []Local // hosts that no redirect leads to
 	routes    *routes
 	cache     *cache // nil: none
 }
@@ -329,6 +330,10 @@ func (w *web) redirect(q query, location string) (*url.URL, *evidence.Refusal) {
 	next, refused := evidence.Usable(next)
 	if refused != nil {
 		return nil, evidence.Refuse(refused.State, refused.Code, "redirected to %s", refused.Message)
+	}
+	if slices.ContainsFunc(w.local, func(l Local) bool { return l.Host == next.Hostname() }) {
+		return nil, evidence.Refuse(evidence.Unavailable, evidence.CodeLocal,
+			"redirected to %q, which is local: the network is not asked for it", next)
 	}
 	return next, nil
 }

@@ -26,6 +26,10 @@ type Options struct {
 	// holds them, and a document that would exceed it is Unavailable with CodeTotal. 0: 64 MiB.
 	MaxTotal int64
 
+	// Local hosts are read from directories. Their registration dates are not asked for.
+	Local []Local
+	// LocalOnly leaves everything else Unsought.
+	LocalOnly bool
 	ConnectTo []ConnectTo
 	CACert    []byte // PEM, trusted beside the system's roots; SSL_CERT_FILE and SSL_CERT_DIR count for nothing
 	// Proxy is the URL of an HTTP, HTTPS or SOCKS5 proxy, for https alone; environment variables count for
@@ -62,7 +66,8 @@ type Options struct {
 // Each connection goes to a public address or to one that the operator named; each answer ends within its
 // time and its cap. It starts no goroutine that outlives a request by more than Timeout.
 //
-// A request is observed once in a run, through layers: budget, archive, cache, and the protocol, which retries.
+// A request is observed once in a run, through layers: budget, archive, local hosts, cache, and the protocol, which
+// retries.
 //
 // net/http prints with package log what a server sends unasked; a program whose output is read by machines
 // must give that package another output.
@@ -71,6 +76,7 @@ type Source struct {
 	*evidence.Budget
 	layers   layer
 	web      *web // one of them
+	locals   *locals
 	progress progress
 
 	mu      sync.Mutex
@@ -139,7 +145,7 @@ func New(o Options) (*Source, error) {
 	l := &Source{now: o.Now.UTC(), Budget: evidence.NewBudget(o.Budget), progress: progress{tell: o.Progress},
 		entries: make(map[evidence.Request]*entry)}
 	l.web = &web{limits: limits, backoff: retries, preflight: o.Preflight, agent: cmp.Or(o.UserAgent, "oap-gate"),
-		routes: routes, cache: store}
+		routes: routes, cache: store, local: o.Local}
 	var below layer = byProtocol{
 		evidence.HTTPS: https{l.web},
 		evidence.Named: named{l.web},
@@ -149,6 +155,13 @@ func New(o Options) (*Source, error) {
 	if store != nil {
 		below = &cacheFirst{store, &limits.quota, below}
 	}
+	if o.LocalOnly {
+		below = onlyLocal{}
+	}
+	if l.locals, err = openLocals(o.Local, &limits.quota, below); err != nil {
+		return nil, err
+	}
+	below = l.locals
 	if below, err = openArchive(o.ArchiveDir, o.Room, below); err != nil {
 		return nil, err
 	}
@@ -156,8 +169,11 @@ func New(o Options) (*Source, error) {
 	return l, nil
 }
 
-// Close ends the connections that are kept for further requests.
-func (l *Source) Close() { l.web.routes.close() }
+// Close ends the connections that are kept for further requests, and closes the directories of local hosts.
+func (l *Source) Close() {
+	l.web.routes.close()
+	l.locals.close()
+}
 
 // Now is the time by which dates are judged.
 func (l *Source) Now() time.Time { return l.now }

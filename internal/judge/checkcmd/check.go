@@ -35,6 +35,7 @@ func (o *checkOptions) bind(c *cobra.Command, sys frame.IO) {
 	o.Checks.Bind(c, verdict.IDs(checks.Rules()), verdict.IDs(mirror.Rules()),
 		func(id string) bool { return checks.ByID(id).Online() })
 	o.Network.Bind(f, "5m")
+	o.Network.BindLocal(f)
 	o.Output.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
 		return judge.NewReport("check", evidence.Offline(o.Now(), 0),
 			judge.Config{Tool: frame.Version(), Selected: o.Selected, Assumed: o.assumed()})
@@ -56,7 +57,7 @@ func (o *checkOptions) assumed() []string {
 // check refuses what no run could use.
 func (o *checkOptions) check() error {
 	return remedy.First(
-		func() error { return o.Checks.Check(o.Offline) },
+		func() error { return o.Checks.Check(o.AsksNobody()) },
 		o.Network.Check,
 		func() error { return remedy.OneOf("--governance", o.governance, "review", "deny") },
 		o.Span.Check,
@@ -132,8 +133,8 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 	if err != nil {
 		return nil, err
 	}
-	cfg := judge.Config{Tool: frame.Version(), Origin: judge.OriginOf(repo), Selected: o.Selected, Offline: o.Offline,
-		DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
+	cfg := judge.Config{Tool: frame.Version(), Origin: judge.OriginOf(repo), Selected: o.Selected,
+		Offline: o.AsksNobody(), DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
 	if c.WorkTree {
 		cfg.Uncommitted = repo.Uncommitted(ctx)
 	}

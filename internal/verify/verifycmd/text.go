@@ -119,6 +119,14 @@ var endings = map[verdict.Verdict]string{verdict.Passed: "accepted", verdict.Fai
 
 // summary returns the last line.
 func summary(r *verify.Report) string {
+	if trial := report.Trial(r.Local); trial != "" {
+		return ending(r) + "; " + trial
+	}
+	return ending(r)
+}
+
+// ending returns the last line of a report whose documents come from the web.
+func ending(r *verify.Report) string {
 	var of []string
 	if r.DID != "" {
 		of = append(of, plain.Line(r.DID))
@@ -178,14 +186,17 @@ func missing(r *verify.Report) []level.Level {
 type counted map[verdict.Verdict]int
 
 // line returns the last line of a run of several targets; its first word follows the verdict of the run.
-func (c counted) line(worst verdict.Verdict, color bool) string {
+func (c counted) line(worst verdict.Verdict, color bool, local []string) string {
 	total := 0
 	for _, n := range c {
 		total += n
 	}
-	return report.Shade(color, worst, fmt.Sprintf("%s: %d targets: %d accepted, %d refused, %d undecided, %s",
-		endings[worst], total, c[verdict.Passed], c[verdict.Failed], c[verdict.Inconclusive],
-		plain.Count(c[verdict.Errored], "error"))) + "\n"
+	line := fmt.Sprintf("%s: %d targets: %d accepted, %d refused, %d undecided, %s", endings[worst], total,
+		c[verdict.Passed], c[verdict.Failed], c[verdict.Inconclusive], plain.Count(c[verdict.Errored], "error"))
+	if trial := report.Trial(local); trial != "" {
+		line += "; " + trial
+	}
+	return report.Shade(color, worst, line) + "\n"
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }

@@ -65,6 +65,7 @@ func (o *verifyOptions) bind(c *cobra.Command, v *verification) {
 	o.policyFlags.bind(f)
 	f.BoolVar(&o.canonical, "canonical", false, "also print the bytes that the implementation signs, and their SHA-256")
 	o.Network.Bind(f, "2m")
+	o.Network.BindLocal(f)
 	f.Lookup("budget").Usage = "for each target, judging included; what it does not reach is inconclusive; 0: no end"
 	f.Lookup("offline").Usage = "no network: documents that are not at hand are inconclusive"
 	o.Output.Judges(verify.Rules(), v.unmade, v.own)
@@ -200,7 +201,7 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 	}
 	flags := evidence.VerifyFlags{Suites: o.suites, Level: o.level,
 		MaxAge:  int64((o.maxAge + time.Second - 1) / time.Second), // a fraction of a second rounds up
-		Require: o.require, Without: o.without, Canonical: o.canonical}
+		Require: o.require, Without: o.without, Canonical: o.canonical, Local: o.Local()}
 	if flags.Targets, flags.Places, err = o.targets(v.sys, args); err != nil {
 		return err
 	}
@@ -235,7 +236,7 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 	switch {
 	case flags.AtHand:
 		v.Source, err = o.atHand()
-	case o.Offline:
+	case o.AsksNobody():
 		v.Source = evidence.Offline(o.Now(), 0)
 	default:
 		o.More = func(live *live.Options) {
@@ -467,9 +468,9 @@ func (t *told) add(r *verify.Report) error {
 // report is what the other formats are made of.
 func (t *told) report() *verdict.Report {
 	if t.several {
-		t.text = append(t.text, t.counted.line(t.worst, false)...)
+		t.text = append(t.text, t.counted.line(t.worst, false, t.v.Config.Local)...)
 		if t.format == "text" {
-			t.last = []byte(t.counted.line(t.worst, t.v.out.Options().Color))
+			t.last = []byte(t.counted.line(t.worst, t.v.out.Options().Color, t.v.Config.Local))
 		}
 	}
 	if t.common {
