@@ -32,19 +32,19 @@ var rooms = map[string]struct {
 	"verdict":     {3, "defines finding, outcome, rule, report and the runner of a catalogue", 1250},
 	"forge":       {4, "reads and changes settings and comments at the forge", 2200},
 	"registry":    {4, "", 0},
-	"evidence":    {5, "collects what the web says about a record", 4100},
+	"evidence":    {5, "collects what the web says about a record", 4400},
 	"checks":      {6, "", 0},
 	"report":      {6, "writes a report in each format", 4500},
 	"gate":        {10, "", 0},
 	"judge":       {7, "gates a range of a registry by all checks", 1300},
-	"frame":       {7, "gives a command its flags, streams, inputs and exit status", 1600},
+	"frame":       {7, "gives a command its flags, streams, inputs and exit status", 1700},
 	"mirror":      {8, "audits and mirrors a whole registry", 6900},
 	"verify":      {8, "judges one implementation by RFC 0019 section 6", 3600},
-	"author":      {8, "drafts, corrects, signs and lists records", 4300},
+	"author":      {8, "drafts, corrects, signs and lists records", 4800},
 	"governance":  {8, "checks a proposal against the gates of RFC 0019", 9700},
 	"conformance": {8, "checks an implementation against a companion protocol", 15300},
 	"install":     {8, "installs the gate and inspects the installation", 3300},
-	"cli":         {10, "lists the products and runs the command line", 1500},
+	"cli":         {10, "lists the products and runs the command line", 1700},
 	"cmd":         {11, "", 0},
 	"docs":        {0, "", 0}, // texts alone
 	"test":        {12, "builds worlds for tests, the demo and the benchmarks", 0},
@@ -58,7 +58,7 @@ var levels = map[string]int{
 	"internal/oap/signing":        5, // it refuses to write a key into a registry
 }
 
-const mostFrameNames = 60
+const mostFrameNames = 63
 
 // pkg is a package as go list tells it, without its tests.
 type pkg struct {

@@ -77,7 +77,7 @@ var demoCases = []demoCase{
 
 // New is the command demo.
 func New(sys frame.IO) *cobra.Command {
-	verbose := false
+	verbose, dir := false, ""
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "the main job on a built-in registry and a built-in web, no network",
@@ -85,10 +85,16 @@ func New(sys frame.IO) *cobra.Command {
 demo builds a small registry in a temporary folder and a web on loopback, and gates honest and
 dishonest pull requests on it through the same code as check. It says of each in one line what
 was proposed, what came out and why, and exits 0 only if each came out as it must. It needs
-no git and no network.`),
-		Example: "  oap-gate demo\n  oap-gate demo --verbose",
+no git and no network.
+
+--keep DIR leaves a registry and a fork of it, the directories of its sites and the keys of its
+owners in DIR, which must not exist, and prints commands to try there.`),
+		Example: "  oap-gate demo\n  oap-gate demo --verbose\n  oap-gate demo --keep trial",
 		Args:    frame.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if _, err := os.Lstat(dir); dir != "" && err == nil {
+				return remedy.Errorf("choose a directory that does not exist", "--keep %q exists", dir)
+			}
 			reports := make([]*verdict.Report, len(demoCases))
 			wrong := 0
 			for i, pull := range demoCases {
@@ -112,9 +118,18 @@ no git and no network.`),
 				return fmt.Errorf("%d of %d pull requests did not come out as they must", wrong, len(demoCases))
 			}
 			fmt.Fprintf(sys.Stdout, "all %d pull requests came out as they must\n", len(demoCases))
-			return tellNew(c.Context(), sys.Stdout)
+			if err := tellNew(c.Context(), sys.Stdout); err != nil {
+				return err
+			}
+			if dir != "" {
+				return keep(sys, dir)
+			}
+			fmt.Fprint(sys.Stdout, "\nnext:\n  oap-gate demo --keep trial\n  oap-gate explain receipt-fetch\n"+
+				"  oap-gate help new\n")
+			return nil
 		},
 	}
+	c.Flags().StringVar(&dir, "keep", "", "leave the registry, the sites and the keys in `DIR`, which must not exist")
 	c.Flags().BoolVar(&verbose, "verbose", false, "show each report as check shows it")
 	return c
 }
