@@ -1,7 +1,7 @@
-// Command manual writes what a release ships beside the program: a man page of each command, and the completions of
-// four shells. It is no part of the program, which carries its help itself.
+// Command manual writes what a release ships in addition to the program, below the directories where systems look for
+// it: a man page for each command, and the completions of four shells. The program itself contains only its help.
 //
-//	go run ./internal/cli/manual v1.2.3 2026-06-01T12:00:00Z FOLDER
+//	go run ./internal/cli/manual v1.2.3 2026-06-01T12:00:00Z DIR
 package main
 
 import (
@@ -17,6 +17,15 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 )
 
+// The directories in which man and the shells look, below a prefix such as /usr/local.
+const (
+	manPages = "share/man/man1"
+	bash     = "share/bash-completion/completions"
+	zsh      = "share/zsh/site-functions"
+	fish     = "share/fish/vendor_completions.d"
+	others   = "share/doc/oap-gate" // PowerShell has no such directory
+)
+
 func main() {
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -26,31 +35,30 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 3 {
-		return errors.New("usage: manual VERSION CREATED FOLDER")
+		return errors.New("usage: manual VERSION CREATED DIR")
 	}
 	created, err := time.Parse(time.RFC3339, args[1])
 	if err != nil {
 		return err
 	}
-	man, completions := filepath.Join(args[2], "man"), filepath.Join(args[2], "completions")
-	for _, folder := range []string{man, completions} {
-		if err := os.MkdirAll(folder, 0o777); err != nil {
+	for _, dir := range []string{manPages, bash, zsh, fish, others} {
+		if err := os.MkdirAll(filepath.Join(args[2], dir), 0o777); err != nil {
 			return err
 		}
 	}
 	root := cli.Command(cli.System())
 	root.DisableAutoGenTag = true // it has the day of the build
 	header := &doc.GenManHeader{Title: "OAP-GATE", Section: "1", Source: "oap-gate " + args[0], Date: &created}
-	if err := doc.GenManTree(root, header, man); err != nil {
+	if err := doc.GenManTree(root, header, filepath.Join(args[2], manPages)); err != nil {
 		return err
 	}
-	return complete(root, completions)
+	return complete(root, args[2])
 }
 
-func complete(root *cobra.Command, folder string) error {
+func complete(root *cobra.Command, dir string) error {
 	return errors.Join(
-		root.GenBashCompletionFileV2(filepath.Join(folder, "oap-gate.bash"), true),
-		root.GenZshCompletionFile(filepath.Join(folder, "_oap-gate")),
-		root.GenFishCompletionFile(filepath.Join(folder, "oap-gate.fish"), true),
-		root.GenPowerShellCompletionFileWithDesc(filepath.Join(folder, "oap-gate.ps1")))
+		root.GenBashCompletionFileV2(filepath.Join(dir, bash, "oap-gate"), true),
+		root.GenZshCompletionFile(filepath.Join(dir, zsh, "_oap-gate")),
+		root.GenFishCompletionFile(filepath.Join(dir, fish, "oap-gate.fish"), true),
+		root.GenPowerShellCompletionFileWithDesc(filepath.Join(dir, others, "oap-gate.ps1")))
 }

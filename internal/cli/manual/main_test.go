@@ -1,0 +1,44 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestManual writes the manual, and shows a page with man if there is one; .ci/release-test shows all of them.
+func TestManual(t *testing.T) {
+	dir := t.TempDir()
+	if err := run([]string{"v1.2.3", "2026-06-01T12:00:00Z", dir}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"share/bash-completion/completions/oap-gate", "share/zsh/site-functions/_oap-gate",
+		"share/fish/vendor_completions.d/oap-gate.fish", "share/doc/oap-gate/oap-gate.ps1"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s is missing or empty: %v", name, err)
+		}
+	}
+	pages, err := filepath.Glob(filepath.Join(dir, "share", "man", "man1", "oap-gate*.1"))
+	if err != nil || len(pages) < 30 {
+		t.Fatalf("%d pages, error %v", len(pages), err)
+	}
+	man, err := exec.LookPath("man")
+	for _, page := range pages {
+		text, readErr := os.ReadFile(page)
+		if readErr != nil || !strings.Contains(string(text), "oap-gate v1.2.3") {
+			t.Errorf("%s does not name the version: %v", page, readErr)
+		}
+		if err != nil || filepath.Base(page) != "oap-gate-check.1" {
+			continue
+		}
+		out, showErr := exec.CommandContext(t.Context(), man, "-l", page).CombinedOutput()
+		if showErr != nil || !strings.Contains(string(out), "NAME") {
+			t.Errorf("man -l %s: %v\n%s", page, showErr, out)
+		}
+	}
+	if err != nil {
+		t.Log("NOT TESTED with man: ", err)
+	}
+}
