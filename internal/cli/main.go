@@ -41,7 +41,18 @@ func System() frame.IO {
 	debug.SetGCPercent(50)
 	floor = make([]byte, 64<<20)
 	return frame.IO{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
-		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd()))}
+		OutWidth: terminalWidth(os.Stdout), ErrWidth: terminalWidth(os.Stderr)}
+}
+
+// terminalWidth returns the columns of a terminal, 80 if it does not say, and 0 for what is not a terminal.
+func terminalWidth(f *os.File) int {
+	if !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
 }
 
 // Main runs the program with these arguments and gives its exit status: 0 pass, 1 fail, 2 could not run,

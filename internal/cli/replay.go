@@ -45,8 +45,8 @@ func newReplay(sys frame.IO) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&repo, "repo", ".", "the clone that holds the bundle's commits")
-	c.Flags().StringVar(&clone, "registry", "", "of a bundle of verify: the clone or mirror, as verify names it")
+	c.Flags().StringVar(&repo, "repo", ".", "directory `DIR` of the clone that has the bundle's commits")
+	c.Flags().StringVar(&clone, "registry", "", "for a bundle of verify: clone or mirror `DIR`, as in verify")
 	out.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
 		return judge.NewReport("check", evidence.Offline((&frame.Network{}).Now(), 0),
 			judge.Config{Tool: frame.Version(), Selected: evidence.Selection{}.Selected})

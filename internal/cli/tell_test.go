@@ -102,20 +102,21 @@ func TestColour(t *testing.T) {
 	for command, args := range verdicts(w) {
 		for _, c := range []struct {
 			color, name, value string
-			terminal, want     bool
+			width              int
+			want               bool
 		}{
-			{"auto", "TERM", "xterm", true, true},
-			{"auto", "NO_COLOR", "", true, true},
-			{"auto", "NO_COLOR", "1", true, false},
-			{"auto", "TERM", "dumb", true, false},
-			{"auto", "TERM", "xterm", false, false},
-			{"never", "TERM", "xterm", true, false},
-			{"always", "NO_COLOR", "1", false, true},
+			{"auto", "TERM", "xterm", 80, true},
+			{"auto", "NO_COLOR", "", 80, true},
+			{"auto", "NO_COLOR", "1", 80, false},
+			{"auto", "TERM", "dumb", 80, false},
+			{"auto", "TERM", "xterm", 0, false},
+			{"never", "TERM", "xterm", 80, false},
+			{"always", "NO_COLOR", "1", 0, true},
 		} {
 			var out bytes.Buffer
 			code := Main(append(args, "--color", c.color), frame.IO{Stdout: &out, Stderr: io.Discard,
-				OutTerminal: c.terminal,
-				Getenv:      func(name string) string { return map[string]string{c.name: c.value}[name] }})
+				OutWidth: c.width,
+				Getenv:   func(name string) string { return map[string]string{c.name: c.value}[name] }})
 			if got := strings.Contains(out.String(), "\x1b["); code != 0 || got != c.want {
 				t.Errorf("%s %+v: exit status %d, coloured: %t\n%s", command, c, code, got, out.String())
 			}

@@ -28,7 +28,7 @@ func DurationVar(f *pflag.FlagSet, to *time.Duration, name, value, usage string)
 }
 
 func (d *durationFlag) String() string { return d.text }
-func (d *durationFlag) Type() string   { return "duration" }
+func (d *durationFlag) Type() string   { return "DURATION" }
 
 func (d *durationFlag) Set(text string) (err error) {
 	d.text = text
@@ -54,20 +54,22 @@ func (s *Span) Bind(c *cobra.Command, sys IO, specification bool) {
 	s.sys, s.specification = sys, specification
 	f := c.Flags()
 	BindRepo(c, &s.Repo)
-	f.StringVar(&s.base, "base", "", "commit that the range would land on (default: of the event, "+
+	f.StringVar(&s.base, "base", "", "commit `REV` that the range would land on (default: of the event, "+
 		"else HEAD or main of the remote upstream, else of origin, else main)")
-	f.StringVar(&s.head, "head", "", "commit that is proposed (default: of the event, else HEAD)")
-	f.BoolVar(&s.Worktree, "worktree", false, "the head is the files on disk, before the commit")
+	f.StringVar(&s.head, "head", "", "commit `REV` that is proposed (default: of the event, else HEAD)")
+	f.BoolVar(&s.Worktree, "worktree", false, "take the files on disk as the head, before the commit")
 	f.BoolVar(&s.allowTarget, "allow-pull-request-target", false,
 		"accept the event pull_request_target: only data of the pull request is read, nothing of it is run")
 	if specification {
-		f.BoolVar(&s.Each, "each", false, "judge every first-parent commit by itself, its message being the words; "+
-			"without --base from the root on")
+		f.BoolVar(&s.Each, "each", false,
+			"judge each first-parent commit by itself, with its message as the pull request's text; "+
+				"without --base from the root on")
 	}
 }
 
 func BindRepo(c *cobra.Command, repo *string) {
-	c.Flags().StringVar(repo, "repo", ".", "the clone: a work tree, a bare clone or a linked worktree")
+	c.Flags().StringVar(repo, "repo", ".",
+		"directory `DIR` of the clone: a work tree, a bare clone or a linked worktree")
 }
 
 // Check refuses what no run could use.
@@ -93,8 +95,8 @@ type Checks struct {
 // reports whether a check needs the network; both may be nil.
 func (s *Checks) Bind(c *cobra.Command, known, ofAudit []string, online func(id string) bool) {
 	s.known, s.ofAudit, s.online = known, ofAudit, online
-	c.Flags().StringSliceVar(&s.Only, "only", nil, "run these checks only")
-	c.Flags().StringSliceVar(&s.Skip, "skip", nil, "leave these checks out")
+	c.Flags().StringSliceVar(&s.Only, "only", nil, "only the checks with these `IDS`, joined by commas")
+	c.Flags().StringSliceVar(&s.Skip, "skip", nil, "skip the checks with these `IDS`, joined by commas")
 	for _, name := range []string{"only", "skip"} {
 		_ = c.RegisterFlagCompletionFunc(name, OneOrMore(known))
 	}

@@ -24,7 +24,8 @@ func (o *Forge) Bind(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.repository, "repository", "", "`OWNER/NAME` at the forge (default: GITHUB_REPOSITORY, else the "+
 		"remote origin)")
-	f.StringVar(&o.api, "api-url", "", "the forge's API (default: GITHUB_API_URL, else https://api.github.com)")
+	f.StringVar(&o.api, "api-url", "",
+		"`URL` of the forge's API (default: GITHUB_API_URL, else https://api.github.com)")
 	o.routeFlags.bind(f)
 }
 

@@ -16,8 +16,8 @@ type IO struct {
 	Stdin          io.Reader // nil: empty
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	OutTerminal    bool // stdout is a terminal
-	ErrTerminal    bool // stderr is a terminal
+	OutWidth       int // columns of the terminal that stdout is; 0: it is not a terminal
+	ErrWidth       int // columns of the terminal that stderr is; 0: it is not a terminal
 
 	args []string // of Main
 	// inputs are the Action's inputs by the flags that they set; nil: the arguments are the caller's own.

@@ -1,18 +1,14 @@
 package frame
 
 import (
-	"io"
 	"net"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
@@ -28,9 +24,23 @@ type routeFlags struct{ proxy, caCert string }
 // maxAuthorities caps the file of --ca-cert in bytes; a system's bundle has a quarter of a megabyte.
 const maxAuthorities = 16 << 20
 
+// networkFlag is the annotation of a flag that says how the network is asked, or what replaces it.
+const networkFlag = "network"
+
+// AsksNetwork reports whether a flag says how the network is asked, or what replaces it.
+func AsksNetwork(f *pflag.Flag) bool { return f.Annotations[networkFlag] != nil }
+
+// ofNetwork marks flags for AsksNetwork.
+func ofNetwork(f *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		_ = f.SetAnnotation(name, networkFlag, []string{})
+	}
+}
+
 func (r *routeFlags) bind(f *pflag.FlagSet) {
-	f.StringVar(&r.proxy, "proxy", "", "HTTP proxy; proxies of the environment are not used")
-	f.StringVar(&r.caCert, "ca-cert", "", "PEM file of certificate authorities trusted beside the system's")
+	defer ofNetwork(f, "proxy", "ca-cert")
+	f.StringVar(&r.proxy, "proxy", "", "`URL` of an HTTP proxy; proxies of the environment are not used")
+	f.StringVar(&r.caCert, "ca-cert", "", "PEM `FILE` of certificate authorities to trust in addition to the system's")
 }
 
 // proxyURL is nil where there is no proxy.
@@ -69,10 +79,11 @@ type Network struct {
 // Bind defines the flags; budget is the default of --budget.
 func (n *Network) Bind(f *pflag.FlagSet, budget string) {
 	n.BindDocuments(f, budget)
-	f.IntVar(&n.jobs, "jobs", 32, "requests in flight, at most 4 for one host")
-	f.StringVar(&n.cache, "cache", "", "keep fetched documents in this folder and revalidate them")
-	f.StringVar(&n.rdapURL, "rdap-url", "", "RDAP service in place of the IANA bootstrap")
-	f.StringVar(&n.whoisServer, "whois-server", "", "WHOIS server (host:port) in place of the referral")
+	defer ofNetwork(f, "jobs", "cache", "rdap-url", "whois-server")
+	f.IntVar(&n.jobs, "jobs", 32, "`N` requests in flight, at most 4 for one host")
+	f.StringVar(&n.cache, "cache", "", "`DIR` that keeps fetched documents, which are revalidated")
+	f.StringVar(&n.rdapURL, "rdap-url", "", "`URL` of the RDAP service, instead of the IANA bootstrap")
+	f.StringVar(&n.whoisServer, "whois-server", "", "WHOIS server `HOST:PORT`, instead of the referral")
 }
 
 // BindLocal defines the flag of a command that may read documents from directories instead of the network.
@@ -93,12 +104,13 @@ func (n *Network) unbound() { n.timeout, n.jobs = 10*time.Second, 1 }
 // BindAt defines the flag of a command that needs the time alone.
 func (n *Network) BindAt(f *pflag.FlagSet) {
 	n.unbound()
-	f.StringVar(&n.At, "at", "", "evaluate as of this RFC 3339 time (default: now)")
+	f.StringVar(&n.At, "at", "", "evaluation `TIME`, RFC 3339 (default: now)")
 }
 
 // BindClock defines the flags of a command that reads files alone.
 func (n *Network) BindClock(f *pflag.FlagSet) {
 	n.BindAt(f)
+	defer ofNetwork(f, "offline")
 	f.BoolVar(&n.Offline, "offline", false, "no network: checks that need it are skipped")
 }
 
@@ -106,15 +118,16 @@ func (n *Network) BindClock(f *pflag.FlagSet) {
 func (n *Network) BindDocuments(f *pflag.FlagSet, budget string) {
 	n.BindClock(f)
 	n.routeFlags.bind(f)
-	f.StringVar(&n.Record, "record", "", "save the evidence bundle in this file")
-	f.StringVar(&n.Replay, "replay", "", "use this evidence bundle in place of the network")
-	DurationVar(f, &n.timeout, "timeout", "10s", "per request, with its redirects and body")
+	defer ofNetwork(f, "record", "replay", "timeout", "budget", "retry-wait", "connect-to")
+	f.StringVar(&n.Record, "record", "", "`FILE` for the evidence bundle of this run")
+	f.StringVar(&n.Replay, "replay", "", "evidence bundle `FILE` to use instead of the network")
+	DurationVar(f, &n.timeout, "timeout", "10s", "time limit for a request, with its redirects and body")
 	DurationVar(f, &n.budget, "budget", budget,
-		"for the whole run, judging included; what it does not reach is inconclusive; 0: no end")
+		"time limit for the run; results not reached are inconclusive; 0 for none")
 	DurationVar(f, &n.retryWait, "retry-wait", "1s",
-		"before the second attempt of a request; three times as long before the third")
+		"wait before the second attempt of a request, and three times as long before the third")
 	f.StringArrayVar(&n.connectTo, "connect-to", nil,
-		"dial ADDR (ip:port) for HOST, `HOST=ADDR`; '*' is every public DNS name; repeatable")
+		"dial ADDR (IP:PORT) for HOST, as `HOST=ADDR`; '*' is every public DNS name (repeatable)")
 }
 
 // Check refuses what no run could use.
@@ -265,46 +278,4 @@ func (n *Network) LiveOptions() (live.Options, error) {
 		n.More(&o)
 	}
 	return o, err
-}
-
-// progress shows on stderr how many requests are done while the network is busy; only on a terminal.
-type progress struct {
-	mu   sync.Mutex
-	out  io.Writer
-	bars *mpb.Progress
-	bar  *mpb.Bar
-}
-
-func newProgress(sys IO) *progress {
-	if !sys.ErrTerminal {
-		return &progress{}
-	}
-	return &progress{out: sys.Stderr}
-}
-
-func (p *progress) set(done, total int) {
-	if p.out == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bars == nil {
-		// A bar made with a total is complete, and gone, once that is reached; more requests follow.
-		p.bars = mpb.New(mpb.WithOutput(p.out), mpb.WithWidth(40), mpb.WithAutoRefresh())
-		p.bar = p.bars.AddBar(0, mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.Name("fetching "), decor.CountersNoUnit("%d of %d")),
-			mpb.AppendDecorators(decor.AverageSpeed(0, " %.0f/s"), decor.Name(" "),
-				decor.AverageETA(decor.ET_STYLE_GO)))
-	}
-	p.bar.SetTotal(int64(total), false)
-	p.bar.SetCurrent(int64(done))
-}
-
-func (p *progress) stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bars != nil {
-		p.bar.Abort(true)
-		p.bars.Wait()
-	}
 }

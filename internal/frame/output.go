@@ -41,15 +41,15 @@ func (o *Output) Bind(c *cobra.Command, sys IO, workflow bool) {
 	f := c.Flags()
 	if workflow {
 		f.IntVar(&o.maxAnnotations, "max-annotations", report.AnnotationLimit,
-			"annotations of each severity in the github format, 0 to 9")
+			"`N` annotations of each severity in the github format, 0 to 9")
 		f.BoolVar(&o.summary, "summary", false, "append the job summary to the file that GITHUB_STEP_SUMMARY names")
 	}
-	f.StringVar(&o.format, "format", "", "what goes to stdout: text, json or github (default text; github in a "+
-		"workflow)")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, `FORMAT=FILE` such as json=report.json, FILE - "+
-		"being stdout; repeatable")
-	f.StringVar(&o.color, "color", "auto", "auto, always or never")
-	f.BoolVar(&o.summaryOnly, "summary-only", false, "leave results that passed and that were skipped out of the json")
+	f.StringVar(&o.format, "format", "",
+		"`FORMAT` of stdout: text, json or github (default text; github in a workflow)")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, as `FORMAT=FILE`: json=report.json; - is stdout "+
+		"(repeatable)")
+	f.StringVar(&o.color, "color", "auto", "color in text, `WHEN`: auto, always or never")
+	f.BoolVar(&o.summaryOnly, "summary-only", false, "omit passed and skipped results from the JSON report")
 	if o.unmade != nil {
 		o.tellUsage(c)
 	}
@@ -289,7 +289,7 @@ func (o *Output) stdoutFormat() string {
 }
 
 func (o *Output) Options() report.Options {
-	plain := !o.sys.OutTerminal || o.sys.Getenv("NO_COLOR") != "" || o.sys.Getenv("TERM") == "dumb"
+	plain := o.sys.OutWidth == 0 || o.sys.Getenv("NO_COLOR") != "" || o.sys.Getenv("TERM") == "dumb"
 	return report.Options{Color: o.color == "always" || o.color == "auto" && !plain,
 		MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), SummaryOnly: o.summaryOnly,
 		Rules: o.rules}

@@ -2,65 +2,57 @@ package frame
 
 import (
 	"bytes"
-	"io"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 )
 
-// TestProgressGoesOn holds that a bar whose requests are all done goes on when more follow.
-func TestProgressGoesOn(t *testing.T) {
-	p := newProgress(IO{Stderr: io.Discard, ErrTerminal: true})
-	defer p.stop()
-	p.set(0, 1)
-	p.set(1, 1)
-	p.set(1, 12)
-	if p.bar.Completed() || p.bar.Current() != 1 {
-		t.Errorf("completed %v at %d of 12", p.bar.Completed(), p.bar.Current())
+// TestProgress requires that nothing is written before the first tick, then one line that is written again in its
+// place, and that stop clears it.
+func TestProgress(t *testing.T) {
+	var out bytes.Buffer
+	start := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	ticks := make(chan time.Time)
+	p := newProgress(IO{Stderr: &out, ErrWidth: 80})
+	p.ticks = ticks
+	p.set(live.Progress{Done: 1, Total: 5, Host: "nova.example", Attempt: 1, Allows: 3, Since: start})
+	p.set(live.Progress{Done: 2, Total: 5, Host: "nova.example", Attempt: 2, Allows: 3, Since: start})
+	ticks <- start.Add(8 * time.Second)
+	ticks <- start.Add(9 * time.Second)
+	p.stop()
+	p.stop()
+	want := "\r\x1b[Kfetching 2 of 5: nova.example, attempt 2 of 3, 8s" +
+		"\r\x1b[Kfetching 2 of 5: nova.example, attempt 2 of 3, 9s\r\x1b[K"
+	if out.String() != want {
+		t.Errorf("wrote %q, want %q", out.String(), want)
 	}
 }
 
-// shared is a buffer that the bar writes to while the test reads it.
-type shared struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *shared) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *shared) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
-func TestProgressTells(t *testing.T) {
-	var out shared
-	p := newProgress(IO{Stderr: &out, ErrTerminal: true})
-	p.set(3, 12)
-	for range 500 {
-		if strings.Contains(out.String(), "3 of 12") {
-			break
+// TestProgressStaysOut requires that a short run, and one whose stderr is not a terminal, write nothing, and that a
+// line is never as wide as the terminal.
+func TestProgressStaysOut(t *testing.T) {
+	one := live.Progress{Total: 1, Host: strings.Repeat("nova.", 20) + "example", Attempt: 1, Allows: 3}
+	for _, width := range []int{0, 80} {
+		var out bytes.Buffer
+		p := newProgress(IO{Stderr: &out, ErrWidth: width})
+		p.ticks = make(chan time.Time)
+		p.set(one)
+		p.stop()
+		if out.Len() > 0 {
+			t.Errorf("width %d: wrote %q", width, out.String())
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
+	var out bytes.Buffer
+	ticks := make(chan time.Time)
+	p := newProgress(IO{Stderr: &out, ErrWidth: 20})
+	p.ticks = ticks
+	p.set(one)
+	ticks <- one.Since
 	p.stop()
-	text := out.String()
-	_, after, _ := strings.Cut(text, "fetching 3 of 12")
-	if rate, eta, found := strings.Cut(after, "/s "); !found || !strings.ContainsAny(rate, "0123456789") ||
-		!strings.ContainsAny(eta, "0123456789") {
-		t.Errorf("neither count, rate nor time left in %q", text)
-	}
-	var quiet shared
-	p = newProgress(IO{Stderr: &quiet})
-	p.set(3, 12)
-	p.stop()
-	if quiet.String() != "" {
-		t.Errorf("not on a terminal: %q", quiet.String())
+	line := strings.Split(out.String(), "\r\x1b[K")[1]
+	if n := len([]rune(line)); n > 19 {
+		t.Errorf("the line has %d columns: %q", n, line)
 	}
 }

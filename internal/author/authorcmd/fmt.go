@@ -22,7 +22,7 @@ func NewFmt(sys frame.IO) *cobra.Command {
 	var check, dryRun bool
 	c := &cobra.Command{
 		Use:   "fmt FILE…",
-		Short: "write records in the one layout that new writes",
+		Short: "write records in the layout that new writes",
 		Long: `fmt lays out records of the four data folders: members in the order of the registry's schema, two blanks,
 a final line break, and escapes for characters that do not show. The value stays, and so does every signature of it.
 It names each file that it rewrites. No check asks for this layout, and append-only lets nobody change a merged
@@ -57,7 +57,7 @@ record for it.`,
 		},
 	}
 	c.Flags().BoolVar(&check, "check", false,
-		"write nothing, and name the files that differ; exit status 1 where one does")
+		"write nothing, and name the files that differ; exit status 1 if one does")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "write nothing, and print what would be written")
 	return c
 }

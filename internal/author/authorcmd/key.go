@@ -25,7 +25,7 @@ import (
 func NewKey(sys frame.IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "key",
-		Short: "make an Ed25519 key, or show its public half",
+		Short: "create an Ed25519 key, or show its public half",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				// What was given is not repeated: it may be a key.
@@ -53,7 +53,7 @@ func newKeyNew(sys frame.IO) *cobra.Command {
 	var origin string
 	c := &cobra.Command{
 		Use:   "new FILE",
-		Short: "make an Ed25519 key in a new file",
+		Short: "create an Ed25519 key in a new file",
 		Long: `new writes a new Ed25519 key as PKCS #8 PEM to FILE, which its owner alone may read. It overwrites
 nothing, and refuses a FILE in a Git work tree whose repository does not ignore it. Keep a copy where
 you keep secrets: nothing can restore it.
@@ -96,7 +96,7 @@ With --log it makes the key of a registry's log instead, and prints the verifier
 			return nil
 		},
 	}
-	c.Flags().StringVar(&origin, "log", "", "make the key of a log with the name `ORIGIN`")
+	c.Flags().StringVar(&origin, "log", "", "write the key of a log with the name `ORIGIN`")
 	return c
 }
 
@@ -177,7 +177,7 @@ func newKeyShow(sys frame.IO) *cobra.Command {
 	var o keyShow
 	c := &cobra.Command{
 		Use:   "show FILE",
-		Short: "show the public half of a key, and which method of a DID Document it is",
+		Short: "show the public half of a key and its verification method",
 		Long: `show prints the public half of the key in FILE (- is stdin), private or public, as did:key, as Multikey, as JWK,
 and as a verificationMethod to paste into a DID Document. With --did it says which method of the document that is served
 for that DID the key is; exit status 1 where it is none. The private half is never printed.`,

@@ -40,7 +40,7 @@ func NewList(sys frame.IO) *cobra.Command {
 	var o listOptions
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "who is listed, at what level, until when",
+		Short: "list implementations with level, status and expiry",
 		Long: `list reads a clone, and nothing else: a status is what Git shows, and no document was fetched. Of each
 listing it tells the first-parent commit that gave the file its present content. Provisional listings are left
 out unless --status names them. See verify and audit for what the documents say.`,
@@ -59,16 +59,16 @@ out unless --status names them. See verify and audit for what the documents say.
 	f := c.Flags()
 	frame.BindRepo(c, &o.repo)
 	f.StringVar(&o.rev, "rev", "",
-		"commit to read (default: HEAD or main of the remote upstream, else of origin, else main)")
+		"commit `REV` to read (default: HEAD or main of the remote upstream, else of origin, else main)")
 	o.BindAt(c.Flags())
 	f.StringVar(&o.level, "level", "",
-		"only this `LEVEL`, or with a + behind it this level and higher ones, whatever their suffix")
-	f.StringSliceVar(&o.statuses, "status", nil, "only these: "+strings.Join(listing.Statuses,
-		", ")+" (default: all but provisional)")
+		"only this `LEVEL`; with + after it also higher levels, with any suffix")
+	f.StringSliceVar(&o.statuses, "status", nil, "only listings with this `STATUS`, or several joined by commas: "+
+		strings.Join(listing.Statuses, ", ")+" (default: all except provisional)")
 	frame.DurationVar(f, &o.within, "within", "0",
-		"only what ends within this time and has not yet; 0: whenever it ends")
-	f.StringVar(&o.did, "did", "", "only this `DID`; exit status 1 where it is not there")
-	f.StringVar(&o.format, "format", "text", "text, json or csv")
+		"only listings that expire within this time; 0 for any")
+	f.StringVar(&o.did, "did", "", "only this `DID`; exit status 1 if it is not listed")
+	f.StringVar(&o.format, "format", "text", "`FORMAT` of stdout: text, json or csv")
 	return c
 }
 

@@ -43,7 +43,7 @@ func NewNew(sys frame.IO) *cobra.Command {
 	var o newOptions
 	c := &cobra.Command{
 		Use:   "new SLUG TARGET",
-		Short: "make the listing of an implementation out of what it serves",
+		Short: "create a listing from published documents",
 		Long: strings.TrimSpace(`
 new fetches the Manifest, the Receipt and the DID Document of TARGET, verifies them, and writes
 implementations/SLUG.json: name, DID, level, dates and hash as the documents say them, none typed by hand.
@@ -66,11 +66,11 @@ the file and exits with 3. It refuses a slug or a DID that the base, the present
 func (o *newOptions) bindAll(c *cobra.Command) {
 	o.bind(c)
 	f := c.Flags()
-	f.StringVar(&o.receipt, "receipt", "", "where the Receipt is (default: where the Manifest says)")
-	f.StringVar(&o.level, "level", "", "level to list (default: the highest that the Receipt claims)")
+	f.StringVar(&o.receipt, "receipt", "", "`URL` of the Receipt (default: as the Manifest says)")
+	f.StringVar(&o.level, "level", "", "`LEVEL` to list (default: the highest that the Receipt claims)")
 	f.BoolVar(&o.provisional, "provisional", false, "list as provisional, whatever the domain's age")
 	f.StringArrayVar(&o.set, "set", nil,
-		"a member that no document says, `MEMBER=VALUE`: "+strings.Join(unsigned, ", ")+"; repeatable")
+		"set a member that no document has, as `MEMBER=VALUE`: "+strings.Join(unsigned, ", ")+" (repeatable)")
 }
 
 // unsigned are the members of a listing that no document says.

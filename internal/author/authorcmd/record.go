@@ -39,7 +39,8 @@ type recordFlags struct {
 func (o *recordFlags) bind(c *cobra.Command) {
 	f := c.Flags()
 	frame.BindRepo(c, &o.repo)
-	f.StringVar(&o.base, "base", "", "commit that the record would land on (default: as check --worktree chooses it)")
+	f.StringVar(&o.base, "base", "",
+		"commit `REV` that the record would land on (default: as check --worktree chooses it)")
 	o.Network.Bind(f, "5m")
 	o.Network.BindLocal(f)
 	f.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and print what would be written")

@@ -40,7 +40,7 @@ func NewRenew(sys frame.IO) *cobra.Command {
 	var o renewOptions
 	c := &cobra.Command{
 		Use:   "renew SLUG | --all",
-		Short: "bring a listing up to the new Receipt that its implementation serves",
+		Short: "update a listing to its implementation's new Receipt",
 		Long: strings.TrimSpace(`
 renew edits implementations/SLUG.json in place: the hash, the dates and the URI of the Receipt that the Manifest names
 now, and name, level and provisional where the Receipt says otherwise. Every other byte stays. It runs check on the
@@ -86,11 +86,11 @@ With --all it lists what is due and changes nothing.`),
 	}
 	o.bind(c)
 	f := c.Flags()
-	f.StringVar(&o.receipt, "receipt", "", "where the new Receipt is (default: where the Manifest says)")
+	f.StringVar(&o.receipt, "receipt", "", "`URL` of the new Receipt (default: as the Manifest says)")
 	f.StringVar(&o.level, "level", "",
-		"level to list (default: the highest that the Receipt claims, with the listing's suffix)")
+		"`LEVEL` to list (default: the highest that the Receipt claims, with the listing's suffix)")
 	f.BoolVar(&o.all, "all", false, "list the listings that are due")
-	frame.DurationVar(f, &o.within, "within", "14d", "with --all: those that expire so soon, or have expired")
+	frame.DurationVar(f, &o.within, "within", "14d", "with --all: time within which a listing expires, or has expired")
 	return c
 }
 

@@ -69,9 +69,9 @@ independent; the two others sign the file by oap-gate witness.`),
 	o.recordFlags.bind(c)
 	o.keyFlags.bind(c)
 	f := c.Flags()
-	f.StringVar(&o.reason, "reason", "", "why: "+strings.Join(checks.Reasons, ", "))
+	f.StringVar(&o.reason, "reason", "", "`REASON` of the revocation: "+strings.Join(checks.Reasons, ", "))
 	f.StringVar(&o.sha256, "receipt-sha256", "",
-		"the Receipt's `HASH`, which the listing pins or once pinned (default: the one that it pins)")
+		"`HASH` of the Receipt, which the listing pins or once pinned (default: the pinned one)")
 	f.StringVar(&o.evidenceURI, "evidence-uri", "", "`URL` of a public account of the reason")
 	f.BoolVar(&o.draft, "draft", false, "leave the signature out, and print what is to be signed")
 	f.StringVar(&o.signature, "signature", "", "`TEXT` of the signature that completes the draft, base64url or base64")

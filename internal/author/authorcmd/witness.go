@@ -54,7 +54,7 @@ func NewWitness(sys frame.IO) *cobra.Command {
 	var o witnessOptions
 	c := &cobra.Command{
 		Use:   "witness SUBJECT",
-		Short: "sign another implementation's Receipt, or a forced revocation, as a peer witness",
+		Short: "sign a Receipt or a forced revocation as a peer witness",
 		Long: strings.TrimSpace(`
 witness verifies SUBJECT and signs it by a key of DID, which must be listed in the clone at L4 or L5. SUBJECT is an
 implementation (https://host, did:web:host, or its slug), the file of its Receipt, or the file of a revocation.
@@ -79,15 +79,15 @@ other byte stays. A candidate publishes that file and pins it anew.`),
 	}
 	f := c.Flags()
 	frame.BindRepo(c, &o.repo)
-	f.StringVar(&o.base, "base", "", "commit that says who is listed (default: as check chooses it)")
+	f.StringVar(&o.base, "base", "", "commit `REV` that decides who is listed (default: as check chooses it)")
 	o.Network.Bind(f, "5m")
 	o.Network.BindLocal(f)
 	o.keyFlags.bind(c)
 	f.StringVar(&o.did, "did", "", "`DID` of the witness")
 	f.StringVar(&o.tests, "tests-executed", "",
 		"`SHA256` of the Receipt against whose deployment the witness has executed the tests")
-	f.StringVar(&o.out, "out", "", "write SUBJECT with the entry to this new `FILE`")
-	f.BoolVar(&o.inPlace, "in-place", false, "write SUBJECT with the entry over itself, where it is a file")
+	f.StringVar(&o.out, "out", "", "new `FILE` for SUBJECT with the entry")
+	f.BoolVar(&o.inPlace, "in-place", false, "overwrite SUBJECT, a file, with the entry added")
 	f.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and print SUBJECT with the entry")
 	return c
 }

@@ -80,7 +80,7 @@ func New(sys frame.IO) *cobra.Command {
 	verbose, dir := false, ""
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "the main job on a built-in registry and a built-in web, no network",
+		Short: "run the gate on a built-in registry, without network",
 		Long: strings.TrimSpace(`
 demo builds a small registry in a temporary folder and a web on loopback, and gates honest and
 dishonest pull requests on it through the same code as check. It says of each in one line what
@@ -129,8 +129,8 @@ owners in DIR, which must not exist, and prints commands to try there.`),
 			return nil
 		},
 	}
-	c.Flags().StringVar(&dir, "keep", "", "leave the registry, the sites and the keys in `DIR`, which must not exist")
-	c.Flags().BoolVar(&verbose, "verbose", false, "show each report as check shows it")
+	c.Flags().StringVar(&dir, "keep", "", "new `DIR` in which to leave the registry, the sites and the keys")
+	c.Flags().BoolVar(&verbose, "verbose", false, "print each report as check prints it")
 	return c
 }
 

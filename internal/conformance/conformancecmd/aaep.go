@@ -23,7 +23,7 @@ import (
 )
 
 // AAEP is the event protocol of agents.
-var AAEP = &Protocol{name: "aaep", short: "judge a producer or a subscriber of AAEP, or what is claimed of one",
+var AAEP = &Protocol{name: "aaep", short: "check an AAEP producer or subscriber, or a claim of one",
 	rules: aaep.Rules, decides: aaep.DecidedBy,
 	commands: []func(frame.IO, *Protocol) *cobra.Command{newAAEPEvents, newAAEPProducer, newAAEPSubscriber,
 		newAAEPClaim, newAAEPExample}}
@@ -33,7 +33,7 @@ func newAAEPEvents(sys frame.IO, p *Protocol) *cobra.Command {
 	var options aaep.Options
 	c := &cobra.Command{
 		Use:   "events FILE…",
-		Short: "judge the events that a producer emitted: a JSON object, a JSON array, or JSON Lines",
+		Short: "check the events that a producer emitted",
 		Long: `events judges captures of a producer, message by message, at level 1, 2 or 3 of chapter 9. Each file is an
 input of its own. Replies stand in it in the order in which they passed; at level 3, so do the messages of the
 subscription. What an input does not show is not passed: without a tool call, an output, at level 2 an irreversible
@@ -74,7 +74,7 @@ tool call or at level 3 a subscription it is inconclusive.`,
 		},
 	}
 	o.bind(c, sys, p, false)
-	c.Flags().IntVar(&options.Level, "level", 1, "1 to 3; each includes those below")
+	c.Flags().IntVar(&options.Level, "level", 1, "level `N` of the protocol, 1 to 3; a level includes those below")
 	c.Flags().BoolVar(&options.Single, "single", false,
 		"judge each message by itself: envelope, schema, summary, urgency, default decision")
 	return c
@@ -97,7 +97,7 @@ At level 3 they are frames, and come with their subscription.`,
 			return err
 		},
 	}
-	c.Flags().IntVar(&level, "level", 1, "1 to 3; each includes those below")
+	c.Flags().IntVar(&level, "level", 1, "level `N` of the protocol, 1 to 3; a level includes those below")
 	return c
 }
 
@@ -107,7 +107,7 @@ func newAAEPClaim(sys frame.IO, p *Protocol) *cobra.Command {
 	var claim aaep.Claim
 	c := &cobra.Command{
 		Use:   "claim --text FILE",
-		Short: "judge what is claimed of an implementation, and whether a report bears it out",
+		Short: "check a claim of conformance and the report behind it",
 		Long: `claim finds the sentences of a text that claim AAEP conformance and checks them by section 9.8:
 a level, the version of the suite, a day, no certificate, and the version and URI of a profile.
 With --report FILE it compares them with a conformance report, that of oap-gate (JSON, or by
@@ -142,10 +142,10 @@ With --report FILE it compares them with a conformance report, that of oap-gate 
 		},
 	}
 	o.bind(c, sys, p, false)
-	c.Flags().StringVar(&text, "text", "", "the text in which the claim stands, `FILE`, - being standard input")
-	c.Flags().Lookup("report").Usage = "the conformance report, `FILE`, that is to bear the claim out; " +
-		"or also write a report, FORMAT=FILE"
-	frame.DurationVar(c.Flags(), &claim.MaxAge, "max-age", "365d", "after which a verification counts as old")
+	c.Flags().StringVar(&text, "text", "", "`FILE` with the text of the claim; - is stdin")
+	c.Flags().Lookup("report").Usage = "`FILE` of the conformance report that supports the claim; " +
+		"or FORMAT=FILE, to also write a report"
+	frame.DurationVar(c.Flags(), &claim.MaxAge, "max-age", "365d", "age from which on a verification is old")
 	return c
 }
 
@@ -162,7 +162,7 @@ func newAAEPProducer(sys frame.IO, p *Protocol) *cobra.Command {
 	var o aaepProducer
 	c := &cobra.Command{
 		Use:   "producer --endpoint URL",
-		Short: "hold sessions with a running producer over HTTP and server-sent events, and judge what it emits",
+		Short: "run sessions with a producer, and check what it emits",
 		Long: `producer starts one session for each scenario, answers its confirmations as the scenario says, and judges all
 that passes as events does; besides, whether a forged, a second or a late reply is honored, and the timeout. Level 3
 adds six sessions that negotiate, renegotiate and close, about half a minute at 2 events a second.
@@ -193,15 +193,15 @@ where nothing can break.`,
 	f.StringVar(&o.url, "endpoint", "", where)
 	f.StringVar(&o.url, "url", "", "another spelling of --endpoint: "+where)
 	f.StringSliceVar(&o.extensions, "extensions", nil,
-		"supported_extensions of the subscription: a `URI` or several, joined by commas")
-	f.IntVar(&o.level, "level", 1, "1 to 3; each includes those below")
+		"supported_extensions of the subscription: a `URI`, or several joined by commas")
+	f.IntVar(&o.level, "level", 1, "level `N` of the protocol, 1 to 3; a level includes those below")
 	f.StringVar(&o.manifestKey, "manifest-key", "",
-		"a `FILE` with the key that signs the producer's manifest, JWK or PEM; level 3")
+		"`FILE` with the key that signs the producer's manifest, JWK or PEM; level 3")
 	f.StringVar(&o.layout, "layout", aaep.LayoutSpec,
-		"of the endpoints: spec (appendix B) or reference (the public example producers)")
+		"`LAYOUT` of the endpoints: spec (appendix B) or reference (the public example producers)")
 	f.StringVar(&o.scenario, "scenario", "",
-		"a YAML `FILE` of sessions to hold; default: one, with the text \"What can you do?\"")
-	f.StringVar(&o.capture, "capture", "", "write all that passes to this `FILE`, as frames, one a line")
+		"YAML `FILE` of sessions (default: one, with the text \"What can you do?\")")
+	f.StringVar(&o.capture, "capture", "", "`FILE` for all messages, as frames, one per line")
 	return c
 }
 

@@ -146,7 +146,7 @@ const notAsked = "not run: it takes a running peer, and none was asked"
 func New(sys frame.IO, protocols []*Protocol) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "conformance",
-		Short: "hold a provider, a producer or an agent against the specification of its protocol",
+		Short: "check a provider, producer or agent against its protocol",
 		Long: strings.TrimSpace(`
 conformance judges what the companion protocols ask for. Each requirement is decided from the input, decided by
 talking to a running peer, or for people to attest: nobody can see it from outside, and no report reads as if it
@@ -194,7 +194,7 @@ func newProtocol(sys frame.IO, p *Protocol) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&list, "list", false, "print the catalogue of requirements")
-	c.Flags().StringVar(&format, "format", "text", "of the catalogue: text or json")
+	c.Flags().StringVar(&format, "format", "text", "`FORMAT` of the catalogue: text or json")
 	for _, command := range p.commands {
 		c.AddCommand(command(sys, p))
 	}

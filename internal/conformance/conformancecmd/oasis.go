@@ -20,7 +20,7 @@ import (
 )
 
 // OASIS is the evaluation protocol of providers.
-var OASIS = &Protocol{name: "oasis", short: "the preflight of an evaluation provider, and its claim",
+var OASIS = &Protocol{name: "oasis", short: "check an evaluation provider: its answer or its claim",
 	rules: oasis.Rules, declared: true,
 	commands: []func(frame.IO, *Protocol) *cobra.Command{newOASISProvider, newOASISClaim}}
 
@@ -37,7 +37,7 @@ func newOASISProvider(sys frame.IO, p *Protocol) *cobra.Command {
 	var o oasisProvider
 	c := &cobra.Command{
 		Use:   "provider (--url URL | --response FILE) --profile DIR",
-		Short: "hold a provider's answer at /v1/conformance against a profile's contract",
+		Short: "check a provider's answer against a profile's contract",
 		Long: strings.TrimSpace(`
 provider reads the contract of a domain profile, asks the provider's endpoint for its answer or takes one from a file,
 and reports every gap in one run. What it compares is declared by the provider: nothing of it is verified.`),
@@ -63,14 +63,14 @@ func (o *oasisProvider) bind(c *cobra.Command, sys frame.IO, p *Protocol) {
 	f := c.Flags()
 	f.StringVar(&o.url, "url", "", "the provider's `URL`, with or without /v1/conformance; plain http only for a "+
 		"loopback or private address")
-	f.StringVar(&o.response, "response", "", "a `FILE` with the provider's answer, in place of asking")
-	f.StringVar(&o.profile, "profile", "", "the profile's folder, `DIR`, with "+oasis.RequirementsFile+" and "+
+	f.StringVar(&o.response, "response", "", "`FILE` with the provider's answer, instead of a request")
+	f.StringVar(&o.profile, "profile", "", "`DIR` of the profile, with "+oasis.RequirementsFile+" and "+
 		""+oasis.ContractFile)
 	f.StringVar(&o.requirements, "requirements", "",
-		"the requirements, a YAML `FILE`, in place of the one in the folder")
-	f.StringVar(&o.schema, "schema", "", "the JSON Schema of the requirements map, a `FILE`, in place of the one in "+
-		"the folder; of Markdown (.md) the json block with a $schema")
-	f.IntVar(&o.tier, "tier", 1, "complexity tier that is to be evaluated")
+		"YAML `FILE` of requirements, instead of the one in the directory")
+	f.StringVar(&o.schema, "schema", "", "`FILE` with the JSON Schema of the requirements map, instead of the one in "+
+		"the directory; in Markdown (.md) the json block with a $schema")
+	f.IntVar(&o.tier, "tier", 1, "complexity tier `N` to evaluate")
 }
 
 // maxTier is far above the tiers that any profile has.
@@ -221,8 +221,8 @@ exit status: 0 pass, 1 fail, 2 could not run`,
 	}
 	o.bind(c, sys, p, false)
 	f := c.Flags()
-	f.StringVar(&profile, "profile", "", "the profile's directory, `DIR`; its contract must be of the claimed profile")
-	f.Lookup("report").Usage = "the JSON report, `FILE`, that the claim rests on; or also write a report, FORMAT=FILE"
-	frame.DurationVar(f, &claim.MaxAge, "max-age", "365d", "age from which on a claim counts as old")
+	f.StringVar(&profile, "profile", "", "`DIR` of the profile; its contract must be of the claimed profile")
+	f.Lookup("report").Usage = "JSON report `FILE` that the claim is based on; or FORMAT=FILE, to also write a report"
+	frame.DurationVar(f, &claim.MaxAge, "max-age", "365d", "age from which on a claim is old")
 	return c
 }

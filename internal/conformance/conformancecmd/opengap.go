@@ -13,7 +13,7 @@ import (
 )
 
 // OpenGAP is the format of an agent's folder.
-var OpenGAP = &Protocol{name: "opengap", short: "an agent's folder", rules: opengap.Rules,
+var OpenGAP = &Protocol{name: "opengap", short: "check an agent's directory", rules: opengap.Rules,
 	commands: []func(frame.IO, *Protocol) *cobra.Command{newOpenGAPAgent}}
 
 // openGAPAgent has the flags and the argument of conformance opengap agent.
@@ -26,7 +26,7 @@ func newOpenGAPAgent(sys frame.IO, p *Protocol) *cobra.Command {
 	o := openGAPAgent{dir: "."}
 	c := &cobra.Command{
 		Use:   "agent [DIR]",
-		Short: "hold an agent's folder against the criteria of its dialect",
+		Short: "check an agent's directory against its dialect",
 		Long: strings.TrimSpace(`
 agent reads the folder of an agent, this one by default, and runs nothing of it. Two formats bear the name OpenGAP: 0.4 has
 opengap: "0.4" in agent.yaml and skills in Python, 0.1 has spec_version and a SOUL.md. The report says which was read. What
@@ -49,9 +49,9 @@ a runtime does with the agent is for people to attest.`),
 	}
 	o.bind(c, sys, p, false)
 	f := c.Flags()
-	f.StringVar(&o.dialect, "dialect", opengap.Auto, "auto, 0.4 or 0.1")
+	f.StringVar(&o.dialect, "dialect", opengap.Auto, "`DIALECT` of the agent's directory: auto, 0.4 or 0.1")
 	f.StringVar(&o.recommended, "recommended", "error",
-		"error or warn: what the checks are that the published page of 0.4 is said to recommend only")
+		"`SEVERITY` of the checks that 0.4 is said to only recommend: error or warn")
 	return c
 }
 

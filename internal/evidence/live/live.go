@@ -49,8 +49,8 @@ type Options struct {
 	Room       *Room  // of both; nil: without bound
 	UserAgent  string
 
-	// Progress is told of requests done and begun, by one goroutine at a time.
-	Progress func(done, total int)
+	// Progress is called for each change, by one goroutine at a time.
+	Progress func(Progress)
 	Resolver *net.Resolver // nil: the system's
 	// RetryWait is the wait before a second attempt; the one before the third is three times as long.
 	RetryWait time.Duration // 0: 1 s
@@ -77,7 +77,7 @@ type Source struct {
 	layers   layer
 	web      *web // one of them
 	locals   *locals
-	progress progress
+	progress *tracker
 
 	mu      sync.Mutex
 	entries map[evidence.Request]*entry
@@ -142,7 +142,8 @@ func New(o Options) (*Source, error) {
 		return nil, err
 	}
 	limits, retries := newLimits(o), newBackoff(o)
-	l := &Source{now: o.Now.UTC(), Budget: evidence.NewBudget(o.Budget), progress: progress{tell: o.Progress},
+	retries.progress = &tracker{tell: o.Progress, tries: len(retries.waits) + 1}
+	l := &Source{now: o.Now.UTC(), Budget: evidence.NewBudget(o.Budget), progress: retries.progress,
 		entries: make(map[evidence.Request]*entry)}
 	l.web = &web{limits: limits, backoff: retries, preflight: o.Preflight, agent: cmp.Or(o.UserAgent, "oap-gate"),
 		routes: routes, cache: store, local: o.Local}
@@ -191,11 +192,11 @@ func (l *Source) Observe(ctx context.Context, r evidence.Request) evidence.Obser
 		}
 		l.mu.Unlock()
 		if !known {
-			l.progress.add(0, 1)
+			l.progress.begin(r)
 			e.observation = l.layers.Observe(ctx, r)
 			e.cut = ctx.Err() != nil && e.observation.Code == evidence.CodeBudget
 			close(e.done)
-			l.progress.add(1, 0)
+			l.progress.end(r)
 			return e.observation
 		}
 		select {
@@ -234,22 +235,4 @@ func (l *Source) Forget(r evidence.Request) {
 		delete(l.entries, r)
 		l.web.quota.left.Add(int64(len(e.observation.Body)))
 	}
-}
-
-// progress tells of requests begun and done.
-type progress struct {
-	tell func(done, total int)
-
-	mu          sync.Mutex
-	done, total int
-}
-
-func (p *progress) add(done, total int) {
-	if p.tell == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done, p.total = p.done+done, p.total+total
-	p.tell(p.done, p.total)
 }

@@ -531,7 +531,7 @@ func TestEachRequestOnce(t *testing.T) {
 	w.Page("https://example.com/", []byte("{}"))
 	w.SetDomain("example.com", webtest.Domain{Registered: "2020-01-01T00:00:00Z"})
 	var done, total int
-	l := onWeb(t, w, func(o *Options) { o.Progress = func(d, t int) { done, total = d, t } })
+	l := onWeb(t, w, func(o *Options) { o.Progress = func(p Progress) { done, total = p.Done, p.Total } })
 	var wait sync.WaitGroup
 	for range 50 {
 		for _, r := range []evidence.Request{

@@ -3,10 +3,12 @@ package live
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
@@ -40,14 +42,17 @@ const maxRetryAfter = 30 * time.Second
 // backoff is the waits before the second and the third attempt, as far as there may be one, without jitter, so that
 // runs are alike.
 type backoff struct {
-	waits []time.Duration
-	wait  func(context.Context, time.Duration) error
+	waits    []time.Duration
+	wait     func(context.Context, time.Duration) error
+	limit    time.Duration // of one request
+	progress *tracker
 }
 
 func newBackoff(o Options) *backoff {
 	first := cmp.Or(o.RetryWait, time.Second)
 	waits := []time.Duration{first, 3 * first}
-	b := &backoff{waits: waits[:min(cmp.Or(o.Tries, 3), 3)-1], wait: o.Wait}
+	b := &backoff{waits: waits[:min(cmp.Or(o.Tries, 3), 3)-1], wait: o.Wait,
+		limit: o.Timeout}
 	if b.wait == nil {
 		b.wait = sleep
 	}
@@ -64,10 +69,17 @@ type retry struct {
 func (t retry) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	var spent int64
 	for n := 1; ; n++ {
+		if n > 1 {
+			t.progress.try(r, n)
+		}
 		a := t.try(ctx, r)
 		spent += a.observation.Milliseconds
 		o := a.observation
 		o.Request, o.Attempts, o.Milliseconds = r, n, spent
+		if o.Code == evidence.CodeTimeout {
+			o.Message = fmt.Sprintf("no full answer from %s within %s, %s", host(cmp.Or(o.FinalURL, r.Target)), t.limit,
+				plain.Count(n, "attempt"))
+		}
 		if !a.again || n > len(t.waits) {
 			return o
 		}

@@ -46,9 +46,9 @@ func (o *governanceOptions) bind(c *cobra.Command, sys frame.IO) {
 	f.StringVar(&o.pr, "pr", "", "event `FILE` with the pull request (default: GITHUB_EVENT_PATH)")
 	f.StringVar(&o.body, "body", "", "`FILE` with the pull request's body, for a draft")
 	f.StringVar(&o.reviews, "reviews", "", "`FILE` with the forge's list of reviews, one JSON array")
-	f.StringArrayVar(&o.labels, "label", nil, "a label of the pull request; repeatable")
+	f.StringArrayVar(&o.labels, "label", nil, "`LABEL` of the pull request (repeatable)")
 	f.BoolVar(&o.ask, "forge", false, "ask the forge for reviews, authors and the labels of issues")
-	f.StringVar(&o.exception, "exception", "review", "what a claimed exception gets: review (a warning) or deny (a "+
+	f.StringVar(&o.exception, "exception", "review", "`EFFECT` of a claimed exception: review (a warning) or deny (a "+
 		"failure)")
 	o.forge.BindAt(c.Flags())
 	f.BoolVar(&o.forge.Offline, "offline", false, "ask nobody")
@@ -88,7 +88,7 @@ func New(sys frame.IO) *cobra.Command {
 	var o governanceOptions
 	c := &cobra.Command{
 		Use:   "governance",
-		Short: "hold a change of the specification to the gates of RFC 0019: tests, compatibility, charter review",
+		Short: "check a specification change against the gates of RFC 0019",
 		Long: strings.TrimSpace(`
 governance judges what base..head would do to the specification's repository (RFC 0019 sections 3 to
 5): a normative change comes with a test or with code, a published schema keeps its meaning, and what

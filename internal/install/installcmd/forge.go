@@ -31,7 +31,7 @@ func NewComment(sys frame.IO) *cobra.Command {
 	var app int64
 	c := &cobra.Command{
 		Use:   "comment REPORT",
-		Short: "write or edit the one sticky comment of a pull request from a report",
+		Short: "write or edit a pull request's one comment from a report",
 		Long: `comment takes the report of a full check (JSON), which it treats as data: one that does not
 validate, contradicts itself, is about another commit, or left something out is refused. A token
 that may not comment is no failure.`,
@@ -58,9 +58,9 @@ that may not comment is no failure.`,
 		},
 	}
 	bindClone(c, &o)
-	c.Flags().StringVar(&head, "head", "", "SHA of the pull request's head (default: the report's)")
+	c.Flags().StringVar(&head, "head", "", "`SHA` of the pull request's head (default: the report's)")
 	bindApp(c, &app)
-	c.Flags().IntVar(&pull, "pull", 0, "number of the pull request (default: the oldest open one with that head)")
+	c.Flags().IntVar(&pull, "pull", 0, "number `N` of the pull request (default: the oldest open one with that head)")
 	return c
 }
 
@@ -84,14 +84,14 @@ func commentBody(r *verdict.Report) string {
 
 // bindClone defines the flags of the forge and that of the clone.
 func bindClone(c *cobra.Command, o *frame.Forge) {
-	c.Flags().StringVar(&o.Repo, "repo", ".", "the clone")
+	c.Flags().StringVar(&o.Repo, "repo", ".", "directory `DIR` of the clone")
 	o.Bind(c)
 }
 
 // bindApp defines the flag that tells what an app's token wrote from what others wrote.
 func bindApp(c *cobra.Command, to *int64) {
 	c.Flags().Int64Var(to, "app-id", forge.ActionsApp,
-		"`ID` of the app whose token is used, where it is an app's; the default is that of workflows")
+		"`ID` of the app that the token belongs to; the default is the app of workflows")
 }
 
 // forgeFailure keeps what another try may change apart from what it will not.
@@ -143,7 +143,7 @@ func NewDoctor(sys frame.IO) *cobra.Command {
 	var ask bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "look at the installation (workflows, protections) and say what is wrong",
+		Short: "inspect the installation and report faults",
 		Long: `doctor reads the clone's workflows and, with --forge and a token in GITHUB_TOKEN, the protections
 of the default branch, and says what is wrong and how to mend it.`,
 		Example: "  oap-gate doctor\n  GITHUB_TOKEN=… oap-gate doctor --forge --report sarif=doctor.sarif",
@@ -176,7 +176,7 @@ func NewProtect(sys frame.IO) *cobra.Command {
 	var dry, apply, prune bool
 	c := &cobra.Command{
 		Use:   "protect",
-		Short: "show (--dry-run) or apply (--apply) the protections of .github/repo-config.yml",
+		Short: "show or apply the protections of .github/repo-config.yml",
 		Long: `protect holds the protections of the default branch against .github/repo-config.yml (RFC 0026
 section 7). It only ever adds protection: what stands and is stricter stays, and is shown. A required check that no
 job of a workflow here reports is shown too; --prune takes it away.`,
@@ -217,6 +217,6 @@ job of a workflow here reports is shown too; --prune takes it away.`,
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the difference")
 	c.Flags().BoolVar(&apply, "apply", false, "apply it")
 	c.Flags().
-		BoolVar(&prune, "prune", false, "with --apply: take away required checks that no job of a workflow reports")
+		BoolVar(&prune, "prune", false, "with --apply: remove required checks that no job of a workflow reports")
 	return c
 }

@@ -29,7 +29,7 @@ func NewInit(sys frame.IO) *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "write the gate's workflows, their owners and the configurations into a registry",
+		Short: "write the gate's workflows and configuration into a clone",
 		Long: `init writes what docs/install.md names, with the gate pinned by the commit of a release. It never
 overwrites: a file that is there and differs is shown with the difference, and kept.`,
 		Example: "  oap-gate init --commit SHA --image sha256:DIGEST --owner @acme/registry-maintainers --dry-run",
@@ -37,13 +37,13 @@ overwrites: a file that is there and differs is shown with the difference, and k
 		RunE:    func(*cobra.Command, []string) error { return o.run(sys) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.repo, "repo", ".", "the clone")
+	f.StringVar(&o.repo, "repo", ".", "directory `DIR` of the clone")
 	f.StringVar(&o.Commit, "commit", "", "`SHA` of the commit of a release, by which workflows name the gate")
-	f.StringVar(&o.Version, "release", released(), "`VERSION` of that release, for the remark beside the SHA")
+	f.StringVar(&o.Version, "release", released(), "`VERSION` of that release, for the comment after the SHA")
 	f.StringVar(&o.Image, "image", "", "`DIGEST` of the release's image; without it the workflows that run the image "+
 		"are left out")
-	f.StringVar(&o.Owner, "owner", "", "`@USER` or @ORGANISATION/TEAM that must approve changes of the gate, for "+
-		"CODEOWNERS")
+	f.StringVar(&o.Owner, "owner", "", "owner in CODEOWNERS who must approve changes of the gate: `@USER` or "+
+		"@ORGANISATION/TEAM")
 	f.BoolVar(&o.dry, "dry-run", false, "write nothing")
 	return c
 }

@@ -28,8 +28,8 @@ func (o *upkeepOptions) bindPlan(c *cobra.Command) {
 	f := c.Flags()
 	o.BindAt(c.Flags())
 	bindApp(c, &o.app)
-	f.BoolVar(&o.dry, "dry-run", false, "show what would be changed, which is the default")
-	f.BoolVar(&o.apply, "apply", false, "change it")
+	f.BoolVar(&o.dry, "dry-run", false, "show the changes, and make none (the default)")
+	f.BoolVar(&o.apply, "apply", false, "make the changes")
 }
 
 // betweenChanges is how long a run waits after a change: the forge limits how fast content is made.
@@ -83,7 +83,7 @@ func NewRemind(sys frame.IO) *cobra.Command {
 	var within time.Duration
 	c := &cobra.Command{
 		Use:   "remind",
-		Short: "keep one issue at the forge for each listing that ends soon",
+		Short: "keep one issue at the forge per listing that expires soon",
 		Long: `remind reads the clone's listings as list does. It plans one issue for each that ends within a time or ended less
 than 30 days ago, and closes those of listings that were renewed or revoked. It touches no issue of others. At most
 50 changes are made in one run.`,
@@ -100,7 +100,7 @@ than 30 days ago, and closes those of listings that were renewed or revoked. It 
 		},
 	}
 	o.bindPlan(c)
-	frame.DurationVar(c.Flags(), &within, "within", "14d", "how long before its end a listing is reminded of")
+	frame.DurationVar(c.Flags(), &within, "within", "14d", "time before its expiry from which on a listing is due")
 	return c
 }
 
@@ -123,7 +123,7 @@ func NewRerun(sys frame.IO) *cobra.Command {
 	var workflow, branch string
 	c := &cobra.Command{
 		Use:   "rerun",
-		Short: "run the gate again for pull requests that wait for a date which has come",
+		Short: "run the gate again for pull requests that waited for a date",
 		Long: `rerun looks at the gate's comment in each open pull request. Where that says that time alone may change the
 verdict, and the time has come, it plans to run the failed jobs again: at most five times for one head, once in 12
 hours. Where the base moved on since, or the run is older than 28 days, the comment asks to update the branch.`,
@@ -138,6 +138,6 @@ hours. Where the base moved on since, or the run is older than 28 days, the comm
 	}
 	o.bindPlan(c)
 	c.Flags().StringVar(&workflow, "workflow", ".github/workflows/check.yml", "`PATH` of the gate's workflow")
-	c.Flags().StringVar(&branch, "branch", "main", "default branch")
+	c.Flags().StringVar(&branch, "branch", "main", "name `BRANCH` of the default branch")
 	return c
 }

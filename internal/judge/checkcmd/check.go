@@ -43,7 +43,7 @@ func (o *checkOptions) bind(c *cobra.Command, sys frame.IO) {
 	o.Output.Bind(c, sys, true)
 	o.Statements(c, mirror.RulesText(frame.Version()))
 	f.StringVar(&o.governance, "governance", "review",
-		"what governance files alone get: review (a warning) or deny (a failure)")
+		"`EFFECT` of a pull request of only governance files: review (a warning) or deny (a failure)")
 	f.BoolVar(&o.fixing, "fix", false,
 		"with --worktree: write the values that documents say into the records that the work tree changes, and "+
 			"judge again")

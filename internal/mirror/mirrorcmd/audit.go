@@ -70,7 +70,7 @@ func NewAudit(sys frame.IO) *cobra.Command {
 	var o auditOptions
 	c := &cobra.Command{
 		Use:   "audit",
-		Short: "revalidate a whole clone: every record and the whole history",
+		Short: "revalidate a whole clone: each record and the history",
 		Long: strings.TrimSpace(`
 audit trusts neither the forge nor the maintainers: it judges every first-parent commit by the
 rules of a pull request, and every record at the head as of now. An expired or revoked listing
@@ -107,29 +107,30 @@ func (o *auditOptions) bind(c *cobra.Command, sys frame.IO) {
 	o.Output.Bind(c, sys, true)
 	o.Statements(c, mirror.RulesText(frame.Version()))
 	frame.BindRepo(c, &o.repo)
-	f.StringVar(&o.rev, "rev", "HEAD", "commit to audit")
+	f.StringVar(&o.rev, "rev", "HEAD", "commit `REV` to audit")
 	f.BoolVar(&o.strict, "strict", false, "expired and revoked listings are failures")
 	f.BoolVar(&o.requireSigned, "require-signed", false, "every commit must carry a good signature")
-	f.StringVar(&o.keyring, "keyring", "", "OpenPGP public keys that may sign commits")
-	f.StringVar(&o.allowedSigners, "allowed-signers", "", "SSH keys that may sign commits, as ssh-keygen(1) has them")
-	f.StringVar(&o.checkpoint, "checkpoint", "", "the last verified tip: demanded where it is, written where history "+
-		"and consistency hold")
+	f.StringVar(&o.keyring, "keyring", "", "`FILE` of OpenPGP public keys that may sign commits")
+	f.StringVar(&o.allowedSigners, "allowed-signers", "",
+		"`FILE` of SSH keys that may sign commits, as for ssh-keygen(1)")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "`FILE` of the last verified tip: required if it exists, written if "+
+		"history and consistency pass")
 	f.StringVar(&o.origin, "origin", "",
-		"name of the registry in the checkpoint (default: the remote's URL without scheme)")
-	f.StringVar(&o.signKey, "sign-key", "", "file with the Ed25519 note key that signs the checkpoint")
-	f.StringVar(&o.verifyKey, "verify-key", "", "Ed25519 note key whose signature the checkpoint must carry")
-	f.StringArrayVar(&o.peers, "peer", nil, "another copy of the registry to compare with, `URL|DIR`; repeatable")
+		"`NAME` of the registry in the checkpoint (default: the remote's URL without scheme)")
+	f.StringVar(&o.signKey, "sign-key", "", "`FILE` of the Ed25519 note key that signs the checkpoint")
+	f.StringVar(&o.verifyKey, "verify-key", "", "Ed25519 note `KEY` whose signature the checkpoint must have")
+	f.StringArrayVar(&o.peers, "peer", nil, "`URL|DIR` of another copy of the registry to compare with (repeatable)")
 	frame.DurationVar(f, &o.maxAge, "max-age", "0",
-		"an older head is a failure: a frozen copy shows nothing new; 0: any age")
+		"maximum age of the head; an older head fails; 0 for any age")
 	f.BoolVar(&o.verifyAll, "verify-all", false, "hash every object that the clone stores, not the packs alone")
 	f.StringVar(&o.accepted, "accepted", "",
 		"`FILE` of lines COMMIT CHECK/CODE reason: these findings of the history are warnings")
 	f.StringVar(&o.signedSince, "signed-since", "",
-		"full id of the first-parent commit from which on --require-signed holds")
-	f.StringVar(&o.archive, "archive", "", "keep every document by its SHA-256 in this folder, and use it where the "+
-		"origin is gone")
+		"full id `COMMIT` of the first-parent commit from which on --require-signed applies")
+	f.StringVar(&o.archive, "archive", "",
+		"`DIR` that keeps every document by its SHA-256, for use if the origin is gone")
 	o.published.bind(f)
-	f.StringVar(&o.shard, "shard", "", "only the `I/N`-th part of the records, stable by slug")
+	f.StringVar(&o.shard, "shard", "", "only part `I/N` of the records, stable by slug")
 }
 
 // empty is a report without results.

@@ -26,8 +26,8 @@ import (
 type logFlags struct{ dir, key, policy string }
 
 func (l *logFlags) bind(f *pflag.FlagSet) {
-	f.StringVar(&l.dir, "log", "", "publish the log of the history in this directory `DIR`, with --checkpoint")
-	f.StringVar(&l.key, "log-sign-key", "", "file of the key that signs the log (oap-gate key new FILE --log ORIGIN)")
+	f.StringVar(&l.dir, "log", "", "`DIR` in which to publish the log of the history; needs --checkpoint")
+	f.StringVar(&l.key, "log-sign-key", "", "`FILE` of the key that signs the log (oap-gate key new FILE --log ORIGIN)")
 	f.StringVar(&l.policy, "witness-policy", "", "C2SP tlog-policy `FILE`: witnesses that are asked, and the quorum")
 }
 

@@ -50,7 +50,7 @@ func NewMirror(sys frame.IO) *cobra.Command {
 	var o mirrorOptions
 	c := &cobra.Command{
 		Use:   "mirror URL DIR",
-		Short: "keep a clone whose branch is only ever a history that was verified",
+		Short: "keep a clone whose branch is always a verified history",
 		Long: strings.TrimSpace(`
 mirror fetches a registry into DIR, audits it, and moves the branch of DIR/registry.git on to what
 was verified, never back and never beside. What the origin serves besides is kept, and hidden from
@@ -74,14 +74,15 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 		}
 	})
 	f := c.Flags()
-	f.StringVar(&o.branch, "branch", "main", "branch of the origin")
-	frame.DurationVar(f, &o.every, "every", "0", "go on, and run again after this time; 0: once")
+	f.StringVar(&o.branch, "branch", "main", "name `BRANCH` of the origin's branch")
+	frame.DurationVar(f, &o.every, "every", "0", "time between two runs; 0 for one run")
 	f.StringVar(&o.listen, "listen", "", "with --every: serve the last run and the probes on `HOST:PORT`")
 	f.BoolVar(&o.serveGit, "serve-git", false, "with --listen: serve the verified branch to git")
 	f.IntVar(&o.peersNeeded, "peers-needed", 0, "`K` peers must hold the verified tip (default: all of --peer)")
 	f.StringArrayVar(&o.watch, "watch", nil, "`SLUG` whose expiry stays in the metrics (repeatable)")
-	frame.DurationVar(f, &o.reverify, "reverify", "7d", "hash every stored object again after this time; 0: never")
-	f.Int64Var(&o.maxDisk, "max-disk", 20, "GiB that DIR may hold; beyond that nothing more is fetched")
+	frame.DurationVar(f, &o.reverify, "reverify", "7d",
+		"time after which every stored object is hashed again; 0 for never")
+	f.Int64Var(&o.maxDisk, "max-disk", 20, "most `GIB` that DIR may hold; above that nothing more is fetched")
 	c.Args = all.Args
 	c.SetFlagErrorFunc(all.FlagErrorFunc())
 	return c

@@ -35,7 +35,8 @@ first SIZE commits, and last the size and the root of the log.`,
 	frame.BindRepo(c, &repo)
 	f := c.Flags()
 	f.StringVar(&rev, "rev", "",
-		"commit whose history is read (default: HEAD or main of the remote upstream, else of origin, else main)")
+		"commit `REV` whose history is read (default: HEAD or main of the remote upstream, else of origin, else "+
+			"main)")
 	f.Int64Var(&since, "since", 0, "print what changed after the first `SIZE` commits")
 	f.Lookup("since").DefValue = ""
 	return c

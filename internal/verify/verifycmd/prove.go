@@ -37,7 +37,7 @@ func (p *policyFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&p.file, "witness-policy", "", "C2SP tlog-policy `FILE`: logs, witnesses and quorum")
 	f.StringVar(&p.logKey, "log-key", "", "verifier key `VKEY` of the log, instead of --witness-policy")
 	f.StringArrayVar(&p.witnesses, "witness", nil, "verifier key `VKEY` of a witness that must cosign (repeatable)")
-	f.BoolVar(&p.anyAge, "any-age", false, "accept a proof of any age, and one that nobody dates")
+	f.BoolVar(&p.anyAge, "any-age", false, "accept a proof of any age, and a proof without a date")
 }
 
 // read returns the policy. aged reports whether a maximum age was given.
@@ -131,13 +131,14 @@ exit status of --check: 0 listed and unrevoked, 1 not, 2 could not run, 3 too ol
 	f := c.Flags()
 	frame.BindRepo(c, &o.repo)
 	f.StringVar(&o.rev, "rev", "",
-		"commit whose history is read (default: HEAD or main of the remote upstream, else of origin, else main)")
-	f.StringVar(&o.log, "log", "", "directory of the published log `DIR`, or the file of its log checkpoint")
-	f.StringVar(&o.out, "out", "", "write the proof to `FILE` (default SLUG.tlog-proof)")
-	f.StringVar(&o.check, "check", "", "verify the proof in `FILE`")
-	f.StringVar(&o.entry, "entry", "", "write the log entry that the proof shows to `FILE`, for other verifiers")
+		"commit `REV` whose history is read (default: HEAD or main of the remote upstream, else of origin, else "+
+			"main)")
+	f.StringVar(&o.log, "log", "", "`DIR` of the published log, or the file of its log checkpoint")
+	f.StringVar(&o.out, "out", "", "`FILE` for the proof (default SLUG.tlog-proof)")
+	f.StringVar(&o.check, "check", "", "`FILE` with a proof to verify")
+	f.StringVar(&o.entry, "entry", "", "`FILE` for the log entry that the proof shows, for other verifiers")
 	o.BindAt(f)
-	f.StringVar(&o.format, "format", "text", "text or json")
+	f.StringVar(&o.format, "format", "text", "`FORMAT` of stdout: text or json")
 	o.policyFlags.bind(f)
 	frame.DurationVar(f, &o.maxAge, "max-age", "24h", "maximum age of the quorum's cosignatures")
 	return c

@@ -45,29 +45,29 @@ type verifyOptions struct {
 
 func (o *verifyOptions) bind(c *cobra.Command, v *verification) {
 	f := c.Flags()
-	f.StringVar(&o.list, "targets", "", "a file of targets, one a line, # comments; - is stdin")
-	f.StringVar(&o.receipt, "receipt", "", "judge this Receipt; nothing is fetched")
-	f.StringVar(&o.didDocument, "did-document", "", "the DID Document that goes with --receipt")
-	f.StringVar(&o.manifest, "manifest", "", "the Manifest that goes with --receipt")
+	f.StringVar(&o.list, "targets", "", "`FILE` of targets, one per line, with # comments; - is stdin")
+	f.StringVar(&o.receipt, "receipt", "", "`FILE` with the Receipt to verify; nothing is fetched")
+	f.StringVar(&o.didDocument, "did-document", "", "`FILE` with the DID Document for --receipt")
+	f.StringVar(&o.manifest, "manifest", "", "`FILE` with the Manifest for --receipt")
 	f.StringVar(&o.registry, "registry", "",
-		"a clone of the registry, or a mirror's folder: listings, revocations, witnesses")
-	f.StringVar(&o.rev, "rev", "", "the clone's commit (default: the remote's main, never a checked-out branch)")
-	f.StringVar(&o.level, "level", "", "the exit status is about this one level, in that spelling")
+		"`DIR` of a clone of the registry, or of a mirror: listings, revocations, witnesses")
+	f.StringVar(&o.rev, "rev", "", "commit `REV` of the clone (default: the remote's main, never a checked-out branch)")
+	f.StringVar(&o.level, "level", "", "`LEVEL` that decides the exit status, spelled as in the Receipt")
 	f.StringVar(&o.suites, "trusted-suites", "",
-		"versions of the suite and N.x, joined by commas (default "+checks.TrustedSuites.String()+")")
+		"`LIST` of versions of the suite and N.x, joined by commas (default "+checks.TrustedSuites.String()+")")
 	frame.DurationVar(f, &o.maxAge, "max-age", "0",
-		"maximum age of the clone or the proof, at least 1s; an older one decides nothing (default: of a clone a "+
-			"warning from 14 days on, of a proof 24h)")
+		"maximum age of the clone or the proof, at least 1s; an older one decides nothing (default: a clone older "+
+			"than 14d is a warning; a proof 24h)")
 	f.Lookup("max-age").DefValue = ""
-	f.BoolVar(&o.without, "without-registry", false, "revocations need not be known")
-	f.BoolVar(&o.require, "require-registry", false, "a clone is required, which is the default")
-	f.StringVar(&o.proof, "proof", "", "proof of the listing in `FILE`, instead of a clone (see prove)")
+	f.BoolVar(&o.without, "without-registry", false, "accept that revocations are unknown")
+	f.BoolVar(&o.require, "require-registry", false, "require a clone (the default)")
+	f.StringVar(&o.proof, "proof", "", "`FILE` with a proof of the listing, instead of a clone (see prove)")
 	o.policyFlags.bind(f)
 	f.BoolVar(&o.canonical, "canonical", false, "also print the bytes that the implementation signs, and their SHA-256")
 	o.Network.Bind(f, "2m")
 	o.Network.BindLocal(f)
-	f.Lookup("budget").Usage = "for each target, judging included; what it does not reach is inconclusive; 0: no end"
-	f.Lookup("offline").Usage = "no network: documents that are not at hand are inconclusive"
+	f.Lookup("budget").Usage = "time limit for each target; results not reached are inconclusive; 0 for none"
+	f.Lookup("offline").Usage = "no network: steps without their document are inconclusive"
 	o.Output.Judges(verify.Rules(), v.unmade, v.own)
 	o.Output.Bind(c, v.sys, true)
 	o.Statements(c, mirror.RulesText(frame.Version()))
@@ -115,7 +115,7 @@ func New(sys frame.IO) *cobra.Command {
 	v := &verification{sys: sys, out: &o.Output}
 	c := &cobra.Command{
 		Use:   "verify TARGET…",
-		Short: "verify one implementation before it is engaged or listed: the Verification Report of RFC 0019",
+		Short: "verify an implementation and print its accepted levels",
 		Long: strings.TrimSpace(`
 verify fetches a target's Manifest, Receipt and DID Document, judges them by the rules of the
 registry's checks, and says which of the levels that the Receipt claims are accepted.
@@ -455,7 +455,7 @@ func (t *told) add(r *verify.Report) error {
 		t.last = out
 		return nil
 	case t.format == "text":
-		out = append(textOf(r, t.v.sys.OutTerminal, t.v.out.Options().Color, t.several), between...)
+		out = append(textOf(r, t.v.sys.OutWidth > 0, t.v.out.Options().Color, t.several), between...)
 		if !t.several { // a file that cannot be written changes the exit status
 			at := bytes.LastIndexByte(bytes.TrimRight(out, "\n"), '\n') + 1
 			out, t.last = out[:at], out[at:]
