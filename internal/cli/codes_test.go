@@ -136,9 +136,9 @@ const unexplained = "UNEXPLAINED_CODES"
 
 var knownIDs = sync.OnceValue(codeIDs)
 
-// explained runs the program and notes each code that it tells, on stdout or in a JSON report, and that explain does
+// noted runs the program and notes each code that it tells, on stdout or in a JSON report, and that explain does
 // not know. merge and comment are left out: they pass on what a stranger's report says.
-func explained(args []string, sys frame.IO) int {
+func noted(args []string, sys frame.IO) int {
 	var out bytes.Buffer
 	sys.Stdout = io.MultiWriter(sys.Stdout, &out)
 	code := Main(args, sys)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/authorcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -24,76 +25,106 @@ import (
 
 func newExplain(sys frame.IO) *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain [ID | CODE]",
-		Short: "what a check requires, cites, and how to fix it, or what a finding's code means; no ID: the list",
+		Use:   "explain [ID | CODE | SUBJECT]",
+		Short: "explain a check, a finding code or a catalogue",
+		Long: `explain prints what a check requires, why, its source, its codes and how to fix a finding. Of a code, the word in
+brackets at the end of a finding, it prints the meaning and the fix, and what reports it. Of a subject it prints the
+rules. Without an argument it prints the checks of the registry, and the other subjects.`,
 		Example: "  oap-gate explain\n  oap-gate explain domain-age\n" +
-			"  oap-gate explain receipt-hash-mismatch   # the word in brackets at the end of a finding",
+			"  oap-gate explain receipt-hash-mismatch\n  oap-gate explain verify",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return remedy.Errorf("oap-gate explain [ID | CODE]", "explain wants one id or code, %d were given",
-					len(args))
+				return remedy.Errorf("oap-gate explain [ID | CODE | SUBJECT]",
+					"explain takes one id, code or subject; %d were given", len(args))
 			}
 			return nil
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return slices.Concat(ruleIDs(), codeIDs()), cobra.ShellCompDirectiveNoFileComp
+			return explained(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				for _, c := range mirror.Catalogue() {
-					fmt.Fprintf(sys.Stdout, "%-22s %s\n", c.ID, c.Title)
-				}
-				for _, s := range subjects() {
-					fmt.Fprintf(sys.Stdout, "\n(%s)\n", s.judges)
-					for _, r := range s.rules {
-						fmt.Fprintf(sys.Stdout, "%-22s %s\n", r.ID, r.Title)
-					}
-				}
+				explainAll(sys.Stdout)
 				return nil
 			}
-			check := explainCheck(sys.Stdout, args[0])
-			known := check
-			for _, s := range subjects() {
-				for _, rule := range s.rules {
-					if rule.ID == args[0] {
-						if known {
-							fmt.Fprintln(sys.Stdout)
-						}
-						explainRule(sys.Stdout, rule, s.judges, s.network(rule))
-						if s.members != nil && s.members(rule.ID) != "" {
-							fmt.Fprintf(sys.Stdout, "\n%s", s.members(rule.ID))
-						}
-						known = true
-					}
-				}
-			}
-			for _, c := range codes() {
-				switch {
-				case c.ID != args[0]:
-					continue
-				case check:
-					fmt.Fprintf(sys.Stdout, "as code:  %s; %s\n", c.Meaning, c.Fix)
-					continue
-				case known:
-					fmt.Fprintln(sys.Stdout)
-				}
-				known = true
-				fmt.Fprintf(sys.Stdout, "%s, a code of %s\n\nmeans:    %s\nfix:      %s\n", c.ID,
-					strings.Join(c.of, ", "), c.Meaning, c.Fix)
-			}
-			if !known {
+			if !explain(sys.Stdout, args[0]) {
 				fix := "the checks are " + strings.Join(verdict.IDs(mirror.Catalogue()), ", ") +
 					"; all that there is to explain: oap-gate explain"
-				return remedy.Errorf(remedy.DidYouMean(args[0], slices.Concat(ruleIDs(), codeIDs()), fix),
-					"no check and no code is called %q", args[0])
+				return remedy.Errorf(remedy.DidYouMean(args[0], explained(), fix),
+					"no check, code or subject is called %q", args[0])
 			}
 			return nil
 		},
 	}
 }
 
+// explained returns every word that explain takes.
+func explained() []string {
+	words := slices.Concat(ruleIDs(), codeIDs())
+	for _, s := range subjects() {
+		words = append(words, s.name)
+	}
+	return words
+}
+
+// explainAll lists the checks of the registry, and each other subject with its number of rules.
+func explainAll(w io.Writer) {
+	listRules(w, mirror.Catalogue())
+	fmt.Fprint(w, "\nMore rules: oap-gate explain SUBJECT\n\n")
+	for _, s := range subjects() {
+		fmt.Fprintf(w, "%-22s %s\n", s.name, hang(plain.Count(len(s.rules), "rule")+": "+s.judges, 23, helpColumns))
+	}
+}
+
+func listRules(w io.Writer, rules []verdict.Rule) {
+	for _, r := range rules {
+		fmt.Fprintf(w, "%-22s %s\n", r.ID, hang(r.Title, 23, helpColumns))
+	}
+}
+
+// explain explains each check, rule, code and subject of that name, and reports whether there is one.
+func explain(w io.Writer, name string) bool {
+	check := explainCheck(w, name)
+	known := check
+	next := func() { // begins what follows something else after an empty line
+		if known {
+			fmt.Fprintln(w)
+		}
+		known = true
+	}
+	for _, s := range subjects() {
+		if s.name == name {
+			next()
+			listRules(w, s.rules)
+		}
+		for _, rule := range s.rules {
+			if rule.ID == name {
+				next()
+				explainRule(w, rule, s.judges, s.network(rule))
+				if s.members != nil && s.members(rule.ID) != "" {
+					fmt.Fprintf(w, "\n%s", s.members(rule.ID))
+				}
+			}
+		}
+	}
+	for _, c := range codes() {
+		switch {
+		case c.ID != name:
+			continue
+		case check:
+			fmt.Fprintf(w, "as code:  %s; %s\n", c.Meaning, c.Fix)
+		default:
+			next()
+			fmt.Fprintf(w, "%s, a code of %s\n\nmeans:    %s\nfix:      %s\n", c.ID, strings.Join(c.of, ", "),
+				c.Meaning, c.Fix)
+		}
+	}
+	return known
+}
+
 // subject is what is judged beside a registry, with the catalogue that it is judged by.
 type subject struct {
+	name       string // by which explain lists the rules
 	judges     string // what the rules are about
 	reportedBy string // who is said to report the codes; empty: each rule for itself
 	rules      []verdict.Rule

@@ -52,7 +52,7 @@ func terminalWidth(f *os.File) int {
 	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 		return width
 	}
-	return 80
+	return helpColumns
 }
 
 // Main runs the program with these arguments and gives its exit status: 0 pass, 1 fail, 2 could not run,
@@ -87,7 +87,7 @@ func Command(sys frame.IO) *cobra.Command {
 		Version:       frame.Version().Version,
 		Args:          knownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
-		Short:         "the gate of an OAP registry: checks pull requests, revalidates clones",
+		Short:         "gate an OAP registry: check pull requests, audit clones",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Long: strings.TrimSpace(`
@@ -116,8 +116,10 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	}
 	root.AddCommand(conformancecmd.New(sys, protocols), demo.New(sys), newReplay(sys), newExplain(sys), newSchema(sys),
 		newVersion(sys))
+	root.InitDefaultCompletionCmd()
 	complete(root)
 	refuseEmpty(root)
+	helper(root, sys)
 	return root
 }
 
@@ -137,7 +139,7 @@ func newVersion(sys frame.IO) *cobra.Command {
 	var rules bool
 	c := &cobra.Command{
 		Use:     "version",
-		Short:   "version, commit, Go version, public suffix list",
+		Short:   "print version, commit, Go version and public suffix list",
 		Example: "  oap-gate version\n  oap-gate version --rules | sha256sum",
 		Args:    frame.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

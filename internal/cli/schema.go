@@ -28,7 +28,8 @@ import (
 func newSchema(sys frame.IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schema NAME",
-		Short: "print a JSON Schema: " + strings.Join(schemas.Names, ", ") + "; or compare two",
+		Short: "print a JSON Schema, or compare two",
+		Long:  "schema prints a JSON Schema: " + strings.Join(schemas.Names, ", ") + ".",
 		Example: "  oap-gate schema listing\n  oap-gate schema report > report.schema.json\n" +
 			"  oap-gate schema diff old.schema.json new.schema.json",
 		ValidArgs: schemas.Names,
@@ -52,7 +53,7 @@ func newSchemaDiff(sys frame.IO) *cobra.Command {
 	var repo, format string
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "tell how one JSON Schema differs in meaning from another (RFC 0019 section 4)",
+		Short: "print how two JSON Schemas differ in meaning",
 		Long: `diff walks two JSON Schemas of draft 2020-12 side by side and tells each difference with its class: note (no
 document is judged otherwise), additive (a new optional field where nothing governed that name), loosened,
 tightened, enum, removed, identity, meaning, changed (none of these can be shown). All but note and additive
@@ -91,8 +92,8 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 			return nil
 		},
 	}
-	c.Flags().StringVar(&repo, "repo", ".", "the clone of REV:PATH")
-	c.Flags().StringVar(&format, "format", "text", "what goes to stdout: text or json")
+	c.Flags().StringVar(&repo, "repo", ".", "directory `DIR` of the clone that has REV:PATH")
+	c.Flags().StringVar(&format, "format", "text", "`FORMAT` of stdout: text or json")
 	return c
 }
 

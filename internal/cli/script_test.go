@@ -23,7 +23,7 @@ import (
 
 // programs are those that tests may run.
 var programs = map[string]func(){
-	"oap-gate":        func() { os.Exit(explained(os.Args[1:], System())) },
+	"oap-gate":        func() { os.Exit(noted(os.Args[1:], System())) },
 	"aaep-subscriber": subscribe,
 }
 

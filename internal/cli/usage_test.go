@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -33,17 +34,28 @@ func TestHelp(t *testing.T) {
 		}
 		return out.String()
 	}
-	_, list, _ := strings.Cut(told("--help"), "\nAvailable Commands:\n")
-	list, _, _ = strings.Cut(list, "\n\n")
-	commands := regexp.MustCompile(`(?m)^  ([a-z]+) `).FindAllStringSubmatch(list, -1)
+	commands := everyCommand(Command(frame.IO{}))
 	for _, c := range commands {
-		if c[1] != "help" && c[1] != "completion" &&
-			!regexp.MustCompile(`(?m)^(Examples|Available Commands):`).MatchString(told(c[1], "--help")) {
-			t.Errorf("%s has no example", c[1])
+		if c.HasParent() && c.Parent().Name() != "completion" && !c.HasExample() && !c.HasSubCommands() {
+			t.Errorf("%s has no example", c.CommandPath())
 		}
 	}
-	checks := regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*) `).FindAllStringSubmatch(told("explain"), -1)
-	if len(commands) < 20 || len(checks) < 20 {
+	listed := regexp.MustCompile(`(?m)^([A-Za-z][A-Za-z0-9.-]*) `)
+	list, more, _ := strings.Cut(told("explain"), "\nMore rules: oap-gate explain SUBJECT\n\n")
+	checks := listed.FindAllStringSubmatch(list, -1)
+	var names []string
+	for _, s := range listed.FindAllStringSubmatch(more, -1) {
+		names = append(names, s[1])
+		rules := listed.FindAllStringSubmatch(told("explain", s[1]), -1)
+		if !strings.Contains("\n"+more, fmt.Sprintf("\n%-22s %d rules: ", s[1], len(rules))) {
+			t.Errorf("explain %s lists %d rules, which is not the number of explain:\n%s", s[1], len(rules), more)
+		}
+		checks = append(checks, rules...)
+	}
+	if want := []string{"doctor", "verify", "governance", "oasis", "opengap", "aaep"}; !slices.Equal(names, want) {
+		t.Errorf("the subjects are %q, want %q", names, want)
+	}
+	if len(commands) < 20 || len(checks) < 100 {
 		t.Errorf("%d commands and %d checks are listed, want all", len(commands), len(checks))
 	}
 	said := regexp.MustCompile(`(?m)^(requires|cites|judges|network|why|fix):`)

@@ -69,7 +69,7 @@ func work() {
 		if err != nil {
 			panic(err)
 		}
-		status := explained(j.Args, sys)
+		status := noted(j.Args, sys)
 		if err := out.Encode(ending{status, stdout.Bytes(), stderr.Bytes()}); err != nil {
 			panic(err)
 		}

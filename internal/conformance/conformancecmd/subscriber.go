@@ -62,17 +62,19 @@ played once, in random order.`,
 	}
 	o.bind(c, sys, p, false)
 	f := c.Flags()
-	f.StringVar(&o.listen, "listen", "", "loopback or private `ADDR` to serve on, HOST:PORT; port 0 is a free one")
-	f.IntVar(&o.level, "level", 1, "1 to 3; each includes those below")
-	f.StringVar(&o.scenario, "scenario", "", "YAML `FILE` of the plays to play, in that order")
-	f.Uint32Var(&o.seed, "seed", 0, "of the random order of plays; default: a random one, which the report names")
+	f.StringVar(&o.listen, "listen", "", "loopback or private address `HOST:PORT` to serve on; port 0 is a free one")
+	f.IntVar(&o.level, "level", 1, "level `N` of the protocol, 1 to 3; a level includes those below")
+	f.StringVar(&o.scenario, "scenario", "", "YAML `FILE` of the plays to run, in this order")
+	f.Uint32Var(&o.seed, "seed", 0,
+		"seed `N` of the random order of plays (default: a random one, which the report names)")
 	f.StringSliceVar(&o.extensions, "extensions", nil,
-		"extensions_supported of the manifest: a `URI` or several, joined by commas")
+		"extensions_supported of the manifest: a `URI`, or several joined by commas")
 	f.StringVar(&o.manifestKey, "manifest-key", "",
-		"PEM `FILE` of the private key that signs the manifest; default: a new key, in its header; level 3")
-	f.StringVar(&o.capture, "capture", "", "write all that passes to this `FILE`, as frames, one a line")
-	frame.DurationVar(f, &o.timeout, "timeout", "15s", "of each question in whole seconds, and for a connection")
-	frame.DurationVar(f, &o.budget, "budget", "10m", "for the whole run; 0: no end")
+		"PEM `FILE` of the private key that signs the manifest, for level 3 (default: a new key, in its header)")
+	f.StringVar(&o.capture, "capture", "", "`FILE` for all messages, as frames, one per line")
+	frame.DurationVar(f, &o.timeout, "timeout", "15s",
+		"time limit for each question, in whole seconds, and for a connection")
+	frame.DurationVar(f, &o.budget, "budget", "10m", "time limit for the run; 0 for none")
 	return c
 }
 

@@ -1,0 +1,318 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+)
+
+// groups are the commands in the order of the help.
+var groups = []struct {
+	title    string
+	commands []string
+}{
+	{"Get listed and stay listed", []string{"new", "renew", "check", "revoke", "witness", "sign", "key", "fmt"}},
+	{"Verify and look up", []string{"verify", "list", "prove", "changes"}},
+	{"Run a registry", []string{"init", "doctor", "protect", "comment", "remind", "rerun"}},
+	{"Mirror and audit", []string{"mirror", "audit", "merge", "replay"}},
+	{"Specification and protocols", []string{"governance", "conformance", "schema"}},
+	{"Learn", []string{"demo", "explain", "help", "completion", "version"}},
+}
+
+// helpColumns is the least width of help: also that of a pipe, so that its bytes never depend on a terminal.
+const helpColumns = 80
+
+// helper sets how root and the commands below it print help.
+func helper(root *cobra.Command, sys frame.IO) {
+	columns := max(helpColumns, sys.OutWidth)
+	root.SetUsageFunc(func(c *cobra.Command) error {
+		_, err := io.WriteString(c.OutOrStdout(), usage(c, columns))
+		return err
+	})
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		text := c.Long
+		if text == "" {
+			text = c.Short
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", wrap(strings.TrimSpace(text), columns), usage(c, columns))
+	})
+	root.SetHelpCommand(newHelp(sys))
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" { // cobra's own: its texts are of another style
+			c.Short = "print the completion script of a shell"
+			for _, shell := range c.Commands() {
+				shell.Short = "print the completion script for " + shell.Name()
+			}
+		}
+	}
+}
+
+// newHelp returns the command help, which explains a topic, or a command as its --help does.
+func newHelp(sys frame.IO) *cobra.Command {
+	words := func(root *cobra.Command) (all []string) {
+		for _, c := range root.Commands() {
+			if c.IsAvailableCommand() {
+				all = append(all, c.Name())
+			}
+		}
+		for _, t := range topics() {
+			all = append(all, t.name)
+		}
+		return all
+	}
+	return &cobra.Command{
+		Use:     "help [COMMAND | TOPIC]",
+		Short:   "print the help of a command or a topic",
+		Example: "  oap-gate help check\n  oap-gate help exit-status",
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return words(c.Root()), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				for _, t := range topics() {
+					if t.name == args[0] {
+						_, err := fmt.Fprintln(sys.Stdout, t.text)
+						return err
+					}
+				}
+			}
+			of, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 && of.HasAvailableSubCommands() {
+				name := strings.Join(args, " ")
+				fix := "oap-gate --help lists the commands and the topics"
+				return remedy.Errorf(remedy.DidYouMean(name, words(c.Root()), fix),
+					"%q is not a command or a help topic", name)
+			}
+			of.InitDefaultHelpFlag() // a command that does not run lacks these flags
+			of.InitDefaultVersionFlag()
+			return of.Help()
+		},
+	}
+}
+
+// usage returns how a command is called: its commands in groups, its own flags, and those of the network.
+func usage(c *cobra.Command, columns int) string {
+	var b strings.Builder
+	b.WriteString("Usage:\n")
+	if c.Runnable() && c.HasParent() {
+		fmt.Fprintf(&b, "  %s\n", hang(c.UseLine(), 6, columns))
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND [flags]\n", c.CommandPath())
+	}
+	if c.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
+	}
+	if c.HasParent() {
+		commandList(&b, "Commands", c.Commands(), columns)
+	} else {
+		for _, g := range groups {
+			var in []*cobra.Command
+			for _, name := range g.commands {
+				for _, c := range c.Commands() {
+					if c.Name() == name {
+						in = append(in, c)
+					}
+				}
+			}
+			commandList(&b, g.title, in, columns)
+		}
+		b.WriteString("\nHelp topics:\n")
+		for _, t := range topics() {
+			fmt.Fprintf(&b, "  %-12s %s\n", t.name, t.short)
+		}
+	}
+	own, network := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if frame.AsksNetwork(f) {
+			network.AddFlag(f)
+		} else {
+			own.AddFlag(f)
+		}
+	})
+	for _, set := range []struct {
+		title string
+		flags *pflag.FlagSet
+	}{{"Flags", own}, {"Network and replay flags", network}} {
+		if set.flags.HasAvailableFlags() {
+			fmt.Fprintf(&b, "\n%s:\n%s", set.title, set.flags.FlagUsagesWrapped(columns))
+		}
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\nMore about a command: %s COMMAND --help\n", c.CommandPath())
+	}
+	return b.String()
+}
+
+// commandList writes a line for each command that is not hidden.
+func commandList(b *strings.Builder, title string, commands []*cobra.Command, columns int) {
+	commands = slices.DeleteFunc(slices.Clone(commands), func(c *cobra.Command) bool {
+		return !c.IsAvailableCommand() && c.Name() != "help"
+	})
+	if len(commands) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s:\n", title)
+	for _, c := range commands {
+		fmt.Fprintf(b, "  %-12s %s\n", c.Name(), hang(c.Short, 15, columns))
+	}
+}
+
+// wrap breaks the paragraphs of a text at a width. It keeps indented lines.
+func wrap(text string, columns int) string {
+	var out []string
+	for _, paragraph := range strings.Split(text, "\n\n") {
+		var kept, open []string
+		flush := func() {
+			if len(open) > 0 {
+				kept, open = append(kept, hang(strings.Join(open, " "), 0, columns)), nil
+			}
+		}
+		for line := range strings.SplitSeq(paragraph, "\n") {
+			if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+				flush()
+				kept = append(kept, line)
+			} else {
+				open = append(open, line)
+			}
+		}
+		flush()
+		out = append(out, strings.Join(kept, "\n"))
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// hang breaks a text at a width, with each line after the first indented. A word is never broken.
+func hang(text string, indent, columns int) string {
+	var b strings.Builder
+	at := indent
+	for i, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		switch {
+		case i > 0 && at+1+n > columns:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			at = indent
+		case i > 0:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	return b.String()
+}
+
+// topic is a text of help that is about no single command.
+type topic struct{ name, short, text string }
+
+// topics returns the help topics, sorted.
+func topics() []topic {
+	return []topic{
+		{"environment", "the environment variables that the program reads", environmentTopic},
+		{"exit-status", "what the exit status of each command means", exitTopic},
+		{"formats", "the formats of stdout and of --report", "The formats of --format and --report FORMAT=FILE:\n\n  " +
+			hang(strings.Join(report.Formats, ", "), 2, helpColumns) + formatsTopic},
+		{"targets", "what verify, new and key show take as a TARGET", targetsTopic},
+	}
+}
+
+const environmentTopic = `The program reads these environment variables. None of them weakens a check.
+
+  NO_COLOR              if it is set, text has no color (--color always wins)
+  TERM                  if it is "dumb", text has no color
+  GITHUB_TOKEN          token for the commands that ask the forge
+  GH_TOKEN              the same, if GITHUB_TOKEN is not set
+  GITHUB_REPOSITORY     default of --repository
+  GITHUB_API_URL        default of --api-url
+
+In a workflow, GITHUB_ACTIONS is true. Then the program also reads:
+
+  GITHUB_ACTION         if it is set and there are no arguments: run as Action
+  GITHUB_EVENT_NAME     the event that starts the run
+  GITHUB_EVENT_PATH     the file that describes the event: base and head
+  GITHUB_OUTPUT         the file for the outputs of the Action
+  GITHUB_STEP_SUMMARY   the file for the job summary, with --summary
+  GITHUB_WORKSPACE      the directory in which no report is a symbolic link
+  INPUT_*               the inputs of the Action, and only of the Action
+
+To read the same ignore rules as git, the program also reads XDG_CONFIG_HOME,
+GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM, GIT_CONFIG_COUNT and
+GIT_CONFIG_PARAMETERS. It searches PATH for the program that
+"conformance aaep subscriber" starts.
+
+HTTP_PROXY, HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR are ignored:
+use --proxy and --ca-cert.`
+
+const exitTopic = `The exit status of a command that judges:
+
+  0   pass: every check passed; of verify: accepted
+  1   fail: at least one check failed; of verify: refused
+  2   error: the command could not run: wrong usage, not a repository, a
+      shallow clone, an unknown revision, an unreadable bundle
+  3   inconclusive: nothing failed, some evidence is missing; of verify:
+      undecided
+
+The last line on stdout begins with the same word. Several targets of verify:
+2 before 1 before 3, and 0 only if each target is accepted.
+
+Other commands:
+
+  init            1: a file that differs was kept, or could not be moved
+  list            1: --did matches no listing
+  fmt --check     1: a file is not formatted
+  protect         1: nothing was changed, because the change would lock out
+  prove           1: the log or the proof differs; 3: the proof is too old
+  changes         1: the log differs; 2: SIZE exceeds the history
+  schema diff     1: something breaks; 2: the schemas cannot be compared
+
+A panic is a bug: it prints one line with the version and exits 2.`
+
+const formatsTopic = `
+
+  text         for people: findings, a table, the verdict in the last line
+  json         all members: oap-gate schema report; of verify:
+               oap-gate schema verification-report
+  github       the same as text, with annotations of a GitHub workflow
+  markdown     for a pull request or a job summary
+  sarif        for code scanning
+  junit        for a test dashboard
+  html         one page without scripts and without foreign resources
+  prometheus   metrics of an audit
+  checklist    what people must attest, of conformance oasis
+  aaep         the report of AAEP, of conformance aaep
+  vsa          a signed Verification Summary Attestation, of verify
+
+--format takes text, json and github; in a workflow the default is github.
+--report takes all of them, once per FILE; - is stdout, for one format.
+Scripts read codes and JSON members, which never change. Messages may.`
+
+const targetsTopic = `A TARGET names one implementation:
+
+  https://HOST[/PATH]     its Manifest is TARGET/.well-known/oap-tool.json
+  https://HOST/FILE.json  the URL of its Manifest
+  did:web:HOST[:A:B]      its Manifest is
+                          https://HOST[/A/B]/.well-known/oap-tool.json, and
+                          must name this DID
+  SLUG                    a listing of the clone in --registry DIR
+
+--targets FILE has one target per line; the text after # is a comment. FILE -
+is stdin. A line that is not a target is reported with its number, and the
+other targets are verified.
+
+A program that passes a text of others writes -- before it:
+
+  oap-gate verify --format json --registry DIR -- "$TARGET"
+
+Documents in files need no TARGET: --receipt, --did-document and --manifest.`

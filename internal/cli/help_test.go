@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+)
+
+// everyCommand returns the command and those below it, without hidden ones.
+func everyCommand(c *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{c}
+	for _, sub := range c.Commands() {
+		if !sub.Hidden {
+			all = append(all, everyCommand(sub)...)
+		}
+	}
+	return all
+}
+
+// helpOf returns what the program prints for these arguments on a terminal of that width; 0: on a pipe.
+func helpOf(t *testing.T, width int, env map[string]string, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	code := Main(args, frame.IO{Stdout: &out, Stderr: io.Discard, OutWidth: width,
+		Getenv: func(name string) string { return env[name] }})
+	if code != 0 {
+		t.Fatalf("%q: exit status %d", args, code)
+	}
+	return out.String()
+}
+
+// TestHelpFits requires that no line of help has over 80 columns, except examples, and that help on a pipe is the same
+// whatever the environment says of a terminal.
+func TestHelpFits(t *testing.T) {
+	pages := 0
+	page := func(args ...string) {
+		pages++
+		text := helpOf(t, 0, nil, args...)
+		prose, examples, _ := strings.Cut(text, "\nExamples:\n")
+		_, flags, _ := strings.Cut(examples, "\n\n")
+		for line := range strings.Lines(prose + flags) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
+				t.Errorf("%q: the line has %d columns: %s", args, n, line)
+			}
+		}
+		if again := helpOf(t, 0, map[string]string{"COLUMNS": "200"}, args...); again != text {
+			t.Errorf("%q: COLUMNS changes the text", args)
+		}
+		if !strings.HasSuffix(text, "\n") || strings.HasSuffix(text, "\n\n") {
+			t.Errorf("%q: the text does not end with one line break: %q", args, text[max(len(text)-20, 0):])
+		}
+	}
+	for _, c := range everyCommand(Command(frame.IO{})) {
+		path := strings.Fields(c.CommandPath())[1:]
+		page(append(path, "--help")...)
+		page(append([]string{"help"}, path...)...)
+	}
+	for _, topic := range topics() {
+		page("help", topic.name)
+	}
+	if pages < 70 {
+		t.Errorf("only %d pages were read", pages)
+	}
+	wide := helpOf(t, 132, nil, "check", "--help")
+	narrow := helpOf(t, 40, nil, "check", "--help")
+	if strings.Count(wide, "\n") >= strings.Count(narrow, "\n") {
+		t.Error("a wide terminal changes nothing")
+	}
+}
+
+// TestHelpGroups requires that help shows each command of the program in one group, in the order of the table, and the
+// flags of the network after the others.
+func TestHelpGroups(t *testing.T) {
+	var grouped []string
+	for _, g := range groups {
+		grouped = append(grouped, g.commands...)
+	}
+	var names []string
+	for _, c := range Command(frame.IO{}).Commands() {
+		if n := slices.Index(grouped, c.Name()); n < 0 || slices.Contains(grouped[n+1:], c.Name()) {
+			t.Errorf("%s must be in one group", c.Name())
+		}
+		names = append(names, c.Name())
+	}
+	text := helpOf(t, 0, nil, "help")
+	if bare := helpOf(t, 0, nil); text != bare || text != helpOf(t, 0, nil, "--help") {
+		t.Error("help, --help and no arguments differ")
+	}
+	at := 0
+	for _, g := range groups {
+		for _, want := range append([]string{g.title + ":\n"}, g.commands...) {
+			if !strings.HasSuffix(want, "\n") {
+				if !slices.Contains(names, want) {
+					continue // it comes with another change
+				}
+				want = "\n  " + want + " "
+			}
+			i := strings.Index(text[at:], want)
+			if i < 0 {
+				t.Fatalf("no %q after\n%s", want, text[:at])
+			}
+			at += i
+		}
+	}
+	_, flags, _ := strings.Cut(helpOf(t, 0, nil, "check", "--help"), "\nFlags:\n")
+	flags, network, found := strings.Cut(flags, "\nNetwork and replay flags:\n")
+	for _, name := range []string{"--timeout", "--ca-cert", "--replay", "--connect-to", "--offline", "--cache"} {
+		if !found || strings.Contains(flags, name+" ") || !strings.Contains(network, name+" ") {
+			t.Errorf("%s is not among the flags of the network", name)
+		}
+	}
+	if strings.Contains(network, "--base") || strings.Contains(helpOf(t, 0, nil, "fmt", "--help"), "Network") {
+		t.Error("a flag that has nothing to do with the network is among its flags")
+	}
+}
+
+// TestHelpWords requires of each command a short help of at most 60 characters, and of each flag that takes a value a
+// name for it in capitals that its text explains.
+func TestHelpWords(t *testing.T) {
+	metavariable := regexp.MustCompile(`^@?[A-Z0-9]+([:=/|][A-Z0-9]+)*$`)
+	for _, c := range everyCommand(Command(frame.IO{})) {
+		if n := len([]rune(c.Short)); n == 0 || n > 60 {
+			t.Errorf("%s: the short help has %d characters: %q", c.CommandPath(), n, c.Short)
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			name, text := pflag.UnquoteUsage(f)
+			if f.Value.Type() == "bool" {
+				if name != "" {
+					t.Errorf("%s --%s: the name %q belongs to a flag with a value", c.CommandPath(), f.Name, name)
+				}
+				return
+			}
+			if !metavariable.MatchString(name) {
+				t.Errorf("%s --%s: its value is called %q", c.CommandPath(), f.Name, name)
+			}
+			if strings.Count(text, ", "+name+",") > 0 || strings.Contains(text, "; repeatable") {
+				t.Errorf("%s --%s: write the value's name into the sentence: %s", c.CommandPath(), f.Name, text)
+			}
+		})
+	}
+}
+
+// TestTopics requires that the topics name all that they are about.
+func TestTopics(t *testing.T) {
+	names := environmentNames(t)
+	text := helpOf(t, 0, nil, "help", "environment")
+	for _, name := range names {
+		name = strings.TrimPrefix(name, "environment ")
+		if strings.HasPrefix(name, "INPUT_") {
+			name = "INPUT_*"
+		}
+		if !regexp.MustCompile(`\b` + regexp.QuoteMeta(name)).MatchString(text) {
+			t.Errorf("help environment does not name %s", name)
+		}
+	}
+	text = helpOf(t, 0, nil, "help", "formats")
+	for _, name := range report.Formats {
+		if !strings.Contains(text, "\n  "+name+" ") {
+			t.Errorf("help formats does not explain %s", name)
+		}
+	}
+	if got := helpOf(t, 0, nil, "help", "list"); got != helpOf(t, 0, nil, "list", "--help") {
+		t.Error("help list and list --help differ")
+	}
+	for _, args := range [][]string{
+		{"help", "exit_status"}, {"help", "chek"}, {"help", "schema", "dif"}, {"help", "key", "x"},
+	} {
+		var out bytes.Buffer
+		code := Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment})
+		if text := out.String(); code != 2 || !strings.Contains(text, "is not a command or a help topic\nfix: ") {
+			t.Errorf("%q: exit status %d\n%s", args, code, text)
+		}
+	}
+}
