@@ -27,6 +27,10 @@ var groups = []struct {
 	{"Learn", []string{"demo", "explain", "help", "completion", "version"}},
 }
 
+// networkFlags are the flags that say how the network is asked, or what replaces it. Help shows them in a group.
+var networkFlags = []string{"budget", "ca-cert", "cache", "connect-to", "jobs", "local", "offline", "proxy", "rdap-url",
+	"record", "replay", "retry-wait", "timeout", "whois-server"}
+
 // helpColumns is the least width of help: also that of a pipe, so that its bytes never depend on a terminal.
 const helpColumns = 80
 
@@ -136,7 +140,7 @@ func usage(c *cobra.Command, columns int) string {
 	}
 	own, network := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if frame.AsksNetwork(f) {
+		if slices.Contains(networkFlags, f.Name) {
 			network.AddFlag(f)
 		} else {
 			own.AddFlag(f)

@@ -113,6 +113,14 @@ func TestHelpGroups(t *testing.T) {
 	}
 	_, flags, _ := strings.Cut(helpOf(t, 0, nil, "check", "--help"), "\nFlags:\n")
 	flags, network, found := strings.Cut(flags, "\nNetwork and replay flags:\n")
+	var n frame.Network
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	n.Bind(set, "1m")
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Name != "at" && !slices.Contains(networkFlags, f.Name) {
+			t.Errorf("--%s is not a flag of the network", f.Name)
+		}
+	})
 	for _, name := range []string{"--timeout", "--ca-cert", "--replay", "--connect-to", "--offline", "--cache"} {
 		if !found || strings.Contains(flags, name+" ") || !strings.Contains(network, name+" ") {
 			t.Errorf("%s is not among the flags of the network", name)

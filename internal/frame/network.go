@@ -24,21 +24,7 @@ type routeFlags struct{ proxy, caCert string }
 // maxAuthorities caps the file of --ca-cert in bytes; a system's bundle has a quarter of a megabyte.
 const maxAuthorities = 16 << 20
 
-// networkFlag is the annotation of a flag that says how the network is asked, or what replaces it.
-const networkFlag = "network"
-
-// AsksNetwork reports whether a flag says how the network is asked, or what replaces it.
-func AsksNetwork(f *pflag.Flag) bool { return f.Annotations[networkFlag] != nil }
-
-// ofNetwork marks flags for AsksNetwork.
-func ofNetwork(f *pflag.FlagSet, names ...string) {
-	for _, name := range names {
-		_ = f.SetAnnotation(name, networkFlag, []string{})
-	}
-}
-
 func (r *routeFlags) bind(f *pflag.FlagSet) {
-	defer ofNetwork(f, "proxy", "ca-cert")
 	f.StringVar(&r.proxy, "proxy", "", "`URL` of an HTTP proxy; proxies of the environment are not used")
 	f.StringVar(&r.caCert, "ca-cert", "", "PEM `FILE` of certificate authorities to trust in addition to the system's")
 }
@@ -79,7 +65,6 @@ type Network struct {
 // Bind defines the flags; budget is the default of --budget.
 func (n *Network) Bind(f *pflag.FlagSet, budget string) {
 	n.BindDocuments(f, budget)
-	defer ofNetwork(f, "jobs", "cache", "rdap-url", "whois-server")
 	f.IntVar(&n.jobs, "jobs", 32, "`N` requests in flight, at most 4 for one host")
 	f.StringVar(&n.cache, "cache", "", "`DIR` that keeps fetched documents, which are revalidated")
 	f.StringVar(&n.rdapURL, "rdap-url", "", "`URL` of the RDAP service, instead of the IANA bootstrap")
@@ -110,7 +95,6 @@ func (n *Network) BindAt(f *pflag.FlagSet) {
 // BindClock defines the flags of a command that reads files alone.
 func (n *Network) BindClock(f *pflag.FlagSet) {
 	n.BindAt(f)
-	defer ofNetwork(f, "offline")
 	f.BoolVar(&n.Offline, "offline", false, "no network: checks that need it are skipped")
 }
 
@@ -118,7 +102,6 @@ func (n *Network) BindClock(f *pflag.FlagSet) {
 func (n *Network) BindDocuments(f *pflag.FlagSet, budget string) {
 	n.BindClock(f)
 	n.routeFlags.bind(f)
-	defer ofNetwork(f, "record", "replay", "timeout", "budget", "retry-wait", "connect-to")
 	f.StringVar(&n.Record, "record", "", "`FILE` for the evidence bundle of this run")
 	f.StringVar(&n.Replay, "replay", "", "evidence bundle `FILE` to use instead of the network")
 	DurationVar(f, &n.timeout, "timeout", "10s", "time limit for a request, with its redirects and body")
