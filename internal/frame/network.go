@@ -74,7 +74,7 @@ func (n *Network) Bind(f *pflag.FlagSet, budget string) {
 // BindLocal defines the flag of a command that may read documents from directories instead of the network.
 func (n *Network) BindLocal(f *pflag.FlagSet) {
 	f.StringArrayVar(&n.local, "local", nil,
-		"read https://HOST/PATH from DIR/PATH instead of the network, `HOST=DIR`; repeatable")
+		"read https://HOST/PATH from DIR/PATH instead of the network, as `HOST=DIR` (repeatable)")
 }
 
 // AsksNobody reports whether no document can be read: the run is offline, and no host is local.
