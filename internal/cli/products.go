@@ -51,7 +51,7 @@ var products = []product{
 	},
 	{
 		commands: []func(frame.IO) *cobra.Command{authorcmd.NewNew, authorcmd.NewRenew, authorcmd.NewRevoke,
-			authorcmd.NewWitness, authorcmd.NewKey, authorcmd.NewList, authorcmd.NewFmt},
+			authorcmd.NewWitness, authorcmd.NewSign, authorcmd.NewKey, authorcmd.NewList, authorcmd.NewFmt},
 	},
 	{
 		commands: []func(frame.IO) *cobra.Command{installcmd.NewInit, installcmd.NewDoctor, installcmd.NewProtect,

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -166,11 +169,10 @@ var SigningCodes = []checks.Code{
 		"the summary", Fix: "have the implementation publish the results that it signed, or sign a new Receipt"},
 }
 
-// warn tells on stderr what a person should know and no verdict hangs on.
 // keyShow are the flags of key show.
 type keyShow struct {
 	frame.Network
-	did string
+	did, id string
 }
 
 func newKeyShow(sys frame.IO) *cobra.Command {
@@ -179,8 +181,9 @@ func newKeyShow(sys frame.IO) *cobra.Command {
 		Use:   "show FILE",
 		Short: "show the public half of a key and its verification method",
 		Long: `show prints the public half of the key in FILE (- is stdin), private or public, as did:key, as Multikey, as JWK,
-and as a verificationMethod to paste into a DID Document. With --did it says which method of the document that is served
-for that DID the key is; exit status 1 where it is none. The private half is never printed.`,
+and as a verificationMethod to paste into a DID Document. Its id ends in #key-1, under which the suite's attest.js signs;
+--id chooses another. With --did it says which method of the served document the key is; exit status 1 if it is none.
+The private half is never printed.`,
 		Example: "  oap-gate key show ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example\n" +
 			"  pass oap-key | oap-gate key show -",
 		Args: oneFile,
@@ -201,12 +204,16 @@ for that DID the key is; exit status 1 where it is none. The private half is nev
 	o.Network.Bind(c.Flags(), "1m")
 	o.Network.BindLocal(c.Flags())
 	c.Flags().StringVar(&o.did, "did", "", "`DID` in whose document the key should be")
+	c.Flags().StringVar(&o.id, "id", "", "fragment `NAME` of the verificationMethod (default "+attested+")")
 	return c
 }
 
 func (o *keyShow) check() error {
 	if o.Record != "" {
 		return remedy.Errorf("leave it out", "key show keeps no bundle: --record %q", o.Record)
+	}
+	if strings.ContainsFunc(o.id, func(r rune) bool { return !unreserved(r) }) {
+		return remedy.Errorf("use letters, digits, - . _ ~, such as key-1", "--id %q is not a fragment", o.id)
 	}
 	if o.did != "" {
 		if _, err := did.Parse(o.did); err != nil {
@@ -216,8 +223,14 @@ func (o *keyShow) check() error {
 	return o.Network.Check()
 }
 
+// unreserved reports whether a rune stands for itself in a URL (RFC 3986 section 2.3).
+func unreserved(r rune) bool {
+	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-._~", r))
+}
+
 func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error {
 	id, method := o.did, ""
+	var doc *did.Document
 	var verdictOf error
 	switch {
 	case o.did != "" && !o.AsksNobody():
@@ -225,7 +238,9 @@ func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error 
 		if err != nil {
 			return err
 		}
-		method, verdictOf = methodOf(ctx, src, o.did, k)
+		if doc, verdictOf = documentOf(ctx, src, o.did); verdictOf == nil {
+			method, verdictOf = methodIn(doc, o.did, k)
+		}
 		stop()
 		tellTrial(sys, o.Local())
 	case o.did == "":
@@ -234,7 +249,10 @@ func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error 
 	default:
 		fmt.Fprintln(sys.Stderr, "note: offline, so that the DID Document was not looked at")
 	}
-	paste := cmp.Or(method, id+"#"+k.Multikey())
+	paste := method
+	if paste == "" {
+		paste = o.free(sys, doc, id)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "did:key   %s\n", k.DID())
 	fmt.Fprintf(&b, "Multikey  %s\n", k.Multikey())
@@ -252,17 +270,33 @@ func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error 
 	return verdictOf
 }
 
-// methodOf is the verification method that the key is in the DID Document that is served for a DID. Where it is none
-// the error is a judgement.
-func methodOf(ctx context.Context, src evidence.Source, id string, k *signing.Key) (string, error) {
-	doc, err := documentOf(ctx, src, id)
-	if err != nil {
-		return "", err
+// attested is the one fragment under which the suite's attest.js signs.
+const attested = "key-1"
+
+// free returns an id for the key's verification method that no other key has in the document, which is nil if none was
+// read: the fragment that was asked for, else the first free key-N.
+func (o *keyShow) free(sys frame.IO, doc *did.Document, id string) string {
+	taken := func(method string) bool {
+		if doc == nil {
+			return false
+		}
+		_, usable := doc.Key(method)
+		return usable || slices.ContainsFunc(doc.Over, func(over did.Over) bool { return over.ID == method })
 	}
-	return methodIn(doc, id, k)
+	first := id + "#" + cmp.Or(o.id, attested)
+	if !taken(first) {
+		return first
+	}
+	for n := 2; ; n++ {
+		if method := fmt.Sprintf("%s#key-%d", id, n); !taken(method) {
+			fmt.Fprintf(sys.Stderr, "note: %s is another key; sign with: oap-gate sign RECEIPT --key FILE "+
+				"--key-id %s\n", plain.Line(first), plain.Line(method))
+			return method
+		}
+	}
 }
 
-// methodIn is the same for a document that was had.
+// methodIn returns the verification method that the key is in a DID Document. If it is none the error is a judgement.
 func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
 	for _, known := range doc.Keys {
 		if known.Public.Equal(k.Public()) {

@@ -317,6 +317,16 @@ func (o *recordFlags) save(w *workspace) error {
 	return remedy.With(b.WriteFile(o.Record), remedy.Writable)
 }
 
+// localFlags returns the flags of a trial, each after a blank, for a command that is printed.
+func localFlags(local []string) string {
+	var b strings.Builder
+	for _, l := range local {
+		host, dir, _ := strings.Cut(l, "=")
+		b.WriteString(" --local " + host + "=" + plain.ShellWord(dir))
+	}
+	return b.String()
+}
+
 // tellTrial prints which hosts were read from directories, for a run that prints no report.
 func tellTrial(sys frame.IO, local []string) {
 	if len(local) > 0 {

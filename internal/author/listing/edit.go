@@ -87,6 +87,29 @@ func Append(text []byte, name string, element []byte) ([]byte, error) {
 	return splice(text, at, at, added), nil
 }
 
+// ReplaceElement replaces the first element for which is reports true in the array that a member of a JSON object
+// holds, and leaves every other byte as it is. Without such an element it is Append.
+func ReplaceElement(text []byte, name string, is func(element []byte) bool, element []byte) ([]byte, error) {
+	all, err := members(text)
+	if err != nil {
+		return nil, err
+	}
+	if i := find(all, name); i >= 0 {
+		array := text[all[i].value:all[i].end]
+		elements, err := spans(array, '[')
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for n, e := range elements {
+			if is(array[e.value:e.end]) {
+				from := all[i].value
+				return splice(text, from+e.value, from+e.end, reset(element, blanks(array, elements, n))), nil
+			}
+		}
+	}
+	return Append(text, name, element)
+}
+
 // Quote is a text, which must be UTF-8, as a JSON string: as Text writes it.
 func Quote(text string) []byte {
 	var b bytes.Buffer
