@@ -81,6 +81,7 @@ type Log struct {
 
 	signed, published *proof.Signed // of earlier runs; nil: none
 	cosignatures      []byte        // the lines of published
+	askTime           time.Duration // for one request to a witness; 0: askTime
 }
 
 // Open reads the log checkpoints of earlier runs. It refuses those that the log's key did not sign: they are neither

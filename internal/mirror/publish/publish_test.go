@@ -132,6 +132,7 @@ type published struct {
 	witnesses []*witness
 	policy    string
 	now       time.Time
+	askTime   time.Duration // 0: that of the program
 }
 
 func newPublished(t *testing.T, witnesses int) *published {
@@ -184,7 +185,7 @@ func (p *published) try(rev string) (verdict.Outcome, error) {
 		p.t.Fatal(err)
 	}
 	defer repo.Close()
-	l := &Log{Dir: p.dir, Signer: p.signer, Key: p.key, Now: func() time.Time { return p.now },
+	l := &Log{Dir: p.dir, Signer: p.signer, Key: p.key, Now: func() time.Time { return p.now }, askTime: p.askTime,
 		Transport: func(u *url.URL) (http.RoundTripper, error) {
 			return live.NewTransport(live.Options{}, u)
 		}}
@@ -349,6 +350,58 @@ func TestHostileWitness(t *testing.T) {
 			p.sizes(2, 2, 0, 2)
 			if got := len(p.witnesses[1].requests); got != tt.requests {
 				t.Errorf("%d requests, want %d", got, tt.requests)
+			}
+		})
+	}
+}
+
+// TestHangingWitness requires that a witness which never ends its answer costs at most two requests of the time that
+// one may take, and changes nothing for the others.
+func TestHangingWitness(t *testing.T) {
+	for name, tt := range map[string]struct {
+		begin    []func(http.ResponseWriter) // of each request, before it hangs; nil: an answer that ends
+		requests int
+	}{
+		"no answer":           {[]func(http.ResponseWriter){func(http.ResponseWriter) {}}, 1},
+		"half an answer":      {[]func(http.ResponseWriter){status(http.StatusOK, "— w1.example AA")}, 1},
+		"half a conflict":     {[]func(http.ResponseWriter){status(http.StatusConflict, "1")}, 1},
+		"a conflict and none": {[]func(http.ResponseWriter){nil, func(http.ResponseWriter) {}}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPublished(t, 3)
+			p.askTime = 300 * time.Millisecond
+			hanging, over := p.witnesses[1], make(chan struct{})
+			end := sync.OnceFunc(func() { close(over) })
+			t.Cleanup(end)
+			hanging.answer = func(w http.ResponseWriter) {
+				begin := tt.begin[len(hanging.requests)-1]
+				if begin == nil {
+					status(http.StatusConflict, "1\n")(w)
+					return
+				}
+				begin(w)
+				_ = http.NewResponseController(w).Flush()
+				<-over
+			}
+			p.policy = strings.Replace(p.policy, "group two 2", "group two 1", 1)
+			out, err := p.try("main")
+			if err != nil {
+				t.Fatal(err)
+			}
+			end()
+			hanging.mu.Lock()
+			defer hanging.mu.Unlock()
+			found := slices.ContainsFunc(out.Findings, func(f verdict.Finding) bool {
+				return f.Code == "witness-unavailable" && f.Severity == verdict.Warning &&
+					strings.Contains(f.Message, `"w1.example"`)
+			})
+			if got := len(hanging.requests); !found || got != tt.requests {
+				t.Errorf("%d requests, want %d; %+v", got, tt.requests, out.Findings)
+			}
+			for _, f := range out.Findings {
+				if f.Code == "witness-refused" {
+					t.Errorf("%+v", f)
+				}
 			}
 		})
 	}
