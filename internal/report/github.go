@@ -27,6 +27,13 @@ func writeGitHub(b *bufio.Writer, r *Counted, o Options) error {
 	step := githubactions.New(githubactions.WithWriter(b))
 	writeChosen(b, r)
 	writeAnnotations(step, r, o.MaxAnnotations)
+	if isEach(r.Report) {
+		step.Group("verdict of each commit")
+		writeEach(b, r, o.Rules, ink)
+		step.EndGroup()
+		writeVerdict(b, r, ink)
+		return nil
+	}
 	writeFindings(b, r, ink)
 	if r.Results.Len() > 0 {
 		step.Group("verdict of each check")
@@ -63,6 +70,7 @@ func writeAnnotations(step *githubactions.Action, r *Counted, limit int) {
 			*of = append(*of, f)
 		}
 	}
+	titles := eachTitles(r.Report)
 	for _, level := range levels {
 		shown, rest := 0, 0
 		for severity, some := range first {
@@ -71,7 +79,7 @@ func writeAnnotations(step *githubactions.Action, r *Counted, limit int) {
 			}
 			some = some[:min(len(some), limit-shown)]
 			for _, f := range some {
-				level.issue(step.WithFieldsMap(annotationFields(f)), "%s", annotation(f.Message, f.Fix, f.Cite))
+				level.issue(step.WithFieldsMap(annotationFields(f, titles)), "%s", annotation(f.Message, f.Fix, f.Cite))
 			}
 			shown += len(some)
 			rest += r.severities[severity] - len(some)
@@ -102,13 +110,20 @@ func annotation(message, fix, cite string) string {
 	return cut(s, maxField)
 }
 
-func annotationFields(f placed) map[string]string {
+// annotationFields returns the title and the place of a finding. titles are those of commits that were judged each by
+// itself: a commit is no file.
+func annotationFields(f placed, titles map[string]string) map[string]string {
 	title := line(f.check)
+	commit, ofCommit := titles[f.subject]
+	if ofCommit {
+		title += ", commit " + commit
+	}
 	if f.Severity == verdict.Doubt {
 		title += " (inconclusive)"
 	}
 	fields := map[string]string{"title": title}
-	if f.path == wholeRegistry || strings.Contains(f.path, "://") { // a URL is no file of the repository
+	// A URL is no file of the repository.
+	if f.path == wholeRegistry || ofCommit && f.path == f.subject || strings.Contains(f.path, "://") {
 		return fields
 	}
 	fields["file"] = line(f.path)

@@ -68,10 +68,7 @@ func writeJUnit(b *bufio.Writer, r *Counted, _ Options) error {
 	if len(unmade.Cases) > 0 {
 		err = cmp.Or(err, e.Encode(unmade))
 	}
-	titles := map[string]string{}
-	if isEach(r.Report) {
-		titles = commitTitles(r.Report)
-	}
+	titles := eachTitles(r.Report)
 	for results := range r.Results.BySubject() {
 		suite := junitSuite{Name: cmp.Or(titles[results[0].Subject], line(results[0].Subject))}
 		for _, result := range results {

@@ -219,8 +219,9 @@ const wholeRegistry = "registry"
 // placed is a finding with the check that made it and the place it is shown at.
 type placed struct {
 	verdict.Finding
-	check string
-	path  string // the finding's file, else the subject
+	check   string
+	path    string // the finding's file, else the subject
+	subject string
 }
 
 const codeNoFinding = "no-finding"
@@ -266,13 +267,13 @@ func isSilent(result verdict.Result) bool {
 func findingsOf(result verdict.Result) iter.Seq[placed] {
 	return func(yield func(placed) bool) {
 		for _, f := range result.Findings {
-			if !yield(placed{f, result.Check, cmp.Or(f.Path, result.Subject)}) {
+			if !yield(placed{f, result.Check, cmp.Or(f.Path, result.Subject), result.Subject}) {
 				return
 			}
 		}
 		if severity, blocks := blocking(result.Verdict); blocks && len(result.Findings) == 0 {
 			yield(placed{verdict.Finding{Severity: severity, Code: codeNoFinding,
-				Message: cmp.Or(result.Reason, "no reason given")}, result.Check, result.Subject})
+				Message: cmp.Or(result.Reason, "no reason given")}, result.Check, result.Subject, result.Subject})
 		}
 	}
 }

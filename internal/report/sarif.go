@@ -114,11 +114,11 @@ func writeSARIF(w *bufio.Writer, r *Counted, o Options) error {
 			"%s left out, the least severe: the forge takes %d of a all. The JSON report has all.",
 			plain.Count(rest, "finding"), maxSARIF)}})
 	}
-	seen := map[string]int{}
+	seen, titles := map[string]int{}, eachTitles(r.Report)
 	for f := range r.findings() {
 		if left[f.Severity] > 0 {
 			left[f.Severity]--
-			all.Results = append(all.Results, sarifFinding(f, index[f.check], seen))
+			all.Results = append(all.Results, sarifFinding(f, titles[f.subject], index[f.check], seen))
 		}
 	}
 	return encodeIndented(w, sarifLog{
@@ -178,12 +178,17 @@ func sarifOptional(s string) *sarifText {
 	return &sarifText{sarifMessage(s)}
 }
 
-func sarifFinding(f placed, rule int, seen map[string]int) sarifResult {
+// sarifFinding returns a finding; commit is the title of the commit that was judged by itself, empty if none was.
+func sarifFinding(f placed, commit string, rule int, seen map[string]int) sarifResult {
+	message := withFix(f.Message, f.Fix)
+	if commit != "" {
+		message = "commit " + commit + ": " + message
+	}
 	return sarifResult{
 		RuleID:    sarifMessage(f.check),
 		RuleIndex: rule,
 		Level:     sarifLevel(f.Severity),
-		Message:   sarifText{sarifMessage(withFix(f.Message, f.Fix))},
+		Message:   sarifText{sarifMessage(message)},
 		Locations: []sarifLocation{{sarifPhysical{
 			Artifact: sarifArtifact{sarifURI(f.path)},
 			Region:   sarifRegion{Line: max(f.Line, 1), Column: max(f.Column, 0)},

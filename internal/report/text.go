@@ -44,6 +44,14 @@ func commitTitles(r *verdict.Report) map[string]string {
 	return titles
 }
 
+// eachTitles returns the titles of the commits if each was judged by itself, and else nil.
+func eachTitles(r *verdict.Report) map[string]string {
+	if isEach(r) {
+		return commitTitles(r)
+	}
+	return nil
+}
+
 // writeEach writes a block for each commit: its title, a line for each check, and its findings, the most severe first.
 // Findings of two commits are never one.
 func writeEach(b *bufio.Writer, r *Counted, rules []verdict.Rule, ink ink) {
