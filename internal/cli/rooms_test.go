@@ -41,7 +41,7 @@ var rooms = map[string]struct {
 	"mirror":      {8, "audits and mirrors a whole registry", 6900},
 	"verify":      {8, "judges one implementation by RFC 0019 section 6", 3600},
 	"author":      {8, "drafts, corrects, signs and lists records", 4800},
-	"governance":  {8, "checks a proposal against the gates of RFC 0019", 9700},
+	"governance":  {8, "checks a proposal against the gates of RFC 0019", 9800},
 	"conformance": {8, "checks an implementation against a companion protocol", 15300},
 	"install":     {8, "installs the gate and inspects the installation", 3300},
 	"cli":         {10, "lists the products and runs the command line", 2200},

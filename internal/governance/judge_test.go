@@ -115,6 +115,10 @@ func found(t *testing.T, p *Proposal, check string) (codes []string, of verdict.
 	}
 	for _, f := range j.Results[0].Findings {
 		codes = append(codes, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", f.Severity, f.Code, f.Path, f.Pointer)))
+		whole := slices.Contains([]string{"schema-removed", "mode-changed", "new-version"}, f.Code)
+		if whole && f.Line == 0 {
+			t.Errorf("%s of %s is on no line", f.Code, f.Path)
+		}
 	}
 	slices.Sort(codes)
 	return codes, j.Results[0]

@@ -233,8 +233,8 @@ func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) 
 // file is the place of a finding that is about a file as a whole.
 type file string
 
-// Pos is the file.
-func (f file) Pos(string) strict.Pos { return strict.Pos{Path: string(f)} }
+// Pos returns the first line of the file, where a review shows a finding about the whole file.
+func (f file) Pos(string) strict.Pos { return strict.Pos{Path: string(f), Line: 1, Column: 1} }
 
 // quoted shows texts of others in a message: the first few, each cut.
 func quoted(texts []string) string {

@@ -199,19 +199,57 @@ func (v *visit) values() {
 		v.turn(Tightened, false, keyword, differs(nil, v.n.object()[keyword], false, true))
 	case n == nil:
 		v.turn(Loosened, true, keyword, differs(v.o.object()[keyword], nil, true, false))
-	case !within(o, n) || !within(n, o):
-		v.tell(Enum, gone, keyword, fmt.Sprintf("allows %d values, allowed %d", len(n), len(o)))
+	default:
+		lost, added := o.beyond(n), n.beyond(o)
+		if len(lost)+len(added) > 0 {
+			v.tell(Enum, gone, keyword, valueChange(lost, added))
+		}
 	}
 }
 
-// valueSet is the digests of the values that enum and const allow; nil where there is neither.
-func (v *visit) valueSet(s *schema) map[[sha256.Size]byte]bool {
+// beyond returns the values of s that o lacks, in the order of the schema.
+func (s *valueSet) beyond(o *valueSet) (out []any) {
+	for i, key := range s.keys {
+		if !o.has[key] {
+			out = append(out, s.items[i])
+		}
+	}
+	return out
+}
+
+// valueChange names values of an enumeration that went and that came, up to a few.
+func valueChange(lost, added []any) string {
+	switch {
+	case len(lost) == 0:
+		return "also allows " + listNames(added)
+	case len(added) == 0:
+		return "no longer allows " + listNames(lost)
+	}
+	return fmt.Sprintf("allows %s, and no longer %s", listNames(added), listNames(lost))
+}
+
+// A valueSet is what enum and const allow.
+type valueSet struct {
+	items []any // each once, in the order of the schema
+	keys  [][sha256.Size]byte
+	has   map[[sha256.Size]byte]bool // the keys
+}
+
+func (s *valueSet) add(item any) {
+	if key := digest(item); !s.has[key] {
+		s.has[key] = true
+		s.items, s.keys = append(s.items, item), append(s.keys, key)
+	}
+}
+
+// valueSet returns the values that enum and const allow; nil if the schema has neither.
+func (v *visit) valueSet(s *schema) *valueSet {
 	enum, isEnum := s.object()["enum"]
 	constant, isConst := s.object()["const"]
 	if !isEnum && !isConst {
 		return nil
 	}
-	set := map[[sha256.Size]byte]bool{}
+	set := &valueSet{has: map[[sha256.Size]byte]bool{}}
 	if !v.spend((size(enum) + size(constant)) / 32) {
 		return set
 	}
@@ -220,14 +258,14 @@ func (v *visit) valueSet(s *schema) map[[sha256.Size]byte]bool {
 		items = []any{enum}
 	}
 	for _, item := range items {
-		set[digest(item)] = true
+		set.add(item)
 	}
 	if isConst {
-		only := digest(constant)
-		if allowed := !isEnum || set[only]; allowed {
-			return map[[sha256.Size]byte]bool{only: true}
+		allowed := !isEnum || set.has[digest(constant)]
+		set = &valueSet{has: map[[sha256.Size]byte]bool{}}
+		if allowed {
+			set.add(constant)
 		}
-		clear(set)
 	}
 	return set
 }

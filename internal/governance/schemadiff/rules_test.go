@@ -412,3 +412,21 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// TestValueMessages names the values of an enumeration that went and that came.
+func TestValueMessages(t *testing.T) {
+	for _, test := range []struct{ old, new, want string }{
+		{`{"enum":["a","b",1]}`, `{"enum":["a"]}`, `no longer allows "b", 1`},
+		{`{"enum":["a"]}`, `{"enum":["a",null,{"x":1}]}`, `also allows null, an object`},
+		{`{"enum":["a","b"]}`, `{"enum":["c","b"]}`, `allows "c", and no longer "a"`},
+		{`{"const":"a"}`, `{"const":"b"}`, `allows "b", and no longer "a"`},
+		{`{"enum":[1,2,3,4,5,6,7,8,9,10]}`, `{"enum":[10]}`, `no longer allows 1, 2, 3, 4, 5, 6, 7, 8, 1 more`},
+		{`{"enum":["a","b"],"const":"b"}`, `{"enum":["a","b"],"const":"a"}`, `allows "a", and no longer "b"`},
+		{`{"enum":["a"],"const":"b"}`, `{"enum":["a"],"const":"a"}`, `also allows "a"`},
+	} {
+		all := differences(test.old, test.new)
+		if len(all) != 1 || all[0].Message != test.want {
+			t.Errorf("%s, %s: %+v, want %q", test.old, test.new, all, test.want)
+		}
+	}
+}
