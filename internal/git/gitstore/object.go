@@ -1,9 +1,12 @@
 // Package gitstore reads the objects of a Git clone, loose, packed, and of alternates, by SHA-1 or SHA-256. It decides
 // nothing about their content but that they are what their ids say.
 //
-// It is a reader of its own because others lack what a gate needs: go-git's storer does not hold bytes against ids,
-// hashes each tree to cache it all the same, refuses SHA-256 and the extensions that a sparse checkout leaves behind;
-// and the git command obeys the clone's configuration. Both are the reference in the tests.
+// The project has its own reader because go-git's serves honest repositories: its storer does not check bytes against
+// ids; a missing or malformed sub-tree counts as empty; an unsorted tree shows no change, and a duplicate entry is
+// hidden; a merge base is wrong, without an error, if a parent is missing; a foreign pack is resolved in memory without
+// a limit; and SHA-256 and the extensions that a sparse checkout leaves behind are refused. The git command obeys the
+// configuration of the clone. In this program go-git speaks the protocol, in package peer, and matches ignore
+// patterns. Both go-git and the git command are the reference in the tests.
 package gitstore
 
 import (
