@@ -1,0 +1,71 @@
+// Package ci tests the CI itself: the jobs of its workflow, the rule for commits, and the comments in go.mod.
+package ci
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// workflow is the part of a workflow that the tests read.
+type workflow struct {
+	Jobs map[string]struct {
+		Needs    []string
+		If       string
+		Strategy struct {
+			Matrix struct{ Stage []string }
+		}
+		Steps []struct {
+			Run string
+			Env map[string]string
+		}
+	}
+}
+
+// TestJobs checks that each stage that .ci/run runs on everything is a job, and that the job ci needs all others and
+// runs even if one of them was skipped.
+func TestJobs(t *testing.T) {
+	run, err := os.ReadFile("../../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tier, _ := strings.Cut(string(run), "\ntier() {")
+	var stages []string
+	for _, line := range regexp.MustCompile(`(?m)^ *lane ([a-z_ ]+)( &)?$`).FindAllStringSubmatch(tier, -1) {
+		if !strings.Contains(line[1], "short") { // of the tier fast
+			stages = append(stages, strings.Fields(line[1])...)
+		}
+	}
+	text, err := os.ReadFile("../../.github/workflows/ci.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w workflow
+	if err := yaml.Unmarshal(text, &w); err != nil {
+		t.Fatal(err)
+	}
+	jobs := slices.Sorted(slices.Values(w.Jobs["stage"].Strategy.Matrix.Stage))
+	if slices.Sort(stages); len(stages) < 10 || !slices.Equal(jobs, stages) {
+		t.Errorf("the jobs are %q, the stages %q", jobs, stages)
+	}
+	last := w.Jobs["ci"]
+	if last.If != "always()" || len(last.Needs) != len(w.Jobs)-1 {
+		t.Errorf("the job ci runs if %q and needs %q", last.If, last.Needs)
+	}
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("NOT TESTED: there is no bash")
+	}
+	for _, results := range []string{"success", "failure", "cancelled", "skipped", "success skipped", ""} {
+		cmd := exec.CommandContext(t.Context(), bash, "-e", "-c", last.Steps[0].Run)
+		cmd.Env = []string{"RESULTS=" + results}
+		if err := cmd.Run(); (err == nil) != (results == "success") {
+			t.Errorf("the results %q: %v", results, err)
+		}
+	}
+}
