@@ -47,9 +47,12 @@ const CodeHistoryRewritten = "history-rewritten"
 var HistoryRewritten = Code{CodeHistoryRewritten, "the branch no longer holds a commit that it held before",
 	"keep both copies, and tell the maintainers; the branch must be restored, and force pushes forbidden"}
 
-// Rules are what the catalogue says of each check, in the order of a report.
-func Rules() []verdict.Rule {
-	var out []verdict.Rule
+// A Rule is what the catalogue says of one check, one sentence each.
+type Rule = verdict.Rule
+
+// Rules returns what the catalogue says of each check, in the order of a report.
+func Rules() []Rule {
+	var out []Rule
 	for _, c := range All {
 		out = append(out, c.Rule())
 	}

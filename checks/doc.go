@@ -30,4 +30,6 @@
 // A check that judges a document names the evidence in Needs: it is fetched before, and Run is called where it was
 // obtained. A check that reports that a document is missing Owns it. Each finding's code is explained in Codes; a test
 // finds one that is not. A finding says what it rests on ([verdict.Basis]) where that is not the files themselves.
+//
+// Only the names in testdata/api/checks.txt are promised to programs outside of this module.
 package checks

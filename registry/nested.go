@@ -30,6 +30,15 @@ func IsMirror(dir string) bool {
 	return err == nil && !gitstore.IsRepository(dir)
 }
 
+// MirrorFolder returns the folder of the mirror that the repository is the clone of, empty if it is of none.
+func (r *Repository) MirrorFolder() string {
+	folder := r.store.Folder()
+	if dir := filepath.Dir(folder); filepath.Base(folder) == MirrorClone && IsMirror(dir) {
+		return dir
+	}
+	return ""
+}
+
 // Outer returns the root of the work tree in which a folder lies that is itself a repository, empty if it lies in none.
 // The error has the code NestedRepository if the repository of that work tree tracks the folder, or if that cannot be
 // seen. The folder need not exist yet.

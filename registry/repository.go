@@ -3,6 +3,8 @@
 //
 // Everything is decoded strictly, and any error reading an object is returned: nothing here takes an object
 // that is missing or malformed for an empty one.
+//
+// Only the names in testdata/api/registry.txt are promised to programs outside of this module.
 package registry
 
 import (

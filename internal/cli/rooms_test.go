@@ -195,9 +195,40 @@ func TestRooms(t *testing.T) {
 				most)
 		}
 	}
+	for _, linked := range linkedBy(t, "./gate") {
+		if why := notInGate(linked); why != "" {
+			t.Errorf("gate links %s: %s", strings.TrimPrefix(linked, module), why)
+		}
+	}
 	if names := exported(t, filepath.Join("..", "frame")); len(names) > mostFrameNames {
 		t.Errorf("frame exports %d names, at most %d are wanted: %q", len(names), mostFrameNames, names)
 	}
+}
+
+// linkedBy returns the packages that a package links.
+func linkedBy(t *testing.T, path string) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", path)
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
+}
+
+// notInGate says why a program that uses the package gate may not link a package, empty if it may.
+func notInGate(path string) string {
+	if roomOf(strings.TrimPrefix(path, module)) == "report" {
+		return "a program that gates needs no writer"
+	}
+	for _, m := range []string{"google/go-github", "spf13/cobra", "fatih/color", "vbauerster/mpb",
+		"sethvargo/go-githubactions", "invopop/jsonschema"} {
+		if strings.HasPrefix(path, "github.com/"+m) {
+			return "a program that gates needs neither terminal nor forge nor schema generator"
+		}
+	}
+	return ""
 }
 
 // dialers are the names in a file by which it connects to the network itself.
@@ -309,6 +340,13 @@ func TestRoomsTwins(t *testing.T) {
 	} {
 		if got := forbidden(c.from, c.to); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s imports %s: %q, want %q", c.from, c.to, got, c.want)
+		}
+	}
+	for path, refused := range map[string]bool{module + "internal/mirror": false, module + "internal/report": true,
+		"github.com/spf13/cobra": true, "github.com/weppos/publicsuffix-go/publicsuffix": false,
+		"github.com/google/go-github/v81/github": true} {
+		if got := notInGate(path); refused != (got != "") {
+			t.Errorf("gate links %s: %q", path, got)
 		}
 	}
 }

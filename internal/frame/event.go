@@ -49,22 +49,14 @@ func (o *Span) chooseRange(ctx context.Context, repo *registry.Repository, event
 	if event {
 		return o.fromEvent(ctx, repo, o.sys.Getenv("GITHUB_EVENT_NAME"), o.sys.Getenv("GITHUB_EVENT_PATH"))
 	}
+	if !o.Worktree {
+		return evidence.Choose(repo, o.base, o.head)
+	}
 	base, how, err := repo.BaseOf(o.base)
 	if err != nil {
 		return evidence.Chosen{}, err
 	}
-	c := evidence.Chosen{Base: base}
-	if o.Worktree {
-		c.How = fmt.Sprintf("base %s (%s), head the files on disk", base[:12], how)
-		return c, nil
-	}
-	rev := cmp.Or(o.head, "HEAD")
-	c.WorkTree = rev == "HEAD"
-	if c.Head, err = repo.Resolve(rev); err != nil {
-		return c, err
-	}
-	c.How = fmt.Sprintf("base %s (%s), head %s (%s)", base[:12], how, c.Head[:12], rev)
-	return c, nil
+	return evidence.Chosen{Base: base, How: fmt.Sprintf("base %s (%s), head the files on disk", base[:12], how)}, nil
 }
 
 func (o *Span) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (evidence.Chosen,

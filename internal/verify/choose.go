@@ -9,9 +9,9 @@ import (
 )
 
 // Choose chooses the commit of a clone that is read, or of the one in a mirror's folder: as check chooses its base, of
-// a mirror what was verified last.
+// a mirror what was verified last. An empty dir is a clone's.
 func Choose(repo *registry.Repository, dir, rev string) (mirror *mirrorstate.View, commit, how string, err error) {
-	if registry.IsMirror(dir) {
+	if dir != "" && registry.IsMirror(dir) {
 		tip, view, err := mirrorstate.Open(dir, func() (string, error) { return repo.Resolve("HEAD") })
 		if view != nil {
 			repo.Sight(view.Seen)

@@ -1,0 +1,9 @@
+package gate_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/apitest"
+)
+
+func TestAPI(t *testing.T) { apitest.Check(t, "gate", true) }
