@@ -79,6 +79,7 @@ var rows = []row{
 	{"receipt", (*bench).sharedReceipt},
 	{"history", (*bench).history},
 	{"checkpoint", (*bench).checkpoint},
+	{"log", (*bench).log},
 	{"audit", (*bench).auditOnline},
 	{"mirror", (*bench).mirror},
 	{"verify", (*bench).verifyMany},
