@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -69,11 +70,13 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 			func(*cobra.Command, []string) error { return remedy.OneOf("--format", format, "text", "json") }),
 		RunE: func(c *cobra.Command, args []string) error {
 			d := schemaDiff{Old: args[0], New: args[1]}
-			old, oldPath, err := readSchemas(c.Context(), repo, args[0])
+			clone := &schemaClone{dir: repo}
+			defer clone.close()
+			old, oldPath, err := clone.read(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			new, newPath, err := readSchemas(c.Context(), repo, args[1])
+			new, newPath, err := clone.read(c.Context(), args[1])
 			if err != nil {
 				return err
 			}
@@ -97,21 +100,39 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 	return c
 }
 
-// readSchemas reads the schema that an argument names, and the other JSON files of its folder.
-func readSchemas(ctx context.Context, repo, name string) (*schemadiff.Tree, string, error) {
+// schemaClone is the clone of arguments REV:PATH, opened when the first one names it.
+type schemaClone struct {
+	dir  string
+	repo *registry.Repository
+}
+
+func (c *schemaClone) close() {
+	if c.repo != nil {
+		c.repo.Close()
+	}
+}
+
+// read reads the schema that an argument names, and the other JSON files of its folder. The texts of a commit say which
+// words its schemas' requirements share with them.
+func (c *schemaClone) read(ctx context.Context, name string) (*schemadiff.Tree, string, error) {
 	rev, at, inTree := strings.Cut(name, ":")
 	if _, err := os.Lstat(name); err == nil || !inTree {
 		at = filepath.ToSlash(filepath.Clean(name))
 		texts, err := schemasOnDisk(at)
 		return namedSchema(texts, at, name, err)
 	}
-	r, err := registry.Open(repo)
-	if err != nil {
-		return nil, "", remedy.With(err, "name the clone with --repo")
+	if c.repo == nil {
+		var err error
+		if c.repo, err = registry.Open(c.dir); err != nil {
+			return nil, "", remedy.With(err, "name the clone with --repo")
+		}
 	}
-	defer r.Close()
-	texts, err := schemasOfTree(ctx, r, rev, at)
-	return namedSchema(texts, at, name, err)
+	commit, texts, err := schemasOfTree(ctx, c.repo, rev, at)
+	tree, at, err := namedSchema(texts, at, name, err)
+	if err == nil {
+		tree.Around = governance.Uses(commit)
+	}
+	return tree, at, err
 }
 
 // namedSchema is the tree of the texts, in which the one at the path must be one that can be read.
@@ -157,14 +178,15 @@ func schemasOnDisk(at string) (map[string][]byte, error) {
 }
 
 // schemasOfTree reads a file of a commit, and the JSON files beside it.
-func schemasOfTree(ctx context.Context, r *registry.Repository, rev, at string) (map[string][]byte, error) {
+func schemasOfTree(ctx context.Context, r *registry.Repository, rev, at string) (*registry.Tree, map[string][]byte,
+	error) {
 	tree, err := r.Tree(ctx, rev)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	text, err := tree.File(ctx, at, schemadiff.MaxBytes)
 	if err != nil || text == nil {
-		return nil, cmp.Or(err, fs.ErrNotExist)
+		return nil, nil, cmp.Or(err, fs.ErrNotExist)
 	}
 	texts := map[string][]byte{at: text}
 	left := schemadiff.MaxTree - len(text)
@@ -179,7 +201,7 @@ func schemasOfTree(ctx context.Context, r *registry.Repository, rev, at string) 
 		texts[p], left = text, left-len(text)
 		return nil
 	})
-	return texts, err
+	return tree, texts, err
 }
 
 func isJSONFile(name string) bool { return strings.EqualFold(path.Ext(name), ".json") }

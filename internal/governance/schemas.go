@@ -71,8 +71,8 @@ type schemaView struct {
 // comparison is made where it is asked for: many a view touches JSON that is no schema.
 func (s *schemaView) comparison() *schemadiff.Comparison {
 	if s.diff == nil {
+		s.base.tree().Around = func(word string) bool { return s.texts.count(s.from, word) > 0 }
 		s.diff = schemadiff.Trees(s.base.tree(), s.head.tree(), isSchema)
-		s.diff.Around(func(word string) bool { return s.texts.count(s.from, word) > 0 })
 	}
 	return s.diff
 }

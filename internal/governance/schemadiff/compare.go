@@ -150,7 +150,6 @@ type comparison struct {
 	more          map[int]int // differences beside the one told, by its index
 	walked        map[pair]bool
 	patterns      map[string]func(string) bool
-	around        func(word string) bool // whether the texts around the old schemas use a word; nil: there are none
 }
 
 type told struct {
@@ -180,7 +179,7 @@ func newComparison(old, new *Tree, oldOf map[string]string, left int) *compariso
 
 // used reports whether a word of the old schemas is used elsewhere, so that it is not a misspelling.
 func (c *comparison) used(word string) bool {
-	return c.old.used(word) || c.around != nil && c.around(word)
+	return c.old.used(word)
 }
 
 // spend takes steps from what is left, and reports whether there were as many.

@@ -98,10 +98,6 @@ func Trees(old, new *Tree, published func(path string) bool) *Comparison {
 	return &Comparison{newComparison(old, new, both, maxSteps)}
 }
 
-// Around sets the function that reports whether the texts around the old schemas use a word. Such a word of a
-// requirement is not a misspelling that may be repaired.
-func (c *Comparison) Around(used func(word string) bool) { c.around = used }
-
 // Schema tells how the schema at path differs, as Compare does.
 func (c *Comparison) Schema(path string) []Difference { return c.schema(path, path) }
 

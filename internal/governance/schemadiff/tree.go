@@ -24,6 +24,10 @@ type Tree struct {
 	at       map[string]*file     // by path, as a URI has it
 	dynamic  map[string]int       // how many places have this $dynamicAnchor
 	words    map[string]int       // how many titles and descriptions use a word; nil: not asked for yet
+
+	// Around reports whether the texts around the schemas use a word. Such a word of a requirement of the old tree is
+	// not a misspelling that may be repaired. nil: there are none.
+	Around func(word string) bool
 }
 
 type file struct {
@@ -409,7 +413,8 @@ func (s *schema) counterpart(o *schema) bool {
 	return s == nil && o == nil
 }
 
-// used reports whether a word occurs in a title or a description of the tree besides the one that is compared.
+// used reports whether a word occurs in a title or a description of the tree besides the one that is compared, or in
+// the texts around.
 func (t *Tree) used(word string) bool {
 	if t.words == nil {
 		t.words = map[string]int{}
@@ -431,7 +436,7 @@ func (t *Tree) used(word string) bool {
 			}
 		}
 	}
-	return t.words[word] > 1
+	return t.words[word] > 1 || t.Around != nil && t.Around(word)
 }
 
 // outside reports whether a reference leads out of the tree, to other than a meta-schema of JSON Schema.
