@@ -34,10 +34,11 @@ var coded = []string{
 	vocabulary, errorsWithCodes,
 }
 
-// vocabulary and errorsWithCodes are the packages whose functions take a code wherever they are called.
+// vocabulary, errorsWithCodes and refusals are the packages whose functions take a code wherever they are called.
 const (
 	vocabulary      = "internal/verdict"
 	errorsWithCodes = "internal/base/remedy"
+	refusals        = "internal/evidence"
 )
 
 // TestEveryCodeIsExplained holds, by the source alone, that each code that a finding may be given has a meaning and a
@@ -222,6 +223,7 @@ func (s *source) parse(root, dir string) error {
 type emission struct {
 	code, dir, file, at string
 	prefix              bool
+	mild                bool // the finding is not an error
 }
 
 // emitted finds the codes: what is given as a parameter, result, variable, row or member called code, as a text, a
@@ -230,9 +232,10 @@ func (s *source) emitted() []emission {
 	var out []emission
 	for _, f := range s.files {
 		takes := s.parameters(f.dir) // where a function of the package takes a code
+		mild := false
 		add := func(x ast.Expr) {
 			for _, e := range s.texts(f, x, true) {
-				e.dir, e.file = f.dir, f.path
+				e.dir, e.file, e.mild = f.dir, f.path, mild
 				if e.at == "" {
 					e.at = s.fset.Position(x.Pos()).String()
 				}
@@ -254,7 +257,9 @@ func (s *source) emitted() []emission {
 			switch n := n.(type) {
 			case *ast.CallExpr:
 				if i, ok := takes[called(n)]; ok && i < len(n.Args) {
+					mild = isMild(n)
 					add(n.Args[i])
+					mild = false
 				}
 			case *ast.KeyValueExpr:
 				if name, ok := n.Key.(*ast.Ident); ok && name.Name == "Code" {
@@ -338,7 +343,7 @@ func (s *source) texts(f file, x ast.Expr, follow bool) []emission {
 func (s *source) parameters(dir string) map[string]int {
 	out := map[string]int{}
 	for _, f := range s.files {
-		if f.dir != dir && f.dir != vocabulary && f.dir != errorsWithCodes {
+		if f.dir != dir && f.dir != vocabulary && f.dir != errorsWithCodes && f.dir != refusals {
 			continue
 		}
 		ast.Inspect(f.File, func(n ast.Node) bool {
@@ -414,12 +419,29 @@ func called(x *ast.CallExpr) string {
 	case *ast.Ident:
 		return f.Name
 	case *ast.SelectorExpr:
-		if x, ok := f.X.(*ast.Ident); ok && x.Name == "fmt" {
+		if x, ok := f.X.(*ast.Ident); ok && (x.Name == "fmt" || x.Name == "remedy" && f.Sel.Name == "Errorf") {
 			return "" // its Errorf is not that of an outcome
 		}
 		return f.Sel.Name
 	}
 	return ""
+}
+
+// isMild reports whether a call makes a finding that is not an error, by its name or by an argument.
+func isMild(call *ast.CallExpr) bool {
+	names := []string{called(call)}
+	for _, arg := range call.Args {
+		switch arg := arg.(type) {
+		case *ast.Ident:
+			names = append(names, arg.Name)
+		case *ast.SelectorExpr:
+			names = append(names, arg.Sel.Name)
+		}
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.Contains([]string{"Warnf", "warnf", "Noticef", "noticef", "Doubtf", "doubtf", "Unavailable",
+			"Unsought", "Warning", "Notice", "Doubt"}, name)
+	})
 }
 
 func isCode(x ast.Expr) bool {

@@ -19,7 +19,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -115,11 +117,23 @@ func explain(w io.Writer, name string) bool {
 			fmt.Fprintf(w, "as code:  %s; %s\n", c.Meaning, c.Fix)
 		default:
 			next()
-			fmt.Fprintf(w, "%s, a code of %s\n\nmeans:    %s\nfix:      %s\n", c.ID, strings.Join(c.of, ", "),
-				c.Meaning, c.Fix)
+			fmt.Fprintf(w, "%s, a code of %s\n\nmeans:    %s\n", c.ID, strings.Join(c.of, ", "), c.Meaning)
+			if d, ok := detail(c.ID); ok {
+				fmt.Fprintf(w, "cause:    %s\nshow:     %s\n", d.Causes, d.Show)
+			}
+			fmt.Fprintf(w, "fix:      %s\n", c.Fix)
 		}
 	}
 	return known
+}
+
+// detail returns the causes of an error code of the gate's checks or of verify, and the command that shows the value.
+func detail(code string) (strict.Detail, bool) {
+	d, ok := checks.Details[code]
+	if !ok {
+		d, ok = verify.Details[code]
+	}
+	return d, ok
 }
 
 // subject is what is judged beside a registry, with the catalogue that it is judged by.
