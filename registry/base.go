@@ -34,3 +34,13 @@ func (r *Repository) BaseOf(rev string) (commit, how string, err error) {
 	return "", "", remedy.Errorf("name it with --base",
 		"no base: the clone has neither origin/HEAD nor origin/main nor main")
 }
+
+// DefaultBranch returns the branch that HEAD of the registry's own remote names; empty if the clone does not show it.
+func (r *Repository) DefaultBranch() string {
+	remote := "origin"
+	if r.HasRemote("upstream") {
+		remote = "upstream"
+	}
+	at := "refs/remotes/" + remote + "/"
+	return strings.TrimPrefix(r.store.Symbolic(at+"HEAD"), at)
+}

@@ -96,11 +96,11 @@ func slugs(c *cobra.Command) []string {
 	if err != nil {
 		return nil
 	}
-	dir, err := installcmd.WorkTree(repo)
+	clone, err := installcmd.OpenClone(repo)
 	if err != nil {
 		return nil
 	}
-	folder, err := os.Open(filepath.Join(dir, "implementations"))
+	folder, err := os.Open(filepath.Join(clone.Dir, "implementations"))
 	if err != nil {
 		return nil
 	}

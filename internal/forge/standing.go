@@ -55,16 +55,9 @@ type branchRule struct {
 // Standing reads the protections of the default branch. What the token may not see is named in Unread; an error is an
 // *Error.
 func (c *Client) Standing(ctx context.Context) (*Standing, error) {
-	var repo struct {
-		DefaultBranch string `json:"default_branch"`
-		AllowRebase   *bool  `json:"allow_rebase_merge"`
-	}
-	if _, err := c.Call(ctx, "reading the repository "+c.Repository, http.MethodGet, "", nil, &repo); err != nil {
+	repo, err := c.settings(ctx)
+	if err != nil {
 		return nil, err
-	}
-	if repo.DefaultBranch == "" {
-		return nil, &Error{Op: "reading the repository " + c.Repository, Kind: ErrUnavailable,
-			Err: errors.New("the answer names no default branch")}
 	}
 	s := &Standing{Branch: repo.DefaultBranch}
 	switch {
@@ -83,6 +76,29 @@ func (c *Client) Standing(ctx context.Context) (*Standing, error) {
 	slices.Sort(s.NotChecked)
 	s.NotChecked = slices.Compact(s.NotChecked)
 	return s, nil
+}
+
+// settings are those of the repository.
+type settings struct {
+	DefaultBranch string `json:"default_branch"`
+	AllowRebase   *bool  `json:"allow_rebase_merge"` // nil: the token may not see it
+}
+
+func (c *Client) settings(ctx context.Context) (s settings, err error) {
+	op := "reading the repository " + c.Repository
+	if _, err := c.Call(ctx, op, http.MethodGet, "", nil, &s); err != nil {
+		return s, err
+	}
+	if s.DefaultBranch == "" {
+		return s, &Error{Op: op, Kind: ErrUnavailable, Err: errors.New("the answer names no default branch")}
+	}
+	return s, nil
+}
+
+// DefaultBranch returns the default branch of the repository. The error is an *Error.
+func (c *Client) DefaultBranch(ctx context.Context) (string, error) {
+	s, err := c.settings(ctx)
+	return s.DefaultBranch, err
 }
 
 // branchRules are the rules in force on a branch.

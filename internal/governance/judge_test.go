@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
@@ -549,5 +550,29 @@ func TestLimits(t *testing.T) {
 	}
 	if _, err := NewRange(t.Context(), r, rng, &Texts{}); !errors.Is(err, ErrLimit) {
 		t.Errorf("%d paths: %v", len(many), err)
+	}
+}
+
+// A specification repository has rfcs/ next to schemas/ or spec/, and no implementations/, which a registry has.
+func TestIsSpecification(t *testing.T) {
+	for _, c := range []struct {
+		folders string
+		want    bool
+	}{
+		{"rfcs schemas", true}, {"rfcs spec", true}, {"rfcs schemas spec governance", true},
+		{"rfcs", false}, {"schemas", false}, {"rfcs schemas implementations", false},
+		{"implementations schemas", false}, {"", false},
+	} {
+		tree := fstest.MapFS{"README.md": &fstest.MapFile{}}
+		for _, name := range strings.Fields(c.folders) {
+			tree[name+"/x"] = &fstest.MapFile{}
+		}
+		if got, err := IsSpecification(tree); got != c.want || err != nil {
+			t.Errorf("%q: %t, %v", c.folders, got, err)
+		}
+	}
+	files := fstest.MapFS{"rfcs": &fstest.MapFile{}, "schemas": &fstest.MapFile{}}
+	if got, err := IsSpecification(files); got || err != nil {
+		t.Errorf("files: %t, %v", got, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -150,18 +151,14 @@ func (p *Proposal) view(base, head *registry.Tree, changes []registry.Change, te
 // HasSpecification returns ErrNoSpecification if no tree has an RFC, or rfcs/ beside schemas/ or spec/.
 func HasSpecification(trees ...*registry.Tree) error {
 	for _, t := range trees {
-		folders := map[string]bool{}
-		for _, name := range []string{"rfcs", "schemas", "spec"} {
+		found, err := specifies(func(name string) (bool, error) {
 			e, found, err := t.Entry(name)
-			if err != nil {
-				return err
-			}
-			folders[name] = found && e.Mode == registry.ModeTree
+			return found && e.Mode == registry.ModeTree, err
+		})
+		if found || err != nil {
+			return err
 		}
-		if folders["rfcs"] && (folders["schemas"] || folders["spec"]) {
-			return nil
-		}
-		err := t.WalkFolder("rfcs", func(p string, _ registry.Entry) error {
+		err = t.WalkFolder("rfcs", func(p string, _ registry.Entry) error {
 			if isNormative(p) {
 				return errFound
 			}
@@ -175,6 +172,40 @@ func HasSpecification(trees ...*registry.Tree) error {
 		}
 	}
 	return ErrNoSpecification
+}
+
+// specifies reports whether a tree with these folders holds a specification: rfcs/ next to schemas/ or spec/.
+func specifies(isFolder func(name string) (bool, error)) (bool, error) {
+	for _, names := range [][]string{{"rfcs"}, {"schemas", "spec"}} {
+		found := false
+		for _, name := range names {
+			is, err := isFolder(name)
+			if err != nil {
+				return false, err
+			}
+			found = found || is
+		}
+		if !found {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// IsSpecification reports whether the files of a clone are a specification repository: they hold a specification, and
+// there is no implementations/, which a registry has.
+func IsSpecification(tree fs.FS) (bool, error) {
+	isFolder := func(name string) (bool, error) {
+		info, err := fs.Stat(tree, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return err == nil && info.IsDir(), err
+	}
+	if registry, err := isFolder("implementations"); registry || err != nil {
+		return false, err
+	}
+	return specifies(isFolder)
 }
 
 // errFound ends a walk that has what it looks for.

@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/docs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
@@ -27,6 +28,9 @@ type Release struct {
 	Version string // of that commit, for people; may be empty
 	Image   string // "sha256:" and the digest of the release's image; empty: what runs the image is left out
 	Owner   string // "@user" or "@organisation/team" that must approve changes of the gate; empty: left to be filled in
+
+	Branch        string // the default branch; empty: main
+	Specification bool   // the repository is the specification's, and not a registry
 }
 
 // Errors of a Release.
@@ -35,6 +39,8 @@ var (
 	ErrImage  = errors.New("no digest of an image: sha256: and 64 lower-case hexadecimal digits")
 	ErrOwner  = errors.New("no code owner: @user or @organisation/team")
 	ErrName   = errors.New("no version: letters, digits, dots and hyphens")
+	ErrBranch = errors.New("not a branch that a workflow can name: letters, digits, dots, hyphens, underscores and " +
+		"slashes")
 )
 
 var (
@@ -42,9 +48,13 @@ var (
 	imageForm   = plain.Pattern(`^sha256:[0-9a-f]{64}$`)
 	ownerForm   = plain.Pattern(`^@[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$`)
 	versionForm = plain.Pattern(`^[A-Za-z0-9.-]{1,64}$`)
+	// branchForm has no character that a branch filter takes for a pattern, nor one that ends a plain scalar of YAML.
+	branchForm = plain.Pattern(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,200}$`)
+	// unlikeText are the names that YAML reads as a truth value, as nothing or as a number.
+	unlikeText = plain.Pattern(`^(?i:true|false|yes|no|on|off|y|n|null|[0-9].*)$`)
 )
 
-// Check holds that the members are well-formed. The error is ErrCommit, ErrImage, ErrOwner or ErrName.
+// Check checks that the members are well-formed. The error is ErrCommit, ErrImage, ErrOwner, ErrName or ErrBranch.
 func (r Release) Check() error {
 	switch {
 	case !commitForm().MatchString(r.Commit) || r.Commit == noCommit:
@@ -55,6 +65,8 @@ func (r Release) Check() error {
 		return fmt.Errorf("%q is %w", r.Owner, ErrOwner)
 	case r.Version != "" && !versionForm().MatchString(r.Version):
 		return fmt.Errorf("%q is %w", r.Version, ErrName)
+	case r.Branch != "" && !branchForm().MatchString(r.Branch):
+		return fmt.Errorf("%q is %w", r.Branch, ErrBranch)
 	}
 	return nil
 }
@@ -79,31 +91,45 @@ func remark(version string) string {
 
 // File is one file of the installation.
 type File struct {
-	Path string // in the registry
+	Path string // in the repository
 	Text []byte
-	Left string // why it is not written; empty where it is
+	Left string // why it is not written; empty if it is
 
-	elsewhere []string // other places in which the forge looks for it, once there is none at Path
+	elsewhere []string // other places in which the forge looks for it if there is none at Path
 }
 
-// sources are the files of the documentation, by what becomes of them in a registry.
-var sources = []struct {
+// source is a file of the documentation, and what becomes of it in a repository.
+type source struct {
 	from, to  string
 	elsewhere []string
-}{
-	{from: "workflows/check.yml", to: ".github/workflows/check.yml"},
-	{from: "workflows/comment.yml", to: ".github/workflows/comment.yml"},
-	{from: "workflows/audit.yml", to: ".github/workflows/audit.yml"},
-	{from: "workflows/protect.yml", to: ".github/workflows/protect.yml"},
-	{from: "workflows/remind.yml", to: ".github/workflows/remind.yml"},
-	{from: "workflows/rerun.yml", to: ".github/workflows/rerun.yml"},
-	{from: "workflows/CODEOWNERS", to: ".github/CODEOWNERS", elsewhere: []string{"CODEOWNERS", "docs/CODEOWNERS"}},
-	{from: "repo-config.example.yml", to: ".github/repo-config.yml"},
-	{from: "gate-policy.example.yml", to: ".github/gate-policy.yml"},
 }
 
-// Files are the files of the installation of r, which Check took.
+var (
+	ownersElsewhere = []string{"CODEOWNERS", "docs/CODEOWNERS"}
+
+	ofRegistry = []source{
+		{from: "workflows/check.yml", to: ".github/workflows/check.yml"},
+		{from: "workflows/comment.yml", to: ".github/workflows/comment.yml"},
+		{from: "workflows/audit.yml", to: ".github/workflows/audit.yml"},
+		{from: "workflows/protect.yml", to: ".github/workflows/protect.yml"},
+		{from: "workflows/remind.yml", to: ".github/workflows/remind.yml"},
+		{from: "workflows/rerun.yml", to: ".github/workflows/rerun.yml"},
+		{from: "workflows/CODEOWNERS", to: ".github/CODEOWNERS", elsewhere: ownersElsewhere},
+		{from: "repo-config.example.yml", to: repoconfig.Path},
+		{from: "gate-policy.example.yml", to: ".github/gate-policy.yml"},
+	}
+	ofSpecification = []source{
+		{from: "workflows/governance.yml", to: ".github/workflows/governance.yml"},
+		{from: "workflows/CODEOWNERS.specification", to: ".github/CODEOWNERS", elsewhere: ownersElsewhere},
+	}
+)
+
+// Files returns the files of the installation of r, which Check accepts.
 func Files(r Release) []File {
+	sources := ofRegistry
+	if r.Specification {
+		sources = ofSpecification
+	}
 	var out []File
 	for _, s := range sources {
 		text, err := docs.Files.ReadFile(s.from)
@@ -112,7 +138,7 @@ func Files(r Release) []File {
 		}
 		f := File{Path: s.to, Text: text, elsewhere: s.elsewhere}
 		if bytes.Contains(text, []byte("@"+noImage)) && r.Image == "" {
-			f.Left = "it runs the release's image, and no digest of it was given"
+			f.Left = "give --image DIGEST"
 		}
 		fill := []string{noCommit + toReplace, r.Commit + remark(r.Version)}
 		if r.Image != "" {
@@ -121,29 +147,105 @@ func Files(r Release) []File {
 		if r.Owner != "" {
 			fill = append(fill, noOwner, r.Owner)
 		}
+		if r.Branch != "" {
+			fill = append(fill, onMain, "branches: ["+scalar(r.Branch)+"]")
+		}
 		f.Text = []byte(strings.NewReplacer(fill...).Replace(string(text)))
 		out = append(out, f)
 	}
 	return out
 }
 
-// State is what became of one file.
+// onMain is how the workflows name the default branch.
+const onMain = "branches: [main]"
+
+// scalar spells a branch in YAML.
+func scalar(branch string) string {
+	if unlikeText().MatchString(branch) {
+		return `"` + branch + `"`
+	}
+	return branch
+}
+
+// State says what the installation does about one file.
 type State string
 
-// The states. A file that Differs, or that is no plain file, is kept as it is.
+// The states. A file that Differs, or that is not a plain file, is kept as it is.
 const (
-	Written State = "wrote"
+	Missing State = "write"
 	Same    State = "same"
 	Differs State = "differs"
 )
 
-// maxFile is how large a file may be that is compared, in bytes.
+// maxFile is the size of the largest file that is compared, in bytes.
 const maxFile = 1 << 20
 
-// Write writes f below root, unless something stands at its path: nothing is ever overwritten. Nor is a file put out of
-// force that stands where the forge looks next. With dry nothing is written. Where another text stands there the second
-// result is the difference, as a unified diff. The error is that of the disk.
-func Write(root *os.Root, f File, dry bool) (State, []byte, error) {
+// Plan is what the installation does to a repository.
+type Plan struct {
+	Steps []Step
+	Move  *Move // nil: there is no prose
+}
+
+// Step is what the installation does about one file. A file with a reason in Left has no State.
+type Step struct {
+	File
+	State      State
+	Difference []byte // of a file that Differs, as a unified diff
+}
+
+// Move is that of a prose repo-config.yml to repoconfig.ProsePath.
+type Move struct {
+	Blocked   bool     // a file is there already, and nothing is written
+	Otherwise []string // the settings of the prose that the new file sets otherwise
+}
+
+// Look plans the installation of r and writes nothing. The error is that of the disk.
+func Look(root *os.Root, r Release) (*Plan, error) {
+	p := &Plan{}
+	for _, f := range Files(r) {
+		step := Step{File: f}
+		if f.Left == "" {
+			var err error
+			if step.State, step.Difference, err = compare(root, f); err != nil {
+				return nil, err
+			}
+		}
+		if f.Path == repoconfig.Path && step.State == Differs {
+			if err := p.moves(root, &step); err != nil {
+				return nil, err
+			}
+		}
+		p.Steps = append(p.Steps, step)
+	}
+	return p, nil
+}
+
+// moves plans to move the repo-config away if it is prose.
+func (p *Plan) moves(root *os.Root, s *Step) error {
+	old, err := read(root, s.Path)
+	if err != nil || !repoconfig.Prose(old) {
+		return err
+	}
+	config, err := repoconfig.Parse(s.Text)
+	if err != nil {
+		return err
+	}
+	p.Move = &Move{Otherwise: Otherwise(old, config.Protection)}
+	_, err = root.Lstat(repoconfig.ProsePath)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.State, s.Difference = Missing, nil
+	case err != nil:
+		return fmt.Errorf("moving %s: %w", s.Path, err)
+	default:
+		p.Move.Blocked = true
+	}
+	return nil
+}
+
+// compare compares f with the file at its path, or with the one that the forge finds elsewhere: a new file must not put
+// that one out of force.
+func compare(root *os.Root, f File) (State, []byte, error) {
 	for _, name := range append([]string{f.Path}, f.elsewhere...) {
 		old, err := read(root, name)
 		switch {
@@ -156,21 +258,50 @@ func Write(root *os.Root, f File, dry bool) (State, []byte, error) {
 		}
 		return Differs, diff.Diff(name+" (here)", old, f.Path+" (oap-gate)", f.Text), nil
 	}
-	if dry {
-		return Written, nil, nil
+	return Missing, nil, nil
+}
+
+// Write carries the plan out and reports each path that it wrote. It never overwrites a file. The error is that of the
+// disk; what was reported before it is done.
+func (p *Plan) Write(root *os.Root, wrote func(path string)) error {
+	if p.Move != nil && p.Move.Blocked {
+		return nil
 	}
+	if p.Move != nil {
+		if err := moveProse(root); err != nil {
+			return fmt.Errorf("moving %s: %w", repoconfig.Path, err)
+		}
+		wrote(repoconfig.ProsePath)
+	}
+	for _, s := range p.Steps {
+		if s.State != Missing {
+			continue
+		}
+		if err := create(root, s.File); err != nil {
+			return fmt.Errorf("writing %s: %w", s.Path, err)
+		}
+		wrote(s.Path)
+	}
+	return nil
+}
+
+func moveProse(root *os.Root) error {
+	if err := root.MkdirAll(path.Dir(repoconfig.ProsePath), 0o777); err != nil {
+		return err
+	}
+	return root.Rename(repoconfig.Path, repoconfig.ProsePath)
+}
+
+func create(root *os.Root, f File) error {
 	if err := root.MkdirAll(path.Dir(f.Path), 0o777); err != nil {
-		return "", nil, fmt.Errorf("writing %s: %w", f.Path, err)
+		return err
 	}
 	dir, err := root.OpenRoot(path.Dir(f.Path))
 	if err != nil {
-		return "", nil, fmt.Errorf("writing %s: %w", f.Path, err)
+		return err
 	}
 	defer dir.Close()
-	if err := atomicfile.Create(dir, path.Base(f.Path), f.Text, 0o666); err != nil {
-		return "", nil, fmt.Errorf("writing %s: %w", f.Path, err)
-	}
-	return Written, nil, nil
+	return atomicfile.Create(dir, path.Base(f.Path), f.Text, 0o666)
 }
 
 func read(root *os.Root, name string) ([]byte, error) {

@@ -1,13 +1,17 @@
 package install
 
 import (
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 )
 
 var release = Release{Commit: strings.Repeat("a", 40), Version: "v1.2.3", Image: "sha256:" + strings.Repeat("b", 64),
@@ -41,16 +45,19 @@ func open(t *testing.T) *os.Root {
 	return root
 }
 
-// write writes files and gives how many there came of each state.
-func write(t *testing.T, root *os.Root, files []File) map[State]int {
+// run carries out the installation of a release, and returns how many files there were of each state.
+func run(t *testing.T, root *os.Root, r Release) map[State]int {
 	t.Helper()
+	plan, err := Look(root, r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	count := map[State]int{}
-	for _, f := range files {
-		state, _, err := Write(root, f, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		count[state]++
+	for _, s := range plan.Steps {
+		count[s.State]++
+	}
+	if err := plan.Write(root, func(string) {}); err != nil {
+		t.Fatal(err)
 	}
 	return count
 }
@@ -65,11 +72,15 @@ func TestAfterEachFile(t *testing.T) {
 	}
 	for n := range len(files) + 1 {
 		root := open(t)
-		write(t, root, files[:n])
-		if got := write(t, root, files); got[Same] != n || got[Written] != len(files)-n {
+		for _, f := range files[:n] {
+			if err := create(root, f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := run(t, root, release); got[Same] != n || got[Missing] != len(files)-n {
 			t.Errorf("after %d files: %v", n, got)
 		}
-		if got := write(t, root, files); got[Same] != len(files) {
+		if got := run(t, root, release); got[Same] != len(files) {
 			t.Errorf("again after %d files: %v", n, got)
 		}
 		if got := all(t, root); !maps.Equal(got, want) {
@@ -82,43 +93,119 @@ func TestAfterEachFile(t *testing.T) {
 func TestOwnersElsewhere(t *testing.T) {
 	for _, name := range []string{"CODEOWNERS", "docs/CODEOWNERS"} {
 		root := open(t)
-		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		put(t, root, name, "* @acme/everyone\n")
+		plan, err := Look(root, release)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := root.WriteFile(name, []byte("* @acme/everyone\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range Files(release) {
-			state, difference, err := Write(root, f, false)
-			kept := f.Path == ".github/CODEOWNERS"
-			if err != nil || (state == Differs) != kept ||
-				kept && !strings.Contains(string(difference), "--- "+name+" (here)\n") {
-				t.Errorf("%s: %s %s %v", f.Path, state, difference, err)
+		for _, s := range plan.Steps {
+			kept := s.Path == ".github/CODEOWNERS"
+			if (s.State == Differs) != kept ||
+				kept && !strings.Contains(string(s.Difference), "--- "+name+" (here)\n") {
+				t.Errorf("%s: %s %s", s.Path, s.State, s.Difference)
 			}
 		}
 	}
 }
 
-// What stands in the way and is no file that could be compared is an error, and stays.
+func put(t *testing.T, root *os.Root, name, text string) {
+	t.Helper()
+	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := root.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file in the way that cannot be compared is an error, and remains.
 func TestNoPlainFile(t *testing.T) {
 	f := Files(release)[0]
-	for name, put := range map[string]func(*os.Root) error{
-		"folder": func(root *os.Root) error { return root.MkdirAll(f.Path, 0o777) },
+	for name, set := range map[string]func(*os.Root) error{
+		"directory": func(root *os.Root) error { return root.MkdirAll(f.Path, 0o777) },
 		"too large": func(root *os.Root) error {
-			if err := root.MkdirAll(filepath.Dir(f.Path), 0o777); err != nil {
-				return err
-			}
-			return root.WriteFile(f.Path, make([]byte, maxFile+1), 0o666)
+			put(t, root, f.Path, strings.Repeat("x", maxFile+1))
+			return nil
 		},
-		"file in place of the folder": func(root *os.Root) error { return root.WriteFile(".github", nil, 0o666) },
+		"file instead of the directory": func(root *os.Root) error { return root.WriteFile(".github", nil, 0o666) },
 	} {
 		root := open(t)
-		if err := put(root); err != nil {
+		if err := set(root); err != nil {
 			t.Fatal(err)
 		}
 		before := all(t, root)
-		if state, _, err := Write(root, f, false); err == nil || !maps.Equal(all(t, root), before) {
-			t.Errorf("%s: %s, %v", name, state, err)
+		plan, err := Look(root, release)
+		if err == nil {
+			err = plan.Write(root, func(string) {})
+		}
+		if err == nil || !maps.Equal(all(t, root), before) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A page of prose moves as it is, and never onto a file; a configuration, whatever its faults, is never moved.
+func TestProseMoves(t *testing.T) {
+	root := open(t)
+	put(t, root, repoconfig.Path, page)
+	plan, err := Look(root, release)
+	if err != nil || plan.Move == nil || plan.Move.Blocked || len(plan.Move.Otherwise) != 4 {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	if count := run(t, root, release); count[Missing] != len(Files(release)) {
+		t.Errorf("%v", count)
+	}
+	if got := all(t, root); got[repoconfig.ProsePath] != page || got[repoconfig.Path] == page {
+		t.Errorf("there are %q", got)
+	}
+	if count := run(t, root, release); count[Same] != len(Files(release)) {
+		t.Errorf("again: %v", count)
+	}
+
+	root = open(t)
+	put(t, root, repoconfig.Path, page)
+	put(t, root, repoconfig.ProsePath, "something else\n")
+	before := all(t, root)
+	run(t, root, release)
+	if !maps.Equal(all(t, root), before) {
+		t.Errorf("the target exists: %q", all(t, root))
+	}
+
+	root = open(t)
+	const faulty = "# Settings\nversion: 1\nprotection: {approvals: *x}\n"
+	put(t, root, repoconfig.Path, faulty)
+	run(t, root, release)
+	if got := all(t, root); got[repoconfig.Path] != faulty || got[repoconfig.ProsePath] != "" {
+		t.Errorf("a configuration with a fault: %q", got)
+	}
+}
+
+// Every workflow of an installation names the default branch, and no other.
+func TestBranch(t *testing.T) {
+	for branch, want := range map[string]string{"master": "branches: [master]",
+		"release/1.x": "branches: [release/1.x]", "2026": `branches: ["2026"]`, "on": `branches: ["on"]`} {
+		r := release
+		r.Branch = branch
+		if err := r.Check(); err != nil {
+			t.Error(err)
+		}
+		named := 0
+		for _, f := range Files(r) {
+			if !strings.HasSuffix(f.Path, ".yml") || !strings.HasPrefix(f.Path, ".github/workflows/") {
+				continue
+			}
+			named += strings.Count(string(f.Text), want)
+			if regexp.MustCompile(`\bmain\b`).Match(f.Text) {
+				t.Errorf("%s names main", f.Path)
+			}
+		}
+		if named != 3 { // pull_request and push of check.yml, push of protect.yml
+			t.Errorf("%s is named %d times", branch, named)
+		}
+	}
+	for _, branch := range []string{"a*", "a b", "x]", "!x", "a#b", "-x", "é"} {
+		if r := (Release{Commit: release.Commit, Branch: branch}); !errors.Is(r.Check(), ErrBranch) {
+			t.Errorf("%q: %v", branch, r.Check())
 		}
 	}
 }

@@ -18,15 +18,29 @@ const maxOwners = 3 << 20
 // ownerFiles are the places of the file; the first that is there counts.
 var ownerFiles = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"}
 
-// guarded are files that decide how pull requests are judged, there or not. Each other file of their folders needs an
-// owner as well.
-var guarded = []string{".github/CODEOWNERS", ".github/repo-config.yml", ".github/gate-policy.yml",
-	".github/workflows/any.yml", "schemas/any.schema.json"}
+// guard names what decides how pull requests are judged and needs a code owner.
+type guard struct {
+	patterns string   // as they are in CODEOWNERS, for people
+	files    []string // there or not
+	folders  []string // whose other files need an owner as well
+}
+
+var (
+	registryGuard = guard{"/.github/ and /schemas/", []string{".github/CODEOWNERS", ".github/repo-config.yml",
+		".github/gate-policy.yml", ".github/workflows/any.yml", "schemas/any.schema.json"},
+		[]string{".github", "schemas"}}
+	specificationGuard = guard{"/.github/ and /governance/MAINTAINERS.md", []string{".github/CODEOWNERS",
+		".github/workflows/any.yml", "governance/MAINTAINERS.md"}, []string{".github"}}
+)
 
 // judgeOwners looks at whether a fork can edit what judges it.
 func (v *inspection) judgeOwners() {
 	if v.standing != nil && v.standing.RequiresWorkflows {
 		return
+	}
+	guarded := registryGuard
+	if v.specification {
+		guarded = specificationGuard
 	}
 	const why = "a pull request can edit what judges it, and be merged green"
 	if v.config != nil && !v.config.Protection.CodeOwnerReview {
@@ -52,9 +66,9 @@ func (v *inspection) judgeOwners() {
 				"@example/… stands for a team that was not filled in: GitHub ignores an owner that it does not "+
 					"know, and %s", why)
 		}
-		for _, gap := range gaps(parseOwners(string(data)), v.guardedFiles()) {
+		for _, gap := range gaps(parseOwners(string(data)), v.files(guarded)) {
 			v.add(verdict.Error, "fork-can-edit-gate", gap.pos(name),
-				"add /.github/ and /schemas/ with an owner at the end of the file", "%q has no code owner: %s",
+				"add "+guarded.patterns+" with an owner at the end of the file", "%q has no code owner: %s",
 				gap.files, why)
 		}
 		return
@@ -106,11 +120,11 @@ func gaps(rules []ownerRule, files []string) []gap {
 	return all
 }
 
-// guardedFiles are guarded and the files that are there.
-func (v *inspection) guardedFiles() []string {
-	files := slices.Clone(guarded)
+// files returns the files of a guard and those that are there.
+func (v *inspection) files(guarded guard) []string {
+	files := slices.Clone(guarded.files)
 	errEnough := errors.New("enough")
-	for _, folder := range []string{".github", "schemas"} {
+	for _, folder := range guarded.folders {
 		// What cannot be listed is left to the patterns above: they stand for each folder.
 		_ = fs.WalkDir(v.tree, folder, func(path string, d fs.DirEntry, err error) error {
 			switch {
@@ -118,7 +132,7 @@ func (v *inspection) guardedFiles() []string {
 				return err
 			case len(files) >= 500:
 				return errEnough
-			case !d.IsDir() && !slices.Contains(guarded, path):
+			case !d.IsDir() && !slices.Contains(guarded.files, path):
 				files = append(files, path)
 			}
 			return nil

@@ -3,6 +3,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,8 +33,13 @@ const workflowFolder = ".github/workflows"
 
 // Options say what to look at.
 type Options struct {
-	Dir   string        // root of the clone's work tree
-	Forge *forge.Client // nil: the clone alone
+	Dir    string        // root of the clone's work tree
+	Branch string        // the default branch as the clone shows it; empty: main
+	Forge  *forge.Client // nil: the clone alone
+
+	// Specification reports whether the clone is one of the specification: only its governance workflow, and the owners
+	// of the files that decide about it, are judged.
+	Specification bool
 
 	// Now is the time by which the age of the Public Suffix List is judged; zero: it is not.
 	Now time.Time
@@ -49,28 +55,36 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 		return nil, fmt.Errorf("opening the clone: %w", err)
 	}
 	defer root.Close()
-	v := &inspection{tree: root.FS(), branch: "main", section6: o.Section6}
+	v := &inspection{tree: root.FS(), branch: cmp.Or(o.Branch, "main"), section6: o.Section6,
+		specification: o.Specification}
 	if o.Forge != nil {
 		v.askForge(ctx, o.Forge)
 	}
 	if err := v.readWorkflows(); err != nil {
 		return nil, err
 	}
-	v.readConfig()
+	if !v.specification {
+		v.readConfig()
+	}
 	for _, w := range v.workflows {
 		v.judge(w)
 	}
 	v.judgeCoverage()
 	v.judgeOwners()
-	v.judgeProtections()
+	if !v.specification {
+		v.judgeProtections()
+	}
 	v.judgeSuffixList(domainage.ListDate, o.Now)
 	return v.report("doctor")
 }
 
 // inspection is one look at one installation.
 type inspection struct {
-	section6   []repoconfig.Row
-	tree       fs.FS
+	section6 []repoconfig.Row
+	tree     fs.FS
+
+	specification bool
+
 	branch     string
 	forge      string
 	standing   *forge.Standing  // nil: not asked, or no answer

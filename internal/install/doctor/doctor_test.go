@@ -628,7 +628,8 @@ func TestForge(t *testing.T) {
 		{"other default branch", "admin", func(s *ghtest.Server, f tree) {
 			s.DefaultBranch = "trunk"
 			s.AddRuleset(full)
-		}, "error branch-filter check.yml <branches: [main]>", 1},
+		}, "error branch-filter check.yml <branches: [main]>\nerror branch-filter check.yml <branches: [main]>\n" +
+			"error branch-filter protect.yml <branches: [main]>", 1},
 		{"the organisation requires the workflow", "admin", func(s *ghtest.Server, f tree) {
 			s.AddRuleset(full)
 			s.AddRuleset(
@@ -804,4 +805,27 @@ func FuzzWorkflow(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A workflow that names another branch than the default one never runs for it.
+func TestDefaultBranch(t *testing.T) {
+	f := documented(t)
+	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Branch: "master", Section6: section6()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "error branch-filter check.yml <branches: [main]>\nerror branch-filter check.yml <branches: [main]>\n" +
+		"error branch-filter protect.yml <branches: [main]>"
+	if got := short(f, r); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	for name := range f {
+		f[name] = strings.ReplaceAll(f[name], "branches: [main]", "branches: [master]")
+	}
+	if r, err = Doctor(t.Context(), Options{Dir: f.write(t), Branch: "master", Section6: section6()}); err != nil {
+		t.Fatal(err)
+	}
+	if got := short(f, r); got != "" {
+		t.Errorf("with the default branch:\n%s", got)
+	}
 }

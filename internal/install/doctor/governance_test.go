@@ -3,14 +3,65 @@ package doctor
 import (
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// specification is the installation of the specification's repository as the documentation says it.
+// specification is the installation of the specification's repository as init writes it.
 func specification(t *testing.T) tree {
 	t.Helper()
 	return tree{
 		".github/workflows/governance.yml": filled.Replace(text(t, docs+"workflows/governance.yml")),
-		".github/CODEOWNERS":               filled.Replace(text(t, docs+"workflows/CODEOWNERS")),
+		".github/CODEOWNERS":               filled.Replace(text(t, docs+"workflows/CODEOWNERS.specification")),
+	}
+}
+
+func lookAtSpecification(t *testing.T, f tree) *verdict.Report {
+	t.Helper()
+	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Section6: section6(), Specification: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// In a specification repository only the governance workflow is judged, and who owns it and the roster.
+func TestSpecification(t *testing.T) {
+	const (
+		workflow = ".github/workflows/governance.yml"
+		owners   = ".github/CODEOWNERS"
+	)
+	for _, c := range []struct {
+		name string
+		edit func(tree)
+		want string
+	}{
+		{"as init writes it", func(tree) {}, ""},
+		{"with prose for a repo-config", func(f tree) {
+			f[".github/repo-config.yml"] = "# Settings\n\nNobody pushes.\n"
+		}, ""},
+		{"no workflow", func(f tree) { delete(f, workflow) }, "error no-gate .github/workflows"},
+		{"a registry's workflow instead", func(f tree) {
+			f[".github/workflows/check.yml"] = filled.Replace(text(t, docs+"workflows/check.yml"))
+			delete(f, workflow)
+		}, "error no-gate .github/workflows"},
+		{"the roster has no owner", func(f tree) { f[owners] = "/.github/ @acme/editors\n" },
+			"error fork-can-edit-gate .github/CODEOWNERS"},
+		{"the roster has one of its own", func(f tree) {
+			f[owners] = "/.github/ @acme/editors\n/governance/ @acme/editors\n"
+		}, ""},
+		{"shallow", func(f tree) {
+			f[workflow] = strings.Replace(f[workflow], "fetch-depth: 0 ", "fetch-depth: 2 ", 1)
+			f[workflow] = strings.Replace(f[workflow], "fetch-depth: 0\n", "fetch-depth: 2\n", 1)
+		}, "error shallow-checkout governance.yml <fetch-depth: 2>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := specification(t)
+			c.edit(f)
+			if got := short(f, lookAtSpecification(t, f)); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
 	}
 }
 
@@ -57,7 +108,7 @@ func TestGovernanceInstallation(t *testing.T) {
 		{"a secret", "${{ github.token }}", "${{ secrets.ADMIN }}",
 			"error secrets governance.yml <${{ secrets.ADMIN }}>"},
 		{"another mode", "mode: governance", "mode: governence",
-			"error no-repo-config .github/repo-config.yml\nerror no-gate .github/workflows"},
+			"error no-gate .github/workflows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := specification(t)
@@ -65,7 +116,7 @@ func TestGovernanceInstallation(t *testing.T) {
 			if f[name] = strings.Replace(was, c.old, c.new, 1); c.old != "" && f[name] == was {
 				t.Fatalf("%q is not in the workflow", c.old)
 			}
-			if got := short(f, look(t, f, nil)); got != c.want {
+			if got := short(f, lookAtSpecification(t, f)); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})

@@ -23,6 +23,7 @@ func (v *inspection) judge(w *workflow) {
 		}
 		return
 	}
+	v.judgeDefaultBranch(w)
 	v.judgeEvents(w)
 	v.judgeGovernanceEvents(w)
 	for _, j := range w.jobs {
@@ -122,7 +123,7 @@ func (v *inspection) judgeBranches(name string, event field) {
 	if f := event.member("branches"); f.there() {
 		only := f.list()
 		if at = f; len(only) == 1 && only[0] == v.branch || !matchesBranch(only, v.branch) {
-			return // the latter is for judgeFilters
+			return // the latter is for judgeDefaultBranch
 		}
 	}
 	if f := event.member("branches-ignore"); f.there() && matchesBranch(f.list(), v.branch) {
@@ -131,6 +132,23 @@ func (v *inspection) judgeBranches(name string, event field) {
 	v.add(verdict.Warning, "other-branches", at.pos(), fmt.Sprintf("set branches: [%s] on %s", v.branch, name),
 		"%s starts the gate for other branches too: a check that stands at a commit counts where the same commit is "+
 			"proposed to %q", name, v.branch)
+}
+
+// judgeDefaultBranch finds triggers whose branches leave out the default branch: the workflow was copied from a
+// repository with another one, and never runs.
+func (v *inspection) judgeDefaultBranch(w *workflow) {
+	for _, name := range []string{"pull_request", "pull_request_target", "pull_request_review", "merge_group", "push",
+		"workflow_run"} {
+		event := w.events[name]
+		if f := event.member("branches"); f.there() && !matchesBranch(f.list(), v.branch) {
+			v.add(verdict.Error, "branch-filter", f.pos(), fmt.Sprintf("set branches: [%s]", v.branch),
+				"branches of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
+		}
+		if f := event.member("branches-ignore"); f.there() && matchesBranch(f.list(), v.branch) {
+			v.add(verdict.Error, "branch-filter", f.pos(), fmt.Sprintf("set branches: [%s] instead", v.branch),
+				"branches-ignore of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
+		}
+	}
 }
 
 // judgeFilters finds what keeps a trigger from firing: a required check that does not report hangs for ever.
@@ -142,14 +160,6 @@ func (v *inspection) judgeFilters(name string, event field, types ...string) {
 				"%s of %s keeps the gate from running: its required check would hang, or never judge what it must",
 				filter, name)
 		}
-	}
-	if f := event.member("branches"); f.there() && !matchesBranch(f.list(), v.branch) {
-		v.add(verdict.Error, "branch-filter", f.pos(), fmt.Sprintf("set branches: [%s]", v.branch),
-			"branches of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
-	}
-	if f := event.member("branches-ignore"); f.there() && matchesBranch(f.list(), v.branch) {
-		v.add(verdict.Error, "branch-filter", f.pos(), fmt.Sprintf("set branches: [%s] instead", v.branch),
-			"branches-ignore of %s (%q) leaves out the default branch %q", name, f.list(), v.branch)
 	}
 	if f := event.member("types"); f.there() {
 		for _, t := range types {
@@ -596,6 +606,13 @@ func (v *inspection) judgeCoverage() {
 	gates := v.gates()
 	if v.unreadable {
 		return // the gate may be in the file that could not be read
+	}
+	if v.specification {
+		if !v.governs() {
+			v.add(verdict.Error, "no-gate", field{path: workflowFolder}.pos(), initFix,
+				"no workflow runs the gates of the specification on pull_request")
+		}
+		return
 	}
 	if len(gates) == 0 && (v.called || v.governs() || v.conforms()) {
 		return // the gate is in a file that is not followed, or this is the repository of the specification, or of

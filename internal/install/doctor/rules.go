@@ -24,7 +24,8 @@ var Rules = []verdict.Rule{
 				"proposed",
 				"set branches to the default branch"},
 			{"path-filter", "paths or paths-ignore keeps the gate from running", "drop the filter"},
-			{"branch-filter", "the branch filter leaves out the default branch", "set branches to the default branch"},
+			{"branch-filter", "a workflow of the gate names another branch than the default one",
+				"set branches to the default branch"},
 			{"event-types", "types leaves out an event on which the gate must run", "drop types"},
 			{"governance-types", "the gates of the specification do not run where the body, a label or a review " +
 				"changes, so that their verdict goes stale",

@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/sticky"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -150,11 +151,14 @@ of the default branch, and says what is wrong and how to mend it.`,
 		Args:    frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(func() (*verdict.Report, error) {
-				dir, err := WorkTree(o.Repo)
+				clone, err := OpenClone(o.Repo)
 				if err != nil {
 					return nil, err
 				}
-				opts := doctor.Options{Dir: dir, Section6: doctor.Section6(), Now: o.Now()}
+				opts := doctor.Options{Dir: clone.Dir, Branch: clone.Branch, Section6: doctor.Section6(), Now: o.Now()}
+				if opts.Specification, err = governance.IsSpecification(os.DirFS(clone.Dir)); err != nil {
+					return nil, err
+				}
 				if ask {
 					if opts.Forge, err = o.Client(sys); err != nil {
 						return nil, err
@@ -187,11 +191,11 @@ job of a workflow here reports is shown too; --prune takes it away.`,
 				if dry == apply {
 					return nil, remedy.Errorf("give --dry-run or --apply", "protect wants either --dry-run or --apply")
 				}
-				dir, err := WorkTree(o.Repo)
+				clone, err := OpenClone(o.Repo)
 				if err != nil {
 					return nil, err
 				}
-				data, err := capped.ReadFile(filepath.Join(dir, filepath.FromSlash(repoconfig.Path)),
+				data, err := capped.ReadFile(filepath.Join(clone.Dir, filepath.FromSlash(repoconfig.Path)),
 					repoconfig.MaxBytes)
 				if err != nil {
 					return nil, remedy.Errorf("run oap-gate init, which writes the file", "reading %s: %v",
@@ -208,7 +212,7 @@ job of a workflow here reports is shown too; --prune takes it away.`,
 				if err != nil {
 					return nil, err
 				}
-				return doctor.Protect(cmd.Context(), client, file, os.DirFS(dir),
+				return doctor.Protect(cmd.Context(), client, file, os.DirFS(clone.Dir),
 					doctor.Changes{Apply: apply, Prune: prune})
 			})
 		},

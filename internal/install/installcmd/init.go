@@ -3,8 +3,11 @@
 package installcmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -12,9 +15,12 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -29,9 +35,13 @@ func NewInit(sys frame.IO) *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "write the gate's workflows and configuration into a clone",
-		Long: `init writes what docs/install.md names, with the gate pinned by the commit of a release. It never
-overwrites: a file that is there and differs is shown with the difference, and kept.`,
+		Short: "install the gate in a registry or a specification",
+		Long: `init prints a plan, then writes the files that docs/install.md names, with the
+gate pinned by the commit of a release. It never overwrites a file: it keeps
+one that differs, and prints the difference. It moves a prose repo-config.yml
+to docs/repo-settings.md. In a repository with rfcs/ and schemas/, but without
+implementations/, it installs the gates of the specification.
+Exit status 1: a file that differs was kept.`,
 		Example: "  oap-gate init --commit SHA --image sha256:DIGEST --owner @acme/registry-maintainers --dry-run",
 		Args:    frame.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return o.run(sys) },
@@ -44,7 +54,8 @@ overwrites: a file that is there and differs is shown with the difference, and k
 		"are left out")
 	f.StringVar(&o.Owner, "owner", "", "owner in CODEOWNERS who must approve changes of the gate: `@USER` or "+
 		"@ORGANISATION/TEAM")
-	f.BoolVar(&o.dry, "dry-run", false, "write nothing")
+	f.BoolVar(&o.Specification, "specification", false, "install the gates of the specification (RFC 0019)")
+	f.BoolVar(&o.dry, "dry-run", false, "print the plan, and write nothing")
 	return c
 }
 
@@ -63,106 +74,176 @@ const initFix = "the notes of each release have the whole line: oap-gate init --
 
 func (o *initOptions) run(sys frame.IO) error {
 	if o.Commit == "" {
-		return remedy.Errorf(initFix, "init needs --commit SHA: no program knows the commit that releases it")
+		return remedy.Errorf(initFix, "init requires --commit SHA: no program knows the commit that releases it")
 	}
-	if err := o.Check(); err != nil {
-		return remedy.Errorf(initFix, "%v", err)
-	}
-	dir, err := WorkTree(o.repo)
+	clone, err := OpenClone(o.repo)
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := os.OpenRoot(clone.Dir)
 	if err != nil {
 		return remedy.With(err, "name a clone with --repo")
 	}
 	defer root.Close()
-	var out strings.Builder
-	var paths, differ []string // to commit, to mend
-	written := false
-	for _, f := range install.Files(o.Release) {
-		if f.Left != "" {
-			fmt.Fprintf(&out, "left out  %s: %s (--image)\n", f.Path, f.Left)
-			continue
-		}
-		state, difference, err := install.Write(root, f, o.dry)
-		if err != nil {
-			return errors.Join(o.told(sys, &out), remedy.With(err,
-				"make it a plain file in a folder that can be written"))
-		}
-		fmt.Fprintf(&out, "%-8s  %s\n", o.word(state), f.Path)
-		for line := range strings.Lines(string(difference)) {
-			fmt.Fprintf(&out, "    %s\n", plain.Line(strings.TrimRight(line, "\r\n")))
-		}
-		written = written || state == install.Written
-		if state == install.Differs {
-			differ = append(differ, f.Path)
-		} else {
-			paths = append(paths, f.Path)
-		}
+	o.Branch = clone.Branch
+	if err := o.which(root.FS()); err != nil {
+		return err
+	}
+	if err := o.Check(); errors.Is(err, install.ErrBranch) {
+		return remedy.Errorf("give the default branch another name", "the default branch %v", err)
+	} else if err != nil {
+		return remedy.Errorf(initFix, "%v", err)
+	}
+	plan, err := install.Look(root, o.Release)
+	if err != nil {
+		return remedy.With(err, notPlainFix)
 	}
 	others, err := doctor.Others(root.FS())
 	if err != nil {
-		return errors.Join(o.told(sys, &out), remedy.With(err, "run oap-gate doctor, which names the file"))
+		return remedy.With(err, "run oap-gate doctor, which names the file")
+	}
+	o.show(sys.Stdout, plan, others)
+	blocked := plan.Move != nil && plan.Move.Blocked
+	if !o.dry && !blocked {
+		if err := plan.Write(root, func(path string) { fmt.Fprintf(sys.Stdout, "wrote     %s\n", path) }); err != nil {
+			return remedy.With(err, notPlainFix)
+		}
+		o.next(sys.Stdout, plan, others)
+	}
+	kept := 0
+	for _, s := range plan.Steps {
+		switch {
+		case s.State != install.Differs:
+		case blocked && s.Path == repoconfig.Path:
+			kept++
+			fmt.Fprintf(sys.Stdout, "not moved %s: %s exists; move one of them, and run oap-gate init again\n", s.Path,
+				repoconfig.ProsePath)
+		default:
+			kept++
+			fmt.Fprintf(sys.Stdout, "kept      %s: it differs; edit it by the difference above, or move it away and "+
+				"run oap-gate init again\n", s.Path)
+		}
+	}
+	if kept > 0 {
+		return frame.Ended(verdict.Failed.ExitStatus())
+	}
+	return nil
+}
+
+const notPlainFix = "make it a plain file in a directory that can be written"
+
+// which decides between a registry and the specification.
+func (o *initOptions) which(tree fs.FS) error {
+	found, err := governance.IsSpecification(tree)
+	switch {
+	case err != nil:
+		return remedy.With(err, "name a clone with --repo")
+	case found:
+		o.Specification = true
+	case o.Specification:
+		return remedy.Errorf("run oap-gate init without --specification in a registry",
+			"--specification: the clone is not a specification: it has no rfcs/ next to schemas/ or spec/, or it has "+
+				"implementations/")
+	}
+	return nil
+}
+
+// show prints the plan.
+func (o *initOptions) show(out io.Writer, plan *install.Plan, others []doctor.Other) {
+	kind := "a registry"
+	if o.Specification {
+		kind = "the specification"
+	}
+	fmt.Fprintf(out, "plan for %s, default branch %s:\n", kind, cmp.Or(o.Branch, "main"))
+	if m := plan.Move; m != nil {
+		fmt.Fprintf(out, "move      %s to %s: it is prose\n", repoconfig.Path, repoconfig.ProsePath)
+		for _, s := range m.Otherwise {
+			fmt.Fprintf(out, "    the new file sets otherwise: %s\n", plain.Line(s))
+		}
+	}
+	for _, s := range plan.Steps {
+		if s.Left != "" {
+			fmt.Fprintf(out, "left out  %s left out: %s\n", s.Path, s.Left)
+			continue
+		}
+		word := string(s.State)
+		if o.dry && s.State == install.Missing {
+			word = "would write"
+		}
+		fmt.Fprintf(out, "%-8s  %s\n", word, s.Path)
+		for line := range strings.Lines(string(s.Difference)) {
+			fmt.Fprintf(out, "    %s\n", plain.Line(strings.TrimRight(line, "\r\n")))
+		}
 	}
 	if len(others) > 0 {
-		out.WriteString("\nbeside them, on pull requests:\n")
+		fmt.Fprintln(out, "\nother workflows on pull requests:")
 	}
 	for _, other := range others {
-		fmt.Fprintf(&out, "  %s reports %s\n", plain.Line(other.Path), plain.Line(strings.Join(other.Contexts, ", ")))
+		fmt.Fprintf(out, "  %s reports %s\n", plain.Line(other.Path), plain.Line(strings.Join(other.Contexts, ", ")))
 	}
-	if written && !o.dry {
-		next(&out, paths, differ, len(others) > 0, o.Owner == "")
-	}
-	return o.told(sys, &out)
+	fmt.Fprintln(out)
 }
 
-func (o *initOptions) told(sys frame.IO, text *strings.Builder) error {
-	_, err := fmt.Fprint(sys.Stdout, text)
-	return err
+// next prints the steps from the written files to a required check, in their order.
+func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Other) {
+	var paths []string
+	written := false
+	for _, s := range plan.Steps {
+		if s.State == install.Missing || s.State == install.Same {
+			paths = append(paths, s.Path)
+		}
+		written = written || s.State == install.Missing
+	}
+	if !written {
+		return
+	}
+	if plan.Move != nil {
+		paths = append(paths, repoconfig.ProsePath)
+	}
+	branch, job := cmp.Or(o.Branch, "main"), "oap-gate"
+	if o.Specification {
+		job = "governance-gates"
+	}
+	fmt.Fprintln(out, "\nnext:\n"+
+		"  1. on a branch, add the files, and remove each workflow above that the gate replaces:")
+	if o.Owner == "" {
+		fmt.Fprintln(out, "     in .github/CODEOWNERS replace @example/registry-maintainers by your team")
+	}
+	fmt.Fprintln(out, "     git switch -c oap-gate")
+	for _, other := range others {
+		fmt.Fprintf(out, "     git rm %s\n", plain.Line(plain.ShellWord(other.Path)))
+	}
+	fmt.Fprintf(out, "     git add %s\n     oap-gate doctor\n     git commit -s -m 'Install the gate'\n",
+		strings.Join(paths, " "))
+	fmt.Fprintf(out, "  2. open the pull request, and wait until the check %s is green there\n", job)
+	if o.Specification {
+		fmt.Fprintf(out, "  3. in the settings of branch %s require the check %s from GitHub Actions (app 15368) and "+
+			"the review of code owners, then merge\n", branch, job)
+		return
+	}
+	fmt.Fprintln(out, "  3. from that branch: oap-gate protect --dry-run, which shows as stale-context each required "+
+		"check that no job reports any more\n"+
+		"  4. an administrator: oap-gate protect --apply --prune; the other open pull requests wait until they are "+
+		"rebased\n"+
+		"  5. a second maintainer approves; merge; oap-gate doctor --forge has no error")
 }
 
-// word is what is said of a file that was written, or would be.
-func (o *initOptions) word(s install.State) string {
-	if o.dry && s == install.Written {
-		return "would write"
-	}
-	return string(s)
+// Clone is the work tree of a clone.
+type Clone struct {
+	Dir    string // its root
+	Branch string // the default branch; empty if the clone does not show it
 }
 
-// next are the steps from the files to a required check, in their order.
-func next(out *strings.Builder, paths, differ []string, others, owners bool) {
-	out.WriteString("\nnext:\n")
-	n := 0
-	step := func(text string) {
-		n++
-		fmt.Fprintf(out, "  %d. %s\n", n, text)
-	}
-	if len(differ) > 0 {
-		step("mend what differs, or move it away and run oap-gate init again: " + strings.Join(differ, " "))
-	}
-	if owners {
-		step("in .github/CODEOWNERS replace @example/registry-maintainers by your team")
-	}
-	step("git switch -c oap-gate && git add " + strings.Join(paths, " ") + " && git commit -s -m 'Install the gate'")
-	step("oap-gate doctor, then open the pull request, see the check oap-gate green once, and merge it")
-	step("oap-gate protect --dry-run, then oap-gate protect --apply, with a token that may administer")
-	if others {
-		step("remove the workflows above whose checks the gate's replace, then take their names from what the branch " +
-			"requires: oap-gate protect --apply --prune")
-	}
-}
-
-// WorkTree is the root of a clone's work tree.
-func WorkTree(dir string) (string, error) {
+// OpenClone finds the work tree of the clone in dir.
+func OpenClone(dir string) (Clone, error) {
 	repo, err := registry.Open(dir)
 	if err != nil {
-		return "", err
+		return Clone{}, err
 	}
 	defer repo.Close()
 	if repo.Worktree() == "" {
-		return "", remedy.Errorf("name a clone with a work tree",
+		return Clone{}, remedy.Errorf("name a clone with a work tree",
 			"the clone %s is bare, and the installation is read from the files on disk", dir)
 	}
-	return repo.Worktree(), nil
+	return Clone{repo.Worktree(), repo.DefaultBranch()}, nil
 }

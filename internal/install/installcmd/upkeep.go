@@ -138,6 +138,6 @@ hours. Where the base moved on since, or the run is older than 28 days, the comm
 	}
 	o.bindPlan(c)
 	c.Flags().StringVar(&workflow, "workflow", ".github/workflows/check.yml", "`PATH` of the gate's workflow")
-	c.Flags().StringVar(&branch, "branch", "main", "name `BRANCH` of the default branch")
+	c.Flags().StringVar(&branch, "branch", "", "name `BRANCH` of the default branch (default: the forge's)")
 	return c
 }

@@ -26,7 +26,7 @@ const (
 type RerunOptions struct {
 	Now      time.Time
 	Workflow string // path of the gate's workflow on the default branch
-	Branch   string // default branch
+	Branch   string // default branch; empty: as the forge has it
 	App      int64  // of the token, where that is an app's
 }
 
@@ -49,6 +49,11 @@ func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) (Plan, error) {
 	writer, err := c.Writer(ctx, o.App)
 	if err != nil {
 		return Plan{}, err
+	}
+	if o.Branch == "" {
+		if o.Branch, err = c.DefaultBranch(ctx); err != nil {
+			return Plan{}, err
+		}
 	}
 	moved, err := lastMoved(ctx, c, o.Branch)
 	if err != nil {
