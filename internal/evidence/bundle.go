@@ -54,36 +54,36 @@ type Bundle struct {
 // means is the command line's business.
 type Flags struct {
 	Selection
-	Governance  string   `json:"governance,omitempty"`  // what governance files get: "review" or "deny"
-	Sequence    bool     `json:"sequence,omitempty"`    // each first-parent commit was judged as a pull request of its own
-	Rewritten   bool     `json:"rewritten,omitempty"`   // the base was no longer in the history of the head
-	Chosen      string   `json:"chosen,omitempty"`      // how base and head came to be chosen
-	Origin      string   `json:"origin,omitempty"`      // name of the registry
-	Uncommitted []string `json:"uncommitted,omitempty"` // paths of records on disk that were not judged
-	Assumed     []string `json:"assumed,omitempty"`     // as the report says it
+	Governance  string   `json:"governance,omitempty" jsonschema:"description=effect of governance files: review or deny"`     // what governance files get: "review" or "deny"
+	Sequence    bool     `json:"sequence,omitempty" jsonschema:"description=each first-parent commit was judged by itself"`    // each first-parent commit was judged as a pull request of its own
+	Rewritten   bool     `json:"rewritten,omitempty" jsonschema:"description=the base is not in the history of the head"`      // the base was no longer in the history of the head
+	Chosen      string   `json:"chosen,omitempty" jsonschema:"description=how base and head were chosen"`                      // how base and head came to be chosen
+	Origin      string   `json:"origin,omitempty" jsonschema:"description=name of the registry"`                               // name of the registry
+	Uncommitted []string `json:"uncommitted,omitempty" jsonschema:"description=paths of records on disk that were not judged"` // paths of records on disk that were not judged
+	Assumed     []string `json:"assumed,omitempty" jsonschema:"description=as in the report"`                                  // as the report says it
 
-	Landing *LandingFlags `json:"landing,omitempty"` // the event by which the commits land; nil: they do not
-	Verify  *VerifyFlags  `json:"verify,omitempty"`  // of verify alone
+	Landing *LandingFlags `json:"landing,omitempty" jsonschema:"description=event by which the commits land"` // the event by which the commits land; nil: they do not
+	Verify  *VerifyFlags  `json:"verify,omitempty" jsonschema:"description=flags of verify"`                  // of verify alone
 
 	// Of an audit.
-	Strict        bool   `json:"strict,omitempty"`
-	RequireSigned bool   `json:"require_signed,omitempty"`
-	Archive       bool   `json:"archive,omitempty"` // an archive was at hand
-	Shard         string `json:"shard,omitempty"`   // I/N; empty: all
+	Strict        bool   `json:"strict,omitempty" jsonschema:"description=expired and revoked listings are failures"`
+	RequireSigned bool   `json:"require_signed,omitempty" jsonschema:"description=every commit must be signed"`
+	Archive       bool   `json:"archive,omitempty" jsonschema:"description=an archive was used"`                        // an archive was at hand
+	Shard         string `json:"shard,omitempty" jsonschema:"description=I/N: the part of the records that was judged"` // I/N; empty: all
 	// What the files of keys that may sign commits hold; nil where none was named, which an empty file is not.
-	Keyring        []byte `json:"keyring,omitzero"`
-	AllowedSigners []byte `json:"allowed_signers,omitzero"`
+	Keyring        []byte `json:"keyring,omitzero" jsonschema:"description=text of --keyring in base64"`
+	AllowedSigners []byte `json:"allowed_signers,omitzero" jsonschema:"description=text of --allowed-signers in base64"`
 	// What the file of accepted findings holds, likewise, and from which commit on signatures were demanded.
-	Accepted    []byte `json:"accepted,omitzero"`
-	SignedSince string `json:"signed_since,omitempty"`
+	Accepted    []byte `json:"accepted,omitzero" jsonschema:"description=text of --accepted in base64"`
+	SignedSince string `json:"signed_since,omitempty" jsonschema:"description=commit from which on signatures are required"`
 	// How many commits of the history the run was asked to end before; an earlier build says nothing of them.
-	Unwalked int `json:"unwalked,omitempty"`
+	Unwalked int `json:"unwalked,omitempty" jsonschema:"description=commits that an interrupted audit did not judge"`
 }
 
 // Selection says which checks run, by their ids: all, where both are empty.
 type Selection struct {
-	Only []string `json:"only,omitempty"`
-	Skip []string `json:"skip,omitempty"`
+	Only []string `json:"only,omitempty" jsonschema:"description=ids of the only checks that ran"`
+	Skip []string `json:"skip,omitempty" jsonschema:"description=ids of the checks that were skipped"`
 }
 
 // Selected reports whether a check is to run.
@@ -148,82 +148,82 @@ const RecordAgain = "record it with oap-gate check --record, audit --record or v
 
 // LandingFlags are what a run was told of the event by which commits land.
 type LandingFlags struct {
-	At     string `json:"at,omitempty"`     // RFC 3339; empty: that of the run
-	Landed bool   `json:"landed,omitempty"` // by a push; else they wait in a merge queue
+	At     string `json:"at,omitempty" jsonschema:"description=time of the event; absent: the time of the run"`               // RFC 3339; empty: that of the run
+	Landed bool   `json:"landed,omitempty" jsonschema:"description=the commits were pushed; else they wait in a merge queue"` // by a push; else they wait in a merge queue
 }
 
 // VerifyFlags are what a run of verify was told.
 type VerifyFlags struct {
-	Targets   []string `json:"targets,omitempty"` // as they were given, in their order
-	AtHand    bool     `json:"at_hand,omitempty"` // the documents were files, and there are no targets
-	Suites    string   `json:"suites,omitempty"`  // versions that were trusted; empty: the default
-	Level     string   `json:"level,omitempty"`
-	MaxAge    int64    `json:"max_age,omitempty"` // seconds
-	Require   bool     `json:"require,omitempty"` // --require-registry was given
-	Without   bool     `json:"without,omitempty"` // --without-registry was given
-	Canonical bool     `json:"canonical,omitempty"`
-	Local     []string `json:"local,omitempty"` // HOST=DIR of the hosts that a directory played
+	Targets   []string `json:"targets,omitempty" jsonschema:"description=targets as given\\, in order"`                      // as they were given, in their order
+	AtHand    bool     `json:"at_hand,omitempty" jsonschema:"description=documents were files; there are no targets"`        // the documents were files, and there are no targets
+	Suites    string   `json:"suites,omitempty" jsonschema:"description=trusted versions of the suite; absent: the default"` // versions that were trusted; empty: the default
+	Level     string   `json:"level,omitempty" jsonschema:"description=level of --level"`
+	MaxAge    int64    `json:"max_age,omitempty" jsonschema:"description=seconds of --max-age"`         // seconds
+	Require   bool     `json:"require,omitempty" jsonschema:"description=--require-registry was given"` // --require-registry was given
+	Without   bool     `json:"without,omitempty" jsonschema:"description=--without-registry was given"` // --without-registry was given
+	Canonical bool     `json:"canonical,omitempty" jsonschema:"description=--canonical was given"`
+	Local     []string `json:"local,omitempty" jsonschema:"description=HOST=DIR of each --local"` // HOST=DIR of the hosts that a directory played
 	// Places are the lines of the list, FILE:LINE, that Targets come from: as many, empty for an argument; nil without
 	// a list.
-	Places []string `json:"places,omitempty"`
+	Places []string `json:"places,omitempty" jsonschema:"description=directories that the run read"`
 	// Of a clone: when it last saw the commit as its remote's head, RFC 3339, and the arguments of the git fetch that
 	// brings it up to date. Of a mirror: when it last verified what the origin served, the records
 	// that it refused, why it shows nothing newer, and the commits whose time is that of the run that first saw them.
-	Fetched string   `json:"fetched,omitempty"`
-	Fetch   []string `json:"fetch,omitempty"`
-	Mirror  bool     `json:"mirror,omitempty"`
-	Refused []string `json:"refused,omitempty"`
-	Frozen  string   `json:"frozen,omitempty"`
+	Fetched string   `json:"fetched,omitempty" jsonschema:"description=time of the last fetch of the clone"`
+	Fetch   []string `json:"fetch,omitempty" jsonschema:"description=command that fetches the clone"`
+	Mirror  bool     `json:"mirror,omitempty" jsonschema:"description=the clone is a mirror"`
+	Refused []string `json:"refused,omitempty" jsonschema:"description=records that the mirror refused"`
+	Frozen  string   `json:"frozen,omitempty" jsonschema:"description=why the mirror counts as frozen"`
 
-	Seen map[string]time.Time `json:"seen,omitempty"`
+	Seen map[string]time.Time `json:"seen,omitempty" jsonschema:"description=time at which the mirror first saw a commit"`
 }
 
 // Compared is what an audit learned from the checkpoint and from other copies: they are no part of a bundle's commits,
 // so that a replay believes what it says of them.
 type Compared struct {
-	Verified   string            `json:"verified"`   // commit from which history needed judging; empty: from its root
-	Size       int               `json:"size"`       // first-parent commits up to it
-	Checkpoint string            `json:"checkpoint"` // the last verified tip
-	Findings   []verdict.Finding `json:"findings,omitempty"`
-	Peers      []verdict.Peer    `json:"peers,omitempty"`
+	Verified   string            `json:"verified" jsonschema:"description=commit from which on the history was judged; empty: from the root"` // commit from which history needed judging; empty: from its root
+	Size       int               `json:"size" jsonschema:"description=first-parent commits up to it"`                                         // first-parent commits up to it
+	Checkpoint string            `json:"checkpoint" jsonschema:"description=last verified commit"`                                            // the last verified tip
+	Findings   []verdict.Finding `json:"findings,omitempty" jsonschema:"description=findings of the comparison"`
+	Peers      []verdict.Peer    `json:"peers,omitempty" jsonschema:"description=other copies of the registry"`
 
-	File *verdict.CheckpointFile `json:"checkpoint_file,omitempty"` // what became of it
+	File *verdict.CheckpointFile `json:"checkpoint_file,omitempty" jsonschema:"description=what became of the file of --checkpoint"` // what became of it
 }
 
 // BundleJSON is a bundle as it is written, with its members in this order.
 type BundleJSON struct {
-	Version   int          `json:"version" jsonschema:"enum=2"`
-	Tool      verdict.Tool `json:"tool"`
-	Mode      string       `json:"mode"`
-	Base      string       `json:"base"`
-	Head      string       `json:"head"`
-	MergeBase string       `json:"merge_base"`
-	Now       string       `json:"now"`
-	Flags     Flags        `json:"flags"`
-	Compared  *Compared    `json:"compared,omitempty"`
+	Version   int          `json:"version" jsonschema:"enum=2,description=version of this format"`
+	Tool      verdict.Tool `json:"tool" jsonschema:"description=the program that recorded the bundle"`
+	Mode      string       `json:"mode" jsonschema:"description=mode of the report"`
+	Base      string       `json:"base" jsonschema:"description=base commit; empty if there is none"`
+	Head      string       `json:"head" jsonschema:"description=head commit; empty for the files on disk"`
+	MergeBase string       `json:"merge_base" jsonschema:"description=newest commit that base and head have in common"`
+	Now       string       `json:"now" jsonschema:"description=time by which dates were judged"`
+	Flags     Flags        `json:"flags" jsonschema:"description=flags that affect the verdict"`
+	Compared  *Compared    `json:"compared,omitempty" jsonschema:"description=what an audit compared outside the clone"`
 
-	PublicSuffixList *verdict.SuffixList `json:"public_suffix_list,omitempty"`
+	PublicSuffixList *verdict.SuffixList `json:"public_suffix_list,omitempty" jsonschema:"description=list by which registrable domains were found"`
 
-	Observations []observationJSON   `json:"observations"`
-	NotReached   map[string][]string `json:"not_reached,omitempty"`
+	Observations []observationJSON   `json:"observations" jsonschema:"description=answers\\, sorted by request"`
+	NotReached   map[string][]string `json:"not_reached,omitempty" jsonschema:"description=documents that the budget left out\\, by target"`
 }
 
 type observationJSON struct {
-	Protocol     Protocol `json:"protocol"`
-	Target       string   `json:"target"`
-	MaxBytes     int64    `json:"max_bytes"`
-	State        string   `json:"state"`
-	Code         string   `json:"code,omitempty"`
-	Message      string   `json:"message,omitempty"`
-	Status       int      `json:"status"`
-	FinalURL     string   `json:"final_url,omitempty"`
-	Address      string   `json:"address,omitempty"`
-	Attempts     int      `json:"attempts"`
-	Milliseconds int64    `json:"milliseconds"`
-	CachedAt     string   `json:"cached_at,omitempty"`
-	SHA256       string   `json:"sha256,omitempty"`
-	Bytes        int      `json:"bytes"`
-	Body         string   `json:"body,omitempty"`
+	Protocol     Protocol `json:"protocol" jsonschema:"description=how the request was made"`
+	Target       string   `json:"target" jsonschema:"description=URL\\, domain\\, name of a file\\, or SHA-256"`
+	MaxBytes     int64    `json:"max_bytes" jsonschema:"description=most bytes that were read"`
+	State        string   `json:"state" jsonschema:"description=how the request ended"`
+	Code         string   `json:"code,omitempty" jsonschema:"description=why nothing was obtained"`
+	Message      string   `json:"message,omitempty" jsonschema:"description=the same in words"`
+	Status       int      `json:"status" jsonschema:"description=HTTP status of the last response\\, 0 without one"`
+	FinalURL     string   `json:"final_url,omitempty" jsonschema:"description=URL after redirects"`
+	Address      string   `json:"address,omitempty" jsonschema:"description=IP address that answered"`
+	Attempts     int      `json:"attempts" jsonschema:"description=number of attempts"`
+	Milliseconds int64    `json:"milliseconds" jsonschema:"description=duration of all attempts"`
+	CachedAt     string   `json:"cached_at,omitempty" jsonschema:"description=when the cached bytes were fetched"`
+	SHA256       string   `json:"sha256,omitempty" jsonschema:"description=SHA-256 of the body"`
+	Bytes        int      `json:"bytes" jsonschema:"description=size of the body"`
+	Body         string   `json:"body,omitempty" jsonschema:"description=the body in base64"`
 }
 
 // Encode is the bundle's text, the same for the same bundle; observations are sorted by request.

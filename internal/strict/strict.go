@@ -11,9 +11,9 @@ import "fmt"
 // Pos is a place in a file: Line and Column count from 1, Column in bytes. The zero Line means the file
 // as a whole.
 type Pos struct {
-	Path   string `json:"file,omitempty"`
-	Line   int    `json:"line,omitempty"`
-	Column int    `json:"column,omitempty"`
+	Path   string `json:"file,omitempty" jsonschema:"description=path of the file at fault"`
+	Line   int    `json:"line,omitempty" jsonschema:"description=line\\, from 1"`
+	Column int    `json:"column,omitempty" jsonschema:"description=column\\, from 1"`
 }
 
 // String gives path:line:column, or the path alone where there is no line.

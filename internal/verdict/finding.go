@@ -57,14 +57,14 @@ const (
 
 // Finding is one thing that a check has to say.
 type Finding struct {
-	Severity Severity `json:"severity" jsonschema:"type=string,enum=error,enum=inconclusive,enum=warning,enum=notice"`
-	Code     string   `json:"code"`
-	Message  string   `json:"message"`        // what was observed, what was expected, why
-	Fix      string   `json:"fix,omitempty"`  // the command or value that would pass
-	Cite     string   `json:"cite,omitempty"` // the clause that demands it
+	Severity Severity `json:"severity" jsonschema:"type=string,enum=error,enum=inconclusive,enum=warning,enum=notice,description=effect on the verdict"`
+	Code     string   `json:"code" jsonschema:"description=stable name of the problem; oap-gate explain CODE describes it"`
+	Message  string   `json:"message" jsonschema:"description=what was observed and what was expected"` // what was observed, what was expected, why
+	Fix      string   `json:"fix,omitempty" jsonschema:"description=command or value that passes"`      // the command or value that would pass
+	Cite     string   `json:"cite,omitempty" jsonschema:"description=clause that requires it"`          // the clause that demands it
 	strict.Pos
-	Pointer string `json:"pointer,omitempty"` // RFC 6901, of the member at fault
-	Commit  string `json:"commit,omitempty"`  // where one commit is at fault
+	Pointer string `json:"pointer,omitempty" jsonschema:"description=RFC 6901 pointer to the member at fault"` // RFC 6901, of the member at fault
+	Commit  string `json:"commit,omitempty" jsonschema:"description=commit at fault"`                          // where one commit is at fault
 	// RetryAt is when time alone may change the finding; zero where it never does.
 	RetryAt time.Time `json:"retry_at,omitempty,omitzero" jsonschema:"description=when time alone may change the finding"`
 	Basis   Basis     `json:"-"`

@@ -39,36 +39,36 @@ func (v Verdict) ExitStatus() int {
 // Report is all that a run found: data only, and the same for the same registry, evidence and clock.
 // It is version 1 of the JSON report.
 type Report struct {
-	Version        int       `json:"version" jsonschema:"enum=1"`
-	Tool           Tool      `json:"tool"`
-	Mode           string    `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect,enum=governance,enum=conformance,enum=verify"`
+	Version        int       `json:"version" jsonschema:"enum=1,description=version of this format"`
+	Tool           Tool      `json:"tool" jsonschema:"description=the program that wrote the report"`
+	Mode           string    `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect,enum=governance,enum=conformance,enum=verify,description=what was judged"`
 	Protocol       string    `json:"protocol,omitempty" jsonschema:"description=conformance: the companion protocol"`
 	OASIS          *OASIS    `json:"oasis,omitempty" jsonschema:"description=conformance oasis provider: what it was about"`
 	Level          int       `json:"level,omitempty" jsonschema:"description=conformance: the level that was asked for"`
 	Declared       bool      `json:"declared,omitempty" jsonschema:"description=conformance: what passes is declared by whoever is judged\\, and was not verified"`
-	EvaluatedAt    time.Time `json:"evaluated_at"`
-	Base           string    `json:"base,omitempty"`
+	EvaluatedAt    time.Time `json:"evaluated_at" jsonschema:"description=time by which dates were judged"`
+	Base           string    `json:"base,omitempty" jsonschema:"description=commit on which the range would land"`
 	Head           string    `json:"head,omitempty" jsonschema:"description=commit judged; absent where the head is the files on disk"`
-	MergeBase      string    `json:"merge_base,omitempty"`
+	MergeBase      string    `json:"merge_base,omitempty" jsonschema:"description=newest commit that base and head have in common"`
 	Origin         string    `json:"origin,omitempty" jsonschema:"description=name of the registry: its remote's URL without scheme\\, or what --origin says"`
 	Chosen         string    `json:"chosen,omitempty" jsonschema:"description=how base and head were chosen"`
-	Verdict        Verdict   `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error"`
-	Error          string    `json:"error,omitempty"`
-	Remedy         string    `json:"remedy,omitempty"`
+	Verdict        Verdict   `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error,description=outcome of the run"`
+	Error          string    `json:"error,omitempty" jsonschema:"description=why the run could not be made; with the verdict error"`
+	Remedy         string    `json:"remedy,omitempty" jsonschema:"description=what would help; with the verdict error"`
 	RetryAt        time.Time `json:"retry_at,omitempty,omitzero" jsonschema:"description=the earliest time at which time alone may change a finding for which it does not pass"`
-	Counts         Counts    `json:"counts"`
+	Counts         Counts    `json:"counts" jsonschema:"description=results by verdict\\, and records"`
 	Omitted        []string  `json:"omitted,omitempty" jsonschema:"description=verdicts of which the results are counted and left out"`
-	Assumed        []string  `json:"assumed"`
+	Assumed        []string  `json:"assumed" jsonschema:"description=flags that leave a check out\\, or replace network\\, clock or trust root; empty after a complete live run"`
 	NotRun         []string  `json:"not_run,omitempty" jsonschema:"description=ids of the checks that a flag left out"`
 	Governance     []string  `json:"governance,omitempty" jsonschema:"description=governance files that the range touches"`
 	Exception      bool      `json:"exception,omitempty" jsonschema:"description=governance: an exception to the Implementability Gate is claimed for a change that looks editorial"`
 	Charter        bool      `json:"charter,omitempty" jsonschema:"description=governance: the change touches user rights"`
 	Squash         bool      `json:"squash,omitempty" jsonschema:"description=the commits of the range rebase-merged would make other steps of the main branch than the range as a whole"`
-	EvidenceSHA256 string    `json:"evidence_sha256"`
+	EvidenceSHA256 string    `json:"evidence_sha256" jsonschema:"description=SHA-256 of the canonical JSON of URL\\, state\\, status and SHA-256 of each document"`
 
-	PublicSuffixList *SuffixList `json:"public_suffix_list,omitempty"` // by which registrable domains were found
+	PublicSuffixList *SuffixList `json:"public_suffix_list,omitempty" jsonschema:"description=list by which registrable domains were found"` // by which registrable domains were found
 
-	History       *History      `json:"history,omitempty"`
+	History       *History      `json:"history,omitempty" jsonschema:"description=what an audit saw of the first-parent history"`
 	Shard         string        `json:"shard,omitempty" jsonschema:"description=I/N: only this part of the records was judged"`
 	Strict        bool          `json:"strict,omitempty" jsonschema:"description=audit: expired and revoked listings are failures"`
 	RequireSigned bool          `json:"require_signed,omitempty" jsonschema:"description=audit: a commit without a good signature is a failure"`
@@ -77,10 +77,10 @@ type Report struct {
 	Refused       []string      `json:"refused,omitempty" jsonschema:"description=mirror: records that a reader must not take for valid: a check of their own failed"`
 	Commits       []Commit      `json:"commits,omitempty" jsonschema:"description=the commits that the report names\\, as far as the clone has them; at most 200; governance of each commit: all that were judged\\, in the order of the history"`
 	Attest        []Attestation `json:"attest,omitempty" jsonschema:"description=governance: what people have to attest"`
-	Results       Results       `json:"results"`
-	Evidence      []Evidence    `json:"evidence"`
+	Results       Results       `json:"results" jsonschema:"description=outcome of each check on each subject"`
+	Evidence      []Evidence    `json:"evidence" jsonschema:"description=documents that were requested"`
 
-	Installation *Installation `json:"installation,omitempty"` // of doctor and protect
+	Installation *Installation `json:"installation,omitempty" jsonschema:"description=what doctor and protect read and changed"` // of doctor and protect
 
 	// Judged and Verified are for the signed statement of a run, and are not in the JSON report.
 	Judged   []Digest  `json:"-"`
@@ -108,14 +108,14 @@ type Installation struct {
 
 // Attestation is what no check can decide of a subject, with its facts.
 type Attestation struct {
-	Check   string `json:"check"`
-	Subject string `json:"subject"`
-	Text    string `json:"text"`
+	Check   string `json:"check" jsonschema:"description=id of the check that leaves the question open"`
+	Subject string `json:"subject" jsonschema:"description=what the question is about"`
+	Text    string `json:"text" jsonschema:"description=what a person must confirm"`
 }
 
 // Commit tells people which commit an id is of.
 type Commit struct {
-	ID      string    `json:"id"`
+	ID      string    `json:"id" jsonschema:"description=object id"`
 	Time    time.Time `json:"time" jsonschema:"description=committer date"`
 	Subject string    `json:"subject" jsonschema:"description=first line of the message\\, cut"`
 }
@@ -185,11 +185,11 @@ const (
 
 // Result is what one check found on one subject: a path, or "registry".
 type Result struct {
-	Check    string    `json:"check"`
-	Subject  string    `json:"subject"`
-	Verdict  Verdict   `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=warn,enum=skip,enum=manual"`
-	Reason   string    `json:"reason,omitempty"`
-	Findings []Finding `json:"findings"`
+	Check    string    `json:"check" jsonschema:"description=id of the check"`
+	Subject  string    `json:"subject" jsonschema:"description=path of a record\\, or registry"`
+	Verdict  Verdict   `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=warn,enum=skip,enum=manual,description=outcome of the check"`
+	Reason   string    `json:"reason,omitempty" jsonschema:"description=why it was skipped\\, or what was verified"`
+	Findings []Finding `json:"findings" jsonschema:"description=problems that the check found"`
 }
 
 // Evidence is the record of one document that was sought.
@@ -213,16 +213,16 @@ type History struct {
 	Commits    int        `json:"commits" jsonschema:"description=first-parent commits of the head"`
 	Walked     int        `json:"walked" jsonschema:"description=those that were judged in this run"`
 	HeadTime   time.Time  `json:"head_time" jsonschema:"description=committer date of the head"`
-	Signatures Signatures `json:"signatures"`
+	Signatures Signatures `json:"signatures" jsonschema:"description=signatures of the judged commits"`
 	Checkpoint string     `json:"checkpoint,omitempty" jsonschema:"description=last verified tip"`
-	Peers      []Peer     `json:"peers,omitempty"`
+	Peers      []Peer     `json:"peers,omitempty" jsonschema:"description=other copies of the registry"`
 
-	CheckpointFile *CheckpointFile `json:"checkpoint_file,omitempty"`
+	CheckpointFile *CheckpointFile `json:"checkpoint_file,omitempty" jsonschema:"description=what became of the file of --checkpoint"`
 }
 
 // CheckpointFile says what became of the file of --checkpoint.
 type CheckpointFile struct {
-	Written bool   `json:"written"`
+	Written bool   `json:"written" jsonschema:"description=whether the file was written"`
 	Reason  string `json:"reason,omitempty" jsonschema:"description=why it was not written"`
 }
 
@@ -236,15 +236,15 @@ func (c CheckpointFile) String() string {
 // Accepted is the past that cannot be mended, as the operator listed it.
 type Accepted struct {
 	SHA256 string         `json:"sha256" jsonschema:"description=of the file"`
-	Lines  []AcceptedLine `json:"lines"`
+	Lines  []AcceptedLine `json:"lines" jsonschema:"description=lines of the file"`
 }
 
 // AcceptedLine takes the findings of a code that a check has of a commit.
 type AcceptedLine struct {
-	Commit string `json:"commit"`
-	Check  string `json:"check"`
-	Code   string `json:"code"`
-	Reason string `json:"reason"`
+	Commit string `json:"commit" jsonschema:"description=object id"`
+	Check  string `json:"check" jsonschema:"description=id of the check"`
+	Code   string `json:"code" jsonschema:"description=code of the accepted finding"`
+	Reason string `json:"reason" jsonschema:"description=why the operator accepts it"`
 }
 
 // Accept makes an error a warning and a warning a notice, and quotes the reason.
@@ -270,11 +270,11 @@ func (l AcceptedLine) Unused() Finding {
 
 // Signatures counts the judged commits by their signature's verdict.
 type Signatures struct {
-	Good       int `json:"good"`
-	Bad        int `json:"bad"`
-	Unsigned   int `json:"unsigned"`
-	UnknownKey int `json:"unknown_key"`
-	ExpiredKey int `json:"expired_key"`
+	Good       int `json:"good" jsonschema:"description=commits with a good signature"`
+	Bad        int `json:"bad" jsonschema:"description=commits whose signature does not verify"`
+	Unsigned   int `json:"unsigned" jsonschema:"description=commits without a signature"`
+	UnknownKey int `json:"unknown_key" jsonschema:"description=commits signed with a key that no file lists"`
+	ExpiredKey int `json:"expired_key" jsonschema:"description=commits signed with an expired key"`
 }
 
 func (n Signatures) String() string {
@@ -285,29 +285,29 @@ func (n Signatures) String() string {
 // OASIS is what a preflight of an OASIS provider was about.
 type OASIS struct {
 	Provider        string `json:"provider,omitempty" jsonschema:"description=absent if the answer could not be read"`
-	ProviderVersion string `json:"provider_version,omitempty"`
+	ProviderVersion string `json:"provider_version,omitempty" jsonschema:"description=version that the provider states"`
 	Profile         string `json:"profile" jsonschema:"description=of the contract"`
-	ProfileVersion  string `json:"profile_version"`
+	ProfileVersion  string `json:"profile_version" jsonschema:"description=version of the profile"`
 	Tier            int    `json:"tier" jsonschema:"description=complexity tier that was evaluated"`
 }
 
 // Peer is another copy of the registry, as it was found.
 type Peer struct {
-	Name  string    `json:"name"`
+	Name  string    `json:"name" jsonschema:"description=URL or directory of the copy"`
 	Tip   string    `json:"tip,omitempty" jsonschema:"description=absent if the copy is empty or could not be read"`
 	Time  time.Time `json:"time,omitzero" jsonschema:"description=committer date of its tip"`
-	State string    `json:"state" jsonschema:"enum=same,enum=behind,enum=ahead,enum=unavailable,enum=split"`
+	State string    `json:"state" jsonschema:"enum=same,enum=behind,enum=ahead,enum=unavailable,enum=split,description=how the copy compares with the audited clone"`
 }
 
 // Listing is one listing at the head of an audited clone, with its status.
 type Listing struct {
-	Slug      string     `json:"slug"`
-	Name      string     `json:"name"`
-	ToolDID   string     `json:"tool_did"`
-	Level     string     `json:"level"`
-	Status    string     `json:"status" jsonschema:"enum=valid,enum=expiring,enum=expired,enum=revoked,enum=provisional,enum=unreachable,enum=invalid"`
-	IssuedAt  *time.Time `json:"issued_at,omitempty"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	Slug      string     `json:"slug" jsonschema:"description=file name without .json"`
+	Name      string     `json:"name" jsonschema:"description=name of the implementation"`
+	ToolDID   string     `json:"tool_did" jsonschema:"description=DID of the implementation"`
+	Level     string     `json:"level" jsonschema:"description=conformance level"`
+	Status    string     `json:"status" jsonschema:"enum=valid,enum=expiring,enum=expired,enum=revoked,enum=provisional,enum=unreachable,enum=invalid,description=status at the time of the audit"`
+	IssuedAt  *time.Time `json:"issued_at,omitempty" jsonschema:"description=start of the listing"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty" jsonschema:"description=end of the listing"`
 	RevokedBy string     `json:"revoked_by,omitempty" jsonschema:"description=path of the revocation"`
 	Witnesses []string   `json:"witnesses,omitempty" jsonschema:"description=slugs of the peer witnesses whose signatures verified"`
 	Archived  bool       `json:"archived,omitempty" jsonschema:"description=its Receipt came from the archive\\, by its pin\\, since its origin is gone"`

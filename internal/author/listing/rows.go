@@ -15,7 +15,7 @@ import (
 
 // Rows are what a commit lists, by what Git alone says.
 type Rows struct {
-	Version  int       `json:"version" jsonschema:"enum=1"`
+	Version  int       `json:"version" jsonschema:"enum=1,description=version of this format"`
 	Commit   string    `json:"commit" jsonschema:"description=that was read"`
 	At       time.Time `json:"at" jsonschema:"description=time by which was judged"`
 	Listings []Row     `json:"listings" jsonschema:"description=by slug"`
@@ -23,12 +23,12 @@ type Rows struct {
 
 // Row is one listing. Texts are as the file has them.
 type Row struct {
-	Slug          string     `json:"slug"`
-	ToolDID       string     `json:"tool_did"`
-	Level         string     `json:"level"`
-	Status        string     `json:"status" jsonschema:"enum=valid,enum=provisional,enum=expiring,enum=expired,enum=revoked,enum=refused,enum=invalid"`
+	Slug          string     `json:"slug" jsonschema:"description=file name without .json"`
+	ToolDID       string     `json:"tool_did" jsonschema:"description=DID of the implementation"`
+	Level         string     `json:"level" jsonschema:"description=conformance level"`
+	Status        string     `json:"status" jsonschema:"enum=valid,enum=provisional,enum=expiring,enum=expired,enum=revoked,enum=refused,enum=invalid,description=status at the time of the list"`
 	Until         *time.Time `json:"until,omitempty" jsonschema:"description=expires_at\\, absent where that is no time"`
-	ReceiptSHA256 string     `json:"receipt_sha256"`
+	ReceiptSHA256 string     `json:"receipt_sha256" jsonschema:"description=SHA-256 that the listing pins"`
 	Commit        string     `json:"commit" jsonschema:"description=first-parent commit that gave the file its present content"`
 	CommittedAt   time.Time  `json:"committed_at" jsonschema:"description=committer date of that commit"`
 

@@ -34,7 +34,7 @@ func Schema(name, id string) []byte {
 		form["title"] = "A message of a subscription of AAEP"
 	case ManifestSchema:
 		form = shape(manifestTable[0].members)
-		form["properties"].(map[string]any)["type"] = map[string]any{"enum": coreNames(manifestTable...)}
+		form["properties"].(map[string]any)["type"] = typeOf(coreNames(manifestTable...))
 		form["title"] = "The manifest of a producer of AAEP"
 	default:
 		return nil
@@ -70,8 +70,13 @@ func bareNames(types ...messageType) []string {
 // oneOfTypes is the schema of an object of one of some types.
 func oneOfTypes(types []messageType) map[string]any {
 	return map[string]any{"type": "object", "required": []string{"type"},
-		"properties": map[string]any{"type": map[string]any{"enum": bareNames(types...)}},
+		"properties": map[string]any{"type": typeOf(bareNames(types...))},
 		"allOf":      byType(types, bareNames)}
+}
+
+// typeOf returns the schema of the member type of a message of these types.
+func typeOf(names []string) map[string]any {
+	return map[string]any{"enum": names, "description": "type of the message"}
 }
 
 // ofType is the condition that an object has one of some types.

@@ -160,7 +160,7 @@ func shape(members []member) map[string]any {
 	for _, m := range members {
 		form := maps.Clone(m.value.schema)
 		if form["description"] = m.value.words; m.value.members != nil {
-			delete(form, "description")
+			form["description"] = "an object"
 		}
 		properties[m.name] = form
 		if m.required {

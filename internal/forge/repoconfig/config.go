@@ -27,7 +27,7 @@ const (
 
 // Config is one repo-config.yml.
 type Config struct {
-	Version    int        `json:"version" jsonschema:"enum=1"`
+	Version    int        `json:"version" jsonschema:"enum=1,description=version of this format"`
 	Protection Protection `json:"protection" jsonschema:"description=protections of the default branch; a member that is left out demands nothing. Nobody may bypass them: that has no switch."`
 }
 

@@ -28,51 +28,51 @@ const File = "state.json"
 
 // State is what a mirror leaves for its readers and for its own next run.
 type State struct {
-	Version      int       `json:"version" jsonschema:"enum=1"`
+	Version      int       `json:"version" jsonschema:"enum=1,description=version of this format"`
 	Verified     string    `json:"verified,omitempty" jsonschema:"description=last verified tip; not that of the branch: the mirror is frozen"`
 	Fetched      string    `json:"fetched,omitempty" jsonschema:"description=tip that the origin served last"`
-	LastAttempt  time.Time `json:"last_attempt"`
+	LastAttempt  time.Time `json:"last_attempt" jsonschema:"description=start of the last run"`
 	LastSuccess  time.Time `json:"last_success,omitzero" jsonschema:"description=last run that passed"`
 	ReverifiedAt time.Time `json:"reverified_at,omitzero" jsonschema:"description=end of the last complete pass over the stored objects"`
 	Tips         []Tip     `json:"tips" jsonschema:"description=of the tip of the branch and of the one that it moves to"`
-	Rewritten    Rewritten `json:"rewritten"`
-	Repaired     Repaired  `json:"repaired"`
+	Rewritten    Rewritten `json:"rewritten" jsonschema:"description=rewrites of the history that the origin served"`
+	Repaired     Repaired  `json:"repaired" jsonschema:"description=repairs of the stored clone"`
 	Backdated    Backdated `json:"backdated,omitempty" jsonschema:"description=commits that are dated long before the run that first saw them: the newest 1\\,000\\, each the first of those that came with it"`
 	Pass         *Pass     `json:"pass,omitempty" jsonschema:"description=position of a pass over the stored objects that has not ended"`
 }
 
 // Tip is what a run found of one tip.
 type Tip struct {
-	Tip     string    `json:"tip"`
+	Tip     string    `json:"tip" jsonschema:"description=commit of the branch"`
 	FreshAt time.Time `json:"fresh_at,omitzero" jsonschema:"description=last run at which this tip was verified and the fetched one"`
 	Refused []string  `json:"refused" jsonschema:"description=paths of listings\\, workflow anchors and peer witness entries whose own checks failed"`
 }
 
 // Rewritten is every rewrite that the mirror saw, also one that was undone: the first 50, the last 50 and how many.
 type Rewritten struct {
-	Count int       `json:"count"`
-	First []Rewrite `json:"first,omitempty"`
+	Count int       `json:"count" jsonschema:"description=number of rewrites"`
+	First []Rewrite `json:"first,omitempty" jsonschema:"description=the first rewrites"`
 	Last  []Rewrite `json:"last,omitempty" jsonschema:"description=those after the first 50"`
 }
 
 // Rewrite is one: the origin served From, and then To, which does not descend from it by first parents.
 type Rewrite struct {
-	At   time.Time `json:"at"`
-	From string    `json:"from"`
-	To   string    `json:"to"`
+	At   time.Time `json:"at" jsonschema:"description=when it was seen"`
+	From string    `json:"from" jsonschema:"description=commit that the branch had"`
+	To   string    `json:"to" jsonschema:"description=commit that the origin served"`
 }
 
 // Repaired is what the mirror repaired in its clone: the newest 100 repairs and how many there were.
 type Repaired struct {
-	Count int      `json:"count"`
-	Last  []Repair `json:"last,omitempty"`
+	Count int      `json:"count" jsonschema:"description=number of repairs"`
+	Last  []Repair `json:"last,omitempty" jsonschema:"description=the last repairs"`
 }
 
 // Repair is one: a file of the clone, or an object by its id, and what was wrong.
 type Repair struct {
-	At     time.Time `json:"at"`
-	What   string    `json:"what"`
-	Reason string    `json:"reason"`
+	At     time.Time `json:"at" jsonschema:"description=when it was made"`
+	What   string    `json:"what" jsonschema:"description=what was repaired"`
+	Reason string    `json:"reason" jsonschema:"description=why"`
 }
 
 // Backdated are commits whose first-parent time is that of the run that first saw them, oldest sighting first. The
@@ -81,13 +81,13 @@ type Backdated []Sighting
 
 // Sighting is a commit and the time of the run that first saw it.
 type Sighting struct {
-	Commit string    `json:"commit"`
-	At     time.Time `json:"at"`
+	Commit string    `json:"commit" jsonschema:"description=object id"`
+	At     time.Time `json:"at" jsonschema:"description=when it was first seen"`
 }
 
 // Pass is the position of a pass over the stored objects.
 type Pass struct {
-	Begun time.Time `json:"begun"`
+	Begun time.Time `json:"begun" jsonschema:"description=start of the pass"`
 	Packs []string  `json:"packs" jsonschema:"description=checksums of the packs of which every object was hashed"`
 }
 

@@ -13,21 +13,21 @@ import (
 
 // Report is what the check of a proof found. A member is absent as long as nothing verified it.
 type Report struct {
-	Version int          `json:"version" jsonschema:"enum=1"`
-	Tool    verdict.Tool `json:"tool"`
-	Verdict string       `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive"`
+	Version int          `json:"version" jsonschema:"enum=1,description=version of this format"`
+	Tool    verdict.Tool `json:"tool" jsonschema:"description=the program that checked the proof"`
+	Verdict string       `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,description=outcome of the check"`
 	Code    string       `json:"code,omitempty" jsonschema:"description=of the first step that fails"`
-	Message string       `json:"message,omitempty"`
-	Fix     string       `json:"fix,omitempty"`
-	Assumed []string     `json:"assumed"`
+	Message string       `json:"message,omitempty" jsonschema:"description=what is wrong\\, if the verdict is not pass"`
+	Fix     string       `json:"fix,omitempty" jsonschema:"description=what would pass"`
+	Assumed []string     `json:"assumed" jsonschema:"description=flags that replace the clock"`
 	At      time.Time    `json:"at" jsonschema:"description=time by which was judged"`
-	Slug    string       `json:"slug"`
+	Slug    string       `json:"slug" jsonschema:"description=slug of the listing"`
 
-	ToolDID       string     `json:"tool_did,omitempty"`
-	Level         string     `json:"level,omitempty"`
-	Status        string     `json:"status,omitempty" jsonschema:"enum=valid,enum=provisional,enum=expiring,enum=expired,enum=revoked"`
-	Until         *time.Time `json:"until,omitempty"`
-	ReceiptSHA256 string     `json:"receipt_sha256,omitempty"`
+	ToolDID       string     `json:"tool_did,omitempty" jsonschema:"description=DID of the implementation"`
+	Level         string     `json:"level,omitempty" jsonschema:"description=conformance level"`
+	Status        string     `json:"status,omitempty" jsonschema:"enum=valid,enum=provisional,enum=expiring,enum=expired,enum=revoked,description=status of the listing"`
+	Until         *time.Time `json:"until,omitempty" jsonschema:"description=end of the listing"`
+	ReceiptSHA256 string     `json:"receipt_sha256,omitempty" jsonschema:"description=SHA-256 that the listing pins"`
 	Commit        string     `json:"commit,omitempty" jsonschema:"description=newest commit of the log"`
 	AsOf          *time.Time `json:"as_of,omitempty" jsonschema:"description=at which the quorum vouched for the log"`
 	Cosigned      int        `json:"cosigned" jsonschema:"description=witnesses of the policy that cosigned"`
