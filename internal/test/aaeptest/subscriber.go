@@ -82,6 +82,7 @@ type SubscriberOptions struct {
 	Key       crypto.PublicKey // of the manifest; nil: that of its header
 	Include   []string         // of its filters
 	Patience  time.Duration    // how long it waits for an event that is missing; 0: 300 ms
+	Sees      func([]byte)     // receives each message of the producer; nil: nobody does
 }
 
 // Subscribe runs a subscriber until the producer ends the connection, or the context ends. Its tester does what the
@@ -400,19 +401,40 @@ func (l *listener) listen(ctx context.Context) (next func() ([]byte, error), err
 		resp.Body.Close()
 		return nil, fmt.Errorf("GET %s: %s", at, resp.Status)
 	}
-	lines := bufio.NewReader(resp.Body)
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	lines.Split(scanLines)
 	return func() ([]byte, error) {
-		for {
-			line, err := lines.ReadString('\n')
-			if err != nil {
-				resp.Body.Close()
-				return nil, err
-			}
-			if data, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "data: "); ok {
-				return []byte(data), nil
+		var data []byte
+		for lines.Scan() {
+			more, is := strings.CutPrefix(lines.Text(), "data:")
+			switch {
+			case is:
+				data = append(append(data, strings.TrimPrefix(more, " ")...), '\n')
+			case lines.Text() == "" && len(data) > 0:
+				return data, nil
 			}
 		}
+		resp.Body.Close()
+		if lines.Err() == nil {
+			return nil, io.EOF
+		}
+		return nil, lines.Err()
 	}, nil
+}
+
+// scanLines splits at CR, LF or both. A CR that is the last byte so far ends no line yet.
+func scanLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	i := bytes.IndexAny(data, "\r\n")
+	switch {
+	case i < 0 && atEOF && len(data) > 0:
+		return len(data), data, nil
+	case i < 0 || data[i] == '\r' && i+1 == len(data) && !atEOF:
+		return 0, nil, nil
+	case data[i] == '\r' && i+1 < len(data) && data[i+1] == '\n':
+		return i + 2, data[:i], nil
+	}
+	return i + 1, data[:i], nil
 }
 
 // post sends a message to the producer.
@@ -444,6 +466,9 @@ func (l *listener) unsubscribe(ctx context.Context) {
 
 // take takes a message of the producer.
 func (l *listener) take(ctx context.Context, data []byte) error {
+	if l.o.Sees != nil {
+		l.o.Sees(data)
+	}
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
 		return err

@@ -1,0 +1,190 @@
+package aaep
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// handshakeOf is that of a WebSocket.
+const handshakeOf = "GET /aaep/v1/ws HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+	"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
+	"Sec-WebSocket-Protocol: aaep.v1\r\n%s\r\n"
+
+// attack connects, sends what is given, and then the same for ever. It ends with the connection or the context.
+func attack(ctx context.Context, address string, first, again []byte, reads bool) {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { c.Close() })()
+	head := []byte(fmt.Sprintf(handshakeOf, address, ""))
+	if bytes.HasPrefix(first, []byte("GET ")) || bytes.HasPrefix(first, []byte("POST ")) {
+		head = nil
+	}
+	if _, err := c.Write(head); err != nil {
+		return
+	}
+	from := bufio.NewReader(c)
+	if head != nil {
+		if resp, err := http.ReadResponse(from, nil); err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
+			return
+		}
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if reads {
+			_, _ = io.Copy(io.Discard, from)
+		} else {
+			<-ctx.Done()
+		}
+	}()
+	if _, err := c.Write(first); err != nil {
+		return
+	}
+	for len(again) > 0 {
+		if _, err := c.Write(again); err != nil {
+			return
+		}
+	}
+	<-ended
+}
+
+// A peer that breaks the rules of its transport ends in a finding or is refused, and never in a pass.
+func TestHostHostile(t *testing.T) {
+	t.Parallel()
+	text := func(s string) []byte { // a masked text frame, whose mask is zero
+		return append([]byte{0x81, 0x80 | byte(len(s)), 0, 0, 0, 0}, s...)
+	}
+	request := func(method, path, rest string) []byte {
+		return []byte(method + " /aaep/v1/" + path + " HTTP/1.1\r\nHost: x\r\n" + rest)
+	}
+	long := func(first byte, length ...byte) []byte {
+		return append(append([]byte{first, 0xff}, length...), 0, 0, 0, 0)
+	}
+	fragment := append([]byte{0x00, 0xfe, 0x10, 0x00, 0, 0, 0, 0}, bytes.Repeat([]byte("x"), 4096)...)
+	var all sync.WaitGroup
+	for name, c := range map[string]struct {
+		first, again []byte
+		reads        bool
+	}{
+		"half a request":         {[]byte("GET /aaep/v1/ws HTTP/1.1\r\nHost:"), nil, true},
+		"half a handshake":       {request("GET", "ws", "Connection: Upgrade\r\n\r\n"), nil, true},
+		"a header without end":   {request("GET", "events", "X: "), []byte("xxxxxxxxxxxxxxxx"), true},
+		"a body without end":     {request("POST", "replies", "Content-Length: 99999999\r\n\r\n"), []byte("{ "), true},
+		"half a body":            {request("POST", "subscriptions", "Content-Length: 99\r\n\r\n{"), nil, true},
+		"a frame without a mask": {[]byte{0x81, 0x02, '{', '}'}, nil, true},
+		"2^63 bytes":             {long(0x81, 0x80, 0, 0, 0, 0, 0, 0, 0), nil, true},
+		"2^63-1 bytes":           {long(0x81, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff), nil, true},
+		"2^63-1 bytes, sent": {long(0x81, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
+			bytes.Repeat([]byte("x"), 4096), true},
+		"a compressed frame":     {append([]byte{0xc1}, text("{}")[1:]...), nil, true},
+		"reserved bits":          {append([]byte{0xb1}, text("{}")[1:]...), nil, true},
+		"a reserved opcode":      {append([]byte{0x83}, text("{}")[1:]...), nil, true},
+		"a long ping":            {[]byte{0x89, 0xfe, 0x01, 0x00, 0, 0, 0, 0}, bytes.Repeat([]byte("x"), 256), true},
+		"fragments without end":  {append([]byte{0x01}, fragment[1:]...), fragment, true},
+		"half a message":         {append([]byte{0x01}, text("{")[1:]...), nil, true},
+		"half a frame":           {[]byte{0x81}, nil, true},
+		"a frame within another": {append(append([]byte{0x01}, text("{")[1:]...), text("{}")...), nil, true},
+		"messages for ever":      {text("{}"), bytes.Repeat(text(`{"type":"x:y"}`), 50), true},
+		"nonsense for ever":      {text("x"), bytes.Repeat(text("x"), 50), true},
+		"pings for ever":         {text("{}"), bytes.Repeat([]byte{0x89, 0x80, 0, 0, 0, 0}, 50), false},
+		"reading nothing":        {[]byte{}, nil, false},
+		"events unread":          {request("GET", "events", "\r\n"), nil, false},
+		"a closed half":          {append([]byte{0x88}, text("xx")[1:]...), nil, true},
+	} {
+		for _, level := range []int{1, 2} {
+			all.Go(func() {
+				l, err := net.Listen("tcp", "127.0.0.1:0")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				address := l.Addr().String()
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				var attacks sync.WaitGroup
+				running <- struct{}{}
+				defer func() { <-running }()
+				h := &Host{Level: level, Timeout: 2 * time.Second, Path: "x", pause: 500 * time.Millisecond,
+					quiet: 500 * time.Millisecond, Plays: []Play{{Play: "session"}, {Play: "bad-envelope"}},
+					Say: func(text string) {
+						attacks.Go(func() { attack(ctx, address, c.first, c.again, c.reads) })
+					}}
+				began := time.Now()
+				results, err := h.Run(t.Context(), l)
+				took := time.Since(began)
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				l.Close()
+				stop()
+				attacks.Wait()
+				rep := &verdict.Report{Results: verdict.NewResults(results...)}
+				rep.Settle(Rules)
+				if rep.Verdict != verdict.Failed && rep.Verdict != verdict.Inconclusive || took > 15*time.Second {
+					t.Errorf("%s at level %d: %s in %v: %+v", name, level, rep.Verdict, took, results)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// Other connections change nothing of what the subscriber's comes to.
+func TestHostSecond(t *testing.T) {
+	t.Parallel()
+	for _, socket := range []bool{true, false} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var others sync.WaitGroup
+		own, stop := context.WithCancel(t.Context())
+		tester := &inProcess{t: t, o: aaeptest.SubscriberOptions{Level: 2, WebSocket: socket}}
+		h := &Host{Level: 2, Timeout: 2 * time.Second, Path: "x", pause: 500 * time.Millisecond, quiet: time.Second,
+			Plays: []Play{{Play: "accept"}, {Play: "unanswered"}, {Play: "reject"}}, Tester: tester}
+		address := l.Addr().String()
+		for _, fault := range []string{"answers-unasked", "always-accepts", "not-json", "leaves-errored"} {
+			for _, also := range []bool{true, false} {
+				others.Go(func() {
+					time.Sleep(time.Second) // the subscriber is there
+					for own.Err() == nil {
+						_ = aaeptest.Subscribe(own, aaeptest.SubscriberOptions{Level: 3, WebSocket: also, Fault: fault,
+							URL: "http://" + address})
+						select {
+						case <-own.Done():
+						case <-time.After(200 * time.Millisecond):
+						}
+					}
+				})
+			}
+		}
+		results, err := h.Run(t.Context(), l)
+		stop()
+		others.Wait()
+		tester.all.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range results {
+			if len(r.Findings) > 0 || slices.Contains([]string{SubReply, SubConsent}, r.Check) &&
+				r.Verdict != verdict.Passed {
+				t.Errorf("WebSocket %t: %s %s %s %v", socket, r.Check, r.Verdict, r.Reason, r.Findings)
+			}
+		}
+	}
+}
