@@ -239,7 +239,8 @@ func (o *session) decide(framed bool) {
 		for _, q := range open {
 			switch {
 			case q.ended <= n:
-			case q.deadline != 0 && now >= q.deadline:
+			case q.deadline != 0 && (now >= q.deadline ||
+				framed && one.kind == stepCall && now >= q.deadline-q.slack()):
 				q.ended, q.reply = n, q.fallback
 				one.accepts = one.accepts || q.accepted()
 			default:
@@ -267,6 +268,16 @@ func (o *session) decide(framed bool) {
 			}
 		}
 	}
+}
+
+// slack returns how much earlier than by the frames a producer may act on a default of accept, in microseconds. The
+// timeout runs from when the question was sent, and the question may have arrived later. A reply that comes first
+// counts.
+func (q *question) slack() int64 {
+	if q.fallback != accept {
+		return 0
+	}
+	return min(delayAllowed.Microseconds(), q.seconds*1e6/2)
 }
 
 // accepted reports whether the question was an irreversible one, and accepted.

@@ -291,6 +291,24 @@ func TestCoversInAnyOrder(t *testing.T) {
 	}
 }
 
+// By frames, a question may have arrived up to 2 s later than its timeout began: a call may rest that much earlier on a
+// default of accept. A reply that comes first still counts.
+func TestDefaultOnTheWire(t *testing.T) {
+	for _, c := range []struct{ text, framed, plain string }{
+		{"?a:accept:5 4s pay!:risk=low -a", "", "3 before-reply"},
+		{"?a:accept:5 2s pay!:risk=low -a", "3 before-reply", "3 before-reply"},
+		{"?a:accept:2 1s pay!:risk=low -a", "", "3 before-reply"},
+		{"?a:accept:5 4s -a pay!:risk=low", "4 after-reject", "4 after-reject"},
+		{"?a:5 4s pay!:risk=low -a", "3 before-reply", "3 before-reply"},
+	} {
+		for framed, want := range map[bool]string{true: c.framed, false: c.plain} {
+			if got := strings.Join(played(t, c.text, framed), ", "); got != want {
+				t.Errorf("%s (framed %v): %q, want %q", c.text, framed, got, want)
+			}
+		}
+	}
+}
+
 // By frames the time is that of the wire, and nobody's own clock; where one message is no frame, timestamps count.
 func TestFrames(t *testing.T) {
 	text, _ := play("?a:2 +a pay!", true)
