@@ -82,6 +82,10 @@ type (
 	Attestation = verdict.Attestation
 	// An OASIS says which contract of OASIS a provider was checked against.
 	OASIS = verdict.OASIS
+	// A Digest is the SHA-256 of a record or a document that a run judged.
+	Digest = verdict.Digest
+	// Verified is what Verify accepted of one implementation.
+	Verified = verdict.Verified
 	// An Installation is what doctor inspected.
 	Installation = verdict.Installation
 )
