@@ -28,7 +28,7 @@ require (
 	github.com/spf13/cobra v1.10.2 // parses the command line
 	github.com/spf13/pflag v1.0.9 // parses flags
 	github.com/weppos/publicsuffix-go v0.50.3 // finds registrable domains by the public suffix list
-	go.yaml.in/yaml/v3 v3.0.6 // parses YAML
+	go.yaml.in/yaml/v4 v4.0.0 // parses YAML
 	golang.org/x/crypto v0.58.0 // parses SSH keys and OpenSSH private keys
 	golang.org/x/mod v0.42.0 // signs and verifies notes of checkpoints, and compares versions
 	golang.org/x/net v0.62.0 // encodes names of hosts, and limits the connections of a server
@@ -55,7 +55,7 @@ require (
 	github.com/mitchellh/go-homedir v1.1.0 // indirect
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
-	go.yaml.in/yaml/v4 v4.0.0-rc.2 // indirect
+	go.yaml.in/yaml/v3 v3.0.6 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 	gopkg.in/warnings.v0 v0.1.2 // indirect
 )

@@ -225,7 +225,7 @@ implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
-.github/gate-policy.yml:1:1: warning: peer-witnesses: policy-broken`},
+.github/gate-policy.yml:2:1: warning: peer-witnesses: policy-broken`},
 		{Name: "empty, signed",
 			World: `policy: "\n"
 ` + base + signed,
@@ -255,7 +255,7 @@ implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
 			Want: `
 implementations/else.json:1:1: inconclusive: manifest-did: policy-unreadable
 implementations/else.json:1:1: inconclusive: domain-age: policy-unreadable
-.github/gate-policy.yml:1:1: warning: peer-witnesses: policy-broken`},
+.github/gate-policy.yml:2:1: warning: peer-witnesses: policy-broken`},
 		{Name: "proposed", World: base + proposed,
 			Want: `
 .github/gate-policy.yml: warning: append-only: governance

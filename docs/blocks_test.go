@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"

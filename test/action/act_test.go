@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // TestAct runs a job with the Action in it, made composite, by OAP_GATE_ACT, a binary of github.com/nektos/act.

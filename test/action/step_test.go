@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // image is the image to run. Where there is none, the binary runs in its place, with the same files and

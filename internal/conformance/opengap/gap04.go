@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 	"golang.org/x/mod/semver"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"

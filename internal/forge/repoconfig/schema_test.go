@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"

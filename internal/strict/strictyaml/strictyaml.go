@@ -1,7 +1,8 @@
 // Package strictyaml reads YAML the way a gate must: one meaning for each text, or an error with a position.
 //
 // It refuses what YAML readers disagree about or expand: duplicate and non-text keys, anchors, aliases, merge keys,
-// tags, more than one document, a byte order mark, text that is not UTF-8, deep nesting.
+// tags, more than one document, a byte order mark, text that is not UTF-8, deep nesting. It also refuses indentation
+// that YAML 1.2 does not allow and many readers accept.
 package strictyaml
 
 import (
@@ -9,12 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"strings"
 	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -49,15 +49,15 @@ func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) 
 		if errors.Is(err, io.EOF) {
 			return fault(0, 0, "file holds no YAML document")
 		}
-		line, message := syntax(err)
-		return fault(line, min(line, 1), "%s", message)
+		line, column, message := syntax(err)
+		return fault(line, column, "%s", message)
 	}
 	switch err := decoder.Decode(&more); {
 	case err == nil:
 		return fault(more.Line, more.Column, "a second YAML document starts here, only one is allowed")
 	case !errors.Is(err, io.EOF):
-		line, message := syntax(err)
-		return fault(line, min(line, 1), "%s", message)
+		line, column, message := syntax(err)
+		return fault(line, column, "%s", message)
 	}
 	if len(document.Content) != 1 {
 		return fault(0, 0, "file holds no YAML document")
@@ -66,19 +66,18 @@ func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) 
 	if n, message := check(root, 0); n != nil {
 		return fault(n.Line, n.Column, "%s", message)
 	}
+	if line, column, message := indented(root, strings.Split(string(data), "\n")); line > 0 {
+		return fault(line, column, "%s", message)
+	}
 	return root, nil
 }
 
-var lineOf = plain.Pattern(`^yaml: (?:line (\d+): )?`)
-
-func syntax(err error) (line int, message string) {
-	text := err.Error()
-	m := lineOf().FindStringSubmatch(text)
-	if m == nil {
-		return 0, text
+// syntax returns the position and the message of an error of the library.
+func syntax(err error) (line, column int, message string) {
+	if at, ok := errors.AsType[*yaml.LoadError](err); ok {
+		return at.Mark.Line, at.Mark.Column, at.Message
 	}
-	line, _ = strconv.Atoi(m[1])
-	return line, text[len(m[0]):]
+	return 0, 0, err.Error()
 }
 
 var plainTags = map[string]bool{
@@ -86,8 +85,12 @@ var plainTags = map[string]bool{
 	"!!timestamp": true,
 }
 
-// check gives the first node that has no one meaning, and why.
+// check returns the first node that does not have exactly one meaning, and why. The tag "!" of a scalar has one: the
+// scalar is a string.
 func check(n *yaml.Node, depth int) (*yaml.Node, string) {
+	if n.Tag == "!" && n.Kind == yaml.ScalarNode {
+		n.Tag = "!!str"
+	}
 	switch {
 	case depth > maxDepth:
 		return n, fmt.Sprintf("nested deeper than %d", maxDepth)

@@ -6,6 +6,9 @@ import (
 	"testing"
 )
 
+const lessIndented = "f.yml:2:1: the line continues the value of line 1 and is indented less than it; expected at " +
+	"least 1 space before it"
+
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"honest", "a: 1\non: {b: [x, true, ~]}\n", ""},
@@ -26,8 +29,37 @@ func TestParse(t *testing.T) {
 		{"sequence as key", "? [a]\n: 1\n", "f.yml:1:3: a key is not plain text"},
 		{"two documents", "a: 1\n---\nb: 2\n", "f.yml:2:1: a second YAML document starts here, only one is allowed"},
 		{"deep", strings.Repeat("[", 80) + strings.Repeat("]", 80), "f.yml:1:66: nested deeper than 64"},
-		{"syntax", "a: 1\nb: [\n", "f.yml:2:1: did not find expected node content"},
-		{"broken second document", "a: 1\n---\nb: [\n", "f.yml:3:1: did not find expected node content"},
+		{"syntax", "a: 1\nb: [\n", "f.yml:3:1: did not find expected node content"},
+		{"broken second document", "a: 1\n---\nb: [\n", "f.yml:4:1: did not find expected node content"},
+		{"tag of a sequence", "a: ! [1]\n", `f.yml:1:4: tag "!": tags and merge keys are not allowed`},
+		{"tag without a name", "a: ! 1\n", ""},
+
+		// Lines of a value need the indentation of YAML 1.2, which many readers do not ask for.
+		{"sequence", "a: [b,\nc]\n", lessIndented},
+		{"sequence in a sequence", "- - [b,\n  c]\n", strings.Replace(lessIndented, "1 space ", "3 spaces ", 1)},
+		{"mapping", "a: {b: 1,\nc: 2}\n", lessIndented},
+		{"a plain text inside", "a: [b\nc]\n", lessIndented},
+		{"a quoted text inside", "a: ['b\n# c']\n", lessIndented},
+		{"behind a quotation mark inside a text", "a: [b'c,\n'd']\n", lessIndented},
+		{"behind an escaped quotation mark", "a: [\"\\\"]\", ''']',\nb]\n", lessIndented},
+		{"behind a comment with a bracket", "a: [ # ]\nb]\n", lessIndented},
+		{"behind characters of several bytes", "äöü: [b,\nc]\n", lessIndented},
+		{"double quotes", "a: \"b\nc\"\n", lessIndented},
+		{"single quotes", "a: 'b\nc'\n", lessIndented},
+		{"a tab", "a: \"b\n\tc\"\n", lessIndented},
+		{"a tab in a sequence", "a: [\n\tb]\n", lessIndented},
+		{"a long blank line", "a: |\n   \n  b\n", "f.yml:3:3: did not find expected key"},
+		{"a long blank line before a comment", "a: >\n  \n # b\n",
+			"f.yml:2:1: the blank line has 2 spaces, and the first line of the text has 1 space; expected no more"},
+		{"one space", "a: [b,\n c]\nd: \"e\n f\"\ng: 'h\n i'\n", ""},
+		{"closing brackets", "a: [\n b\n]\nc: {\n  d: [\n  e\n]}\n", ""},
+		{"comments and blank lines", "a: [b,\n# c\n\n \n\t\n d]\n", ""},
+		{"a tab behind the space", "a: \"b\n \tc\"\n", ""},
+		{"the root", "[a,\nb, \"c\nd\"]\n", ""},
+		{"carriage returns", "a: [b,\r\n\r\n c]\r\nd: |\r\n \r\n e\r\n", ""},
+		{"blank lines of a text", "a: |\n\n  \n  b\n   \nc: >-\n\n d\n", ""},
+		{"a text of blank lines", "a: |\n   \nb: 1\n", ""},
+		{"indentation that is written", "a: |1\n   \n b\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			limit := 1 << 10

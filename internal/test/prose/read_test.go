@@ -17,7 +17,7 @@ import (
 	"testing"
 	"unicode"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // A text is one paragraph that a person reads, on a single line, without code and quotations.
