@@ -105,6 +105,19 @@ registrar's sponsorship of the domain name registration in the registry is
 currently set to expire.
 `
 
+// .hk writes the day first. Another line counts there as anywhere.
+func TestFromWHOISOfHongKong(t *testing.T) {
+	for _, test := range []struct{ lines, want string }{
+		{"Domain Name Commencement Date: 11-07-2017\n", "2017-07-11T23:59:59Z"},
+		{"Domain Name Commencement Date: 13-07-2017\n", "2017-07-13T23:59:59Z"},
+		{"Domain Name Commencement Date: 11-07-2017\nCreated: 2020-01-02\n", "2020-01-02T23:59:59Z"},
+		{"Domain Name Commencement Date: 11/07/2017\n", "2017-11-07T23:59:59Z"},
+	} {
+		got, err := FromWHOIS("example.hk", []byte("Domain Name: EXAMPLE.HK\n"+test.lines))
+		expect(t, got, err, test.want, nil)
+	}
+}
+
 func TestFromWHOIS(t *testing.T) {
 	edit := func(old, new string) string { return strings.Replace(whoisReply, old, new, 1) }
 	tests := []struct {
@@ -119,6 +132,8 @@ func TestFromWHOIS(t *testing.T) {
 			"1990-01-01\nCreation Date: 2026-05-01T00:00:00Z\n", "2026-05-01T00:00:00Z", nil},
 		{"future", edit("1995-08", "2099-08"), "2099-08-14T04:00:00Z", nil},
 
+		{"two readings, the later one", "Domain Name: example.com\nRegistered: 11-07-2017\n",
+			"2017-11-07T23:59:59Z", nil},
 		{"contact that is newer", whoisReply + "\nnic-hdl: X1\nperson: X\ncreated: 2026-05-01\n",
 			"1995-08-14T04:00:00Z", nil},
 		{"contact that is newer, under a comment", "% rights\n\ndomain: example.com\ncreated: 1995-08-14\n\n" +

@@ -20,8 +20,8 @@ const maxLines = 2000
 
 // FromWHOIS reads the creation date from a WHOIS reply (RFC 3912 defines no form). Only the domain's own block counts,
 // not when a contact or a name server was created. The latest of several creation dates counts, because the registrant
-// may write lines of a reply; for the same reason the later reading of a date such as 03/04/2026 counts. A date without
-// a zone is in UTC, one without a time is the end of that day.
+// may write lines of a reply; for the same reason the later reading of a date such as 03/04/2026 counts, but .hk
+// writes the day first. A date without a zone is in UTC, one without a time is the end of that day.
 //
 // domain is a name as Host spells it. The error wraps ErrUnreadable (over MaxWHOIS or 2,000 lines, or not a WHOIS
 // record), ErrLimited, ErrNoRegistration, ErrOtherDomain, ErrNoDate or ErrDate. A creation date that cannot be read may
@@ -40,7 +40,7 @@ func FromWHOIS(domain string, body []byte) (Registration, error) {
 	if err := sameDomain(domain, record, lines); err != nil {
 		return Registration{}, fmt.Errorf("reading WHOIS reply: %w", err)
 	}
-	at, err := lastCreation(record, lines, others(text))
+	at, err := lastCreation(record, lines, others(text), strings.HasSuffix(domain, ".hk"))
 	if err != nil {
 		return Registration{}, fmt.Errorf("reading WHOIS reply: %w", err)
 	}
@@ -205,8 +205,9 @@ var creationKeys = map[string]bool{
 	"record created on": true, "domain registered": true,
 }
 
-// lastCreation returns the latest creation date of the domain among lines, ignoring those in others.
-func lastCreation(record *whoisparser.Domain, lines []field, others map[field]bool) (time.Time, error) {
+// lastCreation returns the latest creation date of the domain among lines, ignoring those in others. dayFirst means
+// that the registry writes 02-01-2006, so that such a date has no second reading.
+func lastCreation(record *whoisparser.Domain, lines []field, others map[field]bool, dayFirst bool) (time.Time, error) {
 	var dates []string
 	for _, f := range lines {
 		// .gg prints the day on which the fee is due in the same place.
@@ -220,6 +221,9 @@ func lastCreation(record *whoisparser.Domain, lines []field, others map[field]bo
 	var last time.Time
 	for _, date := range dates {
 		at, ok := parseDate(date)
+		if day, err := time.Parse("02-01-2006", date); dayFirst && err == nil {
+			at, ok = day.Add(24*time.Hour-time.Second), true
+		}
 		if !ok || !plausible(at) {
 			return time.Time{}, fmt.Errorf("creation date is %q: %w", date, ErrDate)
 		}
