@@ -3,6 +3,7 @@ package docs_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,13 +37,55 @@ func run(t *testing.T, status int, args ...string) []byte {
 	return out.Bytes()
 }
 
+// reports are what a policy or a program may read, each with the exit status of the run; only the first is a yes. The
+// bytes are of real runs.
+func reports(t *testing.T) (all []runOf, clone string) {
+	t.Helper()
+	w, err := fixture.Build(t.TempDir(),
+		[]byte("base: [{listing: nova, level: L2}, {listing: low, not_after: '+3d'}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	verify := func(status int, args ...string) []byte {
+		return run(t, status, slices.Concat([]string{"verify", "--format", "json", "--at",
+			fixture.Clock.Format("2006-01-02T15:04:05Z")}, args, w.WebArgs())...)
+	}
+	flags := []string{"--registry", w.Repo.Dir, "--rev", "main"}
+	accepted := verify(0, slices.Concat(flags, []string{"https://nova.example"})...)
+	refused := verify(1, slices.Concat(flags, []string{"https://gone.example"})...)
+	short := verify(0, slices.Concat(flags, []string{"https://low.example"})...)
+	unlooked := verify(0, "https://nova.example", "--without-registry")
+	// What a test must assume, a live run does not.
+	live := regexp.MustCompile(`"assumed": \[[^\]]*\]`).ReplaceAll(accepted, []byte(`"assumed": []`))
+	return []runOf{
+		{"accepted", live, 0}, {"refused", refused, 1},
+		{"error", verify(2, slices.Concat(flags, []string{"--", "--offline"})...), 2}, {"empty", nil, 0},
+		{"two", slices.Concat(live, live), 0}, {"short", short, 0}, {"unlooked", unlooked, 0},
+	}, w.Repo.Dir
+}
+
+// runOf is the output of a run of verify.
+type runOf struct {
+	name   string
+	out    []byte
+	status int
+}
+
+// examples returns the blocks of verify.md that follow a mark, by the name in it.
+func examples(t *testing.T, mark string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, m := range regexp.MustCompile("(?s)<!-- "+mark+": (\\S+) -->\n```\\S+\n(.*?)```").FindAllStringSubmatch(
+		page(t, "verify.md"), -1) {
+		found[m[1]] = m[2]
+	}
+	return found
+}
+
 // TestPolicies asks the questions of verify.md of real reports.
 func TestPolicies(t *testing.T) {
-	policies := map[string]string{}
-	for _, m := range regexp.MustCompile("(?s)<!-- policy: (\\S+) -->\n```jq\n(.*?)```").FindAllStringSubmatch(page(t,
-		"verify.md"), -1) {
-		policies[m[1]] = m[2]
-	}
+	policies := examples(t, "policy")
 	if len(policies) != 3 {
 		t.Fatalf("%d policies, want 3", len(policies))
 	}
@@ -50,47 +93,17 @@ func TestPolicies(t *testing.T) {
 	if err != nil {
 		t.Skip("jq is not installed: THE POLICIES OF docs/verify.md WERE NOT RUN")
 	}
-	w, err := fixture.Build(t.TempDir(),
-		[]byte("base: [{listing: nova, level: L2}, {listing: low, not_after: '+3d'}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	verify := func(status int, args ...string) []byte {
-		return run(t, status, slices.Concat([]string{"verify", "--format", "json", "--at",
-			fixture.Clock.Format("2006-01-02T15:04:05Z")}, args, w.WebArgs())...)
-	}
-	clone := []string{"--registry", w.Repo.Dir, "--rev", "main"}
-	listed := verify(0, slices.Concat([]string{"https://nova.example"}, clone)...)
-	low := verify(0, slices.Concat([]string{"https://low.example"}, clone)...)
-	alone := verify(0, "https://nova.example", "--without-registry")
-	gone := verify(1, "https://gone.example")
-	both := verify(0, slices.Concat([]string{"https://nova.example", "https://low.example"}, clone)...)
-	mixed := verify(1, slices.Concat([]string{"https://nova.example", "https://gone.example"}, clone)...)
-	// What a test must assume, a live run does not.
-	full := regexp.MustCompile(`"assumed": \[[^\]]*\]`).ReplaceAll(listed, []byte(`"assumed": []`))
-	for _, c := range []struct {
-		policy string
-		report []byte
-		status int // of jq -e
-		want   string
-	}{
-		{"engage", listed, 0, "true"}, {"engage", both, 0, "true"}, {"engage", alone, 1, "false"},
-		{"engage", gone, 1, "false"}, {"engage", mixed, 1, "false"}, {"engage", nil, 1, "false"},
-		{"payments", full, 0, "true"}, {"payments", listed, 1, "false"}, {"payments", low, 1, "false"},
-		{"payments", gone, 1, "false"}, {"payments", slices.Concat(full, listed), 1, "false"},
-		{"payments", nil, 1, "false"},
-		{"listing", listed, 0,
-			`{"target":"https://nova.example","levels":["L2"],"until":"2026-08-20T12:00:00Z","missing":[],"why":[],"later":[]}`},
-		{"listing", nil, 5, "jq: error (at <stdin>:0): no report"},
-	} {
-		ask := exec.CommandContext(t.Context(), jq, "-e", "-s", "-c", policies[c.policy])
-		ask.Stdin = bytes.NewReader(c.report)
-		out, err := ask.CombinedOutput()
-		status := ask.ProcessState.ExitCode()
-		if got := strings.TrimSpace(string(out)); status != c.status || got != c.want {
-			t.Errorf("%s: %v %s, want %s and the exit status %d, of\n%.1500s", c.policy, err, got, c.want, c.status,
-				c.report)
+	all, _ := reports(t)
+	for policy, text := range policies {
+		for _, r := range all {
+			ask := exec.CommandContext(t.Context(), jq, "-e", "-s", "-c", text)
+			ask.Stdin = bytes.NewReader(r.out)
+			out, _ := ask.CombinedOutput()
+			yes := r.name == "accepted" || r.name == "short" && policy != "payments" ||
+				r.name == "unlooked" && policy == "listing"
+			if status := ask.ProcessState.ExitCode(); (status == 0) != yes {
+				t.Errorf("%s of %s: exit status %d\n%s", policy, r.name, status, out)
+			}
 		}
 	}
 }
@@ -98,7 +111,7 @@ func TestPolicies(t *testing.T) {
 // TestForeignTargets holds that the page's examples put -- before a target that someone else wrote.
 func TestForeignTargets(t *testing.T) {
 	text := page(t, "verify.md")
-	for _, call := range []string{`--format json -- "$TARGET" | jq -e -s`, `"--format", "json", "--", target)`} {
+	for _, call := range []string{`--format json -- "$TARGET" | jq -e -s`, `"--format", "json", "--", target).Output()`} {
 		if !strings.Contains(text, call) {
 			t.Errorf("the page does not show %s", call)
 		}
@@ -114,41 +127,85 @@ func TestForeignTargets(t *testing.T) {
 	}
 }
 
-// TestProgram compiles the program of verify.md, which calls this one.
-func TestProgram(t *testing.T) {
-	m := regexp.MustCompile("(?s)<!-- program -->\n```go\n(.*?)```").FindStringSubmatch(page(t, "verify.md"))
-	if m == nil {
-		t.Fatal("the page shows no program")
+// TestPrograms runs the programs of verify.md: only the accepted report makes one engage.
+func TestPrograms(t *testing.T) {
+	sources := examples(t, "program")
+	if len(sources) != 4 {
+		t.Fatalf("%d programs, want 4", len(sources))
 	}
+	all, clone := reports(t)
+	all = append(all, runOf{"disagrees", all[0].out, 1}, runOf{"disagrees too", all[1].out, 0})
 	dir := t.TempDir()
-	source := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(source, []byte(m[1]), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	caller := filepath.Join(dir, "caller")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", caller, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	output, arguments := filepath.Join(dir, "output"), filepath.Join(dir, "arguments")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(self, filepath.Join(dir, "oap-gate")); err != nil { // see TestMain
+	real, recorded, none := filepath.Join(dir, "real"), filepath.Join(dir, "recorded"), filepath.Join(dir, "none")
+	for _, d := range []string{real, recorded, none} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(self, filepath.Join(real, "oap-gate")); err != nil { // see TestMain
 		t.Fatal(err)
 	}
-	w, err := fixture.Build(t.TempDir(), []byte("base: [{listing: nova}]\n"))
-	if err != nil {
+	if err := os.WriteFile(filepath.Join(recorded, "oap-gate"), []byte("#!/bin/sh\n"+
+		"printf '%s\\n' \"$@\" >\"$ARGUMENTS\"\ncat \"$OUTPUT\"\nexit \"$STATUS\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
-	// A target that is not there: nothing of the test's web reaches the program.
-	call := exec.CommandContext(t.Context(), caller, "https://127.0.0.1", w.Repo.Dir)
-	call.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "GITHUB_ACTIONS=",
-		"OAP_GATE_OF_THE_DOCS=1")
-	out, err := call.CombinedOutput()
-	if err != nil || !strings.HasPrefix(string(out), "fail [] [manifest: ") || !strings.HasSuffix(string(out),
-		"<nil>\n") {
-		t.Errorf("%v\n%s", err, out)
+	for name, text := range sources {
+		if lines := strings.Count(text, "\n"); lines > 25 {
+			t.Errorf("%s has %d lines, want at most 25", name, lines)
+		}
+		source := filepath.Join(dir, "main."+name)
+		if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var command []string
+		switch name {
+		case "go":
+			command = []string{filepath.Join(dir, "engage")}
+			if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command[0], source).
+				CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		default:
+			program := map[string]string{"py": "python3", "js": "node", "sh": "sh"}[name]
+			found, err := exec.LookPath(program)
+			if err != nil {
+				t.Logf("%s is not installed: THE PROGRAM OF docs/verify.md WAS NOT RUN", program)
+				continue
+			}
+			command = []string{found, source}
+		}
+		engages := func(what, gate, target string, status int, want bool) {
+			call := exec.CommandContext(t.Context(), command[0], append(command[1:], target, clone)...)
+			call.Env = append(os.Environ(), "PATH="+gate+string(os.PathListSeparator)+os.Getenv("PATH"),
+				"GITHUB_ACTIONS=", "OAP_GATE_OF_THE_DOCS=1", "OUTPUT="+output, "ARGUMENTS="+arguments,
+				fmt.Sprintf("STATUS=%d", status))
+			var out, complaint bytes.Buffer
+			call.Stdout, call.Stderr = &out, &complaint
+			err := call.Run()
+			if yes := err == nil && out.String() == "engage "+target+"\n"; yes != want ||
+				!want && (call.ProcessState.ExitCode() != 1 || out.Len() > 0) {
+				t.Errorf("%s, %s: %v\n%s%s", name, what, err, &out, &complaint)
+			}
+		}
+		for i, r := range all {
+			if err := os.WriteFile(output, r.out, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			yes := i == 0 || r.name == "short" || r.name == "unlooked"
+			engages(r.name, recorded, "https://nova.example", r.status, yes)
+			given, err := os.ReadFile(arguments)
+			if want := "verify\n--registry\n" + clone + "\n--format\njson\n--\nhttps://nova.example\n"; err != nil ||
+				string(given) != want {
+				t.Errorf("%s calls oap-gate with %q, want %q", name, given, want)
+			}
+		}
+		engages("a target that looks like a flag", real, "--without-registry", 0, false)
+		engages("a command that does not exist", none, "https://nova.example", 0, false)
 	}
 }
 
