@@ -227,7 +227,7 @@ func topics() []topic {
 		{"environment", "the environment variables that the program reads", environmentTopic},
 		{"exit-status", "what the exit status of each command means", exitTopic},
 		{"formats", "the formats of stdout and of --report", "The formats of --format and --report FORMAT=FILE:\n\n  " +
-			hang(strings.Join(report.Formats, ", "), 2, helpColumns) + formatsTopic},
+			hang(strings.Join(report.Formats, ", "), 2, helpColumns) + "\n\n" + report.About() + formatsTopic},
 		{"targets", "what verify, new and key show take as a TARGET", targetsTopic},
 	}
 }
@@ -283,20 +283,7 @@ Other commands:
 
 A panic is a bug: it prints one line with the version and exits 2.`
 
-const formatsTopic = `
-
-  text         for people: findings, a table, the verdict in the last line
-  json         all members: oap-gate schema report; of verify:
-               oap-gate schema verification-report
-  github       the same as text, with annotations of a GitHub workflow
-  markdown     for a pull request or a job summary
-  sarif        for code scanning
-  junit        for a test dashboard
-  html         one page without scripts and without foreign resources
-  prometheus   metrics of an audit
-  checklist    what people must attest, of conformance oasis
-  aaep         the report of AAEP, of conformance aaep
-  vsa          a signed Verification Summary Attestation, of verify
+const formatsTopic = `  vsa          a signed Verification Summary Attestation, of verify
 
 --format takes text, json and github; in a workflow the default is github.
 --report takes all of them, once per FILE; - is stdout, for one format.

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -77,6 +78,17 @@ func TestReadme(t *testing.T) {
 			text = job.ReplaceAllString(text, "${1}"+strings.Join(row.Checks, ","))
 		}
 		return text
+	})
+}
+
+// TestReadmeFormats compares the formats that action.yml and docs/action.md list with those of package report.
+func TestReadmeFormats(t *testing.T) {
+	formats := strings.Join(report.Formats, ", ")
+	follows(t, "action.yml", func(text string) string {
+		return between(t, text, "line breaks; the formats are ", ".\n", formats)
+	})
+	follows(t, "docs/action.md", func(text string) string {
+		return between(t, text, "`FORMAT=FILE`, by commas or lines; ", "; no file in a data", formats)
 	})
 }
 

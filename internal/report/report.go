@@ -37,20 +37,31 @@ type Options struct {
 	Attempt *Attempt
 }
 
+// writers lists the formats. Help, action.yml and docs/action.md follow from it.
 var writers = []struct {
 	format string
+	about  string // what help formats says of it
 	write  func(*bufio.Writer, *Counted, Options) error
 }{
-	{"text", writeText},
-	{"json", writeJSON},
-	{"github", writeGitHub},
-	{"markdown", writeMarkdown},
-	{"sarif", writeSARIF},
-	{"junit", writeJUnit},
-	{"html", writeHTML},
-	{"prometheus", writePrometheus},
-	{"checklist", writeChecklist},
-	{"aaep", writeAAEP},
+	{"text", "for people: findings, a table, the verdict in the last line", writeText},
+	{"json", "all members: oap-gate schema report; of verify:\noap-gate schema verification-report", writeJSON},
+	{"github", "the same as text, with annotations of a GitHub workflow", writeGitHub},
+	{"markdown", "for a pull request or a job summary", writeMarkdown},
+	{"sarif", "for code scanning", writeSARIF},
+	{"junit", "for a test dashboard", writeJUnit},
+	{"html", "one page without scripts and without foreign resources", writeHTML},
+	{"prometheus", "metrics of an audit", writePrometheus},
+	{"checklist", "what people must attest, of conformance oasis", writeChecklist},
+	{"aaep", "the report of AAEP, of conformance aaep", writeAAEP},
+}
+
+// About returns a line for each format, with what it is for.
+func About() string {
+	var b strings.Builder
+	for _, w := range writers {
+		fmt.Fprintf(&b, "  %-12s %s\n", w.format, strings.ReplaceAll(w.about, "\n", "\n"+strings.Repeat(" ", 15)))
+	}
+	return b.String()
 }
 
 // Formats are the names that Write knows.
