@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+)
+
+// TestEveryCommand checks that each command has an example, a script that runs it, and a page that shows it.
+func TestEveryCommand(t *testing.T) {
+	scripts := textOf(t, "../../testdata/script/*.txtar")
+	pages := textOf(t, "../../docs/*.md") + textOf(t, "../../README.md")
+	checked := 0
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Runnable() && c.HasParent() && !c.HasSubCommands() && !strings.Contains(c.CommandPath(), " help") &&
+			!strings.Contains(c.CommandPath(), " completion") { // which cobra adds
+			checked++
+			for _, lack := range lacks(c, scripts, pages) {
+				t.Errorf("%s has no %s", c.CommandPath(), lack)
+			}
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(Command(frame.IO{}))
+	if checked < 20 {
+		t.Errorf("%d commands were checked; expected all", checked)
+	}
+}
+
+// TestLackIsNoticed checks that a command without a script, an example or a page is noticed.
+func TestLackIsNoticed(t *testing.T) {
+	root := &cobra.Command{Use: "oap-gate"}
+	greet := &cobra.Command{Use: "greet", Run: func(*cobra.Command, []string) {}}
+	root.AddCommand(greet)
+	for _, c := range []struct{ example, scripts, pages, want string }{
+		{"  oap-gate greet", "oap greet\n", "`oap-gate greet`\n", ""},
+		{"  oap-gate greet", "exec oap-gate greet --x\n", "    oap-gate greet\n", ""},
+		{"", "oap 1 greet\n", "`greet`\n", "example"},
+		{"  oap-gate meet", "oap 1 greet\n", "`greet`\n", "example"},
+		{"  oap-gate greet", "oap greeting\n", "oap-gate greet\n", "script in testdata/script"},
+		{"  oap-gate greet", "oap greet\n", "oap-gate greeting\n", "page in docs"},
+	} {
+		greet.Example = c.example
+		if got := strings.Join(lacks(greet, c.scripts, c.pages), ", "); got != c.want {
+			t.Errorf("%q: got %q, want %q", c, got, c.want)
+		}
+	}
+}
+
+// lacks returns what a command does not have of an example, a script and a page.
+func lacks(c *cobra.Command, scripts, pages string) (all []string) {
+	words := regexp.QuoteMeta(strings.TrimPrefix(c.CommandPath(), "oap-gate "))
+	if !regexp.MustCompile(`oap-gate ` + words + `\b`).MatchString(c.Example) {
+		all = append(all, "example")
+	}
+	// The scripts' own commands run the program as well.
+	ran := `(?m)^[!?]? *(exec oap-gate|oap( \d)?|(run|record)( \d)?) ` + words + `( |$)|^` + words + ` \d`
+	if !regexp.MustCompile(ran).MatchString(scripts) && words != "check" { // which "gate" runs
+		all = append(all, "script in testdata/script")
+	}
+	if !regexp.MustCompile("(?m)(oap-gate |`)" + words + "( |`|$)").MatchString(pages) {
+		all = append(all, "page in docs")
+	}
+	return all
+}
+
+// textOf returns the texts of the files of a pattern.
+func textOf(t *testing.T, pattern string) string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(text)
+	}
+	return b.String()
+}
