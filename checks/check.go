@@ -1,12 +1,15 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -220,6 +223,51 @@ func report(o *verdict.Outcome, s *Subject, pointer string, state evidence.State
 		o.Doubtf(s, pointer, code, "%s", message).WithFix("try again; nothing was decided")
 	}
 	return true
+}
+
+// didFix returns the fix of a new listing whose tool_did is not the one that Manifest and Receipt both name: theirs.
+// Else it returns otherwise.
+func (s *Subject) didFix(otherwise string) string {
+	m, r := s.Facts.Manifest, s.Facts.Receipt
+	if !s.Added() || m.State != evidence.Obtained || r.State != evidence.Obtained {
+		return otherwise
+	}
+	d, err := did.Parse(m.Value.ToolDID)
+	if err != nil || !did.Same(m.Value.ToolDID, r.Value.ImplementationDID) ||
+		did.Same(m.Value.ToolDID, s.Listing.ToolDID) {
+		return otherwise
+	}
+	return fmt.Sprintf("set tool_did to %q, as Manifest and Receipt say", d.Spelling())
+}
+
+// documentFix returns the fix of a document that could not be fetched from the URL of a member, else otherwise.
+func (s *Subject) documentFix(member, text, code string, from []evidence.Observation, most int64,
+	otherwise string) string {
+	u, err := url.Parse(text)
+	if err != nil || len(from) == 0 {
+		return otherwise
+	}
+	last := from[len(from)-1]
+	switch code {
+	case evidence.CodeScheme:
+		if strings.EqualFold(u.Scheme, "http") {
+			return fmt.Sprintf("set %s to %q", member, "https"+text[len("http"):])
+		}
+	case evidence.CodeTLS:
+		return "install a certificate of a public authority; to try it locally add --ca-cert FILE"
+	case evidence.CodeNoHost:
+		return fmt.Sprintf("create a DNS record for %s, or correct %s", u.Hostname(), member)
+	case evidence.CodeTooLarge:
+		if most%(1<<20) == 0 {
+			return fmt.Sprintf("serve at most %d MiB", most>>20)
+		}
+		return fmt.Sprintf("serve at most %d KiB", most>>10)
+	case evidence.CodeHTTPStatus:
+		if last.State == evidence.Absent {
+			return fmt.Sprintf("serve %s with status 200 (it answers %d)", cmp.Or(u.EscapedPath(), "/"), last.Status)
+		}
+	}
+	return otherwise
 }
 
 // located puts in front of a message the URL that answered so, unless it begins with it. A decoder's message

@@ -20,6 +20,7 @@ var didResolution = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.DIDDocument,
 	Reads: []string{"/tool_did"},
+	Uses:  []evidence.Kind{evidence.Manifest, evidence.ReceiptText, evidence.Receipt},
 	After: wellFormed,
 	Run:   runDIDResolution,
 	Codes: slices.Concat([]Code{
@@ -36,6 +37,14 @@ func runDIDResolution(s *Subject) (verdict.Outcome, error) {
 	message, fix := s.Listing.ToolDID+": "+located(d.From, d.Message),
 		"serve the DID Document with status 200 over https: its id is "+s.Listing.ToolDID+
 			", with at least one Ed25519 key and no private key"
+	if parsed, err := did.Parse(s.Listing.ToolDID); err == nil && d.State == evidence.Invalid &&
+		parsed.Spelling() != s.Listing.ToolDID {
+		return deferTo(s, layout.ID, "/tool_did", "did-spelling", message), nil
+	}
+	if len(d.From) > 0 {
+		fix = s.documentFix("tool_did", d.From[0].Target, d.Code, d.From, evidence.MaxDIDDocument, fix)
+	}
+	fix = s.didFix(fix)
 	switch d.Code {
 	case evidence.CodeDIDSyntax:
 		message, fix = d.Message, "use a did:web with a DNS name, such as did:web:agent.example, or the did:key of an "+

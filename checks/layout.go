@@ -126,6 +126,9 @@ func place(s *Subject, right string) []verdict.Finding {
 		f.Pos = err.Pos
 		f.WithFix("the file must be one strict JSON text: UTF-8 without byte order mark, no member twice, at " +
 			"most 64 KiB")
+		if strings.HasSuffix(err.Message, "is a merge conflict marker") {
+			f.WithFix("resolve the conflict, then git add %s", plain.ShellWord(s.Path))
+		}
 		return out.Findings
 	}
 	root := s.Record.Document.Root

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 	if !did.Same(m.ToolDID, l.ToolDID) {
 		out.Errorf(s, "/tool_did", "manifest-did-differs",
 			"the Manifest's tool.did is %q, the listing's tool_did is %q", m.ToolDID, l.ToolDID).
-			WithFix("set tool.did in the Manifest to %q", l.ToolDID)
+			WithFix("%s", s.didFix(fmt.Sprintf("set tool.did in the Manifest to %q", l.ToolDID)))
 	}
 	if m.ReceiptURI != "" && m.ReceiptURI != l.ReceiptURI && m.OtherURI == "" {
 		_, name := m.ReceiptMember()

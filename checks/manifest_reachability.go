@@ -27,8 +27,12 @@ var manifestReachability = &Check{
 func runManifestReachability(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	m := s.Facts.Manifest
-	if !report(&out, s, "/manifest_uri", m.State, m.Code, located(m.From, m.Message),
-		"serve the Manifest as strict JSON with status 200 over https, at most 1 MiB, within 10 seconds") {
+	fix := s.documentFix("manifest_uri", s.Listing.ManifestURI, m.Code, m.From, evidence.MaxManifest,
+		"serve the Manifest as strict JSON with status 200 over https, at most 1 MiB, within 10 seconds")
+	if m.Code == evidence.CodeHTTPStatus && m.State == evidence.Absent {
+		fix += "; if the Manifest has another URL: oap-gate new SLUG URL"
+	}
+	if !report(&out, s, "/manifest_uri", m.State, m.Code, located(m.From, m.Message), fix) {
 		out.Verified = "served with status 200"
 	}
 	return out.OrPass(), nil

@@ -27,6 +27,7 @@ var receiptClaims = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.Receipt,
 	Needs: needs(evidence.ReceiptText),
+	Uses:  []evidence.Kind{evidence.Manifest},
 	Reads: []string{"/tool_did", "/conformance_level"},
 	After: wellFormed,
 	Run:   runReceiptClaims,
@@ -81,7 +82,7 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 	if !did.Same(r.ImplementationDID, l.ToolDID) {
 		out.Errorf(s, "/tool_did", ReceiptDIDDiffers,
 			"the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
-			WithFix("list the Receipt that was issued for %s", l.ToolDID)
+			WithFix("%s", s.didFix("list the Receipt that was issued for "+l.ToolDID))
 	}
 	signedName(&out, s, r)
 	out.Move(s, at, ReceiptSuite(r, TrustedSuites, verdict.Warning))
@@ -119,7 +120,7 @@ func signedName(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	f := o.Add(s, severity, "/name", "name-not-signed",
 		"name is %q; expected the Receipt's implementation.name %q", now, plain.Cut(signed, 200))
 	if n := utf8.RuneCountInString(signed); n < minName || n > maxName {
-		f.WithFix("sign a Receipt with a name of %d to %d characters", minName, maxName)
+		f.WithFix("%s", nameFix)
 		return
 	}
 	f.WithFix("set name to %q, or sign a Receipt with the name %q", signed, now)

@@ -55,10 +55,10 @@ func TestReceiptClaims(t *testing.T) {
 		{Name: "name of one letter",
 			World: `pr: [{listing: nova, receipt: {set: {/implementation/name: N}}}]`,
 			Want:  `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`,
-			Says:  []string{`fix: sign a Receipt with a name of 2 to 80 characters`}},
+			Says:  []string{`fix: sign a Receipt whose implementation.name has 2 to 80 characters`}},
 		{Name: "empty name", World: `pr: [{listing: nova, receipt: {set: {/implementation/name: ""}}}]`,
 			Want: `implementations/nova.json:3:3: error: receipt-claims: name-not-signed`,
-			Says: []string{`fix: sign a Receipt with a name of 2 to 80 characters`}},
+			Says: []string{`fix: sign a Receipt whose implementation.name has 2 to 80 characters`}},
 		{Name: "no name", World: `pr: [{listing: nova, receipt: {delete: [/implementation/name]}}]`,
 			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
 		// a name that the schema refuses is not refused twice

@@ -55,7 +55,8 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	if !now.Before(l.Expires) {
 		out.Errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now),
 			plain.Span(now.Sub(l.Expires))).
-			WithFix("sign a new Receipt; its expires_at must be after %s", stamp(now)).Rests(verdict.Lapsed)
+			WithFix("sign a new Receipt (validity.not_after after %s), publish it, then %s", stamp(now), s.again()).
+			Rests(verdict.Lapsed)
 	}
 	if d := l.Expires.Sub(l.Issued).Truncate(time.Millisecond); d > Window {
 		out.Errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most %s is allowed",
@@ -70,7 +71,8 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	if l.Issued.After(now.Add(Skew)) {
 		out.Errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, it is %s; at most %s ahead is allowed",
 			stamp(l.Issued), stamp(now), plain.Span(Skew)).
-			WithFix("wait until issued_at, or issue the Receipt anew").Until(l.Issued)
+			WithFix("wait until %s, or set this machine's clock (it reads %s)", stamp(l.Issued), stamp(now)).
+			Until(l.Issued)
 	}
 	if s.Run.Offline {
 		out.Verified = "signed dates not judged: offline"
@@ -87,6 +89,14 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 		out.Verified = plain.Span(l.Expires.Sub(now)) + " left"
 	}
 	return out.OrPass(), nil
+}
+
+// again returns the command that lists a new Receipt of the listing.
+func (s *Subject) again() string {
+	if s.Added() {
+		return "oap-gate check --worktree --fix"
+	}
+	return "oap-gate renew " + plain.ShellWord(s.Listing.Slug)
 }
 
 // signedDates holds the listing's dates against those that the Receipt signs.
@@ -108,7 +118,12 @@ func signedDates(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	}
 	long := slices.IndexFunc(o.Findings, func(f verdict.Finding) bool { return f.Code == "window-too-long" })
 	if long >= 0 {
-		o.Findings[long].WithFix("set expires_at to %s, the date that the Receipt signs", stamp(want))
+		if s.Run.Now.Before(want) {
+			o.Findings[long].WithFix("set expires_at to %s, the date that the Receipt signs", stamp(want))
+		} else {
+			o.Findings[long].WithFix("sign a new Receipt: its latest possible expires_at, %s, is in the past",
+				stamp(want))
+		}
 	}
 	if unsigned {
 		o.Errorf(s, "/issued_at", "issued-not-signed", "issued_at is %s, the Receipt's validity.not_before is %s",

@@ -45,7 +45,7 @@ var revocations = &Check{
 		{"revoked-before-issue", "revoked_at is before the revoked listing was issued",
 			"set it to the time of the revocation"},
 		{"revocation-is-receipt", "the revocation has members of a Receipt, so that one signature may serve for both",
-			"leave them out and sign anew"},
+			"remove them, and sign again"},
 		{"no-such-reason", "reason is none that the standard knows", "use one of " + strings.Join(Reasons, ", ")},
 		{"witness-not-counted", "a witness of the revocation does not count",
 			"have a listed, independent witness sign"},

@@ -7,11 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -137,7 +141,8 @@ func (s *Schemas) violations(sub *Subject) []verdict.Finding {
 			f.Message = strings.TrimPrefix(f.Pointer, "/") + ": " + f.Message
 		}
 		if f.Fix == "" {
-			f.WithFix("correct it; %s shows what is allowed", s.source[sub.Kind])
+			f.WithFix("set %s to a value that %s allows", cmp.Or(strings.TrimPrefix(f.Pointer, "/"), "the record"),
+				s.source[sub.Kind])
 		}
 	}
 	for _, name := range times[sub.Kind] {
@@ -331,7 +336,7 @@ func schemaFix(s *Subject, judge *jsonschema.Schema, v jsonschema.Violation) str
 	root, _ := s.Record.Document.Root.(map[string]any)
 	name := strings.TrimPrefix(v.Pointer, "/")
 	if v.Keyword == "required" && v.Pointer == "" {
-		return requiredFix(root, judge, v.Message)
+		return requiredFix(s, root, judge, v.Message)
 	}
 	if strings.Contains(name, "/") { // below a member: jurisdictions/0
 		return ""
@@ -339,24 +344,45 @@ func schemaFix(s *Subject, judge *jsonschema.Schema, v jsonschema.Violation) str
 	text, _ := root[name].(string)
 	switch {
 	case v.Keyword == "additionalProperties":
-		if like := nearest(name, without(judge.Members(), root)); like != "" {
-			return fmt.Sprintf("did you mean %q? rename the member", like)
+		like := nearest(name, without(judge.Members(), root))
+		if like != "" && plain.Distance([]rune(name), []rune(like), 2) <= 2 {
+			return fmt.Sprintf("rename %q to %q", name, like)
 		}
-		return "leave it out; the members are " + plain.Cut(strings.Join(judge.Members(), ", "), 400)
+		return fmt.Sprintf("remove %q", plain.Cut(name, 80))
 	case name == "conformance_level":
 		return `use one of "L0", "L1", "L1-NC", "L2", "L3", "L3-NC", "L4", "L5", "L5-FINANCE", "L5-ORG"`
 	case slices.Contains(times[s.Kind], name):
 		return `write it like "2026-05-04T08:00:00Z"`
-	case strings.HasSuffix(name, "_sha256") && len(text) == 64 && strings.Trim(text, "0123456789abcdefABCDEF") == "":
-		return fmt.Sprintf("set %s to %q: lower case", name, strings.ToLower(text))
+	case strings.HasSuffix(name, "_sha256") && Respelled(text) != "":
+		return fmt.Sprintf("set %s to %q", name, Respelled(text))
+	case v.Keyword == "type" && text != "" && strings.Contains(v.Message, "array"):
+		return fmt.Sprintf("set %s to [%q]", name, text)
+	case v.Keyword == "format" && strings.Contains(v.Message, "email"):
+		return fmt.Sprintf("set %s to an e-mail address (the schema's format is email)", name)
+	case name == "name" && s.Kind == registry.KindListing && (v.Keyword == "minLength" || v.Keyword == "maxLength"):
+		return nameFix
 	case v.Keyword == "type" && (text == "true" || text == "false") && strings.Contains(v.Message, "boolean"):
 		return fmt.Sprintf("set %s to %s, without quotes", name, text)
 	}
 	return ""
 }
 
-// requiredFix names the member that may be meant for the one that is missing, which the message quotes.
-func requiredFix(root map[string]any, judge *jsonschema.Schema, message string) string {
+// nameFix is the fix of a name that no listing can have.
+var nameFix = fmt.Sprintf("sign a Receipt whose implementation.name has %d to %d characters", minName, maxName)
+
+// Respelled returns the SHA-256 that a text spells with upper-case digits or with the prefix sha256:; empty if it does
+// not.
+func Respelled(text string) string {
+	lower := strings.TrimPrefix(strings.ToLower(text), "sha256:")
+	if lower == text || !plain.IsSHA256(lower) {
+		return ""
+	}
+	return lower
+}
+
+// requiredFix says which member to add, and with which value if the record says it, or which one to rename to the
+// member that is missing, which the message quotes.
+func requiredFix(s *Subject, root map[string]any, judge *jsonschema.Schema, message string) string {
 	known := judge.Members()
 	for _, missing := range known {
 		if !strings.Contains(message, fmt.Sprintf("has no %q,", missing)) {
@@ -367,9 +393,43 @@ func requiredFix(root map[string]any, judge *jsonschema.Schema, message string) 
 		if like := nearest(missing, unknown); like != "" {
 			return fmt.Sprintf("rename %q to %q", like, missing)
 		}
-		return fmt.Sprintf("add %q", missing)
+		return fmt.Sprintf("add %q: %s", missing, valueOf(s, root, missing))
 	}
 	return ""
+}
+
+// valueOf returns the value of a member of a record as its file's name or its other members say it, else its form.
+func valueOf(s *Subject, root map[string]any, name string) string {
+	d, err := did.Parse(strict.String(root, "tool_did"))
+	host := d.Host()
+	if err != nil || d.Method != "web" || d.HasPath() {
+		host = ""
+	}
+	at := hostOf(strict.String(root, "manifest_uri"))
+	switch {
+	case name == "slug" && s.Kind == registry.KindListing:
+		return strconv.Quote(strings.TrimSuffix(path.Base(s.Path), ".json"))
+	case name == "manifest_uri" && host != "":
+		return strconv.Quote("https://" + host + "/.well-known/oap-tool.json")
+	case name == "tool_did" && at != "":
+		return strconv.Quote("did:web:" + at)
+	case slices.Contains(times[s.Kind], name):
+		return `a time such as "2026-05-04T08:00:00Z"`
+	case strings.HasSuffix(name, "_sha256"):
+		return "a SHA-256 of 64 lower-case digits"
+	case strings.HasSuffix(name, "_uri"):
+		return "an https URL"
+	}
+	return "the value that the Receipt signs"
+}
+
+// hostOf returns the host name of a URL, empty if the text is not one.
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 func without(names []string, object map[string]any) []string {

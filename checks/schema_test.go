@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // TestFixOfManyUnknownMembers holds that what is meant for a missing member is sought among thousands without listing
@@ -15,9 +16,9 @@ func TestFixOfManyUnknownMembers(t *testing.T) {
 	for n := range 5000 {
 		root[fmt.Sprintf("%x", n)] = nil
 	}
-	fix := ""
-	allocations := testing.AllocsPerRun(1, func() { fix = requiredFix(root, judge, `has no "slug", which is required`) })
-	if fix != `add "slug"` || allocations > 10_000 {
+	fix, s := "", &Subject{Path: "implementations/nova.json", Kind: registry.KindListing}
+	allocations := testing.AllocsPerRun(1, func() { fix = requiredFix(s, root, judge, `has no "slug", which is required`) })
+	if fix != `add "slug": "nova"` || allocations > 10_000 {
 		t.Errorf("%q, %.0f allocations", fix, allocations)
 	}
 }

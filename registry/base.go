@@ -31,7 +31,15 @@ func (r *Repository) BaseOf(rev string) (commit, how string, err error) {
 	if _, err := r.Resolve("HEAD"); err != nil {
 		return "", "", err
 	}
-	return "", "", remedy.Errorf("name it with --base",
+	fix := "name it with --base"
+	switch {
+	case !r.HasRemote("origin"):
+	case r.store.Shallow():
+		fix = "git remote set-branches origin main && git fetch --unshallow origin"
+	default: // a clone of one branch
+		fix = "git remote set-branches origin main && git fetch origin"
+	}
+	return "", "", remedy.Errorf(fix,
 		"no base: the clone has neither origin/HEAD nor origin/main nor main")
 }
 

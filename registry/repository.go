@@ -211,8 +211,8 @@ func (r *Repository) parents(c *commit) ([]*commit, error) {
 }
 
 func errShallow(c *commit) error {
-	return remedy.Errorf("set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`",
-		"reading the parents of commit %s: %w", c.id, gitstore.ErrShallow)
+	return remedy.Errorf("git fetch --unshallow (in Actions: fetch-depth: 0)",
+		"this clone is shallow: reading the parents of commit %s: %w", c.id, gitstore.ErrShallow)
 }
 
 // object reads an object of one type, of at most limit bytes.

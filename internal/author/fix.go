@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -18,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -174,6 +176,27 @@ func (m *mender) values(ctx context.Context, text []byte, l *registry.Listing, r
 	case !l.Provisional && reports(age, checks.DomainTooYoung, checks.DomainAgeUnknown):
 		set("provisional", "true")
 	}
+	for _, f := range found["schema"] {
+		name := strings.TrimPrefix(f.Pointer, "/")
+		value := strict.String(root, name)
+		switch right := checks.Respelled(value); {
+		case right != "" && strings.HasSuffix(name, "_sha256"):
+			set(name, string(listing.Quote(right)))
+		case value != "" && strings.HasPrefix(f.Fix, "set "+name+" to ["):
+			set(name, "["+string(listing.Quote(value))+"]")
+		}
+	}
+	if m.merged == nil {
+		switch d, e := did.Parse(l.ToolDID); {
+		case e == nil && reports(found["layout"], "did-spelling"):
+			set("tool_did", string(listing.Quote(d.Spelling())))
+		case reports(found["manifest-did"], "manifest-did-differs") &&
+			reports(found["receipt-claims"], checks.ReceiptDIDDiffers):
+			if id := m.agreed(ctx, l); id != "" {
+				set("tool_did", string(listing.Quote(id)))
+			}
+		}
+	}
 	wrong := m.wrong(root, found)
 	if len(wrong) == 0 || err != nil {
 		return text, "", err
@@ -207,6 +230,26 @@ func (m *mender) values(ctx context.Context, text []byte, l *registry.Listing, r
 		}
 	}
 	return text, "", err
+}
+
+// agreed returns the DID that the Manifest and the Receipt of a listing name, if a key of it signed the Receipt.
+func (m *mender) agreed(ctx context.Context, l *registry.Listing) string {
+	get := func(url string, most int64) evidence.Observation {
+		return m.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: most})
+	}
+	of, err := manifest.Parse(l.ManifestURI, get(l.ManifestURI, evidence.MaxManifest).Body)
+	if err != nil {
+		return ""
+	}
+	r, err := receipt.Parse(l.ReceiptURI, get(l.ReceiptURI, evidence.MaxReceipt).Body)
+	if err != nil || !did.Same(of.ToolDID, r.ImplementationDID) {
+		return ""
+	}
+	doc := evidence.Resolve(ctx, m.src, of.ToolDID, m.src.Now())
+	if doc.State != evidence.Obtained || !receipt.VerifyImplementation(r, doc.Value, of.ToolDID).Verified() {
+		return ""
+	}
+	return did.Spelling(of.ToolDID)
 }
 
 // wrong are the members whose values a Receipt says, where findings are about one of them.
@@ -311,5 +354,5 @@ func Unwritten(err error, taken string) error {
 	case errors.Is(err, listing.ErrPlace):
 		return remedy.With(err, "make the four data folders plain folders of plain files, of at most 64 KiB each")
 	}
-	return remedy.With(err, "see that the clone's work tree can be written")
+	return remedy.With(err, "make the clone's work tree writable")
 }

@@ -128,7 +128,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	fix := "see: oap-gate --help"
+	fix := "oap-gate --help lists the commands"
 	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
 		fix = "did you mean: oap-gate " + strings.Join(like, ", oap-gate ")
 	}

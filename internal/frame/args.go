@@ -27,7 +27,7 @@ func (sys IO) FlagError(c *cobra.Command, err error) error {
 			return remedy.Errorf("use a number", "input %s is %q", input, value.GetValue())
 		}
 	}
-	fix := "see: " + c.CommandPath() + " --help"
+	fix := c.CommandPath() + " --help shows the usage"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
@@ -52,7 +52,7 @@ func Wants(n int, usage, what string) cobra.PositionalArgs {
 // NoArgs refuses arguments in the program's own words.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		fix := "see: " + c.CommandPath() + " --help"
+		fix := c.CommandPath() + " --help shows the usage"
 		if c.Flags().Lookup("repo") != nil {
 			fix = "leave it out; a clone is named with --repo DIR"
 		}

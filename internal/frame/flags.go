@@ -75,7 +75,7 @@ func BindRepo(c *cobra.Command, repo *string) {
 // Check refuses what no run could use.
 func (s *Span) Check() error {
 	if s.Worktree && s.head != "" {
-		return remedy.Errorf("give one of them", "--worktree and --head exclude one another")
+		return remedy.Errorf("leave --head out", "--worktree and --head exclude one another")
 	}
 	if s.sys.inAction() { // the input base must not get around it
 		return s.admit(s.sys.Getenv("GITHUB_EVENT_NAME"))

@@ -124,9 +124,9 @@ func (n *Network) Check() error {
 	case n.jobs < 1 || n.jobs > 1024:
 		return remedy.Errorf("give a number from 1 to 1024", "--jobs %d is out of range", n.jobs)
 	case n.Offline && (n.Record != "" || n.Replay != ""):
-		return remedy.Errorf("give one of them", "--offline excludes --record and --replay")
+		return remedy.Errorf("leave --offline out", "--offline excludes --record and --replay")
 	case n.Replay != "" && (n.Record != "" || n.cache != ""):
-		return remedy.Errorf("give one of them", "--replay excludes --record and --cache")
+		return remedy.Errorf("leave --record and --cache out", "--replay excludes --record and --cache")
 	}
 	named := map[string]string{} // flags by the hosts that they name
 	for _, c := range n.connectTo {

@@ -44,7 +44,7 @@ var implementability = verdict.Rule{
 		{"looks-editorial", "no requirement and no Status differs, and no schema except in annotations",
 			"claim the exception: the words Implementability Gate exception and a sentence that says why"},
 		{"exception-claimed", "the body claims an exception, for a change that looks editorial",
-			"see to it that two thirds of the working group granted it"},
+			"have two thirds of the working group grant it"},
 		{"exception-not-editorial", "the body claims an exception, and the change is normative",
 			"bring a test or code: exceptions are for editorial, typographical and clarifying changes"},
 		{"exception-unjustified", "the body claims an exception without a sentence that says why",

@@ -14,7 +14,10 @@ func mistake(data []byte, offset int, cause string) string {
 	rest := data[offset:]
 	c, _ := utf8.DecodeRune(rest)
 	atValue := strings.Contains(cause, "start of value")
+	start := bytes.LastIndexByte(data[:offset], '\n') + 1
 	switch {
+	case isConflict(data[start:]):
+		return fmt.Sprintf("line %d is a merge conflict marker", 1+bytes.Count(data[:start], []byte("\n")))
 	case c == ',':
 		after := bytes.TrimLeft(rest[1:], " \t\r\n")
 		if len(after) > 0 && (after[0] == '}' || after[0] == ']') {
@@ -50,4 +53,10 @@ func mistake(data []byte, offset int, cause string) string {
 		return fmt.Sprintf("%q has no quotes, names and texts stand in \"", word)
 	}
 	return ""
+}
+
+// isConflict reports whether a line begins with one of the markers that git leaves in a conflict.
+func isConflict(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("<<<<<<< ")) || bytes.HasPrefix(line, []byte("=======\n")) ||
+		bytes.HasPrefix(line, []byte(">>>>>>> "))
 }

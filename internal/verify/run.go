@@ -131,7 +131,7 @@ func (r *Run) Heard(flags *evidence.VerifyFlags) (err error) {
 		case flags.Places != nil && flags.Places[i] != "":
 			r.unreadable[i] = fmt.Errorf("%s: %w", flags.Places[i], err)
 		default:
-			return remedy.Errorf(Forms+"; a Receipt in a file is given with --receipt FILE", "%v", err)
+			return remedy.Errorf(FormsOf(text), "%v", err)
 		}
 		r.Targets = append(r.Targets, t)
 	}
@@ -250,7 +250,7 @@ func (r *Run) Verify(ctx context.Context, each func(*Report) error) error {
 				defer func() { <-places }()
 				defer crashed.Catch(cancel)
 				if err := r.unreadable[i]; err != nil {
-					results[i] <- reported{Unmade(t.Text, r.Source, &r.Config, err.Error(), Forms), nil}
+					results[i] <- reported{Unmade(t.Text, r.Source, &r.Config, err.Error(), FormsOf(t.Text)), nil}
 					return
 				}
 				rep, err := r.one(within, shares, t)

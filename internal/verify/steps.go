@@ -226,7 +226,7 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 	if !until.IsZero() && !now.Before(until) {
 		out.Errorf(receiptDocument, "/validity/not_after", "expired", "validity.not_after is %s, it is %s, %s later",
 			stamp(until), stamp(now),
-			plain.Span(now.Sub(until))).WithFix("the implementation must attest again (RFC 0019 section 7.2)")
+			plain.Span(now.Sub(until))).WithFix("sign a Receipt whose validity.not_after is after %s", stamp(now))
 	}
 	if !r.NotBefore.IsZero() && !until.IsZero() {
 		d := until.Sub(r.NotBefore.Time).Truncate(time.Millisecond)

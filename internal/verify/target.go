@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 )
 
 // MaxTargets is how many targets one run has.
@@ -41,6 +42,14 @@ const (
 	Addresses = "a target is https://host[/path], https://host/….json (a Manifest's URL), did:web:host[:path]"
 	Forms     = Addresses + ", or, with --registry DIR, the slug of a listing there"
 )
+
+// FormsOf returns the fix for a text that is not a target: the URL that was meant if it is a host name, else Forms.
+func FormsOf(text string) string {
+	if host, err := domainage.Host(text); err == nil && strings.Contains(host, ".") {
+		return "did you mean https://" + host + "?"
+	}
+	return Forms + "; a Receipt in a file is given with --receipt FILE"
+}
 
 // wellKnown is where an implementation serves its Manifest, below its own address (RFC 0019 section 6).
 const wellKnown = "/.well-known/oap-tool.json"

@@ -36,7 +36,7 @@ record for it.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if check && dryRun {
-				return remedy.Errorf("give one of them", "--check and --dry-run exclude one another")
+				return remedy.Errorf("leave --dry-run out", "--check and --dry-run exclude one another")
 			}
 			code := 0
 			for _, file := range args {
@@ -85,7 +85,7 @@ func layOut(sys frame.IO, file string, check, dryRun bool) (differs bool, err er
 	}
 	text, err := listing.Format(path, was)
 	if e, ok := errors.AsType[*strict.Error](err); ok {
-		return false, remedy.Errorf("see: oap-gate explain "+e.Code, "%v", err)
+		return false, remedy.Errorf("oap-gate explain "+e.Code+" says what to change", "%v", err)
 	}
 	if err != nil {
 		return false, err

@@ -407,7 +407,7 @@ func (o *newOptions) unlistable(sys frame.IO, found *verify.Result) error {
 
 // verifyCommand is the fix that shows all steps of a target.
 func (o *recordFlags) verifyCommand(target string) string {
-	return "see what was found: oap-gate verify --registry " + plain.ShellWord(o.repo) + " " + plain.ShellWord(target)
+	return "oap-gate verify --registry " + plain.ShellWord(o.repo) + " " + plain.ShellWord(target) + " shows each step"
 }
 
 // sameHost reports whether two URLs have the same host.

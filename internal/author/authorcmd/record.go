@@ -188,7 +188,7 @@ func (w *workspace) listed(st *checks.Standing, slug string) (*checks.Listed, er
 	if l := st.BySlug(slug); l != nil {
 		return l, nil
 	}
-	return nil, refusef("see who is listed: oap-gate list", "the base %s (%s) has no listing of slug %q",
+	return nil, refusef("oap-gate list prints the listings", "the base %s (%s) has no listing of slug %q",
 		plain.Short(w.base), w.how, slug)
 }
 

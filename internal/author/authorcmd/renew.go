@@ -57,7 +57,8 @@ With --all it lists what is due and changes nothing.`),
 				return remedy.Errorf("oap-gate renew --all, or oap-gate renew SLUG",
 					"--all lists what is due, and %q was given to be renewed", args[0])
 			case o.all && (o.receipt != "" || o.level != ""):
-				return remedy.Errorf("leave them out", "--receipt and --level are of one renewal, and --all makes none")
+				return remedy.Errorf("run renew --all without --receipt and --level",
+					"--receipt and --level are of one renewal, and --all makes none")
 			case !o.all && len(args) != 1:
 				return remedy.Errorf("oap-gate renew SLUG, or oap-gate renew --all",
 					"renew wants one slug, %d arguments were given", len(args))

@@ -90,12 +90,12 @@ func (o *revokeOptions) check() error {
 	completes := o.signature != ""
 	switch {
 	case signers != 1:
-		return remedy.Errorf("give one of them", "revoke wants either --key, --draft or --signature")
+		return remedy.Errorf("give --key FILE alone", "revoke wants either --key, --draft or --signature")
 	case o.keyID != "" && o.draft:
 		return remedy.Errorf("give it with --signature", "--key-id names the key that signed, and --draft leaves the "+
 			"signature out")
 	case completes && (o.reason != "" || o.evidenceURI != "" || o.forced || o.did != ""):
-		return remedy.Errorf("leave them out",
+		return remedy.Errorf("run revoke SLUG --signature TEXT without them",
 			"--signature completes a draft, which says the rest: reason, evidence and who revokes")
 	case !completes && !slices.Contains(checks.Reasons, o.reason):
 		return remedy.Errorf("use one of "+strings.Join(checks.Reasons, ", "), "--reason %q is none", o.reason)

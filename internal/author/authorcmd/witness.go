@@ -100,7 +100,7 @@ func (o *witnessOptions) check() error {
 	case o.did == "":
 		return remedy.Errorf("name the witness with --did", "witness wants the DID that signs")
 	case o.out != "" && o.inPlace:
-		return remedy.Errorf("give one of them", "--out and --in-place exclude one another")
+		return remedy.Errorf("leave --in-place out", "--out and --in-place exclude one another")
 	case o.out == "-":
 		return remedy.Errorf("name a file, or use --dry-run", "--out writes a file, and - stands for none")
 	case o.out != "" && os.IsPathSeparator(o.out[len(o.out)-1]):
@@ -194,7 +194,7 @@ func readSubject(name string) (*witnessed, error) {
 	case isReceipt:
 		return s, unambiguous(name, root)
 	case !s.revocation:
-		return nil, refusef("see: oap-gate schema receipt, oap-gate schema revocation",
+		return nil, refusef("oap-gate schema receipt and oap-gate schema revocation print the schemas",
 			"%s is neither a Receipt nor a revocation with its signature", name)
 	}
 	return s, nil
@@ -414,7 +414,7 @@ func (o *witnessOptions) find(ctx context.Context, c *candidate, name string) er
 	}
 	found, err := verify.Verify(ctx, c.src, target, c.cfg)
 	if errors.Is(err, verify.ErrNotListed) {
-		return remedy.Errorf("see who is listed: oap-gate list", "%v", err)
+		return remedy.Errorf("oap-gate list prints the listings", "%v", err)
 	}
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ func Describe(err error) (message, fix string) {
 	case ok:
 		fix = e.Fix()
 	default:
-		fix = "see: oap-gate --help"
+		fix = "oap-gate --help lists the commands"
 	}
 	if code := CodeOf(err); code != "" {
 		return fmt.Sprintf("%s [%s]", err, code), fix

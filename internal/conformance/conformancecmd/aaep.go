@@ -118,7 +118,8 @@ With --report FILE it compares them with a conformance report, that of oap-gate 
 			judged := o.ForeignReports()
 			return o.run(func() (*conformance, error) {
 				if len(judged) > 1 {
-					return nil, remedy.Errorf("give one of them", "--report %q and --report %q are both to be judged",
+					return nil, remedy.Errorf("leave one --report out",
+						"--report %q and --report %q are both to be judged",
 						judged[0], judged[1])
 				}
 				if text == "" {
@@ -176,7 +177,7 @@ where nothing can break.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(func() (*conformance, error) {
 				if cmd.Flags().Changed("endpoint") && cmd.Flags().Changed("url") {
-					return nil, remedy.Errorf("give one of them", "--endpoint and --url both name the producer")
+					return nil, remedy.Errorf("leave --url out", "--endpoint and --url both name the producer")
 				}
 				return o.judge(cmd.Context())
 			})

@@ -79,7 +79,7 @@ const maxTier = 100
 func (o *oasisProvider) check() error {
 	switch {
 	case (o.url == "") == (o.response == ""):
-		return remedy.Errorf("give one of them", "provider wants either --url or --response")
+		return remedy.Errorf("give --url URL or --response FILE", "provider wants either --url or --response")
 	case o.profile == "" && (o.requirements == "" || o.schema == ""):
 		return remedy.Errorf("name the profile's folder with --profile, or both files with --requirements and --schema",
 			"provider wants the contract of a profile")
@@ -193,7 +193,8 @@ exit status: 0 pass, 1 fail, 2 could not run`,
 			judged := o.ForeignReports()
 			return o.run(func() (*conformance, error) {
 				if len(judged) > 1 {
-					return nil, remedy.Errorf("give one of them", "--report %q and --report %q are both to be compared",
+					return nil, remedy.Errorf("leave one --report out",
+						"--report %q and --report %q are both to be compared",
 						judged[0], judged[1])
 				}
 				var err error

@@ -325,7 +325,7 @@ func (s *skill) judge() verdict.Outcome {
 			continue
 		}
 		out.Errorf(f.at, "", "not-python", "it cannot be read as Python: %s", f.message).
-			WithFix("correct it; python3 -m py_compile %s says the same", plain.ShellWord(f.at.Path))
+			WithFix("rewrite the statement; python3 -m py_compile %s names it too", plain.ShellWord(f.at.Path))
 	}
 	if len(s.functions) == 0 && !own {
 		out.Errorf(verdict.At{Path: s.file}, "", "no-skill",

@@ -63,7 +63,7 @@ var rules04 = []verdict.Rule{
 				"declares; whether it is that of gitagent was not seen",
 				"import skill from gitagent, or see that the package exports it"},
 			{"not-python", "the file cannot be read as Python",
-				"correct it at the place shown; python3 -m py_compile names it too"},
+				"rewrite the statement at the place shown; python3 -m py_compile names it too"},
 			{"not-read", "the file names an encoding other than UTF-8 and Latin-1, or has expressions in formatted " +
 				"strings deeper than 8, or brackets deeper than 64; nothing was decided",
 				"write it more simply at the place shown"},

@@ -90,7 +90,7 @@ func (s *Store) fetchHeads() ([]string, error) {
 		return files, nil
 	}
 	if err != nil {
-		return nil, wrap(err, "reading", "worktrees", "see that the clone can be read")
+		return nil, wrap(err, "reading", "worktrees", "make the clone readable")
 	}
 	defer dir.Close()
 	entries, err := dir.ReadDir(maxWorktrees)

@@ -184,10 +184,10 @@ func TestShallow(t *testing.T) {
 		t.Errorf("HEAD^ is %v, %v, want the boundary", parent, err)
 	}
 	wantError(t, second(s.Resolve("HEAD~2")), ErrShallow,
-		"set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`")
+		"git fetch --unshallow (in Actions: fetch-depth: 0)")
 	missing := mustID(t, origin.Git("rev-parse", "HEAD~2"))
 	_, _, err = s.Read(missing, 1<<20)
-	wantError(t, err, ErrShallow, "set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`")
+	wantError(t, err, ErrShallow, "git fetch --unshallow (in Actions: fetch-depth: 0)")
 }
 
 func second[T any](_ T, err error) error { return err }

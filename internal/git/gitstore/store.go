@@ -303,7 +303,7 @@ func (s *Store) failed(err error, id ID) error {
 	return e
 }
 
-const shallowRemedy = "set `fetch-depth: 0` on actions/checkout, or run `git fetch --unshallow`"
+const shallowRemedy = "git fetch --unshallow (in Actions: fetch-depth: 0)"
 
 // rescan lists the packs again unless another reader did so after seen was loaded.
 func (s *Store) rescan(seen *[]*pack) error {

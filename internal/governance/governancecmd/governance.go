@@ -104,7 +104,7 @@ touches user rights has the stricter quorum. The base tree is the judge. Nothing
 					return nil, err
 				}
 				rep, err := o.judge(cmd.Context(), sys)
-				return rep, remedy.With(err, "see: oap-gate governance --help")
+				return rep, remedy.With(err, "oap-gate governance --help shows the usage")
 			})
 		},
 	}

@@ -171,11 +171,23 @@ func (o *checkOptions) fixAll(ctx context.Context, sys frame.IO, src evidence.So
 				fmt.Fprint(sys.Stderr, plain.Lines(strings.TrimSpace(line)))
 			}
 		}
-		if err != nil || len(changes) == 0 {
+		if err != nil {
 			return rep, err
+		}
+		if len(changes) == 0 {
+			break
 		}
 		if rep, err = o.judgeBy(ctx, sys, src); err != nil {
 			return nil, err
+		}
+	}
+	for r := range rep.Results.All() {
+		for _, f := range r.Findings {
+			line := "--fix changed nothing: " + f.Code + " needs a decision"
+			if f.Severity == verdict.Error && !told[line] {
+				told[line] = true
+				fmt.Fprintln(sys.Stderr, plain.Line(line))
+			}
 		}
 	}
 	return rep, nil

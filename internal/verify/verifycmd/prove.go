@@ -45,11 +45,12 @@ func (p *policyFlags) read(sys frame.IO, aged bool) (policy *proof.Policy, err e
 	const fix = "give --witness-policy FILE, or --log-key VKEY with --witness VKEY for each witness"
 	switch {
 	case p.file != "" && (p.logKey != "" || len(p.witnesses) > 0):
-		return nil, remedy.Errorf("give one of them", "--witness-policy excludes --log-key and --witness")
+		return nil, remedy.Errorf("leave --log-key and --witness out",
+			"--witness-policy excludes --log-key and --witness")
 	case p.file == "" && p.logKey == "":
 		return nil, remedy.Errorf(fix, "a proof is checked by a policy, and none was given")
 	case p.anyAge && aged:
-		return nil, remedy.Errorf("give one of them", "--any-age excludes --max-age")
+		return nil, remedy.Errorf("leave --any-age out", "--any-age excludes --max-age")
 	case p.file == "":
 		if policy, err = proof.PolicyOf(p.logKey, p.witnesses); err != nil {
 			return nil, remedy.Errorf(fix, "--log-key and --witness: %w", err)

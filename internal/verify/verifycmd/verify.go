@@ -92,7 +92,7 @@ func (o *verifyOptions) check() error {
 				return remedy.Errorf("give at least 1s, or leave it out for a warning from 14 days on",
 					"--max-age %s is less than a second", o.maxAge)
 			case o.proof != "" && (o.registry != "" || o.without):
-				return remedy.Errorf("give one of them", "--proof excludes --registry and --without-registry")
+				return remedy.Errorf("leave --proof out", "--proof excludes --registry and --without-registry")
 			case o.proof != "" && (o.Record != "" || o.Replay != ""):
 				return remedy.Errorf("leave it out", "a run with --proof is neither recorded nor replayed")
 			case o.proof == "" && (o.policyFlags.given() || o.anyAge):
@@ -190,7 +190,7 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 	if o.Replay != "" {
 		if len(args) > 0 || o.list != "" || o.receipt != "" || o.level != "" || o.suites != "" || o.aged || o.require ||
 			o.without || o.canonical || o.rev != "" || o.At != "" {
-			return remedy.Errorf("leave them out; the clone alone is named anew, with --registry DIR",
+			return remedy.Errorf("run verify --replay FILE without them; name only the clone, with --registry",
 				"--replay takes targets, time and all that bears on the verdict from the bundle")
 		}
 		b, err := evidence.ReadBundle(o.Replay)
@@ -380,7 +380,7 @@ func (v *verification) tell(prepare func() error, ctx context.Context) error {
 		return v.told.report(), nil
 	})
 	if len(v.Targets) == 1 && v.told != nil && v.told.worst == verdict.Errored && v.told.format == "text" {
-		frame.Complain(v.sys, remedy.Errorf("see the report", "the target could not be judged"))
+		frame.Complain(v.sys, remedy.Errorf("the report says why", "the target could not be judged"))
 	}
 	return err
 }
