@@ -86,6 +86,24 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestReadme requires that README.md has at most 2,000 words, and that its first 60 lines show how to install the
+// program, a first command, and the four uses.
+func TestReadme(t *testing.T) {
+	text := page(t, "../README.md")
+	if n := len(strings.Fields(text)); n > 2000 {
+		t.Errorf("README.md has %d words, want at most 2000", n)
+	}
+	begin := strings.Join(strings.Split(text, "\n")[:60], "\n")
+	for _, want := range []string{"## Install\n", "demo\n", "**Get listed.**", "**Gate a registry.**",
+		"**Verify an agent**", "**Mirror** "} {
+		at := strings.Index(begin, want)
+		if at < 0 {
+			t.Fatalf("the first 60 lines of README.md do not have %q in this order", want)
+		}
+		begin = begin[at:]
+	}
+}
+
 // TestConformancePage runs the examples of conformance.md that need no profile, and reads its scenarios.
 func TestConformancePage(t *testing.T) {
 	text := page(t, "conformance.md")
