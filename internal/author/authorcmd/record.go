@@ -276,9 +276,13 @@ func (o *recordFlags) written(sys frame.IO, w *workspace, p proposal, judged *ve
 		commands = append(commands, "remote add upstream "+publicRegistry, "fetch upstream")
 	}
 	for _, command := range append(commands, "switch -c "+p.branch+" "+plain.ShellWord(w.how), "add "+p.path,
-		"commit -s -m "+plain.ShellWord(p.message), "push -u origin "+p.branch) {
+		"commit -s -m "+plain.ShellWord(p.message)) {
 		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("git"+inClone+" "+command))
 	}
+	if local := localFlags(o.Local()); local != "" { // the documents may not be public yet
+		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("oap-gate check"+ofClone+local))
+	}
+	fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("git"+inClone+" push -u origin "+p.branch))
 	return frame.Ended(code)
 }
 
