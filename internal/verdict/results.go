@@ -288,7 +288,7 @@ func (s *spool) stored(r Result) (int, bool) {
 	if size := len(r.Check) + len(r.Reason) + 200; !ok && size <= s.room {
 		i, ok = len(s.once), true
 		s.equal[key] = i
-		s.once = append(s.once, Result{Check: r.Check, Verdict: r.Verdict, Reason: r.Reason})
+		s.once = append(s.once, Result{Check: r.Check, Verdict: r.Verdict, Reason: r.Reason, Findings: []Finding{}})
 		s.room -= size
 	}
 	return i, ok
@@ -434,7 +434,7 @@ func appendResult(b []byte, r Result) []byte {
 }
 
 func (h *head) read() *Result {
-	r := &Result{Check: h.text(), Verdict: Verdict(h.text()), Reason: h.text()}
+	r := &Result{Check: h.text(), Verdict: Verdict(h.text()), Reason: h.text(), Findings: []Finding{}}
 	for range h.uint() {
 		f := Finding{Severity: Severity(h.byte()), Basis: Basis(h.byte())}
 		f.Line, f.Column = int(h.int()), int(h.int())

@@ -66,6 +66,11 @@ func TestSpooledResults(t *testing.T) {
 			Result{Check: "second", Subject: subject, Verdict: Skipped, Reason: fmt.Sprint(i)})
 	}
 	all = append(all, Result{Check: "first", Verdict: Passed})
+	for i := range all { // as Outcome.Result returns them
+		if all[i].Findings == nil {
+			all[i].Findings = []Finding{}
+		}
+	}
 	want := Report{Results: NewResults(slices.Clone(all)...)}
 	want.Settle(two)
 	for _, memory := range []int{0, 1, 7, 100, 1000} {
