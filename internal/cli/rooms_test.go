@@ -30,7 +30,7 @@ var rooms = map[string]struct {
 	"oap":         {3, "parses and signs the documents of the protocol", 5500},
 	"git":         {3, "reads a hostile Git repository", 8000},
 	"verdict":     {3, "defines finding, outcome, rule, report and the runner of a catalogue", 1250},
-	"forge":       {4, "reads and changes settings and comments at the forge", 2200},
+	"forge":       {4, "reads and changes settings and comments at the forge", 2350},
 	"registry":    {4, "", 0},
 	"evidence":    {5, "collects what the web says about a record", 4500},
 	"checks":      {6, "", 0},
@@ -43,7 +43,7 @@ var rooms = map[string]struct {
 	"author":      {8, "drafts, corrects, signs and lists records", 4800},
 	"governance":  {8, "checks a proposal against the gates of RFC 0019", 9800},
 	"conformance": {8, "checks an implementation against a companion protocol", 15300},
-	"install":     {8, "installs the gate and inspects the installation", 3600},
+	"install":     {8, "installs the gate and inspects the installation", 4000},
 	"cli":         {10, "lists the products and runs the command line", 2200},
 	"cmd":         {11, "", 0},
 	"docs":        {0, "", 0}, // texts alone

@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -54,7 +55,7 @@ func (c *Client) pruneRuleset(ctx context.Context, id int64,
 	if _, shown := set["bypass_actors"]; !shown {
 		return "", &Error{Op: op, Kind: ErrForbidden}
 	}
-	removed := 0
+	var removed []any
 	rules := []any{} // a list, also where nothing is left: the forge takes no null
 	list, _ := set["rules"].([]any)
 	for _, v := range list {
@@ -62,15 +63,21 @@ func (c *Client) pruneRuleset(ctx context.Context, id int64,
 		parameters, _ := rule["parameters"].(map[string]any)
 		checks, isList := parameters["required_status_checks"].([]any)
 		if rule["type"] == "required_status_checks" && isList {
-			kept := slices.DeleteFunc(slices.Clone(checks), func(v any) bool { return stale(requiredCheck(v)) })
-			removed += len(checks) - len(kept)
+			var kept []any
+			for _, one := range checks {
+				if stale(requiredCheck(one)) {
+					removed = append(removed, one)
+				} else {
+					kept = append(kept, one)
+				}
+			}
 			if parameters["required_status_checks"] = kept; len(kept) == 0 {
 				continue // a rule that requires nothing is refused
 			}
 		}
 		rules = append(rules, v)
 	}
-	if removed == 0 {
+	if len(removed) == 0 {
 		return "", nil
 	}
 	body := map[string]any{"rules": rules}
@@ -80,7 +87,17 @@ func (c *Client) pruneRuleset(ctx context.Context, id int64,
 	if _, err := c.Call(ctx, op, http.MethodPut, path, body, nil); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("ruleset %q: %d of its required checks taken away", set["name"], removed), nil
+	return fmt.Sprintf("ruleset %q: removed required checks; to restore: \"required_status_checks\": %s", set["name"],
+		compact(removed)), nil
+}
+
+// compact spells a value in JSON, in one line.
+func compact(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 func requiredCheck(v any) repoconfig.RequiredCheck {
@@ -108,15 +125,19 @@ func (c *Client) pruneClassic(ctx context.Context, branch string,
 	if err != nil {
 		return "", err
 	}
-	kept := slices.DeleteFunc(slices.Clone(now.Checks), func(one check) bool {
+	var kept, removed []check
+	for _, one := range now.Checks {
 		required := repoconfig.RequiredCheck{Context: one.Context}
 		if one.AppID != nil && *one.AppID > 0 {
 			required.AppID = *one.AppID
 		}
-		return stale(required)
-	})
-	removed := len(now.Checks) - len(kept)
-	if removed == 0 {
+		if stale(required) {
+			removed = append(removed, one)
+		} else {
+			kept = append(kept, one)
+		}
+	}
+	if len(removed) == 0 {
 		return "", nil
 	}
 	method, body := http.MethodPatch, any(map[string]any{"strict": now.Strict, "checks": kept})
@@ -126,5 +147,6 @@ func (c *Client) pruneClassic(ctx context.Context, branch string,
 	if _, err := c.Call(ctx, "taking required checks from the branch protection", method, path, body, nil); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("classic branch protection: %d of its required checks taken away", removed), nil
+	return fmt.Sprintf("classic branch protection: removed required checks; to restore: \"checks\": %s",
+		compact(removed)), nil
 }

@@ -49,16 +49,14 @@ func (v *inspection) judgeOwners() {
 				"of the organisation require the workflow", "no review by code owners is demanded: %s", why)
 		return
 	}
-	for _, name := range ownerFiles {
-		data, err := v.read(name, maxOwners)
-		if err != nil {
-			v.add(verdict.Doubt, "codeowners", strict.Pos{Path: name}, "make it a plain file", "reading the file: %v",
-				err)
-			return
-		}
-		if data == nil {
-			continue
-		}
+	name, data, err := v.ownersFile()
+	switch {
+	case err != nil:
+		v.add(verdict.Doubt, "codeowners", strict.Pos{Path: name}, "make it a plain file", "reading the file: %v", err)
+	case data == nil:
+		v.add(verdict.Error, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]}, initFix,
+			"there is no CODEOWNERS: %s", why)
+	default:
 		v.examined = append(v.examined, name)
 		if line := exampleOwner(string(data)); line > 0 {
 			v.add(verdict.Error, "placeholder", strict.Pos{Path: name, Line: line, Column: 1},
@@ -71,10 +69,17 @@ func (v *inspection) judgeOwners() {
 				"add "+guarded.patterns+" with an owner at the end of the file", "%q has no code owner: %s",
 				gap.files, why)
 		}
-		return
 	}
-	v.add(verdict.Error, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]},
-		initFix, "there is no CODEOWNERS: %s", why)
+}
+
+// ownersFile returns the first of the ownerFiles that is there, with its text; nil if there is none.
+func (v *inspection) ownersFile() (name string, data []byte, err error) {
+	for _, name := range ownerFiles {
+		if data, err := v.read(name, maxOwners); data != nil || err != nil {
+			return name, data, err
+		}
+	}
+	return "", nil, nil
 }
 
 // exampleOwner is the line that still has the owner of docs/workflows/CODEOWNERS; 0: none.
@@ -101,7 +106,7 @@ func gaps(rules []ownerRule, files []string) []gap {
 	var all []gap
 	for _, file := range files {
 		r := lastMatch(rules, file)
-		if r != nil && r.owned {
+		if r != nil && r.owned() {
 			continue
 		}
 		line := 0
@@ -143,22 +148,28 @@ func (v *inspection) files(guarded guard) []string {
 
 type ownerRule struct {
 	line    int
+	text    string // of the line
 	pattern *regexp.Regexp
-	owned   bool
+	owners  []string
 }
+
+func (r *ownerRule) owned() bool { return len(r.owners) > 0 }
 
 func parseOwners(text string) []ownerRule {
 	var rules []ownerRule
 	for i, line := range strings.Split(text, "\n") {
+		text := strings.TrimSpace(line)
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
 		// GitHub skips lines that it cannot read, negations and character classes among them.
 		if len(words) == 0 || strings.HasPrefix(words[0], "!") || strings.ContainsAny(words[0], `[]\`) {
 			continue
 		}
-		r := ownerRule{line: i + 1, pattern: ownerPattern(words[0])}
+		r := ownerRule{line: i + 1, text: text, pattern: ownerPattern(words[0])}
 		for _, w := range words[1:] {
-			r.owned = r.owned || strings.Contains(w, "@")
+			if strings.Contains(w, "@") {
+				r.owners = append(r.owners, w)
+			}
 		}
 		rules = append(rules, r)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +41,8 @@ type Options struct {
 	// Specification reports whether the clone is one of the specification: only its governance workflow, and the owners
 	// of the files that decide about it, are judged.
 	Specification bool
+	// Commit is the head of the work tree, at which the forge is asked about CODEOWNERS; empty: the default branch.
+	Commit string
 
 	// Now is the time by which the age of the Public Suffix List is judged; zero: it is not.
 	Now time.Time
@@ -72,7 +75,9 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 	v.judgeCoverage()
 	v.judgeOwners()
 	if !v.specification {
-		v.judgeProtections()
+		if err := v.judgeProtections(ctx, o); err != nil {
+			return nil, err
+		}
 	}
 	v.judgeSuffixList(domainage.ListDate, o.Now)
 	return v.report("doctor")
@@ -95,6 +100,7 @@ type inspection struct {
 	examined   []string
 	findings   []verdict.Finding
 	applied    []string // what was written at the forge
+	writers    string   // why the accounts that may write are not known; empty: they are, or nobody asked
 	unread     []string // what of the forge's protections could not be read
 	compared   string   // what the comparison of protections came to; empty: there was none
 }
@@ -257,9 +263,16 @@ func (v *inspection) wanted() repoconfig.Protection {
 
 const applyFix = "run oap-gate protect --apply with a token that may administer"
 
-func (v *inspection) judgeProtections() {
+func (v *inspection) judgeProtections(ctx context.Context, o Options) error {
 	if v.standing == nil {
-		return
+		return nil
+	}
+	_, err := v.judgeReviewers(ctx, o.Forge, o.Commit, false)
+	switch {
+	case forge.Temporary(err):
+		v.unanswered(err)
+	case err != nil:
+		return err
 	}
 	v.differences(forge.Plan(v.standing, v.wanted()), applyFix, func(d forge.Difference) string {
 		return fmt.Sprintf("at the forge %s of branch %q is %s, wanted is %s", d.Path, v.branch, d.Have, d.Want)
@@ -268,10 +281,14 @@ func (v *inspection) judgeProtections() {
 		v.add(verdict.Notice, "rule-not-checked", strict.Pos{}, "",
 			"the forge has a rule of type %q, which is not checked", kind)
 	}
+	if stale := v.stale(); stale != nil {
+		v.addStale(v.standing.Layers, stale)
+	}
+	return nil
 }
 
 // readFix names the permission that shows all protections.
-const readFix = "give a token with the permission Administration: read for the repository"
+const readFix = "give a token with the permission Administration: read, of an account that may write"
 
 // differences reports each difference in the words of tell, and counts them. Those that the token cannot decide are one
 // finding: one token decides them all. fix is that of one that is missing.
@@ -293,16 +310,32 @@ func (v *inspection) differences(all []forge.Difference, fix string, tell func(f
 	names := plain.Count(len(unknown), "protection") + " of branch " + strconv.Quote(v.branch) + ": " +
 		strings.Join(unknown, ", ")
 	switch {
+	case v.writers != "":
+		if len(unknown) == 0 {
+			names = ""
+		} else {
+			names += "; and "
+		}
+		v.notReadable(names + "the accounts that may write")
 	case len(unknown) == 0:
 	case len(v.unread) > 0:
-		v.add(verdict.Doubt, "not-readable", v.place("protection"), readFix, "the token cannot read %s; not shown: %s",
-			names, strings.Join(v.unread, "; "))
+		v.notReadable(names)
 	default:
 		v.add(verdict.Doubt, "protection-not-read", v.place("protection"), readFix,
 			"a ruleset sets %s; the token cannot read who may bypass it", names)
 	}
 	v.compared = fmt.Sprintf("%s, branch %s: %d missing, %d unknown, %d stricter and kept",
 		v.forge, v.branch, count[forge.Missing], count[forge.Unknown], count[forge.Stricter])
+}
+
+// notReadable adds the one finding of what the token may not see.
+func (v *inspection) notReadable(what string) {
+	reasons := slices.Clone(v.unread)
+	if v.writers != "" {
+		reasons = append(reasons, v.writers)
+	}
+	v.add(verdict.Doubt, "not-readable", v.place("protection"), readFix, "the token cannot read %s; not shown: %s",
+		what, strings.Join(reasons, "; "))
 }
 
 // maxListAge is the age of the Public Suffix List from which on it is old.

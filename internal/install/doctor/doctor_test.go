@@ -769,7 +769,8 @@ func TestOwnerPatterns(t *testing.T) {
 	}
 	rules := parseOwners("# all\n* @a\n!x @b\n[ab] @c\n\n/schemas/ # nobody\n/docs/ someone@example.org # a " +
 		"comment\n/x/ nobody\n")
-	if len(rules) != 4 || !rules[0].owned || rules[1].owned || !rules[2].owned || rules[3].owned || rules[1].line != 6 {
+	if len(rules) != 4 || !rules[0].owned() || rules[1].owned() || !rules[2].owned() || rules[3].owned() ||
+		rules[1].line != 6 {
 		t.Errorf("%+v", rules)
 	}
 }

@@ -65,10 +65,11 @@ func TestPrune(t *testing.T) {
 	if stale, applied := look(Changes{Apply: true}); len(stale) != 3 || len(applied) != 0 {
 		t.Errorf("without --prune: %q, %q", stale, applied)
 	}
-	want := []string{`ruleset "main": 1 of its required checks taken away`,
-		`ruleset "old": 1 of its required checks taken away`,
-		`ruleset "alone": 1 of its required checks taken away`,
-		"classic branch protection: 1 of its required checks taken away"}
+	const removed = `removed required checks; to restore: `
+	want := []string{`ruleset "main": ` + removed + `"required_status_checks": [{"context":"validate"}]`,
+		`ruleset "old": ` + removed + `"required_status_checks": [{"context":"lint","integration_id":15368}]`,
+		`ruleset "alone": ` + removed + `"required_status_checks": [{"context":"lint"}]`,
+		"classic branch protection: " + removed + `"checks": [{"context":"validate"}]`}
 	if _, applied := look(Changes{Apply: true, Prune: true}); !slices.Equal(applied, want) {
 		t.Errorf("applied %q", applied)
 	}

@@ -21,27 +21,38 @@ const subject = "registry"
 // Changes are those that Protect may make at the forge.
 type Changes struct {
 	Apply bool // add what is missing
-	Prune bool // and take away required checks that no job of a workflow reports
+	Prune bool // and remove required checks that no job of a workflow reports
+
+	AllowLockOut bool   // apply also if a required review can never be given
+	Commit       string // the head of the work tree; empty: not known
 }
 
 // Protect compares the protections at the forge with those of the file and, if it may, adds what is missing: see
-// [forge.Protect]. tree is the clone, whose workflows say what is reported. A forge that does not answer for now is a
-// finding; any other error of it is returned.
+// [forge.Protect]. It changes nothing if a required review could never be given. tree is the clone, whose workflows say
+// what is reported. A forge that does not answer for now is a finding; any other error of it is returned.
 func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree fs.FS,
 	may Changes) (*verdict.Report, error) {
 	v := &inspection{tree: tree, branch: "main", forge: c.Repository, config: file, examined: []string{repoconfig.Path}}
-	done, err := forge.Protect(ctx, c, file.Config.Protection, may.Apply)
+	done, stop, err := v.protect(ctx, c, may)
 	switch {
 	case forge.Temporary(err):
 		v.unanswered(err)
 		return v.report("protect", "protections")
 	case err != nil:
 		return nil, err
+	case stop:
+		if v.writers != "" {
+			v.notReadable("the accounts that may write, so that nothing was changed (--allow-lock-out overrides it)")
+		}
+		return v.report("protect", "protections")
 	}
 	v.branch, v.applied, v.unread = done.Branch, done.Applied, done.Unread
 	fix := applyFix
 	if may.Apply {
 		fix = ""
+	}
+	if may.AllowLockOut {
+		v.writers = ""
 	}
 	v.differences(done.Differences, fix, func(d forge.Difference) string {
 		return fmt.Sprintf("%s: have %s; want %s", d.Path, d.Have, d.Want)
@@ -55,40 +66,70 @@ func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree f
 	return v.report("protect", "protections")
 }
 
-// prune tells the required checks that no job reports, for which a pull request would wait for ever, and takes them
-// away where it may.
+// protect compares the protections and, if it may, applies them. It reports whether it does not, because a required
+// review could never be given.
+func (v *inspection) protect(ctx context.Context, c *forge.Client,
+	may Changes) (_ *forge.Protected, stop bool, _ error) {
+	done, err := forge.Protect(ctx, c, v.config.Protection, false)
+	if err != nil {
+		return nil, false, err
+	}
+	v.branch = done.Branch
+	stop, err = v.judgeReviewers(ctx, c, may.Commit, may.AllowLockOut)
+	if err == nil && may.Apply && !stop {
+		done, err = forge.Protect(ctx, c, v.config.Protection, true)
+	}
+	return done, stop && may.Apply, err
+}
+
+// prune reports the required checks that no job reports, or removes them if it may.
 func (v *inspection) prune(ctx context.Context, c *forge.Client, done *forge.Protected, may Changes) error {
 	look := &inspection{tree: v.tree}
 	if err := look.readWorkflows(); err != nil {
 		return err
 	}
-	if look.unreadable {
-		return nil // a job of that file may report it
+	v.workflows, v.unreadable = look.workflows, look.unreadable
+	stale := v.stale()
+	switch {
+	case stale == nil:
+		return nil
+	case may.Apply && may.Prune:
+		gone, err := c.Prune(ctx, done.Branch, stale)
+		v.applied = append(v.applied, gone...)
+		return err
 	}
-	stale := func(r repoconfig.RequiredCheck) bool {
-		wanted := slices.ContainsFunc(v.config.Protection.RequiredChecks,
-			func(w repoconfig.RequiredCheck) bool { return w.Context == r.Context })
-		return !wanted && (r.AppID == 0 || r.AppID == forge.ActionsApp) && !look.reports(r.Context)
+	v.addStale(done.Layers, stale)
+	return nil
+}
+
+// stale returns whether a required check is one that nobody wants and that no job reports, so that a pull request would
+// wait for it for ever; nil if a workflow could not be read, whose job may report it.
+func (v *inspection) stale() func(repoconfig.RequiredCheck) bool {
+	if v.unreadable {
+		return nil
 	}
+	wanted := v.wanted().RequiredChecks
+	return func(r repoconfig.RequiredCheck) bool {
+		return !slices.ContainsFunc(wanted, func(w repoconfig.RequiredCheck) bool { return w.Context == r.Context }) &&
+			(r.AppID == 0 || r.AppID == forge.ActionsApp) && !v.reports(r.Context)
+	}
+}
+
+// addStale warns of the stale checks that the layers require.
+func (v *inspection) addStale(layers []forge.Layer, stale func(repoconfig.RequiredCheck) bool) {
 	var names []string
-	for _, layer := range done.Layers {
+	for _, layer := range layers {
 		for _, r := range layer.Protection.RequiredChecks {
 			if stale(r) && !slices.Contains(names, r.Context) {
 				names = append(names, r.Context)
 			}
 		}
 	}
-	if may.Apply && may.Prune && len(names) > 0 {
-		gone, err := c.Prune(ctx, done.Branch, stale)
-		v.applied = append(v.applied, gone...)
-		return err
-	}
 	for _, name := range names {
-		v.add(verdict.Warning, "stale-context", strict.Pos{}, "oap-gate protect --apply --prune takes it away",
+		v.add(verdict.Warning, "stale-context", strict.Pos{}, "run oap-gate protect --apply --prune, which removes it",
 			"the branch requires the check %q, which no job of a workflow here reports: pull requests would wait for "+
 				"it for ever", name)
 	}
-	return nil
 }
 
 // reports reports whether a job of a workflow may have that name: one that is computed, or of a matrix or a called

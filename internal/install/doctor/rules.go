@@ -165,6 +165,8 @@ var Rules = []verdict.Rule{
 				"decided", readFix},
 			{"protection-stricter", "the forge protects the branch more than repo-config.yml asks for",
 				"put it into repo-config.yml, or loosen it at the forge by hand"},
+			{"lock-out", "the branch would require a review that nobody can give", secondFix},
+			{"owner-unknown", "the forge ignores a line of CODEOWNERS, because it does not know the owner", ownerFix},
 			{"stale-context", "the branch requires a check that no job of a workflow reports",
 				"run oap-gate protect --apply --prune with a token that may administer"},
 			{"rule-not-checked", "the forge has a rule of a kind that is not checked", "nothing to do"},

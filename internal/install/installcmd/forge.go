@@ -155,7 +155,8 @@ of the default branch, and says what is wrong and how to mend it.`,
 				if err != nil {
 					return nil, err
 				}
-				opts := doctor.Options{Dir: clone.Dir, Branch: clone.Branch, Section6: doctor.Section6(), Now: o.Now()}
+				opts := doctor.Options{Dir: clone.Dir, Branch: clone.Branch, Commit: clone.Commit,
+					Section6: doctor.Section6(), Now: o.Now()}
 				if opts.Specification, err = governance.IsSpecification(os.DirFS(clone.Dir)); err != nil {
 					return nil, err
 				}
@@ -177,13 +178,17 @@ of the default branch, and says what is wrong and how to mend it.`,
 
 func NewProtect(sys frame.IO) *cobra.Command {
 	var o installation
-	var dry, apply, prune bool
+	var dry, apply, prune, allow bool
 	c := &cobra.Command{
 		Use:   "protect",
 		Short: "show or apply the protections of .github/repo-config.yml",
-		Long: `protect holds the protections of the default branch against .github/repo-config.yml (RFC 0026
-section 7). It only ever adds protection: what stands and is stricter stays, and is shown. A required check that no
-job of a workflow here reports is shown too; --prune takes it away.`,
+		Long: `protect compares the protections of the default branch with
+.github/repo-config.yml (RFC 0026 section 7). It only adds protection: it shows
+a stricter setting, and keeps it. It also shows required checks that no job of
+a workflow here reports; --prune removes them. It changes nothing, and exits 1,
+if nobody but the author could give a required review, or if the forge ignores
+a line of CODEOWNERS; it exits 3 if the token cannot read the accounts that
+may write.`,
 		Example: "  GITHUB_TOKEN=… oap-gate protect --dry-run\n  GITHUB_TOKEN=… oap-gate protect --apply",
 		Args:    frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -213,14 +218,14 @@ job of a workflow here reports is shown too; --prune takes it away.`,
 					return nil, err
 				}
 				return doctor.Protect(cmd.Context(), client, file, os.DirFS(clone.Dir),
-					doctor.Changes{Apply: apply, Prune: prune})
+					doctor.Changes{Apply: apply, Prune: prune, AllowLockOut: allow, Commit: clone.Commit})
 			})
 		},
 	}
 	o.bind("protect", c, sys)
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the difference")
 	c.Flags().BoolVar(&apply, "apply", false, "apply it")
-	c.Flags().
-		BoolVar(&prune, "prune", false, "with --apply: remove required checks that no job of a workflow reports")
+	c.Flags().BoolVar(&prune, "prune", false, "with --apply: remove required checks that no job of a workflow reports")
+	c.Flags().BoolVar(&allow, "allow-lock-out", false, "apply also if nobody but the author could review")
 	return c
 }

@@ -232,6 +232,7 @@ func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Ot
 type Clone struct {
 	Dir    string // its root
 	Branch string // the default branch; empty if the clone does not show it
+	Commit string // the head; empty if there is none
 }
 
 // OpenClone finds the work tree of the clone in dir.
@@ -245,5 +246,9 @@ func OpenClone(dir string) (Clone, error) {
 		return Clone{}, remedy.Errorf("name a clone with a work tree",
 			"the clone %s is bare, and the installation is read from the files on disk", dir)
 	}
-	return Clone{repo.Worktree(), repo.DefaultBranch()}, nil
+	head, err := repo.Resolve("HEAD")
+	if err != nil {
+		head = "" // nothing is committed yet
+	}
+	return Clone{repo.Worktree(), repo.DefaultBranch(), head}, nil
 }

@@ -28,6 +28,10 @@ type Server struct {
 	OnlyRebase    bool // merge commits and squashing are off: rebasing cannot be switched off
 	PageCap       int  // entries on a page, whatever the client asks for; 0: as asked
 
+	Accounts    []Account           // that have access to the repository
+	Teams       map[string][]string // logins by "organization/team"
+	OwnerErrors []map[string]any    // of CODEOWNERS, as the forge lists them
+
 	mu       sync.Mutex
 	http     *httptest.Server
 	tokens   map[string]Access
@@ -58,6 +62,13 @@ type Access struct {
 	AppID   int64 // of that app; 0: ActionsApp
 	Comment bool  // pull-requests: write
 	Admin   bool  // administration: write
+}
+
+// Account is a collaborator of the repository.
+type Account struct {
+	Login string
+	Bot   bool
+	Read  bool // the account may read only
 }
 
 // Pull is a pull request to the repository.
@@ -123,7 +134,8 @@ type Failure struct {
 
 // Start serves an empty repository with the default branch main until Close.
 func Start(owner, name string) *Server {
-	s := &Server{Owner: owner, Name: name, DefaultBranch: "main", AllowRebase: true, lost: -1, tip: time.Unix(0, 0),
+	s := &Server{Owner: owner, Name: name, DefaultBranch: "main", AllowRebase: true, lost: -1,
+		Accounts: []Account{{Login: "administrator"}, {Login: "maintainer"}}, tip: time.Unix(0, 0),
 		tokens: map[string]Access{}, parents: map[string][]string{}, classic: map[string]json.RawMessage{}}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.http.URL
@@ -299,6 +311,10 @@ func (s *Server) route(r *request) {
 		s.user(r)
 		return
 	}
+	if r.is("GET", "orgs", "*", "teams", "*", "members") {
+		s.team(r)
+		return
+	}
 	if len(r.path) < 3 || r.path[0] != "repos" || !strings.EqualFold(r.path[1], s.Owner) ||
 		!strings.EqualFold(r.path[2], s.Name) {
 		r.notFound()
@@ -308,6 +324,10 @@ func (s *Server) route(r *request) {
 	switch {
 	case r.is("GET"), r.is("PATCH"):
 		s.repository(r)
+	case r.is("GET", "collaborators"):
+		s.collaborators(r)
+	case r.is("GET", "codeowners", "errors"):
+		r.send(http.StatusOK, map[string]any{"errors": append([]map[string]any{}, s.OwnerErrors...)})
 	case r.is("GET", "pulls"):
 		s.listPulls(r)
 	case r.is("GET", "pulls", "*"):

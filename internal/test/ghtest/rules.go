@@ -224,3 +224,34 @@ func (s *Server) readRuleset(r *request, id int64) (map[string]any, bool) {
 	}
 	return set, true
 }
+
+// collaborators are shown to those who may write.
+func (s *Server) collaborators(r *request) {
+	if !r.access.Admin {
+		r.refuse()
+		return
+	}
+	var all []map[string]any
+	for _, a := range s.Accounts {
+		kind := "User"
+		if a.Bot {
+			kind = "Bot"
+		}
+		all = append(all, map[string]any{"login": a.Login, "type": kind,
+			"permissions": map[string]bool{"pull": true, "push": !a.Read}})
+	}
+	page(s, r, all)
+}
+
+func (s *Server) team(r *request) {
+	members, known := s.Teams[r.path[1]+"/"+r.path[3]]
+	if !known {
+		r.notFound()
+		return
+	}
+	var all []map[string]string
+	for _, login := range members {
+		all = append(all, map[string]string{"login": login, "type": "User"})
+	}
+	page(s, r, all)
+}

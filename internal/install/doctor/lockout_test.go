@@ -1,0 +1,200 @@
+package doctor
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// protect applies the documented repo-config to a forge from a tree.
+func protect(t *testing.T, s *ghtest.Server, token string, f tree, may Changes) *verdict.Report {
+	t.Helper()
+	file, err := repoconfig.Parse([]byte(f[repoconfig.Path]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: token, Repository: "acme/registry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Protect(t.Context(), c, file, os.DirFS(f.write(t)), may)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A required review that nobody could give stops the run before it changes anything; two who could pass without a word.
+func TestLockOut(t *testing.T) {
+	owner := func(owner string) func(*ghtest.Server, tree) {
+		return func(_ *ghtest.Server, f tree) {
+			f[".github/CODEOWNERS"] = "/.github/ " + owner + "\n/schemas/ " + owner + "\n"
+		}
+	}
+	hide := func(s *ghtest.Server, _ tree) {
+		s.Fail(ghtest.Failure{Path: "/repos/acme/registry/collaborators", Status: 403, Message: "Forbidden"})
+	}
+	alone := []ghtest.Account{{Login: "administrator"}, {Login: "robot", Bot: true}, {Login: "guest", Read: true}}
+	for _, c := range []struct {
+		name   string
+		set    func(*ghtest.Server, tree)
+		may    Changes
+		want   string // codes, but for the protections that are missing
+		status int    // of --apply
+		writes int
+	}{
+		{"two accounts", func(*ghtest.Server, tree) {}, Changes{}, "", 0, 2},
+		{"one account", func(s *ghtest.Server, _ tree) { s.Accounts = alone }, Changes{},
+			"error lock-out repo-config.yml", 1, 0},
+		{"one account, and it is known", func(s *ghtest.Server, _ tree) { s.Accounts = alone },
+			Changes{AllowLockOut: true}, "warning lock-out repo-config.yml", 0, 2},
+		{"one account, and no review is required", func(s *ghtest.Server, f tree) {
+			s.Accounts = alone
+			f[repoconfig.Path] = "version: 1\nprotection:\n  block_force_push: true\n"
+		}, Changes{}, "", 0, 1},
+		{"the accounts are hidden", hide, Changes{}, "inconclusive not-readable repo-config.yml", 3, 0},
+		{"the accounts are hidden, and it is known", hide, Changes{AllowLockOut: true}, "", 0, 2},
+		{"an owner whom the forge does not know", func(s *ghtest.Server, f tree) {
+			owner("@nobody/none")(s, f)
+			s.OwnerErrors = []map[string]any{{"line": 1, "column": 11, "kind": "Unknown owner",
+				"source": "/.github/ @nobody/none", "path": ".github/CODEOWNERS"}}
+		}, Changes{}, "error owner-unknown CODEOWNERS", 1, 0},
+		{"... is no lock-out", func(s *ghtest.Server, f tree) {
+			owner("@nobody/none")(s, f)
+			s.OwnerErrors = []map[string]any{{"line": 1, "column": 11, "kind": "Unknown owner",
+				"source": "/.github/ @nobody/none", "path": ".github/CODEOWNERS"}}
+		}, Changes{AllowLockOut: true}, "error owner-unknown CODEOWNERS", 1, 0},
+		{"an error of an older file", func(s *ghtest.Server, f tree) {
+			s.OwnerErrors = []map[string]any{{"line": 1, "column": 11, "kind": "Unknown owner",
+				"source": "/.github/ @nobody/none", "path": ".github/CODEOWNERS"}}
+		}, Changes{}, "", 0, 2},
+		{"the only code owner runs it", owner("@administrator"), Changes{}, "error lock-out repo-config.yml", 1, 0},
+		{"the only code owner is another", owner("@maintainer"), Changes{}, "", 0, 2},
+		{"a team of two", func(s *ghtest.Server, f tree) {
+			s.Teams = map[string][]string{"acme/maintainers": {"administrator", "maintainer"}}
+			owner("@acme/maintainers")(s, f)
+		}, Changes{}, "", 0, 2},
+		{"a team of one", func(s *ghtest.Server, f tree) {
+			s.Teams = map[string][]string{"acme/maintainers": {"Administrator"}}
+			owner("@acme/maintainers")(s, f)
+		}, Changes{}, "error lock-out repo-config.yml", 1, 0},
+		{"a team that is hidden", owner("@acme/secret"), Changes{}, "", 0, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := ghtest.Start("acme", "registry")
+			defer s.Close()
+			s.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
+			f := documented(t)
+			c.set(s, f)
+			codes := func(r *verdict.Report) string {
+				var out []string
+				for line := range strings.SplitSeq(short(f, r), "\n") {
+					line, _, _ = strings.Cut(line, " <")
+					if line != "" && !strings.Contains(line, "protection-missing") {
+						out = append(out, strings.Replace(line, ".github/", "", 1))
+					}
+				}
+				return strings.Join(out, "\n")
+			}
+			if got := codes(protect(t, s, "admin", f, c.may)); got != c.want || len(s.Writes()) != 0 {
+				t.Errorf("--dry-run: %q, want %q; wrote %q", got, c.want, s.Writes())
+			}
+			apply := c.may
+			apply.Apply = true
+			r := protect(t, s, "admin", f, apply)
+			if got := codes(r); got != c.want || len(s.Writes()) != c.writes || r.Verdict.ExitStatus() != c.status {
+				t.Errorf("--apply: %q, want %q; status %d, want %d; wrote %q", got, c.want, r.Verdict.ExitStatus(),
+					c.status, s.Writes())
+			}
+		})
+	}
+}
+
+// The five steps of a migration end with a protected branch that takes the pull request without a bypass, and the
+// branch requires a check all the time.
+func TestMigration(t *testing.T) {
+	s := ghtest.Start("acme", "registry")
+	defer s.Close()
+	s.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
+	s.AddRuleset(`{"name":"main","target":"branch","enforcement":"active","bypass_actors":[],"conditions":{"ref_name":
+{"include":["~DEFAULT_BRANCH"],"exclude":[]}},"rules":[{"type":"required_status_checks","parameters":{
+"strict_required_status_checks_policy":false,"required_status_checks":[{"context":"validate"},{"context":"gone"}]}}]}`)
+	required := func() (contexts []string) {
+		for _, text := range s.Rulesets() {
+			var set struct {
+				Rules []struct {
+					Parameters struct {
+						Checks []struct{ Context string } `json:"required_status_checks"`
+					}
+				}
+			}
+			if err := json.Unmarshal([]byte(text), &set); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range set.Rules {
+				for _, one := range r.Parameters.Checks {
+					contexts = append(contexts, one.Context)
+				}
+			}
+		}
+		slices.Sort(contexts)
+		return contexts
+	}
+	mergeable := func(green ...string) bool {
+		return !slices.ContainsFunc(required(), func(c string) bool { return !slices.Contains(green, c) })
+	}
+	stale := func(r *verdict.Report) (names []string) {
+		for _, f := range found(r) {
+			if f.Code == "stale-context" {
+				names = append(names, strings.Split(f.Message, `"`)[1])
+			}
+		}
+		return names
+	}
+
+	f := documented(t)
+	// Before: the old workflow is there, and red; of what the branch requires only what nobody reports is stale.
+	f[".github/workflows/validate.yml"] = "on: pull_request\njobs:\n  validate:\n    steps: []\n"
+	got := stale(protect(t, s, "admin", f, Changes{}))
+	if !slices.Equal(got, []string{"gone"}) || mergeable("oap-gate") {
+		t.Fatalf("before: %q", got)
+	}
+	// 1 and 2: on the branch the old workflow is removed, and oap-gate is green there; nothing changed at the forge.
+	delete(f, ".github/workflows/validate.yml")
+	// 3: the dry run from that branch, and doctor.
+	if got := stale(protect(t, s, "admin", f, Changes{})); !slices.Equal(got, []string{"gone", "validate"}) {
+		t.Errorf("--dry-run: %q", got)
+	}
+	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := stale(look(t, f, c)); !slices.Equal(got, []string{"gone", "validate"}) || len(s.Writes()) != 0 {
+		t.Errorf("doctor --forge: %q", got)
+	}
+	// 4: what is required comes before what is not goes, so that one of them is required at every moment.
+	if r := protect(t, s, "admin", f, Changes{Apply: true}); r.Verdict.ExitStatus() != 0 ||
+		!slices.Equal(required(), []string{"gone", "oap-gate", "validate"}) {
+		t.Errorf("--apply: %q", required())
+	}
+	before := len(s.Writes())
+	r := protect(t, s, "admin", f, Changes{Apply: true, Prune: true})
+	if !slices.Equal(required(), []string{"oap-gate"}) || len(s.Writes()) != before+1 ||
+		!strings.Contains(strings.Join(r.Installation.Applied, "\n"), `{"context":"validate"}`) {
+		t.Errorf("--apply --prune: %q, %q", required(), r.Installation.Applied)
+	}
+	// 5: merged without a bypass, and doctor has no error.
+	if !mergeable("oap-gate") || len(required()) == 0 {
+		t.Errorf("the branch requires %q", required())
+	}
+	if r := look(t, f, c); r.Verdict.ExitStatus() != 0 {
+		t.Errorf("doctor --forge: %s", short(f, r))
+	}
+}
