@@ -69,3 +69,26 @@ func TestJobs(t *testing.T) {
 		}
 	}
 }
+
+// TestNightly checks that a workflow runs the tier nightly by a schedule.
+func TestNightly(t *testing.T) {
+	text, err := os.ReadFile("../../.github/workflows/nightly.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w struct {
+		On struct {
+			Schedule []struct{ Cron string }
+		}
+		Jobs map[string]struct{ Steps []struct{ Run string } }
+	}
+	if err := yaml.Unmarshal(text, &w); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.On.Schedule) != 1 || w.On.Schedule[0].Cron == "" {
+		t.Errorf("the schedule is %v", w.On.Schedule)
+	}
+	if steps := w.Jobs["nightly"].Steps; len(steps) == 0 || steps[len(steps)-1].Run != "bash .ci/run nightly" {
+		t.Errorf("the steps are %v", steps)
+	}
+}
