@@ -43,10 +43,11 @@ type session struct {
 	t     *testing.T
 	world *fixture.World
 	home  string
+	fork  string // the bare repository behind origin
 	dir   string // working directory
 }
 
-var console = regexp.MustCompile("(?s)<!-- (deploy|serve|key|merge) ([^>]*) -->\n|```console\n(.*?)```\n")
+var console = regexp.MustCompile("(?s)<!-- (deploy|site|serve|key|merge) ([^>]*) -->\n|```console\n(.*?)```\n")
 
 // TestContributorPage runs each command of the page, in its order, and compares what it prints with the page. In the
 // page … stands for any text of a line, and alone on a line for any lines.
@@ -105,6 +106,12 @@ func open(t *testing.T) *session {
 		t.Fatalf("%s: %v", out, err) // whoever clones gets the registry's main branch
 	}
 	s := &session{t: t, world: w, home: t.TempDir()}
+	// The contributor has a fork, whose main is never brought up to date.
+	fork := filepath.Join(t.TempDir(), "fork.git")
+	if out, err := exec.Command("git", "clone", "-q", "--bare", w.Repo.Dir, fork).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v", out, err)
+	}
+	s.fork = fork
 	s.dir = s.home
 	bin := filepath.Join(s.home, "bin")
 	if err := os.Mkdir(bin, 0o755); err != nil {
@@ -125,8 +132,9 @@ func open(t *testing.T) *session {
 		t.Fatal(err)
 	}
 	config := fmt.Sprintf("[user]\n\tname = Nova\n\temail = nova@nova.example\n[url \"%s\"]\n"+
-		"\tinsteadOf = https://github.com/you/oap-registry\n"+
-		"[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n", w.Repo.Dir)
+		"\tinsteadOf = https://github.com/you/oap-registry\n[url \"%s\"]\n"+
+		"\tinsteadOf = https://github.com/openagentprotocol-OAP/oap-registry\n"+
+		"[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n", fork, w.Repo.Dir)
 	if err := os.WriteFile(filepath.Join(s.home, ".gitconfig"), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -156,15 +164,19 @@ func (s *session) prepare(what string, args []string) error {
 		text, err := os.ReadFile(filepath.Join(s.dir, args[0]))
 		s.world.Web.Page(args[1], text)
 		return err
-	case what == "merge" && len(args) == 1: // BRANCH
-		c := exec.Command("git", "-C", s.world.Repo.Dir, "-c", "user.name=M", "-c", "user.email=m@registry.example",
-			"merge", "-q", "--no-ff", "-m", "Merge", args[0])
-		c.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-06-01T12:00:00Z", "GIT_COMMITTER_DATE=2026-06-01T12:00:00Z")
-		out, err := c.CombinedOutput()
-		if err != nil {
-			err = fmt.Errorf("%s: %w", out, err)
+	case what == "site" && len(args) == 2: // SLUG DIR
+		return s.world.WriteSite(args[0], filepath.Join(s.home, args[1]))
+	case what == "merge" && len(args) == 1: // BRANCH: as the forge squashes a pull request
+		for _, git := range [][]string{{"fetch", "-q", s.fork, args[0]}, {"merge", "-q", "--squash", "FETCH_HEAD"},
+			{"-c", "user.name=M", "-c", "user.email=m@registry.example", "commit", "-q", "-m", "Squashed"}} {
+			c := exec.Command("git", append([]string{"-C", s.world.Repo.Dir}, git...)...)
+			c.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-06-01T12:00:00Z",
+				"GIT_COMMITTER_DATE=2026-06-01T12:00:00Z")
+			if out, err := c.CombinedOutput(); err != nil {
+				return fmt.Errorf("%s: %w", out, err)
+			}
 		}
-		return err
+		return nil
 	case what == "key" && len(args) == 2: // SLUG FILE
 		der, err := x509.MarshalPKCS8PrivateKey(fixture.Key(args[0]))
 		if err != nil {
