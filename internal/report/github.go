@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,21 +65,20 @@ func writeAnnotations(step *githubactions.Action, r *Counted, limit int) {
 		step.WithFieldsMap(map[string]string{"title": "oap-gate could not run"}).
 			Errorf("%s", annotation(r.Error, r.Remedy, ""))
 	}
-	var first [4][]placed // of each severity, as many as are shown
+	var first [4]rounds // of each severity
 	for f := range r.findings() {
-		if of := &first[f.Severity]; len(*of) < limit {
-			*of = append(*of, f)
-		}
+		first[f.Severity].add(f, limit)
 	}
 	titles := eachTitles(r.Report)
 	for _, level := range levels {
 		shown, rest := 0, 0
-		for severity, some := range first {
+		for severity, of := range first {
 			if annotationLevel(verdict.Severity(severity)) != level.name {
 				continue
 			}
-			some = some[:min(len(some), limit-shown)]
-			for _, f := range some {
+			some := of.shown[:min(len(of.shown), limit-shown)]
+			for _, one := range some {
+				f := one.placed
 				level.issue(step.WithFieldsMap(annotationFields(f, titles)), "%s", annotation(f.Message, f.Fix, f.Cite))
 			}
 			shown += len(some)
@@ -89,6 +89,39 @@ func writeAnnotations(step *githubactions.Action, r *Counted, limit int) {
 				plain.Count(rest, "more "+level.name))
 		}
 	}
+}
+
+// rounds chooses findings round by round over the files that they are of: the first of each file, then the second of
+// each. The zero rounds is ready.
+type rounds struct {
+	shown []inRound
+	seen  map[string]int // findings of a file so far; as long as it is looked at, there are as many files as are shown
+}
+
+// inRound is a finding with its round, from 0.
+type inRound struct {
+	placed
+	round int
+}
+
+// add takes a finding of the report, in its order, if it is of an earlier round than the last one of at most limit.
+func (r *rounds) add(f placed, limit int) {
+	if n := len(r.shown); n == limit && (n == 0 || r.shown[n-1].round == 0) {
+		return
+	}
+	if r.seen == nil {
+		r.seen = map[string]int{}
+	}
+	round := r.seen[f.path]
+	r.seen[f.path]++
+	at, _ := slices.BinarySearchFunc(r.shown, round, func(one inRound, round int) int {
+		if one.round <= round {
+			return -1
+		}
+		return 1
+	})
+	r.shown = slices.Insert(r.shown, at, inRound{f, round})
+	r.shown = r.shown[:min(len(r.shown), limit)]
 }
 
 // annotationLevel is GitHub's severity: what is inconclusive blocks as an error does.

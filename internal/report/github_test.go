@@ -58,6 +58,36 @@ func TestAnnotationsAreCapped(t *testing.T) {
 	}
 }
 
+// Annotations go round over the files: one of each of as many files as there are, and all of one file if there is no
+// other.
+func TestAnnotationsGoRound(t *testing.T) {
+	for _, c := range []struct {
+		files, each int
+		want        string // file.finding
+	}{
+		{30, 2, "0.0 1.0 2.0 3.0 4.0 5.0 6.0 7.0 8.0"},
+		{1, 9, "0.0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8"},
+		{1, 30, "0.0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8"},
+		{4, 9, "0.0 1.0 2.0 3.0 0.1 1.1 2.1 3.1 0.2"},
+	} {
+		r := frame()
+		r.Verdict = verdict.Failed
+		for file := range c.files {
+			name := fmt.Sprintf("implementations/tool%d.json", file)
+			result := verdict.Result{Check: "schema", Subject: name, Verdict: verdict.Failed}
+			for i := range c.each {
+				result.Findings = append(result.Findings, verdict.Finding{Severity: verdict.Error,
+					Message: fmt.Sprintf("%d.%d", file, i), Pos: strict.Pos{Path: name, Line: 1, Column: 1}})
+			}
+			r.Results.Add(result)
+		}
+		got := annotationTexts(written(t, "github", r, Options{MaxAnnotations: 9}))["error"]
+		if shown := strings.Join(got[:9], " "); shown != c.want {
+			t.Errorf("%d files of %d findings: %s, want %s", c.files, c.each, shown, c.want)
+		}
+	}
+}
+
 func TestAnnotationsUpToTheLimitAreNotCounted(t *testing.T) {
 	texts := annotationTexts(written(t, "github", faulty(4), Options{MaxAnnotations: 8}))
 	if len(texts["error"]) != 8 || texts["error"][4] != "inconclusive 0" {
