@@ -69,23 +69,21 @@ func hostCases(r *run, file string) {
 	}
 }
 
-const (
-	labelRule = "a label that is empty, begins or ends with a hyphen, or has other characters than letters, digits, " +
-		"inner hyphens and underscores (`domainage.Host`, RFC 1123 section 2.1)"
-	longRule = "a name of more than 253 characters or a label of more than 63 (RFC 1035 section 2.3.4)"
-	idnaRule = "IDNA2008 refuses it at lookup; the URL standard does not check it (CheckHyphens, CheckBidi, " +
-		"UseSTD3ASCIIRules are off there)"
-)
+// nameRule is why a name is refused that the URL standard reads: CheckHyphens, CheckBidi and UseSTD3ASCIIRules are off
+// there.
+const nameRule = "IDNA2008 refuses the name at lookup, which the URL standard does not require. Or a label is empty, " +
+	"begins or ends with a hyphen, or has a character that host names lack (RFC 1123 section 2.1). Or the name has " +
+	"more than 253 characters, or a label more than 63 (RFC 1035 section 2.3.4)"
 
 var wptASCII = &judge{name: "WPT toascii", version: goVersion(urlModule), cases: 39, sound: true,
 	explained: []explanation{
-		{".*", stricter, idnaRule + "; or " + labelRule + "; or " + longRule, nil},
+		{".*", stricter, nameRule, nil},
 	},
 	run: func(r *run) { hostCases(r, "toascii.json") }}
 
 var idnaTest = &judge{name: "IdnaTestV2", version: goVersion(urlModule), cases: 2032, sound: true,
 	explained: []explanation{
-		{".*", stricter, idnaRule + "; or " + labelRule + "; or " + longRule, nil},
+		{".*", stricter, nameRule, nil},
 		{".*", laxer, "a capital letter that UTS 46 refused when the vectors were made, and maps to its small letter " +
 			"now (U+10A0 to U+10C5, U+04C0, U+2132)", hasLateCapital},
 	},
