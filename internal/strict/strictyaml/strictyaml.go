@@ -28,7 +28,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
 
-// Parse gives the root value of the one document in data, which may have at most maxBytes. The error is always an
+// Parse returns the root value of the one document in data, which may have at most maxBytes. The error is always an
 // *Error. Nodes carry Line and Column, both from 1; Column counts characters.
 func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) {
 	fault := func(line, column int, format string, args ...any) (*yaml.Node, error) {
@@ -119,8 +119,8 @@ func check(n *yaml.Node, depth int) (*yaml.Node, string) {
 	return nil, ""
 }
 
-// Member returns the value of key in the mapping n, and the key's own node; nil if n is not a mapping or has no such
-// key.
+// Member returns the node of key in the mapping n, and the node of its value. Both are nil if n is not a mapping or
+// lacks the key.
 func Member(n *yaml.Node, key string) (name, value *yaml.Node) {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil, nil
