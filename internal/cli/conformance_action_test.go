@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,6 +152,25 @@ func TestActionHoldsAnAgentAndAProducer(t *testing.T) {
 	running := map[string]string{"mode": "aaep", "url": "http://p.example", "layout": "reference"}
 	if code, log, _, _ = stepOf(t, "push", running); code != 2 || !strings.Contains(log, "plain http") {
 		t.Errorf("aaep with a plain public producer: exit status %d\n%s", code, log)
+	}
+	for _, subscriber := range []struct {
+		more map[string]string
+		want string
+	}{
+		{map[string]string{"listen": "127.0.0.1:0", "level": "3", "command": "./none\n--level\n1"},
+			"starting the command: "},
+		{map[string]string{"listen": "127.0.0.1:0", "level": "4"}, "--level 4|input level"},
+		{map[string]string{"listen": "8.8.8.8:80"}, "is not a loopback or private address"},
+		{map[string]string{"listen": "127.0.0.1:0", "layout": "spec"}, "does not take the input layout"},
+		{map[string]string{"command": "./none"}, "does not take the input command"},
+	} {
+		subscriber.more["mode"] = "aaep"
+		code, log, _, _ := stepOf(t, "push", subscriber.more)
+		if code != 2 || !slices.ContainsFunc(strings.Split(subscriber.want, "|"), func(want string) bool {
+			return strings.Contains(log, want)
+		}) {
+			t.Errorf("aaep %v: exit status %d\n%s", subscriber.more, code, log)
+		}
 	}
 	if code, log, _, _ = stepOf(t, "push", map[string]string{"mode": "aaep"}); code != 2 || !strings.Contains(log,
 		"wants at least one file") {

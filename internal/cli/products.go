@@ -93,6 +93,8 @@ var products = []product{
 		modes: []actionMode{{"aaep", []actionStep{
 			{command: "conformance aaep producer", asked: "url",
 				inputs: []string{"url", "level", "layout", "scenario"}},
+			{command: "conformance aaep subscriber", asked: "listen",
+				inputs: []string{"listen", "level", "scenario"}, args: "command"},
 			{command: "conformance aaep events", inputs: []string{"level"}, args: "events"}}}},
 		subjects: []subject{{name: "aaep", judges: "a producer or a subscriber of AAEP, in conformance aaep",
 			rules:   aaep.Rules,
