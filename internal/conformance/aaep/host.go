@@ -577,7 +577,7 @@ func (r *hosting) endless(ctx context.Context, l *connection) bool {
 			}
 		}
 		_ = r.wait(ctx, r.now(), look(&before))
-		_ = r.wait(ctx, r.now().Add(r.pauseTime()/2), look(&after))
+		_ = r.wait(ctx, r.now().Add(r.pauseTime()), look(&after))
 		if before == after && !partial || ctx.Err() != nil {
 			return false
 		}
