@@ -148,9 +148,9 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 		writeRowsCSV(out, shown)
 	default:
 		fmt.Fprintf(out, "commit %s (%s), as of %s\n\n", plain.Short(commit), plain.Line(how), stampSeconds(rows.At))
-		writeRows(out, shown)
+		writeRows(out, shown, o.did != "", sys.OutWidth)
 		fmt.Fprintf(out,
-			"%d of %d listings%s; no document was fetched: ask oap-gate verify or oap-gate audit what they say\n",
+			"%d of %d listings%s\nno document was fetched: oap-gate verify and oap-gate audit check them\n",
 			len(shown), all, leftOut(hidden))
 	}
 	if err := out.Flush(); err != nil {
@@ -197,13 +197,14 @@ func until(r *listing.Row) string {
 	return r.Until.UTC().Format("2006-01-02T15:04:05.999Z")
 }
 
-// writeRows writes a table, its columns as wide as what stands in them.
-func writeRows(out *bufio.Writer, rows []listing.Row) {
+// writeRows writes a table whose columns are as wide as their cells. It has the columns that fit 80, and all of them if
+// whole is set or a terminal of that width shows them.
+func writeRows(out *bufio.Writer, rows []listing.Row, whole bool, terminal int) {
 	lines := make([][]string, 0, len(rows)+1)
-	lines = append(lines, []string{"slug", "DID", "level", "status", "until", "Receipt", "commit", "of"})
+	lines = append(lines, []string{"slug", "level", "status", "until", "DID", "Receipt", "commit", "of"})
 	for i := range rows {
 		r := &rows[i]
-		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r),
+		line := []string{r.Slug, r.Level, r.Status, until(r), r.ToolDID,
 			r.ReceiptSHA256[:min(12, len(r.ReceiptSHA256))],
 			plain.Short(r.Commit), stampSeconds(r.CommittedAt)}
 		for i := range line {
@@ -215,6 +216,15 @@ func writeRows(out *bufio.Writer, rows []listing.Row) {
 	for _, line := range lines {
 		for i, cell := range line {
 			width[i] = max(width[i], min(utf8.RuneCountInString(cell), 60))
+		}
+	}
+	columns := 2 * (len(width) - 1)
+	for _, n := range width {
+		columns += n
+	}
+	if !whole && columns > terminal {
+		for i := range lines {
+			lines[i] = lines[i][:4]
 		}
 	}
 	for _, line := range lines {
