@@ -137,12 +137,17 @@ const unexplained = "UNEXPLAINED_CODES"
 
 var knownIDs = sync.OnceValue(codeIDs)
 
-// noted runs the program and notes each code that it tells, on stdout or in a JSON report, and that explain does
-// not know. merge and comment are left out: they pass on what a stranger's report says.
+// noted runs the program. It notes each code that stdout or a JSON report has and explain does not know, and a last
+// line that begins with pass or accepted if the exit status is not 0. It does not read the codes of merge and comment,
+// which pass on what a stranger's report says.
 func noted(args []string, sys frame.IO) int {
 	var out bytes.Buffer
 	sys.Stdout = io.MultiWriter(sys.Stdout, &out)
 	code := Main(args, sys)
+	end := lastLine(out.String())
+	if code != 0 && (strings.HasPrefix(end, "accepted") || strings.HasPrefix(end, "pass")) {
+		noteOf(sys, "oap-gate %.300q ended with %d and the last line %q\n", args, code, end)
+	}
 	if len(args) > 0 && (args[0] == "merge" || args[0] == "comment") {
 		return code
 	}
@@ -165,16 +170,27 @@ func noted(args []string, sys frame.IO) int {
 		}
 	}
 	if len(odd) > 0 {
-		f, err := os.OpenFile(sys.Getenv(unexplained), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-		if err != nil {
-			panic(err)
-		}
-		fmt.Fprintf(f, "oap-gate %.300q told %q\n", args, odd)
-		if err := f.Close(); err != nil {
-			panic(err)
-		}
+		noteOf(sys, "oap-gate %.300q told %q\n", args, odd)
 	}
 	return code
+}
+
+// noteOf writes into the file that the test of the script reads.
+func noteOf(sys frame.IO, format string, args ...any) {
+	f, err := os.OpenFile(sys.Getenv(unexplained), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintf(f, format, args...)
+	if err := f.Close(); err != nil {
+		panic(err)
+	}
+}
+
+// lastLine returns the last line that is not empty.
+func lastLine(text string) string {
+	text = strings.TrimRight(text, "\n")
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // source is the syntax of the packages that give codes.

@@ -26,6 +26,7 @@ type Report struct {
 	Steps          []Step          `json:"steps" jsonschema:"description=all steps\\, also after a failure"`
 	Verdict        verdict.Verdict `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error,description=pass\\, fail\\, inconclusive or error: exit status 0\\, 1\\, 3 or 2"`
 	Error          string          `json:"error,omitempty" jsonschema:"description=why nothing could be judged\\, with the verdict error"`
+	Line           int             `json:"line,omitempty" jsonschema:"description=line of the file of --targets that is not a target"`
 	Remedy         string          `json:"remedy,omitempty" jsonschema:"description=what helps against the error"`
 	Level          level.Level     `json:"level,omitempty" jsonschema:"description=the one level that was asked for; the verdict is about it alone"`
 	DID            string          `json:"did,omitempty" jsonschema:"description=the DID whose keys the signatures were held against"`

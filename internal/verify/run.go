@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -43,6 +44,7 @@ type Run struct {
 
 	flags      evidence.VerifyFlags
 	unreadable map[int]error // of the lines of a list that are not targets, by their places among the targets
+	lines      map[int]int   // of those targets in their file
 	notReached map[string][]string
 }
 
@@ -123,13 +125,15 @@ func (r *Run) Heard(flags *evidence.VerifyFlags) (err error) {
 		return remedy.Errorf(RecordAgain, "the bundle has %d targets and %d places of them", len(flags.Targets),
 			len(flags.Places))
 	}
-	r.unreadable = map[int]error{}
+	r.unreadable, r.lines = map[int]error{}, map[int]int{}
 	for i, text := range flags.Targets {
 		t, err := ParseTarget(text, r.Config.Clone != nil || r.Config.Proof != nil)
 		switch {
 		case err == nil:
 		case flags.Places != nil && flags.Places[i] != "":
 			r.unreadable[i] = fmt.Errorf("%s: %w", flags.Places[i], err)
+			line := flags.Places[i][strings.LastIndexByte(flags.Places[i], ':')+1:]
+			r.lines[i], _ = strconv.Atoi(line) // 0 if a bundle names no line
 		default:
 			return remedy.Errorf(FormsOf(text), "%v", err)
 		}
@@ -250,7 +254,9 @@ func (r *Run) Verify(ctx context.Context, each func(*Report) error) error {
 				defer func() { <-places }()
 				defer crashed.Catch(cancel)
 				if err := r.unreadable[i]; err != nil {
-					results[i] <- reported{Unmade(t.Text, r.Source, &r.Config, err.Error(), FormsOf(t.Text)), nil}
+					rep := Unmade(t.Text, r.Source, &r.Config, err.Error(), FormsOf(t.Text))
+					rep.Line = r.lines[i]
+					results[i] <- reported{rep, nil}
 					return
 				}
 				rep, err := r.one(within, shares, t)
