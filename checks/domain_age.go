@@ -30,11 +30,11 @@ var domainAge = &Check{
 		policyUnreadable, evidence.SuffixListCode,
 		{"domain-changed-hands", "the domain was registered after its DID was first listed",
 			"have the maintainers ask who holds it now"},
-		{ProvisionalNotNeeded, "the listing is provisional, and its domain is old enough", "drop provisional"},
+		{"provisional-not-needed", "the listing is provisional, and its domain is old enough", "drop provisional"},
 		{"provisional", "the domain's age is not shown, and the listing is provisional",
 			"drop provisional in a re-issue, once the domain is 30 days old"},
-		{DomainTooYoung, "the domain is registered for less than 30 days", provisionalWay},
-		{DomainAgeUnknown, "neither RDAP nor WHOIS has a date of registration", provisionalWay},
+		{"domain-too-young", "the domain is registered for less than 30 days", provisionalWay},
+		{"domain-age-unknown", "neither RDAP nor WHOIS has a date of registration", provisionalWay},
 		{"domain-age-unsure", "the domain's age could not be had; nothing was decided",
 			"try again, or " + provisionalWay},
 		{"age-of-host", "the age is that of a host which the DID may share with others",
@@ -42,11 +42,10 @@ var domainAge = &Check{
 	}, evidence.DomainCodes),
 }
 
-// Codes of domain-age by which a draft of a listing is made provisional, or not any more.
+// Values of findings of domain-age: what a listing passes with.
 const (
-	ProvisionalNotNeeded = "provisional-not-needed"
-	DomainTooYoung       = "domain-too-young"
-	DomainAgeUnknown     = "domain-age-unknown"
+	SetProvisional  = "provisional: true"
+	DropProvisional = "provisional: false"
 )
 
 // provisionalWay is how a listing on a young domain is listed all the same.
@@ -176,8 +175,9 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 	}
 	switch {
 	case how == ageOld && provisional:
-		out.Warnf(s, "/provisional", ProvisionalNotNeeded, "the listing is provisional, and its domain is old enough").
-			WithFix("drop provisional")
+		out.Warnf(s, "/provisional", "provisional-not-needed", "the listing is provisional, and its domain is old "+
+			"enough").
+			WithFix("drop provisional").WithValue(DropProvisional)
 	case how == ageOld && a.byHistory:
 		out.Verified = "no registration date; this DID has stood here since " + stamp(a.stood)
 	case how == ageOld:
@@ -186,13 +186,14 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 		out.Noticef(s, "/provisional", "provisional", "the domain's age is not shown; the listing is provisional and "+
 			"stays out of default results")
 	case how == ageYoung:
-		out.Errorf(s, at, DomainTooYoung, "domain %s is registered since %s, %s ago; %s are needed", domain,
+		out.Errorf(s, at, "domain-too-young", "domain %s is registered since %s, %s ago; %s are needed", domain,
 			stamp(a.registered),
 			plain.Span(max(s.Run.Now.Sub(a.registered), 0)), plain.Span(MinimumAge)).
 			WithFix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(MinimumAge))).
-			Until(a.registered.Add(MinimumAge))
+			Until(a.registered.Add(MinimumAge)).WithValue(SetProvisional)
 	case how == ageUnknown:
-		out.Errorf(s, at, DomainAgeUnknown, "the age of the domain is not known: %s", a.why).Fix = provisionalWay
+		out.Errorf(s, at, "domain-age-unknown", "the age of the domain is not known: %s", a.why).
+			WithFix("%s", provisionalWay).WithValue(SetProvisional)
 	default:
 		out.Doubtf(s, at, "domain-age-unsure", "the age of domain %s could not be had: %s", domain, a.why).
 			WithFix("try again, or " + provisionalWay)

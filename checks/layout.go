@@ -83,6 +83,9 @@ func IsDevice(slug string) bool { return deviceName().MatchString(slug) }
 
 var deviceName = plain.Pattern(`^(con|conin\$|conout\$|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
+// plainMode is the mode of a record.
+const plainMode = "100644"
+
 // place judges what one file alone shows: name, mode, text, slug and the spelling of its DID. The right name is that of
 // rightName.
 func place(s *Subject, right string) []verdict.Finding {
@@ -109,14 +112,15 @@ func place(s *Subject, right string) []verdict.Finding {
 			"beginning with -",
 			s.Kind.Folder(), form)
 		if right != "" {
-			f.WithFix("name it %s", right)
+			f.WithFix("name it %s", right).WithValue(right)
 		}
 		return out.Findings
 	}
 	if mode := s.Record.Entry.Mode; mode != registry.ModeFile {
 		out.Errorf(s, "", "file-mode", "mode is %o, a record is a plain file of mode %o", uint32(mode),
 			uint32(registry.ModeFile)).
-			WithFix("replace it by a plain file: no symbolic link, no submodule, no executable bit")
+			WithFix("replace it by a plain file: no symbolic link, no submodule, no executable bit").
+			WithValue(plainMode)
 		if s.Record.Document == nil {
 			return out.Findings
 		}
@@ -137,7 +141,7 @@ func place(s *Subject, right string) []verdict.Finding {
 		f := out.Errorf(s, "/slug", "slug-mismatch", "slug is %q, the file's name says %q", slug, named)
 		f.WithFix("set slug to %q, or rename the file", named)
 		if right != "" {
-			f.WithFix("set slug to %q, or name the file %s", named, right)
+			f.WithFix("set slug to %q, or name the file %s", named, right).WithValue(right)
 		}
 	}
 	switch s.Kind {
@@ -148,7 +152,7 @@ func place(s *Subject, right string) []verdict.Finding {
 				"revoked_receipt_sha256 is %q, the file's name says %q", sum, want)
 			f.WithFix("name the file revocations/<slug>-<revoked_receipt_sha256>.json")
 			if right != "" {
-				f.WithFix("name the file %s", right)
+				f.WithFix("name the file %s", right).WithValue(right)
 			}
 		}
 	case registry.KindListing:
@@ -189,7 +193,7 @@ func spelling(o *verdict.Outcome, s *Subject, text string) {
 			WithFix("move to a host name of letters, digits and hyphens")
 	case d.Spelling() != text:
 		o.Errorf(s, "/tool_did", "did-spelling", "tool_did is %q, its one spelling is %q", text, d.Spelling()).
-			WithFix("set tool_did to %q: lower-case host, no trailing dot", d.Spelling())
+			WithFix("set tool_did to %q: lower-case host, no trailing dot", d.Spelling()).WithValue(d.Spelling())
 	}
 }
 
@@ -199,6 +203,11 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 		return verdict.Outcome{}, err
 	}
 	out := verdict.Outcome{Findings: place(s, right)}
+	if s.Modified() && s.Kind == registry.KindListing && s.Record.Document != nil && s.BaseListing != nil &&
+		s.BaseListing.Slug != s.Listing.Slug && s.Run.Selected(reissueID) {
+		// A slug that changes is refused there, whatever it changes to.
+		out.Findings = slices.DeleteFunc(out.Findings, func(f verdict.Finding) bool { return f.Pointer == slugPointer })
+	}
 	if s.Record.Document == nil {
 		return out, nil
 	}
@@ -219,14 +228,9 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 			WithFix("choose another slug")
 	}
 	if s.Modified() && s.Kind == registry.KindListing {
-		if s.BaseListing != nil && s.BaseListing.Slug != s.Listing.Slug && s.Run.Selected(reissueID) {
-			// A slug that changes is refused there, whatever it changes to.
-			out.Findings = slices.DeleteFunc(out.Findings,
-				func(f verdict.Finding) bool { return f.Code == "slug-mismatch" })
-		}
 		standing := unmendable(s)
 		for i, f := range out.Findings {
-			if standing[f.Pointer] || f.Code == "file-mode" {
+			if standing[f.Pointer] || f.Value == plainMode {
 				out.Findings[i].Severity = verdict.Warning
 				out.Findings[i].Message += "; it stands so in the base tree and no re-issue can mend it"
 			}

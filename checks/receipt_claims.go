@@ -249,7 +249,7 @@ func claimedLevel(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 		if !l.NonCommercial {
 			o.Warnf(s, "/non_commercial", "non-commercial", "level %s goes with non_commercial: true in the listing",
 				l.Level).
-				WithFix("set non_commercial to true")
+				WithFix("set non_commercial to true").WithValue("true")
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"slices"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -58,7 +57,9 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 			WithFix("sign a new Receipt (validity.not_after after %s), publish it, then %s", stamp(now), s.again()).
 			Rests(verdict.Lapsed)
 	}
+	tooLong := -1 // the place of that finding
 	if d := l.Expires.Sub(l.Issued).Truncate(time.Millisecond); d > Window {
+		tooLong = len(out.Findings)
 		out.Errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most %s is allowed",
 			plain.Span(d), plain.Span(Window)).
 			WithFix("set expires_at to %s, or to the Receipt's validity.not_after where that is earlier",
@@ -84,7 +85,7 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 		}
 		return missing, nil
 	}
-	signedDates(&out, s, s.Facts.Receipt.Value)
+	signedDates(&out, s, s.Facts.Receipt.Value, tooLong)
 	if !out.Has(verdict.Error) {
 		out.Verified = plain.Span(l.Expires.Sub(now)) + " left"
 	}
@@ -99,8 +100,9 @@ func (s *Subject) again() string {
 	return "oap-gate renew " + plain.ShellWord(s.Listing.Slug)
 }
 
-// signedDates holds the listing's dates against those that the Receipt signs.
-func signedDates(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
+// signedDates compares the listing's dates with those that the Receipt signs. long is the place of the finding that
+// they are too far apart, negative if there is none.
+func signedDates(o *verdict.Outcome, s *Subject, r *receipt.Receipt, long int) {
 	const at = "/conformance_receipt_uri"
 	l := s.Listing
 	o.Move(s, at, ReceiptDates(r))
@@ -116,7 +118,6 @@ func signedDates(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	if r.NotAfter.Time.Before(want) {
 		want = r.NotAfter.Time
 	}
-	long := slices.IndexFunc(o.Findings, func(f verdict.Finding) bool { return f.Code == "window-too-long" })
 	if long >= 0 {
 		if s.Run.Now.Before(want) {
 			o.Findings[long].WithFix("set expires_at to %s, the date that the Receipt signs", stamp(want))

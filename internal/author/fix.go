@@ -117,8 +117,8 @@ func (m *mender) mend(ctx context.Context, path string,
 	if err != nil {
 		return nil, "", err
 	}
-	if rec == nil && reports(found["layout"], "misplaced-file", "slug-mismatch", "revocation-name") {
-		change, err := m.rename(path, was, doc.Root)
+	if to := rightName(found["layout"]); rec == nil && to != "" {
+		change, err := m.rename(path, to, was)
 		return change, "", err
 	}
 	if registry.KindOf(path) != registry.KindListing {
@@ -135,26 +135,24 @@ func (m *mender) mend(ctx context.Context, path string,
 	return &Change{path, path, was, now}, why, m.tree.Replace(path, was, now)
 }
 
-// rename gives a record that the work tree adds the name that its members say, unless that name stands in the base, in
-// HEAD or on disk.
-func (m *mender) rename(path string, was []byte, root any) (*Change, error) {
-	kind, slug := registry.KindOf(path), strict.String(root, "slug")
-	to, err := listing.Path(slug)
-	if kind == registry.KindRevocation {
-		to, err = listing.RevocationPath(slug, strict.String(root, "revoked_receipt_sha256"))
+// rightName returns the path under which layout would let a record pass, empty if it names none.
+func rightName(found []verdict.Finding) string {
+	for _, f := range found {
+		if registry.KindOf(f.Value) != registry.Governance {
+			return f.Value
+		}
 	}
-	if err != nil {
-		return nil, nil // the members give it no name either
-	}
-	if kind != registry.KindRevocation {
-		to = kind.Folder() + "/" + slug + ".json"
-	}
+	return ""
+}
+
+// rename gives a record that the work tree adds its right name, unless that name is in the base, in HEAD or on disk.
+func (m *mender) rename(path, to string, was []byte) (*Change, error) {
 	for _, t := range []*registry.Tree{m.base, m.head} {
 		if e, err := t.Leaf(to); err != nil || e != nil {
 			return nil, err
 		}
 	}
-	err = m.tree.Move(path, to, was)
+	err := m.tree.Move(path, to, was)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, nil
 	}
@@ -171,9 +169,9 @@ func (m *mender) values(ctx context.Context, text []byte, l *registry.Listing, r
 	}
 	age := found["domain-age"]
 	switch {
-	case l.Provisional && (reports(age, checks.ProvisionalNotNeeded) || failed(found["reissue"], "/provisional")):
+	case l.Provisional && (passesWith(age, checks.DropProvisional) || failed(found["reissue"], "/provisional")):
 		text, err = listing.Drop(text, "provisional")
-	case !l.Provisional && reports(age, checks.DomainTooYoung, checks.DomainAgeUnknown):
+	case !l.Provisional && passesWith(age, checks.SetProvisional):
 		set("provisional", "true")
 	}
 	for _, f := range found["schema"] {
@@ -188,10 +186,9 @@ func (m *mender) values(ctx context.Context, text []byte, l *registry.Listing, r
 	}
 	if m.merged == nil {
 		switch d, e := did.Parse(l.ToolDID); {
-		case e == nil && reports(found["layout"], "did-spelling"):
+		case e == nil && passesWith(found["layout"], d.Spelling()):
 			set("tool_did", string(listing.Quote(d.Spelling())))
-		case reports(found["manifest-did"], "manifest-did-differs") &&
-			reports(found["receipt-claims"], checks.ReceiptDIDDiffers):
+		case hasError(found["manifest-did"]) && hasError(found["receipt-claims"]):
 			if id := m.agreed(ctx, l); id != "" {
 				set("tool_did", string(listing.Quote(id)))
 			}
@@ -270,7 +267,8 @@ func (m *mender) wrong(root any, found map[string][]verdict.Finding) []string {
 			names = append(names, "conformance_level")
 		}
 	}
-	if reports(found["receipt-claims"], "non-commercial") {
+	atMember := func(f verdict.Finding) bool { return f.Pointer == "/non_commercial" && f.Value == "true" }
+	if slices.ContainsFunc(found["receipt-claims"], atMember) {
 		names = append(names, "non_commercial")
 	}
 	slices.Sort(names)
@@ -318,11 +316,14 @@ func (m *mender) level(r *receipt.Receipt) level.Level {
 // near reports whether two times are one to a listing.
 func near(a, b time.Time) bool { return !a.IsZero() && a.Sub(b).Abs() <= time.Second }
 
-// reports reports whether one of the findings has one of the codes, a doubt apart.
-func reports(found []verdict.Finding, codes ...string) bool {
-	return slices.ContainsFunc(found, func(f verdict.Finding) bool {
-		return f.Severity != verdict.Doubt && slices.Contains(codes, f.Code)
-	})
+// passesWith reports whether one of the findings names a value with which the record would pass.
+func passesWith(found []verdict.Finding, value string) bool {
+	return slices.ContainsFunc(found, func(f verdict.Finding) bool { return f.Value == value })
+}
+
+// hasError reports whether one of the findings is an error.
+func hasError(found []verdict.Finding) bool {
+	return slices.ContainsFunc(found, func(f verdict.Finding) bool { return f.Severity == verdict.Error })
 }
 
 // failed reports whether one of the findings is an error about a member.

@@ -68,6 +68,8 @@ type Finding struct {
 	// RetryAt is when time alone may change the finding; zero where it never does.
 	RetryAt time.Time `json:"retry_at,omitempty,omitzero" jsonschema:"description=when time alone may change the finding"`
 	Basis   Basis     `json:"-"`
+	// Value is what would pass where code acts on the finding: a path, a mode or a JSON value. It is not in the report.
+	Value string `json:"-"`
 }
 
 // Until says when time alone may change the finding.
@@ -81,6 +83,12 @@ func (f *Finding) Until(t time.Time) *Finding {
 // Rests sets what the finding rests on, where that is not Text.
 func (f *Finding) Rests(on Basis) *Finding {
 	f.Basis = on
+	return f
+}
+
+// WithValue sets the value that would pass.
+func (f *Finding) WithValue(value string) *Finding {
+	f.Value = value
 	return f
 }
 

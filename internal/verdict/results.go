@@ -407,8 +407,8 @@ func (h *head) advance() bool {
 }
 
 // texts are the texts of a finding, in the order in which the file has them.
-func (f *Finding) texts() [7]*string {
-	return [...]*string{&f.Code, &f.Message, &f.Fix, &f.Cite, &f.Path, &f.Pointer, &f.Commit}
+func (f *Finding) texts() [8]*string {
+	return [...]*string{&f.Code, &f.Message, &f.Fix, &f.Cite, &f.Path, &f.Pointer, &f.Commit, &f.Value}
 }
 
 func appendText(b []byte, s string) []byte {

@@ -213,10 +213,10 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 	if err != nil {
 		return err
 	}
-	young := findingOf(rep, path, checks.DomainTooYoung, checks.DomainAgeUnknown)
+	young := findingOf(rep, path, checks.SetProvisional)
 	if young != nil && !from.Provisional {
 		until, _, _ := strings.Cut(young.Fix, ";")
-		if young.Code == checks.DomainAgeUnknown {
+		if young.RetryAt.IsZero() { // no date of registration is known
 			until = "renew drops it once the DID has stood in the registry for 30 days"
 		}
 		fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", plain.Line(young.Message), plain.Line(until))

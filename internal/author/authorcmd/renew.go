@@ -187,7 +187,7 @@ func (o *renewOptions) renew(ctx context.Context, sys frame.IO, w *workspace, sl
 		return err
 	}
 	notAsked := o.localAge(rep, path)
-	if l.Provisional && (notAsked || findingOf(rep, path, checks.ProvisionalNotNeeded) != nil) {
+	if l.Provisional && (notAsked || findingOf(rep, path, checks.DropProvisional) != nil) {
 		why := "the domain is old enough"
 		if notAsked {
 			why = "a trial takes the domain to be at least 30 days old"
@@ -287,11 +287,11 @@ func (w *workspace) merged(ctx context.Context, path string) (*registry.Listing,
 	return base.Listing(ctx, path)
 }
 
-// findingOf is the first finding on a subject that has one of the codes, nil where none has.
-func findingOf(rep *verdict.Report, path string, codes ...string) *verdict.Finding {
+// findingOf returns the first finding on a subject whose subject would pass with a value, nil if there is none.
+func findingOf(rep *verdict.Report, path, value string) *verdict.Finding {
 	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
-			if r.Subject == path && slices.Contains(codes, f.Code) {
+			if r.Subject == path && f.Value == value {
 				return &f
 			}
 		}
