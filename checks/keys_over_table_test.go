@@ -43,7 +43,7 @@ pr: [{listing: nova, level: L4, co_signers: [mia]}]
 		{Name: "no time",
 			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/revoked: soon}}}]`,
 			Want:  `implementations/nova.json:4:3: error: did-resolution: did-keys-over`,
-			Says:  []string{`revoked is "soon", which is no RFC 3339 time`}},
+			Says:  []string{`revoked is "soon", which is not an RFC 3339 time`}},
 		// the document is deactivated; it says that it is not
 		{Name: "deactivated", World: `pr: [{listing: nova, did_document: {set: {/deactivated: true}}}]`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-deactivated`},
