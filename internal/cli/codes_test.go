@@ -278,7 +278,7 @@ func (s *source) emitted() []emission {
 					mild = false
 				}
 			case *ast.KeyValueExpr:
-				if name, ok := n.Key.(*ast.Ident); ok && name.Name == "Code" {
+				if name, ok := n.Key.(*ast.Ident); ok && (name.Name == "Code" || name.Name == "code") {
 					add(n.Value)
 				}
 			case *ast.AssignStmt:

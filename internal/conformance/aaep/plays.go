@@ -123,19 +123,19 @@ func (s *scene) title() string {
 
 // posed is a question that the host asked.
 type posed struct {
-	scene     *scene
-	token     string
-	line      int // of the capture
-	due       time.Time
-	confirms  bool
-	kind      string           // of a clarification
-	decision  string           // that the tester was asked for; empty: any
-	forbidden string           // the code of any reply; empty: a reply may come
-	expected  bool             // a reply must come
-	missing   verdict.Severity // of a reply that does not
-	twice     verdict.Severity // of a second reply
-	replies   int
-	got       string // the decision of the first reply
+	scene    *scene
+	token    string
+	line     int // of the capture
+	due      time.Time
+	confirms bool
+	kind     string           // of a clarification
+	decision string           // that the tester was asked for; empty: any
+	code     string           // of the finding that any reply is; empty: a reply may come
+	expected bool             // a reply must come
+	missing  verdict.Severity // of a reply that does not
+	twice    verdict.Severity // of a second reply
+	replies  int
+	got      string // the decision of the first reply
 }
 
 // The confirmations that the host asks for, by what the tester does.
@@ -422,7 +422,7 @@ func (s *scene) badEnvelope() error {
 		}
 	}
 	if err == nil && s.Level >= 2 {
-		q := &posed{confirms: true, forbidden: "answered-invalid", twice: verdict.Warning}
+		q := &posed{confirms: true, code: "answered-invalid", twice: verdict.Warning}
 		lack := lacks[s.random.IntN(len(lacks))]
 		err = each(func() error {
 			return s.send(s.pose(q, "Test: accept", map[string]any{lack: nil,
@@ -434,7 +434,7 @@ func (s *scene) badEnvelope() error {
 }
 
 func (s *scene) unanswered() error {
-	q := &posed{forbidden: "answered-unasked", twice: verdict.Warning}
+	q := &posed{code: "answered-unasked", twice: verdict.Warning}
 	return each(s.begin, func() error { return s.confirm(q, testSilent) }, s.end)
 }
 
@@ -445,7 +445,7 @@ func (s *scene) clarify(kind, text string) error {
 
 // withdrawn withdraws a question as soon as it was asked.
 func (s *scene) withdrawn() error {
-	q := &posed{confirms: true, forbidden: "answered-withdrawn", twice: verdict.Warning}
+	q := &posed{confirms: true, code: "answered-withdrawn", twice: verdict.Warning}
 	return each(s.begin, s.enter("awaiting_input"), func() error { return s.send(s.pose(q, testWait, nil)) },
 		s.withdraw, func() error { return s.idle(s.now().Add(s.quietTime())) }, s.end)
 }
@@ -466,7 +466,7 @@ func (s *scene) duplicate() error {
 
 // outOfOrder sends the end of a question before the question.
 func (s *scene) outOfOrder() error {
-	q := &posed{confirms: true, forbidden: "answered-stale", twice: verdict.Warning}
+	q := &posed{confirms: true, code: "answered-stale", twice: verdict.Warning}
 	return each(s.begin, s.enter("awaiting_input"), func() error {
 		question := s.pose(q, testWait, nil)
 		return each(s.withdraw, func() error { return s.send(question) })
@@ -499,12 +499,12 @@ func (r *hosting) answered(q *posed, m *message) (counts bool) {
 		}
 		return false
 	}
-	if q.forbidden != "" {
+	if q.code != "" {
 		what := map[string]string{"answered-invalid": "the question lacks a member of its envelope",
 			"answered-unasked":   "the tester was asked not to answer",
 			"answered-withdrawn": "the session had gone on, which withdraws the question",
-			"answered-stale":     "the session had gone on, by the sequence_number of the events"}[q.forbidden]
-		r.noteAt(line, check, verdict.Error, "", q.forbidden, "a reply came in the play %s; %s", title, what)
+			"answered-stale":     "the session had gone on, by the sequence_number of the events"}[q.code]
+		r.noteAt(line, check, verdict.Error, "", q.code, "a reply came in the play %s; %s", title, what)
 		return false
 	}
 	late := r.now().After(q.due)
