@@ -189,7 +189,7 @@ func (r *reader) keyless() error {
 	const at = "/verificationMethod"
 	var all []string
 	for _, k := range r.doc.Over {
-		all = append(all, fmt.Sprintf("key %.200q has expired or was revoked (%s)", k.ID, k.Why))
+		all = append(all, fmt.Sprintf("key %.200q is no longer valid (%s)", k.ID, k.Why))
 	}
 	all = append(all, r.unusable...)
 	const most = 800 // bytes: the document may have MaxKeys of them
