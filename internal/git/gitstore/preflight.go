@@ -41,7 +41,8 @@ func readConfig(common string) (cloneFormat, error) {
 	}
 	version, err := strconv.Atoi(cmp.Or(c["core.repositoryformatversion"], "0"))
 	if err != nil || version < 0 || version > 1 {
-		return cloneFormat{}, &Error{Op: "reading", Object: "config", Remedy: "clone it again with git's default format",
+		return cloneFormat{}, &Error{Op: "reading", Object: "config",
+			Remedy: "clone it again with git's default format",
 			Err: fmt.Errorf("core.repositoryFormatVersion %q is %w, want 0 or 1", c["core.repositoryformatversion"],
 				ErrUnsupported)}
 	}

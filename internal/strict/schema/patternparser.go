@@ -109,7 +109,8 @@ func (p *patternParser) atom() (*expr, error) {
 
 func (p *patternParser) group() (*expr, error) {
 	if strings.HasPrefix(p.rest, "?") && !p.cut("?:") {
-		return nil, fmt.Errorf("(%.3s...) is not supported: (?: is the only supported group that begins with (?", p.rest)
+		return nil, fmt.Errorf("(%.3s...) is not supported: (?: is the only supported group that begins with (?",
+			p.rest)
 	}
 	e, err := p.alternatives()
 	if err == nil && !p.cut(")") {
