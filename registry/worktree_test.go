@@ -294,7 +294,7 @@ func TestWorktreeErrors(t *testing.T) {
 				c.T.Fatal("no conflict")
 			}
 			return c.Dir
-		}, "it has a merge conflict"},
+		}, "a merge conflict stands there"},
 		{"split index", func(c *clone) string {
 			c.Git("update-index", "--split-index")
 			return c.Dir

@@ -41,8 +41,7 @@ func readConfig(common string) (cloneFormat, error) {
 	}
 	version, err := strconv.Atoi(cmp.Or(c["core.repositoryformatversion"], "0"))
 	if err != nil || version < 0 || version > 1 {
-		return cloneFormat{}, &Error{Op: "reading", Object: "config",
-			Remedy: "clone it again with git's default format",
+		return cloneFormat{}, &Error{Op: "reading", Object: "config", Remedy: "clone it anew with git's default format",
 			Err: fmt.Errorf("core.repositoryFormatVersion %q is %w, want 0 or 1", c["core.repositoryformatversion"],
 				ErrUnsupported)}
 	}
@@ -83,7 +82,7 @@ func (f *cloneFormat) extension(name, value string, version int) error {
 		return nil
 	}
 	if version == 0 {
-		return unsupported("set core.repositoryFormatVersion to 1, which this extension needs, or clone again")
+		return unsupported("set core.repositoryFormatVersion to 1, which this extension needs, or clone anew")
 	}
 	switch {
 	case name == "objectformat" && value == "sha1":
@@ -94,9 +93,9 @@ func (f *cloneFormat) extension(name, value string, version int) error {
 	case name == "refstorage" && value == "files":
 		return nil
 	case name == "refstorage":
-		return unsupported("run `git refs migrate --ref-format=files`, or clone again with `--ref-format=files`")
+		return unsupported("run `git refs migrate --ref-format=files`, or clone anew with `--ref-format=files`")
 	}
-	return unsupported("clone again with git's default format")
+	return unsupported("clone anew with git's default format")
 }
 
 // readShallow returns the commits whose parents the clone lacks.
