@@ -105,7 +105,7 @@ implementations/typographic.json:1:2: error: layout: json-syntax`,
 				`line.json:1:2: .*comment, JSON has none`,
 				`after.json:1:14: .*comment after the JSON value`,
 				`missing.json:1:15: .*comma is missing before this`,
-				`python.json:1:16: .*"True" is no JSON, which writes true`,
+				`python.json:1:16: .*"True" is not JSON, which writes true`,
 			}},
 		// a wrong file name: the right one, which passes
 		{Name: "name",

@@ -29,7 +29,7 @@ pr: [{listing: nova, level: L4, co_signers: [mia]}]
 		{Name: "revoked",
 			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/revoked: "2026-06-01T12:00:00Z"}}}]`,
 			Want:  `implementations/nova.json:4:3: error: did-resolution: did-keys-over`,
-			Says:  []string{`did-resolution: did:web:nova.example: .*key "did:web:nova.example#key-1" is over \(revoked is 2026-06-01T12:00:00Z\); sign a new Receipt, and revoke, before retiring the key or the DID`}},
+			Says:  []string{`did-resolution: did:web:nova.example: .*key "did:web:nova.example#key-1" is no longer valid \(revoked is 2026-06-01T12:00:00Z\); sign a new Receipt, and revoke, before retiring the key or the DID`}},
 		{Name: "expires",
 			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/expires: "2026-05-31T00:00:00Z"}}}]`,
 			Want:  `implementations/nova.json:4:3: error: did-resolution: did-keys-over`},
@@ -43,7 +43,7 @@ pr: [{listing: nova, level: L4, co_signers: [mia]}]
 		{Name: "no time",
 			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/revoked: soon}}}]`,
 			Want:  `implementations/nova.json:4:3: error: did-resolution: did-keys-over`,
-			Says:  []string{`revoked is "soon", which is no RFC 3339 time`}},
+			Says:  []string{`revoked is "soon", which is not an RFC 3339 time`}},
 		// the document is deactivated; it says that it is not
 		{Name: "deactivated", World: `pr: [{listing: nova, did_document: {set: {/deactivated: true}}}]`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-deactivated`},
@@ -62,7 +62,7 @@ pr: [{listing: nova, level: L4, co_signers: [mia]}]
         /assertionMethod: ["#key-1", "#key-2"]
 `,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
-			Says: []string{`key "did:web:nova.example#key-1" signed it, which is over \(revoked is 2026-05-01T00:00:00Z\)`}},
+			Says: []string{`key "did:web:nova.example#key-1" signed it, and is no longer valid \(revoked is 2026-05-01T00:00:00Z\)`}},
 		{Name: "rotated signed",
 			World: `pr:
   - listing: nova

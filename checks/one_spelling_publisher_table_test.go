@@ -82,7 +82,7 @@ implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-independent
 implementations/nova.json:6:3: notice: external-audit: audit-declared`,
-			Says: []string{`peer witness "did:web:eve.example" does not count towards L5: its Manifest names the publisher did "did:web:holding.example#x", which is no DID`}},
+			Says: []string{`peer witness "did:web:eve.example" does not count towards L5: its Manifest names the publisher did "did:web:holding.example#x", which is not a DID`}},
 		{Name: "query, l5",
 			World: base + `  - {listing: dan, level: L4, witness: [ada], publisher_did: "did:web:holding.example"}
   - {listing: eve, level: L4, witness: [ada], publisher_did: "did:web:holding.example?x"}
@@ -139,7 +139,7 @@ pr: [{listing: nova, level: L5, witness: [ada, bob, dan], publisher_did: Nova Lt
 			Want: `
 implementations/nova.json:5:3: error: peer-witnesses: publisher-missing
 implementations/nova.json:6:3: notice: external-audit: audit-declared`,
-			Says: []string{`the Manifest names the publisher did "Nova Ltd", which is no DID`}},
+			Says: []string{`the Manifest names the publisher did "Nova Ltd", which is not a DID`}},
 		// a name with what is not seen in it, also between a letter and its accent, is the same name
 		{Name: "name, l5", World: base + name + l5,
 			Want: `

@@ -152,7 +152,7 @@ func (s *Schemas) violations(sub *Subject) []verdict.Finding {
 		}
 		pointer := "/" + name
 		if !slices.ContainsFunc(found, func(v jsonschema.Violation) bool { return v.Pointer == pointer }) {
-			out.Errorf(sub, pointer, "unreadable-time", "%s is %q, which is no RFC 3339 time as this gate reads it",
+			out.Errorf(sub, pointer, "unreadable-time", "%s is %q, which is not an RFC 3339 time as this gate reads it",
 				name, text).
 				WithFix("write it like 2026-05-04T08:00:00Z: capital T, Z or ±hh:mm, a point before fractions, no " +
 					"leap second")

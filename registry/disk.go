@@ -369,7 +369,7 @@ func (d *disk) text(path string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if size > limit {
-		return nil, remedy.Errorf("run `git fsck`; where it complains, clone the registry anew",
+		return nil, remedy.Errorf("run `git fsck`; if it complains, clone the registry again",
 			"reading %q: %w: %d bytes, at most %d are read", path, gitstore.ErrTooLarge, size, limit)
 	}
 	data, err := capped.ReadAll(f, size)

@@ -213,6 +213,6 @@ func (r *Repository) folderLike(id gitstore.ID, path string, like *folder) (*fol
 
 // malformed says which object err is about, and what to do.
 func malformed(id gitstore.ID, path string, err error) error {
-	return remedy.Errorf("write the tree anew with git: check the files out, `git add` them and commit",
+	return remedy.Errorf("write the tree again with git: check the files out, `git add` them and commit",
 		"reading folder %q, tree %s: %w", path, id, err)
 }

@@ -37,7 +37,7 @@ func (r *Repository) between(ctx context.Context, b, h *commit, proposed *Tree) 
 		return nil, err
 	}
 	if len(bases) == 0 {
-		return nil, remedy.Errorf("start the branch anew from the base branch",
+		return nil, remedy.Errorf("start the branch again from the base branch",
 			"finding the merge base of %s and %s: %w", b.id, h.id, ErrUnrelated)
 	}
 	g := &Range{Base: r.treeOf(b), Head: proposed, repo: r, refusals: refusals{repo: r}}

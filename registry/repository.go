@@ -232,7 +232,7 @@ var errOtherType = fmt.Errorf("%w: an object of another type", gitstore.ErrMalfo
 
 func errWrongType(id gitstore.ID, got, want gitstore.Type) error {
 	return remedy.Errorf("compare with another clone: what names this object is malformed",
-		"reading object %s: %w: a %s stands where a %s is expected", id, errOtherType, got, want)
+		"reading object %s: %w: it is a %s; expected a %s", id, errOtherType, got, want)
 }
 
 // blob reads a file's content from the object store, or from the disk if the file is only there.

@@ -186,7 +186,7 @@ func join(folder, name string) string {
 }
 
 func errDepth(path string) error {
-	return remedy.Errorf(fmt.Sprintf("take away the folders nested more than %d deep", maxDepth),
+	return remedy.Errorf(fmt.Sprintf("remove the directories nested more than %d deep", maxDepth),
 		"reading folder %.80q: %w: more than %d folders in one another", path, ErrLimit, maxDepth)
 }
 
@@ -270,7 +270,7 @@ const (
 )
 
 // Codes explains CodeNotFile.
-var Codes = []strict.Code{{CodeNotFile, "a symbolic link, a submodule or a folder stands where a record must be",
+var Codes = []strict.Code{{CodeNotFile, "a symbolic link, a submodule or a directory is where a record must be",
 	"replace it by a plain file of mode 100644"}}
 
 // Record reads an entry as a record. See Tree.Record.
@@ -278,7 +278,7 @@ func (r *Repository) Record(_ context.Context, path string, e Entry) (*Record, e
 	rec := &Record{Path: path, Kind: KindOf(path), Entry: e}
 	if e.Mode != ModeFile && e.Mode != ModeExecutable {
 		rec.Err = &strict.Error{Pos: Pos{Path: path}, Code: CodeNotFile,
-			Message: fmt.Sprintf("a %s stands here, a regular file (mode %s) is expected", e.Mode, ModeFile.Octal())}
+			Message: fmt.Sprintf("a %s is here; expected a regular file (mode %s)", e.Mode, ModeFile.Octal())}
 		return rec, nil
 	}
 	data, err := r.blob(e.ID, int64(strict.RegistryFile.Bytes))

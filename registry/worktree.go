@@ -153,7 +153,7 @@ func (c *candidates) indexed(r *Repository, indexed []indexEntry) error {
 		e := &indexed[i]
 		if e.stage != 0 {
 			return remedy.Errorf("resolve the conflict and `git add` the path",
-				"reading the index at %q: a merge conflict stands there", e.path)
+				"reading the index at %q: it has a merge conflict", e.path)
 		}
 		path, isFolder := e.folder()
 		if !isFolder {

@@ -294,7 +294,7 @@ func TestWorktreeErrors(t *testing.T) {
 				c.T.Fatal("no conflict")
 			}
 			return c.Dir
-		}, "a merge conflict stands there"},
+		}, "it has a merge conflict"},
 		{"split index", func(c *clone) string {
 			c.Git("update-index", "--split-index")
 			return c.Dir

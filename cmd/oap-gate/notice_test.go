@@ -128,7 +128,8 @@ func licencesIn(text string) []string {
 	if has("This is free and unencumbered software released into the public domain") {
 		found = append(found, "Unlicense")
 	}
-	if has("Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee") {
+	if has("Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee") ||
+		has("Permission to use, copy, modify, and distribute this software for any purpose with or without fee") {
 		found = append(found, "ISC")
 	}
 	for _, phrase := range []string{"GNU GENERAL PUBLIC", "GNU LESSER", "GNU AFFERO", "Server Side Public",

@@ -86,7 +86,7 @@ func TestActionHoldsAProvider(t *testing.T) {
 		{"no duration", "push", map[string]string{"timeout": "soon"}, 2, "soon"},
 		{"no contract", "push", map[string]string{"schema": ""}, 2, "wants the contract"},
 		{"a value that looks like a flag", "push", map[string]string{"response": "--help"}, 2, "reading --response"},
-		{"another mode", "push", map[string]string{"mode": "oasys"}, 2, "verify, oasis, governance, opengap, aaep"},
+		{"another mode", "push", map[string]string{"mode": "oasys"}, 2, "verify, governance, oasis, opengap, aaep"},
 		{"a report on stdout", "push", map[string]string{"report": "json=-"}, 2, "input report names stdout"},
 	} {
 		code, log, outputs, summary := stepOf(t, test.event, with(test.more))

@@ -180,7 +180,7 @@ func TestAdvice(t *testing.T) {
 		args       []string
 		error, fix string
 	}{
-		{[]string{"check", "--repo", empty}, "not a git repository: it is no directory",
+		{[]string{"check", "--repo", empty}, "not a git repository: it is not a directory",
 			"name the directory of a clone"},
 		{[]string{"check", "--repo", unborn.Dir}, noCommit, "or fetch it"},
 		{[]string{"audit", "--repo", unborn.Dir}, noCommit, "or fetch it"},

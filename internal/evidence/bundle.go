@@ -332,7 +332,7 @@ func (r *bundleReader) time(object map[string]any, pointer, name string) time.Ti
 	text := r.text(object, pointer, name)
 	t, ok := strict.Time(text)
 	if !ok || t.Format(time.RFC3339Nano) != text {
-		r.fail(pointer+"/"+name, "%q is no UTC time", text)
+		r.fail(pointer+"/"+name, "%q is not a UTC time", text)
 	}
 	return t
 }
@@ -386,7 +386,7 @@ func (r *bundleReader) bundle() *Bundle {
 		r.version1(object["flags"], b)
 	case json.Number("2"):
 		r.decode(object["tool"], "/tool", "the build that recorded it", &b.Tool)
-		r.decode(object["flags"], "/flags", "what the run was told", &b.Flags)
+		r.decode(object["flags"], "/flags", "the flags of the run", &b.Flags)
 		if v, there := object["compared"]; there {
 			b.Compared = &Compared{}
 			r.decode(v, "/compared", "what was compared", b.Compared)

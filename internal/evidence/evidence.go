@@ -167,7 +167,7 @@ var Codes = []strict.Code{
 	{CodeOffline, "the run was offline, so that nothing was asked", "run without --offline"},
 	{CodeNotArchived, "the archive does not hold the document", "fetch it from its origin, or name another archive"},
 	{CodeNotRecorded, "the bundle holds no answer to this request", "record a new bundle with --record"},
-	{CodeNotGiven, "documents were given as files, this one was not, and nothing is fetched beside them",
+	{CodeNotGiven, "documents were given as files, this one was not, and nothing else is fetched",
 		"give the document too, or name the target by its URL"},
 	{CodeLocal, "a directory plays the web server of the host; its registration date was not asked for",
 		"run without --local once the host is public"},

@@ -74,7 +74,7 @@ func Sorted(all []Observation) []Observation {
 func DocumentURL(text string) (*url.URL, *Refusal) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, Refuse(Invalid, CodeURL, "%q is no URL", text)
+		return nil, Refuse(Invalid, CodeURL, "%q is not a URL", text)
 	}
 	return Usable(u)
 }

@@ -3,6 +3,7 @@ package install
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,29 +15,24 @@ import (
 // settings are the names that a page of repository settings has for members of a repo-config. A setting that allows
 // something has the opposite value of the member that blocks it.
 var settings = []struct {
-	name   func(string) bool
+	name   func() *regexp.Regexp
 	member string
 	allows bool
 }{
-	{named(`(allow )?force[- ]push(es|ing)?`), "block_force_push", true},
-	{named(`(allow )?(history rewriting|rewriting history)`), "block_force_push", true},
-	{named(`(allow )?(branch )?deletions?`), "block_deletion", true},
-	{named(`(allow )?direct push(es|ing)?`), "require_pull_request", true},
-	{named(`require (a )?pull requests?( reviews?)?( before merging)?`), "require_pull_request", false},
-	{named(`(required )?approv(als|ing reviews)`), "approvals", false},
-	{named(`dismiss stale .*`), "dismiss_stale_reviews", false},
-	{named(`require (a )?reviews? from code owners`), "code_owner_review", false},
-	{named(`require approval of the most recent .*push`), "last_push_approval", false},
-	{named(`require (branches|the branch) to be up to date.*`), "up_to_date", false},
-	{named(`(require )?(a )?merge queue`), "merge_queue", false},
-	{named(`(require )?signed commits`), "signed_commits", false},
-	{named(`(require )?linear history`), "linear_history", false},
-	{named(`(allow )?rebase merging`), "block_rebase_merging", true},
-}
-
-func named(expression string) func(string) bool {
-	re := plain.Pattern(`^(?:` + expression + `)$`)
-	return func(s string) bool { return re().MatchString(s) }
+	{plain.Pattern(`^((allow )?force[- ]push(es|ing)?)$`), "block_force_push", true},
+	{plain.Pattern(`^((allow )?(history rewriting|rewriting history))$`), "block_force_push", true},
+	{plain.Pattern(`^((allow )?(branch )?deletions?)$`), "block_deletion", true},
+	{plain.Pattern(`^((allow )?direct push(es|ing)?)$`), "require_pull_request", true},
+	{plain.Pattern(`^(require (a )?pull requests?( reviews?)?( before merging)?)$`), "require_pull_request", false},
+	{plain.Pattern(`^((required )?approv(als|ing reviews))$`), "approvals", false},
+	{plain.Pattern(`^(dismiss stale .*)$`), "dismiss_stale_reviews", false},
+	{plain.Pattern(`^(require (a )?reviews? from code owners)$`), "code_owner_review", false},
+	{plain.Pattern(`^(require approval of the most recent .*push)$`), "last_push_approval", false},
+	{plain.Pattern(`^(require (branches|the branch) to be up to date.*)$`), "up_to_date", false},
+	{plain.Pattern(`^((require )?(a )?merge queue)$`), "merge_queue", false},
+	{plain.Pattern(`^((require )?signed commits)$`), "signed_commits", false},
+	{plain.Pattern(`^((require )?linear history)$`), "linear_history", false},
+	{plain.Pattern(`^((allow )?rebase merging)$`), "block_rebase_merging", true},
 }
 
 var (
@@ -91,7 +87,7 @@ func Otherwise(prose []byte, config repoconfig.Protection) []string {
 // the same, or if the setting is not known.
 func differs(name, value string, config repoconfig.Protection) string {
 	for _, s := range settings {
-		if !s.name(name) {
+		if !s.name().MatchString(name) {
 			continue
 		}
 		digits := value[:len(value)-len(strings.TrimLeft(value, "0123456789"))]

@@ -20,7 +20,7 @@ func ParseShard(shard string) (part [2]int, err error) {
 	}
 	n, err := fmt.Sscanf(shard, "%d/%d", &part[0], &part[1])
 	if n != 2 || err != nil || part[0] < 1 || part[0] > part[1] || shard != fmt.Sprintf("%d/%d", part[0], part[1]) {
-		return part, remedy.Errorf("write I/N, such as 1/4", "--shard %q is no part of a whole", shard)
+		return part, remedy.Errorf("write I/N, such as 1/4", "--shard %q is not a part of a whole", shard)
 	}
 	return part, nil
 }

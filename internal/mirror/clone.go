@@ -190,7 +190,7 @@ func (d *Dir) own(config string) error {
 	case readable == nil && is != "" && !known:
 		return remedy.Errorf("name another folder", "%q is the mirror of %q", d.Path, is)
 	case !known && !d.hasBranch(d.Branch):
-		return remedy.Errorf("name another folder", "%q holds a registry.git that is no mirror's", d.Path)
+		return remedy.Errorf("name another folder", "%q has a registry.git that is not a mirror's", d.Path)
 	}
 	if err := atomicfile.Write(path, []byte(config), 0o666); err != nil {
 		return err

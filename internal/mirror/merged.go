@@ -50,7 +50,7 @@ func (a *audit) soften(s *checks.Subject, status string, j *judge.Judgement) {
 		case f.Severity == verdict.Notice || j.Check.First:
 		case becomes == past:
 			f.Severity = verdict.Notice
-			missing = "the listing is no longer in force, and the evidence no longer holds or could not be had"
+			missing = "the listing is no longer in force, and the evidence no longer holds or is not available"
 		case becomes == vouched && s.Then != nil:
 			if f.Severity != verdict.Warning {
 				f.Fix, f.Message = "", f.Message+"; it was judged when it was merged, and stays in force"

@@ -48,7 +48,7 @@ type listingRow struct {
 // statuses in the order of the page: what wants somebody's attention first.
 var statuses = []struct{ word, about string }{
 	{verdict.StatusInvalid, "claims to be current, and its evidence is broken"},
-	{verdict.StatusUnreachable, "claims to be current, and some of its evidence could not be had"},
+	{verdict.StatusUnreachable, "claims to be current, and some of its evidence is not available"},
 	{verdict.StatusExpiring, "ends within 14 days"},
 	{verdict.StatusExpired, "has ended and was not renewed"},
 	{verdict.StatusRevoked, "was revoked by its owner or by three witnesses"},

@@ -238,7 +238,7 @@ type placed struct {
 const codeNoFinding = "no-finding"
 
 // Codes explains the code of a result that blocks and has no finding.
-var Codes = []strict.Code{{codeNoFinding, "the check decided nothing, since evidence that it needs could not be had",
+var Codes = []strict.Code{{codeNoFinding, "the check decided nothing, since evidence that it needs is not available",
 	"fix what the check that the message names reports; once it passes, this one is judged"}}
 
 // findings are those of the report in its order.

@@ -49,7 +49,7 @@ func (s *stream) read(records verdict.Records) error {
 		if errors.Is(err, io.EOF) {
 			return errors.New("it is empty")
 		}
-		return cmp.Or(err, errors.New("it is no object"))
+		return cmp.Or(err, errors.New("it is not an object"))
 	}
 	if _, err := s.tokens.ReadToken(); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (s *stream) read(records verdict.Records) error {
 			return err
 		}
 		if s.rest.Write(value); s.rest.Len() > maxValue {
-			return fmt.Errorf("it has more than %d bytes beside its records", maxValue)
+			return fmt.Errorf("it has more than %d bytes in addition to its records", maxValue)
 		}
 	}
 	if s.rest.Len() == 0 {
@@ -102,7 +102,7 @@ func (s *stream) read(records verdict.Records) error {
 	}
 	s.limited.left = maxValue
 	if _, err := s.tokens.ReadToken(); !errors.Is(err, io.EOF) {
-		return cmp.Or(err, errors.New("text goes on after the JSON value, it must end there"))
+		return cmp.Or(err, errors.New("text follows the JSON value; expected the end"))
 	}
 	return nil
 }

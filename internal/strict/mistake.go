@@ -48,7 +48,7 @@ func mistake(data []byte, offset int, cause string) string {
 		word = word[:min(len(word), 40)]
 		if like := map[string]string{"true": "true", "false": "false", "none": "null", "null": "null",
 			"undefined": "null"}[strings.ToLower(string(word))]; like != "" {
-			return fmt.Sprintf("%q is no JSON, which writes %s", word, like)
+			return fmt.Sprintf("%q is not JSON, which writes %s", word, like)
 		}
 		return fmt.Sprintf("%q has no quotes, names and texts stand in \"", word)
 	}

@@ -95,7 +95,7 @@ func (r *reader) document() (any, error) {
 	}
 	rest := strings.TrimLeft(r.text[r.tokens.InputOffset():], " \t\r\n")
 	if rest != "" {
-		message := "text goes on after the JSON value, it must end there"
+		message := "text follows the JSON value; expected the end"
 		if strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "/*") || strings.HasPrefix(rest, "#") {
 			message = "comment after the JSON value, JSON has none"
 		}
@@ -236,7 +236,7 @@ func (r *reader) duplicate(names []name) error {
 	for _, n := range names {
 		if first, ok := seen[n.text]; ok {
 			e := r.fault(n.offset, CodeDuplicateMember,
-				fmt.Sprintf("member %q appears again, it stands in line %d already and a name may stand once", n.text,
+				fmt.Sprintf("member %q appears again; it is in line %d already, and a name may occur once", n.text,
 					r.pos(first).Line))
 			e.Pointer = string(jsontext.Pointer(e.Pointer).AppendToken(n.text))
 			return e

@@ -69,7 +69,7 @@ type Detail = struct{ Causes, Show string }
 var Codes = []Code{
 	{CodeSyntax, "the text is no JSON", "correct the text at the place shown; a JSON linter names the same place"},
 	{CodeTooLarge, "the file has more bytes than are read of its kind", "make it smaller: a record has at most 64 KiB"},
-	{CodeInvalidUTF8, "the text holds bytes that are no UTF-8", "save the file as UTF-8"},
+	{CodeInvalidUTF8, "the text has bytes that are not UTF-8", "save the file as UTF-8"},
 	{CodeLoneSurrogate, "an escape names half of a surrogate pair",
 		"write the character itself, or both halves together"},
 	{CodeBOM, "the text begins with a byte order mark", "save the file as UTF-8 without a byte order mark"},

@@ -40,7 +40,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no severity", text)
+	return fmt.Errorf("%q is not a severity", text)
 }
 
 // Basis is what a finding rests on, and so what becomes of it once the record is merged.
@@ -117,7 +117,7 @@ func (m Method) String() string { return methods[m] }
 // MarshalText gives the method's word.
 func (m Method) MarshalText() ([]byte, error) {
 	if int(m) >= len(methods) {
-		return nil, fmt.Errorf("%d is no method", m)
+		return nil, fmt.Errorf("%d is not a method", m)
 	}
 	return []byte(methods[m]), nil
 }

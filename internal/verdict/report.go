@@ -45,7 +45,7 @@ type Report struct {
 	Protocol       string    `json:"protocol,omitempty" jsonschema:"description=conformance: the companion protocol"`
 	OASIS          *OASIS    `json:"oasis,omitempty" jsonschema:"description=conformance oasis provider: what it was about"`
 	Level          int       `json:"level,omitempty" jsonschema:"description=conformance: the level that was asked for"`
-	Declared       bool      `json:"declared,omitempty" jsonschema:"description=conformance: what passes is declared by whoever is judged\\, and was not verified"`
+	Declared       bool      `json:"declared,omitempty" jsonschema:"description=conformance: the judged party declares what passes\\, and was not verified"`
 	EvaluatedAt    time.Time `json:"evaluated_at" jsonschema:"description=time by which dates were judged"`
 	Base           string    `json:"base,omitempty" jsonschema:"description=commit on which the range would land"`
 	Head           string    `json:"head,omitempty" jsonschema:"description=commit judged; absent where the head is the files on disk"`

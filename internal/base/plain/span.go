@@ -52,11 +52,11 @@ func ParseSpan(text string) (time.Duration, error) {
 	}
 	n, err := strconv.ParseInt(days, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no duration", text)
+		return 0, fmt.Errorf("%q is not a duration", text)
 	}
 	d, err := time.ParseDuration(rest)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no duration", text)
+		return 0, fmt.Errorf("%q is not a duration", text)
 	}
 	if n < 0 || d < 0 {
 		return 0, fmt.Errorf("%q is negative", text)

@@ -13,7 +13,7 @@ func HTTPURL(flag, text string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, Errorf("give an http or https URL", "%s %q is no URL", flag, plain.Redacted(text))
+		return nil, Errorf("give an http or https URL", "%s %q is not a URL", flag, plain.Redacted(text))
 	}
 	return u, nil
 }

@@ -166,7 +166,7 @@ func (h *Host) Run(ctx context.Context, l net.Listener) ([]verdict.Result, error
 		return nil, err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		r.mark(SubTransport, verdict.Doubt, "out-of-time", "the time of --budget ended before all plays were played")
+		r.found(SubTransport, verdict.Doubt, "out-of-time", "the time of --budget ended before all plays were played")
 	}
 	r.finish(ctx)
 	return r.results()
@@ -238,8 +238,8 @@ func (r *hosting) wait(ctx context.Context, until time.Time, done func() bool) e
 	}
 }
 
-// noteRun adds a finding at the last line of the capture, if the level has the check. Its caller holds no lock.
-func (r *hosting) mark(check string, severity verdict.Severity, code, format string, args ...any) {
+// found adds a finding at the last line of the capture, if the level has the check. Its caller holds no lock.
+func (r *hosting) found(check string, severity verdict.Severity, code, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.noteAt(r.line, check, severity, "", code, format, args...)
@@ -471,7 +471,7 @@ func (r *hosting) playAll(ctx context.Context) error {
 			if why != "" {
 				why = "; the last one was refused: " + why
 			}
-			r.mark(SubTransport, verdict.Doubt, "no-connection", "no subscriber connected within %v%s", r.Timeout, why)
+			r.found(SubTransport, verdict.Doubt, "no-connection", "no subscriber connected within %v%s", r.Timeout, why)
 		}
 		if err != nil {
 			return err
@@ -526,13 +526,13 @@ func (r *hosting) finish(ctx context.Context) {
 	l := r.last.link
 	if !r.reads(l) {
 		if !r.left() {
-			r.mark(SubTransport, verdict.Error, "subscriber-gone", "the subscriber has not read its events within %v",
+			r.found(SubTransport, verdict.Error, "subscriber-gone", "the subscriber has not read its events within %v",
 				r.Timeout)
 		}
 		return
 	}
 	if r.endless(ctx, l) {
-		r.mark(SubTransport, verdict.Error, "stream-too-large",
+		r.found(SubTransport, verdict.Error, "stream-too-large",
 			"the subscriber does not stop sending, or does not end a message")
 		return
 	}

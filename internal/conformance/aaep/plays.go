@@ -130,7 +130,7 @@ type posed struct {
 	confirms bool
 	kind     string           // of a clarification
 	decision string           // that the tester was asked for; empty: any
-	code     string           // the code of any reply; empty: a reply may come
+	code     string           // of the finding that any reply is; empty: a reply may come
 	expected bool             // a reply must come
 	missing  verdict.Severity // of a reply that does not
 	twice    verdict.Severity // of a second reply

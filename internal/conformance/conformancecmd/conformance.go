@@ -27,7 +27,7 @@ type Protocol struct {
 	name     string
 	short    string         // what its commands judge
 	rules    []verdict.Rule // its whole catalogue, in the order of a report
-	declared bool           // what passes is declared by whoever is judged, and nobody verified it
+	declared bool           // the judged party declares what passes, and nobody verified it
 	// decides says which check, play or people decide a row; nil: each row is decided by the check of its id.
 	decides  func(verdict.Rule) string
 	commands []func(frame.IO, *Protocol) *cobra.Command

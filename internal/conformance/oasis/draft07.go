@@ -41,7 +41,7 @@ func (c *Contract) readSchema(path string, text []byte, lines int) {
 	}
 	root, ok := doc.Root.(map[string]any)
 	if !ok {
-		refuse("", "it is no object")
+		refuse("", "it is not an object")
 		return
 	}
 	draft, _ := root["$schema"].(string)

@@ -322,7 +322,8 @@ func redirects(status int) bool {
 func (w *web) redirect(q query, location string) (*url.URL, *evidence.Refusal) {
 	next, err := q.url.Parse(location)
 	if err != nil {
-		return nil, evidence.Refuse(evidence.Invalid, evidence.CodeURL, "redirected to %q, which is no URL", location)
+		return nil, evidence.Refuse(evidence.Invalid, evidence.CodeURL, "redirected to %q, which is not a URL",
+			location)
 	}
 	if q.named && w.routes.isNamed(next) {
 		return next, nil

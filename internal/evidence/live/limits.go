@@ -87,7 +87,7 @@ func (q *quota) take(n int64) bool {
 }
 
 // errTimeout is the cause that ends the context of one request.
-var errTimeout = errors.New("the time of one request is over")
+var errTimeout = errors.New("the time of one request has ended")
 
 // budgeted is the layer that ends a request with the run's budget.
 type budgeted struct {

@@ -25,7 +25,7 @@ func TestParseRefuses(t *testing.T) {
 		{"other letter case", strings.Replace(honest, "version", "Version", 1), `:1:1: member "Version" is not known`},
 		{"unknown member of a check", strings.Replace(honest, "app_id", "app", 1),
 			`:7:7: member "protection.required_checks[0].app" is not known`},
-		{"duplicate", honest + "version: 1\n", `:8:1: key "version" again, it stands on line 1 already`},
+		{"duplicate", honest + "version: 1\n", `:8:1: key "version" again; it is on line 1 already`},
 		{"anchor", strings.Replace(honest, "approvals: 1", "approvals: &a 1", 1),
 			`:4:14: anchor "&a": anchors are not followed, write the value out`},
 		{"yes", strings.Replace(honest, "true", "yes", 1), `:3:25: "yes" is found where true or false is expected`},

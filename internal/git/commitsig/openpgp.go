@@ -58,7 +58,7 @@ func parseKeyring(data []byte) (map[uint64][]*pgpKey, error) {
 			return nil, fmt.Errorf("key %s is a private key, want public keys only", id)
 		case seen[id]:
 			// The copies can differ in what is revoked or expired.
-			return nil, fmt.Errorf("key %s stands twice in it: join the copies by `gpg --import` and `gpg --export`",
+			return nil, fmt.Errorf("key %s is twice in it: join the copies by `gpg --import` and `gpg --export`",
 				id)
 		case len(seen) == maxKeys:
 			return nil, fmt.Errorf("%w: more than %d keys", ErrTooLarge, maxKeys)

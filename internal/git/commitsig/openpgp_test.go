@@ -195,7 +195,7 @@ func (b *bench) keyrings(t *testing.T, key, keyring string) {
 		{"empty", "", "no OpenPGP public key"},
 		{"private", private, "PRIVATE KEY BLOCK"},
 		{"private, binary", b.gpg("", epoch, "--passphrase", "", "--export-secret-keys", key), "private key"},
-		{"twice", keyring + one, "stands twice"},
+		{"twice", keyring + one, "is twice"},
 		{"cut off", one[:len(one)/2], "reading keyring"},
 		{"another block", strings.ReplaceAll(one, "PUBLIC KEY BLOCK", "MESSAGE"), "a block"},
 		{"too large", strings.Repeat(" ", MaxKeyring+1), "over the limit"},

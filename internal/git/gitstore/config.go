@@ -84,7 +84,7 @@ func (p *configParser) file() error {
 				return err
 			}
 		default:
-			return fmt.Errorf("%q stands where a section or a key is expected", c)
+			return fmt.Errorf("%q is where a section or a key must be", c)
 		}
 	}
 	return nil

@@ -34,13 +34,13 @@ func (e *Error) Fix() string {
 		{ErrNotFound, "run `git fetch`, or name what `git log --all` lists"},
 		{ErrAmbiguous, "write more digits of the id"},
 		{ErrName, "name a commit, a branch or a tag as `git log --all` shows them"},
-		{ErrUnsupported, "clone it anew with git's default format"},
+		{ErrUnsupported, "clone it again with git's default format"},
 	} {
 		if e.Remedy == "" && errors.Is(e.Err, known.kind) {
 			return known.fix
 		}
 	}
-	return cmp.Or(e.Remedy, "run `git fsck`; where it complains, clone the registry anew")
+	return cmp.Or(e.Remedy, "run `git fsck`; if it complains, clone the registry again")
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -47,7 +47,7 @@ func (s *Store) Fetched(remote, branch string, tip ID, latest time.Time) (time.T
 		}
 		text, err := readTail(s.common, "logs/"+ref, maxReflog)
 		if err != nil {
-			return time.Time{}, wrap(err, "reading the reflog of", ref, "remove the file, or clone anew")
+			return time.Time{}, wrap(err, "reading the reflog of", ref, "remove the file, or clone again")
 		}
 		for _, t := range reflogTimes(text, tip, remote) {
 			note(t)

@@ -47,7 +47,7 @@ func folderOf(dir string) (string, error) {
 	}
 	info, err := os.Stat(abs)
 	if err == nil && !info.IsDir() {
-		err = errors.New("it is no directory")
+		err = errors.New("it is not a directory")
 	}
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNotRepository, err)
@@ -98,7 +98,7 @@ func workTree(dir string) (location, error) {
 	case info.IsDir():
 		return location{}, fmt.Errorf("%w: %s is not a Git directory", ErrNotRepository, dotGit)
 	}
-	return location{}, fmt.Errorf("%w: %s names %s, which is none", ErrNotRepository, dotGit, git)
+	return location{}, fmt.Errorf("%w: %s names %s, which is not one", ErrNotRepository, dotGit, git)
 }
 
 func isGitDir(dir string) bool {
@@ -164,7 +164,7 @@ func readAllCapped(f fs.File, max int64) ([]byte, error) {
 	}
 	data, err := capped.ReadAll(f, max)
 	if errors.Is(err, capped.ErrTooLarge) {
-		return nil, fmt.Errorf("%w: %s is over %d bytes", ErrTooLarge, info.Name(), max)
+		return nil, fmt.Errorf("%w: %s is larger than %d bytes", ErrTooLarge, info.Name(), max)
 	}
 	return data, err
 }

@@ -41,7 +41,8 @@ func readConfig(common string) (cloneFormat, error) {
 	}
 	version, err := strconv.Atoi(cmp.Or(c["core.repositoryformatversion"], "0"))
 	if err != nil || version < 0 || version > 1 {
-		return cloneFormat{}, &Error{Op: "reading", Object: "config", Remedy: "clone it anew with git's default format",
+		return cloneFormat{}, &Error{Op: "reading", Object: "config",
+			Remedy: "clone it again with git's default format",
 			Err: fmt.Errorf("core.repositoryFormatVersion %q is %w, want 0 or 1", c["core.repositoryformatversion"],
 				ErrUnsupported)}
 	}
@@ -82,7 +83,7 @@ func (f *cloneFormat) extension(name, value string, version int) error {
 		return nil
 	}
 	if version == 0 {
-		return unsupported("set core.repositoryFormatVersion to 1, which this extension needs, or clone anew")
+		return unsupported("set core.repositoryFormatVersion to 1, which this extension needs, or clone again")
 	}
 	switch {
 	case name == "objectformat" && value == "sha1":
@@ -93,9 +94,9 @@ func (f *cloneFormat) extension(name, value string, version int) error {
 	case name == "refstorage" && value == "files":
 		return nil
 	case name == "refstorage":
-		return unsupported("run `git refs migrate --ref-format=files`, or clone anew with `--ref-format=files`")
+		return unsupported("run `git refs migrate --ref-format=files`, or clone again with `--ref-format=files`")
 	}
-	return unsupported("clone anew with git's default format")
+	return unsupported("clone again with git's default format")
 }
 
 // readShallow returns the commits whose parents the clone lacks.

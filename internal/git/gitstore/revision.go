@@ -217,7 +217,7 @@ func (s *Store) step(id ID, steps string) (ID, string, error) {
 	digits := steps[1 : len(steps)-len(strings.TrimLeft(steps[1:], "0123456789"))]
 	rest := steps[1+len(digits):]
 	if rest != "" && rest[0] != '^' && rest[0] != '~' || len(digits) > maxRevDigits {
-		return ID{}, "", fmt.Errorf("%w: the suffix %q is none of ^, ^N, ~N, ^{commit}", ErrName, steps)
+		return ID{}, "", fmt.Errorf("%w: the suffix %q is not one of ^, ^N, ~N, ^{commit}", ErrName, steps)
 	}
 	if digits != "" {
 		var err error

@@ -267,7 +267,7 @@ func (u *userSettings) read(file string, depth int) error {
 	}
 	if e := (*Error)(nil); err != nil && !errors.As(err, &e) {
 		err = &Error{Op: "reading configuration", Object: file, Err: err,
-			Remedy: "mend the file: git cannot read it either"}
+			Remedy: "correct the file: git cannot read it either"}
 	}
 	return err
 }

@@ -287,7 +287,7 @@ func (s *Store) failed(err error, id ID) error {
 	e := &Error{Op: "reading object", Object: id.String(), Err: err}
 	switch {
 	case errors.Is(err, ErrCorrupt):
-		e.Remedy = "run `git fsck`, then clone anew"
+		e.Remedy = "run `git fsck`, then clone again"
 	case err != errAbsent:
 	case s.promisor:
 		e.Err, e.Remedy = ErrPartial, "clone without --filter"
@@ -298,7 +298,7 @@ func (s *Store) failed(err error, id ID) error {
 		e.Remedy = fmt.Sprintf("put back %q, which objects/info/alternates names, or clone without --shared and "+
 			"--reference", s.missing[0])
 	default:
-		e.Err, e.Remedy = ErrNotFound, "run `git fsck`, then clone anew"
+		e.Err, e.Remedy = ErrNotFound, "run `git fsck`, then clone again"
 	}
 	return e
 }
@@ -387,5 +387,5 @@ func loadPack(path string, idSize int) (*pack, error) {
 	case errors.Is(err, ErrUnsupported):
 		return nil, wrap(err, "reading pack index", file, "run `git -c pack.indexVersion=2 repack -a -d`")
 	}
-	return nil, wrap(err, "reading pack index", file, "run `git fsck`, then clone anew")
+	return nil, wrap(err, "reading pack index", file, "run `git fsck`, then clone again")
 }

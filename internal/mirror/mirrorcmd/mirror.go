@@ -97,7 +97,7 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys frame.IO) (rep *verdict.
 	case o.maxDisk < 1 || o.maxDisk > 1<<20:
 		return nil, remedy.Errorf("give a number of GiB", "--max-disk %d is out of range", o.maxDisk)
 	case o.every > 0 && o.At != "":
-		return nil, remedy.Errorf("leave one of them out", "--at with --every would judge by one time for ever")
+		return nil, remedy.Errorf("leave one of them out", "--at with --every would judge by one time in every run")
 	case o.listen != "" && o.every == 0:
 		return nil, remedy.Errorf("give --every 1h, too", "--listen without --every would serve one run")
 	case o.serveGit && o.listen == "":

@@ -33,7 +33,7 @@ func Parse(s string) (DID, error) {
 	rest, found := strings.CutPrefix(s, "did:")
 	method, id, _ := strings.Cut(rest, ":")
 	if !found || !isMethod(method) || !isID(id) {
-		return DID{}, fmt.Errorf("%q is no DID, which is did:METHOD:ID without path, query or fragment", s)
+		return DID{}, fmt.Errorf("%q is not a DID; expected did:METHOD:ID without path, query or fragment", s)
 	}
 	for part := range strings.SplitSeq(id, ":") {
 		if plain := respelt(part); plain != part && (plain == "." || plain == "..") {

@@ -189,7 +189,7 @@ func (r *reader) keyless() error {
 	const at = "/verificationMethod"
 	var all []string
 	for _, k := range r.doc.Over {
-		all = append(all, fmt.Sprintf("key %.200q is over (%s)", k.ID, k.Why))
+		all = append(all, fmt.Sprintf("key %.200q is no longer valid (%s)", k.ID, k.Why))
 	}
 	all = append(all, r.unusable...)
 	const most = 800 // bytes: the document may have MaxKeys of them
@@ -243,7 +243,7 @@ func (r *reader) over(method map[string]any) string {
 		text, _ := v.(string)
 		switch t, ok := strict.Time(text); {
 		case !ok:
-			return fmt.Sprintf("%s is %s, which is no RFC 3339 time", name, shown(v))
+			return fmt.Sprintf("%s is %s, which is not an RFC 3339 time", name, shown(v))
 		case !t.After(r.at):
 			return fmt.Sprintf("%s is %s", name, text)
 		}
@@ -310,7 +310,7 @@ func (r *reader) publicJWK(at string, jwk map[string]any) error {
 	for _, member := range []string{"d", "k", "p", "q", "dp", "dq", "qi", "oth"} {
 		if _, there := jwk[member]; there {
 			return r.fault(at+"/"+member, CodePrivateKey,
-				"document publishes a private key in %q of a JWK, whoever reads it can sign in its owner's name",
+				"document publishes a private key in %q of a JWK; anyone who reads it can sign in its owner's name",
 				member)
 		}
 	}

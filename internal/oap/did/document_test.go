@@ -181,9 +181,9 @@ func TestParseDocumentOver(t *testing.T) {
 		{"null", `"verificationMethod":[` + one(`"revoked":false,"expires":null`) + `],"deactivated":null`,
 			"did:web:example.org#1", ""},
 		{"no time", `"verificationMethod":[` + one(`"revoked":"2099-01-01"`) + `,` + two + `]`, "did:web:example.org#2",
-			`revoked is "2099-01-01", which is no RFC 3339 time`},
+			`revoked is "2099-01-01", which is not an RFC 3339 time`},
 		{"no text", `"verificationMethod":[` + one(`"revoked":true`) + `,` + two + `]`, "did:web:example.org#2",
-			"revoked is no text, which is no RFC 3339 time"},
+			"revoked is no text, which is not an RFC 3339 time"},
 		{"again elsewhere", `"verificationMethod":[` + two + `,` + method("#1", "JsonWebKey", "publicKeyJwk", jwk(a)) +
 			`],"authentication":[` + one(`"revoked":"2026-01-01T00:00:00Z"`) + `]`,
 			"did:web:example.org#2", "revoked is 2026-01-01T00:00:00Z"},

@@ -34,7 +34,7 @@ func Local(d DID) (*Document, error) {
 }
 
 // errOtherKey means that a key looks sound and is not an Ed25519 key.
-var errOtherKey = errors.New("it is no Ed25519 key")
+var errOtherKey = errors.New("it is not an Ed25519 key")
 
 // ed25519Codec is the multicodec ed25519-pub, 0xed, as a varint.
 var ed25519Codec = []byte{0xed, 0x01}

@@ -152,7 +152,7 @@ func (m *Manifest) Unnamed() string {
 		return "names no publisher did or legal_name"
 	}
 	if _, err := did.Parse(m.Publisher.DID); err != nil {
-		return fmt.Sprintf("names the publisher did %.200q, which is no DID", m.Publisher.DID)
+		return fmt.Sprintf("names the publisher did %.200q, which is not a DID", m.Publisher.DID)
 	}
 	return ""
 }

@@ -110,7 +110,7 @@ func (e *explainer) explain(text []byte, how string, known []Known) string {
 	}
 	if how != "" {
 		if key := e.verifies(right); key != "" {
-			return fmt.Sprintf("it verifies under %q once it is written anew: %s", key, how)
+			return fmt.Sprintf("it verifies under %q once it is written again: %s", key, how)
 		}
 	}
 	is := func(message []byte, what string) string {
@@ -230,7 +230,7 @@ func otherForms(text, right []byte, is func([]byte, string) string) string {
 			}
 			if escaped := ascii(value); !bytes.Equal(escaped, value) {
 				if why := is(escaped, "JSON that is "+order.what+", "+f.what+
-					", with escapes in place of letters that are not ASCII"+rule); why != "" {
+					", with escapes for letters that are not ASCII"+rule); why != "" {
 					return why
 				}
 			}

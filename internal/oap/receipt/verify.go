@@ -192,8 +192,8 @@ func find(s Signature, d *did.Document, forms [][]byte, left *int) (found, strin
 	for _, k := range d.Over {
 		if *left -= tryCost + len(forms[0]); *left >= 0 && signature.Verify(k.Public, forms[0], raw) {
 			return found{},
-				fmt.Sprintf("key %.200q signed it, which is over (%s): sign a new Receipt, and revoke, before "+
-					"retiring a key", k.ID, k.Why)
+				fmt.Sprintf("key %.200q signed it, and is no longer valid (%s): sign a new Receipt, and revoke, "+
+					"before retiring a key", k.ID, k.Why)
 		}
 	}
 	if !known {

@@ -15,7 +15,7 @@ import (
 // The reasons for which PublicKey and R refuse a point.
 var (
 	ErrKeySize      = errors.New("an Ed25519 public key has 32 bytes")
-	ErrNotOnCurve   = errors.New("the bytes are no point of the curve")
+	ErrNotOnCurve   = errors.New("the bytes are not a point of the curve")
 	ErrNonCanonical = errors.New("the bytes are not the point's one encoding of RFC 8032")
 	ErrSmallOrder   = errors.New("the point has small order")
 	ErrMixedOrder   = errors.New("the point has a part of small order, so that verifiers disagree on its signatures")

@@ -42,7 +42,7 @@ func Compiles(root any) error {
 		return &Error{Pointer: "/$schema", Message: quote(uri) + " is no draft of JSON Schema that is known"}
 	}
 	if err := meta().Validate(withFloats(root)); err != nil {
-		e := &Error{Message: "it is no schema of its draft"}
+		e := &Error{Message: "it is not a schema of its draft"}
 		if v := new(Schema).violations(nil, err); len(v) > 0 {
 			e.Pointer, e.Message = v[0].Pointer, "no schema of its draft: "+v[0].Message
 		}

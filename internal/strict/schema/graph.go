@@ -21,7 +21,7 @@ func finish(root *library.Schema, text map[string]any) *Error {
 		pointer := pointerOf(s)
 		raw, ok := text[pointer]
 		if !ok {
-			return &Error{Pointer: pointer, Message: "a $ref leads here, which is no subschema"}
+			return &Error{Pointer: pointer, Message: "a $ref leads here, and this is not a subschema"}
 		}
 		if fault := w.visit(s); fault != nil {
 			return fault

@@ -102,14 +102,15 @@ func (p *patternParser) atom() (*expr, error) {
 	}
 	r := p.next()
 	if strings.ContainsRune(`*+?{}]`, r) {
-		return nil, fmt.Errorf("%q stands alone; for the character itself write %q", r, `\`+string(r))
+		return nil, fmt.Errorf("%q is alone; for the character itself write %q", r, `\`+string(r))
 	}
 	return &expr{set: set{spans: []span{{r, r}}}}, nil
 }
 
 func (p *patternParser) group() (*expr, error) {
 	if strings.HasPrefix(p.rest, "?") && !p.cut("?:") {
-		return nil, fmt.Errorf("(%.3s...) is not supported: of the groups that begin with (? only (?: is", p.rest)
+		return nil, fmt.Errorf("(%.3s...) is not supported: (?: is the only supported group that begins with (?",
+			p.rest)
 	}
 	e, err := p.alternatives()
 	if err == nil && !p.cut(")") {
@@ -265,7 +266,7 @@ func (p *patternParser) character(r rune, inClass bool) (rune, error) {
 	case r == 'k' || '1' <= r && r <= '9':
 		return 0, fmt.Errorf(`\%c is a back reference, which is not supported`, r)
 	}
-	return 0, fmt.Errorf("%q is no escape of ECMA-262 with the u flag", `\`+string(r))
+	return 0, fmt.Errorf("%q is not an escape of ECMA-262 with the u flag", `\`+string(r))
 }
 
 func (p *patternParser) hex(length int) (rune, error) {

@@ -41,7 +41,7 @@ func newSurvey(root any) *survey {
 	for _, at := range slices.Sorted(maps.Keys(s.references)) {
 		fragment := s.references[at]
 		if _, ok := s.subschemas[fragment]; !ok && !s.anchors[fragment] {
-			s.refuse(at, "%s is no subschema", quote("#"+fragment))
+			s.refuse(at, "%s is not a subschema", quote("#"+fragment))
 		}
 	}
 	return s
@@ -173,7 +173,7 @@ func (s *survey) reference(at, text string) {
 	}
 	fragment, err := url.PathUnescape(fragment)
 	if err != nil {
-		s.refuse(at, "%s is no reference", quote(text))
+		s.refuse(at, "%s is not a reference", quote(text))
 	}
 	s.references[at] = fragment
 }

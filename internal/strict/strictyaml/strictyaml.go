@@ -108,7 +108,7 @@ func check(n *yaml.Node, depth int) (*yaml.Node, string) {
 				return child, "a key is not plain text"
 			}
 			if line, again := seen[child.Value]; again {
-				return child, fmt.Sprintf("key %q again, it stands on line %d already", child.Value, line)
+				return child, fmt.Sprintf("key %q again; it is on line %d already", child.Value, line)
 			}
 			seen[child.Value] = child.Line
 		}
