@@ -10,14 +10,14 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
-// auditOffline is the audit of a generated registry's main.
+// auditOffline returns the audit of a generated registry's main.
 func (b *bench) auditOffline(dir, rev string, more ...string) command {
 	args := []string{b.gate, "audit", "--repo", dir, "--rev", rev, "--at", fixture.Clock.Format(time.RFC3339),
 		"--offline"}
 	return command{args: append(args, more...)}
 }
 
-// history is the audit of many commits of a flat folder, beside git telling what each of them changed.
+// history measures the audit of many commits of a flat directory, next to git listing what each of them changed.
 func (b *bench) history() ([]figure, error) {
 	var figures []figure
 	for _, size := range []fixture.Bulk{{Listings: 10_000, Commits: 10_000}, {Listings: 100_000, Commits: 1000}} {
@@ -47,7 +47,7 @@ func (b *bench) history() ([]figure, error) {
 	return figures, nil
 }
 
-// checkpoint is the audit of what is new since a checkpoint.
+// checkpoint measures the audit of what is new since a checkpoint.
 func (b *bench) checkpoint() ([]figure, error) {
 	size, fresh := fixture.Bulk{Listings: 1000, Commits: 50_100}, 100
 	if b.quick {
@@ -86,7 +86,7 @@ func (b *bench) checkpoint() ([]figure, error) {
 		commands: []string{audit.String()}}}, nil
 }
 
-// auditOnline is the audit of many listings as of now, each on a host of its own.
+// auditOnline measures the audit of many listings as of now, each on a host of its own.
 func (b *bench) auditOnline() ([]figure, error) {
 	w, listings, err := b.many("audit")
 	if err != nil {

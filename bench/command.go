@@ -20,7 +20,7 @@ type command struct {
 	prepare func() error // before each run, not measured; nil: nothing
 }
 
-// String is the command line as a reader would type it.
+// String returns the command line as a reader would type it.
 func (c command) String() string {
 	args := slices.Clone(c.args)
 	args[0] = filepath.Base(args[0])
@@ -43,7 +43,7 @@ type usage struct {
 	memory int64         // peak resident set in bytes; 0: not known
 }
 
-// plainGit keeps the git commands from the configuration of whoever runs the bench.
+// plainGit keeps the git commands from reading the configuration of the user who runs the bench.
 var plainGit = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_OPTIONAL_LOCKS=0")
 
 func (b *bench) time(c command) (usage, error) {
@@ -93,7 +93,7 @@ func (b *bench) inTurn(commands ...command) ([][]usage, error) {
 	return used, nil
 }
 
-// median is the middle of the values that f gives, the lower one of two.
+// median returns the middle of the values that f returns, the lower one of two.
 func median[T any](of []T, f func(T) float64) float64 {
 	values := make([]float64, len(of))
 	for i, v := range of {
@@ -107,7 +107,7 @@ func wall(u usage) float64   { return u.wall.Seconds() }
 func cpu(u usage) float64    { return u.cpu.Seconds() }
 func memory(u usage) float64 { return float64(u.memory) / (1 << 20) }
 
-// spread is the median of the wall times, their range, and the median of the processor time.
+// spread returns the median of the wall times, their range, and the median of the processor time.
 func spread(used []usage) string {
 	least, most := used[0].wall, used[0].wall
 	for _, u := range used {

@@ -1,4 +1,4 @@
-// Command bench measures oap-gate beside a peer on the same machine, in the same run, and prints a table with the
+// Command bench measures oap-gate next to a peer on the same machine, in the same run, and prints a table with the
 // command lines.
 //
 //	go run ./bench                      every row but scale
@@ -6,8 +6,8 @@
 //	go run ./bench -rows scale          the table of docs/scale.md, up to a million listings: about an hour
 //	go run ./bench -quick               small sizes and one round: that every row still works, not how fast it is
 //
-// It builds the binary that it measures. Each figure is the median of several rounds; where there is a peer, the two
-// run in turn, and the ratio is the median of the rounds' ratios. README.md has the figures of one machine.
+// It builds the binary that it measures. Each figure is the median of several rounds. If there is a peer, the two run
+// in turn, and the ratio is the median of the rounds' ratios. README.md has the figures of one machine.
 package main
 
 import (
@@ -52,7 +52,7 @@ type bench struct {
 	quick   bool
 	rounds  int
 	modules string
-	dir     string // of the generated registries
+	dir     string // directory of the generated registries
 	ctx     context.Context
 	gate    string // path of the binary under measure
 

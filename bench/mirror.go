@@ -21,7 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
 
-// mirror is a mirror's first run beside git's clone of the same, its runs with nothing new, and what it serves.
+// mirror measures a mirror's first run next to git's clone of the same, its runs with nothing new, and what it serves.
 func (b *bench) mirror() ([]figure, error) {
 	server, err := ghtest.ServeGit(b.dir)
 	if err != nil {
@@ -65,7 +65,7 @@ func (b *bench) scaled(size fixture.Bulk) fixture.Bulk {
 	return size
 }
 
-// mirrorOf is a run of a mirror of a generated registry, and its folder.
+// mirrorOf returns a run of a mirror of a generated registry, and its directory.
 func (b *bench) mirrorOf(server string, size fixture.Bulk) (c command, dir string, err error) {
 	origin, err := b.registry(size)
 	if err != nil {
@@ -238,7 +238,7 @@ func get(client *http.Client, url string) error {
 	return nil
 }
 
-// slow is a client that sends half a request, or reads a little of a reply, and waits.
+// slow acts as a client that sends half a request, or reads a little of a reply, and waits.
 func slow(ctx context.Context, address string, i int) {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -255,7 +255,7 @@ func slow(ctx context.Context, address string, i int) {
 	}
 }
 
-// broken is a client that sends what is no request, or leaves at once, again and again.
+// broken acts as a client that sends malformed requests, or leaves at once, again and again.
 func broken(ctx context.Context, address string) {
 	for i := 0; ctx.Err() == nil; i++ {
 		if c, err := net.Dial("tcp", address); err == nil {
@@ -271,7 +271,7 @@ func broken(ctx context.Context, address string) {
 	}
 }
 
-// residentSet is that of a process in bytes; 0 where the system does not tell.
+// residentSet returns a process's resident set in bytes; 0 if the system does not show it.
 func residentSet(pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {

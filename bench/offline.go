@@ -11,13 +11,13 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
-// checkOffline is the check of the branch that a generated registry stands on.
+// checkOffline returns the check of the branch that is checked out in a generated registry.
 func (b *bench) checkOffline(dir string) command {
 	return command{args: []string{b.gate, "check", "--repo", dir, "--base", "main", "--head", "pr",
 		"--at", fixture.Clock.Format(time.RFC3339), "--offline"}}
 }
 
-// start is what a process costs that has nothing to do, beside a Go program that does nothing.
+// start measures a process that has nothing to do, next to a Go program that does nothing.
 func (b *bench) start() ([]figure, error) {
 	source, empty := filepath.Join(b.temporary, "empty.go"), filepath.Join(b.temporary, "empty")
 	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o644); err != nil {
@@ -44,7 +44,7 @@ func (b *bench) start() ([]figure, error) {
 		commands: []string{version.String(), nothing.String()}}}, nil
 }
 
-// small is the offline check of one new listing in a small registry, which is mostly what a process costs to start.
+// small measures the offline check of one new listing in a small registry, which is mostly the start of a process.
 func (b *bench) small() ([]figure, error) {
 	dir, err := b.registry(fixture.Bulk{Listings: 1000, New: 1})
 	if err != nil {
@@ -61,26 +61,26 @@ func (b *bench) small() ([]figure, error) {
 		commands: []string{check.String()}}}, nil
 }
 
-// flat is the same in a folder of 100,000 listings, beside git printing the same blobs: as the generator packed them,
-// each whole, and as git packs them for a clone, most as deltas.
+// flat measures the same in a directory of 100,000 listings, next to git printing the same blobs: as the generator
+// packed them, each whole, and as git packs them for a clone, most as deltas.
 func (b *bench) flat() ([]figure, error) {
 	return b.besideCatFile("offline check of one new listing", b.checkOffline, 2.5, "<= 2.5x, <= 2.5 s, <= 300 MiB",
 		func(used []usage) bool { return median(used, wall) <= 2.5 && median(used, memory) <= 300 })
 }
 
-// list is the list of the same, with the commit that brought each.
+// list measures the list of the same, with the commit that added each.
 func (b *bench) list() ([]figure, error) {
 	return b.besideCatFile("list", b.listOffline, 3, "<= 3x, <= 300 MiB",
 		func(used []usage) bool { return median(used, memory) <= 300 })
 }
 
-// listOffline is the list of a generated registry's main.
+// listOffline returns the list of a generated registry's main.
 func (b *bench) listOffline(dir string) command {
 	return command{args: []string{b.gate, "list", "--repo", dir, "--rev", "main", "--at",
 		fixture.Clock.Format(time.RFC3339)}}
 }
 
-// besideCatFile measures a command on both kinds of packs beside git, of whose time it may take so many.
+// besideCatFile measures a command on both kinds of packs next to git. The command may take so many times git's time.
 func (b *bench) besideCatFile(name string, of func(dir string) command, times float64, must string,
 	holds func([]usage) bool) ([]figure, error) {
 	size := fixture.Bulk{Listings: 100_000, New: 1}
@@ -135,7 +135,7 @@ func (b *bench) catFile(dir string) (command, error) {
 		os.WriteFile(file, ids.Bytes(), 0o644)
 }
 
-// repacked is a bare clone of the registry in one pack as git makes it.
+// repacked returns a bare clone of the registry in one pack as git creates it.
 func (b *bench) repacked(dir string) (string, error) {
 	to := dir + "-packed"
 	if _, err := os.Stat(to); err == nil {

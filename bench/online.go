@@ -20,7 +20,7 @@ const (
 	perHost = 4
 )
 
-// world is a registry and its web, served by this process; build fills in the pull request.
+// world returns a registry and its web, served by this process; build fills in the pull request.
 func (b *bench) world(name string, build func(*fixture.World) error) (*fixture.World, error) {
 	w, err := fixture.New(filepath.Join(b.temporary, name), fixture.Clock, webtest.Options{Delay: delay})
 	if err != nil {
@@ -39,7 +39,7 @@ func (b *bench) checkOnline(w *fixture.World, more ...string) command {
 	return command{args: append(append(args, w.RangeArgs()...), more...)}
 }
 
-// witnesses is the online check of one new listing at L5, beside the same check without network.
+// witnesses measures the online check of one new listing at L5, next to the same check without network.
 func (b *bench) witnesses() ([]figure, error) {
 	w, err := b.world("witnesses", func(w *fixture.World) error {
 		w.Add(
@@ -81,7 +81,7 @@ func (b *bench) witnesses() ([]figure, error) {
 		commands: []string{online.String(), offline.String()}}}, nil
 }
 
-// many is a world in which the branch pr lists many implementations, each on a host of its own.
+// many returns a world in which the branch pr lists many implementations, each on a host of its own.
 func (b *bench) many(name string) (*fixture.World, int, error) {
 	listings := 1000
 	if b.quick {
@@ -103,7 +103,7 @@ func (b *bench) many(name string) (*fixture.World, int, error) {
 	return w, listings, err
 }
 
-// online is the check of a pull request that lists many implementations.
+// online measures the check of a pull request that lists many implementations.
 func (b *bench) online() ([]figure, error) {
 	w, listings, err := b.many("online")
 	if err != nil {
@@ -120,7 +120,7 @@ func (b *bench) besideLeastTime(name string, c command, listings int) ([]figure,
 	if err != nil {
 		return nil, err
 	}
-	// Of each listing: DID Document, Manifest and Receipt, each on the listing's host, and an answer of the one RDAP
+	// Each listing has a DID Document, Manifest and Receipt, each on the listing's host, and an answer of the one RDAP
 	// server.
 	least, why := leastTime(4*listings, listings)
 	ratio := median(used[0], wall) / least.Seconds()
@@ -133,7 +133,7 @@ func (b *bench) besideLeastTime(name string, c command, listings int) ([]figure,
 // receiptBytes is the size of the Receipt of the row sharedReceipt, within its cap of 1 MiB.
 const receiptBytes = 950_000
 
-// sharedReceipt is the check of a pull request whose listings pin one Receipt, large and of many values.
+// sharedReceipt measures the check of a pull request whose listings pin one Receipt, large and of many values.
 func (b *bench) sharedReceipt() ([]figure, error) {
 	listings := 1200
 	if b.quick {
@@ -181,7 +181,7 @@ func (b *bench) sharedReceipt() ([]figure, error) {
 		commands: []string{check.String()}}}, nil
 }
 
-// leastTime is what so many documents take at least, so many of them on the busiest host, and why.
+// leastTime returns the minimum time for so many documents, so many of them on the busiest host, and why.
 func leastTime(documents, busiest int) (time.Duration, string) {
 	all, one := time.Duration(documents)*delay/jobs, time.Duration(busiest)*delay/perHost
 	if all > one {

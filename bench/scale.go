@@ -12,8 +12,8 @@ import (
 // limits are what must hold of a command at a size: seconds, and MiB.
 type limits struct{ wall, memory float64 }
 
-// scale is what check, audit and list take as a registry grows, beside git printing its listings, and how large their
-// reports are. It makes the table of docs/scale.md.
+// scale measures check, audit and list as a registry grows, next to git printing its listings, and the size of their
+// reports. It writes the table of docs/scale.md.
 func (b *bench) scale() ([]figure, error) {
 	sizes := []fixture.Bulk{{Listings: 1000}, {Listings: 10_000}, {Listings: 100_000}, {Listings: 1_000_000}}
 	commits := 1000
@@ -81,7 +81,7 @@ func (b *bench) scale() ([]figure, error) {
 	return figures, nil
 }
 
-// sizesOf tells how large reports are, each with its format.
+// sizesOf returns how large reports are, each with its format.
 func sizesOf(files []string) (sizes []string, err error) {
 	for _, file := range files {
 		info, err := os.Stat(file)

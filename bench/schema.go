@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// schema is what bench/schema measures, round by round.
+// schema measures what bench/schema measures, round by round.
 func (b *bench) schema() ([]figure, error) {
 	program := filepath.Join(filepath.Dir(b.gate), "schema")
 	if err := b.build(program, "./bench/schema"); err != nil {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// figure is one line of the table: what was measured, and what must hold.
+// figure is one line of the table: a measurement, and its bound.
 type figure struct {
 	name     string
 	gate     string   // the gate's median, with its range
-	peer     string   // the peer's; empty where there is none
+	peer     string   // the peer's; may be empty
 	ratio    string   // or what else is compared
 	memory   string   // peak resident set of the gate
 	must     string   // what must hold
@@ -21,7 +21,7 @@ type figure struct {
 	commands []string // as a reader would type them
 }
 
-// table writes the figures as a Markdown table, and below it the command lines, in which DIR stands for the folders.
+// table writes the figures as a Markdown table, and below it the command lines, in which DIR replaces the directories.
 func table(out io.Writer, figures []figure, folders ...string) {
 	fmt.Fprintln(out, "| what | oap-gate | peer | ratio | peak RSS | must hold | holds |")
 	fmt.Fprintln(out, "|---|---|---|---|---|---|---|")

@@ -11,7 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
-// verifyMany is the verification of many targets, each on a host of its own.
+// verifyMany measures the verification of many targets, each on a host of its own.
 func (b *bench) verifyMany() ([]figure, error) {
 	targets := 1000
 	if b.quick {
@@ -40,7 +40,7 @@ func (b *bench) verifyMany() ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Of each target: Manifest, Receipt, DID Document.
+	// Each target has a Manifest, a Receipt and a DID Document.
 	least := time.Duration(3*targets) * delay / jobs
 	ratio := median(used[0], wall) / least.Seconds()
 	return []figure{{name: fmt.Sprintf("verify %d targets, each on its own host, 50 ms a reply; peer: %d documents x "+
@@ -50,8 +50,8 @@ func (b *bench) verifyMany() ([]figure, error) {
 		must: "<= 1.5x", holds: ratio <= 1.5, unjudged: b.quick, commands: []string{c.String()}}}, nil
 }
 
-// verifyCached is the verification of one target whose documents are all in the cache, from a web without delay, which
-// confirms them.
+// verifyCached measures the verification of one target whose documents are all in the cache, from a web without delay,
+// which confirms them.
 func (b *bench) verifyCached() ([]figure, error) {
 	w, err := fixture.New(filepath.Join(b.temporary, "cached"), fixture.Clock, webtest.Options{})
 	if err != nil {

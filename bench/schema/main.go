@@ -1,6 +1,6 @@
-// Command schema measures the schema verdicts of 10,000 listings, text in and verdict out, beside Ajv on node.
+// Command schema measures the schema verdicts of 10,000 listings, text in and verdict out, next to Ajv on node.
 //
-//	go run ./bench/schema                            the Go side alone
+//	go run ./bench/schema                            only the Go side
 //	npm i --ignore-scripts --prefix DIR ajv@8.20.0 ajv-formats@3.0.1
 //	go run ./bench/schema -modules DIR/node_modules  with the peer
 package main
