@@ -30,7 +30,7 @@ var All = []*Check{
 // wellFormed are those after which a check comes that judges what a record says.
 var wellFormed = []*Check{appendOnly, layout, schema}
 
-// ByID is the check of that id, nil where there is none.
+// ByID returns the check of that id, or nil.
 func ByID(id string) *Check {
 	for _, c := range All {
 		if c.ID == id {
@@ -40,7 +40,7 @@ func ByID(id string) *Check {
 	return nil
 }
 
-// CodeHistoryRewritten marks a base, or a tip that was verified, that is no longer in the history.
+// CodeHistoryRewritten marks a base, or a verified tip, that the history has lost.
 const CodeHistoryRewritten = "history-rewritten"
 
 // HistoryRewritten explains that code.

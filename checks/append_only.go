@@ -172,12 +172,12 @@ func unrepaired(o *verdict.Outcome, s *Subject, p *outlook, head *registry.Entry
 	}
 }
 
-// notYours is the fix of a change that strangers make: how to take it back comes first.
+// notYours returns the fix of a change that strangers may make. The way to revert it comes first.
 func notYours(s *Subject, way string) string {
 	return "not yours? " + restore(s) + "; yours: " + way
 }
 
-// restore is the command that gives the file back the content that it has in the base tree.
+// restore returns the command that restores the file's content from the base tree.
 func restore(s *Subject) string {
 	return fmt.Sprintf("git checkout %s -- %s", short(s.Run.Range.Base.Commit()), plain.ShellWord(s.Path))
 }
@@ -377,7 +377,7 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
-// Governance are the governance files that a range changes, in path order.
+// Governance returns the governance files that a range changes, in path order.
 func Governance(r *registry.Range) []string {
 	var out []string
 	for _, c := range r.Changes {
@@ -388,8 +388,8 @@ func Governance(r *registry.Range) []string {
 	return out
 }
 
-// TransientGovernance are the governance files that single commits of a range change and the range as a whole does not,
-// in path order: rebase-merged, they would stand on the main branch for a while.
+// TransientGovernance returns the governance files that single commits of a range change and the range as a whole does
+// not, in path order: a rebase merge would put them on the main branch for a while.
 func TransientGovernance(r *registry.Range) []string {
 	known := map[string]bool{}
 	for _, p := range Governance(r) {
@@ -412,7 +412,7 @@ func TransientGovernance(r *registry.Range) []string {
 // a whole: more than one touches a data path, or what the one does is not what lands.
 func Squash(r *registry.Range) bool { return dataCommits(r) > 1 || dropped(r) != "" }
 
-// dropped is the first data path that a commit makes what the range as a whole does not; empty: none.
+// dropped returns the first data path that a commit changes in a way that the range as a whole does not, or "".
 func dropped(r *registry.Range) string {
 	for _, c := range r.Commits {
 		for _, t := range c.Touched {
@@ -450,7 +450,7 @@ func indexOf(changes []registry.Change, path string) (int, bool) {
 		func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
 }
 
-// short is a commit id as a message shows it; empty stands for the files on disk.
+// short returns a commit id as a message shows it. An empty id means the files on disk.
 func short(commit string) string {
 	if commit == "" {
 		return "the files on disk"

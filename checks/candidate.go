@@ -9,20 +9,20 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// NewCandidate is the subject of a record that stands in no tree, such as the draft of a listing, as its addition to
-// what the base of r holds.
+// NewCandidate returns the subject of a record that is in no tree, such as the draft of a listing, as an addition to
+// the base of r.
 func NewCandidate(r *Run, rec *registry.Record) *Subject {
 	return newSubject(r, registry.Change{Path: rec.Path, Head: &rec.Entry}, registry.Sides{Head: rec})
 }
 
-// EmptyStanding is what no registry holds: nobody stands there, and the built-in schemas judge.
+// EmptyStanding returns the state of an empty registry: there are no listings, and the built-in schemas judge.
 func EmptyStanding() *Standing {
 	st := emptyStanding(nil)
 	st.Schemas = builtinSchemas()
 	return st
 }
 
-// Refuse takes records away by their paths: whoever keeps the clone does not take them for records.
+// Refuse removes the records at these paths: the keeper of the clone does not accept them as records.
 func (st *Standing) Refuse(paths []string) {
 	for _, path := range paths {
 		st.listings.remove(path)
@@ -40,7 +40,7 @@ func builtinSchemas() *Schemas {
 	return out
 }
 
-// Wanted is what to seek about a record, with what its registry knows that decides it. Once it was sought, failed gives
+// Wanted returns what to fetch about a record, with the registry's data that decides it. After fetching, failed returns
 // the error, if any, of reading the registry on the way.
 func (s *Subject) Wanted(kinds evidence.Set) (w evidence.Wanted, failed func() error) {
 	var mu sync.Mutex

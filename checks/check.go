@@ -20,20 +20,20 @@ type Check struct {
 	ID, Title, Cite, Why, Fix string
 
 	Row   string          // of [Section6], which the check holds together with the others of that row
-	Kinds []registry.Kind // of the records that it judges
+	Kinds []registry.Kind // kinds of records that it judges
 	Owns  evidence.Kind   // this check reports that it is missing; 0: none
 
 	// First says that the check runs before any evidence is sought, since it decides what to seek.
 	First bool
-	// PerCommit says that the check judges what becomes of files: also of one that the range takes away, and of one
-	// that only single commits of it touch.
+	// PerCommit says that the check judges what happens to files: also to one that the range removes, and to one that
+	// only single commits of it touch.
 	PerCommit bool
 	// InHistory says that an audit judges each commit of the history by the check, as far as Git alone shows it.
 	InHistory bool
 	// After are the checks without which this one has nothing to judge: where one of them Blocks it, it is skipped.
 	After []*Check
-	// Blocks gives what the check reports of a record, whose members a later check reads, so that this one has nothing
-	// to judge; the pointer is the member at fault. The message is empty where there is none.
+	// Blocks returns what the check reports of a record whose members a later check reads, so that the later one has
+	// nothing to judge; the pointer is the member at fault. The message is empty if the check reports nothing.
 	Blocks func(s *Subject, reads []string) (pointer, code, message string)
 	// Reads are the members without which the check has nothing to judge.
 	Reads []string
@@ -60,10 +60,10 @@ type Check struct {
 // Code explains one code of a finding.
 type Code = strict.Code
 
-// fetched are the codes of a document that was sought and cannot be used, beside those of its own format.
+// fetched are the codes of a fetched document that cannot be used, in addition to those of its own format.
 var fetched = slices.Concat(evidence.Codes, strict.Codes)
 
-// Rule is what the catalogue says of the check.
+// Rule returns what the catalogue says about the check.
 func (c *Check) Rule() verdict.Rule {
 	return verdict.Rule{ID: c.ID, Title: c.Title, Cite: c.Cite, Why: c.Why, Fix: c.Fix, Codes: c.Codes}
 }
@@ -80,7 +80,7 @@ func (c *Check) Judges(k registry.Kind) bool {
 	return slices.Contains(c.Kinds, k)
 }
 
-// Wants is the evidence to seek for a subject.
+// Wants returns the evidence to fetch for a subject.
 func (c *Check) Wants(s *Subject) evidence.Set {
 	var set evidence.Set
 	if owner, _, _, _ := c.Blocked(s); owner != "" || c.Applies != nil && c.Applies(s) != "" {
@@ -202,7 +202,7 @@ func unobtained(s *Subject, kinds ...evidence.Kind) (out verdict.Outcome, missin
 	return out, false
 }
 
-// owner is the id of the check that reports that evidence k is missing.
+// owner returns the id of the check that reports that evidence k is missing.
 func (r *Run) owner(k evidence.Kind) string {
 	for _, c := range r.Catalogue {
 		if c.Owns == k {

@@ -61,7 +61,7 @@ const (
 	ageOld     ages = iota
 	ageYoung        // a source has a date, and it is too late
 	ageUnknown      // the sources answered and have no date
-	ageUnsure       // no source has a date and one could not be had
+	ageUnsure       // no source has a date, and one could not be read
 )
 
 // age is what judgeAge found out.
@@ -69,7 +69,7 @@ type age struct {
 	registered time.Time // zero where no source has a date
 	source     string
 	stood      time.Time // since when the base branch has held this tool_did; zero for a new listing
-	byHistory  bool      // old only because it has stood for so long
+	byHistory  bool      // old only because it has been listed for so long
 	why        string    // for unknown and unsure
 }
 
@@ -126,7 +126,7 @@ func judgeAge(s *Subject) (ages, age, error) {
 // vague is by how much a WHOIS date may be too late: it names the end of a day, in whatever zone the registry is.
 const vague = (24 + 14) * time.Hour
 
-// changedHands reports whether the domain was registered after this tool_did first stood here.
+// changedHands reports whether the domain was registered after this tool_did was first listed here.
 func (a age) changedHands() bool {
 	from := a.registered
 	if a.source == domainage.SourceWHOIS {

@@ -95,8 +95,8 @@ func runExternalAudit(s *Subject) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
-// auditor holds that the auditor is neither the candidate nor a witness, by DID and by registrable domain, and gives
-// the key that its DID encodes, if it does.
+// auditor checks that the auditor is neither the candidate nor a witness, by DID and by registrable domain. It returns
+// the key that the auditor's DID encodes, if any.
 func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 	const at = "/conformance_level"
 	text := r.ExternalAudit.AuditorDID
@@ -148,8 +148,7 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 	return key
 }
 
-// within is the registrable domain that a did:web has in common with another. It is empty where they have none in
-// common.
+// within returns the registrable domain that a did:web has in common with another, or "" if they have none in common.
 func within(s *Subject, d did.DID, other domainage.Domain) string {
 	if d.Method != "web" {
 		return ""
@@ -161,8 +160,8 @@ func within(s *Subject, d did.DID, other domainage.Domain) string {
 	return ""
 }
 
-// auditorKey holds that an auditor whose DID is a key is no key of the candidate's DID Document or a witness's. It
-// gives another outcome, and true, where the candidate's document is not there.
+// auditorKey checks that an auditor whose DID is a key does not use a key of the candidate's DID Document or of a
+// witness's. If the candidate's document is missing, it returns another outcome, and true.
 func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) (verdict.Outcome, bool) {
 	const at = "/conformance_level"
 	text := r.ExternalAudit.AuditorDID

@@ -15,7 +15,7 @@ import (
 // maxNamed is how many governance files of a range one finding each is given to; the rest is counted.
 const maxNamed = 100
 
-// newGovernance are the governance files that a range adds to the base tree, in path order.
+// newGovernance returns the governance files that a range adds to the base tree, in path order.
 func newGovernance(r *registry.Range) []registry.Change {
 	var out []registry.Change
 	for _, c := range r.Changes {
@@ -26,7 +26,7 @@ func newGovernance(r *registry.Range) []registry.Change {
 	return out
 }
 
-// portable holds that a new governance path can stand in a clone on every system.
+// portable checks that a new governance path can exist in a clone on every system.
 func portable(r *Run) verdict.Outcome {
 	var out verdict.Outcome
 	hidden := 0
@@ -58,12 +58,13 @@ func portable(r *Run) verdict.Outcome {
 	return out
 }
 
-// noClone is the message of an empty folder: what a clone commits is without it, and so would take it away.
+// noClone returns the message for an empty directory: a clone does not contain it, so a commit from a clone would
+// remove it.
 func noClone(path string) string {
 	return fmt.Sprintf("%q is an empty folder, which no clone keeps", path)
 }
 
-// device is the first part of a path that is the name of a device, with or without an extension; empty: none.
+// device returns the first part of a path that is the name of a device, with or without an extension, or "".
 func device(path string) string {
 	for part := range strings.SplitSeq(path, "/") {
 		stem, _, _ := strings.Cut(foldPath(part), ".")
@@ -124,12 +125,12 @@ func elsewhere(r *Run) (verdict.Outcome, error) {
 	return out, nil
 }
 
-// home is the kind of record that a text is under the base tree's schemas, and the path where it would be one; empty
-// where it is none.
+// home returns the kind of record that a text is under the base tree's schemas, and the path that it should have. The
+// path is empty if the text is not a record.
 func home(r *Run, c registry.Change, text []byte) (registry.Kind, string, error) {
 	d, err := strict.Parse(c.Path, text, strict.RegistryFile)
 	if err != nil {
-		return 0, "", nil // it is no JSON text
+		return 0, "", nil // not JSON
 	}
 	for _, kind := range []registry.Kind{registry.KindListing, registry.KindRevocation, registry.KindWorkflowAnchor} {
 		slug := strict.String(d.Root, "slug")
@@ -153,8 +154,8 @@ func home(r *Run, c registry.Change, text []byte) (registry.Kind, string, error)
 	return 0, "", nil
 }
 
-// move is the command that makes a record of a file that stands elsewhere. Git moves only what it tracks, which a file
-// on disk need not be.
+// move returns the command that moves a file to the path of its record. Git moves only tracked files, and a file on
+// disk need not be tracked.
 func move(r *Run, from, to string) (string, error) {
 	force := ""
 	if e, err := r.Range.Result.Leaf(to); err != nil {

@@ -161,8 +161,8 @@ func place(s *Subject, right string) []verdict.Finding {
 	return out.Findings
 }
 
-// rightName is the path that the members of a record which the range adds give it, "" where they give none or one
-// that is taken.
+// rightName returns the path that the members of an added record require, or "" if they require none or one that is
+// taken.
 func rightName(s *Subject) (string, error) {
 	if s.Record.Document == nil || !s.Added() || s.Run.Audit {
 		return "", nil
@@ -183,7 +183,7 @@ func rightName(s *Subject) (string, error) {
 	return path, nil
 }
 
-// spelling holds that a did:web is written in the one way that makes equal DIDs equal texts.
+// spelling checks that a did:web is written in the one spelling that makes equal DIDs equal texts.
 func spelling(o *verdict.Outcome, s *Subject, text string) {
 	d, err := did.Parse(text)
 	switch {
@@ -239,8 +239,8 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
-// unique holds that no other listing that would stand beside this one has its slug or DID. Of several that have it
-// the first is named: in a range of many, naming all in each would fill the memory.
+// unique checks that no other listing would have the slug or DID of this one. If several do, the message names the
+// first: in a range of many listings, naming all in each message would fill the memory.
 func unique(o *verdict.Outcome, s *Subject) {
 	l := s.Run.landed()
 	for _, m := range []struct {
@@ -288,8 +288,9 @@ func (s *sharing) note(path string) {
 	s.count++
 }
 
-// others are how many listings would stand beside that of a path and have its slug or DID, whose key is given with what
-// lands and what stands of it, and the path of the first. Of the many that share one they are looked through once.
+// others returns how many other listings would have the slug or DID of the listing at a path, and the path of the
+// first. The key is given with the landing and the present listings that share it. Listings that share a key are looked
+// through once.
 func (r *Run) others(path, of, key string, landing []*Subject, standing func(string) []*Listed) (string, int) {
 	l := r.landed()
 	look := func(but string) (found sharing) {
@@ -325,8 +326,8 @@ func (r *Run) others(path, of, key string, landing []*Subject, standing func(str
 	return found.paths[0], found.count - 1
 }
 
-// landings are the listings that the range brings or changes, by slug in lower case and by did.Fold, the paths of those
-// that it changes or takes away, and the revocations that it brings.
+// landings are the listings that the range adds or changes, by slug in lower case and by did.Fold, the paths of those
+// that it changes or removes, and the revocations that it adds.
 type landings struct {
 	slugs, dids map[string][]*Subject
 	replaced    map[string]bool
@@ -360,7 +361,7 @@ func (r *Run) landed() *landings {
 	return &r.landings
 }
 
-// directoryEntry holds that a new entry of peer-witnesses/ is a copy of a listing that may witness.
+// directoryEntry checks that a new entry in peer-witnesses/ copies a listing that may act as a witness.
 func directoryEntry(o *verdict.Outcome, s *Subject) error {
 	slug := strings.TrimSuffix(strings.TrimPrefix(s.Path, s.Kind.Folder()+"/"), ".json")
 	path := "implementations/" + slug + ".json"
@@ -460,7 +461,7 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 // maxTwins is how many pairs are named: a pull request can bring any number of them.
 const maxTwins = 100
 
-// twinFindings are those of the twins, and of more that are not named.
+// twinFindings returns the findings for the twins, and one for those that are only counted.
 func twinFindings(r *Run, twins, standing []twin, more int) verdict.Outcome {
 	var out verdict.Outcome
 	stood := map[string]bool{} // paths with a twin in the base tree: two of them that are one now were one there
@@ -491,8 +492,8 @@ func twinFindings(r *Run, twins, standing []twin, more int) verdict.Outcome {
 	return out
 }
 
-// folderFindings holds that the governance files of the data folders are plain files. What stands otherwise in the
-// base tree already is a warning.
+// folderFindings checks that the governance files of the data directories are plain files. A file of another kind that
+// the base tree already has is a warning.
 func folderFindings(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	for _, k := range registry.DataKinds {

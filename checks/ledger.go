@@ -18,8 +18,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// Ledger follows the first-parent history from its beginning, so that each commit can be judged by what
-// stood before it without reading the whole tree again. It judges by the same checks as a pull request.
+// Ledger follows the first-parent history from its beginning, so that each commit can be judged by the state before it
+// without reading the whole tree again. It judges by the same checks as a pull request.
 type Ledger struct {
 	repo  *registry.Repository
 	now   time.Time // the run's clock
@@ -31,13 +31,13 @@ type Ledger struct {
 	refused *registry.RefusalWalk
 
 	commits []judgedCommit // those that origins tell of
-	origins []origin       // of the listings, by their numbers
-	pins    pinned         // of those that were judged and stand no more; by Standing cut down to what is revoked
+	origins []origin       // origins of the listings, by their numbers
+	pins    pinned         // pins of judged listings that are gone; Standing reduces them to those that are revoked
 
-	mu       sync.Mutex               // of what Origin and pinned recall, which several ask at once
-	part     int                      // of one commit: changes in memory together, unrelated ones
+	mu       sync.Mutex               // guards what Origin and pinned recall, which several goroutines ask for
+	part     int                      // size of a part of one commit: changes in memory together, unrelated ones
 	verified string                   // the commit after which this ledger was begun; empty: with the root
-	unread   bool                     // what stands there was not read yet
+	unread   bool                     // the path was not read yet
 	before   map[string]earlierOrigin // what brought the paths up to then; made on first use
 	revoked  map[pin]string           // what Standing gave; nil: not called yet
 }
@@ -89,7 +89,7 @@ func LedgerAt(repo *registry.Repository, commit string, now time.Time) *Ledger {
 	return l
 }
 
-// read reads what stands at the verified commit. It is left to the first use.
+// read reads the state at the verified commit. The first use calls it.
 func (l *Ledger) read(ctx context.Context) error {
 	if !l.unread {
 		return nil
@@ -123,8 +123,9 @@ func (l *Ledger) read(ctx context.Context) error {
 	})
 }
 
-// Standing is what stands after the commit judged last, whose tree is t, without the faults of files. The ledger lets
-// go what judging further commits needs: it answers what was before, and may not Step from then on.
+// Standing returns the state after the commit judged last, whose tree is t, without the faults of files. It frees what
+// judging further commits needs: afterwards the ledger only answers questions about the past, and Step must not be
+// called.
 func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, error) {
 	if err := l.read(ctx); err != nil {
 		return nil, err
@@ -145,7 +146,7 @@ func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, err
 	return st, nil
 }
 
-// origin is what brought the content of a path, where a commit did that was judged.
+// origin returns the commit that wrote the content of a path, if it was judged.
 func (l *Ledger) origin(path string) (origin, bool) {
 	at := l.files[path].origin
 	n, found := l.state.listings.number(path)
@@ -241,8 +242,8 @@ func historical(id string) bool {
 	return c != nil && c.InHistory
 }
 
-// Step judges a commit by what stood before it, then makes its changes stand. Errors mean that an object
-// could not be read.
+// Step judges a commit by the state before it, then applies its changes. An error means that an object could not be
+// read.
 func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error) {
 	if err := l.read(ctx); err != nil {
 		return nil, err
@@ -308,12 +309,12 @@ func (l *Ledger) acceptedByGit(ctx context.Context, run *Run, step *registry.Ste
 	return out, err
 }
 
-// here is the origin of what the commit judged last brought.
+// here returns the origin of what the commit judged last wrote.
 func (l *Ledger) here() origin { return origin{uint32(len(l.commits) - 1), uint32(len(l.commits) - 1)} }
 
 func isRecord(c registry.Change) bool { return registry.KindOf(c.Path) != registry.Governance }
 
-// records are the changes that are of records.
+// records returns the changes that concern records.
 func records(changes []registry.Change) []registry.Change {
 	if !slices.ContainsFunc(changes, func(c registry.Change) bool { return !isRecord(c) }) {
 		return changes
@@ -321,7 +322,7 @@ func records(changes []registry.Change) []registry.Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c registry.Change) bool { return !isRecord(c) })
 }
 
-// subjects is a run of some of a commit's changes, whose records it reads.
+// subjects returns a run of some of a commit's changes, and reads their records.
 func (l *Ledger) subjects(ctx context.Context, step *registry.Step, changes []registry.Change) (run *Run, err error) {
 	run = l.run(ctx, step)
 	run.Subjects, err = NewSubjects(run, records(changes))
@@ -354,7 +355,7 @@ func (j *judged) add(c *Check, path string, o verdict.Outcome) {
 type result struct {
 	path   string
 	now    *scanned // nil where it took the path away
-	sameAs bool     // the listing that stood there had the same tool_did
+	sameAs bool     // the listing before had the same tool_did
 }
 
 const defaultPart = 2048
@@ -375,8 +376,8 @@ func (l *Ledger) judge(ctx context.Context, step *registry.Step) (*judged, error
 	return j, l.judgePart(run, j)
 }
 
-// judgeApart judges a commit of new listings in parts: once more where two of them claim the same slug or DID, which is
-// all that one new listing is to another, and which they are told of then.
+// judgeApart judges a commit of new listings in parts. If two of them claim the same slug or DID, which is the only
+// effect of one new listing on another, it judges again and passes them those claims.
 func (l *Ledger) judgeApart(ctx context.Context, step *registry.Step) (*judged, error) {
 	j, err := l.judgeParts(ctx, step, nil)
 	if err != nil {
@@ -413,7 +414,8 @@ func (l *Ledger) judgeParts(ctx context.Context, step *registry.Step,
 	return j, nil
 }
 
-// claimedTwice are the slugs and DIDs that more than one of these new listings claim, with what stands of them.
+// claimedTwice returns the slugs and DIDs that more than one of these new listings claim, with the present listings
+// that have them.
 func (l *Ledger) claimedTwice(listings []packed) map[[2]string]sharing {
 	seed := maphash.MakeSeed()
 	claims := func(p packed) (keys [2][2]string, hashes [2]uint64) {
@@ -462,7 +464,7 @@ func (l *Ledger) claimedTwice(listings []packed) map[[2]string]sharing {
 	return shared
 }
 
-// parts are the changes of a commit, a part at a time, as runs.
+// parts returns the changes of a commit, a part at a time, as runs.
 func (l *Ledger) parts(ctx context.Context, step *registry.Step) iter.Seq2[*Run, error] {
 	return func(yield func(*Run, error) bool) {
 		for part := range slices.Chunk(step.Changes, l.part) {
@@ -565,7 +567,7 @@ func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Lis
 	return &registry.Listing{Issued: issued}, nil
 }
 
-// remove takes back what a file that is no listing made count.
+// remove reverts the counts that a file which is not a listing added.
 func (st *Standing) remove(f *scanned) {
 	if f.revoked != nil && st.revoked[*f.revoked] == f.path {
 		delete(st.revoked, *f.revoked)
@@ -575,7 +577,7 @@ func (st *Standing) remove(f *scanned) {
 	}
 }
 
-// prefixes are a path and the folders that it stands in.
+// prefixes returns a path and its parent directories.
 func prefixes(path string) []string {
 	var out []string
 	for i := range len(path) {
@@ -630,8 +632,8 @@ func (l *Ledger) newTwins(step *registry.Step) (out []twin, more int, err error)
 	return out, more, nil
 }
 
-// paths finds the paths and folders that a commit brings, in order, and forgets those that it takes away. Files are
-// looked up in the changes alone: reading a folder of many versions for each of them takes longer than all else.
+// paths returns the paths and directories that a commit adds, in order, and forgets those that it removes. It looks up
+// files only in the changes: reading a directory of many versions for each of them takes longer than all else.
 func (l *Ledger) paths(step *registry.Step) ([]string, error) {
 	lost := map[string]bool{} // something, or itself
 	for _, c := range step.Changes {
@@ -649,7 +651,7 @@ func (l *Ledger) paths(step *registry.Step) ([]string, error) {
 	folders := map[string]bool{}
 	for _, c := range step.Changes {
 		if c.Head == nil || c.Base != nil {
-			continue // a folder of a file that stood there stood there too
+			continue // a directory of a file that existed existed, too
 		}
 		for _, p := range prefixes(c.Path) {
 			before := lost[p]

@@ -63,7 +63,7 @@ const (
 
 func (p packed) path() string { return string(p[:strings.IndexByte(string(p), 0)]) }
 
-// unpack gives the Listed, whose strings are parts of p but for the hash.
+// unpack returns the Listed. Its strings are parts of p, except the hash.
 func (p packed) unpack() *Listed {
 	l, flags := p.read()
 	if flags&packedHex != 0 {
@@ -121,7 +121,7 @@ type listings struct {
 	order []uint32 // the numbers in path order; nil where that is their own
 	count int
 	paths index
-	slugs index // of those alone whose slug in lower case is not that of the path
+	slugs index // only those whose lower-case slug differs from the path's
 	dids  index
 }
 
@@ -143,7 +143,7 @@ func (ls *listings) add(p packed) int {
 	return int(n)
 }
 
-// indexes are those that have a listing.
+// indexes returns the indexes that contain a listing.
 func (ls *listings) indexes(p packed) []*index {
 	if strings.ToLower(p.slug()) == slugOf(p.path()) {
 		return []*index{&ls.paths, &ls.dids}
@@ -165,7 +165,7 @@ func (ls *listings) remove(path string) *Listed {
 	return p.unpack()
 }
 
-// number is that of the listing of a path.
+// number returns the number of the listing at a path.
 func (ls *listings) number(path string) (int, bool) {
 	if all := ls.numbers(&ls.paths, path); len(all) > 0 {
 		return int(all[0]), true
@@ -173,7 +173,7 @@ func (ls *listings) number(path string) (int, bool) {
 	return 0, false
 }
 
-// numbers are the listings that an index has of a folded text, in the order in which they were added.
+// numbers returns the listings that an index has for a folded text, in the order in which they were added.
 func (ls *listings) numbers(x *index, key string) []uint32 {
 	return slices.DeleteFunc(x.maybe(key), func(n uint32) bool {
 		other := x.of(ls.texts[n])
@@ -207,13 +207,13 @@ func (ls *listings) bySlug(slug string) []*Listed {
 	return ls.unpack(all)
 }
 
-// byDID are the listings of what did.Fold makes of a DID, in path order.
+// byDID returns the listings of a DID folded by did.Fold, in path order.
 func (ls *listings) byDID(folded string) []*Listed { return ls.unpack(ls.numbers(&ls.dids, folded)) }
 
-// all are the listings, in path order once they were sorted.
+// all returns the listings, in path order once they are sorted.
 func (ls *listings) all() iter.Seq[*Listed] { return ls.parts(1)[0] }
 
-// parts are all, in so many parts.
+// parts returns all listings, in count parts.
 func (ls *listings) parts(count int) []iter.Seq[*Listed] {
 	parts := make([]iter.Seq[*Listed], count)
 	for i := range parts {
@@ -241,8 +241,9 @@ func (ls *listings) sort() {
 	slices.SortFunc(ls.order, func(a, b uint32) int { return cmp.Compare(ls.texts[a], ls.texts[b]) })
 }
 
-// index finds listings by what fold makes of one of their texts: those that may have it, by its hash under a key of
-// this process. Whoever asks compares the texts. Hardly two share a hash, so that only the second gets a list.
+// index finds listings by the folded form of one of their texts: it returns those that may have it, by its hash under a
+// key of this process. The caller compares the texts. Hardly two texts share a hash, so only the second one gets a
+// list.
 type index struct {
 	fold  func(string) string // what it gives it gives for itself too
 	of    func(packed) string
@@ -257,7 +258,7 @@ func newIndex(fold func(string) string, of func(packed) string) index {
 
 func (x *index) hash(key string) uint32 { return uint32(maphash.String(x.seed, key)) }
 
-// maybe are the numbers of the listings whose folded text may be the key, in rising order.
+// maybe returns the numbers of the listings whose folded text may be the key, in rising order.
 func (x *index) maybe(key string) []uint32 {
 	h := x.hash(key)
 	n, found := x.first[h]
@@ -291,7 +292,7 @@ func (x *index) remove(p packed, n uint32) {
 	}
 }
 
-// shared are the numbers that have a hash in common with others, those of each hash together.
+// shared returns the numbers that share a hash with others, those of each hash together.
 func (x *index) shared() iter.Seq[[]uint32] {
 	return func(yield func([]uint32) bool) {
 		for h, more := range x.more {

@@ -141,7 +141,7 @@ func ManifestReceipt(m *manifest.Manifest, r *receipt.Receipt, trusted Suites) v
 	return out
 }
 
-// host is a URL's host name in lower case without a trailing dot; empty where the text is no URL.
+// host returns a URL's host name in lower case without a trailing dot, or "" if the text is not a URL.
 func host(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// recordSlug is the slug that the path of a record of kind k names: FOLDER/SLUG.json. For a revocation it is the
-// part before the hash. It is empty where the path is of another form.
+// recordSlug returns the slug in the path of a record of kind k: FOLDER/SLUG.json. For a revocation it is the part
+// before the hash. It returns "" for a path of another form.
 func recordSlug(k registry.Kind, path string) string {
 	if k == registry.KindRevocation {
 		return revocationName(path).slug
@@ -26,8 +26,8 @@ func recordSlug(k registry.Kind, path string) string {
 	return slug
 }
 
-// revocationName is what the path of a revocation says: revocations/SLUG-SHA256.json. It is zero where the path is
-// of another form.
+// revocationName returns what the path of a revocation says: revocations/SLUG-SHA256.json. It returns the zero pin for
+// a path of another form.
 func revocationName(path string) pin {
 	name, found := strings.CutPrefix(path, "revocations/")
 	name, isJSON := strings.CutSuffix(name, ".json")
@@ -64,13 +64,13 @@ func isPlain(path string) bool {
 	return true
 }
 
-// foldPath is a path as the most forgetful systems compare it: folded, and without the dots and blanks at each part's
-// end. Systems that forget less see fewer twins, and no clone is for one system alone.
+// foldPath returns a path as the most forgetful systems compare it: folded, and without the dots and blanks at each
+// part's end. Systems that forget less see fewer twins, and a clone must work on all systems.
 func foldPath(path string) string {
 	folded := path
 	if utf8.ValidString(path) {
 		folded = fold.Text(path)
-	} else { // bytes that are no UTF-8 stay apart
+	} else { // bytes that are not UTF-8 remain distinct
 		folded = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(path)))
 	}
 	parts := strings.Split(folded, "/")

@@ -73,7 +73,7 @@ type neighbour struct {
 // maxNeighbours is how many look-alikes are named.
 const maxNeighbours = 3
 
-// noNewName is why no name is judged; empty where one is.
+// noNewName returns why no name is judged, or "" if one is.
 func noNewName(s *Subject) string {
 	if s.Run.Audit {
 		return "judged when it was merged"
@@ -102,8 +102,8 @@ func runNameSimilarity(s *Subject) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
-// neighbours are the first listings, in path order, that a subject looks like: of those that stand and those that the
-// range adds.
+// neighbours returns the first listings, in path order, that a subject resembles, among the present ones and those that
+// the range adds.
 func neighbours(s *Subject) []neighbour {
 	r := s.Run
 	r.namesOnce.Do(func() {
@@ -204,7 +204,7 @@ func foldText(s string) folded {
 	return f
 }
 
-// unify is the letter that a letter or digit is taken for. rn and vv are unified apart.
+// unify returns the letter that represents a letter or digit and its lookalikes. rn and vv are unified elsewhere.
 func unify(r rune) rune {
 	switch r {
 	case '0':
@@ -261,8 +261,8 @@ func skeleton(seen string) string {
 	return string(all)
 }
 
-// maxLength is how many characters a text may have to be told from another by edits; the longest host name has 253. A
-// pull request may bring thousands of names of some thousand each, of which every two are compared.
+// maxLength is the maximum length of a text, in characters, that is compared by edits; the longest host name has 253. A
+// pull request may add thousands of names of some thousand characters each, and every two are compared.
 const maxLength = 256
 
 // resembles reports whether two texts of four characters or more can be mistaken for one another. Texts that

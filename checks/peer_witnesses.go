@@ -246,8 +246,8 @@ func firstDependence(all []witness) string {
 	return ""
 }
 
-// BootstrapMaintainers are the DIDs whose co-signatures a listing needs under the bootstrap rule; empty
-// where the rule does not cover it.
+// BootstrapMaintainers returns the DIDs whose co-signatures a listing needs under the bootstrap rule. It returns nil if
+// the rule does not cover the listing.
 func (s *Subject) BootstrapMaintainers() []string {
 	l, p := s.Listing, s.Policy()
 	if l.Level.Base() != 4 || p.ReferenceServer == "" || !did.Same(l.ToolDID, p.ReferenceServer) || !s.proposedAt().
@@ -304,8 +304,8 @@ func unsigned(o *verdict.Outcome, s *Subject, maintainer string) *verdict.Findin
 		"verifies; section 10 asks for all of them", maintainer).Rests(on)
 }
 
-// ownDomain is the domain of the candidate's did:web; for another DID the host of its Manifest stands in, as
-// in domain-age.
+// ownDomain returns the domain of the candidate's did:web; for another DID method, that of its Manifest's host, as in
+// domain-age.
 func ownDomain(s *Subject) domainage.Domain {
 	name := host(s.Listing.ManifestURI)
 	if d, err := did.Parse(s.Listing.ToolDID); err == nil && d.Method == "web" {

@@ -19,8 +19,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// PolicyFile is where the base tree says who may use the bootstrap rule of RFC 0026 section 10, which names are public
-// suffixes beside those of the embedded list, and which files with private keys are examples.
+// PolicyFile is the file of the base tree that says who may use the bootstrap rule of RFC 0026 section 10, which names
+// are public suffixes in addition to those of the embedded list, and which files with private keys are examples.
 const PolicyFile = ".github/gate-policy.yml"
 
 // PolicyVersion is the version of the file that is read.
@@ -76,8 +76,8 @@ var policyUnreadable = Code{codePolicyUnreadable,
 
 const policyFix = "correct " + PolicyFile + " in a pull request of its own, which needs no such check"
 
-// PolicyUnreadable is the outcome of a check that needs registrable domains where the policy cannot be read: the policy
-// may add public suffixes.
+// PolicyUnreadable returns the outcome of a check that needs registrable domains if the policy cannot be read: the
+// policy may add public suffixes.
 func PolicyUnreadable(at verdict.Place, broken error) verdict.Outcome {
 	var out verdict.Outcome
 	out.Doubtf(at, "", codePolicyUnreadable,
@@ -85,14 +85,14 @@ func PolicyUnreadable(at verdict.Place, broken error) verdict.Outcome {
 	return out
 }
 
-// WasReferenceServer reports whether a policy that stands on the base branch or ever stood there names a DID: a Receipt
-// that the bootstrap rule let in stays one without witnesses when the policy is gone.
+// WasReferenceServer reports whether a present or former policy of the base branch names a DID: a Receipt that was
+// admitted under the bootstrap rule remains one without witnesses when the policy is gone.
 func (s *Subject) WasReferenceServer(id string) (bool, error) {
 	servers, err := s.Run.referenceServers()
 	return slices.ContainsFunc(servers, func(server string) bool { return did.Same(id, server) }), err
 }
 
-// referenceServers are those of all policies along the base branch's first parents.
+// referenceServers returns the reference servers of all policies along the base branch's first parents.
 func (r *Run) referenceServers() ([]string, error) {
 	r.policies.Do(func() {
 		var versions []registry.Version
@@ -237,7 +237,7 @@ func policyDID(what string, n *yaml.Node) (string, error) {
 	return n.Value, nil
 }
 
-// onlyKeys holds that a mapping, and the one below reference_server, has no other keys than these.
+// onlyKeys checks that a mapping, and the one below reference_server, has only these keys.
 func onlyKeys(n *yaml.Node, allowed ...string) error {
 	if n.Kind != yaml.MappingNode {
 		return fmt.Errorf("line %d is no mapping", n.Line)

@@ -32,7 +32,7 @@ const (
 type leak struct {
 	path, commit string // commit is empty for a file on disk
 	kind, sha256 string // kind is empty if the file is too large to be searched
-	id           string // of the blob
+	id           string // id of the blob
 }
 
 // leaks returns the private keys in the blobs that the commits of the range bring and the base tree does not hold, by

@@ -18,9 +18,8 @@ func (r *Run) provisional(l *Listed, t *registry.Tree, at time.Time) (bool, erro
 	return registry.Provisional(true, since, at), err
 }
 
-// listedSince returns the first-parent time of the commit from which on a listing's file has held its tool_did
-// without a
-// break, up to a tree that stood at a time.
+// listedSince returns the first-parent time of the commit since which a listing's file has held its tool_did without a
+// break, as of the tree t at a time.
 func (r *Run) listedSince(l *Listed, t *registry.Tree, at time.Time) (time.Time, error) {
 	if t.Commit() == "" {
 		return time.Time{}, nil

@@ -108,7 +108,7 @@ func signedName(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	switch {
 	case now == signed,
 		refused(s, "/name") && s.Run.Selected(schema.ID), // which reports it
-		signed == "" && o.Has(verdict.Error),             // ReceiptSchema reports that there is none
+		signed == "" && o.Has(verdict.Error),             // ReceiptSchema reports it as missing
 
 		changed && s.Modified() && !s.Run.Audit && s.Run.Selected(reissueID): // which reports it
 		return
@@ -126,8 +126,8 @@ func signedName(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	f.WithFix("set name to %q, or sign a Receipt with the name %q", signed, now)
 }
 
-// ReceiptSchema tells a Receipt's violations of the receipt schema, and warns of a number that readers round. Pointers
-// are into the Receipt.
+// ReceiptSchema reports a Receipt's violations of the receipt schema, and warns of a number that readers round.
+// Pointers are into the Receipt.
 func ReceiptSchema(r *receipt.Receipt, violations []jsonschema.Violation) verdict.Outcome {
 	var out verdict.Outcome
 	const fix = "attest again with a runner that follows the receipt schema"
@@ -194,8 +194,8 @@ func ReceiptResults(r *receipt.Receipt) verdict.Outcome {
 
 const attestResults = "attest again with the results_summary that the suite wrote"
 
-// NonCommercial holds that a Receipt has what a level of the Non-Commercial Profile needs (RFC 0025); a level of
-// another profile needs nothing. Pointers are into the Receipt.
+// NonCommercial checks that a Receipt has what a level of the Non-Commercial Profile requires (RFC 0025). A level of
+// another profile requires nothing. Pointers are into the Receipt.
 func NonCommercial(r *receipt.Receipt, l level.Level) verdict.Outcome {
 	var out verdict.Outcome
 	if !l.NonCommercial() {
@@ -254,8 +254,8 @@ func claimedLevel(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	}
 }
 
-// claims reports whether a level is among those that a Receipt claims. L5 stands for its tiers, since the receipt
-// schema knows none.
+// claims reports whether a level is among those that a Receipt claims. L5 includes its tiers, since the receipt schema
+// has none.
 func claims(claimed []level.Level, l level.Level) bool {
 	return slices.Contains(claimed, l) || (l == "L5-FINANCE" || l == "L5-ORG") && slices.Contains(claimed, "L5")
 }
@@ -271,7 +271,7 @@ func levelList(levels []level.Level) string {
 	return strings.Join(out, ", ")
 }
 
-// Placeholders holds that no signature of a Receipt is a placeholder (RFC 0019 section 7.3). Pointers are into the
+// Placeholders checks that no signature of a Receipt is a placeholder (RFC 0019 section 7.3). Pointers are into the
 // Receipt.
 func Placeholders(r *receipt.Receipt) verdict.Outcome {
 	var out verdict.Outcome

@@ -36,7 +36,7 @@ var receiptSignature = &Check{
 	},
 }
 
-// listedMembers are the signed members of a Receipt of which the listing says the same.
+// listedMembers returns the signed members of a Receipt that the listing repeats.
 func listedMembers(s *Subject) []receipt.Known {
 	l := s.Listing
 	return []receipt.Known{
@@ -55,8 +55,8 @@ func runReceiptSignature(s *Subject) (verdict.Outcome, error) {
 	return out, nil
 }
 
-// ReceiptSignature holds that a key of a DID's document signed a Receipt, and that no signature of the DID fails to
-// verify; where one does, the members that are known from elsewhere may explain it. Pointers are into the Receipt.
+// ReceiptSignature checks that a key of a DID's document signed a Receipt, and that every signature of the DID
+// verifies. If one does not, the known members from elsewhere may explain it. Pointers are into the Receipt.
 func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known []receipt.Known) verdict.Outcome {
 	var out verdict.Outcome
 	const at = "/signatures"

@@ -140,7 +140,7 @@ func signedDates(o *verdict.Outcome, s *Subject, r *receipt.Receipt, long int) {
 	}
 }
 
-// ReceiptDates holds that both dates of a Receipt's validity are there and can be read. Pointers are into the Receipt.
+// ReceiptDates checks that a Receipt's validity has two readable dates. Pointers are into the Receipt.
 func ReceiptDates(r *receipt.Receipt) verdict.Outcome {
 	var out verdict.Outcome
 	for _, t := range []struct {

@@ -164,7 +164,7 @@ func signed(o verdict.Outcome, s *Subject) (verdict.Outcome, error) {
 	return o.OrPass(), nil
 }
 
-// later holds that the new Receipt is newer than the base listing, by more than one second.
+// later checks that the new Receipt is newer than the base listing by more than one second.
 func later(o *verdict.Outcome, s *Subject, at time.Time, what string) error {
 	if at.IsZero() || s.Listing.ReceiptSHA256 == s.BaseListing.ReceiptSHA256 {
 		return nil // receipt-validity or schema says that the time cannot be read; the same Receipt is refused anyway
@@ -248,8 +248,8 @@ func shown(m map[string]any, name string) string {
 	return plain.Cut(string(text), 200)
 }
 
-// signedLevel holds that the level is the one that the new Receipt leaves to the merged listing: whoever proposes a
-// re-issue has no choice among what the owner signed.
+// signedLevel checks that the level is the one that the new Receipt leaves to the merged listing: a proposer of a
+// re-issue must not choose among the levels that the owner signed.
 func signedLevel(o *verdict.Outcome, s *Subject, claimed []level.Level) {
 	const at = "/conformance_level"
 	now, then := s.Listing.Level, s.BaseListing.Level
@@ -270,8 +270,8 @@ func signedLevel(o *verdict.Outcome, s *Subject, claimed []level.Level) {
 	}
 }
 
-// Kept is the highest level that a Receipt claims, with the suffix of the merged listing where it claims that, else
-// without one where it claims that, else the first of them.
+// Kept returns the highest level that a Receipt claims: with the suffix of the merged listing if it claims that, else
+// without a suffix if it claims that, else the first one.
 func Kept(claimed []level.Level, then level.Level) level.Level {
 	top := highest(claimed)
 	if top.Base() < 0 {
@@ -289,7 +289,7 @@ func Kept(claimed []level.Level, then level.Level) level.Level {
 	return top
 }
 
-// highest is the highest Conformance Level among those that a Receipt claims; of equals the first.
+// highest returns the highest Conformance Level among those that a Receipt claims; of equal ones the first.
 func highest(claimed []level.Level) level.Level {
 	var top level.Level
 	for _, l := range claimed {

@@ -200,7 +200,8 @@ func (r *Run) past(s *Subject) ([]registry.Version, error) {
 // maxSearched is how many bytes of a broken file are searched for hashes; a larger one is not removed.
 const maxSearched = 64 << 20
 
-// holds says which hash the name or the bytes of a file hold that a listing of the history pins or pinned; empty: none.
+// holds returns the hash that the name or the bytes of a file contain and that a listing of the history pins or pinned,
+// or "".
 func (r *Run) holds(rec *registry.Record) (string, error) {
 	text, err := r.Repo.Bytes(rec.Entry, maxSearched)
 	if errors.Is(err, gitstore.ErrTooLarge) {

@@ -126,8 +126,8 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 	return authority(out, s, l, bytes)
 }
 
-// noReceipt holds that the signed bytes are no Receipt's: peer witnesses sign those of strangers, who may write the
-// members of a revocation into them where the base tree's schema allows others beside.
+// noReceipt checks that the signed bytes are not a Receipt's: peer witnesses sign Receipts of strangers, who may write
+// the members of a revocation into them if the base tree's schema allows others.
 func noReceipt(o *verdict.Outcome, s *Subject) {
 	for _, name := range []string{"implementation", "claimed_levels", "signatures"} {
 		if strict.Member(s.Record.Document.Root, name) != nil {
@@ -153,8 +153,8 @@ func reason(o *verdict.Outcome, s *Subject) {
 	}
 }
 
-// authority holds that the owner signed, or a quorum of witnesses did. Each path is judged by its own
-// documents alone, so that a revoked implementation cannot obstruct its revocation.
+// authority checks that the owner signed, or a quorum of witnesses did. Each path is judged only by its own documents,
+// so that a revoked implementation cannot obstruct its revocation.
 func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.Outcome, error) {
 	v := s.Revocation
 	selfDoubt, selfWhy := "", ""
@@ -271,7 +271,7 @@ func eligible(r *Run, l *Listed) int {
 	return n
 }
 
-// revokedListing is the base tree's listing that a revocation's file names.
+// revokedListing returns the base tree's listing that a revocation's file names.
 func revokedListing(s *Subject) *Listed {
 	if named := revocationName(s.Path).slug; named != "" && named == s.Revocation.Slug {
 		return s.Run.Base.BySlug(named)
@@ -279,7 +279,7 @@ func revokedListing(s *Subject) *Listed {
 	return s.Run.Base.BySlug(s.Revocation.Slug)
 }
 
-// RevokedListing is the base tree's listing that a revocation names, whole; nil where there is none.
+// RevokedListing returns the base tree's whole listing that a revocation names, or nil.
 func (s *Subject) RevokedListing() (*registry.Listing, error) {
 	l := revokedListing(s)
 	if l == nil {
@@ -288,12 +288,12 @@ func (s *Subject) RevokedListing() (*registry.Listing, error) {
 	return s.Run.Base.Listing(s.Run.Context, l)
 }
 
-// pinning is the listing, of now or of a first-parent commit before, that pins a Receipt; nil where none ever did.
+// pinning returns the present or former listing that pins a Receipt, or nil if no first-parent commit ever did.
 func pinning(r *Run, l *Listed, sha256 string) (*registry.Listing, error) {
 	if l.ReceiptSHA256 == sha256 {
 		return r.Base.Listing(r.Context, l)
 	}
-	// Of what stands at an audited head the ledger knows the Receipts that the names of revocations have.
+	// At an audited head, the ledger only knows the Receipts that revocations name.
 	if r.Base.followed != nil && (!r.Audit || r.Base.revoked[pin{slugOf(l.Path), sha256}] != "") {
 		return r.Base.followed.pinned(r.Context, l.Path, sha256)
 	}
@@ -301,7 +301,7 @@ func pinning(r *Run, l *Listed, sha256 string) (*registry.Listing, error) {
 	return pins[sha256], err
 }
 
-// pinsOf are the Receipts that a listing's file ever pinned. Of the listings only the time of issue is kept.
+// pinsOf returns the Receipts that a listing's file ever pinned. It keeps only the time of issue of the listings.
 func pinsOf(r *Run, path string) (map[string]*registry.Listing, error) {
 	r.mu.Lock()
 	known := r.pins[path]
@@ -330,12 +330,12 @@ func pinsOf(r *Run, path string) (map[string]*registry.Listing, error) {
 	return all, nil
 }
 
-// slugOf is the slug in the name of a listing's file.
+// slugOf returns the slug in the name of a listing's file.
 func slugOf(path string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path, "implementations/"), ".json")
 }
 
-// revokedPin holds that a listing that the range adds or changes pins no revoked Receipt.
+// revokedPin checks that a listing that the range adds or changes does not pin a revoked Receipt.
 func revokedPin(s *Subject) verdict.Outcome {
 	var out verdict.Outcome
 	if path := s.Run.Revoked(s.Path, s.Listing.ReceiptSHA256); path != "" {
@@ -347,8 +347,8 @@ func revokedPin(s *Subject) verdict.Outcome {
 	return out.OrPass()
 }
 
-// runRevocationsRegistry counts what stands and is no longer in force; it blocks nobody. What this range
-// revokes is not counted: it may be refused.
+// runRevocationsRegistry counts the present listings that are no longer in force; it blocks nobody. It does not count
+// what this range revokes, because the gate may refuse that.
 func runRevocationsRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	expired, revoked := 0, 0

@@ -111,7 +111,7 @@ func readSchema(ctx context.Context, t *registry.Tree, path, builtin string) (s 
 	return s, broken, nil
 }
 
-// Of is the schema of a kind, nil where it does not compile.
+// Of returns the schema of a kind, or nil if it does not compile.
 func (s *Schemas) Of(k registry.Kind) *jsonschema.Schema { return s.byKind[k] }
 
 // times are the members that must be readable times, by kind.
@@ -191,7 +191,7 @@ func refused(s *Subject, pointer string) bool {
 	})
 }
 
-// unmendable are the members that a re-issue may not change and has not changed.
+// unmendable returns the members that a re-issue must not change and has not changed.
 func unmendable(s *Subject) map[string]bool {
 	out := map[string]bool{}
 	if s.BaseListing == nil || s.Listing == nil {
@@ -330,8 +330,8 @@ var schemaCodes = []Code{
 	unreadableTime,
 }
 
-// schemaFix says what would pass in place of a violation, "" where only the schema itself can say. The message says
-// that a value is not allowed; what is allowed depends on the member.
+// schemaFix says what would pass instead of a violation, or "" if only the schema itself can say. The message says that
+// a value is not allowed; what is allowed depends on the member.
 func schemaFix(s *Subject, judge *jsonschema.Schema, v jsonschema.Violation) string {
 	root, _ := s.Record.Document.Root.(map[string]any)
 	name := strings.TrimPrefix(v.Pointer, "/")
@@ -436,7 +436,7 @@ func without(names []string, object map[string]any) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { _, there := object[n]; return there })
 }
 
-// nearest is the name that one word differs from by the fewest slips of a hand, three at most; "" where none is near.
+// nearest returns the name with the fewest typing errors from a word, at most three, or "" if no name is near.
 func nearest(word string, names []string) string {
 	const longest = 64
 	best, least := "", min(3, len(word)/3)+1
@@ -451,7 +451,7 @@ func nearest(word string, names []string) string {
 	return best
 }
 
-// withValue puts the value at fault before a message that tells only of its kind or size.
+// withValue puts the value at fault before a message that only describes its kind or size.
 func withValue(root any, v jsonschema.Violation) string {
 	if v.Pointer == "" || !strings.HasPrefix(v.Message, "is ") || v.Keyword == "" {
 		return v.Message

@@ -1,7 +1,7 @@
 package checks
 
-// Section6 are the rows of the table in RFC 0026 section 6, as the RFC spells them. Section 7 requires "every check in
-// Section 6": a registry holds that if the jobs that it requires run each check of each row.
+// Section6 lists the rows of the table in RFC 0026 section 6, in the RFC's spelling. Section 7 requires "every check in
+// Section 6": a registry meets that if its required jobs run each check of each row.
 var Section6 = []string{
 	"Schema",
 	"DID resolution",
@@ -15,7 +15,7 @@ var Section6 = []string{
 	"No tampering",
 }
 
-// InRow are the ids of the checks that hold a row of [Section6].
+// InRow returns the ids of the checks that implement a row of [Section6].
 func InRow(row string) []string {
 	var ids []string
 	for _, c := range All {

@@ -34,7 +34,7 @@ type Standing struct {
 	followed *Ledger
 }
 
-// Fault is a finding on a file that stands in the base tree.
+// Fault is a finding on a file of the base tree.
 type Fault struct {
 	Check string
 	Path  string
@@ -44,25 +44,26 @@ type Fault struct {
 // pin is a Receipt's hash under a slug, which is that of the files' names.
 type pin struct{ slug, sha256 string }
 
-// Len is how many listings there are.
+// Len returns the number of listings.
 func (st *Standing) Len() int { return st.listings.count }
 
-// Listings are all, in path order; while a Ledger follows the history, in the order in which they came.
+// Listings returns all listings, in path order; while a Ledger follows the history, in the order in which they were
+// added.
 func (st *Standing) Listings() iter.Seq[*Listed] { return st.listings.all() }
 
-// listingPath is the path of the listing of a slug.
+// listingPath returns the path of the listing of a slug.
 func listingPath(slug string) string { return "implementations/" + slug + ".json" }
 
-// BySlug is the listing in the file of that slug, nil where there is none.
+// BySlug returns the listing in the file of that slug, or nil.
 func (st *Standing) BySlug(slug string) *Listed { return st.listings.byPath(listingPath(slug)) }
 
-// BySlugText are the listings whose text has this slug, in any letter case, in path order.
+// BySlugText returns the listings whose text has this slug, in any letter case, in path order.
 func (st *Standing) BySlugText(slug string) []*Listed { return st.listings.bySlug(slug) }
 
-// ByDID are the listings of a DID in any spelling and letter case, in path order.
+// ByDID returns the listings of a DID in any spelling and letter case, in path order.
 func (st *Standing) ByDID(text string) []*Listed { return st.listings.byDID(did.Fold(text)) }
 
-// Witness is the one listing of this DID at L4 or L5; nil where there is none or more than one.
+// Witness returns the one listing of this DID at L4 or L5, or nil if the DID has no such listing or several.
 func (st *Standing) Witness(text string) *Listed {
 	same := st.ByDID(text)
 	if len(same) != 1 || !did.Same(same[0].ToolDID, text) || same[0].Level.Base() < 4 {
@@ -125,7 +126,7 @@ func emptyStanding(t *registry.Tree) *Standing {
 		twins: map[string]string{}}
 }
 
-// subjectOf is a record that stands, by itself.
+// subjectOf returns a subject for a present record by itself.
 func subjectOf(rec *registry.Record) *Subject {
 	return newSubject(nil, registry.Change{Path: rec.Path}, registry.Sides{Head: rec})
 }

@@ -25,7 +25,7 @@ type Run struct {
 	Base      *Standing // the judge: what the base tree holds
 	Now       time.Time
 	Offline   bool
-	Audit     bool // every record at the head is judged, as it stands
+	Audit     bool // every record at the head is judged, as it is
 	// Merged says that the range is a commit of the history: what governance files it changes was for a maintainer to
 	// judge when it was merged.
 	Merged bool
@@ -82,12 +82,12 @@ type Subject struct {
 	Kind   registry.Kind
 	Change registry.Change // base tree and result
 
-	Record     *registry.Record // as it would land; nil where the range takes it away
+	Record     *registry.Record // as it would land; nil if the range removes it
 	Listing    *registry.Listing
 	Revocation *registry.Revocation
 	Anchor     *registry.Anchor
 
-	BaseRecord  *registry.Record // as it stands in the base tree; nil for a new file
+	BaseRecord  *registry.Record // as it is in the base tree; nil for a new file
 	BaseListing *registry.Listing
 
 	Facts *evidence.Facts
@@ -97,7 +97,7 @@ type Subject struct {
 	// Stood is, in an audit, since when the path has held this tool_did.
 	Stood time.Time
 
-	first   map[string][]verdict.Finding // of the checks that run First, by id
+	first   map[string][]verdict.Finding // findings of the checks that run First, by id
 	history []registry.Version
 	outlook *outlook // see prospect
 
@@ -120,11 +120,12 @@ type Then struct {
 // unsought is the evidence of a subject for which none was collected. Nobody writes to it.
 var unsought = &evidence.Facts{}
 
-// maxHeld is how many bytes of a record are held beside those of others: what a byte says may take eighty of memory.
+// maxHeld is how many bytes of a record are kept while others are judged: the value of a byte may take eighty bytes of
+// memory.
 const maxHeld = 4 << 10
 
-// NewSubjects are the paths that changes touch, their records read from the base tree and from what would land. In an
-// audit the documents of large records, and of records that are very many, are left to Read.
+// NewSubjects returns the subjects of the paths that changes touch, with their records read from the base tree and from
+// the result. In an audit, Read reads the documents of large records, and of very many records, later.
 func NewSubjects(r *Run, changes []registry.Change) ([]*Subject, error) {
 	held := maxHeld
 	if len(changes) > defaultPart {
@@ -154,7 +155,7 @@ func (s *Subject) putAside(held int) {
 	}
 }
 
-// NewSubject is one such path.
+// NewSubject returns the subject of one such path.
 func NewSubject(r *Run, c registry.Change) (*Subject, error) {
 	s, err := NewSubjects(r, []registry.Change{c})
 	if err != nil {
@@ -211,7 +212,7 @@ func (s *Subject) Unchanged() bool {
 	return registry.SameEntry(s.Change.Base, s.Change.Head)
 }
 
-// Pos is the place of a member in the file as it would land.
+// Pos returns the position of a member in the file as it would land.
 func (s *Subject) Pos(pointer string) registry.Pos {
 	switch {
 	case s.Record == nil:
@@ -224,7 +225,7 @@ func (s *Subject) Pos(pointer string) registry.Pos {
 	return registry.Pos{Path: s.Path}
 }
 
-// Policy is that of the tree by which the record is judged.
+// Policy returns the policy of the tree by which the record is judged.
 func (s *Subject) Policy() Policy {
 	if s.Then != nil {
 		return s.Then.Policy
@@ -232,7 +233,7 @@ func (s *Subject) Policy() Policy {
 	return s.Run.Base.Policy
 }
 
-// proposedAt is the time at which the record was proposed: that of its merge in an audit, else now.
+// proposedAt returns the time at which the record was proposed: that of its merge in an audit, else now.
 func (s *Subject) proposedAt() time.Time {
 	if s.Then != nil {
 		return s.Then.When
@@ -252,7 +253,7 @@ func (s *Subject) Release() {
 	s.Record, s.BaseRecord = nil, nil
 }
 
-// History is what the path held along the base branch's first parents, newest first.
+// History returns what the path held along the base branch's first parents, newest first.
 func (s *Subject) History() (_ []registry.Version, err error) {
 	if s.history == nil {
 		s.history, err = s.Run.History(s.Path)
@@ -263,7 +264,7 @@ func (s *Subject) History() (_ []registry.Version, err error) {
 // maxHistories is how many paths of one range are followed through the history, which is read whole for each.
 const maxHistories = 100
 
-// History is what a path held along the base branch's first parents, newest first.
+// History returns what a path held along the base branch's first parents, newest first.
 func (r *Run) History(path string) ([]registry.Version, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -298,7 +299,7 @@ func (r *Run) Version(path string, v registry.Version) (*registry.Listing, error
 	return registry.ParseListing(rec), nil
 }
 
-// landing are the subjects of a kind whose file is added or changed and can be read.
+// landing returns the subjects of a kind whose file is added or changed and can be read.
 func (r *Run) landing(k registry.Kind) []*Subject {
 	var out []*Subject
 	for _, s := range r.Subjects {

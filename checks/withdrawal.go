@@ -33,7 +33,7 @@ type RevokedFile struct {
 type revocationsSeen struct {
 	all        []seenRevocation
 	unreadable []pathSlug          // revocations at the head
-	listed     map[string][]listed // by the path of the listing, oldest first; of those that matter
+	listed     map[string][]listed // by the path of the listing, oldest first; only those that matter
 	slugs      map[string][]string // by what did.Fold makes of a DID: the paths in listed that ever listed it
 	unread     map[string]bool     // paths in listed whose file cannot be read at the head
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// weight is how one witness's signature stands.
+// weight says how much one witness's signature counts.
 type weight uint8
 
 const (
 	counts  weight = iota
-	unsure         // it may count; some document could not be had
+	unsure         // it may count; some document could not be fetched
 	broken         // it would count, but its signature does not verify
 	ignored        // it does not count, whatever its signature
 )
@@ -29,7 +29,7 @@ const (
 // witness is what one entry of peer_witnesses or peer_witness_signatures is worth.
 type witness struct {
 	did    string
-	slug   string // of the listing by which it may witness
+	slug   string // slug of the listing by which it may witness
 	weight weight
 	code   string
 	why    string // where it does not simply count
@@ -45,7 +45,7 @@ type witness struct {
 // statement is a signed text that witnesses vouch for.
 type statement struct {
 	candidate string                                 // DID that may not witness for itself
-	material  []string                               // of the candidate, none where they are not asked for
+	material  []string                               // keys of the candidate; empty if nobody asks for them
 	signed    func(keys []did.Key, text string) bool // reports whether text is a signature of it by one of keys
 	facts     map[string]*evidence.Witness
 }
@@ -229,7 +229,7 @@ func pinnedThen(s *Subject, l *Listed) (bool, error) {
 	return then != nil && then.ReceiptSHA256 == l.ReceiptSHA256, err
 }
 
-// WitnessListing is the whole listing by which a DID may witness for the record; nil where it may not.
+// WitnessListing returns the whole listing by which a DID may witness for the record, or nil if it may not.
 func (s *Subject) WitnessListing(id string) (*registry.Listing, error) {
 	v, _, _, err := vouches(s, id)
 	if v == nil || err != nil {
@@ -263,8 +263,8 @@ func documents(known *evidence.Witness) (weight, string) {
 	return worst, why
 }
 
-// oddStatus reports whether the last answer had a status that neither gives a document nor says that there is
-// none: neither 200 nor 4xx.
+// oddStatus reports whether the last answer had a status that neither returns a document nor says that there is no
+// document: neither 200 nor 4xx.
 func oddStatus(from []evidence.Observation) bool {
 	if len(from) == 0 || from[len(from)-1].Code != evidence.CodeHTTPStatus {
 		return false
@@ -306,7 +306,8 @@ func independence(s *Subject, w *witness, known *evidence.Witness, id string) er
 	return nil
 }
 
-// witnessed holds that the reference server, which the bootstrap rule may have let in, has a witness by now.
+// witnessed checks that the reference server, which may have been admitted under the bootstrap rule, has a witness by
+// now.
 func (w *witness) witnessed(known *evidence.Witness) {
 	own := known.Receipt.Value
 	if _, err := own.WitnessedBytes(); err != nil {
@@ -337,14 +338,14 @@ func (w *witness) witnessed(known *evidence.Witness) {
 		"counts for L4 only"
 }
 
-// Revoked is the path of a revocation of the Receipt that the listing at path pins, standing or brought by
-// this range; empty where there is none.
+// Revoked returns the path of a revocation of the Receipt that the listing at path pins. The revocation is present, or
+// this range adds it. It returns "" if the Receipt is not revoked.
 func (r *Run) Revoked(path, sha256 string) string {
 	pinned := pin{slugOf(path), sha256}
 	if path := r.Base.revoked[pinned]; path != "" {
 		return path
 	}
-	if r.Audit { // what would land is what stands
+	if r.Audit { // at an audit, what would land is what is there
 		return ""
 	}
 	return r.landed().revoked[pinned]
@@ -375,8 +376,8 @@ func dependent(a, b *witness) string {
 // quorum is how many pairwise independent witnesses L5 and a forced revocation need.
 const quorum = 3
 
-// tally is the largest number of pairwise independent witnesses, at most quorum: of those that count, and
-// of those that count or may.
+// tally returns the largest number of pairwise independent witnesses, at most quorum: sure counts those that count,
+// possible also those that may count.
 func tally(all []witness) (sure, possible int) {
 	var yes, maybe []*witness
 	for i := range all {
@@ -410,7 +411,7 @@ func independentSet(of []*witness) int {
 	return best
 }
 
-// Codes by which whoever asks a witness to sign knows whether the signature would count.
+// Codes by which the caller that asks a witness to sign knows whether the signature would count.
 const (
 	WitnessOpen           = "witness-open"
 	WitnessSameDomain     = "witness-same-domain"

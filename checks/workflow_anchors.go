@@ -82,8 +82,8 @@ func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 	return out.OrPass(), err
 }
 
-// crossMatch holds that the pinned bytes speak of this workflow and coordinator (RFC 0035 section 4.2). Else any file
-// of the coordinator's domain could take a workflow id for good.
+// crossMatch checks that the pinned bytes name this workflow and coordinator (RFC 0035 section 4.2). Without it any
+// file of the coordinator's domain could take a workflow id permanently.
 func crossMatch(o *verdict.Outcome, s *Subject, x evidence.CrossMatch) {
 	const at = "/cross_match_receipt_sha256"
 	const fix = "pin the Cross Match Receipt of this workflow, which names its workflow_id and its coordinator"
@@ -100,8 +100,8 @@ func crossMatch(o *verdict.Outcome, s *Subject, x evidence.CrossMatch) {
 	}
 }
 
-// whose holds that the Cross Match Receipt lies where its coordinator speaks, or the failover coordinator that this one
-// declared.
+// whose checks that the Cross Match Receipt is served by its coordinator's domain, or by that of the failover
+// coordinator that the coordinator declared.
 func whose(o *verdict.Outcome, s *Subject) error {
 	const at = "/cross_match_receipt_uri"
 	a, doc := s.Anchor, s.Facts.DIDDocument
@@ -132,8 +132,8 @@ func whose(o *verdict.Outcome, s *Subject) error {
 	return nil
 }
 
-// declared holds that the coordinator named its failover coordinator (RFC 0035 section 4.4), in bytes that the base
-// tree pins. What an anchor says of itself nobody signed.
+// declared checks that the coordinator named its failover coordinator (RFC 0035 section 4.4), in bytes that the base
+// tree pins. Nobody signed what an anchor says about itself.
 func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 	const at = "/failover_coordinator_did"
 	failover := plain.Cut(s.Anchor.FailoverDID, 200)
@@ -150,8 +150,8 @@ func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 	}
 }
 
-// keyHost is the host to which a did:key's listing binds it: that of the manifest_uri, which manifest-did held to be
-// the owner's. It is empty where no listing of it stood, current and not revoked, in the tree that judges.
+// keyHost returns the host to which a did:key's listing binds it: that of the manifest_uri, which manifest-did required
+// to be the owner's. It returns "" if the base tree has no listing of the key that is current and not revoked.
 func keyHost(s *Subject, id string) (string, error) {
 	tree, at := s.Run.Base.Tree, s.proposedAt()
 	if s.Then != nil {
@@ -176,9 +176,9 @@ func keyHost(s *Subject, id string) (string, error) {
 	return "", nil
 }
 
-// Declarations are the anchors of the tree that judges in whose Cross Match Receipts the coordinator of this one may
-// have named its failover coordinator: its own, pinned in its own domain, those that name the failover coordinator
-// first. None where nothing hangs on it.
+// Declarations returns the anchors of the base tree in whose Cross Match Receipts the coordinator of this one may have
+// named its failover coordinator: its own, pinned in its own domain, with those that name the failover coordinator
+// first. It returns nil if nothing depends on it.
 func (s *Subject) Declarations() ([]*registry.Anchor, error) {
 	a := s.Anchor
 	if s.inDomain(a.ReceiptURI, a.CoordinatorDID) || !s.inDomain(a.ReceiptURI, a.FailoverDID) {
@@ -217,8 +217,8 @@ type standingAnchor struct {
 	failover string // FailoverDID in its one spelling
 }
 
-// anchored are the anchors of the base tree that a coordinator has in its own domain, in path order. All are read once,
-// since hardly a run asks.
+// anchored returns the anchors of the base tree that a coordinator has in its own domain, in path order. All are read
+// once, because few runs ask.
 func anchored(r *Run, coordinator string) ([]*standingAnchor, error) {
 	r.anchorsOnce.Do(func() {
 		r.anchors = map[string][]*standingAnchor{}
@@ -240,7 +240,7 @@ func anchored(r *Run, coordinator string) ([]*standingAnchor, error) {
 	return r.anchors[did.Spelling(coordinator)], r.anchorsErr
 }
 
-// coordinator holds that a DID resolves.
+// coordinator checks that a DID resolves.
 func coordinator(o *verdict.Outcome, s *Subject, pointer, text string, doc evidence.Result[*did.Document]) {
 	if doc.Code == evidence.CodeDIDMethod {
 		o.Errorf(s, pointer, doc.Code, "%s; nothing shows who it is", doc.Message).WithFix("use a did:web or a did:key")
@@ -264,7 +264,7 @@ func web(text string) bool {
 	return err == nil && d.Method == "web"
 }
 
-// otherAnchor is the path of another anchor of the same workflow, standing or proposed.
+// otherAnchor returns the path of another anchor of the same workflow, present or proposed.
 func otherAnchor(s *Subject) string {
 	if path := s.Run.Base.anchors[s.Anchor.WorkflowID]; path != "" && path != s.Path {
 		return path
