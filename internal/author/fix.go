@@ -26,7 +26,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// mender mends records on disk by what documents say of them.
+// mender fixes records on disk with the values of documents.
 type mender struct {
 	repo   *registry.Repository
 	tree   *listing.Tree
@@ -42,8 +42,8 @@ type Change struct {
 	was, now []byte
 }
 
-// Fix mends what a report finds in records that the work tree of the clone in dir changes, as far as a document says
-// the value; told says why a Receipt's values were not taken. Both are empty where there is nothing to mend.
+// Fix fixes what a report finds in records that the work tree of the clone in dir changes, as far as a document has the
+// value; told says why a Receipt's values were not used. Both results are empty if there is nothing to fix.
 func Fix(ctx context.Context, dir string, src evidence.Source, rep *verdict.Report) (changes []Change, told []string,
 	err error) {
 	repo, err := registry.Open(dir)
@@ -77,7 +77,7 @@ func Fix(ctx context.Context, dir string, src evidence.Source, rep *verdict.Repo
 	return changes, told, nil
 }
 
-// records are those that a report judges, in its order.
+// records returns the records that a report judges, in its order.
 func records(rep *verdict.Report) []string {
 	var paths []string
 	for r := range rep.Results.All() {
@@ -88,7 +88,7 @@ func records(rep *verdict.Report) []string {
 	return paths
 }
 
-// findingsOf are the findings on a record, by the check that made each.
+// findingsOf returns the findings on a record, by check.
 func findingsOf(rep *verdict.Report, path string) map[string][]verdict.Finding {
 	all := map[string][]verdict.Finding{}
 	for r := range rep.Results.All() {
@@ -99,12 +99,12 @@ func findingsOf(rep *verdict.Report, path string) map[string][]verdict.Finding {
 	return all
 }
 
-// mend mends one record; why says what kept a Receipt's values from being taken.
+// mend fixes one record; why says what prevented the use of a Receipt's values.
 func (m *mender) mend(ctx context.Context, path string,
 	found map[string][]verdict.Finding) (_ *Change, why string, err error) {
 	was, err := m.tree.Read(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, listing.ErrPlace) {
-		return nil, "", nil // taken away, or a link or too large, which layout refuses
+		return nil, "", nil // removed, or a link or too large, which layout refuses
 	}
 	if err != nil {
 		return nil, "", err
@@ -159,7 +159,7 @@ func (m *mender) rename(path, to string, was []byte) (*Change, error) {
 	return &Change{path, to, was, was}, err
 }
 
-// values are the text with what documents say in place of what findings are about.
+// values returns the text with the values of documents for the members that findings are about.
 func (m *mender) values(ctx context.Context, text []byte, l *registry.Listing, root any,
 	found map[string][]verdict.Finding) (_ []byte, why string, err error) {
 	set := func(name, value string) {
@@ -249,7 +249,7 @@ func (m *mender) agreed(ctx context.Context, l *registry.Listing) string {
 	return did.Spelling(of.ToolDID)
 }
 
-// wrong are the members whose values a Receipt says, where findings are about one of them.
+// wrong returns the members whose values a Receipt has, if a finding is about one of them.
 func (m *mender) wrong(root any, found map[string][]verdict.Finding) []string {
 	var names []string
 	for _, name := range []string{"conformance_receipt_sha256", "issued_at", "expires_at", "conformance_level"} {
@@ -261,7 +261,7 @@ func (m *mender) wrong(root any, found map[string][]verdict.Finding) []string {
 			}
 		}
 	}
-	if len(names) > 0 { // one fault hides another: what is pinned, when, and at which level goes together
+	if len(names) > 0 { // one fault hides another: pin, dates and level belong together
 		names = append(names, "conformance_receipt_sha256", "issued_at", "expires_at")
 		if m.merged != nil {
 			names = append(names, "conformance_level")
@@ -275,7 +275,7 @@ func (m *mender) wrong(root any, found map[string][]verdict.Finding) []string {
 	return slices.Compact(names)
 }
 
-// signed is the Receipt that is served and its hash, if the owner of the listing signed it; else why it says nothing.
+// signed returns the served Receipt and its hash, if the owner of the listing signed it; else why it is not used.
 func (m *mender) signed(ctx context.Context, l *registry.Listing) (_ *receipt.Receipt, sha256, why string) {
 	const kept = "its Receipt's values are not taken: "
 	served := m.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: l.ReceiptURI,
@@ -301,7 +301,7 @@ func (m *mender) signed(ctx context.Context, l *registry.Listing) (_ *receipt.Re
 	return r, served.SHA256, ""
 }
 
-// level is the one that a Receipt leaves to the listing.
+// level returns the level that a Receipt leaves to the listing.
 func (m *mender) level(r *receipt.Receipt) level.Level {
 	claimed := listing.Highest(r.ClaimedLevels)
 	if m.merged != nil {
@@ -333,7 +333,7 @@ func failed(found []verdict.Finding, pointer string) bool {
 	})
 }
 
-// Diff is the change as a difference in unified form, safe to print.
+// Diff returns the change as a difference in unified form, safe to print.
 func (c Change) Diff() string {
 	if c.from != c.to {
 		return plain.Lines(fmt.Sprintf("rename from %s\nrename to %s\n", c.from, c.to))

@@ -41,7 +41,7 @@ record for it.`,
 			code := 0
 			for _, file := range args {
 				differs, err := layOut(sys, file, check, dryRun)
-				if err != nil { // of all files is told, and the worst is the exit status
+				if err != nil { // the errors of all files are printed, and the worst is the exit status
 					frame.Complain(sys, err)
 					code = verdict.Errored.ExitStatus()
 					continue

@@ -315,7 +315,8 @@ func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
 		len(doc.Keys), id)
 }
 
-// documentOf fetches the DID Document of a DID. That there is none is a judgement, that it could not be had is none.
+// documentOf fetches the DID Document of a DID. If it does not exist, the error is a judgment; if it could not be
+// fetched, it is not.
 func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Document, error) {
 	doc := evidence.Resolve(ctx, src, id, src.Now())
 	if err := ctx.Err(); err != nil {

@@ -186,10 +186,10 @@ func leftOut(n int) string {
 	return fmt.Sprintf(", %d provisional left out (--status provisional)", n)
 }
 
-// stampSeconds is a time for people, in UTC.
+// stampSeconds formats a time for people, in UTC.
 func stampSeconds(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// until is the end of a row, empty where it has none.
+// until returns the end of a row, or "".
 func until(r *listing.Row) string {
 	if r.Until == nil {
 		return ""

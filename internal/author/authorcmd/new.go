@@ -405,7 +405,7 @@ func (o *newOptions) unlistable(sys frame.IO, found *verify.Result) error {
 	return cmp.Or(refused, unsure)
 }
 
-// verifyCommand is the fix that shows all steps of a target.
+// verifyCommand returns the fix that shows all steps of a target.
 func (o *recordFlags) verifyCommand(target string) string {
 	return "oap-gate verify --registry " + plain.ShellWord(o.repo) + " " + plain.ShellWord(target) + " shows each step"
 }

@@ -89,7 +89,7 @@ func (o *recordFlags) open(ctx context.Context, sys frame.IO) (_ *workspace, err
 	return w, nil
 }
 
-// readable holds that the work tree can be read, as judging what is written there takes.
+// readable checks that the work tree can be read, as judging the written record requires.
 func (o *recordFlags) readable(ctx context.Context, w *workspace) error {
 	repo, err := registry.Open(o.repo)
 	if err != nil {
@@ -158,7 +158,8 @@ func (w *workspace) close() {
 	}
 }
 
-// read reads a record: of the work tree, of the base where there is none. The error is as that of [listing.Tree.Read].
+// read reads a record from the work tree, or from the base if the work tree has no such file. Errors are those of
+// [listing.Tree.Read].
 func (w *workspace) read(ctx context.Context, path string) ([]byte, error) {
 	if w.tree != nil {
 		return w.tree.Read(path)
@@ -174,7 +175,7 @@ func (w *workspace) read(ctx context.Context, path string) ([]byte, error) {
 	return text, err
 }
 
-// standing is what the base tree holds.
+// standing returns the state of the base tree.
 func (w *workspace) standing(ctx context.Context) (*checks.Standing, error) {
 	base, err := w.repo.Tree(ctx, w.base)
 	if err != nil {
@@ -183,7 +184,7 @@ func (w *workspace) standing(ctx context.Context) (*checks.Standing, error) {
 	return checks.NewStanding(ctx, base, func(string) bool { return true })
 }
 
-// listed is the listing of a slug that the base tree holds.
+// listed returns the base tree's listing of a slug.
 func (w *workspace) listed(st *checks.Standing, slug string) (*checks.Listed, error) {
 	if l := st.BySlug(slug); l != nil {
 		return l, nil
@@ -192,8 +193,8 @@ func (w *workspace) listed(st *checks.Standing, slug string) (*checks.Listed, er
 		plain.Short(w.base), w.how, slug)
 }
 
-// fromHere is a record's path as it is named from the current folder, and what makes git and oap-gate find the clone
-// from there: nothing in the clone itself.
+// fromHere returns a record's path as named from the current directory, and the flags by which git and oap-gate find
+// the clone from there. In the clone itself the flags are empty.
 func (w *workspace) fromHere(path string) (named, inClone, ofClone string) {
 	root := w.repo.Worktree()
 	here, err := os.Stat(".")
@@ -205,7 +206,7 @@ func (w *workspace) fromHere(path string) (named, inClone, ofClone string) {
 
 // proposal is a record that was written, and how it becomes a pull request.
 type proposal struct {
-	path    string // of the registry
+	path    string // path in the registry
 	branch  string // to propose it on
 	message string // of its commit
 }

@@ -245,7 +245,7 @@ func (w *workspace) manifestNames(ctx context.Context, url string) string {
 	return m.ReceiptURI
 }
 
-// served is the Receipt at a URL, as it is served now.
+// served returns the Receipt that a URL serves now.
 func (o *recordFlags) served(ctx context.Context, w *workspace,
 	url string) (evidence.Observation, *receipt.Receipt, error) {
 	at := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: evidence.MaxReceipt})
@@ -278,7 +278,7 @@ func pinned(l *registry.Listing) error {
 		"the Receipt that is served is the one that is pinned, sha256 %s", l.ReceiptSHA256)
 }
 
-// merged is the listing that the base holds at a path, nil where it holds none.
+// merged returns the base's listing at a path, or nil.
 func (w *workspace) merged(ctx context.Context, path string) (*registry.Listing, error) {
 	base, err := w.repo.Tree(ctx, w.base)
 	if err != nil {

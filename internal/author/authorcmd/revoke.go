@@ -110,7 +110,7 @@ func (o *revokeOptions) check() error {
 	case err != nil || o.evidenceURI != "" && (u.Host == "" || u.Scheme != "https"):
 		return remedy.Errorf("write it like https://tool.example/incident.html", "--evidence-uri %q is no https URL",
 			plain.Redacted(o.evidenceURI))
-	case u.User != nil: // for ever, and for all to read
+	case u.User != nil: // it would remain there for all to read
 		return remedy.Errorf("write it like https://tool.example/incident.html", "--evidence-uri %q holds a user name",
 			plain.Redacted(o.evidenceURI))
 	}
@@ -218,7 +218,7 @@ type revocation struct {
 	root map[string]any
 }
 
-// revocationBytes are what the owner or a witness signs.
+// revocationBytes returns what the owner or a witness signs.
 func revocationBytes(root any) ([]byte, error) {
 	return signature.CanonicalWithout(root, "signature", "peer_witness_signatures")
 }
@@ -251,7 +251,7 @@ func (o *revokeOptions) sign(ctx context.Context, sys frame.IO, w *workspace, ke
 	return err
 }
 
-// method is the verification method by which a key signs for a DID.
+// method returns the verification method by which a key signs for a DID.
 func (o *revokeOptions) method(ctx context.Context, sys frame.IO, w *workspace, id string, key *signing.Key) (string,
 	error) {
 	if d, err := did.Parse(id); o.AsksNobody() && (err != nil || d.Method != "key") {
@@ -268,7 +268,7 @@ func (o *revokeOptions) method(ctx context.Context, sys frame.IO, w *workspace, 
 	return keyMethod(doc, id, o.keyID, key)
 }
 
-// keyMethod is the verification method that a key is in a DID Document, which must be the one that is named, if one is.
+// keyMethod returns the verification method of a key in a DID Document. If one is named, the method must be that one.
 func keyMethod(doc *did.Document, id, named string, key *signing.Key) (string, error) {
 	if named == "" {
 		return methodIn(doc, id, key)
@@ -285,7 +285,8 @@ func keyMethod(doc *did.Document, id, named string, key *signing.Key) (string, e
 	return k.ID, nil
 }
 
-// keyIDs are the first of a document's usable keys: a stranger chooses how many and how long they are.
+// keyIDs returns the first of a document's usable keys: a stranger chooses how many there are and how long their ids
+// are.
 func keyIDs(doc *did.Document) string {
 	var ids []string
 	for _, k := range doc.Keys[:min(5, len(doc.Keys))] {
@@ -322,14 +323,14 @@ func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path st
 	return rep, unsure
 }
 
-// writeDraft writes a revocation without its signature, and tells what is to be signed.
+// writeDraft writes a revocation without its signature, and prints what must be signed.
 func (o *revokeOptions) writeDraft(ctx context.Context, sys frame.IO, w *workspace, v revocation) error {
 	text := v.text()
 	message, err := revocationBytes(v.root)
 	if err != nil {
 		return err
 	}
-	// It is judged with a signature that verifies nowhere in the place of the one that it lacks.
+	// It is judged with a signature that cannot verify, because it has none yet.
 	v.add(base64.RawURLEncoding.EncodeToString(make([]byte, 64)), v.by, false)
 	if _, err := o.judgeRevocation(ctx, w, v.path, v.text(), "", unfinished); err != nil {
 		return err
@@ -424,7 +425,7 @@ func (o *revokeOptions) complete(ctx context.Context, sys frame.IO, w *workspace
 	return o.finish(ctx, sys, w, slug, path, was, now)
 }
 
-// object is the text of a JSON object, a member a line.
+// object returns the text of a JSON object, one member a line.
 func object(members ...string) []byte {
 	text := []byte("{")
 	for i := 0; i < len(members); i += 2 {

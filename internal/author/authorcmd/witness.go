@@ -159,7 +159,7 @@ func (o *witnessOptions) run(ctx context.Context, sys frame.IO, name string) err
 // witnessed is what is to be witnessed.
 type witnessed struct {
 	name       string
-	text       []byte // of a file, read once; nil: name is a target
+	text       []byte // content of the file, read once; nil: name is a target
 	revocation bool
 }
 
@@ -233,7 +233,7 @@ func unambiguous(name string, root any) error {
 		"%s is a Receipt with members of a revocation: %s", name, strings.Join(found, ", "))
 }
 
-// hasMember reports whether an object has a member, be it null.
+// hasMember reports whether an object has a member, which may be null.
 func hasMember(root any, name string) bool {
 	object, _ := root.(map[string]any)
 	_, there := object[name]
@@ -336,7 +336,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 	return nil
 }
 
-// own is the listing of the witness in the base tree.
+// own returns the listing of the witness in the base tree.
 func (o *witnessOptions) own(ctx context.Context, st *checks.Standing) (*registry.Listing, error) {
 	l := st.Witness(o.did)
 	if l == nil {
@@ -347,7 +347,7 @@ func (o *witnessOptions) own(ctx context.Context, st *checks.Standing) (*registr
 	return st.Listing(ctx, l)
 }
 
-// mayWitness refuses what needs no further witness, and whoever has signed already.
+// mayWitness refuses a Receipt that needs no further witness, and a witness that has signed already.
 func mayWitness(r *receipt.Receipt, id string) error {
 	switch {
 	case !slices.ContainsFunc(r.ClaimedLevels, func(l level.Level) bool { return l.Base() >= 4 }):
@@ -367,7 +367,7 @@ func mayWitness(r *receipt.Receipt, id string) error {
 
 // candidate is whose Receipt is to be witnessed.
 type candidate struct {
-	text   []byte // of the Receipt, exactly
+	text   []byte // exact text of the Receipt
 	root   any    // the same, decoded
 	target verify.Target
 	src    evidence.Source
@@ -506,7 +506,7 @@ func (o *witnessOptions) counts(ctx context.Context, sys frame.IO, c *candidate,
 	return nil
 }
 
-// entryOf is an element of peer_witnesses.
+// entryOf returns an element of peer_witnesses.
 func entryOf(id, uri, text, at string) []byte {
 	return object("witness_did", id, "witness_receipt_uri", uri, "alg", "EdDSA", "signature", text, "witnessed_at", at)
 }

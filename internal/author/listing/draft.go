@@ -35,7 +35,7 @@ type From struct {
 	More map[string]any
 }
 
-// Draft is the listing that these documents make, as the record that it would be. What they say is taken as it is: its
+// Draft returns the listing of these documents, as the record that it would be. It uses their values as they are: the
 // file need not pass.
 func Draft(f From) *registry.Record {
 	path, root := registry.KindListing.Folder()+"/"+f.Slug+".json", f.members()
@@ -62,8 +62,8 @@ func (f From) members() map[string]any {
 	return all
 }
 
-// Expires is the expires_at that a Receipt signs: the text of its validity.not_after, or the end of the longest window
-// after not_before where that is earlier.
+// Expires returns the expires_at that a Receipt signs: the text of its validity.not_after, or the end of the longest
+// window after not_before if that is earlier.
 func Expires(r *receipt.Receipt) string {
 	if end := r.NotBefore.Add(checks.Window); !r.NotBefore.IsZero() && !r.NotAfter.IsZero() &&
 		end.Before(r.NotAfter.Time) {
@@ -72,8 +72,8 @@ func Expires(r *receipt.Receipt) string {
 	return r.NotAfter.Text
 }
 
-// Highest is the highest of the levels that a Receipt claims: of equals the one without a suffix, a W or C only where
-// no other is claimed, and then the first. It is empty where none is claimed.
+// Highest returns the highest of the levels that a Receipt claims: of equal ones the one without a suffix, and a W or C
+// only if no other is claimed, and then the first. It returns "" if none is claimed.
 func Highest(claimed []level.Level) level.Level {
 	var top level.Level
 	for i, l := range claimed {

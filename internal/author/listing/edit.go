@@ -110,14 +110,14 @@ func ReplaceElement(text []byte, name string, is func(element []byte) bool, elem
 	return Append(text, name, element)
 }
 
-// Quote is a text, which must be UTF-8, as a JSON string: as Text writes it.
+// Quote returns a text, which must be UTF-8, as a JSON string, as Text writes it.
 func Quote(text string) []byte {
 	var b bytes.Buffer
 	quote(&b, text)
 	return b.Bytes()
 }
 
-// span is where a member or an element stands in a text: offsets in bytes. Of an element name is value.
+// span is the position of a member or an element in a text: offsets in bytes. For an element, name equals value.
 type span struct {
 	text             string // the name
 	name, value, end int
@@ -125,7 +125,7 @@ type span struct {
 
 func members(text []byte) ([]span, error) { return spans(text, '{') }
 
-// spans are the members of an object or the elements of an array.
+// spans returns the members of an object or the elements of an array.
 func spans(text []byte, open jsontext.Kind) ([]span, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(text))
 	first, err := dec.ReadToken()
@@ -179,7 +179,7 @@ func find(all []span, name string) int {
 	return -1
 }
 
-// blanks are those before a member or element.
+// blanks returns the blanks before a member or element.
 func blanks(text []byte, all []span, i int) string {
 	from := 0
 	if i > 0 {
@@ -189,7 +189,7 @@ func blanks(text []byte, all []span, i int) string {
 	return before[strings.LastIndexAny(before, ",{[")+1:]
 }
 
-// reset sets a value as what stands after these blanks is set: indented as far, or in one line.
+// reset formats a value as the layout after these blanks requires: indented as far, or in one line.
 func reset(value []byte, before string) []byte {
 	at := strings.LastIndexByte(before, '\n')
 	if at < 0 {
@@ -202,7 +202,7 @@ func reset(value []byte, before string) []byte {
 	return bytes.ReplaceAll(value, []byte("\n"), []byte("\n"+before[at+1:]))
 }
 
-// splice puts in the place of text[from:to].
+// splice replaces text[from:to] by in.
 func splice(text []byte, from, to int, in []byte) []byte {
 	out := make([]byte, 0, len(text)+len(in))
 	return append(append(append(out, text[:from]...), in...), text[to:]...)
@@ -211,7 +211,7 @@ func splice(text []byte, from, to int, in []byte) []byte {
 // Renewal is what a new Receipt says of a listing.
 type Renewal struct {
 	Receipt *receipt.Receipt
-	SHA256  string      // of the bytes that are served
+	SHA256  string      // of the served bytes
 	URI     string      // where they are; empty: where the listing says
 	Level   level.Level // empty: the listing's stays
 }
@@ -241,15 +241,15 @@ func Renew(text []byte, n Renewal) ([]byte, error) {
 	return text, nil
 }
 
-// Diff is the difference of two texts of a file in unified form, empty where there is none.
+// Diff returns the difference of two texts of a file in unified form, or "".
 func Diff(path string, was, now []byte) string {
 	text := diff.Diff("a/"+path, was, "b/"+path, now)
 	_, text, _ = bytes.Cut(text, []byte("\n")) // the command line that diff(1) would have
 	return string(text)
 }
 
-// Format is the text of a record in its one layout; see Text. Its value stays what it is, so that every signature of it
-// holds. The error is a *strict.Error where the text, or what would become of it, is no strict JSON object.
+// Format returns the text of a record in its one layout; see Text. Its value does not change, so every signature of it
+// remains valid. The error is a *strict.Error if the text, or its new form, is not a strict JSON object.
 func Format(path string, text []byte) ([]byte, error) {
 	doc, err := strict.Parse(path, text, strict.RegistryFile)
 	if err != nil {

@@ -40,8 +40,8 @@ type Row struct {
 // StatusRefused is that of a record which the mirror that keeps the clone refused: its own checks fail.
 const StatusRefused = "refused"
 
-// Statuses are those that a row can have, the ones of an audit's page that need no document; a record that is no
-// listing at all is invalid.
+// Statuses are the possible statuses of a row: those of an audit's page that need no document. A record that is not a
+// listing is invalid.
 var Statuses = []string{verdict.StatusValid, verdict.StatusProvisional, verdict.StatusExpiring, verdict.StatusExpired,
 	verdict.StatusRevoked, StatusRefused, verdict.StatusInvalid}
 
@@ -153,7 +153,7 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 			return nil
 		}
 		rec, err := repo.Record(ctx, path, *e)
-		if err == nil && rec.Document != nil { // what never parsed was none
+		if err == nil && rec.Document != nil { // what never parsed was not a listing
 			revoked[path] = true
 		}
 		return err

@@ -18,7 +18,7 @@ import (
 
 // Errors of writing. [fs.ErrExist] and [fs.ErrNotExist] are those of the paths themselves.
 var (
-	// ErrSlug: a text is no slug, so that it is no part of a path.
+	// ErrSlug means that a text is not a slug, so that it cannot be part of a path.
 	ErrSlug = errors.New("no slug: 2 to 64 characters from a-z, 0-9 and -, not beginning with -")
 	// ErrPlace: a path is not one of a record, something else than plain folders and files lies on the way, or the file
 	// is larger than a record can be.
@@ -31,11 +31,11 @@ var (
 	slugForm = plain.Pattern(`^[a-z0-9][a-z0-9-]{1,63}$`)
 )
 
-// Path is where the listing of a slug stands: implementations/SLUG.json. The error is ErrSlug.
+// Path returns the path of the listing of a slug: implementations/SLUG.json. The error is ErrSlug.
 func Path(slug string) (string, error) { return recordPath(registry.KindListing, slug, "") }
 
-// RevocationPath is where the revocation of a Receipt stands: revocations/SLUG-SHA256.json. The error is ErrSlug, or
-// ErrPlace where the hash is not 64 lower-case hexadecimal digits.
+// RevocationPath returns the path of the revocation of a Receipt: revocations/SLUG-SHA256.json. The error is ErrSlug,
+// or ErrPlace if the hash is not 64 lower-case hexadecimal digits.
 func RevocationPath(slug, sha256 string) (string, error) {
 	if !plain.IsSHA256(sha256) {
 		return "", fmt.Errorf("%w: the hash %q is not 64 lower-case hexadecimal digits", ErrPlace, sha256)
@@ -91,8 +91,8 @@ func (t *Tree) Read(path string) ([]byte, error) {
 	return text, at(path, err)
 }
 
-// Create writes a new record: whole, or not at all. Nothing is ever overwritten: the error is [fs.ErrExist] where
-// anything stands there, ErrPlace where a record cannot.
+// Create writes a new record: whole, or not at all. It never overwrites: the error is [fs.ErrExist] if the path exists,
+// and ErrPlace if a record cannot have that path.
 func (t *Tree) Create(path string, text []byte) error {
 	if !isRecordPath(path) {
 		return fmt.Errorf("%q: %w", path, ErrPlace)
@@ -127,8 +127,8 @@ func (t *Tree) Replace(path string, was, text []byte) error {
 	return at(path, err)
 }
 
-// Move gives a file of a data folder the name of a record, with was as its text, unless anything stands there, which is
-// [fs.ErrExist]. The error is ErrChanged where it does not hold was any more.
+// Move gives a file of a data directory the name of a record. The file must have the text was, else the error is
+// ErrChanged. If the new name exists, the error is [fs.ErrExist].
 func (t *Tree) Move(from, to string, was []byte) error {
 	dir, name, err := t.folder(from)
 	if err != nil {
