@@ -21,7 +21,7 @@ type actionStep struct {
 	asked   string   // the input that asks for it
 	inputs  []string // each sets the flag of its name, or as INPUT=FLAG that flag; INPUT= sets none
 	asks    []string // the workflow events at which --forge is set
-	args    string   // the input that makes the arguments behind the flags; empty: there are none
+	args    string   // the input that provides the arguments after the flags; may be empty
 	// rest makes those arguments; nil: they are the input's words.
 	rest func(value string) []string
 }
@@ -120,7 +120,7 @@ func actionArguments(sys frame.IO) (args []string, inputs map[string]string, ref
 	return append(append(args, "--"), words(input(step.args))...), inputs, refused
 }
 
-// actionInputs are the inputs that one step or another takes, beside those that every mode takes.
+// actionInputs returns the inputs of the steps, without those that every mode takes.
 func actionInputs() []string {
 	var all []string
 	for _, m := range modes() {

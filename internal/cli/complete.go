@@ -89,8 +89,8 @@ func completeReport(c *cobra.Command, _ []string, begun string) ([]string, cobra
 	return all, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
 
-// slugs are those of the listings on disk in the clone that --repo names. A file name that is no slug is not offered:
-// a shell would put it into the line as it is.
+// slugs returns the slugs of the listings on disk in the clone that --repo names. It omits a file name that is not a
+// slug: a shell would put it into the line as it is.
 func slugs(c *cobra.Command) []string {
 	repo, err := c.Flags().GetString("repo")
 	if err != nil {

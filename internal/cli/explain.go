@@ -136,11 +136,11 @@ func detail(code string) (strict.Detail, bool) {
 	return d, ok
 }
 
-// subject is what is judged beside a registry, with the catalogue that it is judged by.
+// subject is what is judged other than a registry, with its catalogue.
 type subject struct {
 	name       string // by which explain lists the rules
 	judges     string // what the rules are about
-	reportedBy string // who is said to report the codes; empty: each rule for itself
+	reportedBy string // the command that reports the codes; empty: each rule for itself
 	rules      []verdict.Rule
 	members    func(id string) string // what a rule requires of each member of a message, a line each; nil: nothing
 	online     string                 // what the network is needed for; empty: as the method of each rule says
@@ -194,7 +194,7 @@ type code struct {
 	of []string
 }
 
-// codes are all codes that a finding may have, each with everything that reports it in the same sense.
+// codes returns all codes that a finding may have, each with everything that reports it in the same sense.
 func codes() []code {
 	var out []code
 	at := map[checks.Code]int{}
@@ -244,7 +244,7 @@ func network(c *checks.Check) string {
 	return "not needed"
 }
 
-// ruleIDs are the ids of all that explain knows.
+// ruleIDs returns the ids of all that explain knows.
 func ruleIDs() []string {
 	all := verdict.IDs(mirror.Catalogue())
 	for _, s := range subjects() {

@@ -29,8 +29,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 )
 
-// floor is never touched, so no memory of the machine: it only tells the collector to let the first 32 MiB of garbage
-// be, which is more than the check of a small registry makes, and most of what an audit of one does.
+// floor is never touched, so it takes no memory of the machine. It only makes the collector leave the first 32 MiB of
+// garbage, which is more than the check of a small registry creates, and most of what an audit of one does.
 var floor []byte
 
 // System gives the process to the program, with its log and its collector set for it, and is its surroundings.
@@ -80,7 +80,7 @@ func Main(args []string, sys frame.IO) int {
 	})
 }
 
-// Command is the program as its command line, with all commands below it.
+// Command returns the program as its command line, with all commands below it.
 func Command(sys frame.IO) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "oap-gate",

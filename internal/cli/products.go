@@ -27,8 +27,8 @@ import (
 type product struct {
 	commands []func(frame.IO) *cobra.Command
 	protocol *conformancecmd.Protocol // it has commands below conformance; nil: it has none
-	modes    []actionMode             // of the Action
-	subjects []subject                // what it judges beside a registry
+	modes    []actionMode             // modes of the Action
+	subjects []subject                // what it judges other than a registry
 	replays  map[string]replay        // by the mode of a bundle
 }
 
@@ -102,7 +102,7 @@ var products = []product{
 	},
 }
 
-// modes are those of the Action. The first is the gate of a registry, and has no name.
+// modes returns the modes of the Action. The first is the gate of a registry, and has no name.
 func modes() (all []actionMode) {
 	for _, p := range products {
 		all = append(all, p.modes...)
@@ -110,7 +110,7 @@ func modes() (all []actionMode) {
 	return all
 }
 
-// subjects are what is judged beside a registry.
+// subjects returns what is judged other than a registry.
 func subjects() (all []subject) {
 	for _, p := range products {
 		all = append(all, p.subjects...)
@@ -118,7 +118,7 @@ func subjects() (all []subject) {
 	return all
 }
 
-// replayOf is how a bundle of that mode is judged again; nil: no product does it.
+// replayOf returns how a bundle of that mode is judged again; nil: no product does it.
 func replayOf(mode string) replay {
 	for _, p := range products {
 		if again := p.replays[mode]; again != nil {
@@ -128,7 +128,7 @@ func replayOf(mode string) replay {
 	return nil
 }
 
-// verifyTargets gives each line as a target. A single one that is no target names a file of them.
+// verifyTargets returns each line as a target. A single line that is not a target names a file of targets.
 func verifyTargets(value string) []string {
 	lines, err := verify.ParseTargets([]byte(value))
 	if err != nil {

@@ -135,7 +135,7 @@ func (c *schemaClone) read(ctx context.Context, name string) (*schemadiff.Tree, 
 	return tree, at, err
 }
 
-// namedSchema is the tree of the texts, in which the one at the path must be one that can be read.
+// namedSchema returns the tree of the texts. The text at the path must be readable.
 func namedSchema(texts map[string][]byte, at, name string, err error) (*schemadiff.Tree, string, error) {
 	const fix = "name a file, or REV:PATH of the clone with --repo"
 	if err != nil {
@@ -152,7 +152,7 @@ func namedSchema(texts map[string][]byte, at, name string, err error) (*schemadi
 	return tree, at, nil
 }
 
-// schemasOnDisk reads a file, whatever its name, and the JSON files beside it, as far as they can be read.
+// schemasOnDisk reads a file, whatever its name, and the JSON files next to it, as far as they can be read.
 func schemasOnDisk(at string) (map[string][]byte, error) {
 	text, err := capped.ReadFile(filepath.FromSlash(at), schemadiff.MaxBytes)
 	if err != nil {
@@ -177,7 +177,7 @@ func schemasOnDisk(at string) (map[string][]byte, error) {
 	return texts, nil
 }
 
-// schemasOfTree reads a file of a commit, and the JSON files beside it.
+// schemasOfTree reads a file of a commit, and the JSON files next to it.
 func schemasOfTree(ctx context.Context, r *registry.Repository, rev, at string) (*registry.Tree, map[string][]byte,
 	error) {
 	tree, err := r.Tree(ctx, rev)
@@ -206,7 +206,7 @@ func schemasOfTree(ctx context.Context, r *registry.Repository, rev, at string) 
 
 func isJSONFile(name string) bool { return strings.EqualFold(path.Ext(name), ".json") }
 
-// schemaDiff is what the command tells.
+// schemaDiff is the output of the command.
 type schemaDiff struct {
 	Old         string                  `json:"old"`
 	New         string                  `json:"new"`
@@ -215,7 +215,7 @@ type schemaDiff struct {
 	Differences []schemadiff.Difference `json:"differences"`
 }
 
-// classes are those of the differences, in order.
+// classes returns the classes of the differences, in order.
 func (d *schemaDiff) classes() []schemadiff.Class {
 	found := []schemadiff.Class{}
 	for _, one := range d.Differences {

@@ -42,7 +42,7 @@ type demoCase struct {
 	title  string
 	pr     string
 	failed []string // the checks that must fail, all of them; none: the verdict must be pass
-	shown  string   // the check whose reason tells why a pull request passes
+	shown  string   // the check whose reason says why a pull request passes
 }
 
 var demoCases = []demoCase{
@@ -75,7 +75,7 @@ var demoCases = []demoCase{
   - {listing: nova, level: L1, registered: "-1d"}`, []string{"domain-age"}, ""},
 }
 
-// New is the command demo.
+// New returns the command demo.
 func New(sys frame.IO) *cobra.Command {
 	verbose, dir := false, ""
 	c := &cobra.Command{
@@ -134,8 +134,8 @@ owners in DIR, which must not exist, and prints commands to try there.`),
 	return c
 }
 
-// judge gates the pull request in a folder of its own, which is gone when it returns: whoever reads what is told may go
-// at any time, and a broken pipe ends the program.
+// judge gates the pull request in a directory of its own, which is gone when it returns: the reader of the output may
+// go at any time, and a broken pipe ends the program.
 func (c demoCase) judge(ctx context.Context) (*verdict.Report, error) {
 	dir, err := demoFolder()
 	if err != nil {
@@ -253,7 +253,7 @@ func tellDemo(out io.Writer, reports []*verdict.Report) {
 	fmt.Fprintln(out)
 }
 
-// failedChecks are the ids of the checks that failed, sorted.
+// failedChecks returns the ids of the checks that failed, sorted.
 func failedChecks(rep *verdict.Report) []string {
 	var ids []string
 	for r := range rep.Results.All() {
