@@ -726,7 +726,7 @@ var Rules = []verdict.Rule{
 	decided("AAEP-F3", claimant, 0, "9.6 (3)", "the claim names the profile's URI and version", claimText),
 }
 
-// manual is a requirement that nobody can see from outside.
+// manual returns a requirement that nobody can see from outside.
 func manual(id, role string, level int, clause, title string) verdict.Rule {
 	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title,
 		Method: verdict.Attested,
@@ -736,7 +736,7 @@ func manual(id, role string, level int, clause, title string) verdict.Rule {
 // seeRow is between the title of a requirement and the rows that decide it.
 const seeRow = ": see "
 
-// decided is a requirement that checks of other rows decide.
+// decided returns a requirement that checks of other rows decide.
 func decided(id, role string, level int, clause, title, by string) verdict.Rule {
 	method := verdict.Mechanical
 	if strings.HasPrefix(by, "aaep-sub-") || strings.HasPrefix(by, "aaep-live-") {
@@ -777,7 +777,7 @@ func DecidedBy(rule verdict.Rule) string {
 	return rule.ID
 }
 
-// Rows are the requirements that bear on a producer at a level: those that its stream shows, by themselves or together,
+// Rows returns the requirements for a producer at a level: those that its stream shows, by themselves or together,
 // those that a running one shows, and those for people.
 func Rows(o Options) []verdict.Rule {
 	var rows []verdict.Rule

@@ -20,12 +20,12 @@ const (
 	MaxReport = 16 << 20 // bytes of the report
 )
 
-// Claim is what is said of an implementation, and the report that is to bear it out.
+// Claim is a statement about an implementation, and the report that is to support it.
 type Claim struct {
-	Path   string // of the text, for findings
+	Path   string // path of the text, for findings
 	Text   []byte
 	Now    time.Time
-	MaxAge time.Duration // of the verification
+	MaxAge time.Duration // maximum age of the verification
 
 	ReportPath string // empty: no report is given
 	Report     []byte
@@ -150,7 +150,7 @@ func (c *Claim) judgeReport(level int) verdict.Outcome {
 	return o
 }
 
-// readReport reads the report of this tool, or of the AAEP suite. What is wrong with it is told instead.
+// readReport reads the report of this tool, or of the AAEP suite. If it cannot, wrong says why.
 func readReport(root any) (r reported, wrong string) {
 	_, tool := strict.Member(root, "tool").(map[string]any)
 	level, numbered := strict.Member(root, "conformance_level").(json.Number)
@@ -235,7 +235,7 @@ func liveRows(role string) map[string]bool {
 	return rows
 }
 
-// ClaimRows are the requirements that bear on a claim.
+// ClaimRows returns the requirements for a claim.
 func ClaimRows() []verdict.Rule {
 	return slices.DeleteFunc(slices.Clone(Rules), func(r verdict.Rule) bool {
 		return r.Role != claimant || byOther(r)

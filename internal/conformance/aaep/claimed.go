@@ -21,7 +21,7 @@ type statement struct {
 	level     int // 0: none is named
 	certified bool
 	suite     bool   // a version of the suite is named
-	date      string // of the verification, as the text writes it; empty if the sentence has no date
+	date      string // date of the verification, as the text writes it; empty if the sentence has no date
 	day       time.Time
 	profile   bool // a profile is claimed
 	version   bool // and its version

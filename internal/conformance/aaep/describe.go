@@ -16,8 +16,8 @@ const (
 	ManifestSchema     = "aaep-manifest"
 )
 
-// Schema returns the JSON Schema of that name, with that identifier, nil if there is none. It follows the tables of
-// members, and says of one message what the checks aaep-envelope and aaep-schema say.
+// Schema returns the JSON Schema of that name, with that identifier, or nil if the name is unknown. It follows the
+// tables of members, and requires of one message what the checks aaep-envelope and aaep-schema require.
 func Schema(name, id string) []byte {
 	var form map[string]any
 	switch name {
@@ -67,7 +67,7 @@ func bareNames(types ...messageType) []string {
 	return names
 }
 
-// oneOfTypes is the schema of an object of one of some types.
+// oneOfTypes returns the schema of an object of one of some types.
 func oneOfTypes(types []messageType) map[string]any {
 	return map[string]any{"type": "object", "required": []string{"type"},
 		"properties": map[string]any{"type": typeOf(bareNames(types...))},
@@ -79,7 +79,7 @@ func typeOf(names []string) map[string]any {
 	return map[string]any{"enum": names, "description": "type of the message"}
 }
 
-// ofType is the condition that an object has one of some types.
+// ofType returns the condition that an object has one of some types.
 func ofType(names []string) map[string]any {
 	return map[string]any{"properties": map[string]any{"type": map[string]any{"enum": names}},
 		"required": []string{"type"}}

@@ -361,7 +361,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 	if i := slices.IndexFunc(v.Scenarios, func(s Scenario) bool { return s.Name == "held" }); i >= 0 {
 		s = v.Scenarios[i]
 	}
-	s.Reply = replyAccept // of a session whose question is not one to leave open
+	s.Reply = replyAccept // in a session whose question must not remain open
 	t, err := v.dialogue(ctx, LiveClose, s, nil)
 	if err != nil {
 		return err
@@ -378,7 +378,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 	}
 	var closed, asked time.Time // asked by the producer's own clock
 	goneOn, told := false, false
-	var token string                                         // of the question
+	var token string                                         // token of the question
 	sessions, tokens := map[string]bool{}, map[string]bool{} // that the second subscription got
 	t.seen = func(ctx context.Context, m *message) error {
 		if !closed.IsZero() || m.core != awaitingConfirmation || m.text("session_id") != t.session {
@@ -431,7 +431,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 			}
 			session := m.text("session_id")
 			sessions[strings.Clone(session)] = true
-			// What was on its way when the question was asked does not show that the session goes on.
+			// A message that was sent before the question was asked does not show that the session continues.
 			follows := tokens[token] || !asked.IsZero() && m.time.After(asked)
 			if m.asks() {
 				tokens[strings.Clone(m.text("reply_token"))] = true
@@ -551,8 +551,8 @@ func (v *visit) sameAgent(p *probe, root any, accepted *message) {
 // maxManifest is how many bytes a manifest may have.
 const maxManifest = 1 << 20
 
-// fetch fetches the manifest from the address that was accepted, or else from the well-known one. It goes to the
-// producer's own server or to a public https address; wrong says why there is none.
+// fetch fetches the manifest from the address that was accepted, or else from the well-known one. It asks only the
+// producer's own server or a public https address; wrong says why there is no manifest.
 func (v *visit) fetch(ctx context.Context, accepted *message) (document []byte, wrong string) {
 	at := v.URL.ResolveReference(&url.URL{Path: "/.well-known/aaep-manifest.json"})
 	if accepted != nil && accepted.text("manifest_uri") != "" {

@@ -70,7 +70,7 @@ type visit struct {
 	line   int
 	left   atomic.Int64 // bytes that may still be read of streams
 
-	misnamed atomic.Pointer[string] // the first name by which a core event came that is no AAEP message
+	misnamed atomic.Pointer[string] // first event name of a core event that is not an AAEP message
 
 	transport verdict.Outcome
 	probes    map[string]*probe // by reply, and by the id of a row of level 3
@@ -90,7 +90,7 @@ type probe struct {
 	verdict.Outcome
 	scenarios, shown int
 	skipped          string // why the last could not be run; empty: it could
-	verified         string // what was shown, for the report
+	verified         string // what the run showed, for the report
 }
 
 // Run holds each scenario with the producer, and gives the results of all that passed and of the live checks. The
@@ -144,7 +144,7 @@ func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 // noRedirect has a redirect be the answer that it is: another server is not the one that was named.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// here is the last message of the capture.
+// here returns the last message of the capture.
 func (v *visit) here() verdict.At {
 	return verdict.At{Path: v.Path, Line: v.line, Column: min(v.line, 1)}
 }
@@ -164,11 +164,11 @@ func (v *visit) record(mark, from string, at time.Time, data []byte) error {
 	return v.judge(m)
 }
 
-// now is the time by the clock that no correction of the machine's moves.
+// now returns the time of a clock that no correction of the machine's clock moves.
 func (v *visit) now() time.Time { return v.began.Add(time.Since(v.began)) }
 
-// take takes a message into the capture, as a frame unless it is no JSON object; nil: it is none, which is a finding.
-// mark names the row of level 3 whose session it is of; empty: it is a scenario's.
+// take adds a message to the capture, as a frame unless it is not a JSON object; that is a finding, and take returns
+// nil. mark names the row of level 3 to whose session the message belongs; it is empty for a scenario.
 func (v *visit) take(mark, from string, at time.Time, data []byte) (*message, error) {
 	line := asFrame(mark, from, at, data)
 	v.line++
@@ -223,8 +223,8 @@ func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []
 	return nil, nil, v.unconnected(ctx, method, u, err)
 }
 
-// try sends a JSON body, or asks where there is none. The body of the answer is left to read where events are asked
-// for; else it is read, up to 64 KiB. The errors are errHung and those of the connection.
+// try sends a JSON body, or asks without one. If events are requested, the caller reads the body of the answer; else
+// try reads it, up to 64 KiB. The errors are errHung and those of the connection.
 func (v *visit) try(ctx context.Context, method string, u *url.URL, body []byte) (*http.Response, []byte, error) {
 	send, cancel := context.WithCancel(ctx)
 	timer := time.AfterFunc(v.Timeout, cancel)
@@ -280,7 +280,7 @@ func (v *visit) overBudget() error {
 	return v.broken(verdict.Doubt, "session-hangs", "the time of --budget is over, and the session has not ended")
 }
 
-// below is a path below the base.
+// below returns a path below the base.
 func (v *visit) below(path string) *url.URL { return v.base.JoinPath(path) }
 
 // subscriptionRequest asks for all that there is.
@@ -343,7 +343,7 @@ func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (a a
 				a.message = nil
 			}
 		}
-		judged := a.message == nil || v.Level < 3 // the status, which is nothing beside an answer of level 3
+		judged := a.message == nil || v.Level < 3 // the status, which does not count next to an answer of level 3
 		if judged && i+1 < len(bases) &&
 			(resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed) {
 			continue
@@ -446,10 +446,10 @@ type talk struct {
 	subscription string
 	accepted     *message // what the producer accepted; nil: nothing that can be read
 	all          <-chan heard
-	// seen is told of each message of the producer after it was judged; nil: nobody is.
+	// seen is called with each message of the producer after it was judged; it may be nil.
 	seen func(context.Context, *message) error
 
-	session string // of the first session.started; empty: none yet
+	session string // id of the first session.started; empty: none yet
 	ended   bool
 
 	asked    time.Time     // when the first confirmation came; zero: none did
@@ -460,7 +460,7 @@ type talk struct {
 	defaults bool // its default is awaited
 	guarded  bool // no irreversible invocation is allowed any more
 
-	due  time.Time // when to go on; zero: when an event comes
+	due  time.Time // when to continue; zero: when an event comes
 	then func(context.Context) error
 }
 
@@ -549,7 +549,7 @@ func (t *talk) converse(ctx context.Context) error {
 // errDone ends a scenario as it should.
 var errDone = errors.New("done")
 
-// later has something done after a time, in place of what was to be done.
+// later schedules then after a time. It replaces what was scheduled before.
 func (t *talk) later(wait time.Duration, then func(context.Context) error) {
 	t.due, t.then = time.Now().Add(wait), then
 }
@@ -625,7 +625,7 @@ func (t *talk) event(ctx context.Context, h heard) error {
 // acts reports whether the scenario shows by irreversible calls what its reply does.
 func (t *talk) acts() bool { return t.Reply != replyReject && t.Reply != replyNone }
 
-// allowed is how long a producer may take to apply a default: 2 s and 10 % more than the timeout.
+// allowed returns how long a producer may take to apply a default: 2 s and 10 % more than the timeout.
 func (t *talk) allowed() time.Duration { return t.wait + 2*time.Second + t.wait/10 }
 
 // question has the first question answered as the scenario says.
@@ -800,7 +800,7 @@ func (t *talk) send(ctx context.Context, reply map[string]any, valid bool) error
 	return nil
 }
 
-// results are those of the stream and of the live checks.
+// results returns the results of the stream and of the live checks.
 func (v *visit) results() ([]verdict.Result, error) {
 	results, err := v.stream.Results()
 	if err != nil {

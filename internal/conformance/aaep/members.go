@@ -69,7 +69,7 @@ var (
 
 func isObject(v any) bool { _, ok := v.(map[string]any); return ok }
 
-// text is a text of at least least characters; most is 0 if it has no limit.
+// text accepts a text of at least least characters; most is 0 if it has no limit.
 func text(least, most int) domain {
 	words := fmt.Sprintf("a text of %d to %d characters", least, most)
 	form := map[string]any{"type": "string", "minLength": least}
@@ -92,7 +92,7 @@ func oneOf(words ...string) domain {
 		schema: map[string]any{"enum": words}}
 }
 
-// list is a list of at least least elements, which words names.
+// list accepts a list of at least least elements, which words names.
 func list(words string, least int, of domain) domain {
 	form := map[string]any{"type": "array", "items": of.schema}
 	if least > 0 {
@@ -110,7 +110,7 @@ func manyOf(words ...string) domain {
 	return list(one.words, 1, one)
 }
 
-// anyCase is one of some words, in upper or lower case letters.
+// anyCase accepts one of some words, in upper or lower case letters.
 func anyCase(words ...string) domain {
 	one := oneOf(words...)
 	var form strings.Builder
@@ -143,18 +143,18 @@ func id(prefix string) domain {
 		schema: map[string]any{"type": "string", "pattern": "^" + prefix + "[A-Za-z0-9]{1,64}$"}}
 }
 
-// pattern is a text that matches an expression, which compiled compiles.
+// pattern accepts a text that matches an expression, which compiled compiles.
 func pattern(expression string, compiled func() *regexp.Regexp, words string) domain {
 	return domain{words: words, schema: map[string]any{"type": "string", "pattern": expression},
 		holds: func(v any) bool { s, ok := v.(string); return ok && compiled().MatchString(s) }}
 }
 
-// record is an object whose members are judged each at its own place.
+// record accepts an object whose members are each judged at their own place.
 func record(members ...member) domain {
 	return domain{holds: isObject, words: "an object", schema: shape(members), members: members}
 }
 
-// shape is the JSON Schema of an object with members.
+// shape returns the JSON Schema of an object with members.
 func shape(members []member) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for _, m := range members {

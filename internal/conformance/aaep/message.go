@@ -54,11 +54,11 @@ const (
 type message struct {
 	at      place
 	members map[string]any
-	name    string // the type without the protocol's namespace; empty where it is no text
-	// core is the core type, empty where it is none of them; foreign means the type is in another namespace.
+	name    string // the type without the protocol's namespace; empty if it is not a text
+	// core is the core type, or "" if it is not a core type; foreign means that the type is in another namespace.
 	core    string
 	foreign bool
-	time    time.Time // zero where there is none that can be read
+	time    time.Time // zero if no time can be read
 	passed  time.Time // when it passed, by its frame; zero: not known
 	// misplaced means that the party which its frame names does not send messages of its type: it counts for nothing.
 	misplaced bool
@@ -88,7 +88,7 @@ func newMessage(at place, members map[string]any) *message {
 	return m
 }
 
-// text is a member that is a text, else empty.
+// text returns a member that is a text, else "".
 func (m *message) text(name string) string { return strict.String(m.members, name) }
 
 // isTrue reports whether a member is true.
@@ -112,7 +112,7 @@ func (m *message) isReply() bool {
 // isSubscription reports whether the message negotiates a subscription.
 func (m *message) isSubscription() bool { return !m.foreign && strings.HasPrefix(m.name, negotiation) }
 
-// integer is a value that is a whole number, however it is spelled: 1.0 is one.
+// integer returns a value that is a whole number, however it is spelled: 1.0 is one.
 func integer(v any) (int64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -136,7 +136,7 @@ func isID(s, prefix string) bool {
 	}) < 0
 }
 
-// show is a value for a message, cut.
+// show formats a value for a message, cut.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:

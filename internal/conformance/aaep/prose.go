@@ -284,8 +284,8 @@ func (p prose) splits(from int, m []int) bool {
 // longestClause is how many bytes a clause may have. What is longer nobody reads as one.
 const longestClause = 600
 
-// clauses returns the clauses of a sentence, and apart from them what is in parentheses or between dashes: the clause
-// around that goes on.
+// clauses returns the clauses of a sentence, and separately the texts in parentheses or between dashes: the clause
+// around such a text continues after it.
 func (s sentence) clauses() (main, asides []prose) {
 	rest := s.prose
 	for range 3 { // parentheses within parentheses

@@ -77,8 +77,8 @@ type tool struct {
 	lines   []int32
 	more    int // calls taken as plain that lines does not list
 
-	// Of a tool that the calls after an accept make irreversible: whether it is the first after one, whether it is the
-	// only candidate after one, and where the call is that decided.
+	// For a tool that the calls after an accept make irreversible: whether it is the first after one, whether it is the
+	// only candidate after one, and where the deciding call is.
 	first, certain bool
 	covered        place
 	seen           int32 // the last stretch between questions that calls it
@@ -101,10 +101,10 @@ const (
 // step is what a session did that the rules of level 2 need. They are judged once all of the input is known.
 type step struct {
 	kind         uint8
-	reply        decision // of a reply
+	reply        decision // a reply's decision
 	accepts      bool     // an irreversible question is accepted here
 	late         bool     // the session had ended, other than by completing
-	events       int32    // of the session so far
+	events       int32    // number of the session's events so far
 	at           place
 	stamp, frame int64 // the time by timestamps and by frames, in microseconds of Unix time; 0: not known
 	q            *question
@@ -359,7 +359,7 @@ func (s *Stream) askedTwice(of *session, one *step, n int32) {
 	}
 }
 
-// lastAsked returns the newest irreversible question of the session so far; nil: there is none.
+// lastAsked returns the newest irreversible question of the session so far, or nil.
 func (o *session) lastAsked() *question {
 	for i := len(o.questions) - 1; i >= 0; i-- {
 		if !o.questions[i].reversible {

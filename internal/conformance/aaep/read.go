@@ -50,13 +50,13 @@ func (w *upTo) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// input knows where in the stream it stands.
+// input tracks its position in the stream.
 type input struct {
 	*bufio.Reader
 	line, column int
 }
 
-// skipBlanks gives the next byte that is no blank, unread.
+// skipBlanks returns the next byte that is not a blank, unread.
 func (in *input) skipBlanks() (byte, error) {
 	for {
 		if _, err := in.Peek(1); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Limits of a report. What is over them counts as well; it is told in sum.
+// Limits of a report. What exceeds them counts as well, and is reported as a sum.
 const (
 	maxSubjects = 500 // sessions with results of their own
 	maxListed   = 500 // findings of one subject and code
@@ -37,7 +37,7 @@ func (s *said) counted(check int, code string) bool {
 	return s.counts[kind{check, code}] <= maxListed
 }
 
-// outcome is what was found on a check, and how much more than is listed.
+// outcome returns the findings of a check, and how many more there are than it lists.
 func (s *said) outcome(check int) verdict.Outcome {
 	o := verdict.Outcome{Findings: s.found[check]}
 	for _, code := range Rules[check].Codes {
@@ -53,7 +53,7 @@ func (s *said) outcome(check int) verdict.Outcome {
 	return o
 }
 
-// Results are what the input comes to, once all of it was added. They may be asked for once.
+// Results returns the results of the input, once all of it was added. It may be called once.
 func (s *Stream) Results() ([]verdict.Result, error) {
 	if s.Single {
 		return s.alone()
@@ -133,7 +133,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 	return append(results, s.plainRows()...), nil
 }
 
-// checks are those of the level.
+// checks returns the checks of the level.
 func (o Options) checks() []int {
 	var all []int
 	for i, rule := range Rules[:streamChecks] {
@@ -145,7 +145,7 @@ func (o Options) checks() []int {
 	return all
 }
 
-// alone are the results where each message was judged by itself.
+// alone returns the results if each message was judged by itself.
 func (s *Stream) alone() ([]verdict.Result, error) {
 	if s.messages == 0 {
 		s.note(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input holds no message")
@@ -200,7 +200,7 @@ func (s *Stream) exercise() {
 	}
 }
 
-// unshown is why a check had nothing to decide in a session; empty: it had.
+// unshown returns why a check had nothing to decide in a session, or "" if it had.
 func (o *session) unshown(check int) string {
 	switch {
 	case o.hides(check):
@@ -225,7 +225,7 @@ func (o *session) unshown(check int) string {
 	return ""
 }
 
-// shown is what a check looked at in a session.
+// shown returns what a check looked at in a session.
 func (o *session) shown(check int) string {
 	switch check {
 	case state:

@@ -37,12 +37,12 @@ const (
 
 var replies = []string{replyAccept, replyReject, replyNone, replyForged, replyTwice, replyLate}
 
-// DefaultScenarios are one session that any agent can hold.
+// DefaultScenarios returns one session that any agent can hold.
 func DefaultScenarios() []Scenario {
 	return []Scenario{{Name: "default", Start: startText("What can you do?"), Reply: replyAccept}}
 }
 
-// startText is the body that starts a session with a text, as the public producers read it.
+// startText returns the body that starts a session with a text, as the public producers read it.
 func startText(text string) []byte {
 	body, _ := json.Marshal(map[string]string{"user_message": text})
 	return body

@@ -47,8 +47,8 @@ type numbers struct {
 	missing      place // the first event without one; zero: none
 }
 
-// count holds the sequence number to 0 at the session's start, and one more for each event. After a wrong one either
-// count goes on: the one that was right so far, or the one that the wrong number began.
+// count checks that the sequence number is 0 at the session's start, and one more for each event. After a wrong number
+// either count may continue: the one that was right so far, or the one that the wrong number began.
 func (o *session) count(m *message, say sayer) {
 	n, index := &o.numbers, int64(o.events-1)
 	starts := o.started || m.core == sessionStarted
@@ -124,14 +124,14 @@ func (s *Stream) bracket(o *session, m *message, say sayer) {
 	}
 }
 
-// chain is what a session tells of its states.
+// chain is what a session reports about its states.
 type chain struct {
 	n                   int32 // changes
 	last                string
 	implied             uint8 // by the events since, as bits of impliable
 	entered, left       bool  // thinking
-	calling, writing    bool  // told as a state
-	firstCall, firstOut place // of the events; zero: none
+	calling, writing    bool  // reported as a state
+	firstCall, firstOut place // positions of the events; zero: none
 }
 
 // impliable are the states that an event implies, and impliedBy says which event which of them.
@@ -141,7 +141,7 @@ var (
 		awaitingClarification: 1 << 3, outputStreaming: 1 << 4, handoffRequested: 1 << 5}
 )
 
-// implies reports whether the session may be in a state by what it did since it told one.
+// implies reports whether the session may be in a state because of what it did since its last reported state.
 func (c *chain) implies(state string) bool {
 	i := slices.Index(impliable, state)
 	return i >= 0 && c.implied&(1<<i) != 0
@@ -187,7 +187,7 @@ type call struct {
 	id, tool string
 	at       place
 	done     bool
-	before   *call // of the session
+	before   *call // previous in the session
 
 	of   *tool     // at level 2
 	says uint8     // of irreversible
@@ -204,7 +204,7 @@ const (
 // queue are calls in their order; those that are done are dropped from the front.
 type queue []*call
 
-// first is the first call of a queue that is not done; nil: there is none.
+// first returns the first unfinished call of a queue, or nil.
 func (s *Stream) first(of part) *call {
 	q := s.queues[of]
 	if q == nil {
@@ -229,7 +229,7 @@ func (s *Stream) enqueue(of part, one *call) {
 	*q = append(*q, one)
 }
 
-// call pairs tool.completed with tool.invoked, and returns the call of both; nil: there is none.
+// call pairs tool.completed with tool.invoked, and returns the call of both, or nil.
 func (s *Stream) call(o *session, m *message, say sayer) *call {
 	id, tool := m.text("tool_call_id"), m.text("tool")
 	switch m.core {
@@ -284,7 +284,7 @@ func (s *Stream) call(o *session, m *message, say sayer) *call {
 
 // chunks are the chunks of one output so far.
 type chunks struct {
-	before   *chunks // of the session
+	before   *chunks // previous in the session
 	n        int
 	lastAt   place
 	complete bool
@@ -292,8 +292,8 @@ type chunks struct {
 	unread   bool // the chunk before has no text, which is reported as that
 	position int64
 	known    bool // position is that of a chunk
-	// length is what came before by each of the units that a position may count: from the output's start, and from the
-	// last position that was none of these.
+	// length is what came before in each of the units that a position may count: from the output's start, and from the
+	// last position that matched no unit.
 	length, rebased [3]int64
 	unhinted        place // the first chunk without coalesce_hint; zero: none
 }

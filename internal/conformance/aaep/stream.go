@@ -16,7 +16,7 @@ import (
 
 // Limits of a stream.
 const (
-	MaxBytes    = 64 << 20 // of the whole
+	MaxBytes    = 64 << 20 // limit of the whole input
 	MaxMessages = 200_000
 	MaxSessions = 50_000
 	MaxMessage  = 1 << 20 // bytes of one message, or of one line
@@ -46,12 +46,12 @@ type Stream struct {
 	path string
 
 	messages, events, replies int
-	frames                    int   // of the messages
+	frames                    int   // number of messages that are frames
 	own                       *said // what is said of the input as a whole
 	eventIDs                  map[string]bool
 	byID                      map[string]*session
 	sessions                  []*session
-	last                      *session             // of the last event, while it is open
+	last                      *session             // session of the last event, while it is open
 	questions                 map[string]*question // by reply_token, the newest of each
 	calls                     map[part]*call
 	queues                    map[part]*queue
@@ -63,8 +63,8 @@ type Stream struct {
 	probes                    map[string]*Stream
 	probeNames                []string // in the order of the input
 
-	// Of a running producer: what the calls come to that a live check watches, by line, and that the stream was cut
-	// short by what a live check reports.
+	// For a running producer: what the calls that a live check watches amount to, by line, and that a live check
+	// reports why the stream was cut short.
 	watched map[int32]int
 	broken  bool
 }
@@ -136,7 +136,7 @@ func fixOf(rule verdict.Rule, code string) string {
 	return rule.Fix
 }
 
-// resultOf is the result of the rule of that id on what was found, each finding with the fix of its code.
+// resultOf returns the result of the rule of that id for an outcome, each finding with the fix of its code.
 func resultOf(id, subject string, o verdict.Outcome) (verdict.Result, error) {
 	rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == id })]
 	for i, f := range o.Findings {
@@ -159,7 +159,7 @@ func (s *Stream) Add(line, column int, data []byte) error {
 	return nil
 }
 
-// parse reads one more message; nil: it is none, which is a finding.
+// parse reads one more message. If it is not a message, that is a finding, and parse returns nil.
 func (s *Stream) parse(line, column int, data []byte) (*message, error) {
 	if s.messages++; s.messages > MaxMessages {
 		return nil, ErrTooMany
@@ -321,8 +321,8 @@ func (s *Stream) judgeAlone(m *message, to *said) {
 	}
 }
 
-// sessionOf is the session that an event belongs to. An event whose session_id cannot be read belongs to the session
-// that spoke last, so that one fault is one finding; nil: there is none.
+// sessionOf returns the session that an event belongs to, or nil. An event whose session_id cannot be read belongs to
+// the session of the last event, so that one fault is one finding.
 func (s *Stream) sessionOf(m *message) *session {
 	text := m.text("session_id")
 	of := s.byID[text]

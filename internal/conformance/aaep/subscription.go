@@ -27,14 +27,14 @@ func (d domain) readable(v any) bool {
 type terms struct {
 	rate                int64    // events a second; 0: no limit
 	languages           []string // in lower case; nil: not judged
-	boundaries          []string // likewise
+	boundaries          []string // the same
 	include, exclude    []string // patterns of event types
 	named               bool     // the filters are those of a message, not the default
 	confirms, clarifies bool     // supports_*_reply
 	unread              map[string]bool
 }
 
-// defaults are the terms of section 5.3.1. A reply capability that a request leaves out is not refused by it.
+// defaults returns the terms of section 5.3.1. A request that omits a reply capability does not refuse it.
 func defaults() terms {
 	return terms{languages: []string{"en-us"}, boundaries: []string{"sentence", "completion"},
 		include: []string{shortNamespace + "agent.*"}, confirms: true, clarifies: true}
@@ -88,7 +88,7 @@ func lowered(v any) []string {
 	return all
 }
 
-// patterns are those of a filter, by the short name of the protocol's namespace.
+// patterns returns the patterns of a filter, by the short name of the protocol's namespace.
 func patterns(v any) []string {
 	list, _ := v.([]any)
 	var all []string
@@ -111,8 +111,8 @@ func under(name string, all []string) bool {
 	})
 }
 
-// hides reports whether the filters take away events of a type. Types of extensions are only filtered by patterns that
-// a message names: the default of section 5.3.1.7 names none of them, and no section says that they must not come.
+// hides reports whether the filters remove events of a type. Types of extensions are only filtered by patterns that a
+// message names: the default of section 5.3.1.7 names none of them, and no section says that they must not come.
 func (t *terms) hides(kind string, foreign bool) bool {
 	return under(kind, t.exclude) || (t.named || !foreign) && !under(kind, t.include)
 }
@@ -188,7 +188,7 @@ type subscribed struct {
 	overs     []overRate          // one for each such subscription
 	least     time.Duration       // the smallest time from a timestamp to the passing of its event
 	measured  bool                // least is that of an event
-	critical  []delay             // of each critical event
+	critical  []delay             // by critical event
 	chunks    map[[2]string]place // by session and output, the last chunk if its text ends within a word
 	streamed  int                 // chunks
 	languages int                 // events that name their language
@@ -317,7 +317,7 @@ func (n *subscribed) answer(m *message, say sayer) {
 	n.bucket, n.filled = capacity(n.honored.rate), m.passed
 }
 
-// capacity is what a bucket of a rate holds: the burst of section 5.6.2 and a quarter for jitter.
+// capacity returns the capacity of a rate's bucket: the burst of section 5.6.2 and a quarter for jitter.
 func capacity(rate int64) float64 { return 1.25 * float64(rate) }
 
 // Allowances of section 2.1.
@@ -363,7 +363,7 @@ func (s *Stream) underTerms(m *message, say sayer) {
 	}
 }
 
-// kind is the type by the short name of the protocol's namespace.
+// kind returns the type by the short name of the protocol's namespace.
 func (m *message) kind() string {
 	if m.foreign {
 		return m.name
@@ -482,7 +482,7 @@ func (s *Stream) settle() {
 	}
 }
 
-// ofTerms are the results of level 3, on the input as a whole.
+// ofTerms returns the results of level 3, on the input as a whole.
 func (s *Stream) ofTerms() ([]verdict.Result, error) {
 	n := &s.subscription
 	var results []verdict.Result
@@ -520,8 +520,8 @@ func (s *Stream) ofTerms() ([]verdict.Result, error) {
 	return results, nil
 }
 
-// shorten notes which checks of a session lack the events that the subscriber asked not to get. What only the producer
-// takes away is missing.
+// shorten notes which checks of a session lack the events that the subscriber asked not to get. Events that only the
+// producer removes are missing.
 func (o *session) shorten(n *subscribed) {
 	if n.state != active {
 		return
@@ -537,5 +537,5 @@ func (o *session) shorten(n *subscribed) {
 	}
 }
 
-// hides reports whether filters take away what a check needs.
+// hides reports whether filters remove what a check needs.
 func (o *session) hides(check int) bool { return o.hidden&(1<<check) != 0 }
