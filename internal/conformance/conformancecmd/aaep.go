@@ -150,7 +150,7 @@ With --report FILE it compares them with a conformance report, that of oap-gate 
 	return c
 }
 
-// aaepProducer is what conformance aaep producer is told.
+// aaepProducer has the flags of conformance aaep producer.
 type aaepProducer struct {
 	conformanceFlags
 	url, layout, scenario, capture string
@@ -206,7 +206,7 @@ where nothing can break.`,
 	return c
 }
 
-// check refuses what no run could use, beside what run refuses.
+// check refuses flags that no run could use, in addition to those that run refuses.
 func (o *aaepProducer) check() (*url.URL, error) {
 	const form = "write it like https://agent.example, or http://127.0.0.1:8080"
 	u, err := remedy.HTTPURL("--endpoint", o.url)

@@ -19,10 +19,10 @@ import (
 
 // Protocol is a companion protocol with a command of its own under conformance.
 //
-// A protocol plugs in with a package internal/conformance/NAME, which has its catalogue and its judgement, a file
-// NAME.go here with its commands, and one row in the table of products of package cli. A command embeds
-// [conformanceFlags], binds them, and gives what it found as [conformance] to their method run: that adds the rows
-// which nobody can see from outside and those that no peer was asked about, settles the report and tells it everywhere.
+// A protocol consists of a package internal/conformance/NAME, which has its catalogue and its judgment, a file NAME.go
+// here with its commands, and one row in the table of products of package cli. A command embeds [conformanceFlags],
+// binds them, and passes what it found as [conformance] to their method run. That method adds the rows that nobody can
+// see from outside and those that no peer was asked about, settles the report and writes it in every format.
 type Protocol struct {
 	name     string
 	short    string         // what its commands judge
@@ -36,13 +36,13 @@ type Protocol struct {
 // conformance is what a command found.
 type conformance struct {
 	subject string           // what the command was pointed at: the subject of the rows on which nothing was decided
-	rows    []verdict.Rule   // of the catalogue, those that bear on this run: of its role, up to its level
-	results []verdict.Result // of what was decided; each mechanical row has at least one
+	rows    []verdict.Rule   // of the catalogue, those that concern this run: of its role, up to its level
+	results []verdict.Result // what was decided; each mechanical row has at least one
 	level   int              // that was asked for; 0: none
 	chosen  string           // how the input was read, where there was a choice
-	oasis   *verdict.OASIS   // what a preflight was about; nil: there was none
-	assumed []string         // flags that leave something out, beside those of network and clock
-	source  evidence.Source  // what the documents came from; nil: there was none
+	oasis   *verdict.OASIS   // the subject of a preflight; may be nil
+	assumed []string         // flags that leave something out, other than those of network and clock
+	source  evidence.Source  // the source of the documents; may be nil
 }
 
 // conformanceFlags are what the commands of all protocols share.
@@ -65,7 +65,7 @@ func (o *conformanceFlags) bind(c *cobra.Command, sys frame.IO, p *Protocol, ask
 	o.Output.Bind(c, sys, true)
 }
 
-// report is the report of a run that decided nothing yet. Without a source the clock is that of the flags.
+// report returns the report of a run that decided nothing yet. Without a source the clock is that of the flags.
 func (o *conformanceFlags) report(source evidence.Source) *verdict.Report {
 	now := o.Now()
 	if source != nil {
@@ -77,7 +77,7 @@ func (o *conformanceFlags) report(source evidence.Source) *verdict.Report {
 		Evidence: []verdict.Evidence{}}
 }
 
-// run tells the report of what judge finds, or why there is none.
+// run writes the report of what judge finds, or why judge failed.
 func (o *conformanceFlags) run(judge func() (*conformance, error)) error {
 	return o.Tell(func() (*verdict.Report, error) {
 		if err := remedy.First(o.Network.Check, func() error {
@@ -142,7 +142,7 @@ func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
 // notAsked is why a live row has no verdict where no peer was talked to.
 const notAsked = "not run: it takes a running peer, and none was asked"
 
-// New is the command conformance, with these protocols.
+// New returns the command conformance, with these protocols.
 func New(sys frame.IO, protocols []*Protocol) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "conformance",
@@ -214,7 +214,7 @@ type requirement struct {
 	Codes    []string       `json:"codes,omitempty"`
 }
 
-// printed is the catalogue of a protocol, as text or JSON.
+// printed returns the catalogue of a protocol, as text or JSON.
 func printed(p *Protocol, format string) []byte {
 	rows := []requirement{}
 	for _, r := range p.rules {

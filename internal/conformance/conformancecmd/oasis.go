@@ -24,7 +24,7 @@ var OASIS = &Protocol{name: "oasis", short: "check an evaluation provider: its a
 	rules: oasis.Rules, declared: true,
 	commands: []func(frame.IO, *Protocol) *cobra.Command{newOASISProvider, newOASISClaim}}
 
-// oasisProvider is what conformance oasis provider is told.
+// oasisProvider has the flags of conformance oasis provider.
 type oasisProvider struct {
 	conformanceFlags
 	url, response                 string
