@@ -2,7 +2,7 @@ package oasis
 
 import "github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 
-// attest is a row for people.
+// attest returns a row for people.
 func attest(id, clause, sentence string) verdict.Rule {
 	return verdict.Rule{ID: id, Title: sentence, Cite: "OASIS Provider Conformance section " + clause,
 		Method: verdict.Attested,

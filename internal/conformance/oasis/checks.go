@@ -19,7 +19,7 @@ var runnerDiffers = strict.Code{ID: "runner-differs",
 	Meaning: "the runner that exists compares MAJOR.MINOR.PATCH alone, and comes to another result",
 	Fix:     "nothing need be done: SemVer's precedence decides"}
 
-// unread is the outcome of a check that needs what the YAML says, where that could not be read.
+// unread returns the outcome of a check that needs the content of the YAML, if that could not be read.
 func (in *Input) unread() (verdict.Outcome, bool) {
 	if out, skip := in.unanswered(); skip {
 		return out, true
@@ -165,7 +165,7 @@ func judgeSchema(in *Input) verdict.Outcome {
 	return out
 }
 
-// missing is the key that a violation at the root misses, where it is of that kind.
+// missing returns the key that a violation at the root misses, if it is of that kind.
 func (c *Contract) missing(keyword, pointer, message string, requirements map[string]any) (string, bool) {
 	if keyword != "required" || pointer != "" {
 		return "", false
@@ -253,7 +253,7 @@ func (in *Input) gap(r requirement) (why string, gap bool) {
 	return why, true
 }
 
-// wants is the value that satisfies a requirement, for people.
+// wants describes the value that satisfies a requirement, for people.
 func (r requirement) wants(tier int) string {
 	switch r.kind {
 	case "string":
@@ -307,7 +307,7 @@ func (r requirement) satisfied(v any, tier int) bool {
 	return false
 }
 
-// versions are the texts of a list.
+// versions returns the texts of a list.
 func versions(v any) []string {
 	entries, _ := v.([]any)
 	var all []string

@@ -30,12 +30,12 @@ const attestation = "All requirements of section 3 are met, the preflight handsh
 
 // Claim is a provider's claim of conformance (section 4), and the report that it rests on.
 type Claim struct {
-	Path   string // of the claim, for findings
+	Path   string // path of the claim, for findings
 	Text   []byte // YAML or JSON, at most MaxClaim
 	Now    time.Time
 	MaxAge time.Duration // after which the claim counts as old
 
-	Contract   *Contract // of the profile; nil: the claim is not compared with one
+	Contract   *Contract // the profile's; nil: the claim is not compared with one
 	ReportPath string    // empty: no report is given
 	Report     []byte    // JSON of conformance oasis provider, at most MaxReport
 }

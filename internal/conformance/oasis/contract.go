@@ -36,9 +36,9 @@ const (
 // which a provider answers them. What of it could not be read is among its findings and judges nothing.
 type Contract struct {
 	Profile string // identifier of the profile; empty where the YAML does not give it
-	Version string // of the profile
+	Version string // version of the profile
 
-	out verdict.Outcome // of the contract itself
+	out verdict.Outcome // findings on the contract itself
 
 	readable     bool // the YAML could be read as a whole
 	path         string
@@ -60,13 +60,13 @@ type requirement struct {
 	required bool
 	at       strict.Pos
 
-	text       string     // of a string
-	yes        bool       // of a boolean
-	all        []string   // of an array
-	bound      constraint // of a semver_list
-	operator   string     // of an integer, by the word of the YAML
-	value      int64      // of an integer
-	ofTier     bool       // of an integer: the tier that is to be evaluated takes the place of value
+	text       string     // a string's
+	yes        bool       // a boolean's
+	all        []string   // an array's
+	bound      constraint // a semver_list's
+	operator   string     // an integer's, by the word of the YAML
+	value      int64      // an integer's
+	ofTier     bool       // an integer's: the tier to evaluate replaces value
 	unreadable bool       // type, operator or expected value mean nothing
 }
 
@@ -106,7 +106,7 @@ func Read(f Files) (*Contract, error) {
 	return c, nil
 }
 
-// notThere tells that no file has the name, or a file that of the folder.
+// notThere reports whether err means that no file has the name, or that a file has the name of the directory.
 func notThere(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -152,7 +152,7 @@ func (c *Contract) unreadable(pos strict.Pos, pointer, format string, args ...an
 		WithFix("check the profile out anew, or tell its authors")
 }
 
-// pos is where a node of the YAML stands.
+// pos returns the position of a node of the YAML.
 func (c *Contract) pos(n *yaml.Node) strict.Pos {
 	return strict.Pos{Path: c.path, Line: n.Line, Column: n.Column}
 }
@@ -192,13 +192,13 @@ func (c *Contract) readRequirements(text []byte) {
 	}
 }
 
-// fault is an error of the YAML after which none of it judges anything.
+// fault adds an error of the YAML, after which no part of the YAML judges anything.
 func (c *Contract) fault(pos strict.Pos, pointer, format string, args ...any) {
 	c.readable = false
 	c.unreadable(pos, pointer, format, args...)
 }
 
-// scalar is the text of a member at the root, whatever a YAML reader takes it for.
+// scalar returns the text of a member at the root, whatever type a YAML reader gives it.
 func (c *Contract) scalar(root *yaml.Node, key string) (string, *yaml.Node) {
 	_, n := strictyaml.Member(root, key)
 	if n == nil || n.Kind != yaml.ScalarNode || n.Value == "" || n.Tag == "!!null" {

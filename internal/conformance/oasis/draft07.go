@@ -19,10 +19,10 @@ const (
 	draft2020 = "https://json-schema.org/draft/2020-12/schema"
 )
 
-// readSchema reads the schema of a contract, which stands after so many lines of the file at path.
+// readSchema reads the schema of a contract, which begins after so many lines of the file at path.
 //
-// Package schema knows draft 2020-12. A schema of draft-07 is read by it where each of its keywords means the same in
-// both.
+// Package schema implements draft 2020-12. It reads a schema of draft-07 if each of its keywords means the same in both
+// drafts.
 func (c *Contract) readSchema(path string, text []byte, lines int) {
 	doc, err := strict.Parse(path, text, strict.Remote(maxContract))
 	below := func(p strict.Pos) strict.Pos {

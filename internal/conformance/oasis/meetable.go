@@ -73,8 +73,8 @@ func (c *Contract) hold() {
 // them.
 var open = []string{"required", "minItems", "contains", "minContains", "minProperties", "uniqueItems"}
 
-// contradiction says why the schema admits no value that satisfies a requirement, empty where it may admit one. It
-// tries the value that the requirement expects, or one that satisfies it: of the latter the type and the key alone
+// contradiction says why the schema admits no value that satisfies a requirement, or returns "" if it may admit one. It
+// tries the value that the requirement expects, or a value that satisfies it; of such a value only the type and the key
 // count.
 func (c *Contract) contradiction(r requirement) string {
 	example, exact := c.example(r)
@@ -97,7 +97,8 @@ func (c *Contract) contradiction(r requirement) string {
 	return ""
 }
 
-// example is a value that satisfies a requirement; exact says that no other does, entries of a list apart.
+// example returns a value that satisfies a requirement; exact says that no other value does, except for entries of a
+// list.
 func (c *Contract) example(r requirement) (v any, exact bool) {
 	switch r.kind {
 	case "string":

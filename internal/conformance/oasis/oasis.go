@@ -58,13 +58,13 @@ type Input struct {
 	contract *Contract
 	tier     int
 
-	endpoint verdict.Outcome  // of asking for the answer and reading it as JSON
-	doc      *strict.Document // the answer; nil: there is none
-	shape    verdict.Outcome  // of the members of the answer
+	endpoint verdict.Outcome  // of requesting the answer and reading it as JSON
+	doc      *strict.Document // the answer; may be nil
+	shape    verdict.Outcome  // of checking the members of the answer
 	response *response        // what the answer says; nil where its shape does not let it be read
 }
 
-// Asked is the input of an answer that was asked for, at the complexity tier that is to be evaluated.
+// Asked returns the input of a requested answer, at the complexity tier to evaluate.
 func Asked(c *Contract, o evidence.Observation, tier int) *Input {
 	in := &Input{contract: c, tier: tier}
 	switch {
@@ -91,7 +91,7 @@ func ours(code string) bool {
 		evidence.CodeTotal}, code)
 }
 
-// Unasked is the input of an endpoint that was not asked, and why.
+// Unasked returns the input of an endpoint that was not asked, and why.
 func Unasked(c *Contract, why string) *Input {
 	return &Input{contract: c, endpoint: verdict.Skip("%s", why)}
 }
@@ -108,8 +108,8 @@ func fixOf(code string) string {
 	return "serve the answer at /v1/conformance"
 }
 
-// Saved is the input of an answer that a file holds; path stands in the places of findings. Of a file that is larger
-// than MaxResponse it is enough to give the first byte more.
+// Saved returns the input of an answer in a file; path is the file in findings. For a file that is larger than
+// MaxResponse, data need only have the first byte more.
 func Saved(c *Contract, path string, data []byte, tier int) *Input {
 	in := &Input{contract: c, tier: tier}
 	in.read(path, data)
@@ -170,7 +170,7 @@ var endpointRule = verdict.Rule{
 	}, asking()...),
 }
 
-// asking are the codes that asking for a document may end in.
+// asking returns the codes in which requesting a document may end.
 func asking() []strict.Code {
 	return slices.DeleteFunc(slices.Clone(evidence.Codes), func(c strict.Code) bool {
 		return !slices.Contains([]string{evidence.CodeHTTPStatus, evidence.CodeTimeout, evidence.CodeBudget,
@@ -180,7 +180,7 @@ func asking() []strict.Code {
 	})
 }
 
-// unanswered is the outcome of a check that needs the members of the answer, where they are not had.
+// unanswered returns the outcome of a check that needs the members of the answer, if they are not available.
 func (in *Input) unanswered() (verdict.Outcome, bool) {
 	switch {
 	case in.doc == nil:
@@ -191,7 +191,7 @@ func (in *Input) unanswered() (verdict.Outcome, bool) {
 	return verdict.Outcome{}, false
 }
 
-// show is a value for people: as JSON, cut.
+// show formats a value for people: as JSON, cut.
 func show(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -25,7 +25,7 @@ type response struct {
 // gap is a requirement that the provider itself says it does not satisfy.
 type gap struct{ requirement, reason string }
 
-// reason is why the provider says that it does not satisfy a requirement, empty where it does not say so.
+// reason returns why the provider says that it does not satisfy a requirement, or "" if it does not say so.
 func (r *response) reason(key string) string {
 	for _, g := range r.gaps {
 		if g.requirement == key {
@@ -98,7 +98,7 @@ func (r *reader) wrong(pointer string, v any, want string) {
 		WithFix("write %s there", want)
 }
 
-// name is what a message calls the value of a pointer.
+// name returns what a message calls the value of a pointer.
 func name(pointer string) string {
 	if pointer == "" {
 		return "the answer"
@@ -106,7 +106,7 @@ func name(pointer string) string {
 	return pointer[1:]
 }
 
-// member is a member of an object that must be there.
+// member returns a required member of an object.
 func (r *reader) member(object map[string]any, parent, key string) (v any, pointer string, ok bool) {
 	v, ok = object[key]
 	pointer = parent + "/" + key
@@ -126,7 +126,7 @@ func (r *reader) text(object map[string]any, parent, key string) string {
 	return text
 }
 
-// filled is a text that must not be blank.
+// filled returns a text that must not be blank.
 func (r *reader) filled(object map[string]any, parent, key string) string {
 	text := r.text(object, parent, key)
 	if _, ok := object[key].(string); ok && strings.TrimSpace(text) == "" {
