@@ -39,7 +39,7 @@ type folder struct {
 	keep    []string // what belongs to the agent whatever a .gitignore says
 	entries []entry  // by path
 	links   map[string]string
-	bytes   int // of the files that were read so far
+	bytes   int // total of the files read so far
 	reads   int // of files so far
 	steps   int // of resolving paths so far
 	matches int // of patterns so far

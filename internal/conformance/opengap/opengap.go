@@ -22,7 +22,7 @@ const (
 type Options struct {
 	Dir         string
 	Dialect     string           // Auto, Dialect04 or Dialect01
-	Recommended verdict.Severity // of what the published page of 0.4 is said to recommend
+	Recommended verdict.Severity // for what the published page of 0.4 only recommends
 }
 
 // Judgement is what was found of an agent.
