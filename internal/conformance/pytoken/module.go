@@ -64,7 +64,7 @@ type reader struct {
 	*source
 	Module
 	wanted map[string]bool
-	names  map[string][]string // of all imports, the paths that may lead to what is wanted
+	names  map[string][]string // paths of all imports that may lead to the wanted names
 }
 
 const identifier = `[\w\x{80}-\x{10ffff}]+`

@@ -35,7 +35,7 @@ type source struct {
 	text   string
 	code   []byte
 	lines  []line
-	starts []int // of the physical lines
+	starts []int // starts of the physical lines
 }
 
 const (
