@@ -15,12 +15,12 @@ const MaxDeclarations = 8
 // CrossMatch is what the pinned bytes of a Cross Match Receipt (RFC 0035 section 4.2) say of themselves.
 type CrossMatch struct {
 	Object      bool   // the text is a JSON object
-	WorkflowID  string // its workflow_id, empty where that is no text
-	Coordinator bool   // the anchor's coordinator stands in it as text, at any depth
-	FailoverDID string // its failover_coordinator_did, empty where that is no text
+	WorkflowID  string // its workflow_id, empty if that is not a text
+	Coordinator bool   // the anchor's coordinator occurs in it as a text, at any depth
+	FailoverDID string // its failover_coordinator_did, empty if that is not a text
 }
 
-// Size is what it takes of memory, in bytes.
+// Size returns how much memory m takes, in bytes.
 func (m CrossMatch) Size() int { return len(m.WorkflowID) + len(m.FailoverDID) }
 
 func (c *collector) anchor(f *Facts, a *registry.Anchor, w Wanted) {
@@ -62,7 +62,7 @@ func (c *collector) crossMatch(a *registry.Anchor) Result[CrossMatch] {
 }
 
 // declared looks for a Cross Match Receipt that names the failover coordinator, in the order of the anchors that pin
-// them. Obtained is where it stands; Absent means that all were read and none names it.
+// them. Obtained means that one names it; Absent means that all were read and none names it.
 func (c *collector) declared(failover string, anchors []*registry.Anchor) Result[string] {
 	open := Result[string]{State: Absent}
 	for _, a := range anchors[:min(len(anchors), MaxDeclarations)] {
@@ -80,7 +80,7 @@ func (c *collector) declared(failover string, anchors []*registry.Anchor) Result
 	return open
 }
 
-// holds reports whether a DID, given in its one spelling, stands in a JSON value as a text of its own.
+// holds reports whether a DID, given in its one spelling, occurs in a JSON value as a text of its own.
 func holds(v any, spelt string) bool {
 	switch v := v.(type) {
 	case string:

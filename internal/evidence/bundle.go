@@ -31,8 +31,8 @@ const (
 	MaxBundleBody = 64 << 20
 )
 
-// Bundle is all that a run learned and chose beside the registry's commits: with it and the same commits
-// the run can be had again, byte for byte.
+// Bundle is all that a run learned and chose in addition to the registry's commits: with it and the same commits the
+// run can be repeated, byte for byte.
 type Bundle struct {
 	Tool         verdict.Tool // the build that recorded it
 	Mode         string       // "check", "audit" or "verify"
@@ -44,14 +44,14 @@ type Bundle struct {
 	Compared     *Compared           // nil for a check
 	SuffixList   *verdict.SuffixList // by which the run found registrable domains; nil: none is named
 	Observations []Observation
-	// NotReached are the checks, sorted, by which the run's budget left no time to judge, by subject: COMMIT:PATH, or a
-	// commit of the history. Of a target, which has a budget of its own, they are steps, and the requests that it left
-	// no time to answer.
+	// NotReached lists, sorted and by subject, the checks for which the run's budget left no time: COMMIT:PATH, or a
+	// commit of the history. For a target, which has a budget of its own, these are steps, and the requests that had no
+	// time to be answered.
 	NotReached map[string][]string
 }
 
-// Flags are what a run was told that bears on its report, and what follows from that and its surroundings. What a value
-// means is the command line's business.
+// Flags are the flags of a run that affect its report, and what follows from them and the run's surroundings. The
+// command line defines what a value means.
 type Flags struct {
 	Selection
 	Governance  string   `json:"governance,omitempty" jsonschema:"description=effect of governance files: review or deny"`     // what governance files get: "review" or "deny"
@@ -65,7 +65,7 @@ type Flags struct {
 	Landing *LandingFlags `json:"landing,omitempty" jsonschema:"description=event by which the commits land"` // the event by which the commits land; nil: they do not
 	Verify  *VerifyFlags  `json:"verify,omitempty" jsonschema:"description=flags of verify"`                  // of verify alone
 
-	// Of an audit.
+	// Flags of an audit.
 	Strict        bool   `json:"strict,omitempty" jsonschema:"description=expired and revoked listings are failures"`
 	RequireSigned bool   `json:"require_signed,omitempty" jsonschema:"description=every commit must be signed"`
 	Archive       bool   `json:"archive,omitempty" jsonschema:"description=an archive was used"`                        // an archive was at hand
@@ -73,7 +73,8 @@ type Flags struct {
 	// What the files of keys that may sign commits hold; nil where none was named, which an empty file is not.
 	Keyring        []byte `json:"keyring,omitzero" jsonschema:"description=text of --keyring in base64"`
 	AllowedSigners []byte `json:"allowed_signers,omitzero" jsonschema:"description=text of --allowed-signers in base64"`
-	// What the file of accepted findings holds, likewise, and from which commit on signatures were demanded.
+	// The content of the file of accepted findings, in the same form, and the commit since which signatures are
+	// required.
 	Accepted    []byte `json:"accepted,omitzero" jsonschema:"description=text of --accepted in base64"`
 	SignedSince string `json:"signed_since,omitempty" jsonschema:"description=commit from which on signatures are required"`
 	// How many commits of the history the run was asked to end before; an earlier build says nothing of them.
@@ -131,13 +132,13 @@ type Chosen struct {
 	Rewritten bool
 	How       string
 	Landing   *LandingFlags // the event by which the sequence lands; nil: it does not
-	// WorkTree: Head is HEAD, so that whoever runs it may take it for the files on disk.
+	// WorkTree means that Head is HEAD, so that a user may take it for the files on disk.
 	WorkTree bool
 	// ChangedFiles is how many files the event counts; 0 if it does not say.
 	ChangedFiles int
 }
 
-// Chosen are the commits that the bundle names.
+// Chosen returns the commits that the bundle names.
 func (b *Bundle) Chosen() Chosen {
 	return Chosen{Base: b.Base, Head: b.Head, Sequence: b.Flags.Sequence, Rewritten: b.Flags.Rewritten,
 		How: b.Flags.Chosen, Landing: b.Flags.Landing}
@@ -146,13 +147,13 @@ func (b *Bundle) Chosen() Chosen {
 // RecordAgain is the fix for a bundle that cannot be read.
 const RecordAgain = "record it with oap-gate check --record, audit --record or verify --record"
 
-// LandingFlags are what a run was told of the event by which commits land.
+// LandingFlags describe the event by which commits land.
 type LandingFlags struct {
 	At     string `json:"at,omitempty" jsonschema:"description=time of the event; absent: the time of the run"`               // RFC 3339; empty: that of the run
 	Landed bool   `json:"landed,omitempty" jsonschema:"description=the commits were pushed; else they wait in a merge queue"` // by a push; else they wait in a merge queue
 }
 
-// VerifyFlags are what a run of verify was told.
+// VerifyFlags are the flags of a run of verify.
 type VerifyFlags struct {
 	Targets   []string `json:"targets,omitempty" jsonschema:"description=targets as given\\, in order"`                      // as they were given, in their order
 	AtHand    bool     `json:"at_hand,omitempty" jsonschema:"description=documents were files; there are no targets"`        // the documents were files, and there are no targets
@@ -166,9 +167,9 @@ type VerifyFlags struct {
 	// Places are the lines of the list, FILE:LINE, that Targets come from: as many, empty for an argument; nil without
 	// a list.
 	Places []string `json:"places,omitempty" jsonschema:"description=directories that the run read"`
-	// Of a clone: when it last saw the commit as its remote's head, RFC 3339, and the arguments of the git fetch that
-	// brings it up to date. Of a mirror: when it last verified what the origin served, the records
-	// that it refused, why it shows nothing newer, and the commits whose time is that of the run that first saw them.
+	// For a clone: when it last saw the commit as its remote's head, RFC 3339, and the arguments of the git fetch that
+	// updates it. For a mirror: when it last verified what the origin served, the records that it refused, why it shows
+	// nothing newer, and the commits whose time is that of the run that first saw them.
 	Fetched string   `json:"fetched,omitempty" jsonschema:"description=time of the last fetch of the clone"`
 	Fetch   []string `json:"fetch,omitempty" jsonschema:"description=command that fetches the clone"`
 	Mirror  bool     `json:"mirror,omitempty" jsonschema:"description=the clone is a mirror"`
@@ -226,7 +227,7 @@ type observationJSON struct {
 	Body         string   `json:"body,omitempty" jsonschema:"description=the body in base64"`
 }
 
-// Encode is the bundle's text, the same for the same bundle; observations are sorted by request.
+// Encode returns the bundle's text, which is the same for the same bundle; observations are sorted by request.
 func (b *Bundle) Encode() []byte {
 	out := BundleJSON{BundleVersion, b.Tool, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
 		b.Flags, b.Compared, b.SuffixList, make([]observationJSON, 0, len(b.Observations)), b.NotReached}
@@ -266,10 +267,11 @@ func ReadBundle(path string) (*Bundle, error) {
 	return DecodeBundle(path, data)
 }
 
-// DecodeBundle reads a bundle's text strictly; path is what errors name. Each body has the size and the hash
-// that stand beside it, only an obtained observation has a body, and no request stands there twice.
+// DecodeBundle reads a bundle's text strictly; errors name path. Each body must have the size and the hash that the
+// text gives for it, only an obtained observation has a body, and no request occurs twice.
 func DecodeBundle(path string, data []byte) (*Bundle, error) {
-	// Encode spends more than 20 bytes on a value; what spends fewer would take more memory than its size tells.
+	// Encode writes more than 20 bytes for a value; a text with shorter values would take more memory than its size
+	// suggests.
 	doc, err := strict.Parse(path, data, strict.Limits{Bytes: MaxBundle, Depth: 4, Number: 20, Values: 1000 +
 		len(data)/8})
 	if err != nil {

@@ -27,7 +27,7 @@ const MaxWitnesses = receipt.MaxWitnesses
 // Set is a set of kinds of evidence.
 type Set uint16
 
-// With is the set with k in it.
+// With returns the set with k in it.
 func (s Set) With(k Kind) Set { return s | 1<<k }
 
 // Has reports whether k is in the set.
@@ -36,8 +36,8 @@ func (s Set) Has(k Kind) bool { return s&(1<<k) != 0 }
 // Wanted says what to seek about one record, and what the registry knows that decides it.
 type Wanted struct {
 	Kinds Set
-	// Listed gives the base tree's listing of a DID that stands there at L4 or L5, nil for any other DID.
-	// Nothing is fetched for a DID that it does not know.
+	// Listed returns the base tree's listing of a DID at L4 or L5, or nil for any other DID. Nothing is fetched for a
+	// DID that it does not know.
 	Listed func(did string) *registry.Listing
 	// Maintainers are the DIDs whose co-signatures the bootstrap rule asks for; empty where it does not apply.
 	Maintainers []string
@@ -93,7 +93,7 @@ type collector struct {
 	crashed crash.Carrier
 }
 
-// start runs f beside the rest.
+// start runs f concurrently with the rest.
 func (c *collector) start(f func()) {
 	c.wait.Go(func() {
 		defer c.crashed.Catch(nil)
@@ -119,7 +119,7 @@ func (c *collector) listing(f *Facts, l *registry.Listing, w Wanted) {
 	})
 }
 
-// vouchers seeks the documents of those whose signatures a Receipt carries beside the implementation's own.
+// vouchers fetches the documents of those whose signatures a Receipt has in addition to the implementation's own.
 func (c *collector) vouchers(f *Facts, w Wanted, independence bool) {
 	left := math.MaxInt
 	if w.MaxDocuments > 0 {
@@ -142,7 +142,7 @@ func (c *collector) vouchers(f *Facts, w Wanted, independence bool) {
 	f.Witnesses = c.witnesses(peers(f.Receipt.Value), w, independence, left)
 }
 
-// resolutions is how many documents are asked for at most to resolve a DID.
+// resolutions returns the maximum number of documents that are requested to resolve a DID.
 func resolutions(text string) int {
 	if d, err := did.Parse(text); err == nil && d.HasPath() {
 		return 2
@@ -213,7 +213,7 @@ func peers(r *receipt.Receipt) []string {
 	return dids
 }
 
-// didDocument resolves a DID as it is to be read at a time, and tells the URL where it was not the DID's own.
+// didDocument resolves a DID as of a time, and returns the document's URL if that is not the DID's own.
 func (c *collector) didDocument(text string, at time.Time) (Result[*did.Document], string) {
 	d, err := did.Parse(text)
 	if err != nil {
@@ -343,7 +343,7 @@ func (c *collector) domainAge(l *registry.Listing, suffixes *domainage.Suffixes)
 	return Result[Registration]{State: Obtained, Value: reg, From: append(reg.RDAP.From, reg.WHOIS.From...)}
 }
 
-// registration reads one source's reply. A reply that is no answer leaves the question open.
+// registration reads one source's reply. A reply that does not answer leaves the question open.
 func (c *collector) registration(r Request,
 	parse func(string, []byte) (domainage.Registration, error)) Result[domainage.Registration] {
 	o := c.s.Observe(c.ctx, r)
@@ -368,7 +368,7 @@ func (c *collector) registration(r Request,
 	return out
 }
 
-// decoded is what parse makes of an observation; a document that it refuses is Invalid.
+// decoded returns what parse makes of an observation; a document that it refuses is Invalid.
 func decoded[T any](c *collector, d document, o Observation, parse func() (T, error)) Result[T] {
 	if o.State != Obtained {
 		return fault[T](o)
@@ -413,7 +413,7 @@ func decode[T any](c *collector, d document, body []byte, parse func() (T, error
 	return r.value, r.err
 }
 
-// documentCode is the code of an error that a document's decoder gave.
+// documentCode returns the code of a decoder's error.
 func documentCode(err error) string {
 	if e, ok := errors.AsType[*did.DocumentError](err); ok {
 		return e.Code
@@ -424,7 +424,7 @@ func documentCode(err error) string {
 	return "document-invalid"
 }
 
-// hostOf is the host name of a URL, empty where the text is none.
+// hostOf returns the host name of a URL, or "" if the text is not a URL.
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

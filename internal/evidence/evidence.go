@@ -20,7 +20,7 @@ import (
 // Protocol says how a request is made.
 type Protocol string
 
-// The protocols. RDAP and WHOIS requests name a registrable domain in place of a URL.
+// The protocols. RDAP and WHOIS requests name a registrable domain instead of a URL.
 const (
 	HTTPS Protocol = "https"
 	RDAP  Protocol = "rdap"
@@ -41,7 +41,7 @@ type Request struct {
 	MaxBytes int64    `json:"max_bytes"`
 }
 
-// String is the target as the report names it: a URL, or rdap:DOMAIN, whois:DOMAIN, file:NAME or archive:SHA256.
+// String returns the target as the report names it: a URL, or rdap:DOMAIN, whois:DOMAIN, file:NAME or archive:SHA256.
 func (r Request) String() string {
 	if r.Protocol == HTTPS || r.Protocol == Named {
 		return r.Target
@@ -62,7 +62,7 @@ const (
 	Unavailable
 )
 
-// String is the state's word in the report.
+// String returns the state's word in the report.
 func (s State) String() string {
 	words := [...]string{"unsought", "obtained", "absent", "invalid", "unavailable"}
 	if int(s) >= len(words) {
@@ -78,17 +78,17 @@ type Observation struct {
 	State        State
 	Code         string // why it is not Obtained, such as "http-status"; see the Code constants
 	Message      string // the same for people; may hold foreign text
-	Status       int    // HTTP status of the last response; 0 where there was none
-	FinalURL     string // of the last hop, where that is not Target: after redirects, or the RDAP or WHOIS server
+	Status       int    // HTTP status of the last response; 0 without one
+	FinalURL     string // last hop, if that is not Target: after redirects, or the RDAP or WHOIS server
 	Address      string // IP address and port that answered last
 	SHA256       string // hex, of Body
-	Body         []byte // of an Obtained answer alone; must not be changed
+	Body         []byte // only of an Obtained answer; must not be changed
 	Attempts     int
 	Milliseconds int64
 	CachedAt     time.Time // when the origin last confirmed a cached answer; zero: not from a cache
 }
 
-// Evidence is the observation as a report has it: without the body, and without the port of the address.
+// Evidence returns the observation as a report has it: without the body, and without the port of the address.
 func (o Observation) Evidence() verdict.Evidence {
 	e := verdict.Evidence{URL: o.String(), Status: o.Status, Bytes: len(o.Body), Attempts: o.Attempts,
 		Milliseconds: o.Milliseconds,
@@ -134,8 +134,8 @@ const (
 	CodeLocal          = "local"              // the host is local, so that its registration date was not asked for
 )
 
-// Codes explains why a document could not be had or used, beside the codes of packages strict, did, receipt and
-// manifest.
+// Codes explains why a document could not be fetched or used, in addition to the codes of packages strict, did, receipt
+// and manifest.
 var Codes = []strict.Code{
 	{CodeHTTPStatus, "the server answered with a status other than 200",
 		"serve the document with status 200 at this very URL"},
@@ -181,7 +181,7 @@ var Codes = []strict.Code{
 	{"document-invalid", "the document cannot be read as what it should be", "serve a document of the right format"},
 }
 
-// DomainCodes explains why a domain has no age, beside Codes.
+// DomainCodes explains why a domain has no age, in addition to Codes.
 var DomainCodes = []strict.Code{
 	{"no-registrable-domain", "the host has no domain of its own that somebody could have registered",
 		"use a registered domain"},
@@ -194,9 +194,9 @@ var DomainCodes = []strict.Code{
 // concurrent use and observes each request once, whatever the number of callers.
 type Source interface {
 	Observe(ctx context.Context, r Request) Observation
-	// Now is the time by which dates are judged.
+	// Now returns the time at which dates are evaluated.
 	Now() time.Time
-	// Observations are all that were made so far, sorted by request.
+	// Observations returns all observations made so far, sorted by request.
 	Observations() []Observation
 	// Reaches reports whether the run's budget lasts for judging a subject by a check. A recorded source answers as the
 	// run did that was recorded.

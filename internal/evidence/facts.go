@@ -14,11 +14,11 @@ type Kind uint8
 
 // The kinds of evidence.
 const (
-	DIDDocument     Kind = iota + 1 // of the listing's tool_did
+	DIDDocument     Kind = iota + 1 // document of the listing's tool_did
 	Manifest                        // at manifest_uri
 	ReceiptText                     // the pinned bytes at conformance_receipt_uri
 	Receipt                         // the same, decoded
-	DomainAge                       // of the registrable domain of tool_did
+	DomainAge                       // age of the registrable domain of tool_did
 	Witnesses                       // documents of the Receipt's peer witnesses and, for the bootstrap rule, of the maintainers
 	RevocationProof                 // documents of those who signed a revocation
 	AnchorProof                     // documents that a workflow anchor names
@@ -33,7 +33,7 @@ func (k Kind) String() string {
 	return words[k]
 }
 
-// Result is one piece of evidence: its value where State is Obtained, else why there is none.
+// Result is one piece of evidence: its value if State is Obtained, else the reason why it has no value.
 type Result[T any] struct {
 	State   State
 	Value   T
@@ -42,7 +42,7 @@ type Result[T any] struct {
 	From    []Observation
 }
 
-// fault is a result without a value, for the reason that o gives.
+// fault returns a result without a value, for the reason in o.
 func fault[T any](o Observation) Result[T] {
 	return Result[T]{State: o.State, Code: o.Code, Message: o.Message, From: []Observation{o}}
 }
@@ -63,7 +63,7 @@ type Witness struct {
 	DIDDocument Result[*did.Document]
 	Receipt     Result[*receipt.Receipt]   // Invalid with CodeHashMismatch where other bytes are served
 	Manifest    Result[*manifest.Manifest] // sought only where independence matters
-	Witnesses   map[string]*Witness        // of the reference server alone: its own witnesses, by DID
+	Witnesses   map[string]*Witness        // only of the reference server: its own witnesses, by DID
 }
 
 // Registration is what RDAP and WHOIS say about a domain. A source that has no date is Absent.
@@ -83,15 +83,15 @@ type Facts struct {
 	DomainAge   Result[Registration]
 	Witnesses   map[string]*Witness              // by DID
 	Maintainers map[string]Result[*did.Document] // by DID; the bootstrap rule's co-signers
-	Failover    Result[*did.Document]            // of an anchor's failover coordinator
-	CrossMatch  Result[CrossMatch]               // of an anchor
+	Failover    Result[*did.Document]            // document of an anchor's failover coordinator
+	CrossMatch  Result[CrossMatch]               // an anchor's
 	Declared    Result[string]                   // URL at which an anchor's coordinator names its failover coordinator
 }
 
 // CodeHashMismatch marks a pinned document whose served bytes have another hash.
 const CodeHashMismatch = "hash-mismatch"
 
-// CodeDIDSyntax marks a text that is no DID, or one of its method that cannot stand for anything.
+// CodeDIDSyntax marks a text that is not a DID, or a DID of its method that cannot mean anything.
 const CodeDIDSyntax = "did-syntax"
 
 // CodeDIDMethod marks a DID whose method cannot be resolved.
@@ -115,7 +115,7 @@ func (f *Facts) State(k Kind) (State, string, string) {
 	return Unsought, "", "no state is known of the " + k.String()
 }
 
-// Spent is what is left of the evidence once it was judged: whether the Receipt came from the archive.
+// Spent returns the part of the evidence that is kept once it was judged: whether the Receipt came from the archive.
 func (f *Facts) Spent() *Facts {
 	if f.ReceiptText.Value.Gone == "" {
 		return &nothing

@@ -13,9 +13,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 )
 
-// NewRecorded is a source that answers from a bundle and knows nothing else: a request that is not in it is
-// Unavailable, with CodeNotRecorded. Its observations are all those of the bundle, asked for or not, so that
-// the run and its replay report the same.
+// NewRecorded returns a source that answers from a bundle and knows nothing else: a request that is not in it is
+// Unavailable, with CodeNotRecorded. Its observations are all those of the bundle, requested or not, so that the run
+// and its replay report the same.
 func NewRecorded(b *Bundle) Source {
 	r := &recorded{now: b.Now, notReached: b.NotReached}
 	r.known = make(map[Request]Observation, len(b.Observations))
@@ -51,7 +51,7 @@ type answers struct {
 	known map[Request]Observation
 }
 
-// once is the observation of a request, which answer makes where there is none yet.
+// once returns the observation of a request. It calls answer if there is no observation yet.
 func (a *answers) once(r Request, answer func(Request) Observation) Observation {
 	r = r.Canonical()
 	a.mu.Lock()
@@ -64,7 +64,7 @@ func (a *answers) once(r Request, answer func(Request) Observation) Observation 
 	return o
 }
 
-// Observations are all that there are so far, sorted by request.
+// Observations returns all observations so far, sorted by request.
 func (a *answers) Observations() []Observation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -107,8 +107,8 @@ func Digest(all []Observation) string {
 	return DigestRows(rows)
 }
 
-// DigestRows is the SHA-256, in hex, of the RFC 8785 form of the array of [url, state, status, sha256] of
-// each row, sorted.
+// DigestRows returns the SHA-256, in hex, of the RFC 8785 form of the array of [url, state, status, sha256] of each
+// row, sorted.
 func DigestRows(all []Row) string {
 	all = slices.SortedFunc(slices.Values(all), func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.URL, b.URL), cmp.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status),

@@ -24,7 +24,7 @@ func NewShares(src Source, keep bool) *Shares {
 	return &Shares{src: src, keep: keep, users: map[Request]int{}, missed: map[string][]string{}}
 }
 
-// NotReached are what the subjects' budgets did not reach, as Source has it.
+// NotReached returns what the subjects' budgets did not reach, in the form of Source.
 func (s *Shares) NotReached() map[string][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,16 +40,16 @@ type Share struct {
 	used    map[Request]bool // guarded as answers are
 }
 
-// Share begins the budget of one subject, which Reaches calls by that name; 0: none beside the source's own.
+// Share starts the budget of one subject, which Reaches calls by that name; 0: only the source's own budget counts.
 func (s *Shares) Share(subject string, b time.Duration) *Share {
 	return &Share{NewBudget(b), answers{known: map[Request]Observation{}}, subject, s, map[Request]bool{}}
 }
 
-// Now is the time by which dates are judged.
+// Now returns the time at which dates are evaluated.
 func (s *Share) Now() time.Time { return s.shares.src.Now() }
 
-// Observe gives the source's observation of a request, or the end of the subject's budget. The latter is no observation
-// of the source's, which other subjects would share: NotReached has it, beside the checks.
+// Observe returns the source's observation of a request, or the end of the subject's budget. The latter is not an
+// observation of the source, which other subjects would share: NotReached lists it with the checks.
 func (s *Share) Observe(ctx context.Context, r Request) Observation {
 	r = r.Canonical()
 	s.answers.mu.Lock()

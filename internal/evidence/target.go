@@ -14,7 +14,7 @@ import (
 type Target struct {
 	Manifest    Request
 	Receipt     Request // zero: the one that the Manifest names by an https URL
-	DIDDocument Request // of a did:web; zero: where the DID says
+	DIDDocument Request // for a did:web; zero: where the DID says
 	SHA256      string  // pin of the Receipt; empty: whatever is served is judged
 	Memo        *memo.Memo
 }
@@ -71,7 +71,7 @@ const (
 	FileDIDDocument = "did-document"
 )
 
-// Files is a source that answers with documents at hand, by their names, and fetches nothing: each other request is
+// Files returns a source that answers with given documents, by their names, and fetches nothing: each other request is
 // Unavailable, with CodeNotGiven. A document over its cap is Invalid, with CodeTooLarge.
 func Files(now time.Time, given map[string][]byte) Source {
 	return &files{answers{known: map[Request]Observation{}}, now.UTC(), given}

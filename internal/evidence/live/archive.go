@@ -49,8 +49,8 @@ func openArchive(dir string, room *Room, below layer) (*archive, error) {
 // path is sharded by the first two digits: a folder of a million files is slow to list.
 func (a *archive) path(sum string) string { return filepath.Join(a.dir, sum[:2], sum) }
 
-// store stores an obtained document, anew where what stands there is another, as after a crash. One that cannot be
-// written is let go: the run has its answer.
+// store stores an obtained document. It replaces a stored file with other content, as a crash may leave. If the
+// document cannot be written, store ignores that: the run has its answer.
 func (a *archive) store(o evidence.Observation) {
 	if a.dir == "" || o.Protocol != evidence.HTTPS {
 		return

@@ -68,7 +68,7 @@ func totalTooLarge() *evidence.Refusal {
 	return evidence.Refuse(evidence.Unavailable, evidence.CodeTotal, "the documents of this run together are too large")
 }
 
-// contentEncoding is the one encoding of a body, empty for none.
+// contentEncoding returns the one encoding of a body, or "".
 func contentEncoding(h http.Header) (string, *evidence.Refusal) {
 	one := ""
 	for token := range strings.SplitSeq(strings.ToLower(strings.Join(h.Values("Content-Encoding"), ",")), ",") {

@@ -22,16 +22,16 @@ import (
 // not asked for again.
 const maxAge = 7 * 24 * time.Hour
 
-// cache keeps answers on disk between runs: bodies by their SHA-256 in documents/, and in requests/ what
-// gave them. A document is asked for again with its entity tag, a registration date and IANA's list of RDAP
-// servers once they are not fresh any more. The methods of a nil cache find and keep nothing.
+// cache keeps answers on disk between runs: bodies by their SHA-256 in documents/, and the requests that they answer in
+// requests/. A document is requested again with its entity tag; a registration date and IANA's list of RDAP servers are
+// requested again once they are not fresh any more. The methods of a nil cache find and keep nothing.
 //
-// An answer counts for runs alone that ask the same world: what a web that an operator named said of a host
-// says nothing about that host.
+// An answer only counts for runs that ask the same world: the answers of a web that an operator named say nothing about
+// the public web.
 //
-// Who can write to the folder decides what these answers are: it must not be shared with the jobs of pull
-// requests. What does not read back, or has another hash, is asked for anew; what cannot be written is let
-// go, since the run has its answer.
+// A process that can write to the directory decides these answers: the directory must not be shared with the jobs of
+// pull requests. The cache requests an answer again if its file cannot be read or has another hash. It ignores that an
+// answer cannot be written, since the run has it.
 type cache struct {
 	dir, overrides string
 	room           *Room
@@ -44,7 +44,7 @@ type cached struct {
 	Overrides string           `json:"world"`
 	URL       string           `json:"url"`       // that served it
 	ETag      string           `json:"etag"`      // strong, or empty
-	SHA256    string           `json:"sha256"`    // of the body
+	SHA256    string           `json:"sha256"`    // sum of the body
 	Status    int              `json:"status"`    // 0 for WHOIS
 	Confirmed time.Time        `json:"confirmed"` // when the origin last said so
 	body      []byte
@@ -63,7 +63,7 @@ func openCache(o Options) (*cache, error) {
 	return &cache{dir: dir, overrides: overrideDigest(o), room: o.Room}, nil
 }
 
-// overrideDigest is the SHA-256 of the options that take the place of the public web, empty where none does.
+// overrideDigest returns the SHA-256 of the options that replace the public web, or "" if none does.
 func overrideDigest(o Options) string {
 	if len(o.ConnectTo) == 0 && len(o.CACert) == 0 && o.Proxy == "" && o.RDAPURL == "" && o.WHOISServer == "" {
 		return ""
@@ -78,7 +78,7 @@ func (c *cache) requestPath(r evidence.Request) string {
 	return filepath.Join(c.dir, "requests", plain.SHA256(key)+".json")
 }
 
-// document finds the answer to a request, nil where there is none.
+// document returns the cached answer to a request, or nil.
 func (c *cache) document(r evidence.Request) *cached {
 	if c == nil {
 		return nil
@@ -111,7 +111,7 @@ func (c *cache) keep(r evidence.Request, from *url.URL, tag string, o *evidence.
 	c.write(cached{Request: r, URL: from.String(), ETag: tag, Status: http.StatusOK, SHA256: o.SHA256, body: o.Body})
 }
 
-// isStrongTag reports whether an entity tag of RFC 9110 section 8.8.3 stands for exact bytes.
+// isStrongTag reports whether an entity tag of RFC 9110 section 8.8.3 identifies exact bytes.
 func isStrongTag(tag string) bool {
 	inner, opened := strings.CutPrefix(tag, `"`)
 	inner, closed := strings.CutSuffix(inner, `"`)
@@ -200,8 +200,8 @@ func givesDate(o evidence.Observation) bool {
 	return err == nil
 }
 
-// confirmed is an attempt that found the cached answer still valid: by RFC 9111 section 4.3.3 the answer is
-// then the stored one, with its status.
+// confirmed returns an attempt that found the cached answer still valid: by RFC 9111 section 4.3.3 the answer is then
+// the stored one, with its status.
 func (w *web) confirmed(a attempt, r evidence.Request, q query) attempt {
 	o := q.cached.recall(r, &w.quota)
 	o.Address, o.Milliseconds = a.observation.Address, a.observation.Milliseconds

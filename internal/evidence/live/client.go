@@ -11,9 +11,10 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
 
-// NewTransport is the way to one server that the operator named, which may have a private address, and to public ones
-// that it redirects to. It goes by https, and to a named server on loopback by http, too. Of the options, Timeout,
-// ConnectTo, CACert, Proxy and Resolver count; Timeout bounds a connection and the wait for the head of a reply.
+// NewTransport returns the connection to one server that the operator named, which may have a private address, and to
+// public servers that it redirects to. It uses https, and http only for a named server on loopback. It reads the
+// options Timeout, ConnectTo, CACert, Proxy and Resolver; Timeout limits a connection and the wait for the head of a
+// reply.
 func NewTransport(o Options, named *url.URL) (http.RoundTripper, error) {
 	o.Timeout, o.PerHost = cmp.Or(o.Timeout, 10*time.Second), cmp.Or(o.PerHost, 4)
 	routes, err := newRoutes(o, nil, nil)
@@ -47,10 +48,9 @@ func (t *toNamed) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var errNoServer = errors.New("there is none")
 
-// ServerTransport makes the connections to the server of ServerURL as a live source makes its own: the same guard,
-// roots, proxy and time for a connection. It is for a protocol whose answers are no documents; what it sends and reads
-// is the caller's to cap. The server may be private where its URL says so, or ConnectTo does, since the operator named
-// it.
+// ServerTransport connects to the server of ServerURL as a live source does: with the same guard, roots, proxy and
+// connection timeout. It serves a protocol whose answers are more than documents; the caller caps what it sends and
+// reads. The server may be private if its URL or ConnectTo says so, since the operator named it.
 func ServerTransport(o Options) (http.RoundTripper, error) {
 	o.Timeout, o.Jobs, o.PerHost = cmp.Or(o.Timeout, 10*time.Second), cmp.Or(o.Jobs, 4), cmp.Or(o.PerHost, 4)
 	server, err := operatorURL(o.ServerURL, "http", "https")

@@ -90,7 +90,7 @@ var ErrForbidden = errors.New("not an address that may be asked")
 type dialer struct {
 	resolver *net.Resolver
 	exact    map[string]netip.AddrPort
-	public   netip.AddrPort // of "*"; zero where there is none
+	public   netip.AddrPort // address for "*"; zero if it has none
 	timeout  time.Duration
 }
 

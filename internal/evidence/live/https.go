@@ -134,7 +134,7 @@ func (r *routes) isNamed(u *url.URL) bool {
 	return sameServer(r.rdap, u) || sameServer(r.server, u)
 }
 
-// sameServer is false where the first of the two is nil.
+// sameServer returns false if the first URL is nil.
 func sameServer(a, b *url.URL) bool { return a != nil && a.Scheme == b.Scheme && a.Host == b.Host }
 
 // to picks the way to a URL.
@@ -189,7 +189,7 @@ func (n named) Observe(ctx context.Context, r evidence.Request) evidence.Observa
 	return n.get(query{url: u, accept: acceptJSON, named: true}).Observe(ctx, r)
 }
 
-// get is the layer that gets what a query names.
+// get returns the layer that fetches what a query names.
 func (w *web) get(q query) retry {
 	return retry{w.backoff, func(ctx context.Context, r evidence.Request) attempt { return w.document(ctx, r, q) }}
 }
@@ -204,8 +204,8 @@ type query struct {
 	cached     *cached // what the disk cache has; nil: nothing
 }
 
-// document gets a document, following redirects itself: each hop takes its places anew, and no header of
-// an earlier hop goes to a later one. Time in queues does not count against the timeout.
+// document fetches a document, following redirects itself: each hop takes its slots again, and no header of an earlier
+// hop is sent to a later one. Time in queues does not count against the timeout.
 func (w *web) document(ctx context.Context, r evidence.Request, q query) attempt {
 	left := w.timeout
 	var a attempt

@@ -13,7 +13,7 @@ import (
 
 // limits are what all requests of a run share.
 type limits struct {
-	timeout time.Duration // of one request, time in queues apart
+	timeout time.Duration // for one request, time in queues excluded
 	slots   *slots
 	large   chan struct{} // documents over largeDocument in flight
 	quota   quota
@@ -25,9 +25,9 @@ func newLimits(o Options) *limits {
 	return l
 }
 
-// slots bound the requests in flight, to each host and in all. A place at the host is taken first: who
-// waits for a slow host holds no place that another could use. Nobody who holds a place in all waits for a
-// host, so that they cannot wait for each other.
+// slots bound the requests in flight, to each host and in all. A request takes a slot of its host first: while it waits
+// for a slow host it holds no slot that another could use. A request that holds a slot of the total never waits for a
+// host, so requests cannot wait for each other.
 type slots struct {
 	perHost int
 	all     chan struct{}

@@ -18,10 +18,10 @@ import (
 // Options says how a live source asks the world. Only Now is required.
 type Options struct {
 	Now     time.Time     // by which dates are judged; TLS and time limits go by the real clock
-	Timeout time.Duration // of one request with redirects and body, queues apart; 0: 10 s (RFC 0026 section 6)
+	Timeout time.Duration // one request with redirects and body, queues excluded; 0: 10 s (RFC 0026 section 6)
 	Budget  time.Duration // of the whole run, judging included, from New on; 0: none
 	Jobs    int           // requests in flight; 0: 32
-	PerHost int           // of them to one host; 0: 4
+	PerHost int           // to one host; 0: 4
 	// MaxTotal bounds the bytes of all documents together: they are kept in memory, since the bundle of a run
 	// holds them, and a document that would exceed it is Unavailable with CodeTotal. 0: 64 MiB.
 	MaxTotal int64
@@ -31,20 +31,20 @@ type Options struct {
 	// LocalOnly leaves everything else Unsought.
 	LocalOnly bool
 	ConnectTo []ConnectTo
-	CACert    []byte // PEM, trusted beside the system's roots; SSL_CERT_FILE and SSL_CERT_DIR count for nothing
+	CACert    []byte // PEM, trusted in addition to the system's roots; SSL_CERT_FILE and SSL_CERT_DIR are ignored
 	// Proxy is the URL of an HTTP, HTTPS or SOCKS5 proxy, for https alone; environment variables count for
 	// nothing. The proxy resolves names, so it must itself keep from private addresses. Hosts of ConnectTo and
 	// RDAPURL are reached without it.
 	Proxy string
-	// RDAPURL is the base of RDAP queries in place of IANA's bootstrap, WHOISServer the host:port in place of
-	// IANA's referral. Both may be plain and private, since the operator named them; their redirects may not.
+	// RDAPURL is the base of RDAP queries and replaces IANA's bootstrap; WHOISServer is a host:port and replaces IANA's
+	// referral. Both may be plain and private, since the operator named them; their redirects may not.
 	RDAPURL     string
 	WHOISServer string
 	// ServerURL is a URL on the server that Named requests go to. It may be plain, and its addresses must be loopback
 	// or private, unless ConnectTo gives another; its redirects to other servers must be https and public, as all else.
 	ServerURL string
 
-	CacheDir   string // of the disk cache; empty: none
+	CacheDir   string // directory of the disk cache; empty: none
 	ArchiveDir string // where each document is kept by its SHA-256 and looked up once its origin is gone; empty: none
 	Room       *Room  // of both; nil: without bound
 	UserAgent  string
@@ -88,7 +88,7 @@ type layer interface {
 	Observe(context.Context, evidence.Request) evidence.Observation
 }
 
-// byProtocol is the lowest layer but for the protocols.
+// byProtocol is the lowest layer above the protocols.
 type byProtocol map[evidence.Protocol]layer
 
 func (p byProtocol) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
@@ -179,8 +179,8 @@ func (l *Source) Close() {
 // Now is the time by which dates are judged.
 func (l *Source) Now() time.Time { return l.now }
 
-// Observe gives the observation of a request, made once in a run. A context that ends makes it Unavailable for its own
-// caller: whoever asks with another makes it anew.
+// Observe returns the observation of a request, made once in a run. A context that ends makes it Unavailable only for
+// its own caller: a caller with another context repeats the request.
 func (l *Source) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	r = r.Canonical()
 	for {
@@ -226,7 +226,7 @@ func (l *Source) Observations() []evidence.Observation {
 	return evidence.Sorted(all)
 }
 
-// Forget lets go the observation of a request, which is made anew if it is asked for again.
+// Forget drops the observation of a request. The request is repeated if its observation is needed again.
 func (l *Source) Forget(r evidence.Request) {
 	r = r.Canonical()
 	l.mu.Lock()

@@ -23,13 +23,13 @@ const (
 // maxServers is how many of a suffix's RDAP servers are tried.
 const maxServers = 3
 
-// rdap asks the RDAP server of a domain's suffix (RFC 9082 section 3.1.3). The body is the raw reply. That
-// the domain or a server is not there is Absent; where the bootstrap cannot be had, whatever is wrong with
-// it, nothing is known about the domain: Unavailable.
+// rdap asks the RDAP server of a domain's suffix (RFC 9082 section 3.1.3). The body is the raw reply. If the domain or
+// a server does not exist, the answer is Absent. If the bootstrap cannot be fetched, for any reason, nothing is known
+// about the domain: Unavailable.
 type rdap struct {
 	*web
 	run       layer    // observes IANA's list
-	named     *url.URL // asked in place of the servers of that list; nil: none
+	named     *url.URL // asked instead of the servers of that list; nil: none
 	bootstrap bootstrapFile
 }
 
@@ -56,7 +56,7 @@ func (p *rdap) Observe(ctx context.Context, r evidence.Request) evidence.Observa
 	return o
 }
 
-// servers are the base URLs of the servers for a domain, at most maxServers.
+// servers returns the base URLs of the servers for a domain, at most maxServers.
 func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *evidence.Refusal) {
 	if p.named != nil {
 		return []*url.URL{p.named}, nil
@@ -75,7 +75,7 @@ func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *evidenc
 	}
 	var servers []*url.URL
 	for _, u := range answer.URLs {
-		// RFC 9224 section 5 lets a list name http beside https.
+		// RFC 9224 section 5 lets a list name http next to https.
 		if server, refused := evidence.Usable(u); refused == nil && len(servers) < maxServers {
 			servers = append(servers, server)
 		}

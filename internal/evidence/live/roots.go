@@ -10,10 +10,9 @@ import (
 // roots are the system's, which are read once, as by crypto/x509.
 var roots = sync.OnceValues(systemRoots)
 
-// Roots is the pool of the system's certificate authorities and those of a PEM bundle, where that is not nil.
-//
-// On Unix but macOS, crypto/x509 lets SSL_CERT_FILE and SSL_CERT_DIR replace the system's roots. A variable
-// that some earlier step of a workflow set must not decide what a gate trusts, so the files are read here.
+// Roots returns the pool of the system's certificate authorities and those of a PEM bundle, if that is not nil. On Unix
+// except macOS, crypto/x509 lets SSL_CERT_FILE and SSL_CERT_DIR replace the system's roots. A variable that an earlier
+// step of a workflow set must not decide what a gate trusts, so Roots reads the files itself.
 func Roots(more []byte) (*x509.CertPool, error) {
 	pool, err := roots()
 	if err != nil {

@@ -4,5 +4,5 @@ package live
 
 import "crypto/x509"
 
-// systemRoots is the platform's own verifier, which knows no environment variables.
+// systemRoots returns the platform's own verifier, which reads no environment variables.
 func systemRoots() (*x509.CertPool, error) { return x509.SystemCertPool() }

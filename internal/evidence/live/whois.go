@@ -17,7 +17,7 @@ import (
 
 const ianaWHOIS = "whois.iana.org"
 
-// whoisServer is whom to ask; a nil guard exempts it.
+// whoisServer is a WHOIS server; a nil guard exempts it.
 type whoisServer struct {
 	host, port string
 	guard      guard
@@ -43,7 +43,7 @@ type whois struct {
 	*backoff
 	run    layer // observes IANA's referral
 	dialer *dialer
-	named  *whoisServer // asked in place of the server of that referral; nil: none
+	named  *whoisServer // asked instead of the server of that referral; nil: none
 }
 
 func (p *whois) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
