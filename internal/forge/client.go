@@ -42,7 +42,7 @@ const (
 
 // Options say where the forge is.
 type Options struct {
-	BaseURL    string // of the API, as GITHUB_API_URL; empty: DefaultBaseURL. https, or http on loopback
+	BaseURL    string // URL of the API, as GITHUB_API_URL; empty: DefaultBaseURL. https, or http on loopback
 	Token      string // empty: anonymous
 	Repository string // owner/name
 	Proxy      *url.URL
@@ -215,7 +215,7 @@ func List[T any](ctx context.Context, c *Client, op, path string) iter.Seq2[T, e
 	return Pages(ctx, c, op, path, func(list []T) []T { return list })
 }
 
-// Pages is a List whose pages are objects, which elements takes the elements out of.
+// Pages lists objects, from each of which elements returns the elements.
 func Pages[P, T any](ctx context.Context, c *Client, op, path string, elements func(P) []T) iter.Seq2[T, error] {
 	sep := "?"
 	if strings.Contains(path, "?") {
@@ -246,7 +246,7 @@ func Pages[P, T any](ctx context.Context, c *Client, op, path string, elements f
 	}
 }
 
-// All is the whole of a List.
+// All returns all elements of a List.
 func All[T any](ctx context.Context, c *Client, op, path string) (all []T, err error) {
 	for one, err := range List[T](ctx, c, op, path) {
 		if err != nil {
@@ -260,8 +260,8 @@ func All[T any](ctx context.Context, c *Client, op, path string) (all []T, err e
 var remotes = plain.Pattern(
 	`^(?:(?:https|http|ssh|git)://(?:[^@/]+@)?([^/:@]+)(?::\d+)?/|(?:[^@/:]+@)?([^/:@]+):)/?([^/]+/[^/]+?)(?:\.git)?/?$`)
 
-// ParseRemote gives host and owner/name of a remote's URL, in any form that git takes; empty where it is none of a
-// forge.
+// ParseRemote returns the host and owner/name of a remote's URL, in any form that git accepts. Both are empty if the
+// URL is not a forge's.
 func ParseRemote(remote string) (host, repository string) {
 	m := remotes().FindStringSubmatch(remote)
 	if m == nil || !repositoryName().MatchString(m[3]) {
@@ -285,11 +285,11 @@ func Serves(baseURL, host string) bool {
 // ActionsApp is the id of the app by whose token a workflow writes.
 const ActionsApp = 15368
 
-// Writer is whose token a client has. What it wrote is told from what others wrote by the author that the forge names,
-// never by the text.
+// Writer is the owner of the client's token. The author that the forge names distinguishes what the Writer wrote from
+// what others wrote; the text never does.
 type Writer struct {
-	login string // of a user's token
-	app   int64  // of an app's token
+	login string // for a user's token
+	app   int64  // for an app's token
 }
 
 // Author is who wrote an issue or a comment, as the forge shows it.
@@ -337,8 +337,8 @@ func (w Writer) Wrote(a Author) bool {
 	return a.App != nil && a.App.ID == w.app
 }
 
-// Knows holds that a, who is named as the author of what w has just written, is w: what is not known again would be
-// written anew each time.
+// Knows checks that a, the author of what w has just written, is w: a text that is not recognized later would be
+// written again each time.
 func (w Writer) Knows(a Author) error {
 	if w.Wrote(a) {
 		return nil

@@ -35,7 +35,7 @@ type Error struct {
 	Op    string // what was to be done, as "reading the rulesets"
 	Kind  error  // one of the Err values
 	Until time.Time
-	Err   error // the forge's own words, foreign text; nil where there are none
+	Err   error // the forge's own words, foreign text; may be nil
 
 	message   string        // the answer's message alone
 	anonymous bool          // no token was sent
@@ -162,7 +162,7 @@ func kindOf(r *github.ErrorResponse) error {
 	return ErrUnavailable
 }
 
-// retryTime is when the forge says that it may be asked again, by its own clock; zero where it does not say.
+// retryTime returns when the forge says that it may be asked again, by its own clock; zero if it does not say.
 func retryTime(r *http.Response) time.Time {
 	if r == nil {
 		return time.Time{}
@@ -178,7 +178,7 @@ func retryTime(r *http.Response) time.Time {
 	return time.Time{}
 }
 
-// words are what the forge says: its message, and what it says of single fields.
+// words returns what the forge says: its message, and what it says about single fields.
 func words(r *github.ErrorResponse) string {
 	text := fmt.Sprintf("%d %q", r.Response.StatusCode, r.Message)
 	for _, e := range r.Errors {

@@ -27,8 +27,8 @@ type Difference struct {
 	Want  string
 }
 
-// Plan compares what stands with what is wanted: switches first, then approvals and required checks. A protection
-// counts only where nobody may bypass it.
+// Plan compares the present protections with the wanted ones: switches first, then approvals and required checks. A
+// protection only counts if nobody may bypass it.
 func Plan(standing *Standing, wanted repoconfig.Protection) []Difference {
 	v := view{standing: standing}
 	for _, l := range standing.Layers {
@@ -76,7 +76,7 @@ func order(have, want bool) int {
 	return -1
 }
 
-// view is the standing protections, sorted by whom they bind.
+// view is the present protections, sorted by the accounts that they bind.
 type view struct {
 	standing *Standing
 	firm     repoconfig.Protection // nobody bypasses
@@ -155,7 +155,7 @@ func shownChecks(list []repoconfig.RequiredCheck, context string) string {
 	return "not required"
 }
 
-// join is what two sources of protections demand together.
+// join returns what two sources of protections require together.
 func join(a, b repoconfig.Protection) repoconfig.Protection {
 	from := b.Switches()
 	for i, s := range a.Switches() {

@@ -14,15 +14,15 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 )
 
-// RulesetName is the one ruleset that Protect writes. A ruleset of its own, and not the classic branch protection:
-// sources of protection add up, so that writing one never weakens what stands in another, while a write of the classic
-// protection replaces it whole; anybody may read rulesets; and only they know merge queues.
+// RulesetName is the one ruleset that Protect writes. It uses a ruleset of its own, and not the classic branch
+// protection, for three reasons. Sources of protection add up, so writing one never weakens another, while a write of
+// the classic protection replaces it whole. Anybody may read rulesets. And only rulesets support merge queues.
 const RulesetName = "oap-gate"
 
 // Protected is what Protect found and did.
 type Protected struct {
 	Branch      string
-	Applied     []string     // what was written, one line each
+	Applied     []string     // changes that were written, one line each
 	Differences []Difference // after what was written
 	Unread      []string
 	NotChecked  []string // types of rules that are not judged
@@ -110,7 +110,7 @@ type ruleset struct {
 	Rules []rule `json:"rules"`
 }
 
-// ownRuleset is the repository's ruleset of the name RulesetName; a new one where there is none.
+// ownRuleset returns the repository's ruleset of the name RulesetName, or a new one.
 func (c *Client) ownRuleset(ctx context.Context) (*ruleset, error) {
 	found := &ruleset{Name: RulesetName, Target: "branch"}
 	for r, err := range List[ruleset](ctx, c, "listing the rulesets", "rulesets?includes_parents=false") {
@@ -138,7 +138,7 @@ func (c *Client) ownRuleset(ctx context.Context) (*ruleset, error) {
 	return &full, nil
 }
 
-// body is the ruleset as it is written: in force, for the default branch and whatever it was for before, without
+// body returns the ruleset as it is written: in force, for the default branch and its former branches, without
 // exceptions, and bypassed by nobody.
 func (r *ruleset) body() any {
 	include := r.Conditions.RefName.Include
@@ -258,7 +258,7 @@ func atLeast(p map[string]any, name string, n int64) {
 	p[name] = n
 }
 
-// addChecks adds the wanted checks to those that stand. A check that stands for any app is bound to the wanted app.
+// addChecks adds the wanted checks to the present ones. A present check for any app is bound to the wanted app.
 func addChecks(standing any, want []repoconfig.RequiredCheck) []any {
 	list, _ := standing.([]any)
 	list = slices.Clone(list)

@@ -120,7 +120,7 @@ func (c *Client) pruneClassic(ctx context.Context, branch string,
 	}
 	_, err := c.Call(ctx, "reading the required checks of the branch protection", http.MethodGet, path, nil, &now)
 	if unreadable(err) {
-		return "", nil // there is none, or Standing has said that it cannot be read
+		return "", nil // it does not exist, or Standing has said that it cannot be read
 	}
 	if err != nil {
 		return "", err

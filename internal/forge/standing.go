@@ -35,7 +35,7 @@ type Standing struct {
 type Layer struct {
 	Name       string // as `ruleset "main"`
 	Protection repoconfig.Protection
-	Bypass     []string // who may bypass it, sorted
+	Bypass     []string // accounts that may bypass it, sorted
 	Hidden     bool     // the token may not see who bypasses it
 }
 
@@ -101,7 +101,7 @@ func (c *Client) DefaultBranch(ctx context.Context) (string, error) {
 	return s.DefaultBranch, err
 }
 
-// branchRules are the rules in force on a branch.
+// branchRules returns the rules in force on a branch.
 func (c *Client) branchRules(ctx context.Context, branch string) iter.Seq2[branchRule, error] {
 	return List[branchRule](ctx, c, "reading the rules", "rules/branches/"+url.PathEscape(branch))
 }

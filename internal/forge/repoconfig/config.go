@@ -14,7 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 )
 
-// Path is where the file stands in a registry.
+// Path is the file's path in a registry.
 const Path = ".github/repo-config.yml"
 
 // Limits of the file.
@@ -31,8 +31,8 @@ type Config struct {
 	Protection Protection `json:"protection" jsonschema:"description=protections of the default branch; a member that is left out demands nothing. Nobody may bypass them: that has no switch."`
 }
 
-// Protection is what holds for the default branch. It is the wanted state in a Config, and what stands at the forge
-// once that is put into the same words. Each member that is true, and each higher number, protects more.
+// Protection is the protection of the default branch. It is the wanted state in a Config, and the present state at the
+// forge in the same terms. Each member that is true, and each higher number, protects more.
 type Protection struct {
 	BlockForcePush      bool            `json:"block_force_push,omitempty" jsonschema:"description=nobody rewrites the history (RFC 0026 section 7)"`
 	BlockDeletion       bool            `json:"block_deletion,omitempty" jsonschema:"description=nobody deletes the branch: deleted and made anew it has another history"`
@@ -61,7 +61,7 @@ type Switch struct {
 	On   *bool
 }
 
-// Switches are the yes-or-no members in the order of the file.
+// Switches returns the yes-or-no members in the order of the file.
 func (p *Protection) Switches() []Switch {
 	return []Switch{
 		{"block_force_push", &p.BlockForcePush},
@@ -84,8 +84,8 @@ type File struct {
 	places map[string]strict.Pos
 }
 
-// Pos is the place of a member such as "protection.approvals" or "protection.required_checks"; the file as a whole
-// where it is not there.
+// Pos returns the position of a member such as "protection.approvals" or "protection.required_checks", or of the file
+// as a whole if the member is missing.
 func (f *File) Pos(member string) strict.Pos {
 	if p, ok := f.places[member]; ok {
 		return p
@@ -287,7 +287,7 @@ type Row struct {
 	Checks []string // in catalogue order
 }
 
-// Missing are the rows of section6 that the given ids do not cover, each with the ids that are missing.
+// Missing returns the rows of section6 that the given ids do not cover, each with the ids that are missing.
 func Missing(section6 []Row, covered map[string]bool) []Row {
 	var rows []Row
 	for _, row := range section6 {
@@ -304,8 +304,8 @@ func Missing(section6 []Row, covered map[string]bool) []Row {
 	return rows
 }
 
-// Minimum is what RFC 0026 section 7 demands, beside the required checks, and that pull requests are judged on the
-// branch on which they land.
+// Minimum returns what RFC 0026 section 7 requires, in addition to the required checks, and that pull requests are
+// judged on the branch on which they land.
 func Minimum() Protection {
 	return Protection{BlockForcePush: true, BlockDeletion: true, RequirePullRequest: true, Approvals: 1, UpToDate: true}
 }

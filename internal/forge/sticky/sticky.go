@@ -1,4 +1,4 @@
-// Package sticky keeps the one comment of a pull request that tells the gate's report.
+// Package sticky keeps the one comment of a pull request that shows the gate's report.
 package sticky
 
 import (
@@ -17,7 +17,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Marker is the first line of the one comment that Comment keeps in a pull request. It is no proof of who wrote it.
+// Marker is the first line of the one comment that Comment keeps in a pull request. It does not prove who wrote the
+// comment.
 const Marker = "<!-- oap-gate report -->"
 
 // MaxReport caps the report in bytes.
@@ -31,7 +32,7 @@ const cutNote = "\n\n*The report goes on; this comment was cut at the size that 
 // ErrReport means that a report is not one that may be shown as a comment.
 var ErrReport = errors.New("report refused")
 
-// Options are what Comment needs beside the report.
+// Options are what Comment needs in addition to the report.
 type Options struct {
 	// Validate refuses what is no report: it sees the bytes before anything else does, and must refuse JSON with more
 	// than one meaning (duplicate members).
@@ -63,7 +64,7 @@ const (
 // Outcome is what Comment did.
 type Outcome struct {
 	Action Action
-	URL    string // of the comment
+	URL    string // URL of the comment
 	Notice string // one line for people
 }
 
@@ -139,8 +140,8 @@ func readReport(data []byte, o Options) (*verdict.Report, error) {
 
 func isSHA(s string) bool { return len(s) == 40 && plain.IsHex(s) }
 
-// pullHead is the head of the pull request to which a report about the commit reported belongs. A workflow that runs on
-// pull_request judges the forge's merge commit, whose second parent is the pull request's head.
+// pullHead returns the head of the pull request to which a report about the commit reported belongs. A workflow that
+// runs on pull_request judges the forge's merge commit, whose second parent is the pull request's head.
 func pullHead(ctx context.Context, c *forge.Client, reported, wanted string) (string, error) {
 	if reported == wanted {
 		return wanted, nil
@@ -169,9 +170,9 @@ func pullHead(ctx context.Context, c *forge.Client, reported, wanted string) (st
 	return "", refused("it is about commit %s, and the pull request's head is %s", reported, wanted)
 }
 
-// findPull is the number of the open pull request with that head, 0 where there is none. Of several it is the oldest: a
-// later one with a stranger's commits cannot draw the comment to itself. All open ones are listed because the forge's
-// "pull requests of a commit" knows none of a fork's commits.
+// findPull returns the number of the open pull request with that head, or 0. If several have it, it returns the oldest:
+// a later one with a stranger's commits cannot draw the comment to itself. It lists all open ones, because the forge's
+// "pull requests of a commit" omits a fork's commits.
 func findPull(ctx context.Context, c *forge.Client, head string, number int) (int, error) {
 	fits := func(p forge.PullRequest) bool {
 		return p.State == "open" && p.Head.SHA == head && strings.EqualFold(p.Base.Repo.FullName, c.Repository)
@@ -196,7 +197,7 @@ func findPull(ctx context.Context, c *forge.Client, head string, number int) (in
 	return 0, nil
 }
 
-// Posted is a comment as it stands in a pull request.
+// Posted is a comment in a pull request.
 type Posted struct {
 	forge.Author
 	ID   int64  `json:"id"`
@@ -204,8 +205,8 @@ type Posted struct {
 	URL  string `json:"html_url"`
 }
 
-// Newest is the newest comment with the Marker that the writer made in a pull request; nil where there is none. The
-// error is a *forge.Error.
+// Newest returns the newest comment with the Marker that the writer made in a pull request, or nil. The error is a
+// *forge.Error.
 func Newest(ctx context.Context, c *forge.Client, writer forge.Writer, pull int) (*Posted, error) {
 	var own *Posted
 	for one, err := range forge.List[Posted](ctx, c, "listing the comments", commentsOf(pull)) {
@@ -248,8 +249,8 @@ func write(ctx context.Context, c *forge.Client, number int, app int64, made fun
 	return Outcome{Action: Edited, URL: now.URL}, err
 }
 
-// body is the whole comment: the marker, and as many whole lines of text as fit. A line that is cut could lose the end
-// of what makes it safe.
+// body returns the whole comment: the marker, and as many whole lines of text as fit. A line that is cut could lose the
+// end of what makes it safe.
 func body(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
 	whole := Marker + "\n" + strings.TrimRight(text, "\n") + "\n"
@@ -264,15 +265,15 @@ func body(text string) string {
 	return whole + cutNote
 }
 
-// Retry is what a comment says of when the gate may come to another verdict on the same commit. It stands in the
-// comment and proves nothing: a fork may have written the report from which it was made.
+// Retry is when the gate may come to another verdict on the same commit, as a comment says. The comment proves nothing:
+// a fork may have written the report from which it was made.
 type Retry struct {
 	At   time.Time
-	Runs int    // how many verdicts on Head the comment has told, this one included
+	Runs int    // how many verdicts on Head the comment has reported, this one included
 	Head string // SHA of the pull request's head
 }
 
-// MaxAway is how far a time may be away: one that is farther is none.
+// MaxAway is how far away a time may be; a later one is ignored.
 const MaxAway = 30 * 24 * time.Hour
 
 // maxRuns is the largest count that a comment holds.
@@ -283,7 +284,7 @@ const maxDoubts = 3
 
 var retryMark = plain.Pattern(`^<!-- oap-gate:retry (\S{1,40}) (\d{1,6}) ([0-9a-f]{40}) -->`)
 
-// ParseRetry reads the retry of a comment's body, which is on the line after the Marker; false where there is none.
+// ParseRetry reads the retry of a comment's body, which is on the line after the Marker; false if it has no retry.
 func ParseRetry(body string) (Retry, bool) {
 	if len(body) <= len(Marker) || body[:len(Marker)] != Marker {
 		return Retry{}, false
@@ -300,10 +301,10 @@ func ParseRetry(body string) (Retry, bool) {
 	return Retry{At: at.UTC(), Runs: runs, Head: m[3]}, err == nil
 }
 
-// trimLine is a text without the line end that it begins with, as the forge may have written it.
+// trimLine returns a text without its leading line end, as the forge may have written it.
 func trimLine(text string) string { return strings.TrimLeft(text, "\r\n") }
 
-// again is the retry of a report on a head, after what the comment said before; false where nothing is to be waited
+// again returns the retry of a report on a head, after what the comment said before; false if there is nothing to wait
 // for.
 func again(r *verdict.Report, head, before string) (Retry, bool) {
 	next := Retry{At: r.RetryAt, Runs: 1, Head: head}
@@ -317,13 +318,13 @@ func again(r *verdict.Report, head, before string) (Retry, bool) {
 	return next, waits && r.Verdict != verdict.Passed
 }
 
-// line is the retry as the second line of a comment.
+// line returns the retry as the second line of a comment.
 func (r Retry) line() string {
 	return fmt.Sprintf("<!-- oap-gate:retry %s %d %s -->\n", r.At.UTC().Format(time.RFC3339), r.Runs, r.Head)
 }
 
-// Outdated is a comment's body with the retry taken out and, in its place, that the branch has to be updated: run again
-// as it is, the gate would judge by an old base. A body without a retry stays as it is.
+// Outdated returns a comment's body with the retry replaced by the statement that the branch must be updated: run again
+// as it is, the gate would judge by an old base. It returns a body without a retry unchanged.
 func Outdated(body string) string {
 	retry, ok := ParseRetry(body)
 	if !ok {
@@ -335,7 +336,7 @@ func Outdated(body string) string {
 		", and the base has moved on or the run is too old to be run again.*\n\n" + trimLine(rest)
 }
 
-// sentence tells people what they wait for.
+// sentence says what people wait for.
 func (r Retry) sentence() string {
 	return fmt.Sprintf("*May pass from %s on; it is run again by itself.*\n", r.At.UTC().Format(time.DateOnly))
 }
