@@ -107,7 +107,7 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, 
 			remedy.Errorf("run it in a workflow", "the event has pull_request.head.sha %q and pull_request.base.ref %q",
 				sha, ref)
 	}
-	// A check stands at the head's commit: one that passes against an old branch would count where the same commit is
+	// A check belongs to the head's commit: one that passes against an old branch would count when the same commit is
 	// proposed to the default branch.
 	if main := strict.String(event, "repository", "default_branch"); main != "" && main != ref && !anyBranch {
 		return evidence.Chosen{},
@@ -150,8 +150,8 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, 
 		"HEAD is %s, which is neither the merge of the pull request's head %s nor that head itself", head, sha)
 }
 
-// onBranch holds that the merge commit is the forge's, where the clone has the base branch: anybody can push a
-// merge of his own, whose first parent would be a judge of his choice.
+// onBranch checks that the merge commit is the forge's, if the clone has the base branch: anybody can push a merge
+// whose first parent would be a judge of their choice.
 func onBranch(ctx context.Context, repo *registry.Repository, base, ref, remote string) error {
 	if !repo.HasRef(remote) {
 		return nil
@@ -208,8 +208,8 @@ func fromPush(ctx context.Context, repo *registry.Repository, event any) (eviden
 			plain.Short(chain[0]), plain.Short(after))}, nil
 }
 
-// pushedAt is the time of the event, repository.pushed_at: a number of seconds in a push, a text in other events; empty
-// where there is none. The event of a workflow that is run again is that of its first run.
+// pushedAt returns the time of the event, repository.pushed_at: a number of seconds in a push, a text in other events,
+// or "". If a workflow is run again, its event is that of the first run.
 func pushedAt(event any) string {
 	at := time.Time{}
 	switch v := strict.Member(event, "repository", "pushed_at").(type) {

@@ -22,13 +22,13 @@ type IO struct {
 	args []string // of Main
 	// inputs are the Action's inputs by the flags that they set; nil: the arguments are the caller's own.
 	inputs  map[string]string
-	refused error // what is wrong with the inputs; the command tells it
+	refused error // what is wrong with the inputs; the command reports it
 }
 
 // inAction reports whether the arguments were made of the Action's inputs.
 func (sys IO) inAction() bool { return sys.inputs != nil }
 
-// status is the exit status of a run that has a verdict already told.
+// status is the exit status of a run whose verdict was already printed.
 type status int
 
 func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
@@ -40,8 +40,8 @@ func (sys IO) Given(args []string, inputs map[string]string, refused error) IO {
 	return sys
 }
 
-// Run runs the program and gives its exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive. It tells an
-// error that was not told yet, a panic, too.
+// Run runs the program and returns its exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive. It prints an error
+// that was not printed yet, also that of a panic.
 func Run(sys IO, program func() error) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -75,12 +75,12 @@ func (j *judgement) Unwrap() error { return j.error }
 // Judged is err as a verdict: the program ends with its exit status, and no report is written.
 func Judged(err error, v verdict.Verdict) error { return &judgement{err, v} }
 
-// crashed is a bug, told in one line: there is nothing that would mend it here.
+// crashed returns the error for a bug, in one line: nothing fixes it here.
 func crashed(value any) error {
 	return remedy.Errorf("", "oap-gate %s crashed, which is a bug: %v", Version().Version, value)
 }
 
-// Complain tells an error on stderr.
+// Complain prints an error on stderr.
 func Complain(sys IO, err error) {
 	message, fix := remedy.Describe(err)
 	fmt.Fprintf(sys.Stderr, "error: %s\n", plain.Line(message))
@@ -89,12 +89,12 @@ func Complain(sys IO, err error) {
 	}
 }
 
-// Warn tells a warning on stderr.
+// Warn prints a warning on stderr.
 func Warn(sys IO, format string, args ...any) {
 	fmt.Fprintf(sys.Stderr, "warning: %s\n", plain.Line(fmt.Sprintf(format, args...)))
 }
 
-// Ended is the error that ends the program with this exit status.
+// Ended returns the error that ends the program with this exit status.
 func Ended(code int) error {
 	if code == 0 {
 		return nil
@@ -105,10 +105,10 @@ func Ended(code int) error {
 // release is the version of a released binary, set by -ldflags "-X …/internal/frame.release=v1.2.3".
 var release string
 
-// revision is the commit of a released binary, set likewise where the build has no VCS stamp.
+// revision is the commit of a released binary, set in the same way if the build has no VCS stamp.
 var revision string
 
-// Version tells which build this is.
+// Version returns the build's version.
 func Version() verdict.Tool {
 	t := verdict.Tool{Version: "devel", Commit: "unknown"}
 	if release != "" {

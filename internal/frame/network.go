@@ -18,7 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
-// routeFlags say how hosts are reached, and whom to trust there.
+// routeFlags say how hosts are reached, and which authorities are trusted there.
 type routeFlags struct{ proxy, caCert string }
 
 // maxAuthorities caps the file of --ca-cert in bytes; a system's bundle has a quarter of a megabyte.
@@ -32,7 +32,7 @@ func (r *routeFlags) bind(f *pflag.FlagSet) {
 // proxyURL is nil where there is no proxy.
 func (r *routeFlags) proxyURL() (*url.URL, error) { return remedy.HTTPURL("--proxy", r.proxy) }
 
-// authorities is the PEM text of --ca-cert, nil where there is none.
+// authorities returns the PEM text of --ca-cert, or nil.
 func (r *routeFlags) authorities() ([]byte, error) {
 	if r.caCert == "" {
 		return nil, nil
@@ -58,7 +58,7 @@ type Network struct {
 	local           []string // HOST=DIR
 	rdapURL         string
 	whoisServer     string
-	// more says what else is told to the source that asks the world; nil: nothing.
+	// more sets further options of the live source; it may be nil.
 	More func(*live.Options)
 }
 
@@ -196,7 +196,7 @@ func (n *Network) Assumed(others ...string) []string {
 	return out
 }
 
-// Now is the time by which dates are judged.
+// Now returns the time at which dates are evaluated.
 func (n *Network) Now() time.Time {
 	if n.At != "" {
 		t, _ := strict.Time(n.At)

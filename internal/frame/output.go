@@ -17,7 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// Output say who is told the verdict, and how.
+// Output says where the verdict goes, and in which form.
 type Output struct {
 	format         string
 	reports        []string
@@ -100,9 +100,9 @@ func (o *Output) target(flag string) (format, file string, ok bool) {
 	return format, file, known && file != ""
 }
 
-// Tell tells the report that judge makes everywhere it was asked to, or why there is none: a run that could not be made
-// still writes its reports, one that ends with an error which is a verdict does not. A nil report was told already. The
-// error is the exit status.
+// Tell writes the report of judge everywhere it was asked to, or why there is no report: a run that could not be made
+// still writes its reports; one that ends with an error that is a verdict does not. A nil report was written already.
+// The error is the exit status.
 func (o *Output) Tell(judge func() (*verdict.Report, error)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -133,7 +133,7 @@ func (o *Output) Tell(judge func() (*verdict.Report, error)) (err error) {
 	counted := report.Count(rep)
 	err = o.Write(counted)
 	if err == nil || o.own == nil {
-		// Last: whoever reads stdout may have gone, which ends the program.
+		// Last, because the reader of stdout may have gone, which ends the program.
 		err = errors.Join(o.print(counted), err)
 	}
 	if err := errors.Join(err, rep.Results.Close()); err != nil {
@@ -177,7 +177,7 @@ func (o *Output) tellUsage(c *cobra.Command) {
 	})
 }
 
-// failed tells that there is no verdict, in the reports too.
+// failed reports that there is no verdict, in the reports too.
 func (o *Output) failed(cause error) error {
 	if o.unmade == nil {
 		return cause
@@ -260,7 +260,7 @@ func (o *Output) Write(rep *report.Counted) error {
 	return errors.Join(errs...)
 }
 
-// Formats are those of stdout and of the files that are asked for, the job summary's among them.
+// Formats returns the formats of stdout and of the requested files, including the job summary's.
 func (o *Output) Formats() (stdout string, files []string) {
 	for _, r := range o.reports {
 		if format, file, ok := o.target(r); ok && file != toStdout {
@@ -295,7 +295,7 @@ func (o *Output) Options() report.Options {
 		Rules: o.rules}
 }
 
-// toStdout is the file name by which a report goes to stdout, in place of what --format names.
+// toStdout is the file name by which a report goes to stdout instead of the format of --format.
 const toStdout = "-"
 
 // output is a file or a folder that a run writes, and the flag that names it.
@@ -345,8 +345,8 @@ func (o *Output) placeReports() error {
 	return wrong
 }
 
-// Place holds the files beside the reports, and the folders that are filled, to the same: those of n, unless it is nil,
-// and more, each a flag and its path.
+// Place applies the same rules to files other than reports, and to directories that are filled: those of n, unless it
+// is nil, and more, each a flag and its path.
 func (o *Output) Place(n *Network, files, folders [][2]string) error {
 	if n != nil {
 		files = append(files, [2]string{"--record", n.Record})
@@ -440,7 +440,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// resolve is a path without symbolic links, as far as it is there.
+// resolve returns a path without symbolic links, as far as it exists.
 func resolve(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {
