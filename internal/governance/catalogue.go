@@ -19,7 +19,7 @@ var All = []Check{
 	{changelog, (*Proposal).changelog},
 }
 
-// Rules are the rules of All.
+// Rules returns the rules of All.
 func Rules() []verdict.Rule {
 	var out []verdict.Rule
 	for _, c := range All {

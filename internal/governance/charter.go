@@ -196,7 +196,7 @@ func without[T interface{ key() string }](of, others []T) []T {
 	})
 }
 
-// charterLabel says where the label stands. Issues are asked for only where nothing else tells.
+// charterLabel says where the label is. It only asks for issues if nothing else shows the label.
 func (p *Proposal) charterLabel(out *verdict.Outcome, at verdict.At, known bool) string {
 	has := func(labels []string) bool {
 		return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, charterLabel) })
@@ -223,7 +223,7 @@ func (p *Proposal) charterLabel(out *verdict.Outcome, at verdict.At, known bool)
 	return ""
 }
 
-// closes are the issues of a repository that the words of a proposal to it close, the first few.
+// closes returns the first few issues of a repository that the words of a proposal to it close.
 func (w *Words) closes(repository string) []int {
 	if w == nil {
 		return nil
@@ -276,7 +276,7 @@ type count struct {
 	counted       []string // logins, folded
 	organisations map[string]bool
 	advocates     int
-	employed      []string // who counts, with the organisation
+	employed      []string // members that count, with their organization
 }
 
 func (t count) numbers() string {

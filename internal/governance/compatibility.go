@@ -22,7 +22,7 @@ import (
 
 const nextVersion = "leave the published schema as it is, and publish the change under the next version with a new $id"
 
-// backwardCompatibility holds that a published schema keeps its meaning: RFC 0019 section 4.
+// backwardCompatibility checks that a published schema keeps its meaning: RFC 0019 section 4.
 func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) {
 	g := compatibility{Proposal: p, judged: map[string]bool{}}
 	for _, v := range p.Views {
@@ -75,7 +75,7 @@ type fresh struct {
 	registry.Change
 }
 
-// maxDifferences is how many places of one schema that breaks are told.
+// maxDifferences is how many places of one breaking schema are reported.
 const maxDifferences = 1000
 
 // modified is a published schema that changes and keeps its meaning.
@@ -202,7 +202,8 @@ func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.E
 	return nil
 }
 
-// readable are the schemas of a view and the new text of one; nil, with a finding, where it is no strict JSON.
+// readable returns the schemas of a view and the new text of one. If the text is not strict JSON, it adds a finding and
+// returns nil.
 func (g *compatibility) readable(v *View, path string) (*schemaView, *strict.Document, error) {
 	s, err := v.comparesSchemas()
 	if err != nil {
@@ -314,7 +315,7 @@ func (g *compatibility) described(m modified) {
 	}
 }
 
-// code is the code of a finding of a class. What is none of the classes is undecided.
+// code returns the code of a finding of a class. An unknown class is undecided.
 func code(c schemadiff.Class) string {
 	switch c {
 	case schemadiff.Loosened:
@@ -360,7 +361,7 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 	return nil
 }
 
-// identified holds that the $id of an added schema is its own.
+// identified checks that the $id of an added schema is its own.
 func (g *compatibility) identified(v *View, s *schemaView, document *strict.Document) {
 	id := strict.String(document.Root, "$id")
 	fix := "give it an $id of its own, such as https://HOST/" + document.Path
@@ -387,7 +388,7 @@ func (g *compatibility) identified(v *View, s *schemaView, document *strict.Docu
 	})
 }
 
-// earlier is the newest schema of that base name under an earlier version, empty where there is none.
+// earlier returns the newest schema of that base name under an earlier version, or "".
 func earlier(s *schemaSet, of string) string {
 	found := ""
 	for p := range s.texts {
@@ -404,7 +405,7 @@ func earlier(s *schemaSet, of string) string {
 // older reports whether the version of the one path comes before that of the other.
 func older(a, b string) bool { return slices.Compare(versionOf(a), versionOf(b)) < 0 }
 
-// versionOf are the numbers of schemas/v<N>.<M>/.
+// versionOf returns the numbers of schemas/v<N>.<M>/.
 func versionOf(p string) []int {
 	_, rest, _ := strings.Cut(p, "/")
 	version, _, _ := strings.Cut(rest, "/")

@@ -67,10 +67,10 @@ type source struct {
 	reason string // why it does not count; empty where its lines decide
 	wasm   bool   // it has no lines
 	whole  int    // the text without white space, by its number
-	lines  []line // of the head, each once: those that are neither comments nor without a letter or digit
+	lines  []line // lines of the head, each once: those that are neither comments nor without a letter or digit
 }
 
-// line is a line of a source and what stands before a comment at its end, both by their numbers; -1 is none.
+// line is a line of a source and the part before a comment at its end, both by their numbers; -1 means no such part.
 type line struct{ text, before int }
 
 // evidence looks for code that neither the base of the view nor the base that judges has.
@@ -244,7 +244,7 @@ func (s *seen) read(trees ...*registry.Tree) error {
 // codeLine is one line of a file.
 type codeLine struct {
 	text    []byte // without white space; valid until the next line
-	before  []byte // what stands before a comment at its end; nil where none does
+	before  []byte // the part before a comment at its end; may be nil
 	comment bool
 }
 
@@ -253,8 +253,8 @@ func (l codeLine) says() bool {
 	return bytes.ContainsFunc(l.text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// codeLines yields the lines of a file. A comment is told by how a line begins; what language the file is in does not
-// matter, except that JSON has no comments.
+// codeLines yields the lines of a file. It recognizes a comment by the start of its line. The language of the file does
+// not matter, except that JSON has no comments.
 func codeLines(p string, data []byte) iter.Seq[codeLine] {
 	comments := extension(p) != ".json"
 	return func(yield func(codeLine) bool) {
@@ -283,13 +283,13 @@ func codeLines(p string, data []byte) iter.Seq[codeLine] {
 	}
 }
 
-// isLineEnd is true also of the characters that some languages end no line with: else a file that has them in place of
-// line feeds would be one new line.
+// isLineEnd reports whether r ends a line. It also returns true for characters that some languages do not end a line
+// with: otherwise a file that uses them instead of line feeds would be one new line.
 func isLineEnd(r rune) bool {
 	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029'
 }
 
-// isComment reports whether a line without white space begins as a comment does. Of those that begin with a number
+// isComment reports whether a line without white space begins as a comment does. Among lines that begin with a number
 // sign, the interpreter's line at the top of a file and the inclusion of another file are code.
 func isComment(text []byte, first bool) bool {
 	begins := func(prefix string) bool { return bytes.HasPrefix(text, []byte(prefix)) }
@@ -299,8 +299,8 @@ func isComment(text []byte, first bool) bool {
 	return begins("//") || begins("--") || begins("*")
 }
 
-// beforeComment is the part of a line before a blank and what may begin a comment; nil where none may. Whether it does
-// begin one is not asked: a line is old only if the base has all of that part as a line.
+// beforeComment returns the part of a line before a blank and what may begin a comment, or nil. It does not decide
+// whether that does begin one: a line is old only if the base has all of that part as a line.
 func beforeComment(raw []byte) []byte {
 	for i := 1; i < len(raw); i++ {
 		if raw[i-1] != ' ' && raw[i-1] != '\t' {
@@ -490,7 +490,7 @@ func (v *View) missingTests(budget *int) (int, error) {
 	return len(missing), nil
 }
 
-// levelPairs are the pairs of level and test that levels.json of a tree names, none where it cannot be read.
+// levelPairs returns the pairs of level and test that levels.json of a tree names, or nil if it cannot be read.
 func levelPairs(t *registry.Tree, budget *int) ([][2]string, error) {
 	e, err := t.Leaf(levelsPath)
 	if err != nil || !isFile(e) {

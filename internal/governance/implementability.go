@@ -16,7 +16,7 @@ const (
 		"paragraph of at least 15 words that says why into the pull request's body"
 )
 
-// implementability holds that a normative change comes with code that was tried: RFC 0019 section 3.
+// implementability checks that a normative change includes code that was tried: RFC 0019 section 3.
 func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	var bare []*View // without evidence

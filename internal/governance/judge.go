@@ -29,7 +29,7 @@ func Judge(p *Proposal, selected func(id string) bool) (Judgement, error) {
 	return j, err
 }
 
-// Root is the judgement of a root commit, which has nothing to be compared with.
+// Root returns the judgment of a root commit, which has nothing to be compared with.
 func Root(commit string, selected func(id string) bool) (Judgement, error) {
 	var j Judgement
 	err := j.add(commit, selected, func(Check) (verdict.Outcome, error) {

@@ -50,7 +50,7 @@ type Proposal struct {
 
 	Words  *Words   // nil: not known
 	Opener string   // login; empty where it is not known
-	Labels []string // of the pull request
+	Labels []string // labels of the pull request
 	// DenyException makes a claimed exception a failure.
 	DenyException bool
 	// Forge answers what only the forge knows; nil where it is not asked.
@@ -85,14 +85,14 @@ type View struct {
 // Texts keeps what was read of files for all views that see them. The zero Texts is ready.
 type Texts struct {
 	documents map[gitstore.ID]*markdown.Document // nil: not UTF-8 text
-	counts    map[gitstore.ID]map[string]int     // of the words of a text
+	counts    map[gitstore.ID]map[string]int     // how often a text has each word
 	counted   *registry.Tree                     // whose words are counted
 	words     map[string]int                     // of that tree; nil if they could not be counted
 	parsed    map[textKey]*schemaText
 	trees     map[string]*schemaSet
 }
 
-// NewRange is a proposal of a range.
+// NewRange returns the proposal of a range.
 func NewRange(ctx context.Context, repo *registry.Repository, r *registry.Range, texts *Texts) (*Proposal, error) {
 	p := &Proposal{Base: r.Base, Head: r.Head.Commit()}
 	p.people = func() (addresses []string, err error) {
@@ -133,7 +133,7 @@ func NewRange(ctx context.Context, repo *registry.Repository, r *registry.Range,
 	return p, nil
 }
 
-// NewStep is a proposal of one commit, its first parent being the base.
+// NewStep returns the proposal of one commit, with its first parent as base.
 func NewStep(s *registry.Step, texts *Texts) (*Proposal, error) {
 	p := &Proposal{Base: s.Base, Commit: s.Commit.ID, Head: s.Commit.ID}
 	return p, p.view(s.Base, s.Result, s.Changes, texts)
@@ -148,7 +148,7 @@ func (p *Proposal) view(base, head *registry.Tree, changes []registry.Change, te
 	return nil
 }
 
-// HasSpecification returns ErrNoSpecification if no tree has an RFC, or rfcs/ beside schemas/ or spec/.
+// HasSpecification returns ErrNoSpecification if no tree has an RFC, or rfcs/ next to schemas/ or spec/.
 func HasSpecification(trees ...*registry.Tree) error {
 	for _, t := range trees {
 		found, err := specifies(func(name string) (bool, error) {
@@ -211,7 +211,7 @@ func IsSpecification(tree fs.FS) (bool, error) {
 // errFound ends a walk that has what it looks for.
 var errFound = errors.New("found")
 
-// isFile reports whether a regular file stands there.
+// isFile reports whether e is a regular file.
 func isFile(e *registry.Entry) bool {
 	return e != nil && (e.Mode == registry.ModeFile || e.Mode == registry.ModeExecutable)
 }
@@ -238,12 +238,12 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 
 func isJSON(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".json") }
 
-// normative are the changes of normative artifacts.
+// normative returns the changes of normative artifacts.
 func (v *View) normative() []registry.Change {
 	return slices.DeleteFunc(slices.Clone(v.Changes), func(c registry.Change) bool { return !isNormative(c.Path) })
 }
 
-// read is the content of a regular file, as long as the budget lasts.
+// read returns the content of a regular file, as long as the budget lasts.
 func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) {
 	data, err := t.File(context.Background(), path, int64(most))
 	if errors.Is(err, gitstore.ErrTooLarge) {

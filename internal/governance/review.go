@@ -61,7 +61,7 @@ func (r Review) compare(o Review) int {
 		strings.Compare(o.Association, r.Association), strings.Compare(o.User.Type, r.User.Type))
 }
 
-// latest is the review of each user that stands: the last one that approves, asks for changes or was dismissed.
+// latest returns the review of each user that counts: the last one that approves, asks for changes or was dismissed.
 func latest(all []Review) []Review {
 	all = slices.DeleteFunc(slices.Clone(all), func(r Review) bool {
 		return r.Submitted == nil || !slices.Contains([]string{"APPROVED", "CHANGES_REQUESTED", "DISMISSED"}, r.state())

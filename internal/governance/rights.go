@@ -185,7 +185,7 @@ func (p *Proposal) touchesRights(out *verdict.Outcome) (*triggers, error) {
 // revision is a normative text that differs, as it was and as it becomes. A side that is not there is empty.
 type revision struct {
 	view     *View
-	change   registry.Change // of the new text, or of the old one if it is deleted
+	change   registry.Change // change with the new text, or the old one if it is deleted
 	old, new *draft
 }
 

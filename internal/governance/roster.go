@@ -14,7 +14,7 @@ import (
 // maintainer is a row of the roster.
 type maintainer struct {
 	handle       string // without @
-	organisation string // folded; empty is none
+	organisation string // folded; may be empty
 	advocate     bool
 }
 
@@ -34,7 +34,7 @@ var marks = []string{"yes", "x", "✓", "✔", "✅", "true"}
 
 // roster is the table under the heading Current Maintainers.
 type roster struct {
-	line    int   // of the table or, if there is none, of the heading; 0 if there is neither
+	line    int   // line of the table, else of the heading; 0 without either
 	rows    []row // those with a handle
 	members []maintainer
 }

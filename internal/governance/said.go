@@ -83,7 +83,7 @@ type sentence struct {
 type clause struct {
 	words   []word
 	negated bool
-	cell    int  // of a row, from 0
+	cell    int  // cell of a row, from 0
 	colon   bool // a colon ends it
 }
 
@@ -342,7 +342,7 @@ func newStatement(text string) statement {
 	var b statement
 	var s sentence
 	var c clause
-	began, end, cell := 0, 0, 0 // of the sentence; of the last word; of the row
+	began, end, cell := 0, 0, 0 // start of the sentence; end of the last word; cell of the row
 	endClause := func() {
 		if len(c.words) > 0 {
 			c.negated = negates(c.words)

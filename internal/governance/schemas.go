@@ -33,7 +33,7 @@ func isExample(path string) bool {
 // schemaText is one schema as it was read.
 type schemaText struct {
 	document *strict.Document
-	err      error // it is no strict JSON
+	err      error // not strict JSON
 }
 
 // schemaLimits are those of package schemadiff.
@@ -62,13 +62,14 @@ type schemaView struct {
 	base, head *schemaSet
 	diff       *schemadiff.Comparison // nil: not asked for yet
 	known      map[string][]schemadiff.Difference
-	versions   func(oldPath, newPath string) []schemadiff.Difference // of the head; nil: not asked for yet
+	versions   func(oldPath, newPath string) []schemadiff.Difference // of the head; nil: not needed yet
 
 	from  *registry.Tree // the base
 	texts *Texts
 }
 
-// comparison is made where it is asked for: many a view touches JSON that is no schema.
+// comparison returns the comparison, and creates it when it is first needed: many views touch JSON files that are not
+// schemas.
 func (s *schemaView) comparison() *schemadiff.Comparison {
 	if s.diff == nil {
 		s.base.tree().Around = func(word string) bool { return s.texts.count(s.from, word) > 0 }
@@ -95,7 +96,7 @@ func (v *View) comparesSchemas() (*schemaView, error) {
 	return v.schemas, nil
 }
 
-// differences tells how a published schema that both trees have differs.
+// differences returns how a published schema that both trees have differs.
 func (s *schemaView) differences(path string) []schemadiff.Difference {
 	if d, ok := s.known[path]; ok {
 		return d
@@ -171,7 +172,7 @@ var (
 	identifier = plain.Pattern(`"\$id"\s*:\s*"([^"\\]+)"`)
 )
 
-// unresolved are the base names of the files that the texts refer to and that none of them is, by place or by $id.
+// unresolved returns the base names of the files that the texts refer to and that none of them is, by place or by $id.
 func (s *schemaSet) unresolved() map[string]bool {
 	there := map[string]bool{}
 	for p, text := range s.texts {
@@ -191,7 +192,7 @@ func (s *schemaSet) unresolved() map[string]bool {
 	return out
 }
 
-// textKey is one text at one path: what is wrong with it is told there.
+// textKey is one text at one path: its faults are reported there.
 type textKey struct {
 	path string
 	id   gitstore.ID

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// removed is the word in the place of one that was taken out: no phrase goes across it.
+	// removed replaces a word that was taken out: no phrase extends across it.
 	removed = '\ufffc'
 	// division ends a block within HTML.
 	division = "\u2029"
 )
 
-// speech is what goes on from one block of a text to the next.
+// speech is the state that continues from one block of a text to the next.
 type speech struct {
 	comment bool           // it has not ended
 	open    map[string]int // elements whose content is not said
@@ -101,7 +101,7 @@ func (l *reading) write(s string) {
 	}
 }
 
-// cut puts one word in the place of all that was written since.
+// cut replaces all that was written since by one word.
 func (l *reading) cut(since int) {
 	l.out = utf8.AppendRune(l.out[:since], removed)
 	for len(l.brackets) > 0 && l.brackets[len(l.brackets)-1].at >= since {
@@ -154,7 +154,7 @@ func (l *reading) markup() bool {
 	return true
 }
 
-// letter appends a character that is no mark, in its plain form.
+// letter appends a character that is not a mark, in its plain form.
 func (l *reading) letter(r rune) {
 	switch {
 	case r == 0:
@@ -200,7 +200,7 @@ func (l *reading) around() (before, after rune) {
 	return before, after
 }
 
-// quotation reads a quotation mark. Text that is not closed goes on to the end of the block.
+// quotation reads a quotation mark. A quotation that is not closed continues to the end of the block.
 func (l *reading) quotation() {
 	before, after := l.around()
 	opens := !markdown.IsWord(before) && !strings.ContainsRune(`.,;:!?)"'`, before) && before != removed
@@ -380,8 +380,8 @@ var lost = strings.Fields(`
 var divisions = strings.Fields(`
 	blockquote dd details div dl dt h1 h2 h3 h4 h5 h6 hr li ol p pre section summary table tbody thead tr ul`)
 
-// tag skips a tag or a comment. A tag that is no valid one goes up to the next bracket: a browser may read it otherwise
-// than Markdown, and another tag may begin in it.
+// tag skips a tag or a comment. An invalid tag extends to the next bracket: a browser may read it otherwise than
+// Markdown, and another tag may begin in it.
 func (l *reading) tag() {
 	rest := l.text[l.at:]
 	if strings.HasPrefix(rest, "<!--") {
@@ -570,7 +570,7 @@ func titleEnd(text string) int {
 }
 
 // tagName returns the name of the tag that a text begins with, in small letters, and whether it closes an element. The
-// name is empty if there is none.
+// name is empty if the text does not begin with a tag.
 func tagName(text string) (name string, closes bool) {
 	rest, closes := strings.CutPrefix(text[1:], "/")
 	n := 0

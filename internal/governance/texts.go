@@ -153,7 +153,8 @@ func renamed(pairs []textPair) []textPair {
 // nothing is the document of a text that is not there.
 var nothing = &markdown.Document{}
 
-// document reads a text, once for each of its versions; nothing where there is none, nil if it is not UTF-8 text.
+// document reads a text, once for each of its versions. A missing text is an empty document; a text that is not UTF-8
+// is nil.
 func (v *View) document(t *registry.Tree, path string, e *registry.Entry, budget *int) (*markdown.Document, error) {
 	if e == nil {
 		return nothing, nil

@@ -112,7 +112,7 @@ touches user rights has the stricter quorum. The base tree is the judge. Nothing
 	return c
 }
 
-// report is one without results.
+// report returns a report without results.
 func (o *governanceOptions) report(chosen string) *verdict.Report {
 	rep := &verdict.Report{Version: 1, Tool: frame.Version(), Mode: "governance", EvaluatedAt: o.forge.Now(),
 		Chosen:  chosen,
@@ -206,7 +206,7 @@ func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Reposi
 	})
 }
 
-// fork is the newest first-parent commit of head that base is or comes from; empty where there is none.
+// fork returns the newest first-parent commit of head that is base or an ancestor of it, or "".
 func fork(ctx context.Context, repo *registry.Repository, base, head string) (string, error) {
 	chain, err := repo.FirstParents(ctx, "", head)
 	if err != nil {
@@ -420,7 +420,7 @@ func authors(ctx context.Context, c *forge.Client, pull pullEvent, head string) 
 	return out, err
 }
 
-// issueLabels are the labels of all these issues.
+// issueLabels returns the labels of all these issues.
 func issueLabels(ctx context.Context, c *forge.Client, issues []int) ([]string, error) {
 	var out []string
 	for _, n := range issues {

@@ -304,7 +304,7 @@ func aligned(o, n []*Block, oldKeys, newKeys []int) []Change {
 	o, oldKeys = o[begin:oldEnd], oldKeys[begin:oldEnd]
 	n, newKeys = n[begin:newEnd], newKeys[begin:newEnd]
 	columns := len(n) + 1
-	var common []uint16 // of the rests from i and j on
+	var common []uint16 // common words of the rests from i and j on
 	if len(o)*len(n) <= maxAligned {
 		common = make([]uint16, (len(o)+1)*columns)
 		for i := len(o) - 1; i >= 0; i-- {

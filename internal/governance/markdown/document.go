@@ -72,7 +72,7 @@ type Block struct {
 	Kind  Kind
 	Line  int      // of its first line, from 1
 	Lines []string // as they are written, without the marks of the quotes and items around them
-	// Above is the heading above, nil if there is none.
+	// Above is the heading above, or nil.
 	Above *Block
 	// Required reports whether the block has a requirement word.
 	Required bool
@@ -83,12 +83,12 @@ type Block struct {
 	opens  int    // the number of containers around it of which it is the first block
 	quotes int    // around it
 	items  int    // around it
-	level  int    // of a heading, from 1
+	level  int    // level of a heading, from 1
 	raw    bool   // it is HTML, in which Markdown has no meaning
 	empty  bool   // it has no words
 	hidden string // the elements that may hide it
 	table  int    // the number of the table that a row belongs to, from 1
-	words  []word // of a heading, and of what is governed
+	words  []word // words of a heading, and of a governed block
 }
 
 // container is a quote or a list item.
@@ -117,7 +117,7 @@ const (
 	indentedLeaf
 	htmlLeaf    // up to a blank line
 	rawLeaf     // HTML up to a line with a mark
-	commentLeaf // likewise
+	commentLeaf // the same
 )
 
 // reader cuts a text into blocks, as CommonMark and GitHub's tables do.

@@ -29,12 +29,12 @@ type scanner struct {
 	text     string
 	out      []byte
 	spans    []span
-	start    int // of the word that is open
+	start    int // start of the open word
 	after    []pending
 	brackets []bracket
 	runs     map[int][]int // where runs of backticks begin, by their length
 	missing  map[string]bool
-	level    int // of the last heading that a tag opens
+	level    int // level of the last heading that a tag opens
 	comments []string
 	swallows bool // a tag of HTML does not end
 }
@@ -324,7 +324,7 @@ func linkTarget(text string) (address, title string, n int) {
 // unseen are the marks around what neither Markdown nor a browser shows.
 var unseen = [...]struct{ begin, end string }{{"<!--", "-->"}, {"<?", "?>"}, {"<![CDATA[", "]]>"}, {"<!", ">"}}
 
-// angle reads a comment, an address or a tag, and returns its length, 0 if it is none of these.
+// angle reads a comment, an address or a tag, and returns its length. It returns 0 for anything else.
 func (s *scanner) angle(i int) int {
 	rest := s.text[i:]
 	for _, c := range unseen {
@@ -364,7 +364,7 @@ func (s *scanner) angle(i int) int {
 	return t.length
 }
 
-// find returns the place of a mark from i on, -1 if there is none.
+// find returns the place of a mark from i on, or -1.
 func (s *scanner) find(i int, mark string) int {
 	if s.missing[mark] {
 		return -1

@@ -76,7 +76,7 @@ func closes(line, fence string) bool {
 	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
 }
 
-// marker returns the length of the list marker that a line begins with, 0 if there is none.
+// marker returns the length of the list marker that a line begins with, or 0.
 func marker(line string) int {
 	n := 0
 	for n < len(line) && n < 9 && '0' <= line[n] && line[n] <= '9' {

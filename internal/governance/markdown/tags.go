@@ -96,8 +96,8 @@ func attributeEnd(text string, i int) int {
 	return i + n
 }
 
-// looseTag reads the tag that a text begins with as a browser does, to whom a block of HTML goes as it is. The second
-// result is false if the text does not begin with a tag; a length of 0 is a tag that does not end.
+// looseTag reads the tag that a text begins with as a browser does, because a block of HTML reaches the browser as it
+// is. The second result is false if the text does not begin with a tag; a length of 0 is a tag that does not end.
 func looseTag(text string) (t tag, ok bool) {
 	if t, ok := parseTag(text); ok {
 		return t, true
@@ -178,7 +178,7 @@ type hiding struct {
 	fresh []string // those that the block opens, though it may close them
 }
 
-// maxHiding is how many elements are told apart.
+// maxHiding is how many elements are distinguished.
 const maxHiding = 32
 
 // String returns the names of the open elements.

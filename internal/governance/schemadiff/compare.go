@@ -16,7 +16,7 @@ const maxSteps = 400_000
 const maxDepth = 2_000
 
 // setting is what surrounds a subschema: how its verdict counts, and whether another keyword sees what it evaluates. A
-// subschema that stands at several places, by references, has the union.
+// subschema that references reach from several places has the union.
 type setting uint8
 
 const (
@@ -25,14 +25,14 @@ const (
 	unevaluated                     // at or below an unevaluatedProperties or unevaluatedItems
 )
 
-// undirected is the setting of what may count either way: in a oneOf, or beside maxContains.
+// undirected is the setting of a subschema whose verdict may count either way: in a oneOf, or next to maxContains.
 const undirected = positive | negative
 
 func (x setting) turned() setting {
 	return x&unevaluated | x&positive<<1 | x&negative>>1
 }
 
-// class is what a difference of class c means in the setting.
+// class returns what a difference of class c means in the setting.
 func (x setting) class(c Class) Class {
 	direction := x & undirected
 	switch {
@@ -52,7 +52,7 @@ func (x setting) class(c Class) Class {
 	return c
 }
 
-// of is the setting of a subschema in an object that has the setting x.
+// of returns the setting of a subschema in an object that has the setting x.
 func (x setting) of(holder, sub *schema) setting {
 	switch sub.keyword {
 	case "not":
@@ -77,7 +77,7 @@ func (s *schema) seesEvaluated() bool {
 	})
 }
 
-// references are the targets of s in its tree, nil for one that does not resolve, by keyword.
+// references returns the targets of s in its tree, by keyword; nil for one that does not resolve.
 func (t *Tree) references(s *schema) map[string]*schema {
 	var targets map[string]*schema
 	for _, keyword := range []string{"$ref", "$dynamicRef"} {
@@ -141,13 +141,13 @@ func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
 // comparison is of two trees.
 type comparison struct {
 	old, new      *Tree
-	oldOf         map[string]string // new path to old path, of the schemas that are told at their own places
+	oldOf         map[string]string // new path to old path, for schemas that are reported at their own places
 	before, after surroundings
 	left          int // steps
 	depth         int // references that are being followed
 	told          []Difference
 	index         map[told]int
-	more          map[int]int // differences beside the one told, by its index
+	more          map[int]int // number of further differences, by the index of the reported one
 	walked        map[pair]bool
 	patterns      map[string]func(string) bool
 }
@@ -248,8 +248,8 @@ func (c *comparison) leads(t *Tree, path string, files []string) bool {
 	return false
 }
 
-// spot is where differences are told: the places of the two schemas in the files that are compared. On a side on which
-// a reference was followed it is the place of that reference.
+// spot is where differences are reported: the places of the two schemas in the compared files. On a side on which a
+// reference was followed it is the place of that reference.
 type spot struct {
 	old, new       *step
 	oldRef, newRef bool // a reference was followed
@@ -258,10 +258,10 @@ type spot struct {
 	// outer has the keywords of a holder whose one branch is compared instead of it. The other side has these keywords
 	// and those of the branch in one object.
 	outer    map[string]bool
-	outerNew bool // it is the new schema that stands in
+	outerNew bool // the new schema is the one that represents its holder
 }
 
-// inside is the spot of a schema that stands in for its holder.
+// inside returns the spot of a schema that represents its holder.
 func (s spot) inside(holder *schema, isNew bool) spot {
 	outer := maps.Clone(s.outer)
 	if outer == nil {
@@ -274,7 +274,7 @@ func (s spot) inside(holder *schema, isNew bool) spot {
 	return s
 }
 
-// elsewhere is the spot without the keywords of a holder.
+// elsewhere returns the spot without the keywords of a holder.
 func (s spot) elsewhere() spot {
 	s.standIn, s.outer, s.outerNew = false, nil, false
 	return s
@@ -298,7 +298,7 @@ func (s *step) pointer() string {
 
 func (s spot) below(tokens ...string) spot { return s.branch(tokens, tokens) }
 
-// branch is the spot below where the pointers differ.
+// branch returns the spot below the point at which the pointers differ.
 func (s spot) branch(old, new []string) spot {
 	if !s.oldRef {
 		s.old = s.old.below(old)

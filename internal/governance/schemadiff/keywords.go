@@ -102,7 +102,7 @@ func (v *visit) keywords() {
 	v.values()
 }
 
-// comesOrGoes tells of a keyword that is one more condition, or one less.
+// comesOrGoes reports a keyword that is one more condition, or one less.
 func (v *visit) comesOrGoes(keyword string, added bool) {
 	if added {
 		v.turn(Tightened, false, keyword, differs(nil, v.n.object()[keyword], false, true))
@@ -112,7 +112,7 @@ func (v *visit) comesOrGoes(keyword string, added bool) {
 	}
 }
 
-// typeSet is the set of types; a number is an integer or not.
+// typeSet returns the set of types; a number is an integer or not.
 func typeSet(v any) map[string]bool {
 	items, ok := v.([]any)
 	if !ok {
@@ -471,7 +471,7 @@ func (v *visit) condition(keyword string) {
 	}
 }
 
-// firstBelow walks two subschemas, tells of them nothing but notes, and gives the first difference that is more.
+// firstBelow walks two subschemas, reports only notes about them, and returns the first difference that is more.
 func (v *visit) firstBelow(o, n *schema, at spot) *Difference {
 	before, index, more := v.told, v.index, v.more
 	v.told, v.index, v.more = nil, map[told]int{}, map[int]int{}
@@ -620,7 +620,7 @@ func (v *visit) governor(name string, schemas []*schema) string {
 	return ""
 }
 
-// maxName is the length of a name that is matched with patterns; of a longer one it is not known.
+// maxName is the length of a name that is matched with patterns. For a longer name the result is unknown.
 const maxName = 1000
 
 // matches reports whether a pattern matches a name, or may.

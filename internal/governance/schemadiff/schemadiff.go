@@ -1,10 +1,10 @@
-// Package schemadiff tells how one JSON Schema (draft 2020-12) differs in meaning from another: for whom a document
-// that was valid still is, and what RFC 0019 section 4 makes of it. It is pure: texts go in, differences come out.
+// Package schemadiff compares the meaning of two JSON Schemas (draft 2020-12): which valid documents remain valid, and
+// what RFC 0019 section 4 requires. It is pure: it takes texts and returns differences.
 //
-// Two schemas are walked side by side from the root. Each difference has a Class and the place of the keyword. What
-// cannot be shown to be one of the harmless classes is Changed: undecided fails.
+// It walks two schemas side by side from the root. Each difference has a Class and the place of the keyword. A
+// difference that cannot be shown to be of a harmless class is Changed, which fails.
 //
-// References resolve inside the tree alone, by `$id` and by path. Nothing is fetched.
+// References resolve only inside the tree, by `$id` and by path. Nothing is fetched.
 package schemadiff
 
 import (
@@ -59,14 +59,14 @@ func Breaking(differences []Difference) bool {
 
 // Limits. A schema beyond the first two cannot be read; a comparison beyond the last ends with a Changed of the whole.
 const (
-	MaxBytes = 1 << 20 // of one schema's text
+	MaxBytes = 1 << 20 // limit of one schema's text
 	MaxDepth = 60      // of objects and arrays in it
 	MaxTree  = 8 << 20 // bytes of all texts of a tree
 )
 
-// Compare tells how the schema newPath of the one tree differs from oldPath of the other, sorted by pointer and class.
-// What the two refer to in other files is compared where it is referred to, whichever file holds it. A text that cannot
-// be read, or that is not there, is one Changed of the whole.
+// Compare returns how the schema newPath of one tree differs from oldPath of the other, sorted by pointer and class.
+// Parts that the two refer to in other files are compared at the reference, whichever file has them. A text that cannot
+// be read, or does not exist, is one Changed of the whole.
 func Compare(old *Tree, oldPath string, new *Tree, newPath string) []Difference {
 	return Pairs(old, new)(oldPath, newPath)
 }
@@ -86,8 +86,8 @@ func Pairs(old, new *Tree) func(oldPath, newPath string) []Difference {
 // use, and what all its calls take has one bound.
 type Comparison struct{ *comparison }
 
-// Trees prepares the comparison of the schemas for which published holds and that the old tree has. Their differences
-// are told where they stand: a reference from one of them to another tells nothing.
+// Trees prepares the comparison of the schemas for which published returns true and that the old tree has. Their
+// differences are reported at their own places: a reference from one of them to another reports nothing.
 func Trees(old, new *Tree, published func(path string) bool) *Comparison {
 	both := map[string]string{}
 	for path := range old.files {
@@ -98,7 +98,7 @@ func Trees(old, new *Tree, published func(path string) bool) *Comparison {
 	return &Comparison{newComparison(old, new, both, maxSteps)}
 }
 
-// Schema tells how the schema at path differs, as Compare does.
+// Schema returns how the schema at path differs, as Compare does.
 func (c *Comparison) Schema(path string) []Difference { return c.schema(path, path) }
 
 // Affected gives the published schemas, sorted, that the changed paths concern: those that are changed themselves, and

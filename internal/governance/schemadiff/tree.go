@@ -77,13 +77,13 @@ func (t *Tree) Fault(path string) error {
 type schema struct {
 	file     *file
 	parent   *schema
-	keyword  string // of the parent that holds it
+	keyword  string // keyword of the parent that has it
 	name     string // the member or the index under that keyword
 	value    any    // a bool or an object where it is a schema at all
 	unpaired bool   // the other side's schema at the same pointer need not be its counterpart
 	resource *schema
-	id       string             // of a resource: its absolute URI
-	anchors  map[string]*schema // of a resource
+	id       string             // a resource's absolute URI
+	anchors  map[string]*schema // a resource's anchors
 	subs     map[string]*schema // those that were asked for
 	below    []*schema          // all of them, once they were walked
 	walked   bool
@@ -142,7 +142,7 @@ var forms = map[string]form{
 	"propertyNames": single, "then": single, "unevaluatedItems": single, "unevaluatedProperties": single,
 }
 
-// at is the subschema under a keyword, or nil; name is "" for a keyword that holds one.
+// at returns the subschema under a keyword, or nil; name is "" for a keyword that has only one.
 func (s *schema) at(keyword, name string) *schema {
 	key := keyword
 	if forms[keyword] != single {
@@ -178,7 +178,7 @@ func (s *schema) at(keyword, name string) *schema {
 	return sub
 }
 
-// list is the subschemas in an array.
+// list returns the subschemas in an array.
 func (s *schema) list(keyword string) []*schema {
 	items, _ := s.object()[keyword].([]any)
 	subs := make([]*schema, len(items))
@@ -188,8 +188,8 @@ func (s *schema) list(keyword string) []*schema {
 	return subs
 }
 
-// each are the subschemas at the places of known keywords, in order. They are looked for once: a schema is walked in
-// each comparison of its tree.
+// each returns the subschemas at the places of known keywords, in order. It searches for them once: each comparison of
+// the tree walks a schema.
 func (s *schema) each() []*schema {
 	if s.walked {
 		return s.below
@@ -283,8 +283,8 @@ func (t *Tree) resolve(s *schema, reference string) *schema {
 	return root.anchors[fragment]
 }
 
-// named returns the resource with that absolute URI: the one that has it as $id, of several the one of the file that
-// refers, else the file whose path the URI names. It is nil where there is none, or more than one.
+// named returns the resource with that absolute URI: the one that has it as $id, if several do the one of the file that
+// refers, else the file whose path the URI names. It returns nil if no resource or more than one remains.
 func (t *Tree) named(s *schema, uri string) *schema {
 	if found := t.resource[uri]; len(found) > 0 {
 		if len(found) > 1 {
@@ -382,7 +382,7 @@ func cutToken(pointer string) (token, rest string) {
 	return plain.Unescape(token), rest
 }
 
-// place spells where s stands, for a message.
+// place spells the place of s, for a message.
 func (s *schema) place() string {
 	var b strings.Builder
 	b.WriteString(s.file.path + "#")

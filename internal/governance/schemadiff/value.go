@@ -53,7 +53,7 @@ func (d decimal) compare(o decimal) int {
 	if order := digits(d).Cmp(digits(o)); order != 0 { // the greater magnitude, however far apart
 		return order * d.mantissa.Sign()
 	}
-	// Of one magnitude, the exponents differ by less than the digits of a token.
+	// If the magnitudes are equal, the exponents differ by less than the digits of a token.
 	shift := new(big.Int).Sub(d.exponent, o.exponent).Int64()
 	return scale(d.mantissa, shift).Cmp(scale(o.mantissa, -shift))
 }
@@ -139,7 +139,7 @@ func equal(a, b any) bool {
 	return a == b
 }
 
-// texts is an array of strings as a set, or nil and false where it is none.
+// texts returns an array of strings as a set, or nil and false for any other value.
 func texts(v any) (map[string]bool, bool) {
 	items, ok := v.([]any)
 	set := map[string]bool{}

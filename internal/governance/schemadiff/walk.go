@@ -18,10 +18,10 @@ type visit struct {
 	o, n   *schema
 	at     spot
 	in     setting
-	direct []direct // what is told once it is known whether all point one way
+	direct []direct // reported once it is known whether all point one way
 
 	texts    []string // title or description that is new with a requirement, until it is known what else differs
-	inner    bool     // a schema within one of the two stands in for it: a branch, or what a reference leads to
+	inner    bool     // a schema within one of the two represents it: a branch, or a reference's target
 	innerNew bool     // it is within the new one
 }
 
@@ -34,8 +34,8 @@ type direct struct {
 	message string
 }
 
-// walk tells the differences of two schemas of one place. Those that make a schema as a whole wider or narrower go to
-// its holder, where that is given, to be weighed with what its own keywords say.
+// walk reports the differences of two schemas of one place. Those that make a schema as a whole wider or narrower go to
+// its holder, if there is one, which weighs them with its own keywords.
 func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	if !c.spend(1 + (len(o.object())+len(n.object()))/4) {
 		return
@@ -81,7 +81,8 @@ func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 // branch walks the one branch of allOf and the schema that says the same without allOf.
 func (v *visit) branch(holder *visit) bool {
 	o, n := v.o.sole(), v.n.sole()
-	// Beside another allOf the branch stands in only if it has one itself: else the branches are compared.
+	// Next to another allOf, the branch represents its holder only if it has an allOf itself: else the branches are
+	// compared.
 	standsIn := func(inner, other *schema) bool {
 		_, within := inner.object()["allOf"]
 		_, beside := other.object()["allOf"]
@@ -105,7 +106,7 @@ func (v *visit) branch(holder *visit) bool {
 	return true
 }
 
-// elsewhere reports whether a keyword is compared around or within the schema that stands in, and not here.
+// elsewhere reports whether a keyword is compared around or within the schema that represents its holder, and not here.
 func (v *visit) elsewhere(keyword string) bool {
 	if v.inner {
 		side := v.o
@@ -152,7 +153,7 @@ func size(v any) int {
 }
 
 // tell adds a difference at the keyword, "" for the object itself, and at names below. The pointer is the old schema's
-// where the keyword is gone. Of one class at one pointer the first is told, and how many there are.
+// if the keyword is gone. Differences of one class at one pointer are reported as the first of them and their number.
 func (v *visit) tell(class Class, gone bool, keyword, message string, names ...string) {
 	tokens := names
 	if keyword != "" {
@@ -197,11 +198,12 @@ func (v *visit) turn(class Class, gone bool, keyword, message string) {
 	v.direct = append(v.direct, direct{class, v.in, keyword, gone, message})
 }
 
-// settle tells what was kept: as it is where all is wider or all is narrower, else as one that cannot be weighed.
+// settle reports what was kept: as it is if all is wider or all is narrower, else as one difference that cannot be
+// weighed.
 func (v *visit) settle() {
 	for _, keyword := range v.texts {
 		message := differs(nil, v.n.object()[keyword], false, true)
-		if len(v.direct) > 0 { // it is new beside a rule that is told
+		if len(v.direct) > 0 { // it is new next to a rule that is reported
 			v.tell(Note, false, keyword, message)
 		} else {
 			v.tell(Meaning, false, keyword, message+"; a requirement is new")
@@ -274,7 +276,7 @@ func (s *schema) otherDraft() bool {
 	return false
 }
 
-// marks tells of the keywords that refuse nothing.
+// marks reports the keywords that refuse nothing.
 func (v *visit) marks() {
 	for _, keyword := range v.either() {
 		was, isOld := v.o.object()[keyword]
@@ -323,13 +325,13 @@ func sameDraft(was, is any) bool {
 	return old && new && strings.TrimSuffix(o, "#") == strings.TrimSuffix(n, "#")
 }
 
-// wording tells of a title or a description: of its requirements, where it has some.
+// wording reports a changed title or description, and a change of its requirements if it has some.
 func (v *visit) wording(keyword string, was, is any, isOld, isNew bool) {
 	o, old := was.(string)
 	n, new := is.(string)
 	message := differs(was, is, isOld, isNew)
 	switch {
-	case isOld && !old || isNew && !new: // it is no annotation of any draft
+	case isOld && !old || isNew && !new: // not an annotation of any draft
 		v.tell(Changed, !isNew, keyword, message)
 	case !v.spend((len(o) + len(n)) / 32):
 	case markdown.SameRequirements(o, n, v.used):
@@ -375,7 +377,7 @@ func differs(was, is any, isOld, isNew bool) string {
 	return fmt.Sprintf("is %s, was %s", show(is), show(was))
 }
 
-// evaluators tells which keywords come or go that decide who evaluates a member or an item.
+// evaluators reports added or removed keywords that decide which keyword evaluates a member or an item.
 func (v *visit) evaluators() {
 	for _, keyword := range []string{"additionalProperties", "contains", "items", "prefixItems", "unevaluatedItems",
 		"unevaluatedProperties"} {
@@ -423,7 +425,7 @@ func (s *schema) never() bool {
 	return s.value == false || not != nil && not.bare()
 }
 
-// asWhole is the class of a schema that becomes true or false, or that no longer is; "" where it is neither.
+// asWhole returns the class of a schema that becomes true or false, or ceases to be; "" for any other.
 func (v *visit) asWhole() Class {
 	switch {
 	case v.o.never() && v.n.never():
@@ -440,7 +442,7 @@ func (v *visit) asWhole() Class {
 	return ""
 }
 
-// whole tells of a schema that changes as a whole: its fields by name, all else as one.
+// whole reports a schema that changes as a whole: its fields by name, all else as one.
 func (v *visit) whole(class Class, holder *visit) {
 	if !v.o.never() && !v.n.never() && v.fields() && !v.o.refusesBesideFields() && !v.n.refusesBesideFields() {
 		return
@@ -477,8 +479,8 @@ func summary(s *schema) string {
 	return "some values are refused"
 }
 
-// stands reports whether a reference is all that one side says and the other side has none: then what it leads to
-// stands in for it.
+// stands reports whether one side is only a reference and the other side has none: then the reference's target is
+// compared instead.
 func (v *visit) stands() bool {
 	o, n := v.old.references(v.o), v.new.references(v.n)
 	if len(o)+len(n) != 1 {
@@ -566,7 +568,7 @@ func (v *visit) reference(keyword string) {
 	v.follow(o, n, at)
 }
 
-// document is the absolute URI that a reference in s has, without its fragment.
+// document returns the absolute URI of a reference in s, without its fragment.
 func document(s *schema, reference string) string {
 	uri, _, _ := strings.Cut(reference, "#")
 	return Absolute(s.resource.id, uri)
@@ -608,9 +610,9 @@ func (v *visit) definitions() {
 	})
 }
 
-// beyond is the class of a new subschema that says something beyond its own place: Identity where it or what is below
-// has an identifier, by which references elsewhere may lead to it, Changed where it refers to what is not in the tree,
-// without which the whole does not compile. It is "" where it does neither.
+// beyond returns the class of a new subschema that affects more than its own place. It is Identity if it or a schema
+// below has an identifier, by which references elsewhere may lead to it, and Changed if it refers to a document that is
+// not in the tree, without which the whole does not compile. It is "" in all other cases.
 func (v *visit) beyond(s *schema, seen map[*schema]bool) (class Class, why string) {
 	if !v.spend(1) {
 		return Identity, "with an identifier"
@@ -647,8 +649,8 @@ func (v *visit) beyond(s *schema, seen map[*schema]bool) (class Class, why strin
 	return "", ""
 }
 
-// idle tells of a keyword whose schema is applied to nothing, where the identifiers in it differ: references elsewhere
-// may lead to them.
+// idle reports a keyword whose schema is applied to nothing, if the identifiers in it differ: references elsewhere may
+// lead to them.
 func (v *visit) idle(keyword string) bool {
 	was, is := v.o.object()[keyword], v.n.object()[keyword]
 	if v.same(identifiersIn(was), identifiersIn(is)) {
