@@ -82,7 +82,7 @@ func (v *inspection) ownersFile() (name string, data []byte, err error) {
 	return "", nil, nil
 }
 
-// exampleOwner is the line that still has the owner of docs/workflows/CODEOWNERS; 0: none.
+// exampleOwner returns the line that still has the owner of docs/workflows/CODEOWNERS; 0: none.
 func exampleOwner(text string) int {
 	for i, line := range strings.Split(text, "\n") {
 		if line, _, _ = strings.Cut(line, "#"); strings.Contains(line, "@example/") {

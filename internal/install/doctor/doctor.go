@@ -1,5 +1,5 @@
-// Package doctor looks at the installation of the gate in a registry: the workflows and CODEOWNERS of a clone, and,
-// with a client, the protections at the forge. It says what is wrong and how to mend it.
+// Package doctor inspects the installation of the gate in a registry: the workflows and CODEOWNERS of a clone, and,
+// with a client, the protections at the forge. It reports what is wrong and how to fix it.
 package doctor
 
 import (
@@ -102,7 +102,7 @@ type inspection struct {
 	applied    []string // what was written at the forge
 	writers    string   // why the accounts that may write are not known; empty: they are, or nobody asked
 	unread     []string // what of the forge's protections could not be read
-	compared   string   // what the comparison of protections came to; empty: there was none
+	compared   string   // result of comparing the protections; empty: not compared
 }
 
 func (v *inspection) add(s verdict.Severity, code string, pos strict.Pos, fix, format string, args ...any) {
@@ -237,7 +237,7 @@ func (v *inspection) judgeConfig() {
 	}
 }
 
-// place is the position of a member of the repo-config, or of the protection that should have it.
+// place returns the position of a member of the repo-config, or of the protection that should have it.
 func (v *inspection) place(path string) strict.Pos {
 	if v.config == nil {
 		return strict.Pos{Path: repoconfig.Path}
@@ -249,7 +249,7 @@ func (v *inspection) place(path string) strict.Pos {
 	return v.config.Pos("protection")
 }
 
-// wanted is the protection that the forge is held to.
+// wanted returns the protection that the forge is compared with.
 func (v *inspection) wanted() repoconfig.Protection {
 	if v.config != nil {
 		return v.config.Protection
@@ -358,8 +358,8 @@ type Other struct {
 	Contexts []string // under which its jobs report
 }
 
-// Others are those of a clone's work tree that can be read, in the order of their paths. The error means that the
-// folder cannot be read.
+// Others returns the readable workflows of a clone's work tree, sorted by path. The error means that the directory
+// cannot be read.
 func Others(tree fs.FS) ([]Other, error) {
 	v := &inspection{tree: tree}
 	if err := v.readWorkflows(); err != nil {

@@ -116,7 +116,7 @@ func (v *inspection) queued() bool {
 		slices.ContainsFunc(v.standing.Layers, func(l forge.Layer) bool { return l.Protection.MergeQueue })
 }
 
-// judgeBranches finds a gate that also starts for other branches, where it refuses a pull request: a check stands at
+// judgeBranches finds a gate that also starts for other branches, where it refuses a pull request: a check belongs to
 // the commit, which may be proposed to the default branch as well.
 func (v *inspection) judgeBranches(name string, event field) {
 	at := event
@@ -127,7 +127,7 @@ func (v *inspection) judgeBranches(name string, event field) {
 		}
 	}
 	if f := event.member("branches-ignore"); f.there() && matchesBranch(f.list(), v.branch) {
-		return // likewise
+		return // the same
 	}
 	v.add(verdict.Warning, "other-branches", at.pos(), fmt.Sprintf("set branches: [%s] on %s", v.branch, name),
 		"%s starts the gate for other branches too: a check that stands at a commit counts where the same commit is "+
@@ -151,7 +151,7 @@ func (v *inspection) judgeDefaultBranch(w *workflow) {
 	}
 }
 
-// judgeFilters finds what keeps a trigger from firing: a required check that does not report hangs for ever.
+// judgeFilters finds filters that keep a trigger from firing: a required check that does not report hangs.
 func (v *inspection) judgeFilters(name string, event field, types ...string) {
 	for _, filter := range []string{"paths", "paths-ignore"} {
 		if f := event.member(filter); f.there() {
@@ -171,7 +171,7 @@ func (v *inspection) judgeFilters(name string, event field, types ...string) {
 	}
 }
 
-// matchesBranch applies a workflow's branch filter: of the patterns that match, the last counts.
+// matchesBranch applies a workflow's branch filter: the last matching pattern counts.
 func matchesBranch(patterns []string, branch string) bool {
 	matched := false
 	for _, p := range patterns {
@@ -274,9 +274,9 @@ func (v *inspection) judgeCheckJob(j *job) {
 // replaces are the variables by which another program runs than the one that is named.
 var replaces = plain.Pattern(`^(?:(?i:PATH)|BASH_ENV|ENV|LD_[A-Z_]+|NODE_OPTIONS)$`)
 
-// judgeEarlier finds steps that may replace the gate, its settings or the clone before it runs: what a script, an image
-// or an action of the clone does is not read, and it may run what the pull request brings. With a token that can write,
-// those behind the gate count too.
+// judgeEarlier finds steps that may replace the gate, its settings or the clone before it runs. It does not read what a
+// script, an image or an action of the clone does, which may run what the pull request adds. With a token that can
+// write, the steps after the gate count too.
 func (v *inspection) judgeEarlier(j *job) {
 	steps := j.steps
 	if !j.w.runsOn("pull_request_target") {
@@ -299,8 +299,8 @@ func (v *inspection) judgeEarlier(j *job) {
 // foreign is an image, or an action of the clone itself.
 var foreign = plain.Pattern(`^(?:docker://|\.)`)
 
-// judgeScript holds that a script which calls the gate is one plain command of it, whose exit status is the step's.
-// More than that is the shell's to read, and is not judged.
+// judgeScript checks that a script that calls the gate is one plain command of it, whose exit status is the step's. The
+// shell interprets anything more, which is not judged.
 func (v *inspection) judgeScript(j *job, s *step) {
 	run := s.member("run")
 	if !run.there() {
@@ -391,7 +391,7 @@ func (v *inspection) judgeSelection(s *step) {
 	}
 }
 
-// known are the ids of the gate's checks.
+// known returns the ids of the gate's checks.
 func (v *inspection) known() map[string]bool {
 	ids := map[string]bool{}
 	for _, row := range v.section6 {
@@ -404,7 +404,7 @@ func (v *inspection) known() map[string]bool {
 
 var onlyFlag = plain.Pattern(`--only[= ]+(\S+)`)
 
-// only are the checks to which a step confines the gate; nil: all.
+// only returns the checks to which a step limits the gate; nil: all.
 func (s *step) only() map[string]bool {
 	text := s.input("checks").text()
 	if expression().MatchString(text) {
@@ -470,7 +470,7 @@ func (v *inspection) judgeCheckout(j *job, r role) {
 	}
 }
 
-// judgePermissions looks at what the job's token may write, beside what it is for.
+// judgePermissions checks what the job's token may write, except what it is for.
 func (v *inspection) judgePermissions(j *job, writable []string) {
 	p := j.member("permissions")
 	if !p.there() {

@@ -203,7 +203,7 @@ var judged = map[string][]role{
 	"filled-in":       roles,
 }
 
-// unblamed is the outcome of a rule that nothing speaks against.
+// unblamed returns the outcome of a rule without a finding.
 func (v *inspection) unblamed(rule string) verdict.Outcome {
 	roles := judged[rule]
 	jobs := 0

@@ -53,7 +53,7 @@ func (f field) member(name string) field {
 
 func (f field) there() bool { return f.value != nil }
 
-// text is the value of a scalar, "" of anything else.
+// text returns the value of a scalar, or "" for anything else.
 func (f field) text() string {
 	if f.value == nil || f.value.Kind != yaml.ScalarNode || f.value.Tag == "!!null" {
 		return ""
@@ -61,7 +61,7 @@ func (f field) text() string {
 	return f.value.Value
 }
 
-// list are the scalars of a sequence, or the one scalar.
+// list returns the scalars of a sequence, or the one scalar.
 func (f field) list() []string {
 	if f.value == nil {
 		return nil
@@ -79,7 +79,7 @@ func (f field) list() []string {
 	return all
 }
 
-// names are the members of a mapping, the elements of a sequence, or the one scalar, each at its place.
+// names returns the members of a mapping, the elements of a sequence, or the one scalar, each at its place.
 func (f field) names() []field {
 	if f.value == nil {
 		return nil
@@ -144,10 +144,10 @@ type step struct {
 	role role
 }
 
-// context is the name under which the forge shows the job's check.
+// context returns the name under which the forge shows the job's check.
 func (j *job) context() string { return cmp.Or(j.member("name").text(), j.id) }
 
-// first is the first step of one of the roles, nil where there is none.
+// first returns the first step of one of the roles, or nil.
 func (j *job) first(roles ...role) *step {
 	for _, s := range j.steps {
 		if slices.Contains(roles, s.role) {
@@ -167,7 +167,7 @@ func (w *workflow) runsOn(events ...string) bool {
 	return slices.ContainsFunc(events, func(e string) bool { _, ok := w.events[e]; return ok })
 }
 
-// role is the weightiest role of the job's steps.
+// role returns the weightiest role of the job's steps.
 func (j *job) role() role {
 	for _, r := range roles {
 		if j.first(r) != nil {
@@ -274,7 +274,7 @@ func (w *workflow) roleOf(s field, local bool) role {
 	return r
 }
 
-// input is the step's input of that name, which the runner takes in whatever case.
+// input returns the step's input of that name, which the runner matches in any letter case.
 func (f field) input(name string) field {
 	for _, in := range f.member("with").names() {
 		if in.key != nil && strings.EqualFold(in.key.Value, name) {
@@ -290,7 +290,7 @@ var (
 	remark    = plain.Pattern(`(?m)(^|\s)#.*$`)
 )
 
-// script is what a step runs, a command on a line, without comments and expressions.
+// script returns what a step runs, one command a line, without comments and expressions.
 func script(s field) string {
 	text := continued().ReplaceAllString(s.member("run").text(), " ")
 	return remark().ReplaceAllString(computed().ReplaceAllString(text, "x"), "$1")
@@ -304,7 +304,7 @@ func (s *step) plain() bool {
 	return plainCall().MatchString(continued().ReplaceAllString(s.member("run").text(), " "))
 }
 
-// arguments are what the gate is told by the action's args or by a script, where that can be read.
+// arguments returns the gate's arguments in the action's args or a script, if they can be read.
 func (s *step) arguments() field {
 	if s.plain() {
 		return s.member("run")
@@ -320,8 +320,8 @@ var modeRoles = map[string]role{
 	"aaep":       conformsRole,
 }
 
-// actionRole is what the action does by itself: what its mode says, else it audits on a schedule or by hand and checks
-// on any other event.
+// actionRole returns what the action does by itself: what its mode says, else it audits on a schedule or by hand and
+// checks on any other event.
 func (w *workflow) actionRole(mode string) role {
 	if mode != "" {
 		return cmp.Or(modeRoles[mode], otherRole)
@@ -341,7 +341,7 @@ func commandRole(command string) role {
 	return otherRole
 }
 
-// gates are the jobs that check pull requests.
+// gates returns the jobs that check pull requests.
 func (v *inspection) gates() []*job {
 	var all []*job
 	for _, w := range v.workflows {
