@@ -89,7 +89,7 @@ func bindClone(c *cobra.Command, o *frame.Forge) {
 	o.Bind(c)
 }
 
-// bindApp defines the flag that tells what an app's token wrote from what others wrote.
+// bindApp defines the flag that distinguishes what an app's token wrote from what others wrote.
 func bindApp(c *cobra.Command, to *int64) {
 	c.Flags().Int64Var(to, "app-id", forge.ActionsApp,
 		"`ID` of the app that the token belongs to; the default is the app of workflows")
@@ -103,7 +103,7 @@ func forgeFailure(err error) error {
 	return err
 }
 
-// installation is what doctor and protect are told: which forge, and what becomes of the report.
+// installation has the flags of doctor and protect: which forge, and where the report goes.
 type installation struct {
 	frame.Forge
 	frame.Output
@@ -117,13 +117,13 @@ func (o *installation) bind(mode string, c *cobra.Command, sys frame.IO) {
 	o.Output.Bind(c, sys, false)
 }
 
-// empty is a report without results.
+// empty returns a report without results.
 func (o *installation) empty() *verdict.Report {
 	return judge.NewReport(o.mode, evidence.Offline(o.Now(), 0),
 		judge.Config{Tool: frame.Version(), Selected: func(string) bool { return true }, Assumed: o.Assumed()})
 }
 
-// run tells the report that look makes, or why there is none.
+// run writes the report of look, or why look failed.
 func (o *installation) run(look func() (*verdict.Report, error)) error {
 	return o.Tell(func() (*verdict.Report, error) {
 		if err := o.Network.Check(); err != nil {

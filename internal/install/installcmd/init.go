@@ -59,7 +59,7 @@ Exit status 1: a file that differs was kept.`,
 	return c
 }
 
-// released is the version of a released binary, empty for another.
+// released returns the version of a released binary, or "".
 func released() string {
 	v := frame.Version().Version
 	if v == "devel" || strings.Contains(v, "-") {

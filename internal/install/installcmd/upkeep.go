@@ -35,7 +35,7 @@ func (o *upkeepOptions) bindPlan(c *cobra.Command) {
 // betweenChanges is how long a run waits after a change: the forge limits how fast content is made.
 const betweenChanges = time.Second
 
-// carryOut shows a plan, or makes its changes and tells each that was made.
+// carryOut prints a plan, or makes its changes and prints each that was made.
 func (o *upkeepOptions) carryOut(ctx context.Context, sys frame.IO,
 	look func(*forge.Client) (upkeep.Plan, error)) error {
 	if o.dry && o.apply {
@@ -104,7 +104,7 @@ than 30 days ago, and closes those of listings that were renewed or revoked. It 
 	return c
 }
 
-// rows are the listings of the registry's main branch, as the clone has it.
+// rows returns the listings of the registry's main branch, as the clone has it.
 func (o *upkeepOptions) rows(ctx context.Context) (*listing.Rows, error) {
 	repo, err := registry.Open(o.Repo)
 	if err != nil {
