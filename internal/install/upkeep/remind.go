@@ -23,8 +23,8 @@ const (
 	label = "expiring"
 	// over is for how long after its end a listing is reminded of.
 	over = 30 * 24 * time.Hour
-	// maxOfDomain is how many issues one run makes for one registrable domain: who lists a thousand names gets no
-	// thousand issues at once.
+	// maxOfDomain is how many issues one run creates for one registrable domain: an owner of a thousand listings gets
+	// at most that many at once.
 	maxOfDomain = 5
 )
 
@@ -117,7 +117,7 @@ func looked(listings, due int, within time.Duration) string {
 	return fmt.Sprintf("%s: %d %s %s", plain.Count(listings, "listing"), due, plain.Plural(due, "ends", "end"), when)
 }
 
-// ownIssues are those that the writer made to remind: all that are open, and of the closed ones those touched since a
+// ownIssues returns the issues that the writer created to remind: all open ones, and the closed ones touched since a
 // time; each the oldest first.
 func ownIssues(ctx context.Context, c *forge.Client, writer forge.Writer, since time.Time) ([]issue, error) {
 	var all []issue
@@ -169,7 +169,7 @@ func settled(listed map[string]listing.Row, slug string, at time.Time) string {
 	return "it ended, and was not renewed"
 }
 
-// same reports whether a forge shows a text that was sent to it: it may write line ends anew.
+// same reports whether a forge shows a text that was sent to it: it may change line ends.
 func same(shown, sent string) bool {
 	return strings.TrimSpace(strings.ReplaceAll(shown, "\r\n", "\n")) == strings.TrimSpace(sent)
 }
@@ -199,7 +199,7 @@ This issue is closed by itself when the listing was renewed or revoked, or 30 da
 `, row.Slug, row.Until.UTC().Format(time.RFC3339))
 }
 
-// registrable is the domain by which issues are counted; a DID that names none stands for itself with all like it.
+// registrable returns the domain by which issues are counted. All DIDs that name no domain count together.
 func registrable(text string) string {
 	d, err := did.Parse(text)
 	if err != nil || d.Method != "web" {

@@ -22,12 +22,12 @@ const (
 	maxRunAge   = 28 * 24 * time.Hour // the forge runs again what is at most 30 days old
 )
 
-// RerunOptions are what Rerun needs beside the forge.
+// RerunOptions are what Rerun needs in addition to the forge.
 type RerunOptions struct {
 	Now      time.Time
 	Workflow string // path of the gate's workflow on the default branch
 	Branch   string // default branch; empty: as the forge has it
-	App      int64  // of the token, where that is an app's
+	App      int64  // id of the app whose token it is, if any
 }
 
 // run is one run of a workflow.
@@ -40,7 +40,7 @@ type run struct {
 	Conclusion string    `json:"conclusion"`
 	Attempt    int       `json:"run_attempt"`
 	Created    time.Time `json:"created_at"`
-	Started    time.Time `json:"run_started_at"` // of the last attempt
+	Started    time.Time `json:"run_started_at"` // start of the last attempt
 }
 
 // Rerun plans to run the gate again for each open pull request whose comment says that it may pass by now, and to say
@@ -85,7 +85,7 @@ func Rerun(ctx context.Context, c *forge.Client, o RerunOptions) (Plan, error) {
 	return Plan{plan, fmt.Sprintf("%s to %s", plain.Count(looked, "open pull request"), o.Branch)}, nil
 }
 
-// lastMoved is the date of the branch's tip.
+// lastMoved returns the date of the branch's tip.
 func lastMoved(ctx context.Context, c *forge.Client, branch string) (time.Time, error) {
 	var tip struct {
 		Commit struct {
@@ -104,7 +104,7 @@ func lastMoved(ctx context.Context, c *forge.Client, branch string) (time.Time, 
 	return tip.Commit.Commit.Committer.Date, err
 }
 
-// rerunOf is what is to be done for one pull request, nil where that is nothing.
+// rerunOf returns what to do for one pull request, or nil.
 func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.Writer, moved time.Time,
 	p forge.PullRequest) (*Change, error) {
 	own, err := sticky.Newest(ctx, c, writer, p.Number)
@@ -140,8 +140,8 @@ func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.
 		Method: http.MethodPost, Path: fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", last.ID)}, nil
 }
 
-// runs are those of the gate's workflow on a pull request's head. A head with more of them than one page has is not run
-// again: how often it was would not be known.
+// runs returns the runs of the gate's workflow on a pull request's head. A head with more of them than fit on one page
+// is not run again, because their number is unknown.
 func runs(ctx context.Context, c *forge.Client, workflow, head string) ([]run, error) {
 	var list struct {
 		Total int   `json:"total_count"`

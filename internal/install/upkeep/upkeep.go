@@ -12,7 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 )
 
-// MaxChanges is how many changes one run makes; the next one goes on.
+// MaxChanges is how many changes one run makes; the next one continues.
 const MaxChanges = 50
 
 // Plan is what a run found and what it would change.
