@@ -57,7 +57,7 @@ func CheckChosen(ctx context.Context, repo *registry.Repository, c evidence.Chos
 	return Check(ctx, repo, ranges, src, cfg)
 }
 
-// RangeOf is what was chosen, as one range.
+// RangeOf returns the chosen commits as one range.
 func RangeOf(ctx context.Context, repo *registry.Repository, c evidence.Chosen) (*registry.Range, error) {
 	if c.Head == "" {
 		return repo.WorktreeRange(ctx, c.Base)
@@ -65,7 +65,7 @@ func RangeOf(ctx context.Context, repo *registry.Repository, c evidence.Chosen) 
 	return repo.Range(ctx, c.Base, c.Head)
 }
 
-// NewBundle is what a run saw, and what it was told of the checks to run, so that replay gives the same report.
+// NewBundle returns what a run saw, and which checks it was to run, so that replay gives the same report.
 func NewBundle(mode string, c evidence.Chosen, selected evidence.Selection, cfg Config,
 	src evidence.Source) *evidence.Bundle {
 	return &evidence.Bundle{Tool: cfg.Tool, Mode: mode, Base: c.Base, Head: c.Head, Now: src.Now(),
@@ -74,8 +74,8 @@ func NewBundle(mode string, c evidence.Chosen, selected evidence.Selection, cfg 
 		Observations: src.Observations(), NotReached: src.NotReached(), SuffixList: cfg.Recorded.SuffixList()}
 }
 
-// Recall gives what a bundle says that its run was told; known are the ids of the checks that its mode has. A bundle
-// that leaves checks out and does not own up to it was doctored: its report would look like the full verdict.
+// Recall returns the configuration that a bundle recorded; known are the ids of the checks that its mode has. A bundle
+// that leaves checks out and does not say so was modified: its report would look like the full verdict.
 func Recall(b *evidence.Bundle, known []string) (Config, error) {
 	// The report must be the recorded run's, byte for byte: it says what that run assumed, and which build ran it.
 	cfg := Config{Tool: b.Tool, Origin: b.Flags.Origin, Chosen: b.Flags.Chosen, Selected: b.Flags.Selected,

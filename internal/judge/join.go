@@ -31,7 +31,7 @@ type unreached struct {
 	first string // path
 }
 
-// NewJoin is one of nothing.
+// NewJoin returns a Join without results.
 func NewJoin(rep *verdict.Report) *Join {
 	return &Join{rep: rep, at: map[[2]string]int{}, unreached: map[*checks.Check]*unreached{},
 		judged: map[string]string{}}
@@ -148,7 +148,7 @@ func (j *Join) NotReached() error {
 	return nil
 }
 
-// BudgetSpent is the outcome of what the run's budget left no time for.
+// BudgetSpent returns the outcome of what the run's budget left no time for.
 func BudgetSpent(what string) verdict.Outcome {
 	return verdict.Outcome{Doubtful: checks.NotReached,
 		Findings: []verdict.Finding{{Severity: verdict.Doubt, Code: evidence.CodeBudget,
@@ -212,14 +212,14 @@ func (j *Join) Merge(r verdict.Result) {
 	j.all = append(j.all, r)
 }
 
-// Bounds of what a report tells of commits.
+// Bounds of what a report says about commits.
 const (
-	MaxCommits = 200 // that a report tells of
+	MaxCommits = 200 // that a report names
 	maxSubject = 100 // characters
 )
 
-// NameCommits tells of the commits that the report names, in the order of their ids. One that cannot be read is left
-// out: what that means was judged elsewhere.
+// NameCommits describes the commits that the report names, in the order of their ids. It leaves out one that cannot be
+// read: what that means was judged elsewhere.
 func NameCommits(rep *verdict.Report, repo *registry.Repository) {
 	ids := []string{rep.Base, rep.Head, rep.MergeBase}
 	if rep.History != nil {
@@ -248,7 +248,7 @@ func NameCommits(rep *verdict.Report, repo *registry.Repository) {
 	}
 }
 
-// NameCommit tells of one commit.
+// NameCommit describes one commit.
 func NameCommit(id string, c *gitstore.CommitObject) verdict.Commit {
 	subject, _, _ := strings.Cut(strings.ToValidUTF8(strings.TrimSpace(string(c.Message)), "\uFFFD"), "\n")
 	return verdict.Commit{ID: id, Time: time.Unix(c.When, 0).UTC(), Subject: plain.Cut(subject, maxSubject)}

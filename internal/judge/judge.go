@@ -27,7 +27,7 @@ import (
 var ErrNoRegistry = remedy.Errorf("name the clone with --repo; a new registry begins with implementations/.gitkeep",
 	"no OAP registry here")
 
-// Config is what a run is told beside the registry and the evidence.
+// Config is the configuration of a run in addition to the registry and the evidence.
 type Config struct {
 	Tool           verdict.Tool
 	Origin         string               // name of the registry, empty where none is known
@@ -194,8 +194,8 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	return nil
 }
 
-// touched are the changes of the data paths that a range touches as a whole, and of those that single commits of it
-// touch alone, in path order.
+// touched returns the changes of the data paths that a range touches as a whole, and of those that only single commits
+// of it touch, in path order.
 func touched(r *registry.Range) ([]registry.Change, error) {
 	var out []registry.Change
 	known := map[string]bool{}
@@ -255,9 +255,9 @@ func Early(s *checks.Subject) ([]Judgement, error) {
 	return out, nil
 }
 
-// Judge judges each subject of the run as soon as its evidence is there, and lets the evidence go: what a web of
-// hostile sites serves must not add up. early is what Early made of each subject; each is told of one after another, in
-// the order of the subjects.
+// Judge judges each subject of the run as soon as its evidence is there, and then frees the evidence: what a web of
+// hostile sites serves must not add up. early is what Early returned for each subject. Judge calls each for one subject
+// after another, in their order.
 func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src evidence.Source, archive bool,
 	each func(*checks.Subject, []Judgement) error) error {
 	judged, told := make([]bool, len(run.Subjects)), 0
@@ -334,8 +334,8 @@ func judgeRest(s *checks.Subject, early []Judgement) ([]Judgement, error) {
 	return out, nil
 }
 
-// Blame holds that where a check was skipped because another fails in its place, that other one does fail, or
-// was skipped for a third that fails.
+// Blame checks that if a check was skipped because another fails, that other one does fail, or was skipped for a third
+// that fails.
 func Blame(judged []Judgement) {
 	fails := func(id string) bool {
 		for range judged {
@@ -357,8 +357,8 @@ func Blame(judged []Judgement) {
 	}
 }
 
-// collect seeks the evidence that the selected checks want for one subject. What could not be had is an observation;
-// the error is that of reading the registry.
+// collect fetches the evidence that the selected checks require for one subject. A document that could not be fetched
+// is an observation; the error is that of reading the registry.
 func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src evidence.Source, archive bool) error {
 	var record any
 	switch {
@@ -425,8 +425,8 @@ func Observed(rep *verdict.Report, src evidence.Source) {
 	}
 }
 
-// Rewritten is the report of a range whose base is no longer on the first-parent chain of its head: the
-// branch was force-pushed.
+// Rewritten returns the report of a range whose base is no longer on the first-parent chain of its head: the branch was
+// force-pushed.
 func Rewritten(base, head string, src evidence.Source, cfg Config) (*verdict.Report, error) {
 	rep := NewReport("check", src, cfg)
 	rep.Base, rep.Head = base, head

@@ -105,7 +105,7 @@ witnesses and policy are read from it, never from what is proposed.`),
 	return c
 }
 
-// judge runs the gate, and mends what it found if that was asked for.
+// judge runs the gate, and fixes what it found if that was asked for.
 func (o *checkOptions) judge(ctx context.Context, sys frame.IO) (*verdict.Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -153,10 +153,10 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 	return rep, nil
 }
 
-// maxFixes is how often what was judged is mended and judged again: one value may hide that another is wrong too.
+// maxFixes is how often a record is fixed and judged again: one value may hide that another is wrong too.
 const maxFixes = 5
 
-// fixAll mends what was found and judges again, as long as there is something to mend.
+// fixAll fixes what was found and judges again, as long as there is something to fix.
 func (o *checkOptions) fixAll(ctx context.Context, sys frame.IO, src evidence.Source,
 	rep *verdict.Report) (*verdict.Report, error) {
 	told := map[string]bool{}
