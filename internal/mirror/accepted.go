@@ -19,8 +19,8 @@ const MaxAccepted = 1 << 20
 
 const leastWords = 3
 
-// ParseAccepted reads the past that cannot be mended: lines COMMIT CHECK/CODE reason…, with full ids, a check of the
-// history and a reason of three words or more. Empty lines and those that begin with # say nothing.
+// ParseAccepted reads findings of the past that cannot be fixed: lines COMMIT CHECK/CODE reason…, with full ids, a
+// check of the history and a reason of three words or more. It ignores empty lines and those that begin with #.
 func ParseAccepted(text []byte) (*verdict.Accepted, error) {
 	a := &verdict.Accepted{SHA256: fmt.Sprintf("%x", sha256.Sum256(text)), Lines: []verdict.AcceptedLine{}}
 	n := 0

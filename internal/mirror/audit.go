@@ -21,7 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// AuditConfig is what an audit is told beside what every run is.
+// AuditConfig is the configuration of an audit in addition to that of every run.
 type AuditConfig struct {
 	judge.Config
 	Archive       bool                // a pinned document whose origin is gone is looked up by its hash
@@ -30,7 +30,7 @@ type AuditConfig struct {
 	Verified      string              // tip that an earlier audit verified; empty: the history is judged from its root
 	VerifiedSize  int                 // how many first-parent commits there are up to Verified, itself included
 	Shard, Of     int                 // only the Shard-th of Of parts of the records, counted from 1; Of 0: all
-	Spool         verdict.Spool       // of the results; the zero value keeps all in memory
+	Spool         verdict.Spool       // for the results; the zero value keeps all in memory
 	Keys          *commitsig.Verifier // judges the commits' signatures; nil: they are counted only
 	RequireSigned bool
 	Consistency   []verdict.Finding // what comparing with a checkpoint and with peers gave
@@ -86,7 +86,7 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	}
 	judge.NameCommits(rep, repo)
 	judge.NoteInterrupted(ctx, rep)
-	if rep.Verdict == verdict.Passed && slices.Contains(rep.Assumed, verdict.Interrupted) { // of a replay, too
+	if rep.Verdict == verdict.Passed && slices.Contains(rep.Assumed, verdict.Interrupted) { // also of a replay
 		rep.Verdict = verdict.Inconclusive
 	}
 	return rep, nil
@@ -100,7 +100,7 @@ func isArchived(e verdict.Evidence) bool {
 // maxTexts is how many bytes of records are kept between the history and the head: some 100,000 listings.
 const maxTexts = 80 << 20
 
-// NewReport is an empty report of an audit.
+// NewReport returns an empty report of an audit.
 func NewReport(src evidence.Source, cfg judge.Config) *verdict.Report {
 	rep := judge.NewReport("audit", src, cfg)
 	var notRun []string
@@ -170,7 +170,7 @@ type audit struct {
 // ErrSignedSince: --signed-since names a commit that is not on the chain.
 var ErrSignedSince = errors.New("not on the first-parent chain of the head")
 
-// signedSince is how many of the steps that are walked come before the commit from which on signatures are demanded.
+// signedSince returns how many of the walked steps come before the commit since which signatures are required.
 func (a *audit) signedSince() (int, error) {
 	if a.cfg.SignedSince == "" {
 		return 0, nil
@@ -201,8 +201,8 @@ func (a *audit) accept(check string, f *verdict.Finding) bool {
 	return false
 }
 
-// unused are the warnings of lines of a check that are of no finding, in this run or before the commit from which on it
-// walks.
+// unused returns the warnings about lines of a check that match no finding, in this run or before the commit from which
+// it walks.
 func (a *audit) unused(check string) ([]verdict.Finding, error) {
 	if a.cfg.Accepted == nil || !a.whole {
 		return nil, nil
@@ -305,7 +305,7 @@ func (a *audit) step(s *registry.Step) error {
 // errCut ends the walk through the history.
 var errCut = errors.New("the run has to end")
 
-// ofRecords reports whether any check was asked for that looks at what stands at the head.
+// ofRecords reports whether any check was selected that judges the records at the head.
 func (a *audit) ofRecords() bool {
 	return slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return !c.PerCommit && a.cfg.Selected(c.ID) })
 }
@@ -398,8 +398,8 @@ func (a *audit) judge(run *checks.Run, subjects []*checks.Subject, early [][]jud
 		})
 }
 
-// unreached says of each check that judges records that the budget, or a signal, left no time for any: who brought a
-// record, and when, is not known until the whole history was walked.
+// unreached reports for each check of records that the budget, or a signal, left no time for any record. The commit
+// that added a record, and its time, are unknown until the whole history was walked.
 func (a *audit) unreached() error {
 	said := verdict.Outcome{Doubtful: "interrupted before any record was judged"}
 	if a.cut {
@@ -423,7 +423,7 @@ func (a *audit) mine(path string) bool {
 	return ShardOf(path, a.cfg.Of) == a.cfg.Shard
 }
 
-// ShardOf is the part, from 1 to of, that a record belongs to, by the slug in its name.
+// ShardOf returns the part, from 1 to of, that a record belongs to, by the slug in its name.
 func ShardOf(path string, of int) int {
 	slug := strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".json")
 	if registry.KindOf(path) == registry.KindRevocation && len(slug) > 65 {
@@ -434,7 +434,7 @@ func ShardOf(path string, of int) int {
 	return int(uint64(h.Sum32())%uint64(of)) + 1
 }
 
-// subjects are the records at the head that are of this shard, in path order, a window at a time.
+// subjects returns the records at the head that belong to this shard, in path order, a window at a time.
 func (a *audit) subjects(run *checks.Run) iter.Seq2[[]*checks.Subject, error] {
 	return func(yield func([]*checks.Subject, error) bool) {
 		var some []registry.NamedEntry

@@ -15,7 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// check is one of those that an audit has beside the checks of records: it judges the history.
+// check is a check that only an audit has: it judges the history.
 type check struct {
 	verdict.Rule
 	// step judges one first-parent commit, after the ledger did, by whose faults; nil: no commit by itself.
@@ -35,7 +35,7 @@ func ofRegistry(o verdict.Outcome) []told { return []told{{checks.RegistrySubjec
 // own are the checks that only an audit has, in the order of the report, before those of records.
 var own = []*check{history, commitSignatures, consistency}
 
-// Rules are what the catalogue says of the checks that only an audit has.
+// Rules returns what the catalogue says about the checks that only an audit has.
 func Rules() []verdict.Rule {
 	var out []verdict.Rule
 	for _, c := range own {
@@ -59,7 +59,7 @@ func AddLog(rep *verdict.Report, o verdict.Outcome) error {
 	return rep.Results.Err()
 }
 
-// catalogue are the rules of an audit, in the order of its report.
+// catalogue returns the rules of an audit, in the order of its report.
 func catalogue() []verdict.Rule { return slices.Concat(Rules(), checks.Rules()) }
 
 // RulesText returns a function that says by which rules a build judges: the version of the program and of the policy
@@ -100,5 +100,5 @@ var Codes = []checks.Code{
 var acceptedUnused = checks.Code{ID: "accepted-unused", Meaning: "a line of --accepted is of no finding",
 	Fix: "look whether its commit, check and code are right, or take the line out"}
 
-// Catalogue is every check of an audit, in the order of a report.
+// Catalogue returns every check of an audit, in the order of a report.
 func Catalogue() []verdict.Rule { return slices.Concat(Rules(), checks.Rules()) }

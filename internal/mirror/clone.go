@@ -31,10 +31,10 @@ type Dir struct {
 	Path     string
 	Branch   string
 	State    *mirrorstate.State // empty before Start
-	Warnings []verdict.Finding  // of the start and the fetch of this run, for its report
+	Warnings []verdict.Finding  // warnings of this run's start and fetch, for its report
 
 	url    string
-	now    time.Time // of the run
+	now    time.Time // the run's time
 	loaded bool      // a run has read the state
 
 	refetched bool // all was fetched again in this run
@@ -82,17 +82,17 @@ func OpenDir(path, url, branch string) (_ *Dir, err error) {
 // Close lets another process have the folder.
 func (d *Dir) Close() error { return d.lock.Close() }
 
-// File is the path of a file of the mirror.
+// File returns the path of a file of the mirror.
 func (d *Dir) File(name string) string { return filepath.Join(d.Path, name) }
 
-// Clone is the folder of the bare clone.
+// Clone returns the directory of the bare clone.
 func (d *Dir) Clone() string { return d.File(registry.MirrorClone) }
 
 func (d *Dir) packs() string { return filepath.Join(d.Clone(), "objects", "pack") }
 
 func (d *Dir) quarantine() string { return d.File("quarantine") }
 
-// sweep removes what a killed mirror left. Whoever holds the lock is the only one who writes there.
+// sweep removes the files of a killed mirror. Only the process that holds the lock writes there.
 func (d *Dir) sweep() error {
 	left, err := filepath.Glob(d.File(peerPrefix + "*"))
 	if err != nil {
@@ -120,7 +120,7 @@ func (d *Dir) sweep() error {
 	return nil
 }
 
-// configuration is that of the clone. What was not verified is hidden from whoever fetches from it.
+// configuration is the Git configuration of the clone. It hides unverified commits from those who fetch from it.
 const configuration = `[core]
 	repositoryformatversion = 0
 	bare = true
@@ -235,7 +235,7 @@ func (d *Dir) hasBranch(name string) bool {
 func (d *Dir) verifiedRef() string { return "refs/heads/" + d.Branch }
 func (d *Dir) servedRef() string   { return "refs/remotes/origin/" + d.Branch }
 
-// ref is the commit that a ref of the clone names; empty where it is not there.
+// ref returns the commit that a ref of the clone names, or "" if the ref does not exist.
 func (d *Dir) ref(name string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(d.Clone(), filepath.FromSlash(name)))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -44,7 +44,7 @@ var consistency = &check{
 
 const consistencyID = "consistency"
 
-// runConsistency tells what comparing with a checkpoint and with peers gave, before the walk.
+// runConsistency returns what comparing with a checkpoint and with peers found, before the walk.
 func runConsistency(a *audit) ([]told, error) {
 	switch {
 	case len(a.cfg.Consistency) > 0:

@@ -51,7 +51,7 @@ func (s *Site) repository(w http.ResponseWriter, r *http.Request, path string) {
 	send(w, r, io.NewSectionReader(strings.NewReader(text), 0, int64(len(text))))
 }
 
-// refs returns the line of the verified branch, or nothing while there is none.
+// refs returns the line of the verified branch, or "" while nothing is verified.
 func (s *Site) refs() (string, error) {
 	id, err := s.dir.Verified()
 	if err != nil || id == "" {

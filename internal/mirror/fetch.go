@@ -24,17 +24,17 @@ type Origin struct {
 	URL     string
 	Live    live.Options // how it is reached
 	MaxDisk int64        // bytes of the mirror's folder
-	Now     time.Time    // of the run
+	Now     time.Time    // the run's time
 }
 
-// Verified is the commit that was verified last; empty where none was.
+// Verified returns the commit that was verified last, or "" if none was.
 func (d *Dir) Verified() (string, error) { return d.ref(d.verifiedRef()) }
 
 // SetVerified has the clone show a commit. What the checkpoint holds is written before.
 func (d *Dir) SetVerified(id string) error { return d.setRef(d.verifiedRef(), id) }
 
-// Fetch brings what the origin serves into the clone and gives its tip. Errors: ErrFull, those of package peer, and of
-// a tip that is no commit.
+// Fetch fetches what the origin serves into the clone and returns its tip. Errors: ErrFull, those of package peer, and
+// those for a tip that is not a commit.
 func (d *Dir) Fetch(ctx context.Context, o Origin) (string, error) {
 	before, err := d.ref(d.servedRef())
 	if err != nil {

@@ -120,8 +120,8 @@ func backdated(s *registry.Step, before time.Time) verdict.Finding {
 	return f
 }
 
-// ofGovernance is the notice of the commits that change governance files alone. It is one for all of them: they were
-// reviewed when they were merged, and none is at fault.
+// ofGovernance returns the notice about commits that only change governance files. It is one notice for all of them:
+// they were reviewed when they were merged, and none is at fault.
 func ofGovernance(n int, last *registry.Step) verdict.Finding {
 	return verdict.Finding{Severity: verdict.Notice, Code: "governance",
 		Message: fmt.Sprintf("append-only: %s %s governance files and no record, the last is %.12s of %s",

@@ -42,7 +42,7 @@ type Site struct {
 
 	mu    sync.Mutex
 	pages map[string]*page
-	ended time.Time     // of the last run
+	ended time.Time     // when the last run ended
 	since time.Time     // when a pass over the stored objects began; zero: none is under way
 	spent time.Duration // on such passes since the last run ended
 	fault string        // why it could not run; empty: it ran
@@ -146,7 +146,7 @@ func openPage(name string) (*page, error) {
 	return p, nil
 }
 
-// page returns the page of a path for one more reader; nil if there is none.
+// page returns the page of a path for one more reader, or nil.
 func (s *Site) page(path string) *page {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +165,7 @@ func (s *Site) release(p *page) {
 	}
 }
 
-// policy of the page: its style stands in it, and it asks for nothing.
+// pagePolicy is the policy of the page: its style is inline, and it requests nothing.
 const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; " +
 	"form-action 'none'; frame-ancestors 'none'"
 

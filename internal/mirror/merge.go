@@ -161,7 +161,7 @@ func addPart(whole *verdict.Report, joined *judge.Join, p Part, of int) error {
 		places[rule.ID] = i + 1
 	}
 	var last verdict.Result
-	var counts verdict.Counts // of what is read, which what the shard says of itself must be
+	var counts verdict.Counts // counts what was read; the shard's own counts must equal it
 	judged := &coverage{part: p, checks: map[string]bool{}, listed: map[string]bool{}}
 	err := p.Read(verdict.Records{
 		Listing: func(l verdict.Listing) error {
@@ -278,7 +278,7 @@ func leftOut(assumed []string, id string) bool {
 	})
 }
 
-// sameHistory holds that two shards walked the same commits by the same keys. Peers may have moved in between.
+// sameHistory checks that two shards walked the same commits by the same keys. Peers may have moved in between.
 func sameHistory(a, b *verdict.History) bool {
 	if a == nil || b == nil {
 		return a == b

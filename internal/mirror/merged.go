@@ -16,8 +16,9 @@ const (
 	stands fate = iota
 	// fact is a warning, with Strict an error: no fault of the registry.
 	fact
-	// vouched is a notice where others vouched for the record when it was merged, as for a listing at L4 or L5, a
-	// revocation, an anchor: it was judged then. Elsewhere it stands: a listing's own documents have to hold today.
+	// vouched is a notice if others vouched for the record when it was merged, as for a listing at L4 or L5, a
+	// revocation or an anchor: it was judged then. Otherwise the finding remains: a listing's own documents must be
+	// valid today.
 	vouched
 	// past is a notice, and the check is skipped: nobody relies on the record any more.
 	past
@@ -66,7 +67,7 @@ func (a *audit) soften(s *checks.Subject, status string, j *judge.Judgement) {
 	}
 }
 
-// status is what can be said of a listing before its evidence is judged.
+// status returns what is known about a listing before its evidence is judged.
 func (a *audit) status(run *checks.Run, s *checks.Subject) string {
 	switch {
 	case s.Kind != registry.KindListing || s.Listing == nil:

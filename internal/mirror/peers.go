@@ -25,11 +25,11 @@ type Peers struct {
 	Names    []string // URL or directory; one that is named twice is compared once
 	Needed   int      // peers that must hold Verified; 0: each peer must be readable, whatever it holds
 	Verified string   // tip that was verified before; empty: none
-	Public   bool     // the report is served: of a directory that is a peer, only the last names are shown
+	Public   bool     // the report is served: it shows only the last names of a peer's directory
 	Temp     string   // directory for what is fetched; empty: the system's
 	Offline  bool     // none is fetched
 	Live     live.Options
-	Budget   time.Duration // of each fetch; 0: what the fetch allows
+	Budget   time.Duration // for each fetch; 0: what the fetch allows
 }
 
 // Distinct returns the names of peers without those that name the same one again: directories are compared by the
@@ -79,7 +79,7 @@ func realPath(path string) string {
 func peerKey(name string) string {
 	if dir, local := peer.Dir(name); local {
 		repo, err := registry.Open(cloneIn(dir))
-		if err != nil { // comparing with it tells why
+		if err != nil { // comparing with it reports why
 			return pathKey(dir)
 		}
 		defer repo.Close()
@@ -193,7 +193,7 @@ func (p Peers) holds(ctx context.Context, repo *registry.Repository, s *registry
 	return false, nil
 }
 
-// tooFew is the finding that fewer peers count than are needed.
+// tooFew returns the finding that fewer peers count than are needed.
 func (p Peers) tooFew(counted, all int) verdict.Finding {
 	f := verdict.Finding{Severity: verdict.Doubt, Code: "peers-too-few",
 		Message: fmt.Sprintf("%d of %s answered; expected at least %d", counted, plain.Count(all, "peer"), p.Needed),
@@ -245,7 +245,7 @@ func (p Peers) shown(name string) string {
 	return base
 }
 
-// reason returns why a peer could not be read; of a report that is served it names no path.
+// reason returns why a peer could not be read. In a report that is served it names no path.
 func (p Peers) reason(err error, name string) string {
 	if !p.Public {
 		return err.Error()
@@ -258,7 +258,7 @@ func (p Peers) reason(err error, name string) string {
 	return withoutPaths(text)
 }
 
-// redacted is the name of a peer without the password of a URL.
+// redacted returns the name of a peer without the password of a URL.
 func redacted(name string) string {
 	if !strings.Contains(name, "://") {
 		return name

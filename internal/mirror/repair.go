@@ -22,13 +22,13 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-const idSize = 20 // of the ids of a mirror's clone
+const idSize = 20 // bytes of an id in a mirror's clone
 
 // Reverify says when every stored object is hashed again.
 type Reverify struct {
 	Every time.Duration // after the last complete pass; 0: never
 	All   bool          // in this run
-	// Busy is told when a pass begins and when it ends or stops; nil: nobody is.
+	// Busy is called when a pass begins and when it ends or stops; it may be nil.
 	Busy func(bool)
 }
 

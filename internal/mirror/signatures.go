@@ -50,7 +50,7 @@ func stepSignatures(a *audit, s *registry.Step, _ []checks.Fault) error {
 		return err
 	}
 	keys := a.cfg.Keys
-	if keys == nil { // which tells signed from unsigned
+	if keys == nil { // this distinguishes signed from unsigned
 		keys = &commitsig.Verifier{}
 	}
 	severity := verdict.Warning
@@ -93,7 +93,7 @@ func stepSignatures(a *audit, s *registry.Step, _ []checks.Fault) error {
 	f := verdict.Finding{Severity: severity, Code: "signature-" + strings.ReplaceAll(string(sig.Verdict), " ", "-"),
 		Commit: s.Commit.ID, Message: message}
 	f.Fix = acceptFix(commitSignaturesID, f)
-	// The first failure is told in any case: those that are warnings must not take its place.
+	// The first failure is always reported: warnings must not use up its place.
 	fails := !a.accept(commitSignaturesID, &f) && severity == verdict.Error
 	out := &a.signatures
 	if len(out.Findings) < maxSignatureFindings || fails && !out.failed {

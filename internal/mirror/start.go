@@ -98,7 +98,7 @@ func (d *Dir) Start(ctx context.Context, c Checkpoint) error {
 	return nil
 }
 
-// verified reads the checkpoint with its signature; nil if there is none.
+// verified reads the checkpoint with its signature, or returns nil if the file does not exist.
 func (c Checkpoint) verified() (*checkpoint.Checkpoint, error) {
 	v := &Verified{file: c.File, origin: c.Origin, moves: true}
 	err := c.open(v)
@@ -244,7 +244,7 @@ func (d *Dir) Judged(now time.Time, rep *verdict.Report, holds bool) error {
 	return Local(s.Write(d.Path))
 }
 
-// Local returns err as local-write if a file of the directory could not be written: that is no fault of the origin.
+// Local returns err as local-write if a file of the directory could not be written, which is not a fault of the origin.
 func Local(err error) error {
 	if err == nil || remedy.CodeOf(err) != "" || !IsLocal(err) {
 		return err

@@ -25,11 +25,11 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// policy is the number of the rules by which history is judged. It is raised when they change, so that every
-// mirror judges its whole history anew.
+// policy is the number of the rules by which history is judged. It is raised when they change, so that every mirror
+// judges its whole history again.
 const policy = 2
 
-// Checkpoint says where the last verified tip stands, and what is asked of it.
+// Checkpoint says where the last verified tip is, and what is required of it.
 type Checkpoint struct {
 	File      string // empty: none
 	Origin    string // name of the registry in it; empty: the URL of the clone's remote without scheme
@@ -41,16 +41,15 @@ type Checkpoint struct {
 	Keys *commitsig.Verifier
 	// Known is a commit that was verified where no checkpoint says so; empty: none.
 	Known string
-	// What is accepted of the past, and from which commit on signatures are demanded; a change of either judges the
-	// history
-	// anew.
+	// The accepted findings, and the commit since which signatures are required. If either changes, the history is
+	// judged again.
 	Accepted    *verdict.Accepted
 	SignedSince string
 }
 
 // Verified is what an audit knows of earlier ones, and where it leaves what it verified itself.
 type Verified struct {
-	Last     *checkpoint.Checkpoint // nil where there is none yet
+	Last     *checkpoint.Checkpoint // nil if there is no checkpoint yet
 	Tip      string                 // from which history needs judging; empty: from its root
 	Size     int                    // first-parent commits up to Tip
 	Findings []verdict.Finding      // of comparing the history with Last
@@ -66,7 +65,7 @@ type Verified struct {
 	since    string
 }
 
-// keep mends a checkpoint that cannot be read: whoever simply removes it forgets what was verified.
+// keep is the fix for a checkpoint that cannot be read: removing it would forget what was verified.
 const keep = "put the last good copy of the checkpoint there; without one, name a new file, and all is judged from " +
 	"the root"
 
@@ -136,14 +135,14 @@ func (v *Verified) acceptedSHA256() string {
 	return v.accepted.SHA256
 }
 
-// Consistency is what comparing with earlier verifications, with the clock and with other copies found, less what is
-// accepted of it.
+// Consistency returns what comparing with earlier verifications, with the clock and with other copies found, without
+// the accepted findings.
 func (v *Verified) Consistency(ctx context.Context, repo *registry.Repository, head string,
 	more ...verdict.Finding) ([]verdict.Finding, error) {
 	return v.accept(ctx, repo, head, v.accepted, slices.Concat(v.Findings, more))
 }
 
-// compareKnown finds a commit that was verified in the history of head, which is judged anew all the same.
+// compareKnown looks for a verified commit in the history of head, which is judged again all the same.
 func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, known, head string) error {
 	if known == "" {
 		return nil
@@ -167,7 +166,7 @@ func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, 
 	return err
 }
 
-// servedOlder is the finding of a head that is n first-parent commits behind the verified one.
+// servedOlder returns the finding about a head that is n first-parent commits behind the verified one.
 func servedOlder(known, head string, n int) verdict.Finding {
 	return verdict.Finding{Severity: verdict.Error, Code: codeServedOlder, Commit: head,
 		Message: fmt.Sprintf("the tip is %s behind the verified one: a lagging replica, or a reset; expected %s or a "+
@@ -240,8 +239,9 @@ func (c Checkpoint) open(v *Verified) error {
 	return nil
 }
 
-// onChain reports whether the last verified tip is where the checkpoint says on the first-parent history of head. To go
-// on from it, only what is new is read, and its number is believed; else the chain is counted from its root.
+// onChain reports whether the last verified tip is at the checkpoint's position of the first-parent history of head. To
+// continue from the checkpoint, onChain reads only what is new and trusts the position; else it counts the chain from
+// its root.
 func onChain(ctx context.Context, repo *registry.Repository, last *checkpoint.Checkpoint, head string,
 	goOn bool) (bool, error) {
 	if goOn {
@@ -253,7 +253,7 @@ func onChain(ctx context.Context, repo *registry.Repository, last *checkpoint.Ch
 	return err == nil && last.Size <= len(chain) && chain[last.Size-1] == last.Tip, err
 }
 
-// treesOf are the ids of the four data folders in a commit.
+// treesOf returns the ids of the four data directories in a commit.
 func treesOf(ctx context.Context, repo *registry.Repository, commit string) ([4]string, error) {
 	t, err := repo.Tree(ctx, commit)
 	if err != nil {
@@ -262,8 +262,8 @@ func treesOf(ctx context.Context, repo *registry.Repository, commit string) ([4]
 	return t.DataTrees()
 }
 
-// Next is the checkpoint that this run may write, and what becomes of the file: nil where it is not written, with the
-// reason.
+// Next returns the checkpoint that this run may write, and what happens to the file. If the checkpoint is nil, the file
+// is not written, and the text says why.
 func (v *Verified) Next(ctx context.Context, repo *registry.Repository,
 	rep *verdict.Report) (*checkpoint.Checkpoint, *verdict.CheckpointFile, error) {
 	not := func(reason string) (*checkpoint.Checkpoint, *verdict.CheckpointFile, error) {

@@ -55,14 +55,14 @@ type auditOptions struct {
 	archive                 string
 	documents               string     // folder of a mirror's cache; empty: --cache
 	ofMirror                bool       // archive and cache are a mirror's own; its reports name no path
-	room                    *live.Room // of archive and cache; nil: without bound
+	room                    *live.Room // shared by archive and cache; nil: without limit
 	maxAge                  time.Duration
 	verifyAll               bool
 	published               logFlags
 
-	// before is what a mirror does before the checkpoint moves, told whether the head holds.
+	// before is what a mirror does before the checkpoint moves; holds says whether the head is valid.
 	before func(rep *verdict.Report, holds bool) error
-	// told is what a mirror found before the audit and finds of the head; nil: nothing.
+	// told returns what a mirror found before the audit and finds about the head; nil: nothing.
 	told func(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Finding, error)
 }
 
@@ -133,7 +133,7 @@ func (o *auditOptions) bind(c *cobra.Command, sys frame.IO) {
 	f.StringVar(&o.shard, "shard", "", "only part `I/N` of the records, stable by slug")
 }
 
-// empty is a report without results.
+// empty returns a report without results.
 func (o *auditOptions) empty() *verdict.Report {
 	return mirror.NewReport(evidence.Offline(o.Now(), 0),
 		judge.Config{Tool: frame.Version(), Selected: o.Selected, Assumed: o.assumed()})
@@ -157,8 +157,8 @@ func (o *auditOptions) assumed() []string {
 // maxResults is how many results memory holds; one has some 200 bytes.
 const maxResults = 1 << 16
 
-// spool is where results go that are too many for memory: a file in the folder; empty: that of the system. Where that
-// folder is not there, as in an image from scratch, memory holds them all.
+// spool returns a place for results that are too many for memory: a file in the directory, or in the system's if folder
+// is empty. If that directory does not exist, as in an image from scratch, memory holds all results.
 func spool(folder string) verdict.Spool {
 	if folder == "" {
 		if _, err := os.Stat(os.TempDir()); errors.Is(err, os.ErrNotExist) {
@@ -339,7 +339,7 @@ func (o *auditOptions) readAccepted() (*verdict.Accepted, error) {
 	return mirror.ParseAccepted(o.past)
 }
 
-// namedCheckpoint is the checkpoint that the flags name.
+// namedCheckpoint returns the checkpoint that the flags name.
 func (o *auditOptions) namedCheckpoint(keys *commitsig.Verifier, taken *verdict.Accepted) mirror.Checkpoint {
 	c := mirror.Checkpoint{File: o.checkpoint, Origin: o.origin, SignKey: o.signKey, VerifyKey: o.verifyKey,
 		Moves: o.moves(),
@@ -390,8 +390,8 @@ const (
 	mostOfMirror = 400 << 20 // at 100,000 listings
 )
 
-// frugal collects garbage the more often the nearer memory comes to what a command promises to stay below, unless
-// GOMEMLIMIT says something else. More than that is no error.
+// frugal collects garbage more often as memory nears the limit that a command promises, unless GOMEMLIMIT says
+// otherwise. Exceeding the limit is not an error.
 func frugal(most int64) {
 	const own = 36 << 20 // the program's own pages, less the floor
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {

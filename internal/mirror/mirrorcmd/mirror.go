@@ -39,7 +39,7 @@ type mirrorOptions struct {
 	every            time.Duration
 	maxDisk          int64 // GiB
 	reverify         time.Duration
-	busy             func(bool) // told when a pass over the stored objects begins and ends; nil: nobody is
+	busy             func(bool) // called when a pass over the stored objects begins and ends; may be nil
 }
 
 // ofFolder are the flags of audit that a mirror does not have: its folder holds what they name, or it judges all.
@@ -88,7 +88,7 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 	return c
 }
 
-// mirror runs once, or until a signal: then there is no report that was not told already.
+// mirror runs once, or until a signal. After a signal it returns no report that it has not written.
 func (o *mirrorOptions) mirror(ctx context.Context, sys frame.IO) (rep *verdict.Report, err error) {
 	if _, err := peer.URL(o.url); err != nil {
 		return nil, remedy.With(err, "name the registry by https://HOST/PATH")
@@ -227,8 +227,8 @@ func (o *mirrorOptions) serve(ctx context.Context, sys frame.IO, dir *mirror.Dir
 	return site, served, nil
 }
 
-// withoutVerdict is how a run ends that came to no verdict: an origin that is down is inconclusive, one that served
-// what is not admitted fails.
+// withoutVerdict returns how a run ends that came to no verdict: an unreachable origin is inconclusive, one that served
+// what is not allowed fails.
 func withoutVerdict(err error) verdict.Verdict {
 	_, store := errors.AsType[*gitstore.Error](err)
 	switch {
@@ -355,7 +355,7 @@ func fetching(dir *mirror.Dir, err error) error {
 	return remedy.With(dir.Unserved(fmt.Errorf("%w: %w", errFetching, err)), "try again later; the mirror is as it was")
 }
 
-// judged is the audit of what the origin serves now.
+// judged returns the audit of what the origin serves now.
 func (o *mirrorOptions) judged(ctx context.Context, sys frame.IO, dir *mirror.Dir,
 	origin mirror.Origin) (rep *verdict.Report, err error) {
 	if o.known, err = dir.Verified(); err != nil {

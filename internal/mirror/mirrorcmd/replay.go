@@ -11,7 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// auditBundle is what an audit saw, and what it was told, so that replay gives the same report.
+// auditBundle returns what an audit saw and its flags, so that a replay gives the same report.
 func (o *auditOptions) auditBundle(cfg mirror.AuditConfig, head string, src evidence.Source,
 	file *verdict.CheckpointFile) *evidence.Bundle {
 	b := judge.NewBundle("audit", evidence.Chosen{Head: head, How: cfg.Chosen}, o.Selection, cfg.Config, src)

@@ -1,9 +1,9 @@
 // Package mirrorstate reads and writes state.json, the file in which a mirror says what it verified, when, and which
 // records a reader must not take for valid.
 //
-// The file is written before the checkpoint and before the branch of the clone, so that a reader may see it next to the
-// branch as it was. It therefore has one entry per tip: of the tip that the branch names, and of the one to which the
-// branch moves.
+// The file is written before the checkpoint and before the branch of the clone, so a reader may see it next to the
+// branch as it was. It therefore has one entry per tip: one for the tip that the branch names, and one for the tip to
+// which the branch moves.
 package mirrorstate
 
 import (
@@ -112,8 +112,8 @@ func unreadable(format string, args ...any) error {
 	return remedy.Coded("mirror-state", again, format, args...)
 }
 
-// Read reads the state in a mirror's directory. The error is fs.ErrNotExist if there is none, and has the code
-// mirror-state if the file is not what a mirror writes.
+// Read reads the state in a mirror's directory. If the file does not exist, the error is fs.ErrNotExist. If a mirror
+// did not write the file, the error has the code mirror-state.
 func Read(dir string) (*State, error) {
 	path := filepath.Join(dir, File)
 	text, err := capped.ReadFile(path, maxBytes)
@@ -180,7 +180,7 @@ func (s *State) Write(dir string) error {
 	return atomicfile.SyncFolder(dir)
 }
 
-// Of returns the entry of a tip, nil if there is none.
+// Of returns the entry of a tip, or nil.
 func (s *State) Of(tip string) *Tip {
 	for i := range s.Tips {
 		if s.Tips[i].Tip == tip {

@@ -24,7 +24,7 @@ type History struct {
 
 	repo  *registry.Repository
 	chain []string // first-parent commits up to the last logged one
-	// changed is told each name that an entry changes, and its values; nil: nobody asks.
+	// changed is called with each name that an entry changes, and its values; it may be nil.
 	changed func(e proof.Entry, name string, before, after *proof.Hash) error
 }
 

@@ -60,7 +60,7 @@ func Write(ctx context.Context, repo *registry.Repository, tip, slug string, p *
 	now time.Time) (data []byte, shown *proof.Refusal, err error) {
 	h, err := Replay(ctx, repo, tip, p.Signed.Checkpoint, p.Entries)
 	if remedy.CodeOf(err) == codeLogDiffers && p.noTiles != nil {
-		// A log that continued over a rewrite cannot be told from a split view without its tiles.
+		// Without its tiles, a log that continued over a rewrite looks like a split view.
 		err = remedy.Errorf("fetch the log's tiles again", "%v; and %w", err, p.noTiles)
 	}
 	if err != nil {

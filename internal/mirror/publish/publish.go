@@ -73,7 +73,7 @@ const (
 type Log struct {
 	Dir    string
 	Signer note.Signer
-	Key    *proof.Key    // of the signer; its name is the log's
+	Key    *proof.Key    // the signer's key; its name is the log's
 	Policy *proof.Policy // nil: no witness is asked, and each log checkpoint is published
 	Now    func() time.Time
 	// Transport makes connections to a witness that the operator named.
@@ -118,7 +118,7 @@ func (l *Log) readOwn(name string) (s *proof.Signed, lines []byte, err error) {
 	return s, lines, nil
 }
 
-// newest returns the larger of the earlier log checkpoints, nil if there is none.
+// newest returns the larger of the earlier log checkpoints, or nil.
 func (l *Log) newest() *proof.Signed {
 	if l.signed == nil || l.published != nil && l.published.Size > l.signed.Size {
 		return l.published

@@ -136,7 +136,7 @@ func (l *Log) post(ctx context.Context, h *prove.History, c proof.Checkpoint, si
 	return res.StatusCode, body, err
 }
 
-// lineOf returns the first line in which a witness's own key cosigns a log checkpoint, empty if there is none.
+// lineOf returns the first line in which a witness's own key cosigns a log checkpoint, or "".
 func lineOf(lines []byte, key *proof.Key, c proof.Checkpoint, now time.Time) string {
 	for line := range strings.Lines(string(lines)) {
 		s, err := proof.ParseSigned([]byte(c.Text() + "\n" + line))
