@@ -86,7 +86,7 @@ func writeAAEP(w *bufio.Writer, r *Counted, o Options) error {
 	return encodeIndented(w, all, "", "  ")
 }
 
-// endpoint is what was judged: the subjects without their sessions.
+// endpoint returns what was judged: the subjects without their sessions.
 func endpoint(r *verdict.Report) string {
 	var all []string
 	for result := range r.Results.All() {

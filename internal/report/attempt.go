@@ -16,7 +16,7 @@ type Attempt struct {
 	At         time.Time
 	Took       time.Duration
 	ExitStatus int
-	Codes      []string // of the errors that it ended with
+	Codes      []string // codes of the errors that it ended with
 	// Fresh is the last time at which the verified tip was the one that the origin served; zero: never.
 	Fresh        time.Time
 	Verified     int       // first-parent commits of the verified tip; 0: none

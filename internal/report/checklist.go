@@ -10,9 +10,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// writeChecklist writes Markdown for people to fill in and sign: what was decided, then a box for each requirement
-// that people attest and for each that takes a running peer and was not run, and at the foot the SHA-256 of the JSON
-// report, so that the signature is on one run.
+// writeChecklist writes Markdown for people to fill in and sign. It has the decided results, then a box for each
+// requirement that people attest and for each that needs a running peer and was not run. The last line is the SHA-256
+// of the JSON report, so that the signature belongs to one run.
 func writeChecklist(b *bufio.Writer, r *Counted, o Options) error {
 	fmt.Fprintf(b, "# Checklist: %s\n\n", sentence(checklistOf(r.Report)))
 	if r.Verdict == verdict.Errored {

@@ -98,7 +98,7 @@ type view struct {
 	*verdict.Report
 	Style       template.CSS
 	Heading     string
-	BaseNoted   string // of the base commit, where the report tells
+	BaseNoted   string // date and subject of the base commit, if known
 	HeadNoted   string
 	Examined    string
 	Outcomes    string
@@ -121,7 +121,7 @@ type view struct {
 	DocumentCut int
 }
 
-// writeHTML writes one page that needs nothing beside it: no script, no request.
+// writeHTML writes one page that loads nothing else: it has no script and makes no request.
 func writeHTML(b *bufio.Writer, r *Counted, o Options) error {
 	head := headRoom
 	v := &view{Report: r.Report, Style: style(), Heading: heading(r.Report),
@@ -187,7 +187,7 @@ func registryOf(r *verdict.Report) string {
 	return "the registry " + cut(line(r.Origin), 200)
 }
 
-// noted says when a commit was made and its subject, where the report tells.
+// noted returns the date and the subject of a commit, if the report has them.
 func noted(r *verdict.Report, id string) string {
 	for _, c := range r.Commits {
 		if c.ID == id && id != "" {
@@ -212,7 +212,7 @@ func fit(left *budget, items []string) capped {
 	return capped{Items: items}
 }
 
-// class is the colour of a verdict, a severity or a status; symbol says the same without colour.
+// class returns the color of a verdict, a severity or a status; symbol says the same without color.
 func class(word string) string {
 	switch word {
 	case "pass", verdict.StatusValid, "same":
@@ -245,7 +245,7 @@ func symbol(word string) string {
 	return "·"
 }
 
-// linked is a URL that may become a link, or empty.
+// linked returns a URL that may become a link, or "".
 func linked(url string) string {
 	if len(url) > 2000 || !linkable().MatchString(url) {
 		return ""
@@ -260,7 +260,7 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05Z")
 }
 
-// abbreviated is the start of a hash, enough to tell it from others.
+// abbreviated returns the start of a hash, enough to distinguish it from others.
 func abbreviated(hash string) string {
 	if len(hash) > 16 && plain.IsHex(hash) {
 		return hash[:16]
@@ -282,6 +282,6 @@ func chunks[T any](rows []T, shown *int) []chunk[T] {
 type chunk[T any] struct {
 	From, To int
 	Open     bool
-	Name, ID string // of the rows, where they were sorted into parts by name
+	Name, ID string // first and last name of the rows, if they were sorted into parts
 	Rows     []T
 }

@@ -19,18 +19,18 @@ type severityGroup struct {
 type findingRow struct {
 	placed
 	Check, Place string
-	Noted        string // of the commit
+	Noted        string // date and subject of the commit
 }
 
 // groupTitles of the findings of each severity.
 var groupTitles = [...]string{verdict.Error: "Errors", verdict.Doubt: "Inconclusive", verdict.Warning: "Warnings",
 	verdict.Notice: "Notices"}
 
-// ofHistory are the checks whose findings stand beside the history.
+// ofHistory are the checks whose findings are shown with the history.
 var ofHistory = []string{"history", "commit-signatures", "consistency"}
 
 func groupFindings(r *verdict.Report, all iter.Seq[placed], left *budget, wanted func(placed) bool) []severityGroup {
-	// Of each severity are kept as many as there is room for, were there no other.
+	// Of each severity, keep as many as would fit if no other existed.
 	var found [len(groupTitles)]struct {
 		rows  []findingRow
 		count int
@@ -110,7 +110,7 @@ func (row findingRow) fits(left *budget) bool {
 type historyView struct {
 	*verdict.History
 	Age      string
-	Verified string // of the last verified tip
+	Verified string // the last verified tip
 	Judged   bool
 	Peers    []verdict.Peer
 	PeersCut int

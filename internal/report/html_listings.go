@@ -17,7 +17,7 @@ type listingsView struct {
 	Groups []statusGroup
 	Weeks  []week
 	InDate int
-	Ends   []listingRow // of those in date the first to end; empty where the listings are few
+	Ends   []listingRow // listings that expire first among those in date; empty if there are few listings
 }
 
 type statusGroup struct {
@@ -33,7 +33,7 @@ type letter struct {
 	Count    int
 }
 
-// listingRow has no embedded struct: of those a template looks for a field anew in each row, by a search.
+// listingRow has no embedded struct: a template would search for its fields again in each row.
 type listingRow struct {
 	Slug, Name, ToolDID, Level, Status, RevokedBy string
 
@@ -105,7 +105,7 @@ func newListings(r *verdict.Report) *listingsView {
 	return v
 }
 
-// byEnd compares the minutes in which two listings end, as the page tells them; one that tells none comes first.
+// byEnd compares the minutes in which two listings expire, as the page shows them; a listing without one comes first.
 func byEnd(a, b *verdict.Listing) int {
 	minute := func(l *verdict.Listing) (t time.Time) {
 		if l.ExpiresAt != nil {
@@ -116,7 +116,7 @@ func byEnd(a, b *verdict.Listing) int {
 	return minute(a).Compare(minute(b))
 }
 
-// until is the minute in which a listing ends, empty where it tells none.
+// until returns the minute in which a listing expires, or "".
 func until(l *verdict.Listing) string {
 	if l.ExpiresAt == nil {
 		return ""
@@ -189,7 +189,7 @@ func rowOf(l *verdict.Listing, now time.Time) listingRow {
 		RevokedBy: l.RevokedBy, Witnesses: l.Witnesses, Archived: l.Archived, Days: days, Left: left, Until: until(l)}
 }
 
-// daysLeft are the whole days that a listing has left, at most validity, and in words; -1 where it has none.
+// daysLeft returns the whole days that a listing has left, at most validity, and in words; -1 if it has none.
 func daysLeft(l *verdict.Listing, now time.Time) (int, string) {
 	if l.ExpiresAt == nil {
 		return -1, "not known"

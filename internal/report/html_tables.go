@@ -72,7 +72,7 @@ func results(r *Counted, rules []verdict.Rule) ([][]titled, *matrix) {
 	}
 	heads := slices.Clone(m.Columns)
 	for i := range heads {
-		heads[i] = cut(line(heads[i]), 40) // they stand over each part anew
+		heads[i] = cut(line(heads[i]), 40) // each part repeats them
 	}
 	var rows []matrixRow
 	for group := range r.Results.BySubject() {

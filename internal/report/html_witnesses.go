@@ -13,16 +13,16 @@ import (
 // maxNodes is how many listings the picture of the witnesses shows at most.
 const maxNodes = 200
 
-// maxSlug is how much of a slug the picture tells; the schema of a listing allows less.
+// maxSlug is how much of a slug the picture shows; the schema of a listing allows less.
 const maxSlug = 100
 
 // maxNamed is how many listings a row of the table names at most.
 const maxNamed = 40
 
-// witnessView is who vouches for whom among the listings in force.
+// witnessView shows which listings in force witness which others.
 type witnessView struct {
 	Count, Vouched, Edges int // in the report
-	Drawn, DrawnEdges     int // of the listings that witness or are vouched for, and of the signatures
+	Drawn, DrawnEdges     int // numbers of the listings that witness or have a witness, and of the signatures
 	Nodes                 int
 	Left, Right           []node
 	Height                int
@@ -30,8 +30,8 @@ type witnessView struct {
 	RowsCut               int
 }
 
-// node is a listing in the picture: a witness on the left, one that is vouched for on the right. One that is
-// both stands on both sides.
+// node is a listing in the picture: a witness on the left, a witnessed listing on the right. A listing that is both is
+// on both sides.
 type node struct {
 	Slug, Label string
 	Y           int
@@ -53,7 +53,7 @@ type impactRow struct {
 	VouchesCount        int
 }
 
-// needed is how many witnesses a level needs: duties follow the base level, whatever the suffix.
+// needed returns how many witnesses a level requires: duties follow the base level, whatever the suffix.
 func needed(level string) int {
 	switch {
 	case strings.HasPrefix(level, "L4"):
@@ -109,7 +109,7 @@ func (v *vouching) last(slug string) bool {
 	return n > 0 && len(v.by[slug]) == n
 }
 
-// falls are the listings that would have fewer witnesses than they need without witness.
+// falls returns the listings that would have fewer witnesses than they require without witness.
 func (v *vouching) falls(witness string) []string {
 	var all []string
 	for _, slug := range v.of[witness] {
@@ -120,7 +120,7 @@ func (v *vouching) falls(witness string) []string {
 	return all
 }
 
-// ranked are the slugs of m, those with the most first.
+// ranked returns the slugs of m, those with the most first.
 func ranked(m map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(m),
 		func(a, b string) int { return cmp.Or(cmp.Compare(m[b], m[a]), strings.Compare(a, b)) })

@@ -11,7 +11,7 @@ type ink struct{ on bool }
 
 func newInk(on bool) ink { return ink{on} }
 
-// paint colours s. The colour library would ask the environment and the terminal: it is told instead.
+// paint colors s. The color library would read the environment and the terminal, so paint decides for it.
 func (k ink) paint(s string, attributes ...color.Attribute) string {
 	if !k.on || len(attributes) == 0 {
 		return s

@@ -116,7 +116,7 @@ func (a *arrays) evidence(all []verdict.Evidence) error {
 	return nil
 }
 
-// listings writes what text makes of each, without asking each anew which members it has.
+// listings writes the text of each listing, without looking up its members each time.
 func (a *arrays) listings(all []verdict.Listing) error {
 	m := members{arrays: a}
 	for i := range all {
@@ -169,7 +169,7 @@ func (m *members) text(name, value string) {
 	m.element = append(append(append(m.element, '"'), value...), '"')
 }
 
-// spelledAsIs reports whether a text is a JSON string of the report when it stands between quotes.
+// spelledAsIs reports whether a text between quotes is its own spelling as a JSON string of the report.
 func spelledAsIs(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '[' {
@@ -232,7 +232,7 @@ func (a *arrays) results(all *verdict.Results, summary bool) error {
 	return nil
 }
 
-// around is what the text of a result has around its subject.
+// around returns the text of a result before and after its subject.
 func (a *arrays) around(of like) ([2][]byte, error) {
 	around, ok := a.texts[of]
 	if ok {
@@ -261,8 +261,8 @@ func JSON(v any, indent string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// encodeIndented writes v as JSON in which foreign text is as harmless in a log as after Line, and yet the same text to
-// whoever decodes it: what Line would spell out is a JSON escape. An error of b shows where it is flushed.
+// encodeIndented writes v as JSON in which foreign text is as harmless in a log as after Line, and yet decodes to the
+// same text: what Line would spell out is a JSON escape. An error of b shows when it is flushed.
 func encodeIndented(b io.Writer, v any, prefix, indent string) error {
 	var encoded bytes.Buffer
 	e := json.NewEncoder(&encoded)
@@ -275,8 +275,8 @@ func encodeIndented(b io.Writer, v any, prefix, indent string) error {
 	return nil
 }
 
-// Escaped is a JSON text of the same value that is as harmless in a log as the JSON report. Its strings hold no control
-// character, as strict JSON has none.
+// Escaped returns a JSON text of the same value that is as harmless in a log as the JSON report. Its strings have no
+// control character, as in strict JSON.
 func Escaped(text []byte) []byte {
 	var b bytes.Buffer
 	writeEscaped(&b, text)
@@ -301,8 +301,8 @@ func writeEscaped(b io.Writer, text []byte) {
 	b.Write(text[done:])
 }
 
-// isInert leaves '[' to be looked at with what stands before it. A line break is one of the indentation:
-// strings hold none.
+// isInert leaves '[' to be checked with the characters before it. A line break belongs to the indentation, because
+// strings have none.
 func isInert(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r != '[' && r != 0x7f
@@ -310,7 +310,7 @@ func isInert(r rune) bool {
 	return plain.Visible(r)
 }
 
-// escape writes r as a JSON string spells it. All that is not ASCII stands in a string, and so does "##[".
+// escape writes r as a JSON string spells it. All characters outside of ASCII are in a string, and so is "##[".
 func escape(b io.Writer, r rune) {
 	if r <= 0xffff {
 		fmt.Fprintf(b, `\u%04x`, r)

@@ -42,8 +42,8 @@ type (
 	}
 )
 
-// writeJUnit tells what fails as a failure and what is inconclusive, or kept the gate from running, as an
-// error.
+// writeJUnit reports a failed result as a failure. It reports an inconclusive result, or what kept the gate from
+// running, as an error.
 func writeJUnit(b *bufio.Writer, r *Counted, _ Options) error {
 	n := junitCounts{Tests: r.Results.Len(), Errors: r.count(verdict.Inconclusive),
 		Skipped: r.count(verdict.Skipped) + r.count(verdict.Manual)}
@@ -121,7 +121,7 @@ func junitBlock(result verdict.Result, told string) *junitOutcome {
 	return o
 }
 
-// junitText is the findings as lines, as in the text format.
+// junitText returns the findings as lines, as in the text format.
 func junitText(result verdict.Result) string {
 	if _, blocks := blocking(result.Verdict); len(result.Findings) == 0 && !blocks {
 		return line(result.Reason)

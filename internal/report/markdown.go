@@ -18,7 +18,7 @@ const MaxSummary = 1<<20 - 1
 
 const (
 	minMarkdown = 16 << 10 // holds the head, whatever the report
-	headField   = 300      // of one foreign text in the head
+	headField   = 300      // characters of one foreign text in the head
 )
 
 // page is Markdown that grows row by row and stays below its cap, with every table closed.
@@ -53,7 +53,7 @@ func (p *page) table(head string, count int, rows iter.Seq[string], tail string)
 	p.b.WriteString(tail)
 }
 
-// rows are a row for each of all.
+// rows returns a row for each element of all.
 func rows[T any](all iter.Seq[T], row func(T) string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for one := range all {
@@ -140,7 +140,7 @@ func (p *page) head(r *Counted) {
 	p.facts(r)
 }
 
-// sentence is a phrase of the program's own as a sentence begins.
+// sentence returns a phrase of the program's own with a capital letter.
 func sentence(phrase string) string {
 	if phrase == "" {
 		return ""

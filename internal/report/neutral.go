@@ -11,8 +11,8 @@ import (
 // maxField caps one foreign text in a log or a table, in UTF-16 code units: GitHub cuts messages at 4,096.
 const maxField = 4000
 
-// cut shortens s to at most limit characters, counted in UTF-16 code units as forges count them, with "…" in
-// place of what is left out. It never splits a character.
+// cut shortens s to at most limit characters, counted in UTF-16 code units as forges count them, with "…" for the rest.
+// It never splits a character.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s // a character has no more UTF-16 units than bytes
@@ -37,11 +37,11 @@ func line(s string) string { return cut(plain.Line(cut(s, maxField)), maxField) 
 
 var codeSpan = strings.NewReplacer("`", `\x60`, "|", `\x7c`)
 
-// Markdown makes foreign text a code span of GitHub-flavoured Markdown, safe in a paragraph, a list or a
-// table cell. A code span is the one place where neither Markdown nor HTML, autolinks, mentions, issue
-// references nor emoji codes take effect: backslashes before punctuation do not stop the latter four, which
-// are looked for in the rendered text. Backticks and pipes are spelled out as in Line: a fence longer than
-// the text's own backticks is no fence to cmark beyond 80. Empty text stays empty.
+// Markdown returns foreign text as a code span of GitHub-flavored Markdown, safe in a paragraph, a list or a table
+// cell. Only in a code span do neither Markdown nor HTML, autolinks, mentions, issue references or emoji codes take
+// effect: backslashes before punctuation do not stop the latter four, which the forge looks for in the rendered text.
+// Backticks and pipes are spelled out as in Line: cmark does not accept a fence of more than 80 backticks, so a fence
+// longer than the text's own backticks may not work. Empty text remains empty.
 func Markdown(s string) string { return markdown(s, maxField) }
 
 func markdown(s string, limit int) string {

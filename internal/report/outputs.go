@@ -22,8 +22,8 @@ import (
 // Output is one output of a step.
 type Output struct{ Name, Value string }
 
-// Outputs are the outputs of the Action. Names of files are not among them: workflows put outputs into
-// scripts. reportPath is the value of report, and may be empty.
+// Outputs returns the outputs of the Action. Names of files are not among them: workflows put outputs into scripts.
+// reportPath is the value of report, and may be empty.
 func Outputs(r *verdict.Report, reportPath string) []Output {
 	var failed []string
 	for result := range r.Results.All() {
@@ -47,9 +47,9 @@ func Outputs(r *verdict.Report, reportPath string) []Output {
 // isComplete reports whether r is the verdict of a full live run.
 func isComplete(r *verdict.Report) bool { return r.Verdict != verdict.Errored && len(r.Assumed) == 0 }
 
-// AppendOutputs appends outputs to the file that GITHUB_OUTPUT names, all or none. Each stands between two
-// lines of a delimiter that is drawn anew for each call, and a value that holds it is refused: a fixed one,
-// as the Actions libraries have it, lets a value end its own text and set other outputs.
+// AppendOutputs appends outputs to the file that GITHUB_OUTPUT names, all or none. Each value is between two lines of a
+// delimiter that is random for each call, and a value that contains it is refused: a fixed delimiter, as in the Actions
+// libraries, would let a value end its own text and set other outputs.
 func AppendOutputs(path string, outputs []Output) error {
 	var b bytes.Buffer
 	if err := formatOutputs(&b, outputs, "oap_gate_"+rand.Text()); err != nil {

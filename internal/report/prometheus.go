@@ -31,7 +31,7 @@ func writePrometheus(b *bufio.Writer, r *Counted, o Options) error {
 
 const lastSuccess = "oap_gate_last_success_timestamp_seconds"
 
-// run writes what a run found. Of a mirror's run that came to no verdict it writes only that.
+// run writes what a run found. If a mirror's run came to no verdict, it only writes that.
 func (m metrics) run(r *Counted, o Options) {
 	m.family("oap_gate_verdict", "Whether the last run ended with this verdict.")
 	for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Errored} {
@@ -45,7 +45,7 @@ func (m metrics) run(r *Counted, o Options) {
 	m.family("oap_gate_evaluated_timestamp_seconds", "Time as of which the last run judged.")
 	m.sample("oap_gate_evaluated_timestamp_seconds", int(r.EvaluatedAt.Unix()))
 	if r.Verdict == verdict.Passed {
-		// Without a pass there is none, rather than a zero: what the time series holds of earlier runs stands.
+		// Without a pass the metric is absent rather than zero: the value of earlier runs in the time series remains.
 		m.family(lastSuccess, "Time as of which the last run that passed judged.")
 		m.sample(lastSuccess, int(r.EvaluatedAt.Unix()))
 	}

@@ -58,13 +58,13 @@ func Read(name string, data []byte) (*verdict.Report, error) {
 	return &r, nil
 }
 
-// limits are those of so many bytes of a report. As it is written it has more than 20 bytes to a value; what has fewer
-// would take more memory than its size tells.
+// limits returns the limits for a report of size bytes. A written report has more than 20 bytes per value; a text with
+// fewer would take more memory than its size suggests.
 func limits(size int) strict.Limits {
 	return strict.Limits{Bytes: MaxRead, Depth: 16, Number: 32, Values: 1000 + size/8}
 }
 
-// first is the first fault of those that the library found: all of them may be more text than the report.
+// first returns the first of the faults that the library found: all of them may be more text than the report.
 func first(err error) string {
 	var invalid *jsonschema.ValidationError
 	if !errors.As(err, &invalid) {

@@ -18,7 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Options is what a writer may be told. Each writer ignores what it has no use for.
+// Options are the settings of writers. Each writer ignores those that it does not use.
 type Options struct {
 	// Color makes text use ANSI colours. Nothing else decides that: neither the environment nor the
 	// kind of output.
@@ -26,7 +26,7 @@ type Options struct {
 	// MaxAnnotations is how many annotations of each severity the github format makes, 0 to 9, before one
 	// that counts the rest; 0 makes none at all.
 	MaxAnnotations int
-	// MaxBytes caps the markdown format; 0 stands for MaxSummary. Less than 16 KiB counts as 16 KiB.
+	// MaxBytes caps the markdown format; 0 means MaxSummary. Less than 16 KiB counts as 16 KiB.
 	MaxBytes int
 	// SummaryOnly leaves results that passed and that were skipped out of the json format, which says so; they are
 	// counted there.
@@ -191,7 +191,7 @@ func Count(r *verdict.Report) *Counted {
 	return all
 }
 
-// columns are the checks that have a result: those of the catalogue first, in its order.
+// columns returns the checks that have a result: those of the catalogue first, in its order.
 func (r *Counted) columns(rules []verdict.Rule) []string {
 	var known []string
 	for _, rule := range rules {
@@ -207,7 +207,7 @@ func (r *Counted) columns(rules []verdict.Rule) []string {
 	return known
 }
 
-// decidedColumns are the columns but for the requirements that people attest, which have nothing to show.
+// decidedColumns returns the columns without the requirements that people attest, which have nothing to show.
 func (r *Counted) decidedColumns(rules []verdict.Rule) []string {
 	return slices.DeleteFunc(r.columns(rules), func(check string) bool {
 		n := r.verdicts[check]
@@ -215,7 +215,7 @@ func (r *Counted) decidedColumns(rules []verdict.Rule) []string {
 	})
 }
 
-// count is how many results have a verdict.
+// count returns how many results have a verdict.
 func (r *Counted) count(v verdict.Verdict) int {
 	sum := 0
 	for _, n := range r.verdicts {
@@ -241,7 +241,7 @@ const codeNoFinding = "no-finding"
 var Codes = []strict.Code{{codeNoFinding, "the check decided nothing, since evidence that it needs is not available",
 	"fix what the check that the message names reports; once it passes, this one is judged"}}
 
-// findings are those of the report in its order.
+// findings returns the findings of the report in its order.
 func (r *Counted) findings() iter.Seq[placed] {
 	if sum(r.severities[:]) <= maxFew {
 		return slices.Values(r.few())
@@ -267,14 +267,14 @@ func (r *Counted) read(yield func(placed) bool) {
 	}
 }
 
-// isSilent reports whether findingsOf are none, as of most results of an audit.
+// isSilent reports whether findingsOf is empty, as for most results of an audit.
 func isSilent(result verdict.Result) bool {
 	_, blocks := blocking(result.Verdict)
 	return !blocks && len(result.Findings) == 0
 }
 
-// findingsOf are the findings of a result. One that blocks and has none, because the evidence it needed was not to be
-// had, stands for itself by its reason.
+// findingsOf returns the findings of a result. A result that blocks without a finding, because its evidence was not
+// available, is a finding itself, with its reason.
 func findingsOf(result verdict.Result) iter.Seq[placed] {
 	return func(yield func(placed) bool) {
 		for _, f := range result.Findings {

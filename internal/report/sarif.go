@@ -103,7 +103,7 @@ func writeSARIF(w *bufio.Writer, r *Counted, o Options) error {
 		all.Invocations[0].Notifications = []sarifNotification{{"error",
 			sarifText{sarifMessage(withFix(r.Error, r.Remedy))}}}
 	}
-	left, rest := r.severities, 0 // how many of each severity are told: the most severe first
+	left, rest := r.severities, 0 // how many of each severity are reported: the most severe first
 	for severity, n := range left {
 		left[severity] = min(n, maxSARIF-sum(left[:severity]))
 		rest += n - left[severity]
@@ -138,7 +138,7 @@ func sum(all []int) (n int) {
 // rulesPage explains each rule and each code.
 const rulesPage = "https://github.com/openagentprotocol-OAP/oap-gate/blob/main/docs/rules.md"
 
-// anchor is where the forge's rendering of a page has the heading of a rule.
+// anchor returns the anchor of a rule's heading in the forge's rendering of a page.
 func anchor(id string) string {
 	return "#" + strings.ToLower(regexp.MustCompile(`[^\w-]`).ReplaceAllString(id, ""))
 }
@@ -246,8 +246,8 @@ func sarifMessage(s string) string {
 	})
 }
 
-// sarifURI is the relative URI of a path of the registry. A finding about the registry as a whole stands at
-// its first folder, since GitHub takes no result without a place.
+// sarifURI returns the relative URI of a path of the registry. A finding about the registry as a whole is placed at its
+// first directory, since GitHub rejects a result without a place.
 func sarifURI(path string) string {
 	if path == wholeRegistry || path == "" {
 		return "implementations"

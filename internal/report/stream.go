@@ -132,7 +132,8 @@ func eachOf[T any](s *stream, schema *jsonschema.Schema, take func(T) error) err
 	return nil
 }
 
-// elements are those of an array, each valid under the schema, some at a time; or none, where they are passed over.
+// elements returns the elements of an array, each valid under the schema, some at a time; or none, if over says to skip
+// them.
 func (s *stream) elements(schema *jsonschema.Schema, over bool) iter.Seq2[[]jsontext.Value, error] {
 	return func(yield func([]jsontext.Value, error) bool) {
 		_, err := s.tokens.ReadToken()
@@ -171,7 +172,7 @@ func (s *stream) valid(text jsontext.Value, schema *jsonschema.Schema) error {
 	return nil
 }
 
-// limitedReader reads no more than left, which is set anew for each value.
+// limitedReader reads at most left bytes. left is set again for each value.
 type limitedReader struct {
 	in   io.Reader
 	left int

@@ -12,7 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// verdictLine is the verdict with what was examined, so that an empty run is visible: one neutral line.
+// verdictLine returns the verdict with what was examined, so that an empty run is visible: one neutral line.
 func verdictLine(r *Counted) string {
 	if r.Verdict == verdict.Errored {
 		return "error: could not run: " + line(r.Error)
@@ -71,7 +71,7 @@ func localHosts(assumed []string) []string {
 // onlyDeclared keeps a pass from reading as if somebody had seen that it is true.
 const onlyDeclared = "declared, not verified"
 
-// levelOf is the level that was asked for, empty where there is none.
+// levelOf returns the level that was asked for, or "".
 func levelOf(r *verdict.Report) string {
 	if r.Level == 0 {
 		return ""
@@ -79,7 +79,7 @@ func levelOf(r *verdict.Report) string {
 	return strconv.Itoa(r.Level)
 }
 
-// mayPass says from when on time alone may change what stands in the way; empty where it never does.
+// mayPass says from which time on only time may remove what blocks; "" if it never does.
 func mayPass(r *verdict.Report) string {
 	if r.RetryAt.IsZero() {
 		return ""
@@ -92,7 +92,7 @@ func attested(n int) string {
 	return plain.Count(n, "requirement") + " " + plain.Plural(n, "is", "are") + " for people to attest"
 }
 
-// examined says what was examined; tell makes foreign text safe where that stands.
+// examined says what was examined; tell makes foreign text safe for its format.
 func examined(r *Counted, tell func(string) string) string {
 	ran := 0
 	for _, n := range r.verdicts {

@@ -35,7 +35,7 @@ func writeText(b *bufio.Writer, r *Counted, o Options) error {
 // isEach reports whether each commit of a history was judged by itself. Such a report has a block for each commit.
 func isEach(r *verdict.Report) bool { return r.Mode == "governance" && len(r.Commits) > 0 }
 
-// commitTitles returns the short id, the date and the subject of each commit that a report tells of, by id.
+// commitTitles returns the short id, the date and the subject of each commit that a report names, by id.
 func commitTitles(r *verdict.Report) map[string]string {
 	titles := map[string]string{}
 	for _, c := range r.Commits {
@@ -87,7 +87,7 @@ func writeChosen(b *bufio.Writer, r *Counted) {
 	}
 }
 
-// installation is what was done at the forge and what it did not show, each with a word for it.
+// installation returns what was done at the forge and what it did not show, each with a word for it.
 func installation(r *verdict.Report) (rows [][2]string) {
 	if r.Installation == nil {
 		return nil
@@ -155,8 +155,8 @@ func writeFinding(b io.Writer, f placed, more *repeated, ink ink) {
 	}
 }
 
-// sayingOf is what a finding has but for its place and commit, hashed: of a registry's findings there may be more than
-// memory is to hold.
+// sayingOf returns a hash of a finding without its place and commit. A registry may have more findings than memory
+// should hold.
 func sayingOf(f placed) (key [16]byte) {
 	h := sha256.New()
 	for _, s := range []string{f.Severity.String(), f.check, f.Code, f.Message, f.Fix} {
@@ -166,7 +166,7 @@ func sayingOf(f placed) (key [16]byte) {
 	return key
 }
 
-// maxPlaces is how many places of a folded finding are named beside its first.
+// maxPlaces is how many places of a folded finding are named in addition to its first.
 const maxPlaces = 3
 
 // repeated are the findings that say the same as an earlier one.
