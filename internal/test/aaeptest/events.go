@@ -9,7 +9,7 @@ import (
 type event = map[string]any
 
 // edits are the faults that change events on their way, by the check and the code of level 1 or 2 that finds them. Each
-// returns what is sent in place of an event; kind is its type without the protocol's namespace.
+// returns what is sent instead of an event; kind is its type without the protocol's namespace.
 var edits = map[string]func(kind string, e event) []event{
 	"envelope/missing-member": remove("session.completed", "producer"),
 	"envelope/context":        set("session.completed", "@context", "https://example.org/context"),
@@ -60,7 +60,7 @@ var edits = map[string]func(kind string, e event) []event{
 	"confirmation/asked-twice":        func(_ string, e event) []event { return []event{e} }, // see pay
 }
 
-// Edits are the names of these faults.
+// Edits returns the names of these faults.
 func Edits() []string { return slices.Sorted(maps.Keys(edits)) }
 
 var progress = event{"type": "aaep:agent.progress.updated", "progress": event{}}

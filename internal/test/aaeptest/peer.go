@@ -30,14 +30,14 @@ var Faults = []string{
 	"accept-forged",  // takes any token for that of the open question
 	"honor-second",   // lets a second reply overrule the first
 	"accept-late",    // applies its default in time, and lets a later reply overrule it
-	"ignore-timeout", // waits for a reply for ever
+	"ignore-timeout", // waits for a reply without end
 	"late-default",   // applies its default too late
 	"no-terminal",    // ends the stream without the session's end
 	"silent",         // stops in the middle of a session, and keeps the connection
 	"hang",           // does not answer the request for events
 	"drop",           // breaks the connection in the middle of a session
 	"not-sse",        // serves the events with another Content-Type
-	"endless",        // sends events for ever
+	"endless",        // sends events without end
 	"endless-line",   // sends a line without an end
 	"drip",           // sends a byte now and then, and no event
 	"elsewhere",      // names another server for the events
@@ -53,7 +53,7 @@ var Faults = []string{
 	"deaf-renegotiate",  // does not answer the request that renegotiates
 	"rejects",           // rejects each subscription
 	"mute",              // answers a request by 201 and no body
-	"late-accepted",     // likewise, and accepts in the stream, after the first event
+	"late-accepted",     // the same, and accepts in the stream, after the first event
 	"nameless",          // accepts without saying who it is
 	"unasked",           // accepts a second time, other terms
 	"grants-more",       // honors a higher rate than was requested
@@ -61,7 +61,7 @@ var Faults = []string{
 	"ignores-terms",     // accepts a renegotiation, and keeps to the rate of before
 	"mute-renegotiate",  // does not answer a renegotiation
 	"rejects-lower",     // rejects a renegotiation, and ends the stream
-	"goes-on",           // rejects a renegotiation, and goes on
+	"goes-on",           // rejects a renegotiation, and continues
 	"renames",           // accepts a renegotiation for another subscription
 	"holds-critical",    // sends critical events 3 s late
 	"no-filter",         // applies no filter
@@ -69,7 +69,7 @@ var Faults = []string{
 	"no-coalesce",       // sends each word by itself
 	"splits-words",      // sends half a word as a sentence
 	"other-language",    // speaks French
-	"ignores-close",     // goes on after the subscription was closed
+	"ignores-close",     // continues after the subscription was closed
 	"keeps-question",    // leaves the question of a closed subscription open
 	"no-manifest",       // serves no manifest
 	"manifest-short",    // serves a manifest without its levels
@@ -93,7 +93,7 @@ type Options struct {
 	FlagOnly   int
 	Reversible bool         // asks a reversible question before the irreversible one
 	Refused    string       // a tool to call after a refusal; empty: none
-	Prefix     string       // of the paths
+	Prefix     string       // prefix of the paths
 	Greeting   string       // what the stream of events begins with; empty: a comment
 	Listener   net.Listener // where to serve; nil: a free port of 127.0.0.1
 	InStream   bool         // answers a renegotiation in the stream, rather than in the response
@@ -143,7 +143,7 @@ type subscriber struct {
 	boundaries       []string // nil: each chunk is sent
 	honored          map[string]any
 
-	text     string // of the output that waits for a boundary
+	text     string // output that waits for a boundary
 	position int
 	unasked  []byte // a message that follows the first event
 }
@@ -343,7 +343,7 @@ func (p *Peer) ask(timeout time.Duration) (string, *question) {
 	return token, p.last
 }
 
-// token is the token of a question.
+// token returns the token of a question.
 func (p *Peer) token(of *question) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -382,8 +382,8 @@ func (p *Peer) decide(q *question, timeout time.Duration) string {
 	}
 }
 
-// session is one session: a harmless tool, one that cannot be taken back, and an answer. The question of one that is
-// held has a timeout of 30 s.
+// session plays one session: a harmless tool, an irreversible one, and an answer. The question of a held session has a
+// timeout of 30 s.
 func (p *Peer) session(held bool) {
 	p.mu.Lock()
 	p.sessions++

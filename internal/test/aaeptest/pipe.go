@@ -45,7 +45,7 @@ func (p *Pipe) Close() error {
 	return nil
 }
 
-// Addr is a name that can stand in a URL.
+// Addr returns a name that can be in a URL.
 func (p *Pipe) Addr() net.Addr { return pipeAddr{} }
 
 type pipeAddr struct{}

@@ -106,7 +106,7 @@ func rejection(reason string) []byte {
 	return marshal(map[string]any{"type": "subscription.rejected", "reason_code": reason, "reason_message": "No."})
 }
 
-// acceptance is the subscription.accepted of a subscriber.
+// acceptance returns the subscription.accepted of a subscriber.
 func (p *Peer) acceptance(s *subscriber, id, version string, signs bool) []byte {
 	members := map[string]any{"type": "subscription.accepted", "subscription_id": id, "aaep_version": version,
 		"producer": map[string]any{"agent_id": agent}, "honored_capabilities": s.honored,
@@ -257,7 +257,7 @@ func (p *Peer) takes(s *subscriber, kind string, critical bool) bool {
 	return !slices.ContainsFunc(s.exclude, matches) && (s.include == nil || slices.ContainsFunc(s.include, matches))
 }
 
-// wait is how long a subscriber has no token for an event.
+// wait returns how long a subscriber has no token for an event.
 func (s *subscriber) wait(now time.Time) time.Duration {
 	if s.rate == 0 {
 		return 0
@@ -344,7 +344,7 @@ func (p *Peer) send(session, kind string, to map[*subscriber]map[string]any, cri
 	}
 }
 
-// edited is what a peer sends in place of an event.
+// edited returns what a peer sends instead of an event.
 func (p *Peer) edited(kind string, e event) []event {
 	edit := edits[p.o.Fault]
 	if edit == nil {
@@ -444,7 +444,7 @@ func (p *Peer) makeKey() (err error) {
 	return err
 }
 
-// signed is the manifest as a compact JWS.
+// signed returns the manifest as a compact JWS.
 func (p *Peer) signed() string {
 	encode := base64.RawURLEncoding.EncodeToString
 	header := map[string]any{"alg": p.o.Sign}
@@ -487,7 +487,7 @@ func (p *Peer) signed() string {
 	return text + "." + encode(signature)
 }
 
-// jwk is a public key as a JWK.
+// jwk returns a public key as a JWK.
 func jwk(key crypto.PublicKey) map[string]any {
 	encode := base64.RawURLEncoding.EncodeToString
 	switch k := key.(type) {
