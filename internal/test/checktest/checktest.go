@@ -112,7 +112,7 @@ func explains(c *checks.Check, code string) bool {
 	return slices.ContainsFunc(c.Codes, func(known checks.Code) bool { return known.ID == code })
 }
 
-// lines is the report in the form of Case.Want.
+// lines returns the report in the form of Case.Want.
 func lines(rep *verdict.Report) string {
 	var out []string
 	for r := range rep.Results.All() {
@@ -132,7 +132,7 @@ func lines(rep *verdict.Report) string {
 	return strings.Join(out, "\n")
 }
 
-// worst is the verdict of such lines.
+// worst returns the verdict of such lines.
 func worst(lines string) verdict.Verdict {
 	switch {
 	case strings.Contains(lines, ": "+verdict.Error.String()+": "):

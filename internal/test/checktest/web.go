@@ -67,7 +67,7 @@ func (w web) Observe(_ context.Context, r evidence.Request) evidence.Observation
 	return o
 }
 
-// answer is what the web has for a request, whose target is spelled as sources do.
+// answer returns the web's answer to a request, whose target is spelled as sources spell it.
 func (w web) answer(r evidence.Request) (b webtest.Behaviour, err error) {
 	if r.Protocol == evidence.HTTPS {
 		u, err := url.Parse(r.Target)
