@@ -38,8 +38,8 @@ type Server struct {
 	pulls    []Pull
 	parents  map[string][]string
 	comments []Comment
-	lists    map[int64]map[string][]json.RawMessage // of a pull request, by name
-	labels   map[int64][]string                     // of an issue
+	lists    map[int64]map[string][]json.RawMessage // by pull request and name
+	labels   map[int64][]string                     // by issue
 	rulesets []map[string]any
 	classic  map[string]json.RawMessage
 	failures []*Failure
@@ -52,7 +52,7 @@ type Server struct {
 	tip     time.Time // committer date of the default branch's tip
 	lost    int       // the request whose answer is lost, counted from 0; -1: none
 	dropped bool      // it is lost before it took effect
-	now     time.Time // of the forge: when what is asked for happens
+	now     time.Time // the forge's clock: when what is asked for happens
 }
 
 // Access is what a token may do.
@@ -98,7 +98,7 @@ type Issue struct {
 	Title, Body string
 	Labels      []string
 	Login       string
-	App         int64 // of the app whose token made it; 0: none
+	App         int64 // id of the app whose token made it; 0: none
 	Updated     time.Time
 }
 
@@ -120,7 +120,7 @@ func (s *Server) LoseRequest(n int) { s.with(func() { s.lost, s.dropped = n, tru
 // SetNow sets the forge's clock.
 func (s *Server) SetNow(at time.Time) { s.with(func() { s.now = at }) }
 
-// Failure answers matching requests in place of the forge.
+// Failure answers matching requests instead of the forge.
 type Failure struct {
 	Method, Path string // Path is a prefix, as "/repos/acme/registry/pulls"; an empty Method matches all
 	Status       int
@@ -193,16 +193,16 @@ func (s *Server) FailAt(n int, f Failure) {
 	s.Fail(f)
 }
 
-// Mend forgets all failures.
+// Mend removes all failures.
 func (s *Server) Mend() { s.with(func() { s.failures = nil }) }
 
-// Comments are all comments, oldest first.
+// Comments returns all comments, oldest first.
 func (s *Server) Comments() (all []Comment) {
 	s.with(func() { all = slices.Clone(s.comments) })
 	return all
 }
 
-// Rulesets are all rulesets as JSON, oldest first.
+// Rulesets returns all rulesets as JSON, oldest first.
 func (s *Server) Rulesets() (all []string) {
 	s.with(func() {
 		for _, r := range s.rulesets {
@@ -213,13 +213,13 @@ func (s *Server) Rulesets() (all []string) {
 	return all
 }
 
-// Requests are the requests so far, as "GET /user".
+// Requests returns the requests so far, as "GET /user".
 func (s *Server) Requests() (all []string) {
 	s.with(func() { all = slices.Clone(s.requests) })
 	return all
 }
 
-// Writes are the requests so far that were to change something.
+// Writes returns the requests so far that were to change something.
 func (s *Server) Writes() []string {
 	return slices.DeleteFunc(s.Requests(), func(r string) bool { return strings.HasPrefix(r, "GET ") })
 }
@@ -373,7 +373,7 @@ func (s *Server) route(r *request) {
 	}
 }
 
-// is reports whether the request has that method and path; "*" stands for one segment.
+// is reports whether the request has that method and path; "*" matches one segment.
 func (r *request) is(method string, path ...string) bool {
 	if r.Method != method || len(r.path) != len(path) {
 		return false
@@ -414,7 +414,8 @@ func (r *request) fail(status int, message string, errors ...any) {
 
 func (r *request) notFound() { r.fail(http.StatusNotFound, "Not Found") }
 
-// refuse is how GitHub says that a token lacks a permission: installation tokens are told so, others see nothing there.
+// refuse answers as GitHub does if a token lacks a permission: it says so to installation tokens, others see nothing
+// there.
 func (r *request) refuse() {
 	if r.access.App {
 		r.fail(http.StatusForbidden, "Resource not accessible by integration")

@@ -29,13 +29,13 @@ func (s *Server) AddRun(r Run) { s.with(func() { s.runs = append(s.runs, r) }) }
 // SetTip sets the committer date of the default branch's tip.
 func (s *Server) SetTip(at time.Time) { s.with(func() { s.tip = at }) }
 
-// Issues are all issues.
+// Issues returns all issues.
 func (s *Server) Issues() (all []Issue) {
 	s.with(func() { all = slices.Clone(s.issues) })
 	return all
 }
 
-// Runs are all runs.
+// Runs returns all runs.
 func (s *Server) Runs() (all []Run) {
 	s.with(func() { all = slices.Clone(s.runs) })
 	return all

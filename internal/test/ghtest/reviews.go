@@ -9,7 +9,7 @@ import (
 // AddReview adds a review of a pull request, a JSON object as GitHub lists it.
 func (s *Server) AddReview(pull int, text string) { s.listAt(pull, "reviews", text) }
 
-// AddPullCommit adds a commit of a pull request by its author's and its committer's login, empty where there is none.
+// AddPullCommit adds a commit of a pull request by its author's and its committer's login, which may be empty.
 func (s *Server) AddPullCommit(pull int, author, committer string) {
 	account := func(login string) string {
 		if login == "" {

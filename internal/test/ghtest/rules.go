@@ -20,7 +20,7 @@ func (s *Server) protection(r *request) {
 	}
 }
 
-// classicChecks are the required checks of a branch's classic protection.
+// classicChecks answers with the required checks of a branch's classic protection.
 func (s *Server) classicChecks(r *request) {
 	var all map[string]any
 	if text := s.classic[r.path[1]]; text != nil {
@@ -62,7 +62,7 @@ func (s *Server) keepRuleset(r map[string]any) int64 {
 	return id
 }
 
-// branchRules are the rules in force for a branch, one by one, as GitHub gives them: without the actors that bypass
+// branchRules answers with the rules in force for a branch, one by one, as GitHub does: without the actors that bypass
 // them.
 func (s *Server) branchRules(r *request) {
 	var list []map[string]any
@@ -103,7 +103,7 @@ func (s *Server) covers(set map[string]any, branch string) bool {
 	return matches(names("include")) && !matches(names("exclude"))
 }
 
-// shown is a ruleset as the sender may see it: who bypasses it is for administrators alone.
+// shown returns a ruleset as the sender may see it: only administrators see who may bypass it.
 func (r *request) shown(set map[string]any, full bool) map[string]any {
 	out := map[string]any{}
 	for k, v := range set {
