@@ -19,7 +19,8 @@ type Clone struct {
 	Date int // seconds since 1970 of what is committed next, a second after it was authored
 }
 
-// New is a new repository with the branch main; args are further ones of `git init`. Without git the test is skipped.
+// New returns a new repository with the branch main; args are further ones of `git init`. Without git the test is
+// skipped.
 func New(t testing.TB, args ...string) *Clone {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -30,7 +31,7 @@ func New(t testing.TB, args ...string) *Clone {
 	return c
 }
 
-// At is a folder that is there.
+// At returns the clone in an existing directory.
 func At(t testing.TB, dir string) *Clone { return &Clone{T: t, Dir: dir, Date: 1_700_000_001} }
 
 // Command is git with these arguments, which has not begun.
