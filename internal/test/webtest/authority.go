@@ -23,8 +23,8 @@ const (
 	TLSWrongName TLSMode = "wrong-name" // a certificate for another host
 	TLSExpired   TLSMode = "expired"    // a certificate that ended an hour ago
 	TLSUntrusted TLSMode = "untrusted"  // a certificate by another authority
-	TLSReset     TLSMode = "reset"      // the connection is reset in place of a handshake
-	TLSSilent    TLSMode = "silent"     // the handshake never goes on
+	TLSReset     TLSMode = "reset"      // the connection is reset instead of a handshake
+	TLSSilent    TLSMode = "silent"     // the handshake never continues
 )
 
 func (m TLSMode) known() bool {

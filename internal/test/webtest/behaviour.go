@@ -52,8 +52,8 @@ type Behaviour struct {
 	Gzip        bool  `json:"gzip"`         // compressed, whatever the client accepts
 	Bomb        int64 `json:"bomb"`         // zero bytes, compressed: so many and up to a MiB more
 	HugeHeaders int   `json:"huge_headers"` // bytes of header lines
-	Raw         Text  `json:"raw"`          // written in place of an HTTP response
-	Reset       bool  `json:"reset"`        // the connection is reset in place of a response
+	Raw         Text  `json:"raw"`          // written instead of an HTTP response
+	Reset       bool  `json:"reset"`        // the connection is reset instead of a response
 	CloseEarly  bool  `json:"close_early"`  // half of the body, then the connection ends
 
 	// Sequence answers the n-th request by its n-th member and every later one by its last; the other
@@ -61,7 +61,7 @@ type Behaviour struct {
 	Sequence []Behaviour `json:"sequence"`
 }
 
-// nth is the n-th answer; the Sequence that it may be of stays with it.
+// nth returns the n-th answer; the Sequence that it may belong to remains with it.
 func (b Behaviour) nth(n int) Behaviour {
 	if len(b.Sequence) == 0 {
 		return b
@@ -88,7 +88,7 @@ func (w *Web) arrive(host string) (leave func()) {
 	}
 }
 
-// Answer is how the next request for an https URL is answered.
+// Answer returns how the next request for an https URL is answered.
 func (w *Web) Answer(u *url.URL) Behaviour { return w.page(u.Host, u.RequestURI()) }
 
 func (w *Web) page(host, uri string) Behaviour {
@@ -145,7 +145,7 @@ func (w *Web) respond(rw http.ResponseWriter, r *http.Request, b Behaviour) {
 	h := rw.Header()
 	status := b.Status
 	if b.Redirect != "" {
-		h["Location"] = []string{b.Redirect} // not http.Redirect, which mends it
+		h["Location"] = []string{b.Redirect} // not http.Redirect, which corrects it
 		if status == 0 {
 			status = http.StatusFound
 		}
@@ -240,7 +240,7 @@ func (w *Web) bomb(ctx context.Context, out io.Writer, n int64) {
 	out.Write(binary.LittleEndian.AppendUint32(end, uint32(n<<20)))
 }
 
-// piecewise is false where the client or the web has gone.
+// piecewise returns false if the client or the web has gone.
 func (w *Web) piecewise(ctx context.Context, out io.Writer, data []byte, b Behaviour) bool {
 	if b.Drip == 0 {
 		_, err := out.Write(data)

@@ -18,10 +18,10 @@ type Domain struct {
 	Events     []Event `json:"events"`     // of RDAP, after that of the registration
 	LDHName    string  `json:"ldh_name"`   // in the RDAP object, where it is not the name asked for
 
-	WHOISRegistered string `json:"whois_registered"` // where WHOIS tells another date; "none": no date
+	WHOISRegistered string `json:"whois_registered"` // if WHOIS says another date; "none": no date
 
-	RDAP  *Behaviour `json:"rdap"`  // in place of the RDAP object; with neither status nor body: before it
-	WHOIS *Behaviour `json:"whois"` // in place of the WHOIS text; Status, Header and the like do nothing
+	RDAP  *Behaviour `json:"rdap"`  // replaces the RDAP object; with neither status nor body: before it
+	WHOIS *Behaviour `json:"whois"` // replaces the WHOIS text; Status, Header and the like do nothing
 }
 
 // Event is an event of an RDAP object (RFC 9083 section 4.5).
@@ -45,7 +45,7 @@ func (w *Web) answerRDAP(rw http.ResponseWriter, r *http.Request) {
 
 var noDomain = Behaviour{Status: http.StatusNotFound, Body: []byte(`{"errorCode":404,"title":"Not Found"}`)}
 
-// RDAP is how the next RDAP query for a domain is answered.
+// RDAP returns how the next RDAP query for a domain is answered.
 func (w *Web) RDAP(name string) Behaviour {
 	name = strings.ToLower(name)
 	d, known, n := w.domain("rdap", name)
@@ -62,7 +62,7 @@ func (w *Web) RDAP(name string) Behaviour {
 	return b
 }
 
-// WHOIS is how the next WHOIS query for a domain is answered.
+// WHOIS returns how the next WHOIS query for a domain is answered.
 func (w *Web) WHOIS(name string) Behaviour {
 	name = strings.ToLower(name)
 	switch d, known, n := w.domain("whois", name); {
@@ -82,7 +82,7 @@ func (w *Web) domain(protocol, name string) (d Domain, known bool, n int) {
 	return d, known, w.note(protocol + " " + name)
 }
 
-// object is a domain object in the shape of RFC 9083 section 5.3.
+// object returns a domain object in the shape of RFC 9083 section 5.3.
 func (d Domain) object(name string) []byte {
 	events := []Event{}
 	if d.Registered != "" {

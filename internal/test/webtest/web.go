@@ -44,8 +44,8 @@ type Web struct {
 	peak     map[string]int
 }
 
-// New is a web without servers: Answer, RDAP and WHOIS tell what they would answer. A page that was not set answers
-// 404, a domain that was not set is one that no registry knows.
+// New returns a web without servers: Answer, RDAP and WHOIS return what they would answer. A page that was not set
+// answers 404, a domain that was not set is unknown to every registry.
 func New() *Web {
 	return &Web{
 		done:  make(chan struct{}),
@@ -133,20 +133,20 @@ func (w *Web) goTracked(f func()) {
 // IsServed reports whether the web has servers.
 func (w *Web) IsServed() bool { return w.ca != nil }
 
-// CAPEM is the certificate of the web's authority.
+// CAPEM returns the certificate of the web's authority.
 func (w *Web) CAPEM() []byte { return w.ca.pem }
 
-// Addr is the address of the HTTPS server, which answers for every host name.
+// Addr returns the address of the HTTPS server, which answers for every host name.
 func (w *Web) Addr() string { return w.https.Addr().String() }
 
-// RDAPURL is the base of the RDAP server, without a slash at its end.
+// RDAPURL returns the base of the RDAP server, without a slash at its end.
 func (w *Web) RDAPURL() string { return "http://" + w.rdap.Addr().String() }
 
-// WHOISAddr is the address of the WHOIS server.
+// WHOISAddr returns the address of the WHOIS server.
 func (w *Web) WHOISAddr() string { return w.whois.Addr().String() }
 
-// Set puts b at an https URL; whatever stood there before is gone. A URL that ends in "/*" covers the host:
-// it takes away every page set before and answers for each path that is not set after it.
+// Set puts b at an https URL and replaces what was there before. A URL that ends in "/*" covers the host: it removes
+// every page set before and answers for each path that is not set after it.
 func (w *Web) Set(rawURL string, b Behaviour) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,7 +164,7 @@ func (w *Web) Set(rawURL string, b Behaviour) {
 // Page puts an honest page at an https URL.
 func (w *Web) Page(rawURL string, body []byte) { w.Set(rawURL, Behaviour{Body: body}) }
 
-// Body is what was set at the URL, nil where nothing was.
+// Body returns what was set at the URL, or nil.
 func (w *Web) Body(rawURL string) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -202,7 +202,7 @@ func (w *Web) Hits(request string) int {
 	return w.hits[request]
 }
 
-// Peak is the greatest number of page requests that were in flight at once for a host.
+// Peak returns the greatest number of page requests that were in flight at once for a host.
 func (w *Web) Peak(host string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -225,7 +225,7 @@ func (w *Web) note(request string) int {
 	return w.hits[request] - 1
 }
 
-// wait is false where the web or the request ended first.
+// wait returns false if the web or the request ended first.
 func (w *Web) wait(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return true
