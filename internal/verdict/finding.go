@@ -21,7 +21,7 @@ const (
 
 var severities = [...]string{"error", "inconclusive", "warning", "notice"}
 
-// String is the severity's word in the report. What is none of the severities is an Error.
+// String returns the severity's word in the report. An unknown severity is an Error.
 func (s Severity) String() string {
 	if int(s) >= len(severities) {
 		s = Error
@@ -46,9 +46,9 @@ func (s *Severity) UnmarshalText(text []byte) error {
 // Basis is what a finding rests on, and so what becomes of it once the record is merged.
 type Basis uint8
 
-// The bases. Text is the files themselves, and what a listing's own documents have to go on saying: as true today as at
-// the merge. World is a document, key or registration of others, which was judged at the merge and need not say the
-// same today. Lapsed is time or a revocation alone: no fault of the registry.
+// The bases. Text is the files themselves, and what a listing's own documents must continue to say: it is as true today
+// as at the merge. World is a document, key or registration of others, which was judged at the merge and need not say
+// the same today. Lapsed is only time or a revocation, which is no fault of the registry.
 const (
 	Text Basis = iota
 	World
@@ -59,7 +59,7 @@ const (
 type Finding struct {
 	Severity Severity `json:"severity" jsonschema:"type=string,enum=error,enum=inconclusive,enum=warning,enum=notice,description=effect on the verdict"`
 	Code     string   `json:"code" jsonschema:"description=stable name of the problem; oap-gate explain CODE describes it"`
-	Message  string   `json:"message" jsonschema:"description=what was observed and what was expected"` // what was observed, what was expected, why
+	Message  string   `json:"message" jsonschema:"description=what was observed and what was expected"` // observed, expected, why
 	Fix      string   `json:"fix,omitempty" jsonschema:"description=command or value that passes"`      // the command or value that would pass
 	Cite     string   `json:"cite,omitempty" jsonschema:"description=clause that requires it"`          // the clause that demands it
 	strict.Pos
@@ -111,7 +111,7 @@ const (
 
 var methods = [...]string{"mechanical", "live", "manual"}
 
-// String is the method's word in a catalogue.
+// String returns the method's word in a catalogue.
 func (m Method) String() string { return methods[m] }
 
 // MarshalText gives the method's word.
@@ -134,7 +134,7 @@ type Rule struct {
 	Codes []strict.Code
 }
 
-// Manual is the result of a requirement that people attest, on a subject.
+// Manual returns the result of a requirement that people attest, on a subject.
 func (r Rule) Manual(subject string) Result {
 	return Result{Check: r.ID, Subject: subject, Verdict: Manual, Reason: r.Title}
 }

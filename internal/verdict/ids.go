@@ -1,6 +1,6 @@
 package verdict
 
-// IDs are the ids of rules, in their order.
+// IDs returns the ids of rules, in their order.
 func IDs(of []Rule) []string {
 	var out []string
 	for _, r := range of {

@@ -9,7 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
-// ErrUnsaid means that a check said nothing of a subject, which is no pass.
+// ErrUnsaid means that a check said nothing about a subject. That is not a pass.
 var ErrUnsaid = errors.New("said nothing")
 
 // Outcome is what a check makes of one subject. It says something by a finding or by one of Pass, Skip and Doubtful;
@@ -17,7 +17,7 @@ var ErrUnsaid = errors.New("said nothing")
 type Outcome struct {
 	Findings   []Finding
 	Skipped    string // why the check does not apply; nothing was judged
-	DeferredTo string // the check that failed in place of this one, where Skipped is set
+	DeferredTo string // the check that failed instead of this one, if Skipped is set
 	Doubtful   string // why nothing could be decided, where another check reports the cause
 	Verified   string // what was found true, for the report
 	Passed     bool
@@ -45,11 +45,11 @@ type Place interface {
 	Pos(pointer string) strict.Pos
 }
 
-// At is one place, whatever the pointer. The zero one is that of what stands in no file: the pointers of its findings
-// lead into a document that the rule names.
+// At is one place, whatever the pointer. The zero At is the place of what is not in a file: the pointers of its
+// findings lead into a document that the rule names.
 type At strict.Pos
 
-// Pos is the place.
+// Pos returns the place.
 func (a At) Pos(string) strict.Pos { return strict.Pos(a) }
 
 // Move appends the findings of another outcome, all at one member of a subject.
@@ -92,7 +92,7 @@ func (o *Outcome) Has(severity Severity) bool {
 	return slices.ContainsFunc(o.Findings, func(f Finding) bool { return f.Severity == severity })
 }
 
-// Verdict is what the outcome comes to. The error is ErrUnsaid.
+// Verdict returns the verdict of the outcome. The error is ErrUnsaid.
 func (o Outcome) Verdict() (Verdict, error) {
 	v := Passed
 	switch {
@@ -119,7 +119,7 @@ func (o Outcome) Verdict() (Verdict, error) {
 	return v, nil
 }
 
-// Result is the outcome of the check of that rule on a subject, for the report. The error wraps ErrUnsaid.
+// Result returns the outcome of the check of that rule on a subject, for the report. The error wraps ErrUnsaid.
 func (o Outcome) Result(rule Rule, subject string) (Result, error) {
 	v, err := o.Verdict()
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 	Errored      Verdict = "error"
 )
 
-// ExitStatus is the exit status of a process that ends with v.
+// ExitStatus returns the exit status of a process that ends with v.
 func (v Verdict) ExitStatus() int {
 	switch v {
 	case Passed:
@@ -113,14 +113,14 @@ type Attestation struct {
 	Text    string `json:"text" jsonschema:"description=what a person must confirm"`
 }
 
-// Commit tells people which commit an id is of.
+// Commit describes a commit to people.
 type Commit struct {
 	ID      string    `json:"id" jsonschema:"description=object id"`
 	Time    time.Time `json:"time" jsonschema:"description=committer date"`
 	Subject string    `json:"subject" jsonschema:"description=first line of the message\\, cut"`
 }
 
-// Interrupted stands among what a report assumes where the run was asked to end before its time.
+// Interrupted is among what a report assumes if the run was asked to end before its time.
 const Interrupted = "interrupted"
 
 // Tool is the build that made a report.
@@ -164,7 +164,7 @@ func (c *Counts) Add(v Verdict) {
 	}
 }
 
-// Verdict is that of a run with these results.
+// Verdict returns the verdict of a run with these results.
 func (c Counts) Verdict() Verdict {
 	switch {
 	case c.Fail > 0:
@@ -175,7 +175,7 @@ func (c Counts) Verdict() Verdict {
 	return Passed
 }
 
-// The verdicts of one Result, beside Passed, Failed and Inconclusive.
+// The verdicts of one Result, in addition to Passed, Failed and Inconclusive.
 const (
 	Warned  Verdict = "warn"
 	Skipped Verdict = "skip"
@@ -233,7 +233,7 @@ func (c CheckpointFile) String() string {
 	return "checkpoint not written, because " + c.Reason
 }
 
-// Accepted is the past that cannot be mended, as the operator listed it.
+// Accepted lists findings of the past that cannot be fixed, as the operator listed them.
 type Accepted struct {
 	SHA256 string         `json:"sha256" jsonschema:"description=of the file"`
 	Lines  []AcceptedLine `json:"lines" jsonschema:"description=lines of the file"`
@@ -261,7 +261,7 @@ func (l AcceptedLine) Accept(f *Finding) {
 	f.Message += fmt.Sprintf("; accepted: %q", l.Reason)
 }
 
-// Unused is the warning that a line is of no finding.
+// Unused returns the warning that a line matches no finding.
 func (l AcceptedLine) Unused() Finding {
 	return Finding{Severity: Warning, Code: "accepted-unused", Commit: l.Commit,
 		Message: fmt.Sprintf("--accepted lists %s/%s of %s, and there is no such finding", l.Check, l.Code, l.Commit),
@@ -327,8 +327,8 @@ const (
 	StatusInvalid     = "invalid"
 )
 
-// Join adds what was found of the same check and subject elsewhere: the worse verdict stands, with the findings of
-// both.
+// Join adds what was found of the same check and subject elsewhere. The result has the worse verdict and the findings
+// of both.
 func (r *Result) Join(o Result) {
 	if o.Verdict.Worse(r.Verdict) {
 		r.Verdict, r.Reason = o.Verdict, o.Reason
@@ -341,7 +341,7 @@ func (r *Result) Join(o Result) {
 	sortFindings(r.Findings)
 }
 
-// Worst is what the findings come to by themselves, which no honest Result is better than.
+// Worst returns the verdict that the findings require by themselves. No honest Result is better.
 func (r *Result) Worst() Verdict {
 	worst := Skipped
 	for _, f := range r.Findings {
@@ -432,7 +432,7 @@ func (r *Report) Contradiction() error {
 	return nil
 }
 
-// retry makes RetryAt no later than what stands in the way and time alone may change.
+// retry makes RetryAt no later than the time at which findings that only time can change may change.
 func (r *Report) retry(findings []Finding) {
 	for _, f := range findings {
 		stands := f.Severity == Error || f.Severity == Doubt

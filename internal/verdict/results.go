@@ -20,9 +20,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
-// Results are the results of a report. The zero value holds none, and takes any number of them in memory; told to
-// Spool, it has those that are too many for memory in a file. Whoever ranges over them sees no difference but one: a
-// file may fail, and Err says so afterwards.
+// Results are the results of a report. The zero value is empty and keeps any number of them in memory; after Spool, it
+// keeps those that are too many for memory in a file. A loop over them differs in one point: a file may fail, and Err
+// reports that afterwards.
 type Results struct {
 	kept  []Result // in memory, as they came
 	spool *spool   // nil: all are in memory
@@ -39,7 +39,7 @@ type Records struct {
 	Evidence func(Evidence) error
 }
 
-// File holds results. To close it takes it away.
+// File holds results. Closing it removes it.
 type File interface {
 	io.Writer
 	io.ReaderAt
@@ -68,7 +68,7 @@ func (rs *Results) Add(more ...Result) {
 	}
 }
 
-// Len is how many results there are.
+// Len returns the number of results.
 func (rs *Results) Len() int {
 	if rs.spool != nil {
 		return rs.spool.count + len(rs.kept)
@@ -76,9 +76,8 @@ func (rs *Results) Len() int {
 	return len(rs.kept)
 }
 
-// All are the results, in the order in which they were added until they are sorted. What is yielded may not be changed.
-// Several may range at once.
-// Where the file fails it ends early, which Err tells.
+// All returns the results, in the order in which they were added until they are sorted. The caller must not change what
+// All yields. Several loops may run at once. If the file fails, All ends early, and Err reports it.
 func (rs *Results) All() iter.Seq[Result] {
 	if rs.spool == nil || len(rs.spool.runs) == 0 {
 		return slices.Values(rs.kept)
@@ -86,8 +85,8 @@ func (rs *Results) All() iter.Seq[Result] {
 	return rs.spool.merged(rs.kept)
 }
 
-// BySubject are the results of each subject, the subjects in the order of their first results. What is yielded lasts
-// until the next is.
+// BySubject returns the results of each subject, the subjects in the order of their first results. A yielded slice is
+// valid until the next one is yielded.
 func (rs *Results) BySubject() iter.Seq[[]Result] {
 	if rs.spool == nil || len(rs.spool.runs) == 0 {
 		return rs.keptBySubject()
@@ -132,7 +131,7 @@ func (rs *Results) keptBySubject() iter.Seq[[]Result] {
 var ErrFile = remedy.Errorf("free space there, or name another folder for temporary files with TMPDIR",
 	"keeping results in a file")
 
-// Err is why results are missing from what All yields or yielded, nil where none is. It wraps ErrFile.
+// Err returns why results are missing from what All yields or yielded, or nil. It wraps ErrFile.
 func (rs *Results) Err() error {
 	if rs.spool == nil || rs.spool.failed(nil) == nil {
 		return nil
@@ -191,17 +190,17 @@ func (o order) places(subject, check, otherSubject, otherCheck string) int {
 	return cmp.Compare(o[check], o[otherCheck])
 }
 
-// spool is results in a file: runs, each of which is in order. One run goes on as long as what is added comes after
-// what it ends with.
+// spool keeps results in a file, as runs that are each sorted. A run continues as long as each added result comes after
+// its last one.
 type spool struct {
 	Spool
 	order order
 	file  File
 	out   *bufio.Writer
-	end   int64 // of what was written
+	end   int64 // end of what was written
 	runs  []run
 	count int
-	mu    sync.Mutex // of what several that read together change
+	mu    sync.Mutex // guards what concurrent readers change
 	err   error      // the first; nothing is written or read after it
 
 	// Results that differ in their subject alone are stored once, as far as there is room.
@@ -226,7 +225,7 @@ type plain struct {
 // maxEqual is how many bytes the results take that are stored once.
 const maxEqual = 8 << 20
 
-// What stands in the file before a subject, before a whole result, and, added to its index in once, for one that is
+// The prefixes in the file: of a subject, of a whole result, and, added to its index in once, of a result that is
 // stored there.
 const (
 	ofSubject = iota
@@ -278,7 +277,7 @@ func (s *spool) write(results []Result) {
 	at.to = s.end
 }
 
-// stored is the index in once of a result, which it is added to while there is room.
+// stored returns the index in once of a result, which it adds while there is room.
 func (s *spool) stored(r Result) (int, bool) {
 	if len(r.Findings) > 0 {
 		return 0, false
@@ -294,7 +293,7 @@ func (s *spool) stored(r Result) (int, bool) {
 	return i, ok
 }
 
-// failed is the first error, which err may be.
+// failed returns the first error, which may be err.
 func (s *spool) failed(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -312,7 +311,7 @@ func (s *spool) flush() error {
 	return s.err
 }
 
-// merged are all results in order: those of the file and kept, which were added last.
+// merged returns all results in order: those of the file and kept, which were added last.
 func (s *spool) merged(kept []Result) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
 		if s.flush() != nil {
@@ -361,7 +360,7 @@ func (s *spool) merged(kept []Result) iter.Seq[Result] {
 type head struct {
 	result  *Result // of subject, whatever it says itself
 	subject string
-	rest    []Result // nil: of a run
+	rest    []Result // nil: the head of a run
 	spool   *spool
 	in      *bufio.Reader
 	left    int    // results in the run
@@ -406,7 +405,7 @@ func (h *head) advance() bool {
 	return false
 }
 
-// texts are the texts of a finding, in the order in which the file has them.
+// texts returns the texts of a finding, in the order in which the file has them.
 func (f *Finding) texts() [8]*string {
 	return [...]*string{&f.Code, &f.Message, &f.Fix, &f.Cite, &f.Path, &f.Pointer, &f.Commit, &f.Value}
 }
