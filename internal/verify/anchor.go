@@ -89,8 +89,7 @@ func thawed(judge func(*work) (verdict.Outcome, error)) func(*work) (verdict.Out
 	}
 }
 
-// path is the file of the listing that anchors the Receipt, else of the first that lists the DID; empty where none
-// does.
+// path returns the file of the listing that anchors the Receipt, else of the first that lists the DID, or "".
 func (w *work) path() string {
 	listed := w.listed()
 	if len(listed) == 0 {
@@ -101,7 +100,7 @@ func (w *work) path() string {
 	}))].Path
 }
 
-// listed are the clone's listings of the DID.
+// listed returns the clone's listings of the DID.
 func (w *work) listed() []*checks.Listed {
 	if w.did == "" || w.cfg.Standing == nil {
 		return nil
@@ -110,7 +109,7 @@ func (w *work) listed() []*checks.Listed {
 		func(l *checks.Listed) bool { return !did.Same(l.ToolDID, w.did) })
 }
 
-// current are the clone's listings of the DID, provisional only as long as they count as that.
+// current returns the clone's listings of the DID, provisional ones only while they count as that.
 func (w *work) current() ([]*checks.Listed, error) {
 	var out []*checks.Listed
 	for _, l := range w.listed() {

@@ -174,7 +174,7 @@ var (
 		"run oap-gate mirror, and read its last line"}
 )
 
-// codesOf are the codes of a check as it explains them: those that are named, or all.
+// codesOf returns the codes of a check as it explains them: the named ones, or all.
 func codesOf(check string, only ...string) []strict.Code {
 	all := checks.ByID(check).Codes
 	if len(only) == 0 {

@@ -28,7 +28,7 @@ func Choose(repo *registry.Repository, dir, rev string) (mirror *mirrorstate.Vie
 	return mirror, commit, how, err
 }
 
-// HasRecords holds that a clone is one of a registry.
+// HasRecords checks that a clone is one of a registry.
 func HasRecords(ctx context.Context, repo *registry.Repository, commit string) error {
 	tree, err := repo.Tree(ctx, commit)
 	if err != nil {

@@ -15,8 +15,9 @@ type Clone struct {
 	Repo   *registry.Repository
 	Commit string
 	Chosen string // how the commit was chosen
-	// Changed is the commit's date. Fetched is when the clone last saw the commit as the registry's head, zero if it
-	// does not show that; of a mirror, the last run at which it verified the commit and the origin served it.
+	// Changed is the commit's date. Fetched is when the clone last saw the commit as the registry's head, or zero if it
+	// does not show that. For a mirror it is the last run at which the mirror verified the commit and the origin served
+	// it.
 	Changed, Fetched time.Time
 	Mirror           bool     // the clone is a mirror's, whose age is Fetched alone
 	Fetch            []string // arguments of the git fetch that brings the clone up to date; nil: none is known

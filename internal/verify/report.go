@@ -99,7 +99,7 @@ type Canonical struct {
 	Error  string `json:"error,omitempty" jsonschema:"description=why there is none"`
 }
 
-// Unmade is the report on a target of which nothing could be judged.
+// Unmade returns the report on a target of which nothing could be judged.
 func Unmade(target string, src evidence.Source, cfg *Config, message, fix string) *Report {
 	rep := &Report{Version: 1, Tool: cfg.Tool, Mode: "verify", Target: target, Timestamp: src.Now().UTC(),
 		AcceptedLevels: []level.Level{}, ClaimedLevels: []level.Level{}, Reasons: []string{}, Steps: []Step{},
@@ -112,7 +112,7 @@ func Unmade(target string, src evidence.Source, cfg *Config, message, fix string
 	return rep
 }
 
-// Worst is the verdict of a run of several targets: what could not be judged, then what failed, then what is
+// Worst returns the verdict of a run of several targets: first what could not be judged, then what failed, then what is
 // inconclusive.
 func Worst(a, b verdict.Verdict) verdict.Verdict {
 	order := []verdict.Verdict{verdict.Passed, verdict.Inconclusive, verdict.Failed, verdict.Errored}
@@ -141,8 +141,8 @@ func (r *Report) Obstacles() (steps, fix string) {
 	return strings.Join(names, ", "), fix
 }
 
-// Common is the report of a run in the form that all commands share: each step is a check. Of several targets each is a
-// subject of its own.
+// Common returns the report of a run in the form that all commands share: each step is a check, and each target is a
+// subject.
 func Common(all []*Report) *verdict.Report {
 	first := all[0]
 	rep := &verdict.Report{Version: 1, Tool: first.Tool, Mode: "verify", EvaluatedAt: first.Timestamp,
@@ -199,7 +199,7 @@ func (r *Report) verified() *verdict.Verified {
 	return v
 }
 
-// result is the step as the result of a check.
+// result returns the step as the result of a check.
 func (s Step) result(subject string) verdict.Result {
 	out := verdict.Result{Check: s.Step, Subject: subject, Verdict: s.Verdict, Reason: s.Reason}
 	for _, f := range s.Findings {

@@ -290,7 +290,7 @@ func (r *Run) Verify(ctx context.Context, each func(*Report) error) error {
 }
 
 const (
-	maxAhead      = 4096     // targets that are verified before the first of them was told
+	maxAhead      = 4096     // targets that are verified before the first of them is written
 	maxVerifyMemo = 16 << 20 // bytes of what was decoded and worked out
 )
 

@@ -32,7 +32,7 @@ type step struct {
 // Subject is the subject of the steps in a report of the common form.
 const Subject = "target"
 
-// Rules are what the catalogue says of each step, in the order of the report.
+// Rules returns what the catalogue says about each step, in the order of the report.
 func Rules() []verdict.Rule {
 	var out []verdict.Rule
 	for _, s := range catalogue {
@@ -189,7 +189,7 @@ func judgeSchema(w *work) (verdict.Outcome, error) {
 	return out, nil
 }
 
-// suites are the versions of the suite that the caller trusts.
+// suites returns the versions of the suite that the caller trusts.
 func (w *work) suites() checks.Suites {
 	if w.cfg.Suites == nil {
 		return checks.TrustedSuites

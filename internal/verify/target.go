@@ -1,7 +1,7 @@
 // Package verify judges one implementation by RFC 0019 section 6.
 //
-// It tells the Conformance Verification as a Verification Report. Each rule is that of the registry's checks: what is
-// verified is a listing that nobody wrote.
+// It reports the Conformance Verification as a Verification Report. Each rule is one of the registry's checks: it
+// verifies a listing that nobody wrote.
 package verify
 
 import (
@@ -26,15 +26,15 @@ type Target struct {
 	Text        string // as it was given; empty for documents at hand
 	ManifestURI string // where the Manifest is asked for; empty for documents at hand, and for a slug
 	DID         string // that the Manifest must name; empty: any
-	Slug        string // of a listing in the clone; empty: none
+	Slug        string // slug of a listing in the clone; may be empty
 	AtHand      bool   // the documents are files; see evidence.Files
-	ReceiptURI  string // in place of the one that the Manifest names; empty: none
+	ReceiptURI  string // replaces the one that the Manifest names; may be empty
 }
 
-// Subject is what Reaches calls the target.
+// Subject returns the name of the target in Reaches.
 func (t Target) Subject() string { return "target:" + t.Text }
 
-// ErrForm means that a text is none of the forms of a target; Forms shows them.
+// ErrForm means that a text has none of the forms of a target; Forms shows them.
 var ErrForm = errors.New("no target")
 
 // Addresses are the forms of a target that name no clone's listing, Forms are all.
@@ -104,7 +104,7 @@ func (t Target) readAlike(text string) error {
 // Line is a line of a list of targets that names one.
 type Line struct {
 	Text   string
-	Number int // of the line, from 1
+	Number int // number of the line, from 1
 }
 
 // ParseTargets reads a list of targets: one a line, # beginning a comment.

@@ -25,7 +25,7 @@ import (
 type Config struct {
 	Tool     verdict.Tool
 	Clone    *Clone // nil: none
-	Proof    *Proof // in place of a clone; nil: none
+	Proof    *Proof // replaces a clone; may be nil
 	Without  bool   // the caller said that revocations need not be known
 	Require  bool   // the caller said that a clone is required, which a proof is not
 	MaxAge   time.Duration
@@ -34,7 +34,7 @@ type Config struct {
 	Assumed  []string
 	Local    []string // HOST=DIR of the hosts that a directory plays
 	Memo     *memo.Memo
-	Standing *checks.Standing // of the clone; nil without one
+	Standing *checks.Standing // state of the clone; nil without one
 	// Recorded is what a replayed bundle says; nil in a live run.
 	Recorded *evidence.Recorded
 	// Canonical adds the bytes that the implementation signs to the report.
@@ -55,8 +55,8 @@ type Result struct {
 	ReceiptURI  string // where the Receipt was asked for; empty for documents at hand, and where nothing names it
 }
 
-// Verify judges one target by all steps. What could not be had is a step's finding; the error is that of reading the
-// clone, or wraps ErrNotListed, and leaves nothing judged.
+// Verify judges one target by all steps. A document that could not be fetched is a step's finding. The error is that of
+// reading the clone, or wraps ErrNotListed, and means that nothing was judged.
 func Verify(ctx context.Context, src evidence.Source, t Target, cfg *Config) (*Result, error) {
 	w := &work{ctx: ctx, src: src, cfg: cfg, target: t, levels: map[string]map[level.Level]verdict.Verdict{}}
 	if err := w.look(); err != nil {
@@ -96,7 +96,7 @@ type work struct {
 	src    evidence.Source
 	cfg    *Config
 	target Target
-	pinned *registry.Listing // of a slug
+	pinned *registry.Listing // listing of a slug
 	facts  *evidence.Facts
 	run    *checks.Run
 	did    string // see Result
@@ -231,7 +231,7 @@ func (w *work) draft() {
 	}
 	w.did = cmp.Or(w.did, w.target.DID)
 	if len(w.did) > did.MaxLength {
-		w.did = plain.Cut(w.did, 200) // it is none
+		w.did = plain.Cut(w.did, 200) // it is not a DID
 	}
 	standing := w.cfg.Standing
 	w.run = &checks.Run{Context: w.ctx, Catalogue: checks.All, Now: w.src.Now(), Memo: w.cfg.Memo,
@@ -262,7 +262,7 @@ func (w *work) draft() {
 	}
 }
 
-// report tells what the steps gave.
+// report returns the report on the steps' outcomes.
 func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 	rep := &Report{Version: 1, Tool: w.cfg.Tool, Mode: "verify", Target: w.target.Text, Timestamp: w.src.Now().UTC(),
 		AcceptedLevels: []level.Level{}, ClaimedLevels: []level.Level{}, Reasons: []string{}, DID: w.did,
@@ -340,7 +340,7 @@ func (w *work) judged() ([]verdict.Digest, error) {
 	return out, nil
 }
 
-// canonical are the bytes that the implementation signs.
+// canonical returns the bytes that the implementation signs.
 func (w *work) canonical() *Canonical {
 	r := w.receipt()
 	if r == nil {
@@ -353,7 +353,7 @@ func (w *work) canonical() *Canonical {
 	return &Canonical{Text: string(text), SHA256: plain.SHA256(text)}
 }
 
-// step is an outcome as the report has it, its worst finding first.
+// step returns an outcome as the report has it, its worst finding first.
 func (w *work) step(rule step, out verdict.Outcome) (Step, error) {
 	v, err := out.Verdict()
 	if err != nil {
@@ -387,7 +387,7 @@ func (w *work) step(rule step, out verdict.Outcome) (Step, error) {
 
 // accept finds the accepted levels, and the verdict.
 func (w *work) accept(rep *Report) {
-	all := verdict.Passed // of the steps that bear on every level
+	all := verdict.Passed // verdict of the steps that concern every level
 	any := verdict.Passed
 	for i, s := range rep.Steps {
 		if s.Verdict.Worse(any) {

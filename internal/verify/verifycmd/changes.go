@@ -12,7 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
-// NewChanges is the command changes.
+// NewChanges returns the command changes.
 func NewChanges(sys frame.IO) *cobra.Command {
 	var repo, rev string
 	var since int64

@@ -76,8 +76,8 @@ func textOf(r *verify.Report, terminal, color, several bool) []byte {
 	return b.Bytes()
 }
 
-// heading returns the target as the first line names it. One that is no address is quoted: no line but the last may
-// begin with the word of a verdict.
+// heading returns the target as the first line names it. A target that is not an address is quoted: only the last line
+// may begin with the word of a verdict.
 func heading(r *verify.Report) string {
 	lower := strings.ToLower(r.Target)
 	switch {

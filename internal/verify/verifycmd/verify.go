@@ -33,7 +33,7 @@ type verifyOptions struct {
 	frame.Network
 	frame.Output
 	policyFlags
-	proof                          string // file of one, in place of a clone
+	proof                          string // proof file that replaces a clone
 	manifest, receipt, didDocument string // documents at hand
 	list                           string // of targets
 	registry, rev                  string
@@ -330,7 +330,7 @@ type verification struct {
 	verify.Run
 	sys    frame.IO
 	out    *frame.Output
-	stop   func() // showing progress; nil: there is none
+	stop   func() // stops showing progress; may be nil
 	record string
 	told   *told
 }
@@ -359,7 +359,7 @@ func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bu
 	return v.tell(func() error { return v.again(ctx, b, dir) }, ctx)
 }
 
-// tell verifies what prepare finds, and tells the reports.
+// tell verifies what prepare finds, and writes the reports.
 func (v *verification) tell(prepare func() error, ctx context.Context) error {
 	defer v.close()
 	err := v.out.Tell(func() (*verdict.Report, error) {
@@ -385,7 +385,7 @@ func (v *verification) tell(prepare func() error, ctx context.Context) error {
 	return err
 }
 
-// unmade is the report of a run that verified nothing.
+// unmade returns the report of a run that verified nothing.
 func (v *verification) unmade(message, fix string) *verdict.Report {
 	rep := verify.Unmade("", evidence.Offline(v.Now, 0), &v.Config, message, fix)
 	v.Targets = nil
@@ -397,7 +397,7 @@ func (v *verification) unmade(message, fix string) *verdict.Report {
 	return verify.Common([]*verify.Report{rep})
 }
 
-// told tells the reports of a run: stdout has each as soon as it is there, in the formats that verify writes itself.
+// told writes the reports of a run: stdout has each as soon as it is ready, in the formats that verify writes itself.
 type told struct {
 	v       *verification
 	format  string   // of stdout
@@ -420,10 +420,10 @@ func newTold(v *verification) *told {
 	return t
 }
 
-// own reports whether a format is told by verify's own writers.
+// own reports whether verify's own writers write a format.
 func own(format string) bool { return format == "json" || format == "text" }
 
-// add tells one report.
+// add writes one report.
 func (t *told) add(r *verify.Report) error {
 	t.worst = verify.Worst(t.worst, r.Verdict)
 	t.counted[r.Verdict]++
@@ -465,7 +465,7 @@ func (t *told) add(r *verify.Report) error {
 	return err
 }
 
-// report is what the other formats are made of.
+// report returns the report that the other formats are made of.
 func (t *told) report() *verdict.Report {
 	if t.several {
 		t.text = append(t.text, t.counted.line(t.worst, false, t.v.Config.Local)...)
