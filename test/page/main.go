@@ -57,7 +57,7 @@ func frame(mode string) *verdict.Report {
 		Head:        head, Chosen: "head 8d3e2f1a0b4c (HEAD)", Verdict: verdict.Passed, EvidenceSHA256: sum}
 }
 
-// audit is an audit of n listings, of which each status has some where there are enough.
+// audit returns an audit of n listings, with some of each status if there are enough.
 func audit(n int) *verdict.Report {
 	r := frame("audit")
 	r.History = &verdict.History{Commits: 2*n + 7, Walked: 2*n + 7, HeadTime: noon.Add(-31 * time.Hour)}
@@ -207,7 +207,7 @@ func worst(n int) *verdict.Report {
 	return counted(r)
 }
 
-// check is a pull request with a fault, a doubt and a warning.
+// check returns a pull request with a fault, a doubt and a warning.
 func check() *verdict.Report {
 	r := frame("check")
 	r.Base, r.MergeBase, r.Verdict = base, base, verdict.Failed
@@ -256,7 +256,7 @@ const attack = `"'></style></title></textarea></svg></table><script>alert(1)</sc
 	`<svg onload=alert(3)><iframe src=javascript:alert(4)></iframe><link rel=stylesheet href=//evil.example/x><base href=//evil.example>` +
 	`<meta http-equiv=refresh content="0;url=https://evil.example"><style>*{background:url(https://evil.example/y)}</style>{{.}}` + "\u202e\u2066\x00\x1b[31m\u200b"
 
-// hostile has an attack in every text of the report, but for the words that decide what is shown.
+// hostile returns a report with an attack in every text, except the words that decide what is shown.
 func hostile() *verdict.Report {
 	r := new(verdict.Report)
 	poison(reflect.ValueOf(r).Elem())
