@@ -89,8 +89,10 @@ func run(program, folder string) error {
 // commands returns the arguments of a command and of those below it.
 func (s *session) commands(at []string) ([][]string, error) {
 	all := [][]string{at}
-	if slices.Contains(at, "help") || slices.Contains(at, "completion") {
-		return all, nil
+	for _, leaf := range []string{"help", "completion", "explain"} { // their words are arguments
+		if slices.Contains(at, leaf) {
+			return all, nil
+		}
 	}
 	words, err := s.words(at...)
 	if err != nil {
