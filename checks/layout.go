@@ -232,7 +232,7 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 		for i, f := range out.Findings {
 			if standing[f.Pointer] || f.Value == plainMode {
 				out.Findings[i].Severity = verdict.Warning
-				out.Findings[i].Message += "; it stands so in the base tree and no re-issue can mend it"
+				out.Findings[i].Message += "; the base tree has it already, and no re-issue can fix it"
 			}
 		}
 	}

@@ -175,7 +175,7 @@ func runSchema(s *Subject) (verdict.Outcome, error) {
 		f := &out.Findings[i]
 		if standing[f.Pointer] {
 			f.Severity, f.Message = verdict.Warning, f.Message+
-				"; it stands so in the base tree and no re-issue can mend it"
+				"; the base tree has it already, and no re-issue can fix it"
 		}
 	}
 	return out.OrPass(), nil

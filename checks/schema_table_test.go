@@ -304,7 +304,7 @@ pr: [{listing: nova}]
 			Want: `
 implementations/ada.json:2:3: warning: layout: slug-mismatch
 implementations/bob.json:13:3: warning: schema: schema-additionalProperties`,
-			Says: []string{`implementations/bob.json:13:3: warning: schema: .*; it stands so in the base tree`}},
+			Says: []string{`implementations/bob.json:13:3: warning: schema: .*; the base tree has it already`}},
 		// 100 are shown, the rest is counted
 		{Name: "many",
 			World: `base:

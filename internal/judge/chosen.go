@@ -134,8 +134,8 @@ func landing(f *evidence.LandingFlags) (*checks.Landing, error) {
 	return l, nil
 }
 
-// HoldsCommit is nil if a clone has the commit that a bundle names, by its full id: a ref's name may be of another one
-// tomorrow, and stand in the report.
+// HoldsCommit checks that a clone has the commit that a bundle names by its full id. A ref's name may mean another
+// commit tomorrow, and would be in the report.
 func HoldsCommit(ctx context.Context, repo *registry.Repository, id string) error {
 	c, err := repo.Commit(ctx, id)
 	if errors.Is(err, gitstore.ErrNotFound) {

@@ -172,7 +172,7 @@ func (j *Join) standing(run *checks.Run) error {
 		}
 		shown++
 		f.Finding.Severity = verdict.Warning
-		f.Finding.Message += "; it stands so in the base tree"
+		f.Finding.Message += "; the base tree has it already"
 		out := verdict.Outcome{Findings: []verdict.Finding{f.Finding}}
 		if err := j.Add(checks.ByID(f.Check).Rule(), f.Path, out); err != nil {
 			return err

@@ -104,7 +104,7 @@ func NoteInterrupted(ctx context.Context, rep *verdict.Report) {
 	}
 }
 
-// NewReport is an empty report of a run.
+// NewReport returns an empty report of a run.
 func NewReport(mode string, src evidence.Source, cfg Config) *verdict.Report {
 	rep := &verdict.Report{Version: 1, Tool: cfg.Tool, Mode: mode, EvaluatedAt: src.Now().UTC(), Origin: cfg.Origin,
 		Chosen:  cfg.Chosen,

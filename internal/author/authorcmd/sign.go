@@ -52,7 +52,7 @@ It refuses (exit status 1, nothing written) a Receipt that violates its schema,
 one with peer witnesses, and a key that the DID Document does not have.
 The entry is printed; --in-place or --out FILE writes the signed Receipt.`),
 		Example: `  oap-gate sign receipt.json --key ~/oap.pem --in-place
-  oap-gate sign receipt.json --key ~/oap.pem --did-document did.json --out signed.json
+  oap-gate sign receipt.json --key ~/oap.pem --did-document did.json --in-place
   pass oap-key | oap-gate sign receipt.json --key - --local nova.example=site`,
 		Args: frame.Wants(1, "oap-gate sign RECEIPT --key FILE", "sign requires exactly one argument, RECEIPT"),
 		RunE: func(c *cobra.Command, args []string) error {

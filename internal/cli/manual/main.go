@@ -1,5 +1,7 @@
-// Command manual writes what a release ships in addition to the program, below the directories where systems look for
-// it: a man page for each command, and the completions of four shells. The program itself contains only its help.
+// Command manual writes the man pages and the completions of a release.
+//
+// It writes a man page for each command and the completions of four shells, below the directories where systems look
+// for them. The program itself contains only its help.
 //
 //	go run ./internal/cli/manual v1.2.3 2026-06-01T12:00:00Z DIR
 package main

@@ -46,7 +46,7 @@ func (t *toNamed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.routes.guarded.RoundTrip(r)
 }
 
-var errNoServer = errors.New("there is none")
+var errNoServer = errors.New("no server is named")
 
 // ServerTransport connects to the server of ServerURL as a live source does: with the same guard, roots, proxy and
 // connection timeout. It serves a protocol whose answers are more than documents; the caller caps what it sends and

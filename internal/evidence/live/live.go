@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Now     time.Time     // by which dates are judged; TLS and time limits go by the real clock
 	Timeout time.Duration // one request with redirects and body, queues excluded; 0: 10 s (RFC 0026 section 6)
-	Budget  time.Duration // of the whole run, judging included, from New on; 0: none
+	Budget  time.Duration // for the whole run, judging included, from New on; 0: none
 	Jobs    int           // requests in flight; 0: 32
 	PerHost int           // to one host; 0: 4
 	// MaxTotal bounds the bytes of all documents together: they are kept in memory, since the bundle of a run
@@ -176,7 +176,7 @@ func (l *Source) Close() {
 	l.locals.close()
 }
 
-// Now is the time by which dates are judged.
+// Now returns the time at which dates are evaluated.
 func (l *Source) Now() time.Time { return l.now }
 
 // Observe returns the observation of a request, made once in a run. A context that ends makes it Unavailable only for
@@ -213,7 +213,7 @@ func (l *Source) Observe(ctx context.Context, r evidence.Request) evidence.Obser
 	}
 }
 
-// Observations are all that were made so far, sorted by request.
+// Observations returns all observations made so far, sorted by request.
 func (l *Source) Observations() []evidence.Observation {
 	l.mu.Lock()
 	defer l.mu.Unlock()

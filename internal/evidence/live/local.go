@@ -47,7 +47,7 @@ func (l Local) String() string { return l.Host + "=" + l.Dir }
 // above the cache, which must not keep it. Every rule about URLs applies as on the web.
 type locals struct {
 	hosts map[string]localHost
-	names []string // of the hosts, sorted
+	names []string // sorted names of hosts
 	quota *quota
 	below layer
 }
@@ -177,7 +177,7 @@ func fileOf(u *url.URL) (string, error) {
 	return filepath.FromSlash(strings.Join(names, "/")), nil
 }
 
-// onlyLocal is the lowest layer of a run without network: nothing but local hosts answers.
+// onlyLocal is the lowest layer of a run without network: only local hosts answer.
 type onlyLocal struct{}
 
 func (onlyLocal) Observe(_ context.Context, r evidence.Request) evidence.Observation {

@@ -44,7 +44,7 @@ const maxRetryAfter = 30 * time.Second
 type backoff struct {
 	waits    []time.Duration
 	wait     func(context.Context, time.Duration) error
-	limit    time.Duration // of one request
+	limit    time.Duration // for one request
 	progress *tracker
 }
 
