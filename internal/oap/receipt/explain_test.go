@@ -62,7 +62,7 @@ func TestExplain(t *testing.T) {
 			"but for their value"},
 		"indented": {b64(raw(indented.Bytes())), "sorted, indented by two blanks"},
 		"ASCII": {b64(raw(bytes.ReplaceAll(right, []byte("ü"), []byte(`\u00fc`)))),
-			"escapes in place of letters"},
+			"escapes for letters"},
 		"blanks":           {b64(raw(spaced.Bytes())), "blanks after commas and colons"},
 		"a member added":   {b64(raw(canonical(o, "note"))), `without "note"`},
 		"a member changed": {b64(raw(canonical(with("profile", "commercial")))), `whose profile is "commercial"`},
