@@ -11,8 +11,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
-// log is an audit that publishes the log, next to one that does not, and a proof from that log, which takes no more
-// than the audit, and its check.
+// log measures an audit that publishes the log, next to one that does not. It also measures a proof from that log,
+// which takes at most as much as the audit, and checking the proof.
 func (b *bench) log() ([]figure, error) {
 	size := fixture.Bulk{Listings: 100_000, Commits: 1000}
 	if b.quick {

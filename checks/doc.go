@@ -1,22 +1,22 @@
-// Package checks holds one requirement of the registry's gate per file. A check is pure: its outcome depends
-// on the registry, the evidence and the clock in its Subject alone.
+// Package checks defines one requirement of the registry's gate per file. A check is pure: its outcome depends only on
+// the registry, the evidence and the clock in its Subject.
 //
-// A new check is one file, one script under testdata/script in which it alone fails, and its line in [All]. Its further
-// cases are rows of a table, NAME_table_test.go, which package checktest judges in this process. What else there is to
-// say of it follows from its fields: explain, the reports, the table of the README, the row of RFC 0026 section 6 in
-// docs/install.md, the ten jobs of docs/workflows (go test ./internal/cli -run Readme -update).
+// A new check is one file, one script under testdata/script in which only that check fails, and its line in [All]. Its
+// further cases are rows of a table, NAME_table_test.go, which package checktest judges in this process. All texts
+// about it are generated from its fields: explain, the reports, the table of the README, the row of RFC 0026 section 6
+// in docs/install.md, the ten jobs of docs/workflows (go test ./internal/cli -run Readme -update).
 //
-// This one is whole but for its Codes:
+// This one is complete except for its Codes:
 //
 //	var contact = &Check{
 //		ID:    "contact",                          // public, never renamed
-//		Title: "a listing says whom to ask",       // what holds, one sentence
-//		Cite:  "RFC 0026 section 4",               // who demands it
+//		Title: "a listing names a contact",        // what it requires, one sentence
+//		Cite:  "RFC 0026 section 4",               // the clause that requires it
 //		Row:   "Schema",                           // of the table in section 6
-//		Why:   "a listing that nobody answers for cannot be mended",
+//		Why:   "nobody can fix a listing that nobody answers for",
 //		Fix:   `add "contact": "mailto:…" to the listing`,
 //		Kinds: []registry.Kind{registry.KindListing},
-//		After: wellFormed,                         // else it would judge what is no listing
+//		After: wellFormed,                         // else it would judge what is not a listing
 //		Run: func(s *Subject) (verdict.Outcome, error) {
 //			if text, _ := strict.Member(s.Record.Document.Root, "contact").(string); text != "" {
 //				return verdict.Pass("contact is %q", plain.Cut(text, 60)), nil
@@ -27,9 +27,10 @@
 //		},
 //	}
 //
-// A check that judges a document names the evidence in Needs: it is fetched before, and Run is called where it was
-// obtained. A check that reports that a document is missing Owns it. Each finding's code is explained in Codes; a test
-// finds one that is not. A finding says what it rests on ([verdict.Basis]) where that is not the files themselves.
+// A check that judges a document names the evidence in Needs: the gate fetches it first, and calls Run if it was
+// obtained. A check that reports that a document is missing Owns it. Codes explains the code of each finding; a test
+// finds one that is not explained. A finding says what it rests on ([verdict.Basis]) if that is not the files
+// themselves.
 //
 // Only the names in testdata/api/checks.txt are promised to programs outside of this module.
 package checks

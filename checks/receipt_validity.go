@@ -101,7 +101,7 @@ func (s *Subject) again() string {
 }
 
 // signedDates compares the listing's dates with those that the Receipt signs. long is the place of the finding that
-// they are too far apart, negative if there is none.
+// they are too far apart, or negative.
 func signedDates(o *verdict.Outcome, s *Subject, r *receipt.Receipt, long int) {
 	const at = "/conformance_receipt_uri"
 	l := s.Listing

@@ -347,8 +347,8 @@ func revokedPin(s *Subject) verdict.Outcome {
 	return out.OrPass()
 }
 
-// runRevocationsRegistry counts the present listings that are no longer in force; it blocks nobody. It does not count
-// what this range revokes, because the gate may refuse that.
+// runRevocationsRegistry counts the present listings that have expired or are revoked; it blocks nobody. It does not
+// count what this range revokes, because the gate may refuse that.
 func runRevocationsRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	expired, revoked := 0, 0

@@ -34,7 +34,7 @@ import (
 type Options struct {
 	Only, Skip     []string // ids of checks that alone run, and that do not; the report names them as assumed
 	DenyGovernance bool     // of Check: a change of governance files fails
-	Strict         bool     // of Audit: expired and revoked listings are failures
+	Strict         bool     // for Audit: expired and revoked listings are failures
 }
 
 // VerifyOptions says by what Verify judges.
@@ -42,7 +42,7 @@ type VerifyOptions struct {
 	Registry        *registry.Repository // the clone or mirror that holds revocations and witnesses; nil: none
 	Rev             string               // commit of the clone; empty: the remote's main branch
 	Level           string               // the one level that decides the verdict; empty: all that the Receipt claims
-	MaxAge          time.Duration        // of what the clone shows, at least a second; 0: a warning from 14 days on
+	MaxAge          time.Duration        // maximum age of the clone, at least a second; 0: a warning from 14 days on
 	WithoutRegistry bool                 // revocations need not be known
 }
 
@@ -146,7 +146,7 @@ func Verify(ctx context.Context, target string, w Web, o VerifyOptions) (*Verifi
 	return found, nil
 }
 
-// run opens the source of a call and judges by it. A report of a run that was asked to end is none.
+// run opens the source of a call and judges by it. If the call was asked to end, run returns no report.
 func run(ctx context.Context, repo *registry.Repository, w Web, mostBytes int64,
 	judged func(evidence.Source) (*Report, error)) (*Report, error) {
 	if err := ctx.Err(); err != nil {
@@ -167,7 +167,8 @@ func run(ctx context.Context, repo *registry.Repository, w Web, mostBytes int64,
 	return rep, nil
 }
 
-// config returns what a call is told, and refuses options that no call can follow. others are rules of another call.
+// config returns the configuration of a call, and refuses options that no call can follow. others are rules of another
+// call.
 func (w Web) config(repo *registry.Repository, o Options, known, others []verdict.Rule) (judge.Config, error) {
 	selected := evidence.Selection{Only: o.Only, Skip: o.Skip}
 	cfg := judge.Config{Tool: version(), Origin: judge.OriginOf(repo), Selected: selected.Selected, Offline: w.offline,

@@ -88,7 +88,7 @@ func otherMode(b *evidence.Bundle, mode string) error {
 	return remedy.Errorf(otherRun, "the bundle is of the mode %q; expected %q", b.Mode, mode)
 }
 
-// sameCommit refuses a revision of another commit than the bundle names; an empty one stands for that commit.
+// sameCommit refuses a revision of another commit than the bundle names; an empty one means that commit.
 func sameCommit(repo *registry.Repository, rev, recorded string) error {
 	if rev == "" {
 		return nil

@@ -74,7 +74,7 @@ type (
 	CheckpointFile = verdict.CheckpointFile
 	// A Listing is one listing at the head of an audit.
 	Listing = verdict.Listing
-	// Accepted has the findings of the history that an audit was told to accept.
+	// Accepted has the findings of the history that an audit accepts.
 	Accepted = verdict.Accepted
 	// An AcceptedLine is one of them.
 	AcceptedLine = verdict.AcceptedLine

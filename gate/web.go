@@ -20,8 +20,8 @@ type Web struct {
 // LiveOptions says how Live asks the web. The zero value judges by the clock and has no end.
 type LiveOptions struct {
 	Now      time.Time     // the time by which dates are judged; zero: the clock's when a call begins
-	Budget   time.Duration // of each call; results not reached are inconclusive; 0: none
-	Timeout  time.Duration // of one request; 0: 10 s
+	Budget   time.Duration // for each call; results not reached are inconclusive; 0: none
+	Timeout  time.Duration // for one request; 0: 10 s
 	CACert   []byte        // PEM, trusted in addition to the system's authorities
 	CacheDir string        // directory of the disk cache; empty: none
 }

@@ -71,8 +71,8 @@ func (a *answers) Observations() []Observation {
 	return Sorted(slices.Collect(maps.Values(a.known)))
 }
 
-// Offline is a source that asks nobody: each observation is Unsought, with CodeOffline, and none is kept. The budget is
-// as in live.Options.
+// Offline returns a source that asks nobody: each observation is Unsought, with CodeOffline, and none is kept. The
+// budget is as in live.Options.
 func Offline(now time.Time, budget time.Duration) Source {
 	return &offline{now.UTC(), NewBudget(budget)}
 }

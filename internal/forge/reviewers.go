@@ -38,7 +38,7 @@ func (c *Client) Login(ctx context.Context) (string, error) {
 	return w.login, err
 }
 
-// Owners returns the people whom owners of a CODEOWNERS file name: users, and the members of teams. It reports false if
+// Owners returns the people that owners of a CODEOWNERS file name: users, and the members of teams. It reports false if
 // the token may not see the members of a team, or if an owner is an e-mail address.
 func (c *Client) Owners(ctx context.Context, owners []string) (people []string, all bool, err error) {
 	type member struct {
@@ -80,8 +80,8 @@ type OwnerError struct {
 	Message string `json:"message"`
 }
 
-// OwnerErrors returns the lines of the CODEOWNERS file of a commit that name an owner whom the forge does not know. If
-// the forge does not have the commit, it answers for the default branch; without such a file there are none.
+// OwnerErrors returns the lines of the CODEOWNERS file of a commit that name an owner unknown to the forge. If the
+// forge does not have the commit, it answers for the default branch; without such a file the result is empty.
 func (c *Client) OwnerErrors(ctx context.Context, commit string) ([]OwnerError, error) {
 	var err error
 	var answer struct {

@@ -62,7 +62,7 @@ type schemaView struct {
 	base, head *schemaSet
 	diff       *schemadiff.Comparison // nil: not asked for yet
 	known      map[string][]schemadiff.Difference
-	versions   func(oldPath, newPath string) []schemadiff.Difference // of the head; nil: not needed yet
+	versions   func(oldPath, newPath string) []schemadiff.Difference // the head's; nil: not needed yet
 
 	from  *registry.Tree // the base
 	texts *Texts

@@ -95,7 +95,7 @@ type File struct {
 	Text []byte
 	Left string // why it is not written; empty if it is
 
-	elsewhere []string // other places in which the forge looks for it if there is none at Path
+	elsewhere []string // other places in which the forge looks for it if nothing is at Path
 }
 
 // source is a file of the documentation, and what becomes of it in a repository.
@@ -190,7 +190,7 @@ type Plan struct {
 type Step struct {
 	File
 	State      State
-	Difference []byte // of a file that Differs, as a unified diff
+	Difference []byte // how a file Differs, as a unified diff
 }
 
 // Move is that of a prose repo-config.yml to repoconfig.ProsePath.

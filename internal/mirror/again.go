@@ -25,7 +25,8 @@ func ParseShard(shard string) (part [2]int, err error) {
 	return part, nil
 }
 
-// Again audits the commit that a bundle names by what the bundle holds. told is what the recorded run was told.
+// Again audits the commit that a bundle names, with the evidence of the bundle. told is the configuration of the
+// recorded run.
 func Again(ctx context.Context, repo *registry.Repository, b *evidence.Bundle, told judge.Config,
 	results verdict.Spool) (*verdict.Report, error) {
 	if b.Compared == nil {

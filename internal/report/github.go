@@ -65,7 +65,7 @@ func writeAnnotations(step *githubactions.Action, r *Counted, limit int) {
 		step.WithFieldsMap(map[string]string{"title": "oap-gate could not run"}).
 			Errorf("%s", annotation(r.Error, r.Remedy, ""))
 	}
-	var first [4]rounds // of each severity
+	var first [4]rounds // by severity
 	for f := range r.findings() {
 		first[f.Severity].add(f, limit)
 	}

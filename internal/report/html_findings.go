@@ -30,7 +30,7 @@ var groupTitles = [...]string{verdict.Error: "Errors", verdict.Doubt: "Inconclus
 var ofHistory = []string{"history", "commit-signatures", "consistency"}
 
 func groupFindings(r *verdict.Report, all iter.Seq[placed], left *budget, wanted func(placed) bool) []severityGroup {
-	// Of each severity, keep as many as would fit if no other existed.
+	// Each severity keeps as many as would fit if no other existed.
 	var found [len(groupTitles)]struct {
 		rows  []findingRow
 		count int

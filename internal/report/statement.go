@@ -80,8 +80,8 @@ type (
 	}
 )
 
-// NoStatement returns why a run has no statement; empty: it has one. A consumer may take any valid signature for a
-// pass, so that nothing but a full, live run that passed is ever signed.
+// NoStatement returns why a run has no statement, or "" if it has one. A consumer may take any valid signature for a
+// pass, so only a full, live run that passed is ever signed.
 func NoStatement(r *verdict.Report) string {
 	switch {
 	case r.Verdict != verdict.Passed:

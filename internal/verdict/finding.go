@@ -48,7 +48,7 @@ type Basis uint8
 
 // The bases. Text is the files themselves, and what a listing's own documents must continue to say: it is as true today
 // as at the merge. World is a document, key or registration of others, which was judged at the merge and need not say
-// the same today. Lapsed is only time or a revocation, which is no fault of the registry.
+// the same today. Lapsed is only time or a revocation; neither is a fault of the registry.
 const (
 	Text Basis = iota
 	World

@@ -126,7 +126,7 @@ func (o Outcome) Result(rule Rule, subject string) (Result, error) {
 		return Result{}, fmt.Errorf("check %s %w of %s", rule.ID, err, subject)
 	}
 	r := Result{Check: rule.ID, Subject: subject, Verdict: v, Reason: cmp.Or(o.Skipped, o.Doubtful, o.Verified),
-		Findings: []Finding{}} // in JSON an array, whoever writes it
+		Findings: []Finding{}} // an array in JSON, never null
 	for _, f := range o.Findings {
 		f.Cite = rule.Cite
 		r.Findings = append(r.Findings, f)

@@ -87,14 +87,14 @@ type Report struct {
 	Verified *Verified `json:"-"`
 }
 
-// Digest is the SHA-256 of what was judged: of a record by its path, of a document by its URL.
+// Digest is the SHA-256 of what was judged. Its name is the path of a record, or the URL of a document.
 type Digest struct{ Name, SHA256 string }
 
 // Verified is what verify accepted of one implementation.
 type Verified struct {
 	DID    string
 	Levels []string  // in the spelling of the Receipt
-	AsOf   time.Time // of what the clone shows; zero if it is not known
+	AsOf   time.Time // time of the clone; zero if it is not known
 }
 
 // Installation is what doctor and protect looked at, and what protect did.

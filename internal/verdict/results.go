@@ -225,8 +225,8 @@ type plain struct {
 // maxEqual is how many bytes the results take that are stored once.
 const maxEqual = 8 << 20
 
-// The prefixes in the file: of a subject, of a whole result, and, added to its index in once, of a result that is
-// stored there.
+// The prefixes in the file. One precedes a subject, one a whole result, and the last, added to its index in once, a
+// result that is stored there.
 const (
 	ofSubject = iota
 	ofResult

@@ -122,8 +122,8 @@ func Worst(a, b verdict.Verdict) verdict.Verdict {
 	return a
 }
 
-// Obstacles names the steps that keep every level from being accepted, empty if there are none, and returns how the
-// first inconclusive step is decided.
+// Obstacles names the steps that prevent every level from being accepted, or returns "", and how the first inconclusive
+// step is decided.
 func (r *Report) Obstacles() (steps, fix string) {
 	var names []string
 	for i, s := range r.Steps {

@@ -37,14 +37,14 @@ type Run struct {
 	Now     time.Time
 	Targets []Target
 	Source  evidence.Source
-	Clone   *registry.Repository // nil: there is none
+	Clone   *registry.Repository // may be nil
 	Jobs    int                  // targets at once; at most MaxInWork
-	Budget  time.Duration        // of each target; 0: none
+	Budget  time.Duration        // for each target; 0: none
 	Keep    bool                 // all observations are kept for Bundle
 
 	flags      evidence.VerifyFlags
-	unreadable map[int]error // of the lines of a list that are not targets, by their places among the targets
-	lines      map[int]int   // of those targets in their file
+	unreadable map[int]error // errors of lines that are not targets, by their places among the targets
+	lines      map[int]int   // lines of those targets in their file
 	notReached map[string][]string
 }
 
@@ -205,7 +205,7 @@ func ownedUp(b *evidence.Bundle) ([]string, error) {
 	return out, nil
 }
 
-// Bundle returns all that a run that has ended learned and was told.
+// Bundle returns all that a run that has ended learned, and its flags.
 func (r *Run) Bundle() *evidence.Bundle {
 	b := &evidence.Bundle{Tool: r.Config.Tool, Mode: "verify", Now: r.Source.Now(),
 		Observations: r.Source.Observations(), NotReached: r.notReached, SuffixList: r.Config.Recorded.SuffixList(),

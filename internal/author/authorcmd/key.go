@@ -223,7 +223,7 @@ func (o *keyShow) check() error {
 	return o.Network.Check()
 }
 
-// unreserved reports whether a rune stands for itself in a URL (RFC 3986 section 2.3).
+// unreserved reports whether a rune needs no escape in a URL (RFC 3986 section 2.3).
 func unreserved(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-._~", r))
 }
@@ -296,7 +296,8 @@ func (o *keyShow) free(sys frame.IO, doc *did.Document, id string) string {
 	}
 }
 
-// methodIn returns the verification method that the key is in a DID Document. If it is none the error is a judgement.
+// methodIn returns the verification method that the key has in a DID Document. If it has no method there, the error is
+// a judgment.
 func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
 	for _, known := range doc.Keys {
 		if known.Public.Equal(k.Public()) {

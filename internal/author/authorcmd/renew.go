@@ -287,7 +287,7 @@ func (w *workspace) merged(ctx context.Context, path string) (*registry.Listing,
 	return base.Listing(ctx, path)
 }
 
-// findingOf returns the first finding on a subject whose subject would pass with a value, nil if there is none.
+// findingOf returns the first finding on a subject that would pass with a value, or nil.
 func findingOf(rep *verdict.Report, path, value string) *verdict.Finding {
 	for r := range rep.Results.All() {
 		for _, f := range r.Findings {

@@ -134,8 +134,8 @@ func (o *signOptions) run(ctx context.Context, sys frame.IO, name string) error 
 	return nil
 }
 
-// readUnsigned reads a Receipt that may be signed: it violates its schema in nothing but its signatures, and no peer
-// witness has signed it.
+// readUnsigned reads a Receipt that may be signed: it violates its schema only in its signatures, and no peer witness
+// has signed it.
 func readUnsigned(name string) ([]byte, *receipt.Receipt, error) {
 	info, err := os.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -220,7 +220,7 @@ func (o *signOptions) signer(ctx context.Context, sys frame.IO, id string, key *
 	return by, doc, err
 }
 
-// replaceSignature returns the Receipt with the entry in the place of that of the same key id, else appended.
+// replaceSignature returns the Receipt with the entry. The entry replaces that of the same key id, or is appended.
 func replaceSignature(text []byte, r *receipt.Receipt, by string, entry []byte) ([]byte, error) {
 	same := func(s receipt.Signature) bool { return s.By == by }
 	if i := slices.IndexFunc(r.Signatures, same); i >= 0 && slices.ContainsFunc(r.Signatures[i+1:], same) {

@@ -27,7 +27,7 @@ type From struct {
 	ToolDID       string // the Manifest's tool.did
 	ManifestURI   string // where the Manifest was found
 	ReceiptURI    string
-	ReceiptSHA256 string // of the exact bytes that are served
+	ReceiptSHA256 string // SHA-256 of the exact bytes that are served
 	Receipt       *receipt.Receipt
 	Level         level.Level // empty: Highest of those that the Receipt claims
 	Provisional   bool

@@ -211,7 +211,7 @@ func splice(text []byte, from, to int, in []byte) []byte {
 // Renewal is what a new Receipt says of a listing.
 type Renewal struct {
 	Receipt *receipt.Receipt
-	SHA256  string      // of the served bytes
+	SHA256  string      // SHA-256 of the served bytes
 	URI     string      // where they are; empty: where the listing says
 	Level   level.Level // empty: the listing's stays
 }

@@ -222,8 +222,8 @@ func roleOf(results []any, id string) string {
 	return producer
 }
 
-// liveRows are the checks that ask a running producer, or a running subscriber. From level 2 on a claim of a producer
-// requires them; all of a subscriber are live.
+// liveRows returns the checks that ask a running producer, or a running subscriber. From level 2 on a claim of a
+// producer requires them; all checks of a subscriber are live.
 func liveRows(role string) map[string]bool {
 	rows := map[string]bool{}
 	for _, rule := range Rules {

@@ -59,7 +59,7 @@ const (
 	maxRequests = 100  // subscriptions
 	maxWaiting  = 4096 // messages that wait for the subscriber to read them
 	maxRate     = 200  // events a second of the play lower-rate, whatever the honored rate
-	maxStarts   = 10   // of the command
+	maxStarts   = 10   // starts of the command
 )
 
 var (
@@ -78,8 +78,8 @@ type hosting struct {
 	plays    []Play
 	random   *rand.Rand
 	key      crypto.Signer
-	starts   int             // of the command
-	last     *scene          // the last play; nil: there was none, or it is noted that the subscriber left
+	starts   int             // starts of the command so far
+	last     *scene          // the last play; nil: none yet, or it is noted that the subscriber left
 	sent     int             // events
 	aborted  map[string]bool // the checks of plays that the subscriber left
 
@@ -88,8 +88,8 @@ type hosting struct {
 	played    map[string][]string         // the plays that were played to their end, by check
 	asked     map[string]*posed           // by reply_token
 	granted   map[string]*grant           // by the id of the subscription
-	link      *connection                 // the subscriber's connection; nil: there is none
-	sign      time.Time                   // of the last connection or message
+	link      *connection                 // the subscriber's connection; may be nil
+	sign      time.Time                   // when the last connection or message came
 	exited    bool                        // the command has
 	refusal   string                      // why the last connection was refused
 	transport string                      // that the subscriber uses
@@ -99,7 +99,7 @@ type hosting struct {
 	requires  bool                        // the subscriber requires signed manifests
 	proven    bool                        // it took the good one
 	distrusts bool                        // it refused the good one
-	line      int                         // of the capture
+	line      int                         // line of the capture
 	received  int                         // bytes
 	messages  int                         // received
 	full      bool                        // a limit of what is received was reached
@@ -110,7 +110,7 @@ type hosting struct {
 type grant struct {
 	id      string
 	request *message
-	line    int            // of the request in the capture
+	line    int            // line of the request in the capture
 	asked   map[string]any // the capabilities that the subscriber asks for, with those of its renegotiations
 	honored terms
 	bucket  float64 // the events that may pass now
@@ -206,7 +206,7 @@ func (r *hosting) quietTime() time.Duration {
 	return 5 * time.Second
 }
 
-// now is the time by the clock that no correction of the machine's moves.
+// now returns the time of a clock that no correction of the machine's clock moves.
 func (r *hosting) now() time.Time { return r.began.Add(time.Since(r.began)) }
 
 // signal has the run look again at what it waits for.
@@ -588,7 +588,7 @@ func (r *hosting) endless(ctx context.Context, l *connection) bool {
 // killAfter is how long a command has to end after it was asked to.
 const killAfter = 10 * time.Second
 
-// results are those of the rows that take a running subscriber.
+// results returns the results of the rows that need a running subscriber.
 func (r *hosting) results() ([]verdict.Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -668,7 +668,7 @@ const (
 	forgedNone    = `a manifest with alg "none"`
 )
 
-// manifest is what the host publishes of itself.
+// manifest returns the host's own manifest.
 func (h *Host) manifest(agent string) []byte {
 	members := map[string]any{"@context": contextURL, "type": shortNamespace + producerManifest, "agent_id": agent,
 		"aaep_versions_supported": []string{version}, "conformance_levels_supported": []int{1, 2, 3}}

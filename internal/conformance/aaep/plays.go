@@ -35,7 +35,7 @@ type playRow struct {
 	act   func(*scene) error // nil: the whole run plays it
 }
 
-// plays are in the order of the catalogue.
+// plays returns all plays in the order of the catalogue.
 func plays() []playRow {
 	return []playRow{
 		{"session", 1, SubTransport, func(s *scene) error { return s.whole(sessionCompleted, nil) }},
@@ -77,7 +77,7 @@ func AllPlays(level int) (all []Play) {
 	return all
 }
 
-// playNamed returns the play of a name; its name is empty if there is none.
+// playNamed returns the play of a name. If no play has it, the result has an empty name.
 func playNamed(name string) (found playRow) {
 	for _, p := range plays() {
 		if p.name == name {
@@ -125,15 +125,15 @@ func (s *scene) title() string {
 type posed struct {
 	scene    *scene
 	token    string
-	line     int // of the capture
+	line     int // line of the capture
 	due      time.Time
 	confirms bool
-	kind     string           // of a clarification
+	kind     string           // kind of a clarification
 	decision string           // that the tester was asked for; empty: any
-	code     string           // of the finding that any reply is; empty: a reply may come
+	code     string           // code of the finding that any reply is; empty: a reply may come
 	expected bool             // a reply must come
-	missing  verdict.Severity // of a reply that does not
-	twice    verdict.Severity // of a second reply
+	missing  verdict.Severity // severity of a missing reply
+	twice    verdict.Severity // severity of a second reply
 	replies  int
 	got      string // the decision of the first reply
 }
@@ -236,14 +236,14 @@ func (s *scene) emit(kind string, members map[string]any) error {
 	return s.send(s.event(kind, members))
 }
 
-// terms returns the subscription of the play; nil: there is none.
+// terms returns the subscription of the play, or nil.
 func (s *scene) terms() *grant {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.link.grant
 }
 
-// hides reports whether the filters take away events of a type, which has a namespace only if it is an extension's.
+// hides reports whether the filters remove events of a type, which has a namespace only if it is an extension's.
 func (g *grant) hides(kind string) bool {
 	if strings.Contains(kind, ":") {
 		return g.honored.hides(kind, true)
@@ -251,7 +251,7 @@ func (g *grant) hides(kind string) bool {
 	return g.honored.hides(shortNamespace+kind, false)
 }
 
-// surely sends an event that a filter must not keep from a play: it is critical if the filters would take it away.
+// surely sends an event that a filter must not keep from a play: it is critical if the filters would remove it.
 func (s *scene) surely(kind string, members map[string]any) error {
 	if g := s.terms(); g != nil && g.hides(kind) {
 		members["urgency"] = "critical"
@@ -315,7 +315,7 @@ func (s *scene) end() error {
 	})
 }
 
-// whole is a session that ends in some way.
+// whole plays a session that ends in some way.
 func (s *scene) whole(ends string, members map[string]any) error {
 	err := each(s.begin, func() error { return s.call("accounts.read", false) })
 	switch {

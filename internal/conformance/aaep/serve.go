@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	specBase    = "/aaep/v1" // of appendix B; the same is served at the root, for the reference layout
-	subprotocol = "aaep.v1"  // of a WebSocket
+	specBase    = "/aaep/v1" // by appendix B; the same is served at the root, for the reference layout
+	subprotocol = "aaep.v1"  // for WebSocket
 	goodbye     = 4000       // the code by which the host closes it
 )
 
@@ -43,7 +43,7 @@ type connection struct {
 // packet is an event or a message of the subscription. With read it is a question instead, whether the subscriber
 // still reads: read is closed when it does. The last packet has end.
 type packet struct {
-	id   string // of an event
+	id   string // id of an event
 	data []byte
 	asks *posed // the question that the event asks; nil: it asks none
 	read chan struct{}
@@ -467,7 +467,7 @@ func (n narrow) Accept() (net.Conn, error) {
 // answer is what the host answers to a message of the subscriber.
 type answer struct {
 	data  []byte // nil: no message
-	grant *grant // of a request; nil: it was rejected
+	grant *grant // terms of a request; nil: it was rejected
 }
 
 // receive takes a message that came over a link, or by a request of its own if that is nil. It reports whether the

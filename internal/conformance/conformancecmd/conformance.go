@@ -36,7 +36,7 @@ type Protocol struct {
 // conformance is what a command found.
 type conformance struct {
 	subject string           // what the command was pointed at: the subject of the rows on which nothing was decided
-	rows    []verdict.Rule   // of the catalogue, those that concern this run: of its role, up to its level
+	rows    []verdict.Rule   // the catalogue's rows that concern this run: of its role, up to its level
 	results []verdict.Result // what was decided; each mechanical row has at least one
 	level   int              // that was asked for; 0: none
 	chosen  string           // how the input was read, where there was a choice

@@ -21,7 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
-// aaepSubscriber is what conformance aaep subscriber is told.
+// aaepSubscriber has the flags of conformance aaep subscriber.
 type aaepSubscriber struct {
 	conformanceFlags
 	listen, scenario, capture, manifestKey string

@@ -17,7 +17,7 @@ import (
 type tester struct {
 	args   []string
 	stderr io.Writer
-	// running is the command that was started last; nil: there is none. Its channel is closed when it has exited.
+	// running is the command that was started last, or nil. Its channel is closed when it has exited.
 	running *exec.Cmd
 	exited  chan struct{}
 }

@@ -25,8 +25,8 @@ type Tree struct {
 	dynamic  map[string]int       // how many places have this $dynamicAnchor
 	words    map[string]int       // how many titles and descriptions use a word; nil: not asked for yet
 
-	// Around reports whether the texts around the schemas use a word. Such a word of a requirement of the old tree is
-	// not a misspelling that may be repaired. nil: there are none.
+	// Around reports whether the texts around the schemas use a word. Such a word in a requirement of the old tree is
+	// not a misspelling that may be repaired. It may be nil.
 	Around func(word string) bool
 }
 

@@ -72,7 +72,7 @@ func (v *inspection) judgeOwners() {
 	}
 }
 
-// ownersFile returns the first of the ownerFiles that is there, with its text; nil if there is none.
+// ownersFile returns the first existing file of ownerFiles, with its text, or nil.
 func (v *inspection) ownersFile() (name string, data []byte, err error) {
 	for _, name := range ownerFiles {
 		if data, err := v.read(name, maxOwners); data != nil || err != nil {
@@ -148,7 +148,7 @@ func (v *inspection) files(guarded guard) []string {
 
 type ownerRule struct {
 	line    int
-	text    string // of the line
+	text    string // text of the line
 	pattern *regexp.Regexp
 	owners  []string
 }

@@ -103,7 +103,7 @@ func (v *inspection) prune(ctx context.Context, c *forge.Client, done *forge.Pro
 }
 
 // stale returns whether a required check is one that nobody wants and that no job reports, so that a pull request would
-// wait for it for ever; nil if a workflow could not be read, whose job may report it.
+// wait for it permanently. It returns nil if a workflow could not be read, whose job may report it.
 func (v *inspection) stale() func(repoconfig.RequiredCheck) bool {
 	if v.unreadable {
 		return nil

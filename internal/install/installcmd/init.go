@@ -232,7 +232,7 @@ func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Ot
 type Clone struct {
 	Dir    string // its root
 	Branch string // the default branch; empty if the clone does not show it
-	Commit string // the head; empty if there is none
+	Commit string // the head; may be empty
 }
 
 // OpenClone finds the work tree of the clone in dir.

@@ -31,10 +31,10 @@ type Change struct {
 	holds func(forge.Author) error // whether the next run will know for its own what was made; nil: nothing was
 }
 
-// Apply makes the changes of a plan in their order until MaxChanges were made, and tells each. After each it waits,
-// since the forge limits how fast content is made. One that the forge refuses is told with the reason and does not
-// keep the others from being made: it may be refused for ever. After MaxChanges of those it ends. The error is the
-// first refusal, or what ended it: a *forge.Error, or that a change is not known for one of ours.
+// Apply makes the changes of a plan in their order until MaxChanges were made, and reports each to told. After each it
+// waits, since the forge limits how fast content is created. A change that the forge refuses is reported with the
+// reason and does not prevent the others: it may be refused permanently. After MaxChanges refusals Apply ends. The
+// error is the first refusal, or what ended Apply: a *forge.Error, or that the writer's own change is not recognized.
 func Apply(ctx context.Context, c *forge.Client, plan []Change, wait time.Duration, told func(Change, error)) error {
 	var first error
 	made, refused := 0, 0

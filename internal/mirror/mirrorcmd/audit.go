@@ -51,7 +51,7 @@ type auditOptions struct {
 	temp                    string // folder for copies of peers and for results; empty: the system's
 	known                   string // commit that a mirror verified; empty: none
 	peers                   []string
-	peersNeeded             int // of a mirror; 0: each peer must be readable
+	peersNeeded             int // only for a mirror; 0: each peer must be readable
 	archive                 string
 	documents               string     // folder of a mirror's cache; empty: --cache
 	ofMirror                bool       // archive and cache are a mirror's own; its reports name no path

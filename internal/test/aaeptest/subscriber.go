@@ -57,14 +57,14 @@ var SubscriberFaults = []string{
 	"answers-duplicates", // drops no duplicate
 	"answers-stale",      // takes events in the order in which they come
 	"takes-forged",       // verifies no signature
-	"takes-other-agent",  // verifies the signature, and not of whom
+	"takes-other-agent",  // verifies the signature, and not the signer
 	"takes-none",         // takes alg none
 	"refuses-signed",     // refuses each manifest
 	"gives-up",           // refuses a manifest, and does not ask again
 	"no-close",           // ends without subscription.close
 	"never-stops",        // does not stop
 	"not-json",           // sends what is not JSON
-	"endless",            // sends messages for ever
+	"endless",            // sends messages without end
 	"reads-nothing",      // stops reading
 	"binary",             // sends a binary message
 	"no-subprotocol",     // offers no subprotocol
@@ -79,7 +79,7 @@ type SubscriberOptions struct {
 	Fault     string
 	Rate      int              // that it asks for; 0: none
 	Signed    bool             // it requires a signed manifest
-	Key       crypto.PublicKey // of the manifest; nil: that of its header
+	Key       crypto.PublicKey // key of the manifest; nil: that of its header
 	Include   []string         // of its filters
 	Patience  time.Duration    // how long it waits for an event that is missing; 0: 300 ms
 	Sees      func([]byte)     // receives each message of the producer; nil: nobody does
@@ -112,7 +112,7 @@ type listener struct {
 	base string
 
 	mu      sync.Mutex
-	id      string // of the subscription
+	id      string // id of the subscription
 	rate    float64
 	seen    map[string]bool
 	next    map[string]int         // the sequence_number that comes next, by session
@@ -208,7 +208,7 @@ func (l *listener) settle() {
 	}
 }
 
-// request is the subscription.request.
+// request returns the subscription.request.
 func (l *listener) request() []byte {
 	capabilities := event{"supports_confirmation_reply": true, "supports_clarification_reply": true,
 		"languages": []string{"en-US"}}

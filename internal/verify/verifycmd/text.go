@@ -28,9 +28,9 @@ func jsonOf(r *verify.Report, several bool) ([]byte, error) {
 var words = map[verdict.Verdict]string{verdict.Passed: "ok", verdict.Failed: "FAIL", verdict.Inconclusive: "????",
 	verdict.Warned: "warn", verdict.Skipped: "skip"}
 
-// textOf returns a report as text, in colors if they are asked for. The canonical bytes are shown as they are, or for a
-// terminal made harmless. The first word of the last line follows the exit status; of one of several targets the line
-// is indented, since the exit status is that of all.
+// textOf returns a report as text, in colors if they are asked for. It shows the canonical bytes as they are, or made
+// harmless for a terminal. The first word of the last line follows the exit status. If there are several targets the
+// line is indented, since the exit status is that of all.
 func textOf(r *verify.Report, terminal, color, several bool) []byte {
 	var b bytes.Buffer
 	last := ""
