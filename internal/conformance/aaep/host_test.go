@@ -309,7 +309,7 @@ func TestHostBudget(t *testing.T) {
 	tester.all.Wait()
 	const want = "aaep-sub-transport out-of-time inconclusive"
 	if f := results[0].Findings; len(f) != 1 || results[0].Check+" "+f[0].Code+" "+f[0].Severity.String() != want {
-		t.Errorf("%+v, want %s", results[0], want)
+		t.Errorf("%s: %q, want %s", results[0].Check, f, want)
 	}
 	for _, r := range results[1:] {
 		if r.Verdict == verdict.Passed && r.Check != SubUnknown && r.Check != SubReply {

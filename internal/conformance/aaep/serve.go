@@ -168,7 +168,8 @@ func (r *hosting) declares(m *message, line int, again bool) {
 
 // serve serves subscribers until the function that it returns is called.
 func (r *hosting) serve(ctx context.Context, l net.Listener) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
+	// A deadline ends the plays, and not the connections: a subscriber that stays until then must not seem to leave.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	mux := http.NewServeMux()
 	var sockets sync.WaitGroup
 	for _, base := range []string{"", specBase} {
