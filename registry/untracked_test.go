@@ -315,7 +315,7 @@ func TestUntrackedCaps(t *testing.T) {
 		}, "more than 1048576 bytes in all .gitignore files"},
 		{"info/exclude over its cap", func(c *clone) {
 			c.Write(".git/info/exclude", strings.Repeat("a\n", 1<<19+1))
-		}, "is over 1048576 bytes"},
+		}, "is larger than 1048576 bytes"},
 		{"many patterns, many files", func(c *clone) {
 			c.Write(".gitignore", strings.Repeat(strings.Repeat("b", 255)+"\n", 1<<12))
 			for i := range 50 {

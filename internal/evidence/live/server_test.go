@@ -32,7 +32,7 @@ func TestServerTransport(t *testing.T) {
 			_ = resp.Body.Close()
 		}
 	}
-	for base, want := range map[string]string{"": "there is none", "ftp://x.example": "expected scheme",
+	for base, want := range map[string]string{"": "no server is named", "ftp://x.example": "expected scheme",
 		"http://%": "invalid URL"} {
 		if _, err := ServerTransport(Options{ServerURL: base}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", base, err, want)
