@@ -549,7 +549,7 @@ func (r *hosting) finish(ctx context.Context) {
 	closed := func() bool { return l.grant != nil && l.grant.closed }
 	err := r.wait(ctx, r.now().Add(wait), func() bool { return l.left || closed() })
 	if err == nil && l.ws == nil { // the message comes over a connection of its own
-		err = r.wait(ctx, r.now().Add(r.pauseTime()/2), closed)
+		_ = r.wait(ctx, r.now().Add(r.pauseTime()/2), closed)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -322,7 +322,7 @@ func readTree(t *testing.T, root string) (all []text) {
 			}
 			return nil
 		}
-		read := func(name string, source []byte) ([]text, error) { return nil, nil }
+		var read func(name string, source []byte) ([]text, error)
 		switch ext := path.Ext(name); {
 		case ext == ".go" && !strings.HasSuffix(name, "_test.go"):
 			read = func(name string, source []byte) ([]text, error) { return readGo(name, source, true) }
