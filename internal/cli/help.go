@@ -247,6 +247,8 @@ In a workflow, GITHUB_ACTIONS is true. Then the program also reads:
   GITHUB_EVENT_NAME     the event that starts the run
   GITHUB_EVENT_PATH     the file that describes the event: base and head
   GITHUB_OUTPUT         the file for the outputs of the Action
+  GITHUB_RUN_ID         the run that a comment or an issue links to
+  GITHUB_SERVER_URL     the forge's web site, for that link
   GITHUB_STEP_SUMMARY   the file for the job summary, with --summary
   GITHUB_WORKSPACE      the directory in which no report is a symbolic link
   INPUT_*               the inputs of the Action, and only of the Action

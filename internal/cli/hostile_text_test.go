@@ -27,6 +27,7 @@ import (
 var payloads = map[string]string{
 	"at the start of a line": "::error file=x::MARK",
 	"behind white space":     " \t::stop-commands::MARK",
+	"what ends a fold":       "</summary></details><summary>MARK</summary>\n\n</details>\n<!--MARK",
 	"everything": "x\r\n::error::MARK\n##[error]MARK\r  ::add-mask::MARK\u2028::error::MARK\u0085##[group]MARK" +
 		" #\u200b#[command]MARK \x1b[31mMARK\x1b]8;;https://evil.example\x07 \u202eMARK\u2066 " +
 		"`</td></table></details><img src=x onerror=alert(1)><script>alert(1)</script>` [MARK](https://evil.example) " +
@@ -236,6 +237,15 @@ func gateHostile(t *testing.T, w *fixture.World) (told string) {
 			annotationsOnly(t, string(text))
 			continue
 		}
+		if format == "json" {
+			r, err := report.Read(format, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			comment := report.Comment(r, "", 20_000)
+			inert(t, "the comment", comment)
+			asViewed(t, "markdown", comment)
+		}
 		inert(t, format, string(text))
 		asViewed(t, format, string(text))
 	}
@@ -302,9 +312,15 @@ func asViewed(t *testing.T, format, text string) {
 	switch format {
 	case "markdown":
 		bare := codeSpan.ReplaceAllString(text, "")
-		for _, live := range []string{"pwned", "evil.example>", "@maintainer", "<img", "<script", "onerror"} {
+		for _, live := range []string{"pwned", "evil.example>", "@maintainer", "<img", "<script", "onerror", "<!--"} {
 			if strings.Contains(bare, live) {
-				t.Errorf("%q stands outside of code spans in\n%s", live, bare)
+				t.Errorf("%q is outside of code spans in\n%s", live, bare)
+			}
+		}
+		folds := strings.Count(bare, "\n<details><summary>")
+		for _, tag := range []string{"<details>", "<summary>", "</summary>", "</details>"} {
+			if n := strings.Count(bare, tag); n != folds {
+				t.Errorf("%d folds have %d %s in\n%s", folds, n, tag, bare)
 			}
 		}
 	case "html":

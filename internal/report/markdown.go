@@ -33,24 +33,24 @@ const pageEnd = 512
 
 func (p *page) fits(s string) bool { return p.b.Len()+len(s)+pageEnd <= p.max }
 
-// table writes head, which opens the table, rows and tail, or nothing where there is no room or no row.
+// table writes head, which opens the table, rows and tail, or nothing if there is no row or no room for one.
 func (p *page) table(head string, count int, rows iter.Seq[string], tail string) {
-	if count == 0 {
-		return
-	}
 	p.left += count
-	if !p.fits(head + tail) {
-		return
-	}
-	p.b.WriteString(head)
+	opened := false
 	for s := range rows {
+		if !opened {
+			s = head + s
+		}
 		if !p.fits(s + tail) {
 			break
 		}
+		opened = true
 		p.b.WriteString(s)
 		p.left--
 	}
-	p.b.WriteString(tail)
+	if opened {
+		p.b.WriteString(tail)
+	}
 }
 
 // rows returns a row for each element of all.
@@ -74,6 +74,7 @@ func writeMarkdown(w *bufio.Writer, r *Counted, o Options) error {
 	}
 	p.max = max(p.max, minMarkdown)
 	p.head(r)
+	p.facts(r)
 	p.installation(r.Report)
 	if isEach(r.Report) {
 		p.each(r)
@@ -137,7 +138,6 @@ func (p *page) head(r *Counted) {
 		b.WriteString("**Squash:** rebase-merged, the commits would make other steps than the range as a " +
 			"whole; merge as one commit.\n\n")
 	}
-	p.facts(r)
 }
 
 // sentence returns a phrase of the program's own with a capital letter.

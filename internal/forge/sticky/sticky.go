@@ -24,10 +24,8 @@ const Marker = "<!-- oap-gate report -->"
 // MaxReport caps the report in bytes.
 const MaxReport = 16 << 20
 
-// maxComment is below GitHub's 65,536 characters, however they are counted: it counts bytes.
-const maxComment = 65000
-
-const cutNote = "\n\n*The report goes on; this comment was cut at the size that the forge allows.*\n"
+// maxComment is the size of a comment in bytes. GitHub allows 65,536 characters; people read less.
+const maxComment = 20_000
 
 // ErrReport means that a report is not one that may be shown as a comment.
 var ErrReport = errors.New("report refused")
@@ -37,9 +35,9 @@ type Options struct {
 	// Validate refuses what is no report: it sees the bytes before anything else does, and must refuse JSON with more
 	// than one meaning (duplicate members).
 	Validate func([]byte) error
-	// Render gives the comment's Markdown. It must neutralise every text of the report: a report from a fork's workflow
-	// is what the fork wants it to be.
-	Render func(*verdict.Report) string
+	// Render returns the comment's Markdown, of at most max bytes. It must neutralize every text of the report: a fork
+	// writes the report of its own workflow.
+	Render func(r *verdict.Report, max int) string
 	// Head is the SHA of the pull request's head for which a comment is wanted, as the event names it; empty: the
 	// report's.
 	Head string
@@ -99,11 +97,11 @@ func post(ctx context.Context, c *forge.Client, r *verdict.Report, o Options) (O
 				c.Repository, head)}, nil
 	}
 	return write(ctx, c, number, o.App, func(before string) string {
-		retry, waits := again(r, head, before)
-		if !waits {
-			return body(o.Render(r))
+		first := Marker + "\n"
+		if retry, waits := again(r, head, before); waits {
+			first += retry.line() + "\n" + retry.sentence() + "\n"
 		}
-		return body(retry.line() + "\n" + retry.sentence() + "\n" + o.Render(r))
+		return first + o.Render(r, maxComment-len(first))
 	})
 }
 
@@ -247,22 +245,6 @@ func write(ctx context.Context, c *forge.Client, number int, app int64, made fun
 	_, err = c.Call(ctx, "editing the comment", http.MethodPatch, "issues/comments/"+strconv.FormatInt(old.ID, 10),
 		map[string]string{"body": text}, &now)
 	return Outcome{Action: Edited, URL: now.URL}, err
-}
-
-// body returns the whole comment: the marker, and as many whole lines of text as fit. A line that is cut could lose the
-// end of what makes it safe.
-func body(text string) string {
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
-	whole := Marker + "\n" + strings.TrimRight(text, "\n") + "\n"
-	if len(whole) <= maxComment {
-		return whole
-	}
-	whole = whole[:maxComment-len(cutNote)-len("\n```")]
-	whole = whole[:strings.LastIndexByte(whole, '\n')]
-	if strings.Count(whole, "\n```")%2 == 1 {
-		whole += "\n```"
-	}
-	return whole + cutNote
 }
 
 // Retry is when the gate may come to another verdict on the same commit, as a comment says. The comment proves nothing:

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
@@ -69,7 +69,7 @@ func options() Options {
 			}
 			return nil
 		},
-		Render: func(r *verdict.Report) string { return "verdict: " + string(r.Verdict) },
+		Render: func(r *verdict.Report, _ int) string { return "verdict: " + string(r.Verdict) + "\n" },
 	}
 }
 
@@ -315,16 +315,21 @@ func TestCommentTwiceIsOneComment(t *testing.T) {
 	}
 }
 
-func TestCommentIsCutAtWholeLines(t *testing.T) {
-	s, o := start(t), options()
-	o.Render = func(*verdict.Report) string { return "```\n" + strings.Repeat("`ä` | x\n", 20000) }
-	out, err := Comment(t.Context(), client(t, s, robot), text(t, honest()), o)
-	if err != nil || out.Action != Created {
-		t.Fatal(out, err)
-	}
-	got := s.Comments()[0].Body
-	if len(got) > 65536 || !utf8.ValidString(got) || !strings.HasSuffix(got, "`ä` | x\n```"+cutNote) {
-		t.Errorf("%d bytes, ends in %q", len(got), got[len(got)-120:])
+// A comment has at most 20,000 bytes, whatever its first lines are.
+func TestCommentIsShort(t *testing.T) {
+	for _, waits := range []time.Duration{0, time.Hour} {
+		s, o, r := start(t), options(), honest()
+		if waits > 0 {
+			r.Verdict, r.RetryAt = verdict.Failed, r.EvaluatedAt.Add(waits)
+		}
+		o.Render = func(_ *verdict.Report, max int) string { return strings.Repeat("x", max) }
+		out, err := Comment(t.Context(), client(t, s, robot), text(t, r), o)
+		if err != nil || out.Action != Created {
+			t.Fatal(out, err)
+		}
+		if n := len(s.Comments()[0].Body); n != 20_000 {
+			t.Errorf("the comment has %d bytes", n)
+		}
 	}
 }
 

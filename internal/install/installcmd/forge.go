@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,8 +18,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -48,7 +47,10 @@ that may not comment is no failure.`,
 				return err
 			}
 			out, err := sticky.Comment(cmd.Context(), client, data, sticky.Options{Head: head, Pull: pull, App: app,
-				Validate: func(data []byte) error { return readable(args[0], data) }, Render: commentBody})
+				Validate: func(data []byte) error { return readable(args[0], data) },
+				Render: func(r *verdict.Report, max int) string {
+					return report.Comment(r, runOf(sys), max)
+				}})
 			if err != nil {
 				return forgeFailure(
 					remedy.With(err, "give the JSON report of a full oap-gate check of the pull request's head"))
@@ -74,13 +76,27 @@ func readable(name string, data []byte) error {
 	return r.Contradiction()
 }
 
-func commentBody(r *verdict.Report) string {
-	var b strings.Builder
-	if err := report.Write(&b, "markdown", r, report.Options{Rules: mirror.Catalogue(),
-		MaxBytes: 64 << 10}); err != nil {
-		return "The report cannot be shown: " + report.Markdown(err.Error())
+// runOf returns the URL of the workflow run that made the report, as the environment names it: the run whose end
+// started this one, else this one; "" if this is no workflow.
+func runOf(sys frame.IO) string {
+	if sys.Getenv("GITHUB_EVENT_NAME") == "workflow_run" {
+		event, err := forge.ReadEvent(sys.Getenv("GITHUB_EVENT_PATH"))
+		if err != nil {
+			return ""
+		}
+		url, _ := strict.Member(event, "workflow_run", "html_url").(string)
+		return url
 	}
-	return b.String()
+	return thisRun(sys)
+}
+
+// thisRun returns the URL of the workflow run that runs the program, or "".
+func thisRun(sys frame.IO) string {
+	server, name, id := sys.Getenv("GITHUB_SERVER_URL"), sys.Getenv("GITHUB_REPOSITORY"), sys.Getenv("GITHUB_RUN_ID")
+	if server == "" || name == "" || id == "" {
+		return ""
+	}
+	return server + "/" + name + "/actions/runs/" + id
 }
 
 // bindClone defines the flags of the forge and that of the clone.
