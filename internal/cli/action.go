@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
@@ -29,8 +31,9 @@ type actionStep struct {
 // everyMode are inputs that every mode takes. A command that lacks the flag of one ignores it.
 var everyMode = []string{"offline", "timeout", "budget", "max-annotations", "summary"}
 
-// defaulted are inputs with a default, so that a step has them whatever its mode.
-var defaulted = []string{"path", "governance", "exception", "allow-pull-request-target"}
+// defaults are those of inputs that only some modes read: a step has them whatever its mode. A test compares them with
+// action.yml.
+var defaults = map[string]string{"governance": "review", "exception": "review", "allow-pull-request-target": "false"}
 
 // actionArguments makes a command line of the Action's inputs, which are read nowhere else. What is wrong with them is
 // left to the command to refuse, so that its reports say it. The inputs are this process's environment: no runner has
@@ -96,19 +99,20 @@ func actionArguments(sys frame.IO) (args []string, inputs map[string]string, ref
 		refuse("use pull_request", "the event pull_request_target runs with the base repository's rights, on a "+
 			"stranger's files")
 	}
-	for _, name := range actionInputs() {
-		switch {
-		case input(name) == "" || slices.Contains(taken, name):
-		case step.events != nil && name == "base":
+	if step.events != nil { // the same workflow gates pull requests with the mode's other inputs
+		if base := input("base"); base != "" {
 			refuse("leave the input base empty for this event",
-				"the event %s audits the whole history, and the input base is %q", event, input(name))
-		case step.events != nil && name == "governance":
-			if err := remedy.OneOf("input governance", input(name), "review", "deny"); err != nil && refused == nil {
-				refused = err // the same workflow checks pull requests with it
-			}
-		case mode.name != "" && !slices.Contains(defaulted, name):
-			refuse("leave it empty, or choose another mode", "mode %s does not take the input %s here, it is %q",
-				mode.name, name, input(name))
+				"the event %s audits the whole history, and the input base is %q", event, base)
+		}
+		if value := input("governance"); value != "" && refused == nil {
+			refused = remedy.OneOf("input governance", value, "review", "deny")
+		}
+		taken = append(taken, actionInputs(mode)...)
+	}
+	for _, name := range actionInputs(all...) {
+		if value := input(name); value != "" && value != defaults[name] && !slices.Contains(taken, name) {
+			refuse(otherMode(all, name), "mode %s does not take the input %s here, it is %q",
+				cmp.Or(mode.name, "\"\" (the gate)"), name, value)
 		}
 	}
 	if step.args == "" || input(step.args) == "" {
@@ -120,20 +124,32 @@ func actionArguments(sys frame.IO) (args []string, inputs map[string]string, ref
 	return append(append(args, "--"), words(input(step.args))...), inputs, refused
 }
 
-// actionInputs returns the inputs of the steps, without those that every mode takes.
-func actionInputs() []string {
+// actionInputs returns the inputs that modes name: not everyMode, nor path, with which a mode may do nothing.
+func actionInputs(modes ...actionMode) []string {
 	var all []string
-	for _, m := range modes() {
+	for _, m := range modes {
 		for _, s := range m.steps {
 			for _, in := range append(slices.Clone(s.inputs), s.args) {
 				name, _, _ := strings.Cut(in, "=")
-				if name != "" && !slices.Contains(all, name) {
+				if name != "" && name != "path" && !slices.Contains(all, name) {
 					all = append(all, name)
 				}
 			}
 		}
 	}
 	return all
+}
+
+// otherMode is the fix of an input that the mode does not take: it names the modes that do.
+func otherMode(all []actionMode, name string) string {
+	var takes []string
+	for _, m := range all {
+		if slices.Contains(actionInputs(m), name) {
+			takes = append(takes, cmp.Or(m.name, `""`))
+		}
+	}
+	return "leave the input " + name + " empty; mode " + strings.Join(takes, ", ") + " " +
+		plain.Plural(len(takes), "takes", "take") + " it"
 }
 
 // words splits at commas and line breaks.

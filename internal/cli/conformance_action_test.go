@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
@@ -97,6 +99,62 @@ func TestActionHoldsAProvider(t *testing.T) {
 		if code == 2 && !strings.Contains(outputs, "\nerror\n") {
 			t.Errorf("%s: outputs %s", test.name, outputs)
 		}
+	}
+}
+
+// TestActionRefusesInputs sets each input of action.yml in each mode: one that the mode does not read ends the run with
+// 2, unless it has its default.
+func TestActionRefusesInputs(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct {
+		Inputs map[string]struct{ Default string }
+	}
+	if err := yaml.Unmarshal(text, &action); err != nil {
+		t.Fatal(err)
+	}
+	const every = "mode path report summary max-annotations offline timeout budget "
+	of := map[string]string{
+		"":           "checks skip base governance allow-pull-request-target",
+		"governance": "checks skip base exception allow-pull-request-target",
+		"verify":     "targets level max-age",
+		"oasis":      "url response profile requirements schema tier",
+		"opengap":    "dialect recommended",
+		"aaep":       "events url level layout scenario listen command",
+	}
+	for _, m := range modes() {
+		takes := strings.Fields(every + of[m.name])
+		events := []string{"push"}
+		if m.name == "" {
+			events = append(events, "schedule")
+		}
+		for name, input := range action.Inputs {
+			if value, is := defaults[name]; is && value != input.Default {
+				t.Errorf("the default of the input %s is %q, in action.yml %q", name, value, input.Default)
+			}
+			for _, event := range events {
+				if slices.Contains(takes, name) {
+					continue
+				}
+				// "deny" is no default.
+				code, log, _, _ := stepOf(t, event, map[string]string{"mode": m.name, name: "deny"})
+				if want := "does not take the input " + name + " here"; code != 2 || !strings.Contains(log, want) {
+					t.Errorf("mode %q, event %s: exit status %d, want 2 and %q\n%s", m.name, event, code, want, log)
+				}
+			}
+		}
+		for _, event := range events { // with all defaults, which stepOf sets
+			_, log, _, _ := stepOf(t, event, map[string]string{"mode": m.name})
+			if strings.Contains(log, "does not take") {
+				t.Errorf("mode %q, event %s: a default is refused\n%s", m.name, event, log)
+			}
+		}
+	}
+	_, log, _, _ := stepOf(t, "push", map[string]string{"targets": "nova"})
+	if want := "fix: leave the input targets empty; mode verify takes it"; !strings.Contains(log, want) {
+		t.Errorf("no %q in\n%s", want, log)
 	}
 }
 

@@ -34,7 +34,7 @@ var rooms = map[string]struct {
 	"registry":    {4, "", 0},
 	"evidence":    {5, "collects what the web says about a record", 4500},
 	"checks":      {6, "", 0},
-	"report":      {6, "writes a report in each format", 4600},
+	"report":      {6, "writes a report in each format", 4800},
 	"gate":        {10, "", 0},
 	"judge":       {7, "gates a range of a registry by all checks", 1300},
 	"frame":       {7, "gives a command its flags, streams, inputs and exit status", 1700},

@@ -11,8 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// A comment is read by the author of a pull request, between other comments: outside of what is folded it has few
-// findings, each cut.
+// The author of a pull request reads a comment between other comments: few findings are not folded, and each is cut.
 const (
 	maxShownSubjects = 10
 	maxShownFindings = 3 // of a subject

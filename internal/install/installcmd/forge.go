@@ -77,7 +77,7 @@ func readable(name string, data []byte) error {
 }
 
 // runOf returns the URL of the workflow run that made the report, as the environment names it: the run whose end
-// started this one, else this one; "" if this is no workflow.
+// started this one, else this one; "" outside of a workflow.
 func runOf(sys frame.IO) string {
 	if sys.Getenv("GITHUB_EVENT_NAME") == "workflow_run" {
 		event, err := forge.ReadEvent(sys.Getenv("GITHUB_EVENT_PATH"))
@@ -162,7 +162,7 @@ func NewDoctor(sys frame.IO) *cobra.Command {
 		Use:   "doctor",
 		Short: "inspect the installation and report faults",
 		Long: `doctor reads the clone's workflows and, with --forge and a token in GITHUB_TOKEN, the protections
-of the default branch, and says what is wrong and how to mend it.`,
+of the default branch, and prints what is wrong and how to fix it.`,
 		Example: "  oap-gate doctor\n  GITHUB_TOKEN=… oap-gate doctor --forge --report sarif=doctor.sarif",
 		Args:    frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
