@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"time"
@@ -29,6 +30,9 @@ func (r *Repository) Range(ctx context.Context, base, head string) (*Range, erro
 // between returns the range from b to the proposed tree, which is head's own or that of the files on disk on top of it.
 func (r *Repository) between(ctx context.Context, b, h *commit, proposed *Tree) (*Range, error) {
 	walk, err := r.walkAncestry(ctx, h, b)
+	if errors.Is(err, gitstore.ErrShallow) {
+		return nil, err // which says first what is wrong with the clone
+	}
 	if err != nil {
 		return nil, fmt.Errorf("finding the merge base of %s and %s: %w", b.id, h.id, err)
 	}
