@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -49,8 +50,9 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	m, l := s.Facts.Manifest.Value, s.Listing
 	if !did.Same(m.ToolDID, l.ToolDID) {
-		out.Errorf(s, "/tool_did", "manifest-did-differs",
-			"the Manifest's tool.did is %q, the listing's tool_did is %q", m.ToolDID, l.ToolDID).
+		message := cmp.Or(m.NoDID(),
+			fmt.Sprintf("the Manifest's tool.did is %q, the listing's tool_did is %q", m.ToolDID, l.ToolDID))
+		out.Errorf(s, "/tool_did", "manifest-did-differs", "%s", message).
 			WithFix("%s", s.didFix(fmt.Sprintf("set tool.did in the Manifest to %q", l.ToolDID)))
 	}
 	if m.ReceiptURI != "" && m.ReceiptURI != l.ReceiptURI && m.OtherURI == "" {

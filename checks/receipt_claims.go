@@ -120,7 +120,7 @@ func signedName(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	f := o.Add(s, severity, "/name", "name-not-signed",
 		"name is %q; expected the Receipt's implementation.name %q", now, plain.Cut(signed, 200))
 	if n := utf8.RuneCountInString(signed); n < minName || n > maxName {
-		f.WithFix("%s", nameFix)
+		f.WithFix("%s", s.nameFix())
 		return
 	}
 	f.WithFix("set name to %q, or sign a Receipt with the name %q", signed, now)

@@ -1,6 +1,9 @@
 package checks
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
@@ -28,7 +31,7 @@ var receiptSignature = &Check{
 		{"not-signed", "no EdDSA signature of the Receipt is by tool_did",
 			"sign it with a key of tool_did, and name the key in by"},
 		{"key-id-mismatch", "the signature names another key than the one that verifies it",
-			"name the key that signed in by"},
+			"add that id for the key to the DID Document, or sign again with --key-id"},
 		{"key-not-for-assertion", "the key that signed is not in the DID Document's assertionMethod",
 			"add it to assertionMethod"},
 		{"signed-without-anchor", "the signature covers the Receipt as it was before registry_anchor was added",
@@ -85,7 +88,7 @@ func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known 
 	}
 	if v.Mismatch {
 		out.Warnf(verdict.At{}, at, "key-id-mismatch", "by names %q, the signature verifies under %q",
-			plain.Cut(v.By, 200), plain.Cut(v.Key, 200)).WithFix("name the key that signed in by")
+			plain.Cut(v.By, 200), plain.Cut(v.Key, 200)).WithFix("%s", keyIDFix(doc, v))
 	}
 	if !v.Assertion {
 		out.Warnf(verdict.At{}, at, "key-not-for-assertion",
@@ -100,4 +103,16 @@ func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known 
 		out.Verified = "signed by " + plain.Cut(v.Key, 200) + ", over " + v.Form()
 	}
 	return out.OrPass()
+}
+
+// keyIDFix returns the fix of a signature whose by names another key than the one that verifies it: the DID Document
+// gets the id, unless another key has it, or the Receipt gets a signature with the id of its key.
+func keyIDFix(doc *did.Document, v receipt.Verification) string {
+	sign := "remove this signature and run oap-gate sign FILE --key-id " + plain.ShellWord(plain.Cut(v.Key, 200))
+	_, fragment, found := strings.Cut(v.By, "#")
+	if _, taken := doc.Key(v.By); !found || fragment == "" || taken {
+		return sign
+	}
+	return fmt.Sprintf("add the id %s for this key to verificationMethod and assertionMethod of did.json, or %s",
+		plain.Cut(doc.DID+"#"+fragment, 200), sign)
 }

@@ -122,8 +122,8 @@ func signedDates(o *verdict.Outcome, s *Subject, r *receipt.Receipt, long int) {
 		if s.Run.Now.Before(want) {
 			o.Findings[long].WithFix("set expires_at to %s, the date that the Receipt signs", stamp(want))
 		} else {
-			o.Findings[long].WithFix("sign a new Receipt: its latest possible expires_at, %s, is in the past",
-				stamp(want))
+			o.Findings[long].WithFix("sign a new Receipt (the latest expires_at of this one, %s, is in the past), "+
+				"publish it, then %s", stamp(want), s.again())
 		}
 	}
 	if unsigned {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -360,15 +360,18 @@ func schemaFix(s *Subject, judge *jsonschema.Schema, v jsonschema.Violation) str
 	case v.Keyword == "format" && strings.Contains(v.Message, "email"):
 		return fmt.Sprintf("set %s to an e-mail address (the schema's format is email)", name)
 	case name == "name" && s.Kind == registry.KindListing && (v.Keyword == "minLength" || v.Keyword == "maxLength"):
-		return nameFix
+		return s.nameFix()
 	case v.Keyword == "type" && (text == "true" || text == "false") && strings.Contains(v.Message, "boolean"):
 		return fmt.Sprintf("set %s to %s, without quotes", name, text)
 	}
 	return ""
 }
 
-// nameFix is the fix of a name that no listing can have.
-var nameFix = fmt.Sprintf("sign a Receipt whose implementation.name has %d to %d characters", minName, maxName)
+// nameFix returns the fix of a name that no listing can have.
+func (s *Subject) nameFix() string {
+	return fmt.Sprintf("sign a Receipt whose implementation.name has %d to %d characters, publish it, set name to it, "+
+		"then %s", minName, maxName, s.again())
+}
 
 // Respelled returns the SHA-256 that a text spells with upper-case digits or with the prefix sha256:; empty if it does
 // not.
@@ -400,17 +403,13 @@ func requiredFix(s *Subject, root map[string]any, judge *jsonschema.Schema, mess
 
 // valueOf returns the value of a member of a record as its file's name or its other members say it, else its form.
 func valueOf(s *Subject, root map[string]any, name string) string {
-	d, err := did.Parse(strict.String(root, "tool_did"))
-	host := d.Host()
-	if err != nil || d.Method != "web" || d.HasPath() {
-		host = ""
-	}
+	uri := manifest.URI(strict.String(root, "tool_did"))
 	at := hostOf(strict.String(root, "manifest_uri"))
 	switch {
 	case name == "slug" && s.Kind == registry.KindListing:
 		return strconv.Quote(strings.TrimSuffix(path.Base(s.Path), ".json"))
-	case name == "manifest_uri" && host != "":
-		return strconv.Quote("https://" + host + "/.well-known/oap-tool.json")
+	case name == "manifest_uri" && uri != "":
+		return strconv.Quote(uri)
 	case name == "tool_did" && at != "":
 		return strconv.Quote("did:web:" + at)
 	case slices.Contains(times[s.Kind], name):

@@ -2,14 +2,21 @@ package cli
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -18,19 +25,28 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
-// fixRow breaks one thing in an honest world. Its fix, done to the letter, must leave no error, and so must --fix if
-// the row says that it does the same.
+// fixRow breaks one thing in an honest world. Its fix, done to the letter, must leave neither error nor warning, and so
+// must --fix if the row says that it does the same.
 type fixRow struct {
 	name  string
 	nova  string // members of the newcomer, as in a description of a world
-	gone  string // URL that answers 404
+	set   func(t *testing.T, w *fixture.World)
 	code  string // of the findings whose fix is applied
+	text  string // what the message of each of them must match; may be empty
 	fix   string // what each of them must be, as a regular expression
 	apply func(t *testing.T, w *fixture.World, groups []string)
 	fixes bool // --fix does it, too
+	warns bool // the findings are warnings
 }
 
 const novaPath = "implementations/nova.json"
+
+// The URLs of the newcomer's documents.
+const (
+	novaManifest = "https://nova.example/.well-known/oap-tool.json"
+	novaDocument = "https://nova.example/.well-known/did.json"
+	novaReceipt  = "https://nova.example/oap-conformance-receipt.json"
+)
 
 // editListing rewrites the listing on disk.
 func editListing(t *testing.T, w *fixture.World, change func(text string) string) {
@@ -47,6 +63,59 @@ func editListing(t *testing.T, w *fixture.World, change func(text string) string
 	if err := os.WriteFile(file, []byte(now), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// replaceIn returns a fix that replaces the first group by the second in the listing.
+func replaceIn(t *testing.T, w *fixture.World, groups []string) {
+	t.Helper()
+	editListing(t, w, func(text string) string { return strings.Replace(text, groups[1], groups[2], 1) })
+}
+
+// again publishes the newcomer's documents, honest ones unless members say otherwise.
+func again(t *testing.T, w *fixture.World, members fixture.Implementation) {
+	t.Helper()
+	members.Slug = "nova"
+	w.Add(members)
+	if _, err := w.Publish("nova"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// servedAgain does "serve it": the honest documents are served.
+func servedAgain(t *testing.T, w *fixture.World, _ []string) { again(t, w, fixture.Implementation{}) }
+
+// signedAgain does "sign a new Receipt, publish it, then oap-gate check --worktree --fix".
+func signedAgain(t *testing.T, w *fixture.World, groups []string) {
+	t.Helper()
+	servedAgain(t, w, nil)
+	if command := groups[len(groups)-1]; command != "oap-gate check --worktree --fix" {
+		t.Fatalf("the command is %q", command)
+	}
+	checked(t, w, 0, "--fix")
+}
+
+// editJSON changes a document that is served, or a text.
+func editJSON(t *testing.T, text []byte, change func(root map[string]any)) []byte {
+	t.Helper()
+	var root map[string]any
+	if err := json.Unmarshal(text, &root); err != nil {
+		t.Fatal(err)
+	}
+	change(root)
+	now, err := json.Marshal(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return now
+}
+
+// topLevelDID serves a Manifest with tool_did at its top level.
+func topLevelDID(t *testing.T, w *fixture.World) {
+	t.Helper()
+	w.Web.Page(novaManifest, editJSON(t, w.Web.Body(novaManifest), func(root map[string]any) {
+		root["tool_did"] = "did:web:nova.example"
+		delete(root["tool"].(map[string]any), "did")
+	}))
 }
 
 // setMember does "set MEMBER to VALUE".
@@ -72,10 +141,8 @@ var fixTable = []fixRow{
 	{name: "a text for a list", nova: `set: {/jurisdictions: "DE"}`, code: "schema-type",
 		fix: `^set (jurisdictions) to (\["DE"\])$`, apply: setMember, fixes: true},
 	{name: "a misspelled member", nova: `set: {/licence: "MIT"}, delete: [/license]`, code: "schema-additionalProperties",
-		fix: `^rename ("licence") to ("license")$`,
-		apply: func(t *testing.T, w *fixture.World, groups []string) {
-			editListing(t, w, func(text string) string { return strings.Replace(text, groups[1], groups[2], 1) })
-		}},
+		fix:   `^rename ("licence") to ("license")$`,
+		apply: replaceIn},
 	{name: "an unknown member", nova: `set: {/unheard: "MIT"}`, code: "schema-additionalProperties",
 		fix: `^remove ("unheard")$`,
 		apply: func(t *testing.T, w *fixture.World, groups []string) {
@@ -84,20 +151,96 @@ var fixTable = []fixRow{
 			})
 		}},
 	{name: "no manifest_uri", nova: `delete: [/manifest_uri]`, code: "schema-required",
-		fix: `^add ("manifest_uri"): ("https://nova\.example/\.well-known/oap-tool\.json")$`,
+		fix: `^add ("manifest_uri"): ("https://nova\.example/\.well-known/oap-tool\.json")$`, apply: addMember,
+		fixes: true},
+	{name: "no tool_did", nova: `delete: [/tool_did]`, code: "schema-required",
+		fix: `^add ("tool_did"): ("did:web:nova\.example")$`, apply: addMember, fixes: true},
+	{name: "a 404", nova: `level: L1`, set: answers(webtest.Behaviour{Status: 404}), code: "http-status",
+		fix: `^serve (/\.well-known/oap-tool\.json) with status 200 \(it answers 404\); ` +
+			`if the Manifest has another URL: oap-gate new SLUG URL$`, apply: servedAgain},
+	{name: "over 1 MiB", nova: `level: L1`, set: answers(webtest.Behaviour{Header: map[string]string{
+		"Content-Length": "1048577"}, Body: []byte(" "), Repeat: 1<<20 + 1}), code: "body-too-large",
+		text: `the body has 1048577 bytes by its Content-Length; expected at most 1048576$`,
+		fix:  `^serve at most 1 MiB$`, apply: servedAgain},
+	{name: "a contact that is a URL", nova: `set: {/contact: "https://nova.example/contact"}`, code: "schema-format",
+		fix: `^set (contact) to an e-mail address \(the schema's format is email\)$`,
 		apply: func(t *testing.T, w *fixture.World, groups []string) {
-			editListing(t, w, func(text string) string {
-				return strings.Replace(text, "{", "{\n  "+groups[1]+": "+groups[2]+",", 1)
-			})
+			setMember(t, w, append(groups, `"contact@nova.example"`))
 		}},
-	{name: "a 404", nova: `level: L1`, gone: "https://nova.example/.well-known/oap-tool.json",
-		code: "http-status",
-		fix:  `^serve (/\.well-known/oap-tool\.json) with status 200 \(it answers 404\); if the Manifest has another URL: `,
+	{name: "a name of one character", nova: `name: N`, code: "schema-minLength",
+		fix: `^sign a Receipt whose implementation\.name has 2 to 80 characters, publish it, set name to it, ` +
+			`then (oap-gate check --worktree --fix)$`,
 		apply: func(t *testing.T, w *fixture.World, groups []string) {
-			if _, err := w.Publish("nova"); err != nil {
+			setMember(t, w, []string{"", "name", `"Nova"`})
+			signedAgain(t, w, groups)
+		}},
+	{name: "a merge conflict", nova: `level: L1`, code: "json-syntax", text: `line 2 is a merge conflict marker`,
+		set: func(t *testing.T, w *fixture.World) {
+			editListing(t, w, func(text string) string {
+				return strings.Replace(text, "{\n", "{\n<<<<<<< HEAD\n=======\n>>>>>>> topic\n", 1)
+			})
+		},
+		fix: `^resolve the conflict, then (git add implementations/nova\.json)$`,
+		apply: func(t *testing.T, w *fixture.World, groups []string) {
+			replaceIn(t, w, []string{"", "<<<<<<< HEAD\n=======\n>>>>>>> topic\n", ""})
+			shell(t, w.Repo.Dir, groups[1])
+		}},
+	{name: "a window whose right end is past", code: "window-too-long",
+		nova: `issued: "-100d", not_after: "+20d", set: {/expires_at: "2026-06-21T12:00:00Z"}`,
+		fix: `^sign a new Receipt \(the latest expires_at of this one, 2026-05-22T12:00:00Z, is in the past\), ` +
+			`publish it, then (.*)$`, apply: signedAgain},
+	{name: "expired", nova: `issued: "-80d", not_after: "-10d"`, code: "expired",
+		fix:   `^sign a new Receipt \(validity\.not_after after 2026-06-01T12:00:00Z\), publish it, then (.*)$`,
+		apply: signedAgain},
+	{name: "a clock an hour slow", nova: `issued: "+1h"`, code: "issued-in-future",
+		fix: `^wait until (\S+), or set this machine's clock \(it reads 2026-06-01T12:00:00Z\)$`,
+		apply: func(t *testing.T, w *fixture.World, groups []string) {
+			var err error
+			if w.Now, err = time.Parse(time.RFC3339, groups[1]); err != nil {
 				t.Fatal(err)
 			}
 		}},
+	{name: "by names an id that the document does not have", nova: `by: "did:web:nova.example#key-7"`, warns: true,
+		code: "key-id-mismatch",
+		fix: `^add the id (did:web:nova\.example#key-7) for this key to verificationMethod and assertionMethod of ` +
+			`did\.json, or remove this signature and run oap-gate sign FILE --key-id ` +
+			`'did:web:nova\.example#key-1'$`,
+		apply: func(t *testing.T, w *fixture.World, groups []string) {
+			w.Web.Page(novaDocument, editJSON(t, w.Web.Body(novaDocument), func(root map[string]any) {
+				methods := root["verificationMethod"].([]any)
+				same := maps.Clone(methods[0].(map[string]any))
+				same["id"] = groups[1]
+				root["verificationMethod"] = append(methods, same)
+				root["assertionMethod"] = append(root["assertionMethod"].([]any), groups[1])
+			}))
+		}},
+	{name: "tool_did at the top level of the Manifest", nova: `level: L1`, set: topLevelDID,
+		code: "manifest-did-differs", text: `^the Manifest has tool_did at the top level; expected tool\.did$`,
+		fix: `^set tool\.did in the Manifest to "did:web:nova\.example"$`, apply: servedAgain},
+}
+
+// addMember does "add MEMBER: VALUE".
+func addMember(t *testing.T, w *fixture.World, groups []string) {
+	t.Helper()
+	editListing(t, w, func(text string) string {
+		return strings.Replace(text, "{", "{\n  "+groups[1]+": "+groups[2]+",", 1)
+	})
+}
+
+// answers has the newcomer's Manifest answered otherwise.
+func answers(b webtest.Behaviour) func(*testing.T, *fixture.World) {
+	return func(_ *testing.T, w *fixture.World) { w.Web.Set(novaManifest, b) }
+}
+
+// shell runs a command that a fix says.
+func shell(t *testing.T, dir, command string) {
+	t.Helper()
+	c := exec.Command("sh", "-c", command)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
 }
 
 // TestFixes applies each fix of the table mechanically.
@@ -106,21 +249,17 @@ func TestFixes(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			broken := func() *fixture.World {
 				nova := strings.ReplaceAll(row.nova, "$PIN", strings.Repeat("A", 64))
-				text := "schemas: [listing]\nbase:\n  - {listing: ada}\nworktree:\n  - {listing: nova, " + nova + "}\n"
-				w, err := fixture.Build(t.TempDir(), []byte(text))
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { w.Close() })
-				if row.gone != "" {
-					w.Web.Set(row.gone, webtest.Behaviour{Status: 404})
+				w := worldOf(t,
+					"schemas: [listing]\nbase:\n  - {listing: ada}\nworktree:\n  - {listing: nova, "+nova+"}\n")
+				if row.set != nil {
+					row.set(t, w)
 				}
 				if strings.Contains(row.nova, "$PIN") { // the pin of what is served, in another spelling
 					pin, err := w.Pin("nova", 0)
 					if err != nil {
 						t.Fatal(err)
 					}
-					sum := plain.SHA256(w.Web.Body("https://nova.example/oap-conformance-receipt.json"))
+					sum := plain.SHA256(w.Web.Body(novaReceipt))
 					editListing(t, w, func(text string) string {
 						return strings.Replace(text, pin, "sha256:"+strings.ToUpper(sum), 1)
 					})
@@ -128,56 +267,267 @@ func TestFixes(t *testing.T) {
 				return w
 			}
 			w := broken()
-			fixes := checked(t, w, 1)[row.code]
-			if len(fixes) == 0 {
+			status := 1
+			if row.warns {
+				status = 0
+			}
+			found := checked(t, w, status)[row.code]
+			if len(found) == 0 {
 				t.Fatalf("no finding %s", row.code)
 			}
-			for _, fix := range fixes {
-				if !regexp.MustCompile(row.fix).MatchString(fix) {
-					t.Fatalf("the fix is %q", fix)
+			for _, f := range found {
+				if !regexp.MustCompile(row.text).MatchString(f.Message) ||
+					!regexp.MustCompile(row.fix).MatchString(f.Fix) {
+					t.Fatalf("the finding is %q, the fix is %q", f.Message, f.Fix)
 				}
 			}
-			row.apply(t, w, regexp.MustCompile(row.fix).FindStringSubmatch(fixes[0]))
-			checked(t, w, 0)
-			if row.fixes {
-				checked(t, broken(), 0, "--fix")
+			row.apply(t, w, regexp.MustCompile(row.fix).FindStringSubmatch(found[0].Fix))
+			if left := checked(t, w, 0); len(left) > 0 {
+				t.Errorf("after the fix: %v", left)
+			}
+			if !row.fixes {
+				return
+			}
+			if left := checked(t, broken(), 0, "--fix"); len(left) > 0 {
+				t.Errorf("after --fix: %v", left)
 			}
 		})
 	}
 }
 
-// checked runs check on the work tree, which must end with a status, and returns the fixes of its errors by code.
-func checked(t *testing.T, w *fixture.World, want int, flags ...string) map[string][]string {
+// worldOf builds a world, which ends with the test.
+func worldOf(t *testing.T, text string) *fixture.World {
+	t.Helper()
+	w, err := fixture.Build(t.TempDir(), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
+// fixed is a finding with its fix.
+type fixed struct{ Severity, Code, Message, Fix string }
+
+// checked runs check on the work tree, which must end with a status, and returns its errors and warnings by code.
+func checked(t *testing.T, w *fixture.World, want int, flags ...string) map[string][]fixed {
 	t.Helper()
 	report := filepath.Join(t.TempDir(), "report.json")
 	args := slices.Concat([]string{"check", "--worktree", "--report", "json=" + report, "--retry-wait", "1ms"},
 		w.Args(), flags)
-	var out, said bytes.Buffer
-	sys := frame.IO{Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }}
-	if got := Main(args, sys); got != want {
-		t.Fatalf("exit status %d, want %d\n%s%s", got, want, &out, &said)
+	if got, said := ran(nil, args...); got != want {
+		t.Fatalf("exit status %d, want %d\n%s", got, want, said)
 	}
 	text, err := os.ReadFile(report)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var rep struct {
-		Results []struct {
-			Findings []struct{ Severity, Code, Fix string }
-		}
+		Results []struct{ Findings []fixed }
 	}
 	if err := json.Unmarshal(text, &rep); err != nil {
 		t.Fatal(err)
 	}
-	fixes := map[string][]string{}
+	all := map[string][]fixed{}
 	for _, r := range rep.Results {
 		for _, f := range r.Findings {
-			if f.Severity == "error" {
-				fixes[f.Code] = append(fixes[f.Code], f.Fix)
+			if f.Severity == "error" || f.Severity == "warning" {
+				all[f.Code] = append(all[f.Code], f)
 			}
 		}
 	}
-	return fixes
+	return all
+}
+
+// ran runs the program, and returns its exit status and what it printed, stdout before stderr.
+func ran(stdin io.Reader, args ...string) (int, string) {
+	var out, said bytes.Buffer
+	status := Main(args, frame.IO{Stdin: stdin, Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }})
+	return status, out.String() + said.String()
+}
+
+// commandRow is a command that fails in an honest world. Its fix, done to the letter, must let it pass.
+type commandRow struct {
+	name   string
+	set    func(t *testing.T, w *fixture.World)
+	args   func(w *fixture.World) []string
+	status int
+	text   string // what must be printed, as a regular expression; may be empty
+	fix    string // the first fix that is printed, as a regular expression
+	// apply does the fix, and returns the arguments of the command that must pass then; nil: the same.
+	apply func(t *testing.T, w *fixture.World, groups []string) []string
+}
+
+// onWeb returns the arguments of a command that asks the world's web, and reads no clone.
+func onWeb(args ...string) func(*fixture.World) []string {
+	return func(w *fixture.World) []string { return slices.Concat(args, w.Args()[2:]) }
+}
+
+// inClone returns the arguments of a command that works in the world's clone.
+func inClone(args ...string) func(*fixture.World) []string {
+	return func(w *fixture.World) []string { return slices.Concat(args, w.Args()) }
+}
+
+// keyOf writes the private key of a name.
+func keyOf(t *testing.T, name string) (file string) {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(fixture.Key(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), name+".pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+var verifyNova = onWeb("verify", "https://nova.example", "--without-registry")
+
+var commandTable = []commandRow{
+	{name: "new of a DID with a port", args: inClone("new", "nova", "did:web:nova.example%3A8443"), status: 1,
+		fix: `^use a did:web without a port; the listing schema does not allow one$`,
+		apply: func(_ *testing.T, w *fixture.World, _ []string) []string {
+			return inClone("new", "nova", "did:web:nova.example")(w)
+		}},
+	{name: "an unknown certificate authority", status: 1,
+		args: func(w *fixture.World) []string {
+			return slices.DeleteFunc(verifyNova(w), func(a string) bool {
+				return a == "--ca-cert" || strings.HasSuffix(a, ".pem")
+			})
+		},
+		fix:   `^install a certificate of a public authority; to try it locally add --ca-cert FILE$`,
+		apply: func(_ *testing.T, w *fixture.World, _ []string) []string { return verifyNova(w) }},
+	{name: "an expired Receipt", args: verifyNova, status: 1,
+		set: func(t *testing.T, w *fixture.World) {
+			again(t, w, fixture.Implementation{Issued: "-80d", NotAfter: "-1d"})
+		},
+		fix: `^sign a Receipt whose validity\.not_after is after 2026-06-01T12:00:00Z$`,
+		apply: func(t *testing.T, w *fixture.World, _ []string) []string {
+			again(t, w, fixture.Implementation{NotAfter: "+1d"})
+			return nil
+		}},
+	{name: "verify of a host", args: onWeb("verify", "nova.example", "--without-registry"), status: 2,
+		fix: `^did you mean (https://nova\.example)\?$`,
+		apply: func(_ *testing.T, w *fixture.World, groups []string) []string {
+			return onWeb("verify", groups[1], "--without-registry")(w)
+		}},
+	{name: "verify of a Manifest with tool_did at the top", set: topLevelDID, args: verifyNova, status: 1,
+		text: `the Manifest has tool_did at the top level; expected tool\.did \[`,
+		fix:  `^set tool\.did in the Manifest to the implementation's DID$`,
+		apply: func(t *testing.T, w *fixture.World, _ []string) []string {
+			servedAgain(t, w, nil)
+			return nil
+		}},
+	{name: "a revocation by a key that was rotated out", status: 1,
+		set: func(t *testing.T, w *fixture.World) {
+			w.Add(fixture.Implementation{Slug: "ada", Key: "other"})
+			if _, err := w.Publish("ada"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		args: func(w *fixture.World) []string {
+			return inClone("revoke", "ada", "--reason", "key_compromise", "--key", filepath.Join(w.Dir, "ada.pem"))(w)
+		},
+		fix: `^sign with a key that did\.json has now, or ask three L4 witnesses: oap-gate revoke SLUG --forced$`,
+		apply: func(t *testing.T, w *fixture.World, _ []string) []string {
+			return inClone("revoke", "ada", "--reason", "key_compromise", "--key", keyOf(t, "other"))(w)
+		}},
+	{name: "a shallow clone", status: 2, text: `error: this clone is shallow: `,
+		set: func(t *testing.T, w *fixture.World) {
+			shell(t, w.Dir, "git clone -q --depth 1 --no-single-branch \"file://$PWD/registry\" clone")
+		},
+		args: func(w *fixture.World) []string {
+			return append(onWeb("check", "--base", "origin/main", "--head", "origin/pr")(w), "--repo",
+				filepath.Join(w.Dir, "clone"))
+		},
+		fix: `^(git fetch --unshallow) \(in Actions: fetch-depth: 0\)$`, apply: inTheClone},
+	{name: "a clone of one branch", status: 2,
+		set: func(t *testing.T, w *fixture.World) {
+			shell(t, w.Dir, "git -C registry checkout -q main")
+			shell(t, w.Dir, "git clone -q --single-branch -b pr \"file://$PWD/registry\" clone")
+		},
+		args: func(w *fixture.World) []string {
+			return append(onWeb("check")(w), "--repo", filepath.Join(w.Dir, "clone"))
+		},
+		fix: `^(git remote set-branches origin main && git fetch origin)$`, apply: inTheClone},
+	{name: "a shallow clone of one branch", status: 2,
+		set: func(t *testing.T, w *fixture.World) {
+			shell(t, w.Dir, "git -C registry checkout -q main")
+			shell(t, w.Dir, "git clone -q --depth 1 -b pr \"file://$PWD/registry\" clone")
+		},
+		args: func(w *fixture.World) []string {
+			return append(onWeb("check")(w), "--repo", filepath.Join(w.Dir, "clone"))
+		},
+		fix: `^(git remote set-branches origin main && git fetch --unshallow origin)$`, apply: inTheClone},
+}
+
+// inTheClone runs the command that a fix says in the clone that a row made.
+func inTheClone(t *testing.T, w *fixture.World, groups []string) []string {
+	t.Helper()
+	shell(t, filepath.Join(w.Dir, "clone"), groups[1])
+	return nil
+}
+
+var printedFix = regexp.MustCompile(`(?m)^ *fix: (.*)$`)
+
+// TestCommandFixes applies the fix that each command of the table prints.
+func TestCommandFixes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands of the fixes are those of a POSIX shell")
+	}
+	for _, row := range commandTable {
+		t.Run(row.name, func(t *testing.T) {
+			w := worldOf(t, "base:\n  - {listing: ada}\npr:\n  - {listing: bob}\nworktree:\n  - {publish: nova}\n")
+			if err := os.Rename(keyOf(t, "ada"), filepath.Join(w.Dir, "ada.pem")); err != nil {
+				t.Fatal(err)
+			}
+			if row.set != nil {
+				row.set(t, w)
+			}
+			args := append(row.args(w), "--retry-wait", "1ms")
+			status, said := ran(nil, args...)
+			if status != row.status || !regexp.MustCompile(row.text).MatchString(said) {
+				t.Fatalf("exit status %d, want %d and %q\n%s", status, row.status, row.text, said)
+			}
+			printed := printedFix.FindStringSubmatch(said)
+			if printed == nil || !regexp.MustCompile(row.fix).MatchString(printed[1]) {
+				t.Fatalf("the fix is %q\n%s", printed, said)
+			}
+			if now := row.apply(t, w, regexp.MustCompile(row.fix).FindStringSubmatch(printed[1])); now != nil {
+				args = append(now, "--retry-wait", "1ms")
+			}
+			if status, said := ran(nil, args...); status != 0 {
+				t.Errorf("after the fix: exit status %d\n%s", status, said)
+			}
+		})
+	}
+}
+
+// TestEncryptedKeyFix requires that the fix for an encrypted key is the command that was called, reading the key that
+// openssl decrypts.
+func TestEncryptedKeyFix(t *testing.T) {
+	openssl, err := exec.LookPath("openssl")
+	if err != nil {
+		t.Skip("openssl is not installed")
+	}
+	file := filepath.Join(t.TempDir(), "a key.pem")
+	shell(t, t.TempDir(), openssl+" pkey -in "+plain.ShellWord(keyOf(t, "nova"))+" -aes256 -passout pass:secret -out "+
+		plain.ShellWord(file))
+	status, said := ran(nil, "key", "show", file, "--did", "did:web:nova.example", "--offline")
+	want := "openssl pkey -in " + plain.ShellWord(file) + " | oap-gate key show - --did did:web:nova.example --offline"
+	if fix := printedFix.FindStringSubmatch(said); status != 2 || fix == nil || fix[1] != want {
+		t.Fatalf("exit status %d, the fix is %q, want %q", status, fix, want)
+	}
+	// A test has no terminal at which openssl could ask for the passphrase.
+	decrypted, err := exec.Command(openssl, "pkey", "-in", file, "-passin", "pass:secret").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, said = ran(bytes.NewReader(decrypted), "key", "show", "-", "--did", "did:web:nova.example", "--offline")
+	if status != 0 {
+		t.Errorf("exit status %d\n%s", status, said)
+	}
 }
 
 // emptyPhrase is the beginning of a fix that says nothing.

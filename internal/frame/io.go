@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -38,6 +40,29 @@ func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 func (sys IO) Given(args []string, inputs map[string]string, refused error) IO {
 	sys.args, sys.inputs, sys.refused = args, inputs, refused
 	return sys
+}
+
+// KeyFix adds a fix to the error of reading a key from a file, or from the standard input. If the key is encrypted, the
+// fix is the command that was called, with the decrypted key on its standard input.
+func (sys IO) KeyFix(file string, err error) error {
+	if !errors.Is(err, signing.ErrEncrypted) {
+		return remedy.With(err, "name the file of a key that can be read")
+	}
+	var words strings.Builder
+	for _, w := range sys.args {
+		if w == file || strings.HasSuffix(w, "="+file) {
+			w = strings.TrimSuffix(w, file) + signing.Stdin
+		}
+		name := strings.TrimLeft(w, "-")
+		words.WriteString(" " + w[:len(w)-len(name)])
+		if name != "" {
+			words.WriteString(plain.ShellWord(name))
+		}
+	}
+	if file == signing.Stdin {
+		file = "FILE"
+	}
+	return remedy.Errorf("openssl pkey -in "+plain.ShellWord(file)+" | oap-gate"+words.String(), "%w", err)
 }
 
 // Run runs the program and returns its exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive. It prints an error

@@ -97,7 +97,7 @@ func (o *Output) checkStatement() error {
 	}
 	key, warning, err := signing.Read(s.key, o.sys.Stdin)
 	if err != nil {
-		return remedy.With(err, "name the file of a private key that can be read")
+		return o.sys.KeyFix(s.key, err)
 	}
 	if warning != "" {
 		Warn(o.sys, "%s", warning)

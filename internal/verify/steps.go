@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -108,8 +109,9 @@ func judgeManifest(w *work) (verdict.Outcome, error) {
 	_, unreadable := did.Parse(tool)
 	switch {
 	case unreadable != nil:
-		out.Errorf(manifestDocument, "/tool/did", evidence.CodeDIDSyntax, "the Manifest's tool.did is no DID: %v",
-			unreadable).
+		message := cmp.Or(w.facts.Manifest.Value.NoDID(),
+			fmt.Sprintf("the Manifest's tool.did is not a DID: %v", unreadable))
+		out.Errorf(manifestDocument, "/tool/did", evidence.CodeDIDSyntax, "%s", message).
 			WithFix("set tool.did in the Manifest to the implementation's DID")
 	case w.target.DID != "" && !did.Same(tool, w.target.DID):
 		out.Errorf(manifestDocument, "/tool/did", "manifest-did-differs",
@@ -220,7 +222,9 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 	if from := r.NotBefore.Time; !from.IsZero() && now.Before(from.Add(-checks.Skew)) {
 		out.Errorf(receiptDocument, "/validity/not_before", "not-yet-valid",
 			"validity.not_before is %s, it is %s; at most %s ahead is allowed",
-			stamp(from), stamp(now), plain.Span(checks.Skew)).WithFix("wait until %s", stamp(from.Add(-checks.Skew)))
+			stamp(from), stamp(now), plain.Span(checks.Skew)).
+			WithFix("wait until %s, or set this machine's clock (it reads %s)", stamp(from.Add(-checks.Skew)),
+				stamp(now))
 	}
 	until := r.NotAfter.Time
 	if !until.IsZero() && !now.Before(until) {

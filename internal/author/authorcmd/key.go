@@ -116,7 +116,7 @@ func (k *keyFlags) bind(c *cobra.Command) {
 func readKey(sys frame.IO, file string) (*signing.Key, error) {
 	k, warning, err := signing.Read(file, sys.Stdin)
 	if err != nil {
-		return nil, remedy.With(err, "name the file of a private key that can be read")
+		return nil, sys.KeyFix(file, err)
 	}
 	warnOfKey(sys, file, warning)
 	return k, nil
@@ -193,7 +193,7 @@ The private half is never printed.`,
 			}
 			k, private, warning, err := signing.ReadPublic(args[0], sys.Stdin)
 			if err != nil {
-				return remedy.With(err, "name the file of a key that can be read")
+				return sys.KeyFix(args[0], err)
 			}
 			if private {
 				warnOfKey(sys, args[0], warning)

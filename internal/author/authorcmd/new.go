@@ -286,9 +286,11 @@ func allowsDID(s *schema.Schema, id string) error {
 	}
 	for _, v := range s.Validate(map[string]any{"tool_did": id}) {
 		if v.Pointer == "/tool_did" {
-			return refusef("serve the Manifest and the DID Document of a did:web without a port, such as "+
-				"did:web:tool.example, and sign the Receipt for it",
-				"no listing can have the DID %q: %s", id, v.Message)
+			fix := "use a did:web or a did:key that the listing schema allows"
+			if d, err := did.Parse(id); err == nil && d.Method == "web" && strings.Contains(id, "%") {
+				fix = "use a did:web without a port; the listing schema does not allow one"
+			}
+			return refusef(fix, "no listing can have the DID %q: %s", id, v.Message)
 		}
 	}
 	return nil

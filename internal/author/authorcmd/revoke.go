@@ -265,7 +265,12 @@ func (o *revokeOptions) method(ctx context.Context, sys frame.IO, w *workspace, 
 	if err != nil {
 		return "", err
 	}
-	return keyMethod(doc, id, o.keyID, key)
+	by, err := keyMethod(doc, id, o.keyID, key)
+	if err != nil && o.keyID == "" && !o.forced { // never the old key again: a stolen one would be in use once more
+		return "", refusef("sign with a key that did.json has now, or ask three L4 witnesses: oap-gate revoke SLUG "+
+			"--forced", "%v", err)
+	}
+	return by, err
 }
 
 // keyMethod returns the verification method of a key in a DID Document. If one is named, the method must be that one.

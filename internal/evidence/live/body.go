@@ -19,7 +19,8 @@ import (
 // cap. What is sent may not exceed limit either: identity is what was asked for.
 func (w *web) body(ctx context.Context, resp *http.Response, limit int64) ([]byte, *evidence.Refusal) {
 	if resp.ContentLength > limit {
-		return nil, evidence.TooLarge(limit)
+		return nil, evidence.Refuse(evidence.Invalid, evidence.CodeTooLarge,
+			"the body has %d bytes by its Content-Length; expected at most %d", resp.ContentLength, limit)
 	}
 	encoding, refused := contentEncoding(resp.Header)
 	if refused != nil {

@@ -29,6 +29,7 @@ var Codes = []strict.Code{{CodeShape, "the Manifest is JSON, but no object",
 // type is empty here.
 type Manifest struct {
 	ToolDID   string    // tool.did
+	misplaced bool      // tool.did is missing, and tool_did is at the top level
 	Publisher Publisher // tool.publisher
 
 	// Attested reports whether conformance is an object or conformance_receipt_uri is there (RFC 0026 section 12).
@@ -62,6 +63,15 @@ type FallbackPolicy struct {
 	HasTimeout  bool   // ad_hoc_teamwork.unilateral_timeout_ms is there and a number
 }
 
+// URI returns where the host of a did:web without a path serves its Manifest; "" for another DID.
+func URI(id string) string {
+	d, err := did.Parse(id)
+	if err != nil || d.Method != "web" || d.HasPath() {
+		return ""
+	}
+	return "https://" + d.Host() + "/.well-known/oap-tool.json"
+}
+
 // Parse reads the Manifest that was served at url. The error is always a *strict.Error.
 func Parse(url string, data []byte) (*Manifest, error) {
 	doc, err := strict.Parse(url, data, strict.Remote(MaxBytes))
@@ -87,9 +97,18 @@ func Parse(url string, data []byte) (*Manifest, error) {
 		},
 		FallbackPolicy: policyOf(root["ad_hoc_teamwork"]),
 	}
+	m.misplaced = m.ToolDID == "" && member(root, "tool_did") != ""
 	m.attested(root)
 	m.ConventionDiscoveryV2, _ = strict.Member(root, "ad_hoc_teamwork", "convention_discovery_v2").(bool)
 	return m, nil
+}
+
+// NoDID says why a Manifest has no tool.did if that is because it has tool_did at the top level; else it returns "".
+func (m *Manifest) NoDID() string {
+	if m.misplaced {
+		return "the Manifest has tool_did at the top level; expected tool.did"
+	}
+	return ""
 }
 
 // attested reads what the Manifest says of its Receipt.

@@ -29,6 +29,10 @@ const MaxBytes = 16 << 10
 // Stdin is the key file name that means the standard input.
 const Stdin = "-"
 
+// ErrEncrypted means that the key is encrypted. The caller knows the whole command that can read the decrypted key.
+var ErrEncrypted = remedy.Errorf("pipe the decrypted key in: openssl pkey -in FILE | oap-gate … --key -",
+	"the key is encrypted, and no passphrase is asked for")
+
 // Fixes for a text that is not a key that can sign. No error contains a byte of the text.
 const (
 	makeOne = "make a key with: oap-gate key new FILE, and publish its public half in the DID Document"
@@ -177,10 +181,9 @@ func fromPEM(text, seed []byte) (*Key, error) {
 		return nil, remedy.Errorf(private, "the PEM text is cut off or broken")
 	}
 	defer clear(block.Bytes)
-	decrypt := "pipe the decrypted key in: openssl pkey -in FILE | oap-gate … --key -"
 	switch kind := block.Type; {
 	case kind == "ENCRYPTED PRIVATE KEY", strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"):
-		return nil, remedy.Errorf(decrypt, "the key is encrypted, and no passphrase is asked for")
+		return nil, ErrEncrypted
 	case kind == "OPENSSH PRIVATE KEY":
 		return nil, remedy.Errorf(makeOne, "the key is in the format of OpenSSH, which is not read")
 	case strings.HasSuffix(kind, "PUBLIC KEY"), kind == "CERTIFICATE":
