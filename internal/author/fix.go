@@ -4,6 +4,7 @@
 package author
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,9 +44,9 @@ type Change struct {
 }
 
 // Fix fixes what a report finds in records that the work tree of the clone in dir changes, as far as a document has the
-// value; told says why a Receipt's values were not used. Both results are empty if there is nothing to fix.
-func Fix(ctx context.Context, dir string, src evidence.Source, rep *verdict.Report) (changes []Change, told []string,
-	err error) {
+// value. If it changes nothing, reasons says for each error of the report why, each reason once.
+func Fix(ctx context.Context, dir string, src evidence.Source, rep *verdict.Report) (changes []Change,
+	reasons []string, err error) {
 	repo, err := registry.Open(dir)
 	if err != nil {
 		return nil, nil, err
@@ -62,19 +63,32 @@ func Fix(ctx context.Context, dir string, src evidence.Source, rep *verdict.Repo
 		return nil, nil, err
 	}
 	defer m.tree.Close()
+	unused := map[string]string{}
 	for _, path := range records(rep) {
 		change, why, err := m.mend(ctx, path, findingsOf(rep, path))
 		if err != nil {
-			return changes, told, Unwritten(err, "name the file so yourself")
+			return changes, nil, Unwritten(err, "name the file so yourself")
 		}
-		if why != "" {
-			told = append(told, path+": "+why)
-		}
+		unused[path] = why
 		if change != nil {
 			changes = append(changes, *change)
 		}
 	}
-	return changes, told, nil
+	if len(changes) > 0 {
+		return changes, nil, nil
+	}
+	for r := range rep.Results.All() {
+		for _, f := range r.Findings {
+			reason := f.Code + " needs a decision"
+			if why := unused[r.Subject]; why != "" && ofReceipt(r.Check, f) {
+				reason = f.Code + ": " + why
+			}
+			if f.Severity == verdict.Error && !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
+		}
+	}
+	return nil, reasons, nil
 }
 
 // records returns the records that a report judges, in its order.
@@ -99,7 +113,7 @@ func findingsOf(rep *verdict.Report, path string) map[string][]verdict.Finding {
 	return all
 }
 
-// mend fixes one record; why says what prevented the use of a Receipt's values.
+// mend fixes one record; why says what prevents the use of a Receipt's values that it needs.
 func (m *mender) mend(ctx context.Context, path string,
 	found map[string][]verdict.Finding) (_ *Change, why string, err error) {
 	was, err := m.tree.Read(path)
@@ -184,19 +198,24 @@ func (m *mender) values(ctx context.Context, text []byte, l *registry.Listing, r
 			set(name, "["+string(listing.Quote(value))+"]")
 		}
 	}
-	if m.merged == nil {
+	if m.merged == nil && err == nil {
+		differs := hasError(found["manifest-did"]) && hasError(found["receipt-claims"])
 		switch d, e := did.Parse(l.ToolDID); {
 		case e == nil && passesWith(found["layout"], d.Spelling()):
 			set("tool_did", string(listing.Quote(d.Spelling())))
-		case hasError(found["manifest-did"]) && hasError(found["receipt-claims"]):
-			if id := m.agreed(ctx, l); id != "" {
-				set("tool_did", string(listing.Quote(id)))
+		case differs || failed(found["schema"], ""):
+			var own []member
+			own, why = m.own(ctx, l)
+			for _, own := range own {
+				if strict.Member(root, own.name) == nil || differs && own.name == "tool_did" {
+					set(own.name, string(listing.Quote(own.value)))
+				}
 			}
 		}
 	}
 	wrong := m.wrong(root, found)
 	if len(wrong) == 0 || err != nil {
-		return text, "", err
+		return text, why, err
 	}
 	r, sum, why := m.signed(ctx, l)
 	if r == nil {
@@ -229,32 +248,51 @@ func (m *mender) values(ctx context.Context, text []byte, l *registry.Listing, r
 	return text, "", err
 }
 
-// agreed returns the DID that the Manifest and the Receipt of a listing name, if a key of it signed the Receipt.
-func (m *mender) agreed(ctx context.Context, l *registry.Listing) string {
-	get := func(url string, most int64) evidence.Observation {
-		return m.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: most})
-	}
-	of, err := manifest.Parse(l.ManifestURI, get(l.ManifestURI, evidence.MaxManifest).Body)
+// member is a member of a listing.
+type member struct{ name, value string }
+
+// own returns the members of a new listing that its own documents say: the Manifest and the Receipt name one DID, and a
+// key of it signed the Receipt. If they do not, it says why. What the listing does not name is looked for where its
+// other members say: the Manifest in the place of its DID, the Receipt where the Manifest says.
+func (m *mender) own(ctx context.Context, l *registry.Listing) (_ []member, why string) {
+	at := cmp.Or(l.ManifestURI, manifest.URI(l.ToolDID))
+	of, err := manifest.Parse(at, m.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: at,
+		MaxBytes: evidence.MaxManifest}).Body)
 	if err != nil {
-		return ""
+		return nil, "the Manifest cannot be read: " + err.Error()
 	}
-	r, err := receipt.Parse(l.ReceiptURI, get(l.ReceiptURI, evidence.MaxReceipt).Body)
-	if err != nil || !did.Same(of.ToolDID, r.ImplementationDID) {
-		return ""
+	whole := *l
+	whole.ToolDID, whole.ReceiptURI = did.Spelling(of.ToolDID), cmp.Or(l.ReceiptURI, of.ReceiptURI)
+	r, _, why := m.signed(ctx, &whole)
+	if r == nil {
+		return nil, why
 	}
-	doc := evidence.Resolve(ctx, m.src, of.ToolDID, m.src.Now())
-	if doc.State != evidence.Obtained || !receipt.VerifyImplementation(r, doc.Value, of.ToolDID).Verified() {
-		return ""
-	}
-	return did.Spelling(of.ToolDID)
+	return []member{{"name", r.ImplementationName}, {"tool_did", whole.ToolDID}, {"manifest_uri", at},
+		{"conformance_receipt_uri", whole.ReceiptURI}}, ""
+}
+
+// signedMembers are the members of a listing whose values its Receipt has, in the order in which findings are looked
+// for.
+var signedMembers = []string{"conformance_receipt_sha256", "issued_at", "expires_at", "conformance_level"}
+
+// receiptChecks are the checks that compare them.
+var receiptChecks = []string{schemaID, "receipt-fetch", "receipt-validity", "receipt-claims", "reissue"}
+
+const schemaID = "schema"
+
+// ofReceipt reports whether a finding of a check is about a value that the Receipt has.
+func ofReceipt(check string, f verdict.Finding) bool {
+	name := strings.TrimPrefix(f.Pointer, "/")
+	return slices.Contains(receiptChecks, check) && (slices.Contains(signedMembers, name) || name == "non_commercial" ||
+		check == schemaID && name == "")
 }
 
 // wrong returns the members whose values a Receipt has, if a finding is about one of them.
 func (m *mender) wrong(root any, found map[string][]verdict.Finding) []string {
 	var names []string
-	for _, name := range []string{"conformance_receipt_sha256", "issued_at", "expires_at", "conformance_level"} {
-		for _, check := range []string{"schema", "receipt-fetch", "receipt-validity", "receipt-claims", "reissue"} {
-			missing := check == "schema" && strict.Member(root, name) == nil && failed(found[check], "")
+	for _, name := range signedMembers {
+		for _, check := range receiptChecks {
+			missing := check == schemaID && strict.Member(root, name) == nil && failed(found[check], "")
 			if missing || failed(found[check], "/"+name) {
 				names = append(names, name)
 				break
@@ -277,26 +315,25 @@ func (m *mender) wrong(root any, found map[string][]verdict.Finding) []string {
 
 // signed returns the served Receipt and its hash, if the owner of the listing signed it; else why it is not used.
 func (m *mender) signed(ctx context.Context, l *registry.Listing) (_ *receipt.Receipt, sha256, why string) {
-	const kept = "its Receipt's values are not taken: "
 	served := m.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: l.ReceiptURI,
 		MaxBytes: evidence.MaxReceipt})
 	if served.State != evidence.Obtained {
-		return nil, "", kept + served.Message
+		return nil, "", "the Receipt could not be fetched: " + served.Message
 	}
 	r, err := receipt.Parse(l.ReceiptURI, served.Body)
 	if err != nil {
-		return nil, "", kept + err.Error()
+		return nil, "", "the Receipt cannot be read: " + err.Error()
 	}
 	now := m.src.Now()
 	facts := evidence.Collect(ctx, m.src, l, evidence.Wanted{Kinds: evidence.Set(0).With(evidence.DIDDocument),
 		Clock: now, Judged: now})
 	switch {
 	case facts.DIDDocument.State != evidence.Obtained:
-		return nil, "", kept + facts.DIDDocument.Message
+		return nil, "", "the DID Document is not available: " + facts.DIDDocument.Message
 	case !did.Same(r.ImplementationDID, l.ToolDID):
-		return nil, "", kept + fmt.Sprintf("it is that of %q, tool_did is %q", r.ImplementationDID, l.ToolDID)
+		return nil, "", fmt.Sprintf("the Receipt is that of %q; expected %q", r.ImplementationDID, l.ToolDID)
 	case !receipt.VerifyImplementation(r, facts.DIDDocument.Value, l.ToolDID).Verified():
-		return nil, "", kept + "no signature of " + l.ToolDID + " on it verifies"
+		return nil, "", "the Receipt's signature does not verify"
 	}
 	return r, served.SHA256, ""
 }

@@ -156,38 +156,23 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 // maxFixes is how often a record is fixed and judged again: one value may hide that another is wrong too.
 const maxFixes = 5
 
-// fixAll fixes what was found and judges again, as long as there is something to fix.
+// fixAll fixes what was found and judges again, as long as there is something to fix. It prints why it changed nothing
+// about each error that is left.
 func (o *checkOptions) fixAll(ctx context.Context, sys frame.IO, src evidence.Source,
 	rep *verdict.Report) (*verdict.Report, error) {
-	told := map[string]bool{}
 	for range maxFixes {
-		changes, why, err := author.Fix(ctx, o.Repo, src, rep)
+		changes, reasons, err := author.Fix(ctx, o.Repo, src, rep)
 		for _, c := range changes {
 			fmt.Fprint(sys.Stderr, c.Diff())
 		}
-		for _, line := range why {
-			if !told[line] {
-				told[line] = true
-				fmt.Fprint(sys.Stderr, plain.Lines(strings.TrimSpace(line)))
-			}
+		for _, reason := range reasons {
+			fmt.Fprintln(sys.Stderr, plain.Line("--fix changed nothing: "+reason))
 		}
-		if err != nil {
+		if err != nil || len(changes) == 0 {
 			return rep, err
-		}
-		if len(changes) == 0 {
-			break
 		}
 		if rep, err = o.judgeBy(ctx, sys, src); err != nil {
 			return nil, err
-		}
-	}
-	for r := range rep.Results.All() {
-		for _, f := range r.Findings {
-			line := "--fix changed nothing: " + f.Code + " needs a decision"
-			if f.Severity == verdict.Error && !told[line] {
-				told[line] = true
-				fmt.Fprintln(sys.Stderr, plain.Line(line))
-			}
 		}
 	}
 	return rep, nil
