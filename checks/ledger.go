@@ -62,8 +62,7 @@ type file struct {
 // earlierOrigin is what the history up to a verified commit says of a path.
 type earlierOrigin struct {
 	Origin
-	did  string
-	read bool // the listing could be read
+	held registry.Tenure // of a listing that could be read
 }
 
 // Origin says of the commit that gave a path its present content what it was judged by.
@@ -223,11 +222,9 @@ func (l *Ledger) recall(ctx context.Context) error {
 				}
 				if rec.Document != nil {
 					listing := registry.ParseListing(rec)
-					now.did, now.read = strings.Clone(listing.ToolDID), true
+					now.held = old.held.Next(strings.Clone(listing.ToolDID), landed)
+					now.First = now.held.Since
 					pins.add(c.Path, strings.Clone(listing.ReceiptSHA256), listing.Issued)
-				}
-				if old.read && now.read && old.did == now.did {
-					now.First = old.First
 				}
 			}
 			l.before[c.Path] = now

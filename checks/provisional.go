@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"slices"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -45,19 +46,23 @@ func (r *Run) listedSince(l *Listed, t *registry.Tree, at time.Time) (time.Time,
 	return r.heldSince(l.Path, l.ToolDID, history)
 }
 
-// heldSince returns the first-parent time of the version from which on all newer ones list a DID; zero if the newest
-// one
-// does not. The history is newest first.
-func (r *Run) heldSince(path, toolDID string, history []registry.Version) (since time.Time, err error) {
-	for _, v := range history {
+// heldSince returns since when a path has held a DID without a break; zero if its newest version does not. The history
+// is newest first.
+func (r *Run) heldSince(path, toolDID string, history []registry.Version) (time.Time, error) {
+	var held registry.Tenure
+	for _, v := range slices.Backward(history) {
 		l, err := r.Version(path, v)
-		if err != nil {
-			return since, err
+		switch {
+		case err != nil:
+			return time.Time{}, err
+		case l == nil:
+			held = registry.Tenure{}
+		default:
+			held = held.Next(l.ToolDID, v.When)
 		}
-		if l == nil || l.ToolDID != toolDID {
-			break
-		}
-		since = v.When
 	}
-	return since, nil
+	if held.ToolDID != toolDID {
+		return time.Time{}, nil
+	}
+	return held.Since, nil
 }

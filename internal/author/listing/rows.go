@@ -34,7 +34,8 @@ type Row struct {
 
 	ProvisionalUntil *time.Time `json:"provisional_until,omitempty" jsonschema:"description=when a listing whose file says provisional ends to be that: 30 days after the slug first listed the DID"`
 
-	flagged bool // the file says provisional
+	flagged bool            // the file says provisional
+	held    registry.Tenure // of a row that is flagged
 }
 
 // StatusRefused is that of a record which the mirror that keeps the clone refused: its own checks fail.
@@ -120,7 +121,7 @@ func (r *Row) settle(at time.Time, revoked map[string]bool) {
 		revoked["revocations/"+r.Slug+"-"+r.ReceiptSHA256+".json"]:
 		r.Status = verdict.StatusRevoked
 	case r.Status != verdict.StatusValid:
-	case r.flagged && (r.ProvisionalUntil == nil || at.Before(*r.ProvisionalUntil)):
+	case registry.Provisional(r.flagged, r.held.Since, at):
 		r.Status = verdict.StatusProvisional
 	case r.Until.Sub(at) < verdict.Soon:
 		r.Status = verdict.StatusExpiring
@@ -144,7 +145,7 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 	if err != nil {
 		return err
 	}
-	t := tenures{repo: repo, at: at, held: map[string]tenure{}, flagged: map[string]bool{}}
+	t := tenures{repo: repo, at: at, held: map[string]registry.Tenure{}, flagged: map[string]bool{}}
 	if err := t.begin(ctx, root.ID, rows); err != nil {
 		return err
 	}
@@ -190,8 +191,8 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 	for i := range rows {
 		c := cmp.Or(last[rows[i].Slug], root)
 		rows[i].Commit, rows[i].CommittedAt = c.ID, c.When.UTC()
-		if held, found := t.held[rows[i].Slug]; found && rows[i].flagged {
-			until := held.since.Add(registry.ProvisionalFor)
+		if rows[i].held = t.held[rows[i].Slug]; !rows[i].held.Since.IsZero() {
+			until := rows[i].held.Since.Add(registry.ProvisionalFor)
 			rows[i].ProvisionalUntil = &until
 		}
 	}
@@ -203,12 +204,7 @@ type tenures struct {
 	repo    *registry.Repository
 	at      time.Time
 	flagged map[string]bool
-	held    map[string]tenure // by slug
-}
-
-type tenure struct {
-	did   string
-	since time.Time // first-parent time
+	held    map[string]registry.Tenure // by slug
 }
 
 // begin reads what the root commit lists.
@@ -249,14 +245,9 @@ func (t *tenures) change(ctx context.Context, commit string, c registry.Change) 
 	if err != nil || rec.Document == nil {
 		return err
 	}
-	now := tenure{did: strings.Clone(registry.ParseListing(rec).ToolDID), since: old.since}
-	if now.did != old.did || old.since.IsZero() {
-		if now.since, err = t.repo.FirstParentTime(ctx, commit, t.at); err != nil {
-			return err
-		}
-	}
-	t.held[slug] = now
-	return nil
+	when, err := t.repo.FirstParentTime(ctx, commit, t.at)
+	t.held[slug] = old.Next(strings.Clone(registry.ParseListing(rec).ToolDID), when)
+	return err
 }
 
 // AtLeast reports whether a listing's level is at least the one that is asked for: its base level decides, whatever its
