@@ -45,9 +45,8 @@ var peerWitnesses = &Check{
 	RunRegistry: runPeerWitnessesRegistry,
 	Codes: slices.Concat([]Code{
 		policyUnreadable,
-		{WitnessSameDomain, "a witness shares the candidate's domain", "have somebody on another domain sign"},
-		{WitnessNotIndependent, "a witness counts for L4 and is not shown to be independent, as L5 asks",
-			"have an independent witness sign"},
+		{"witness-same-domain", "a witness shares the candidate's domain", "have somebody on another domain sign"},
+		witnessNotIndependent,
 		{"publisher-missing", "the Manifest names no publisher, so that nothing shows that the witnesses are others",
 			"add publisher.did or publisher.legal_name"},
 		{"too-few-witnesses", "fewer witnesses count than the level needs",
@@ -87,15 +86,9 @@ func runPeerWitnesses(s *Subject) (verdict.Outcome, error) {
 			WithFix("publish a Receipt that RFC 8785 can canonicalise")
 		return out, nil
 	}
-	st := statement{candidate: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, signed: r.WitnessedBy,
-		facts: s.Facts.Witnesses}
-	var all []witness
-	for _, p := range r.PeerWitnesses {
-		w, err := weigh(s, st, p.DID, p.Alg, p.Signature)
-		if err != nil {
-			return out, err
-		}
-		all = append(all, w)
+	all, err := s.witnesses()
+	if err != nil {
+		return out, err
 	}
 	if s.Listing.Level.Base() == 5 {
 		out = level5(out, s, all)
@@ -119,14 +112,13 @@ func noSuchLevel(s *Subject) verdict.Outcome {
 func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	const at = "/conformance_level"
 	counted, open := 0, ""
-	mine := ownDomain(s).Registrable
 	for _, w := range all {
 		switch w.weight {
 		case counts:
 			counted++
-			if mine != "" && mine == w.domain.Registrable {
-				o.Warnf(s, at, WitnessSameDomain, "witness %s shares the domain %s with the candidate", w.did,
-					mine).
+			if w.near != "" {
+				o.Warnf(s, at, "witness-same-domain", "witness %s shares the domain %s with the candidate", w.did,
+					w.near).
 					WithFix("have a witness on another domain sign").Rests(verdict.World)
 			}
 		case unsure:
@@ -151,7 +143,6 @@ func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 
 func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	const at = "/conformance_level"
-	me := witness{did: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, domain: ownDomain(s)}
 	m := s.Facts.Manifest.Value
 	if !did.Same(m.ToolDID, s.Listing.ToolDID) {
 		return deferTo(s, manifestDID.ID, "/tool_did", "manifest-did-differs",
@@ -163,15 +154,6 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 			"the Manifest %s, so nothing shows that the witnesses are independent of it", why).
 			WithFix("set tool.publisher.did and tool.publisher.legal_name in the Manifest")
 		return o
-	}
-	me.publisher = m
-	for i := range all {
-		w := &all[i]
-		if w.dependence == "" && w.weight != ignored {
-			if why := dependent(&me, w); why != "" {
-				w.dependence = "it is not independent of the candidate: " + why
-			}
-		}
 	}
 	entries(&o, s, all)
 	sure, possible := tally(all)
@@ -198,24 +180,26 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 // entries reports each witness that does not count, and why.
 func entries(o *verdict.Outcome, s *Subject, all []witness) {
 	const at = "/conformance_receipt_uri"
-	for _, w := range all {
-		name := fmt.Sprintf("peer witness %q", plain.Cut(w.did, 200))
-		switch {
-		case w.weight == broken:
-			o.Errorf(s, at, w.code, "%s is listed, but %s", name, w.why).
+	for i := range all {
+		w := &all[i]
+		name, only5 := fmt.Sprintf("peer witness %q", plain.Cut(w.did, 200)), w.weight == counts
+		switch is := w.worth(s.Listing.Level.Base() == 5); {
+		case is.Counts:
+		case is.Unsigned:
+			o.Errorf(s, at, is.Code, "%s is listed, but %s", name, is.Why).
 				WithFix("remove that entry from peer_witnesses (no signature covers it), publish, and pin the " +
 					"new bytes")
-		case w.weight == unsure:
-			o.Warnf(s, at, w.code, "%s could not be judged: %s", name, w.why).WithFix("try again").Rests(verdict.World)
-		case w.weight != counts:
-			o.Warnf(s, at, w.code, "%s does not count: %s", name, w.why).
-				WithFix("remove the entry, or have a listed witness sign").Rests(verdict.World)
-		case s.Listing.Level.Base() == 5 && w.dependence != "":
-			o.Warnf(s, at, WitnessNotIndependent, "%s does not count towards L5: %s", name, w.dependence).
-				WithFix("have an independent witness sign").Rests(verdict.World)
-		case s.Listing.Level.Base() == 5 && w.doubt != "":
-			o.Warnf(s, at, WitnessOpen, "%s may not count towards L5: %s", name, w.doubt).WithFix("try again").
+		case is.Open && only5:
+			o.Warnf(s, at, is.Code, "%s may not count towards L5: %s", name, is.Why).WithFix("try again").
 				Rests(verdict.World)
+		case is.Open:
+			o.Warnf(s, at, is.Code, "%s could not be judged: %s", name, is.Why).WithFix("try again").Rests(verdict.World)
+		case only5:
+			o.Warnf(s, at, is.Code, "%s does not count towards L5: %s", name, is.Why).
+				WithFix("have an independent witness sign").Rests(verdict.World)
+		default:
+			o.Warnf(s, at, is.Code, "%s does not count: %s", name, is.Why).
+				WithFix("remove the entry, or have a listed witness sign").Rests(verdict.World)
 		}
 	}
 }

@@ -49,8 +49,8 @@ var revocations = &Check{
 		{"no-such-reason", "reason is none that the standard knows", "use one of " + strings.Join(Reasons, ", ")},
 		{"witness-not-counted", "a witness of the revocation does not count",
 			"have a listed, independent witness sign"},
-		{OwnerOpen, "the owner's DID Document could not be had; nothing was decided", "try again"},
-		{NotAuthorised, "neither the owner nor three independent witnesses signed the revocation",
+		{"owner-open", "the owner's DID Document could not be had; nothing was decided", "try again"},
+		{"not-authorised", "neither the owner nor three independent witnesses signed the revocation",
 			"sign it with a key of tool_did, or have three witnesses sign"},
 		{"receipt-revoked", "the pinned Receipt is revoked",
 			"sign a new Receipt and pin it; a revoked one never comes back"},
@@ -62,12 +62,6 @@ var revocations = &Check{
 
 // signatureForm shows the form that the older "ed25519:…" text gave way to.
 const signatureForm = `write it as an object: "signature": {"alg": "EdDSA", "value": "<base64url of 64 bytes>", "by": "<verification method id>"}`
-
-// Codes of revocations by which a draft lacks the signatures of others yet.
-const (
-	NotAuthorised = "not-authorised"
-	OwnerOpen     = "owner-open"
-)
 
 func runRevocations(s *Subject) (verdict.Outcome, error) {
 	if s.Kind == registry.KindListing {
@@ -193,34 +187,29 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		all = append(all, weighed)
 	}
 	sure, possible := tally(all)
-	for i, w := range all {
+	for i := range all {
 		pointer := fmt.Sprintf("/peer_witness_signatures/%d", i)
-		name := fmt.Sprintf("witness %q", plain.Cut(w.did, 200))
-		switch {
-		case w.weight == unsure:
-			o.Warnf(s, pointer, WitnessOpen, "%s could not be judged: %s", name, w.why).
-				WithFix("try again").Rests(verdict.World)
-		case w.weight != counts:
-			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.why).
+		name := fmt.Sprintf("witness %q", plain.Cut(all[i].did, 200))
+		switch is := all[i].worth(true); {
+		case is.Counts:
+		case is.Open:
+			o.Warnf(s, pointer, WitnessOpen, "%s could not be judged: %s", name, is.Why).
+				WithFix("try again").Rests(verdict.World).WithValue(AnotherTry)
+		default:
+			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, is.Why).
 				WithFix("have a listed, independent witness sign").Rests(verdict.World)
-		case w.dependence != "":
-			o.Warnf(s, pointer, "witness-not-counted", "%s does not count: %s", name, w.dependence).
-				WithFix("have a listed, independent witness sign").Rests(verdict.World)
-		case w.doubt != "":
-			o.Warnf(s, pointer, WitnessOpen, "%s could not be judged: %s", name, w.doubt).
-				WithFix("try again").Rests(verdict.World)
 		}
 	}
 	switch {
 	case sure >= quorum:
 		o.Verified = "signed by three independent witnesses"
 	case selfDoubt != "":
-		o.Doubtf(s, at, OwnerOpen, "the DID Document of %s could not be had: %s", l.ToolDID, selfDoubt).
-			WithFix("try again").Rests(verdict.World)
+		o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be had: %s", l.ToolDID, selfDoubt).
+			WithFix("try again").Rests(verdict.World).WithValue(MoreSignatures)
 	case possible >= quorum:
 		o.Doubtf(s, "/peer_witness_signatures", WitnessOpen,
 			"%d of %d independent witnesses count; others could not be judged: %s", sure, quorum, firstOpen(all)).
-			WithFix("try again").Rests(verdict.World)
+			WithFix("try again").Rests(verdict.World).WithValue(MoreSignatures)
 	default:
 		message := fmt.Sprintf("not signed by the owner (%s), and %s; a forced revocation needs %d independent "+
 			"witnesses", selfWhy,
@@ -231,9 +220,9 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		if n := eligible(s.Run, l); n < quorum {
 			message += fmt.Sprintf("; the base tree lists %d that could sign", n)
 		}
-		f := o.Errorf(s, at, NotAuthorised, "%s", message).
+		f := o.Errorf(s, at, "not-authorised", "%s", message).
 			WithFix("sign the canonical JSON without signature and peer_witness_signatures by a key of %s, or have "+
-				"three independent witnesses sign it", l.ToolDID)
+				"three independent witnesses sign it", l.ToolDID).WithValue(MoreSignatures)
 		if did.Same(v.RevokedByDID, l.ToolDID) && readable(v.Signature.Alg, v.Signature.Value) {
 			f.Rests(verdict.World) // it may have verified under an earlier key
 		}

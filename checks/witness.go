@@ -3,7 +3,6 @@ package checks
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -36,10 +35,83 @@ type witness struct {
 
 	material  []string // of its DID Document
 	domain    domainage.Domain
-	path      bool // a did:web with a path
+	path      bool   // a did:web with a path
+	near      string // registrable domain that it shares with the candidate of an L4 listing
 	publisher *manifest.Manifest
 	// dependence says why the witness cannot be counted as independent; doubt why that is not known.
 	dependence, doubt string
+}
+
+// Witnessing is what the signature of one witness is worth.
+type Witnessing struct {
+	Counts    bool   // it counts
+	Open      bool   // it may count; another try decides
+	Unsigned  bool   // it would count if it verified
+	Code, Why string // why it does not count, or may not
+	Near      string // registrable domain that the witness shares with the candidate; the signature counts all the same
+}
+
+// worth returns what a witness's signature is worth. L5 and a forced revocation require a witness that is independent of
+// the candidate and has a publisher.
+func (w *witness) worth(independent bool) Witnessing {
+	switch {
+	case w.weight != counts:
+		return Witnessing{Open: w.weight == unsure, Unsigned: w.weight == broken, Code: w.code, Why: w.why}
+	case independent && w.dependence != "":
+		return Witnessing{Code: witnessNotIndependent.ID, Why: w.dependence}
+	case independent && w.doubt != "":
+		return Witnessing{Open: true, Code: WitnessOpen, Why: w.doubt}
+	}
+	return Witnessing{Counts: true, Near: w.near}
+}
+
+// Witnessing returns what each entry of the Receipt's peer_witnesses is worth to the listing, whose level is L4 or L5.
+// Without the candidate's own documents each is Open.
+func (s *Subject) Witnessing() ([]Witnessing, error) {
+	r := s.Facts.Receipt
+	if r.State != evidence.Obtained {
+		return nil, fmt.Errorf("weighing the peer witnesses of %s: %s", s.Listing.ToolDID, r.Message)
+	}
+	out := make([]Witnessing, len(r.Value.PeerWitnesses))
+	for _, k := range peerWitnesses.Needs(s) {
+		if state, _, message := s.Facts.State(k); state != evidence.Obtained {
+			for i := range out {
+				out[i] = Witnessing{Open: true, Code: WitnessOpen, Why: fmt.Sprintf("needs the %s: %s", k, message)}
+			}
+			return out, nil
+		}
+	}
+	all, err := s.witnesses()
+	for i := range all {
+		out[i] = all[i].worth(s.Listing.Level.Base() == 5)
+	}
+	return out, err
+}
+
+// witnesses weighs each entry of the Receipt's peer_witnesses for the level of the listing.
+func (s *Subject) witnesses() ([]witness, error) {
+	r := s.Facts.Receipt.Value
+	me := witness{did: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, domain: ownDomain(s),
+		publisher: s.Facts.Manifest.Value}
+	st := statement{candidate: me.did, material: me.material, signed: r.WitnessedBy, facts: s.Facts.Witnesses}
+	all := make([]witness, len(r.PeerWitnesses))
+	for i, p := range r.PeerWitnesses {
+		w, err := weigh(s, st, p.DID, p.Alg, p.Signature)
+		switch {
+		case err != nil:
+			return nil, err
+		case s.Listing.Level.Base() != 5:
+			if me.domain.Registrable != "" && me.domain.Registrable == w.domain.Registrable {
+				w.near = w.domain.Registrable
+			}
+		case w.dependence == "" && w.weight != ignored:
+			if why := dependent(&me, &w); why != "" {
+				w.dependence = "it is not independent of the candidate: " + why
+			}
+		}
+		all[i] = w
+	}
+	return all, nil
 }
 
 // statement is a signed text that witnesses vouch for.
@@ -83,7 +155,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return worth(ignored, "witness-algorithm", "its alg is %q, EdDSA is needed", plain.Cut(alg, 40))
 	}
 	if _, err := signature.Text(text); s.Run.Audit && err != nil {
-		return worth(broken, WitnessSignature, "its signature can never have verified: %v", err)
+		return worth(broken, witnessSignature, "its signature can never have verified: %v", err)
 	}
 	w.slug = v.listed.Slug
 	known := st.facts[id]
@@ -116,7 +188,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		if same, err := pinnedThen(s, v.listed); err != nil {
 			return w, err
 		} else if same {
-			w.weight, w.code, w.why = ignored, WitnessSignature, forged
+			w.weight, w.code, w.why = ignored, witnessSignature, forged
 			return w, nil
 		}
 	}
@@ -125,7 +197,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return worth(ignored, "witness-key-shared", "it shares a key with the candidate")
 	}
 	if !signed {
-		return worth(broken, WitnessSignature, forged)
+		return worth(broken, witnessSignature, forged)
 	}
 	if err := independence(s, &w, known, id); err != nil {
 		return w, err
@@ -143,27 +215,36 @@ type voucher struct {
 	at     time.Time
 }
 
-// vouches finds the listing by which a DID may witness for a record: in the base tree, at L4 or L5, in date,
-// not provisional, not revoked. In an audit the tree that the record was merged into serves as well.
-func vouches(s *Subject, id string) (*voucher, string, string, error) {
-	l := s.Run.Base.Witness(id)
-	code, why := "witness-not-listed", s.Run.Base.noWitness(id)
-	provisional := false
-	if l != nil {
-		var err error
-		if provisional, err = s.Run.Provisional(l); err != nil {
-			return nil, "", "", err
-		}
+// MayWitness returns the listing by which a DID may witness now: in the base tree, at L4 or L5, in date, not provisional
+// and not revoked. If there is none, it returns a code and the reason.
+func (r *Run) MayWitness(id string) (l *Listed, code, why string, err error) {
+	l = r.Base.Witness(id)
+	if l == nil {
+		return nil, witnessNotListed.ID, r.Base.noWitness(id), nil
 	}
+	provisional, err := r.Provisional(l)
+	revoked := r.Revoked(l.Path, l.ReceiptSHA256)
 	switch {
-	case l == nil:
+	case err != nil:
+		return nil, "", "", err
 	case provisional:
-		code, why = "witness-provisional", fmt.Sprintf("its listing %s is provisional", l.Path)
-	case !s.Run.Now.Before(l.Expires):
-		code, why = "witness-expired", fmt.Sprintf("its listing %s expired on %s", l.Path, stamp(l.Expires))
-	case s.Run.Revoked(l.Path, l.ReceiptSHA256) != "":
-		code, why = "witness-revoked", "its Receipt is revoked by "+s.Run.Revoked(l.Path, l.ReceiptSHA256)
-	default:
+		return nil, "witness-provisional", fmt.Sprintf("its listing %s is provisional", l.Path), nil
+	case !r.Now.Before(l.Expires):
+		return nil, "witness-expired", fmt.Sprintf("its listing %s expired on %s", l.Path, stamp(l.Expires)), nil
+	case revoked != "":
+		return nil, "witness-revoked", "its Receipt is revoked by " + revoked, nil
+	}
+	return l, "", "", nil
+}
+
+// vouches finds the listing by which a DID may witness for a record. In an audit the tree that the record was merged
+// into serves as well.
+func vouches(s *Subject, id string) (*voucher, string, string, error) {
+	l, code, why, err := s.Run.MayWitness(id)
+	if err != nil {
+		return nil, "", "", err
+	}
+	if l != nil {
 		return &voucher{l, s.Run.Base.Tree, s.Run.Now}, "", "", nil
 	}
 	if s.Then != nil {
@@ -411,16 +492,17 @@ func independentSet(of []*witness) int {
 	return best
 }
 
-// Codes by which the caller that asks a witness to sign knows whether the signature would count.
-const (
-	WitnessOpen           = "witness-open"
-	WitnessSameDomain     = "witness-same-domain"
-	WitnessNotIndependent = "witness-not-independent"
-	WitnessSignature      = "witness-signature"
-)
+// WitnessOpen is the code of a witness that may count.
+const WitnessOpen = "witness-open"
 
-// OfWitness reports whether a code says of one witness why it does not count, or may not.
-func OfWitness(code string) bool { return strings.HasPrefix(code, "witness-") }
+// witnessSignature is the code of a witness whose signature does not verify.
+const witnessSignature = "witness-signature"
+
+// Values of the findings on a revocation that its author does not settle alone.
+const (
+	MoreSignatures = "the signatures of others"
+	AnotherTry     = "another try"
+)
 
 var (
 	notCanonical = Code{"not-canonical", "the text has no canonical form, so that nothing shows what was signed",
@@ -430,6 +512,8 @@ var (
 	witnessOpen      = Code{WitnessOpen, "a witness may count, and its documents could not be had", "try again"}
 	witnessNotListed = Code{"witness-not-listed", "the base tree has no listing at L4 or L5 of the witness",
 		"have a listed witness sign; an entry of peer-witnesses/ copies a merged listing"}
+	witnessNotIndependent = Code{"witness-not-independent",
+		"a witness counts for L4 and is not shown to be independent, as L5 asks", "have an independent witness sign"}
 	witnessLevel = Code{"witness-level", "the witness is not at L4 or L5", "wait until it is, or have another sign"}
 )
 
@@ -438,7 +522,7 @@ var witnessCodes = []Code{
 	{"witness-not-web", "the witness is no did:web", "have a did:web witness sign"},
 	{"witness-is-candidate", "the candidate witnesses for itself", "have another implementation sign"},
 	{"witness-algorithm", "the witness's signature is not EdDSA", "have the witness sign with Ed25519"},
-	{WitnessSignature, "the witness's signature does not verify",
+	{witnessSignature, "the witness's signature does not verify",
 		"remove it, or have the witness sign these very bytes"},
 	{"witness-not-sought", "the witness's documents were not fetched", "try again"},
 	{"witness-evidence", "one of the witness's own documents cannot be used",

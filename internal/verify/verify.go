@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -53,6 +54,9 @@ type Result struct {
 	DID         string // whose keys the signatures were held against; empty where no document names one
 	ManifestURI string // where the Manifest was asked for; empty for documents at hand
 	ReceiptURI  string // where the Receipt was asked for; empty for documents at hand, and where nothing names it
+
+	// Candidates are the listings at L4 and L5 that the Receipt would make, one for each of these levels that it claims.
+	Candidates []*checks.Subject
 }
 
 // Verify judges one target by all steps. A document that could not be fetched is a step's finding. The error is that of
@@ -87,7 +91,12 @@ func Verify(ctx context.Context, src evidence.Source, t Target, cfg *Config) (*R
 	if err != nil {
 		return nil, err
 	}
-	return &Result{rep, w.facts, w.did, w.target.ManifestURI, w.receiptURI()}, nil
+	found := &Result{Report: rep, Facts: w.facts, DID: w.did, ManifestURI: w.target.ManifestURI,
+		ReceiptURI: w.receiptURI()}
+	for _, l := range slices.Sorted(maps.Keys(w.candidates)) {
+		found.Candidates = append(found.Candidates, w.candidates[l])
+	}
+	return found, nil
 }
 
 // work is what is known of one target.

@@ -185,30 +185,15 @@ func (o *revokeOptions) run(ctx context.Context, sys frame.IO, slug string) erro
 	return o.finish(ctx, sys, w, slug, path, nil, v.text())
 }
 
-// cannotRevoke says why a DID cannot be a witness of a listing's revocation, as far as the base tree shows.
+// cannotRevoke returns why a DID may not sign a listing's revocation as a witness, as far as the base tree shows, or "".
 func cannotRevoke(ctx context.Context, st *checks.Standing, w *workspace, l *checks.Listed,
 	id string) (string, error) {
-	witness := st.Witness(id)
-	provisional := false
-	if witness != nil {
-		run := &checks.Run{Context: ctx, Repo: w.repo, Range: &registry.Range{Base: st.Tree}, Base: st,
-			Now: w.src.Now()}
-		var err error
-		if provisional, err = run.Provisional(witness); err != nil {
-			return "", err
-		}
-	}
-	switch {
-	case did.Alike(id, l.ToolDID):
+	if did.Alike(id, l.ToolDID) {
 		return "it is the listing's own tool_did, which revokes without --forced", nil
-	case witness == nil:
-		return "the base tree has no listing at L4 or L5 of it", nil
-	case provisional:
-		return "its listing is provisional", nil
-	case !w.src.Now().Before(witness.Expires):
-		return "its listing expired on " + stampSeconds(witness.Expires), nil
 	}
-	return "", nil
+	run := &checks.Run{Context: ctx, Repo: w.repo, Range: &registry.Range{Base: st.Tree}, Base: st, Now: w.src.Now()}
+	_, _, why, err := run.MayWitness(id)
+	return why, err
 }
 
 // revocation is one that is being made.
@@ -300,13 +285,10 @@ func keyIDs(doc *did.Document) string {
 	return strings.Join(ids, ", ")
 }
 
-// unfinished are the codes of what a revocation lacks that not all have signed who must.
-var unfinished = []string{checks.NotAuthorised, checks.OwnerOpen, checks.WitnessOpen}
-
-// judgeRevocation refuses a text that the checks would not let pass at that path. What is said of the entry counts
-// however little it weighs; codes that are open count for nothing elsewhere.
-func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path string, text []byte, entry string,
-	open []string) (*verdict.Report, error) {
+// judgeRevocation refuses a text that the checks would not let pass at that path once the others have signed. A finding
+// on the entry at that pointer refuses the text whatever its severity.
+func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path string, text []byte,
+	entry string) (*verdict.Report, error) {
 	rep, err := o.judgeText(ctx, w, path, text)
 	if err != nil {
 		return nil, err
@@ -316,8 +298,8 @@ func (o *recordFlags) judgeRevocation(ctx context.Context, w *workspace, path st
 		for _, f := range r.Findings {
 			own := entry != "" && f.Pointer == entry
 			switch {
-			case r.Subject != path || !own && slices.Contains(open, f.Code):
-			case f.Severity == verdict.Doubt, own && f.Code == checks.WitnessOpen:
+			case r.Subject != path || f.Value == checks.MoreSignatures:
+			case f.Severity == verdict.Doubt, own && f.Value == checks.AnotherTry:
 				unsure = inconclusivef("try again", "the revocation is not written: %s: %s [%s]", r.Check, f.Message,
 					f.Code)
 			case f.Severity == verdict.Error, own:
@@ -337,7 +319,7 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys frame.IO, w *workspa
 	}
 	// It is judged with a signature that cannot verify, because it has none yet.
 	v.add(base64.RawURLEncoding.EncodeToString(make([]byte, 64)), v.by, false)
-	if _, err := o.judgeRevocation(ctx, w, v.path, v.text(), "", unfinished); err != nil {
+	if _, err := o.judgeRevocation(ctx, w, v.path, v.text(), ""); err != nil {
 		return err
 	}
 	if err := o.put(sys, w, v.path, nil, text); err != nil || o.dryRun {
@@ -471,7 +453,7 @@ func (o *revokeOptions) finish(ctx context.Context, sys frame.IO, w *workspace, 
 // begin writes a revocation that the first of three witnesses has signed. It would not pass yet; refused is one whose
 // first entry would never count.
 func (o *revokeOptions) begin(ctx context.Context, sys frame.IO, w *workspace, path string, was, text []byte) error {
-	if _, err := o.judgeRevocation(ctx, w, path, text, "/peer_witness_signatures/0", unfinished); err != nil {
+	if _, err := o.judgeRevocation(ctx, w, path, text, "/peer_witness_signatures/0"); err != nil {
 		return err
 	}
 	if err := o.put(sys, w, path, was, text); err != nil || o.dryRun {

@@ -279,7 +279,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 	// All that is asked of the witness but the signature is known before there is one.
 	entry := entryOf(id, own.ReceiptURI, base64.RawURLEncoding.EncodeToString(make([]byte, 64)),
 		stampSeconds(w.src.Now()))
-	if err := o.counts(ctx, sys, c, r, entry, checks.WitnessSignature); err != nil {
+	if err := o.counts(ctx, sys, c, entry, false); err != nil {
 		return err
 	}
 	hash := plain.SHA256(c.text)
@@ -308,7 +308,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 	}
 	key.Wipe()
 	entry = entryOf(id, own.ReceiptURI, text, stampSeconds(w.src.Now()))
-	if err := o.counts(ctx, sys, c, r, entry); err != nil {
+	if err := o.counts(ctx, sys, c, entry, true); err != nil {
 		return err
 	}
 	signed, err := listing.Append(c.text, "peer_witnesses", entry)
@@ -469,9 +469,9 @@ func (o *recordFlags) verified(found *verify.Result) error {
 	return unsure
 }
 
-// counts refuses an entry that the check would not count, were it the only one. Codes that are allowed are known.
-func (o *witnessOptions) counts(ctx context.Context, sys frame.IO, c *candidate, r *receipt.Receipt, entry []byte,
-	allowed ...string) error {
+// counts refuses an entry that would count at no level of the Receipt, were it the only one. Before it is signed, its
+// signature need not verify; afterwards counts warns of what the signature is not worth.
+func (o *witnessOptions) counts(ctx context.Context, sys frame.IO, c *candidate, entry []byte, signed bool) error {
 	alone, err := listing.Drop(c.text, "peer_witnesses")
 	if err == nil {
 		alone, err = listing.Append(alone, "peer_witnesses", entry)
@@ -483,25 +483,34 @@ func (o *witnessOptions) counts(ctx context.Context, sys frame.IO, c *candidate,
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(found.Steps, func(s verify.Step) bool { return s.Step == "peer-witnesses" })
-	if i < 0 {
-		return errors.New("peer-witnesses was not judged, which is a bug; nothing was written")
-	}
-	asksL4 := slices.Contains(r.ClaimedLevels, "L4")
-	for _, f := range found.Steps[i].Findings {
-		switch {
-		case !checks.OfWitness(f.Code) || slices.Contains(allowed, f.Code):
-		case f.Code == checks.WitnessSameDomain, f.Code == checks.WitnessNotIndependent && asksL4:
-			if allowed == nil {
-				frame.Warn(sys, "%s", f.Message)
-			}
-		case f.Code == checks.WitnessOpen, f.Severity == verdict.Doubt:
-			return inconclusivef("try again", "whether the signature would count was not decided: %s [%s]", f.Message,
-				f.Code)
-		default:
-			return refusef("have another listed witness sign; see: oap-gate explain "+f.Code,
-				"the signature would not count: %s [%s]", f.Message, f.Code)
+	var refused *checks.Witnessing
+	counted := false
+	for _, s := range found.Candidates {
+		all, err := s.Witnessing()
+		if err != nil {
+			return err
 		}
+		is := all[0]
+		switch {
+		case is.Open:
+			return inconclusivef("try again", "whether the signature would count was not decided: %s [%s]", is.Why,
+				checks.WitnessOpen)
+		case is.Counts && is.Near != "" && signed:
+			frame.Warn(sys, "the witness shares the domain %s with the candidate", is.Near)
+		case !is.Counts && (signed || !is.Unsigned):
+			refused = &is
+			continue
+		}
+		counted = true
+	}
+	switch {
+	case refused == nil && !counted:
+		return errors.New("the entry was not weighed, which is a bug; nothing was written")
+	case !counted:
+		return refusef("have another listed witness sign; see: oap-gate explain "+refused.Code,
+			"the signature would not count: %s [%s]", refused.Why, refused.Code)
+	case refused != nil && signed:
+		frame.Warn(sys, "the signature does not count towards L5: %s", refused.Why)
 	}
 	return nil
 }
@@ -779,7 +788,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 		return err
 	}
 	at := fmt.Sprintf("/peer_witness_signatures/%d", len(v.Witnesses))
-	rep, err := o.judgeRevocation(ctx, w, path, signed, at, unfinished)
+	rep, err := o.judgeRevocation(ctx, w, path, signed, at)
 	if err != nil {
 		return err
 	}
