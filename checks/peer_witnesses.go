@@ -193,7 +193,8 @@ func entries(o *verdict.Outcome, s *Subject, all []witness) {
 			o.Warnf(s, at, is.Code, "%s may not count towards L5: %s", name, is.Why).WithFix("try again").
 				Rests(verdict.World)
 		case is.Open:
-			o.Warnf(s, at, is.Code, "%s could not be judged: %s", name, is.Why).WithFix("try again").Rests(verdict.World)
+			o.Warnf(s, at, is.Code, "%s could not be judged: %s", name, is.Why).WithFix("try again").
+				Rests(verdict.World)
 		case only5:
 			o.Warnf(s, at, is.Code, "%s does not count towards L5: %s", name, is.Why).
 				WithFix("have an independent witness sign").Rests(verdict.World)

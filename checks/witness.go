@@ -51,8 +51,8 @@ type Witnessing struct {
 	Near      string // registrable domain that the witness shares with the candidate; the signature counts all the same
 }
 
-// worth returns what a witness's signature is worth. L5 and a forced revocation require a witness that is independent of
-// the candidate and has a publisher.
+// worth returns what a witness's signature is worth. L5 and a forced revocation require a witness that is independent
+// of the candidate and has a publisher.
 func (w *witness) worth(independent bool) Witnessing {
 	switch {
 	case w.weight != counts:
@@ -215,8 +215,8 @@ type voucher struct {
 	at     time.Time
 }
 
-// MayWitness returns the listing by which a DID may witness now: in the base tree, at L4 or L5, in date, not provisional
-// and not revoked. If there is none, it returns a code and the reason.
+// MayWitness returns the listing by which a DID may witness now: in the base tree, at L4 or L5, in date, not
+// provisional and not revoked. If there is none, it returns a code and the reason.
 func (r *Run) MayWitness(id string) (l *Listed, code, why string, err error) {
 	l = r.Base.Witness(id)
 	if l == nil {

@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io"
 	"os"
 	"os/exec"
@@ -173,6 +174,12 @@ func TestRooms(t *testing.T) {
 				p.room() != "bench" && p.room() != "test" {
 				t.Errorf("%s names %q: only evidence/live and forge connect to the network", p.path, names)
 			}
+			for _, expr := range comparedCodes(t, file, nil) {
+				if !codesOfOthers[filepath.Base(file)+": "+expr] {
+					t.Errorf("%s: %s: a finding says by its Value or by the result what code acts on, not by its code",
+						file, expr)
+				}
+			}
 		}
 	}
 	within := 0
@@ -247,6 +254,93 @@ func dialers(t *testing.T, path string) (names []string) {
 		return true
 	})
 	return names
+}
+
+// codesOfOthers are comparisons of codes that are not those of findings: of HTTP/2, and of a line of --accepted.
+var codesOfOthers = map[string]bool{
+	"classify.go: e.Code != http2ProtocolError":          true,
+	"accepted.go: l.Code == checks.CodeHistoryRewritten": true,
+}
+
+// comparedCodes returns the expressions of a file that compare a member Code with a text or a constant. The codes of
+// evidence and of DID Documents are not those of findings.
+func comparedCodes(t *testing.T, path string, text any) (found []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	imported := map[string]bool{}
+	for _, i := range file.Imports {
+		imported[strings.Trim(i.Path.Value[strings.LastIndex(i.Path.Value, "/")+1:], `"`)] = true
+	}
+	isCode := func(x ast.Expr) bool {
+		s, ok := x.(*ast.SelectorExpr)
+		return ok && s.Sel.Name == "Code"
+	}
+	constant := func(x ast.Expr) bool {
+		switch x := x.(type) {
+		case *ast.BasicLit:
+			return x.Value != `""`
+		case *ast.Ident:
+			return file.Name.Name != "evidence" || !strings.HasPrefix(x.Name, "Code")
+		case *ast.SelectorExpr:
+			of, ok := x.X.(*ast.Ident)
+			return ok && of.Name != "evidence" && of.Name != "did" && imported[of.Name] && x.Sel.Name != "Code"
+		}
+		return false
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			equal := n.Op == token.EQL || n.Op == token.NEQ
+			if equal && (isCode(n.X) && constant(n.Y) || isCode(n.Y) && constant(n.X)) {
+				found = append(found, types.ExprString(n))
+			}
+		case *ast.SwitchStmt:
+			if n.Tag == nil || !isCode(n.Tag) {
+				return true
+			}
+			if slices.ContainsFunc(n.Body.List, func(c ast.Stmt) bool {
+				return slices.ContainsFunc(c.(*ast.CaseClause).List, constant)
+			}) {
+				found = append(found, "switch "+types.ExprString(n.Tag))
+			}
+		case *ast.CallExpr:
+			of, ok := n.Fun.(*ast.SelectorExpr)
+			if ok && slices.Contains([]string{"Contains", "HasPrefix", "HasSuffix", "Index"}, of.Sel.Name) &&
+				slices.ContainsFunc(n.Args, isCode) {
+				found = append(found, types.ExprString(n))
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// TestComparedCodes shows that each way to compare a finding's code is refused, and what is not.
+func TestComparedCodes(t *testing.T) {
+	for text, want := range map[string]string{
+		`f.Code == "x"`:                       `f.Code == "x"`,
+		`checks.WitnessOpen != f.Code`:        `checks.WitnessOpen != f.Code`,
+		`f.Code == codeHangs`:                 `f.Code == codeHangs`,
+		`slices.Contains(open, f.Code)`:       `slices.Contains(open, f.Code)`,
+		`strings.HasPrefix(f.Code, "x")`:      `strings.HasPrefix(f.Code, "x")`,
+		`f.Code == ""`:                        "",
+		`f.Code == l.Code`:                    "",
+		`r.Code == evidence.CodeHashMismatch`: "",
+		`block.Kind == markdown.Code`:         "",
+		`f.Value == checks.MoreSignatures`:    "",
+	} {
+		src := "package x\nimport (\n\"a/checks\"\n\"a/evidence\"\n\"a/markdown\"\n)\nvar v = " + text
+		if got := strings.Join(comparedCodes(t, "x.go", src), ", "); got != want {
+			t.Errorf("%s: refused are %q, want %q", text, got, want)
+		}
+	}
+	src := "package x\nfunc f() {\n\tswitch f.Code {\n\tcase \"x\":\n\t}\n}"
+	if got := comparedCodes(t, "x.go", src); len(got) != 1 {
+		t.Errorf("a switch: refused are %q", got)
+	}
 }
 
 // exported are the names that the package in dir exports, those of fields and methods among them.

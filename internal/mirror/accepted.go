@@ -82,6 +82,11 @@ func acceptFix(check string, f verdict.Finding) string {
 	return fix
 }
 
+// TakesRewrite reports whether a line accepts that the history lost a commit.
+func TakesRewrite(l verdict.AcceptedLine) bool {
+	return l.Check == consistencyID && l.Code == checks.CodeHistoryRewritten
+}
+
 // accept makes warnings of the findings of consistency that were accepted, and a warning of each such line that is of
 // none.
 func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head string, a *verdict.Accepted,
@@ -100,7 +105,7 @@ func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head s
 				continue
 			}
 			is := f.Commit == l.Commit
-			if l.Code == checks.CodeHistoryRewritten {
+			if TakesRewrite(l) {
 				var err error
 				if is, err = v.takes(ctx, repo, head, l.Commit, a.SHA256); err != nil {
 					return nil, err

@@ -119,6 +119,7 @@ func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
 	var peers []verdict.Peer
 	var findings []verdict.Finding
 	var wide error
+	var unread []int // findings on peers that could not be read
 	names, counted := Distinct(p.Names), 0
 	for _, name := range names {
 		shown := p.shown(name)
@@ -137,6 +138,7 @@ func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
 		}
 		if err != nil {
 			peers = append(peers, verdict.Peer{Name: shown, State: unavailable})
+			unread = append(unread, len(findings))
 			findings = append(findings, verdict.Finding{Severity: verdict.Doubt, Code: codeUnavailable,
 				Message: fmt.Sprintf("the peer %q could not be compared with: %s", shown, p.reason(err, name)),
 				Fix:     "try again, or name another copy"})
@@ -159,10 +161,8 @@ func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
 		return nil, nil, wide
 	case p.Needed == 0:
 	case counted >= p.Needed:
-		for i := range findings {
-			if findings[i].Code == codeUnavailable {
-				findings[i].Severity = verdict.Warning
-			}
+		for _, i := range unread {
+			findings[i].Severity = verdict.Warning
 		}
 	default:
 		findings = append(findings, p.tooFew(counted, len(names)))

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
@@ -167,7 +166,7 @@ func (c Checkpoint) took(ctx context.Context, repo *registry.Repository, last *c
 		return false, nil
 	}
 	for _, l := range c.Accepted.Lines {
-		if l.Check != consistencyID || l.Code != checks.CodeHistoryRewritten {
+		if !TakesRewrite(l) {
 			continue
 		}
 		came, err := reached(ctx, repo, l.Commit, last.Tip)

@@ -83,6 +83,7 @@ func (w *work) check(id string, s *checks.Subject, to members) (verdict.Outcome,
 	if err != nil {
 		return out, err
 	}
+	_, missing, _ := w.facts.State(checks.ByID(id).Owns)
 	if step := reporters[out.DeferredTo]; step != "" {
 		out.Skipped = "see " + step
 	}
@@ -93,7 +94,7 @@ func (w *work) check(id string, s *checks.Subject, to members) (verdict.Outcome,
 			at = to[""]
 		}
 		f.Pos, f.Pointer = at.Pos(""), at.pointer
-		if f.Code == evidence.CodeNotGiven && at.pointer == "" {
+		if missing == evidence.CodeNotGiven && at.pointer == "" {
 			f.WithFix("give it with --%s FILE", at.Path)
 		}
 	}

@@ -55,7 +55,8 @@ type Result struct {
 	ManifestURI string // where the Manifest was asked for; empty for documents at hand
 	ReceiptURI  string // where the Receipt was asked for; empty for documents at hand, and where nothing names it
 
-	// Candidates are the listings at L4 and L5 that the Receipt would make, one for each of these levels that it claims.
+	// Candidates are the listings at L4 and L5 that the Receipt would make, one for each of these levels that it
+	// claims.
 	Candidates []*checks.Subject
 }
 

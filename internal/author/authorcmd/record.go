@@ -211,10 +211,16 @@ type proposal struct {
 	message string // of its commit
 }
 
-// refusable are the codes and checks for which a record is refused also if --no-check is given: without what they
-// require it can never pass, whatever else its owner does about it.
+// refusable are the checks whose errors refuse a record also if --no-check is given: without what they require it can
+// never pass, whatever else its owner does about it.
 var refusable = []string{"did-resolution", "receipt-fetch", "receipt-signature", "receipt-validity", "reissue",
-	"revocations", checks.ReceiptDIDDiffers}
+	"revocations"}
+
+// refuses reports whether an error of a check refuses a record also if --no-check is given: that of a refusable check,
+// or that the Receipt is another DID's.
+func refuses(check string, f verdict.Finding) bool {
+	return slices.Contains(refusable, check) || check == "receipt-claims" && f.Pointer == "/tool_did"
+}
 
 // allow reports what check says of a record that is about to be written, and refuses one that fails: what names the
 // consequence. With --no-check it reports nothing, and refuses only what is refusable.
@@ -232,8 +238,7 @@ func (o *recordFlags) allow(sys frame.IO, w *workspace, rep *verdict.Report, pat
 	}
 	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
-			if f.Severity == verdict.Error && (!o.noCheck || r.Subject == path &&
-				(slices.Contains(refusable, r.Check) || slices.Contains(refusable, f.Code))) {
+			if f.Severity == verdict.Error && (!o.noCheck || r.Subject == path && refuses(r.Check, f)) {
 				fix := f.Fix
 				if !f.RetryAt.IsZero() {
 					fix += "; it may pass from " + f.RetryAt.Format(time.RFC3339) + " on"

@@ -185,7 +185,8 @@ func (o *revokeOptions) run(ctx context.Context, sys frame.IO, slug string) erro
 	return o.finish(ctx, sys, w, slug, path, nil, v.text())
 }
 
-// cannotRevoke returns why a DID may not sign a listing's revocation as a witness, as far as the base tree shows, or "".
+// cannotRevoke returns why a DID may not sign a listing's revocation as a witness, as far as the base tree shows. It
+// returns "" if the DID may.
 func cannotRevoke(ctx context.Context, st *checks.Standing, w *workspace, l *checks.Listed,
 	id string) (string, error) {
 	if did.Alike(id, l.ToolDID) {

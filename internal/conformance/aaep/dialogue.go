@@ -220,7 +220,7 @@ func (v *visit) filterAll(ctx context.Context, p *probe, s Scenario) error {
 	}
 	err = t.whole(ctx)
 	switch {
-	case err != nil && !v.silent():
+	case err != nil && !v.silent:
 	case asked:
 		p.show("the question came, and no tool event")
 	case v.asked[s.Name]:
@@ -230,15 +230,6 @@ func (v *visit) filterAll(ctx context.Context, p *probe, s Scenario) error {
 		p.Doubtf(v.here(), "", notExercised, "the session of scenario %s asks nothing", show(s.Name))
 	}
 	return err
-}
-
-// codeHangs is the code of a session in which nothing comes any more.
-const codeHangs = "session-hangs"
-
-// silent reports whether the run ended since nothing came any more.
-func (v *visit) silent() bool {
-	return slices.ContainsFunc(v.transport.Findings,
-		func(f verdict.Finding) bool { return f.Code == codeHangs })
 }
 
 // slowDown renegotiates half the rate when nothing is on its way: while a question is open, between two events, or at
@@ -288,7 +279,7 @@ func (v *visit) slowDown(ctx context.Context, p *probe, s Scenario) error {
 		}
 	}
 	switch {
-	case err != nil && !v.silent():
+	case err != nil && !v.silent:
 	case sent.IsZero():
 		p.Doubtf(v.here(), "", notExercised, "the session of scenario %s gave no time to renegotiate", show(s.Name))
 	case got == nil:
@@ -451,9 +442,9 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 				t.then = nil
 				err = then(ctx)
 			default:
-				err = t.broken(verdict.Doubt, codeHangs, "nothing came for %v in scenario %s, whose session "+
-					"has not "+
-					"ended", t.Timeout, show(t.Name))
+				v.silent = true
+				err = t.broken(verdict.Doubt, "session-hangs", "nothing came for %v in scenario %s, whose session "+
+					"has not ended", t.Timeout, show(t.Name))
 			}
 		case <-ctx.Done():
 			err = v.overBudget()

@@ -73,6 +73,7 @@ type visit struct {
 	misnamed atomic.Pointer[string] // first event name of a core event that is not an AAEP message
 
 	transport verdict.Outcome
+	silent    bool              // the run ended because nothing came any more
 	probes    map[string]*probe // by reply, and by the id of a row of level 3
 	watches   []watch
 	ran       []string
@@ -325,7 +326,7 @@ func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (a a
 		}
 		resp, answer, err := send(ctx, http.MethodPost, v.below("subscriptions"), request)
 		got := v.now()
-		if v.Level >= 3 && (err == errHung || err != nil && v.silent()) {
+		if v.Level >= 3 && (err == errHung || err != nil && v.silent) {
 			v.unanswered("subscription.request was not answered in %v", v.Timeout)
 		}
 		switch {

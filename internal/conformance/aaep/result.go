@@ -19,7 +19,7 @@ const (
 type said struct {
 	subject string
 	found   [streamChecks][]verdict.Finding
-	counts  map[kind]int
+	counts  map[kind]counted
 }
 
 // kind is what findings are counted by.
@@ -28,24 +28,33 @@ type kind struct {
 	code  string
 }
 
-// counted counts a finding, and reports whether it is listed.
-func (s *said) counted(check int, code string) bool {
+// counted is how many findings of a kind there are, and where the first is in the list of its check.
+type counted struct{ n, first int }
+
+// lists counts a finding, and reports whether it is listed.
+func (s *said) lists(check int, code string) bool {
 	if s.counts == nil {
-		s.counts = map[kind]int{}
+		s.counts = map[kind]counted{}
 	}
-	s.counts[kind{check, code}]++
-	return s.counts[kind{check, code}] <= maxListed
+	of, known := s.counts[kind{check, code}]
+	if !known {
+		of.first = len(s.found[check])
+	}
+	of.n++
+	s.counts[kind{check, code}] = of
+	return of.n <= maxListed
 }
 
 // outcome returns the findings of a check, and how many more there are than it lists.
 func (s *said) outcome(check int) verdict.Outcome {
 	o := verdict.Outcome{Findings: s.found[check]}
 	for _, code := range Rules[check].Codes {
-		more := s.counts[kind{check, code.ID}] - maxListed
+		of := s.counts[kind{check, code.ID}]
+		more := of.n - maxListed
 		if more <= 0 {
 			continue
 		}
-		last := o.Findings[slices.IndexFunc(o.Findings, func(f verdict.Finding) bool { return f.Code == code.ID })]
+		last := o.Findings[of.first]
 		last.Pos, last.Pointer = strict.Pos{Path: last.Path}, ""
 		last.Message = fmt.Sprintf("%d more findings of this code are not listed", more)
 		o.Findings = append(o.Findings, last)

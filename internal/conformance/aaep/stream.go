@@ -107,7 +107,7 @@ func (n noted) withFix(format string, args ...any) {
 // note adds a finding at a place, and returns it for a fix to be set; nil: it is counted, and not listed.
 func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, pointer, code, format string,
 	args ...any) *verdict.Finding {
-	if !to.counted(check, code) {
+	if !to.lists(check, code) {
 		return nil
 	}
 	if at.framed && pointer != "" {

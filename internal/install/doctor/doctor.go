@@ -98,15 +98,31 @@ type inspection struct {
 	unreadable bool // a workflow could not be read
 	called     bool // a workflow on pull_request calls the gate in another file
 	examined   []string
-	findings   []verdict.Finding
-	applied    []string // what was written at the forge
-	writers    string   // why the accounts that may write are not known; empty: they are, or nobody asked
-	unread     []string // what of the forge's protections could not be read
-	compared   string   // result of comparing the protections; empty: not compared
+	findings   map[string][]verdict.Finding // by rule
+	applied    []string                     // what was written at the forge
+	writers    string                       // why the accounts that may write are not known, or ""
+	unread     []string                     // what of the forge's protections could not be read
+	compared   string                       // result of comparing the protections; empty: not compared
 }
 
+// ruleOf are the ids of the rules by their codes.
+var ruleOf = func() map[string]string {
+	of := map[string]string{}
+	for _, rule := range Rules {
+		for _, code := range rule.Codes {
+			of[code.ID] = rule.ID
+		}
+	}
+	return of
+}()
+
+// add adds a finding to the rule of its code.
 func (v *inspection) add(s verdict.Severity, code string, pos strict.Pos, fix, format string, args ...any) {
-	v.findings = append(v.findings,
+	rule := ruleOf[code]
+	if v.findings == nil {
+		v.findings = map[string][]verdict.Finding{}
+	}
+	v.findings[rule] = append(v.findings[rule],
 		verdict.Finding{Severity: s, Code: code, Pos: pos, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 

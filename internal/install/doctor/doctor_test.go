@@ -724,7 +724,8 @@ func TestSuffixListAge(t *testing.T) {
 		1000 * 24 * time.Hour: true} {
 		v := &inspection{}
 		v.judgeSuffixList("2026-03-02", made.Add(after))
-		if (len(v.findings) == 1 && v.findings[0].Code == "suffix-list-old") != old {
+		found := v.findings["suffix-list"]
+		if (len(found) == 1 && found[0].Code == "suffix-list-old") != old {
 			t.Errorf("after %s: %+v", after, v.findings)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -151,27 +152,21 @@ func (v *inspection) reports(context string) bool {
 
 // report gives each of the rules with these ids, all where none is named, its result.
 func (v *inspection) report(mode string, ids ...string) (*verdict.Report, error) {
-	slices.SortStableFunc(v.findings, func(a, b verdict.Finding) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
-			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
-	})
-	v.findings = slices.Compact(v.findings)
 	slices.Sort(v.examined)
 	r := &verdict.Report{Version: 1, Mode: mode, Installation: &verdict.Installation{Repository: v.forge,
 		Branch: v.branch,
 		Files:  v.examined, Applied: v.applied, Unread: v.unread}}
-	said := 0
 	for _, rule := range Rules {
 		if len(ids) > 0 && !slices.Contains(ids, rule.ID) {
 			continue
 		}
-		var out verdict.Outcome
-		for _, f := range v.findings {
-			if slices.ContainsFunc(rule.Codes, func(c strict.Code) bool { return c.ID == f.Code }) {
-				out.Findings = append(out.Findings, f)
-			}
-		}
-		said += len(out.Findings)
+		found := v.findings[rule.ID]
+		delete(v.findings, rule.ID)
+		slices.SortStableFunc(found, func(a, b verdict.Finding) int {
+			return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+				cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+		})
+		out := verdict.Outcome{Findings: slices.Compact(found)}
 		if !out.Has(verdict.Error) && !out.Has(verdict.Doubt) && !out.Has(verdict.Warning) {
 			findings := out.Findings
 			out = v.unblamed(rule.ID)
@@ -186,8 +181,9 @@ func (v *inspection) report(mode string, ids ...string) (*verdict.Report, error)
 		}
 		r.Results.Add(result)
 	}
-	if said != len(v.findings) { // rather than a finding that nobody hears of
-		return nil, fmt.Errorf("%d findings, of which %d have a code of one of the rules", len(v.findings), said)
+	for _, rule := range slices.Sorted(maps.Keys(v.findings)) { // rather than a finding that nobody hears of
+		unsaid := v.findings[rule][0]
+		return nil, fmt.Errorf("the finding %q is of none of the reported rules: %s", unsaid.Code, unsaid.Message)
 	}
 	r.Settle(Rules)
 	return r, nil

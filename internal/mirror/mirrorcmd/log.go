@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
@@ -142,7 +141,7 @@ func (o *auditOptions) publish(ctx context.Context, repo *registry.Repository, l
 			return false
 		}
 		for _, line := range taken.Lines {
-			if line.Commit == commit && line.Check == "consistency" && line.Code == checks.CodeHistoryRewritten {
+			if line.Commit == commit && mirror.TakesRewrite(line) {
 				return true
 			}
 		}
