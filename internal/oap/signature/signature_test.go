@@ -225,6 +225,10 @@ func TestPublicKeyRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
+	if _, err := PublicKey(append([]byte{1}, make([]byte, 31)...)); err == nil ||
+		!strings.Contains(err.Error(), "anyone can sign in its name") {
+		t.Errorf("the identity: %v", err)
+	}
 	if Verify(nil, nil, make([]byte, 64)) || Verify(make([]byte, 5), nil, nil) {
 		t.Error("verified without a key")
 	}
@@ -315,6 +319,19 @@ func TestRounded(t *testing.T) {
 		}
 		if got := Rounded(d.Root); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestRoundedAlone checks numbers one by one, on both sides of what is exact.
+func TestRoundedAlone(t *testing.T) {
+	for token, want := range map[string]bool{
+		"0": false, "-0": false, "0e5": false, "-0.0e5": false, "0e999999999999999999999": false, "1e400": true,
+		"-1e400": true, "999999999999999": false, "1.00000000000001": false, "9007199254740992": false,
+		"9007199254740993": true, "1e-400": true, "5e-324": false, "2e-324": true, "1E2": false, "100e-2": false,
+	} {
+		if got := Rounded(map[string]any{"a": json.Number(token)}) != ""; got != want {
+			t.Errorf("%s: %v; expected %v", token, got, want)
 		}
 	}
 }
