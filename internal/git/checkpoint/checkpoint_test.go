@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -113,6 +114,12 @@ func TestNew(t *testing.T) {
 		{"short tip", "a", 1, testTip[1:], testTrees, 0, testSigners, false},
 		{"upper case", "a", 1, strings.ToUpper(testTip), testTrees, 0, testSigners, false},
 		{"tree of another length", "a", 1, testTip, [4]string{sha256Tip, "-", "-", "-"}, 0, testSigners, false},
+		{"tree that is not hexadecimal", "a", 1, testTip, [4]string{strings.Repeat("g", 40), "-", "-", "-"}, 0,
+			testSigners, false},
+		{"longest origin", strings.Repeat("a", maxOrigin), 1, testTip, testTrees, 0, testSigners, true},
+		{"origin of one byte more", strings.Repeat("a", maxOrigin+1), 1, testTip, testTrees, 0, testSigners, false},
+		{"control character", "a\x01b", 1, testTip, testTrees, 0, testSigners, false},
+		{"replacement character", "a\ufffdb", 1, testTip, testTrees, 0, testSigners, false},
 		{"empty tree", "a", 1, testTip, [4]string{"", "-", "-", "-"}, 0, testSigners, false},
 		{"policy", "a", 1, testTip, testTrees, -1, testSigners, false},
 		{"signers", "a", 1, testTip, testTrees, 0, "-", false},
@@ -213,6 +220,9 @@ func TestOrigin(t *testing.T) {
 		{"ssh://git@forge.example.org:2222/oap/registry.git/", "forge.example.org:2222/oap/registry"},
 		{"/srv/registry.git", "/srv/registry"},
 		{"file:///srv/registry", "/srv/registry"},
+		{"file:///srv/my registry", ""},
+		{"Registry", "Registry"},
+		{"/srv/A:b", "/srv/A:b"},
 		{"https://forge.example.org/a%20b", "forge.example.org/a%20b"},
 		{"https://forge.example.org/a\nb", ""},
 		{"/srv/my registry", ""},
@@ -266,6 +276,93 @@ func TestFile(t *testing.T) {
 	}
 	if _, err := Verifier("x"); err == nil {
 		t.Error("a key that is none is read")
+	}
+}
+
+// TestParseMessages checks that the error names the part that is wrong. Often the comparison with what Encode writes
+// would find it too, but cannot name it.
+func TestParseMessages(t *testing.T) {
+	root := testBody[strings.Index(testBody, "\n50000\n")+7 : strings.Index(testBody, "=\npolicy")+1]
+	for _, tt := range []struct{ old, now, want string }{
+		{"50000", "5x", `the size "5x", want a number`},
+		{root, "?", `the root "?", want 32 bytes`},
+		{root, "AAAA", `the root "AAAA", want 32 bytes`},
+		{root, root + "A", `, want 32 bytes`},
+		{"policy 3", "Policy 3", `begins with "policy "`},
+		{"signers ", "signed ", `begins with "signers "`},
+		{"\ntip ", "\nhead ", `begins with "tip "`},
+		{"policy 3", "policy x", `the policy "x", want a number`},
+		{testTip + "\n", testTip + "\n" + testTip + "\n", `begins with "accepted " or "since "`},
+		{testTip + "\n", testTip + "\nsince " + strings.Repeat("g", 40) + "\n", "want an id of 40"},
+		{testTip + "\n", testTip + "\naccepted " + testSigners + "\nsince " + testTip + "\nx\n", "9 lines, want 6 to 8"},
+		{testTip + "\n", testTip + "\naccepted " + testSigners, "6 lines, want 6 to 8"},
+	} {
+		text := strings.Replace(testBody, tt.old, tt.now, 1)
+		if _, err := Parse([]byte(text), nil); !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: %v; expected %q", text, err, tt.want)
+		}
+	}
+}
+
+// TestSize checks a note of exactly maxBytes, and of one byte more, in memory and in a file.
+func TestSize(t *testing.T) {
+	signer, verifier := keys(t, "mirror.example.org")
+	signed, err := sample(t).Encode(signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const frame = len("\u2014  \n")
+	rest := maxBytes - len(signed) - frame
+	encoded := rest / 2 / 4 * 4
+	largest := string(signed) + "\u2014 " + strings.Repeat("w", rest-encoded) + " " + strings.Repeat("A", encoded) + "\n"
+	file := filepath.Join(t.TempDir(), "state")
+	for text, ok := range map[string]bool{largest: true, strings.Replace(largest, "w", "ww", 1): false} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Parse([]byte(text), verifier)
+		_, errOfFile := Read(file, verifier)
+		for _, err := range []error{err, errOfFile} {
+			if (err == nil) != ok || err != nil && (!errors.Is(err, ErrMalformed) ||
+				!strings.Contains(err.Error(), "at most 65536 are read")) {
+				t.Errorf("%d bytes: %v", len(text), err)
+			}
+		}
+	}
+}
+
+// mute is a signer that cannot sign.
+type mute struct{ note.Signer }
+
+func (mute) Sign([]byte) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// TestFileErrors checks that each step of reading and writing a file reports its error.
+func TestFileErrors(t *testing.T) {
+	signer, _ := keys(t, "mirror.example.org")
+	if _, err := sample(t).Encode(mute{signer}); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a signer that cannot sign: %v", err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "state")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Read(file, nil); c != nil || !errors.Is(err, ErrMalformed) {
+		t.Errorf("%v, %v", c, err)
+	}
+	if _, err := Read(dir, nil); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+	if err := sample(t).WriteFile(dir, nil); err == nil {
+		t.Error("a checkpoint is written in place of a folder")
+	}
+	if _, err := Signer(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no key: %v", err)
+	}
+	if runtime.GOOS == "linux" { // its first bytes are nobody's, so that reading fails
+		if _, err := Read("/proc/self/mem", nil); err == nil || errors.Is(err, ErrMalformed) {
+			t.Errorf("a file that cannot be read: %v", err)
+		}
 	}
 }
 
