@@ -112,7 +112,8 @@ func (m *mutator) run(ctx context.Context, packages []string) (ok bool, err erro
 		return false, err
 	}
 	defer os.RemoveAll(m.temp)
-	list, err := m.output(ctx, m.root, "go", append([]string{"list", "-f", "{{.Module.Dir}}\t{{.Dir}}"}, packages...)...)
+	packages = append([]string{"list", "-f", "{{.Module.Dir}}\t{{.Dir}}"}, packages...)
+	list, err := m.output(ctx, m.root, "go", packages...)
 	if err != nil {
 		return false, err
 	}
@@ -738,14 +739,14 @@ func (m *mutator) judge(pkg string, tried []*mutant, entries []*entry) bool {
 		return ok
 	}
 	if accepted*100 > len(tried)*mostAccepted {
-		m.log(fmt.Sprintf("accepted.txt lists %d of %d mutants of %s; expected at most %d %%", accepted, len(tried), pkg,
-			mostAccepted))
+		m.log(fmt.Sprintf("accepted.txt lists %d of %d mutants of %s; expected at most %d %%", accepted, len(tried),
+			pkg, mostAccepted))
 		ok = false
 	}
 	for _, e := range entries {
 		if e.pkg == pkg && e.lived == 0 {
-			m.log(fmt.Sprintf("accepted.txt:%d matches %d mutants, and tests kill them all; expected a survivor", e.line,
-				e.matched))
+			m.log(fmt.Sprintf("accepted.txt:%d matches %d mutants, and tests kill them all; expected a survivor",
+				e.line, e.matched))
 			ok = false
 		}
 	}
@@ -778,7 +779,8 @@ func parseAccepted(text string) ([]*entry, error) {
 		}
 		f := entryForm.FindStringSubmatch(line)
 		if f == nil {
-			return nil, fmt.Errorf("accepted.txt:%d is %q; expected PACKAGE FUNCTION OPERATOR \"TEXT\" CLASS REASON", n, line)
+			return nil, fmt.Errorf("accepted.txt:%d is %q; expected PACKAGE FUNCTION OPERATOR \"TEXT\" CLASS REASON", n,
+				line)
 		}
 		e := &entry{pkg: f[1], function: f[2], operator: f[3], class: f[5], line: n}
 		var err error

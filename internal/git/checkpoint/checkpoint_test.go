@@ -294,11 +294,13 @@ func TestParseMessages(t *testing.T) {
 		{"policy 3", "policy x", `the policy "x", want a number`},
 		{testTip + "\n", testTip + "\n" + testTip + "\n", `begins with "accepted " or "since "`},
 		{testTip + "\n", testTip + "\nsince " + strings.Repeat("g", 40) + "\n", "want an id of 40"},
-		{testTip + "\n", testTip + "\naccepted " + testSigners + "\nsince " + testTip + "\nx\n", "9 lines, want 6 to 8"},
+		{testTip + "\n", testTip + "\naccepted " + testSigners + "\nsince " + testTip + "\nx\n",
+			"9 lines, want 6 to 8"},
 		{testTip + "\n", testTip + "\naccepted " + testSigners, "6 lines, want 6 to 8"},
 	} {
 		text := strings.Replace(testBody, tt.old, tt.now, 1)
-		if _, err := Parse([]byte(text), nil); !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), tt.want) {
+		_, err := Parse([]byte(text), nil)
+		if !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v; expected %q", text, err, tt.want)
 		}
 	}
@@ -314,7 +316,8 @@ func TestSize(t *testing.T) {
 	const frame = len("\u2014  \n")
 	rest := maxBytes - len(signed) - frame
 	encoded := rest / 2 / 4 * 4
-	largest := string(signed) + "\u2014 " + strings.Repeat("w", rest-encoded) + " " + strings.Repeat("A", encoded) + "\n"
+	largest := string(signed) + "\u2014 " + strings.Repeat("w", rest-encoded) + " " + strings.Repeat("A", encoded) +
+		"\n"
 	file := filepath.Join(t.TempDir(), "state")
 	for text, ok := range map[string]bool{largest: true, strings.Replace(largest, "w", "ww", 1): false} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -179,7 +179,7 @@ func TestKeyForms(t *testing.T) {
 		{of2018, "publicKeyJwk", okp("OKP", "Ed25519", nil), "the JWK has no text x"},
 	} {
 		method := map[string]any{"type": tt.kind, tt.member: tt.value}
-		if tt.kind == of2018 && tt.member == "publicKeyJwk" { // a broken JWK, next to a key that is not compared with it
+		if tt.kind == of2018 && tt.member == "publicKeyJwk" { // a sound key next to a broken JWK
 			method["publicKeyBase58"] = base58.Encode(a)
 		}
 		key, err := publicKey(method)
