@@ -5,5 +5,5 @@ import "embed"
 
 // Files are the workflows, CODEOWNERS and the example configurations, as they stand in this folder.
 //
-//go:embed workflows repo-config.example.yml gate-policy.example.yml
+//go:embed workflows repo-config.example.yml gate-policy.example.yml dependabot.example.yml
 var Files embed.FS

@@ -66,6 +66,19 @@ func TestForgeCommands(t *testing.T) {
 		}
 		return name
 	}
+	audit := func(verdict, assumed string) string {
+		return report(func(r map[string]any) {
+			r["mode"], r["verdict"], r["origin"] = "audit", verdict, "127.0.0.1/acme/registry"
+			r["results"] = []any{result("history", verdict), result("schema", "skip")}
+			if verdict == "fail" {
+				counts := r["counts"].(map[string]any)
+				counts["pass"], counts["fail"] = 0, 1
+			}
+			if assumed != "" {
+				r["assumed"] = []any{assumed}
+			}
+		})
+	}
 	w := build(t, "base: [{listing: nova}]\n")
 	good := report(func(map[string]any) {})
 	for _, c := range []struct {
@@ -142,6 +155,19 @@ func TestForgeCommands(t *testing.T) {
 			"1 of 1 changes made"},
 		{"robot", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-08-20T00:00:00Z", "--apply"}, 0,
 			"1 listing: 1 ends within 14 days or ended less than 30 days ago; nothing to change"},
+		{"robot", []string{"remind", "--audit", good, "--apply"}, 2, `its mode is "check"; expected audit`},
+		{"robot", []string{"remind", "--audit", audit("fail", ""), "--within", "30d"}, 2, "exclude one another"},
+		{"robot", []string{"remind", "--audit", "none.json"}, 2, "reading report"},
+		{"robot", []string{"remind", "--audit", audit("fail", "--offline")}, 2, "the audit is not complete"},
+		{"robot", []string{"remind", "--repository", "acme/other", "--audit", audit("fail", "")}, 2,
+			"expected that of acme/other"},
+		{"robot", []string{"remind", "--audit", audit("fail", "")}, 0,
+			"create issue: Audit failed: 1 error in 1 check"},
+		{"robot", []string{"remind", "--audit", audit("fail", ""), "--apply"}, 0, "1 of 1 changes made"},
+		{"robot", []string{"remind", "--audit", audit("fail", ""), "--apply"}, 0,
+			"audit of 2026-05-04: fail; nothing to change"},
+		{"robot", []string{"remind", "--audit", audit("pass", ""), "--apply"}, 0, "close issue 101 of the audit"},
+		{"robot", []string{"remind", "--audit", audit("pass", ""), "--apply"}, 0, "nothing to change"},
 		{"", []string{"doctor", "--repo", t.TempDir()}, 2, "not a git repository"},
 		{"", []string{"doctor", "--repo", filepath.Join(dir, ".git", "bare")}, 2, "is bare"},
 	} {

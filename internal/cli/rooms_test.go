@@ -44,7 +44,7 @@ var rooms = map[string]struct {
 	"author":      {8, "drafts, corrects, signs and lists records", 4800},
 	"governance":  {8, "checks a proposal against the gates of RFC 0019", 9800},
 	"conformance": {8, "checks an implementation against a companion protocol", 15300},
-	"install":     {8, "installs the gate and inspects the installation", 4000},
+	"install":     {8, "installs the gate and inspects the installation", 4200},
 	"cli":         {10, "lists the products and runs the command line", 2200},
 	"cmd":         {11, "", 0},
 	"docs":        {0, "", 0}, // texts alone

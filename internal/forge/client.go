@@ -282,6 +282,13 @@ func Serves(baseURL, host string) bool {
 	return host == api || "api."+strings.TrimPrefix(host, "ssh.") == api
 }
 
+// Is reports whether the name of a registry, HOST/OWNER/NAME as a report has it, is that of the client's repository.
+func (c *Client) Is(origin string) bool {
+	host, path, _ := strings.Cut(origin, "/")
+	host, _, _ = strings.Cut(host, ":")
+	return Serves(c.github.BaseURL.String(), host) && strings.EqualFold(path, c.Repository)
+}
+
 // ActionsApp is the id of the app by whose token a workflow writes.
 const ActionsApp = 15368
 

@@ -117,6 +117,7 @@ var (
 		{from: "workflows/CODEOWNERS", to: ".github/CODEOWNERS", elsewhere: ownersElsewhere},
 		{from: "repo-config.example.yml", to: repoconfig.Path},
 		{from: "gate-policy.example.yml", to: ".github/gate-policy.yml"},
+		{from: "dependabot.example.yml", to: ".github/dependabot.yml", elsewhere: []string{".github/dependabot.yaml"}},
 	}
 	ofSpecification = []source{
 		{from: "workflows/governance.yml", to: ".github/workflows/governance.yml"},

@@ -11,7 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// The author of a pull request reads a comment between other comments: few findings are not folded, and each is cut.
+// The author of a pull request reads this between the comments of people: few findings are not folded, and each is cut.
 const (
 	maxShownSubjects = 10
 	maxShownFindings = 3 // of a subject

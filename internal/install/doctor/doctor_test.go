@@ -3,9 +3,11 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -202,6 +204,62 @@ func TestDocumentedWorkflowsPassActionlint(t *testing.T) {
 	}
 }
 
+// What a fork's pull request starts has a token that neither alerts nor opens issues, and each pin has its version for
+// updates; no run of check.yml cancels that of a queue or a push.
+func TestDocumentedJobs(t *testing.T) {
+	files, err := filepath.Glob(docs + "workflows/*.yml")
+	if err != nil || len(files) < 5 {
+		t.Fatal(files, err)
+	}
+	version := regexp.MustCompile(`uses: \S+@\S+ # (v\d+\.\d+\.\d+|replace by .*)$`)
+	privileged := map[string]string{}
+	for _, file := range files {
+		root, err := strictyaml.Parse(file, []byte(text(t, file)), maxWorkflow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWorkflow(field{path: file, value: root}, false)
+		for _, j := range w.jobs {
+			for _, p := range append(w.member("permissions").names(), j.member("permissions").names()...) {
+				if p.key == nil || p.text() != "write" {
+					continue
+				}
+				if name := p.key.Value; name == "security-events" || name == "issues" {
+					privileged[filepath.Base(file)+" "+j.id] = name
+					for event := range w.events {
+						if event != "schedule" && event != "workflow_dispatch" {
+							t.Errorf("%s: the event %s starts job %s, which may write %s", file, event, j.id, name)
+						}
+					}
+				}
+			}
+			for _, s := range j.steps {
+				uses := s.member("uses")
+				if !uses.there() || strings.HasPrefix(uses.text(), "docker://") {
+					continue
+				}
+				if line := strings.Split(text(t, file), "\n")[uses.value.Line-1]; !version.MatchString(line) {
+					t.Errorf("%s: no version behind the pin: %s", file, line)
+				}
+			}
+		}
+		if filepath.Base(file) != "check.yml" {
+			continue
+		}
+		group := w.member("concurrency")
+		// A run's id is of that run alone; the number of a pull request is none of a queue or a push.
+		if group.member("group").text() != "oap-gate-${{ github.event.pull_request.number || github.run_id }}" ||
+			group.member("cancel-in-progress").text() != "${{ github.event_name == 'pull_request' }}" {
+			t.Errorf("%s: the runs of a queue or a push share a group", file)
+		}
+	}
+	want := map[string]string{"audit.yml code-scanning": "security-events", "audit.yml issue": "issues",
+		"remind.yml remind": "issues"}
+	if !maps.Equal(privileged, want) {
+		t.Errorf("%v may write alerts or issues, want %v", privileged, want)
+	}
+}
+
 func TestFaults(t *testing.T) {
 	const check, comment, audit, protect, config, owners = ".github/workflows/check.yml",
 		".github/workflows/comment.yml", ".github/workflows/audit.yml", ".github/workflows/protect.yml",
@@ -238,6 +296,18 @@ func TestFaults(t *testing.T) {
 			"error no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
 		{"checkout after the gate", check, checkout, "      - uses: ./\n" + checkout,
 			"warning local-action check.yml <uses: ./>\nerror no-checkout check.yml <uses: ./>"},
+		{"an issue and more", audit, "      issues: write # the one issue\n",
+			"      issues: write\n      contents: write\n", "error write-permissions audit.yml <contents: write>"},
+		{"alerts and more", audit, "      security-events: write #",
+			"      issues: write\n      security-events: write #",
+			"error write-permissions audit.yml <issues: write>"},
+		{"alerts by all permissions", audit, "    permissions:\n      security-events: write #",
+			"    permissions: write-all\n      #", "error write-permissions audit.yml <permissions: write-all>"},
+		{"alerts by a tag", audit, "upload-sarif@662472033e021d55d94146f66f6058822b0b39fd #", "upload-sarif@v3 #",
+			"error unpinned audit.yml <uses: github/codeql-action/upload-sarif@v3 # v3.27.0>"},
+		{"the audit with alerts", audit, "      contents: read\n",
+			"      contents: read\n      security-events: write\n",
+			"error write-permissions audit.yml <security-events: write>"},
 		{"no checkout before the audit", audit, checkout, "      - uses: example/other",
 			"error no-checkout audit.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
 		{"path filter", check, "  pull_request:\n", "  pull_request:\n    paths: [implementations/**]\n",

@@ -41,6 +41,10 @@ func (v *inspection) judge(w *workflow) {
 		case conformsRole:
 			v.judgeTarget(w, r)
 		case noRole:
+			if j.uploads() {
+				v.judgePermissions(j, []string{"security-events"})
+				v.judgePins(j)
+			}
 			v.judgeReusable(j)
 			continue
 		}

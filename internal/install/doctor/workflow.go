@@ -177,6 +177,13 @@ func (j *job) role() role {
 	return noRole
 }
 
+// uploads reports whether the job hands a SARIF report to the forge, as the one of audit.yml does.
+func (j *job) uploads() bool {
+	return slices.ContainsFunc(j.steps, func(s *step) bool {
+		return strings.HasPrefix(strings.ToLower(s.member("uses").text()), "github/codeql-action/upload-sarif@")
+	})
+}
+
 func (v *inspection) readWorkflows() error {
 	entries, err := fs.ReadDir(v.tree, workflowFolder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

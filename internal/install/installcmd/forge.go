@@ -47,7 +47,10 @@ that may not comment is no failure.`,
 				return err
 			}
 			out, err := sticky.Comment(cmd.Context(), client, data, sticky.Options{Head: head, Pull: pull, App: app,
-				Validate: func(data []byte) error { return readable(args[0], data) },
+				Validate: func(data []byte) error {
+					_, err := readable(args[0], data)
+					return err
+				},
 				Render: func(r *verdict.Report, max int) string {
 					return report.Comment(r, runOf(sys), max)
 				}})
@@ -67,13 +70,13 @@ that may not comment is no failure.`,
 	return c
 }
 
-// readable refuses a report that its schema refuses, and one that contradicts itself.
-func readable(name string, data []byte) error {
+// readable reads a report, and refuses one that its schema refuses or that contradicts itself.
+func readable(name string, data []byte) (*verdict.Report, error) {
 	r, err := report.Read(name, data)
 	if err != nil || r.Verdict == verdict.Errored { // a report without a verdict is refused as such
-		return err
+		return r, err
 	}
-	return r.Contradiction()
+	return r, r.Contradiction()
 }
 
 // runOf returns the URL of the workflow run that made the report, as the environment names it: the run whose end

@@ -2,6 +2,7 @@ package installcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/upkeep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -81,15 +84,27 @@ func (o *upkeepOptions) carryOut(ctx context.Context, sys frame.IO,
 func NewRemind(sys frame.IO) *cobra.Command {
 	var o upkeepOptions
 	var within time.Duration
+	var audit string
 	c := &cobra.Command{
 		Use:   "remind",
-		Short: "keep one issue at the forge per listing that expires soon",
-		Long: `remind reads the clone's listings as list does. It plans one issue for each that ends within a time or ended less
-than 30 days ago, and closes those of listings that were renewed or revoked. It touches no issue of others. At most
-50 changes are made in one run.`,
-		Example: "  GITHUB_TOKEN=… oap-gate remind\n  GITHUB_TOKEN=… oap-gate remind --within 30d --apply",
-		Args:    frame.NoArgs,
+		Short: "keep issues about expiring listings and a failing audit",
+		Long: `remind reads the listings of the clone, as list does. It plans one issue per
+listing that expires within a time or expired less than 30 days ago, and closes
+the issue of a listing that was renewed or revoked. With --audit it plans one
+issue while the audit fails instead, and closes it when an audit passes. It
+refuses the report of anything but a complete audit of the repository (exit
+status 2). It never changes an issue that it did not create, and makes at most
+50 changes in one run.`,
+		Example: "  GITHUB_TOKEN=… oap-gate remind\n  GITHUB_TOKEN=… oap-gate remind --within 30d --apply\n" +
+			"  GITHUB_TOKEN=… oap-gate remind --audit audit.json --apply",
+		Args: frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if audit != "" {
+				if cmd.Flags().Changed("within") {
+					return remedy.Errorf("give --audit or --within", "--audit and --within exclude one another")
+				}
+				return o.remindOfAudit(cmd.Context(), sys, audit)
+			}
 			return o.carryOut(cmd.Context(), sys, func(client *forge.Client) (upkeep.Plan, error) {
 				rows, err := o.rows(cmd.Context())
 				if err != nil {
@@ -101,7 +116,28 @@ than 30 days ago, and closes those of listings that were renewed or revoked. It 
 	}
 	o.bindPlan(c)
 	frame.DurationVar(c.Flags(), &within, "within", "14d", "time before its expiry from which on a listing is due")
+	c.Flags().StringVar(&audit, "audit", "", "JSON `REPORT` of an audit: keep the issue about it instead")
 	return c
+}
+
+// remindOfAudit keeps the issue about the audit that a report is of.
+func (o *upkeepOptions) remindOfAudit(ctx context.Context, sys frame.IO, name string) error {
+	const fix = "give the JSON report of a complete oap-gate audit of this repository"
+	data, err := capped.ReadFile(name, report.MaxRead)
+	if err != nil {
+		return remedy.Errorf(fix, "reading report: %v", err)
+	}
+	r, err := readable(name, data)
+	if err != nil {
+		return remedy.With(err, fix)
+	}
+	return o.carryOut(ctx, sys, func(client *forge.Client) (upkeep.Plan, error) {
+		plan, err := upkeep.Audit(ctx, client, r, thisRun(sys), o.app)
+		if errors.Is(err, upkeep.ErrReport) {
+			err = remedy.With(err, fix)
+		}
+		return plan, err
+	})
 }
 
 // rows returns the listings of the registry's main branch, as the clone has it.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +49,8 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 	if err != nil {
 		return Plan{}, err
 	}
-	all, err := ownIssues(ctx, c, writer, rows.At.Add(-within-2*over))
+	since := rows.At.Add(-within - 2*over).UTC().Format(time.RFC3339)
+	all, err := ownIssues(ctx, c, writer, remindMark(), "open", "closed&since="+since)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -117,17 +119,18 @@ func looked(listings, due int, within time.Duration) string {
 	return fmt.Sprintf("%s: %d %s %s", plain.Count(listings, "listing"), due, plain.Plural(due, "ends", "end"), when)
 }
 
-// ownIssues returns the issues that the writer created to remind: all open ones, and the closed ones touched since a
-// time; each the oldest first.
-func ownIssues(ctx context.Context, c *forge.Client, writer forge.Writer, since time.Time) ([]issue, error) {
+// ownIssues returns the issues with a mark that the writer created, those of each state in turn, the oldest first. A
+// state may be followed by further parameters of the query.
+func ownIssues(ctx context.Context, c *forge.Client, writer forge.Writer, mark *regexp.Regexp,
+	states ...string) ([]issue, error) {
 	var all []issue
-	for _, state := range []string{"open", "closed&since=" + since.UTC().Format(time.RFC3339)} {
+	for _, state := range states {
 		for one, err := range forge.List[issue](ctx, c, "listing the issues",
 			"issues?sort=created&direction=asc&state="+state) {
 			if err != nil {
 				return nil, err
 			}
-			if one.Pull == nil && writer.Wrote(one.Author) && remindMark().MatchString(one.Body) {
+			if one.Pull == nil && writer.Wrote(one.Author) && mark.MatchString(one.Body) {
 				all = append(all, one)
 			}
 		}
