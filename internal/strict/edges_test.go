@@ -1,0 +1,165 @@
+package strict
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestMessages checks that the error names the slip, and that it does not where there is another.
+func TestMessages(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":1,}`:                    `trailing comma before "}"`,
+		`[1, ]`:                       `trailing comma before "]"`,
+		`[,1]`:                        "!trailing",
+		`[,`:                          "comma has no value on one side",
+		`[// x`:                       "comment, JSON has none",
+		`[/* x`:                       "comment, JSON has none",
+		`[# x`:                        "comment, JSON has none",
+		`[/x]`:                        "!comment",
+		`1 // x`:                      "comment after the JSON value",
+		`1 /* x`:                      "comment after the JSON value",
+		`1 # x`:                       "comment after the JSON value",
+		`1 x`:                         "text follows the JSON value",
+		`['a']`:                       "quote is '\\''",
+		"[`a`]":                       "quote is '`'",
+		`[“a”]`:                       "typographic",
+		"<<<<<<< main\n{}":            "line 1 is a merge conflict marker",
+		"[\n=======\n]":               "line 2 is a merge conflict marker",
+		"[\n>>>>>>> a\n]":             "line 2 is a merge conflict marker",
+		`[1 "a"]`:                     "comma is missing",
+		`[1 {}]`:                      "comma is missing",
+		`[1 []]`:                      "comma is missing",
+		`[1 2]`:                       "!comma is missing",
+		`{"a" "b"}`:                   `'"' follows a member's name`,
+		"[\"a\tb\"]":                  `control character '\t'`,
+		`<html>`:                      "HTML or XML",
+		`[1 <]`:                       "!HTML",
+		`[True]`:                      `"True" is not JSON, which writes true`,
+		`[None]`:                      `"None" is not JSON, which writes null`,
+		`[a1é_$-]`:                    `"a1é_$" has no quotes`,
+		`[_]`:                         `"_" has no quotes`,
+		`[$]`:                         `"$" has no quotes`,
+		`[1 a]`:                       "!has no quotes",
+		`[+1]`:                        "invalid character '+'",
+		"[" + strings.Repeat("x", 41): `"` + strings.Repeat("x", 40) + `"`,
+		`[`:                           "text ends before its value is complete",
+		`["a`:                         "text ends before its value is complete",
+		`[tru`:                        "text ends before its value is complete",
+	} {
+		_, err := Parse("x", []byte(text), RegistryFile)
+		if err == nil {
+			t.Errorf("%s: accepted", text)
+			continue
+		}
+		unwanted, not := strings.CutPrefix(want, "!")
+		if strings.Contains(err.Error(), strings.TrimPrefix(want, "!")) == not {
+			t.Errorf("%s: %v; expected %q, not: %q", text, err, want, unwanted)
+		}
+	}
+}
+
+// TestValues checks both sides of the limit on values, which counts from 0 in each text.
+func TestValues(t *testing.T) {
+	for range 3 {
+		for _, tt := range []struct {
+			text   string
+			values int
+			ok     bool
+		}{
+			{`[1,2]`, 3, true}, {`[1,2,3]`, 3, false}, {`{"a":{"b":1}}`, 3, true}, {`{"a":[{"b":1}]}`, 3, false},
+			{`[` + strings.Repeat("1,", 999) + `1]`, 0, true},
+		} {
+			_, err := Parse("x", []byte(tt.text), Limits{Bytes: 1 << 16, Depth: 9, Number: 9, Values: tt.values})
+			if (err == nil) != tt.ok || err != nil && err.(*Error).Code != CodeTooMany {
+				t.Errorf("%.20s with %d values: %v", tt.text, tt.values, err)
+			}
+		}
+	}
+}
+
+// TestRelease checks that a reader keeps its stacks up to maxKept, and nothing of a text.
+func TestRelease(t *testing.T) {
+	for _, tt := range []struct{ names, values, kept int }{
+		{maxKept, maxKept, 2 * maxKept}, {maxKept + 1, 1, 0}, {1, maxKept + 1, 0},
+	} {
+		r := &reader{path: "x", data: []byte("[1]"), text: "[1]", read: 7, names: make([]name, tt.names),
+			values: make([]any, tt.values)}
+		r.source = *bytes.NewBuffer(r.data)
+		r.tokens.Reset(&r.source, decoding)
+		if _, err := r.next(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.names {
+			r.names[i].text = "a"
+		}
+		for i := range r.values {
+			r.values[i] = "a"
+		}
+		r.release()
+		names, values := r.names[:cap(r.names)], r.values[:cap(r.values)]
+		if len(r.names) > 0 || len(r.values) > 0 || len(names)+len(values) != tt.kept {
+			t.Errorf("%d and %d are kept of %d and %d", len(names), len(values), tt.names, tt.values)
+		}
+		if slices.ContainsFunc(names, func(n name) bool { return n.text != "" }) ||
+			slices.ContainsFunc(values, func(v any) bool { return v != nil }) || r.path+r.text != "" || r.data != nil ||
+			r.read != 0 || r.source.Cap() > 0 || r.tokens.InputOffset() > 0 {
+			t.Errorf("a part of the text is kept: %+v", r)
+		}
+	}
+}
+
+// TestFaultPosition checks the position after each kind of blank, and at the end of a text that is cut off.
+func TestFaultPosition(t *testing.T) {
+	for text, want := range map[string]string{
+		"{\"a\":1,\t\"a\":2}":   "x:1:9",
+		"{\"a\":1,\r\"a\":2}":   "x:1:9",
+		"{\"a\":1,\r\n\"a\":2}": "x:2:1",
+		"{\"a\":1, \"a\":2}":    "x:1:9",
+		`[1.`:                   "x:1:4",
+		`["\u12`:                "x:1:7",
+	} {
+		if _, err := Parse("x", []byte(text), RegistryFile); err == nil || err.(*Error).Pos.String() != want {
+			t.Errorf("%q: %v; expected %s", text, err, want)
+		}
+	}
+}
+
+// TestSurrogate checks each part of the escape of half a pair.
+func TestSurrogate(t *testing.T) {
+	for text, want := range map[string]bool{
+		`\ud800`: true, `\udfff`: true, `\uDBFFx`: true, `\ud80`: false, `xud800`: false, `\xd800`: false,
+		`\u0041`: false, `\ud7ff`: false, `\ue000`: false, `\uzzzz`: false, `\u+d80`: false,
+	} {
+		if surrogate([]byte(text)) != want {
+			t.Errorf("%s: %v", text, !want)
+		}
+	}
+}
+
+// TestShapes checks the digits of a time one by one. time.Parse would refuse most of these too, but not all.
+func TestShapes(t *testing.T) {
+	for _, tt := range []struct {
+		text, shape, rest string
+		ok                bool
+	}{
+		{"0x", "0", "x", true}, {"9", "0", "", true}, {"/", "0", "/", false}, {":", "0", ":", false},
+		{"a", "0", "a", false}, {"", "0", "", false}, {"5", "T", "5", false}, {"T", "T", "", true},
+		{"t", "T", "t", false},
+	} {
+		if rest, ok := cutShape(tt.text, tt.shape); rest != tt.rest || ok != tt.ok {
+			t.Errorf("cutShape(%q, %q) = %q, %v", tt.text, tt.shape, rest, ok)
+		}
+	}
+	const second = "2026-05-04T10:34:47"
+	for text, want := range map[string]bool{
+		second + "Z": true, second + ".5Z": true, second + "+23:59": true, second + "-00:00": true, "Z": false,
+		second: false, second + ".Z": false, second + "+": false, second + "+2:00": false, second + "+02:00Z": false,
+		second + "+24:00": false, second + "+23:60": false, second + "*02:00": false,
+	} {
+		if timeShape(text) != want {
+			t.Errorf("%s: %v", text, !want)
+		}
+	}
+}
