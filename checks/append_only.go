@@ -19,21 +19,21 @@ var appendOnly = &Check{
 	Why:   "the log's history is the proof; a record that can be edited later proves nothing",
 	Fix:   "leave merged files as they are; add new ones, or renew your own listing with a newly signed Receipt",
 	Kinds: registry.DataKinds,
-	Applies: func(s *Subject) string {
+	applies: func(s *Subject) string {
 		if s.Run.Audit {
 			return "judged in the history"
 		}
 		return ""
 	},
 	PerCommit:   true,
-	InHistory:   true,
+	inHistory:   true,
 	Run:         runAppendOnly,
 	RunRegistry: runAppendOnlyRegistry,
 	Blocks: func(s *Subject, _ []string) (pointer, code, message string) {
 		if recovers, err := s.Recovers(); err == nil && recovers {
 			return "", "", ""
 		}
-		if s.Modified() && s.Change.Base.Mode != s.Change.Head.Mode {
+		if s.modified() && s.Change.Base.Mode != s.Change.Head.Mode {
 			return "", "mode-changed", "the file's mode or type changes"
 		}
 		return "", "", ""
@@ -228,7 +228,7 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 				return err
 			case l == nil:
 				problem = "makes the listing unreadable"
-			case s.BaseListing == nil || l.Slug != s.BaseListing.Slug || l.ToolDID != s.BaseListing.ToolDID:
+			case s.baseListing == nil || l.Slug != s.baseListing.Slug || l.ToolDID != s.baseListing.ToolDID:
 				problem = "changes the listing's slug or tool_did"
 			}
 		}
@@ -246,7 +246,7 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 // them, those with private keys, which no pull request may bring.
 func (r *Run) kindsMixed(governance []string) ([]string, error) {
 	mixed := slices.DeleteFunc(slices.Clone(governance), isGitkeep)
-	if len(mixed) == 0 || r.Merged || r.Audit || !r.Selected(layoutID) {
+	if len(mixed) == 0 || r.merged || r.Audit || !r.Selected(layoutID) {
 		return mixed, nil
 	}
 	leaks, err := r.leaks()
@@ -260,7 +260,7 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 	whole := &Subject{Run: r}
 	governance := Governance(r.Range)
 	var repaired []string
-	if !r.Merged { // there it would only matter for the rule of one re-issue
+	if !r.merged { // there it would only matter for the rule of one re-issue
 		var err error
 		if repaired, err = r.Repaired(); err != nil {
 			return out, err
@@ -274,7 +274,7 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 			continue
 		}
 		data++
-		if s.Kind == registry.KindListing && s.Modified() {
+		if s.Kind == registry.KindListing && s.modified() {
 			reissues = append(reissues, s)
 		}
 	}
@@ -285,13 +285,13 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 	switch {
 	case data > 0 && len(mixed) > 0:
 		sev := verdict.Error
-		if r.Merged {
+		if r.merged {
 			sev = verdict.Warning
 		}
 		out.Add(&Subject{Run: r, Path: mixed[0]}, sev, "", "mixed",
 			"the range changes records and governance files together: %s", list(mixed)).
 			WithFix("split it: records in one pull request, governance files in another")
-	case data == 0 && len(governance) > 0 && !r.Merged:
+	case data == 0 && len(governance) > 0 && !r.merged:
 		sev := verdict.Warning
 		if r.DenyGovernance {
 			sev = verdict.Error
@@ -305,7 +305,7 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 			"single commits change governance files, and later ones undo it: %s", list(passing)).
 			WithFix("squash the branch into one commit")
 	}
-	if r.Merged && len(reissues) > 1 {
+	if r.merged && len(reissues) > 1 {
 		var kept []*Subject
 		for _, s := range reissues {
 			if is, err := s.repair(); err != nil {

@@ -53,17 +53,17 @@ func (s *Subject) Wanted(kinds evidence.Set) (w evidence.Wanted, failed func() e
 	w = evidence.Wanted{Kinds: kinds, Memo: s.Run.Memo, Suffixes: s.Run.Base.Policy.Suffixes,
 		Clock: s.Run.Now, Judged: s.proposedAt(),
 		Listed: func(did string) *registry.Listing {
-			l, err := s.WitnessListing(did)
+			l, err := s.witnessListing(did)
 			note(err)
 			return l
 		},
 		ReferenceServer: func(did string) bool {
-			was, err := s.WasReferenceServer(did)
+			was, err := s.wasReferenceServer(did)
 			note(err)
 			return was
 		}}
 	if s.Listing != nil {
-		w.Maintainers = s.BootstrapMaintainers()
+		w.Maintainers = s.bootstrapMaintainers()
 	}
 	return w, func() error {
 		mu.Lock()

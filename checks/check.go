@@ -28,26 +28,26 @@ type Check struct {
 	// PerCommit says that the check judges what happens to files: also to one that the range removes, and to one that
 	// only single commits of it touch.
 	PerCommit bool
-	// InHistory says that an audit judges each commit of the history by the check, as far as Git alone shows it.
-	InHistory bool
+	// inHistory says that an audit judges each commit of the history by the check, as far as Git alone shows it.
+	inHistory bool
 	// After are the checks without which this one has nothing to judge: where one of them Blocks it, it is skipped.
 	After []*Check
 	// Blocks returns what the check reports of a record whose members a later check reads, so that the later one has
 	// nothing to judge; the pointer is the member at fault. The message is empty if the check reports nothing.
 	Blocks func(s *Subject, reads []string) (pointer, code, message string)
-	// Reads are the members without which the check has nothing to judge.
-	Reads []string
+	// reads are the members without which the check has nothing to judge.
+	reads []string
 	// Needs must be Obtained before Run is called, in the order in which a missing one is named.
 	Needs func(*Subject) []evidence.Kind
 	// Domains says that the check needs registrable domains. It decides nothing where the policy, which may add public
 	// suffixes, cannot be read.
 	Domains bool
-	// Partial says that a part of the check is judged without the network too, where it owns or needs evidence.
-	Partial bool
+	// partial says that a part of the check is judged without the network too, where it owns or needs evidence.
+	partial bool
 	// Uses is sought as well, but Run judges for itself what it means that it is missing.
 	Uses []evidence.Kind
-	// Applies gives the reason why the check does not apply to the subject; empty where it does.
-	Applies func(*Subject) string
+	// applies gives the reason why the check does not apply to the subject; empty where it does.
+	applies func(*Subject) string
 	// Run judges one record. The error is that of the gate itself, such as an object that cannot be read.
 	Run func(*Subject) (verdict.Outcome, error)
 	// RunRegistry judges the registry as a whole; nil where there is nothing to say of it.
@@ -69,7 +69,7 @@ func (c *Check) Rule() verdict.Rule {
 }
 
 // Online reports whether the check can say nothing without the network.
-func (c *Check) Online() bool { return (c.Owns != 0 || c.Needs != nil) && !c.Partial }
+func (c *Check) Online() bool { return (c.Owns != 0 || c.Needs != nil) && !c.partial }
 
 // Early reports whether the check needs no evidence. It is judged before any is sought, so that a web that spends the
 // budget does not keep what Git alone shows from being seen.
@@ -83,7 +83,7 @@ func (c *Check) Judges(k registry.Kind) bool {
 // Wants returns the evidence to fetch for a subject.
 func (c *Check) Wants(s *Subject) evidence.Set {
 	var set evidence.Set
-	if owner, _, _, _ := c.Blocked(s); owner != "" || c.Applies != nil && c.Applies(s) != "" {
+	if owner, _, _, _ := c.Blocked(s); owner != "" || c.applies != nil && c.applies(s) != "" {
 		return set
 	}
 	if c.Owns != 0 {
@@ -111,7 +111,7 @@ func (c *Check) Blocked(s *Subject) (owner, pointer, code, message string) {
 		return "", "", "", ""
 	}
 	for _, o := range c.After {
-		if pointer, code, message = o.Blocks(s, c.Reads); message != "" {
+		if pointer, code, message = o.Blocks(s, c.reads); message != "" {
 			return o.ID, pointer, code, message
 		}
 	}
@@ -146,8 +146,8 @@ func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 	if owner, pointer, code, message := c.Blocked(s); owner != "" {
 		return deferTo(s, owner, pointer, code, message), nil
 	}
-	if c.Applies != nil {
-		if why := c.Applies(s); why != "" {
+	if c.applies != nil {
+		if why := c.applies(s); why != "" {
 			return verdict.Outcome{Skipped: why}, nil
 		}
 	}

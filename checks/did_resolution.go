@@ -19,7 +19,7 @@ var didResolution = &Check{
 	Fix:   "serve a DID Document whose id is the DID and which has an Ed25519 key, at the URL that the message names",
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.DIDDocument,
-	Reads: []string{"/tool_did"},
+	reads: []string{"/tool_did"},
 	Uses:  []evidence.Kind{evidence.Manifest, evidence.ReceiptText, evidence.Receipt},
 	After: wellFormed,
 	Run:   runDIDResolution,

@@ -23,7 +23,7 @@ var domainAge = &Check{
 	Domains: true,
 	Kinds:   []registry.Kind{registry.KindListing},
 	Owns:    evidence.DomainAge,
-	Reads:   []string{"/tool_did"},
+	reads:   []string{"/tool_did"},
 	After:   wellFormed,
 	Run:     runDomainAge,
 	Codes: slices.Concat([]Code{
@@ -51,8 +51,8 @@ const (
 // provisionalWay is how a listing on a young domain is listed all the same.
 const provisionalWay = "set provisional: true now, and drop it in a re-issue once the domain is 30 days old"
 
-// MinimumAge is how old a domain must be.
-const MinimumAge = 30 * 24 * time.Hour
+// minimumAge is how old a domain must be.
+const minimumAge = 30 * 24 * time.Hour
 
 // ages are the answers to whether a domain is old enough.
 type ages uint8
@@ -84,23 +84,23 @@ func judgeAge(s *Subject) (ages, age, error) {
 	lapse := s.Listing.Expires
 	if s.Run.Audit {
 		a.stood = s.Stood
-	} else if s.Modified() && s.BaseListing != nil && s.BaseListing.ToolDID == s.Listing.ToolDID {
+	} else if s.modified() && s.baseListing != nil && s.baseListing.ToolDID == s.Listing.ToolDID {
 		var err error
 		if a.stood, err = stoodSince(s); err != nil {
 			return ageUnsure, a, err
 		}
-		lapse = s.BaseListing.Expires
+		lapse = s.baseListing.Expires
 	}
 	reg := found.Value
 	latest := domainage.Latest(reg.RDAP.Value, reg.WHOIS.Value)
 	if found.State == evidence.Obtained && !latest.Registered.IsZero() {
 		a.registered, a.source = latest.Registered, latest.Source
-		if s.Run.Now.Sub(a.registered) >= MinimumAge {
+		if s.Run.Now.Sub(a.registered) >= minimumAge {
 			return ageOld, a, nil
 		}
 		return ageYoung, a, nil
 	}
-	if !a.stood.IsZero() && s.Run.Now.Sub(a.stood) >= MinimumAge && s.Run.Now.Before(lapse) {
+	if !a.stood.IsZero() && s.Run.Now.Sub(a.stood) >= minimumAge && s.Run.Now.Before(lapse) {
 		a.byHistory = true
 		return ageOld, a, nil
 	}
@@ -167,8 +167,8 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 			domain, stamp(a.registered), s.Listing.ToolDID, stamp(a.stood))
 		if how == ageYoung {
 			out.Errorf(s, at, "domain-changed-hands", "%s", message).
-				WithFix("wait until %s", stamp(a.registered.Add(MinimumAge))).
-				Until(a.registered.Add(MinimumAge))
+				WithFix("wait until %s", stamp(a.registered.Add(minimumAge))).
+				Until(a.registered.Add(minimumAge))
 			return out, nil
 		}
 		out.Warnf(s, at, "domain-changed-hands", "%s", message).WithFix("have a maintainer ask who holds it now")
@@ -188,9 +188,9 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 	case how == ageYoung:
 		out.Errorf(s, at, "domain-too-young", "domain %s is registered since %s, %s ago; %s are needed", domain,
 			stamp(a.registered),
-			plain.Span(max(s.Run.Now.Sub(a.registered), 0)), plain.Span(MinimumAge)).
-			WithFix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(MinimumAge))).
-			Until(a.registered.Add(MinimumAge)).WithValue(SetProvisional)
+			plain.Span(max(s.Run.Now.Sub(a.registered), 0)), plain.Span(minimumAge)).
+			WithFix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(minimumAge))).
+			Until(a.registered.Add(minimumAge)).WithValue(SetProvisional)
 	case how == ageUnknown:
 		out.Errorf(s, at, "domain-age-unknown", "the age of the domain is not known: %s", a.why).
 			WithFix("%s", provisionalWay).WithValue(SetProvisional)

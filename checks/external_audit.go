@@ -24,8 +24,8 @@ var externalAudit = &Check{
 	Kinds:   []registry.Kind{registry.KindListing},
 	Needs:   needs(evidence.ReceiptText, evidence.Receipt),
 	Uses:    []evidence.Kind{evidence.DIDDocument, evidence.Witnesses},
-	Reads:   []string{"/conformance_level"},
-	Applies: func(s *Subject) string {
+	reads:   []string{"/conformance_level"},
+	applies: func(s *Subject) string {
 		if level := s.Listing.Level.Base(); level < 0 || level == 5 {
 			return ""
 		}

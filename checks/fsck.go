@@ -22,7 +22,7 @@ const maxRefused = 100
 func acceptedByGit(o *verdict.Outcome, r *Run) error {
 	reportRefused(o, r, r.Range.Refused, "remove the object from every commit of the branch: git rebase -i "+
 		short(r.Range.Base.Commit()))
-	if r.Follows || r.Merged {
+	if r.Follows || r.merged {
 		return nil
 	}
 	before, err := r.Range.RefusedBefore(r.Context)

@@ -27,7 +27,7 @@ var layout = &Check{
 	Fix:         "name the file as the message says, as a plain file in its data folder, and make its text strict JSON",
 	Kinds:       registry.DataKinds,
 	First:       true,
-	InHistory:   true,
+	inHistory:   true,
 	After:       []*Check{appendOnly},
 	Run:         runLayout,
 	RunRegistry: runLayoutRegistry,
@@ -203,8 +203,8 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 		return verdict.Outcome{}, err
 	}
 	out := verdict.Outcome{Findings: place(s, right)}
-	if s.Modified() && s.Kind == registry.KindListing && s.Record.Document != nil && s.BaseListing != nil &&
-		s.BaseListing.Slug != s.Listing.Slug && s.Run.Selected(reissueID) {
+	if s.modified() && s.Kind == registry.KindListing && s.Record.Document != nil && s.baseListing != nil &&
+		s.baseListing.Slug != s.Listing.Slug && s.Run.Selected(reissueID) {
 		// A slug that changes is refused there, whatever it changes to.
 		out.Findings = slices.DeleteFunc(out.Findings, func(f verdict.Finding) bool { return f.Pointer == slugPointer })
 	}
@@ -227,7 +227,7 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 			"hold it", named).
 			WithFix("choose another slug")
 	}
-	if s.Modified() && s.Kind == registry.KindListing {
+	if s.modified() && s.Kind == registry.KindListing {
 		standing := unmendable(s)
 		for i, f := range out.Findings {
 			if standing[f.Pointer] || f.Value == plainMode {

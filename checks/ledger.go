@@ -236,7 +236,7 @@ func (l *Ledger) recall(ctx context.Context) error {
 // historical reports whether each commit of the history is judged by the check of that id.
 func historical(id string) bool {
 	c := ByID(id)
-	return c != nil && c.InHistory
+	return c != nil && c.inHistory
 }
 
 // Step judges a commit by the state before it, then applies its changes. An error means that an object could not be
@@ -330,7 +330,7 @@ func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
 	rng := &registry.Range{Base: step.Base, Head: step.Result, Result: step.Result, Changes: step.Changes,
 		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Changes: step.Changes}}}
 	return &Run{Context: ctx, Catalogue: All, Repo: l.repo, Range: rng, Base: l.state, Now: l.time,
-		Offline: true, Merged: true, Selected: historical}
+		Offline: true, merged: true, Selected: historical}
 }
 
 // judged is what the subjects of one commit gave.
@@ -478,7 +478,7 @@ func (l *Ledger) judgePart(run *Run, j *judged) error {
 			return err
 		}
 		for _, c := range All {
-			if c.InHistory && c.Judges(s.Kind) {
+			if c.inHistory && c.Judges(s.Kind) {
 				out, err := c.Judge(s)
 				if err != nil {
 					return err
@@ -486,8 +486,8 @@ func (l *Ledger) judgePart(run *Run, j *judged) error {
 				j.add(c, s.Path, out)
 			}
 		}
-		r := result{path: s.Path, sameAs: s.BaseListing != nil && s.Listing != nil &&
-			s.BaseListing.ToolDID == s.Listing.ToolDID}
+		r := result{path: s.Path, sameAs: s.baseListing != nil && s.Listing != nil &&
+			s.baseListing.ToolDID == s.Listing.ToolDID}
 		if s.Record != nil {
 			now := l.state.scan(s, true)
 			r.now = &now

@@ -163,8 +163,8 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 			}{
 				{&Run{}, step.Changes, true},
 				{&Run{Audit: true}, step.Changes, padding == ""},
-				{&Run{Merged: true}, step.Changes, padding == ""},
-				{&Run{Merged: true}, many, false},
+				{&Run{merged: true}, step.Changes, padding == ""},
+				{&Run{merged: true}, many, false},
 			} {
 				c.run.Context, c.run.Repo = t.Context(), repo
 				subjects, err := NewSubjects(c.run, c.changes)
@@ -174,7 +174,7 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 				for _, s := range subjects {
 					if held := s.Record != nil; held != c.held || s.Listing == nil {
 						t.Errorf("%s of %d, padded with %d bytes, audit %t, merged %t: held %t, its listing %v",
-							s.Path, len(c.changes), len(padding), c.run.Audit, c.run.Merged, held, s.Listing)
+							s.Path, len(c.changes), len(padding), c.run.Audit, c.run.merged, held, s.Listing)
 					}
 				}
 				if err := subjects[0].Read(); err != nil || subjects[0].Record == nil {

@@ -25,7 +25,7 @@ var manifestDID = &Check{
 	Fix:     "set the Manifest's tool.did to tool_did, and serve Manifest and Receipt on the owner's host",
 	Domains: true,
 	Kinds:   []registry.Kind{registry.KindListing},
-	Reads:   []string{"/tool_did", "/manifest_uri", "/conformance_receipt_uri"},
+	reads:   []string{"/tool_did", "/manifest_uri", "/conformance_receipt_uri"},
 	Needs:   needs(evidence.Manifest),
 	Uses:    []evidence.Kind{evidence.ReceiptText, evidence.Receipt},
 	After:   wellFormed,
@@ -134,7 +134,7 @@ func ManifestReceipt(m *manifest.Manifest, r *receipt.Receipt, trusted Suites) v
 				levelList(unclaimed))
 	}
 	// One that is not trusted is reported as such.
-	if m.SuiteVersion != "" && m.SuiteVersion != r.SuiteVersion && trusted.Trust(r.SuiteVersion) {
+	if m.SuiteVersion != "" && m.SuiteVersion != r.SuiteVersion && trusted.trust(r.SuiteVersion) {
 		out.Warnf(verdict.At{}, "/conformance/suite_version", manifestContradicts,
 			"conformance.suite_version of the Manifest is %.100q; expected the Receipt's suite.version %.100q",
 			m.SuiteVersion, r.SuiteVersion).

@@ -18,7 +18,7 @@ var manifestReachability = &Check{
 	Fix:   "serve the Manifest as strict JSON with status 200 over https at manifest_uri",
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.Manifest,
-	Reads: []string{"/manifest_uri"},
+	reads: []string{"/manifest_uri"},
 	After: wellFormed,
 	Run:   runManifestReachability,
 	Codes: slices.Concat(manifest.Codes, fetched),

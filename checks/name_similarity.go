@@ -28,8 +28,8 @@ var nameSimilarity = &Check{
 	Why:     "people choose by name, and an impostor needs only one letter",
 	Fix:     "choose a name that cannot be mistaken, or tell the maintainers why it is yours",
 	Kinds:   []registry.Kind{registry.KindListing},
-	Reads:   []string{"/slug", "/name", "/tool_did"},
-	Applies: noNewName,
+	reads:   []string{"/slug", "/name", "/tool_did"},
+	applies: noNewName,
 	After:   wellFormed,
 	Run:     runNameSimilarity,
 	Codes: []Code{
@@ -78,7 +78,7 @@ func noNewName(s *Subject) string {
 	if s.Run.Audit {
 		return "judged when it was merged"
 	}
-	if s.Modified() && s.BaseListing != nil && s.Listing != nil && s.BaseListing.Name == s.Listing.Name {
+	if s.modified() && s.baseListing != nil && s.Listing != nil && s.baseListing.Name == s.Listing.Name {
 		return "no new name"
 	}
 	return ""
@@ -166,7 +166,7 @@ func (r *Run) compareNames(subjects []*Subject) map[*Subject][]neighbour {
 func compareName(near [][]neighbour, subjects []*Subject, mine []lookAlike, other lookAlike) {
 	for i, s := range subjects {
 		from, to := 0, facets
-		if s.Modified() {
+		if s.modified() {
 			from, to = facetName, facetName+1
 		}
 		for facet := from; facet < to && other.path != s.Path && len(near[i]) < maxNeighbours; facet++ {

@@ -26,7 +26,7 @@ var peerWitnesses = &Check{
 	Fix:   "have listed L4 or L5 implementations sign the Receipt; for L5 three of different publishers and domains",
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.Witnesses,
-	Reads: []string{"/tool_did", "/conformance_level"},
+	reads: []string{"/tool_did", "/conformance_level"},
 	Needs: func(s *Subject) []evidence.Kind {
 		all := []evidence.Kind{evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument}
 		if s.Listing.Level.Base() == 5 {
@@ -34,7 +34,7 @@ var peerWitnesses = &Check{
 		}
 		return all
 	},
-	Applies: func(s *Subject) string {
+	applies: func(s *Subject) string {
 		if level := s.Listing.Level.Base(); level < 0 || level >= 4 {
 			return ""
 		}
@@ -65,8 +65,8 @@ var peerWitnesses = &Check{
 	}, witnessCodes),
 }
 
-// BootstrapEnd is when the exemption of RFC 0026 section 10 ends: twelve months after its acceptance.
-var BootstrapEnd = time.Date(2027, 5, 4, 0, 0, 0, 0, time.UTC)
+// bootstrapEnd is when the exemption of RFC 0026 section 10 ends: twelve months after its acceptance.
+var bootstrapEnd = time.Date(2027, 5, 4, 0, 0, 0, 0, time.UTC)
 
 func runPeerWitnesses(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
@@ -231,12 +231,12 @@ func firstDependence(all []witness) string {
 	return ""
 }
 
-// BootstrapMaintainers returns the DIDs whose co-signatures a listing needs under the bootstrap rule. It returns nil if
+// bootstrapMaintainers returns the DIDs whose co-signatures a listing needs under the bootstrap rule. It returns nil if
 // the rule does not cover the listing.
-func (s *Subject) BootstrapMaintainers() []string {
+func (s *Subject) bootstrapMaintainers() []string {
 	l, p := s.Listing, s.Policy()
 	if l.Level.Base() != 4 || p.ReferenceServer == "" || !did.Same(l.ToolDID, p.ReferenceServer) || !s.proposedAt().
-		Before(BootstrapEnd) {
+		Before(bootstrapEnd) {
 		return nil
 	}
 	return p.Maintainers
@@ -245,17 +245,17 @@ func (s *Subject) BootstrapMaintainers() []string {
 // bootstrap judges a listing at L4 without a witness by RFC 0026 section 10.
 func bootstrap(o *verdict.Outcome, s *Subject) {
 	const at = "/conformance_level"
-	maintainers := s.BootstrapMaintainers()
+	maintainers := s.bootstrapMaintainers()
 	if len(maintainers) == 0 {
 		o.Errorf(s, at, "too-few-witnesses", "no peer witness counts, L4 needs one; RFC 0026 section 10 exempts only "+
 			"the reference server that %s names, before %s",
-			PolicyFile, stamp(BootstrapEnd)).WithFix("have a listed L4 or L5 implementation sign the Receipt")
+			policyFile, stamp(bootstrapEnd)).WithFix("have a listed L4 or L5 implementation sign the Receipt")
 		return
 	}
 	for _, m := range maintainers {
 		if did.Alike(m, s.Listing.ToolDID) {
 			o.Errorf(s, at, "cosigner-is-candidate", "maintainer %s is the candidate itself", m).
-				WithFix("correct %s", PolicyFile)
+				WithFix("correct %s", policyFile)
 			return
 		}
 		doc := s.Facts.Maintainers[m]
@@ -308,7 +308,7 @@ func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 	p, whose := r.Base.Policy, "the base tree's"
 	severity, code, fix := verdict.Warning, "policy-broken", "mend the file in a pull request of its own; its "+
 		"schema: oap-gate schema gate-policy"
-	if touches(r.Range, PolicyFile) {
+	if touches(r.Range, policyFile) {
 		if len(r.Subjects) == 0 { // else append-only refuses the change of both kinds
 			severity, code, fix = verdict.Error, codePolicyUnreadable,
 				"correct the file; its schema: oap-gate schema gate-policy"
@@ -320,8 +320,8 @@ func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 		whose = "the proposed"
 	}
 	if p.Broken != nil {
-		f := out.Add(&Subject{Run: r, Path: PolicyFile}, severity, "", code, "%s %s exempts nobody: %v", whose,
-			PolicyFile, p.Broken)
+		f := out.Add(&Subject{Run: r, Path: policyFile}, severity, "", code, "%s %s exempts nobody: %v", whose,
+			policyFile, p.Broken)
 		if at, ok := errors.AsType[*strictyaml.Error](p.Broken); ok {
 			f.Pos, f.Message = at.Pos, whose+" policy exempts nobody: "+at.Message
 		}

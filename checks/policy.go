@@ -19,9 +19,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// PolicyFile is the file of the base tree that says who may use the bootstrap rule of RFC 0026 section 10, which names
+// policyFile is the file of the base tree that says who may use the bootstrap rule of RFC 0026 section 10, which names
 // are public suffixes in addition to those of the embedded list, and which files with private keys are examples.
-const PolicyFile = ".github/gate-policy.yml"
+const policyFile = ".github/gate-policy.yml"
 
 // PolicyVersion is the version of the file that is read.
 const PolicyVersion = "1"
@@ -32,27 +32,27 @@ const (
 	maxExampleKeys = 1000
 )
 
-// Policy is the content of PolicyFile. The zero value exempts nobody and adds nothing.
+// Policy is the content of policyFile. The zero value exempts nobody and adds nothing.
 type Policy struct {
 	ReferenceServer string   // DID
 	Maintainers     []string // DIDs
 	Suffixes        *domainage.Suffixes
-	ExampleKeys     map[string]bool // SHA-256 of files, in hex
+	exampleKeys     map[string]bool // SHA-256 of files, in hex
 	Broken          error           // why the file is not read; nil where there is no reason
 }
 
 // ReadPolicy reads a tree's policy. A file that is not as it must be is no error: it exempts nobody.
 func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
-	e, found, err := t.Entry(PolicyFile)
+	e, found, err := t.Entry(policyFile)
 	if err != nil || !found {
 		return Policy{}, err
 	}
 	if e.Mode != registry.ModeFile {
-		return Policy{Broken: fmt.Errorf("%s is no plain file", PolicyFile)}, nil
+		return Policy{Broken: fmt.Errorf("%s is no plain file", policyFile)}, nil
 	}
-	text, err := t.File(ctx, PolicyFile, maxPolicy)
+	text, err := t.File(ctx, policyFile, maxPolicy)
 	if errors.Is(err, gitstore.ErrTooLarge) {
-		return Policy{Broken: fmt.Errorf("%s is larger than %d KiB", PolicyFile, maxPolicy>>10)}, nil
+		return Policy{Broken: fmt.Errorf("%s is larger than %d KiB", policyFile, maxPolicy>>10)}, nil
 	}
 	if err != nil {
 		return Policy{}, err
@@ -74,7 +74,7 @@ const codePolicyUnreadable = "policy-unreadable"
 var policyUnreadable = Code{codePolicyUnreadable,
 	"the policy cannot be read, so that it is not known which names are public suffixes", policyFix}
 
-const policyFix = "correct " + PolicyFile + " in a pull request of its own, which needs no such check"
+const policyFix = "correct " + policyFile + " in a pull request of its own, which needs no such check"
 
 // PolicyUnreadable returns the outcome of a check that needs registrable domains if the policy cannot be read: the
 // policy may add public suffixes.
@@ -85,9 +85,9 @@ func PolicyUnreadable(at verdict.Place, broken error) verdict.Outcome {
 	return out
 }
 
-// WasReferenceServer reports whether a present or former policy of the base branch names a DID: a Receipt that was
+// wasReferenceServer reports whether a present or former policy of the base branch names a DID: a Receipt that was
 // admitted under the bootstrap rule remains one without witnesses when the policy is gone.
-func (s *Subject) WasReferenceServer(id string) (bool, error) {
+func (s *Subject) wasReferenceServer(id string) (bool, error) {
 	servers, err := s.Run.referenceServers()
 	return slices.ContainsFunc(servers, func(server string) bool { return did.Same(id, server) }), err
 }
@@ -96,7 +96,7 @@ func (s *Subject) WasReferenceServer(id string) (bool, error) {
 func (r *Run) referenceServers() ([]string, error) {
 	r.policies.Do(func() {
 		var versions []registry.Version
-		versions, r.serversErr = r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), PolicyFile, r.Now)
+		versions, r.serversErr = r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), policyFile, r.Now)
 		for _, v := range versions {
 			var tree *registry.Tree
 			var p Policy
@@ -130,7 +130,7 @@ func saysNothing(text []byte) bool {
 
 func parsePolicy(text []byte) (Policy, error) {
 	var p Policy
-	root, err := strictyaml.Parse(PolicyFile, text, maxPolicy)
+	root, err := strictyaml.Parse(policyFile, text, maxPolicy)
 	if err != nil {
 		return p, err
 	}
@@ -188,12 +188,12 @@ func (p *Policy) parseLists(root *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	p.ExampleKeys = map[string]bool{}
+	p.exampleKeys = map[string]bool{}
 	for _, sum := range sums {
 		if !sha256Hex().MatchString(sum) {
 			return fmt.Errorf("example_keys: %.100q is not a SHA-256 of 64 lower-case hexadecimal digits", sum)
 		}
-		p.ExampleKeys[sum] = true
+		p.exampleKeys[sum] = true
 	}
 	return nil
 }

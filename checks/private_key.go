@@ -115,7 +115,7 @@ func (s *keySearch) search(path string, e registry.Entry) (*leak, error) {
 	if large {
 		found = &leak{id: e.ID.String()}
 	} else if kind := privatekey.Find(text); kind != "" {
-		if sum := plain.SHA256(text); !s.run.Base.Policy.ExampleKeys[sum] {
+		if sum := plain.SHA256(text); !s.run.Base.Policy.exampleKeys[sum] {
 			found = &leak{kind: kind, sha256: sum, id: e.ID.String()}
 		}
 	}
@@ -127,7 +127,7 @@ func (s *keySearch) search(path string, e registry.Entry) (*leak, error) {
 // head.
 func privateKeys(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
-	if r.Merged {
+	if r.merged {
 		return out, nil
 	}
 	severity, found, err := verdict.Error, []leak(nil), error(nil)

@@ -28,7 +28,7 @@ var receiptClaims = &Check{
 	Owns:  evidence.Receipt,
 	Needs: needs(evidence.ReceiptText),
 	Uses:  []evidence.Kind{evidence.Manifest},
-	Reads: []string{"/tool_did", "/conformance_level"},
+	reads: []string{"/tool_did", "/conformance_level"},
 	After: wellFormed,
 	Run:   runReceiptClaims,
 	Codes: slices.Concat([]Code{
@@ -104,13 +104,13 @@ const minName, maxName = 2, 80
 // first listing is the owner. A name that is merged already is a warning, since a re-issue may be signed under it.
 func signedName(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	now, signed := s.Listing.Name, r.ImplementationName
-	changed := s.BaseListing != nil && s.BaseListing.Name != now
+	changed := s.baseListing != nil && s.baseListing.Name != now
 	switch {
 	case now == signed,
 		refused(s, "/name") && s.Run.Selected(schema.ID), // which reports it
 		signed == "" && o.Has(verdict.Error),             // ReceiptSchema reports it as missing
 
-		changed && s.Modified() && !s.Run.Audit && s.Run.Selected(reissueID): // which reports it
+		changed && s.modified() && !s.Run.Audit && s.Run.Selected(reissueID): // which reports it
 		return
 	}
 	severity := verdict.Warning

@@ -18,7 +18,7 @@ var receiptFetch = &Check{
 	Fix:   "pin the SHA-256 of the exact bytes that are served, or publish the Receipt that was pinned",
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.ReceiptText,
-	Reads: []string{"/conformance_receipt_uri", "/conformance_receipt_sha256"},
+	reads: []string{"/conformance_receipt_uri", "/conformance_receipt_sha256"},
 	After: wellFormed,
 	Run:   runReceiptFetch,
 	Codes: slices.Concat([]Code{

@@ -22,7 +22,7 @@ var receiptSignature = &Check{
 		"key of the DID Document",
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument),
-	Reads: []string{"/tool_did"},
+	reads: []string{"/tool_did"},
 	After: wellFormed,
 	Run:   runReceiptSignature,
 	Codes: []Code{

@@ -18,7 +18,7 @@ var receiptValidity = &Check{
 	Why:   "a claim that is never renewed outlives what it claims",
 	Fix:   "copy issued_at and expires_at from the Receipt's validity, at most 90 days apart",
 	Kinds: []registry.Kind{registry.KindListing},
-	Reads: []string{"/issued_at", "/expires_at"},
+	reads: []string{"/issued_at", "/expires_at"},
 	Uses:  []evidence.Kind{evidence.ReceiptText, evidence.Receipt},
 	After: wellFormed,
 	Run:   runReceiptValidity,

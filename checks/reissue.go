@@ -31,16 +31,16 @@ var reissue = &Check{
 	Fix:   reissueWay,
 	Kinds: []registry.Kind{registry.KindListing},
 	Uses:  []evidence.Kind{evidence.DIDDocument, evidence.ReceiptText, evidence.Receipt, evidence.DomainAge},
-	Applies: func(s *Subject) string {
+	applies: func(s *Subject) string {
 		if s.Run.Audit {
 			return "judged in the history"
 		}
-		if !s.Modified() {
+		if !s.modified() {
 			return "no merged listing changes here"
 		}
 		return ""
 	},
-	InHistory: true,
+	inHistory: true,
 	After:     wellFormed,
 	Run:       runReissue,
 	Codes: []Code{
@@ -75,7 +75,7 @@ const reissueWay = "sign a new Receipt (witnesses sign again at L4 and L5) and p
 
 func runReissue(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
-	l, base := s.Listing, s.BaseListing
+	l, base := s.Listing, s.baseListing
 	if base == nil {
 		f := out.Errorf(s, "", "base-unreadable",
 			"the base tree's listing cannot be read, so nothing shows whose it is")
@@ -149,8 +149,8 @@ func signed(o verdict.Outcome, s *Subject) (verdict.Outcome, error) {
 	if err := later(&o, s, r.NotBefore.Time, "the new Receipt's validity.not_before"); err != nil {
 		return o, err
 	}
-	if s.Listing.Name != s.BaseListing.Name && s.Listing.Name != r.ImplementationName {
-		o.Errorf(s, "/name", "name-not-signed", "name changes from %q to %q, the Receipt signs %q", s.BaseListing.Name,
+	if s.Listing.Name != s.baseListing.Name && s.Listing.Name != r.ImplementationName {
+		o.Errorf(s, "/name", "name-not-signed", "name changes from %q to %q, the Receipt signs %q", s.baseListing.Name,
 			s.Listing.Name, r.ImplementationName).
 			WithFix("keep the name, or set it to the Receipt's implementation.name")
 	}
@@ -166,10 +166,10 @@ func signed(o verdict.Outcome, s *Subject) (verdict.Outcome, error) {
 
 // later checks that the new Receipt is newer than the base listing by more than one second.
 func later(o *verdict.Outcome, s *Subject, at time.Time, what string) error {
-	if at.IsZero() || s.Listing.ReceiptSHA256 == s.BaseListing.ReceiptSHA256 {
+	if at.IsZero() || s.Listing.ReceiptSHA256 == s.baseListing.ReceiptSHA256 {
 		return nil // receipt-validity or schema says that the time cannot be read; the same Receipt is refused anyway
 	}
-	issued := s.BaseListing.Issued
+	issued := s.baseListing.Issued
 	if issued.IsZero() || issued.After(s.Run.Now.Add(Skew)) {
 		var err error
 		if issued, err = broughtAt(s); err != nil {
@@ -198,7 +198,7 @@ func broughtAt(s *Subject) (time.Time, error) {
 }
 
 func provisionalSet(o *verdict.Outcome, s *Subject) error {
-	if !s.Listing.Provisional || s.BaseListing.Provisional {
+	if !s.Listing.Provisional || s.baseListing.Provisional {
 		return nil
 	}
 	age, _, err := judgeAge(s)
@@ -252,7 +252,7 @@ func shown(m map[string]any, name string) string {
 // re-issue must not choose among the levels that the owner signed.
 func signedLevel(o *verdict.Outcome, s *Subject, claimed []level.Level) {
 	const at = "/conformance_level"
-	now, then := s.Listing.Level, s.BaseListing.Level
+	now, then := s.Listing.Level, s.baseListing.Level
 	want := Kept(claimed, then)
 	switch {
 	case now == want:

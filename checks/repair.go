@@ -97,7 +97,7 @@ func (s *Subject) prospect(head *registry.Entry) (*outlook, error) {
 // mayReturn reports whether a new file may be one that the history held, so that it is worth to look: a listing in date
 // is judged as a new one.
 func (s *Subject) mayReturn(head *registry.Entry) bool {
-	if head == nil || s.Run.Merged || s.Record == nil {
+	if head == nil || s.Run.merged || s.Record == nil {
 		return false
 	}
 	return s.Kind != registry.KindListing || s.Listing != nil && !s.Run.Now.Before(s.Listing.Expires)
@@ -105,7 +105,7 @@ func (s *Subject) mayReturn(head *registry.Entry) bool {
 
 // looksRenewed reports whether a change of a listing is one that only a re-issue makes: another Receipt, issued later.
 func (s *Subject) looksRenewed(head *registry.Entry) (bool, error) {
-	was, is := s.BaseListing, s.Listing
+	was, is := s.baseListing, s.Listing
 	if was == nil || is == nil || !registry.SameEntry(head, s.Change.Head) {
 		listings := [2]*registry.Listing{}
 		for i, e := range []*registry.Entry{s.Change.Base, head} {
@@ -130,7 +130,7 @@ func (r *Run) isRecord(rec *registry.Record) (bool, error) {
 	schemas := r.Base.Schemas
 	if schemas == nil { // a ledger keeps none
 		var err error
-		if schemas, err = ReadSchemas(r.Context, r.Range.Base); err != nil {
+		if schemas, err = readSchemas(r.Context, r.Range.Base); err != nil {
 			return true, err
 		}
 	}

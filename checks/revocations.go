@@ -24,15 +24,15 @@ var revocations = &Check{
 	Fix:     "sign the revocation with a key of the listing's tool_did, or have three independent witnesses sign it",
 	Kinds:   []registry.Kind{registry.KindListing, registry.KindRevocation},
 	Owns:    evidence.RevocationProof,
-	Partial: true,
-	Reads:   []string{"/revoked_receipt_sha256", "/revoked_at", "/revoked_by_did"},
-	Applies: func(s *Subject) string {
+	partial: true,
+	reads:   []string{"/revoked_receipt_sha256", "/revoked_at", "/revoked_by_did"},
+	applies: func(s *Subject) string {
 		if s.Kind == registry.KindRevocation && !s.Added() {
 			return "no new revocation"
 		}
 		return ""
 	},
-	InHistory:   true,
+	inHistory:   true,
 	After:       wellFormed,
 	Run:         runRevocations,
 	RunRegistry: runRevocationsRegistry,

@@ -46,8 +46,8 @@ var schema = &Check{
 	Codes: schemaCodes,
 }
 
-// MaxSchema is the size of a schema file in bytes.
-const MaxSchema = 256 << 10
+// maxSchema is the size of a schema file in bytes.
+const maxSchema = 256 << 10
 
 // schemaFiles names the schema of each kind, in the tree and in the binary.
 var schemaFiles = []struct {
@@ -66,8 +66,8 @@ type Schemas struct {
 	broken map[string]error         // by path
 }
 
-// ReadSchemas compiles a tree's schemas. A schema that does not compile is no error here: the check says so.
-func ReadSchemas(ctx context.Context, t *registry.Tree) (*Schemas, error) {
+// readSchemas compiles a tree's schemas. A schema that does not compile is no error here: the check says so.
+func readSchemas(ctx context.Context, t *registry.Tree) (*Schemas, error) {
 	out := &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, source: map[registry.Kind]string{},
 		broken: map[string]error{}}
 	for _, f := range schemaFiles {
@@ -100,9 +100,9 @@ func readSchema(ctx context.Context, t *registry.Tree, path, builtin string) (s 
 	if e.Mode != registry.ModeFile && e.Mode != registry.ModeExecutable {
 		return nil, fmt.Errorf("%s is no regular file", path), nil
 	}
-	text, err := t.File(ctx, path, MaxSchema)
+	text, err := t.File(ctx, path, maxSchema)
 	if errors.Is(err, gitstore.ErrTooLarge) {
-		return nil, fmt.Errorf("%s has more than %d bytes", path, MaxSchema), nil
+		return nil, fmt.Errorf("%s has more than %d bytes", path, maxSchema), nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -168,7 +168,7 @@ func runSchema(s *Subject) (verdict.Outcome, error) {
 	}
 	out := verdict.Outcome{Findings: schemas.violations(s)}
 	standing := map[string]bool{}
-	if s.Modified() && s.Kind == registry.KindListing {
+	if s.modified() && s.Kind == registry.KindListing {
 		standing = unmendable(s)
 	}
 	for i := range out.Findings {
@@ -194,11 +194,11 @@ func refused(s *Subject, pointer string) bool {
 // unmendable returns the members that a re-issue must not change and has not changed.
 func unmendable(s *Subject) map[string]bool {
 	out := map[string]bool{}
-	if s.BaseListing == nil || s.Listing == nil {
+	if s.baseListing == nil || s.Listing == nil {
 		return out
 	}
-	out["/slug"] = s.BaseListing.Slug == s.Listing.Slug
-	out["/tool_did"] = s.BaseListing.ToolDID == s.Listing.ToolDID
+	out["/slug"] = s.baseListing.Slug == s.Listing.Slug
+	out["/tool_did"] = s.baseListing.ToolDID == s.Listing.ToolDID
 	return out
 }
 

@@ -114,7 +114,7 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 
 // readRules reads what the tree itself says of how it is judged.
 func (st *Standing) readRules(ctx context.Context) (err error) {
-	if st.Schemas, err = ReadSchemas(ctx, st.Tree); err != nil {
+	if st.Schemas, err = readSchemas(ctx, st.Tree); err != nil {
 		return err
 	}
 	st.Policy, err = ReadPolicy(ctx, st.Tree)

@@ -26,9 +26,9 @@ type Run struct {
 	Now       time.Time
 	Offline   bool
 	Audit     bool // every record at the head is judged, as it is
-	// Merged says that the range is a commit of the history: what governance files it changes was for a maintainer to
+	// merged says that the range is a commit of the history: what governance files it changes was for a maintainer to
 	// judge when it was merged.
-	Merged bool
+	merged bool
 	// Follows says that the base of the range is the head of another range of the same run.
 	Follows        bool
 	DenyGovernance bool
@@ -88,7 +88,7 @@ type Subject struct {
 	Anchor     *registry.Anchor
 
 	BaseRecord  *registry.Record // as it is in the base tree; nil for a new file
-	BaseListing *registry.Listing
+	baseListing *registry.Listing
 
 	Facts *evidence.Facts
 
@@ -107,8 +107,8 @@ type Subject struct {
 // Added reports whether the base tree has no such file.
 func (s *Subject) Added() bool { return s.Change.Base == nil && s.Change.Head != nil }
 
-// Modified reports whether the range changes a file of the base tree without taking it away.
-func (s *Subject) Modified() bool { return s.Change.Base != nil && s.Change.Head != nil }
+// modified reports whether the range changes a file of the base tree without taking it away.
+func (s *Subject) modified() bool { return s.Change.Base != nil && s.Change.Head != nil }
 
 // Then is the first parent of the commit that gave a record its present content, and that commit's date.
 type Then struct {
@@ -144,7 +144,7 @@ func NewSubjects(r *Run, changes []registry.Change) ([]*Subject, error) {
 func (s *Subject) PutAside() { s.putAside(maxHeld) }
 
 func (s *Subject) putAside(held int) {
-	if !s.Run.Audit && !s.Run.Merged {
+	if !s.Run.Audit && !s.Run.merged {
 		return // a range has no more than its budget allows
 	}
 	for _, r := range []*registry.Record{s.Record, s.BaseRecord} {
@@ -173,7 +173,7 @@ func newSubject(r *Run, c registry.Change, records registry.Sides) *Subject {
 func (s *Subject) take(records registry.Sides) {
 	s.Record, s.BaseRecord = records.Head, records.Base
 	if s.Kind == registry.KindListing && s.BaseRecord != nil && s.BaseRecord.Document != nil {
-		s.BaseListing = registry.ParseListing(s.BaseRecord)
+		s.baseListing = registry.ParseListing(s.BaseRecord)
 	}
 	if s.Record != nil && s.Record.Document != nil {
 		switch s.Kind {

@@ -11,8 +11,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// SuiteName is the name of the suite that a Receipt must be of.
-const SuiteName = "oap-conformance-test-suite"
+// suiteName is the name of the suite that a Receipt must be of.
+const suiteName = "oap-conformance-test-suite"
 
 // Suites are the versions of the suite that the caller trusts: a version, or N.x for all of a major one.
 type Suites []string
@@ -39,8 +39,8 @@ func ParseSuites(text string) (Suites, error) {
 	return out, nil
 }
 
-// Trust reports whether a version is among those. A pre-release is no version of N.x.
-func (s Suites) Trust(version string) bool {
+// trust reports whether a version is among those. A pre-release is no version of N.x.
+func (s Suites) trust(version string) bool {
 	return slices.ContainsFunc(s, func(trusted string) bool {
 		major, all := strings.CutSuffix(trusted, "x")
 		if all {
@@ -59,12 +59,12 @@ const SuiteNotTrusted = "suite-not-trusted"
 // given severity. Pointers are into the Receipt.
 func ReceiptSuite(r *receipt.Receipt, trusted Suites, severity verdict.Severity) verdict.Outcome {
 	var out verdict.Outcome
-	if r.SuiteName != SuiteName {
+	if r.SuiteName != suiteName {
 		out.Add(verdict.At{}, severity, "/suite/name", SuiteNotTrusted, "suite.name is %.100q, %q is needed",
-			r.SuiteName, SuiteName).
+			r.SuiteName, suiteName).
 			WithFix("attest with the conformance suite of the specification")
 	}
-	if !trusted.Trust(r.SuiteVersion) {
+	if !trusted.trust(r.SuiteVersion) {
 		out.Add(verdict.At{}, severity, "/suite/version", SuiteNotTrusted, "suite.version is %.100q, trusted are %s",
 			r.SuiteVersion, trusted).
 			WithFix("attest with a trusted version, or name this one with verify --trusted-suites")

@@ -18,7 +18,7 @@ func TestSuites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Trust(c.version); got != c.want {
+		if got := s.trust(c.version); got != c.want {
 			t.Errorf("%s trusts %q: %v, want %v", c.trusted, c.version, got, c.want)
 		}
 	}

@@ -310,8 +310,8 @@ func pinnedThen(s *Subject, l *Listed) (bool, error) {
 	return then != nil && then.ReceiptSHA256 == l.ReceiptSHA256, err
 }
 
-// WitnessListing returns the whole listing by which a DID may witness for the record, or nil if it may not.
-func (s *Subject) WitnessListing(id string) (*registry.Listing, error) {
+// witnessListing returns the whole listing by which a DID may witness for the record, or nil if it may not.
+func (s *Subject) witnessListing(id string) (*registry.Listing, error) {
 	v, _, _, err := vouches(s, id)
 	if v == nil || err != nil {
 		return nil, err
@@ -377,7 +377,7 @@ func independence(s *Subject, w *witness, known *evidence.Witness, id string) er
 	lone := len(known.Receipt.Value.PeerWitnesses) == 0
 	if !lone {
 		var err error
-		if lone, err = s.WasReferenceServer(id); err != nil {
+		if lone, err = s.wasReferenceServer(id); err != nil {
 			return err
 		}
 	}

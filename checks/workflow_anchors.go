@@ -21,9 +21,9 @@ var workflowAnchors = &Check{
 	Domains: true,
 	Kinds:   []registry.Kind{registry.KindWorkflowAnchor},
 	Owns:    evidence.AnchorProof,
-	Reads: []string{"/workflow_id", "/coordinator_did", "/cross_match_receipt_uri", "/cross_match_receipt_sha256",
+	reads: []string{"/workflow_id", "/coordinator_did", "/cross_match_receipt_uri", "/cross_match_receipt_sha256",
 		"/anchored_at"},
-	Applies: func(s *Subject) string {
+	applies: func(s *Subject) string {
 		if !s.Added() {
 			return "no new anchor"
 		}

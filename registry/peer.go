@@ -33,22 +33,22 @@ type PeerState struct {
 	Common     string
 	CommonWhen time.Time
 	// Differ holds, for a split, the first paths of the data folders whose entries differ between the two tips,
-	// Base being one's own and Head the peer's, in path order, at most MaxPeerDiffer. It is empty where both histories
+	// Base being one's own and Head the peer's, in path order, at most maxPeerDiffer. It is empty where both histories
 	// led to the same records.
 	Differ []Change
 }
 
-// MaxPeerDiffer is how many differing paths a PeerState names.
-const MaxPeerDiffer = 10
+// maxPeerDiffer is how many differing paths a PeerState names.
+const maxPeerDiffer = 10
 
-// ErrOtherHash means that two copies have ids of different hash functions, and nothing of them can be compared.
-var ErrOtherHash = errors.New("ids of another hash function")
+// errOtherHash means that two copies have ids of different hash functions, and nothing of them can be compared.
+var errOtherHash = errors.New("ids of another hash function")
 
 // ErrEmptyPeer means that another copy has no branch yet.
 var ErrEmptyPeer = errors.New("the copy is empty")
 
 // ComparePeer compares the history at tip with the copy of the registry in peerDir, whose branch is its HEAD. It reads
-// the chains only as far as they differ. Errors are those of Open and FirstParents, ErrOtherHash and ErrEmptyPeer.
+// the chains only as far as they differ. Errors are those of Open and FirstParents, errOtherHash and ErrEmptyPeer.
 func (r *Repository) ComparePeer(ctx context.Context, name, peerDir, tip string) (_ *PeerState, err error) {
 	peer, err := Open(peerDir)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *Repository) comparePeer(ctx context.Context, name string, peer *Reposit
 	}
 	if own.id.Size() != theirs.id.Size() {
 		return nil, remedy.Errorf("name a copy whose object format is that of the clone",
-			"comparing peer %q: %w", name, ErrOtherHash)
+			"comparing peer %q: %w", name, errOtherHash)
 	}
 	s := &PeerState{Name: name, Tip: theirs.id.String(), When: theirs.when}
 	if err := s.meet(ctx, r, own, peer, theirs); err != nil {
@@ -161,13 +161,13 @@ func differingRecords(ctx context.Context, own, theirs *Tree) ([]Change, error) 
 		}
 		differ = append(differ, differingEntries(before, after)...)
 	}
-	return differ[:min(len(differ), MaxPeerDiffer)], nil
+	return differ[:min(len(differ), maxPeerDiffer)], nil
 }
 
 // differingEntries compares two lists in path order, as far as they are needed.
 func differingEntries(before, after []NamedEntry) []Change {
 	var differ []Change
-	for len(differ) < MaxPeerDiffer && (len(before) > 0 || len(after) > 0) {
+	for len(differ) < maxPeerDiffer && (len(before) > 0 || len(after) > 0) {
 		switch {
 		case len(after) == 0 || len(before) > 0 && before[0].Path < after[0].Path:
 			differ = append(differ, Change{Path: before[0].Path, Base: &before[0].Entry})

@@ -104,7 +104,7 @@ func TestComparePeerLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Differ) != MaxPeerDiffer || s.Differ[0].Path != "implementations/00.json" || s.Differ[5].Base == nil {
+	if len(s.Differ) != maxPeerDiffer || s.Differ[0].Path != "implementations/00.json" || s.Differ[5].Base == nil {
 		t.Errorf("differ\n%s", spellChanges(s.Differ))
 	}
 }
@@ -125,7 +125,7 @@ func TestComparePeerErrors(t *testing.T) {
 		t.Errorf("a shallow copy of the same tip: %v", err)
 	}
 	wantError(t, second(r.ComparePeer(ctx, "p", shallow, "HEAD~2")), gitstore.ErrShallow)
-	wantError(t, second(r.ComparePeer(ctx, "p", sha256.Dir, "HEAD")), ErrOtherHash)
+	wantError(t, second(r.ComparePeer(ctx, "p", sha256.Dir, "HEAD")), errOtherHash)
 	wantError(t, second(r.ComparePeer(ctx, "p", t.TempDir(), "HEAD")), gitstore.ErrNotRepository)
 	if _, err := r.ComparePeer(ctx, "p", empty.Dir, "HEAD"); err == nil || !strings.Contains(err.Error(), `"p"`) {
 		t.Errorf("an empty copy: %v", err)

@@ -265,19 +265,19 @@ var errStopped = errors.New("stopped")
 
 // Codes of a Record's Err, in addition to those of package strict.
 const (
-	// CodeNotFile means that a symbolic link, submodule or directory is where a file is expected.
-	CodeNotFile = "not-a-file"
+	// codeNotFile means that a symbolic link, submodule or directory is where a file is expected.
+	codeNotFile = "not-a-file"
 )
 
-// Codes explains CodeNotFile.
-var Codes = []strict.Code{{CodeNotFile, "a symbolic link, a submodule or a directory is where a record must be",
+// Codes explains codeNotFile.
+var Codes = []strict.Code{{codeNotFile, "a symbolic link, a submodule or a directory is where a record must be",
 	"replace it by a plain file of mode 100644"}}
 
 // Record reads an entry as a record. See Tree.Record.
 func (r *Repository) Record(_ context.Context, path string, e Entry) (*Record, error) {
 	rec := &Record{Path: path, Kind: KindOf(path), Entry: e}
 	if e.Mode != ModeFile && e.Mode != ModeExecutable {
-		rec.Err = &strict.Error{Pos: Pos{Path: path}, Code: CodeNotFile,
+		rec.Err = &strict.Error{Pos: Pos{Path: path}, Code: codeNotFile,
 			Message: fmt.Sprintf("a %s is here; expected a regular file (mode %s)", e.Mode, ModeFile.Octal())}
 		return rec, nil
 	}

@@ -5,13 +5,17 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/ast"
 	"go/importer"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +59,9 @@ func Check(t *testing.T, name string, whole bool) {
 	for _, problem := range Compare(lines, promised, whole) {
 		t.Errorf("%s: %s", file, problem)
 	}
+	for _, line := range Unused(lines, promised, usesOf(t, name)) {
+		t.Errorf("%s: %q is neither promised in %s nor used by another package: do not export it", name, line, file)
+	}
 	for _, leak := range Leaks(all[name], promised, aliases(all)) {
 		t.Errorf("%s: %s", name, leak)
 	}
@@ -81,6 +88,97 @@ func Compare(lines, promised []string, whole bool) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// Uses are the names that the files of other packages use: those of the package itself, and all that they select from
+// a value or set in a literal, whatever its type.
+type Uses struct{ Names, Members map[string]bool }
+
+// byInterface are the methods by which other modules reach a type, without naming them.
+var byInterface = []string{"Error", "Is", "JSONSchemaAlias", "MarshalJSON", "MarshalText", "String", "Unwrap",
+	"UnmarshalJSON", "UnmarshalText"}
+
+// Unused returns the lines of a package that are neither promised nor among the uses. A type of another name, and a
+// constant of a type of the package, are used with it.
+func Unused(lines, promised []string, uses Uses) (unused []string) {
+	names := map[string]bool{}
+	for _, line := range promised {
+		names[nameOf(line)] = true
+	}
+	for _, line := range lines {
+		kind, name, _ := strings.Cut(nameOf(line), " ")
+		of, member, isMember := strings.Cut(name, ".")
+		used := names[nameOf(line)] || uses.Names[of]
+		switch {
+		case isMember:
+			used = names[nameOf(line)] || uses.Members[member] || slices.Contains(byInterface, member)
+		case kind == "type":
+			word := regexp.MustCompile(`\b` + of + `\b`)
+			used = used || slices.ContainsFunc(lines, func(l string) bool {
+				return word.MatchString(strings.TrimPrefix(l, nameOf(l)))
+			})
+		case kind == "const":
+			last := line[strings.LastIndex(line, " ")+1:]
+			used = used || slices.Contains(lines, "type "+last)
+		}
+		if !used {
+			unused = append(unused, line)
+		}
+	}
+	return unused
+}
+
+// usesOf reads the Go files of the module outside of a package.
+func usesOf(t *testing.T, pkg string) Uses {
+	t.Helper()
+	all := Uses{map[string]bool{}, map[string]bool{}}
+	root := ".."
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (path == filepath.Join(root, pkg) || path != root && strings.HasPrefix(d.Name(), ".") ||
+			d.Name() == "testdata"):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err == nil {
+			all.add(file, pkg)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// add adds what a file uses of a package.
+func (u Uses) add(file *ast.File, pkg string) {
+	local := ""
+	for _, i := range file.Imports {
+		if i.Path.Value == `"`+module+pkg+`"` {
+			if local = pkg; i.Name != nil {
+				local = i.Name.Name
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			u.Members[n.Sel.Name] = true
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == local {
+				u.Names[n.Sel.Name] = true
+			}
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok {
+				u.Members[key.Name] = true
+			}
+		}
+		return true
+	})
 }
 
 // required reports whether a line must be in the file.

@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"go/parser"
 	"go/token"
 	"go/types"
 	"strings"
@@ -34,6 +35,23 @@ func TestCheckFails(t *testing.T) {
 	}
 	if problems := Compare(Lines(pkg), promised, false); problems != nil {
 		t.Errorf("a further name of a package that promises some: %q", problems)
+	}
+	own := "package user\nimport api \"" + module + "gate\"\nvar v = api.Leaky().Field"
+	file, err := parser.ParseFile(token.NewFileSet(), "user.go", own, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uses := Uses{map[string]bool{}, map[string]bool{}}
+	if unused := Unused(Lines(pkg), promised, uses); len(unused) != 1 || !strings.Contains(unused[0], "Leaky") {
+		t.Errorf("a name that is neither promised nor used: %q", unused)
+	}
+	uses.add(file, "gate")
+	if unused := Unused(append(Lines(pkg), "field Hidden.Field int"), promised, uses); unused != nil {
+		t.Errorf("names that another package uses: %q", unused)
+	}
+	if unused := Unused([]string{"field Hidden.Other int", "method Hidden.String func() string"}, nil, uses); len(
+		unused) != 1 || !strings.Contains(unused[0], "Other") {
+		t.Errorf("a field that nobody uses, and a method that an interface reaches: %q", unused)
 	}
 	leaks := Leaks(pkg, Lines(pkg), known)
 	if len(leaks) != 1 || !strings.Contains(leaks[0], "Leaky leaks inner.Hidden") {
