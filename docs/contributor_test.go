@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
 var update = flag.Bool("update", false, "write what the commands of contributor.md print into the page")
@@ -47,7 +49,8 @@ type session struct {
 	dir   string // working directory
 }
 
-var console = regexp.MustCompile("(?s)<!-- (deploy|site|serve|key|merge) ([^>]*) -->\n|```console\n(.*?)```\n")
+var console = regexp.MustCompile("(?s)<!-- (deploy|upload|serve|key|merge) ([^>]*) -->\n|```console\n(.*?)```\n|" +
+	"<!-- file ([^ ]*) -->\n\n```json\n(.*?)```\n")
 
 // TestContributorPage runs each command of the page, in its order, and compares what it prints with the page. In the
 // page … stands for any text of a line, and alone on a line for any lines.
@@ -64,9 +67,15 @@ func TestContributorPage(t *testing.T) {
 	ran := 0
 	now := console.ReplaceAllStringFunc(string(text), func(found string) string {
 		m := console.FindStringSubmatch(found)
-		if m[1] != "" {
+		switch {
+		case m[1] != "":
 			if err := s.prepare(m[1], strings.Fields(m[2])); err != nil {
 				t.Fatalf("%s %s: %v", m[1], m[2], err)
+			}
+			return found
+		case m[4] != "":
+			if err := s.copyFile(m[4], m[5]); err != nil {
+				t.Fatalf("file %s: %v", m[4], err)
 			}
 			return found
 		}
@@ -111,6 +120,13 @@ func open(t *testing.T) *session {
 	if out, err := exec.Command("git", "clone", "-q", "--bare", w.Repo.Dir, fork).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
+	authority, err := os.ReadFile(filepath.Join(w.Dir, "ca.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.home, "ca.pem"), authority, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	s.fork = fork
 	s.dir = s.home
 	bin := filepath.Join(s.home, "bin")
@@ -141,7 +157,41 @@ func open(t *testing.T) *session {
 	return s
 }
 
-// prepare does what the page leaves to others: publish by a key, serve a file, merge a branch; have another's key.
+var multikey = regexp.MustCompile(`(?m)^Multikey  (z6Mk\S+)$`)
+
+// copyFile writes a file that the page shows whole, with the contributor's public key where the page has z6Mk….
+func (s *session) copyFile(name, text string) error {
+	const hole = "z6Mk…"
+	if strings.Contains(text, hole) {
+		shown := multikey.FindStringSubmatch(s.run("oap-gate key show oap.pem"))
+		if shown == nil {
+			return errors.New("key show prints no Multikey")
+		}
+		text = strings.ReplaceAll(text, hole, shown[1])
+	}
+	file := filepath.Join(s.home, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+// upload serves the files of a directory as a host, whose domain is old.
+func (s *session) upload(host, dir string) error {
+	s.world.Web.SetDomain(host, webtest.Domain{Registered: "2015-03-01T00:00:00Z"})
+	dir = filepath.Join(s.home, dir)
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		s.world.Web.Page("https://"+host+filepath.ToSlash(strings.TrimPrefix(path, dir)), text)
+		return err
+	})
+}
+
+// prepare does what the page leaves to others: publish by a key or from a directory, serve a file, merge a branch; have
+// another's key.
 func (s *session) prepare(what string, args []string) error {
 	switch {
 	case what == "deploy" && len(args) == 3: // KEYFILE SLUG LEVEL
@@ -164,8 +214,8 @@ func (s *session) prepare(what string, args []string) error {
 		text, err := os.ReadFile(filepath.Join(s.dir, args[0]))
 		s.world.Web.Page(args[1], text)
 		return err
-	case what == "site" && len(args) == 2: // SLUG DIR
-		return s.world.WriteSite(args[0], filepath.Join(s.home, args[1]))
+	case what == "upload" && len(args) == 2: // HOST DIR
+		return s.upload(args[0], args[1])
 	case what == "merge" && len(args) == 1: // BRANCH: as the forge squashes a pull request
 		for _, git := range [][]string{{"fetch", "-q", s.fork, args[0]}, {"merge", "-q", "--squash", "FETCH_HEAD"},
 			{"-c", "user.name=M", "-c", "user.email=m@registry.example", "commit", "-q", "-m", "Squashed"}} {
@@ -215,7 +265,8 @@ func (s *session) run(command string) string {
 		s.dir = filepath.Join(s.dir, to)
 		return ""
 	}
-	c := exec.Command("sh", "-c", command)
+	// The page's staging server is the world's web.
+	c := exec.Command("sh", "-c", strings.ReplaceAll(command, "127.0.0.1:8443", s.world.Web.Addr()))
 	c.Dir = s.dir
 	c.Env = []string{"HOME=" + s.home, "PATH=" + filepath.Join(s.home, "bin") + ":" + os.Getenv("PATH"),
 		"OAP_GATE_OF_THE_DOCS=1", "GORACE=atexit_sleep_ms=0",

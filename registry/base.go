@@ -43,6 +43,15 @@ func (r *Repository) BaseOf(rev string) (commit, how string, err error) {
 		"no base: the clone has neither origin/HEAD nor origin/main nor main")
 }
 
+// Branch returns the branch that the work tree has; empty if HEAD is detached.
+func (r *Repository) Branch() string {
+	branch, found := strings.CutPrefix(r.store.Symbolic("HEAD"), "refs/heads/")
+	if !found {
+		return ""
+	}
+	return branch
+}
+
 // DefaultBranch returns the branch that HEAD of the registry's own remote names; empty if the clone does not show it.
 func (r *Repository) DefaultBranch() string {
 	remote := "origin"

@@ -57,6 +57,17 @@ func Trial(local []string) string {
 	return "trial: " + line(strings.Join(read, ", ")) + "; TLS, redirects and registration date were not checked"
 }
 
+// LocalFlags returns the flags of a trial, each after a blank, for a command that is printed. A local host is given as
+// HOST=DIR.
+func LocalFlags(local []string) string {
+	var b strings.Builder
+	for _, l := range local {
+		host, dir, _ := strings.Cut(l, "=")
+		b.WriteString(" --local " + host + "=" + plain.ShellWord(dir))
+	}
+	return b.String()
+}
+
 // localHosts returns the values of --local among the flags that a run assumed.
 func localHosts(assumed []string) []string {
 	var local []string

@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -93,9 +94,8 @@ With --log it makes the key of a registry's log instead, and prints the verifier
 				return written(err)
 			}
 			fmt.Fprintln(sys.Stdout, plain.Line(args[0]))
-			fmt.Fprintf(sys.Stderr, "the public half is %s\nnext: oap-gate key show %s --did DID, and publish what it "+
-				"prints\n",
-				k.DID(), plain.Line(args[0]))
+			fmt.Fprintf(sys.Stderr, "the public half is %s\n\nnext:\n  %s\n", k.DID(),
+				plain.Line("oap-gate key show "+plain.ShellWord(args[0])+" --did DID --offline"))
 			return nil
 		},
 	}
@@ -198,7 +198,11 @@ The private half is never printed.`,
 			if private {
 				warnOfKey(sys, args[0], warning)
 			}
-			return o.show(cmd.Context(), sys, k)
+			if err := o.show(cmd.Context(), sys, k); err != nil || o.did == "" || !private {
+				return err
+			}
+			o.next(sys, args[0])
+			return nil
 		},
 	}
 	o.Network.Bind(c.Flags(), "1m")
@@ -268,6 +272,16 @@ func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error 
 		return err
 	}
 	return verdictOf
+}
+
+// next prints the command that signs with the key. A key that no DID Document was seen to have is tried first.
+func (o *keyShow) next(sys frame.IO, file string) {
+	local := report.LocalFlags(o.Local())
+	if d, err := did.Parse(o.did); err == nil && d.Method == "web" && o.AsksNobody() && local == "" {
+		local = " --local " + d.Host() + "=DIR"
+	}
+	command := "oap-gate sign RECEIPT --key " + plain.ShellWord(file) + local + " --in-place"
+	fmt.Fprintf(sys.Stderr, "\nnext:\n  %s\n", plain.Line(command))
 }
 
 // attested is the one fragment under which the suite's attest.js signs.

@@ -145,7 +145,10 @@ const publicRegistry = "https://github.com/openagentprotocol-OAP/oap-registry"
 // lacksUpstream reports whether the clone has no remote that is the registry: a fork is not.
 func (w *workspace) lacksUpstream() bool {
 	origin := strings.TrimSuffix(strings.TrimSuffix(w.repo.RemoteURL(), "/"), ".git")
-	return !w.repo.HasRemote("upstream") && origin != publicRegistry
+	_, path, _ := strings.Cut(publicRegistry, "github.com/")
+	overSSH := strings.Contains(origin, "github.com:") && strings.HasSuffix(origin, ":"+path) ||
+		strings.HasPrefix(origin, "ssh://") && strings.HasSuffix(origin, "github.com/"+path)
+	return !w.repo.HasRemote("upstream") && origin != publicRegistry && !overSSH
 }
 
 func (w *workspace) close() {
@@ -189,8 +192,16 @@ func (w *workspace) listed(st *checks.Standing, slug string) (*checks.Listed, er
 	if l := st.BySlug(slug); l != nil {
 		return l, nil
 	}
-	return nil, refusef("oap-gate list prints the listings", "the base %s (%s) has no listing of slug %q",
-		plain.Short(w.base), w.how, slug)
+	return nil, refusef(w.unlistedFix(slug), "%s has no listing %q", w.named(), slug)
+}
+
+// unlistedFix returns the fix for a slug that the base does not list. The base of a fork may be old.
+func (w *workspace) unlistedFix(slug string) string {
+	if w.lacksUpstream() {
+		_, inClone, _ := w.fromHere("")
+		return fmt.Sprintf("git%s remote add upstream %s && git%[1]s fetch upstream", inClone, publicRegistry)
+	}
+	return "list it: oap-gate new " + slug + " TARGET"
 }
 
 // fromHere returns a record's path as named from the current directory, and the flags by which git and oap-gate find
@@ -281,11 +292,13 @@ func (o *recordFlags) written(sys frame.IO, w *workspace, p proposal, judged *ve
 	if w.lacksUpstream() {
 		commands = append(commands, "remote add upstream "+publicRegistry, "fetch upstream")
 	}
-	for _, command := range append(commands, "switch -c "+p.branch+" "+plain.ShellWord(w.how), "add "+p.path,
-		"commit -s -m "+plain.ShellWord(p.message)) {
+	if w.repo.Branch() != p.branch {
+		commands = append(commands, "switch -c "+p.branch+" "+plain.ShellWord(w.how))
+	}
+	for _, command := range append(commands, "add "+p.path, "commit -s -m "+plain.ShellWord(p.message)) {
 		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("git"+inClone+" "+command))
 	}
-	if local := localFlags(o.Local()); local != "" { // the documents may not be public yet
+	if local := report.LocalFlags(o.Local()); local != "" { // the documents may not be public yet
 		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("oap-gate check"+ofClone+local))
 	}
 	fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("git"+inClone+" push -u origin "+p.branch))
@@ -325,16 +338,6 @@ func (o *recordFlags) save(w *workspace) error {
 	b := judge.NewBundle("check", evidence.Chosen{Base: w.base, How: cfg.Chosen}, evidence.Selection{}, cfg, w.src)
 	b.MergeBase, b.Flags.Governance = w.base, "review"
 	return remedy.With(b.WriteFile(o.Record), remedy.Writable)
-}
-
-// localFlags returns the flags of a trial, each after a blank, for a command that is printed.
-func localFlags(local []string) string {
-	var b strings.Builder
-	for _, l := range local {
-		host, dir, _ := strings.Cut(l, "=")
-		b.WriteString(" --local " + host + "=" + plain.ShellWord(dir))
-	}
-	return b.String()
 }
 
 // tellTrial prints which hosts were read from directories, for a run that prints no report.

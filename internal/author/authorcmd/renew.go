@@ -143,12 +143,7 @@ func (o *renewOptions) renew(ctx context.Context, sys frame.IO, w *workspace, sl
 		return err
 	}
 	if merged == nil {
-		fix := "list it: oap-gate new " + slug + " TARGET"
-		if w.lacksUpstream() {
-			_, inClone, _ := w.fromHere(path)
-			fix = fmt.Sprintf("git%s remote add upstream %s && git%[1]s fetch upstream", inClone, publicRegistry)
-		}
-		return remedy.Errorf(fix, "%s has no listing %q", w.named(), slug)
+		return remedy.Errorf(w.unlistedFix(slug), "%s has no listing %q", w.named(), slug)
 	}
 	was, err := w.read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
@@ -291,7 +292,7 @@ func (o *signOptions) put(name string, was, signed []byte) error {
 
 // next prints the command that follows.
 func (o *signOptions) next(sys frame.IO, name, id string) {
-	local := localFlags(o.Local())
+	local := report.LocalFlags(o.Local())
 	command := "verify " + plain.ShellWord(id) + local + " --without-registry"
 	if o.out == "" && !o.inPlace {
 		command = "sign " + plain.ShellWord(name) + " --key " + plain.ShellWord(o.key) + local + " --in-place"

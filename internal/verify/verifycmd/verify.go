@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
@@ -130,7 +131,7 @@ exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			o.aged = cmd.Flags().Changed("max-age")
-			return v.tell(func() error {
+			err = v.tell(func() error {
 				v.Config.Assumed, v.Now = o.assumed(), o.Now()
 				if _, files := o.Formats(); slices.Contains(files, report.StatementFormat) {
 					v.Config.Digests = true
@@ -143,6 +144,11 @@ exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand
 				}
 				return o.prepare(cmd.Context(), v, args)
 			}, cmd.Context())
+			if err == nil && len(o.Local()) > 0 && o.without && len(args) == 1 && o.list == "" {
+				command := "oap-gate new SLUG " + plain.ShellWord(args[0]) + report.LocalFlags(o.Local())
+				fmt.Fprintf(sys.Stderr, "\nnext, in a clone of the registry:\n  %s\n", plain.Line(command))
+			}
+			return err
 		},
 	}
 	v.Config.Tool, v.Now = frame.Version(), o.Now()
