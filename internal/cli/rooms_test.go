@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -145,19 +146,27 @@ func forbidden(from, to string) string {
 	return ""
 }
 
-// TestRooms holds the rooms of the program: no import runs upward, the terminal stays with the commands, frame stays
-// small, and each room says what it is for.
+// TestRooms checks the rooms of the program: no import runs upward, the terminal is used by commands alone, frame stays
+// small, each room has its sentence and its bound, and no code of a finding is compared.
 func TestRooms(t *testing.T) {
-	all := listed(t, filepath.Join("..", ".."))
+	for _, problem := range inRooms(t, filepath.Join("..", "..")) {
+		t.Error(problem)
+	}
+}
+
+// inRooms returns what is wrong with the rooms of the module in dir.
+func inRooms(t *testing.T, dir string) (problems []string) {
+	t.Helper()
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	counted, said := map[string]int{}, map[string]bool{}
-	for _, p := range all {
+	for _, p := range listed(t, dir) {
 		room, known := rooms[p.room()]
 		if !known {
-			t.Errorf("%s is in no room: add it to the table, or move it", p.path)
+			wrong("%s is in no room: add it to the table, or move it", p.path)
 		}
 		for _, to := range p.imports {
 			if why := forbidden(p.path, to); why != "" {
-				t.Errorf("%s imports %s: %s", p.path, strings.TrimPrefix(to, module), why)
+				wrong("%s imports %s: %s", p.path, strings.TrimPrefix(to, module), why)
 			}
 		}
 		for _, file := range p.files {
@@ -172,12 +181,12 @@ func TestRooms(t *testing.T) {
 			}
 			if names := dialers(t, file); len(names) > 0 && p.path != "internal/evidence/live" && p.room() != "forge" &&
 				p.room() != "bench" && p.room() != "test" {
-				t.Errorf("%s names %q: only evidence/live and forge connect to the network", p.path, names)
+				wrong("%s names %q: only evidence/live and forge connect to the network", p.path, names)
 			}
 			for _, expr := range comparedCodes(t, file, nil) {
 				if !codesOfOthers[filepath.Base(file)+": "+expr] {
-					t.Errorf("%s: %s: a finding says by its Value or by the result what code acts on, not by its code",
-						file, expr)
+					wrong("%s: %s: a finding says by its Value or by the result what code acts on, not by its code",
+						p.path, expr)
 				}
 			}
 		}
@@ -189,34 +198,108 @@ func TestRooms(t *testing.T) {
 		}
 		within++
 		if !said[name] {
-			t.Errorf("internal/%s: no package comment begins \"Package %s %s.\" on a line of its own", name, name,
+			wrong("internal/%s: no package comment begins \"Package %s %s.\" on a line of its own", name, name,
 				room.sentence)
 		}
 	}
 	if within > 18 {
-		t.Errorf("%d rooms, want at most 18", within)
+		wrong("%d rooms, want at most 18", within)
 	}
 	for name, n := range counted {
 		if most := rooms[name].lines; most > 0 && n > most {
-			t.Errorf("%s has %d lines, its bound is %d: raise it in the commit that needs it, and say why", name, n,
-				most)
+			wrong("%s has %d lines, its bound is %d: raise it in the commit that needs it, and say why", name, n, most)
 		}
 	}
-	for _, linked := range linkedBy(t, "./gate") {
+	for _, linked := range linkedBy(t, dir, "./gate") {
 		if why := notInGate(linked); why != "" {
-			t.Errorf("gate links %s: %s", strings.TrimPrefix(linked, module), why)
+			wrong("gate links %s: %s", strings.TrimPrefix(linked, module), why)
 		}
 	}
-	if names := exported(t, filepath.Join("..", "frame")); len(names) > mostFrameNames {
-		t.Errorf("frame exports %d names, at most %d are wanted: %q", len(names), mostFrameNames, names)
+	if names := exported(t, filepath.Join(dir, "internal", "frame")); len(names) > mostFrameNames {
+		wrong("frame exports %d names, at most %d are wanted: %q", len(names), mostFrameNames, names)
+	}
+	return problems
+}
+
+// TestRoomsFails adds one offender of each kind to a copy of the module, and expects each to be named.
+func TestRoomsFails(t *testing.T) {
+	dir := t.TempDir()
+	copyModule(t, filepath.Join("..", ".."), dir)
+	var names strings.Builder
+	for i := range mostFrameNames {
+		fmt.Fprintf(&names, "const Name%d = %d\n", i, i)
+	}
+	for path, text := range map[string]string{
+		"internal/verify/offender.go":   "package verify\nimport _ \"" + module + "internal/governance\"\n",
+		"internal/git/peer/offender.go": "package peer\nimport _ \"github.com/spf13/pflag\"\n",
+		"internal/evidence/offender.go": "package evidence\nimport (\n_ \"os/exec\"\n\"net\"\n)\nvar d net.Dialer\n",
+		"internal/mirror/offender.go":   "package mirror\nvar same = f.Code == \"head-too-old\"\n",
+		"internal/frame/offender.go":    "package frame\n" + names.String(),
+		"internal/base/plain/long.go":   "package plain\n" + strings.Repeat("\n", rooms["base"].lines),
+		"internal/util/util.go":         "package util\n",
+		"internal/base/doc.go":          "// Package base has all kinds of things.\npackage base\n",
+		"gate/offender.go":              "package gate\nimport _ \"" + module + "internal/report\"\n",
+	} {
+		path = filepath.Join(dir, path)
+		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := inRooms(t, dir)
+	for _, want := range []string{
+		"internal/verify imports internal/governance: level 8 may not import level 8",
+		"internal/git/peer imports github.com/spf13/pflag: only cli, frame and commands may use the terminal",
+		"internal/evidence imports os/exec: only tests",
+		`internal/evidence names ["net.Dialer"]: only evidence/live`,
+		`internal/mirror: f.Code == "head-too-old": a finding says by its Value`,
+		fmt.Sprintf("at most %d are wanted", mostFrameNames),
+		fmt.Sprintf("its bound is %d: raise it", rooms["base"].lines),
+		"internal/util is in no room",
+		`internal/base: no package comment begins "Package base contains`,
+		"gate links internal/report: a program that gates needs no writer",
+	} {
+		if !slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, want) }) {
+			t.Errorf("nothing says %q; the problems are %q", want, got)
+		}
 	}
 }
 
-// linkedBy returns the packages that a package links.
-func linkedBy(t *testing.T, path string) []string {
+// copyModule copies what go list and the build of a module read, without its tests.
+func copyModule(t *testing.T, from, to string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if rel == ".git" || d.Name() == "testdata" {
+				return filepath.SkipDir
+			}
+			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+		case !d.Type().IsRegular() || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), text, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// linkedBy returns the packages that a package of the module in dir links.
+func linkedBy(t *testing.T, dir, path string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", path)
-	cmd.Dir = filepath.Join("..", "..")
+	cmd.Dir = dir
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
