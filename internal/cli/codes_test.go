@@ -137,9 +137,9 @@ const unexplained = "UNEXPLAINED_CODES"
 
 var knownIDs = sync.OnceValue(codeIDs)
 
-// noted runs the program. It notes each code that stdout or a JSON report has and explain does not know, and a last
-// line that begins with pass or accepted if the exit status is not 0. It does not read the codes of merge and comment,
-// which pass on what a stranger's report says.
+// noted runs the program. It notes each code that stdout or a JSON report has and explain does not know, JSON that its
+// schema refuses, and a last line that begins with pass or accepted if the exit status is not 0. It does not read the
+// codes of merge and comment, which pass on what a stranger's report says.
 func noted(args []string, sys frame.IO) int {
 	var out bytes.Buffer
 	sys.Stdout = io.MultiWriter(sys.Stdout, &out)
@@ -148,18 +148,25 @@ func noted(args []string, sys frame.IO) int {
 	if code != 0 && (strings.HasPrefix(end, "accepted") || strings.HasPrefix(end, "pass")) {
 		noteOf(sys, "oap-gate %.300q ended with %d and the last line %q\n", args, code, end)
 	}
-	if len(args) > 0 && (args[0] == "merge" || args[0] == "comment") {
-		return code
+	valid := func(text string) {
+		if err := invalid(text); err != nil {
+			noteOf(sys, "oap-gate %.300q wrote JSON that is not valid: %v\n", args, err)
+		}
 	}
+	valid(out.String())
 	for i, arg := range args {
 		name, is := strings.CutPrefix(arg, "--report=json=")
 		if !is && i > 0 && args[i-1] == "--report" {
 			name, is = strings.CutPrefix(arg, "json=")
 		}
 		if is {
-			text, _ := os.ReadFile(name) // there is none where the run was refused
+			text, _ := os.ReadFile(name) // there is none if the run was refused
+			valid(string(text))
 			out.Write(text)
 		}
+	}
+	if len(args) > 0 && (args[0] == "merge" || args[0] == "comment") {
+		return code
 	}
 	var odd []string
 	for _, pattern := range toldCodes {

@@ -26,6 +26,7 @@ func governed(t *testing.T, getenv func(string) string, args ...string) (*verdic
 	if err := json.Unmarshal(out.Bytes(), rep); err != nil {
 		t.Fatalf("%v of %q; %s", err, out.String(), complaint.String())
 	}
+	matches(t, "report", out.Bytes())
 	return rep, code
 }
 

@@ -138,9 +138,11 @@ func (m *mirrored) shows(verified string) {
 
 func (m *mirrored) report() (rep verdict.Report) {
 	m.t.Helper()
-	if err := json.Unmarshal(read(m.t, filepath.Join(m.dir, "report.json")), &rep); err != nil {
+	text := read(m.t, filepath.Join(m.dir, "report.json"))
+	if err := json.Unmarshal(text, &rep); err != nil {
 		m.t.Fatal(err)
 	}
+	matches(m.t, "report", text)
 	return rep
 }
 

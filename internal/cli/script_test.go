@@ -57,8 +57,8 @@ const raceOfPrograms = "atexit_sleep_ms=0"
 
 var scripts = filepath.Join("..", "..", "testdata", "script")
 
-// TestScript runs the real program on real Git repositories and a real web, one txtar file each. A script fails where a
-// run tells a code that explain does not know. Beside the commands of testscript a script has
+// TestScript runs the real program on real Git repositories and a real web, one txtar file each. A script fails if
+// noted finds fault with a run. In addition to the commands of testscript a script has
 //
 //	oap [STATUS] ARG…     oap-gate ARG… in a worker, as gate and those like it; it must end with this exit status (0).
 //	                      `exec oap-gate ARG…` begins a process
@@ -109,7 +109,7 @@ func TestScript(t *testing.T) {
 			e.Setenv(unexplained, odd)
 			e.Defer(func() {
 				if told, err := os.ReadFile(odd); err == nil {
-					e.T().Fatal("codes that explain does not know; TestEveryCodeIsExplained says where to add them:\n" +
+					e.T().Fatal("no run may end like this; TestEveryCodeIsExplained says where to add a code:\n" +
 						string(told))
 				}
 			})
