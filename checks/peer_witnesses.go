@@ -46,7 +46,8 @@ var peerWitnesses = &Check{
 	Codes: slices.Concat([]Code{
 		policyUnreadable,
 		{"witness-same-domain", "a witness shares the candidate's domain", "have somebody on another domain sign"},
-		witnessNotIndependent,
+		{"witness-not-independent", "a witness counts for L4 and is not shown to be independent, as L5 asks",
+			"have an independent witness sign"},
 		{"publisher-missing", "the Manifest names no publisher, so that nothing shows that the witnesses are others",
 			"add publisher.did or publisher.legal_name"},
 		{"too-few-witnesses", "fewer witnesses count than the level needs",

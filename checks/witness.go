@@ -58,7 +58,7 @@ func (w *witness) worth(independent bool) Witnessing {
 	case w.weight != counts:
 		return Witnessing{Open: w.weight == unsure, Unsigned: w.weight == broken, Code: w.code, Why: w.why}
 	case independent && w.dependence != "":
-		return Witnessing{Code: witnessNotIndependent.ID, Why: w.dependence}
+		return Witnessing{Code: "witness-not-independent", Why: w.dependence}
 	case independent && w.doubt != "":
 		return Witnessing{Open: true, Code: WitnessOpen, Why: w.doubt}
 	}
@@ -220,7 +220,7 @@ type voucher struct {
 func (r *Run) MayWitness(id string) (l *Listed, code, why string, err error) {
 	l = r.Base.Witness(id)
 	if l == nil {
-		return nil, witnessNotListed.ID, r.Base.noWitness(id), nil
+		return nil, "witness-not-listed", r.Base.noWitness(id), nil
 	}
 	provisional, err := r.Provisional(l)
 	revoked := r.Revoked(l.Path, l.ReceiptSHA256)
@@ -512,8 +512,6 @@ var (
 	witnessOpen      = Code{WitnessOpen, "a witness may count, and its documents could not be had", "try again"}
 	witnessNotListed = Code{"witness-not-listed", "the base tree has no listing at L4 or L5 of the witness",
 		"have a listed witness sign; an entry of peer-witnesses/ copies a merged listing"}
-	witnessNotIndependent = Code{"witness-not-independent",
-		"a witness counts for L4 and is not shown to be independent, as L5 asks", "have an independent witness sign"}
 	witnessLevel = Code{"witness-level", "the witness is not at L4 or L5", "wait until it is, or have another sign"}
 )
 

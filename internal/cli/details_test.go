@@ -15,7 +15,7 @@ import (
 // state or a variable.
 var neverErrors = []string{"budget-spent", "clone-old", "connect-failed", "local", "not-an-answer", "not-archived",
 	"proof-old", "proof-undated", "resolver-failed", "schema", "standing-faults", "timeout", "total-too-large",
-	"witness-not-sought"}
+	"witness-not-independent", "witness-not-sought", "witness-open"}
 
 // TestDetails requires causes and a command of each error code of the gate's checks and of verify, and of no other
 // code. A code is one of an error unless each place of the source that reports it makes something milder.
