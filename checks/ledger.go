@@ -21,6 +21,10 @@ import (
 // Ledger follows the first-parent history from its beginning, so that each commit can be judged by the state before it
 // without reading the whole tree again. It judges by the same checks as a pull request.
 type Ledger struct {
+	// Seen is called in path order with each change that Step reads as a strict document, and its text; nil: nobody
+	// asks. A change may come again.
+	Seen func(c registry.Change, text []byte)
+
 	repo  *registry.Repository
 	now   time.Time // the run's clock
 	time  time.Time // first-parent time of the commit that is judged
@@ -476,6 +480,9 @@ func (l *Ledger) judgePart(run *Run, j *judged) error {
 	for _, s := range run.Subjects {
 		if err := s.Read(); err != nil {
 			return err
+		}
+		if l.Seen != nil && s.Record != nil && s.Record.Document != nil {
+			l.Seen(s.Change, s.Record.Document.Data)
 		}
 		for _, c := range All {
 			if c.inHistory && c.Judges(s.Kind) {

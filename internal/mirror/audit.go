@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/publish"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -37,8 +38,9 @@ type AuditConfig struct {
 	Peers         []verdict.Peer
 	Checkpoint    string // last verified tip, for the report
 	Accepted      *verdict.Accepted
-	SignedSince   string // from this first-parent commit on RequireSigned holds; empty: from the root
-	Unwalked      int    // commits to which the run that is replayed did not come before it was asked to end
+	SignedSince   string       // from this first-parent commit on RequireSigned holds; empty: from the root
+	Unwalked      int          // commits to which the run that is replayed did not come before it was asked to end
+	Log           *publish.Log // continued by what the audit reads; nil: no log is published
 }
 
 // Audit revalidates a clone at a commit: its first-parent history, the signatures of its commits, and every
@@ -251,6 +253,10 @@ func (a *audit) walk() error {
 		}
 		a.history.before = c.When
 	}
+	if a.cfg.Log != nil {
+		a.cfg.Log.Begin(a.git, a.repo, a.cfg.Verified)
+		a.ledger.Seen = a.cfg.Log.See
+	}
 	err = a.repo.Steps(a.git, a.cfg.Verified, a.head, a.step)
 	a.whole = err == nil
 	switch {
@@ -291,6 +297,9 @@ func (a *audit) step(s *registry.Step) error {
 	faults, err := a.ledger.Step(a.git, s)
 	if err != nil {
 		return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
+	}
+	if a.cfg.Log != nil {
+		a.cfg.Log.Step(a.git, s)
 	}
 	for _, c := range own {
 		if c.step != nil && a.cfg.Selected(c.ID) {

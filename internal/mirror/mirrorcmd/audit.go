@@ -291,7 +291,7 @@ func (o *auditOptions) run(ctx context.Context, sys frame.IO) (_ *verdict.Report
 		Strict: o.strict, Archive: o.archive != "", OwnArchive: o.ofMirror, Shard: o.part[0], Of: o.part[1],
 		RequireSigned: o.requireSigned, Keys: keys,
 		Spool: spool(o.temp), Peers: peers, Verified: state.Tip, VerifiedSize: state.Size,
-		Consistency: found, Accepted: taken, SignedSince: o.signedSince,
+		Consistency: found, Accepted: taken, SignedSince: o.signedSince, Log: log,
 	}
 	if state.Last != nil {
 		cfg.Checkpoint = state.Last.Tip

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -76,20 +75,22 @@ func writeLine(w io.Writer, value any) error {
 }
 
 // apply makes the map that of the next entry, and reports the names that differ if somebody asks.
-func (h *History) apply(e *proof.Entry, changes []proof.Change, names map[string]bool) error {
-	if h.changed == nil {
-		h.Map.Apply(changes)
-		e.Files = h.Map.Root()
-		return nil
+func (h *History) apply(e *proof.Entry, changes []proof.Change) error {
+	var names []string
+	if h.changed != nil {
+		for _, c := range changes {
+			names = append(names, c.Names()...)
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
 	}
-	sorted := slices.Sorted(maps.Keys(names))
-	before := make([]*proof.Hash, len(sorted))
-	for i, name := range sorted {
+	before := make([]*proof.Hash, len(names))
+	for i, name := range names {
 		before[i] = h.Map.Prove(name).Value
 	}
 	h.Map.Apply(changes)
 	e.Files = h.Map.Root()
-	for i, name := range sorted {
+	for i, name := range names {
 		after := h.Map.Prove(name).Value
 		if before[i] == nil && after == nil || before[i] != nil && after != nil && *before[i] == *after {
 			continue

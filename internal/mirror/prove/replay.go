@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
@@ -23,7 +24,8 @@ type History struct {
 	Entries []proof.Entry
 
 	repo  *registry.Repository
-	chain []string // first-parent commits up to the last logged one
+	chain []string       // first-parent commits up to the last logged one
+	seen  []proof.Change // of the commit that Step logs next, in path order
 	// changed is called with each name that an entry changes, and its values; it may be nil.
 	changed func(e proof.Entry, name string, before, after *proof.Hash) error
 }
@@ -33,6 +35,37 @@ const maxFile = gitstore.MaxPackObject
 
 // NewHistory returns the empty log of a clone.
 func NewHistory(repo *registry.Repository) *History { return &History{repo: repo, Map: proof.NewMap()} }
+
+// Restore returns the log of known entries, of which m is the map at the last one, as if the clone had been replayed.
+func Restore(ctx context.Context, repo *registry.Repository, known []proof.Entry, m *proof.Map) (*History, error) {
+	h := &History{Map: m, Entries: slices.Clip(known), Last: known[len(known)-1], repo: repo}
+	for _, e := range known {
+		if err := h.Log.Add(e.Text()); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	h.chain, err = repo.FirstParents(ctx, "", h.Last.Commit)
+	return h, err
+}
+
+// See remembers what a change of the next Step brings, so that the file is not read again. Changes come in path order;
+// one that comes again is ignored.
+func (h *History) See(c registry.Change, text []byte) {
+	if n := len(h.seen); proof.InMap(c.Path) && (n == 0 || h.seen[n-1].Path < c.Path) {
+		h.seen = append(h.seen, proof.NewChange(c.Path, uint32(c.Head.Mode), text))
+	}
+}
+
+// Step adds a commit if its first parent is the last logged one. It adds no other commit: Extend does.
+func (h *History) Step(ctx context.Context, s *registry.Step) error {
+	if s.Base.Commit() != h.Last.Commit {
+		h.seen = nil
+		return nil
+	}
+	h.chain = append(h.chain, s.Commit.ID)
+	return h.add(ctx, s.Commit, "", s.Changes)
+}
 
 // Extend adds the first-parent commits up to tip that are not logged, until the log has size entries; 0 means all. If
 // the last logged commit is not among those of tip, the log continues as after an accepted rewrite.
@@ -104,43 +137,40 @@ func (h *History) rewrite(ctx context.Context, id string) error {
 	return h.add(ctx, commit, h.Last.Commit, changes)
 }
 
-// add logs a commit.
+// add logs a commit. It reads those changes that were not seen.
 func (h *History) add(ctx context.Context, commit *registry.Commit, after string, changes []registry.Change) error {
-	var in []proof.Change
-	names := map[string]bool{}
+	all, seen := h.seen, h.seen
+	h.seen = nil
 	for _, c := range changes {
-		if !proof.InMap(c.Path) {
-			continue
+		switch {
+		case len(seen) > 0 && seen[0].Path == c.Path:
+			seen = seen[1:]
+		case !proof.InMap(c.Path):
+		case c.Head == nil:
+			all = append(all, proof.NewChange(c.Path, proof.Gone, nil))
+		default:
+			content, err := h.repo.Bytes(*c.Head, maxFile)
+			if err != nil {
+				return fmt.Errorf("reading %q of commit %s: %w", c.Path, commit.ID, err)
+			}
+			all = append(all, proof.NewChange(c.Path, uint32(c.Head.Mode), content))
 		}
-		names[c.Path] = true
-		if c.Head == nil {
-			in = append(in, proof.NewChange(c.Path, proof.Gone, nil))
-			continue
-		}
-		content, err := h.repo.Bytes(*c.Head, maxFile)
-		if err != nil {
-			return fmt.Errorf("reading %q of commit %s: %w", c.Path, commit.ID, err)
-		}
-		for _, name := range proof.Revoked(c.Path, uint32(c.Head.Mode), content) {
-			names[name] = true
-		}
-		in = append(in, proof.NewChange(c.Path, uint32(c.Head.Mode), content))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	e := proof.Entry{Commit: commit.ID, Time: commit.When.Unix(), After: after}
-	if err := h.apply(&e, in, names); err != nil {
+	if err := h.apply(&e, all); err != nil {
 		return err
 	}
 	h.Last, h.Entries = e, append(h.Entries, e)
 	return h.Log.Add(e.Text())
 }
 
-// Follow adds the commits up to each accepted rewrite that known entries of the log name.
+// Follow adds the commits up to each accepted rewrite that known entries of the log name, after those that it has.
 func (h *History) Follow(ctx context.Context, known []proof.Entry) error {
 	for i, e := range known {
-		if e.After == "" {
+		if e.After == "" || int64(i) < h.Log.Size() {
 			continue
 		}
 		if _, err := h.repo.Commit(ctx, e.After); errors.Is(err, gitstore.ErrNotFound) {

@@ -1,5 +1,5 @@
 // Package publish keeps the published log of a registry: its entries and tiles, the log checkpoint that the log signed
-// last, and the last one that enough witnesses cosigned.
+// last, the last one that enough witnesses cosigned, and the map at the last entry.
 //
 // A run continues the log in a directory. Each of its steps is durable before the next, so that a run that is killed
 // anywhere is continued by the next one, and no two log checkpoints that left the machine are inconsistent.
@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -79,9 +80,11 @@ type Log struct {
 	// Transport makes connections to a witness that the operator named.
 	Transport func(witness *url.URL) (http.RoundTripper, error)
 
-	signed, published *proof.Signed // of earlier runs; nil: none
-	cosignatures      []byte        // the lines of published
-	askTime           time.Duration // for one request to a witness; 0: askTime
+	history           *prove.History // what Begin and Step have logged; nil: nothing
+	restored          *proof.Hash    // root of the map that its file has; nil: the file is missing or damaged
+	signed, published *proof.Signed  // of earlier runs; nil: none
+	cosignatures      []byte         // the lines of published
+	askTime           time.Duration  // for one request to a witness; 0: askTime
 }
 
 // Open reads the log checkpoints of earlier runs. It refuses those that the log's key did not sign: they are neither
@@ -152,6 +155,9 @@ func (l *Log) Run(ctx context.Context, repo *registry.Repository, tip string,
 	if err := l.write("signed", signed); err != nil {
 		return out, err
 	}
+	if err := l.writeMap(h); err != nil {
+		return out, err
+	}
 	whole, cosigned, err := l.cosign(ctx, h, c, signed, &out)
 	if err != nil || whole == nil {
 		return out, err
@@ -160,41 +166,85 @@ func (l *Log) Run(ctx context.Context, repo *registry.Repository, tip string,
 	return out, l.write("checkpoint", whole)
 }
 
-// build replays the history as the log, and says why it is not a continuation of the earlier one.
+// Begin continues the log up to from, the commit after which an audit is about to read the history, so that See and
+// Step can log what the audit reads. Run logs the rest, and finds again what goes wrong here.
+func (l *Log) Begin(ctx context.Context, repo *registry.Repository, from string) {
+	h, err := l.resume(ctx, repo)
+	if err == nil && from != "" {
+		var chain []string
+		chain, err = repo.FirstParents(ctx, "", from)
+		if err == nil && (h.Log.Size() == 0 || slices.Contains(chain, h.Last.Commit)) {
+			err = h.Extend(ctx, from, 0)
+		}
+	}
+	if err == nil {
+		l.history = h
+	}
+}
+
+// See remembers what a change of the next Step brings. Changes come in path order.
+func (l *Log) See(c registry.Change, text []byte) {
+	if l.history != nil {
+		l.history.See(c, text)
+	}
+}
+
+// Step logs a commit that the audit judged, if it continues the log.
+func (l *Log) Step(ctx context.Context, s *registry.Step) {
+	if l.history != nil && l.history.Step(ctx, s) != nil {
+		l.history = nil
+	}
+}
+
+// resume returns the log as it was signed last.
+func (l *Log) resume(ctx context.Context, repo *registry.Repository) (*prove.History, error) {
+	h := prove.NewHistory(repo)
+	old := l.newest()
+	if old == nil {
+		return h, nil
+	}
+	known, _ := proof.ReadEntries(old.Checkpoint, func(path string, most int64) ([]byte, error) {
+		return capped.ReadFile(filepath.Join(l.Dir, filepath.FromSlash(path)), most)
+	})
+	if known == nil { // without its tiles the log is built from the clone alone
+		return h, nil
+	}
+	last := known[len(known)-1].Commit
+	if _, err := repo.Commit(ctx, last); errors.Is(err, gitstore.ErrNotFound) {
+		return nil, remedy.Errorf("fetch it from a mirror of the registry, and keep a branch at it",
+			"the clone lacks commit %s, the last one in the log", last)
+	}
+	if m, size := l.readMap(known); m != nil {
+		if there, err := prove.Restore(ctx, repo, known[:size], m); err == nil { // else the clone lacks a commit
+			h, l.restored = there, &known[size-1].Files
+		}
+	}
+	if err := h.Follow(ctx, known); err != nil {
+		return nil, err
+	}
+	return h, h.Extend(ctx, last, old.Size)
+}
+
+// build continues the log up to tip, and says why it is not a continuation of the earlier one.
 func (l *Log) build(ctx context.Context, repo *registry.Repository, tip string,
 	accepted func(commit string) bool) (h *prove.History, forked string, err error) {
-	h = prove.NewHistory(repo)
-	if old := l.newest(); old != nil {
-		// Without its tiles the log is built from the clone alone.
-		known, _ := proof.ReadEntries(old.Checkpoint, func(path string, most int64) ([]byte, error) {
-			return capped.ReadFile(filepath.Join(l.Dir, filepath.FromSlash(path)), most)
-		})
-		if known != nil {
-			last := known[len(known)-1].Commit
-			if err := h.Follow(ctx, known); err != nil {
-				return nil, "", err
-			}
-			if _, err := repo.Commit(ctx, last); errors.Is(err, gitstore.ErrNotFound) {
-				return nil, "", remedy.Errorf("fetch it from a mirror of the registry, and keep a branch at it",
-					"the clone lacks commit %s, the last one in the log", last)
-			}
-			if err := h.Extend(ctx, last, old.Size); err != nil {
-				return nil, "", err
-			}
-			chain, err := repo.FirstParents(ctx, "", tip)
-			if err != nil {
-				return nil, "", err
-			}
-			logged := map[string]bool{}
-			for _, e := range known {
-				logged[e.Commit] = true
-			}
-			came := func(commit string) bool { return !logged[commit] && accepted(commit) }
-			if !slices.Contains(chain, last) && !slices.ContainsFunc(chain, came) {
-				return nil, fmt.Sprintf("the last logged commit %s is not in the first-parent history of %s, and no "+
-					"accepted rewrite brought a commit of it", last, tip), nil
-			}
+	if h = l.history; h == nil {
+		if h, err = l.resume(ctx, repo); err != nil {
+			return nil, "", err
 		}
+	}
+	chain, err := repo.FirstParents(ctx, "", tip)
+	if err != nil {
+		return nil, "", err
+	}
+	logged := map[string]bool{}
+	for _, e := range h.Entries {
+		logged[e.Commit] = true
+	}
+	came := func(commit string) bool { return !logged[commit] && accepted(commit) }
+	if last := h.Last.Commit; last != "" && !slices.Contains(chain, last) && !slices.ContainsFunc(chain, came) {
+		return nil, fmt.Sprintf("the last logged commit %s is not in the first-parent history of %s, and no "+
+			"accepted rewrite brought a commit of it", last, tip), nil
 	}
 	if err := h.Extend(ctx, tip, 0); err != nil {
 		return nil, "", err
@@ -245,9 +295,17 @@ func (l *Log) write(path string, data []byte) error {
 	if old, err := capped.ReadFile(file, int64(len(data))); err == nil && bytes.Equal(old, data) {
 		return nil
 	}
+	return l.replace(file, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// replace replaces a file of the directory, durably.
+func (l *Log) replace(file string, fill func(io.Writer) error) error {
 	err := os.MkdirAll(filepath.Dir(file), 0o777)
 	if err == nil {
-		err = atomicfile.Write(file, data, 0o666)
+		err = atomicfile.WriteFunc(file, 0o666, fill)
 	}
 	for dir := filepath.Dir(file); err == nil; dir = filepath.Dir(dir) {
 		err = atomicfile.SyncFolder(dir)

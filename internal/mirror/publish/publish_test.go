@@ -22,6 +22,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
@@ -133,6 +134,10 @@ type published struct {
 	policy    string
 	now       time.Time
 	askTime   time.Duration // 0: that of the program
+	// audited is the commit after which an audit reads the history for the log; nil: the log reads it.
+	audited *string
+	// accepted is the commit of an accepted rewrite.
+	accepted string
 }
 
 func newPublished(t *testing.T, witnesses int) *published {
@@ -197,7 +202,24 @@ func (p *published) try(rev string) (verdict.Outcome, error) {
 	if err := l.Open(); err != nil {
 		return verdict.Outcome{}, err
 	}
-	return l.Run(p.t.Context(), repo, p.clone.Git("rev-parse", rev), func(string) bool { return false })
+	tip := p.clone.Git("rev-parse", rev)
+	if p.audited != nil {
+		ledger := checks.NewLedger(repo, p.now)
+		if *p.audited != "" {
+			ledger = checks.LedgerAt(repo, *p.audited, p.now)
+		}
+		l.Begin(p.t.Context(), repo, *p.audited)
+		ledger.Seen = l.See
+		err := repo.Steps(p.t.Context(), *p.audited, tip, func(s *registry.Step) error {
+			_, err := ledger.Step(p.t.Context(), s)
+			l.Step(p.t.Context(), s)
+			return err
+		})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	return l.Run(p.t.Context(), repo, tip, func(commit string) bool { return commit == p.accepted })
 }
 
 // read returns a log checkpoint of the directory, nil if it is not there.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"sort"
@@ -57,15 +58,30 @@ func (m *Map) find(key *Hash) (bucket, at int, found bool) {
 }
 
 // Set gives a name a value.
-func (m *Map) Set(name string, value Hash) {
-	key := Hash(sha256.Sum256([]byte(name)))
-	bucket, at, found := m.find(&key)
+func (m *Map) Set(name string, value Hash) { m.Add(Member{sha256.Sum256([]byte(name)), value}) }
+
+// Add adds a member, or replaces the one with its key.
+func (m *Map) Add(e Member) {
+	bucket, at, found := m.find(&e.Key)
 	if found {
-		m.buckets[bucket][at].Value = value
+		m.buckets[bucket][at] = e
 	} else {
-		m.buckets[bucket] = slices.Insert(m.buckets[bucket], at, Member{key, value})
+		m.buckets[bucket] = slices.Insert(m.buckets[bucket], at, e)
 	}
 	m.dirty[bucket] = true
+}
+
+// Members yields the members in the order of their keys.
+func (m *Map) Members() iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		for _, bucket := range m.buckets {
+			for _, e := range bucket {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Delete removes a name, if the map has it.

@@ -104,11 +104,14 @@ func lower(text string) string {
 	}, text)
 }
 
-// Apply makes the map that of the next commit, of which these are the changes. Files come and go; a name
+// Names returns the names in the map that a change may set or delete.
+func (c Change) Names() []string { return append([]string{c.Path}, c.revoked...) }
+
+// Apply makes the map that of the next commit, of which these are the changes; it sorts them. Files come and go; a name
 // revoked/SLUG-HASH stays.
 func (m *Map) Apply(changes []Change) {
 	// In byte order: several entries of one commit may set the same name.
-	changes = slices.SortedFunc(slices.Values(changes), func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	for _, c := range changes {
 		if c.file {
 			m.Set(c.Path, c.Sum)
