@@ -136,7 +136,7 @@ func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 		return verdict.Outcome{Skipped: Offline}, nil
 	}
 	if s.Record == nil && !c.PerCommit {
-		return verdict.Skip("the file is taken away"), nil
+		return verdict.Skip("the file is deleted"), nil
 	}
 	if !c.PerCommit {
 		if is, err := s.Recovers(); err != nil || is {
@@ -196,7 +196,7 @@ func unobtained(s *Subject, kinds ...evidence.Kind) (out verdict.Outcome, missin
 		if !s.Run.Selected(owner) {
 			out.Doubtf(s, "", code, "needs the %s: %s", k, message).WithFix("try again")
 		}
-		out.Doubtful = fmt.Sprintf("needs the %s, which could not be had: see %s", k, owner)
+		out.Doubtful = fmt.Sprintf("needs the %s, which could not be fetched: see %s", k, owner)
 		return out, true
 	}
 	return out, false

@@ -35,7 +35,7 @@ var domainAge = &Check{
 			"drop provisional in a re-issue, once the domain is 30 days old"},
 		{"domain-too-young", "the domain is registered for less than 30 days", provisionalWay},
 		{"domain-age-unknown", "neither RDAP nor WHOIS has a date of registration", provisionalWay},
-		{"domain-age-unsure", "the domain's age could not be had; nothing was decided",
+		{"domain-age-unsure", "the domain's age could not be determined; nothing was decided",
 			"try again, or " + provisionalWay},
 		{"age-of-host", "the age is that of a host which the DID may share with others",
 			"use a did:web without a path, on a domain of your own"},
@@ -112,7 +112,7 @@ func judgeAge(s *Subject) (ages, age, error) {
 		return ageUnsure, a, nil
 	}
 	if reg.Domain.PrivateSuffix {
-		a.why = fmt.Sprintf("%s stands under the platform suffix %s, whose age proves nothing", reg.Domain.Host,
+		a.why = fmt.Sprintf("%s is under the platform suffix %s, whose age proves nothing", reg.Domain.Host,
 			reg.Domain.Suffix)
 		return ageUnknown, a, nil
 	}
@@ -163,7 +163,7 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 	domain := s.Facts.DomainAge.Value.Domain.Registrable
 
 	if d.Method == "web" && a.changedHands() {
-		message := fmt.Sprintf("domain %s was registered on %s, after %s first stood here on %s: it changed hands",
+		message := fmt.Sprintf("domain %s was registered on %s, after %s was first listed here on %s: it changed hands",
 			domain, stamp(a.registered), s.Listing.ToolDID, stamp(a.stood))
 		if how == ageYoung {
 			out.Errorf(s, at, "domain-changed-hands", "%s", message).
@@ -179,7 +179,7 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 			"enough").
 			WithFix("drop provisional").WithValue(DropProvisional)
 	case how == ageOld && a.byHistory:
-		out.Verified = "no registration date; this DID has stood here since " + stamp(a.stood)
+		out.Verified = "no registration date; this DID has been listed here since " + stamp(a.stood)
 	case how == ageOld:
 		out.Verified = fmt.Sprintf("%s is registered since %s (%s)", domain, stamp(a.registered), a.source)
 	case provisional:
@@ -195,7 +195,7 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 		out.Errorf(s, at, "domain-age-unknown", "the age of the domain is not known: %s", a.why).
 			WithFix("%s", provisionalWay).WithValue(SetProvisional)
 	default:
-		out.Doubtf(s, at, "domain-age-unsure", "the age of domain %s could not be had: %s", domain, a.why).
+		out.Doubtf(s, at, "domain-age-unsure", "the age of domain %s could not be determined: %s", domain, a.why).
 			WithFix("try again, or " + provisionalWay)
 	}
 	if how == ageOld && (d.Method == "key" || d.HasPath()) {

@@ -84,7 +84,7 @@ web:
 		// a platform's name is its customer's, and the platform's age proves nothing
 		{Name: "platform", World: `pr: [{listing: nova, host: nova.vercel.app}]`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
-			Says: []string{`stands under the platform suffix vercel.app`}},
+			Says: []string{`is under the platform suffix vercel.app`}},
 		// a host that is itself a public suffix: the platform's own name, which it registered; and one below that
 		{Name: "suffix", World: `pr: [{listing: nova, host: vercel.app}]`,
 			Want: `pass`},
@@ -136,7 +136,7 @@ web: [{domain: nova.example, rdap: {status: 500}, whois: {body: "come back later
 pr: [{reissue: nova}]
 `,
 			Want: `pass`,
-			Says: []string{`no registration date; this DID has stood here since 2026-04-22T12:00:00Z`}},
+			Says: []string{`no registration date; this DID has been listed here since 2026-04-22T12:00:00Z`}},
 		{Name: "history unsure",
 			World: `base:
   - {at: "-40d"}
@@ -176,7 +176,7 @@ pr: [{reissue: nova}]
 pr: [{reissue: nova}]
 `,
 			Want: `pass`,
-			Says: []string{`no registration date; this DID has stood here since 2026-04-22T12:00:00Z`}},
+			Says: []string{`no registration date; this DID has been listed here since 2026-04-22T12:00:00Z`}},
 		// not where the listing has lapsed
 		{Name: "history lapsed",
 			World: `base:
@@ -196,7 +196,7 @@ pr: [{reissue: nova}]
 `,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-changed-hands`,
 			Says: []string{
-				`implementations/nova.json:4:3: error: domain-age: domain nova.example was registered on 2026-05-12T12:00:00Z, after did:web:nova.example first stood here on 2026-04-02T12:00:00Z: it changed hands`,
+				`implementations/nova.json:4:3: error: domain-age: domain nova.example was registered on 2026-05-12T12:00:00Z, after did:web:nova.example was first listed here on 2026-04-02T12:00:00Z: it changed hands`,
 				`fix: wait until 2026-06-11T12:00:00Z`,
 			}},
 		// provisional or not
@@ -245,7 +245,7 @@ implementations/nova.json:12:3: notice: domain-age: provisional`},
 pr: [{reissue: nova, provisional: false}]
 `,
 			Want: `pass`,
-			Says: []string{`no registration date; this DID has stood here since 2026-04-02T12:00:00Z`}},
+			Says: []string{`no registration date; this DID has been listed here since 2026-04-02T12:00:00Z`}},
 		// a new listing has no history, whoever stood under its slug before
 		{Name: "history slug",
 			World: `base:

@@ -37,19 +37,19 @@ var externalAudit = &Check{
 		policyUnreadable, evidence.SuffixListCode,
 		{"audit-missing", "the Receipt declares no external audit, which its level needs",
 			"attest again with external_audit"},
-		{"audit-framework", "the audit's framework is none that is accepted",
+		{"audit-framework", "the audit's framework is not an accepted one",
 			"name one of the frameworks that the message lists"},
 		{"audit-auditor", "the auditor is named by no DID", "set external_audit.auditor_did to the auditor's DID"},
 		{"audit-by-itself", "the auditor is the implementation itself", "have somebody else audit it"},
 		{"audit-by-witness", "the auditor is a peer witness of this Receipt too",
-			"have an auditor who is no witness, or a witness who is no auditor"},
+			"choose an auditor that is not a witness, or a witness that is not the auditor"},
 		{"audit-own-key", "auditor_did encodes a key of the implementation's own DID Document",
 			"have somebody else audit it"},
 		{"audit-witness-key", "auditor_did encodes a key of a peer witness's DID Document",
-			"have an auditor who is no witness, or a witness who is no auditor"},
-		{"audit-open", "a witness's DID Document, which may hold the auditor's key, could not be had", "try again"},
-		{"audit-date", "external_audit.valid_until is no date", "write it like 2026-12-31"},
-		{"audit-expired", "the audit is over", "renew it and attest again"},
+			"choose an auditor that is not a witness, or a witness that is not the auditor"},
+		{"audit-open", "a witness's DID Document, which may hold the auditor's key, could not be fetched", "try again"},
+		{"audit-date", "external_audit.valid_until is not a date", "write it like 2026-12-31"},
+		{"audit-expired", "the audit has expired", "renew it and attest again"},
 		{"audit-declared", "the audit is declared, and nobody verified it here", "nothing to do"},
 	},
 }
@@ -115,7 +115,7 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 		return ""
 	}
 	if domain := within(s, d, ownDomain(s)); domain != "" {
-		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q stands under %s, the implementation's "+
+		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is under %s, the implementation's "+
 			"own domain", text, domain).
 			WithFix("have somebody else audit it")
 		return ""
@@ -124,7 +124,7 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 		if did.Alike(w.DID, text) {
 			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is a peer witness of this Receipt too",
 				text).
-				WithFix("have somebody audit it who is no witness")
+				WithFix("have it audited by someone who is not a witness")
 			return ""
 		}
 		other, err := did.Parse(w.DID)
@@ -133,15 +133,15 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 		}
 		theirs, _ := s.Run.Base.Policy.Suffixes.Registrable(other.Host())
 		if domain := within(s, d, theirs); domain != "" {
-			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q stands under %s, the domain of peer "+
+			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is under %s, the domain of peer "+
 				"witness %q", text, domain, w.DID).
-				WithFix("have somebody audit it who is no witness")
+				WithFix("have it audited by someone who is not a witness")
 			return ""
 		}
 		if encoded, _ := did.Material(other); key != "" && encoded == key {
 			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is the key of peer witness %q", text,
 				w.DID).
-				WithFix("have somebody audit it who is no witness")
+				WithFix("have it audited by someone who is not a witness")
 			return ""
 		}
 	}
@@ -189,13 +189,13 @@ func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) 
 		}
 		switch doc := known.DIDDocument; {
 		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
-			o.Doubtf(s, at, "audit-open", "whether external_audit.auditor_did %q is a key of peer witness %q is not "+
-				"known: its DID Document could not be had: %s",
+			o.Doubtf(s, at, "audit-open", "cannot compare external_audit.auditor_did %q with the keys of peer "+
+				"witness %q: its DID Document could not be fetched: %s",
 				text, w.DID, located(doc.From, doc.Message)).WithFix("try again").Rests(verdict.World)
 		case doc.State == evidence.Obtained && slices.Contains(doc.Value.Material, key):
 			o.Errorf(s, at, "audit-witness-key", "external_audit.auditor_did %q is a key of peer witness %q of this "+
 				"Receipt", text, w.DID).
-				WithFix("have somebody audit it who is no witness").Rests(verdict.World)
+				WithFix("have it audited by someone who is not a witness").Rests(verdict.World)
 			return verdict.Outcome{}, false
 		}
 	}

@@ -44,11 +44,11 @@ func TestExternalAuditAuditor(t *testing.T) {
 		{Name: "self name",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:audit.nova.example"}]`,
 			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`,
-			Says:  []string{`external_audit.auditor_did "did:web:audit.nova.example" stands under nova.example, the implementation.s own domain`}},
+			Says:  []string{`external_audit.auditor_did "did:web:audit.nova.example" is under nova.example, the implementation.s own domain`}},
 		{Name: "witness name",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:audit.bob.example%3A8443:x"}]`,
 			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-witness`,
-			Says:  []string{`stands under bob.example, the domain of peer witness "did:web:bob.example"`}},
+			Says:  []string{`is under bob.example, the domain of peer witness "did:web:bob.example"`}},
 		// ... which a name beside it on a platform is not
 		{Name: "platform",
 			World: base + `pr: [{listing: nova, level: L5, host: nova.vercel.app, provisional: true, set: {/contact: contact@nova.example}, witness: [ada, bob, cyd], auditor: "did:web:audit.vercel.app"}]`,

@@ -18,7 +18,7 @@ func TestExternalAuditUnsoundLabel(t *testing.T) {
 		{Name: "own",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:xn--0.nova.example"}]`,
 			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`,
-			Says:  []string{`stands under nova.example, the implementation.s own domain`}},
+			Says:  []string{`is under nova.example, the implementation.s own domain`}},
 		{Name: "witness",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:XN--a.bob.example%3A8443:x"}]`,
 			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-witness`},

@@ -20,9 +20,10 @@ var fallbackPolicy = &Check{
 	After: wellFormed,
 	Run:   runFallbackPolicy,
 	Codes: []Code{
-		{"policy-class", "aht_fallback_policy.policy_class is none of those that are known",
+		{"policy-class", "aht_fallback_policy.policy_class is not one of the known classes",
 			"set POAM, PLASTIC, AATEAM, ROTATE or Custom"},
-		{"policy-assumptions", "aht_fallback_policy.assumptions is no array with an element", "list the assumptions"},
+		{"policy-assumptions", "aht_fallback_policy.assumptions is not an array with at least one element",
+			"list the assumptions"},
 		{"policy-timeout", "ad_hoc_teamwork.unilateral_timeout_ms is missing", "set it"},
 	},
 }
@@ -43,7 +44,8 @@ func runFallbackPolicy(s *Subject) (verdict.Outcome, error) {
 			WithFix("set it in the Manifest")
 	}
 	if p.Assumptions == 0 {
-		out.Errorf(s, at, "policy-assumptions", "aht_fallback_policy.assumptions is no array with an element").
+		out.Errorf(s, at, "policy-assumptions",
+			"aht_fallback_policy.assumptions is not an array with at least one element").
 			WithFix("list the assumptions in the Manifest")
 	}
 	if !p.HasTimeout {

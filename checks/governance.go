@@ -113,7 +113,7 @@ func elsewhere(r *Run) (verdict.Outcome, error) {
 				return out, err
 			}
 			out.Warnf(&Subject{Run: r, Path: c.Path}, "", "record-elsewhere",
-				"%q looks like a %s, but stands in no data folder: nobody reads it as one", c.Path, kind).
+				"%q looks like a %s, but is not in a data folder, so nobody reads it as one", c.Path, kind).
 				WithFix("%s; an example may stay", way)
 		}
 	}

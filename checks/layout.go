@@ -42,8 +42,8 @@ var layout = &Check{
 			"rename it to <slug>.json, for a revocation <slug>-<sha256>.json"},
 		{"file-mode", "the file is a symbolic link, executable or a submodule",
 			"replace it by a plain file of mode 100644"},
-		{"folder-mode", "a data folder is no folder", "make it a folder of plain files"},
-		{"empty-folder", "a folder holds nothing, so that no clone keeps it and each that commits takes it away",
+		{"folder-mode", "a data folder is not a folder", "make it a folder of plain files"},
+		{"empty-folder", "a folder is empty, so no clone keeps it and the next commit removes it",
 			"leave it out, or put a file into it"},
 		{"slug-mismatch", "slug is not the one that the file's name says",
 			"set slug to the file's name, or rename the file"},
@@ -57,7 +57,7 @@ var layout = &Check{
 		{"duplicate-slug", "another listing has this slug", "choose another slug, or update that listing"},
 		{"duplicate-did", "another listing has this tool_did", "update that listing: one implementation has one"},
 		{"case-twin", "two paths are one on systems that fold letter case", "rename the newer of the two"},
-		{"witness-differs", "the entry of peer-witnesses/ is no exact copy of the merged listing",
+		{"witness-differs", "the entry of peer-witnesses/ is not an exact copy of the merged listing",
 			"copy the listing's file as it is"},
 		{"witness-not-current", "the listing that the entry copies is expired or revoked", "renew the listing first"},
 		{"path-character", "a new governance path holds a character that some systems refuse in names",
@@ -73,7 +73,7 @@ var layout = &Check{
 		{"record-elsewhere", "a new file outside the data folders is valid under the schema of a record",
 			"move it to the path that the message names, if it is to be one"},
 		{"standing-faults", "the base tree has more faults than are shown",
-			"mend those that are shown; they block nobody"},
+			"fix those that are shown; they block nobody"},
 		witnessNotListed, witnessLevel,
 	}, registry.Codes, strict.Codes),
 }
@@ -106,7 +106,7 @@ func place(s *Subject, right string) []verdict.Finding {
 		if s.Kind == registry.KindRevocation {
 			form = "revocations/<slug>-<sha256>.json"
 		}
-		f := out.Errorf(s, "", "misplaced-file", "%q stands in a data folder, where only %s may", s.Path, form)
+		f := out.Errorf(s, "", "misplaced-file", "%q is in a data folder, which may contain only %s", s.Path, form)
 		f.Pos = registry.Pos{Path: s.Path, Line: 1, Column: 1} // it is the name, not where the text stops being JSON
 		f.WithFix("take it out of %s/, or name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not "+
 			"beginning with -",

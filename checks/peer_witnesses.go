@@ -53,15 +53,15 @@ var peerWitnesses = &Check{
 		{"too-few-witnesses", "fewer witnesses count than the level needs",
 			"have more listed L4 or L5 implementations sign"},
 		{"cosigner-is-candidate", "a maintainer who must co-sign is the candidate itself", "correct the policy file"},
-		{"cosigner-open", "the DID Document of a maintainer who must co-sign could not be had", "try again"},
+		{"cosigner-open", "the DID Document of a maintainer who must co-sign could not be fetched", "try again"},
 		{"cosigner-document", "the DID Document of a maintainer who must co-sign cannot be used",
 			"have the maintainer serve one"},
 		{"cosignature-missing", "a maintainer who must co-sign did not",
 			"have each of the maintainers sign the Receipt"},
 		{"cosignature-stale", "a maintainer's signature no longer verifies; it may have when it was merged",
 			"have each of the maintainers sign the Receipt"},
-		{"policy-broken", "the policy file cannot be read, so that it exempts nobody",
-			"mend it; oap-gate schema gate-policy shows what is allowed"},
+		{"policy-broken", "the policy file cannot be read, so it exempts nobody",
+			"fix it; oap-gate schema gate-policy shows what is allowed"},
 		notCanonical, tooManyWitnesses, witnessOpen,
 	}, witnessCodes),
 }
@@ -262,7 +262,8 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 		doc := s.Facts.Maintainers[m]
 		switch {
 		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
-			o.Doubtf(s, at, "cosigner-open", "the DID Document of maintainer %s could not be had: %s", m, doc.Message).
+			o.Doubtf(s, at, "cosigner-open", "the DID Document of maintainer %s could not be fetched: %s", m,
+				doc.Message).
 				WithFix("try again").Rests(verdict.World)
 		case doc.State != evidence.Obtained:
 			o.Errorf(s, at, "cosigner-document", "maintainer %s: %s", m, doc.Message).
@@ -307,7 +308,7 @@ func ownDomain(s *Subject) domainage.Domain {
 func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	p, whose := r.Base.Policy, "the base tree's"
-	severity, code, fix := verdict.Warning, "policy-broken", "mend the file in a pull request of its own; its "+
+	severity, code, fix := verdict.Warning, "policy-broken", "fix the file in a pull request of its own; its "+
 		"schema: oap-gate schema gate-policy"
 	if touches(r.Range, policyFile) {
 		if len(r.Subjects) == 0 { // else append-only refuses the change of both kinds

@@ -48,7 +48,7 @@ func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 		return Policy{}, err
 	}
 	if e.Mode != registry.ModeFile {
-		return Policy{Broken: fmt.Errorf("%s is no plain file", policyFile)}, nil
+		return Policy{Broken: fmt.Errorf("%s is not a plain file", policyFile)}, nil
 	}
 	text, err := t.File(ctx, policyFile, maxPolicy)
 	if errors.Is(err, gitstore.ErrTooLarge) {
@@ -160,7 +160,7 @@ func parsePolicy(text []byte) (Policy, error) {
 	}
 	_, list := strictyaml.Member(root, "maintainers")
 	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) < 1 || len(list.Content) > maxMaintainers {
-		return p, fmt.Errorf("maintainers is no list of 1 to %d DIDs", maxMaintainers)
+		return p, fmt.Errorf("maintainers is not a list of 1 to %d DIDs", maxMaintainers)
 	}
 	for _, n := range list.Content {
 		m, err := policyDID("a maintainer", n)
@@ -168,7 +168,7 @@ func parsePolicy(text []byte) (Policy, error) {
 			return p, err
 		}
 		if slices.ContainsFunc(p.Maintainers, func(o string) bool { return did.Alike(o, m) }) {
-			return p, fmt.Errorf("maintainer %q stands there twice", m)
+			return p, fmt.Errorf("maintainer %q appears twice", m)
 		}
 		p.Maintainers = append(p.Maintainers, m)
 	}
@@ -222,7 +222,7 @@ func policyTexts(root *yaml.Node, member string, most int) ([]string, error) {
 // policyDID reads a DID in its one spelling. Decoding into strings would pass over what is null.
 func policyDID(what string, n *yaml.Node) (string, error) {
 	if n == nil || n.Tag != "!!str" {
-		return "", fmt.Errorf("%s is no text, a DID is needed", what)
+		return "", fmt.Errorf("%s is not a text; expected a DID", what)
 	}
 	d, err := did.Parse(n.Value)
 	if err != nil {
@@ -240,7 +240,7 @@ func policyDID(what string, n *yaml.Node) (string, error) {
 // onlyKeys checks that a mapping, and the one below reference_server, has only these keys.
 func onlyKeys(n *yaml.Node, allowed ...string) error {
 	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d is no mapping", n.Line)
+		return fmt.Errorf("line %d is not a mapping", n.Line)
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]

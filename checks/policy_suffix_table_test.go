@@ -70,7 +70,7 @@ implementations/ann.json:1:1: inconclusive: domain-age: policy-unreadable
 		// the age of the platform proves nothing
 		{Name: "age", World: tenants + own,
 			Want: `implementations/ann.json:4:3: error: domain-age: domain-age-unknown`,
-			Says: []string{`ann.tenants.example stands under the platform suffix tenants.example`}},
+			Says: []string{`ann.tenants.example is under the platform suffix tenants.example`}},
 		{Name: "age, no suffix", World: own, Want: `pass`},
 		{Name: "age, proposed suffix", World: own + `main: [{write: .github/gate-policy.yml, text: "public_suffixes: [tenants.example]\n"}]
 `,

@@ -37,7 +37,7 @@ var receiptClaims = &Check{
 		{ReceiptDIDDiffers, "the Receipt is that of another DID", "pin the Receipt that was issued for tool_did"},
 		{"name-not-signed", "the listing's name is not the one that the Receipt signs",
 			"set name to the Receipt's implementation.name"},
-		{"tests-failed", "the Receipt counts failed tests", "mend what fails and attest again"},
+		{"tests-failed", "the Receipt counts failed tests", "fix what fails and attest again"},
 		{"no-tests-passed", "the Receipt counts no passed test", "run the suite and attest again"},
 		{"results-incoherent", "the Receipt's numbers of passed, failed and skipped tests are not its total",
 			attestResults},
@@ -163,11 +163,11 @@ func ReceiptResults(r *receipt.Receipt) verdict.Outcome {
 	n := r.Results
 	if n.Failed > 0 {
 		out.Errorf(verdict.At{}, at+"/failed", "tests-failed",
-			"results_summary.failed is %d, 0 is needed", n.Failed).WithFix("mend what fails and attest again")
+			"results_summary.failed is %d; expected 0", n.Failed).WithFix("fix what fails and attest again")
 	}
 	if n.Passed == 0 {
 		out.Errorf(verdict.At{}, at+"/passed", "no-tests-passed",
-			"results_summary.passed is 0, at least 1 is needed").WithFix("run the suite and attest again")
+			"results_summary.passed is 0; expected at least 1").WithFix("run the suite and attest again")
 	}
 	if !n.Counted() {
 		return out
@@ -207,7 +207,7 @@ func NonCommercial(r *receipt.Receipt, l level.Level) verdict.Outcome {
 	}
 	if r.RevenueSource == "" {
 		out.Errorf(verdict.At{}, "/revenue/source", "revenue-source",
-			"level %s needs revenue.source in the Receipt, there is none", l).WithFix("attest with revenue.source")
+			"level %s requires revenue.source, which the Receipt lacks", l).WithFix("attest with revenue.source")
 	}
 	return out
 }

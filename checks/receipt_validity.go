@@ -23,7 +23,7 @@ var receiptValidity = &Check{
 	After: wellFormed,
 	Run:   runReceiptValidity,
 	Codes: []Code{
-		{"expired", "expires_at is over", "sign a new Receipt, pin it, and copy its dates"},
+		{"expired", "expires_at is in the past", "sign a new Receipt, pin it, and copy its dates"},
 		{"window-too-long", "expires_at is more than 90 days after issued_at",
 			"set expires_at to at most 90 days after issued_at"},
 		{"window-empty", "expires_at is not after issued_at", "copy both dates from the Receipt's validity"},

@@ -62,7 +62,8 @@ var reissue = &Check{
 			"keep the merged suffix, or have the Receipt claim the other one alone"},
 		{"receipt-not-newer", "the new Receipt is not later than the merged one",
 			"attest again, and pin the newer Receipt"},
-		{"provisional-set", "provisional is set anew, though the domain is old enough or its age could not be had",
+		{"provisional-set",
+			"provisional is set again, though the domain is old enough or its age could not be determined",
 			"leave provisional out"},
 		{"unsigned-change", "a member changes that the Receipt's signature does not cover",
 			"have the owner confirm the change"},
@@ -87,7 +88,7 @@ func runReissue(s *Subject) (verdict.Outcome, error) {
 			f.WithFix("restore it first, in a pull request of its own: git checkout %s -- %s", p.commit,
 				plain.ShellWord(s.Path))
 		case p.broken && p.held == "":
-			f.WithFix("remove the file in a pull request of its own, then list the implementation anew: git rm %s",
+			f.WithFix("remove the file in a pull request of its own, then list the implementation again: git rm %s",
 				plain.ShellWord(s.Path))
 		default:
 			f.WithFix("list the implementation under a new slug")
@@ -96,8 +97,8 @@ func runReissue(s *Subject) (verdict.Outcome, error) {
 	}
 	if l.Slug != base.Slug {
 		out.Errorf(s, "/slug", "slug-changed", "slug changes from %q to %q", base.Slug, l.Slug).
-			WithFix("%s", notYours(s, "keep the slug; an implementation that wants another lists itself anew "+
-				"and revokes the old Receipt (superseded)"))
+			WithFix("%s", notYours(s, "keep the slug; an implementation that wants another one lists itself "+
+				"again and revokes the old Receipt (superseded)"))
 	}
 	if l.ToolDID != base.ToolDID {
 		out.Errorf(s, "/tool_did", "did-changed", "tool_did changes from %q to %q", base.ToolDID, l.ToolDID).
@@ -204,11 +205,11 @@ func provisionalSet(o *verdict.Outcome, s *Subject) error {
 	age, _, err := judgeAge(s)
 	switch age {
 	case ageOld:
-		o.Errorf(s, "/provisional", "provisional-set", "provisional is set anew on a domain that is old enough").
+		o.Errorf(s, "/provisional", "provisional-set", "provisional is set again on a domain that is old enough").
 			WithFix("leave provisional out")
 	case ageUnsure:
 		o.Doubtf(s, "/provisional", "provisional-set",
-			"provisional is set anew, and the domain's age could not be had").WithFix(
+			"provisional is set again, and the domain's age could not be determined").WithFix(
 			"try again, or leave provisional out")
 	}
 	return err
@@ -257,8 +258,8 @@ func signedLevel(o *verdict.Outcome, s *Subject, claimed []level.Level) {
 	switch {
 	case now == want:
 	case want.Base() < 0:
-		o.Errorf(s, at, "level-not-highest", "conformance_level is %q, the Receipt claims %s, which is no level of a "+
-			"listing", now, levelList(claimed)).WithFix("attest at one of L0 to L5")
+		o.Errorf(s, at, "level-not-highest", "conformance_level is %q; the Receipt claims %s, which is not a level of "+
+			"a listing", now, levelList(claimed)).WithFix("attest at one of L0 to L5")
 	case now.Base() != want.Base():
 		o.Errorf(s, at, "level-not-highest", "conformance_level is %q, the highest that the Receipt claims is %q", now,
 			want).

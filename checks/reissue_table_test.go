@@ -139,7 +139,7 @@ pr: [{reissue: ada, receipt: {set: {/claimed_levels: [L1, L2]}}}]
 pr: [{reissue: ada, receipt: {set: {/claimed_levels: [W1]}}}]
 `,
 			Want: `implementations/ada.json:6:3: error: reissue: level-not-highest`,
-			Says: []string{`the Receipt claims W1, which is no level of a listing`, `fix: attest at one of L0 to L5`}},
+			Says: []string{`the Receipt claims W1, which is not a level of a listing`, `fix: attest at one of L0 to L5`}},
 		// provisional on a domain that is old enough; on one whose age nobody knows; kept; dropped
 		{Name: "provisional",
 			World: `base: [{listing: ada}]

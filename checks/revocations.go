@@ -20,7 +20,7 @@ var revocations = &Check{
 	Title:   "a revocation is signed by its owner or by three witnesses, and nothing revoked is listed",
 	Cite:    "RFC 0026 section 5",
 	Row:     "No tampering",
-	Why:     "a stranger's revocation would silence an honest implementation, for ever",
+	Why:     "a stranger's revocation would silence an honest implementation permanently",
 	Fix:     "sign the revocation with a key of the listing's tool_did, or have three independent witnesses sign it",
 	Kinds:   []registry.Kind{registry.KindListing, registry.KindRevocation},
 	Owns:    evidence.RevocationProof,
@@ -37,7 +37,7 @@ var revocations = &Check{
 	Run:         runRevocations,
 	RunRegistry: runRevocationsRegistry,
 	Codes: []Code{
-		{"signature-form", "the revocation's signature is a text in place of an object", signatureForm},
+		{"signature-form", "the revocation's signature is a text instead of an object", signatureForm},
 		{"revokes-nothing", "no merged listing has the revocation's slug", "name the slug of a merged listing"},
 		{"never-pinned", "the listing never pinned the Receipt that is revoked",
 			"set revoked_receipt_sha256 to the hash that the listing pins"},
@@ -46,10 +46,10 @@ var revocations = &Check{
 			"set it to the time of the revocation"},
 		{"revocation-is-receipt", "the revocation has members of a Receipt, so that one signature may serve for both",
 			"remove them, and sign again"},
-		{"no-such-reason", "reason is none that the standard knows", "use one of " + strings.Join(Reasons, ", ")},
+		{"no-such-reason", "reason is not one that the standard knows", "use one of " + strings.Join(Reasons, ", ")},
 		{"witness-not-counted", "a witness of the revocation does not count",
 			"have a listed, independent witness sign"},
-		{"owner-open", "the owner's DID Document could not be had; nothing was decided", "try again"},
+		{"owner-open", "the owner's DID Document could not be fetched; nothing was decided", "try again"},
 		{"not-authorised", "neither the owner nor three independent witnesses signed the revocation",
 			"sign it with a key of tool_did, or have three witnesses sign"},
 		{"receipt-revoked", "the pinned Receipt is revoked",
@@ -128,7 +128,7 @@ func noReceipt(o *verdict.Outcome, s *Subject) {
 			o.Errorf(s, "/"+name, "revocation-is-receipt",
 				"the revocation has the member %q of a Receipt, so that a signature of it may be a peer witness's",
 				name).
-				WithFix("leave it out and sign anew")
+				WithFix("leave it out and sign again")
 			return
 		}
 	}
@@ -204,7 +204,7 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 	case sure >= quorum:
 		o.Verified = "signed by three independent witnesses"
 	case selfDoubt != "":
-		o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be had: %s", l.ToolDID, selfDoubt).
+		o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be fetched: %s", l.ToolDID, selfDoubt).
 			WithFix("try again").Rests(verdict.World).WithValue(MoreSignatures)
 	case possible >= quorum:
 		o.Doubtf(s, "/peer_witness_signatures", WitnessOpen,

@@ -98,7 +98,7 @@ func readSchema(ctx context.Context, t *registry.Tree, path, builtin string) (s 
 		return jsonschema.Builtin(builtin), nil, nil
 	}
 	if e.Mode != registry.ModeFile && e.Mode != registry.ModeExecutable {
-		return nil, fmt.Errorf("%s is no regular file", path), nil
+		return nil, fmt.Errorf("%s is not a regular file", path), nil
 	}
 	text, err := t.File(ctx, path, maxSchema)
 	if errors.Is(err, gitstore.ErrTooLarge) {
@@ -213,7 +213,7 @@ func runSchemaRegistry(r *Run) (verdict.Outcome, error) {
 				sev = verdict.Error
 			}
 			out.Add(at, sev, "", "schema-broken", "the base tree's schema does not compile: %v", broken).
-				WithFix("mend %s in a pull request of its own, or remove it to fall back on the built-in schema",
+				WithFix("fix %s in a pull request of its own, or remove it to fall back on the built-in schema",
 					f.path)
 		}
 		if changed {
@@ -281,16 +281,16 @@ func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, built
 	return nil
 }
 
-var unreadableTime = Code{"unreadable-time", "the text is no RFC 3339 time as this gate reads it",
+var unreadableTime = Code{"unreadable-time", "the text is not an RFC 3339 time as this gate reads it",
 	"write it like 2026-05-04T08:00:00Z: capital T, Z or an offset, no leap second"}
 
 // schemaCodes has one code for each keyword that a value can violate.
 var schemaCodes = []Code{
 	{"schema", "the schema refuses a member that another check reads", "run schema too; it says what would pass"},
-	{"schema-broken", "a schema file of the registry does not compile", "mend it in a pull request of its own"},
+	{"schema-broken", "a schema file of the registry does not compile", "fix it in a pull request of its own"},
 	{"schema-refuses-records", "the proposed schema refuses records that are valid today",
 		"keep them valid; publish tighter rules under a new schema"},
-	{"schema-unjudged", "the value is none that JSON can hold, or there are more violations than are shown",
+	{"schema-unjudged", "JSON cannot hold the value, or there are more violations than are shown",
 		"correct those that are shown"},
 	{"schema-required", "a member that the schema requires is missing", "add it"},
 	{"schema-additionalProperties", "the schema knows no member of this name here", "remove it, or correct its name"},
@@ -304,7 +304,7 @@ var schemaCodes = []Code{
 	{"schema-type", "the value has another JSON type than the schema asks for",
 		"write it as the type that the message names"},
 	{"schema-const", "the value is not the only one that is allowed", "set the value that the message names"},
-	{"schema-enum", "the value is none of those that are allowed", "set one of the values that the message names"},
+	{"schema-enum", "the value is not one of the allowed values", "set one of the values that the message names"},
 	{"schema-format", "the text does not have the form that is asked for, such as a URI or a date",
 		"write it in the form that the message names"},
 	{"schema-pattern", "the text does not match the pattern that is asked for", "write it so that the pattern matches"},

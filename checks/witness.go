@@ -134,7 +134,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	}
 	d, err := did.Parse(id)
 	if err != nil || d.Method != "web" {
-		return worth(ignored, "witness-not-web", "it is no did:web (RFC 0019 section 7.1)")
+		return worth(ignored, "witness-not-web", "it is not a did:web (RFC 0019 section 7.1)")
 	}
 	w.path = d.HasPath()
 	if w.domain, err = s.Run.Base.Policy.Suffixes.Registrable(d.Host()); err != nil && w.domain.ICANN == "" {
@@ -361,7 +361,7 @@ func independence(s *Subject, w *witness, known *evidence.Witness, id string) er
 	switch {
 	case w.dependence != "":
 	case m.State == evidence.Unavailable || m.State == evidence.Unsought:
-		w.doubt = "its Manifest could not be had: " + located(m.From, m.Message)
+		w.doubt = "its Manifest could not be fetched: " + located(m.From, m.Message)
 	case m.State != evidence.Obtained:
 		w.dependence = "its Manifest: " + located(m.From, m.Message)
 	case !did.Same(m.Value.ToolDID, id):
@@ -509,7 +509,7 @@ var (
 		"write it so that RFC 8785 can canonicalise it"}
 	tooManyWitnesses = Code{"too-many-witnesses", "there are more witness signatures than are read",
 		"keep those of listed witnesses"}
-	witnessOpen      = Code{WitnessOpen, "a witness may count, and its documents could not be had", "try again"}
+	witnessOpen      = Code{WitnessOpen, "a witness may count, but its documents could not be fetched", "try again"}
 	witnessNotListed = Code{"witness-not-listed", "the base tree has no listing at L4 or L5 of the witness",
 		"have a listed witness sign; an entry of peer-witnesses/ copies a merged listing"}
 	witnessLevel = Code{"witness-level", "the witness is not at L4 or L5", "wait until it is, or have another sign"}
@@ -517,17 +517,17 @@ var (
 
 // witnessCodes are those of one witness that does not count.
 var witnessCodes = []Code{
-	{"witness-not-web", "the witness is no did:web", "have a did:web witness sign"},
+	{"witness-not-web", "the witness is not a did:web", "have a did:web witness sign"},
 	{"witness-is-candidate", "the candidate witnesses for itself", "have another implementation sign"},
 	{"witness-algorithm", "the witness's signature is not EdDSA", "have the witness sign with Ed25519"},
 	{witnessSignature, "the witness's signature does not verify",
 		"remove it, or have the witness sign these very bytes"},
 	{"witness-not-sought", "the witness's documents were not fetched", "try again"},
 	{"witness-evidence", "one of the witness's own documents cannot be used",
-		"have the witness mend it, or have another sign"},
+		"have the witness fix it, or have another sign"},
 	{"witness-receipt", "the witness's own Receipt is another's, or is not signed by the witness",
-		"have the witness mend it, or have another sign"},
-	{"witness-expired", "the witness's own listing or Receipt is over",
+		"have the witness fix it, or have another sign"},
+	{"witness-expired", "the witness's own listing or Receipt has expired",
 		"have the witness renew its listing, or have another sign"},
 	{"witness-provisional", "the witness's own listing is provisional", "have another sign"},
 	{"witness-revoked", "the witness's own Receipt is revoked", "have another sign"},

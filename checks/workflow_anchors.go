@@ -42,7 +42,7 @@ var workflowAnchors = &Check{
 		{"workflow-id-differs", "the pinned bytes are of another workflow",
 			"pin the Cross Match Receipt of this workflow"},
 		{"coordinator-not-named", "the pinned bytes do not name the coordinator",
-			"pin the Cross Match Receipt in which the coordinator stands"},
+			"pin the Cross Match Receipt that names the coordinator"},
 		{"failover-not-declared", "no pinned bytes of the coordinator name this failover coordinator",
 			"serve the Receipt in the coordinator's own domain, or anchor there first with the failover named"},
 		unreadableTime,
