@@ -468,9 +468,8 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 	case !sessions[t.session]:
 		p.Doubtf(v.here(), "", notExercised, "the second subscription did not get the session")
 	default:
-		p.Errorf(v.here(), "", "close-default-not-applied", "the session did not go on in %v after its "+
-			"subscription was "+
-			"closed with a question open", goesOnWithin)
+		p.Errorf(v.here(), "", "close-default-not-applied", "the session did not continue within %v after its "+
+			"subscription was closed with a question open", goesOnWithin)
 	}
 	if err != nil {
 		return err
@@ -592,7 +591,7 @@ func (v *visit) requireSignature(ctx context.Context, p *probe, s Scenario) erro
 	t, err := v.dialogue(ctx, LiveSigned, s, map[string]any{"accept_signed_manifests_only": true})
 	if err == errRejected && t.accepted != nil {
 		if v.reason(p, t.accepted, "manifest_signature_required") {
-			p.show("a subscriber that requires a signed manifest is rejected: there is none")
+			p.show("a subscriber that requires a signed manifest is rejected: the producer has no such manifest")
 		} else {
 			p.shown++
 		}

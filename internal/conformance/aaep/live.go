@@ -278,7 +278,7 @@ func (v *visit) unconnected(ctx context.Context, method string, u *url.URL, err 
 }
 
 func (v *visit) overBudget() error {
-	return v.broken(verdict.Doubt, "session-hangs", "the time of --budget is over, and the session has not ended")
+	return v.broken(verdict.Doubt, "session-hangs", "the time of --budget has passed, and the session has not ended")
 }
 
 // below returns a path below the base.
@@ -670,7 +670,7 @@ func (t *talk) leave(ctx context.Context, seconds int64) error {
 	deadline, limited := ctx.Deadline()
 	switch {
 	case limited && time.Until(deadline) < 2*t.allowed():
-		p.skipped = fmt.Sprintf("scenario %s asks with timeout_seconds %d, which is over --budget", show(t.Name),
+		p.skipped = fmt.Sprintf("scenario %s asks with timeout_seconds %d, which exceeds --budget", show(t.Name),
 			seconds)
 		return t.reply(ctx, t.token, "reject", true)
 	case t.Reply == replyLate && t.fallback == "accept":

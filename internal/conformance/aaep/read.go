@@ -165,7 +165,7 @@ func (s *Stream) readArray(in *input) error {
 		case ',':
 			continue
 		case '}':
-			fault(strict.CodeSyntax, "the array goes on with a brace that nothing opened")
+			fault(strict.CodeSyntax, "the array continues with a brace that nothing opened")
 			return nil
 		}
 		if c, err = in.skipBlanks(); err == nil {

@@ -213,11 +213,11 @@ func (s *Stream) exercise() {
 func (o *session) unshown(check int) string {
 	switch {
 	case o.hides(check):
-		return "the subscription's filters take away events that the check needs"
+		return "the subscription's filters remove events that the check needs"
 	case check != envelope && !o.core:
 		return "the session has events of extensions alone"
 	case check == state && o.state.n == 0:
-		return "the session tells no state"
+		return "the session reports no state"
 	case check == tools && o.calls == nil:
 		return "the session calls no tool"
 	case check == output && o.outputs == nil:

@@ -68,10 +68,10 @@ func ReadScenarios(path string, data []byte) ([]Scenario, error) {
 					s.Start, err = json.Marshal(body)
 				}
 				if err != nil {
-					return nil, refuse(value, "start is no JSON body: %v", err)
+					return nil, refuse(value, "start is not a JSON body: %v", err)
 				}
 			case value.Kind != yaml.ScalarNode || value.Tag != "!!str" || value.Value == "":
-				return nil, refuse(value, "%s is no text", key.Value)
+				return nil, refuse(value, "%s is not a text", key.Value)
 			case key.Value == "start":
 				s.Start = startText(value.Value)
 			case key.Value == "name":
@@ -148,7 +148,7 @@ func readList(path string, data []byte, what, members string) (entries []*yaml.N
 			Message: fmt.Sprintf(format, args...)}
 	}
 	if root == nil || root.Kind != yaml.SequenceNode || len(root.Content) == 0 {
-		return nil, nil, fmt.Errorf("the file is no list of %ss", what)
+		return nil, nil, fmt.Errorf("the file is not a list of %ss", what)
 	}
 	if len(root.Content) > maxScenarios {
 		return nil, nil, refuse(root.Content[maxScenarios], "the file has more than %d %ss", maxScenarios, what)

@@ -411,14 +411,15 @@ func (o *session) endStates(say placer) {
 		say(o.firstAt, state, verdict.Error, "no-state", "the session has no state.changed")
 		return
 	case !c.entered, !c.left && !broken:
-		say(o.firstAt, state, verdict.Error, "thinking", "the session does not tell that it enters and leaves thinking")
+		say(o.firstAt, state, verdict.Error, "thinking",
+			"the session does not report that it enters and leaves thinking")
 	}
 	if called && !c.calling {
 		say(c.firstCall, state, verdict.Warning, "calling-tool",
-			"the session calls a tool and never tells the state calling_tool")
+			"the session calls a tool and never reports the state calling_tool")
 	}
 	if streamed && !c.writing {
 		say(c.firstOut, state, verdict.Warning, "writing-output",
-			"the session streams output and never tells the state writing_output")
+			"the session streams output and never reports the state writing_output")
 	}
 }

@@ -1,6 +1,6 @@
-// Package aaep judges producers and subscribers of AAEP, the protocol by which an agent informs assistive technology of
-// what it does, by chapter 9 of its specification: the events of a capture, a running producer, a running subscriber,
-// and what is claimed of one.
+// Package aaep judges producers and subscribers of AAEP by chapter 9 of its specification. AAEP is the protocol by
+// which an agent informs assistive technology of what it does. The package judges the events of a capture, a running
+// producer, a running subscriber, and what is claimed of one.
 package aaep
 
 import (

@@ -356,7 +356,7 @@ func (s *Stream) underTerms(m *message, say sayer) {
 		kind, critical := m.kind(), m.members["urgency"] == "critical"
 		if !critical && !n.honored.unread["event_filters"] && n.honored.hides(kind, m.foreign) {
 			say(filters, verdict.Error, "/type", "filtered-out",
-				"%s is not critical, and the honored filters take it away", show(kind))
+				"%s is not critical, and the honored filters exclude it", show(kind))
 		}
 		n.coalesce(s, m, say)
 		n.language(m, say)

@@ -219,7 +219,7 @@ func (o *aaepProducer) check() (*url.URL, error) {
 		return nil, remedy.Errorf(form, "--endpoint %q holds more than a server and a path", plain.Redacted(o.url))
 	case u.Scheme == "http" && !live.IsPrivate(u.Hostname()) && !dialsPrivate(&o.Network, u.Hostname()):
 		return nil, remedy.Errorf("use https, or name a loopback or private address, by --connect-to too",
-			"--endpoint %q is plain http, and %q is no loopback or private address", o.url, u.Hostname())
+			"--endpoint %q is plain http, and %q is not a loopback or private address", o.url, u.Hostname())
 	case o.Offline || o.Record != "" || o.Replay != "":
 		return nil,
 			remedy.Errorf(

@@ -158,7 +158,7 @@ func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 		return evidence.Request{}, remedy.Errorf(
 			"use https, or name a loopback or private address: http://127.0.0.1:8080, "+
 				"http://localhost:8080, by --connect-to too",
-			"--url %q is plain http, and %q is no loopback or private address",
+			"--url %q is plain http, and %q is not a loopback or private address",
 			o.url,
 			u.Hostname(),
 		)

@@ -7,7 +7,7 @@ func attest(id, clause, sentence string) verdict.Rule {
 	return verdict.Rule{ID: id, Title: sentence, Cite: "OASIS Provider Conformance section " + clause,
 		Method: verdict.Attested,
 		Why:    "it happens inside the provider, and its answer at the endpoint shows nothing of it",
-		Fix:    "have whoever runs the provider look, and sign the checklist: --report checklist=FILE"}
+		Fix:    "write the checklist with --report checklist=FILE, and have the provider's operator sign it"}
 }
 
 // attested are the requirements that people attest: one for each bullet or MUST of the sections that the answer at the

@@ -42,7 +42,7 @@ func readConstraint(text string) (constraint, error) {
 			end = len(rest)
 		}
 		if b.version = rest[:end]; !isSemVer(b.version) {
-			return c, fmt.Errorf("%s: %s is no version by SemVer 2.0.0", quoted(text), quoted(b.version))
+			return c, fmt.Errorf("%s: %s is not a version by SemVer 2.0.0", quoted(text), quoted(b.version))
 		}
 		if c.bounds = append(c.bounds, b); len(c.bounds) > maxBounds {
 			return c, fmt.Errorf("%s holds more than %d bounds", quoted(text), maxBounds)

@@ -128,7 +128,7 @@ func (f Files) read(named, name string) (data []byte, path string, err error) {
 		return nil, path, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, path, errors.New("it is no regular file")
+		return nil, path, errors.New("it is not a regular file")
 	}
 	file, err := root.Open(name)
 	if err != nil {
@@ -149,7 +149,7 @@ func tooLarge(err error) error {
 func (c *Contract) unreadable(pos strict.Pos, pointer, format string, args ...any) {
 	c.out.Errorf(verdict.At(pos), pointer, "contract-unreadable", "the contract cannot be read: %s",
 		fmt.Sprintf(format, args...)).
-		WithFix("check the profile out anew, or tell its authors")
+		WithFix("check the profile out again, or tell its authors")
 }
 
 // pos returns the position of a node of the YAML.
@@ -165,7 +165,7 @@ func (c *Contract) readRequirements(text []byte) {
 		return
 	}
 	if root.Kind != yaml.MappingNode {
-		c.unreadable(c.pos(root), "", "it is no mapping")
+		c.unreadable(c.pos(root), "", "it is not a mapping")
 		return
 	}
 	c.readable = true
@@ -179,7 +179,7 @@ func (c *Contract) readRequirements(text []byte) {
 	name, all := strictyaml.Member(root, "requirements")
 	switch {
 	case all == nil || all.Kind != yaml.MappingNode:
-		c.fault(c.pos(root), "/requirements", "requirements is no mapping")
+		c.fault(c.pos(root), "/requirements", "requirements is not a mapping")
 	case len(all.Content) == 0:
 		c.fault(c.pos(name), "/requirements", "requirements is empty, so that nothing would be asked of a provider")
 	case len(all.Content)/2 > maxRequirements:
@@ -202,7 +202,7 @@ func (c *Contract) fault(pos strict.Pos, pointer, format string, args ...any) {
 func (c *Contract) scalar(root *yaml.Node, key string) (string, *yaml.Node) {
 	_, n := strictyaml.Member(root, key)
 	if n == nil || n.Kind != yaml.ScalarNode || n.Value == "" || n.Tag == "!!null" {
-		c.fault(c.pos(root), "/"+key, "%s is no text", key)
+		c.fault(c.pos(root), "/"+key, "%s is not a text", key)
 		return "", nil
 	}
 	return n.Value, n
@@ -242,7 +242,7 @@ func (c *Contract) readRequirement(name, body *yaml.Node) requirement {
 	switch r.kind {
 	case "string":
 		if !isText(expected) {
-			wrong(expected, "/expected", "the expected value is no text")
+			wrong(expected, "/expected", "the expected value is not a text")
 		}
 		r.text = expected.Value
 	case "boolean":
@@ -253,11 +253,11 @@ func (c *Contract) readRequirement(name, body *yaml.Node) requirement {
 		r.yes = truth(expected)
 	case "array":
 		if expected.Kind != yaml.SequenceNode {
-			wrong(expected, "/expected", "the expected value is no list")
+			wrong(expected, "/expected", "the expected value is not a list")
 		}
 		for i, n := range expected.Content {
 			if !isText(n) {
-				wrong(n, "/expected/"+strconv.Itoa(i), "an expected entry is no text")
+				wrong(n, "/expected/"+strconv.Itoa(i), "an expected entry is not a text")
 				break
 			}
 			r.all = append(r.all, n.Value)
@@ -265,7 +265,7 @@ func (c *Contract) readRequirement(name, body *yaml.Node) requirement {
 	case "semver_list":
 		var err error
 		if !isText(expected) {
-			wrong(expected, "/expected", "the expected value is no constraint on versions")
+			wrong(expected, "/expected", "the expected value is not a constraint on versions")
 		} else if r.bound, err = readConstraint(expected.Value); err != nil {
 			wrong(expected, "/expected", "%v", err)
 		}

@@ -114,7 +114,7 @@ func foreign(v any, at string) (pointer, why string) {
 		}
 	}
 	if _, there := s["$ref"]; there && len(s) > 1 && (at != "" || len(s) > 2) {
-		return at + "/$ref", "draft-07 ignores what stands beside $ref, and draft 2020-12 does not"
+		return at + "/$ref", "draft-07 ignores the members next to $ref, and draft 2020-12 does not"
 	}
 	if _, isList := s["items"].([]any); isList {
 		return at + "/items", "a list in items is not read alike by draft-07 and draft 2020-12"

@@ -19,7 +19,7 @@ var contractRule = verdict.Rule{
 	Fix:   "use a version of the profile whose files agree, or tell its authors",
 	Codes: []strict.Code{
 		{ID: "contract-unreadable", Meaning: "a file of the contract cannot be read, or asks for nothing",
-			Fix: "check the profile out anew, or tell its authors"},
+			Fix: "check the profile out again, or tell its authors"},
 		{ID: "contract-unknown-type", Meaning: "a requirement has a type, an operator or an expected value " +
 			"that means nothing", Fix: "tell the profile's authors"},
 		{ID: "contract-contradicts", Meaning: "the schema refuses what the requirements ask for, so that no " +

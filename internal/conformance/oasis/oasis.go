@@ -1,5 +1,5 @@
-// Package oasis holds an evaluation provider's answer at its conformance endpoint against the contract of a domain
-// profile: the preflight of OASIS Provider Conformance section 3.8.
+// Package oasis checks an evaluation provider's answer against the contract of a domain profile: the preflight of OASIS
+// Provider Conformance section 3.8. The answer is that of the provider's conformance endpoint.
 //
 // What a provider declares is compared with what the profile asks for. Whether a declaration is true nobody can see
 // from the answer: those requirements are in the catalogue for people to attest.

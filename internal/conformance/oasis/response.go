@@ -47,7 +47,7 @@ var responseRule = verdict.Rule{
 			Fix: "write it with the type that the message names"},
 		{ID: "empty-text", Meaning: "a member that must say something is empty or blank",
 			Fix: "write the name, the requirement or the reason there"},
-		{ID: "not-semver", Meaning: "a version is none by SemVer 2.0.0",
+		{ID: "not-semver", Meaning: "a version is not one by SemVer 2.0.0",
 			Fix: "write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5"},
 		{ID: "no-core-version", Meaning: "the list of core versions is empty",
 			Fix: "list each core version that the provider implements"},

@@ -144,7 +144,7 @@ func (a *agent) judgeSoul() verdict.Outcome {
 	var out verdict.Outcome
 	at := verdict.At{Path: soulName}
 	text, err := a.file(soulName)
-	const fix = "write a paragraph into SOUL.md: who the agent is and what it does"
+	const fix = "write a paragraph into SOUL.md that says who the agent is and what it does"
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		out.Errorf(at, "", "no-soul", "SOUL.md is not there").

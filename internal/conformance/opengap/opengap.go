@@ -1,5 +1,5 @@
-// Package opengap holds an agent's folder against OpenGAP: against the criteria for agents of dialect 0.4, or against
-// what the public command of dialect 0.1 asks for. Nothing of the agent is run or imported.
+// Package opengap checks an agent's folder against OpenGAP: the criteria for agents of dialect 0.4, or what the public
+// command of dialect 0.1 asks for. Nothing of the agent is run or imported.
 package opengap
 
 import (

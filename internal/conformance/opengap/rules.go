@@ -47,9 +47,9 @@ var rules04 = []verdict.Rule{
 		Why: "a runtime cannot name the agent or choose its model without them",
 		Fix: "write each of them in agent.yaml",
 		Codes: []strict.Code{
-			{"missing-field", "a field that is needed is not there, is empty, or is no text",
+			{"missing-field", "a required field is missing, is empty, or is not a text",
 				"write it in agent.yaml, as text"},
-			{"version-not-semver", "version is no Semantic Version 2.0.0",
+			{"version-not-semver", "version is not a Semantic Version 2.0.0",
 				"write it as MAJOR.MINOR.PATCH, such as 1.0.0"},
 		}},
 	{ID: "gap-skills", Title: "each skill exports a skill-decorated function", Cite: required, Role: "agent",
@@ -57,7 +57,7 @@ var rules04 = []verdict.Rule{
 		Fix: "import skill from gitagent and put @skill before a function of the module itself",
 		Codes: []strict.Code{
 			{"no-skill", "the module exports no function under the decorator skill of gitagent or opengap: none is " +
-				"at column 0, its name is deleted or bound again there, or its decorator is another",
+				"at column 0, its name is deleted or rebound there, or its decorator is another",
 				"write from gitagent import skill, and @skill before a def at column 0"},
 			{"decorator-unknown", "the decorator is the skill of a package that requirements*.txt or pyproject.toml " +
 				"declares; whether it is that of gitagent was not seen",

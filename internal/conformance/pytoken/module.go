@@ -1,5 +1,5 @@
-// Package pytoken reads Python source far enough to see what a module imports and exports, the decorators of its
-// functions, and the texts that it gives to some calls. It runs nothing and judges no grammar.
+// Package pytoken reads from Python source what a module imports and exports, the decorators of its functions, and the
+// texts in some calls. It runs nothing and judges no grammar.
 package pytoken
 
 import (
