@@ -57,14 +57,14 @@ var implementability = verdict.Rule{
 
 var backwardCompatibility = verdict.Rule{
 	ID: "backward-compatibility", Title: "a published schema means what it meant", Cite: "RFC 0019 section 4",
-	Why: "who was attested must not lose it by an edit of a schema underneath",
+	Why: "an implementation must not lose its attestation because a schema that it passed was edited",
 	Fix: "publish the change under the next version with a new $id, or declare new optional fields as additive only",
 	Codes: []strict.Code{
 		{"schema-removed", "a published schema is deleted or moved", "leave it where it is: it remains at its " +
-			"place for ever"},
+			"path permanently"},
 		{"mode-changed", "a published schema is no longer a file of the same mode",
 			"make it the plain file that it was"},
-		{"schema-unreadable", "a schema is not strict JSON, or does not compile under its $schema", "mend the text"},
+		{"schema-unreadable", "a schema is not strict JSON, or does not compile under its $schema", "fix the text"},
 		{"schema-id", "an $id of a new schema, at any depth, is another schema's, or does not name the file's own path",
 			"give it an $id of its own whose path ends in the file's path from schemas/ on"},
 		{"additive-undeclared", "a published schema changes in more than white space, and no words declare the " +
@@ -75,7 +75,7 @@ var backwardCompatibility = verdict.Rule{
 		{"annotations", "only annotations or formatting differ", "nothing to do"},
 		{"description-differs", "the description of an existing field differs, and none of its requirements does",
 			"compare the two texts, and restore the old one if the meaning differs"},
-		{"new-version", "a schema of a later version stands beside that of an earlier one", "nothing to do"},
+		{"new-version", "a schema of a later version appears next to that of an earlier one", "nothing to do"},
 		{"additive", "a new optional field where nothing governed that name", "declare the change additive only"},
 		{"loosened", "the new schema accepts all that the old one did, and more", "publish it under the next version"},
 		{"tightened", "the new schema may refuse what the old one accepted", "publish it under the next version"},
@@ -85,7 +85,7 @@ var backwardCompatibility = verdict.Rule{
 		{"meaning", "a default, readOnly, writeOnly, a content keyword or a requirement in a title or description " +
 			"differs",
 			"publish it under the next version"},
-		{"changed", "the difference is none that can be shown to keep the meaning",
+		{"changed", "the difference cannot be shown to keep the meaning",
 			"publish it under the next version"},
 	},
 }
@@ -103,9 +103,9 @@ var charterReview = verdict.Rule{
 				"governance/MAINTAINERS.md"},
 		{"roster-empty", "the table under Current Maintainers of the base names nobody by @handle, so that no " +
 			"approval can count",
-			"in a pull request of its own, give each Maintainer a row | @handle | organisation | term | yes or " +
-				"empty |, merge it, update the branch, and ask four of them to approve with the words Charter Review " +
-				"Gate cleared"},
+			"in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | yes " +
+				"or empty |`, merge it, update the branch, and ask four of them to approve with the words `Charter " +
+				"Review Gate cleared`"},
 		{"roster-changed", "a row of the roster differs; it counts once it is merged",
 			"let the Maintainers confirm the rows"},
 		{"front-matter-only", "only lines before the first section of RFC 0016, 0017 or 0018 differ, and no " +
@@ -135,8 +135,8 @@ var charterReview = verdict.Rule{
 }
 
 var changelog = verdict.Rule{
-	ID: "changelog", Title: "a normative change is told in CHANGELOG.md",
-	Why: "who follows the specification reads there what changed",
+	ID: "changelog", Title: "a normative change has an entry in CHANGELOG.md",
+	Why: "readers of the specification learn there what changed",
 	Fix: "add an entry under [Unreleased]",
 	Codes: []strict.Code{
 		{"no-changelog", "a normative change, and CHANGELOG.md is as it was", "add an entry under [Unreleased]"},

@@ -49,15 +49,15 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	switch roster := (verdict.At{Path: maintainersPath, Line: r.line}); {
 	case len(r.members) == 0:
 		out.Errorf(roster, "", "roster-empty", "the table under Current Maintainers names 0 Maintainers by @handle "+
-			"(members of the team count only where they are listed); the gate needs %d of %d organisations, one of "+
+			"(members of the team count only if listed); the gate needs %d of %d organisations, one of "+
 			"them User Advocate; %s", quorum, quorum, why).
 			WithFix("1. in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | "+
 				"yes or empty |` and the column User Advocate; %s", afterRoster)
 		return out, nil
 	case !slices.ContainsFunc(r.members, func(m maintainer) bool { return m.advocate }):
-		out.Errorf(roster, "", "no-user-advocate", "the table under Current Maintainers has %s with a @handle and "+
-			"marks none as User Advocate; the gate needs %d Maintainers of %d organizations, one of them marked; it "+
-			"has %s; %s", plain.Count(len(r.members), "row"), quorum, quorum, r.numbers(), why).
+		out.Errorf(roster, "", "no-user-advocate", "the table under Current Maintainers has %s with a @handle, "+
+			"none marked as User Advocate; the gate needs %d Maintainers of %d organizations, one marked; it has %s; "+
+			"%s", plain.Count(len(r.members), "row"), quorum, quorum, r.numbers(), why).
 			WithFix("1. in a pull request of its own, %s; %s", r.marking(), afterRoster)
 		return out, nil
 	}

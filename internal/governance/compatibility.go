@@ -138,8 +138,8 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 	}
 	at := file(c.Path)
 	if c.Head == nil {
-		g.out.Errorf(at, "", "schema-removed", "a published schema is deleted or moved; it remains at its place "+
-			"for ever").
+		g.out.Errorf(at, "", "schema-removed", "a published schema is deleted or moved; it must remain at its "+
+			"path permanently").
 			WithFix("restore it")
 		return nil
 	}
@@ -152,7 +152,7 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 	case !isFile(c.Head):
 		if c.Base.Mode == c.Head.Mode {
 			g.out.Errorf(at, "", code(schemadiff.Changed),
-				"what stands in place of a published schema is a %s, and differs",
+				"the %s that replaces a published schema differs",
 				c.Head.Mode).WithFix("%s", nextVersion)
 		}
 		return nil
@@ -167,7 +167,7 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 		return nil
 	}
 	if !isFile(c.Base) {
-		g.out.Errorf(document, "", code(schemadiff.Changed), "what stood here was no schema that can be read").
+		g.out.Errorf(document, "", code(schemadiff.Changed), "the base has no readable schema at this path").
 			WithFix("%s", nextVersion)
 		return nil
 	}
@@ -211,15 +211,15 @@ func (g *compatibility) readable(v *View, path string) (*schemaView, *strict.Doc
 	}
 	document, err := v.texts.document(s.head, path)
 	if syntax, ok := errors.AsType[*strict.Error](err); ok {
-		f := g.out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is no strict JSON: %s",
+		f := g.out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is not strict JSON: %s",
 			syntax.Message).
-			WithFix("mend the text")
+			WithFix("fix the text")
 		f.Pos = syntax.Pos
 		return s, nil, nil
 	}
 	if fault, ok := errors.AsType[*schema.Error](schema.Compiles(document.Root)); ok {
 		g.out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message).
-			WithFix("mend the schema")
+			WithFix("fix the schema")
 	}
 	return s, document, nil
 }
@@ -229,7 +229,7 @@ func (g *compatibility) tell(document *strict.Document, at verdict.At, all []sch
 	added, breaks := 0, schemadiff.Breaking(all)
 	if more := len(all) - maxDifferences; more > 0 && breaks {
 		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed),
-			"%d more places differ than are told of one schema",
+			"%d more places differ than are reported of one schema",
 			more).
 			WithFix("%s", nextVersion)
 		all = all[:maxDifferences]
@@ -337,7 +337,7 @@ func code(c schemadiff.Class) string {
 // added judges a schema that was not there: it is read, and has an identifier of its own.
 func (g *compatibility) added(v *View, c registry.Change) error {
 	if !isFile(c.Head) {
-		g.out.Errorf(file(c.Path), "", "schema-unreadable", "a %s stands where a schema is expected", c.Head.Mode).
+		g.out.Errorf(file(c.Path), "", "schema-unreadable", "the path has a %s; expected a schema", c.Head.Mode).
 			WithFix("make it a plain file")
 		return nil
 	}

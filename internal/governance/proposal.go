@@ -32,7 +32,7 @@ const (
 var (
 	// ErrNoSpecification means that what is to be judged is no repository of the specification.
 	ErrNoSpecification = remedy.Errorf("name a clone of the specification with --repo; a registry is judged by "+
-		"oap-gate check", "no OAP specification here: neither base nor head has an RFC in rfcs/, or rfcs/ beside "+
+		"oap-gate check", "no OAP specification here: neither base nor head has an RFC in rfcs/, or rfcs/ next to "+
 		"schemas/ or spec/")
 	// ErrLimit: a proposal changes more than is looked at.
 	ErrLimit = errors.New("over the limit")
