@@ -274,7 +274,7 @@ func TestLiveBudget(t *testing.T) {
 		}
 		for _, r := range captured {
 			if (r.Check == LiveTimeout || r.Check == LiveLate) && (r.Verdict != "skip" || !strings.Contains(r.Reason,
-				"over --budget")) {
+				"exceeds --budget")) {
 				t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
 			}
 		}
