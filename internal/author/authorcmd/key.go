@@ -68,11 +68,11 @@ With --log it makes the key of a registry's log instead, and prints the verifier
 		Args: oneFile,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == signing.Stdin {
-				return remedy.Errorf("name a file", "a private key is never printed, and - stands for no file here")
+				return remedy.Errorf("name a file", "a private key is never printed, so - is not accepted here")
 			}
 			written := func(err error) error {
 				if errors.Is(err, fs.ErrExist) {
-					return remedy.Errorf("name a new file; whoever replaces a key in use loses it", "%v", err)
+					return remedy.Errorf("choose a file that does not exist; overwriting a key destroys it", "%v", err)
 				}
 				return remedy.With(err, remedy.Writable)
 			}
@@ -182,8 +182,8 @@ func newKeyShow(sys frame.IO) *cobra.Command {
 		Short: "show the public half of a key and its verification method",
 		Long: `show prints the public half of the key in FILE (- is stdin), private or public, as did:key, as Multikey, as JWK,
 and as a verificationMethod to paste into a DID Document. Its id ends in #key-1, under which the suite's attest.js signs;
---id chooses another. With --did it says which method of the served document the key is; exit status 1 if it is none.
-The private half is never printed.`,
+--id chooses another. With --did it says which method of the served document the key is; exit status 1 if it is not among
+them. The private half is never printed.`,
 		Example: "  oap-gate key show ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example\n" +
 			"  pass oap-key | oap-gate key show -",
 		Args: oneFile,
@@ -249,7 +249,7 @@ func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error 
 		tellTrial(sys, o.Local())
 	case o.did == "":
 		id = "did:web:tool.example"
-		fmt.Fprintln(sys.Stderr, "note: did:web:tool.example stands for the DID; give yours with --did")
+		fmt.Fprintln(sys.Stderr, "note: did:web:tool.example is an example DID; give yours with --did")
 	default:
 		fmt.Fprintln(sys.Stderr, "note: offline, so that the DID Document was not looked at")
 	}
@@ -320,13 +320,13 @@ func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
 	}
 	for _, over := range doc.Over {
 		if over.Public.Equal(k.Public()) {
-			return "", refusef("sign with a key that is in use", "the key is the method %q of %s, which is over (%s)",
+			return "", refusef("sign with a key that is in use", "the key is the method %q of %s, which has ended (%s)",
 				over.ID,
 				id, over.Why)
 		}
 	}
 	return "", refusef("publish the verificationMethod of: oap-gate key show FILE --did "+id,
-		"the key is none of the %d usable Ed25519 keys in the DID Document of %s",
+		"the key is not among the %d usable Ed25519 keys in the DID Document of %s",
 		len(doc.Keys), id)
 }
 
@@ -341,7 +341,7 @@ func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Docum
 	case evidence.Obtained:
 		return doc.Value, nil
 	case evidence.Unavailable, evidence.Unsought:
-		return nil, inconclusivef("try again", "the DID Document of %s could not be had: %s", id, doc.Message)
+		return nil, inconclusivef("try again", "the DID Document of %s could not be fetched: %s", id, doc.Message)
 	}
 	return nil, refusef("serve the DID Document, and see: oap-gate explain did-resolution",
 		"%s has no DID Document to rely on: %s", id, doc.Message)

@@ -41,8 +41,8 @@ func NewList(sys frame.IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "list implementations with level, status and expiry",
-		Long: `list reads a clone, and nothing else: a status is what Git shows, and no document was fetched. Of each
-listing it tells the first-parent commit that gave the file its present content. Provisional listings are left
+		Long: `list reads only a clone: a status is what Git shows, and no document was fetched. For each listing it
+prints the first-parent commit that gave the file its present content. Provisional listings are left
 out unless --status names them. See verify and audit for what the documents say.`,
 		Example: `  oap-gate list
   oap-gate list --level L2+ --format csv > listed.csv
@@ -86,7 +86,7 @@ func (o *listOptions) check() error {
 		}
 	}
 	if l := level.Level(strings.TrimSuffix(o.level, "+")); o.level != "" && l.Base() < 0 {
-		return remedy.Errorf("write it like L2, L1-NC or L2+", "--level %q is no level", o.level)
+		return remedy.Errorf("write it like L2, L1-NC or L2+", "--level %q is not a level", o.level)
 	}
 	if _, err := did.Parse(o.did); o.did != "" && err != nil {
 		return remedy.Errorf("write it like did:web:tool.example", "--did: %v", err)

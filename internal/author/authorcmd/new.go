@@ -88,9 +88,9 @@ func (o *newOptions) members() (map[string]any, error) {
 				", as MEMBER=VALUE; all others are what documents say",
 				"--set %q sets none of the members that no document says", s)
 		case twice:
-			return nil, remedy.Errorf("set it once", "--set %s stands twice", name)
+			return nil, remedy.Errorf("set it once", "--set %s is given twice", name)
 		case !utf8.ValidString(text):
-			return nil, remedy.Errorf("write it in UTF-8", "--set %s is no UTF-8", name)
+			return nil, remedy.Errorf("write it in UTF-8", "--set %s is not UTF-8", name)
 		}
 		all[name] = text
 		if text == "true" || text == "false" || text != "" && strings.ContainsRune(`[{"`, rune(text[0])) {
@@ -206,7 +206,7 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 		return err
 	}
 	if top := listing.Highest(receipt.ClaimedLevels); from.Level == "" && top.Base() < 0 {
-		return refusef("attest at one of L0 to L5", "the Receipt claims %q, which is no level of a listing", top)
+		return refusef("attest at one of L0 to L5", "the Receipt claims %q, which is not a level of a listing", top)
 	}
 	draft := listing.Draft(from).Document.Data
 	rep, err := o.judgeText(ctx, w, path, draft)
@@ -217,7 +217,7 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 	if young != nil && !from.Provisional {
 		until, _, _ := strings.Cut(young.Fix, ";")
 		if young.RetryAt.IsZero() { // no date of registration is known
-			until = "renew drops it once the DID has stood in the registry for 30 days"
+			until = "renew drops it once the DID has been in the registry for 30 days"
 		}
 		fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", plain.Line(young.Message), plain.Line(until))
 		from.Provisional = true
@@ -368,7 +368,7 @@ func slugOf(path string) string {
 func listable(text string) error {
 	if text != "" && level.Level(text).Base() < 0 {
 		return remedy.Errorf("use one of L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG",
-			"--level %q is no level of a listing", text)
+			"--level %q is not a level of a listing", text)
 	}
 	return nil
 }

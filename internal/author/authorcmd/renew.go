@@ -250,7 +250,7 @@ func (o *recordFlags) served(ctx context.Context, w *workspace,
 	switch at.State {
 	case evidence.Obtained:
 	case evidence.Unavailable:
-		return at, nil, inconclusivef("try again", "the Receipt could not be had: %s", at.Message)
+		return at, nil, inconclusivef("try again", "the Receipt could not be fetched: %s", at.Message)
 	default:
 		return at, nil, refusef("publish the Receipt, and name where it is with --receipt",
 			"the Receipt is not served: %s", at.Message)

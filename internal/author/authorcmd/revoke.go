@@ -98,18 +98,19 @@ func (o *revokeOptions) check() error {
 		return remedy.Errorf("run revoke SLUG --signature TEXT without them",
 			"--signature completes a draft, which says the rest: reason, evidence and who revokes")
 	case !completes && !slices.Contains(checks.Reasons, o.reason):
-		return remedy.Errorf("use one of "+strings.Join(checks.Reasons, ", "), "--reason %q is none", o.reason)
+		return remedy.Errorf("use one of "+strings.Join(checks.Reasons, ", "), "--reason %q is not a known reason",
+			o.reason)
 	case o.forced != (o.did != ""):
 		return remedy.Errorf("give both, or neither",
 			"--forced and --did go together: the DID is that of the first witness")
 	case o.sha256 != "" && !plain.IsSHA256(o.sha256):
-		return remedy.Errorf("write 64 lower-case hexadecimal digits", "--receipt-sha256 %q is no SHA-256", o.sha256)
+		return remedy.Errorf("write 64 lower-case hexadecimal digits", "--receipt-sha256 %q is not a SHA-256", o.sha256)
 	}
 	u, err := url.Parse(o.evidenceURI)
 	switch {
 	case err != nil || o.evidenceURI != "" && (u.Host == "" || u.Scheme != "https"):
-		return remedy.Errorf("write it like https://tool.example/incident.html", "--evidence-uri %q is no https URL",
-			plain.Redacted(o.evidenceURI))
+		return remedy.Errorf("write it like https://tool.example/incident.html",
+			"--evidence-uri %q is not an https URL", plain.Redacted(o.evidenceURI))
 	case u.User != nil: // it would remain there for all to read
 		return remedy.Errorf("write it like https://tool.example/incident.html", "--evidence-uri %q holds a user name",
 			plain.Redacted(o.evidenceURI))
@@ -149,10 +150,10 @@ func (o *revokeOptions) run(ctx context.Context, sys frame.IO, slug string) erro
 	hash := cmp.Or(o.sha256, l.ReceiptSHA256)
 	path, err := listing.RevocationPath(slug, hash)
 	if err != nil {
-		return refusef("name the Receipt with --receipt-sha256", "the listing pins %q, which is no SHA-256", hash)
+		return refusef("name the Receipt with --receipt-sha256", "the listing pins %q, which is not a SHA-256", hash)
 	}
 	if standing, err := st.Tree.Leaf(path); err != nil || standing != nil {
-		return errors.Join(err, remedy.Errorf("nothing is to be done: it is in force",
+		return errors.Join(err, remedy.Errorf("none needed: the revocation is in force",
 			"the Receipt is revoked already, by %s", path))
 	}
 	if o.signature != "" {
@@ -351,7 +352,7 @@ func (o *revokeOptions) put(sys frame.IO, w *workspace, path string, was, text [
 		err = w.tree.Replace(path, was, text)
 	}
 	if err != nil {
-		return author.Unwritten(err, "complete a draft with --signature, or remove what stands there")
+		return author.Unwritten(err, "complete a draft with --signature, or remove the file")
 	}
 	return nil
 }
@@ -370,18 +371,18 @@ func (o *revokeOptions) complete(ctx context.Context, sys frame.IO, w *workspace
 	}
 	doc, err := strict.Parse(path, was, strict.RegistryFile)
 	if err != nil {
-		return refusef("remove it, and make it anew with --draft", "the draft cannot be read: %v", err)
+		return refusef("remove it, and make it again with --draft", "the draft cannot be read: %v", err)
 	}
 	root, _ := doc.Root.(map[string]any)
 	if _, there := root["signature"]; there || root == nil {
 		return remedy.Errorf("have witnesses sign it with: oap-gate witness "+path,
-			"%s is no draft without a signature, and nothing is overwritten", path)
+			"%s is not a draft without a signature, and nothing is overwritten", path)
 	}
 	v := revocation{path: path, by: strict.String(root, "revoked_by_did"), root: root}
 	o.forced = !did.Same(v.by, l.ToolDID)
 	message, err := revocationBytes(v.root)
 	if err != nil {
-		return refusef("remove it, and make it anew with --draft", "the draft has no canonical form: %v", err)
+		return refusef("remove it, and make it again with --draft", "the draft has no canonical form: %v", err)
 	}
 	if o.AsksNobody() {
 		return remedy.Errorf("leave --offline out", "whether the signature verifies hangs on the DID Document of %s",

@@ -65,7 +65,7 @@ did about each part; if the results at results_uri differ, it refuses. No progra
 --tests-executed HASH says so, HASH being the SHA-256 of the Receipt that was tested.
 
 The entry is printed. --out writes SUBJECT with the entry in it to a new file, --in-place to SUBJECT itself; every
-other byte stays. A candidate publishes that file and pins it anew.`),
+other byte stays. A candidate publishes that file and pins it again.`),
 		Example: `  oap-gate witness https://tool.example --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256
   oap-gate witness receipt.json --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256 --out signed.json
   oap-gate witness revocations/bad-agent-HASH.json --did did:web:witness.example --key ~/oap.pem --in-place`,
@@ -102,7 +102,7 @@ func (o *witnessOptions) check() error {
 	case o.out != "" && o.inPlace:
 		return remedy.Errorf("leave --in-place out", "--out and --in-place exclude one another")
 	case o.out == "-":
-		return remedy.Errorf("name a file, or use --dry-run", "--out writes a file, and - stands for none")
+		return remedy.Errorf("name a file, or use --dry-run", "--out writes a file, and - is not a file")
 	case o.out != "" && os.IsPathSeparator(o.out[len(o.out)-1]):
 		return remedy.Errorf("name the file too", "--out %q names a folder", o.out)
 	case o.Offline:
@@ -116,7 +116,7 @@ func (o *witnessOptions) check() error {
 	}
 	if d, err := did.Parse(o.did); err != nil || d.Method != "web" {
 		return remedy.Errorf("write it like did:web:witness.example",
-			"--did %q is no did:web, which a witness has (RFC 0019 section 7.1)", o.did)
+			"--did %q is not a did:web, which a witness has (RFC 0019 section 7.1)", o.did)
 	}
 	return o.Network.Check()
 }
@@ -134,7 +134,7 @@ func (o *witnessOptions) run(ctx context.Context, sys frame.IO, name string) err
 		}
 	}
 	if s.text == nil && o.inPlace {
-		return remedy.Errorf("use --out FILE", "--in-place writes over a file, and %q is none", name)
+		return remedy.Errorf("use --out FILE", "--in-place overwrites a file, and %q is not a file", name)
 	}
 	key, err := readKey(sys, o.key)
 	if err != nil {
@@ -179,7 +179,7 @@ func readSubject(name string) (*witnessed, error) {
 		return s, nil
 	}
 	if !info.Mode().IsRegular() {
-		return nil, remedy.Errorf("name a plain file", "%q is no plain file", name)
+		return nil, remedy.Errorf("name a plain file", "%q is not a plain file", name)
 	}
 	if s.text, err = capped.ReadFile(name, receipt.MaxBytes); err != nil {
 		return nil, remedy.Errorf("name the file of a Receipt or a revocation", "reading %s: %v", name, err)
@@ -318,7 +318,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 	// What was signed is what will be served.
 	after, err := receipt.Parse(s.name, signed)
 	if err != nil {
-		return refusef("have the candidate attest anew with a smaller Receipt", "with the entry it cannot be read: %v",
+		return refusef("have the candidate attest again with a smaller Receipt", "with the entry it cannot be read: %v",
 			err)
 	}
 	if again, err := after.WitnessedBytes(); err != nil || !bytes.Equal(again, message) {
@@ -329,7 +329,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 		return err
 	}
 	if o.out != "" || o.inPlace {
-		fmt.Fprintf(sys.Stderr, "\nnext, by %s: publish it, and pin it anew: sha256 %x\n",
+		fmt.Fprintf(sys.Stderr, "\nnext, by %s: publish it, and pin it again: sha256 %x\n",
 			plain.Line(r.ImplementationDID),
 			sha256.Sum256(signed))
 	}
@@ -359,7 +359,7 @@ func mayWitness(r *receipt.Receipt, id string) error {
 			"the Receipt has %d peer witnesses, at most %d are read",
 			r.PeerWitnessCount, receipt.MaxWitnesses)
 	case slices.ContainsFunc(r.PeerWitnesses, func(p receipt.PeerWitness) bool { return did.Alike(p.DID, id) }):
-		return refusef("nothing is to be done, or have that entry removed first", "%s has signed the Receipt already",
+		return refusef("none needed, or have that entry removed first", "%s has signed the Receipt already",
 			id)
 	}
 	return nil
@@ -391,7 +391,7 @@ func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks
 		at = r.ImplementationDID
 	}
 	if c.target, err = verify.ParseTarget(at, false); err != nil {
-		return nil, refusef("name the implementation in place of the file",
+		return nil, refusef("name the implementation instead of the file",
 			"the Receipt does not say where its Manifest is: %v", err)
 	}
 	// The file is what the Manifest's URL is to serve; a Manifest that names none is refused as such.
@@ -737,7 +737,7 @@ func signedMembers(unknown, known *bytes.Buffer, path []string, value any) {
 func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w *workspace, st *checks.Standing,
 	key *signing.Key, s *witnessed) error {
 	if o.tests != "" {
-		return remedy.Errorf("leave it out", "--tests-executed is for Receipts: of a revocation nothing is executed")
+		return remedy.Errorf("leave it out", "--tests-executed is for Receipts; nothing is executed for a revocation")
 	}
 	doc, err := strict.Parse(s.name, s.text, strict.RegistryFile)
 	if err != nil {
@@ -775,7 +775,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 	}
 	message, err := revocationBytes(doc.Root)
 	if err != nil {
-		return refusef("have it made anew", "the revocation has no canonical form: %v", err)
+		return refusef("have it made again", "the revocation has no canonical form: %v", err)
 	}
 	text, err := key.Sign(message)
 	if err != nil {

@@ -22,7 +22,7 @@ var (
 	ErrSlug = errors.New("no slug: 2 to 64 characters from a-z, 0-9 and -, not beginning with -")
 	// ErrPlace: a path is not one of a record, something else than plain folders and files lies on the way, or the file
 	// is larger than a record can be.
-	ErrPlace = errors.New("no record stands there")
+	ErrPlace = errors.New("there is no record")
 	// ErrChanged: a file is not what it was when it was read.
 	ErrChanged = errors.New("it changed meanwhile")
 )
@@ -160,7 +160,7 @@ func (t *Tree) folder(path string) (*os.Root, string, error) {
 		return nil, "", at(path, err)
 	}
 	if !looked.IsDir() {
-		return nil, "", fmt.Errorf("%q: %w: %s is no plain folder", path, ErrPlace, folder)
+		return nil, "", fmt.Errorf("%q: %w: %s is not a plain folder", path, ErrPlace, folder)
 	}
 	dir, err := t.root.OpenRoot(folder)
 	if err != nil {
@@ -184,7 +184,7 @@ func read(dir *os.Root, name string) ([]byte, fs.FileMode, error) {
 		return nil, 0, err
 	}
 	if !looked.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%w: it is no plain file", ErrPlace)
+		return nil, 0, fmt.Errorf("%w: it is not a plain file", ErrPlace)
 	}
 	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
