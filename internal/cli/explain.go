@@ -29,8 +29,8 @@ func newExplain(sys frame.IO) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [ID | CODE | SUBJECT]",
 		Short: "explain a check, a finding code or a catalogue",
-		Long: `explain prints what a check requires, why, its source, its codes and how to fix a finding. Of a code, the word in
-brackets at the end of a finding, it prints the meaning and the fix, and what reports it. Of a subject it prints the
+		Long: `explain prints what a check requires, why, its source, its codes and how to fix a finding. For a code, the word in
+brackets at the end of a finding, it prints the meaning and the fix, and what reports it. For a subject it prints the
 rules. Without an argument it prints the checks of the registry, and the other subjects.`,
 		Example: "  oap-gate explain\n  oap-gate explain domain-age\n" +
 			"  oap-gate explain receipt-hash-mismatch\n  oap-gate explain verify",

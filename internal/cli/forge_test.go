@@ -143,7 +143,7 @@ func TestForgeCommands(t *testing.T) {
 		{"admin", []string{"protect", "--repo", dir, "--dry-run", "--report", "json=-"}, 0, `"mode": "protect"`},
 		{"robot", []string{"rerun", "--repo", dir}, 0, "1 open pull request to main; nothing to change"},
 		{"robot", []string{"rerun", "--repo", dir, "--apply", "--dry-run"}, 2, "exclude one another"},
-		{"robot", []string{"rerun", "--repo", dir, "--at", "tomorrow"}, 2, "no RFC 3339 time"},
+		{"robot", []string{"rerun", "--repo", dir, "--at", "tomorrow"}, 2, "not an RFC 3339 time"},
 		{"wrong", []string{"remind", "--repo", w.Repo.Dir}, 2, "the forge does not know the token"},
 		{"robot", []string{"remind", "--repo", w.Repo.Dir, "--at", "2026-05-20T00:00:00Z", "--within", "36h"}, 0,
 			"1 listing: none ends within 1 day 12 hours or ended less than 30 days ago; nothing to change"},

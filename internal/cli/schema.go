@@ -55,8 +55,8 @@ func newSchemaDiff(sys frame.IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "print how two JSON Schemas differ in meaning",
-		Long: `diff walks two JSON Schemas of draft 2020-12 side by side and tells each difference with its class: note (no
-document is judged otherwise), additive (a new optional field where nothing governed that name), loosened,
+		Long: `diff walks two JSON Schemas of draft 2020-12 side by side and reports each difference with its class: note (no
+document is judged differently), additive (a new optional field where nothing governed that name), loosened,
 tightened, enum, removed, identity, meaning, changed (none of these can be shown). All but note and additive
 break a published schema.
 
@@ -147,7 +147,7 @@ func namedSchema(texts map[string][]byte, at, name string, err error) (*schemadi
 	tree := schemadiff.NewTree(texts)
 	if err := tree.Fault(at); err != nil {
 		return nil, "", remedy.Errorf("give a JSON Schema of draft 2020-12, strict JSON of at most 1 MiB",
-			"%q is no schema that can be compared: %v", name, err)
+			"%q is not a schema that can be compared: %v", name, err)
 	}
 	return tree, at, nil
 }

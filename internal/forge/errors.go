@@ -59,7 +59,7 @@ func (e *Error) Error() string {
 func (e *Error) Fix() string {
 	switch e.Kind {
 	case ErrUnresolved:
-		return "is this machine online? if it is, mend its resolver, name the forge's API with --api-url, " +
+		return "is this machine online? if it is, fix its resolver, name the forge's API with --api-url, " +
 			"or its proxy with --proxy"
 	case ErrUnavailable:
 		if _, ok := errors.AsType[*net.OpError](e.Err); ok {

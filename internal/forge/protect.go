@@ -232,7 +232,7 @@ func (r *ruleset) edit(kind string, change func(map[string]any)) error {
 		decoder.UseNumber()
 		if err := decoder.Decode(&parameters); err != nil || parameters == nil {
 			return &Error{Op: fmt.Sprintf("reading rule %q of the ruleset %q", kind, RulesetName), Kind: ErrUnavailable,
-				Err: errors.Join(err, errors.New("its parameters are no object"))}
+				Err: errors.Join(err, errors.New("its parameters are not an object"))}
 		}
 	}
 	change(parameters)

@@ -54,9 +54,9 @@ func (s *Span) Bind(c *cobra.Command, sys IO, specification bool) {
 	s.sys, s.specification = sys, specification
 	f := c.Flags()
 	BindRepo(c, &s.Repo)
-	f.StringVar(&s.base, "base", "", "commit `REV` that the range would land on (default: of the event, "+
+	f.StringVar(&s.base, "base", "", "commit `REV` that the range would land on (default: the event's, "+
 		"else HEAD or main of the remote upstream, else of origin, else main)")
-	f.StringVar(&s.head, "head", "", "commit `REV` that is proposed (default: of the event, else HEAD)")
+	f.StringVar(&s.head, "head", "", "commit `REV` that is proposed (default: the event's, else HEAD)")
 	f.BoolVar(&s.Worktree, "worktree", false, "take the files on disk as the head, before the commit")
 	f.BoolVar(&s.allowTarget, "allow-pull-request-target", false,
 		"accept the event pull_request_target: only data of the pull request is read, nothing of it is run")

@@ -35,8 +35,8 @@ type status int
 
 func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// Given is sys with the arguments of a run, and what the Action's inputs gave: the inputs by the flags that they set,
-// and what is wrong with them.
+// Given returns sys with the arguments of a run, and what the Action's inputs gave: the inputs by the flags that they
+// set, and what is wrong with them.
 func (sys IO) Given(args []string, inputs map[string]string, refused error) IO {
 	sys.args, sys.inputs, sys.refused = args, inputs, refused
 	return sys
@@ -97,7 +97,7 @@ type judgement struct {
 
 func (j *judgement) Unwrap() error { return j.error }
 
-// Judged is err as a verdict: the program ends with its exit status, and no report is written.
+// Judged returns err as a verdict: the program ends with its exit status, and no report is written.
 func Judged(err error, v verdict.Verdict) error { return &judgement{err, v} }
 
 // crashed returns the error for a bug, in one line: nothing fixes it here.

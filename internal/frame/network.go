@@ -116,7 +116,7 @@ func (n *Network) BindDocuments(f *pflag.FlagSet, budget string) {
 // Check refuses what no run could use.
 func (n *Network) Check() error {
 	if _, ok := strict.Time(n.At); n.At != "" && !ok {
-		return remedy.Errorf("write it like 2026-05-04T12:00:00Z", "--at %q is no RFC 3339 time", n.At)
+		return remedy.Errorf("write it like 2026-05-04T12:00:00Z", "--at %q is not an RFC 3339 time", n.At)
 	}
 	switch {
 	case n.timeout == 0:
@@ -205,7 +205,7 @@ func (n *Network) Now() time.Time {
 	return time.Now().UTC().Truncate(time.Millisecond)
 }
 
-// Source is nobody, a bundle, or the world. stop ends what is shown on stderr meanwhile.
+// Source returns a source that asks nobody, a bundle, or the world. stop ends what is shown on stderr meanwhile.
 func (n *Network) Source(sys IO) (_ evidence.Source, stop func(), err error) {
 	stop = func() {}
 	switch {
@@ -235,7 +235,7 @@ func (n *Network) Source(sys IO) (_ evidence.Source, stop func(), err error) {
 	return src, progress.stop, nil
 }
 
-// LiveOptions say how the world is asked.
+// LiveOptions returns how the world is asked.
 func (n *Network) LiveOptions() (live.Options, error) {
 	o := live.Options{Now: n.Now(), Timeout: n.timeout, Budget: n.budget, Jobs: n.jobs, Proxy: n.proxy,
 		RDAPURL: n.rdapURL, WHOISServer: n.whoisServer, CacheDir: n.cache, RetryWait: max(n.retryWait, 1),

@@ -1,4 +1,4 @@
-// Package repoconfig is the format of .github/repo-config.yml, version 1: the protections of a registry's default
+// Package repoconfig defines the format of .github/repo-config.yml, version 1: the protections of a registry's default
 // branch from which they are reproducible (RFC 0026 section 7).
 package repoconfig
 
@@ -35,7 +35,7 @@ type Config struct {
 // forge in the same terms. Each member that is true, and each higher number, protects more.
 type Protection struct {
 	BlockForcePush      bool            `json:"block_force_push,omitempty" jsonschema:"description=nobody rewrites the history (RFC 0026 section 7)"`
-	BlockDeletion       bool            `json:"block_deletion,omitempty" jsonschema:"description=nobody deletes the branch: deleted and made anew it has another history"`
+	BlockDeletion       bool            `json:"block_deletion,omitempty" jsonschema:"description=nobody deletes the branch: one that is created again has another history"`
 	RequirePullRequest  bool            `json:"require_pull_request,omitempty" jsonschema:"description=no direct push (RFC 0026 section 7)"`
 	Approvals           int             `json:"approvals,omitempty" jsonschema:"minimum=0,maximum=10,description=approving reviews that a pull request needs (RFC 0026 section 7: 1)"`
 	CodeOwnerReview     bool            `json:"code_owner_review,omitempty" jsonschema:"description=an owner of the changed files by CODEOWNERS must approve"`
@@ -231,7 +231,7 @@ func (f *File) checks(n *yaml.Node) ([]RequiredCheck, error) {
 		case !printable().MatchString(c.Context):
 			return nil, fault(posOf(item), "the context %q holds control characters", c.Context)
 		case seen[c.Context]:
-			return nil, fault(posOf(item), "the context %q stands here twice", c.Context)
+			return nil, fault(posOf(item), "the context %q appears twice", c.Context)
 		}
 		if _, value := strictyaml.Member(item, "app_id"); value != nil && c.AppID < 1 {
 			return nil, fault(posOf(value), "app_id is %d, 1 or more is expected", c.AppID)

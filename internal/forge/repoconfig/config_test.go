@@ -46,7 +46,7 @@ func TestParseRefuses(t *testing.T) {
 			":6:7: a required check has no context, the name of its job is expected"},
 		{"control character", strings.Replace(honest, "oap-gate", `"a\eb"`, 1),
 			`:6:7: the context "a\x1bb" holds control characters`},
-		{"twice", honest + "    - context: oap-gate\n", `:8:7: the context "oap-gate" stands here twice`},
+		{"twice", honest + "    - context: oap-gate\n", `:8:7: the context "oap-gate" appears twice`},
 		{"reviews without pull request", strings.Replace(honest, "true", "false", 1),
 			`:2:1: reviews and ways of merging are demanded without "require_pull_request: true": a direct push would need none`},
 		{"up to date without checks", "version: 1\nprotection:\n  up_to_date: true\n",

@@ -114,11 +114,11 @@ func readReport(data []byte, o Options) (*verdict.Report, error) {
 		return nil, refused("it has %d bytes, at most %d are read", len(data), MaxReport)
 	}
 	if err := o.Validate(data); err != nil {
-		return nil, refused("it is no report: %v", err)
+		return nil, refused("it is not a report: %v", err)
 	}
 	var r verdict.Report
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, refused("it is no report: %v", err)
+		return nil, refused("it is not a report: %v", err)
 	}
 	switch {
 	case r.Mode != "check":

@@ -196,7 +196,7 @@ func TestComment(t *testing.T) {
 			want: "report refused: it is about commit 3333333333333333333333333333333333333333, and the pull " +
 				"request's head is 4444444444444444444444444444444444444444",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = merged; o.Head = another }},
-		{name: "no report", token: robot, want: "report refused: it is no report: schema says no",
+		{name: "no report", token: robot, want: "report refused: it is not a report: schema says no",
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				o.Validate = func([]byte) error { return errors.New("schema says no") }
 			}},

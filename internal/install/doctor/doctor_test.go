@@ -683,7 +683,7 @@ func TestForge(t *testing.T) {
 				`"bypass_actors":[{"actor_type":"OrganizationAdmin","bypass_mode":"always"}]`, 1))
 			s.AddRuleset(strings.Replace(full, `{"type":"deletion"},`, ``, 1))
 		}, "error protection-missing repo-config.yml <block_deletion: true        # section 7: history rewriting " +
-			"disabled; a branch made anew has another history>", 1},
+			"disabled; a branch created again has another history>", 1},
 		{"stricter", "admin", func(s *ghtest.Server, f tree) {
 			s.AddRuleset(strings.Replace(full, `{"type":"deletion"},`,
 				`{"type":"deletion"},{"type":"required_linear_history"},{"type":"of_tomorrow"},`, 1))
