@@ -103,8 +103,8 @@ func (b *bench) mirrorFirst(server string) ([]figure, error) {
 	}
 	ratio, peak := median(ratios, func(r float64) float64 { return r }), median(used[0], memory)
 	return []figure{{
-		name: fmt.Sprintf("first mirror, %d listings, %d commits; peer: git clone --bare, beside what it takes more "+
-			"than an audit with its reports", size.Listings, size.Commits),
+		name: fmt.Sprintf("first mirror, %d listings, %d commits; peer: git clone --bare, compared with what it takes "+
+			"more than an audit with its reports", size.Listings, size.Commits),
 		gate: spread(used[0]) + ", of which the audit " + spread(used[1]), peer: spread(used[2]),
 		ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]), must: "<= 1.5x, <= 400 MiB",
 		holds: ratio <= 1.5 && peak <= 400, unjudged: b.quick,
@@ -154,7 +154,7 @@ func (b *bench) mirrorListens(server string) (figure, error) {
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	late := took.Seconds()
 	return figure{name: fmt.Sprintf("mirror --listen, %d listings: /, /metrics and /healthz at %d requests a second "+
-		"and /report.json at %d for %s, beside %d slow and as many broken clients", size.Listings, asked.pages,
+		"and /report.json at %d for %s, with %d slow and as many broken clients", size.Listings, asked.pages,
 		asked.reports, asked.lasts, asked.beside),
 		gate: fmt.Sprintf("no error; 99 of 100 answered within %s (%s of CPU)", seconds(late),
 			seconds(cpu.Seconds())),
