@@ -311,7 +311,7 @@ func read(root *os.Root, name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("it is no plain file (%s)", info.Mode().Type())
+		return nil, fmt.Errorf("it is not a plain file (%s)", info.Mode().Type())
 	}
 	f, err := root.Open(name)
 	if err != nil {

@@ -38,7 +38,7 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 		return nil, fmt.Errorf("%w: %s", ErrMerge, fmt.Sprintf(format, args...))
 	}
 	if len(parts) == 0 {
-		return refuse("there is none")
+		return refuse("no report is given")
 	}
 	whole := *parts[0].Report
 	seen := map[int]bool{}

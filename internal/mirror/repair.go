@@ -394,8 +394,8 @@ func (d *Dir) connected(ctx context.Context, tip string) error {
 	return repo.Connected(ctx, tip)
 }
 
-// Damaged is for an error of a run that a complete fetch did not help: it returns clone-damaged if the verified branch
-// lacks an object, else err.
+// Damaged returns clone-damaged if the verified branch lacks an object, else err. It is for an error of a run that a
+// complete fetch did not help.
 func (d *Dir) Damaged(ctx context.Context, err error) error {
 	tip, refErr := d.ref(d.verifiedRef())
 	if refErr != nil || tip == "" || !IsDamage(d.connected(ctx, tip)) {

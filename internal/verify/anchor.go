@@ -276,7 +276,7 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 		case anchor.Provisional && !told["provisional"]:
 			o.Warnf(receiptDocument, "", "provisional", "%s is provisional: the domain is young, or of unknown age",
 				anchor.Path).
-				WithFix("wait until the listing is issued anew without it, or has been there for 30 days")
+				WithFix("wait until the listing is issued again without it, or has been there for 30 days")
 			told["provisional"] = true
 		}
 	}

@@ -17,7 +17,7 @@ var catalogue = []step{
 	{judge: judgeManifest, Rule: verdict.Rule{
 		ID: "manifest", Title: "the target serves a Manifest, which names the target's DID", Cite: section6,
 		Method: verdict.Live,
-		Why:    "whoever serves no Manifest cannot be engaged or judged",
+		Why:    "an implementation that serves no Manifest cannot be engaged or judged",
 		Fix: "serve the Manifest as strict JSON with status 200 over https at /.well-known/oap-tool.json, with " +
 			"tool.did",
 		Codes: slices.Concat(codesOf("manifest-reachability"), codesOf("manifest-did", "manifest-did-differs")),
@@ -59,7 +59,7 @@ var catalogue = []step{
 		Why: "a claim that is never renewed outlives what it claims",
 		Fix: "attest again, with validity.not_before and validity.not_after at most 90 days apart",
 		Codes: slices.Concat([]strict.Code{
-			{"expired", "the Receipt's validity.not_after is over", "attest again"},
+			{"expired", "the Receipt's validity.not_after is in the past", "attest again"},
 			{"not-yet-valid", "the Receipt's validity.not_before is ahead of now", "wait until then"},
 			{"window-empty", "the Receipt's validity.not_after is not later than its not_before", "attest again"},
 			{"window-too-long", "the Receipt's dates are more than 90 days apart, which no listing may have",
@@ -69,7 +69,7 @@ var catalogue = []step{
 	{judge: judgeIdentity, Rule: verdict.Rule{
 		ID: "identity", Title: "the Receipt is that of this implementation, at this address",
 		Cite: "RFC 0019 sections 6 and 10",
-		Why:  "a Receipt can be shown by whoever has it",
+		Why:  "anyone who has a Receipt can show it",
 		Fix: "publish the Receipt that was issued for the Manifest's tool.did, " +
 			"and attest against the address that is engaged",
 		Codes: slices.Concat([]strict.Code{
@@ -92,7 +92,7 @@ var catalogue = []step{
 	{judge: judgeClaims, Rule: verdict.Rule{
 		ID: "claims", Title: "each claimed level exists and has what its profile needs, and no test failed",
 		Cite: "RFC 0019 sections 6 and 7, RFC 0025",
-		Why:  "a signature makes no level of what is none",
+		Why:  "a signature does not make a level valid",
 		Fix:  "attest again at levels that exist, with no failed test",
 		Codes: slices.Concat([]strict.Code{
 			{"no-such-level", "the Receipt claims a level that the standard does not know, or none",
@@ -146,7 +146,7 @@ var catalogue = []step{
 			{"not-anchored", "no listing of the DID in the clone pins these very bytes, in date, at that level",
 				"have the registry list these very bytes"},
 			{"provisional", "the listing is provisional: the domain is young, or of unknown age",
-				"wait until it is issued anew without it"},
+				"wait until it is issued again without it"},
 			{"anchored", "the commit that brought the listing which pins these bytes", "nothing to do"},
 			{"anchor-claim", "the Receipt's own registry_anchor names a commit or path that the clone does not show",
 				"leave registry_anchor out: nothing depends on it"},

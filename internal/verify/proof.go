@@ -138,7 +138,7 @@ func judgeAnchorByProof(w *work) (verdict.Outcome, error) {
 	if registry.Provisional(l.Provisional, time.Time{}, w.src.Now()) {
 		out.Warnf(verdict.At{}, "", "provisional",
 			"the listing in the proof is provisional: the domain is young, or of unknown age").
-			WithFix("wait until the listing is issued anew without it, or has been there for 30 days")
+			WithFix("wait until the listing is issued again without it, or has been there for 30 days")
 	}
 	out.Passed = true
 	out.Verified = fmt.Sprintf("%s, in the registry at commit %s", proof.ListingPath(l.Slug), commit)

@@ -273,7 +273,7 @@ func judgeIdentity(w *work) (verdict.Outcome, error) {
 			"the Manifest is on host %.200q, neither in the domain of %.200s "+
 				"nor the host %.200q of the Receipt's signed target.uri",
 			hostOf(asked), r.ImplementationDID, hostOf(r.TargetURI)).
-			WithFix("ask the implementation at its own host: whoever has a Receipt can show it")
+			WithFix("ask the implementation at its own host: anyone who has a Receipt can show it")
 	} else if broken := w.run.Base.Policy.Broken; !hosts && broken != nil { // it may add the suffix between the two
 		out.Findings = append(out.Findings, checks.PolicyUnreadable(manifestDocument, broken).Findings...)
 	} else if err := w.hosted(&out); err != nil {
@@ -396,7 +396,7 @@ func judgeWitnesses(w *work) (verdict.Outcome, error) {
 				WithFix("have listed L4 or L5 implementations sign the Receipt")
 			return out, nil
 		case w.cfg.Standing == nil:
-			return noRegistry("who may witness is not known", w.cfg.Without), nil
+			return noRegistry("the accepted witnesses are not known", w.cfg.Without), nil
 		}
 		if out, old := w.old(); old {
 			return out, nil

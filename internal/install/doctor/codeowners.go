@@ -61,8 +61,8 @@ func (v *inspection) judgeOwners() {
 		if line := exampleOwner(string(data)); line > 0 {
 			v.add(verdict.Error, "placeholder", strict.Pos{Path: name, Line: line, Column: 1},
 				"name people or a team who may write to the repository",
-				"@example/… stands for a team that was not filled in: GitHub ignores an owner that it does not "+
-					"know, and %s", why)
+				"@example/… is a placeholder for a team that was not filled in: GitHub ignores an owner that it does "+
+					"not know, and %s", why)
 		}
 		for _, gap := range gaps(parseOwners(string(data)), v.files(guarded)) {
 			v.add(verdict.Error, "fork-can-edit-gate", gap.pos(name),

@@ -1,5 +1,5 @@
-// Package doctor inspects the installation of the gate in a registry: the workflows and CODEOWNERS of a clone, and,
-// with a client, the protections at the forge. It reports what is wrong and how to fix it.
+// Package doctor inspects the installation of the gate in a registry. It reads the workflows and CODEOWNERS of a clone
+// and, with a client, the protections at the forge, and reports what is wrong and how to fix it.
 package doctor
 
 import (
@@ -160,7 +160,7 @@ func (v *inspection) read(name string, limit int) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("it is no regular file (%s)", info.Mode().Type())
+		return nil, fmt.Errorf("it is not a regular file (%s)", info.Mode().Type())
 	}
 	data, err := capped.ReadAll(f, int64(limit))
 	if errors.Is(err, capped.ErrTooLarge) {
@@ -242,7 +242,7 @@ func (v *inspection) judgeConfig() {
 			v.add(verdict.Warning, "check-from-any-app",
 				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
 				"add app_id: 15368 (GitHub Actions)",
-				"required check %q counts from any app: whoever may set a status can report it", c.Context)
+				"required check %q counts from any app: anyone who may set a status can report it", c.Context)
 		}
 	}
 	if !have.BlockRebaseMerging {

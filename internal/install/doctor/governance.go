@@ -42,8 +42,8 @@ func (v *inspection) judgeGovernanceEvents(w *workflow) {
 		missing := slices.DeleteFunc(slices.Clone(e.types), func(t string) bool { return slices.Contains(have, t) })
 		if len(missing) > 0 {
 			v.add(verdict.Error, "governance-types", at.pos(), fix,
-				"%s does not start the gates where a pull request is %s: their verdict would be that of what "+
-					"stood before",
+				"%s does not start the gates when a pull request is %s: their verdict would be about the state "+
+					"before",
 				e.event, strings.Join(missing, ", "))
 		}
 	}

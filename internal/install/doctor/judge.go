@@ -88,7 +88,7 @@ func (v *inspection) judgeEvents(w *workflow) {
 			severity = verdict.Error
 		}
 		v.add(severity, "no-merge-group", w.member("on").pos(), "add merge_group to the triggers",
-			"the gate does not run on merge_group: a merge queue would wait for its check for ever")
+			"the gate does not run on merge_group: a merge queue would wait for its check permanently")
 	}
 	if s, ok := w.events["schedule"]; ok {
 		v.add(verdict.Error, "schedule", s.pos(), "move the schedule into a file of its own",
@@ -134,7 +134,7 @@ func (v *inspection) judgeBranches(name string, event field) {
 		return // the same
 	}
 	v.add(verdict.Warning, "other-branches", at.pos(), fmt.Sprintf("set branches: [%s] on %s", v.branch, name),
-		"%s starts the gate for other branches too: a check that stands at a commit counts where the same commit is "+
+		"%s starts the gate for other branches too: a check on a commit also counts if the same commit is "+
 			"proposed to %q", name, v.branch)
 }
 
@@ -244,7 +244,7 @@ func (v *inspection) judgeCheckJob(j *job) {
 		}
 		if c := f.member("continue-on-error"); c.there() && c.text() != "false" {
 			v.add(verdict.Error, "continue-on-error", c.pos(), "drop continue-on-error",
-				"%s goes on after an error (%q): a gate that failed counts as passed", unit(j, i), c.text())
+				"%s continues after an error (%q): a gate that failed counts as passed", unit(j, i), c.text())
 		}
 	}
 	if n := j.member("needs"); n.there() && !whatever().MatchString(j.member("if").text()) {
@@ -294,7 +294,7 @@ func (v *inspection) judgeEarlier(j *job) {
 			unread := what.there() && (what.value != uses.value || foreign().MatchString(uses.text()))
 			if unread && !s.gates() && !s.plain() {
 				v.add(verdict.Doubt, "step-not-judged", what.pos(), "move it behind the gate, or into a job of its own",
-					"the step was not judged: it runs beside the gate, and may replace it, its settings or the clone")
+					"the step was not judged: it runs next to the gate, and may replace it, its settings or the clone")
 			}
 		}
 	}
@@ -385,7 +385,7 @@ func (v *inspection) judgeSelection(s *step) {
 	for id := range s.only() {
 		if !known[id] && s.role == checkRole {
 			v.add(verdict.Error, "unknown-check", s.input("checks").pos(), "name checks that oap-gate explain lists",
-				"%q is no check of the gate",
+				"%q is not a check of the gate",
 				id)
 		}
 	}
@@ -573,7 +573,7 @@ func (v *inspection) judgePins(j *job) {
 		case placeholder().MatchString(text):
 			v.add(verdict.Error, "placeholder", uses.pos(),
 				"replace the zeros by the commit SHA, or the image digest, of a release",
-				"%q stands for a release that was not filled in", text)
+				"%q is a placeholder for a release that was not filled in", text)
 		case strings.HasPrefix(text, "./"):
 			if _, ok := j.w.events["pull_request"]; ok && s.gates() {
 				v.add(verdict.Warning, "local-action", uses.pos(), "pin a release of the gate",

@@ -129,7 +129,7 @@ func (v *inspection) addStale(layers []forge.Layer, stale func(repoconfig.Requir
 	for _, name := range names {
 		v.add(verdict.Warning, "stale-context", strict.Pos{}, "run oap-gate protect --apply --prune, which removes it",
 			"the branch requires the check %q, which no job of a workflow here reports: pull requests would wait for "+
-				"it for ever", name)
+				"it permanently", name)
 	}
 }
 

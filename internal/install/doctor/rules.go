@@ -8,7 +8,8 @@ import (
 // Rules are what an installation is held to, in the order of the report. Each code is of one rule.
 var Rules = []verdict.Rule{
 	{ID: "workflow-trigger", Title: "the gate runs on each pull request to the default branch, and for no other reason",
-		Why: "a required check that does not report hangs for ever, and one that another event started counts as well",
+		Why: "a required check that does not report hangs permanently, and one that another event started counts as " +
+			"well",
 		Fix: "use the check.yml that oap-gate init writes",
 		Codes: []strict.Code{
 			{"no-gate", "no workflow runs the gate on pull requests", initFix},
@@ -43,7 +44,7 @@ var Rules = []verdict.Rule{
 				"give it a name without expressions"},
 			{"condition", "the gate runs under a condition, and a gate that is skipped counts as passed",
 				"drop the condition"},
-			{"continue-on-error", "the job goes on after an error, so that a gate that failed counts as passed",
+			{"continue-on-error", "the job continues after an error, so a gate that failed counts as passed",
 				"drop continue-on-error"},
 			{"needs", "the gate's job needs another one, without which it is skipped and counts as passed",
 				"drop needs"},
@@ -58,7 +59,7 @@ var Rules = []verdict.Rule{
 				"name checks that oap-gate explain lists"},
 		}},
 	{ID: "gate-checkout", Title: "the gate gets the whole clone, without a token in it",
-		Why: "the gate reads every object and the history itself, beside a stranger's files",
+		Why: "the gate reads every object and the history itself, next to a stranger's files",
 		Fix: "use actions/checkout with fetch-depth: 0 and persist-credentials: false",
 		Codes: []strict.Code{
 			{"no-checkout", "no step checks the registry out before the gate runs",
@@ -76,7 +77,7 @@ var Rules = []verdict.Rule{
 				"add permissions: {contents: read}"},
 			{"write-permissions", "the job's token may write", "set permissions: {contents: read}"},
 			{"token", "the gate is given the workflow's token, which it does not need", "drop it"},
-			{"secrets", "the gate is given a secret, which it does not need, beside a stranger's files", "drop it"},
+			{"secrets", "the gate is given a secret, which it does not need, next to a stranger's files", "drop it"},
 			{"privileged-checkout", "a job that can write checks out the proposal",
 				"drop the checkout; the report is all it needs"},
 			{"admin-token", "strangers can start a job that has a token to administer with",
@@ -104,7 +105,7 @@ var Rules = []verdict.Rule{
 		Why: "a release or a team that does not exist guards nothing",
 		Fix: "name a release of the gate, and people or a team who may write to the repository",
 		Codes: []strict.Code{
-			{"placeholder", "something stands for a value that was not filled in", "fill it in"},
+			{"placeholder", "a placeholder was not replaced by its value", "fill it in"},
 		}},
 	{ID: "required-checks", Title: "the branch requires the jobs that run every check, and nothing else can stand in " +
 		"for them",

@@ -202,7 +202,7 @@ func (v *inspection) readWorkflows() error {
 		if !entry.Type().IsRegular() {
 			v.unreadable = true
 			v.add(verdict.Doubt, "workflow-not-read", strict.Pos{Path: name}, "make it a plain file",
-				"it is no regular file (%s)", entry.Type())
+				"it is not a regular file (%s)", entry.Type())
 			continue
 		}
 		data, err := v.read(name, maxWorkflow)

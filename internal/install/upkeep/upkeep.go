@@ -1,6 +1,5 @@
-// Package upkeep does at the forge what a registry's maintainers would otherwise be asked for: it reminds of listings
-// that end, and runs the gate again once time alone may have changed its verdict. It touches nothing that it did not
-// make.
+// Package upkeep reminds owners of listings that end, and runs the gate again once time alone may have changed its
+// verdict. Otherwise a registry's maintainers would do both at the forge. It touches nothing that it did not make.
 package upkeep
 
 import (

@@ -52,9 +52,9 @@ func NewMirror(sys frame.IO) *cobra.Command {
 		Use:   "mirror URL DIR",
 		Short: "keep a clone whose branch is always a verified history",
 		Long: strings.TrimSpace(`
-mirror fetches a registry into DIR, audits it, and moves the branch of DIR/registry.git on to what
-was verified, never back and never beside. What the origin serves besides is kept, and hidden from
-whoever clones the mirror. No git program is needed.
+mirror fetches a registry into DIR, audits it, and moves the branch of DIR/registry.git forward to what
+was verified, never back and never to another history. Anything else that the origin serves is kept,
+and hidden from clones of the mirror. No git program is needed.
 
 exit status: as of audit; 3 where the origin is down, 1 where it serves a rewritten history`),
 		Example: `  oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry /var/lib/oap

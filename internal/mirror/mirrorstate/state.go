@@ -1,5 +1,5 @@
-// Package mirrorstate reads and writes state.json, the file in which a mirror says what it verified, when, and which
-// records a reader must not take for valid.
+// Package mirrorstate reads and writes state.json, which says what a mirror verified, when, and which records a reader
+// must not take for valid.
 //
 // The file is written before the checkpoint and before the branch of the clone, so a reader may see it next to the
 // branch as it was. It therefore has one entry per tip: one for the tip that the branch names, and one for the tip to

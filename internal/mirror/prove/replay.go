@@ -187,7 +187,7 @@ func (h *History) Follow(ctx context.Context, known []proof.Entry) error {
 // Codes explains the codes of this package's errors.
 var Codes = []strict.Code{{ID: codeLogDiffers,
 	Meaning: "the clone's history is not the one in the log checkpoint: two readers are shown two registries",
-	Fix: "keep the clone and the log checkpoint, and ask the registry's maintainers which history is the " +
+	Fix: "keep the clone and the log checkpoint, and ask the maintainers which history is the " +
 		"registry's; a log that continued over a rewritten history needs --log DIR with its tiles"}}
 
 const codeLogDiffers = "log-differs"

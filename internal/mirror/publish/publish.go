@@ -1,5 +1,5 @@
-// Package publish keeps the published log of a registry: its entries and tiles, the log checkpoint that the log signed
-// last, the last one that enough witnesses cosigned, and the map at the last entry.
+// Package publish keeps the published log of a registry: its entries and tiles, its log checkpoints, and the map at the
+// last entry. It keeps the log checkpoint that the log signed last, and the last one that enough witnesses cosigned.
 //
 // A run continues the log in a directory. Each of its steps is durable before the next, so that a run that is killed
 // anywhere is continued by the next one, and no two log checkpoints that left the machine are inconsistent.

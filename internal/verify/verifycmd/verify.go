@@ -103,7 +103,7 @@ func (o *verifyOptions) check() error {
 				return remedy.Errorf("name the clone with --registry DIR", "--max-age is about a clone")
 			case o.level != "" && !level.Level(o.level).Exists():
 				return remedy.Errorf("the levels are L0 to L5, L1-NC, L3-NC, L5-FINANCE, L5-ORG, W1 to W3 and C1 to C3",
-					"--level %q is no level", o.level)
+					"--level %q is not a level", o.level)
 			}
 			return nil
 		},
