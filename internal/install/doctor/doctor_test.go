@@ -571,7 +571,7 @@ func TestFaults(t *testing.T) {
 		{"a merge queue", config, "merge_queue: false", "merge_queue: true", ""},
 		{"rebasing", config, "block_rebase_merging: true", "block_rebase_merging: false",
 			"warning rebase-merging repo-config.yml <block_rebase_merging: false  # rebased, the steps between would " +
-				"stand on the branch>"},
+				"be on the branch>"},
 		{"any app", config, "      app_id: 15368 ", "      # ",
 			"warning check-from-any-app repo-config.yml <context: oap-gate       # the name of the job>"},
 		{"no code owners' review", config, "code_owner_review: true ", "code_owner_review: false ",
