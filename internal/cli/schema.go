@@ -65,7 +65,8 @@ JSON files of the same folder; nothing is fetched.
 
 exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared`,
 		Example: "  oap-gate schema diff old.schema.json new.schema.json\n" +
-			"  oap-gate schema diff HEAD~1:schemas/v1.0/oap-manifest.schema.json schemas/v1.0/oap-manifest.schema.json",
+			"  oap-gate schema diff HEAD~1:schemas/v1.0/oap-manifest.schema.json \\\n" +
+			"    schemas/v1.0/oap-manifest.schema.json",
 		Args: cobra.MatchAll(frame.Wants(2, "oap-gate schema diff OLD NEW", "schema diff wants two schemas"),
 			func(*cobra.Command, []string) error { return remedy.OneOf("--format", format, "text", "json") }),
 		RunE: func(c *cobra.Command, args []string) error {

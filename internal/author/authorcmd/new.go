@@ -52,7 +52,8 @@ implementations/SLUG.json: name, DID, level, dates and hash as the documents say
 It runs check on the file first and writes nothing if check fails (exit status 1). If check is inconclusive it writes
 the file and exits with 3. It refuses a slug or a DID that the base, the present branch or the work tree lists.`),
 		Example: `  oap-gate new my-agent https://agent.example
-  oap-gate new my-agent did:web:agent.example --set license=Apache-2.0 --set 'categories=["calendar"]'
+  oap-gate new my-agent did:web:agent.example --set license=Apache-2.0 \
+    --set 'categories=["calendar"]'
   oap-gate new my-agent https://agent.example --dry-run`,
 		Args: frame.Wants(2, "oap-gate new SLUG TARGET", "new wants a slug and a target"),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -57,7 +57,8 @@ independent; the two others sign the file by oap-gate witness.`),
   pass oap-key | oap-gate revoke my-agent --reason key_compromise --key -
   oap-gate revoke my-agent --reason voluntary_withdrawal --draft
   oap-gate revoke my-agent --signature BASE64URL
-  oap-gate revoke bad-agent --reason dispute_resolved_against --forced --did did:web:witness.example --key ~/oap.pem`,
+  oap-gate revoke bad-agent --reason dispute_resolved_against --forced \
+    --did did:web:witness.example --key ~/oap.pem`,
 		Args: frame.Wants(1, "oap-gate revoke SLUG --reason REASON --key FILE", "revoke wants one slug"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {

@@ -66,9 +66,12 @@ did about each part; if the results at results_uri differ, it refuses. No progra
 
 The entry is printed. --out writes SUBJECT with the entry in it to a new file, --in-place to SUBJECT itself; every
 other byte stays. A candidate publishes that file and pins it again.`),
-		Example: `  oap-gate witness https://tool.example --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256
-  oap-gate witness receipt.json --did did:web:witness.example --key ~/oap.pem --tests-executed SHA256 --out signed.json
-  oap-gate witness revocations/bad-agent-HASH.json --did did:web:witness.example --key ~/oap.pem --in-place`,
+		Example: `  oap-gate witness https://tool.example --did did:web:witness.example \
+    --key ~/oap.pem --tests-executed SHA256
+  oap-gate witness receipt.json --did did:web:witness.example \
+    --key ~/oap.pem --tests-executed SHA256 --out signed.json
+  oap-gate witness revocations/bad-agent-HASH.json \
+    --did did:web:witness.example --key ~/oap.pem --in-place`,
 		Args: frame.Wants(1, "oap-gate witness SUBJECT --did DID --key FILE", "witness wants one subject"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {

@@ -170,9 +170,10 @@ adds six sessions that negotiate, renegotiate and close, about half a minute at 
 A scenario file is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
 none, forged, twice and late. What makes a producer ask is its own business; give it harmless tools, or a place
 where nothing can break.`,
-		Example: "  oap-gate conformance aaep producer --endpoint http://127.0.0.1:8080 --layout reference\n" +
-			"  oap-gate conformance aaep producer --endpoint https://agent.example --level 2 \\\n" +
-			"    --scenario scenarios.yml --capture session.jsonl",
+		Example: "  oap-gate conformance aaep producer --endpoint http://127.0.0.1:8080 \\\n" +
+			"    --layout reference\n" +
+			"  oap-gate conformance aaep producer --endpoint https://agent.example \\\n" +
+			"    --level 2 --scenario scenarios.yml --capture session.jsonl",
 		Args: frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(func() (*conformance, error) {

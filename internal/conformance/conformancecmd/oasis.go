@@ -41,10 +41,10 @@ func newOASISProvider(sys frame.IO, p *Protocol) *cobra.Command {
 		Long: strings.TrimSpace(`
 provider reads the contract of a domain profile, asks the provider's endpoint for its answer or takes one from a file,
 and reports every gap in one run. What it compares is declared by the provider: nothing of it is verified.`),
-		Example: "  oap-gate conformance oasis provider --url https://provider.example --profile " +
-			"profiles/software-infrastructure\n" +
-			"  oap-gate conformance oasis provider --response answer.json --profile profiles/software-infrastructure " +
-			"--tier 2",
+		Example: "  oap-gate conformance oasis provider --url https://provider.example \\\n" +
+			"    --profile profiles/software-infrastructure\n" +
+			"  oap-gate conformance oasis provider --response answer.json \\\n" +
+			"    --profile profiles/software-infrastructure --tier 2",
 		Args: frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(func() (*conformance, error) { return o.judge(cmd.Context(), sys) })

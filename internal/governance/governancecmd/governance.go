@@ -94,7 +94,7 @@ governance judges what base..head would do to the specification's repository (RF
 5): a normative change comes with a test or with code, a published schema keeps its meaning, and what
 touches user rights has the stricter quorum. The base tree is the judge. Nothing of either tree is run.`),
 		Example: `  oap-gate governance                              HEAD against the main branch
-  oap-gate governance --worktree --body draft.md   the files on disk, with a body that is not sent yet
+  oap-gate governance --worktree --body draft.md   files on disk, an unsent body
   oap-gate governance --each                       every commit of the history
   GITHUB_TOKEN=… oap-gate governance --pr event.json --forge`,
 		Args: frame.NoArgs,

@@ -42,9 +42,10 @@ one that differs, and prints the difference. It moves a prose repo-config.yml
 to docs/repo-settings.md. In a repository with rfcs/ and schemas/, but without
 implementations/, it installs the gates of the specification.
 Exit status 1: a file that differs was kept.`,
-		Example: "  oap-gate init --commit SHA --image sha256:DIGEST --owner @acme/registry-maintainers --dry-run",
-		Args:    frame.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return o.run(sys) },
+		Example: "  oap-gate init --commit SHA --image sha256:DIGEST \\\n" +
+			"    --owner @acme/registry-maintainers --dry-run",
+		Args: frame.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return o.run(sys) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.repo, "repo", ".", "directory `DIR` of the clone")

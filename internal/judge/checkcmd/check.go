@@ -91,9 +91,9 @@ func New(sys frame.IO) *cobra.Command {
 		Long: strings.TrimSpace(`
 check judges what base..head would do to the registry. The base tree is the judge: schemas,
 witnesses and policy are read from it, never from what is proposed.`),
-		Example: `  oap-gate check                          HEAD against the registry's main branch
-  oap-gate check --worktree               the files on disk, before the commit
-  oap-gate check --worktree --fix         the same, with hash, dates and level set to what documents say
+		Example: `  oap-gate check                    HEAD against the registry's main branch
+  oap-gate check --worktree         the files on disk, before the commit
+  oap-gate check --worktree --fix   also sets hash, dates and level
   oap-gate check --base main --head topic
   oap-gate check --offline --report json=report.json`,
 		Args: frame.NoArgs,

@@ -57,8 +57,10 @@ was verified, never back and never to another history. Anything else that the or
 and hidden from clones of the mirror. No git program is needed.
 
 exit status: as of audit; 3 where the origin is down, 1 where it serves a rewritten history`),
-		Example: `  oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry /var/lib/oap
-  oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry /var/lib/oap --every 1h`,
+		Example: `  oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry \
+    /var/lib/oap
+  oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry \
+    /var/lib/oap --every 1h`,
 		Args: frame.Wants(2, "oap-gate mirror URL DIR", "oap-gate mirror takes a URL and a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.url, o.dir = args[0], args[1]
