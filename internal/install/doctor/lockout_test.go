@@ -117,15 +117,38 @@ func TestLockOut(t *testing.T) {
 	}
 }
 
+// oldChecks is a ruleset that requires the check of an old workflow, and one that no job reports.
+const oldChecks = `{"name":"main","target":"branch","enforcement":"active","bypass_actors":[],"conditions":{"ref_name":
+{"include":["~DEFAULT_BRANCH"],"exclude":[]}},"rules":[{"type":"required_status_checks","parameters":{
+"strict_required_status_checks_policy":false,"required_status_checks":[{"context":"validate"},{"context":"gone"}]}}]}`
+
+// One run with --apply --prune requires the gate before it removes a check.
+func TestPruneComesLast(t *testing.T) {
+	s := ghtest.Start("acme", "registry")
+	defer s.Close()
+	s.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
+	s.AddRuleset(oldChecks)
+	if r := protect(t, s, "admin", documented(t), Changes{Apply: true, Prune: true}); r.Verdict != verdict.Passed {
+		t.Errorf("the verdict is %s", r.Verdict)
+	}
+	writes := s.Writes()
+	created := slices.IndexFunc(writes, func(w string) bool { return strings.HasPrefix(w, "POST ") })
+	pruned := slices.IndexFunc(writes, func(w string) bool { return strings.HasPrefix(w, "PUT ") })
+	if created < 0 || pruned < created {
+		t.Errorf("the requests are %q", writes)
+	}
+	if sets := s.Rulesets(); strings.Contains(sets[0], "validate") || !strings.Contains(sets[1], `"oap-gate"`) {
+		t.Errorf("the rulesets are %q", sets)
+	}
+}
+
 // The five steps of a migration end with a protected branch that takes the pull request without a bypass, and the
 // branch requires a check all the time.
 func TestMigration(t *testing.T) {
 	s := ghtest.Start("acme", "registry")
 	defer s.Close()
 	s.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
-	s.AddRuleset(`{"name":"main","target":"branch","enforcement":"active","bypass_actors":[],"conditions":{"ref_name":
-{"include":["~DEFAULT_BRANCH"],"exclude":[]}},"rules":[{"type":"required_status_checks","parameters":{
-"strict_required_status_checks_policy":false,"required_status_checks":[{"context":"validate"},{"context":"gone"}]}}]}`)
+	s.AddRuleset(oldChecks)
 	required := func() (contexts []string) {
 		for _, text := range s.Rulesets() {
 			var set struct {
@@ -196,5 +219,41 @@ func TestMigration(t *testing.T) {
 	}
 	if r := look(t, f, c); r.Verdict.ExitStatus() != 0 {
 		t.Errorf("doctor --forge: %s", short(f, r))
+	}
+}
+
+// All that a weak token cannot read is one finding, which names it and the permission that the token lacks.
+func TestWeakToken(t *testing.T) {
+	s := ghtest.Start("acme", "registry")
+	defer s.Close()
+	s.Grant("weak", ghtest.Access{Login: "github-actions[bot]", App: true})
+	c, err := forge.New(forge.Options{BaseURL: s.URL, Token: "weak", Repository: "acme/registry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := look(t, documented(t), c)
+	all := found(r)
+	if r.Verdict != verdict.Inconclusive || len(all) != 1 || all[0].Code != "not-readable" {
+		t.Fatalf("the verdict is %s, the findings are %+v", r.Verdict, all)
+	}
+	if !strings.HasPrefix(all[0].Message, `the token cannot read 10 protections of branch "main": `) ||
+		!strings.Contains(all[0].Message, "required_checks[oap-gate]") ||
+		!strings.Contains(all[0].Fix, "Administration: read") {
+		t.Errorf("%s, fix: %s", all[0].Message, all[0].Fix)
+	}
+}
+
+// If a file of the installation is missing, the fix is the line that writes it.
+func TestMissingFilesAreInstalled(t *testing.T) {
+	for path, code := range map[string]string{".github/workflows/check.yml": "no-gate",
+		".github/CODEOWNERS": "fork-can-edit-gate", repoconfig.Path: "no-repo-config"} {
+		f := documented(t)
+		delete(f, path)
+		all := found(look(t, f, nil))
+		const line = "oap-gate init --release VERSION --commit SHA --image sha256:DIGEST "
+		i := slices.IndexFunc(all, func(f verdict.Finding) bool { return f.Code == code })
+		if i < 0 || !strings.HasPrefix(all[i].Fix, line) {
+			t.Errorf("without %s: %+v", path, all)
+		}
 	}
 }
