@@ -140,7 +140,7 @@ func actionInputs(modes ...actionMode) []string {
 	return all
 }
 
-// otherMode is the fix of an input that the mode does not take: it names the modes that do.
+// otherMode returns the fix of an input that the mode does not take. It names the modes that do.
 func otherMode(all []actionMode, name string) string {
 	var takes []string
 	for _, m := range all {

@@ -14,7 +14,7 @@ import (
 // The author of a pull request reads this between the comments of people: few findings are not folded, and each is cut.
 const (
 	maxShownSubjects = 10
-	maxShownFindings = 3 // of a subject
+	maxShownFindings = 3 // per subject
 	maxCommentLines  = 50
 	commentField     = 400 // characters of one foreign text
 )
