@@ -9,7 +9,7 @@ require (
 	github.com/coder/websocket v1.8.15 // speaks WebSocket with producers and subscribers of AAEP
 	github.com/fatih/color v1.19.0 // colors text in terminals
 	github.com/go-git/go-billy/v5 v5.9.2 // test: opens a directory for go-git
-	github.com/go-git/go-git/v5 v5.19.3 // speaks the Git protocol and matches ignore patterns; reads no objects
+	github.com/go-git/go-git/v5 v5.19.3 // speaks the Git protocol; reads no objects
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // reads and writes JSON strictly
 	github.com/google/go-cmp v0.7.0 // test: shows how two values differ
 	github.com/google/go-github/v60 v60.0.0 // speaks the REST API of the forge

@@ -215,6 +215,13 @@ func inRooms(t *testing.T, dir string) (problems []string) {
 			wrong("gate links %s: %s", strings.TrimPrefix(linked, module), why)
 		}
 	}
+	for _, linked := range linkedBy(t, dir, "./internal/judge") {
+		other := strings.Contains(strings.Split(linked, "/")[0], ".") && !strings.HasPrefix(linked, module)
+		may := func(m string) bool { return strings.HasPrefix(linked+"/", m+"/") }
+		if other && !slices.ContainsFunc(kernelModules, may) {
+			wrong("the kernel links %s: what decides a verdict needs no other module", linked)
+		}
+	}
 	if names := exported(t, filepath.Join(dir, "internal", "frame")); len(names) > mostFrameNames {
 		wrong("frame exports %d names, at most %d are wanted: %q", len(names), mostFrameNames, names)
 	}
@@ -238,6 +245,7 @@ func TestRoomsFails(t *testing.T) {
 		"internal/base/plain/long.go":   "package plain\n" + strings.Repeat("\n", rooms["base"].lines),
 		"internal/util/util.go":         "package util\n",
 		"internal/base/doc.go":          "// Package base has all kinds of things.\npackage base\n",
+		"registry/offender.go":          "package registry\nimport _ \"github.com/go-git/go-git/v5/plumbing\"\n",
 		"gate/offender.go":              "package gate\nimport _ \"" + module + "internal/report\"\n",
 	} {
 		path = filepath.Join(dir, path)
@@ -258,6 +266,7 @@ func TestRoomsFails(t *testing.T) {
 		"internal/util is in no room",
 		`internal/base: no package comment begins "Package base contains`,
 		"gate links internal/report: a program that gates needs no writer",
+		"the kernel links github.com/go-git/go-git/v5/plumbing: ",
 	} {
 		if !slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, want) }) {
 			t.Errorf("nothing says %q; the problems are %q", want, got)
@@ -294,6 +303,15 @@ func copyModule(t *testing.T, from, to string) {
 		t.Fatal(err)
 	}
 }
+
+// kernelModules are what the packages that decide a verdict may link: keys and signatures, JSON and YAML of one
+// meaning, compression and hashes of objects, schemas, domain names, and the parser of WHOIS replies.
+var kernelModules = []string{"filippo.io/edwards25519", "github.com/go-json-experiment/json",
+	"github.com/gowebpki/jcs", "github.com/klauspost/compress", "github.com/likexian/gokit",
+	"github.com/likexian/whois-parser", "github.com/mr-tron/base58", "github.com/pjbgf/sha1cd",
+	"github.com/santhosh-tekuri/jsonschema/v6", "github.com/weppos/publicsuffix-go", "go.yaml.in/yaml/v4",
+	"golang.org/x/crypto/cryptobyte", "golang.org/x/mod/sumdb/note", "golang.org/x/net/idna", "golang.org/x/sync",
+	"golang.org/x/sys", "golang.org/x/text"}
 
 // linkedBy returns the packages that a package of the module in dir links.
 func linkedBy(t *testing.T, dir, path string) []string {

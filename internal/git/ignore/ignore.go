@@ -1,10 +1,10 @@
 // Package ignore matches paths against the patterns of gitignore(5) files as git does.
 //
-// Names are matched by go-git's gitignore, whose patterns differ from git's in a large part of the syntax: [!a],
-// [[:digit:]], escapes, two asterisks next to other characters, a final "/**", a byte order mark, names that are not
-// UTF-8. So a pattern is translated first: each byte of it and of a name becomes a character outside of ASCII, so that
-// go-git takes none of them for syntax. The remaining syntax is "*", "?", and sets of characters spelled as ranges. A
-// pattern is cut at each "**" that matches directories, and go-git matches the names between two cuts.
+// Names are matched by path.Match, whose patterns differ from git's in [!a], [[:digit:]], escapes and names that are
+// not UTF-8. So a pattern is translated first: each byte of it and of a name becomes a character outside of ASCII,
+// which path.Match does not take for syntax. The remaining syntax is "*", "?", and sets of characters spelled as
+// ranges. A pattern is cut at each "**" that matches directories, and the names between two cuts are matched one by
+// one.
 //
 // The caller decides which files hold patterns, and does not look below an ignored directory.
 //
@@ -19,9 +19,8 @@ package ignore
 
 import (
 	"bytes"
+	"path"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
 
 // Verdict is what patterns say of a path.
@@ -45,11 +44,8 @@ type pattern struct {
 	parts   []part // the parts between "**", which matches any number of names
 }
 
-// part is a row of names.
-type part struct {
-	names int
-	match gitignore.Pattern // nil where there are no names
-}
+// part is a row of patterns of names.
+type part []string
 
 // Parse reads the text of a file. With fold, case does not count, as under core.ignoreCase.
 func Parse(text []byte, fold bool) Patterns {
@@ -107,32 +103,28 @@ func parse(text string, fold bool) (pattern, bool) {
 	if !ok {
 		return p, false
 	}
-	var row []string
+	var row part
 	for _, name := range append(names, anyFolders) {
 		if name != anyFolders {
 			row = append(row, name)
 			continue
 		}
-		one := part{names: len(row)}
-		if len(row) > 0 {
-			one.match = gitignore.ParsePattern("/"+strings.Join(row, "/"), nil)
-		}
-		p.parts, row = append(p.parts, one), nil
+		p.parts, row = append(p.parts, row), nil
 	}
 	return p, true
 }
 
-// Match returns what the patterns decide about a path, which is relative to the directory of their file and has
+// Match returns what the patterns decide about the path at, which is relative to the directory of their file and has
 // slashes.
-func (ps Patterns) Match(path string, isDir, fold bool) Verdict {
+func (ps Patterns) Match(at string, isDir, fold bool) Verdict {
 	if len(ps) == 0 {
 		return Undecided
 	}
-	path = encode(path, fold)
-	name := path[strings.LastIndexByte(path, '/')+1:]
+	at = encode(at, fold)
+	name := at[strings.LastIndexByte(at, '/')+1:]
 	for i := len(ps) - 1; i >= 0; i-- {
 		p := &ps[i]
-		if p.dir && !isDir || !p.matches(path, name) {
+		if p.dir && !isDir || !p.matches(at, name) {
 			continue
 		}
 		if p.negated {
@@ -143,11 +135,11 @@ func (ps Patterns) Match(path string, isDir, fold bool) Verdict {
 	return Undecided
 }
 
-func (p *pattern) matches(path, name string) bool {
+func (p *pattern) matches(at, name string) bool {
 	if !p.path {
 		return p.parts[0].matches([]string{name})
 	}
-	rest, ok := strings.CutPrefix(path, p.start)
+	rest, ok := strings.CutPrefix(at, p.start)
 	if !ok {
 		return false
 	}
@@ -157,27 +149,33 @@ func (p *pattern) matches(path, name string) bool {
 	names := strings.Split(rest, "/")
 	first, last := p.parts[0], p.parts[len(p.parts)-1]
 	if len(p.parts) == 1 {
-		return len(names) == first.names && first.matches(names)
+		return len(names) == len(first) && first.matches(names)
 	}
-	if len(names) < first.names+max(last.names, 1) || !first.matches(names[:first.names]) ||
-		!last.matches(names[len(names)-last.names:]) {
+	if len(names) < len(first)+max(len(last), 1) || !first.matches(names[:len(first)]) ||
+		!last.matches(names[len(names)-len(last):]) {
 		return false
 	}
-	names = names[first.names : len(names)-last.names]
+	names = names[len(first) : len(names)-len(last)]
 	for _, part := range p.parts[1 : len(p.parts)-1] {
 		for ; ; names = names[1:] {
-			if len(names) < part.names {
+			if len(names) < len(part) {
 				return false
 			}
-			if part.matches(names[:part.names]) {
+			if part.matches(names[:len(part)]) {
 				break
 			}
 		}
-		names = names[part.names:]
+		names = names[len(part):]
 	}
-	return last.names > 0 || len(names) > 0
+	return len(last) > 0 || len(names) > 0
 }
 
+// matches reports whether the part matches as many names as it has.
 func (p part) matches(names []string) bool {
-	return p.match == nil || p.match.Match(names, false) == gitignore.Exclude
+	for i, pattern := range p {
+		if is, err := path.Match(pattern, names[i]); err != nil || !is {
+			return false
+		}
+	}
+	return true
 }

@@ -5,13 +5,13 @@ import "strings"
 const (
 	// anyFolders is "**" as a name: any number of folders.
 	anyFolders = "**"
-	// mark begins each name: go-git skips empty ones.
+	// mark begins each name, so that none is empty.
 	mark = "n"
 	// shift moves bytes to characters that are not syntax.
 	shift = 0x100
 )
 
-// encode spells a path for go-git.
+// encode spells a path for path.Match, a name after the other.
 func encode(path string, fold bool) string {
 	var b strings.Builder
 	b.WriteString(mark)
@@ -32,7 +32,7 @@ func writeByte(b *strings.Builder, c byte, fold bool) {
 	b.WriteRune(shift + rune(c))
 }
 
-// translation spells a pattern for go-git.
+// translation spells a pattern for path.Match.
 type translation struct {
 	text string
 	at   int
