@@ -20,10 +20,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
-// coded are the packages that give findings their codes, from the root of the module.
-var coded = []string{
-	"checks", "internal/judge", "registry", "internal/cli",
-	"internal/conformance/aaep", "internal/conformance/oasis", "internal/conformance/opengap", "internal/oap/did",
+// coded are the packages that give findings their codes, from the root of the module. Each protocol is one.
+var coded = append(protocols(), []string{
+	"checks", "internal/judge", "registry", "internal/cli", "internal/oap/did",
 	"internal/install/doctor", "internal/oap/domainage", "internal/evidence", "internal/evidence/live",
 	"internal/oap/manifest",
 	"internal/mirror", "internal/mirror/prove", "internal/mirror/publish", "internal/mirror/mirrorstate",
@@ -32,6 +31,17 @@ var coded = []string{
 	"internal/verify/verifycmd", "internal/oap/receipt", "internal/report", "internal/strict/schema",
 	"internal/governance", "internal/strict", "internal/verify",
 	vocabulary, errorsWithCodes,
+}...)
+
+// protocols returns the packages of the companion protocols.
+func protocols() (all []string) {
+	dirs, _ := filepath.Glob(filepath.Join("..", "conformance", "*"))
+	for _, dir := range dirs {
+		if name := filepath.Base(dir); filepath.Ext(name) == "" && !isCommand("internal/conformance/"+name) {
+			all = append(all, "internal/conformance/"+name)
+		}
+	}
+	return all
 }
 
 // vocabulary, errorsWithCodes and refusals are the packages whose functions take a code wherever they are called.

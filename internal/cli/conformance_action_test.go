@@ -158,9 +158,20 @@ func TestActionRefusesInputs(t *testing.T) {
 	}
 }
 
-// TestModes holds that each mode has a step that nothing asks for, and that its inputs are flags of its command.
+// TestModes checks that action.yml describes each mode, that each has a step that nothing asks for, and that its inputs
+// are flags of its command.
 func TestModes(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, described, _ := strings.Cut(string(text), "\n  mode:\n    description: ")
+	described, _, _ = strings.Cut(described, "\n")
 	for _, m := range modes() {
+		if !slices.Contains(strings.FieldsFunc(described, func(r rune) bool { return r < 'a' || r > 'z' }), m.name) &&
+			m.name != "" {
+			t.Errorf("the Action has no word of mode %s in the description of its input mode", m.name)
+		}
 		if last := m.steps[len(m.steps)-1]; last.asked != "" || last.events != nil {
 			t.Errorf("mode %q has no step that is asked for by nothing", m.name)
 		}
