@@ -74,13 +74,18 @@ func explainAll(w io.Writer) {
 	listRules(w, mirror.Catalogue())
 	fmt.Fprint(w, "\nMore rules: oap-gate explain SUBJECT\n\n")
 	for _, s := range subjects() {
-		fmt.Fprintf(w, "%-22s %s\n", s.name, hang(plain.Count(len(s.rules), "rule")+": "+s.judges, 23, helpColumns))
+		row(w, fmt.Sprintf("%-22s ", s.name), plain.Count(len(s.rules), "rule")+": "+s.judges)
 	}
+}
+
+// row writes a name and a text, which is broken at 80 columns below its beginning.
+func row(w io.Writer, name, text string) {
+	fmt.Fprintln(w, report.Hang(name, text, len(name), report.Columns))
 }
 
 func listRules(w io.Writer, rules []verdict.Rule) {
 	for _, r := range rules {
-		fmt.Fprintf(w, "%-22s %s\n", r.ID, hang(r.Title, 23, helpColumns))
+		row(w, fmt.Sprintf("%-22s ", r.ID), r.Title)
 	}
 }
 
@@ -114,14 +119,16 @@ func explain(w io.Writer, name string) bool {
 		case c.ID != name:
 			continue
 		case check:
-			fmt.Fprintf(w, "as code:  %s; %s\n", c.Meaning, c.Fix)
+			row(w, "as code:  ", c.Meaning+"; "+c.Fix)
 		default:
 			next()
-			fmt.Fprintf(w, "%s, a code of %s\n\nmeans:    %s\n", c.ID, strings.Join(c.of, ", "), c.Meaning)
+			fmt.Fprintln(w, report.Hang(c.ID+", a code of ", strings.Join(c.of, ", "), 2, report.Columns)+"\n")
+			row(w, "means:    ", c.Meaning)
 			if d, ok := detail(c.ID); ok {
-				fmt.Fprintf(w, "cause:    %s\nshow:     %s\n", d.Causes, d.Show)
+				row(w, "cause:    ", d.Causes)
+				fmt.Fprintf(w, "show:     %s\n", d.Show) // a command, to be copied
 			}
-			fmt.Fprintf(w, "fix:      %s\n", c.Fix)
+			row(w, "fix:      ", c.Fix)
 		}
 	}
 	return known
@@ -182,10 +189,13 @@ func explainRule(w io.Writer, r verdict.Rule, judges, network string) {
 	for _, code := range r.Codes {
 		codes = append(codes, code.ID)
 	}
-	fmt.Fprintf(w, "%s\n\nrequires: %s\ncites:    %s\njudges:   %s\nnetwork:  %s\nwhy:      %s\nfix:      %s\ncodes: "+
-		"   %s\n",
-		r.ID, r.Title, cmp.Or(r.Cite, "nothing: it follows from how the forge works"), judges, network, r.Why, r.Fix,
-		strings.Join(codes, ", "))
+	fmt.Fprintf(w, "%s\n\n", r.ID)
+	for _, line := range [][2]string{{"requires: ", r.Title},
+		{"cites:    ", cmp.Or(r.Cite, "nothing: it follows from how the forge works")}, {"judges:   ", judges},
+		{"network:  ", network}, {"why:      ", r.Why}, {"fix:      ", r.Fix},
+		{"codes:    ", strings.Join(codes, ", ")}} {
+		row(w, line[0], line[1])
+	}
 }
 
 // code is one code and who reports it.

@@ -31,12 +31,9 @@ var groups = []struct {
 var networkFlags = []string{"budget", "ca-cert", "cache", "connect-to", "jobs", "local", "offline", "proxy", "rdap-url",
 	"record", "replay", "retry-wait", "timeout", "whois-server"}
 
-// helpColumns is the least width of help: also that of a pipe, so that its bytes never depend on a terminal.
-const helpColumns = 80
-
 // helper sets how root and the commands below it print help.
 func helper(root *cobra.Command, sys frame.IO) {
-	columns := max(helpColumns, sys.OutWidth)
+	columns := max(report.Columns, sys.OutWidth)
 	root.SetUsageFunc(func(c *cobra.Command) error {
 		_, err := io.WriteString(c.OutOrStdout(), usage(c, columns))
 		return err
@@ -111,7 +108,7 @@ func usage(c *cobra.Command, columns int) string {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
 	if c.Runnable() && c.HasParent() {
-		fmt.Fprintf(&b, "  %s\n", hang(c.UseLine(), 6, columns))
+		fmt.Fprintln(&b, report.Hang("  ", c.UseLine(), 6, columns))
 	}
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND [flags]\n", c.CommandPath())
@@ -170,7 +167,7 @@ func commandList(b *strings.Builder, title string, commands []*cobra.Command, co
 	}
 	fmt.Fprintf(b, "\n%s:\n", title)
 	for _, c := range commands {
-		fmt.Fprintf(b, "  %-12s %s\n", c.Name(), hang(c.Short, 15, columns))
+		fmt.Fprintln(b, report.Hang(fmt.Sprintf("  %-12s ", c.Name()), c.Short, 15, columns))
 	}
 }
 
@@ -181,7 +178,7 @@ func wrap(text string, columns int) string {
 		var kept, open []string
 		flush := func() {
 			if len(open) > 0 {
-				kept, open = append(kept, hang(strings.Join(open, " "), 0, columns)), nil
+				kept, open = append(kept, report.Hang("", strings.Join(open, " "), 0, columns)), nil
 			}
 		}
 		for line := range strings.SplitSeq(paragraph, "\n") {
@@ -198,26 +195,6 @@ func wrap(text string, columns int) string {
 	return strings.Join(out, "\n\n")
 }
 
-// hang breaks a text at a width, with each line after the first indented. A word is never broken.
-func hang(text string, indent, columns int) string {
-	var b strings.Builder
-	at := indent
-	for i, word := range strings.Fields(text) {
-		n := len([]rune(word))
-		switch {
-		case i > 0 && at+1+n > columns:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			at = indent
-		case i > 0:
-			b.WriteByte(' ')
-			at++
-		}
-		b.WriteString(word)
-		at += n
-	}
-	return b.String()
-}
-
 // topic is a text of help that is about no single command.
 type topic struct{ name, short, text string }
 
@@ -227,7 +204,8 @@ func topics() []topic {
 		{"environment", "the environment variables that the program reads", environmentTopic},
 		{"exit-status", "what the exit status of each command means", exitTopic},
 		{"formats", "the formats of stdout and of --report", "The formats of --format and --report FORMAT=FILE:\n\n  " +
-			hang(strings.Join(report.Formats, ", "), 2, helpColumns) + "\n\n" + report.About() + formatsTopic},
+			report.Hang("", strings.Join(report.Formats, ", "), 2, report.Columns) + "\n\n" +
+			report.About() + formatsTopic},
 		{"targets", "what verify, new and key show take as a TARGET", targetsTopic},
 	}
 }

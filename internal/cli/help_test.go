@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
@@ -38,8 +39,8 @@ func helpOf(t *testing.T, width int, env map[string]string, args ...string) stri
 	return out.String()
 }
 
-// TestHelpFits requires that no line of help has over 80 columns, except examples, and that help on a pipe is the same
-// whatever the environment says of a terminal.
+// TestHelpFits requires that no line of help, of explain and of a catalogue has over 80 columns, except examples, and
+// that help on a pipe is the same whatever the environment says of a terminal.
 func TestHelpFits(t *testing.T) {
 	pages := 0
 	page := func(args ...string) {
@@ -48,6 +49,9 @@ func TestHelpFits(t *testing.T) {
 		prose, examples, _ := strings.Cut(text, "\nExamples:\n")
 		_, flags, _ := strings.Cut(examples, "\n\n")
 		for line := range strings.Lines(prose + flags) {
+			if strings.HasPrefix(line, "show: ") { // a command, to be copied
+				continue
+			}
 			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
 				t.Errorf("%q: the line has %d columns: %s", args, n, line)
 			}
@@ -67,6 +71,15 @@ func TestHelpFits(t *testing.T) {
 	for _, topic := range topics() {
 		page("help", topic.name)
 	}
+	for _, p := range []string{"oasis", "opengap", "aaep"} {
+		page("conformance", p, "--list")
+		page("explain", p)
+	}
+	page("explain")
+	for _, r := range mirror.Catalogue() {
+		page("explain", r.ID)
+	}
+	page("explain", "http-status")
 	if pages < 70 {
 		t.Errorf("only %d pages were read", pages)
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
 // floor is never touched, so it takes no memory of the machine. It only makes the collector leave the first 32 MiB of
@@ -52,7 +53,7 @@ func terminalWidth(f *os.File) int {
 	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 		return width
 	}
-	return helpColumns
+	return report.Columns
 }
 
 // Main runs the program with these arguments and gives its exit status: 0 pass, 1 fail, 2 could not run,

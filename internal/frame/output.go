@@ -212,7 +212,9 @@ func (o *Output) print(rep *report.Counted) error {
 			return err
 		}
 	}
-	return rep.Write(o.sys.Stdout, format, o.Options())
+	opts := o.Options()
+	opts.Columns = o.sys.OutWidth
+	return rep.Write(o.sys.Stdout, format, opts)
 }
 
 // Write writes each report, the summary and the outputs, whichever of them fails, and last the statement. A nil report

@@ -30,7 +30,7 @@ func writeGitHub(b *bufio.Writer, r *Counted, o Options) error {
 	writeAnnotations(step, r, o.MaxAnnotations)
 	if isEach(r.Report) {
 		step.Group("verdict of each commit")
-		writeEach(b, r, o.Rules, ink)
+		writeEach(b, r, o, ink)
 		step.EndGroup()
 		writeVerdict(b, r, ink)
 		return nil
@@ -38,7 +38,7 @@ func writeGitHub(b *bufio.Writer, r *Counted, o Options) error {
 	writeFindings(b, r, ink)
 	if r.Results.Len() > 0 {
 		step.Group("verdict of each check")
-		writeTable(b, r, o.Rules, ink)
+		writeTable(b, r, o, ink)
 		step.EndGroup()
 	}
 	writeVerdict(b, r, ink)

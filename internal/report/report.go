@@ -23,6 +23,8 @@ type Options struct {
 	// Color makes text use ANSI colours. Nothing else decides that: neither the environment nor the
 	// kind of output.
 	Color bool
+	// Columns is the width of the terminal that text goes to. Less than 80, as for a file or a pipe, counts as 80.
+	Columns int
 	// MaxAnnotations is how many annotations of each severity the github format makes, 0 to 9, before one
 	// that counts the rest; 0 makes none at all.
 	MaxAnnotations int

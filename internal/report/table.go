@@ -13,8 +13,8 @@ import (
 // are a matrix with one line for each.
 const maxLists = 3
 
-func writeTable(b *bufio.Writer, r *Counted, rules []verdict.Rule, ink ink) {
-	checks := r.decidedColumns(rules)
+func writeTable(b *bufio.Writer, r *Counted, o Options, ink ink) {
+	checks := r.decidedColumns(o.Rules)
 	if r.subjects.count > maxLists {
 		writeMatrix(b, r, checks, ink)
 		return
@@ -25,13 +25,13 @@ func writeTable(b *bufio.Writer, r *Counted, rules []verdict.Rule, ink ink) {
 			b.WriteByte('\n')
 		}
 		first = false
-		writeList(b, line(results[0].Subject), results, longest(checks), ink)
+		writeList(b, line(results[0].Subject), results, longest(checks), o.columns(), ink)
 	}
 }
 
 // writeList writes the verdict and the reason of each check on one subject, and how many rows are for people to attest:
 // the checklist names them.
-func writeList(b *bufio.Writer, title string, results []verdict.Result, width int, ink ink) {
+func writeList(b *bufio.Writer, title string, results []verdict.Result, width, columns int, ink ink) {
 	fmt.Fprintln(b, ink.bold(title))
 	manual := 0
 	for _, result := range results {
@@ -39,12 +39,15 @@ func writeList(b *bufio.Writer, title string, results []verdict.Result, width in
 			manual++
 			continue
 		}
+		check := fmt.Sprintf("  %-*s  ", width, line(result.Check))
 		verdict := fmt.Sprintf("%-12s", line(string(result.Verdict)))
-		row := fmt.Sprintf("  %-*s  %s", width, line(result.Check), ink.verdict(result.Verdict, verdict))
+		row := strings.TrimRight(check+ink.verdict(result.Verdict, verdict), " ")
 		if result.Reason != "" {
-			row += "  " + line(result.Reason)
+			lead := check + verdict + "  "
+			reason := Hang(lead, line(result.Reason), len([]rune(lead)), columns)
+			row = check + ink.verdict(result.Verdict, verdict) + strings.TrimPrefix(reason, check+verdict)
 		}
-		fmt.Fprintln(b, strings.TrimRight(row, " "))
+		fmt.Fprintln(b, row)
 	}
 	if manual > 0 {
 		fmt.Fprintf(b, "  %-*s  %s  --report checklist=FILE writes them down\n", width,

@@ -17,12 +17,12 @@ func writeText(b *bufio.Writer, r *Counted, o Options) error {
 	ink := newInk(o.Color)
 	writeChosen(b, r)
 	if isEach(r.Report) {
-		writeEach(b, r, o.Rules, ink)
+		writeEach(b, r, o, ink)
 	} else {
 		writeFindings(b, r, ink)
 	}
 	if r.Results.Len() > 0 && !isEach(r.Report) {
-		writeTable(b, r, o.Rules, ink)
+		writeTable(b, r, o, ink)
 		b.WriteByte('\n')
 	}
 	if text := checkpointFile(r.Report); text != "" {
@@ -54,11 +54,12 @@ func eachTitles(r *verdict.Report) map[string]string {
 
 // writeEach writes a block for each commit: its title, a line for each check, and its findings, the most severe first.
 // Findings of two commits are never one.
-func writeEach(b *bufio.Writer, r *Counted, rules []verdict.Rule, ink ink) {
+func writeEach(b *bufio.Writer, r *Counted, o Options, ink ink) {
 	titles := commitTitles(r.Report)
-	width := longest(r.decidedColumns(rules))
+	width := longest(r.decidedColumns(o.Rules))
 	for results := range r.Results.BySubject() {
-		writeList(b, cmp.Or(titles[results[0].Subject], line(results[0].Subject)), results, width, ink)
+		title := cmp.Or(titles[results[0].Subject], line(results[0].Subject))
+		writeList(b, title, results, width, o.columns(), ink)
 		for severity := range r.severities {
 			for _, result := range results {
 				for f := range findingsOf(result) {
@@ -81,7 +82,7 @@ func writeChosen(b *bufio.Writer, r *Counted) {
 	}
 	if rows := installation(r.Report); len(rows) > 0 {
 		for _, row := range rows {
-			fmt.Fprintf(b, "%-8s  %s\n", row[0], line(row[1]))
+			fmt.Fprintln(b, Hang(fmt.Sprintf("%-8s  ", row[0]), line(row[1]), 10, Columns))
 		}
 		b.WriteByte('\n')
 	}

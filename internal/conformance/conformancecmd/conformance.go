@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -239,18 +240,19 @@ func printed(p *Protocol, format string) []byte {
 		return b.Bytes()
 	}
 	for _, r := range rows {
-		fmt.Fprintf(&b, "%-22s %-11s", r.ID, r.Method)
+		lead := fmt.Sprintf("%-22s %-11s", r.ID, r.Method)
+		indent := len(lead)
 		if r.Role != "" {
-			fmt.Fprintf(&b, "%-11s", r.Role)
+			lead += fmt.Sprintf("%-11s", r.Role)
 		}
 		if r.Level > 0 {
-			fmt.Fprintf(&b, "level %d  ", r.Level)
+			lead += fmt.Sprintf("level %d  ", r.Level)
 		}
-		fmt.Fprintf(&b, "%s (%s)", r.Sentence, r.Clause)
+		text := fmt.Sprintf("%s (%s)", r.Sentence, r.Clause)
 		if r.By != "" {
-			fmt.Fprintf(&b, "; by %s", r.By)
+			text += "; by " + r.By
 		}
-		b.WriteByte('\n')
+		b.WriteString(report.Hang(lead, text, indent, report.Columns) + "\n")
 	}
 	return b.Bytes()
 }

@@ -28,10 +28,11 @@ func jsonOf(r *verify.Report, several bool) ([]byte, error) {
 var words = map[verdict.Verdict]string{verdict.Passed: "ok", verdict.Failed: "FAIL", verdict.Inconclusive: "????",
 	verdict.Warned: "warn", verdict.Skipped: "skip"}
 
-// textOf returns a report as text, in colors if they are asked for. It shows the canonical bytes as they are, or made
-// harmless for a terminal. The first word of the last line follows the exit status. If there are several targets the
-// line is indented, since the exit status is that of all.
-func textOf(r *verify.Report, terminal, color, several bool) []byte {
+// textOf returns a report as text, in colors if they are asked for. terminal is the width of the terminal that it is
+// for, 0 without one. It shows the canonical bytes as they are, or made harmless for a terminal. The first word of the
+// last line follows the exit status. If there are several targets the line is indented, since the exit status is that
+// of all.
+func textOf(r *verify.Report, terminal int, color, several bool) []byte {
 	var b bytes.Buffer
 	last := ""
 	if several {
@@ -55,7 +56,9 @@ func textOf(r *verify.Report, terminal, color, several bool) []byte {
 		fmt.Fprintf(&b, "%s  %-18s", report.Shade(color, s.Verdict, fmt.Sprintf("%-4s", words[s.Verdict])), s.Step)
 		told := s.Findings
 		if len(told) == 0 || told[0].Severity == verdict.Notice || s.Verdict == verdict.Skipped {
-			fmt.Fprintf(&b, " %s\n", plain.Line(s.Reason))
+			const lead = 25 // of what is written of the line so far, without colors, and a blank
+			text := report.Hang(strings.Repeat(" ", lead), plain.Line(s.Reason), lead, max(report.Columns, terminal))
+			fmt.Fprintln(&b, text[lead-1:])
 		} else {
 			writeFinding(&b, told[0], "")
 			told = told[1:]
@@ -67,7 +70,7 @@ func textOf(r *verify.Report, terminal, color, several bool) []byte {
 	}
 	b.WriteByte('\n')
 	if c := r.Canonical; c != nil {
-		writeCanonical(&b, c, terminal)
+		writeCanonical(&b, c, terminal > 0)
 	}
 	if len(r.Assumed) > 0 {
 		fmt.Fprintf(&b, "assumed: %s\n", plain.Line(strings.Join(r.Assumed, ", ")))

@@ -454,14 +454,14 @@ func (t *told) add(r *verify.Report) error {
 		between = "\n"
 	}
 	if slices.Contains(t.files, "text") {
-		t.text = append(append(t.text, textOf(r, false, false, t.several)...), between...)
+		t.text = append(append(t.text, textOf(r, 0, false, t.several)...), between...)
 	}
 	switch {
 	case t.unmade: // stderr says it
 		t.last = out
 		return nil
 	case t.format == "text":
-		out = append(textOf(r, t.v.sys.OutWidth > 0, t.v.out.Options().Color, t.several), between...)
+		out = append(textOf(r, t.v.sys.OutWidth, t.v.out.Options().Color, t.several), between...)
 		if !t.several { // a file that cannot be written changes the exit status
 			at := bytes.LastIndexByte(bytes.TrimRight(out, "\n"), '\n') + 1
 			out, t.last = out[:at], out[at:]
