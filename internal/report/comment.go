@@ -34,7 +34,7 @@ func Comment(r *verdict.Report, run string, max int) string {
 		return cmp.Compare(a.Severity, b.Severity)
 	}))
 	p.table("<details><summary>"+plain.Count(len(rest), "more finding")+"</summary>\n\n"+findingsHead, len(rest),
-		rows(slices.Values(rest), findingLine), "\n</details>\n")
+		rows(slices.Values(rest), func(f placed) string { return lineOf(f, prose) }), "\n</details>\n")
 	p.results(c)
 	p.evidence(r)
 	if p.left > 0 {

@@ -182,19 +182,22 @@ func (p *page) findings(r *Counted) {
 	p.table("\n### Findings\n\n"+findingsHead, sum(r.severities[:]), rows(r.findings(), findingLine), "")
 }
 
-func findingLine(f placed) string {
-	told := Markdown(f.Message)
+// lineOf returns the row of a finding. text makes its texts safe: Markdown or prose.
+func lineOf(f placed, text func(string) string) string {
+	says := text(f.Message)
 	if f.Commit != "" {
-		told += "<br>commit " + Markdown(f.Commit)
+		says += "<br>commit " + Markdown(f.Commit)
 	}
 	if f.Fix != "" {
-		told += "<br>**fix:** " + Markdown(f.Fix)
+		says += "<br>**fix:** " + text(f.Fix)
 	}
 	if f.Cite != "" {
-		told += "<br>" + Markdown(f.Cite)
+		says += "<br>" + text(f.Cite)
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s |\n", f.Severity, Markdown(place(f)), Markdown(f.check), told)
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", f.Severity, Markdown(place(f)), text(f.check), says)
 }
+
+func findingLine(f placed) string { return lineOf(f, Markdown) }
 
 // each writes a block for each commit: its title, a row for each check, and its findings.
 func (p *page) each(r *Counted) {
