@@ -2,12 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"io"
 	"io/fs"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,8 +17,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -398,6 +403,15 @@ var commandTable = []commandRow{
 		},
 		fix:   `^install a certificate of a public authority; to try it locally add --ca-cert FILE$`,
 		apply: func(_ *testing.T, w *fixture.World, _ []string) []string { return verifyNova(w) }},
+	{name: "no such host", set: func(t *testing.T, _ *fixture.World) { noNames(t) }, status: 1,
+		args: func(w *fixture.World) []string {
+			return slices.DeleteFunc(verifyNova(w), func(a string) bool {
+				return a == "--connect-to" || strings.HasPrefix(a, "*=")
+			})
+		},
+		fix: `^create a DNS record for nova\.example, or correct manifest_uri$`,
+		// The flag is the record.
+		apply: func(_ *testing.T, w *fixture.World, _ []string) []string { return verifyNova(w) }},
 	{name: "an expired Receipt", args: verifyNova, status: 1,
 		set: func(t *testing.T, w *fixture.World) {
 			again(t, w, fixture.Implementation{Issued: "-80d", NotAfter: "-1d"})
@@ -460,6 +474,42 @@ var commandTable = []commandRow{
 			return append(onWeb("check")(w), "--repo", filepath.Join(w.Dir, "clone"))
 		},
 		fix: `^(git remote set-branches origin main && git fetch --unshallow origin)$`, apply: inTheClone},
+}
+
+// noNames makes the program ask a name server on loopback that knows no name.
+func noNames(t *testing.T) {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var server sync.WaitGroup
+	server.Go(func() {
+		buffer := make([]byte, 1<<10)
+		for {
+			n, from, err := conn.ReadFrom(buffer)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buffer[:n]) != nil {
+				continue
+			}
+			m.Response, m.Authoritative, m.Additionals, m.RCode = true, true, nil, dnsmessage.RCodeNameError
+			if reply, err := m.Pack(); err == nil {
+				_, _ = conn.WriteTo(reply, from)
+			}
+		}
+	})
+	usual := net.DefaultResolver
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+	t.Cleanup(func() {
+		net.DefaultResolver = usual
+		conn.Close()
+		server.Wait()
+	})
 }
 
 // inTheClone runs the command that a fix says in the clone that a row made.
