@@ -472,6 +472,9 @@ func (o *recordFlags) verified(found *verify.Result) error {
 	return unsure
 }
 
+// errUnweighed means that a bug kept an entry from being weighed.
+var errUnweighed = errors.New("the entry was not weighed, which is a bug; nothing was written")
+
 // counts refuses an entry that would count at no level of the Receipt, were it the only one. Before it is signed, its
 // signature need not verify; afterwards counts warns of what the signature is not worth.
 func (o *witnessOptions) counts(ctx context.Context, sys frame.IO, c *candidate, entry []byte, signed bool) error {
@@ -493,6 +496,9 @@ func (o *witnessOptions) counts(ctx context.Context, sys frame.IO, c *candidate,
 		if err != nil {
 			return err
 		}
+		if len(all) != 1 {
+			return errUnweighed
+		}
 		is := all[0]
 		switch {
 		case is.Open:
@@ -508,7 +514,7 @@ func (o *witnessOptions) counts(ctx context.Context, sys frame.IO, c *candidate,
 	}
 	switch {
 	case refused == nil && !counted:
-		return errors.New("the entry was not weighed, which is a bug; nothing was written")
+		return errUnweighed
 	case !counted:
 		return refusef("have another listed witness sign; see: oap-gate explain "+refused.Code,
 			"the signature would not count: %s [%s]", refused.Why, refused.Code)
