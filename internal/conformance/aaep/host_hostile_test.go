@@ -117,6 +117,10 @@ func TestHostHostile(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				defer stop()
 				var attacks sync.WaitGroup
+				if len(c.again) > 0 {
+					busy <- struct{}{}
+					defer func() { <-busy }()
+				}
 				running <- struct{}{}
 				defer func() { <-running }()
 				h := &Host{Level: level, Timeout: 2 * time.Second, Path: "x", pause: 500 * time.Millisecond,

@@ -66,8 +66,12 @@ func onLoopback(t *testing.T) {
 	t.Parallel()
 }
 
-// running limits how many runs wait at a time: each has to be served in time.
-var running = make(chan struct{}, 16)
+// running limits how many runs wait at a time, since each must be served in time. busy limits those among them whose
+// peer sends without a pause: they take the processor from the others.
+var (
+	running = make(chan struct{}, 32)
+	busy    = make(chan struct{}, 4)
+)
 
 // hosted returns the verdict of a run, its findings as "check code severity", its results and its capture.
 func hosted(t testing.TB, o aaeptest.SubscriberOptions, change func(*Host)) (verdict.Verdict, []string,
@@ -258,6 +262,7 @@ func TestHostFaults(t *testing.T) {
 // A person connects the subscriber, and stops it when the run asks for that.
 func TestHostPerson(t *testing.T) {
 	onLoopback(t)
+	var all sync.WaitGroup
 	for _, c := range []struct{ fault, plays, want string }{
 		{"", "accept manifest shutdown", ""},
 		{"gives-up", "accept manifest", "aaep-sub-manifest not-exercised inconclusive"},
@@ -265,31 +270,34 @@ func TestHostPerson(t *testing.T) {
 		{"no-close", "accept shutdown", "aaep-sub-close no-close error"},
 	} {
 		for _, socket := range []bool{false, true} {
-			own, stop := context.WithCancel(t.Context())
-			var subscribing sync.WaitGroup
-			o := aaeptest.SubscriberOptions{Level: 3, WebSocket: socket, Fault: c.fault,
-				Signed: strings.Contains(c.plays, playManifest), Rate: 50}
-			v, got, captured := hosted(t, o, func(h *Host) {
-				only(strings.Fields(c.plays)...)(h)
-				h.Tester = nil
-				h.Say = func(text string) {
-					if words := strings.Fields(text); words[0] == "connect" {
-						o.URL = strings.TrimSuffix(words[4], ":")
-						subscribing.Go(func() { _ = aaeptest.Subscribe(own, o) })
-					} else {
-						stop()
+			all.Go(func() {
+				own, stop := context.WithCancel(t.Context())
+				var subscribing sync.WaitGroup
+				o := aaeptest.SubscriberOptions{Level: 3, WebSocket: socket, Fault: c.fault,
+					Signed: strings.Contains(c.plays, playManifest), Rate: 50}
+				v, got, captured := hosted(t, o, func(h *Host) {
+					only(strings.Fields(c.plays)...)(h)
+					h.Tester = nil
+					h.Say = func(text string) {
+						if words := strings.Fields(text); words[0] == "connect" {
+							o.URL = strings.TrimSuffix(words[4], ":")
+							subscribing.Go(func() { _ = aaeptest.Subscribe(own, o) })
+						} else {
+							stop()
+						}
 					}
+				})
+				stop()
+				subscribing.Wait()
+				want := strings.FieldsFunc(c.want, func(r rune) bool { return r == '|' })
+				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || string(v) != verdictOf(want) {
+					t.Errorf("%s, WebSocket %t: %s, want %s: %s\n%s", c.fault, socket, v, verdictOf(want), diff,
+						plain.Cut(string(captured.Messages), 4000))
 				}
 			})
-			stop()
-			subscribing.Wait()
-			want := strings.FieldsFunc(c.want, func(r rune) bool { return r == '|' })
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || string(v) != verdictOf(want) {
-				t.Errorf("%s, WebSocket %t: %s, want %s: %s\n%s", c.fault, socket, v, verdictOf(want), diff,
-					plain.Cut(string(captured.Messages), 4000))
-			}
 		}
 	}
+	all.Wait()
 }
 
 // What the time of --budget cut off is inconclusive.
