@@ -5,6 +5,7 @@ package domainage
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -67,7 +68,7 @@ func Host(name string) (string, error) {
 	var unsound error
 	if !isASCII(ascii) || strings.Contains(ascii, "xn--") {
 		labels, err := idna.Lookup.ToASCII(ascii)
-		if err != nil {
+		if err != nil || hasMixedLabel(ascii) {
 			unsound = fmt.Errorf("reading host %q: %w", name, ErrNotDNSName)
 		} else {
 			ascii = labels
@@ -86,6 +87,15 @@ func Host(name string) (string, error) {
 		return "", fmt.Errorf("reading host %q: an IP address: %w", name, ErrNotDNSName)
 	}
 	return ascii, unsound
+}
+
+// hasMixedLabel reports whether a label is Punycode by its prefix and still has characters beyond ASCII. Package idna
+// reads xn--äa- as äa, where others refuse it.
+func hasMixedLabel(host string) bool {
+	isDot := func(r rune) bool { return strings.ContainsRune(".\u3002\uff0e\uff61", r) }
+	return slices.ContainsFunc(strings.FieldsFunc(host, isDot), func(label string) bool {
+		return strings.Contains(label, "xn--") && !isASCII(label)
+	})
 }
 
 func isASCII(s string) bool {

@@ -68,6 +68,7 @@ func TestHostRefuses(t *testing.T) {
 		"", ".", "..", "a..b", "-a.example", "a-.example", "a b.example", "a\r\nb.example", "a/b.example",
 		"127.0.0.1", "127.1", "2130706433", "0x7f000001", "0x7f.1", "a.example.0x1", "1.2.3.4.", "[::1]", "::1",
 		"fe80::1%25eth0", "*.example", "a@example.com", "a.example:443", "xn--a.example", "\xff.example",
+		"xn--äa-.example", "a。xn--äa-.example", "\u00adxn--äa-.example",
 		strings.Repeat("a", 64) + ".example", strings.Repeat("a.", 127) + "example",
 	} {
 		if got, err := Host(host); !errors.Is(err, ErrNotDNSName) {
