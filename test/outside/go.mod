@@ -5,10 +5,12 @@ go 1.26.4
 replace github.com/openagentprotocol-OAP/oap-gate => ../..
 
 require (
+	filippo.io/edwards25519 v1.2.0
 	github.com/c2sp/wycheproof v0.0.0-20260902155932-3fa63dd0344a
 	github.com/go-git/go-git-fixtures/v6 v6.0.0-alpha.1
 	github.com/google/jsonschema-go v0.4.3
 	github.com/gowebpki/jcs v1.0.2
+	github.com/klauspost/compress v1.20.3
 	github.com/likexian/whois-parser v1.24.21
 	github.com/nlnwa/whatwg-url v0.6.2
 	github.com/openagentprotocol-OAP/oap-gate v0.0.0-00010101000000-000000000000
@@ -18,7 +20,6 @@ require (
 )
 
 require (
-	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/alecthomas/kingpin/v2 v2.4.0 // indirect
 	github.com/alecthomas/units v0.0.0-20240927000941-0f3dac36c52b // indirect
 	github.com/bits-and-blooms/bitset v1.20.0 // indirect
@@ -29,7 +30,6 @@ require (
 	github.com/go-git/go-git/v5 v5.19.3 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // indirect
 	github.com/jbenet/go-context v0.0.0-20150711004518-d14ea06fba99 // indirect
-	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/likexian/gokit v0.25.16 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect

@@ -219,6 +219,7 @@ var judges = []*judge{
 	yamlSuite,
 	packs, clones,
 	promlintJudge, htmlValidate,
+	nodeSignatures, smallOrder, opensslSignatures, nodeJSON, nodeHosts, refNames, ignorePatterns, hostilePacks,
 }
 
 // TestJudges asks each judge, and compares the page with what they say.

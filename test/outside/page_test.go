@@ -27,8 +27,9 @@ Agreement on a corpus is not a proof. A corpus holds the mistakes that its autho
 The judges named "generated" get their cases from this project, and their answers from the program that the row names.
 `
 
-// page writes the page of all rows.
-func page(rows []row, measured string) []byte {
+// page writes the page of all rows. The version of a program is that of the machine that wrote the page: it is read
+// from old if that is not nil, so that another machine compares the numbers only.
+func page(rows []row, measured string, old []byte) []byte {
 	var out bytes.Buffer
 	out.WriteString(pageHead)
 	out.WriteString("| judge | version | cases | agree | stricter | laxer | other | out of scope |\n")
@@ -36,10 +37,13 @@ func page(rows []row, measured string) []byte {
 	for _, r := range rows {
 		version := r.judge.version
 		if r.judge.of != nil {
-			version = r.judge.of()
+			version = versionIn(old, r.judge.name)
+			if version == "" {
+				version = r.judge.of()
+			}
 		}
-		if r.judge.random {
-			version = strings.TrimPrefix(version+", seed 1", ", ")
+		if r.judge.random && !strings.HasSuffix(version, seedOne) {
+			version = strings.TrimPrefix(version+seedOne, ", ")
 		}
 		fmt.Fprintf(&out, "| %s | %s | %d", r.judge.name, version, r.judge.cases)
 		for _, n := range r.counts {
@@ -66,6 +70,15 @@ func page(rows []row, measured string) []byte {
 	return out.Bytes()
 }
 
+const seedOne = ", seed 1"
+
+// versionIn returns the version of a judge's row in a page, or "".
+func versionIn(old []byte, judge string) string {
+	_, rest, _ := strings.Cut(string(old), "\n| "+judge+" | ")
+	version, _, _ := strings.Cut(rest, " |")
+	return version
+}
+
 // summary is the sentence of the README that links the page.
 func summary(rows []row) string {
 	cases := 0
@@ -82,7 +95,11 @@ func settlePage(root string, rows []row, write bool) error {
 	if err != nil && !write {
 		return err
 	}
-	text := page(rows, measuredPart(old))
+	versions := old
+	if write {
+		versions = nil
+	}
+	text := page(rows, measuredPart(old), versions)
 	if write {
 		if err := os.WriteFile(path, text, 0o644); err != nil {
 			return err

@@ -101,7 +101,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestPage(t *testing.T) {
-	one := &judge{name: "One", version: "1.2", cases: 3, explained: []explanation{{".*", stricter, "a rule", nil}}}
+	one := &judge{name: "One", cases: 3, explained: []explanation{{".*", stricter, "a rule", nil}}}
 	rows := []row{{judge: one, counts: [outcomes]int{2, 1, 0, 0, 0}, explanation: []int{1}}}
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "docs"), 0o700); err != nil {
@@ -116,9 +116,11 @@ func TestPage(t *testing.T) {
 	if err := settlePage(root, rows, false); err == nil {
 		t.Error("there is no page, and nothing is wrong")
 	}
+	one.of = func() string { return "1.2" }
 	if err := settlePage(root, rows, true); err != nil {
 		t.Fatal(err)
 	}
+	one.of = func() string { return "1.3" } // of another machine
 	if err := settlePage(root, rows, false); err != nil {
 		t.Error(err)
 	}

