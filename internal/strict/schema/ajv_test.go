@@ -44,11 +44,11 @@ func ajvModules(t *testing.T) string {
 		t.Skipf("NOT CHECKED against Ajv: %s is not set to a node_modules folder", ajvFolder)
 	}
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skipf("NOT CHECKED against Ajv: %v", err)
+		t.Fatalf("Ajv needs Node.js: install the package nodejs: %v", err)
 	}
 	for _, name := range []string{"ajv", "ajv-formats"} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
-			t.Skipf("NOT CHECKED against Ajv: %v", err)
+			t.Fatalf("%s has no package %s: run npm ci --ignore-scripts in test/outside: %v", folder, name, err)
 		}
 	}
 	return folder
