@@ -50,7 +50,7 @@ func (r *Repository) firstParents(ctx context.Context, from, to string) ([]*comm
 		if c == nil && from != "" {
 			return nil, remedy.Errorf(
 				"history was rewritten, or the older commit came in by a merge: name one that the branch itself "+
-					"stood at",
+					"pointed to",
 				"walking first parents from %s to %s: %w", tip.id, stop, ErrNotAncestor)
 		}
 	}

@@ -126,7 +126,7 @@ func (t *Tree) Walk(f func(path string, e Entry) error) error {
 	return w.folder("", t.root, 0)
 }
 
-// WalkFolder is Walk for the paths below one directory. It never calls f if path is not a directory.
+// WalkFolder walks the paths below one directory, as Walk does. It never calls f if path is not a directory.
 func (t *Tree) WalkFolder(path string, f func(path string, e Entry) error) error {
 	e, ok, err := t.Entry(path)
 	if err != nil || !ok || e.Mode != ModeTree {

@@ -1,4 +1,4 @@
-// Command oap-gate gates pull requests to an OAP registry (RFC 0026) and revalidates clones of it.
+// Command oap-gate checks pull requests to an OAP registry (RFC 0026) and revalidates clones of it.
 package main
 
 import (

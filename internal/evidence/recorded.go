@@ -98,7 +98,7 @@ type Row struct {
 	SHA256 string // empty where nothing was obtained
 }
 
-// Digest is DigestRows of the observations.
+// Digest returns DigestRows of the observations.
 func Digest(all []Observation) string {
 	rows := make([]Row, 0, len(all))
 	for _, o := range all {

@@ -80,7 +80,7 @@ func appendFile(path string, data []byte) error {
 	return nil
 }
 
-// WriteFile is Count(r).WriteFile.
+// WriteFile calls Count(r).WriteFile.
 func WriteFile(path, format string, r *verdict.Report, o Options) error {
 	return Count(r).WriteFile(path, format, o)
 }

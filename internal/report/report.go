@@ -77,7 +77,7 @@ func formats() []string {
 	return names
 }
 
-// Write is Count(r).Write.
+// Write calls Count(r).Write.
 func Write(w io.Writer, format string, r *verdict.Report, o Options) error {
 	return Count(r).Write(w, format, o)
 }

@@ -17,13 +17,13 @@ func Member(v any, names ...string) any {
 	return v
 }
 
-// String is Member where that is a string, else empty.
+// String returns Member if that is a string, else an empty one.
 func String(v any, names ...string) string {
 	s, _ := Member(v, names...).(string)
 	return s
 }
 
-// Int is Member where that is a whole number, else 0.
+// Int returns Member if that is a whole number, else 0.
 func Int(v any, names ...string) int {
 	n, _ := strconv.Atoi(fmt.Sprint(Member(v, names...)))
 	return n

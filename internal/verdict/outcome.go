@@ -33,7 +33,7 @@ func Pass(format string, args ...any) Outcome {
 // Skip says why the check does not apply.
 func Skip(format string, args ...any) Outcome { return Outcome{Skipped: fmt.Sprintf(format, args...)} }
 
-// OrPass is o, which passes where nothing else was said.
+// OrPass returns o, which passes if nothing else was said.
 func (o Outcome) OrPass() Outcome {
 	o.Passed = true
 	return o

@@ -28,7 +28,7 @@ type Results struct {
 	spool *spool   // nil: all are in memory
 }
 
-// NewResults are results in memory.
+// NewResults returns results in memory.
 func NewResults(all ...Result) Results { return Results{kept: all} }
 
 // Records takes what a report has of each record and each document, in the order of the report. An error ends the

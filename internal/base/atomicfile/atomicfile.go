@@ -29,8 +29,8 @@ func Write(path string, data []byte, mode fs.FileMode) error {
 	return WriteFunc(path, mode, bytesOf(data))
 }
 
-// WriteFunc is Write with the data that fill writes, which need not be in memory as a whole. If fill or the write
-// fails, the old file remains.
+// WriteFunc writes the data that fill writes, as Write does. The data need not be in memory as a whole. If fill or the
+// write fails, the old file remains.
 func WriteFunc(path string, mode fs.FileMode, fill func(io.Writer) error) error {
 	return write(path, fill, mode, true, func(now time.Time) {
 		sweep(filepath.Dir(path), func(name string) bool { return name == filepath.Base(path) }, now)

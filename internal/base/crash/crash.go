@@ -11,7 +11,7 @@ type Carrier struct {
 	value any
 }
 
-// Catch is deferred by a goroutine. Where that panics, the value is kept and then is called, which may be nil.
+// Catch keeps the value of a panic of the goroutine that deferred it, and calls then, which may be nil.
 func (c *Carrier) Catch(then func()) {
 	r := recover()
 	if r == nil {

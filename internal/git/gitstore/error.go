@@ -21,7 +21,7 @@ func (e *Error) Error() string {
 	return e.Op + " " + e.Object + ": " + e.Err.Error()
 }
 
-// Fix is Remedy, or what can be said of the kind of error.
+// Fix returns Remedy, or a fix for the kind of error.
 func (e *Error) Fix() string {
 	if errors.Is(e.Err, fs.ErrPermission) {
 		return "let the user who runs oap-gate read it"

@@ -172,7 +172,7 @@ func findPacked(text []byte, name string, idSize int) (ID, error) {
 	return ID{}, ErrNotFound
 }
 
-// CheckRefName is nil for a ref name that git accepts; else the error is ErrName.
+// CheckRefName returns nil for a ref name that git accepts; else the error is ErrName.
 func CheckRefName(name string) error {
 	if err := checkRefName(name); err != nil {
 		return wrap(err, "reading ref name", name, "")

@@ -136,7 +136,7 @@ func (r *TreeReader) ordered(e TreeEntry) error {
 	return nil
 }
 
-// CompareEntries is Git's order of tree entries: by the bytes of the names, a directory's as if it ended in a slash.
+// CompareEntries compares tree entries in Git's order: by the bytes of the names, a directory's as if it ended in a slash.
 // Paths put together from entries in this order are in byte order themselves.
 func CompareEntries(a, b TreeEntry) int {
 	n := min(len(a.Name), len(b.Name))

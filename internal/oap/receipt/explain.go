@@ -170,9 +170,9 @@ func (e *explainer) members(is func([]byte, string) string) string {
 		{e.root, []string{"signatures"}, "the Receipt with peer_witnesses: leave them out too"},
 		{blank, nil, "the Receipt with an empty signatures: leave the member out, and peer_witnesses too"},
 		{blank, []string{"peer_witnesses"}, "the Receipt with an empty signatures: leave the member out"},
-		{e.withoutValues(), []string{"peer_witnesses"}, "the Receipt with the signatures but for their value: leave " +
+		{e.withoutValues(), []string{"peer_witnesses"}, "the Receipt with the signatures except their value: leave " +
 			"the member out"},
-		{e.withoutValues(), nil, "the Receipt with the signatures but for their value, and peer_witnesses: leave " +
+		{e.withoutValues(), nil, "the Receipt with the signatures except their value, and peer_witnesses: leave " +
 			"both out"},
 	} {
 		if message, err := signature.CanonicalWithout(t.root, t.without...); err == nil {

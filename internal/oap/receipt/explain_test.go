@@ -59,7 +59,7 @@ func TestExplain(t *testing.T) {
 		"an empty signatures": {b64(raw(canonical(with("signatures", []any{})))),
 			"an empty signatures: leave the member out"},
 		"entries, no value": {b64(raw(canonical(with("signatures", []any{object{"by": tool + "#k", "alg": "EdDSA"}})))),
-			"but for their value"},
+			"except their value"},
 		"indented": {b64(raw(indented.Bytes())), "sorted, indented by two blanks"},
 		"ASCII": {b64(raw(bytes.ReplaceAll(right, []byte("ü"), []byte(`\u00fc`)))),
 			"escapes for letters"},

@@ -147,7 +147,7 @@ func member(v any, names ...string) string { return strings.Clone(strict.String(
 // shared, and r not be changed after.
 func (r *Receipt) RememberIn(m *memo.Memo) { r.memo, r.sum = m, sha256.Sum256(r.text) }
 
-// Size is about how many bytes of memory r takes.
+// Size returns about how many bytes of memory r takes.
 func (r *Receipt) Size() int {
 	return 2*len(r.text) + 48*(len(r.Signatures)+len(r.PeerWitnesses)) + 16*len(r.ClaimedLevels)
 }
@@ -296,7 +296,7 @@ func (r *Receipt) SignedBytes() ([]byte, error) {
 	return r.canonicalWithout("signatures", "peer_witnesses")
 }
 
-// SignedBytesWithoutAnchor is SignedBytes without registry_anchor too, which an implementation may have
+// SignedBytesWithoutAnchor returns SignedBytes without registry_anchor too, which an implementation may have
 // added when its signed Receipt was merged.
 func (r *Receipt) SignedBytesWithoutAnchor() ([]byte, error) {
 	return r.canonicalWithout("signatures", "peer_witnesses", "registry_anchor")

@@ -32,7 +32,7 @@ func Canonical(root any) ([]byte, error) {
 	return canonical, nil
 }
 
-// CanonicalWithout is Canonical of an object without some of its members. It is an error where root is no
+// CanonicalWithout returns Canonical of an object without some of its members. It is an error if root is not an
 // object.
 func CanonicalWithout(root any, members ...string) ([]byte, error) {
 	object, ok := root.(map[string]any)

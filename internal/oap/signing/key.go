@@ -1,6 +1,6 @@
-// Package signing holds private Ed25519 keys, and is the only package that sees one: it reads a key from a file, signs
-// with it, and writes a new one. What it holds of a key is overwritten by Wipe; what crypto/ed25519 worked out of it
-// goes with the process.
+// Package signing holds private Ed25519 keys, and is the only package that sees one. It reads a key from a file, signs
+// with it, and writes a new one. Wipe overwrites what the package holds of a key; what crypto/ed25519 derived from it
+// remains until the process ends.
 package signing
 
 import (

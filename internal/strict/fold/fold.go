@@ -12,9 +12,9 @@ import (
 // rounds is how often the steps of Text are gone through at most; two are enough for every single code point.
 const rounds = 8
 
-// Text is s after NFKC, full case folding and NFKC again, without default-ignorable code points. The steps are gone
-// through until nothing changes: what is left out may stand between a letter and its accent, which only then compose,
-// and NFKC makes default-ignorable code points of others, such as U+3164.
+// Text returns s after NFKC, full case folding and NFKC again, without default-ignorable code points. It repeats the
+// steps until nothing changes: a code point that is left out may be between a letter and its accent, which only then
+// compose, and NFKC makes default-ignorable code points of others, such as U+3164.
 func Text(s string) string {
 	for range rounds {
 		next := strings.Map(plain, norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s))))

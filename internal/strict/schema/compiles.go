@@ -39,7 +39,7 @@ func Compiles(root any) error {
 	}
 	meta := drafts[uri]
 	if meta == nil {
-		return &Error{Pointer: "/$schema", Message: quote(uri) + " is no draft of JSON Schema that is known"}
+		return &Error{Pointer: "/$schema", Message: quote(uri) + " is not a known draft of JSON Schema"}
 	}
 	if err := meta().Validate(withFloats(root)); err != nil {
 		e := &Error{Message: "it is not a schema of its draft"}

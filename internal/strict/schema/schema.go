@@ -1,5 +1,5 @@
-// Package schema judges JSON documents by JSON Schema draft 2020-12, with the verdicts of Ajv 2020
-// (allErrors, strict: false) and ajv-formats that RFC 0026 section 6 names. Formats are asserted, unknown
+// Package schema judges JSON documents by JSON Schema draft 2020-12, as RFC 0026 section 6 requires. The verdicts are
+// those of Ajv 2020 (allErrors, strict: false) and ajv-formats, which the section names. Formats are asserted, unknown
 // keywords and formats ignored, `pattern` is ECMA-262 with the u flag.
 //
 // A schema may come from a stranger's pull request. So the package follows no reference out of the schema,

@@ -33,8 +33,8 @@ func TestViolations(t *testing.T) {
 		{"required", `{"properties":{"a":{"required":["y","x"]}}}`, `{"a":{}}`, []Violation{
 			{"/a", "required", `has no "x", which is required`}, {"/a", "required", `has no "y", which is required`}}},
 		{"additional members", `{"additionalProperties":false}`, `{"b/~":1,"a":2}`, []Violation{
-			{"/a", "additionalProperties", `"a" is no member that is allowed here`},
-			{"/b~1~0", "additionalProperties", `"b/~" is no member that is allowed here`}}},
+			{"/a", "additionalProperties", `"a" is not a member that is allowed here`},
+			{"/b~1~0", "additionalProperties", `"b/~" is not a member that is allowed here`}}},
 		{"lengths", `{"properties":{"a":{"maxLength":80},"b":{"minLength":1},"c":{"minLength":2}}}`, `{"a":"` + long +
 			`","b":"","c":"x"}`, []Violation{
 			{"/a", "maxLength", "is 81 characters long, at most 80 are allowed"},
@@ -47,7 +47,7 @@ func TestViolations(t *testing.T) {
 		{"hostile text", `{"pattern":"^$"}`, `"\u001b[31m\u202e::error::` + long + `"`, []Violation{
 			{"", "pattern", `"\x1b[31m\u202e::error::` + strings.Repeat("é", 65) + `…" does not match ^$`}}},
 		{"enum", `{"enum":["a",1,null,[2]]}`, `true`,
-			[]Violation{{"", "enum", `true is none of "a", 1, null, an array`}}},
+			[]Violation{{"", "enum", `true is not one of "a", 1, null, an array`}}},
 		{"const", `{"const":"a"}`, `{}`, []Violation{{"", "const", `an object is not "a"`}}},
 		{"not", `{"items":{"not":{"pattern":"^p:"}}}`, `["p:x"]`,
 			[]Violation{{"/0", "not", `"p:x" is what must not stand here: it matches ^p:`}}},
@@ -73,7 +73,7 @@ func TestViolations(t *testing.T) {
 		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`,
 			[]Violation{{"", "dependentRequired", `has "a" and no "b", which is then required`}}},
 		{"propertyNames", `{"properties":{"in":{"propertyNames":{"maxLength":1}}}}`, `{"in":{"ab":1}}`, []Violation{
-			{"/in/ab", "propertyNames", `"ab" is no name that a member may have here`}}},
+			{"/in/ab", "propertyNames", `"ab" is not a name that a member may have here`}}},
 		{"unevaluatedProperties", `{"unevaluatedProperties":false}`, `{"a":1}`,
 			[]Violation{{"/a", "unevaluatedProperties", "is not allowed here"}}},
 		{"false", `{"properties":{"a":false}}`, `{"a":1}`, []Violation{{"/a", "false", "is not allowed here"}}},

@@ -71,11 +71,11 @@ func (l *list) add(e *library.ValidationError) {
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
 			l.put(at+"/"+strict.Escape(name), "additionalProperties",
-				func() string { return quote(name) + " is no member that is allowed here" })
+				func() string { return quote(name) + " is not a member that is allowed here" })
 		}
 	case *kind.PropertyNames:
 		l.put(l.member(at, k.Property), "propertyNames",
-			func() string { return quote(k.Property) + " is no name that a member may have here" })
+			func() string { return quote(k.Property) + " is not a name that a member may have here" })
 	case *kind.Dependency:
 		l.dependency(at, "dependencies", k.Prop, k.Missing)
 	case *kind.DependentRequired:
@@ -106,7 +106,7 @@ func scalar(k library.ErrorKind) string {
 	case *kind.Const:
 		return fmt.Sprintf("%s is not %s", show(k.Got), show(k.Want))
 	case *kind.Enum:
-		return fmt.Sprintf("%s is none of %s", show(k.Got), oneOf(k.Want))
+		return fmt.Sprintf("%s is not one of %s", show(k.Got), oneOf(k.Want))
 	case *kind.Format:
 		return fmt.Sprintf("%s is no %s: %s is required", show(k.Got), k.Want, formats[k.Want].wants)
 	case *kind.Pattern:

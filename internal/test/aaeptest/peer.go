@@ -151,7 +151,7 @@ type subscriber struct {
 // Start serves until Close.
 func Start(o Options) (*Peer, error) {
 	if o.Fault != "" && !slices.Contains(Faults, o.Fault) && edits[o.Fault] == nil {
-		return nil, fmt.Errorf("%q is no fault: known are %s", o.Fault, strings.Join(Faults, ", "))
+		return nil, fmt.Errorf("%q is not a fault: known are %s", o.Fault, strings.Join(Faults, ", "))
 	}
 	if o.Listener == nil {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -89,7 +89,7 @@ type SubscriberOptions struct {
 // questions say.
 func Subscribe(ctx context.Context, o SubscriberOptions) error {
 	if o.Fault != "" && !slices.Contains(SubscriberFaults, o.Fault) {
-		return fmt.Errorf("%q is no fault: known are %s", o.Fault, strings.Join(SubscriberFaults, ", "))
+		return fmt.Errorf("%q is not a fault: known are %s", o.Fault, strings.Join(SubscriberFaults, ", "))
 	}
 	for {
 		err := (&listener{o: o, seen: map[string]bool{}, next: map[string]int{}, held: map[string][]event{},

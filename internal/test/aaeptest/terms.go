@@ -436,7 +436,7 @@ func (p *Peer) makeKey() (err error) {
 	case "EdDSA":
 		_, p.key, err = ed25519.GenerateKey(rand.Reader)
 	default:
-		err = fmt.Errorf("%q is no algorithm", p.o.Sign)
+		err = fmt.Errorf("%q is not an algorithm", p.o.Sign)
 	}
 	if err == nil {
 		p.ManifestKey = p.key.Public()

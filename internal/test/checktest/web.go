@@ -72,7 +72,7 @@ func (w web) answer(r evidence.Request) (b webtest.Behaviour, err error) {
 	if r.Protocol == evidence.HTTPS {
 		u, err := url.Parse(r.Target)
 		if err != nil || u.Scheme != "https" || u.User != nil || u.Opaque != "" {
-			return b, errors.New("it is no plain https URL")
+			return b, errors.New("it is not a plain https URL")
 		}
 		host, err := domainage.Host(u.Hostname())
 		if u.Port() != "" {

@@ -1,6 +1,6 @@
-// Package ghtest is a forge on loopback that answers as GitHub's REST API does, for one repository: pull requests,
-// comments, rulesets, classic branch protection, and the failures it has: 401, 403, 404, 422, rate limits, paging.
-// It also reads logs as the forge's runner does.
+// Package ghtest runs a forge on loopback that answers as GitHub's REST API does, for one repository. It serves pull
+// requests, comments, rulesets and classic branch protection, with the failures of the API: 401, 403, 404, 422, rate
+// limits, paging. It also reads logs as the forge's runner does.
 package ghtest
 
 import (

@@ -1,5 +1,5 @@
-// Package gittest runs the git command in clones that tests make: without the user's or the system's configuration, and
-// with names and dates of its own, so that a test's commits have the same ids in each run.
+// Package gittest runs the git command in clones that tests make. It uses neither the user's nor the system's
+// configuration, and names and dates of its own, so that a test's commits have the same ids in each run.
 package gittest
 
 import (
@@ -34,7 +34,7 @@ func New(t testing.TB, args ...string) *Clone {
 // At returns the clone in an existing directory.
 func At(t testing.TB, dir string) *Clone { return &Clone{T: t, Dir: dir, Date: 1_700_000_001} }
 
-// Command is git with these arguments, which has not begun.
+// Command returns a git command with these arguments that has not started.
 func (c *Clone) Command(args ...string) *exec.Cmd {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = c.Dir
@@ -64,13 +64,13 @@ func (c *Clone) Try(input string, args ...string) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// Git is Try without an input; an error ends the test.
+// Git calls Try without an input; an error ends the test.
 func (c *Clone) Git(args ...string) string {
 	c.T.Helper()
 	return c.GitInput("", args...)
 }
 
-// GitInput is Try; an error ends the test.
+// GitInput calls Try; an error ends the test.
 func (c *Clone) GitInput(input string, args ...string) string {
 	c.T.Helper()
 	out, err := c.Try(input, args...)
