@@ -49,8 +49,8 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	switch roster := (verdict.At{Path: maintainersPath, Line: r.line}); {
 	case len(r.members) == 0:
 		out.Errorf(roster, "", "roster-empty", "the table under Current Maintainers names 0 Maintainers by @handle "+
-			"(members of the team count only if listed); the gate needs %d of %d organisations, one of "+
-			"them User Advocate; %s", quorum, quorum, why).
+			"(members of the team count only if listed); the gate needs %d of %d organisations, one a "+
+			"User Advocate; %s", quorum, quorum, why).
 			WithFix("1. in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | "+
 				"yes or empty |` and the column User Advocate; %s", afterRoster)
 		return out, nil
