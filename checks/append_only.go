@@ -159,12 +159,12 @@ func unrepaired(o *verdict.Outcome, s *Subject, p *outlook, head *registry.Entry
 			WithFix("restore it: git checkout %s -- %s", p.commit, plain.ShellWord(s.Path))
 	case head == nil:
 		o.Errorf(s, "", code, "this file is removed and %s; expected a file whose removal cannot hide a revocation",
-			p.held).
+			p.kept).
 			WithFix("leave it where it is: %s", restore(s))
 	default:
 		f := o.Errorf(s, "", code, "this file is edited and never was a record; expected its removal")
-		if p.held != "" {
-			f.Message = "this file is edited, never was a record, and " + p.held + "; expected it as it is"
+		if p.kept != "" {
+			f.Message = "this file is edited, never was a record, and " + p.kept + "; expected it as it is"
 			f.WithFix("leave it as it is: %s", restore(s))
 		} else {
 			f.WithFix("remove it: git rm -f %s", plain.ShellWord(s.Path))

@@ -142,7 +142,7 @@ func stoodSince(s *Subject) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	return s.Run.heldSince(s.Path, s.Listing.ToolDID, history)
+	return s.Run.tenureSince(s.Path, s.Listing.ToolDID, history)
 }
 
 func runDomainAge(s *Subject) (verdict.Outcome, error) {

@@ -66,7 +66,7 @@ type file struct {
 // earlierOrigin is what the history up to a verified commit says of a path.
 type earlierOrigin struct {
 	Origin
-	held registry.Tenure // of a listing that could be read
+	tenure registry.Tenure // only for a listing that could be read
 }
 
 // Origin says of the commit that gave a path its present content what it was judged by.
@@ -108,7 +108,7 @@ func (l *Ledger) read(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			l.stand(f, origin{beforeLedger, beforeLedger})
+			l.enter(f, origin{beforeLedger, beforeLedger})
 		}
 	}
 	known := map[string]bool{}
@@ -226,8 +226,8 @@ func (l *Ledger) recall(ctx context.Context) error {
 				}
 				if rec.Document != nil {
 					listing := registry.ParseListing(rec)
-					now.held = old.held.Next(strings.Clone(listing.ToolDID), landed)
-					now.First = now.held.Since
+					now.tenure = old.tenure.Next(strings.Clone(listing.ToolDID), landed)
+					now.First = now.tenure.Since
 					pins.add(c.Path, strings.Clone(listing.ReceiptSHA256), listing.Issued)
 				}
 			}
@@ -292,7 +292,7 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	}
 	l.commits = append(l.commits, judgedCommit{step.Base.Commit(), l.time})
 	for _, p := range j.listings {
-		l.stand(scanned{listed: p}, l.here())
+		l.enter(scanned{listed: p}, l.here())
 	}
 	for _, r := range j.results {
 		l.apply(r)
@@ -523,12 +523,12 @@ func (l *Ledger) apply(r result) {
 		delete(l.files, r.path)
 	}
 	if r.now != nil {
-		l.stand(*r.now, at)
+		l.enter(*r.now, at)
 	}
 }
 
-// stand makes a file stand.
-func (l *Ledger) stand(f scanned, at origin) {
+// enter makes a file stand.
+func (l *Ledger) enter(f scanned, at origin) {
 	l.state.add(f)
 	if f.listed == "" {
 		l.files[f.path] = file{f, at}

@@ -93,7 +93,7 @@ func faultsInParts(t *testing.T, dir string, part int) []string {
 // in parts, with what stands before it, and where their documents are too large to be held together.
 func TestTwinsInParts(t *testing.T) {
 	var want []string
-	for _, padding := range []string{"", strings.Repeat("x", maxHeld)} {
+	for _, padding := range []string{"", strings.Repeat("x", maxKept)} {
 		dir := twins(t, padding)
 		if want == nil {
 			want = faultsInParts(t, dir, defaultPart)
@@ -144,7 +144,7 @@ func twins(t *testing.T, padding string) (dir string) {
 // TestLargeRecordIsPutAside holds that an audit does not hold the documents of large records beside one another, nor
 // those of very many, and reads them again.
 func TestLargeRecordIsPutAside(t *testing.T) {
-	for _, padding := range []string{"", strings.Repeat("x", maxHeld)} {
+	for _, padding := range []string{"", strings.Repeat("x", maxKept)} {
 		repo, err := registry.Open(twins(t, padding))
 		if err != nil {
 			t.Fatal(err)
@@ -159,7 +159,7 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 			for _, c := range []struct {
 				run     *Run
 				changes []registry.Change
-				held    bool
+				tenure  bool
 			}{
 				{&Run{}, step.Changes, true},
 				{&Run{Audit: true}, step.Changes, padding == ""},
@@ -172,9 +172,9 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 					return err
 				}
 				for _, s := range subjects {
-					if held := s.Record != nil; held != c.held || s.Listing == nil {
+					if tenure := s.Record != nil; tenure != c.tenure || s.Listing == nil {
 						t.Errorf("%s of %d, padded with %d bytes, audit %t, merged %t: held %t, its listing %v",
-							s.Path, len(c.changes), len(padding), c.run.Audit, c.run.merged, held, s.Listing)
+							s.Path, len(c.changes), len(padding), c.run.Audit, c.run.merged, tenure, s.Listing)
 					}
 				}
 				if err := subjects[0].Read(); err != nil || subjects[0].Record == nil {

@@ -62,20 +62,20 @@ func (r *Run) findLeaks() ([]leak, error) {
 	if len(out) == 0 {
 		return nil, nil
 	}
-	held := map[string]bool{} // by id of the blob
+	inBase := map[string]bool{} // by id of the blob
 	for _, l := range out {
-		held[l.id] = false
+		inBase[l.id] = false
 	}
 	err := r.Range.Base.Walk(func(_ string, e registry.Entry) error {
-		if _, wanted := held[e.ID.String()]; wanted {
-			held[e.ID.String()] = true
+		if _, wanted := inBase[e.ID.String()]; wanted {
+			inBase[e.ID.String()] = true
 		}
 		return nil
 	})
 	named := map[string]bool{} // by path
 	kept := out[:0]
 	for _, l := range out {
-		if !held[l.id] && !named[l.path] {
+		if !inBase[l.id] && !named[l.path] {
 			named[l.path] = true
 			kept = append(kept, l)
 		}

@@ -37,32 +37,32 @@ func (r *Run) listedSince(l *Listed, t *registry.Tree, at time.Time) (time.Time,
 		if err != nil {
 			return time.Time{}, err
 		}
-		return r.heldSince(l.Path, l.ToolDID, history)
+		return r.tenureSince(l.Path, l.ToolDID, history)
 	}
 	history, err := r.Repo.FileHistory(r.Context, t.Commit(), l.Path, r.Now)
 	if err != nil {
 		return time.Time{}, err
 	}
-	return r.heldSince(l.Path, l.ToolDID, history)
+	return r.tenureSince(l.Path, l.ToolDID, history)
 }
 
-// heldSince returns since when a path has held a DID without a break; zero if its newest version does not. The history
-// is newest first.
-func (r *Run) heldSince(path, toolDID string, history []registry.Version) (time.Time, error) {
-	var held registry.Tenure
+// tenureSince returns since when a path has held a DID without a break; zero if its newest version does not. The
+// history is newest first.
+func (r *Run) tenureSince(path, toolDID string, history []registry.Version) (time.Time, error) {
+	var tenure registry.Tenure
 	for _, v := range slices.Backward(history) {
 		l, err := r.Version(path, v)
 		switch {
 		case err != nil:
 			return time.Time{}, err
 		case l == nil:
-			held = registry.Tenure{}
+			tenure = registry.Tenure{}
 		default:
-			held = held.Next(l.ToolDID, v.When)
+			tenure = tenure.Next(l.ToolDID, v.When)
 		}
 	}
-	if held.ToolDID != toolDID {
+	if tenure.ToolDID != toolDID {
 		return time.Time{}, nil
 	}
-	return held.Since, nil
+	return tenure.Since, nil
 }

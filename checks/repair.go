@@ -26,14 +26,14 @@ type outlook struct {
 	broken bool            // the base tree's file is not a record, or it is not there and was a record
 	last   *registry.Entry // that the path had when it last was a record; nil: it never was one
 	commit string          // the first-parent commit that gave it that entry
-	held   string          // why the file cannot be removed: the hash that it names; empty: it can
+	kept   string          // why the file cannot be removed: the hash that it names; empty: it can
 }
 
 // of returns what a change to the entry would repair; nil is a removal.
 func (o *outlook) of(head *registry.Entry) repair {
 	switch {
 	case !o.broken:
-	case head == nil && o.last == nil && o.held == "":
+	case head == nil && o.last == nil && o.kept == "":
 		return removal
 	case head != nil && o.last != nil && *head == *o.last:
 		return recovery
@@ -160,8 +160,8 @@ func (r *Run) outlook(s *Subject) (*outlook, error) {
 			o.broken, o.last, o.commit = true, v.Entry, v.Commit
 			return o, nil
 		}
-		if o.held == "" {
-			if o.held, err = r.holds(rec); err != nil {
+		if o.kept == "" {
+			if o.kept, err = r.holds(rec); err != nil {
 				return nil, err
 			}
 		}

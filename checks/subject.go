@@ -120,35 +120,35 @@ type Then struct {
 // unsought is the evidence of a subject for which none was collected. Nobody writes to it.
 var unsought = &evidence.Facts{}
 
-// maxHeld is how many bytes of a record are kept while others are judged: the value of a byte may take eighty bytes of
+// maxKept is how many bytes of a record are kept while others are judged: the value of a byte may take eighty bytes of
 // memory.
-const maxHeld = 4 << 10
+const maxKept = 4 << 10
 
 // NewSubjects returns the subjects of the paths that changes touch, with their records read from the base tree and from
 // the result. In an audit, Read reads the documents of large records, and of very many records, later.
 func NewSubjects(r *Run, changes []registry.Change) ([]*Subject, error) {
-	held := maxHeld
+	kept := maxKept
 	if len(changes) > defaultPart {
-		held = 0
+		kept = 0
 	}
 	out := make([]*Subject, len(changes))
 	err := r.Repo.Records(r.Context, changes, func(i int, records registry.Sides) {
 		out[i] = newSubject(r, changes[i], records)
-		out[i].putAside(held)
+		out[i].putAside(kept)
 	})
 	return out, err
 }
 
 // PutAside lets go the documents of a large record of an audit, until Read. What they say of a listing, a revocation or
 // an anchor is kept.
-func (s *Subject) PutAside() { s.putAside(maxHeld) }
+func (s *Subject) PutAside() { s.putAside(maxKept) }
 
-func (s *Subject) putAside(held int) {
+func (s *Subject) putAside(kept int) {
 	if !s.Run.Audit && !s.Run.merged {
 		return // a range has no more than its budget allows
 	}
 	for _, r := range []*registry.Record{s.Record, s.BaseRecord} {
-		if r != nil && r.Document != nil && len(r.Document.Data) > held {
+		if r != nil && r.Document != nil && len(r.Document.Data) > kept {
 			s.Record, s.BaseRecord, s.forgotten = nil, nil, true
 			return
 		}

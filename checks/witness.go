@@ -216,7 +216,7 @@ type voucher struct {
 }
 
 // MayWitness returns the listing by which a DID may witness now: in the base tree, at L4 or L5, in date, not
-// provisional and not revoked. If there is none, it returns a code and the reason.
+// provisional and not revoked. If no such listing exists, it returns a code and the reason.
 func (r *Run) MayWitness(id string) (l *Listed, code, why string, err error) {
 	l = r.Base.Witness(id)
 	if l == nil {

@@ -13,7 +13,7 @@ type Tenure struct {
 	Since   time.Time // first-parent time
 }
 
-// Next returns the tenure after a commit of that first-parent time, with which the file holds that tool_did.
+// Next returns the tenure after a commit of that first-parent time, with which the file has that tool_did.
 func (t Tenure) Next(toolDID string, when time.Time) Tenure {
 	if !t.Since.IsZero() && t.ToolDID == toolDID {
 		return t

@@ -104,12 +104,12 @@ func (w *refusals) of(c *commit, parents []*commit, changes []Change, records bo
 		}
 		entry := *change.Head
 		if path != change.Path {
-			var held bool
+			var retained bool
 			var err error
-			if entry, held, err = w.directory(c, parents, path); err != nil {
+			if entry, retained, err = w.directory(c, parents, path); err != nil {
 				return nil, err
 			}
-			if held {
+			if retained {
 				continue
 			}
 			last = path
@@ -142,7 +142,7 @@ func (w *refusals) isBlob(e Entry) error {
 }
 
 // directory returns the entry of a directory in a commit, and reports whether a parent has a directory there too.
-func (w *refusals) directory(c *commit, parents []*commit, path string) (e Entry, held bool, err error) {
+func (w *refusals) directory(c *commit, parents []*commit, path string) (e Entry, retained bool, err error) {
 	for _, p := range parents {
 		e, _, err := w.repo.treeOf(p).Entry(path)
 		if err != nil || e.Mode == ModeTree {
@@ -200,7 +200,7 @@ func (g *Range) splitRefused(ctx context.Context, base *commit) error {
 	}
 	files := slices.ContainsFunc(g.Refused, func(f Refused) bool { return f.Path != "" })
 	commits := map[string]bool{}
-	held := map[fileKey]bool{}
+	retained := map[fileKey]bool{}
 	err := g.repo.ancestors(ctx, base, map[gitstore.ID]bool{}, func(c *commit, parents []*commit) error {
 		commits[c.id.String()] = true
 		if !files {
@@ -217,7 +217,7 @@ func (g *Range) splitRefused(ctx context.Context, base *commit) error {
 				if path != change.Path {
 					entry = Entry{Mode: ModeTree}
 				}
-				held[fileKey{kind, entry}] = true
+				retained[fileKey{kind, entry}] = true
 			}
 		}
 		return err
@@ -226,7 +226,7 @@ func (g *Range) splitRefused(ctx context.Context, base *commit) error {
 		return err
 	}
 	g.Refused = slices.DeleteFunc(g.Refused, func(f Refused) bool {
-		old := commits[f.Commit] && f.Path == "" || f.Path != "" && held[f.entry]
+		old := commits[f.Commit] && f.Path == "" || f.Path != "" && retained[f.entry]
 		if old {
 			g.refusedBefore = append(g.refusedBefore, f)
 		}

@@ -92,7 +92,7 @@ type batchLimits struct{ commits, changes int }
 // The more commits, the more the trees of a pack are read in the order in which they are stored.
 var batches = batchLimits{512, 1 << 17}
 
-var errHeld = errors.New("the batch holds too many changes")
+var errKept = errors.New("the batch holds too many changes")
 
 // compareChain compares each commit with the one before, the first with the tree base. If a kind is given, it only
 // compares the directory of that kind.
@@ -104,7 +104,7 @@ func (r *Repository) compareChain(ctx context.Context, only Kind, base gitstore.
 		for {
 			var many int
 			s.changes, many, s.err = r.compareBatch(ctx, only, base, s.commits, limits.changes)
-			if s.err != errHeld {
+			if s.err != errKept {
 				break
 			}
 			length = max(many, 1)
@@ -304,7 +304,7 @@ func (w *batchWalk) compareBefore(end int) error {
 		}
 		if w.left -= len(w.changes[i]); w.left < 0 && len(w.changes) > 1 {
 			w.many = i
-			return errHeld
+			return errKept
 		}
 	}
 	return nil

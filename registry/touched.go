@@ -127,23 +127,23 @@ func (g *Range) dropSame(ctx context.Context, commits []*commit) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	held := map[gitstore.ID]*big.Int{} // by commit: the entries that stand in a commit of base it comes from
+	retained := map[gitstore.ID]*big.Int{} // by commit: the entries that stand in a commit of base it comes from
 	for i, c := range commits {
 		before := new(big.Int)
 		for n, p := range c.parents {
-			if held[p] == nil {
+			if retained[p] == nil {
 				var err error
-				if held[p], err = g.heldBy(ctx, p, numbers); err != nil {
+				if retained[p], err = g.keptBy(ctx, p, numbers); err != nil {
 					return err
 				}
 			}
 			if n == 0 {
-				before = held[p]
-			} else if before != held[p] {
-				before = new(big.Int).Or(before, held[p])
+				before = retained[p]
+			} else if before != retained[p] {
+				before = new(big.Int).Or(before, retained[p])
 			}
 		}
-		held[c.id] = before
+		retained[c.id] = before
 		g.Commits[i].Touched = slices.DeleteFunc(g.Commits[i].Touched, func(t Change) bool {
 			n, known := numbers[t.Path]
 			return known && SameEntry(t.Head, entries[n]) && before.Bit(n) == 0
@@ -152,8 +152,8 @@ func (g *Range) dropSame(ctx context.Context, commits []*commit) error {
 	return nil
 }
 
-// heldBy returns the set of those numbered paths at which a commit has the entry of the base tree.
-func (g *Range) heldBy(ctx context.Context, id gitstore.ID, numbers map[string]int) (*big.Int, error) {
+// keptBy returns the set of those numbered paths at which a commit has the entry of the base tree.
+func (g *Range) keptBy(ctx context.Context, id gitstore.ID, numbers map[string]int) (*big.Int, error) {
 	c, err := g.repo.commit(id)
 	if err != nil {
 		return nil, err
@@ -162,14 +162,14 @@ func (g *Range) heldBy(ctx context.Context, id gitstore.ID, numbers map[string]i
 	if err != nil {
 		return nil, err
 	}
-	held := new(big.Int).Lsh(big.NewInt(1), uint(len(numbers)))
-	held.Sub(held, big.NewInt(1))
+	retained := new(big.Int).Lsh(big.NewInt(1), uint(len(numbers)))
+	retained.Sub(retained, big.NewInt(1))
 	for _, c := range changes {
 		if n, found := numbers[c.Path]; found {
-			held.SetBit(held, n, 0)
+			retained.SetBit(retained, n, 0)
 		}
 	}
-	return held, nil
+	return retained, nil
 }
 
 // onlyPathsOf keeps the changes whose paths others names too; both are in path order.

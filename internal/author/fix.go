@@ -27,8 +27,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// mender fixes records on disk with the values of documents.
-type mender struct {
+// fixer fixes records on disk with the values of documents.
+type fixer struct {
 	repo   *registry.Repository
 	tree   *listing.Tree
 	base   *registry.Tree
@@ -52,7 +52,7 @@ func Fix(ctx context.Context, dir string, src evidence.Source, rep *verdict.Repo
 		return nil, nil, err
 	}
 	defer repo.Close()
-	m := &mender{repo: repo, src: src}
+	m := &fixer{repo: repo, src: src}
 	if m.base, err = repo.Tree(ctx, rep.Base); err != nil {
 		return nil, nil, err
 	}
@@ -65,7 +65,7 @@ func Fix(ctx context.Context, dir string, src evidence.Source, rep *verdict.Repo
 	defer m.tree.Close()
 	unused := map[string]string{}
 	for _, path := range records(rep) {
-		change, why, err := m.mend(ctx, path, findingsOf(rep, path))
+		change, why, err := m.fix(ctx, path, findingsOf(rep, path))
 		if err != nil {
 			return changes, nil, Unwritten(err, "name the file so yourself")
 		}
@@ -113,8 +113,8 @@ func findingsOf(rep *verdict.Report, path string) map[string][]verdict.Finding {
 	return all
 }
 
-// mend fixes one record; why says what prevents the use of a Receipt's values that it needs.
-func (m *mender) mend(ctx context.Context, path string,
+// fix fixes one record; why says what prevents the use of a Receipt's values that it needs.
+func (m *fixer) fix(ctx context.Context, path string,
 	found map[string][]verdict.Finding) (_ *Change, why string, err error) {
 	was, err := m.tree.Read(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, listing.ErrPlace) {
@@ -160,7 +160,7 @@ func rightName(found []verdict.Finding) string {
 }
 
 // rename gives a record that the work tree adds its right name, unless that name is in the base, in HEAD or on disk.
-func (m *mender) rename(path, to string, was []byte) (*Change, error) {
+func (m *fixer) rename(path, to string, was []byte) (*Change, error) {
 	for _, t := range []*registry.Tree{m.base, m.head} {
 		if e, err := t.Leaf(to); err != nil || e != nil {
 			return nil, err
@@ -174,7 +174,7 @@ func (m *mender) rename(path, to string, was []byte) (*Change, error) {
 }
 
 // values returns the text with the values of documents for the members that findings are about.
-func (m *mender) values(ctx context.Context, text []byte, l *registry.Listing, root any,
+func (m *fixer) values(ctx context.Context, text []byte, l *registry.Listing, root any,
 	found map[string][]verdict.Finding) (_ []byte, why string, err error) {
 	set := func(name, value string) {
 		if err == nil {
@@ -253,8 +253,8 @@ type member struct{ name, value string }
 
 // own returns the members of a new listing that its own documents say: the Manifest and the Receipt name one DID, and a
 // key of it signed the Receipt. If they do not, it says why. What the listing does not name is looked for where its
-// other members say: the Manifest in the place of its DID, the Receipt where the Manifest says.
-func (m *mender) own(ctx context.Context, l *registry.Listing) (_ []member, why string) {
+// other members say: the Manifest at the address of its DID, the Receipt where the Manifest says.
+func (m *fixer) own(ctx context.Context, l *registry.Listing) (_ []member, why string) {
 	at := cmp.Or(l.ManifestURI, manifest.URI(l.ToolDID))
 	of, err := manifest.Parse(at, m.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: at,
 		MaxBytes: evidence.MaxManifest}).Body)
@@ -288,7 +288,7 @@ func ofReceipt(check string, f verdict.Finding) bool {
 }
 
 // wrong returns the members whose values a Receipt has, if a finding is about one of them.
-func (m *mender) wrong(root any, found map[string][]verdict.Finding) []string {
+func (m *fixer) wrong(root any, found map[string][]verdict.Finding) []string {
 	var names []string
 	for _, name := range signedMembers {
 		for _, check := range receiptChecks {
@@ -314,7 +314,7 @@ func (m *mender) wrong(root any, found map[string][]verdict.Finding) []string {
 }
 
 // signed returns the served Receipt and its hash, if the owner of the listing signed it; else why it is not used.
-func (m *mender) signed(ctx context.Context, l *registry.Listing) (_ *receipt.Receipt, sha256, why string) {
+func (m *fixer) signed(ctx context.Context, l *registry.Listing) (_ *receipt.Receipt, sha256, why string) {
 	served := m.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: l.ReceiptURI,
 		MaxBytes: evidence.MaxReceipt})
 	if served.State != evidence.Obtained {
@@ -339,7 +339,7 @@ func (m *mender) signed(ctx context.Context, l *registry.Listing) (_ *receipt.Re
 }
 
 // level returns the level that a Receipt leaves to the listing.
-func (m *mender) level(r *receipt.Receipt) level.Level {
+func (m *fixer) level(r *receipt.Receipt) level.Level {
 	claimed := listing.Highest(r.ClaimedLevels)
 	if m.merged != nil {
 		claimed = checks.Kept(r.ClaimedLevels, m.merged.Level)

@@ -267,7 +267,7 @@ func addChecks(standing any, want []repoconfig.RequiredCheck) []any {
 		if c.AppID != 0 {
 			entry["integration_id"] = c.AppID
 		}
-		stands := func(exact bool) int {
+		index := func(exact bool) int {
 			return slices.IndexFunc(list, func(v any) bool {
 				one, _ := v.(map[string]any)
 				app, bound := one["integration_id"].(json.Number)
@@ -275,10 +275,10 @@ func addChecks(standing any, want []repoconfig.RequiredCheck) []any {
 					app.String() == strconv.FormatInt(c.AppID, 10))
 			})
 		}
-		if stands(true) >= 0 {
+		if index(true) >= 0 {
 			continue
 		}
-		if i := stands(false); i < 0 {
+		if i := index(false); i < 0 {
 			list = append(list, entry)
 		} else {
 			list[i] = entry

@@ -51,7 +51,7 @@ func (o *Output) Bind(c *cobra.Command, sys IO, workflow bool) {
 	f.StringVar(&o.color, "color", "auto", "color in text, `WHEN`: auto, always or never")
 	f.BoolVar(&o.summaryOnly, "summary-only", false, "omit passed and skipped results from the JSON report")
 	if o.unmade != nil {
-		o.tellUsage(c)
+		o.reportUsage(c)
 	}
 }
 
@@ -155,8 +155,8 @@ func (o *Output) ForeignReports() (files []string) {
 	return files
 }
 
-// tellUsage lets the reports tell that the command line itself is wrong.
-func (o *Output) tellUsage(c *cobra.Command) {
+// reportUsage lets the reports tell that the command line itself is wrong.
+func (o *Output) reportUsage(c *cobra.Command) {
 	valid := c.Args
 	c.Args = func(c *cobra.Command, args []string) error {
 		if err := valid(c, args); err != nil {

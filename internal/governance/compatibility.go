@@ -118,7 +118,7 @@ func (g *compatibility) view(v *View) error {
 			continue // it changed itself, which is judged
 		}
 		g.judged[published] = true
-		g.tell(document, verdict.At{Path: published}, s.differences(published), false)
+		g.report(document, verdict.At{Path: published}, s.differences(published), false)
 	}
 	return nil
 }
@@ -126,15 +126,15 @@ func (g *compatibility) view(v *View) error {
 // change judges a schema that a view changes or adds.
 func (g *compatibility) change(v *View, c registry.Change) error {
 	if c.Base == nil {
-		held, err := g.Base.Leaf(c.Path)
+		existing, err := g.Base.Leaf(c.Path)
 		if err != nil {
 			return err
 		}
-		if held == nil {
+		if existing == nil {
 			g.fresh = append(g.fresh, fresh{v, c})
 			return nil
 		}
-		return g.overwritten(v, c, held)
+		return g.overwritten(v, c, existing)
 	}
 	at := file(c.Path)
 	if c.Head == nil {
@@ -175,13 +175,13 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 	if err != nil {
 		return err
 	}
-	g.tell(document, place, s.differences(c.Path), true)
+	g.report(document, place, s.differences(c.Path), true)
 	return nil
 }
 
 // overwritten judges a schema that the view adds and that the base branch has published meanwhile.
-func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.Entry) error {
-	if !isFile(held) || !isFile(c.Head) || held.Mode != c.Head.Mode {
+func (g *compatibility) overwritten(v *View, c registry.Change, existing *registry.Entry) error {
+	if !isFile(existing) || !isFile(c.Head) || existing.Mode != c.Head.Mode {
 		g.out.Errorf(file(c.Path), "", "mode-changed", "a schema that the base branch has published meanwhile is "+
 			"another kind "+
 			"of file here").WithFix("merge the base branch, and leave it as it is there")
@@ -195,8 +195,8 @@ func (g *compatibility) overwritten(v *View, c registry.Change, held *registry.E
 	if err != nil {
 		return err
 	}
-	if document != nil && held.ID != c.Head.ID && !sameTokens(published.texts[c.Path], s.head.texts[c.Path]) {
-		g.tell(document, verdict.At{Path: c.Path},
+	if document != nil && existing.ID != c.Head.ID && !sameTokens(published.texts[c.Path], s.head.texts[c.Path]) {
+		g.report(document, verdict.At{Path: c.Path},
 			schemadiff.Compare(published.tree(), c.Path, s.head.tree(), c.Path), true)
 	}
 	return nil
@@ -224,8 +224,8 @@ func (g *compatibility) readable(v *View, path string) (*schemaView, *strict.Doc
 	return s, document, nil
 }
 
-// tell reports the differences of one published schema, the first change of which is at a place.
-func (g *compatibility) tell(document *strict.Document, at verdict.At, all []schemadiff.Difference, itself bool) {
+// report reports the differences of one published schema, the first change of which is at a place.
+func (g *compatibility) report(document *strict.Document, at verdict.At, all []schemadiff.Difference, itself bool) {
 	added, breaks := 0, schemadiff.Breaking(all)
 	if more := len(all) - maxDifferences; more > 0 && breaks {
 		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed),

@@ -260,7 +260,7 @@ func Early(s *checks.Subject) ([]Judgement, error) {
 // after another, in their order.
 func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src evidence.Source, archive bool,
 	each func(*checks.Subject, []Judgement) error) error {
-	judged, told := make([]bool, len(run.Subjects)), 0
+	judged, recorded := make([]bool, len(run.Subjects)), 0
 	var g errgroup.Group
 	var telling sync.Mutex
 	var crashed crash.Carrier
@@ -286,11 +286,11 @@ func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src eviden
 		telling.Lock()
 		defer telling.Unlock()
 		judged[i] = true
-		for ; told < len(judged) && judged[told]; told++ {
-			if err := each(run.Subjects[told], early[told]); err != nil {
+		for ; recorded < len(judged) && judged[recorded]; recorded++ {
+			if err := each(run.Subjects[recorded], early[recorded]); err != nil {
 				return err
 			}
-			early[told] = nil
+			early[recorded] = nil
 		}
 		return nil
 	}

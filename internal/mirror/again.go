@@ -25,9 +25,9 @@ func ParseShard(shard string) (part [2]int, err error) {
 	return part, nil
 }
 
-// Again audits the commit that a bundle names, with the evidence of the bundle. told is the configuration of the
+// Again audits the commit that a bundle names, with the evidence of the bundle. recorded is the configuration of the
 // recorded run.
-func Again(ctx context.Context, repo *registry.Repository, b *evidence.Bundle, told judge.Config,
+func Again(ctx context.Context, repo *registry.Repository, b *evidence.Bundle, recorded judge.Config,
 	results verdict.Spool) (*verdict.Report, error) {
 	if b.Compared == nil {
 		return nil, errors.New("reading bundle: what was compared: nothing is there, and an audit compares")
@@ -57,7 +57,7 @@ func Again(ctx context.Context, repo *registry.Repository, b *evidence.Bundle, t
 			return nil, err
 		}
 	}
-	rep, err := Audit(ctx, repo, b.Head, evidence.NewRecorded(b), AuditConfig{Config: told,
+	rep, err := Audit(ctx, repo, b.Head, evidence.NewRecorded(b), AuditConfig{Config: recorded,
 		Strict: b.Flags.Strict, Archive: b.Flags.Archive, Shard: part[0], Of: part[1],
 		RequireSigned: b.Flags.RequireSigned, Keys: keys,
 		Verified: b.Compared.Verified, VerifiedSize: b.Compared.Size, Checkpoint: b.Compared.Checkpoint,

@@ -42,7 +42,7 @@ func TestAnchorsOfOneWorkflow(t *testing.T) {
 	}
 	want := map[string]string{"first": "middle", "last": "middle", "middle": "first"}
 	for _, of := range []int{1, 2, 3} {
-		told := 0
+		outcome := 0
 		for part := range of {
 			// Nothing can be had, and yet this much is judged.
 			rep, err := mirror.Audit(t.Context(), repo, head, evidence.Offline(fixture.Clock, 0),
@@ -57,15 +57,15 @@ func TestAnchorsOfOneWorkflow(t *testing.T) {
 					if f.Code != "workflow-anchored-twice" {
 						continue
 					}
-					told++
+					outcome++
 					if !strings.Contains(f.Message, "/"+want[slug]+".json already") {
 						t.Errorf("%s, %d of %d: %s", slug, part+1, of, f.Message)
 					}
 				}
 			}
 		}
-		if told != 3 {
-			t.Errorf("%d shards: %d of 3 anchors are told of another", of, told)
+		if outcome != 3 {
+			t.Errorf("%d shards: %d of 3 anchors are told of another", of, outcome)
 		}
 	}
 }

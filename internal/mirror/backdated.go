@@ -13,9 +13,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// Told returns the warnings of the run for the report of its audit. They include new commits that landed later than
+// Findings returns the warnings of the run for the report of its audit. They include new commits that landed later than
 // their dates say. From then on, repo uses the time of the run that first saw such a commit as its first-parent time.
-func (d *Dir) Told(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Finding, error) {
+func (d *Dir) Findings(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Finding, error) {
 	repo.Sight(d.State.Backdated.Times())
 	tip := d.State.Of(d.State.Verified)
 	if tip == nil || tip.FreshAt.IsZero() {

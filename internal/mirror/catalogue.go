@@ -21,16 +21,16 @@ type check struct {
 	// step judges one first-parent commit, after the ledger did, by whose faults; nil: no commit by itself.
 	step func(*audit, *registry.Step, []checks.Fault) error
 	// run says in the end what was found.
-	run func(*audit) ([]told, error)
+	run func(*audit) ([]outcome, error)
 }
 
-// told is an outcome on a path, or on the registry as a whole.
-type told struct {
+// outcome is an outcome on a path, or on the registry as a whole.
+type outcome struct {
 	subject string
 	verdict.Outcome
 }
 
-func ofRegistry(o verdict.Outcome) []told { return []told{{checks.RegistrySubject, o}} }
+func ofRegistry(o verdict.Outcome) []outcome { return []outcome{{checks.RegistrySubject, o}} }
 
 // own are the checks that only an audit has, in the order of the report, before those of records.
 var own = []*check{history, commitSignatures, consistency}

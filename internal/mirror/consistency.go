@@ -45,7 +45,7 @@ var consistency = &check{
 const consistencyID = "consistency"
 
 // runConsistency returns what comparing with a checkpoint and with peers found, before the walk.
-func runConsistency(a *audit) ([]told, error) {
+func runConsistency(a *audit) ([]outcome, error) {
 	switch {
 	case len(a.cfg.Consistency) > 0:
 		return ofRegistry(verdict.Outcome{Findings: a.cfg.Consistency}), nil

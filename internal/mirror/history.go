@@ -82,8 +82,8 @@ func governs(changes []registry.Change) bool {
 	})
 }
 
-func runHistory(a *audit) ([]told, error) {
-	var out []told
+func runHistory(a *audit) ([]outcome, error) {
+	var out []outcome
 	if a.cut {
 		out = ofRegistry(judge.BudgetSpent(fmt.Sprintf("%d of %d first-parent commits were not judged",
 			a.since-a.rep.History.Walked, a.rep.History.Commits)))
@@ -105,7 +105,7 @@ func runHistory(a *audit) ([]told, error) {
 	whole.Verified = fmt.Sprintf("%d of %d first-parent commits judged", a.rep.History.Walked,
 		a.rep.History.Commits) + h.first
 	for _, path := range slices.Sorted(maps.Keys(h.bySubject)) {
-		out = append(out, told{path, *h.bySubject[path]})
+		out = append(out, outcome{path, *h.bySubject[path]})
 	}
 	return out, nil
 }

@@ -13,7 +13,7 @@ import (
 type fate uint8
 
 const (
-	stands fate = iota
+	remains fate = iota
 	// fact is a warning, with Strict an error: no fault of the registry.
 	fact
 	// vouched is a notice if others vouched for the record when it was merged, as for a listing at L4 or L5, a
@@ -26,7 +26,7 @@ const (
 
 // fates say so by what the finding rests on, and whether its record is in force.
 var fates = [...]struct{ inForce, over fate }{
-	verdict.Text:   {stands, past},
+	verdict.Text:   {remains, past},
 	verdict.World:  {vouched, past},
 	verdict.Lapsed: {fact, fact},
 }

@@ -56,10 +56,10 @@ func TestPassStops(t *testing.T) {
 	work.Commit("implementations/b.json", "b\n")
 	fetch()
 	ctx, stop := context.WithCancel(t.Context())
-	var told []bool
-	err = d.Repair(ctx, o, Reverify{All: true, Busy: func(begins bool) { told = append(told, begins); stop() }})
-	if !errors.Is(err, context.Canceled) || fmt.Sprint(told) != "[true false]" {
-		t.Errorf("%v, told %v", err, told)
+	var outcome []bool
+	err = d.Repair(ctx, o, Reverify{All: true, Busy: func(begins bool) { outcome = append(outcome, begins); stop() }})
+	if !errors.Is(err, context.Canceled) || fmt.Sprint(outcome) != "[true false]" {
+		t.Errorf("%v, told %v", err, outcome)
 	}
 	if err := d.Attempted(now); err != nil {
 		t.Fatal(err)

@@ -103,7 +103,7 @@ func stepSignatures(a *audit, s *registry.Step, _ []checks.Fault) error {
 	return nil
 }
 
-func runSignatures(a *audit) ([]told, error) {
+func runSignatures(a *audit) ([]outcome, error) {
 	counted := a.rep.History.Signatures.String()
 	if a.cfg.Keys == nil {
 		return ofRegistry(verdict.Skip("no --keyring and no --allowed-signers: %s", counted)), nil

@@ -127,11 +127,11 @@ func suiteResult(result verdict.Result, rule verdict.Rule) suiteTest {
 	const most = 20
 	var messages []string
 	for _, f := range result.Findings[:min(len(result.Findings), most)] {
-		told := fmt.Sprintf("%s: %s", f.Severity, f.Message)
+		printed := fmt.Sprintf("%s: %s", f.Severity, f.Message)
 		if f.Line > 0 {
-			told = fmt.Sprintf("line %d: %s", f.Line, told)
+			printed = fmt.Sprintf("line %d: %s", f.Line, printed)
 		}
-		messages = append(messages, told)
+		messages = append(messages, printed)
 	}
 	if more := len(result.Findings) - most; more > 0 {
 		messages = append(messages, fmt.Sprintf("and %d more", more))

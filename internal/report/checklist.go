@@ -91,15 +91,15 @@ func writeDecided(b *bufio.Writer, r *Counted, rules map[string]verdict.Rule) {
 		}
 		b.WriteString(head)
 		head = ""
-		told := Markdown(result.Reason)
+		printed := Markdown(result.Reason)
 		for _, f := range result.Findings {
-			if told != "" {
-				told += "<br>"
+			if printed != "" {
+				printed += "<br>"
 			}
-			told += fmt.Sprintf("%s: %s", f.Severity, Markdown(f.Message))
+			printed += fmt.Sprintf("%s: %s", f.Severity, Markdown(f.Message))
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", word(string(result.Verdict)), Markdown(result.Subject),
-			requirement(result, rules), told)
+			requirement(result, rules), printed)
 	}
 }
 

@@ -24,12 +24,12 @@ func writeJSON(b *bufio.Writer, r *Counted, o Options) error {
 	rest := *r.Report
 	rest.EvaluatedAt = r.EvaluatedAt.UTC()
 	rest.Assumed = append([]string{}, r.Assumed...)
-	told := r.Results.Len()
+	printed := r.Results.Len()
 	if o.SummaryOnly {
-		told -= r.count(verdict.Passed) + r.count(verdict.Skipped)
+		printed -= r.count(verdict.Passed) + r.count(verdict.Skipped)
 		rest.Omitted = []string{string(verdict.Passed), string(verdict.Skipped)}
 	}
-	rest.Results = verdict.NewResults(make([]verdict.Result, min(told, 1))...)
+	rest.Results = verdict.NewResults(make([]verdict.Result, min(printed, 1))...)
 	rest.Listings = make([]verdict.Listing, min(len(r.Listings), 1))
 	rest.Evidence = make([]verdict.Evidence, min(len(r.Evidence), 1))
 	var text bytes.Buffer

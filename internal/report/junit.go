@@ -97,24 +97,24 @@ func (s *junitSuite) add(c junitCase) {
 
 func junitResult(result verdict.Result) junitCase {
 	c := junitCase{Name: line(result.Check), Class: line(result.Subject)}
-	told := junitText(result)
+	printed := junitText(result)
 	switch result.Verdict {
 	case verdict.Passed, verdict.Warned:
-		c.Out = told
+		c.Out = printed
 	case verdict.Skipped:
 		c.Skipped = &junitOutcome{Message: line(result.Reason)}
 	case verdict.Manual:
 		c.Skipped = &junitOutcome{Message: "for people to attest: " + line(result.Reason)}
 	case verdict.Inconclusive:
-		c.Error = junitBlock(result, told)
+		c.Error = junitBlock(result, printed)
 	default:
-		c.Failure = junitBlock(result, told)
+		c.Failure = junitBlock(result, printed)
 	}
 	return c
 }
 
-func junitBlock(result verdict.Result, told string) *junitOutcome {
-	o := &junitOutcome{Message: line(result.Reason), Type: line(string(result.Verdict)), Text: told}
+func junitBlock(result verdict.Result, printed string) *junitOutcome {
+	o := &junitOutcome{Message: line(result.Reason), Type: line(string(result.Verdict)), Text: printed}
 	if len(result.Findings) > 0 {
 		o.Message, o.Type = line(result.Findings[0].Message), line(result.Findings[0].Code)
 	}

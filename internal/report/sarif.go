@@ -109,8 +109,8 @@ func writeSARIF(w *bufio.Writer, r *Counted, o Options) error {
 		rest += n - left[severity]
 	}
 	if rest > 0 {
-		told := &all.Invocations[0].Notifications
-		*told = append(*told, sarifNotification{"note", sarifText{fmt.Sprintf(
+		printed := &all.Invocations[0].Notifications
+		*printed = append(*printed, sarifNotification{"note", sarifText{fmt.Sprintf(
 			"%s left out, the least severe: the forge takes %d of a all. The JSON report has all.",
 			plain.Count(rest, "finding"), maxSARIF)}})
 	}

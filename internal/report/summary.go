@@ -104,7 +104,7 @@ func attested(n int) string {
 }
 
 // examined says what was examined; tell makes foreign text safe for its format.
-func examined(r *Counted, tell func(string) string) string {
+func examined(r *Counted, show func(string) string) string {
 	ran := 0
 	for _, n := range r.verdicts {
 		for v := range n {
@@ -120,7 +120,7 @@ func examined(r *Counted, tell func(string) string) string {
 	case slices.Contains(noRegistry, r.Mode) && judgedNothing(r):
 		return "nothing was judged"
 	case slices.Contains(noRegistry, r.Mode):
-		return plain.Count(ran, "check") + " on " + onSubjects(r, tell)
+		return plain.Count(ran, "check") + " on " + onSubjects(r, show)
 	}
 	obtained, sought := 0, 0
 	for _, e := range r.Evidence {
@@ -154,13 +154,13 @@ func examined(r *Counted, tell func(string) string) string {
 var noRegistry = []string{"governance", "conformance", "verify"}
 
 // onSubjects names the subject of what was decided, or says how many there are.
-func onSubjects(r *Counted, tell func(string) string) string {
+func onSubjects(r *Counted, show func(string) string) string {
 	of := r.subjects
 	if of.count > 1 {
 		of = r.decided
 	}
 	if of.count == 1 {
-		return tell(of.first)
+		return show(of.first)
 	}
 	return plain.Count(of.count, "subject")
 }

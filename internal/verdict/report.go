@@ -435,8 +435,8 @@ func (r *Report) Contradiction() error {
 // retry makes RetryAt no later than the time at which findings that only time can change may change.
 func (r *Report) retry(findings []Finding) {
 	for _, f := range findings {
-		stands := f.Severity == Error || f.Severity == Doubt
-		if stands && !f.RetryAt.IsZero() && (r.RetryAt.IsZero() || f.RetryAt.Before(r.RetryAt)) {
+		relevant := f.Severity == Error || f.Severity == Doubt
+		if relevant && !f.RetryAt.IsZero() && (r.RetryAt.IsZero() || f.RetryAt.Before(r.RetryAt)) {
 			r.RetryAt = f.RetryAt
 		}
 	}

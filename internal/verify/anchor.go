@@ -246,7 +246,7 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 		return err
 	}
 	var anchor *checks.Listed
-	told := map[string]bool{}
+	warned := map[string]bool{}
 	for _, l := range w.claimed {
 		high, missing := needsWitness(l), w.notListed(listed)
 		for _, c := range listed {
@@ -262,22 +262,22 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 		switch {
 		case missing != "" && high:
 			levels[l] = verdict.Failed
-			if !told["error "+missing] {
+			if !warned["error "+missing] {
 				o.Errorf(receiptDocument, "", "not-anchored", "%s, which %s needs", missing, l).
 					WithFix("have the registry list these very bytes (RFC 0019 section 7.1)")
 			}
-			told["error "+missing] = true
+			warned["error "+missing] = true
 		case missing != "":
-			if !told[missing] {
+			if !warned[missing] {
 				o.Warnf(receiptDocument, "", "not-anchored", "%s (RFC 0019 section 12 asks for it)", missing).
 					WithFix("have the registry list these very bytes")
 			}
-			told[missing] = true
-		case anchor.Provisional && !told["provisional"]:
+			warned[missing] = true
+		case anchor.Provisional && !warned["provisional"]:
 			o.Warnf(receiptDocument, "", "provisional", "%s is provisional: the domain is young, or of unknown age",
 				anchor.Path).
 				WithFix("wait until the listing is issued again without it, or has been there for 30 days")
-			told["provisional"] = true
+			warned["provisional"] = true
 		}
 	}
 	if anchor == nil {

@@ -60,7 +60,7 @@ func (r *Run) Open(ctx context.Context, dir, rev string, flags *evidence.VerifyF
 	} else if err := r.follows(commit, flags); err != nil {
 		return err
 	}
-	return r.stand(ctx, commit, fmt.Sprintf("commit %s (%s)", commit[:12], how), flags)
+	return r.standAt(ctx, commit, fmt.Sprintf("commit %s (%s)", commit[:12], how), flags)
 }
 
 // follows notes when the clone last saw the commit as the head of its remote's main, and how it is brought up to date.
@@ -85,8 +85,8 @@ func (r *Run) follows(commit string, flags *evidence.VerifyFlags) error {
 	return nil
 }
 
-// stand reads the clone at a commit.
-func (r *Run) stand(ctx context.Context, commit, how string, flags *evidence.VerifyFlags) error {
+// standAt reads the clone at a commit.
+func (r *Run) standAt(ctx context.Context, commit, how string, flags *evidence.VerifyFlags) error {
 	r.Clone.Sight(flags.Seen)
 	c, err := r.Clone.Commit(ctx, commit)
 	if err != nil {
@@ -163,7 +163,7 @@ func (r *Run) Again(ctx context.Context, b *evidence.Bundle, clone func() (*regi
 		if err := judge.HoldsCommit(ctx, r.Clone, b.Head); err != nil {
 			return err
 		}
-		if err := r.stand(ctx, b.Head, b.Flags.Chosen, b.Flags.Verify); err != nil {
+		if err := r.standAt(ctx, b.Head, b.Flags.Chosen, b.Flags.Verify); err != nil {
 			return err
 		}
 	}

@@ -418,9 +418,9 @@ func (w *work) accept(rep *Report) {
 		}
 		return v
 	}
-	stands := func(v verdict.Verdict) bool { return v != verdict.Failed && v != verdict.Inconclusive }
+	passes := func(v verdict.Verdict) bool { return v != verdict.Failed && v != verdict.Inconclusive }
 	for _, l := range rep.ClaimedLevels {
-		if stands(of(l)) {
+		if passes(of(l)) {
 			rep.AcceptedLevels = append(rep.AcceptedLevels, l)
 		}
 	}

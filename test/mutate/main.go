@@ -293,7 +293,7 @@ type rewriter struct {
 	source   []byte
 	set      *token.FileSet
 	function string
-	returns  []int // of the functions around: how many results there are if the last is an error, or 0
+	returns  []int // for the functions around: how many results there are if the last is an error, or 0
 	mutants  []*mutant
 	edits    []edit
 }
@@ -669,7 +669,7 @@ func (m *mutator) try(ctx context.Context, tried []*mutant, all []*mutant) error
 	return parallel(ctx, len(tried), func(i int) error {
 		u := tried[i]
 		env := fmt.Sprintf("MUTANT=%d", numbers[u])
-		var functions []string // of the package, which one process runs
+		var functions []string // in the package, which one process runs
 		var usual time.Duration
 		for _, t := range u.tests {
 			if !strings.Contains(t.pattern, "/") {

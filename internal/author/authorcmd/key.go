@@ -246,7 +246,7 @@ func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error 
 			method, verdictOf = methodIn(doc, o.did, k)
 		}
 		stop()
-		tellTrial(sys, o.Local())
+		reportTrial(sys, o.Local())
 	case o.did == "":
 		id = "did:web:tool.example"
 		fmt.Fprintln(sys.Stderr, "note: did:web:tool.example is an example DID; give yours with --did")

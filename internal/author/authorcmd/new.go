@@ -153,7 +153,7 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 	if st.BySlug(slug) != nil {
 		return refusef(renew, "%s is listed", slug)
 	}
-	if err := held(st.Schemas.Of(registry.KindListing), from.More); err != nil {
+	if err := allowed(st.Schemas.Of(registry.KindListing), from.More); err != nil {
 		return err
 	}
 	if err := allowsDID(st.Schemas.Of(registry.KindListing), target.DID); err != nil {
@@ -239,9 +239,9 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 	return o.written(sys, w, proposal{path, "list-" + slug, "List " + slug}, rep)
 }
 
-// held refuses values of --set that the schema of listings refuses; a nil schema refuses none. It names the form that
-// would pass where that is the same value as an array, as its only element, or as text.
-func held(s *schema.Schema, more map[string]any) error {
+// allowed refuses values of --set that the schema of listings refuses; a nil schema refuses none. It names the form
+// that would pass if that is the same value as an array, as its only element, or as text.
+func allowed(s *schema.Schema, more map[string]any) error {
 	refused := func(name string, value any) *schema.Violation {
 		for _, v := range s.Validate(map[string]any{name: value}) {
 			if v.Pointer == "/"+name || strings.HasPrefix(v.Pointer, "/"+name+"/") {

@@ -245,7 +245,7 @@ func (o *recordFlags) allow(sys frame.IO, w *workspace, rep *verdict.Report, pat
 			return err
 		}
 	} else {
-		tellTrial(sys, o.Local())
+		reportTrial(sys, o.Local())
 	}
 	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
@@ -340,8 +340,8 @@ func (o *recordFlags) save(w *workspace) error {
 	return remedy.With(b.WriteFile(o.Record), remedy.Writable)
 }
 
-// tellTrial prints which hosts were read from directories, for a run that prints no report.
-func tellTrial(sys frame.IO, local []string) {
+// reportTrial prints which hosts were read from directories, for a run that prints no report.
+func reportTrial(sys frame.IO, local []string) {
 	if len(local) > 0 {
 		fmt.Fprintln(sys.Stderr, report.Trial(local))
 	}

@@ -297,6 +297,6 @@ func (o *signOptions) next(sys frame.IO, name, id string) {
 	if o.out == "" && !o.inPlace {
 		command = "sign " + plain.ShellWord(name) + " --key " + plain.ShellWord(o.key) + local + " --in-place"
 	}
-	tellTrial(sys, o.Local())
+	reportTrial(sys, o.Local())
 	fmt.Fprintf(sys.Stderr, "\nnext:\n  %s\n", plain.Line("oap-gate "+command))
 }

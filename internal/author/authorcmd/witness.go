@@ -828,7 +828,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 func (o *witnessOptions) put(sys frame.IO, s *witnessed, entry, signed []byte) error {
 	if o.dryRun {
 		_, err := sys.Stdout.Write(report.Escaped(signed))
-		tellTrial(sys, o.Local())
+		reportTrial(sys, o.Local())
 		return err
 	}
 	to := o.out

@@ -35,7 +35,7 @@ type Row struct {
 	ProvisionalUntil *time.Time `json:"provisional_until,omitempty" jsonschema:"description=when a listing whose file says provisional ends to be that: 30 days after the slug first listed the DID"`
 
 	flagged bool            // the file says provisional
-	held    registry.Tenure // of a row that is flagged
+	tenure  registry.Tenure // only for a row that is flagged
 }
 
 // StatusRefused is that of a record which the mirror that keeps the clone refused: its own checks fail.
@@ -121,7 +121,7 @@ func (r *Row) settle(at time.Time, revoked map[string]bool) {
 		revoked["revocations/"+r.Slug+"-"+r.ReceiptSHA256+".json"]:
 		r.Status = verdict.StatusRevoked
 	case r.Status != verdict.StatusValid:
-	case registry.Provisional(r.flagged, r.held.Since, at):
+	case registry.Provisional(r.flagged, r.tenure.Since, at):
 		r.Status = verdict.StatusProvisional
 	case r.Until.Sub(at) < verdict.Soon:
 		r.Status = verdict.StatusExpiring
@@ -145,11 +145,11 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 	if err != nil {
 		return err
 	}
-	t := tenures{repo: repo, at: at, held: map[string]registry.Tenure{}, flagged: map[string]bool{}}
+	t := tenures{repo: repo, at: at, tenure: map[string]registry.Tenure{}, flagged: map[string]bool{}}
 	if err := t.begin(ctx, root.ID, rows); err != nil {
 		return err
 	}
-	held := func(path string, e *registry.Entry) error {
+	tenure := func(path string, e *registry.Entry) error {
 		if e == nil || revoked[path] {
 			return nil
 		}
@@ -164,7 +164,7 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 		return err
 	}
 	for e, err := range before.Entries(registry.KindRevocation) {
-		if err := cmp.Or(err, held(e.Path, &e.Entry)); err != nil {
+		if err := cmp.Or(err, tenure(e.Path, &e.Entry)); err != nil {
 			return err
 		}
 	}
@@ -174,7 +174,7 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 			switch registry.KindOf(c.Path) {
 			case registry.KindListing:
 			case registry.KindRevocation:
-				if err := held(c.Path, c.Head); err != nil {
+				if err := tenure(c.Path, c.Head); err != nil {
 					return err
 				}
 				continue
@@ -191,8 +191,8 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 	for i := range rows {
 		c := cmp.Or(last[rows[i].Slug], root)
 		rows[i].Commit, rows[i].CommittedAt = c.ID, c.When.UTC()
-		if rows[i].held = t.held[rows[i].Slug]; !rows[i].held.Since.IsZero() {
-			until := rows[i].held.Since.Add(registry.ProvisionalFor)
+		if rows[i].tenure = t.tenure[rows[i].Slug]; !rows[i].tenure.Since.IsZero() {
+			until := rows[i].tenure.Since.Add(registry.ProvisionalFor)
 			rows[i].ProvisionalUntil = &until
 		}
 	}
@@ -204,7 +204,7 @@ type tenures struct {
 	repo    *registry.Repository
 	at      time.Time
 	flagged map[string]bool
-	held    map[string]registry.Tenure // by slug
+	tenure  map[string]registry.Tenure // by slug
 }
 
 // begin reads what the root commit lists.
@@ -236,8 +236,8 @@ func (t *tenures) change(ctx context.Context, commit string, c registry.Change) 
 	if !t.flagged[slug] {
 		return nil
 	}
-	old := t.held[slug]
-	delete(t.held, slug)
+	old := t.tenure[slug]
+	delete(t.tenure, slug)
 	if c.Head == nil {
 		return nil
 	}
@@ -246,7 +246,7 @@ func (t *tenures) change(ctx context.Context, commit string, c registry.Change) 
 		return err
 	}
 	when, err := t.repo.FirstParentTime(ctx, commit, t.at)
-	t.held[slug] = old.Next(strings.Clone(registry.ParseListing(rec).ToolDID), when)
+	t.tenure[slug] = old.Next(strings.Clone(registry.ParseListing(rec).ToolDID), when)
 	return err
 }
 

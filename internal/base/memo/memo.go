@@ -30,7 +30,7 @@ func Get[V any](m *Memo, key any, weigh func(V) int, work func() V) V {
 	if m == nil {
 		return work()
 	}
-	if v, held := m.get(key); held {
+	if v, found := m.get(key); found {
 		return v.(V)
 	}
 	v := work() // not under the lock: two that ask at once both work
@@ -41,14 +41,14 @@ func Get[V any](m *Memo, key any, weigh func(V) int, work func() V) V {
 func (m *Memo) get(key any) (any, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	v, held := m.known[key]
-	return v, held
+	v, found := m.known[key]
+	return v, found
 }
 
 func (m *Memo) put(key, v any, weight int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, held := m.known[key]; held || weight > m.most {
+	if _, found := m.known[key]; found || weight > m.most {
 		return
 	}
 	if m.weight+weight > m.most {

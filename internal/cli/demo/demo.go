@@ -109,16 +109,16 @@ owners in DIR, which must not exist, and prints commands to try there.`),
 				if !pull.asItMust(rep) {
 					wrong++
 				}
-				if err := pull.tell(sys.Stdout, i+1, rep, verbose); err != nil {
+				if err := pull.show(sys.Stdout, i+1, rep, verbose); err != nil {
 					return fmt.Errorf("telling of %q: %w", pull.title, err)
 				}
 			}
-			tellDemo(sys.Stdout, reports)
+			showDemo(sys.Stdout, reports)
 			if wrong > 0 {
 				return fmt.Errorf("%d of %d pull requests did not come out as they must", wrong, len(demoCases))
 			}
 			fmt.Fprintf(sys.Stdout, "all %d pull requests came out as they must\n", len(demoCases))
-			if err := tellNew(c.Context(), sys.Stdout); err != nil {
+			if err := showNew(c.Context(), sys.Stdout); err != nil {
 				return err
 			}
 			if dir != "" {
@@ -151,8 +151,8 @@ func (c demoCase) judge(ctx context.Context) (*verdict.Report, error) {
 	return checkcmd.Judge(ctx, sys, slices.Concat(w.Args(), w.RangeArgs()))
 }
 
-// tellNew makes the listing of a newcomer out of what it serves, and shows it.
-func tellNew(ctx context.Context, out io.Writer) error {
+// showNew makes the listing of a newcomer out of what it serves, and shows it.
+func showNew(ctx context.Context, out io.Writer) error {
 	dir, err := demoFolder()
 	if err != nil {
 		return err
@@ -163,8 +163,8 @@ func tellNew(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer w.Close()
-	var draft, told strings.Builder
-	sys := frame.IO{Stdout: &draft, Stderr: &told, Getenv: func(string) string { return "" }}
+	var draft, printed strings.Builder
+	sys := frame.IO{Stdout: &draft, Stderr: &printed, Getenv: func(string) string { return "" }}
 	c := authorcmd.NewNew(sys)
 	c.SilenceErrors, c.SilenceUsage = true, true
 	c.SetArgs(append(w.Args(), "--dry-run", "nova", "https://nova.example"))
@@ -202,8 +202,8 @@ func (c demoCase) asItMust(rep *verdict.Report) bool {
 	return rep.Verdict == want && slices.Equal(failedChecks(rep), c.failed)
 }
 
-// tell says in one line what was proposed, what came out and why.
-func (c demoCase) tell(out io.Writer, number int, rep *verdict.Report, verbose bool) error {
+// show says in one line what was proposed, what came out and why.
+func (c demoCase) show(out io.Writer, number int, rep *verdict.Report, verbose bool) error {
 	var why []string
 	for r := range rep.Results.All() {
 		switch {
@@ -240,8 +240,8 @@ func (c demoCase) tell(out io.Writer, number int, rep *verdict.Report, verbose b
 	return nil
 }
 
-// tellDemo writes the table of all pull requests.
-func tellDemo(out io.Writer, reports []*verdict.Report) {
+// showDemo writes the table of all pull requests.
+func showDemo(out io.Writer, reports []*verdict.Report) {
 	fmt.Fprintln(out)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, " #\tproposed\tverdict\tfailed checks")

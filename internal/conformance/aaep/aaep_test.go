@@ -22,10 +22,10 @@ func judged(t *testing.T, text string, o Options) (verdict.Verdict, []string) {
 	if err := s.Read(strings.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
-	return told(t, s)
+	return announced(t, s)
 }
 
-func told(t *testing.T, s *Stream) (verdict.Verdict, []string) {
+func announced(t *testing.T, s *Stream) (verdict.Verdict, []string) {
 	t.Helper()
 	results, err := s.Results()
 	if err != nil {

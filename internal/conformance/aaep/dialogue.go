@@ -341,7 +341,7 @@ func (t *talk) renegotiate(ctx context.Context, rate int64) error {
 
 // Times of walkOut.
 const (
-	leastHeld    = 10 // seconds of the timeout of a question that is left open
+	leastClosing = 10 // seconds of the timeout of a question that is left open
 	listenAfter  = 3 * time.Second
 	goesOnWithin = 2 * time.Second
 	watcher      = LiveClose + "-watcher"
@@ -368,14 +368,14 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 		return err
 	}
 	var closed, asked time.Time // asked by the producer's own clock
-	goneOn, told := false, false
+	goneOn, announced := false, false
 	var token string                                         // token of the question
 	sessions, tokens := map[string]bool{}, map[string]bool{} // that the second subscription got
 	t.seen = func(ctx context.Context, m *message) error {
 		if !closed.IsZero() || m.core != awaitingConfirmation || m.text("session_id") != t.session {
 			return nil
 		}
-		if seconds, _ := integer(m.members["timeout_seconds"]); seconds < leastHeld {
+		if seconds, _ := integer(m.members["timeout_seconds"]); seconds < leastClosing {
 			return nil
 		}
 		closed, asked, token = v.now(), m.time, strings.Clone(m.text("reply_token"))
@@ -403,8 +403,8 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 			case closed.IsZero():
 				err = t.event(ctx, h)
 			default:
-				if after := h.at.Sub(closed); after > closeAllowed && !told {
-					told = true
+				if after := h.at.Sub(closed); after > closeAllowed && !announced {
+					announced = true
 					p.Errorf(v.here(), "", "event-after-close", "an event came %v after subscription.close; "+
 						"expected none "+
 						"after %v", after.Round(time.Millisecond), closeAllowed)
@@ -461,7 +461,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 	case closed.IsZero():
 		p.Doubtf(v.here(), "", notExercised, "scenario %s asks no question whose timeout_seconds is at least %d; "+
 			"name one "+
-			"that does held", show(s.Name), leastHeld)
+			"that does held", show(s.Name), leastClosing)
 		err = t.unsubscribe(ctx)
 	case goneOn:
 		p.show("the default is applied when the subscription is closed")

@@ -229,8 +229,8 @@ func TestManifestKey(t *testing.T) {
 					}
 				})
 				want := map[bool]string{true: "pass []", false: "fail [aaep-live-signed jws-signature error]"}[known]
-				if told := string(v) + " [" + strings.Join(got, " ") + "]"; told != want {
-					t.Errorf("%s: %s, want %s", alg, told, want)
+				if announced := string(v) + " [" + strings.Join(got, " ") + "]"; announced != want {
+					t.Errorf("%s: %s, want %s", alg, announced, want)
 				}
 			})
 		}

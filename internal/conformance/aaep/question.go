@@ -480,7 +480,7 @@ func (s *Stream) act(of *session, c *call, n int32) {
 		}
 		return
 	}
-	of.held++
+	of.confirmedCalls++
 	switch newest.decided(n) {
 	case undecided:
 		if s.replies == 0 {
@@ -502,7 +502,7 @@ func (s *Stream) act(of *session, c *call, n int32) {
 
 // spend uses an accept for a call. refused is the newest question that was refused, if it was asked after this one.
 func (s *Stream) spend(of *session, c *call, q, refused *question) {
-	of.held++
+	of.confirmedCalls++
 	q.spent, c.used = true, q
 	named := c.of.named(c)
 	if !q.answered && c.risk != "" {

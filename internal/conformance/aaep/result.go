@@ -226,7 +226,7 @@ func (o *session) unshown(check int) string {
 		return "the session asks for no confirmation"
 	case (check == confirmation || check == blocking) && o.acted == 0:
 		return "the session takes no irreversible action"
-	case check == blocking && o.held == 0:
+	case check == blocking && o.confirmedCalls == 0:
 		return "no irreversible action of the session was asked for"
 	case check == resolution && o.answered == 0:
 		return "no question of the session was answered"
@@ -242,7 +242,7 @@ func (o *session) shown(check int) string {
 	case confirmation:
 		return plain.Count(int(o.acted), "irreversible tool call")
 	case blocking:
-		return plain.Count(int(o.held), "irreversible tool call") + " with a confirmation"
+		return plain.Count(int(o.confirmedCalls), "irreversible tool call") + " with a confirmation"
 	case resolution:
 		return plain.Count(int(o.answered), "answered question")
 	}

@@ -24,16 +24,16 @@ type session struct {
 	calls   *call   // the newest
 	outputs *chunks // the newest
 	// unfollowed is where the reply is that no event has followed; zero: none.
-	unfollowed place
-	answered   int32  // replies that resolved a question
-	acted      int32  // calls of irreversible tools
-	held       int32  // those of them that a confirmation came before
-	confirmed  bool   // a confirmation was asked for
-	jumps      bool   // filters take events away, so that its sequence numbers may jump
-	hidden     uint32 // the checks that lack such events, as bits
-	clock      clock
-	steps      []step      // of level 2, in their order
-	questions  []*question // the confirmations up to the step that is judged
+	unfollowed     place
+	answered       int32  // replies that resolved a question
+	acted          int32  // calls of irreversible tools
+	confirmedCalls int32  // those of them that a confirmation came before
+	confirmed      bool   // a confirmation was asked for
+	jumps          bool   // filters take events away, so that its sequence numbers may jump
+	hidden         uint32 // the checks that lack such events, as bits
+	clock          clock
+	steps          []step      // of level 2, in their order
+	questions      []*question // the confirmations up to the step that is judged
 }
 
 // whole reports whether the capture holds the session's start and its end.
@@ -318,8 +318,8 @@ func (s *Stream) stream(o *session, m *message, say sayer) {
 	if c.complete {
 		say(output, verdict.Error, "", "after-complete", "the chunk follows the complete one of its output")
 	}
-	_, told := m.members["complete"].(bool)
-	c.complete, c.untold = c.complete || m.isTrue("complete"), !told
+	_, announced := m.members["complete"].(bool)
+	c.complete, c.untold = c.complete || m.isTrue("complete"), !announced
 	text, readable := m.members["chunk"].(string)
 	size := [3]int64{int64(utf8.RuneCountInString(text)), int64(utf16Length(text)), int64(len(text))}
 	position, ok := integer(m.members["position"])

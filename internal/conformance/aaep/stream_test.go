@@ -571,8 +571,8 @@ func TestSingle(t *testing.T) {
 		`{"type":"x"}`: "fail",
 	} {
 		v, got := judged(t, text, Options{Level: 1, Single: true})
-		if told := fmt.Sprint(v, " ", got); !strings.HasPrefix(told, want) {
-			t.Errorf("%s: %s, want %s", text, told, want)
+		if announced := fmt.Sprint(v, " ", got); !strings.HasPrefix(announced, want) {
+			t.Errorf("%s: %s, want %s", text, announced, want)
 		}
 	}
 }

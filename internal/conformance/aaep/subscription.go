@@ -168,17 +168,17 @@ const (
 
 // subscribed is the subscription that an input shows so far, and what its events came to.
 type subscribed struct {
-	state    int
-	began    bool // the input has a request
-	id       string
-	asked    []asked        // what has no answer yet
-	accepted map[string]any // the last subscription.accepted
-	honored  terms
-	wanted   terms     // what was requested when they were honored
-	told     bool      // the first event out of its place is reported
-	closed   time.Time // zero: not known
-	answers  int
-	closes   int
+	state     int
+	began     bool // the input has a request
+	id        string
+	asked     []asked        // what has no answer yet
+	accepted  map[string]any // the last subscription.accepted
+	honored   terms
+	wanted    terms     // what was requested when they were honored
+	announced bool      // the first event out of its place is reported
+	closed    time.Time // zero: not known
+	answers   int
+	closes    int
 
 	events    int                 // under honored terms
 	untimed   bool                // one of them has no time of passing
@@ -240,7 +240,7 @@ func (s *Stream) negotiate(m *message) {
 		case m.name == subscriptionRenegotiated:
 			n.ask(m)
 		case m.name == subscriptionClosed && same:
-			n.state, n.told, n.closed, n.id = closed, false, m.passed, ""
+			n.state, n.announced, n.closed, n.id = closed, false, m.passed, ""
 			n.closes++
 		}
 	}
@@ -265,7 +265,7 @@ func (n *subscribed) ask(m *message) {
 // begin begins another subscription. What the one before was asked and did not answer stays unanswered.
 func (n *subscribed) begin(s *Stream, m *message) {
 	s.unanswered()
-	n.began, n.state, n.told, n.id, n.over = true, requested, false, "", false
+	n.began, n.state, n.announced, n.id, n.over = true, requested, false, "", false
 	n.ask(m)
 }
 
@@ -291,7 +291,7 @@ func (n *subscribed) answer(m *message, say sayer) {
 	n.asked = n.asked[1:]
 	n.answers++
 	if m.name == subscriptionRejected {
-		n.state, n.told, n.id = rejected, false, ""
+		n.state, n.announced, n.id = rejected, false, ""
 		return
 	}
 	if n.accepted = m.members; n.state == closed {
@@ -313,7 +313,7 @@ func (n *subscribed) answer(m *message, say sayer) {
 	for _, more := range n.honored.exceeds(&n.wanted) {
 		say(honored, verdict.Error, "/honored_capabilities/"+more[0], "more-permissive", "%s", more[1])
 	}
-	n.state, n.told = active, false
+	n.state, n.announced = active, false
 	n.bucket, n.filled = capacity(n.honored.rate), m.passed
 }
 
@@ -330,10 +330,10 @@ const (
 func (s *Stream) underTerms(m *message, say sayer) {
 	n := &s.subscription
 	first := func(check int, severity verdict.Severity, code, format string, args ...any) {
-		if !n.told {
+		if !n.announced {
 			say(check, severity, "", code, format, args...)
 		}
-		n.told = true
+		n.announced = true
 	}
 	switch n.state {
 	case requested:

@@ -134,14 +134,14 @@ func judgeSchema(in *Input) verdict.Outcome {
 	if c.schema == nil {
 		return verdict.Skip("%s failed", contractRule.ID)
 	}
-	told := map[string]bool{} // keys of which another check speaks
+	covered := map[string]bool{} // keys of which another check speaks
 	for key := range c.unmeetable {
-		told[key] = true
+		covered[key] = true
 	}
 	if c.readable {
 		for _, r := range c.requirements {
 			if _, gap := in.gap(r); gap {
-				told[r.key] = true
+				covered[r.key] = true
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func judgeSchema(in *Input) verdict.Outcome {
 			key = plain.Unescape(first)
 		}
 		pointer = "/requirements" + pointer
-		if told[key] && pointer != "/requirements" || slices.Contains(places, pointer) {
+		if covered[key] && pointer != "/requirements" || slices.Contains(places, pointer) {
 			continue
 		}
 		places = append(places, pointer)
@@ -203,7 +203,7 @@ func judgeRequirements(in *Input) verdict.Outcome {
 		return out
 	}
 	c := in.contract
-	out, held := verdict.Outcome{}, 0
+	out, met := verdict.Outcome{}, 0
 	for _, r := range c.requirements {
 		if c.unmeetable[r.key] {
 			continue
@@ -221,7 +221,7 @@ func judgeRequirements(in *Input) verdict.Outcome {
 				plain.Cut(profile, 200), plain.Cut(r.key, 200), why).
 				WithFix("close the gap, and declare %s", r.wants(in.tier))
 		} else {
-			held++
+			met++
 		}
 		if r.kind == "semver_list" && there {
 			if differs := r.bound.runnerDiffers(versions(v)); differs != "" {
@@ -229,10 +229,10 @@ func judgeRequirements(in *Input) verdict.Outcome {
 			}
 		}
 	}
-	if held == 0 && len(out.Findings) == 0 {
+	if met == 0 && len(out.Findings) == 0 {
 		return verdict.Skip("%s failed", contractRule.ID)
 	}
-	out.Verified = fmt.Sprintf("%d of %d requirements satisfied at tier %d", held, len(c.requirements), in.tier)
+	out.Verified = fmt.Sprintf("%d of %d requirements satisfied at tier %d", met, len(c.requirements), in.tier)
 	return out
 }
 

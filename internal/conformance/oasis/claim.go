@@ -282,10 +282,10 @@ func (r *claimReader) attested() {
 func (r *claimReader) unknown() {
 	known := []string{"provider", "provider_version", "organization", "profile", "profile_version", "date", "tiers",
 		"attestation"}
-	told := 0
+	covered := 0
 	for _, key := range slices.Sorted(maps.Keys(r.object)) {
-		if told < maxTold && !slices.Contains(known, key) {
-			told++
+		if covered < maxListed && !slices.Contains(known, key) {
+			covered++
 			r.out.Noticef(r.place, "/"+strict.Escape(key), "unknown-member",
 				"the claim has a member %s, which is not read", quoted(key))
 		}

@@ -224,7 +224,7 @@ func TestUnmeetableKeysAreLeftOut(t *testing.T) {
 	want := []string{"contract contract-contradicts /requirements/heating",
 		"requirements requirement-unmet /requirements/climate",
 		"schema requirements-schema /requirements/roof"}
-	if diff := cmp.Diff(want, told(t, in)); diff != "" {
+	if diff := cmp.Diff(want, judged(t, in)); diff != "" {
 		t.Error(diff)
 	}
 }

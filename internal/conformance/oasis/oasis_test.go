@@ -89,8 +89,8 @@ func contract(t *testing.T, yaml, markdown string) *Contract {
 	return c
 }
 
-// told is what Judge says of an answer, notices left out: "check code pointer", sorted.
-func told(t *testing.T, in *Input) []string {
+// judged is what Judge says of an answer, notices left out: "check code pointer", sorted.
+func judged(t *testing.T, in *Input) []string {
 	t.Helper()
 	results, err := Judge(in, "answer.json")
 	if err != nil {
@@ -310,7 +310,7 @@ func TestAnswers(t *testing.T) {
 				test.want = []string{}
 			}
 			in := Saved(c, "answer.json", edited(t, test.edit), test.tier)
-			if diff := cmp.Diff(test.want, told(t, in)); diff != "" {
+			if diff := cmp.Diff(test.want, judged(t, in)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -390,7 +390,7 @@ func TestEndpoint(t *testing.T) {
 		if got := verdicts(t, in)["endpoint"]; got != test.endpoint {
 			t.Errorf("%s %s: %s, want %s", test.o.State, test.o.Code, got, test.endpoint)
 		}
-		if diff := cmp.Diff(test.want, told(t, in)); diff != "" {
+		if diff := cmp.Diff(test.want, judged(t, in)); diff != "" {
 			t.Errorf("%s %s: %s", test.o.State, test.o.Code, diff)
 		}
 	}

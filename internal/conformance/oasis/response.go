@@ -79,14 +79,14 @@ type reader struct {
 	*strict.Document
 	out      verdict.Outcome
 	unusable bool // a member is missing or has the wrong type
-	told     [verdict.Notice + 1]int
+	covered  [verdict.Notice + 1]int
 }
 
-// maxTold is how many findings of one severity an answer gets: what is wrong a thousand times is wrong.
-const maxTold = 100
+// maxListed is how many findings of one severity an answer gets: what is wrong a thousand times is wrong.
+const maxListed = 100
 
 func (r *reader) add(severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding {
-	if r.told[severity]++; r.told[severity] > maxTold {
+	if r.covered[severity]++; r.covered[severity] > maxListed {
 		return new(verdict.Finding)
 	}
 	return r.out.Add(r, severity, pointer, code, format, args...)

@@ -142,7 +142,7 @@ func New(o Options) (*Source, error) {
 		return nil, err
 	}
 	limits, retries := newLimits(o), newBackoff(o)
-	retries.progress = &tracker{tell: o.Progress, tries: len(retries.waits) + 1}
+	retries.progress = &tracker{show: o.Progress, tries: len(retries.waits) + 1}
 	l := &Source{now: o.Now.UTC(), Budget: evidence.NewBudget(o.Budget), progress: retries.progress,
 		entries: make(map[evidence.Request]*entry)}
 	l.web = &web{limits: limits, backoff: retries, preflight: o.Preflight, agent: cmp.Or(o.UserAgent, "oap-gate"),

@@ -20,7 +20,7 @@ type Progress struct {
 
 // tracker counts requests and reports each change.
 type tracker struct {
-	tell  func(Progress) // nil: nothing is counted
+	show  func(Progress) // nil: nothing is counted
 	tries int
 
 	mu          sync.Mutex
@@ -66,7 +66,7 @@ func (t *tracker) find(r evidence.Request) int {
 }
 
 func (t *tracker) change(change func()) {
-	if t == nil || t.tell == nil {
+	if t == nil || t.show == nil {
 		return
 	}
 	t.mu.Lock()
@@ -77,7 +77,7 @@ func (t *tracker) change(change func()) {
 		first := t.open[0]
 		p.Host, p.Attempt, p.Since = host(first.Target), first.attempt, first.since
 	}
-	t.tell(p)
+	t.show(p)
 }
 
 // host returns the host of a URL, or the text if it is not a URL with one.

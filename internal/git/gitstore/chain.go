@@ -28,26 +28,26 @@ type link struct {
 
 // scratch is the memory of one read, kept for the next.
 type scratch struct {
-	chain []link // each the delta of the next
-	held  []byte // where the first deltas of the chain are
-	total int64  // bytes of deltas held, in chunks that held was before too
-	delta []byte // one that is not held
+	chain    []link // each the delta of the next
+	retained []byte // where the first deltas of the chain are
+	total    int64  // bytes of deltas held, in chunks that held was before too
+	delta    []byte // one that is not held
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 const (
-	maxHeld   = 1 << 20 // total of all deltas in a chain except the first
-	heldChunk = 64 << 10
+	maxKept   = 1 << 20 // total of all deltas in a chain except the first
+	keptChunk = 64 << 10
 )
 
 func (s *scratch) release() {
 	clear(s.chain)
-	s.chain, s.held, s.total = s.chain[:0], s.held[:0], 0
-	if cap(s.held) > maxHeld {
-		s.held = nil
+	s.chain, s.retained, s.total = s.chain[:0], s.retained[:0], 0
+	if cap(s.retained) > maxKept {
+		s.retained = nil
 	}
-	if cap(s.delta) > maxHeld {
+	if cap(s.delta) > maxKept {
 		s.delta = nil
 	}
 	scratches.Put(s)
@@ -55,13 +55,13 @@ func (s *scratch) release() {
 
 // hold is room for a delta that stays until the chain is applied.
 func (s *scratch) hold(n int64) []byte {
-	if int64(cap(s.held)-len(s.held)) < n {
-		s.held = make([]byte, 0, max(n, heldChunk))
+	if int64(cap(s.retained)-len(s.retained)) < n {
+		s.retained = make([]byte, 0, max(n, keptChunk))
 	}
-	start := len(s.held)
-	s.held = s.held[:start+int(n)]
+	start := len(s.retained)
+	s.retained = s.retained[:start+int(n)]
 	s.total += n
-	return s.held[start:]
+	return s.retained[start:]
 }
 
 // object reads the object at an offset, at most limit bytes of it, and leaves it, if it is a tree, and the bases that
@@ -144,7 +144,7 @@ func (p *pack) follow(s *scratch, next place, limit int64) (cached, error) {
 		return cached{}, fmt.Errorf("%w: a chain of more than %d deltas", ErrTooLarge, maxChain)
 	}
 	l := link{entry: e, place: next}
-	if s.total+e.size <= maxHeld {
+	if s.total+e.size <= maxKept {
 		if l.delta, err = r.delta(s.hold, e, limit); err != nil {
 			return cached{}, err
 		}

@@ -178,7 +178,7 @@ var leastChained int64 = 8 << 20
 // take more memory than they save.
 func (p *pack) inPieces(at, limit int64, l *latest) (builtTree, error) {
 	var chain [][]byte // each the delta of the next
-	held := int64(0)
+	retained := int64(0)
 	tree := l.get(place{p, at})
 	for next := at; tree.pieces == nil; {
 		r, e, err := p.start(next)
@@ -201,11 +201,11 @@ func (p *pack) inPieces(at, limit int64, l *latest) (builtTree, error) {
 			l.put(tree)
 			continue
 		}
-		if held += e.size; held > maxHeld {
+		if retained += e.size; retained > maxKept {
 			r.release()
 			return builtTree{}, nil
 		}
-		delta, err := r.delta(func(n int64) []byte { return make([]byte, n) }, e, maxHeld)
+		delta, err := r.delta(func(n int64) []byte { return make([]byte, n) }, e, maxKept)
 		r.release()
 		if err != nil {
 			return builtTree{}, err
@@ -233,7 +233,7 @@ func (t builtTree) apply(delta []byte, limit int64) (builtTree, error) {
 	}
 	pieces, err := t.pieces.apply(delta)
 	deltas := t.deltas + int64(len(delta))
-	if err == errManyPieces || err == nil && deltas > maxHeld {
+	if err == errManyPieces || err == nil && deltas > maxKept {
 		var data []byte
 		if data, err = applyDelta(slices.Concat(t.pieces.bytes()...), delta); err == nil {
 			return whole(data), nil

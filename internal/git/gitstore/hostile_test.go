@@ -383,7 +383,7 @@ func TestLargeDeltas(t *testing.T) {
 	_, base := w.object(Blob, text)
 	var ids []ID
 	for range 5 {
-		more := make([]byte, maxHeld/2+1)
+		more := make([]byte, maxKept/2+1)
 		if _, err := noise.Read(more); err != nil {
 			t.Fatal(err)
 		}

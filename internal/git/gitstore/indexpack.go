@@ -38,10 +38,10 @@ const (
 	maxPackWork = 64 << 30
 	// leastPackWork is what any pack may take of it.
 	leastPackWork = 1 << 30
-	// maxHeldAlone is what the objects of one delta chain may take at once, a delta and what it makes included.
-	maxHeldAlone = 144 << 20
-	// maxHeldBeside is the same for a chain that is processed together with others.
-	maxHeldBeside = 24 << 20
+	// maxKeptAlone is what the objects of one delta chain may take at once, a delta and what it makes included.
+	maxKeptAlone = 144 << 20
+	// maxKeptTogether is the same for a chain that is processed together with others.
+	maxKeptTogether = 24 << 20
 )
 
 // IndexPack reads the SHA-1 pack at path, holds each of its bytes to be right, and writes the index that names its
@@ -319,12 +319,12 @@ func (x *indexer) resolve() error {
 			roots = append(roots, int32(i))
 		}
 	}
-	large, err := x.beside(roots)
+	large, err := x.parallel(roots)
 	if err != nil {
 		return err
 	}
 	for _, root := range large {
-		d := descent{x: x, most: maxHeldAlone, again: true}
+		d := descent{x: x, most: maxKeptAlone, again: true}
 		if err := d.from(root); err != nil {
 			return err
 		}
@@ -345,9 +345,9 @@ func (x *indexer) hasChildren(i int32) bool {
 	return x.entries[i].child > 0 || len(x.waiting[BytesID(x.entries[i].id[:])]) > 0
 }
 
-// beside processes the roots and their descendants, several at a time. It returns the roots whose objects are too large
-// for that.
-func (x *indexer) beside(roots []int32) (large []int32, err error) {
+// parallel processes the roots and their descendants, several at a time. It returns the roots whose objects are too
+// large for that.
+func (x *indexer) parallel(roots []int32) (large []int32, err error) {
 	ctx, cancel := context.WithCancelCause(x.ctx)
 	defer cancel(nil)
 	var next atomic.Int64
@@ -357,14 +357,14 @@ func (x *indexer) beside(roots []int32) (large []int32, err error) {
 	for range runtime.GOMAXPROCS(0) {
 		running.Go(func() {
 			defer crashed.Catch(func() { cancel(nil) })
-			d := descent{x: x, most: maxHeldBeside}
+			d := descent{x: x, most: maxKeptTogether}
 			for ctx.Err() == nil {
 				i := next.Add(1) - 1
 				if i >= int64(len(roots)) {
 					return
 				}
 				err := d.from(roots[i])
-				if errors.Is(err, errHeld) {
+				if errors.Is(err, errKept) {
 					mu.Lock()
 					large = append(large, roots[i])
 					mu.Unlock()
@@ -382,11 +382,11 @@ func (x *indexer) beside(roots []int32) (large []int32, err error) {
 
 // descent goes from an object to those that are deltas of it, and of these, depth first.
 type descent struct {
-	x     *indexer
-	most  int64 // bytes that may be held
-	again bool  // some of what is below the root was made before
-	held  int64
-	stack []level
+	x        *indexer
+	most     int64 // bytes that may be held
+	again    bool  // some of what is below the root was made before
+	retained int64
+	stack    []level
 }
 
 // level is an object on the way down. Its data is dropped once its last child is begun.
@@ -410,15 +410,15 @@ func (l *level) next(x *indexer) (i int32, ok bool) {
 	return i, true
 }
 
-// errHeld: the objects of a chain take more than may be held.
-var errHeld = fmt.Errorf("%w: a delta, its base and what it makes take more than %d bytes", ErrTooLarge,
-	int64(maxHeldAlone))
+// errKept: the objects of a chain take more than may be held.
+var errKept = fmt.Errorf("%w: a delta, its base and what it makes take more than %d bytes", ErrTooLarge,
+	int64(maxKeptAlone))
 
 func (d *descent) from(root int32) error {
-	d.stack, d.held = d.stack[:0], 0
+	d.stack, d.retained = d.stack[:0], 0
 	p := &d.x.entries[root]
 	if p.size > d.most {
-		return errHeld
+		return errKept
 	}
 	data, err := d.x.inflated(p)
 	if err != nil {
@@ -439,7 +439,7 @@ func (d *descent) from(root int32) error {
 func (d *descent) push(i int32, data []byte) {
 	p := &d.x.entries[i]
 	d.stack = append(d.stack, level{i, data, p.child, d.x.waiting[BytesID(p.id[:])]})
-	d.held += int64(len(data))
+	d.retained += int64(len(data))
 }
 
 // step makes the next child of the deepest level, or leaves it.
@@ -492,7 +492,7 @@ func (x *indexer) made(i int32, kind Type, data []byte) error {
 
 // drop forgets the object of a level.
 func (d *descent) drop(l *level) {
-	d.held -= int64(len(l.data))
+	d.retained -= int64(len(l.data))
 	l.data = nil
 }
 
@@ -507,8 +507,8 @@ func (x *indexer) spend(n int64) error {
 // make applies the delta of a child to the object of a level.
 func (d *descent) make(base *level, child int32) ([]byte, error) {
 	p := &d.x.entries[child]
-	if d.held+p.size > d.most {
-		return nil, errHeld
+	if d.retained+p.size > d.most {
+		return nil, errKept
 	}
 	delta, err := d.x.inflated(p)
 	if err != nil {
@@ -521,8 +521,8 @@ func (d *descent) make(base *level, child int32) ([]byte, error) {
 	if err := within(size, MaxPackObject); err != nil {
 		return nil, err
 	}
-	if d.held+p.size+size > d.most {
-		return nil, errHeld
+	if d.retained+p.size+size > d.most {
+		return nil, errKept
 	}
 	if err := d.x.spend(size + p.size); err != nil {
 		return nil, err

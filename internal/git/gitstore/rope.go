@@ -154,12 +154,12 @@ func (r *PatchBuffer) Put(o Object) []byte {
 				had = had[1:]
 			}
 			end := p.end
-			stands := false
+			sameDelta := false
 			if len(had) > 0 {
 				end = min(end, had[0].end)
-				stands = &had[0].of[0] == &p.of[0] && had[0].end-int64(had[0].to) == p.end-int64(p.to)
+				sameDelta = &had[0].of[0] == &p.of[0] && had[0].end-int64(had[0].to) == p.end-int64(p.to)
 			}
-			if !stands {
+			if !sameDelta {
 				copy(r.bytes[at:end], p.of[p.to-int(p.end-at):])
 			}
 			at = end

@@ -153,15 +153,15 @@ func TestPiecesThatAddUp(t *testing.T) {
 			s := c.open()
 			inPieces, inOne := 0, 0
 			err := s.Each(context.Background(), ids, 1<<20, func(i int, o Object) error {
-				held := map[*byte]int{}
+				retained := map[*byte]int{}
 				for _, p := range o.pieces[:max(len(o.pieces)-1, 0)] {
-					held[&p.of[0]] = len(p.of)
+					retained[&p.of[0]] = len(p.of)
 				}
 				sum := 0
-				for _, n := range held {
+				for _, n := range retained {
 					sum += n
 				}
-				if sum > 2*maxHeld || hashOf(o.Type, new(PatchBuffer).Put(o)) != ids[i] {
+				if sum > 2*maxKept || hashOf(o.Type, new(PatchBuffer).Put(o)) != ids[i] {
 					t.Fatalf("object %d holds %d bytes, or is not the one asked for", i, sum)
 				}
 				if i > 0 && len(o.pieces) == 1 {

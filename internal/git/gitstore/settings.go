@@ -312,13 +312,13 @@ func (u *userSettings) holds(condition, file string) bool {
 // inGitDir reports whether the Git directory matches the pattern of a gitdir condition in a file of a directory.
 func (u *userSettings) inGitDir(pattern, dir string, fold bool) bool {
 	rest, atHome := strings.CutPrefix(pattern, "~/")
-	beside, isBeside := strings.CutPrefix(pattern, "./")
+	parallel, isBeside := strings.CutPrefix(pattern, "./")
 	literal := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 	switch {
 	case atHome:
 		pattern = literal.Replace(realOf(u.home)) + "/" + rest
 	case isBeside:
-		pattern = literal.Replace(realOf(dir)) + "/" + beside
+		pattern = literal.Replace(realOf(dir)) + "/" + parallel
 	case !filepath.IsAbs(pattern):
 		pattern = "**/" + pattern
 	}

@@ -145,14 +145,14 @@ type comparison struct {
 	before, after surroundings
 	left          int // steps
 	depth         int // references that are being followed
-	told          []Difference
-	index         map[told]int
+	noted         []Difference
+	index         map[noted]int
 	more          map[int]int // number of further differences, by the index of the reported one
 	walked        map[pair]bool
 	patterns      map[string]func(string) bool
 }
 
-type told struct {
+type noted struct {
 	pointer string
 	class   Class
 }
@@ -189,7 +189,7 @@ func (c *comparison) spend(steps int) bool {
 }
 
 func (c *comparison) schema(oldPath, newPath string) []Difference {
-	c.told, c.index, c.more, c.walked = nil, map[told]int{}, map[int]int{}, map[pair]bool{}
+	c.noted, c.index, c.more, c.walked = nil, map[noted]int{}, map[int]int{}, map[pair]bool{}
 	o, n := c.old.files[oldPath], c.new.files[newPath]
 	switch {
 	case o == nil || o.root == nil:
@@ -200,14 +200,14 @@ func (c *comparison) schema(oldPath, newPath string) []Difference {
 		c.walk(o.root, n.root, spot{}, positive, nil)
 	}
 	for i, n := range c.more {
-		c.told[i].Message += fmt.Sprintf(" (and %d more)", n)
+		c.noted[i].Message += fmt.Sprintf(" (and %d more)", n)
 	}
 	if c.left < 0 {
-		c.told = append(c.told, Difference{Class: Changed, Message: fmt.Sprintf(
+		c.noted = append(c.noted, Difference{Class: Changed, Message: fmt.Sprintf(
 			"comparing takes more than %d steps, or %d references one inside the other; what is beyond is not known",
 			maxSteps, maxDepth)})
 	}
-	return sorted(c.told)
+	return sorted(c.noted)
 }
 
 func unread(side, path string, f *file) string {
@@ -251,9 +251,9 @@ func (c *comparison) leads(t *Tree, path string, files []string) bool {
 // spot is where differences are reported: the places of the two schemas in the compared files. On a side on which a
 // reference was followed it is the place of that reference.
 type spot struct {
-	old, new       *step
-	oldRef, newRef bool // a reference was followed
-	standIn        bool // one of the two is what a reference leads to, where the other has none
+	old, new        *step
+	oldRef, newRef  bool // a reference was followed
+	followReference bool // one of the two is what a reference leads to, where the other has none
 
 	// outer has the keywords of a holder whose one branch is compared instead of it. The other side has these keywords
 	// and those of the branch in one object.
@@ -276,7 +276,7 @@ func (s spot) inside(holder *schema, isNew bool) spot {
 
 // elsewhere returns the spot without the keywords of a holder.
 func (s spot) elsewhere() spot {
-	s.standIn, s.outer, s.outerNew = false, nil, false
+	s.followReference, s.outer, s.outerNew = false, nil, false
 	return s
 }
 

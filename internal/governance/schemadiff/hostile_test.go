@@ -101,8 +101,8 @@ func TestHostile(t *testing.T) {
 			if !decided && !Breaking(d) {
 				t.Error("not decided, and yet nothing breaks")
 			}
-			if told := (after.TotalAlloc - before.TotalAlloc) >> 20; told > 200 {
-				t.Errorf("took %d MiB of memory in all", told)
+			if noted := (after.TotalAlloc - before.TotalAlloc) >> 20; noted > 200 {
+				t.Errorf("took %d MiB of memory in all", noted)
 			}
 		})
 	}

@@ -40,7 +40,7 @@ func (v *visit) keywords() {
 			v.multipleOf(was, is, isOld, isNew)
 		case "pattern", "format":
 			if isOld && isNew && !v.same(was, is) {
-				v.tell(Changed, false, keyword, differs(was, is, true, true))
+				v.note(Changed, false, keyword, differs(was, is, true, true))
 			} else if isOld != isNew {
 				v.comesOrGoes(keyword, added)
 			}
@@ -54,14 +54,14 @@ func (v *visit) keywords() {
 			v.dependentRequired(was, is)
 		case "dependencies":
 			if isOld != isNew || !v.same(was, is) {
-				v.tell(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but validators still "+
+				v.note(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but validators still "+
 					"heed it")
 			}
 		case "properties":
 			v.fields()
 		case "patternProperties":
 			v.entries(keyword, func(name string, _, n *schema) {
-				v.tell(Changed, n == nil, keyword, "pattern comes or goes, and with it what governs the names "+
+				v.note(Changed, n == nil, keyword, "pattern comes or goes, and with it what governs the names "+
 					"that match", name)
 			})
 		case "additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "propertyNames":
@@ -69,7 +69,7 @@ func (v *visit) keywords() {
 		case "prefixItems":
 			o, n := v.o.list(keyword), v.n.list(keyword)
 			if len(o) != len(n) {
-				v.tell(Changed, !isNew, keyword, fmt.Sprintf("has %d schemas, had %d", len(n), len(o)))
+				v.note(Changed, !isNew, keyword, fmt.Sprintf("has %d schemas, had %d", len(n), len(o)))
 				continue
 			}
 			for i := range o {
@@ -87,7 +87,7 @@ func (v *visit) keywords() {
 				if n == nil {
 					class = Loosened
 				}
-				v.tell(class, n == nil, keyword, "comes or goes", name)
+				v.note(class, n == nil, keyword, "comes or goes", name)
 			})
 		case "allOf", "anyOf", "oneOf":
 			v.branches(keyword, isOld, isNew)
@@ -151,7 +151,7 @@ func (v *visit) types(was, is any, isOld, isNew bool) {
 	switch narrower, wider := within(n, o), within(o, n); {
 	case o == nil || n == nil:
 		if !v.same(was, is) {
-			v.tell(Changed, false, "type", "is no type on one side")
+			v.note(Changed, false, "type", "is no type on one side")
 		}
 	case narrower && wider:
 	case narrower:
@@ -159,7 +159,7 @@ func (v *visit) types(was, is any, isOld, isNew bool) {
 	case wider:
 		v.turn(Loosened, false, "type", message)
 	default:
-		v.tell(Changed, false, "type", message)
+		v.note(Changed, false, "type", message)
 	}
 }
 
@@ -202,7 +202,7 @@ func (v *visit) values() {
 	default:
 		lost, added := o.beyond(n), n.beyond(o)
 		if len(lost)+len(added) > 0 {
-			v.tell(Enum, gone, keyword, valueChange(lost, added))
+			v.note(Enum, gone, keyword, valueChange(lost, added))
 		}
 	}
 }
@@ -297,7 +297,7 @@ func (v *visit) bound(keyword string, direction int, was, is any, isOld, isNew b
 	n, newNumber := is.(json.Number)
 	if !oldNumber || !newNumber {
 		if !v.same(was, is) {
-			v.tell(Changed, false, keyword, "is no number on one side")
+			v.note(Changed, false, keyword, "is no number on one side")
 		}
 		return
 	}
@@ -318,7 +318,7 @@ func (v *visit) multipleOf(was, is any, isOld, isNew bool) {
 	n, newNumber := is.(json.Number)
 	if !oldNumber || !newNumber {
 		if !v.same(was, is) {
-			v.tell(Changed, false, "multipleOf", "is no number on one side")
+			v.note(Changed, false, "multipleOf", "is no number on one side")
 		}
 		return
 	}
@@ -331,7 +331,7 @@ func (v *visit) multipleOf(was, is any, isOld, isNew bool) {
 	case wider:
 		v.turn(Loosened, false, "multipleOf", message)
 	default:
-		v.tell(Changed, false, "multipleOf", message)
+		v.note(Changed, false, "multipleOf", message)
 	}
 }
 
@@ -345,15 +345,15 @@ func (v *visit) names(was, is any, isNew bool, under []string) {
 	n, newOK := texts(is)
 	if was != nil && !oldOK || is != nil && !newOK {
 		if !v.same(was, is) {
-			v.tell(Changed, !isNew, keyword, "is no list of names on one side", under...)
+			v.note(Changed, !isNew, keyword, "is no list of names on one side", under...)
 		}
 		return
 	}
 	if more := without(n, o); len(more) > 0 {
-		v.tell(Tightened, false, keyword, "names are new: "+more, under...)
+		v.note(Tightened, false, keyword, "names are new: "+more, under...)
 	}
 	if less := without(o, n); len(less) > 0 {
-		v.tell(Loosened, !isNew, keyword, "names are gone: "+less, under...)
+		v.note(Loosened, !isNew, keyword, "names are gone: "+less, under...)
 	}
 }
 
@@ -373,7 +373,7 @@ func (v *visit) dependentRequired(was, is any) {
 	n, newOK := is.(map[string]any)
 	if was != nil && !oldOK || is != nil && !newOK {
 		if !v.same(was, is) {
-			v.tell(Changed, is == nil, "dependentRequired", "is no object on one side")
+			v.note(Changed, is == nil, "dependentRequired", "is no object on one side")
 		}
 		return
 	}
@@ -432,7 +432,7 @@ func (v *visit) branches(keyword string, isOld, isNew bool) {
 			walk(fewer[i], more[i])
 		}
 	case keyword == "oneOf" || len(more) > 0 && len(fewer) > 0:
-		v.tell(Changed, false, keyword, message)
+		v.note(Changed, false, keyword, message)
 	case len(more) > 0:
 		v.turn(class, false, keyword, message)
 	default:
@@ -465,19 +465,19 @@ func (v *visit) condition(keyword string) {
 		v.turn(Tightened, false, keyword, "is new")
 	case n == nil:
 		_, still := v.n.object()[keyword]
-		v.tell(Changed, !still, keyword, "no longer says anything")
+		v.note(Changed, !still, keyword, "no longer says anything")
 	default:
-		v.tell(Changed, false, keyword, fmt.Sprintf("differs at %s: %s", quote(first.Pointer), first.Message))
+		v.note(Changed, false, keyword, fmt.Sprintf("differs at %s: %s", quote(first.Pointer), first.Message))
 	}
 }
 
 // firstBelow walks two subschemas, reports only notes about them, and returns the first difference that is more.
 func (v *visit) firstBelow(o, n *schema, at spot) *Difference {
-	before, index, more := v.told, v.index, v.more
-	v.told, v.index, v.more = nil, map[told]int{}, map[int]int{}
+	before, index, more := v.noted, v.index, v.more
+	v.noted, v.index, v.more = nil, map[noted]int{}, map[int]int{}
 	v.sub(o, n, at, nil)
-	found := v.told
-	v.told, v.index, v.more = before, index, more
+	found := v.noted
+	v.noted, v.index, v.more = before, index, more
 	var first *Difference
 	for i, d := range found {
 		if d.Class == Note {
@@ -495,7 +495,7 @@ func (v *visit) fields() bool {
 	var governing []*schema
 	v.entries("properties", func(name string, o, n *schema) {
 		if n == nil {
-			v.tell(Removed, true, "properties", "field is gone", name)
+			v.note(Removed, true, "properties", "field is gone", name)
 			return
 		}
 		if governing == nil {
@@ -508,20 +508,20 @@ func (v *visit) fields() bool {
 		class, why := v.beyond(n, map[*schema]bool{})
 		switch by := v.governor(name, governing); {
 		case required[name] && closed != nil && !closed.bare():
-			v.tell(Changed, false, "properties",
+			v.note(Changed, false, "properties",
 				"field is new and required, in an object that refused or constrained it", name)
 		case required[name]:
-			v.tell(Tightened, false, "properties", "field is new and required", name)
+			v.note(Tightened, false, "properties", "field is new and required", name)
 		case by != "":
-			v.tell(Changed, false, "properties", "field is new, but "+by+" governed that name", name)
+			v.note(Changed, false, "properties", "field is new, but "+by+" governed that name", name)
 		case n.never():
-			v.tell(Tightened, false, "properties", "field is new and must not be there", name)
+			v.note(Tightened, false, "properties", "field is new and must not be there", name)
 		case class != "":
-			v.tell(class, false, "properties", "field "+why+" is new", name)
+			v.note(class, false, "properties", "field "+why+" is new", name)
 		case closed != nil && closed.never():
-			v.tell(Additive, false, "properties", "optional field is new in a closed object", name)
+			v.note(Additive, false, "properties", "optional field is new in a closed object", name)
 		default:
-			v.tell(Additive, false, "properties",
+			v.note(Additive, false, "properties",
 				"optional field is new in an open object, where a member of that name was free and now is constrained",
 				name)
 		}

@@ -52,7 +52,7 @@ func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	v := &visit{comparison: c, o: o, n: n, at: at, in: in}
 	if !o.wellFormed() || !n.wellFormed() {
 		if !v.same(o.value, n.value) {
-			v.tell(Changed, false, "", "is no schema on one side")
+			v.note(Changed, false, "", "is no schema on one side")
 		}
 		return
 	}
@@ -61,7 +61,7 @@ func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	}
 	class := v.asWhole()
 	never := o.never() && n.never() && (o.value == false || n.value == false)
-	stands := class == "" && !never && v.stands()
+	isReference := class == "" && !never && v.isReference()
 	v.marks()
 	if in&unevaluated != 0 {
 		v.evaluators()
@@ -70,8 +70,8 @@ func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	case never:
 	case class != "":
 		v.whole(class, holder)
-	case stands:
-		v.standIn()
+	case isReference:
+		v.followReference()
 	default:
 		v.keywords()
 	}
@@ -83,19 +83,19 @@ func (v *visit) branch(holder *visit) bool {
 	o, n := v.o.sole(), v.n.sole()
 	// Next to another allOf, the branch represents its holder only if it has an allOf itself: else the branches are
 	// compared.
-	standsIn := func(inner, other *schema) bool {
+	follows := func(inner, other *schema) bool {
 		_, within := inner.object()["allOf"]
 		_, beside := other.object()["allOf"]
 		return within || !beside
 	}
 	tokens := []string{"allOf", "0"}
 	switch {
-	case o != nil && n == nil && standsIn(o, v.n):
+	case o != nil && n == nil && follows(o, v.n):
 		v.inner, n = true, v.n
 		v.marks()
 		v.settle()
 		v.walk(o, n, v.at.branch(tokens, nil).inside(v.o, false), v.in, holder)
-	case n != nil && o == nil && standsIn(n, v.o):
+	case n != nil && o == nil && follows(n, v.o):
 		v.inner, v.innerNew, o = true, true, v.o
 		v.marks()
 		v.settle()
@@ -152,9 +152,9 @@ func size(v any) int {
 	return n
 }
 
-// tell adds a difference at the keyword, "" for the object itself, and at names below. The pointer is the old schema's
+// note adds a difference at the keyword, "" for the object itself, and at names below. The pointer is the old schema's
 // if the keyword is gone. Differences of one class at one pointer are reported as the first of them and their number.
-func (v *visit) tell(class Class, gone bool, keyword, message string, names ...string) {
+func (v *visit) note(class Class, gone bool, keyword, message string, names ...string) {
 	tokens := names
 	if keyword != "" {
 		tokens = append([]string{keyword}, names...)
@@ -184,13 +184,13 @@ func (v *visit) tell(class Class, gone bool, keyword, message string, names ...s
 }
 
 func (c *comparison) add(d Difference) {
-	key := told{d.Pointer, d.Class}
+	key := noted{d.Pointer, d.Class}
 	if first, ok := c.index[key]; ok {
 		c.more[first]++
 		return
 	}
-	c.index[key] = len(c.told)
-	c.told = append(c.told, d)
+	c.index[key] = len(c.noted)
+	c.noted = append(c.noted, d)
 }
 
 // turn keeps a difference until all of the object are known.
@@ -204,9 +204,9 @@ func (v *visit) settle() {
 	for _, keyword := range v.texts {
 		message := differs(nil, v.n.object()[keyword], false, true)
 		if len(v.direct) > 0 { // it is new next to a rule that is reported
-			v.tell(Note, false, keyword, message)
+			v.note(Note, false, keyword, message)
 		} else {
-			v.tell(Meaning, false, keyword, message+"; a requirement is new")
+			v.note(Meaning, false, keyword, message+"; a requirement is new")
 		}
 	}
 	var wider, narrower []string
@@ -218,14 +218,14 @@ func (v *visit) settle() {
 		}
 	}
 	if len(wider) > 0 && len(narrower) > 0 {
-		v.tell(Changed, false, "", fmt.Sprintf("is wider by %s and narrower by %s, which cannot be weighed",
+		v.note(Changed, false, "", fmt.Sprintf("is wider by %s and narrower by %s, which cannot be weighed",
 			strings.Join(wider, ", "), strings.Join(narrower, ", ")))
 		return
 	}
 	for _, d := range v.direct {
 		in := v.in
 		v.in = d.in
-		v.tell(d.class, d.gone, d.keyword, d.message)
+		v.note(d.class, d.gone, d.keyword, d.message)
 		v.in = in
 	}
 }
@@ -289,31 +289,31 @@ func (v *visit) marks() {
 			}
 		case asserting[keyword], isOld == isNew && v.same(was, is):
 		case keyword == "$schema" && isOld && isNew && sameDraft(was, is):
-			v.tell(Note, false, keyword, differs(was, is, true, true))
+			v.note(Note, false, keyword, differs(was, is, true, true))
 		case identifiers[keyword]:
-			if !v.at.standIn {
-				v.tell(Identity, !isNew, keyword, differs(was, is, isOld, isNew))
+			if !v.at.followReference {
+				v.note(Identity, !isNew, keyword, differs(was, is, isOld, isNew))
 			}
 		case keyword == "title", keyword == "description":
 			v.wording(keyword, was, is, isOld, isNew)
 		case keyword == "default":
-			v.tell(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; an absent member means something else")
+			v.note(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; an absent member means something else")
 		case keyword == "readOnly", keyword == "writeOnly":
 			class := Meaning
 			if (was == nil || was == false) && (is == nil || is == false) {
 				class = Note
 			}
-			v.tell(class, !isNew, keyword, differs(was, is, isOld, isNew))
+			v.note(class, !isNew, keyword, differs(was, is, isOld, isNew))
 		case !annotations[keyword] && (v.o.otherDraft() || v.n.otherDraft()):
-			v.tell(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but the draft that $schema "+
+			v.note(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but the draft that $schema "+
 				"names may")
 		case keyword == "contentSchema" && v.idle(keyword):
 		case strings.HasPrefix(keyword, "content") && annotations[keyword]:
-			v.tell(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; a text is decoded as something else")
+			v.note(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; a text is decoded as something else")
 		case !annotations[keyword] && !v.same(identifiersIn(was), identifiersIn(is)):
-			v.tell(Identity, !isNew, keyword, "holds other identifiers")
+			v.note(Identity, !isNew, keyword, "holds other identifiers")
 		default:
-			v.tell(Note, !isNew, keyword, differs(was, is, isOld, isNew))
+			v.note(Note, !isNew, keyword, differs(was, is, isOld, isNew))
 		}
 	}
 }
@@ -332,14 +332,14 @@ func (v *visit) wording(keyword string, was, is any, isOld, isNew bool) {
 	message := differs(was, is, isOld, isNew)
 	switch {
 	case isOld && !old || isNew && !new: // not an annotation of any draft
-		v.tell(Changed, !isNew, keyword, message)
+		v.note(Changed, !isNew, keyword, message)
 	case !v.spend((len(o) + len(n)) / 32):
 	case markdown.SameRequirements(o, n, v.used):
-		v.tell(Note, !isNew, keyword, message)
+		v.note(Note, !isNew, keyword, message)
 	case !isOld:
 		v.texts = append(v.texts, keyword)
 	default:
-		v.tell(Meaning, !isNew, keyword, message+"; a requirement differs")
+		v.note(Meaning, !isNew, keyword, message+"; a requirement differs")
 	}
 }
 
@@ -384,7 +384,7 @@ func (v *visit) evaluators() {
 		_, isOld := v.o.object()[keyword]
 		_, isNew := v.n.object()[keyword]
 		if isOld != isNew {
-			v.tell(Changed, !isNew, keyword, "comes or goes where an unevaluated keyword sees what it evaluates")
+			v.note(Changed, !isNew, keyword, "comes or goes where an unevaluated keyword sees what it evaluates")
 		}
 	}
 }
@@ -449,7 +449,7 @@ func (v *visit) whole(class Class, holder *visit) {
 	}
 	message := fmt.Sprintf("as a whole, %s, before %s", summary(v.n), summary(v.o))
 	if holder == nil {
-		v.tell(class, false, "", message)
+		v.note(class, false, "", message)
 		return
 	}
 	keyword := v.n.keyword
@@ -479,9 +479,9 @@ func summary(s *schema) string {
 	return "some values are refused"
 }
 
-// stands reports whether one side is only a reference and the other side has none: then the reference's target is
+// isReference reports whether one side is only a reference and the other side has none: then the reference's target is
 // compared instead.
-func (v *visit) stands() bool {
+func (v *visit) isReference() bool {
 	o, n := v.old.references(v.o), v.new.references(v.n)
 	if len(o)+len(n) != 1 {
 		return false
@@ -504,24 +504,24 @@ func (v *visit) stands() bool {
 	return true
 }
 
-// standIn compares what the one reference leads to with the side that has none.
-func (v *visit) standIn() {
+// followReference compares what the one reference leads to with the side that has none.
+func (v *visit) followReference() {
 	for keyword, to := range v.old.references(v.o) {
 		if to == nil {
-			v.tell(Changed, true, keyword, "led to nothing in the tree, so that it cannot be compared")
+			v.note(Changed, true, keyword, "led to nothing in the tree, so that it cannot be compared")
 			return
 		}
 		at := v.at.branch([]string{keyword}, nil).inside(v.o, false)
-		at.oldRef, at.standIn = true, true
+		at.oldRef, at.followReference = true, true
 		v.follow(to, v.n, at)
 	}
 	for keyword, to := range v.new.references(v.n) {
 		if to == nil {
-			v.tell(Changed, false, keyword, "leads to nothing in the tree, so that it cannot be compared")
+			v.note(Changed, false, keyword, "leads to nothing in the tree, so that it cannot be compared")
 			return
 		}
 		at := v.at.branch(nil, []string{keyword}).inside(v.n, true)
-		at.newRef, at.standIn = true, true
+		at.newRef, at.followReference = true, true
 		v.follow(v.o, to, at)
 	}
 }
@@ -549,16 +549,16 @@ func (v *visit) reference(keyword string) {
 	message := differs(was, is, true, true)
 	switch {
 	case was != is && document(v.o, from) != document(v.n, to) && !(local(from) && local(to)):
-		v.tell(Identity, false, keyword, fmt.Sprintf("%s: another document, %s instead of %s", message,
+		v.note(Identity, false, keyword, fmt.Sprintf("%s: another document, %s instead of %s", message,
 			quote(document(v.n, to)), quote(document(v.o, from))))
 		return
 	case o == nil && n == nil && fragment(from) == fragment(to):
 		return // out of both trees
 	case o == nil || n == nil:
-		v.tell(Changed, false, keyword, message+", and does not lead to a schema of the tree on both sides")
+		v.note(Changed, false, keyword, message+", and does not lead to a schema of the tree on both sides")
 		return
 	case keyword == "$dynamicRef" && was != is && (v.old.dynamical(o) || v.new.dynamical(n)):
-		v.tell(Changed, false, keyword, message+", and where it leads depends on the way to it")
+		v.note(Changed, false, keyword, message+", and where it leads depends on the way to it")
 		return
 	case v.atOwnPlace(o, n):
 		return
@@ -600,12 +600,12 @@ func (v *visit) definitions() {
 		switch {
 		case o == nil:
 			if class, why := v.beyond(n, map[*schema]bool{}); class != "" {
-				v.tell(class, false, "$defs", "definition "+why+" is new", name)
+				v.note(class, false, "$defs", "definition "+why+" is new", name)
 				return
 			}
-			v.tell(Note, false, "$defs", "definition is new", name)
+			v.note(Note, false, "$defs", "definition is new", name)
 		default:
-			v.tell(Removed, true, "$defs", "definition is gone", name)
+			v.note(Removed, true, "$defs", "definition is gone", name)
 		}
 	})
 }
@@ -656,7 +656,7 @@ func (v *visit) idle(keyword string) bool {
 	if v.same(identifiersIn(was), identifiersIn(is)) {
 		return false
 	}
-	v.tell(Identity, is == nil, keyword, "holds other identifiers")
+	v.note(Identity, is == nil, keyword, "holds other identifiers")
 	return true
 }
 

@@ -308,19 +308,19 @@ const readFix = "give a token with the permission Administration: read, of an ac
 
 // differences reports each difference in the words of tell, and counts them. Those that the token cannot decide are one
 // finding: one token decides them all. fix is that of one that is missing.
-func (v *inspection) differences(all []forge.Difference, fix string, tell func(forge.Difference) string) {
+func (v *inspection) differences(all []forge.Difference, fix string, describe func(forge.Difference) string) {
 	count := map[forge.State]int{}
 	var unknown []string
 	for _, d := range all {
 		count[d.State]++
 		switch d.State {
 		case forge.Missing:
-			v.add(verdict.Error, "protection-missing", v.place(d.Path), fix, "%s", tell(d))
+			v.add(verdict.Error, "protection-missing", v.place(d.Path), fix, "%s", describe(d))
 		case forge.Unknown:
 			unknown = append(unknown, strings.TrimPrefix(d.Path, "protection."))
 		case forge.Stricter:
 			v.add(verdict.Notice, "protection-stricter", v.place(d.Path),
-				"put it into repo-config.yml, or loosen it at the forge by hand", "%s", tell(d))
+				"put it into repo-config.yml, or loosen it at the forge by hand", "%s", describe(d))
 		}
 	}
 	names := plain.Count(len(unknown), "protection") + " of branch " + strconv.Quote(v.branch) + ": " +

@@ -71,13 +71,13 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 		return Plan{}, err
 	}
 	var first, edits []Change
-	open, told := map[string]bool{}, map[string]bool{}
+	open, closed := map[string]bool{}, map[string]bool{}
 	for _, one := range all {
 		slug := remindMark().FindStringSubmatch(one.Body)[1]
 		row, isDue := due[slug]
 		switch {
 		case one.State != "open":
-			told[one.Title] = true // somebody closed it: it is not made again for the same end
+			closed[one.Title] = true // somebody closed it: it is not made again for the same end
 		case !isDue:
 			first = append(first, closing(one, slug, settled(listed, slug, rows.At)))
 		case open[slug]:
@@ -93,7 +93,7 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 	}
 	ofDomain := map[string]int{}
 	for _, row := range order {
-		if open[row.Slug] || told[title(row)] {
+		if open[row.Slug] || closed[title(row)] {
 			continue
 		}
 		domain := registrable(row.ToolDID)

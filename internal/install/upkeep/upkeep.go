@@ -30,11 +30,11 @@ type Change struct {
 	holds func(forge.Author) error // whether the next run will know for its own what was made; nil: nothing was
 }
 
-// Apply makes the changes of a plan in their order until MaxChanges were made, and reports each to told. After each it
+// Apply makes the changes of a plan in their order until MaxChanges were made, and passes each to report. After each it
 // waits, since the forge limits how fast content is created. A change that the forge refuses is reported with the
 // reason and does not prevent the others: it may be refused permanently. After MaxChanges refusals Apply ends. The
 // error is the first refusal, or what ended Apply: a *forge.Error, or that the writer's own change is not recognized.
-func Apply(ctx context.Context, c *forge.Client, plan []Change, wait time.Duration, told func(Change, error)) error {
+func Apply(ctx context.Context, c *forge.Client, plan []Change, wait time.Duration, report func(Change, error)) error {
 	var first error
 	made, refused := 0, 0
 	for i, change := range plan {
@@ -53,14 +53,14 @@ func Apply(ctx context.Context, c *forge.Client, plan []Change, wait time.Durati
 		switch {
 		case err == nil:
 			made++
-			told(change, nil)
+			report(change, nil)
 		case forge.Temporary(err) || errors.Is(err, forge.ErrUnauthorized):
 			return err
 		default:
 			if refused++; first == nil {
 				first = err
 			}
-			told(change, err)
+			report(change, err)
 			continue
 		}
 		if change.holds != nil {

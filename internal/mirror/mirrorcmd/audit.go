@@ -62,8 +62,8 @@ type auditOptions struct {
 
 	// before is what a mirror does before the checkpoint moves; holds says whether the head is valid.
 	before func(rep *verdict.Report, holds bool) error
-	// told returns what a mirror found before the audit and finds about the head; nil: nothing.
-	told func(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Finding, error)
+	// extra returns what a mirror found before the audit and finds about the head; nil: nothing.
+	extra func(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Finding, error)
 }
 
 func NewAudit(sys frame.IO) *cobra.Command {
@@ -273,8 +273,8 @@ func (o *auditOptions) run(ctx context.Context, sys frame.IO) (_ *verdict.Report
 	if err != nil {
 		return nil, err
 	}
-	if o.told != nil {
-		more, err := o.told(ctx, repo, head)
+	if o.extra != nil {
+		more, err := o.extra(ctx, repo, head)
 		if err != nil {
 			return nil, err
 		}

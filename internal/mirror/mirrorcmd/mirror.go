@@ -296,7 +296,7 @@ func (o *mirrorOptions) attempt(ctx context.Context, sys frame.IO, dir *mirror.D
 	if o.room, err = dir.Room(ctx, o.maxDisk<<30/2); err != nil {
 		return nil, err
 	}
-	o.told = dir.Told
+	o.extra = dir.Findings
 	moves := false
 	o.before = func(rep *verdict.Report, holds bool) error {
 		moves = holds

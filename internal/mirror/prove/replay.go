@@ -25,7 +25,7 @@ type History struct {
 
 	repo  *registry.Repository
 	chain []string       // first-parent commits up to the last logged one
-	seen  []proof.Change // of the commit that Step logs next, in path order
+	seen  []proof.Change // in path order, for the commit that Step logs next
 	// changed is called with each name that an entry changes, and its values; it may be nil.
 	changed func(e proof.Entry, name string, before, after *proof.Hash) error
 }
@@ -110,7 +110,7 @@ func (h *History) rewrite(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	held := map[string]*registry.Entry{}
+	present := map[string]*registry.Entry{}
 	for i, of := range []string{h.Last.Commit, id} {
 		tree, err := h.repo.Tree(ctx, of)
 		if err != nil {
@@ -119,9 +119,9 @@ func (h *History) rewrite(ctx context.Context, id string) error {
 		for _, k := range registry.DataKinds {
 			err := tree.WalkFolder(k.Folder(), func(path string, e registry.Entry) error {
 				if i == 1 {
-					held[path] = &e
+					present[path] = &e
 				} else {
-					held[path] = nil
+					present[path] = nil
 				}
 				return nil
 			})
@@ -131,7 +131,7 @@ func (h *History) rewrite(ctx context.Context, id string) error {
 		}
 	}
 	var changes []registry.Change
-	for path, e := range held {
+	for path, e := range present {
 		changes = append(changes, registry.Change{Path: path, Head: e})
 	}
 	return h.add(ctx, commit, h.Last.Commit, changes)

@@ -27,8 +27,8 @@ func (s *Schema) violations(root any, err error) []Violation {
 	if len(l.first) <= maxViolations {
 		return l.first
 	}
-	told := l.first[: maxViolations-1 : maxViolations-1]
-	return append(told, Violation{Message: fmt.Sprintf("has %d more violations", l.count-len(told))})
+	printed := l.first[: maxViolations-1 : maxViolations-1]
+	return append(printed, Violation{Message: fmt.Sprintf("has %d more violations", l.count-len(printed))})
 }
 
 type list struct {

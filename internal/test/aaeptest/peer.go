@@ -384,7 +384,7 @@ func (p *Peer) decide(q *question, timeout time.Duration) string {
 
 // session plays one session: a harmless tool, an irreversible one, and an answer. The question of a held session has a
 // timeout of 30 s.
-func (p *Peer) session(held bool) {
+func (p *Peer) session(kept bool) {
 	p.mu.Lock()
 	p.sessions++
 	id, flags := fmt.Sprintf("sess_%d", p.sessions), p.o.FlagOnly == 0 || p.o.FlagOnly == p.sessions
@@ -425,7 +425,7 @@ func (p *Peer) session(held bool) {
 		return
 	}
 	if p.o.Fault != "ask-nothing" {
-		p.pay(enter, emit, invoke, complete, map[bool]int{false: 1, true: 30}[held])
+		p.pay(enter, emit, invoke, complete, map[bool]int{false: 1, true: 30}[kept])
 	}
 	enter("writing_output")
 	p.say(id, "That ", "none", false)

@@ -92,7 +92,7 @@ func Subscribe(ctx context.Context, o SubscriberOptions) error {
 		return fmt.Errorf("%q is not a fault: known are %s", o.Fault, strings.Join(SubscriberFaults, ", "))
 	}
 	for {
-		err := (&listener{o: o, seen: map[string]bool{}, next: map[string]int{}, held: map[string][]event{},
+		err := (&listener{o: o, seen: map[string]bool{}, next: map[string]int{}, kept: map[string][]event{},
 			pending: map[string]*time.Timer{}}).run(ctx)
 		if err != errAskAgain {
 			return err
@@ -116,7 +116,7 @@ type listener struct {
 	rate    float64
 	seen    map[string]bool
 	next    map[string]int         // the sequence_number that comes next, by session
-	held    map[string][]event     // events that came too early, by session
+	kept    map[string][]event     // events that came too early, by session
 	pending map[string]*time.Timer // replies that wait, by session
 	stuck   bool
 	replies sync.WaitGroup
@@ -497,7 +497,7 @@ func (l *listener) take(ctx context.Context, data []byte) error {
 		return l.act(ctx, kind, session, e)
 	}
 	if int(number) > l.next[session] {
-		l.held[session] = append(l.held[session], e)
+		l.kept[session] = append(l.kept[session], e)
 		return nil
 	}
 	l.next[session] = max(l.next[session], int(number)+1)
@@ -510,14 +510,14 @@ func (l *listener) take(ctx context.Context, data []byte) error {
 // caughtUp acts on the events that waited for one that came.
 func (l *listener) caughtUp(ctx context.Context, session string) error {
 	for {
-		i := slices.IndexFunc(l.held[session], func(e event) bool {
+		i := slices.IndexFunc(l.kept[session], func(e event) bool {
 			return int(e["sequence_number"].(float64)) == l.next[session]
 		})
 		if i < 0 {
 			return nil
 		}
-		e := l.held[session][i]
-		l.held[session] = slices.Delete(l.held[session], i, i+1)
+		e := l.kept[session][i]
+		l.kept[session] = slices.Delete(l.kept[session], i, i+1)
 		l.next[session]++
 		kind, _ := e["type"].(string)
 		if err := l.act(ctx, kind, session, e); err != nil {
@@ -528,9 +528,9 @@ func (l *listener) caughtUp(ctx context.Context, session string) error {
 
 // release waits no longer for events that are missing.
 func (l *listener) release(ctx context.Context) {
-	for session, held := range maps.Clone(l.held) {
-		if len(held) > 0 {
-			least := slices.MinFunc(held, func(a, b event) int {
+	for session, kept := range maps.Clone(l.kept) {
+		if len(kept) > 0 {
+			least := slices.MinFunc(kept, func(a, b event) int {
 				return int(a["sequence_number"].(float64) - b["sequence_number"].(float64))
 			})
 			l.next[session] = int(least["sequence_number"].(float64))

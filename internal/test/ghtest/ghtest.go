@@ -193,8 +193,8 @@ func (s *Server) FailAt(n int, f Failure) {
 	s.Fail(f)
 }
 
-// Mend removes all failures.
-func (s *Server) Mend() { s.with(func() { s.failures = nil }) }
+// ClearFailures removes all failures.
+func (s *Server) ClearFailures() { s.with(func() { s.failures = nil }) }
 
 // Comments returns all comments, oldest first.
 func (s *Server) Comments() (all []Comment) {

@@ -54,16 +54,16 @@ func textOf(r *verify.Report, terminal int, color, several bool) []byte {
 	}
 	for _, s := range r.Steps {
 		fmt.Fprintf(&b, "%s  %-18s", report.Shade(color, s.Verdict, fmt.Sprintf("%-4s", words[s.Verdict])), s.Step)
-		told := s.Findings
-		if len(told) == 0 || told[0].Severity == verdict.Notice || s.Verdict == verdict.Skipped {
-			const lead = 25 // of what is written of the line so far, without colors, and a blank
+		findings := s.Findings
+		if len(findings) == 0 || findings[0].Severity == verdict.Notice || s.Verdict == verdict.Skipped {
+			const lead = 25 // the width of the line so far, without colors, and a blank
 			text := report.Hang(strings.Repeat(" ", lead), plain.Line(s.Reason), lead, max(report.Columns, terminal))
 			fmt.Fprintln(&b, text[lead-1:])
 		} else {
-			writeFinding(&b, told[0], "")
-			told = told[1:]
+			writeFinding(&b, findings[0], "")
+			findings = findings[1:]
 		}
-		for _, f := range told {
+		for _, f := range findings {
 			b.WriteString(strings.Repeat(" ", 24))
 			writeFinding(&b, f, f.Severity.String()+": ")
 		}

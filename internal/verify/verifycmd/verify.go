@@ -131,7 +131,7 @@ exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			o.aged = cmd.Flags().Changed("max-age")
-			err = v.tell(func() error {
+			err = v.writeReport(func() error {
 				v.Config.Assumed, v.Now = o.assumed(), o.Now()
 				if _, files := o.Formats(); slices.Contains(files, report.StatementFormat) {
 					v.Config.Digests = true
@@ -338,7 +338,7 @@ type verification struct {
 	out    *frame.Output
 	stop   func() // stops showing progress; may be nil
 	record string
-	told   *told
+	output *output
 }
 
 func (v *verification) close() {
@@ -362,18 +362,18 @@ func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string
 func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bundle, dir string) error {
 	v := &verification{sys: sys, out: out, Run: verify.Run{Jobs: verify.MaxInWork}}
 	out.Judges(verify.Rules(), v.unmade, v.own)
-	return v.tell(func() error { return v.again(ctx, b, dir) }, ctx)
+	return v.writeReport(func() error { return v.again(ctx, b, dir) }, ctx)
 }
 
-// tell verifies what prepare finds, and writes the reports.
-func (v *verification) tell(prepare func() error, ctx context.Context) error {
+// writeReport verifies what prepare finds, and writes the reports.
+func (v *verification) writeReport(prepare func() error, ctx context.Context) error {
 	defer v.close()
 	err := v.out.Tell(func() (*verdict.Report, error) {
 		if err := prepare(); err != nil {
 			return nil, err
 		}
-		v.told = newTold(v)
-		err := v.Verify(ctx, v.told.add)
+		v.output = newOutput(v)
+		err := v.Verify(ctx, v.output.add)
 		if v.stop != nil {
 			v.stop()
 		}
@@ -383,9 +383,9 @@ func (v *verification) tell(prepare func() error, ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		return v.told.report(), nil
+		return v.output.report(), nil
 	})
-	if len(v.Targets) == 1 && v.told != nil && v.told.worst == verdict.Errored && v.told.format == "text" {
+	if len(v.Targets) == 1 && v.output != nil && v.output.worst == verdict.Errored && v.output.format == "text" {
 		frame.Complain(v.sys, remedy.Errorf("the report says why", "the target could not be judged"))
 	}
 	return err
@@ -395,16 +395,16 @@ func (v *verification) tell(prepare func() error, ctx context.Context) error {
 func (v *verification) unmade(message, fix string) *verdict.Report {
 	rep := verify.Unmade("", evidence.Offline(v.Now, 0), &v.Config, message, fix)
 	v.Targets = nil
-	v.told = newTold(v)
-	v.told.unmade = true
-	if err := v.told.add(rep); err != nil {
+	v.output = newOutput(v)
+	v.output.unmade = true
+	if err := v.output.add(rep); err != nil {
 		panic(err) // texts of the program's own
 	}
 	return verify.Common([]*verify.Report{rep})
 }
 
-// told writes the reports of a run: stdout has each as soon as it is ready, in the formats that verify writes itself.
-type told struct {
+// output writes the reports of a run: stdout has each as soon as it is ready, in the formats that verify writes itself.
+type output struct {
 	v       *verification
 	format  string   // of stdout
 	files   []string // the formats of files
@@ -419,8 +419,8 @@ type told struct {
 	common  bool             // other formats are asked for
 }
 
-func newTold(v *verification) *told {
-	t := &told{v: v, several: len(v.Targets) > 1, worst: verdict.Passed, counted: counted{}}
+func newOutput(v *verification) *output {
+	t := &output{v: v, several: len(v.Targets) > 1, worst: verdict.Passed, counted: counted{}}
 	t.format, t.files = v.out.Formats()
 	t.common = !own(t.format) || slices.ContainsFunc(t.files, func(f string) bool { return !own(f) })
 	return t
@@ -430,7 +430,7 @@ func newTold(v *verification) *told {
 func own(format string) bool { return format == "json" || format == "text" }
 
 // add writes one report.
-func (t *told) add(r *verify.Report) error {
+func (t *output) add(r *verify.Report) error {
 	t.worst = verify.Worst(t.worst, r.Verdict)
 	t.counted[r.Verdict]++
 	if t.common {
@@ -472,7 +472,7 @@ func (t *told) add(r *verify.Report) error {
 }
 
 // report returns the report that the other formats are made of.
-func (t *told) report() *verdict.Report {
+func (t *output) report() *verdict.Report {
 	if t.several {
 		t.text = append(t.text, t.counted.line(t.worst, false, t.v.Config.Local)...)
 		if t.format == "text" {
@@ -491,9 +491,9 @@ func (v *verification) own(format string, stdout bool) ([]byte, bool) {
 	case !own(format):
 		return nil, false
 	case stdout:
-		return v.told.last, true
+		return v.output.last, true
 	case format == "json":
-		return v.told.json, true
+		return v.output.json, true
 	}
-	return v.told.text, true
+	return v.output.text, true
 }
