@@ -136,8 +136,8 @@ func (r *TreeReader) ordered(e TreeEntry) error {
 	return nil
 }
 
-// CompareEntries compares tree entries in Git's order: by the bytes of the names, a directory's as if it ended in a slash.
-// Paths put together from entries in this order are in byte order themselves.
+// CompareEntries compares tree entries in Git's order: by the bytes of the names, a directory's as if it ended in a
+// slash. Paths put together from entries in this order are in byte order themselves.
 func CompareEntries(a, b TreeEntry) int {
 	n := min(len(a.Name), len(b.Name))
 	if c := bytes.Compare(a.Name[:n], b.Name[:n]); c != 0 {

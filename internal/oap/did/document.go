@@ -276,8 +276,8 @@ func (r *reader) noPrivateKey(at string, v any) error {
 				continue
 			}
 			if private(name) {
-				return r.fault(pointer, CodePrivateKey, "document publishes a private key in %q; anyone who reads it can "+
-					"sign in its owner's name", name)
+				return r.fault(pointer, CodePrivateKey, "document publishes a private key in %q; anyone who reads it "+
+					"can sign in its owner's name", name)
 			}
 			if jwk, ok := v[name].(map[string]any); ok && name == "publicKeyJwk" {
 				if err := r.publicJWK(pointer, jwk); err != nil {
