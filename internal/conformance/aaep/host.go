@@ -379,11 +379,16 @@ func (r *hosting) resist() {
 // errors are errGone, if the subscriber left or asks again, and the context's.
 func (r *hosting) settle(ctx context.Context, l *connection) error {
 	var g *grant
+	closed := false
 	wait := r.Timeout
 	if r.Level < 3 {
 		wait = r.pauseTime() // a request is not required
 	}
-	err := r.wait(ctx, r.now().Add(wait), func() bool { g = l.grant; return g != nil || l.left || l.ws == nil })
+	err := r.wait(ctx, r.now().Add(wait), func() bool {
+		g = l.grant
+		closed = g != nil && g.closed // by another goroutine
+		return g != nil || l.left || l.ws == nil
+	})
 	switch {
 	case err != nil && err != errLate:
 		return err
@@ -396,7 +401,7 @@ func (r *hosting) settle(ctx context.Context, l *connection) error {
 		l.unasked = true
 		r.mu.Unlock()
 	case g == nil:
-	case g.closed:
+	case closed:
 		if err := r.wait(ctx, r.now().Add(r.Timeout), func() bool { return l.grant != g || l.left }); err == errLate {
 			return errNobody
 		}

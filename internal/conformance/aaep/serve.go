@@ -276,12 +276,13 @@ func (r *hosting) serveEvents(w http.ResponseWriter, q *http.Request) {
 	id := q.URL.Query().Get("subscription_id")
 	r.mu.Lock()
 	g := r.granted[id]
+	closed := g != nil && g.closed
 	r.mu.Unlock()
 	switch {
 	case id != "" && g == nil:
 		r.refuse(w, http.StatusNotFound, "the subscription is not known")
 		return
-	case g != nil && g.closed:
+	case closed:
 		r.refuse(w, http.StatusGone, "the subscription is closed")
 		return
 	}
