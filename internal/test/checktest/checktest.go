@@ -67,8 +67,9 @@ func (c Case) run(t *testing.T) {
 	if err := report.Write(&text, "text", rep, report.Options{Rules: checks.Rules()}); err != nil {
 		t.Fatal(err)
 	}
+	unwrapped := regexp.MustCompile(`\n {20,}`).ReplaceAll(text.Bytes(), []byte(" ")) // a reason may wrap
 	for _, says := range c.Says {
-		if !regexp.MustCompile("(?m)" + says).Match(text.Bytes()) {
+		if says := regexp.MustCompile("(?m)" + says); !says.Match(text.Bytes()) && !says.Match(unwrapped) {
 			t.Errorf("the report does not match %q:\n%s", says, &text)
 		}
 	}
