@@ -442,9 +442,8 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 				t.then = nil
 				err = then(ctx)
 			default:
-				v.silent = true
-				err = t.broken(verdict.Doubt, "session-hangs", "nothing came for %v in scenario %s, whose session "+
-					"has not ended", t.Timeout, show(t.Name))
+				err = t.hangs("nothing came for %v in scenario %s, whose session has not ended", t.Timeout,
+					show(t.Name))
 			}
 		case <-ctx.Done():
 			err = v.overBudget()

@@ -218,8 +218,7 @@ func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []
 	case ctx.Err() != nil:
 		return nil, nil, v.overBudget()
 	case err == errHung:
-		return nil, nil, v.broken(verdict.Doubt, "session-hangs", "%s %s was not answered in %v", method, u.Path,
-			v.Timeout)
+		return nil, nil, v.hangs("%s %s was not answered in %v", method, u.Path, v.Timeout)
 	}
 	return nil, nil, v.unconnected(ctx, method, u, err)
 }
@@ -278,7 +277,13 @@ func (v *visit) unconnected(ctx context.Context, method string, u *url.URL, err 
 }
 
 func (v *visit) overBudget() error {
-	return v.broken(verdict.Doubt, "session-hangs", "the time of --budget has passed, and the session has not ended")
+	return v.hangs("the time of --budget has passed, and the session has not ended")
+}
+
+// hangs ends the run because nothing comes any more.
+func (v *visit) hangs(format string, args ...any) error {
+	v.silent = true
+	return v.broken(verdict.Doubt, "session-hangs", format, args...)
 }
 
 // below returns a path below the base.
@@ -530,8 +535,8 @@ func (t *talk) converse(ctx context.Context) error {
 		case <-timer.C:
 			then := t.then
 			if t.then = nil; then == nil {
-				return t.broken(verdict.Doubt, "session-hangs",
-					"nothing came for %v in scenario %s, whose session has not ended", t.Timeout, show(t.Name))
+				return t.hangs("nothing came for %v in scenario %s, whose session has not ended", t.Timeout,
+					show(t.Name))
 			}
 			err = then(ctx)
 		case <-ctx.Done():
