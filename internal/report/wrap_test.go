@@ -20,6 +20,8 @@ func TestHang(t *testing.T) {
 		{strings.Repeat("x", 78) + " ", "word", strings.Repeat("x", 78) + "\n      word"},
 		{strings.Repeat("x", 70) + " ", hash + hash + ", as pinned",
 			strings.Repeat("x", 70) + " " + hash + hash + ",\n      as pinned"},
+		{strings.Repeat("x", 70) + " ", "word ::error::no command",
+			strings.Repeat("x", 70) + " word ::error::no\n      command"},
 	} {
 		if got := Hang(c.lead, c.text, 6, Columns); got != c.want {
 			t.Errorf("%q and %q give\n%s\nwant\n%s", c.lead, c.text, got, c.want)
