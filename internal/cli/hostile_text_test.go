@@ -27,7 +27,7 @@ import (
 var payloads = map[string]string{
 	"at the start of a line": "::error file=x::MARK",
 	"behind white space":     " \t::stop-commands::MARK",
-	"what ends a fold":       "</summary></details><summary>MARK</summary>\n\n</details>\n<!--MARK",
+	"what ends a fold":       "MARK</summary></details><summary>MARK</summary>\n\n</details>\n<!--MARK",
 	"everything": "x\r\n::error::MARK\n##[error]MARK\r  ::add-mask::MARK\u2028::error::MARK\u0085##[group]MARK" +
 		" #\u200b#[command]MARK \x1b[31mMARK\x1b]8;;https://evil.example\x07 \u202eMARK\u2066 " +
 		"`</td></table></details><img src=x onerror=alert(1)><script>alert(1)</script>` [MARK](https://evil.example) " +
