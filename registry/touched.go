@@ -127,7 +127,7 @@ func (g *Range) dropSame(ctx context.Context, commits []*commit) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	retained := map[gitstore.ID]*big.Int{} // by commit: the entries that stand in a commit of base it comes from
+	retained := map[gitstore.ID]*big.Int{} // by commit: the entries in a base commit that it descends from
 	for i, c := range commits {
 		before := new(big.Int)
 		for n, p := range c.parents {

@@ -215,7 +215,7 @@ func List[T any](ctx context.Context, c *Client, op, path string) iter.Seq2[T, e
 	return Pages(ctx, c, op, path, func(list []T) []T { return list })
 }
 
-// Pages lists objects, from each of which elements returns the elements.
+// Pages lists the elements of a paged answer. Each page is an object, and elements returns the elements of one.
 func Pages[P, T any](ctx context.Context, c *Client, op, path string, elements func(P) []T) iter.Seq2[T, error] {
 	sep := "?"
 	if strings.Contains(path, "?") {

@@ -155,7 +155,7 @@ func (o *Output) ForeignReports() (files []string) {
 	return files
 }
 
-// reportUsage lets the reports tell that the command line itself is wrong.
+// reportUsage makes a wrong command line an error of the reports, too.
 func (o *Output) reportUsage(c *cobra.Command) {
 	valid := c.Args
 	c.Args = func(c *cobra.Command, args []string) error {

@@ -224,7 +224,7 @@ func (g *compatibility) readable(v *View, path string) (*schemaView, *strict.Doc
 	return s, document, nil
 }
 
-// report reports the differences of one published schema, the first change of which is at a place.
+// report reports the differences of one published schema. at is the place of its first change.
 func (g *compatibility) report(document *strict.Document, at verdict.At, all []schemadiff.Difference, itself bool) {
 	added, breaks := 0, schemadiff.Breaking(all)
 	if more := len(all) - maxDifferences; more > 0 && breaks {

@@ -119,8 +119,8 @@ func subjectItem(subject string, all []placed) (item string, shown int) {
 // inProse matches a value in quotes, else a word, with the punctuation that follows.
 var inProse = plain.Pattern(`"(?:[^"\\]|\\.)*"[,.;:)]*|[^ ]+`)
 
-// bareWord matches a word that means nothing to Markdown or the forge wherever it is: letters, or a number that is too
-// short for the abbreviation of a commit. A dot or a colon inside could make it a URL or the name of an emoji.
+// bareWord matches a word that neither Markdown nor the forge interprets anywhere in a text: letters, or a number that
+// is too short for the abbreviation of a commit. A dot or a colon inside could make it a URL or the name of an emoji.
 var bareWord = plain.Pattern(`^\(?(?:[A-Za-z]+(?:['-][A-Za-z]+)*|[0-9]{1,6})?$`)
 
 // prose returns foreign text as prose of Markdown: words are bare; quoted values and all else are code spans, as

@@ -99,7 +99,7 @@ type Canonical struct {
 	Error  string `json:"error,omitempty" jsonschema:"description=why there is none"`
 }
 
-// Unmade returns the report on a target of which nothing could be judged.
+// Unmade returns the report on a target if nothing about it could be judged.
 func Unmade(target string, src evidence.Source, cfg *Config, message, fix string) *Report {
 	rep := &Report{Version: 1, Tool: cfg.Tool, Mode: "verify", Target: target, Timestamp: src.Now().UTC(),
 		AcceptedLevels: []level.Level{}, ClaimedLevels: []level.Level{}, Reasons: []string{}, Steps: []Step{},

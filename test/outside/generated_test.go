@@ -45,7 +45,7 @@ func programVersion(word int, name string, args ...string) func() string {
 
 type signedCase struct{ Key, Message, Sig []byte }
 
-// signedCases returns random signatures, of which every second one has a changed bit in its key, message or signature.
+// signedCases returns random signatures. Every second case has a changed bit in its key, message or signature.
 func signedCases() (all []signedCase) {
 	rnd := random()
 	for i := range 1000 {

@@ -134,7 +134,7 @@ func judgeSchema(in *Input) verdict.Outcome {
 	if c.schema == nil {
 		return verdict.Skip("%s failed", contractRule.ID)
 	}
-	covered := map[string]bool{} // keys of which another check speaks
+	covered := map[string]bool{} // keys that another check reports
 	for key := range c.unmeetable {
 		covered[key] = true
 	}

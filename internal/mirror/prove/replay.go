@@ -36,7 +36,7 @@ const maxFile = gitstore.MaxPackObject
 // NewHistory returns the empty log of a clone.
 func NewHistory(repo *registry.Repository) *History { return &History{repo: repo, Map: proof.NewMap()} }
 
-// Restore returns the log of known entries, of which m is the map at the last one, as if the clone had been replayed.
+// Restore returns the log of known entries, as if the clone had been replayed. m is the map at the last entry.
 func Restore(ctx context.Context, repo *registry.Repository, known []proof.Entry, m *proof.Map) (*History, error) {
 	h := &History{Map: m, Entries: slices.Clip(known), Last: known[len(known)-1], repo: repo}
 	for _, e := range known {

@@ -107,7 +107,7 @@ func lower(text string) string {
 // Names returns the names in the map that a change may set or delete.
 func (c Change) Names() []string { return append([]string{c.Path}, c.revoked...) }
 
-// Apply makes the map that of the next commit, of which these are the changes; it sorts them. Files come and go; a name
+// Apply applies the changes of the next commit to the map, and sorts them. A file may disappear again; a name
 // revoked/SLUG-HASH stays.
 func (m *Map) Apply(changes []Change) {
 	// In byte order: several entries of one commit may set the same name.

@@ -16,9 +16,8 @@ type Command struct {
 
 // Commands reads a log as the runner does: lines end at CR and LF, and each is tried by two grammars.
 //
-// It finds more than the runner. The runner compares strings by culture, in which controls, format characters and
-// variation selectors count for nothing, so they are removed first; and it knows a set of names, instead of which
-// Commands accepts any word.
+// It finds more than the runner. The runner compares strings by culture, which ignores controls, format characters and
+// variation selectors, so Commands removes them first. The runner knows a set of names; Commands accepts any word.
 func Commands(log string) []Command {
 	var found []Command
 	for _, line := range strings.FieldsFunc(log, func(r rune) bool { return r == '\r' || r == '\n' }) {
