@@ -104,10 +104,7 @@ func Check(data []byte, slug string, o Options) (*Result, error) {
 	if err := r.contents(f, slug); err != nil {
 		return r, err
 	}
-	if err := r.validity(o.Now); err != nil || o.Policy == nil || o.AnyAge {
-		return r, err
-	}
-	return r, r.age(o)
+	return r, r.validity(o)
 }
 
 // signatures checks the log's signature and the quorum.
@@ -220,24 +217,21 @@ func parseListing(content []byte) (*Listing, error) {
 	return l, nil
 }
 
-func (r *Result) validity(now time.Time) error {
+// validity checks the times of the listing, and then the age of the proof.
+func (r *Result) validity(o Options) error {
+	age := o.Now.Sub(r.AsOf)
 	switch {
-	case now.Before(r.Listing.Issued.Add(-skew)):
+	case o.Now.Before(r.Listing.Issued.Add(-skew)):
 		return refuse("not-yet-valid", "the listing is valid from %s on", r.Listing.Issued.Format(time.RFC3339))
-	case !now.Before(r.Listing.Expires):
+	case !o.Now.Before(r.Listing.Expires):
 		return refuse("expired", "the listing expired at %s", r.Listing.Expires.Format(time.RFC3339))
-	}
-	return nil
-}
-
-func (r *Result) age(o Options) error {
-	if r.AsOf.IsZero() {
-		return &Refusal{Code: "proof-undated", Undated: true,
-			Message: "nobody vouches for the time of the proof: the policy has no quorum"}
-	}
-	if age := o.Now.Sub(r.AsOf); age > o.MaxAge {
-		return &Refusal{Code: "proof-old", Undated: true, Message: fmt.Sprintf(
-			"the quorum cosigned %s ago; expected at most %s", plain.Span(age), plain.Span(o.MaxAge))}
+	case o.Policy == nil || o.AnyAge:
+		return nil
+	case r.AsOf.IsZero():
+		return &Refusal{"proof-undated", "nobody vouches for the time of the proof: the policy has no quorum", true}
+	case age > o.MaxAge:
+		return &Refusal{"proof-old", fmt.Sprintf("the quorum cosigned %s ago; expected at most %s", plain.Span(age),
+			plain.Span(o.MaxAge)), true}
 	}
 	return nil
 }

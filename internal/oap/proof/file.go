@@ -28,29 +28,26 @@ type File struct {
 	Signed  *Signed
 }
 
-// extra is the JSON object in a proof file. A member that is there may be empty, so that each is a pointer.
+// extra is the JSON object in a proof file. Only content may be empty where it is present: it is a pointer.
 type extra struct {
 	Version int64       `json:"version"`
 	Commit  string      `json:"commit"`
 	Time    int64       `json:"time"`
-	After   *string     `json:"after,omitzero"`
+	After   string      `json:"after,omitzero"`
 	Files   []extraFile `json:"files"`
 }
 
 type extraFile struct {
 	Path     string  `json:"path"`
 	Content  *string `json:"content,omitzero"`
-	SHA256   *string `json:"sha256,omitzero"`
+	SHA256   string  `json:"sha256,omitzero"`
 	Siblings string  `json:"siblings"`
-	Other    *string `json:"other,omitzero"`
+	Other    string  `json:"other,omitzero"`
 }
 
 // Encode returns the bytes of the file.
 func (f *File) Encode() ([]byte, error) {
-	x := extra{Version: 1, Commit: f.Entry.Commit, Time: f.Entry.Time}
-	if f.Entry.After != "" {
-		x.After = &f.Entry.After
-	}
+	x := extra{Version: 1, Commit: f.Entry.Commit, Time: f.Entry.Time, After: f.Entry.After}
 	encode := base64.StdEncoding.EncodeToString
 	for i, n := range f.Names {
 		var siblings []byte
@@ -62,9 +59,9 @@ func (f *File) Encode() ([]byte, error) {
 		case n.Value != nil && i == 0:
 			e.Content = new(encode(f.Content))
 		case n.Value != nil:
-			e.SHA256 = new(n.Value.String())
+			e.SHA256 = n.Value.String()
 		case n.Other != nil:
-			e.Other = new(encode(append(n.Other.Key[:], n.Other.Value[:]...)))
+			e.Other = encode(append(n.Other.Key[:], n.Other.Value[:]...))
 		}
 		x.Files = append(x.Files, e)
 	}
@@ -135,14 +132,11 @@ func (f *File) decode(text []byte) error {
 	if err := json.Unmarshal(text, &x, json.RejectUnknownMembers(true)); err != nil {
 		return errors.New("it is not the JSON object of a proof")
 	}
-	f.Entry = Entry{Commit: x.Commit, Time: x.Time}
-	if x.After != nil {
-		f.Entry.After = *x.After
-	}
+	f.Entry = Entry{Commit: x.Commit, Time: x.Time, After: x.After}
 	switch {
 	case x.Version != 1:
 		return fmt.Errorf("the version is %d; expected 1", x.Version)
-	case !isCommit(x.Commit) || x.After != nil && !isCommit(*x.After) || x.Time < 0:
+	case !isCommit(x.Commit) || x.After != "" && !isCommit(x.After) || x.Time < 0:
 		return errors.New("commit, time or after is not one of a commit")
 	case len(x.Files) != 1 && len(x.Files) != 2:
 		return fmt.Errorf("files has %d members; expected 1 or 2", len(x.Files))
@@ -172,15 +166,15 @@ func (f *File) decodeName(e *extraFile) (NameProof, error) {
 		}
 		n.Value = new(Hash(sha256.Sum256(f.Content)))
 	}
-	if e.SHA256 != nil {
-		value, err := parseHash(*e.SHA256)
+	if e.SHA256 != "" {
+		value, err := parseHash(e.SHA256)
 		if err != nil {
 			return n, err
 		}
 		n.Value = &value
 	}
-	if e.Other != nil {
-		other, err := fromBase64(*e.Other)
+	if e.Other != "" {
+		other, err := fromBase64(e.Other)
 		if err != nil || len(other) != 2*tlog.HashSize {
 			return n, errors.New("other is not the base64 of a key and a value")
 		}

@@ -171,17 +171,15 @@ func (m *Map) Prove(name string) *NameProof {
 	key := Hash(sha256.Sum256([]byte(name)))
 	p := &NameProof{Name: name}
 	place, depth := 1, 0 // in nodes
-	for ; place < len(m.buckets) && m.nodes[place].members == 2; depth++ {
+	for ; place < len(m.buckets); depth++ {
+		if m.nodes[place].members < 2 { // down to the bucket of the one member, if there is one
+			place = 2*place + 1 - int(m.nodes[2*place].members)
+			continue
+		}
 		place = 2*place + bitOf(&key, depth)
 		p.Siblings = append(p.Siblings, m.nodes[place^1].hash)
 	}
-	for place < len(m.buckets) && m.nodes[place].members == 1 { // down to the bucket of that member
-		place = 2*place + 1 - int(m.nodes[2*place].members)
-	}
-	var members []Member
-	if m.nodes[place].members > 0 {
-		members = m.buckets[place-len(m.buckets)]
-	}
+	members := m.buckets[place-len(m.buckets)]
 	for ; len(members) > 1; depth++ {
 		own, other := halves(members, depth)
 		if bitOf(&key, depth) == 1 {

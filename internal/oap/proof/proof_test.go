@@ -150,16 +150,16 @@ func TestRevocationsStay(t *testing.T) {
 	}
 	// Of several entries in one commit the least path counts.
 	m = NewMap()
-	m.Apply([]Change{NewChange("revocations/b/tool-"+sum, modeSymlink, []byte("b")),
+	m.Apply([]Change{NewChange("revocations/b/tool-"+sum, 0o120000, []byte("b")),
 		NewChange("revocations/a/tool-"+sum, 0o160000, nil)})
 	if p := m.Prove("revoked/tool-" + sum); p.Value == nil || *p.Value != sha256.Sum256(nil) {
 		t.Errorf("two entries in one commit set %v", p.Value)
 	}
 	large := append([]byte(`{"slug":"tool","revoked_receipt_sha256":"`+sum+`"}`), bytes.Repeat([]byte(" "), 1<<20)...)
-	if names := Revoked("revocations/x", modeFile, large); names != nil {
+	if names := revoked("revocations/x", large); names != nil {
 		t.Errorf("a file of more than 1 MiB revokes %q", names)
 	}
-	if names := Revoked("revocations/\u212Aa-"+sum, modeFile, nil); names != nil {
+	if names := revoked("revocations/\u212Aa-"+sum, nil); names != nil {
 		t.Errorf("a Kelvin sign is taken for a k: %q", names)
 	}
 }

@@ -16,7 +16,6 @@ const (
 	modeTree       uint32 = 0o40000
 	modeFile       uint32 = 0o100644
 	modeExecutable uint32 = 0o100755
-	modeSymlink    uint32 = 0o120000
 )
 
 // recordFolders are the directories whose files are names of the map.
@@ -43,33 +42,26 @@ func NewChange(path string, mode uint32, content []byte) Change {
 	c := Change{Path: path, file: InMap(path) && (mode == modeFile || mode == modeExecutable)}
 	if mode != Gone && mode != modeTree {
 		c.Sum = sha256.Sum256(content)
-		c.revoked = Revoked(path, mode, content)
+		c.revoked = revoked(path, content)
 	}
 	return c
 }
 
 const maxRevocation = 1 << 20 // bytes of the largest content in which a revocation is looked for
 
-// Revoked returns the names revoked/SLUG-HASH that a tree entry sets: by its file name, and by its content.
-func Revoked(path string, mode uint32, content []byte) []string {
-	if !strings.HasPrefix(path, revocations) || mode == Gone || mode == modeTree {
+// revoked returns the names revoked/SLUG-HASH that a tree entry sets: by its file name, and by its content.
+func revoked(path string, content []byte) (names []string) {
+	if !strings.HasPrefix(path, revocations) {
 		return nil
 	}
-	var names []string
 	name := strings.TrimSuffix(lower(path[strings.LastIndexByte(path, '/')+1:]), ".json")
 	if i := len(name) - 2*sha256.Size - 1; i > 0 && name[i] == '-' {
 		names = appendRevoked(names, name[:i], name[i+1:])
 	}
-	switch mode {
-	case modeFile, modeExecutable, modeSymlink:
-		if len(content) > maxRevocation {
-			break
-		}
-		doc, err := strict.Parse(path, content, strict.Limits{Bytes: maxRevocation, Depth: 64, Number: 64})
-		if err == nil {
-			names = appendRevoked(names, lower(strict.String(doc.Root, "slug")),
-				lower(strict.String(doc.Root, "revoked_receipt_sha256")))
-		}
+	doc, err := strict.Parse(path, content, strict.Limits{Bytes: maxRevocation, Depth: 64, Number: 64})
+	if err == nil {
+		names = appendRevoked(names, lower(strict.String(doc.Root, "slug")),
+			lower(strict.String(doc.Root, "revoked_receipt_sha256")))
 	}
 	return names
 }

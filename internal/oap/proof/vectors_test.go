@@ -52,7 +52,7 @@ func TestMapVectors(t *testing.T) {
 	for _, r := range v.Revoked {
 		var mode uint32
 		fmt.Sscanf(r.Mode, "%o", &mode)
-		if got := Revoked(r.Path, mode, []byte(r.Content)); !slices.Equal(got, r.Names) {
+		if got := NewChange(r.Path, mode, []byte(r.Content)).revoked; !slices.Equal(got, r.Names) {
 			t.Errorf("%s (%s): %q, want %q", r.Path, r.Mode, got, r.Names)
 		}
 	}
