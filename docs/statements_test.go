@@ -35,8 +35,9 @@ while [ $# -gt 1 ]; do
   --key) key=$2; shift ;;
   --bundle) bundle=$2; shift ;;
   --type) type=$2; shift ;;
+  --trusted-root) test -s "$2"; shift ;;
   --check-claims=false) claims=false ;;
-  --insecure-ignore-tlog | verify-blob-attestation) ;;
+  --insecure-ignore-tlog | --new-bundle-format | verify-blob-attestation) ;;
   *) echo "unknown argument $1" >&2; exit 2 ;;
   esac
   shift
