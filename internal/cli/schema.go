@@ -23,6 +23,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -91,7 +92,7 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 				return err
 			}
 			if d.Breaking {
-				return frame.Ended(1)
+				return frame.Judged(nil, verdict.Failed)
 			}
 			return nil
 		},

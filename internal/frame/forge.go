@@ -14,8 +14,8 @@ import (
 
 // Forge say which repository at which forge.
 type Forge struct {
-	Repo, repository, api string
-	Network               // of which the route alone is bound
+	repository, api string
+	Network         // of which only the route is bound
 }
 
 // Bind defines the flags.
@@ -29,15 +29,16 @@ func (o *Forge) Bind(c *cobra.Command) {
 	o.routeFlags.bind(f)
 }
 
-// Client talks to the forge with the token of GITHUB_TOKEN or GH_TOKEN.
-func (o *Forge) Client(sys IO) (*forge.Client, error) {
+// Client returns a client of the forge with the token of GITHUB_TOKEN or GH_TOKEN. If nothing names the repository, it
+// is that of the remote origin of the clone in dir.
+func (o *Forge) Client(sys IO, dir string) (*forge.Client, error) {
 	opts := forge.Options{BaseURL: cmp.Or(o.api, sys.Getenv("GITHUB_API_URL")),
 		Repository: cmp.Or(o.repository, sys.Getenv("GITHUB_REPOSITORY")),
 		Token:      cmp.Or(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")),
 		UserAgent:  "oap-gate/" + Version().Version,
 		RetryWait:  time.Second / 4}
 	if opts.Repository == "" {
-		repo, err := registry.Open(o.Repo)
+		repo, err := registry.Open(dir)
 		if err != nil {
 			return nil, err
 		}

@@ -30,11 +30,6 @@ type IO struct {
 // inAction reports whether the arguments were made of the Action's inputs.
 func (sys IO) inAction() bool { return sys.inputs != nil }
 
-// status is the exit status of a run whose verdict was already printed.
-type status int
-
-func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
-
 // Given returns sys with the arguments of a run, and what the Action's inputs gave: the inputs by the flags that they
 // set, and what is wrong with them.
 func (sys IO) Given(args []string, inputs map[string]string, refused error) IO {
@@ -75,30 +70,42 @@ func Run(sys IO, program func() error) (code int) {
 		}
 	}()
 	err := program()
-	var s status
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &s):
-		return int(s)
+	if err == nil {
+		return verdict.Passed.ExitStatus()
 	}
-	Complain(sys, err)
-	if e, ok := errors.AsType[*judgement](err); ok {
-		return e.verdict.ExitStatus()
+	end, judged := errors.AsType[*judgement](err)
+	if !judged || end.why != nil {
+		Complain(sys, err)
+	}
+	if judged {
+		return end.verdict.ExitStatus()
 	}
 	return verdict.Errored.ExitStatus()
 }
 
-// judgement is an error that is a verdict: the program ends with its exit status.
+// judgement is a verdict as an error: the program ends with its exit status.
 type judgement struct {
-	error
+	why     error // nil: the verdict was already printed
 	verdict verdict.Verdict
 }
 
-func (j *judgement) Unwrap() error { return j.error }
+func (j *judgement) Unwrap() error { return j.why }
 
-// Judged returns err as a verdict: the program ends with its exit status, and no report is written.
-func Judged(err error, v verdict.Verdict) error { return &judgement{err, v} }
+func (j *judgement) Error() string {
+	if j.why == nil {
+		return "the verdict is " + string(j.verdict)
+	}
+	return j.why.Error()
+}
+
+// Judged returns err as a verdict: the program ends with its exit status, and no report is written. Without err the
+// program prints nothing more, and a verdict that passes is not an error.
+func Judged(err error, v verdict.Verdict) error {
+	if err == nil && v == verdict.Passed {
+		return nil
+	}
+	return &judgement{err, v}
+}
 
 // crashed returns the error for a bug, in one line: nothing fixes it here.
 func crashed(value any) error {
@@ -117,14 +124,6 @@ func Complain(sys IO, err error) {
 // Warn prints a warning on stderr.
 func Warn(sys IO, format string, args ...any) {
 	fmt.Fprintf(sys.Stderr, "warning: %s\n", plain.Line(fmt.Sprintf(format, args...)))
-}
-
-// Ended returns the error that ends the program with this exit status.
-func Ended(code int) error {
-	if code == 0 {
-		return nil
-	}
-	return status(code)
 }
 
 // release is the version of a released binary, set by -ldflags "-X …/internal/frame.release=v1.2.3".

@@ -58,8 +58,6 @@ type Network struct {
 	local           []string // HOST=DIR
 	rdapURL         string
 	whoisServer     string
-	// more sets further options of the live source; it may be nil.
-	More func(*live.Options)
 }
 
 // Bind defines the flags; budget is the default of --budget.
@@ -92,15 +90,10 @@ func (n *Network) BindAt(f *pflag.FlagSet) {
 	f.StringVar(&n.At, "at", "", "evaluation `TIME`, RFC 3339 (default: now)")
 }
 
-// BindClock defines the flags of a command that reads files alone.
-func (n *Network) BindClock(f *pflag.FlagSet) {
-	n.BindAt(f)
-	f.BoolVar(&n.Offline, "offline", false, "no network: checks that need it are skipped")
-}
-
 // BindDocuments defines the flags of a command that gets documents and asks nothing of a domain's registration.
 func (n *Network) BindDocuments(f *pflag.FlagSet, budget string) {
-	n.BindClock(f)
+	n.BindAt(f)
+	f.BoolVar(&n.Offline, "offline", false, "no network: checks that need it are skipped")
 	n.routeFlags.bind(f)
 	f.StringVar(&n.Record, "record", "", "`FILE` for the evidence bundle of this run")
 	f.StringVar(&n.Replay, "replay", "", "evidence bundle `FILE` to use instead of the network")
@@ -205,8 +198,9 @@ func (n *Network) Now() time.Time {
 	return time.Now().UTC().Truncate(time.Millisecond)
 }
 
-// Source returns a source that asks nobody, a bundle, or the world. stop ends what is shown on stderr meanwhile.
-func (n *Network) Source(sys IO) (_ evidence.Source, stop func(), err error) {
+// Source returns a source that asks nobody, a bundle, or the world. more sets further options of the live source; it
+// may be nil. stop ends what is shown on stderr meanwhile.
+func (n *Network) Source(sys IO, more func(*live.Options)) (_ evidence.Source, stop func(), err error) {
 	stop = func() {}
 	switch {
 	case n.AsksNobody():
@@ -224,6 +218,9 @@ func (n *Network) Source(sys IO) (_ evidence.Source, stop func(), err error) {
 	options, err := n.LiveOptions()
 	if err != nil {
 		return nil, stop, err
+	}
+	if more != nil {
+		more(&options)
 	}
 	progress := newProgress(sys)
 	options.Progress = progress.set
@@ -257,8 +254,5 @@ func (n *Network) LiveOptions() (live.Options, error) {
 	o.LocalOnly = n.Offline
 	var err error
 	o.CACert, err = n.authorities()
-	if n.More != nil {
-		n.More(&o)
-	}
 	return o, err
 }

@@ -139,7 +139,7 @@ func (o *Output) Tell(judge func() (*verdict.Report, error)) (err error) {
 	if err := errors.Join(err, rep.Results.Close()); err != nil {
 		return err
 	}
-	return Ended(rep.Verdict.ExitStatus())
+	return Judged(nil, rep.Verdict)
 }
 
 // ForeignReports takes the values of --report that name a report to judge, rather than one to write.
@@ -198,7 +198,7 @@ func (o *Output) failed(cause error) error {
 		return err
 	}
 	if format == "github" { // both streams are one log
-		return status(verdict.Errored.ExitStatus())
+		return Judged(nil, verdict.Errored)
 	}
 	return cause
 }

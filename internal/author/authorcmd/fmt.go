@@ -38,22 +38,22 @@ record for it.`,
 			if check && dryRun {
 				return remedy.Errorf("leave --dry-run out", "--check and --dry-run exclude one another")
 			}
-			code := 0
+			found := verdict.Passed
 			for _, file := range args {
 				differs, err := layOut(sys, file, check, dryRun)
 				if err != nil { // the errors of all files are printed, and the worst is the exit status
 					frame.Complain(sys, err)
-					code = verdict.Errored.ExitStatus()
+					found = verdict.Errored
 					continue
 				}
 				if differs && !dryRun {
 					fmt.Fprintln(sys.Stdout, plain.Line(file))
 				}
-				if differs && check {
-					code = max(code, verdict.Failed.ExitStatus())
+				if differs && check && found == verdict.Passed {
+					found = verdict.Failed
 				}
 			}
-			return frame.Ended(code)
+			return frame.Judged(nil, found)
 		},
 	}
 	c.Flags().BoolVar(&check, "check", false,

@@ -238,7 +238,7 @@ func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error 
 	var verdictOf error
 	switch {
 	case o.did != "" && !o.AsksNobody():
-		src, stop, err := o.Source(sys)
+		src, stop, err := o.Source(sys, nil)
 		if err != nil {
 			return err
 		}

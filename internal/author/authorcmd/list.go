@@ -160,7 +160,7 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 		if hidden > 0 {
 			frame.Warn(sys, "a provisional listing was left out; --status provisional shows it")
 		}
-		return frame.Ended(verdict.Failed.ExitStatus())
+		return frame.Judged(nil, verdict.Failed)
 	}
 	return nil
 }

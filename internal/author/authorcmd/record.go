@@ -127,7 +127,7 @@ func (o *recordFlags) look(ctx context.Context, sys frame.IO) (_ *workspace, err
 		return nil, err
 	}
 	w.date = commit.When
-	if w.src, w.stop, err = o.Source(sys); err != nil {
+	if w.src, w.stop, err = o.Source(sys, nil); err != nil {
 		return nil, err
 	}
 	fmt.Fprintln(sys.Stderr, plain.Line(w.named()))
@@ -269,7 +269,7 @@ func (o *recordFlags) shown(sys frame.IO, w *workspace, text string, judged *ver
 	if err := o.save(w); err != nil || o.noCheck {
 		return err
 	}
-	return frame.Ended(judged.Verdict.ExitStatus())
+	return frame.Judged(nil, judged.Verdict)
 }
 
 // written prints the path of a record that was written, and the commands that follow. The error is the exit status of
@@ -280,12 +280,12 @@ func (o *recordFlags) written(sys frame.IO, w *workspace, p proposal, judged *ve
 	if err := o.save(w); err != nil {
 		return err
 	}
-	code := 0
+	found := verdict.Passed
 	if !o.noCheck {
-		code = judged.Verdict.ExitStatus()
+		found = judged.Verdict
 	}
 	fmt.Fprintf(sys.Stderr, "\nnext:\n")
-	if code != 0 {
+	if found != verdict.Passed {
 		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("oap-gate check --worktree"+ofClone+"   # until it passes"))
 	}
 	var commands []string
@@ -302,7 +302,7 @@ func (o *recordFlags) written(sys frame.IO, w *workspace, p proposal, judged *ve
 		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("oap-gate check"+ofClone+local))
 	}
 	fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("git"+inClone+" push -u origin "+p.branch))
-	return frame.Ended(code)
+	return frame.Judged(nil, found)
 }
 
 // judgeText judges a text as if it were committed so on top of the base, before it is written. The error is that of the

@@ -450,7 +450,7 @@ func (o *revokeOptions) finish(ctx context.Context, sys frame.IO, w *workspace, 
 	if o.noCheck {
 		return nil
 	}
-	return frame.Ended(rep.Verdict.ExitStatus())
+	return frame.Judged(nil, rep.Verdict)
 }
 
 // begin writes a revocation that the first of three witnesses has signed. It would not pass yet; refused is one whose

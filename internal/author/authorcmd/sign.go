@@ -207,7 +207,7 @@ func (o *signOptions) signer(ctx context.Context, sys frame.IO, id string, key *
 		}
 		return by, nil, nil
 	default:
-		src, stop, err := o.Source(sys)
+		src, stop, err := o.Source(sys, nil)
 		if err != nil {
 			return "", nil, err
 		}

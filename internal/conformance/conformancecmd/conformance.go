@@ -59,7 +59,8 @@ func (o *conformanceFlags) bind(c *cobra.Command, sys frame.IO, p *Protocol, ask
 	if asks {
 		o.Network.BindDocuments(f, "5m")
 	} else {
-		o.Network.BindClock(f)
+		o.Network.BindAt(f)
+		f.BoolVar(&o.Offline, "offline", false, "no network: checks that need it are skipped")
 	}
 	o.protocol = p
 	o.Output.Judges(p.rules, func(string, string) *verdict.Report { return o.report(nil) }, nil)

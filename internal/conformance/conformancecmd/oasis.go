@@ -56,10 +56,6 @@ and reports every gap in one run. What it compares is declared by the provider: 
 
 func (o *oasisProvider) bind(c *cobra.Command, sys frame.IO, p *Protocol) {
 	o.conformanceFlags.bind(c, sys, p, true)
-	o.More = func(live *live.Options) {
-		live.Preflight, live.ServerURL = true, o.server
-		live.Tries = 2 // it is the first step of a run, not a wait for a server to come up
-	}
 	f := c.Flags()
 	f.StringVar(&o.url, "url", "", "the provider's `URL`, with or without /v1/conformance; plain http only for a "+
 		"loopback or private address")
@@ -120,7 +116,10 @@ func (o *oasisProvider) judge(ctx context.Context, sys frame.IO) (*conformance, 
 			in = oasis.Unasked(contract, "the contract names no profile to ask about")
 			break
 		}
-		src, stop, err := o.Source(sys)
+		src, stop, err := o.Source(sys, func(live *live.Options) {
+			live.Preflight, live.ServerURL = true, o.server
+			live.Tries = 2 // it is the first step of a run, not a wait for a server to come up
+		})
 		if err != nil {
 			return nil, err
 		}

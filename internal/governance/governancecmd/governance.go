@@ -340,8 +340,7 @@ func (o *governanceOptions) ofForge(ctx context.Context, sys frame.IO, p *govern
 		if pull.number == 0 {
 			return remedy.Errorf("give the event with --pr FILE", "--forge: the pull request's number is not known")
 		}
-		o.forge.Repo = o.Repo
-		client, err := o.forge.Client(sys)
+		client, err := o.forge.Client(sys, o.Repo)
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ import (
 )
 
 func NewComment(sys frame.IO) *cobra.Command {
-	var o frame.Forge
+	var o cloneFlags
 	var head string
 	var pull int
 	var app int64
@@ -42,7 +42,7 @@ that may not comment is no failure.`,
 			if err != nil {
 				return remedy.Errorf("name the JSON report of oap-gate check", "reading report: %v", err)
 			}
-			client, err := o.Client(sys)
+			client, err := o.Client(sys, o.repo)
 			if err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ that may not comment is no failure.`,
 			return nil
 		},
 	}
-	bindClone(c, &o)
+	o.bindClone(c)
 	c.Flags().StringVar(&head, "head", "", "`SHA` of the pull request's head (default: the report's)")
 	bindApp(c, &app)
 	c.Flags().IntVar(&pull, "pull", 0, "number `N` of the pull request (default: the oldest open one with that head)")
@@ -102,10 +102,15 @@ func thisRun(sys frame.IO) string {
 	return server + "/" + name + "/actions/runs/" + id
 }
 
-// bindClone defines the flags of the forge and that of the clone.
-func bindClone(c *cobra.Command, o *frame.Forge) {
-	c.Flags().StringVar(&o.Repo, "repo", ".", "directory `DIR` of the clone")
-	o.Bind(c)
+// cloneFlags say which clone, and which repository at which forge.
+type cloneFlags struct {
+	repo string
+	frame.Forge
+}
+
+func (o *cloneFlags) bindClone(c *cobra.Command) {
+	c.Flags().StringVar(&o.repo, "repo", ".", "directory `DIR` of the clone")
+	o.Forge.Bind(c)
 }
 
 // bindApp defines the flag that distinguishes what an app's token wrote from what others wrote.
@@ -124,14 +129,14 @@ func forgeFailure(err error) error {
 
 // installation has the flags of doctor and protect: which forge, and where the report goes.
 type installation struct {
-	frame.Forge
+	cloneFlags
 	frame.Output
 	mode string
 }
 
 func (o *installation) bind(mode string, c *cobra.Command, sys frame.IO) {
 	o.mode = mode
-	bindClone(c, &o.Forge)
+	o.bindClone(c)
 	o.Output.Judges(doctor.Rules, func(string, string) *verdict.Report { return o.empty() }, nil)
 	o.Output.Bind(c, sys, false)
 }
@@ -170,7 +175,7 @@ of the default branch, and prints what is wrong and how to fix it.`,
 		Args:    frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(func() (*verdict.Report, error) {
-				clone, err := OpenClone(o.Repo)
+				clone, err := OpenClone(o.repo)
 				if err != nil {
 					return nil, err
 				}
@@ -180,7 +185,7 @@ of the default branch, and prints what is wrong and how to fix it.`,
 					return nil, err
 				}
 				if ask {
-					if opts.Forge, err = o.Client(sys); err != nil {
+					if opts.Forge, err = o.Client(sys, o.repo); err != nil {
 						return nil, err
 					}
 				}
@@ -215,7 +220,7 @@ may write.`,
 				if dry == apply {
 					return nil, remedy.Errorf("give --dry-run or --apply", "protect wants either --dry-run or --apply")
 				}
-				clone, err := OpenClone(o.Repo)
+				clone, err := OpenClone(o.repo)
 				if err != nil {
 					return nil, err
 				}
@@ -232,7 +237,7 @@ may write.`,
 				if err != nil {
 					return nil, remedy.With(err, doctor.RepoConfigFix)
 				}
-				client, err := o.Client(sys)
+				client, err := o.Client(sys, o.repo)
 				if err != nil {
 					return nil, err
 				}

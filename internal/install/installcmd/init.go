@@ -126,7 +126,7 @@ func (o *initOptions) run(sys frame.IO) error {
 		}
 	}
 	if kept > 0 {
-		return frame.Ended(verdict.Failed.ExitStatus())
+		return frame.Judged(nil, verdict.Failed)
 	}
 	return nil
 }

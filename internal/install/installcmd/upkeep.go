@@ -21,13 +21,13 @@ import (
 
 // upkeepOptions are those of remind and rerun.
 type upkeepOptions struct {
-	frame.Forge
+	cloneFlags
 	app        int64
 	dry, apply bool
 }
 
 func (o *upkeepOptions) bindPlan(c *cobra.Command) {
-	bindClone(c, &o.Forge)
+	o.bindClone(c)
 	f := c.Flags()
 	o.BindAt(c.Flags())
 	bindApp(c, &o.app)
@@ -47,7 +47,7 @@ func (o *upkeepOptions) carryOut(ctx context.Context, sys frame.IO,
 	if err := o.Network.Check(); err != nil {
 		return err
 	}
-	client, err := o.Client(sys)
+	client, err := o.Client(sys, o.repo)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (o *upkeepOptions) remindOfAudit(ctx context.Context, sys frame.IO, name st
 
 // rows returns the listings of the registry's main branch, as the clone has it.
 func (o *upkeepOptions) rows(ctx context.Context) (*listing.Rows, error) {
-	repo, err := registry.Open(o.Repo)
+	repo, err := registry.Open(o.repo)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (o *checkOptions) judge(ctx context.Context, sys frame.IO) (*verdict.Report
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	src, stop, err := o.Source(sys)
+	src, stop, err := o.Source(sys, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -99,10 +99,6 @@ func (o *auditOptions) bind(c *cobra.Command, sys frame.IO) {
 		return check != nil && check.Online()
 	})
 	o.Network.Bind(f, "0")
-	o.More = func(live *live.Options) {
-		live.MaxTotal = 1 << 30 // every document of a registry, not of one pull request
-		live.ArchiveDir, live.Room, live.CacheDir = o.archive, o.room, cmp.Or(o.documents, live.CacheDir)
-	}
 	o.Output.Judges(mirror.Catalogue(), func(string, string) *verdict.Report { return o.empty() }, nil)
 	o.Output.Bind(c, sys, true)
 	o.Statements(c, mirror.RulesText(frame.Version()))
@@ -238,7 +234,10 @@ func (o *auditOptions) run(ctx context.Context, sys frame.IO) (_ *verdict.Report
 			return nil, err
 		}
 	}
-	src, stop, err := o.Source(sys)
+	src, stop, err := o.Source(sys, func(live *live.Options) {
+		live.MaxTotal = 1 << 30 // every document of a registry, not of one pull request
+		live.ArchiveDir, live.Room, live.CacheDir = o.archive, o.room, cmp.Or(o.documents, live.CacheDir)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -204,7 +204,7 @@ func (o *proveOptions) verify(sys frame.IO, slug string, aged bool) error {
 	if err != nil {
 		return err
 	}
-	return frame.Ended(verdict.Verdict(rep.Verdict).ExitStatus())
+	return frame.Judged(nil, verdict.Verdict(rep.Verdict))
 }
 
 // write writes a proof from a clone.

@@ -245,10 +245,9 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 	case o.AsksNobody():
 		v.Source = evidence.Offline(o.Now(), 0)
 	default:
-		o.More = func(live *live.Options) {
+		v.Source, v.stop, err = o.Source(v.sys, func(live *live.Options) {
 			live.Budget, live.MaxTotal = 0, maxVerified // the budget is that of each target
-		}
-		v.Source, v.stop, err = o.Source(v.sys)
+		})
 	}
 	return err
 }
