@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
@@ -171,7 +172,8 @@ func run(ctx context.Context, repo *registry.Repository, w Web, mostBytes int64,
 // call.
 func (w Web) config(repo *registry.Repository, o Options, known, others []verdict.Rule) (judge.Config, error) {
 	selected := evidence.Selection{Only: o.Only, Skip: o.Skip}
-	cfg := judge.Config{Tool: version(), Origin: judge.OriginOf(repo), Selected: selected.Selected, Offline: w.offline,
+	cfg := judge.Config{Tool: version(), Origin: checkpoint.PublicOrigin(repo.RemoteURL()),
+		Selected: selected.Selected, Offline: w.offline,
 		DenyGovernance: o.DenyGovernance, Assumed: slices.Concat(w.assumed, selected.Assumed())}
 	slices.SortStableFunc(cfg.Assumed, byName)
 	if err := selected.Check(verdict.IDs(known), verdict.IDs(others)); err != nil {

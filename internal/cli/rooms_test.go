@@ -310,7 +310,7 @@ var kernelModules = []string{"filippo.io/edwards25519", "github.com/go-json-expe
 	"github.com/gowebpki/jcs", "github.com/klauspost/compress", "github.com/likexian/gokit",
 	"github.com/likexian/whois-parser", "github.com/mr-tron/base58", "github.com/pjbgf/sha1cd",
 	"github.com/santhosh-tekuri/jsonschema/v6", "github.com/weppos/publicsuffix-go", "go.yaml.in/yaml/v4",
-	"golang.org/x/crypto/cryptobyte", "golang.org/x/mod/sumdb/note", "golang.org/x/net/idna", "golang.org/x/sync",
+	"golang.org/x/crypto/cryptobyte", "golang.org/x/net/idna", "golang.org/x/sync",
 	"golang.org/x/sys", "golang.org/x/text"}
 
 // linkedBy returns the packages that a package of the module in dir links.

@@ -10,7 +10,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -146,14 +145,4 @@ func HoldsCommit(ctx context.Context, repo *registry.Repository, id string) erro
 		err = remedy.Errorf(evidence.RecordAgain, "reading bundle: it names commit %s as %q", c.ID, id)
 	}
 	return err
-}
-
-// OriginOf names the registry by its remote, "" where that is a folder: a report may be published, and where somebody
-// keeps a clone is nobody's business.
-func OriginOf(repo *registry.Repository) string {
-	name := checkpoint.Origin(repo.RemoteURL())
-	if host, _, _ := strings.Cut(name, "/"); strings.Trim(host, ".") == "" || strings.Contains(repo.RemoteURL(), `\`) {
-		return ""
-	}
-	return name
 }

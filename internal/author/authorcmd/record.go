@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -322,7 +323,8 @@ func (o *recordFlags) judgeText(ctx context.Context, w *workspace, path string, 
 }
 
 func (o *recordFlags) config(w *workspace) judge.Config {
-	return judge.Config{Tool: frame.Version(), Origin: judge.OriginOf(w.repo), Offline: o.AsksNobody(),
+	return judge.Config{Tool: frame.Version(), Origin: checkpoint.PublicOrigin(w.repo.RemoteURL()),
+		Offline:  o.AsksNobody(),
 		Selected: func(string) bool { return true },
 		Chosen:   fmt.Sprintf("base %s (%s), head the file on disk", plain.Short(w.base), w.how),
 		Assumed:  o.Network.Assumed()}

@@ -273,6 +273,16 @@ func Origin(remote string) string {
 	return rest
 }
 
+// PublicOrigin returns Origin of a remote at a host, and "" for a directory: a report may be published, and must not
+// say where its author keeps a clone.
+func PublicOrigin(remote string) string {
+	name := Origin(remote)
+	if host, _, _ := strings.Cut(name, "/"); strings.Trim(host, ".") == "" || strings.Contains(remote, `\`) {
+		return ""
+	}
+	return name
+}
+
 // Read reads the checkpoint in a file. See Parse for the verifier and the errors; where there is no such file, the
 // error is fs.ErrNotExist.
 func Read(path string, verifier note.Verifier) (*Checkpoint, error) {

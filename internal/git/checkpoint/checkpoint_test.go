@@ -235,6 +235,22 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
+func TestPublicOrigin(t *testing.T) {
+	for remote, want := range map[string]string{
+		"https://forge.example.org/oap/registry.git": "forge.example.org/oap/registry",
+		"registry":               "registry",
+		"/srv/registry.git":      "",
+		"../registry":            "",
+		`C:\registry`:            "",
+		"https://forge.example/": "forge.example",
+		"":                       "",
+	} {
+		if got := PublicOrigin(remote); got != want {
+			t.Errorf("public origin of %q is %q, want %q", remote, got, want)
+		}
+	}
+}
+
 func TestFile(t *testing.T) {
 	signer, verifier := keys(t, "mirror.example.org")
 	dir := t.TempDir()

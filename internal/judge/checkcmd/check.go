@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -133,7 +134,7 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 	if err != nil {
 		return nil, err
 	}
-	cfg := judge.Config{Tool: frame.Version(), Origin: judge.OriginOf(repo), Selected: o.Selected,
+	cfg := judge.Config{Tool: frame.Version(), Origin: checkpoint.PublicOrigin(repo.RemoteURL()), Selected: o.Selected,
 		Offline: o.AsksNobody(), DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
 	if c.WorkTree {
 		cfg.Uncommitted = repo.Uncommitted(ctx)

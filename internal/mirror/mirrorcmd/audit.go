@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
@@ -284,7 +285,7 @@ func (o *auditOptions) run(ctx context.Context, sys frame.IO) (_ *verdict.Report
 		return nil, err
 	}
 	cfg := mirror.AuditConfig{
-		Config: judge.Config{Tool: frame.Version(), Origin: cmp.Or(o.origin, judge.OriginOf(repo)),
+		Config: judge.Config{Tool: frame.Version(), Origin: cmp.Or(o.origin, checkpoint.PublicOrigin(repo.RemoteURL())),
 			Chosen: fmt.Sprintf("head %s (%s)", plain.Short(head), o.rev), Selected: o.Selected, Offline: o.Offline,
 			Assumed: o.assumed()},
 		Strict: o.strict, Archive: o.archive != "", OwnArchive: o.ofMirror, Shard: o.part[0], Of: o.part[1],
