@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -171,7 +172,7 @@ func run(ctx context.Context, repo *registry.Repository, w Web, mostBytes int64,
 // config returns the configuration of a call, and refuses options that no call can follow. others are rules of another
 // call.
 func (w Web) config(repo *registry.Repository, o Options, known, others []verdict.Rule) (judge.Config, error) {
-	selected := evidence.Selection{Only: o.Only, Skip: o.Skip}
+	selected := bundle.Selection{Only: o.Only, Skip: o.Skip}
 	cfg := judge.Config{Tool: version(), Origin: checkpoint.PublicOrigin(repo.RemoteURL()),
 		Selected: selected.Selected, Offline: w.offline,
 		DenyGovernance: o.DenyGovernance, Assumed: slices.Concat(w.assumed, selected.Assumed())}
@@ -213,7 +214,7 @@ func (w Web) names(o VerifyOptions) []string {
 }
 
 func verifyNow(ctx context.Context, r *verify.Run, target string, o VerifyOptions) error {
-	flags := evidence.VerifyFlags{Targets: []string{target}, Level: o.Level, Without: o.WithoutRegistry,
+	flags := bundle.VerifyFlags{Targets: []string{target}, Level: o.Level, Without: o.WithoutRegistry,
 		MaxAge: int64((o.MaxAge + time.Second - 1) / time.Second)}
 	switch {
 	case o.Registry == nil && (o.Rev != "" || o.MaxAge != 0):

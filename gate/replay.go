@@ -8,7 +8,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
@@ -18,7 +19,13 @@ import (
 // otherRun is the fix for a call that does not ask for what a bundle recorded.
 const otherRun = "ask for the run that the bundle recorded, or record a new one with --record"
 
-func checkAgain(ctx context.Context, repo *registry.Repository, base, head string, b *evidence.Bundle,
+// decode reads the text of a bundle.
+func decode(text []byte) (*bundle.Bundle, error) {
+	b, err := bundle.Decode("bundle", text)
+	return b, remedy.With(err, evidence.RecordAgain)
+}
+
+func checkAgain(ctx context.Context, repo *registry.Repository, base, head string, b *bundle.Bundle,
 	o Options) (*Report, error) {
 	if err := sameRun(b, "check", o, Options{DenyGovernance: b.Flags.Governance == "deny"}); err != nil {
 		return nil, err
@@ -28,14 +35,14 @@ func checkAgain(ctx context.Context, repo *registry.Repository, base, head strin
 			return nil, err
 		}
 	}
-	cfg, err := judge.Recall(b, verdict.IDs(checks.Rules()))
+	cfg, err := replay.Recall(b, verdict.IDs(checks.Rules()))
 	if err != nil {
 		return nil, err
 	}
-	return judge.Again(ctx, repo, b, cfg)
+	return replay.Again(ctx, repo, b, cfg)
 }
 
-func auditAgain(ctx context.Context, repo *registry.Repository, rev string, b *evidence.Bundle,
+func auditAgain(ctx context.Context, repo *registry.Repository, rev string, b *bundle.Bundle,
 	o Options) (*Report, error) {
 	if err := sameRun(b, "audit", o, Options{Strict: b.Flags.Strict}); err != nil {
 		return nil, err
@@ -43,7 +50,7 @@ func auditAgain(ctx context.Context, repo *registry.Repository, rev string, b *e
 	if err := sameCommit(repo, rev, b.Head); err != nil {
 		return nil, err
 	}
-	cfg, err := judge.Recall(b, verdict.IDs(mirror.Catalogue()))
+	cfg, err := replay.Recall(b, verdict.IDs(mirror.Catalogue()))
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +58,7 @@ func auditAgain(ctx context.Context, repo *registry.Repository, rev string, b *e
 	return rep, remedy.With(err, evidence.RecordAgain)
 }
 
-func verifyAgain(ctx context.Context, r *verify.Run, target string, b *evidence.Bundle, o VerifyOptions) error {
+func verifyAgain(ctx context.Context, r *verify.Run, target string, b *bundle.Bundle, o VerifyOptions) error {
 	flags := b.Flags.Verify
 	switch {
 	case b.Mode != "verify" || flags == nil:
@@ -70,7 +77,7 @@ func verifyAgain(ctx context.Context, r *verify.Run, target string, b *evidence.
 
 // sameRun refuses a bundle of another mode, and options that differ from those of the recorded run. Zero options stand
 // for the recorded ones.
-func sameRun(b *evidence.Bundle, mode string, o, recorded Options) error {
+func sameRun(b *bundle.Bundle, mode string, o, recorded Options) error {
 	recorded.Only, recorded.Skip = b.Flags.Only, b.Flags.Skip
 	same := slices.Equal(o.Only, recorded.Only) && slices.Equal(o.Skip, recorded.Skip) &&
 		o.DenyGovernance == recorded.DenyGovernance && o.Strict == recorded.Strict
@@ -84,7 +91,7 @@ func sameRun(b *evidence.Bundle, mode string, o, recorded Options) error {
 	return nil
 }
 
-func otherMode(b *evidence.Bundle, mode string) error {
+func otherMode(b *bundle.Bundle, mode string) error {
 	return remedy.Errorf(otherRun, "the bundle is of the mode %q; expected %q", b.Mode, mode)
 }
 

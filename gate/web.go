@@ -5,6 +5,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 )
 
@@ -12,7 +13,7 @@ import (
 // an error wherever it is used.
 type Web struct {
 	open    func(mostBytes int64) (evidence.Source, func(), error) // nil: the zero value
-	bundle  *evidence.Bundle                                       // nil: nothing was recorded
+	bundle  *bundle.Bundle                                         // nil: nothing was recorded
 	offline bool
 	assumed []string
 }
@@ -75,12 +76,12 @@ func Offline(now time.Time) Web {
 // Recorded returns a source that answers from a bundle, as --record writes one. A call with it gives the report of the
 // recorded run, and refuses other commits, another target and other options than the bundle names.
 func Recorded(bundle []byte) (Web, error) {
-	b, err := evidence.DecodeBundle("bundle", bundle)
+	b, err := decode(bundle)
 	if err != nil {
-		return Web{}, remedy.With(err, evidence.RecordAgain)
+		return Web{}, err
 	}
 	return Web{bundle: b,
-		open: func(int64) (evidence.Source, func(), error) { return evidence.NewRecorded(b), func() {}, nil }}, nil
+		open: func(int64) (evidence.Source, func(), error) { return b.Source(), func() {}, nil }}, nil
 }
 
 // at names the flag by which a run has another clock.

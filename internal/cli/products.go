@@ -10,7 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/conformancecmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
@@ -33,7 +33,7 @@ type product struct {
 }
 
 // replay judges again what a bundle of the product names; dir is the clone.
-type replay func(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bundle, dir string) error
+type replay func(ctx context.Context, sys frame.IO, out *frame.Output, b *bundle.Bundle, dir string) error
 
 // products are all of them. Main, explain, replay, the Action and the tests read nothing else.
 var products = []product{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -24,7 +25,7 @@ func newReplay(sys frame.IO) *cobra.Command {
 			"  oap-gate replay bundle.json --repo registry",
 		Args: frame.Wants(1, "oap-gate replay BUNDLE [--repo DIR]", "replay wants one bundle"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := evidence.ReadBundle(args[0])
+			b, err := bundle.Read(args[0])
 			if err == nil && replayOf(b.Mode) != nil && (clone == "" || b.Mode == "verify") {
 				return replayOf(b.Mode)(cmd.Context(), sys, &out, b, cmp.Or(clone, repo))
 			}
@@ -49,7 +50,7 @@ func newReplay(sys frame.IO) *cobra.Command {
 	c.Flags().StringVar(&clone, "registry", "", "for a bundle of verify: clone or mirror `DIR`, as in verify")
 	out.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
 		return judge.NewReport("check", evidence.Offline((&frame.Network{}).Now(), 0),
-			judge.Config{Tool: frame.Version(), Selected: evidence.Selection{}.Selected})
+			judge.Config{Tool: frame.Version(), Selected: bundle.Selection{}.Selected})
 	}, nil)
 	out.Bind(c, sys, false)
 	return c

@@ -22,3 +22,27 @@ func Choose(repo *registry.Repository, base, head string) (c Chosen, err error) 
 	c.How = fmt.Sprintf("base %s (%s), head %s (%s)", c.Base[:12], how, c.Head[:12], rev)
 	return c, nil
 }
+
+// Chosen are the commits that a run judges, and how they came to be chosen.
+type Chosen struct {
+	Base, Head string // commits; an empty head is the files on disk
+	// Sequence: each first-parent commit from Base to Head is judged as a pull request of its own.
+	Sequence bool
+	// Rewritten: Base is no longer in the history of Head.
+	Rewritten bool
+	How       string
+	Landing   *LandingFlags // the event by which the sequence lands; nil: it does not
+	// WorkTree means that Head is HEAD, so that a user may take it for the files on disk.
+	WorkTree bool
+	// ChangedFiles is how many files the event counts; 0 if it does not say.
+	ChangedFiles int
+}
+
+// LandingFlags describe the event by which commits land.
+type LandingFlags struct {
+	At     string `json:"at,omitempty" jsonschema:"description=time of the event; absent: the time of the run"`               // RFC 3339; empty: that of the run
+	Landed bool   `json:"landed,omitempty" jsonschema:"description=the commits were pushed; else they wait in a merge queue"` // by a push; else they wait in a merge queue
+}
+
+// RecordAgain is the fix for a bundle that cannot be read.
+const RecordAgain = "record it with oap-gate check --record, audit --record or verify --record"

@@ -1,6 +1,7 @@
 // Package evidence collects what the web says about a record.
 //
-// Everything that is not in Git enters through Source, the clock too. Package live is the Source that asks the web.
+// Everything that is not in Git enters through Source, the clock too. Package live has the Source that asks the web,
+// package bundle the one that answers from a recorded run.
 package evidence
 
 import (

@@ -23,9 +23,6 @@ const suffixListFix = "replay it with the build that the bundle names, or record
 // Recorded is what a bundle that is replayed says of the build that recorded it.
 type Recorded struct{ List *verdict.SuffixList } // nil: the bundle names none
 
-// RecordedBy returns what a bundle says of its build.
-func RecordedBy(b *Bundle) *Recorded { return &Recorded{b.SuffixList} }
-
 // SuffixList returns what a report names: the embedded list, or nil in the replay of a bundle that names none. A nil
 // Recorded is a live run.
 func (r *Recorded) SuffixList() *verdict.SuffixList {

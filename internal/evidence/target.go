@@ -3,10 +3,8 @@ package evidence
 import (
 	"context"
 	"net/url"
-	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/memo"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 )
 
@@ -70,37 +68,3 @@ const (
 	FileReceipt     = "receipt"
 	FileDIDDocument = "did-document"
 )
-
-// Files returns a source that answers with given documents, by their names, and fetches nothing: each other request is
-// Unavailable, with CodeNotGiven. A document over its cap is Invalid, with CodeTooLarge.
-func Files(now time.Time, given map[string][]byte) Source {
-	return &files{answers{known: map[Request]Observation{}}, now.UTC(), given}
-}
-
-type files struct {
-	answers
-	now   time.Time
-	given map[string][]byte
-}
-
-func (f *files) Now() time.Time { return f.now }
-
-func (f *files) Observe(_ context.Context, r Request) Observation { return f.once(r, f.answer) }
-
-func (f *files) answer(r Request) Observation {
-	body, given := f.given[r.Target]
-	switch {
-	case r.Protocol != File:
-		return Refuse(Unavailable, CodeNotGiven, "%s was not fetched, since documents were given as files", r).
-			Observation(r)
-	case !given:
-		return Refuse(Unavailable, CodeNotGiven, "no file was given with --%s", r.Target).Observation(r)
-	case int64(len(body)) > r.MaxBytes:
-		return TooLarge(r.MaxBytes).Observation(r)
-	}
-	return Observation{Request: r, State: Obtained, SHA256: plain.SHA256(body), Body: body, Attempts: 1}
-}
-
-func (f *files) Reaches(string, string) bool { return true }
-
-func (f *files) NotReached() map[string][]string { return nil }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 )
 
 // durationFlag is a flag's duration, shown as it was given.
@@ -85,7 +85,7 @@ func (s *Span) Check() error {
 
 // Checks say which checks run.
 type Checks struct {
-	evidence.Selection
+	bundle.Selection
 	known   []string             // ids of the checks that the command knows
 	ofAudit []string             // ids of those that audit alone knows
 	online  func(id string) bool // nil: none needs the network

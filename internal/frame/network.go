@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
@@ -206,14 +207,14 @@ func (n *Network) Source(sys IO, more func(*live.Options)) (_ evidence.Source, s
 	case n.AsksNobody():
 		return evidence.Offline(n.Now(), n.budget), stop, nil
 	case n.Replay != "":
-		b, err := evidence.ReadBundle(n.Replay)
+		b, err := bundle.Read(n.Replay)
 		if err != nil {
 			return nil, stop, remedy.With(err, evidence.RecordAgain)
 		}
 		if n.At != "" {
 			b.Now = n.Now()
 		}
-		return evidence.NewRecorded(b), stop, nil
+		return b.Source(), stop, nil
 	}
 	options, err := n.LiveOptions()
 	if err != nil {

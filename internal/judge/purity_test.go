@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -162,15 +163,15 @@ func recordedOf(t *testing.T, repo *registry.Repository, w *fixture.World) evide
 	}
 	defer live.Close()
 	first := reportOf(t, repo, w, live)
-	bundle, err := evidence.DecodeBundle("bundle",
-		(&evidence.Bundle{Mode: "check", Now: w.Now, Observations: live.Observations()}).Encode())
+	bundle, err := bundle.Decode("bundle",
+		(&bundle.Bundle{Mode: "check", Now: w.Now, Observations: live.Observations()}).Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second := reportOf(t, repo, w, evidence.NewRecorded(bundle)); !bytes.Equal(first, second) {
+	if second := reportOf(t, repo, w, bundle.Source()); !bytes.Equal(first, second) {
 		t.Errorf("the recorded run reports\n%s\nnot\n%s", second, first)
 	}
-	return evidence.NewRecorded(bundle)
+	return bundle.Source()
 }
 
 func everything(string) bool { return true }

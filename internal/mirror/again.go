@@ -6,9 +6,10 @@ import (
 	"fmt"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -27,7 +28,7 @@ func ParseShard(shard string) (part [2]int, err error) {
 
 // Again audits the commit that a bundle names, with the evidence of the bundle. recorded is the configuration of the
 // recorded run.
-func Again(ctx context.Context, repo *registry.Repository, b *evidence.Bundle, recorded judge.Config,
+func Again(ctx context.Context, repo *registry.Repository, b *bundle.Bundle, recorded judge.Config,
 	results verdict.Spool) (*verdict.Report, error) {
 	if b.Compared == nil {
 		return nil, errors.New("reading bundle: what was compared: nothing is there, and an audit compares")
@@ -45,7 +46,7 @@ func Again(ctx context.Context, repo *registry.Repository, b *evidence.Bundle, r
 	if b.Flags.RequireSigned && keys == nil {
 		return nil, errors.New("reading bundle: signatures were demanded, and it holds no keys")
 	}
-	if err := judge.HoldsCommit(ctx, repo, b.Head); err != nil {
+	if err := replay.HoldsCommit(ctx, repo, b.Head); err != nil {
 		return nil, err
 	}
 	if err := holdsVerified(ctx, repo, b.Compared); err != nil {
@@ -57,7 +58,7 @@ func Again(ctx context.Context, repo *registry.Repository, b *evidence.Bundle, r
 			return nil, err
 		}
 	}
-	rep, err := Audit(ctx, repo, b.Head, evidence.NewRecorded(b), AuditConfig{Config: recorded,
+	rep, err := Audit(ctx, repo, b.Head, b.Source(), AuditConfig{Config: recorded,
 		Strict: b.Flags.Strict, Archive: b.Flags.Archive, Shard: part[0], Of: part[1],
 		RequireSigned: b.Flags.RequireSigned, Keys: keys,
 		Verified: b.Compared.Verified, VerifiedSize: b.Compared.Size, Checkpoint: b.Compared.Checkpoint,
@@ -72,10 +73,10 @@ func Again(ctx context.Context, repo *registry.Repository, b *evidence.Bundle, r
 // holdsVerified checks that the commit from which a bundle says that history was judged is the checkpoint that its
 // report shows, with as many commits before it as it says. Otherwise no report would name the commits that were left
 // out.
-func holdsVerified(ctx context.Context, repo *registry.Repository, c *evidence.Compared) error {
+func holdsVerified(ctx context.Context, repo *registry.Repository, c *bundle.Compared) error {
 	size := 0
 	if c.Verified != "" {
-		if err := judge.HoldsCommit(ctx, repo, c.Verified); err != nil {
+		if err := replay.HoldsCommit(ctx, repo, c.Verified); err != nil {
 			return err
 		}
 		chain, err := repo.FirstParents(ctx, "", c.Verified)

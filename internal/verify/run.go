@@ -17,7 +17,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/memo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -42,14 +43,14 @@ type Run struct {
 	Budget  time.Duration        // for each target; 0: none
 	Keep    bool                 // all observations are kept for Bundle
 
-	flags      evidence.VerifyFlags
+	flags      bundle.VerifyFlags
 	unreadable map[int]error // errors of lines that are not targets, by their places among the targets
 	lines      map[int]int   // lines of those targets in their file
 	notReached map[string][]string
 }
 
 // Open chooses the commit of the clone in dir as check chooses its base, and reads it.
-func (r *Run) Open(ctx context.Context, dir, rev string, flags *evidence.VerifyFlags) error {
+func (r *Run) Open(ctx context.Context, dir, rev string, flags *bundle.VerifyFlags) error {
 	mirror, commit, how, err := Choose(r.Clone, dir, rev)
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func (r *Run) Open(ctx context.Context, dir, rev string, flags *evidence.VerifyF
 
 // follows notes when the clone last saw the commit as the head of its remote's main, and how it is brought up to date.
 // A commit that was named counts as that head if it is.
-func (r *Run) follows(commit string, flags *evidence.VerifyFlags) error {
+func (r *Run) follows(commit string, flags *bundle.VerifyFlags) error {
 	main, how, err := r.Clone.BaseOf("")
 	if err != nil || main != commit {
 		return nil // a commit of another branch, or an old one, has no age but its own
@@ -86,7 +87,7 @@ func (r *Run) follows(commit string, flags *evidence.VerifyFlags) error {
 }
 
 // standAt reads the clone at a commit.
-func (r *Run) standAt(ctx context.Context, commit, how string, flags *evidence.VerifyFlags) error {
+func (r *Run) standAt(ctx context.Context, commit, how string, flags *bundle.VerifyFlags) error {
 	r.Clone.Sight(flags.Seen)
 	c, err := r.Clone.Commit(ctx, commit)
 	if err != nil {
@@ -107,7 +108,7 @@ func (r *Run) standAt(ctx context.Context, commit, how string, flags *evidence.V
 }
 
 // Heard takes what bears on the verdict.
-func (r *Run) Heard(flags *evidence.VerifyFlags) (err error) {
+func (r *Run) Heard(flags *bundle.VerifyFlags) (err error) {
 	r.flags = *flags
 	r.Config.Level, r.Config.Without, r.Config.Canonical = level.Level(flags.Level), flags.Without, flags.Canonical
 	r.Config.Local = flags.Local
@@ -144,7 +145,7 @@ func (r *Run) Heard(flags *evidence.VerifyFlags) (err error) {
 
 // Again takes the targets, and what was known of them, from a bundle; clone opens the clone, and is nil if none is
 // named.
-func (r *Run) Again(ctx context.Context, b *evidence.Bundle, clone func() (*registry.Repository, error)) (err error) {
+func (r *Run) Again(ctx context.Context, b *bundle.Bundle, clone func() (*registry.Repository, error)) (err error) {
 	if b.Mode != "verify" || b.Flags.Verify == nil {
 		return remedy.Errorf(RecordAgain, "the bundle is of the mode %q", b.Mode)
 	}
@@ -160,7 +161,7 @@ func (r *Run) Again(ctx context.Context, b *evidence.Bundle, clone func() (*regi
 		if r.Clone, err = clone(); err != nil {
 			return err
 		}
-		if err := judge.HoldsCommit(ctx, r.Clone, b.Head); err != nil {
+		if err := replay.HoldsCommit(ctx, r.Clone, b.Head); err != nil {
 			return err
 		}
 		if err := r.standAt(ctx, b.Head, b.Flags.Chosen, b.Flags.Verify); err != nil {
@@ -171,15 +172,16 @@ func (r *Run) Again(ctx context.Context, b *evidence.Bundle, clone func() (*regi
 	if err != nil {
 		return err
 	}
-	r.Config.Tool, r.Config.Assumed, r.Now, r.Config.Recorded = b.Tool, assumed, b.Now, evidence.RecordedBy(b)
-	r.Source, r.Keep, r.Budget = evidence.NewRecorded(b), true, 0
+	r.Config.Tool, r.Config.Assumed, r.Now = b.Tool, assumed, b.Now
+	r.Config.Recorded = &evidence.Recorded{List: b.SuffixList}
+	r.Source, r.Keep, r.Budget = b.Source(), true, 0
 	return remedy.With(r.Heard(b.Flags.Verify), RecordAgain)
 }
 
 // ownedUp returns the names of the flags that a bundle says its run assumed. A bundle whose run took documents from
 // files, another trust or no registry and does not say so was doctored: its report would look like that of a full live
 // run.
-func ownedUp(b *evidence.Bundle) ([]string, error) {
+func ownedUp(b *bundle.Bundle) ([]string, error) {
 	var out []string
 	for _, f := range b.Flags.Assumed {
 		name, _, _ := strings.Cut(f, " ") // earlier builds wrote the value after it
@@ -206,10 +208,10 @@ func ownedUp(b *evidence.Bundle) ([]string, error) {
 }
 
 // Bundle returns all that a run that has ended learned, and its flags.
-func (r *Run) Bundle() *evidence.Bundle {
-	b := &evidence.Bundle{Tool: r.Config.Tool, Mode: "verify", Now: r.Source.Now(),
+func (r *Run) Bundle() *bundle.Bundle {
+	b := &bundle.Bundle{Tool: r.Config.Tool, Mode: "verify", Now: r.Source.Now(),
 		Observations: r.Source.Observations(), NotReached: r.notReached, SuffixList: r.Config.Recorded.SuffixList(),
-		Flags: evidence.Flags{Assumed: r.Config.Assumed, Verify: &r.flags}}
+		Flags: bundle.Flags{Assumed: r.Config.Assumed, Verify: &r.flags}}
 	if r.Config.Clone != nil {
 		b.Head, b.Flags.Chosen = r.Config.Clone.Commit, r.Config.Clone.Chosen
 	}
@@ -225,7 +227,7 @@ type reported struct {
 // Verify verifies all targets concurrently and passes their reports to each, in the order of the targets.
 func (r *Run) Verify(ctx context.Context, each func(*Report) error) error {
 	r.Config.Memo = memo.New(maxVerifyMemo)
-	shares := evidence.NewShares(r.Source, r.Keep)
+	shares := NewShares(r.Source, r.Keep)
 	results := make([]chan reported, len(r.Targets))
 	for i := range results {
 		results[i] = make(chan reported, 1)
@@ -295,7 +297,7 @@ const (
 )
 
 // one verifies one target. An error leaves no target verified.
-func (r *Run) one(ctx context.Context, shares *evidence.Shares, t Target) (*Report, error) {
+func (r *Run) one(ctx context.Context, shares *Shares, t Target) (*Report, error) {
 	share := shares.Share(t.Subject(), r.Budget)
 	defer share.Close()
 	found, err := Verify(ctx, share, t, &r.Config)

@@ -27,7 +27,7 @@ type Target struct {
 	ManifestURI string // where the Manifest is asked for; empty for documents at hand, and for a slug
 	DID         string // that the Manifest must name; empty: any
 	Slug        string // slug of a listing in the clone; may be empty
-	AtHand      bool   // the documents are files; see evidence.Files
+	AtHand      bool   // the documents are files; see Files
 	ReceiptURI  string // replaces the one that the Manifest names; may be empty
 }
 

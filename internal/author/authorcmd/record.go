@@ -23,6 +23,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -324,10 +325,8 @@ func (o *recordFlags) judgeText(ctx context.Context, w *workspace, path string, 
 
 func (o *recordFlags) config(w *workspace) judge.Config {
 	return judge.Config{Tool: frame.Version(), Origin: checkpoint.PublicOrigin(w.repo.RemoteURL()),
-		Offline:  o.AsksNobody(),
-		Selected: func(string) bool { return true },
-		Chosen:   fmt.Sprintf("base %s (%s), head the file on disk", plain.Short(w.base), w.how),
-		Assumed:  o.Network.Assumed()}
+		Offline: o.AsksNobody(), Selected: func(string) bool { return true }, Assumed: o.Network.Assumed(),
+		Chosen: fmt.Sprintf("base %s (%s), head the file on disk", plain.Short(w.base), w.how)}
 }
 
 // save writes the bundle of --record: what check --worktree needs to judge the same documents.
@@ -335,9 +334,8 @@ func (o *recordFlags) save(w *workspace) error {
 	if o.Record == "" {
 		return nil
 	}
-	cfg := o.config(w)
-	cfg.Chosen = fmt.Sprintf("base %s (%s), head the files on disk", plain.Short(w.base), w.how)
-	b := judge.NewBundle("check", evidence.Chosen{Base: w.base, How: cfg.Chosen}, evidence.Selection{}, cfg, w.src)
+	how := fmt.Sprintf("base %s (%s), head the files on disk", plain.Short(w.base), w.how)
+	b := replay.NewBundle("check", evidence.Chosen{Base: w.base, How: how}, o.config(w), w.src)
 	b.MergeBase, b.Flags.Governance = w.base, "review"
 	return remedy.With(b.WriteFile(o.Record), remedy.Writable)
 }

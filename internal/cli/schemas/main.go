@@ -16,7 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
@@ -53,7 +53,7 @@ func generate() (map[string][]byte, error) {
 		value       any
 	}{
 		{"report", "oap-gate report, version 1", &open, verdict.Report{}},
-		{"bundle", "oap-gate evidence bundle", &closed, evidence.BundleJSON{}},
+		{"bundle", "oap-gate evidence bundle", &closed, bundle.JSON{}},
 		{"repo-config", "protections of an OAP registry", &closed, repoconfig.Config{}},
 		{"verification-report", "Verification Report (RFC 0019 section 6)", &closed, verify.Report{}},
 		{"listings", "listings of an OAP registry", &closed, listing.Rows{}},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -95,8 +96,8 @@ func (o *conformanceFlags) run(judge func() (*conformance, error)) error {
 		if err != nil || o.Record == "" {
 			return rep, err
 		}
-		b := &evidence.Bundle{Tool: rep.Tool, Mode: rep.Mode, Now: rep.EvaluatedAt,
-			Flags: evidence.Flags{Assumed: rep.Assumed}}
+		b := &bundle.Bundle{Tool: rep.Tool, Mode: rep.Mode, Now: rep.EvaluatedAt,
+			Flags: bundle.Flags{Assumed: rep.Assumed}}
 		if found.source != nil {
 			b.Observations, b.NotReached = found.source.Observations(), found.source.NotReached()
 		}

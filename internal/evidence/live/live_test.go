@@ -21,6 +21,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -425,8 +426,8 @@ func TestStatusOfMoreThanThreeDigits(t *testing.T) {
 			t.Errorf("%s gives %s, want %s", sent, got, want)
 		}
 	}
-	b := evidence.Bundle{Mode: "check", Now: testNow, Observations: l.Observations()}
-	if again, err := evidence.DecodeBundle("b", b.Encode()); err != nil || len(again.Observations) != 6 {
+	b := bundle.Bundle{Mode: "check", Now: testNow, Observations: l.Observations()}
+	if again, err := bundle.Decode("b", b.Encode()); err != nil || len(again.Observations) != 6 {
 		t.Error(err)
 	}
 }

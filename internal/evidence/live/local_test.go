@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -142,14 +143,14 @@ func TestLocalOnly(t *testing.T) {
 		t.Errorf("%v %q", o.State, o.Message)
 	}
 	l.Observe(t.Context(), evidence.Request{Protocol: evidence.RDAP, Target: "nova.example", MaxBytes: 100})
-	b := evidence.Bundle{Mode: "check", Now: testNow, Observations: l.Observations()}
+	b := bundle.Bundle{Mode: "check", Now: testNow, Observations: l.Observations()}
 	text := b.Encode()
-	again, err := evidence.DecodeBundle("bundle", text)
+	again, err := bundle.Decode("bundle", text)
 	if err != nil || len(again.Observations) != 2 {
 		t.Fatal(err)
 	}
 	doctored := strings.Replace(string(text), `"code": "local"`, `"code": "offline"`, 1)
-	_, err = evidence.DecodeBundle("bundle", []byte(doctored))
+	_, err = bundle.Decode("bundle", []byte(doctored))
 	if err == nil || !strings.Contains(err.Error(), "state") {
 		t.Errorf("a bundle with an unsought request: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -24,12 +25,12 @@ func TestRecordAndReplay(t *testing.T) {
 	for i, r := range requests {
 		observed[i] = l.Observe(t.Context(), r)
 	}
-	text := (&evidence.Bundle{Mode: "check", Now: l.Now(), Observations: l.Observations()}).Encode()
-	b, err := evidence.DecodeBundle("bundle.json", text)
+	text := (&bundle.Bundle{Mode: "check", Now: l.Now(), Observations: l.Observations()}).Encode()
+	b, err := bundle.Decode("bundle.json", text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	replay := evidence.NewRecorded(b)
+	replay := b.Source()
 	for i, r := range requests {
 		if diff := cmp.Diff(observed[i], replay.Observe(t.Context(), r)); diff != "" {
 			t.Errorf("%s (-live +replay):\n%s", r, diff)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
 // patient answers whoever has time, and lets others wait for their end.
@@ -29,7 +31,7 @@ func (p *patient) Observe(ctx context.Context, r evidence.Request) evidence.Obse
 func TestShareBudget(t *testing.T) {
 	web := &patient{make(chan struct{}, 3)}
 	src := &Source{now: testNow, Budget: evidence.NewBudget(0), layers: web, entries: map[evidence.Request]*entry{}}
-	shares := evidence.NewShares(src, true)
+	shares := verify.NewShares(src, true)
 	both, late := get("https://both.example/", 10), get("https://late.example/", 10)
 	spent, fresh := shares.Share("spent", 10*time.Millisecond), shares.Share("fresh", time.Hour)
 	for _, r := range []evidence.Request{both, late} {
@@ -50,13 +52,13 @@ func TestShareBudget(t *testing.T) {
 	spent.Close()
 	fresh.Close()
 
-	b := &evidence.Bundle{Mode: "verify", Now: testNow, Observations: src.Observations(),
+	b := &bundle.Bundle{Mode: "verify", Now: testNow, Observations: src.Observations(),
 		NotReached: shares.NotReached()}
-	b, err := evidence.DecodeBundle("b", b.Encode())
+	b, err := bundle.Decode("b", b.Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
-	shares = evidence.NewShares(evidence.NewRecorded(b), true)
+	shares = verify.NewShares(b.Source(), true)
 	for subject, want := range told {
 		again := shares.Share(subject, 0)
 		for _, o := range want {

@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -145,8 +146,8 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 	}
 	if o.Record != "" {
 		cfg.Assumed = rep.Assumed // that the run was interrupted, too
-		b := judge.NewBundle("check", c, o.Selection, cfg, src)
-		b.MergeBase, b.Flags.Governance = rep.MergeBase, o.governance
+		b := replay.NewBundle("check", c, cfg, src)
+		b.MergeBase, b.Flags.Selection, b.Flags.Governance = rep.MergeBase, o.Selection, o.governance
 		if err := b.WriteFile(o.Record); err != nil {
 			return nil, remedy.With(err, remedy.Writable)
 		}

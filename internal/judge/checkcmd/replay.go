@@ -5,20 +5,22 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // Replay judges the range that a bundle names by what it holds.
-func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bundle, dir string) error {
+func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *bundle.Bundle, dir string) error {
 	out.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
 		return judge.NewReport("check", evidence.Offline((&frame.Network{}).Now(), 0),
 			judge.Config{Tool: frame.Version(), Selected: b.Flags.Selected})
 	}, nil)
 	return out.Tell(func() (*verdict.Report, error) {
-		cfg, err := judge.Recall(b, verdict.IDs(checks.Rules()))
+		cfg, err := replay.Recall(b, verdict.IDs(checks.Rules()))
 		if err != nil {
 			return nil, err
 		}
@@ -27,6 +29,6 @@ func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bu
 			return nil, err
 		}
 		defer repo.Close()
-		return judge.Again(ctx, repo, b, cfg)
+		return replay.Again(ctx, repo, b, cfg)
 	})
 }

@@ -5,33 +5,36 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // auditBundle returns what an audit saw and its flags, so that a replay gives the same report.
 func (o *auditOptions) auditBundle(cfg mirror.AuditConfig, head string, src evidence.Source,
-	file *verdict.CheckpointFile) *evidence.Bundle {
-	b := judge.NewBundle("audit", evidence.Chosen{Head: head, How: cfg.Chosen}, o.Selection, cfg.Config, src)
+	file *verdict.CheckpointFile) *bundle.Bundle {
+	b := replay.NewBundle("audit", evidence.Chosen{Head: head, How: cfg.Chosen}, cfg.Config, src)
+	b.Flags.Selection = o.Selection
 	b.Flags.Strict, b.Flags.RequireSigned, b.Flags.Archive = cfg.Strict, cfg.RequireSigned, cfg.Archive
 	b.Flags.Shard, b.Flags.Keyring, b.Flags.AllowedSigners = o.shard, o.keys.keyring, o.keys.signers
 	b.Flags.Accepted, b.Flags.SignedSince, b.Flags.Unwalked = o.past, o.signedSince, cfg.Unwalked
-	b.Compared = &evidence.Compared{File: file, Verified: cfg.Verified, Size: cfg.VerifiedSize,
+	b.Compared = &bundle.Compared{File: file, Verified: cfg.Verified, Size: cfg.VerifiedSize,
 		Checkpoint: cfg.Checkpoint,
 		Findings:   cfg.Consistency, Peers: cfg.Peers}
 	return b
 }
 
 // Replay audits the commit that a bundle names by what it holds.
-func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bundle, dir string) error {
+func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *bundle.Bundle, dir string) error {
 	out.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
 		return mirror.NewReport(evidence.Offline((&frame.Network{}).Now(), 0),
 			judge.Config{Tool: frame.Version(), Selected: b.Flags.Selected})
 	}, nil)
 	return out.Tell(func() (*verdict.Report, error) {
-		cfg, err := judge.Recall(b, verdict.IDs(mirror.Catalogue()))
+		cfg, err := replay.Recall(b, verdict.IDs(mirror.Catalogue()))
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -199,13 +200,13 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 			return remedy.Errorf("run verify --replay FILE without them; name only the clone, with --registry",
 				"--replay takes targets, time and all that bears on the verdict from the bundle")
 		}
-		b, err := evidence.ReadBundle(o.Replay)
+		b, err := bundle.Read(o.Replay)
 		if err != nil {
 			return remedy.With(err, verify.RecordAgain)
 		}
 		return v.again(ctx, b, o.registry)
 	}
-	flags := evidence.VerifyFlags{Suites: o.suites, Level: o.level,
+	flags := bundle.VerifyFlags{Suites: o.suites, Level: o.level,
 		MaxAge:  int64((o.maxAge + time.Second - 1) / time.Second), // a fraction of a second rounds up
 		Require: o.require, Without: o.without, Canonical: o.canonical, Local: o.Local()}
 	if flags.Targets, flags.Places, err = o.targets(v.sys, args); err != nil {
@@ -327,7 +328,7 @@ func (o *verifyOptions) atHand() (evidence.Source, error) {
 		}
 		given[f.flag] = data
 	}
-	return evidence.Files(o.Now(), given), nil
+	return verify.Files(o.Now(), given), nil
 }
 
 // verification is a run over all targets, with its reports.
@@ -350,7 +351,7 @@ func (v *verification) close() {
 }
 
 // again takes the targets from a bundle; dir is the clone, empty if none is named.
-func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string) error {
+func (v *verification) again(ctx context.Context, b *bundle.Bundle, dir string) error {
 	if dir == "" {
 		return v.Again(ctx, b, nil)
 	}
@@ -358,7 +359,7 @@ func (v *verification) again(ctx context.Context, b *evidence.Bundle, dir string
 }
 
 // Replay verifies the targets of a bundle again; the clone in dir is opened if the bundle names a commit of one.
-func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *evidence.Bundle, dir string) error {
+func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *bundle.Bundle, dir string) error {
 	v := &verification{sys: sys, out: out, Run: verify.Run{Jobs: verify.MaxInWork}}
 	out.Judges(verify.Rules(), v.unmade, v.own)
 	return v.writeReport(func() error { return v.again(ctx, b, dir) }, ctx)

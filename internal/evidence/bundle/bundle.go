@@ -1,4 +1,5 @@
-package evidence
+// Package bundle keeps what a run saw and was asked to do, so that the run can be repeated.
+package bundle
 
 import (
 	"bytes"
@@ -17,18 +18,19 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// BundleVersion is the version of the bundle's format that is written. Version 1 is read, too.
-const BundleVersion = 2
+// Version is the version of the bundle's format that is written. Version 1 is read, too.
+const Version = 2
 
 // Caps of a bundle in bytes: the document, and one body in it after base64.
 const (
-	MaxBundle     = 512 << 20
-	MaxBundleBody = 64 << 20
+	MaxBytes = 512 << 20
+	MaxBody  = 64 << 20
 )
 
 // Bundle is all that a run learned and chose in addition to the registry's commits: with it and the same commits the
@@ -43,7 +45,7 @@ type Bundle struct {
 	Flags        Flags
 	Compared     *Compared           // nil for a check
 	SuffixList   *verdict.SuffixList // by which the run found registrable domains; nil: none is named
-	Observations []Observation
+	Observations []evidence.Observation
 	// NotReached lists, sorted and by subject, the checks for which the run's budget left no time: COMMIT:PATH, or a
 	// commit of the history. For a target, which has a budget of its own, these are steps, and the requests that had no
 	// time to be answered.
@@ -62,8 +64,8 @@ type Flags struct {
 	Uncommitted []string `json:"uncommitted,omitempty" jsonschema:"description=paths of records on disk that were not judged"` // paths of records on disk that were not judged
 	Assumed     []string `json:"assumed,omitempty" jsonschema:"description=as in the report"`                                  // as the report says it
 
-	Landing *LandingFlags `json:"landing,omitempty" jsonschema:"description=event by which the commits land"` // the event by which the commits land; nil: they do not
-	Verify  *VerifyFlags  `json:"verify,omitempty" jsonschema:"description=flags of verify"`                  // of verify alone
+	Landing *evidence.LandingFlags `json:"landing,omitempty" jsonschema:"description=event by which the commits land"` // the event by which the commits land; nil: they do not
+	Verify  *VerifyFlags           `json:"verify,omitempty" jsonschema:"description=flags of verify"`                  // of verify alone
 
 	// Flags of an audit.
 	Strict        bool   `json:"strict,omitempty" jsonschema:"description=expired and revoked listings are failures"`
@@ -123,34 +125,10 @@ func (s Selection) Assumed() []string {
 	return out
 }
 
-// Chosen are the commits that a run judges, and how they came to be chosen.
-type Chosen struct {
-	Base, Head string // commits; an empty head is the files on disk
-	// Sequence: each first-parent commit from Base to Head is judged as a pull request of its own.
-	Sequence bool
-	// Rewritten: Base is no longer in the history of Head.
-	Rewritten bool
-	How       string
-	Landing   *LandingFlags // the event by which the sequence lands; nil: it does not
-	// WorkTree means that Head is HEAD, so that a user may take it for the files on disk.
-	WorkTree bool
-	// ChangedFiles is how many files the event counts; 0 if it does not say.
-	ChangedFiles int
-}
-
 // Chosen returns the commits that the bundle names.
-func (b *Bundle) Chosen() Chosen {
-	return Chosen{Base: b.Base, Head: b.Head, Sequence: b.Flags.Sequence, Rewritten: b.Flags.Rewritten,
+func (b *Bundle) Chosen() evidence.Chosen {
+	return evidence.Chosen{Base: b.Base, Head: b.Head, Sequence: b.Flags.Sequence, Rewritten: b.Flags.Rewritten,
 		How: b.Flags.Chosen, Landing: b.Flags.Landing}
-}
-
-// RecordAgain is the fix for a bundle that cannot be read.
-const RecordAgain = "record it with oap-gate check --record, audit --record or verify --record"
-
-// LandingFlags describe the event by which commits land.
-type LandingFlags struct {
-	At     string `json:"at,omitempty" jsonschema:"description=time of the event; absent: the time of the run"`               // RFC 3339; empty: that of the run
-	Landed bool   `json:"landed,omitempty" jsonschema:"description=the commits were pushed; else they wait in a merge queue"` // by a push; else they wait in a merge queue
 }
 
 // VerifyFlags are the flags of a run of verify.
@@ -191,8 +169,8 @@ type Compared struct {
 	File *verdict.CheckpointFile `json:"checkpoint_file,omitempty" jsonschema:"description=what became of the file of --checkpoint"` // what became of it
 }
 
-// BundleJSON is a bundle as it is written, with its members in this order.
-type BundleJSON struct {
+// JSON is a bundle as it is written, with its members in this order.
+type JSON struct {
 	Version   int          `json:"version" jsonschema:"enum=2,description=version of this format"`
 	Tool      verdict.Tool `json:"tool" jsonschema:"description=the program that recorded the bundle"`
 	Mode      string       `json:"mode" jsonschema:"description=mode of the report"`
@@ -210,28 +188,28 @@ type BundleJSON struct {
 }
 
 type observationJSON struct {
-	Protocol     Protocol `json:"protocol" jsonschema:"description=how the request was made"`
-	Target       string   `json:"target" jsonschema:"description=URL\\, domain\\, name of a file\\, or SHA-256"`
-	MaxBytes     int64    `json:"max_bytes" jsonschema:"description=most bytes that were read"`
-	State        string   `json:"state" jsonschema:"description=how the request ended"`
-	Code         string   `json:"code,omitempty" jsonschema:"description=why nothing was obtained"`
-	Message      string   `json:"message,omitempty" jsonschema:"description=the same in words"`
-	Status       int      `json:"status" jsonschema:"description=HTTP status of the last response\\, 0 without one"`
-	FinalURL     string   `json:"final_url,omitempty" jsonschema:"description=URL after redirects"`
-	Address      string   `json:"address,omitempty" jsonschema:"description=IP address that answered"`
-	Attempts     int      `json:"attempts" jsonschema:"description=number of attempts"`
-	Milliseconds int64    `json:"milliseconds" jsonschema:"description=duration of all attempts"`
-	CachedAt     string   `json:"cached_at,omitempty" jsonschema:"description=when the cached bytes were fetched"`
-	SHA256       string   `json:"sha256,omitempty" jsonschema:"description=SHA-256 of the body"`
-	Bytes        int      `json:"bytes" jsonschema:"description=size of the body"`
-	Body         string   `json:"body,omitempty" jsonschema:"description=the body in base64"`
+	Protocol     evidence.Protocol `json:"protocol" jsonschema:"description=how the request was made"`
+	Target       string            `json:"target" jsonschema:"description=URL\\, domain\\, name of a file\\, or SHA-256"`
+	MaxBytes     int64             `json:"max_bytes" jsonschema:"description=most bytes that were read"`
+	State        string            `json:"state" jsonschema:"description=how the request ended"`
+	Code         string            `json:"code,omitempty" jsonschema:"description=why nothing was obtained"`
+	Message      string            `json:"message,omitempty" jsonschema:"description=the same in words"`
+	Status       int               `json:"status" jsonschema:"description=HTTP status of the last response\\, 0 without one"`
+	FinalURL     string            `json:"final_url,omitempty" jsonschema:"description=URL after redirects"`
+	Address      string            `json:"address,omitempty" jsonschema:"description=IP address that answered"`
+	Attempts     int               `json:"attempts" jsonschema:"description=number of attempts"`
+	Milliseconds int64             `json:"milliseconds" jsonschema:"description=duration of all attempts"`
+	CachedAt     string            `json:"cached_at,omitempty" jsonschema:"description=when the cached bytes were fetched"`
+	SHA256       string            `json:"sha256,omitempty" jsonschema:"description=SHA-256 of the body"`
+	Bytes        int               `json:"bytes" jsonschema:"description=size of the body"`
+	Body         string            `json:"body,omitempty" jsonschema:"description=the body in base64"`
 }
 
 // Encode returns the bundle's text, which is the same for the same bundle; observations are sorted by request.
 func (b *Bundle) Encode() []byte {
-	out := BundleJSON{BundleVersion, b.Tool, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
+	out := JSON{Version, b.Tool, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
 		b.Flags, b.Compared, b.SuffixList, make([]observationJSON, 0, len(b.Observations)), b.NotReached}
-	for _, o := range Sorted(b.Observations) {
+	for _, o := range evidence.Sorted(b.Observations) {
 		written := observationJSON{o.Protocol, o.Target, o.MaxBytes, o.State.String(), o.Code, o.Message, o.Status,
 			o.FinalURL, o.Address, o.Attempts, o.Milliseconds, "", o.SHA256, len(o.Body),
 			base64.StdEncoding.EncodeToString(o.Body)}
@@ -258,26 +236,26 @@ func (b *Bundle) WriteFile(path string) error {
 	return nil
 }
 
-// ReadBundle reads a file of at most MaxBundle bytes.
-func ReadBundle(path string) (*Bundle, error) {
-	data, err := capped.ReadFile(path, MaxBundle)
+// Read reads a file of at most MaxBytes bytes.
+func Read(path string) (*Bundle, error) {
+	data, err := capped.ReadFile(path, MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("reading bundle %s: %w", path, err)
 	}
-	return DecodeBundle(path, data)
+	return Decode(path, data)
 }
 
-// DecodeBundle reads a bundle's text strictly; errors name path. Each body must have the size and the hash that the
+// Decode reads a bundle's text strictly; errors name path. Each body must have the size and the hash that the
 // text gives for it, only an obtained observation has a body, and no request occurs twice.
-func DecodeBundle(path string, data []byte) (*Bundle, error) {
+func Decode(path string, data []byte) (*Bundle, error) {
 	// Encode writes more than 20 bytes for a value; a text with shorter values would take more memory than its size
 	// suggests.
-	doc, err := strict.Parse(path, data, strict.Limits{Bytes: MaxBundle, Depth: 4, Number: 20, Values: 1000 +
+	doc, err := strict.Parse(path, data, strict.Limits{Bytes: MaxBytes, Depth: 4, Number: 20, Values: 1000 +
 		len(data)/8})
 	if err != nil {
 		return nil, fmt.Errorf("reading bundle: %w", err)
 	}
-	r := &bundleReader{doc: doc}
+	r := &reader{doc: doc}
 	b := r.bundle()
 	if r.err != nil {
 		return nil, fmt.Errorf("reading bundle: %w", r.err)
@@ -285,20 +263,20 @@ func DecodeBundle(path string, data []byte) (*Bundle, error) {
 	return b, nil
 }
 
-// bundleReader decodes the values of a bundle and keeps the first error.
-type bundleReader struct {
+// reader decodes the values of a bundle and keeps the first error.
+type reader struct {
 	doc *strict.Document
 	err error
 }
 
-func (r *bundleReader) fail(pointer, format string, args ...any) {
+func (r *reader) fail(pointer, format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%s: %q: %s", r.doc.Pos(pointer), pointer, fmt.Sprintf(format, args...))
 	}
 }
 
 // members holds an object to the members that it may have.
-func (r *bundleReader) members(v any, pointer string, names ...string) map[string]any {
+func (r *reader) members(v any, pointer string, names ...string) map[string]any {
 	object, ok := v.(map[string]any)
 	if !ok {
 		r.fail(pointer, "expected an object")
@@ -312,7 +290,7 @@ func (r *bundleReader) members(v any, pointer string, names ...string) map[strin
 	return object
 }
 
-func (r *bundleReader) text(object map[string]any, pointer, name string) string {
+func (r *reader) text(object map[string]any, pointer, name string) string {
 	v, there := object[name]
 	s, ok := v.(string)
 	if there && !ok {
@@ -321,7 +299,7 @@ func (r *bundleReader) text(object map[string]any, pointer, name string) string 
 	return s
 }
 
-func (r *bundleReader) number(object map[string]any, pointer, name string, most int64) int64 {
+func (r *reader) number(object map[string]any, pointer, name string, most int64) int64 {
 	token, _ := object[name].(json.Number)
 	n, err := strconv.ParseInt(token.String(), 10, 64)
 	if err != nil || n < 0 || n > most {
@@ -330,7 +308,7 @@ func (r *bundleReader) number(object map[string]any, pointer, name string, most 
 	return n
 }
 
-func (r *bundleReader) time(object map[string]any, pointer, name string) time.Time {
+func (r *reader) time(object map[string]any, pointer, name string) time.Time {
 	text := r.text(object, pointer, name)
 	t, ok := strict.Time(text)
 	if !ok || t.Format(time.RFC3339Nano) != text {
@@ -341,7 +319,7 @@ func (r *bundleReader) time(object map[string]any, pointer, name string) time.Ti
 
 // decode reads a value into what to points at, whose JSON it must be in that very spelling: encoding/json takes other
 // letter cases and other base64, and fills what is not there.
-func (r *bundleReader) decode(v any, pointer, what string, to any) {
+func (r *reader) decode(v any, pointer, what string, to any) {
 	text, err := json.Marshal(v)
 	if err == nil {
 		err = decodeKnown(text, to)
@@ -368,7 +346,7 @@ func decodeKnown(text []byte, to any) error {
 	return d.Decode(to)
 }
 
-func (r *bundleReader) bundle() *Bundle {
+func (r *reader) bundle() *Bundle {
 	names := []string{"version", "mode", "base", "head", "merge_base", "now", "flags", "observations", "not_reached"}
 	root, _ := r.doc.Root.(map[string]any)
 	version := root["version"]
@@ -398,7 +376,7 @@ func (r *bundleReader) bundle() *Bundle {
 			r.decode(v, "/public_suffix_list", "the Public Suffix List", b.SuffixList)
 		}
 	default:
-		r.fail("/version", "expected %d, or 1", BundleVersion)
+		r.fail("/version", "expected %d, or 1", Version)
 	}
 	if r.err != nil {
 		return nil
@@ -410,7 +388,7 @@ func (r *bundleReader) bundle() *Bundle {
 	if !ok {
 		r.fail("/observations", "expected an array")
 	}
-	seen := make(map[Request]bool, len(list))
+	seen := make(map[evidence.Request]bool, len(list))
 	for i, v := range list {
 		pointer := "/observations/" + strconv.Itoa(i)
 		o := r.observation(v, pointer)
@@ -427,7 +405,7 @@ func (r *bundleReader) bundle() *Bundle {
 }
 
 // notReached reads lists that are neither empty nor in another order than Encode writes.
-func (r *bundleReader) notReached(v any) map[string][]string {
+func (r *reader) notReached(v any) map[string][]string {
 	subjects, ok := v.(map[string]any)
 	if !ok || len(subjects) == 0 {
 		r.fail("/not_reached", "expected an object that is not empty")
@@ -450,15 +428,15 @@ func (r *bundleReader) notReached(v any) map[string][]string {
 	return out
 }
 
-func (r *bundleReader) observation(v any, at string) Observation {
+func (r *reader) observation(v any, at string) evidence.Observation {
 	object := r.members(v, at, "protocol", "target", "max_bytes", "state", "code", "message", "status", "final_url",
 		"address", "attempts", "milliseconds", "cached_at", "sha256", "bytes", "body")
 	if r.err != nil {
-		return Observation{}
+		return evidence.Observation{}
 	}
-	o := Observation{
-		Request: Request{Protocol(r.text(object, at, "protocol")), r.text(object, at, "target"),
-			r.number(object, at, "max_bytes", MaxBundleBody)},
+	o := evidence.Observation{
+		Request: evidence.Request{Protocol: evidence.Protocol(r.text(object, at, "protocol")),
+			Target: r.text(object, at, "target"), MaxBytes: r.number(object, at, "max_bytes", MaxBody)},
 		Code: r.text(object, at, "code"), Message: r.text(object, at, "message"),
 		Status: int(r.number(object, at, "status", 999)), FinalURL: r.text(object, at, "final_url"),
 		Address: r.text(object, at, "address"), Attempts: int(r.number(object, at, "attempts", 1<<31-1)),
@@ -467,7 +445,8 @@ func (r *bundleReader) observation(v any, at string) Observation {
 	if _, there := object["cached_at"]; there {
 		o.CachedAt = r.time(object, at, "cached_at")
 	}
-	if !slices.Contains([]Protocol{HTTPS, RDAP, WHOIS, Archive, Named, File}, o.Protocol) {
+	if !slices.Contains([]evidence.Protocol{evidence.HTTPS, evidence.RDAP, evidence.WHOIS, evidence.Archive,
+		evidence.Named, evidence.File}, o.Protocol) {
 		r.fail(at+"/protocol", "%q is not known", o.Protocol)
 	}
 	if canonical := o.Canonical(); canonical != o.Request {
@@ -475,7 +454,7 @@ func (r *bundleReader) observation(v any, at string) Observation {
 	}
 	var known bool
 	o.State, known = parseState(r.text(object, at, "state"))
-	if !known && (r.text(object, at, "state") != Unsought.String() || o.Code != CodeLocal) {
+	if !known && (r.text(object, at, "state") != evidence.Unsought.String() || o.Code != evidence.CodeLocal) {
 		r.fail(at+"/state", "not a state that can be recorded")
 	}
 	r.body(&o, object, at)
@@ -483,32 +462,32 @@ func (r *bundleReader) observation(v any, at string) Observation {
 }
 
 // parseState reads a state that an observation can end in.
-func parseState(word string) (State, bool) {
-	for _, s := range []State{Obtained, Absent, Invalid, Unavailable} {
+func parseState(word string) (evidence.State, bool) {
+	for _, s := range []evidence.State{evidence.Obtained, evidence.Absent, evidence.Invalid, evidence.Unavailable} {
 		if s.String() == word {
 			return s, true
 		}
 	}
-	return Unsought, false
+	return evidence.Unsought, false
 }
 
-func (r *bundleReader) body(o *Observation, object map[string]any, at string) {
+func (r *reader) body(o *evidence.Observation, object map[string]any, at string) {
 	text := r.text(object, at, "body")
-	size := r.number(object, at, "bytes", MaxBundleBody)
+	size := r.number(object, at, "bytes", MaxBody)
 	o.SHA256 = r.text(object, at, "sha256")
 	body, err := base64.StdEncoding.Strict().DecodeString(text)
 	switch {
 	case err != nil || strings.ContainsAny(text, "\r\n"): // which the decoder skips
 		r.fail(at+"/body", "expected base64 with padding")
-	case o.State != Obtained && (len(body) > 0 || o.SHA256 != "" || o.Code == ""):
+	case o.State != evidence.Obtained && (len(body) > 0 || o.SHA256 != "" || o.Code == ""):
 		r.fail(at, "the state %q needs a code and has no body", o.State)
-	case o.State == Obtained && (o.Code != "" || o.Message != ""):
+	case o.State == evidence.Obtained && (o.Code != "" || o.Message != ""):
 		r.fail(at, "the state %q has no code", o.State)
-	case o.State == Obtained && o.Protocol == HTTPS && o.Status != http.StatusOK:
+	case o.State == evidence.Obtained && o.Protocol == evidence.HTTPS && o.Status != http.StatusOK:
 		r.fail(at+"/status", "expected %d with the state %q", http.StatusOK, o.State)
 	case int64(len(body)) != size || size > o.MaxBytes:
 		r.fail(at+"/body", "%d bytes, expected %d and at most %d", len(body), size, o.MaxBytes)
-	case o.State == Obtained:
+	case o.State == evidence.Obtained:
 		if sum := plain.SHA256(body); sum != o.SHA256 {
 			r.fail(at+"/sha256", "the body has sha256 %s, expected %q", sum, o.SHA256)
 		}
@@ -518,7 +497,7 @@ func (r *bundleReader) body(o *Observation, object map[string]any, at string) {
 
 // version1 converts the flags of a bundle of version 1: texts by name, lists joined by a separator of each. Names that
 // are not known were never refused.
-func (r *bundleReader) version1(v any, b *Bundle) {
+func (r *reader) version1(v any, b *Bundle) {
 	object, ok := v.(map[string]any)
 	if !ok {
 		r.fail("/flags", "expected an object")

@@ -1,4 +1,4 @@
-package evidence
+package bundle
 
 import (
 	"bytes"
@@ -14,21 +14,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 var testNow = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-func get(url string, most int64) Request { return Request{HTTPS, url, most} }
+func get(url string, most int64) evidence.Request {
+	return evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: most}
+}
 
-func obtained(r Request, body string) Observation {
+func obtained(r evidence.Request, body string) evidence.Observation {
 	sum := sha256.Sum256([]byte(body))
-	return Observation{Request: r, State: Obtained, Status: 200, Body: []byte(body), SHA256: hex.EncodeToString(sum[:]),
-		Address: "203.0.113.7:443", Attempts: 1, Milliseconds: 41}
+	return evidence.Observation{Request: r, State: evidence.Obtained, Status: 200, Body: []byte(body),
+		SHA256: hex.EncodeToString(sum[:]), Address: "203.0.113.7:443", Attempts: 1, Milliseconds: 41}
 }
 
 func testBundle() *Bundle {
-	domain := obtained(Request{RDAP, "example.com", MaxRDAP}, "{}")
+	domain := obtained(evidence.Request{Protocol: evidence.RDAP, Target: "example.com", MaxBytes: evidence.MaxRDAP},
+		"{}")
 	domain.CachedAt = testNow.Add(-time.Hour)
 	return &Bundle{
 		Mode: "check", Base: strings.Repeat("a", 40), Head: strings.Repeat("b", 40), MergeBase: strings.Repeat("a", 40),
@@ -40,10 +44,10 @@ func testBundle() *Bundle {
 			Keyring:    []byte{},
 		},
 		Compared: &Compared{Size: 7, Findings: []verdict.Finding{{Severity: verdict.Notice, Code: "peer-behind"}}},
-		Observations: []Observation{
+		Observations: []evidence.Observation{
 			domain,
-			Refuse(Absent, CodeHTTPStatus, "answered 404 Not Found, expected 200 <&> \u2028 \uFFFD").
-				Observation(get("https://a.example/", 100)),
+			evidence.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
+				"answered 404 Not Found, expected 200 <&> \u2028 \uFFFD").Observation(get("https://a.example/", 100)),
 			obtained(get("https://b.example/", 100), "{}"),
 			obtained(get("https://b.example/", 200), ""),
 		},
@@ -58,11 +62,11 @@ func TestBundle(t *testing.T) {
 	if err := b.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadBundle(path)
+	got, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Observations = Sorted(b.Observations)
+	b.Observations = evidence.Sorted(b.Observations)
 	if diff := cmp.Diff(b, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -138,15 +142,15 @@ func TestBundleRefuses(t *testing.T) {
 		if changed == text {
 			t.Errorf("%s: the edit changes nothing", name)
 		}
-		if b, err := DecodeBundle("bundle.json", []byte(changed)); err == nil {
+		if b, err := Decode("bundle.json", []byte(changed)); err == nil {
 			t.Errorf("%s: is read as %+v", name, b)
 		}
 	}
 	small := strings.Replace(text, `"observations": [`, `"observations": [`+strings.Repeat("0,", 5000), 1)
-	if _, err := DecodeBundle("bundle.json", []byte(small)); err == nil || !strings.Contains(err.Error(), "values") {
+	if _, err := Decode("bundle.json", []byte(small)); err == nil || !strings.Contains(err.Error(), "values") {
 		t.Errorf("many values in few bytes: %v", err)
 	}
-	if _, err := ReadBundle(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Read(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there gives %v", err)
 	}
 }
@@ -156,7 +160,7 @@ func TestBundleVersion1(t *testing.T) {
 	text := `{"version": 1, "mode": "audit", "base": "", "head": "", "merge_base": "", "now": "2026-05-04T12:00:00Z",
 		"flags": {"only": "reissue,domain-age", "keyring": "QQ==", "assumed": "--offline\nx", "later": "is not known",
 		"compared": "{\"findings\": [{\"severity\": \"notice\"}]}"}, "observations": []}`
-	b, err := DecodeBundle("bundle.json", []byte(text))
+	b, err := Decode("bundle.json", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +182,7 @@ func TestBundleVersion1(t *testing.T) {
 		"another severity":       replace(`notice`, `fatal`),
 	} {
 		changed := edit(text)
-		if b, err := DecodeBundle("bundle.json", []byte(changed)); err == nil || changed == text {
+		if b, err := Decode("bundle.json", []byte(changed)); err == nil || changed == text {
 			t.Errorf("%s: is read as %+v", name, b)
 		}
 	}
@@ -188,14 +192,6 @@ func replace(old, new string) func(string) string {
 	return func(s string) string { return strings.Replace(s, old, new, 1) }
 }
 
-func TestOffline(t *testing.T) {
-	s := Offline(testNow, 0)
-	o := s.Observe(t.Context(), get("https://example.com/", 100))
-	if o.State != Unsought || o.Code != CodeOffline || s.Observations() != nil || !s.Now().Equal(testNow) {
-		t.Errorf("gives %+v", o)
-	}
-}
-
 func TestDigest(t *testing.T) {
 	all := testBundle().Observations
 	text := `[["https://a.example/","absent",0,""],` +
@@ -203,14 +199,14 @@ func TestDigest(t *testing.T) {
 		`["https://b.example/","obtained",200,"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],` +
 		`["rdap:example.com","obtained",200,"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"]]`
 	want := fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
-	if got := Digest(all); got != want {
+	if got := evidence.Digest(all); got != want {
 		t.Errorf("gives %s, want %s", got, want)
 	}
 	all[0], all[3] = all[3], all[0]
-	if got := Digest(all); got != want {
+	if got := evidence.Digest(all); got != want {
 		t.Errorf("in another order gives %s", got)
 	}
-	if got, want := Digest(nil), fmt.Sprintf("%x", sha256.Sum256([]byte("[]"))); got != want {
+	if got, want := evidence.Digest(nil), fmt.Sprintf("%x", sha256.Sum256([]byte("[]"))); got != want {
 		t.Errorf("of nothing gives %s, want %s", got, want)
 	}
 }
@@ -222,31 +218,16 @@ func FuzzDecodeBundle(f *testing.F) {
 	f.Add([]byte(`{"version":1,"mode":"audit","now":"2026-05-04T12:00:00Z","flags":{"only":"a,b","compared":"{}"},` +
 		`"observations":[]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		b, err := DecodeBundle("bundle.json", text)
+		b, err := Decode("bundle.json", text)
 		if err != nil {
 			return
 		}
-		again, err := DecodeBundle("bundle.json", b.Encode())
+		again, err := Decode("bundle.json", b.Encode())
 		if err != nil {
 			t.Fatalf("its own encoding is refused: %v", err)
 		}
 		if !bytes.Equal(again.Encode(), b.Encode()) {
 			t.Error("encoding twice gives other bytes")
-		}
-	})
-}
-
-func FuzzRequest(f *testing.F) {
-	for _, s := range []string{"https://example.com/", "https://EXAMPLE.com:443/?\xff#a", "http://[::1]/",
-		"https://a@b/%zz"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, target string) {
-		for _, p := range []Protocol{HTTPS, RDAP} {
-			once := Request{p, target, 1}.Canonical()
-			if twice := once.Canonical(); twice != once {
-				t.Errorf("%q is spelled %q, and that %q", target, once.Target, twice.Target)
-			}
 		}
 	})
 }

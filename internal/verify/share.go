@@ -1,27 +1,30 @@
-package evidence
+package verify
 
 import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
 
 // Shares lets several subjects of one run ask one source, each within a budget of its own, and each with observations
 // of its own. What no subject asks for any more is let go, so that a run may have many subjects.
 type Shares struct {
-	src  Source
+	src  evidence.Source
 	keep bool
 
 	mu     sync.Mutex
-	users  map[Request]int
+	users  map[evidence.Request]int
 	missed map[string][]string
 }
 
 // NewShares shares out a source. A run that is recorded keeps all observations.
-func NewShares(src Source, keep bool) *Shares {
-	return &Shares{src: src, keep: keep, users: map[Request]int{}, missed: map[string][]string{}}
+func NewShares(src evidence.Source, keep bool) *Shares {
+	return &Shares{src: src, keep: keep, users: map[evidence.Request]int{}, missed: map[string][]string{}}
 }
 
 // NotReached returns what the subjects' budgets did not reach, in the form of Source.
@@ -33,16 +36,19 @@ func (s *Shares) NotReached() map[string][]string {
 
 // Share is the source of one subject. It must be closed.
 type Share struct {
-	*Budget
-	answers
+	*evidence.Budget
 	subject string
 	shares  *Shares
-	used    map[Request]bool // guarded as answers are
+
+	mu    sync.Mutex
+	known map[evidence.Request]evidence.Observation
+	used  map[evidence.Request]bool
 }
 
 // Share starts the budget of one subject, which Reaches calls by that name; 0: only the source's own budget counts.
 func (s *Shares) Share(subject string, b time.Duration) *Share {
-	return &Share{NewBudget(b), answers{known: map[Request]Observation{}}, subject, s, map[Request]bool{}}
+	return &Share{Budget: evidence.NewBudget(b), subject: subject, shares: s,
+		known: map[evidence.Request]evidence.Observation{}, used: map[evidence.Request]bool{}}
 }
 
 // Now returns the time at which dates are evaluated.
@@ -50,13 +56,13 @@ func (s *Share) Now() time.Time { return s.shares.src.Now() }
 
 // Observe returns the source's observation of a request, or the end of the subject's budget. The latter is not an
 // observation of the source, which other subjects would share: NotReached lists it with the checks.
-func (s *Share) Observe(ctx context.Context, r Request) Observation {
+func (s *Share) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	r = r.Canonical()
-	s.answers.mu.Lock()
+	s.mu.Lock()
 	o, known := s.known[r]
 	used := s.used[r]
 	s.used[r] = true
-	s.answers.mu.Unlock()
+	s.mu.Unlock()
 	if known {
 		return o
 	}
@@ -65,28 +71,35 @@ func (s *Share) Observe(ctx context.Context, r Request) Observation {
 		s.shares.users[r]++
 		s.shares.mu.Unlock()
 	}
-	o = Refuse(Unavailable, CodeBudget, "%v", ErrBudget).Observation(r)
+	o = evidence.Refuse(evidence.Unavailable, evidence.CodeBudget, "%v", evidence.ErrBudget).Observation(r)
 	if s.reaches(r) {
 		asked := s.within(ctx, r)
-		if asked.Code != CodeBudget || s.reaches(r) {
+		if asked.Code != evidence.CodeBudget || s.reaches(r) {
 			o = asked
 		}
 	}
-	s.answers.mu.Lock()
-	defer s.answers.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.known[r] = o
 	return o
 }
 
+// Observations returns all observations of the subject so far, sorted by request.
+func (s *Share) Observations() []evidence.Observation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return evidence.Sorted(slices.Collect(maps.Values(s.known)))
+}
+
 // within asks the source until the budget ends.
-func (s *Share) within(ctx context.Context, r Request) Observation {
+func (s *Share) within(ctx context.Context, r evidence.Request) evidence.Observation {
 	ctx, cancel := s.Within(ctx)
 	defer cancel()
 	return s.shares.src.Observe(ctx, r)
 }
 
 // reaches reports whether there is time left for a request.
-func (s *Share) reaches(r Request) bool {
+func (s *Share) reaches(r evidence.Request) bool {
 	return s.Reaches(fmt.Sprintf("%s, at most %d bytes", r, r.MaxBytes), s.subject)
 }
 
@@ -100,7 +113,7 @@ func (s *Share) Close() {
 	s.shares.mu.Lock()
 	defer s.shares.mu.Unlock()
 	maps.Copy(s.shares.missed, s.Budget.NotReached())
-	forgetful, _ := s.shares.src.(interface{ Forget(Request) })
+	forgetful, _ := s.shares.src.(interface{ Forget(evidence.Request) })
 	for r := range s.used {
 		if s.shares.users[r]--; s.shares.users[r] > 0 {
 			continue

@@ -1,0 +1,42 @@
+package evidence
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func FuzzRequest(f *testing.F) {
+	for _, s := range []string{"https://example.com/", "https://EXAMPLE.com:443/?\xff#a", "http://[::1]/",
+		"https://a@b/%zz"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, target string) {
+		for _, p := range []Protocol{HTTPS, RDAP} {
+			once := Request{p, target, 1}.Canonical()
+			if twice := once.Canonical(); twice != once {
+				t.Errorf("%q is spelled %q, and that %q", target, once.Target, twice.Target)
+			}
+		}
+	})
+}
+
+func TestIsHTTPS(t *testing.T) {
+	for text, want := range map[string]bool{"https://a": true, "HTTPS://a": true, "https://": false, "http://a": false,
+		"": false, "https:///r.json": false, "https://:443/r.json": false, "https://?a": false, "https:a": false,
+		"//a": false, "https://[::1/r.json": false, "https://[::1]/r.json": true,
+		"https://" + strings.Repeat("a", maxURL): false} {
+		if got := IsHTTPS(text); got != want {
+			t.Errorf("%.20q: %v", text, got)
+		}
+	}
+}
+
+func TestOffline(t *testing.T) {
+	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	s := Offline(now, 0)
+	o := s.Observe(t.Context(), Request{HTTPS, "https://example.com/", 100})
+	if o.State != Unsought || o.Code != CodeOffline || s.Observations() != nil || !s.Now().Equal(now) {
+		t.Errorf("gives %+v", o)
+	}
+}
