@@ -135,3 +135,48 @@ var rdapReplies = &judge{name: "RDAP replies", version: goVersion(rdapModule), c
 		}
 	}
 }}
+
+// rdapExamples are the examples of RFC 9083, reduced to the members that FromRDAP reads: the objects of sections 5.1 to
+// 5.5, the events of section 4.5 and the error of section 6. An empty date means that the domain has none.
+var rdapExamples = []struct{ section, asked, members, events, date string }{
+	{"5.1 entity", "xn--fo-5ja.example", `"objectClassName": "entity", "handle": "XXXX"`, registered, ""},
+	{"5.2 nameserver", "ns1.xn--fo-5ja.example", `"objectClassName": "nameserver",
+		"ldhName": "ns1.xn--fo-5ja.example"`, registered, ""},
+	{"5.3 domain of an address block", "0.2.192.in-addr.arpa", `"objectClassName": "domain", "handle": "XXXX",
+		"ldhName": "0.2.192.in-addr.arpa", "nameservers": [{"objectClassName": "nameserver",
+		"ldhName": "ns1.rir.example"}], "network": {"objectClassName": "ip network", "events": [` + registered + `]}`,
+		registered, "1990-12-31T23:59:59Z"},
+	{"5.3 domain", "xn--fo-5ja.example", `"objectClassName": "domain", "handle": "XXXX",
+		"ldhName": "xn--fo-5ja.example", "unicodeName": "fóo.example"`, registered + `,
+		{"eventAction": "transfer", "eventDate": "1991-12-31T23:59:59Z", "eventActor": "joe@example.com"},
+		{"eventAction": "expiration", "eventDate": "2016-12-31T23:59:59Z"}`, "1990-12-31T23:59:59Z"},
+	{"5.3 domain in Unicode", "fóo.example", `"objectClassName": "domain", "ldhName": "xn--fo-5ja.example"`,
+		registered, "1990-12-31T23:59:59Z"},
+	{"5.3 domain of a name server's date", "xn--fo-5ja.example", `"objectClassName": "domain",
+		"ldhName": "xn--fo-5ja.example", "nameservers": [{"objectClassName": "nameserver",
+		"ldhName": "ns1.example.com", "events": [` + registered + `]}]`, "", ""},
+	{"5.4 IP network", "2001:db8::", `"objectClassName": "ip network", "handle": "XXXX-RIR"`, registered, ""},
+	{"5.5 autonomous system", "xn--fo-5ja.example", `"objectClassName": "autnum", "handle": "XXXX-RIR"`, registered,
+		""},
+	{"4.5 expiration alone", "xn--fo-5ja.example", `"objectClassName": "domain", "ldhName": "xn--fo-5ja.example"`,
+		`{"eventAction": "expiration", "eventDate": "2011-12-31T23:59:59Z"}`, ""},
+	{"6 error", "xn--fo-5ja.example", `"errorCode": 418, "title": "Your Beverage Choice is Not Available"`, "", ""},
+}
+
+const registered = `{"eventAction": "registration", "eventDate": "1990-12-31T23:59:59Z"},
+	{"eventAction": "last changed", "eventDate": "1991-12-31T23:59:59Z", "eventActor": "joe@example.com"}`
+
+var rdapStandard = &judge{name: "RDAP replies of RFC 9083", version: "sections 4 to 6", cases: len(rdapExamples),
+	run: func(r *run) {
+		for _, e := range rdapExamples {
+			text := fmt.Sprintf(`{"rdapConformance": ["rdap_level_0"], %s, "events": [%s]}`, e.members, e.events)
+			r.compare(e.section, answer{value: e.date, refuses: e.date == ""}, func() (string, error) {
+				domain, err := domainage.Host(e.asked)
+				if err != nil {
+					return "", err
+				}
+				got, err := domainage.FromRDAP(domain, []byte(text))
+				return got.At.Format(time.RFC3339), err
+			})
+		}
+	}}

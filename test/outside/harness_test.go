@@ -215,11 +215,12 @@ var judges = []*judge{
 	schemaSuite,
 	suffixList,
 	wptASCII, wptURL, idnaTest, wptFormat,
-	whoisReplies, whoisNotFound, rdapReplies,
+	whoisReplies, whoisNotFound, rdapReplies, rdapStandard,
 	yamlSuite,
 	packs, clones,
 	promlintJudge, htmlValidate,
 	nodeSignatures, smallOrder, opensslSignatures, nodeJSON, nodeHosts, refNames, ignorePatterns, hostilePacks,
+	mergeTree, didKeys, addresses, schemaPairs, controlLines, controlReports, pythonModules, pythonLibrary,
 }
 
 // TestJudges asks each judge, and compares the page with what they say.

@@ -55,6 +55,15 @@ var (
 	whoisGuard = ssrf.New(ssrf.WithPorts(43), azureMetadata)
 )
 
+// IsPublic reports whether the guard allows connections to an address that a name resolves to.
+func IsPublic(at netip.Addr) bool {
+	network := "tcp4"
+	if at.Is6() {
+		network = "tcp6"
+	}
+	return webGuard.Safe(network, netip.AddrPortFrom(at, 443).String(), nil) == nil
+}
+
 // guard refuses addresses before anything is sent there; see [net.Dialer].
 type guard func(network, address string, c syscall.RawConn) error
 
