@@ -132,7 +132,7 @@ func TestPartial(t *testing.T) {
 	origin := newClone(t)
 	base := origin.Commit(pathA, "{}")
 	head := origin.Commit(pathB, `{"slug": "b"}`)
-	origin.Git("config", "uploadpack.allowFilter", "true")
+	origin.Config("uploadpack.allowFilter", "true")
 	dir := filepath.Join(t.TempDir(), "clone")
 	origin.Git("clone", "-q", "--bare", "--filter=blob:none", "file://"+origin.Dir, dir)
 	r := open(t, dir)

@@ -29,21 +29,31 @@ func TestCompareAsGitDoes(t *testing.T) {
 		trees[i] = c.tree(files)
 	}
 	r := c.open()
+	var pairs []string
 	for i := 1; i < count; i++ {
-		for _, pair := range [][2]string{{trees[i-1], trees[i]}, {trees[i], trees[rnd.IntN(count)]}} {
-			want := c.Git("-c", "core.quotePath=false", "diff-tree", "-r", "--raw", "--no-renames", "--no-abbrev",
-				pair[0], pair[1])
-			changes, err := r.compare(ctx, id(pair[0]), id(pair[1]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := rawDiff(changes); got != want {
-				t.Fatalf("comparing %s with %s:\n%s\nwant\n%s", pair[0], pair[1], got, want)
-			}
-			root, err := r.compose(id(pair[0]), changes)
-			if err != nil || root != id(pair[1]) {
-				t.Fatalf("the changes from %s to %s compose %s, %v", pair[0], pair[1], root, err)
-			}
+		pairs = append(pairs, trees[i-1]+" "+trees[i]+"\n", trees[i]+" "+trees[rnd.IntN(count)]+"\n")
+	}
+	// Each pair again, and then its changes.
+	left := c.GitInput(strings.Join(pairs, ""), "-c", "core.quotePath=false", "diff-tree", "--stdin", "-r", "--raw",
+		"--no-renames", "--no-abbrev") + "\n"
+	for i, pair := range pairs {
+		want, found := strings.CutPrefix(left, pair)
+		if i+1 < len(pairs) {
+			want, _, _ = strings.Cut(want, pairs[i+1])
+		}
+		left = strings.TrimPrefix(left, pair+want)
+		want = strings.TrimSuffix(want, "\n")
+		from, to, _ := strings.Cut(strings.TrimSuffix(pair, "\n"), " ")
+		changes, err := r.compare(ctx, id(from), id(to))
+		if err != nil || !found {
+			t.Fatalf("comparing %s: %v; git compared it: %t", pair, err, found)
+		}
+		if got := rawDiff(changes); got != want {
+			t.Fatalf("comparing %s:\n%s\nwant\n%s", pair, got, want)
+		}
+		root, err := r.compose(id(from), changes)
+		if err != nil || root != id(to) {
+			t.Fatalf("the changes of %s compose %s, %v", pair, root, err)
 		}
 	}
 }

@@ -61,16 +61,16 @@ func TestWorktreeConverts(t *testing.T) {
 		want string // the changes that are not committed
 	}{
 		{"autocrlf, a new file", func(c *clone) {
-			c.Git("config", "core.autocrlf", "true")
+			c.Config("core.autocrlf", "true")
 			c.Write(pathB, crlf)
 		}, "A " + pathB},
 		{"autocrlf=input, a file that differs in CR alone", func(c *clone) {
-			c.Git("config", "core.autocrlf", "input")
+			c.Config("core.autocrlf", "input")
 			c.Write(pathA, crlf)
 		}, ""},
 		{"no autocrlf, a file that differs in CR alone", func(c *clone) { c.Write(pathA, crlf) }, "M " + pathA},
 		{"autocrlf, CR LF in the index", func(c *clone) {
-			c.Git("config", "core.autocrlf", "true")
+			c.Config("core.autocrlf", "true")
 			c.Write("docs/crlf", "x\r\nz\r\n")
 		}, "M docs/crlf"},
 		{"text, CR LF in the index", func(c *clone) {
@@ -86,7 +86,7 @@ func TestWorktreeConverts(t *testing.T) {
 			c.Write(pathA, crlf)
 		}, "A .gitattributes"},
 		{"-text over autocrlf", func(c *clone) {
-			c.Git("config", "core.autocrlf", "true")
+			c.Config("core.autocrlf", "true")
 			c.Write(".gitattributes", "*.json -text eol=lf\n")
 			c.Write(pathA, crlf)
 		}, "A .gitattributes\nM " + pathA},
@@ -160,7 +160,7 @@ func TestWorktreeConverts(t *testing.T) {
 			c.Write(pathB, "{\"$Id: 1$\": 1}\r\n")
 		}, "A .gitattributes\nM docs/crlf\nA " + pathB},
 		{"fileMode=false", func(c *clone) {
-			c.Git("config", "core.fileMode", "false")
+			c.Config("core.fileMode", "false")
 			c.chmod(pathA, 0o755)
 			c.chmod("docs/run", 0o644)
 			c.Write("docs/run", "changed")
@@ -172,7 +172,7 @@ func TestWorktreeConverts(t *testing.T) {
 			c.chmod("docs/x", 0o755)
 		}, "M docs/run\nM docs/x"},
 		{"symlinks=false", func(c *clone) {
-			c.Git("config", "core.symlinks", "false")
+			c.Config("core.symlinks", "false")
 			c.remove("docs/link")
 			c.Write("docs/link", "elsewhere")
 		}, "M docs/link"},
@@ -199,7 +199,7 @@ func TestWorktreeConverts(t *testing.T) {
 			c.remove(pathC)
 		}, "A " + pathB},
 		{"intent-to-add with CR LF", func(c *clone) {
-			c.Git("config", "core.autocrlf", "true")
+			c.Config("core.autocrlf", "true")
 			c.Write(pathB, crlf)
 			c.Git("add", "-N", pathB)
 		}, "A " + pathB},
@@ -212,7 +212,7 @@ func TestWorktreeConverts(t *testing.T) {
 		}, "M docs/x"},
 		{"a sparse checkout that expects files outside", func(c *clone) {
 			c.Git("sparse-checkout", "set", "--no-cone", "/docs/", "!/docs/x")
-			c.Git("config", "sparse.expectFilesOutsideOfPatterns", "true")
+			c.Config("sparse.expectFilesOutsideOfPatterns", "true")
 			c.Write(pathA, "changed")
 			c.Write("docs/x", "changed")
 			c.Write("docs/y", "new")
@@ -223,7 +223,7 @@ func TestWorktreeConverts(t *testing.T) {
 			c.Write(pathA, "changed")
 		}, "M " + pathA},
 		{"another spelling of a tracked name under ignoreCase", func(c *clone) {
-			c.Git("config", "core.ignoreCase", "true")
+			c.Config("core.ignoreCase", "true")
 			c.Write("DOCS/X", "x")
 			c.Write("docs/Y", "y")
 		}, "A docs/Y"},
@@ -232,19 +232,19 @@ func TestWorktreeConverts(t *testing.T) {
 			c.Write(pathA, "changed")
 		}, "A .gitattributes\nM " + pathA},
 		{"a filter with smudge alone", func(c *clone) {
-			c.Git("config", "filter.f.smudge", "false")
+			c.Config("filter.f.smudge", "false")
 			c.Write(".gitattributes", "* filter=f\n")
 			c.Write(pathA, "changed")
 		}, "A .gitattributes\nM " + pathA},
 		{"a filter whose process is empty", func(c *clone) {
-			c.Git("config", "filter.f.clean", "false")
-			c.Git("config", "filter.f.process", "")
+			c.Config("filter.f.clean", "false")
+			c.Config("filter.f.process", "")
 			c.Write(".gitattributes", "* filter=f\n")
 			c.Write(pathA, "changed")
 		}, "A .gitattributes\nM " + pathA},
 		{"a filter on what is not changed, is ignored or is left out", func(c *clone) {
 			c.old()
-			c.Git("config", "filter.f.clean", "touch ran; cat")
+			c.Config("filter.f.clean", "touch ran; cat")
 			c.Write(".git/info/attributes", "docs/** filter=f\n*.bak filter=f\n")
 			c.Write(".git/info/exclude", "*.bak\n")
 			c.Write("x.bak", "x")
@@ -369,7 +369,7 @@ func TestWorktreeFilters(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClone(t)
 			c.Commit(pathA, "1")
-			c.Git("config", tt.config, "true")
+			c.Config(tt.config, "true")
 			c.Write(".git/info/attributes", tt.attributes+"\n")
 			if strings.HasPrefix(tt.attributes, "*.json") || strings.HasPrefix(tt.attributes, "impl") {
 				c.Write("docs/x", "not matched")
@@ -426,7 +426,7 @@ func TestWorktreeWithoutLineEnds(t *testing.T) {
 				c.Write(".gitattributes", tt.attributes)
 			}
 			if tt.autocrlf != "" {
-				c.Git("config", "core.autocrlf", tt.autocrlf)
+				c.Config("core.autocrlf", tt.autocrlf)
 			}
 			c.Write(pathA, "{\r\n}\r\n")
 			c.Write(pathC, "{\r\n}\r\n")
@@ -504,17 +504,17 @@ func TestWorktreeRandom(t *testing.T) {
 					c.Write(p, text())
 				}
 			}
-			c.Git("config", "core.safecrlf", "false")
+			c.Config("core.safecrlf", "false")
 			c.Commit()
 			if rnd.IntN(2) == 0 {
 				c.old()
 			}
 			if set := pick("", "true", "input", "false"); set != "" {
-				c.Git("config", "core.autocrlf", set)
+				c.Config("core.autocrlf", set)
 			}
 			if set := pick("", "true", "false"); set != "" {
-				c.Git("config", "core.ignoreCase", set)
-				c.Git("config", "core.fileMode", pick("true", "false"))
+				c.Config("core.ignoreCase", set)
+				c.Config("core.fileMode", pick("true", "false"))
 			}
 			for _, p := range []string{".gitattributes", "docs/.gitattributes", ".git/info/attributes"} {
 				if rnd.IntN(2) == 0 {

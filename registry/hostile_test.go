@@ -143,7 +143,7 @@ func TestMissingTree(t *testing.T) {
 func TestOddEntries(t *testing.T) {
 	c, base, blob := hostile(t)
 	large := filepath.Join(t.TempDir(), "large")
-	if err := os.WriteFile(large, make([]byte, 100<<20), 0o666); err != nil {
+	if err := os.WriteFile(large, make([]byte, 8<<20), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	bomb := c.Git("hash-object", "-w", large)

@@ -2,24 +2,41 @@ package registry
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
 // plant puts a bare clone of another repository below the work tree, as a pull request can bring it: without the empty
 // folders that git does not keep.
 func (c *clone) plant(dir string) {
 	c.T.Helper()
-	other := newClone(c.T)
-	other.Commit(pathA, "planted")
-	c.Git("clone", "-q", "--bare", other.Dir, filepath.Join(c.Dir, dir))
+	planting.Lock()
+	defer planting.Unlock()
+	if bare == nil {
+		other := newClone(c.T)
+		other.Commit(pathA, "planted")
+		to := filepath.Join(c.T.TempDir(), "bare")
+		other.Git("clone", "-q", "--bare", other.Dir, to)
+		bare = gittest.Files(c.T, to)
+	}
+	if err := os.CopyFS(filepath.Join(c.Dir, dir), bare); err != nil {
+		c.T.Fatal(err)
+	}
 	c.Write(filepath.Join(dir, "refs", "keep"), "")
 }
+
+var (
+	planting sync.Mutex
+	bare     fs.FS // what plant writes; nil: not yet made
+)
 
 func (c *clone) rename(from, to string) {
 	c.T.Helper()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,27 +30,25 @@ func spellPeer(s *PeerState, names map[string]string) string {
 
 func TestComparePeer(t *testing.T) {
 	// root - a - b - c (main), a - x - y (other), and a merge of y into b whose first parent is b.
-	build := func(t *testing.T) (*clone, map[string]string) {
-		c := newClone(t)
-		names := map[string]string{}
-		at := func(name, id string) string { names[id] = name; return id }
-		at("root", c.Commit("README.md", "r"))
-		a := at("a", c.Commit(pathA, "a"))
-		b := at("b", c.Commit(pathB, "b"))
-		at("c", c.Commit(pathC, "c"))
-		c.Git("checkout", "-q", "-b", "other", a)
-		at("x", c.Commit(pathB, "another b"))
-		at("y", c.Commit("revocations/x.json", "x"))
-		c.Git("checkout", "-q", "-b", "merged", b)
-		c.Git("merge", "-q", "-s", "ours", "--no-ff", "-m", "merge", "other")
-		at("m", c.Git("rev-parse", "HEAD"))
-		c.Git("checkout", "-q", "--orphan", "strange")
-		at("s", c.Commit("implementations/s.json", "s"))
-		c.Git("checkout", "-q", "--orphan", "rewritten", "main")
-		at("w", c.Commit())
-		names[""] = "nothing"
-		return c, names
-	}
+	c := newClone(t)
+	names := map[string]string{"": "nothing"}
+	at := func(name, id string) string { names[id] = name; return id }
+	at("root", c.Commit("README.md", "r"))
+	a := at("a", c.Commit(pathA, "a"))
+	b := at("b", c.Commit(pathB, "b"))
+	at("c", c.Commit(pathC, "c"))
+	c.Git("checkout", "-q", "-b", "other", a)
+	at("x", c.Commit(pathB, "another b"))
+	at("y", c.Commit("revocations/x.json", "x"))
+	c.Git("checkout", "-q", "-b", "merged", b)
+	c.Git("merge", "-q", "-s", "ours", "--no-ff", "-m", "merge", "other")
+	at("m", c.Head())
+	c.Git("checkout", "-q", "--orphan", "strange")
+	at("s", c.Commit("implementations/s.json", "s"))
+	c.Git("checkout", "-q", "--orphan", "rewritten", "main")
+	at("w", c.Commit())
+	whole := filepath.Join(t.TempDir(), "whole")
+	c.Git("clone", "-q", "--bare", "--no-local", c.Dir, whole)
 	tests := []struct{ name, own, peer, want string }{
 		{"same", "main", "main", "same at c, common c, own 0, peer 0"},
 		{"behind", "main", "main~2", "behind at a, common a, own 2, peer 0"},
@@ -67,12 +66,13 @@ func TestComparePeer(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c, names := build(t)
 			dir := filepath.Join(t.TempDir(), "peer")
-			c.Git("clone", "-q", "--bare", "--no-local", c.Dir, dir)
+			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+				t.Fatal(err)
+			}
 			p := c.at(dir)
-			p.Git("update-ref", "refs/heads/peer", p.Git("rev-parse", tt.peer))
-			p.Git("symbolic-ref", "HEAD", "refs/heads/peer")
+			p.Write("refs/heads/peer", c.Git("rev-parse", tt.peer)+"\n")
+			p.Write("HEAD", "ref: refs/heads/peer\n")
 			s, err := c.open().ComparePeer(ctx, "p", dir, tt.own)
 			if err != nil {
 				t.Fatal(err)

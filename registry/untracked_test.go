@@ -142,7 +142,7 @@ func TestUntrackedAsGitDoes(t *testing.T) {
 				c.Write(file, text)
 			}
 			for _, fold := range []string{"false", "true"} {
-				c.Git("config", "core.ignoreCase", fold)
+				c.Config("core.ignoreCase", fold)
 				got, want := c.untracked(), c.lsFiles()
 				if !slices.Equal(got, want) {
 					t.Errorf("ignoreCase %s: %q count, git says %q", fold, got, want)
@@ -188,7 +188,7 @@ func TestUntrackedFiles(t *testing.T) {
 		}, ""},
 		{"core.excludesFile", func(c *clone) {
 			c.Write(".git/mine", "*.o\n!k.o\n")
-			c.Git("config", "core.excludesFile", filepath.Join(c.Dir, ".git/mine"))
+			c.Config("core.excludesFile", filepath.Join(c.Dir, ".git/mine"))
 			c.Write(".git/info/exclude", "k.o\n!y.o\n")
 			c.Write("x.o", "x")
 			c.Write("y.o", "y")
@@ -196,7 +196,7 @@ func TestUntrackedFiles(t *testing.T) {
 		}, "y.o"},
 		{"core.excludesFile, relative", func(c *clone) {
 			c.Write(".git/mine", "*.o\n")
-			c.Git("config", "core.excludesFile", ".git/mine")
+			c.Config("core.excludesFile", ".git/mine")
 			c.Write("x.o", "x")
 		}, ""},
 		{"a clone inside", func(c *clone) {
@@ -280,7 +280,7 @@ func TestUntrackedAtRandom(t *testing.T) {
 			c.Write(file, text.String())
 		}
 		fold := fmt.Sprint(i%4 == 0)
-		c.Git("config", "core.ignoreCase", fold)
+		c.Config("core.ignoreCase", fold)
 		if got, want := c.untracked(), c.lsFiles(); !slices.Equal(got, want) {
 			var all []string
 			for _, file := range []string{".gitignore", "a/.gitignore", "a/b/.gitignore", ".git/info/exclude"} {

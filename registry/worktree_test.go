@@ -18,7 +18,7 @@ import (
 // worktreeTree is the tree that git would commit, made in a copy of the index by the user's git.
 func (c *clone) worktreeTree() string {
 	c.T.Helper()
-	index := c.Git("rev-parse", "--path-format=absolute", "--git-path", "index")
+	index := filepath.Join(c.Dir, ".git", "index")
 	own := filepath.Join(c.T.TempDir(), "index")
 	if text, err := os.ReadFile(index); err == nil {
 		if err := os.WriteFile(own, text, 0o644); err != nil {
@@ -197,7 +197,7 @@ func TestWorktreeAsGitDoes(t *testing.T) {
 			c.Write("schemas/s.json", "changed")
 		}, "M schemas/s.json"},
 		{"line ends as checked out", func(c *clone) {
-			c.Git("config", "core.autocrlf", "true")
+			c.Config("core.autocrlf", "true")
 			c.remove(pathA)
 			c.remove("docs/x")
 			c.Git("checkout", "-q", "--", ".")
@@ -312,7 +312,7 @@ func TestWorktreeErrors(t *testing.T) {
 			return c.Dir
 		}, "more than 1048576 bytes in all .gitattributes files"},
 		{"a setting that is neither true nor false", func(c *clone) string {
-			c.Git("config", "core.autocrlf", "perhaps")
+			c.Config("core.autocrlf", "perhaps")
 			return c.Dir
 		}, `core.autocrlf is "perhaps"`},
 		{"control character in a name", func(c *clone) string {

@@ -121,7 +121,7 @@ func TestSignatureAsGit(t *testing.T) {
 	if err := os.Chmod(filepath.Join(c.Dir, "verify"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	c.Git("config", "gpg.program", filepath.Join(c.Dir, "verify"))
+	c.Config("gpg.program", filepath.Join(c.Dir, "verify"))
 	other := strings.Replace(pgp, "gpgsig ", "gpgsig-sha256 ", 1)
 	for name, data := range map[string]string{
 		"signed":               plain + pgp + "\nmessage\n",

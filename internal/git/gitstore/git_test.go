@@ -20,7 +20,7 @@ func (c clone) commit(message string) string {
 	c.T.Helper()
 	c.Git("add", "-A")
 	c.Git("commit", "-q", "--allow-empty", "-m", message)
-	return c.Git("rev-parse", "HEAD")
+	return c.Head()
 }
 
 // history makes commits that change files alike, so that packing them makes deltas.

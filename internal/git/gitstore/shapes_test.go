@@ -141,12 +141,12 @@ func TestOpenShapes(t *testing.T) {
 	})
 	t.Run("settings that change nothing", func(t *testing.T) {
 		c := origin.cloneOf(origin.url())
-		c.Git("config", "core.repositoryFormatVersion", "1")
-		c.Git("config", "extensions.preciousObjects", "true")
-		c.Git("config", "extensions.noop", "1")
-		c.Git("config", "extensions.objectFormat", "sha1")
-		c.Git("config", "include.path", "/absent")
-		c.Git("config", "includeIf.gitdir:/x/.path", "/absent")
+		c.Config("core.repositoryFormatVersion", "1")
+		c.Config("extensions.preciousObjects", "true")
+		c.Config("extensions.noop", "1")
+		c.Config("extensions.objectFormat", "sha1")
+		c.Config("include.path", "/absent")
+		c.Config("includeIf.gitdir:/x/.path", "/absent")
 		check(t, c.Dir, c.Dir)
 	})
 	t.Run("replacements and grafts", func(t *testing.T) {
@@ -208,7 +208,7 @@ func wantError(t *testing.T, err, want error, remedy string) {
 func TestPartial(t *testing.T) {
 	origin := newClone(t)
 	origin.history(3)
-	origin.Git("config", "uploadpack.allowFilter", "true")
+	origin.Config("uploadpack.allowFilter", "true")
 	c := origin.cloneOf("--no-checkout", "--filter=blob:none", origin.url())
 	s := c.open()
 	if !s.promisor {

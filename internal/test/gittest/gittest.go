@@ -4,12 +4,16 @@ package gittest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 )
 
 // Clone is a folder in which git runs.
@@ -27,9 +31,57 @@ func New(t testing.TB, args ...string) *Clone {
 		t.Skip("NOT TESTED: the git command is missing")
 	}
 	c := At(t, t.TempDir())
-	c.Git(append([]string{"init", "-q", "-b", "main"}, args...)...)
+	if len(args) > 0 {
+		c.Git(append([]string{"init", "-q", "-b", "main"}, args...)...)
+		return c
+	}
+	if err := os.CopyFS(c.Dir, empty(t)); err != nil {
+		t.Fatal(err)
+	}
 	return c
 }
+
+// empty returns the files of a new repository. git makes them once in a process: to start it takes longer than many a
+// test.
+func empty(t testing.TB) fs.FS {
+	t.Helper()
+	making.Lock()
+	defer making.Unlock()
+	if made == nil {
+		c := At(t, t.TempDir())
+		c.Git("init", "-q", "-b", "main", "--template=")
+		made = Files(t, c.Dir)
+	}
+	return made
+}
+
+// Files reads the folders and regular files below a directory into memory, from where os.CopyFS writes them again.
+func Files(t testing.TB, dir string) fs.FS {
+	t.Helper()
+	files := fstest.MapFS{}
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || file == dir {
+			return err
+		}
+		name, err := filepath.Rel(dir, file)
+		entry := &fstest.MapFile{Mode: 0o777 | d.Type()}
+		if err == nil && !d.IsDir() {
+			entry.Mode = 0o666
+			entry.Data, err = os.ReadFile(file)
+		}
+		files[filepath.ToSlash(name)] = entry
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+var (
+	making sync.Mutex
+	made   fs.FS // nil: not yet
+)
 
 // At returns the clone in an existing directory.
 func At(t testing.TB, dir string) *Clone { return &Clone{T: t, Dir: dir, Date: 1_700_000_001} }
@@ -102,5 +154,39 @@ func (c *Clone) Commit(files ...string) string {
 	c.Date++
 	c.Git("add", "-A")
 	c.Git("commit", "-q", "--allow-empty", "-m", "m")
-	return c.Git("rev-parse", "HEAD")
+	return c.Head()
+}
+
+// Head returns the id of the commit of HEAD: from its files, or else from git, which takes longer.
+func (c *Clone) Head() string {
+	c.T.Helper()
+	name := "HEAD"
+	for {
+		text, err := os.ReadFile(filepath.Join(c.Dir, ".git", filepath.FromSlash(name)))
+		ref, symbolic := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), "ref: ")
+		switch {
+		case err != nil:
+			return c.Git("rev-parse", "HEAD")
+		case !symbolic:
+			return ref
+		}
+		name = ref
+	}
+}
+
+// Config appends a setting to the configuration of the clone, as git config adds one, without a process.
+func (c *Clone) Config(name, value string) {
+	c.T.Helper()
+	file, err := os.OpenFile(filepath.Join(c.Dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	section, key := name[:strings.LastIndexByte(name, '.')], name[strings.LastIndexByte(name, '.')+1:]
+	if of, sub, is := strings.Cut(section, "."); is {
+		section = fmt.Sprintf("%s %q", of, sub)
+	}
+	_, err = fmt.Fprintf(file, "[%s]\n\t%s = %q\n", section, key, value)
+	if err := errors.Join(err, file.Close()); err != nil {
+		c.T.Fatal(err)
+	}
 }
