@@ -30,6 +30,10 @@ func TestExternalAuditAuditor(t *testing.T) {
 		{Name: "self well known",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:nova.example:.well-known"}]`,
 			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
+		// the DID that the Receipt names, which is another than the listing's
+		{Name: "self of the Receipt", Only: "external-audit",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:other.example", receipt: {set: {/implementation/did: "did:web:other.example"}}}]`,
+			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
 		{Name: "witness escape",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:%62ob.example"}]`,
 			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-witness`},

@@ -20,6 +20,11 @@ func TestRecordSlug(t *testing.T) {
 		{registry.KindListing, "implementations/a.json", ""},
 		{registry.KindListing, "implementations/-a.json", ""},
 		{registry.KindListing, "implementations/aB.json", ""},
+		{registry.KindListing, "implementations/az-09.json", "az-09"},
+		{registry.KindListing, "implementations/a`.json", ""}, // next to each range
+		{registry.KindListing, "implementations/a{.json", ""},
+		{registry.KindListing, "implementations/a/.json", ""},
+		{registry.KindListing, "implementations/a:.json", ""},
 		{registry.KindListing, "implementations/ab.JSON", ""},
 		{registry.KindListing, "implementations/ab", ""},
 		{registry.KindListing, "implementations/a/b.json", ""},
@@ -43,5 +48,28 @@ func TestRecordSlug(t *testing.T) {
 	}
 	if got, want := revocationName("revocations/ab-"+sum+".json"), (pin{"ab", sum}); got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A path that is plain keeps its spelling when it is folded. The characters next to A and Z fold to themselves.
+func TestIsPlain(t *testing.T) {
+	for path, want := range map[string]bool{"a/b.json": true, "@[`{": true, "a.b c": true, "A": false, "Z": false,
+		"a/Z": false, "\x7f": true, "\u0080": false, "a.": false, "a./b": false, "a /b": false, "a ": false} {
+		if got := isPlain(path); got != want || got && foldPath(path) != path {
+			t.Errorf("%q: got %v, want %v; it folds to %q", path, got, want, foldPath(path))
+		}
+	}
+}
+
+func TestIsHexDigit(t *testing.T) {
+	for _, c := range "/:@G`g" {
+		if isHexDigit(c) {
+			t.Errorf("%q is taken for a hexadecimal digit", c)
+		}
+	}
+	for _, c := range "09AFaf" {
+		if !isHexDigit(c) {
+			t.Errorf("%q is not taken for a hexadecimal digit", c)
+		}
 	}
 }

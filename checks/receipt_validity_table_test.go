@@ -45,6 +45,15 @@ implementations/nova.json:7:3: error: receipt-validity: validity-missing`},
 		{Name: "issued", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01T11:00:02Z"}}]`,
 			Want: `implementations/nova.json:9:3: error: receipt-validity: issued-not-signed`,
 			Says: []string{`fix: set issued_at to 2026-06-01T11:00:00Z`}},
+		// a second apart at most
+		{Name: "issued rounded", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01T11:00:01Z"}}]`, Want: `pass`},
+		{Name: "issued not rounded", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01T11:00:01.001Z"}}]`,
+			Want: `implementations/nova.json:9:3: error: receipt-validity: issued-not-signed`},
+		{Name: "expires rounded",
+			World: `pr: [{listing: nova, not_after: "+30d", set: {/expires_at: "2026-07-01T11:59:59Z"}}]`, Want: `pass`},
+		{Name: "expires not rounded",
+			World: `pr: [{listing: nova, not_after: "+30d", set: {/expires_at: "2026-07-01T11:59:58.999Z"}}]`,
+			Want:  `implementations/nova.json:10:3: error: receipt-validity: expires-not-signed`},
 		{Name: "stretched",
 			World: `pr:
   - {listing: nova, issued: "-80d", not_after: "+365d", set: {/issued_at: "2026-06-01T11:00:00Z", /expires_at: "2026-08-30T11:00:00Z"}}

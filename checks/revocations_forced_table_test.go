@@ -81,6 +81,21 @@ pr: [{revoke: old, witness: [ada, bob, cyd]}]
 ` + two,
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`,
 			Says: []string{`the base tree lists 2 that could sign`}},
+		// ... counting neither one at L3 nor an expired one
+		{Name: "small, low and old",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: evil, level: L4, witness: [ada]}
+  - {listing: low, level: L3}
+  - {commit: Begin}
+  - {at: -91d}
+  - {listing: old, level: L4, witness: [ada]}
+` + two,
+			Want: `
+registry: notice: revocations: not-in-force
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`,
+			Says: []string{`the base tree lists 2 that could sign`}},
 		// the revoked implementation among the three
 		{Name: "itself", World: base + `pr: [{revoke: evil, witness: [ada, bob, evil]}]`,
 			Want: `
