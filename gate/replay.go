@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -54,7 +55,7 @@ func auditAgain(ctx context.Context, repo *registry.Repository, rev string, b *b
 	if err != nil {
 		return nil, err
 	}
-	rep, err := mirror.Again(ctx, repo, b, cfg, verdict.Spool{})
+	rep, err := mirror.Again(ctx, repo, b, cfg, bulk.Spool{})
 	return rep, remedy.With(err, evidence.RecordAgain)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -29,7 +30,7 @@ func ParseShard(shard string) (part [2]int, err error) {
 // Again audits the commit that a bundle names, with the evidence of the bundle. recorded is the configuration of the
 // recorded run.
 func Again(ctx context.Context, repo *registry.Repository, b *bundle.Bundle, recorded judge.Config,
-	results verdict.Spool) (*verdict.Report, error) {
+	results bulk.Spool) (*verdict.Report, error) {
 	if b.Compared == nil {
 		return nil, errors.New("reading bundle: what was compared: nothing is there, and an audit compares")
 	}

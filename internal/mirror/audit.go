@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/publish"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -31,7 +32,7 @@ type AuditConfig struct {
 	Verified      string              // tip that an earlier audit verified; empty: the history is judged from its root
 	VerifiedSize  int                 // how many first-parent commits there are up to Verified, itself included
 	Shard, Of     int                 // only the Shard-th of Of parts of the records, counted from 1; Of 0: all
-	Spool         verdict.Spool       // for the results; the zero value keeps all in memory
+	Spool         bulk.Spool          // for the results; the zero value keeps all in memory
 	Keys          *commitsig.Verifier // judges the commits' signatures; nil: they are counted only
 	RequireSigned bool
 	Consistency   []verdict.Finding // what comparing with a checkpoint and with peers gave
@@ -67,9 +68,7 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	if err := a.join.SuffixList(cfg.Config); err != nil {
 		return nil, err
 	}
-	if cfg.Spool.File != nil {
-		rep.Results.Spool(cfg.Spool, catalogue())
-	}
+	cfg.Spool.For(&rep.Results, catalogue())
 	defer repo.KeepTexts(maxTexts)()
 	if err := a.walk(); err != nil {
 		return nil, err

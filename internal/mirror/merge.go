@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -33,7 +34,7 @@ type Part struct {
 
 // Merge joins the reports of all shards of one audit. The results go where spool says. The error wraps ErrMerge where
 // the parts are not those of one audit.
-func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
+func Merge(parts []Part, spool bulk.Spool) (*verdict.Report, error) {
 	refuse := func(format string, args ...any) (*verdict.Report, error) {
 		return nil, fmt.Errorf("%w: %s", ErrMerge, fmt.Sprintf(format, args...))
 	}
@@ -105,9 +106,7 @@ func Merge(parts []Part, spool verdict.Spool) (*verdict.Report, error) {
 	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", verdict.Results{},
 		[]verdict.Evidence{}, nil, verdict.Counts{}
 	whole.Commits, whole.EvaluatedAt = nil, last
-	if spool.File != nil {
-		whole.Results.Spool(spool, catalogue())
-	}
+	spool.For(&whole.Results, catalogue())
 	joined := judge.NewJoin(&whole)
 	records := 0
 	for _, p := range parts {

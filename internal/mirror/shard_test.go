@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -128,7 +129,7 @@ func TestMergeRefuses(t *testing.T) {
 			second.Counts.Records = 1
 			second.Counts.Pass++
 		}
-		_, err := mirror.Merge([]mirror.Part{part(t, frame(1)), part(t, second)}, verdict.Spool{})
+		_, err := mirror.Merge([]mirror.Part{part(t, frame(1)), part(t, second)}, bulk.Spool{})
 		if (err == nil) != (want == "") ||
 			err != nil && (!errors.Is(err, mirror.ErrMerge) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("error %v, want %q", err, want)
@@ -154,7 +155,7 @@ func TestMergeOfWhatWasLeftOut(t *testing.T) {
 		for _, id := range c.results {
 			r.Results.Add(verdict.Result{Check: id, Subject: "implementations/nova.json", Verdict: verdict.Passed})
 		}
-		_, err := mirror.Merge([]mirror.Part{part(t, r)}, verdict.Spool{})
+		_, err := mirror.Merge([]mirror.Part{part(t, r)}, bulk.Spool{})
 		want := "lacks the check " + c.missing + " of"
 		if (err == nil) != (c.missing == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s with %q: error %v, want %q", c.assumed, c.results, err, want)
@@ -173,7 +174,7 @@ func TestMergeWithinADay(t *testing.T) {
 		taken bool
 	}{{[3]int{0, 12, 24}, true}, {[3]int{12, 0, 24}, true}, {[3]int{12, 0, 25}, false}, {[3]int{0, 1, 25}, false}} {
 		parts := []mirror.Part{at(1, c.hours[0]), at(2, c.hours[1]), at(3, c.hours[2])}
-		whole, err := mirror.Merge(parts, verdict.Spool{})
+		whole, err := mirror.Merge(parts, bulk.Spool{})
 		if (err == nil) != c.taken {
 			t.Errorf("%v: error %v", c.hours, err)
 		}
@@ -200,7 +201,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var spool verdict.Spool
+	var spool bulk.Spool
 	audit := func(part, of int) *verdict.Report {
 		t.Helper()
 		rep, err := mirror.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0),
@@ -216,7 +217,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 		t.Fatalf("%d records, want 60", whole.Counts.Records)
 	}
 	all := cmp.Transformer("all", func(rs verdict.Results) []verdict.Result { return slices.Collect(rs.All()) })
-	spool.File = func() (verdict.File, error) { return os.Create(filepath.Join(t.TempDir(), "results")) }
+	spool.File = func() (bulk.File, error) { return os.Create(filepath.Join(t.TempDir(), "results")) }
 	if diff := cmp.Diff(whole, audit(0, 0), all); diff != "" {
 		t.Errorf("in a file:\n%s", diff)
 	}

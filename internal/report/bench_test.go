@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -31,9 +32,9 @@ func BenchmarkWriters(b *testing.B) {
 	for _, listings := range []int{1_000, 10_000, 100_000} {
 		r := frame()
 		r.Mode = "audit"
-		r.Results.Spool(verdict.Spool{Memory: 1 << 16, File: func() (verdict.File, error) {
+		bulk.Spool{Memory: 1 << 16, File: func() (bulk.File, error) {
 			return atomicfile.NewScratch(b.TempDir())
-		}}, catalogue)
+		}}.For(&r.Results, catalogue)
 		for i := range listings {
 			path := fmt.Sprintf("implementations/impl-%07d.json", i)
 			for _, rule := range catalogue {

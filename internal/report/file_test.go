@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
 )
 
 func TestWriteFile(t *testing.T) {
@@ -46,7 +46,7 @@ func TestDiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := honest()
-	r.Results.Spool(verdict.Spool{File: func() (verdict.File, error) { return full, nil }}, catalogue)
+	bulk.Spool{File: func() (bulk.File, error) { return full, nil }}.For(&r.Results, catalogue)
 	r.Results.Add(onListing("implementations/other.json")...)
 	for _, format := range Formats {
 		if err := WriteFile(path, format, r, Options{}); !errors.Is(err, syscall.ENOSPC) ||

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,9 +70,9 @@ func TestSpooledReport(t *testing.T) {
 		sorted := verdict.Report{Results: verdict.NewResults(slices.Collect(sample.report.Results.All())...)}
 		sorted.Settle(rules)
 		memory.Results, spooled.Results = sorted.Results, verdict.Results{}
-		spooled.Results.Spool(verdict.Spool{Memory: 1, File: func() (verdict.File, error) {
+		bulk.Spool{Memory: 1, File: func() (bulk.File, error) {
 			return os.Create(filepath.Join(t.TempDir(), "results"))
-		}}, rules)
+		}}.For(&spooled.Results, rules)
 		spooled.Results.Add(slices.Collect(sorted.Results.All())...)
 		for _, format := range Formats {
 			o := Options{MaxAnnotations: AnnotationLimit, Rules: rules}

@@ -377,7 +377,7 @@ func sortFindings(all []Finding) {
 // where not all of them could be read. The results of governance stay in the order of the history.
 func (r *Report) Settle(catalogue []Rule) {
 	if r.Mode != "governance" {
-		r.Results.sort(newOrder(catalogue))
+		slices.SortStableFunc(r.Results.kept, Order(catalogue)) // what a spool has is in order
 	}
 	r.Counts, r.RetryAt = Counts{Records: r.Counts.Records}, time.Time{}
 	for result := range r.Results.All() {

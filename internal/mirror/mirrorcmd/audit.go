@@ -27,6 +27,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -156,14 +157,14 @@ const maxResults = 1 << 16
 
 // spool returns a place for results that are too many for memory: a file in the directory, or in the system's if folder
 // is empty. If that directory does not exist, as in an image from scratch, memory holds all results.
-func spool(folder string) verdict.Spool {
+func spool(folder string) bulk.Spool {
 	if folder == "" {
 		if _, err := os.Stat(os.TempDir()); errors.Is(err, os.ErrNotExist) {
-			return verdict.Spool{}
+			return bulk.Spool{}
 		}
 	}
-	return verdict.Spool{Memory: maxResults,
-		File: func() (verdict.File, error) { return atomicfile.NewScratch(folder) }}
+	return bulk.Spool{Memory: maxResults,
+		File: func() (bulk.File, error) { return atomicfile.NewScratch(folder) }}
 }
 
 func (o *auditOptions) check() error {
