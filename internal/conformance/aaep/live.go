@@ -49,6 +49,8 @@ type Live struct {
 	Rate        int64             // events a second that its sessions ask for, and renegotiate to half of; 0: 2
 	Public      http.RoundTripper // to public https addresses, for a manifest that is elsewhere; nil: none is fetched
 	ManifestKey crypto.PublicKey  // that signs the manifest; nil: not known
+
+	most int64 // bytes that are read of all streams; 0: MaxBytes
 }
 
 // pause is how long the producer is listened to before a reply, and after a session's end, for what must not come.
@@ -105,7 +107,7 @@ func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 		v.probes[d.row] = &probe{}
 	}
 	v.stream.watched = map[int32]int{}
-	v.left.Store(MaxBytes)
+	v.left.Store(cmp.Or(l.most, MaxBytes))
 	// A late reply shows nothing of a producer that does not apply its timeouts.
 	scenarios := slices.Clone(l.Scenarios)
 	slices.SortStableFunc(scenarios, func(a, b Scenario) int {

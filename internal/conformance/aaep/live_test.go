@@ -120,7 +120,7 @@ func TestLive(t *testing.T) {
 			}
 			t.Run(layout+"/"+fault, func(t *testing.T) {
 				v, got, captured := visited(t, aaeptest.Options{Reference: layout == LayoutReference, Fault: fault},
-					every, nil)
+					every, func(l *Live) { l.most = 4 << 20 })
 				if diff := cmp.Diff(strings.Fields(want), strings.Fields(strings.Join(got, " "))); diff != "" {
 					t.Errorf("%s: %s\n%s", v, diff, plain.Cut(string(captured.Messages), 20000))
 				}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -16,8 +17,14 @@ import (
 // the reader's, ErrTooLarge, ErrTooMany, ErrSessions and ErrLongMessage.
 func (s *Stream) Read(from io.Reader) error {
 	var left atomic.Int64
-	left.Store(MaxBytes)
-	in := &input{Reader: bufio.NewReaderSize(&upTo{from, &left}, MaxMessage+1), line: 1, column: 1}
+	left.Store(s.most)
+	buffer, _ := buffers.Get().(*bufio.Reader)
+	buffer.Reset(&upTo{from, &left})
+	defer func() {
+		buffer.Reset(nil)
+		buffers.Put(buffer)
+	}()
+	in := &input{Reader: buffer, line: 1, column: 1}
 	first, err := in.skipBlanks()
 	switch {
 	case err == io.EOF:
@@ -35,6 +42,10 @@ func (s *Stream) Read(from io.Reader) error {
 	}
 	return s.readLines(in)
 }
+
+// buffers keeps the buffers of inputs, each of which has room for the longest line: clearing a new one takes longer than
+// judging a short stream.
+var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, MaxMessage+1) }}
 
 // upTo reads up to left bytes, which others may share, and fails where there are more.
 type upTo struct {

@@ -44,6 +44,7 @@ type Options struct {
 type Stream struct {
 	Options
 	path string
+	most int64 // bytes that are read
 
 	messages, events, replies int
 	frames                    int   // number of messages that are frames
@@ -86,7 +87,7 @@ const (
 
 // NewStream makes the stream that path names in findings and subjects.
 func NewStream(path string, o Options) *Stream {
-	return &Stream{Options: o, path: path, own: &said{subject: path}, eventIDs: map[string]bool{},
+	return &Stream{Options: o, path: path, most: MaxBytes, own: &said{subject: path}, eventIDs: map[string]bool{},
 		byID: map[string]*session{}, questions: map[string]*question{}, calls: map[part]*call{},
 		queues: map[part]*queue{}, chunks: map[part]*chunks{}, tools: map[string]*tool{}}
 }

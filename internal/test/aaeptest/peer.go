@@ -261,7 +261,7 @@ func (p *Peer) endless(w http.ResponseWriter, r *http.Request) {
 		text = strings.Repeat("x", 1<<16)
 		fmt.Fprint(w, "data: ")
 	case "drip":
-		text, wait = ":", time.Millisecond
+		text, wait = ":", 50*time.Millisecond
 	default:
 		return
 	}
