@@ -135,11 +135,8 @@ func (t *talk) unsubscribe(ctx context.Context) error {
 	}
 	body := marshaled(map[string]any{"type": subscriptionClosed, "subscription_id": t.subscription,
 		"reason_code": "subscriber_shutdown", "reason_message": "oap-gate has seen the session."})
-	if err := t.record(t.mark, subscriber, t.now(), body); err != nil {
-		return err
-	}
 	_, _, _ = t.try(ctx, http.MethodPost, t.below("replies"), body)
-	return nil
+	return t.record(t.mark, subscriber, t.now(), body) // when it has passed for certain
 }
 
 // shakeHands asks for a version that does not exist, and then for one that does.
@@ -273,7 +270,7 @@ func (v *visit) slowDown(ctx context.Context, p *probe, s Scenario) error {
 				err = t.event(ctx, h)
 			}
 		case <-time.After(time.Until(sent.Add(t.Timeout))):
-			listens = false
+			listens = len(t.all) > 0
 		case <-ctx.Done():
 			return v.overBudget()
 		}
@@ -367,7 +364,8 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 	if err != nil {
 		return err
 	}
-	var closed, asked time.Time // asked by the producer's own clock
+	var sent, closed time.Time // when subscription.close was sent, and when it was answered
+	var asked time.Time        // by the producer's own clock
 	goneOn, announced := false, false
 	var token string                                         // token of the question
 	sessions, tokens := map[string]bool{}, map[string]bool{} // that the second subscription got
@@ -378,8 +376,10 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 		if seconds, _ := integer(m.members["timeout_seconds"]); seconds < leastClosing {
 			return nil
 		}
-		closed, asked, token = v.now(), m.time, strings.Clone(m.text("reply_token"))
-		return t.unsubscribe(ctx)
+		sent, asked, token = v.now(), m.time, strings.Clone(m.text("reply_token"))
+		err := t.unsubscribe(ctx)
+		closed = v.now()
+		return err
 	}
 	if err := t.start(ctx); err != nil {
 		return err
@@ -427,23 +427,14 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 			if m.asks() {
 				tokens[strings.Clone(m.text("reply_token"))] = true
 			}
-			after := h.at.Sub(closed)
 			if !closed.IsZero() && session == t.session && follows && !m.asks() && m.core != progressUpdated &&
-				after >= 0 && after <= goesOnWithin {
+				!h.at.Before(sent) && h.at.Sub(closed) <= goesOnWithin {
 				goneOn = true
 			}
 			err = v.judge(m)
 		case <-timer.C:
-			then := t.then
-			switch {
-			case !closed.IsZero():
-				done = true
-			case then != nil:
-				t.then = nil
-				err = then(ctx)
-			default:
-				err = t.hangs("nothing came for %v in scenario %s, whose session has not ended", t.Timeout,
-					show(t.Name))
+			if done = !closed.IsZero() && len(second.all) == 0; closed.IsZero() {
+				err = t.timeUp(ctx)
 			}
 		case <-ctx.Done():
 			err = v.overBudget()

@@ -1,13 +1,11 @@
 package aaep
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
 )
 
@@ -25,11 +22,13 @@ const negotiating = `
 - {name: held, start: held, reply: reject}
 `
 
-// faultsOfTerms are the faults of level 3 with what they come to.
-var faultsOfTerms = []struct {
+// faultOfTerms is a fault of level 3 with what it comes to.
+type faultOfTerms struct {
 	o    aaeptest.Options
 	want string
-}{
+}
+
+var faultsOfTerms = []faultOfTerms{
 	{aaeptest.Options{}, ""},
 	{aaeptest.Options{Prefix: "/aaep/v1"}, ""},
 	{aaeptest.Options{InStream: true}, ""},
@@ -235,45 +234,6 @@ func TestManifestKey(t *testing.T) {
 			})
 		}
 	}
-}
-
-// The same over loopback connections, by the machine's clock, at a rate at which it does not take long.
-func TestDialoguesOnLoopback(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes seconds of the machine's clock")
-	}
-	var all sync.WaitGroup
-	slots := make(chan struct{}, 8) // a question waits 1 s for its reply, by the clock of a machine with other work
-	for _, c := range faultsOfTerms {
-		if c.o.Fault == "holds-critical" { // each question takes 3 s
-			continue
-		}
-		all.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			p, err := aaeptest.Start(c.o)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer p.Close()
-			v, got, captured := visitedAt(t, p.URL, false, http.DefaultTransport, negotiating, func(l *Live) {
-				l.Level, l.Rate, l.Timeout = 3, 50, 3*time.Second
-			})
-			want := strings.FieldsFunc(c.want, func(r rune) bool { return r == '|' })
-			if c.o.Fault == "no-rate" || c.o.Fault == "ignores-terms" || c.o.Fault == "" {
-				want = nil // a session has fewer events than a burst at that rate
-				got = slices.DeleteFunc(got, func(f string) bool { return strings.HasPrefix(f, "aaep-rate over-rate") })
-			}
-			if c.want != "" && c.o.Fault == "" {
-				want = []string{c.want}
-			}
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%+v: %s %s\n%s", c.o, v, diff, plain.Cut(string(bytes.TrimSpace(captured.Messages)), 4000))
-			}
-		})
-	}
-	all.Wait()
 }
 
 // tripper answers by its own name.

@@ -406,8 +406,8 @@ func (r *hosting) settle(ctx context.Context, l *connection) error {
 			return errNobody
 		}
 		return errGone
-	case g.forged != "":
-		err := r.wait(ctx, r.now().Add(r.quietTime()), func() bool { return r.trial != g })
+	case g.forged != "": // to verify a signature may take a slow subscriber seconds
+		err := r.wait(ctx, r.now().Add(r.Timeout), func() bool { return r.trial != g })
 		if err == nil {
 			return errGone
 		}
@@ -418,7 +418,7 @@ func (r *hosting) settle(ctx context.Context, l *connection) error {
 		r.taken(g)
 		r.mu.Unlock()
 	case g.signed && !r.proven:
-		err := r.wait(ctx, r.now().Add(r.pauseTime()), func() bool { return l.grant != g || g.closed || l.left })
+		err := r.wait(ctx, r.now().Add(r.quietTime()), func() bool { return l.grant != g || g.closed || l.left })
 		if err == nil {
 			r.mu.Lock()
 			r.refuses()
@@ -554,7 +554,7 @@ func (r *hosting) finish(ctx context.Context) {
 	closed := func() bool { return l.grant != nil && l.grant.closed }
 	err := r.wait(ctx, r.now().Add(wait), func() bool { return l.left || closed() })
 	if err == nil && l.ws == nil { // the message comes over a connection of its own
-		_ = r.wait(ctx, r.now().Add(r.pauseTime()/2), closed)
+		_ = r.wait(ctx, r.now().Add(r.Timeout), closed)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

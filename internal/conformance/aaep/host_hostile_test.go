@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
@@ -62,6 +63,13 @@ func attack(ctx context.Context, address string, first, again []byte, reads bool
 	}
 	<-ended
 }
+
+// running limits how many runs wait at a time, since each must be served in time. busy limits those among them whose
+// peer sends without a pause: they take the processor from the others.
+var (
+	running = make(chan struct{}, 32)
+	busy    = make(chan struct{}, 4)
+)
 
 // A peer that breaks the rules of its transport ends in a finding or is refused, and never in a pass.
 func TestHostHostile(t *testing.T) {
@@ -150,45 +158,45 @@ func TestHostHostile(t *testing.T) {
 
 // Other connections change nothing of what the subscriber's comes to.
 func TestHostSecond(t *testing.T) {
-	onLoopback(t)
 	for _, socket := range []bool{true, false} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var others sync.WaitGroup
-		own, stop := context.WithCancel(t.Context())
-		tester := &inProcess{t: t, o: aaeptest.SubscriberOptions{Level: 2, WebSocket: socket}}
-		h := &Host{Level: 2, Timeout: 8 * time.Second, Path: "x", pause: 500 * time.Millisecond, quiet: time.Second,
-			Plays: []Play{{Play: "accept"}, {Play: "unanswered"}, {Play: "reject"}}, Tester: tester}
-		address := l.Addr().String()
-		for _, fault := range []string{"answers-unasked", "always-accepts", "not-json", "leaves-errored"} {
-			for _, also := range []bool{true, false} {
-				others.Go(func() {
-					time.Sleep(time.Second) // the subscriber is there
-					for own.Err() == nil {
-						_ = aaeptest.Subscribe(own, aaeptest.SubscriberOptions{Level: 3, WebSocket: also, Fault: fault,
-							URL: "http://" + address})
-						select {
-						case <-own.Done():
-						case <-time.After(200 * time.Millisecond):
-						}
+		synctest.Test(t, func(t *testing.T) {
+			pipe := aaeptest.NewPipe()
+			own, stop := context.WithCancel(t.Context())
+			var there func()
+			var others sync.WaitGroup
+			tester := &inProcess{t: t, o: aaeptest.SubscriberOptions{Level: 2, WebSocket: socket, Dial: pipe.Dial,
+				Sees: func([]byte) { there() }}}
+			h := &Host{Level: 2, Timeout: 8 * time.Second, Path: "x", pause: 500 * time.Millisecond, quiet: time.Second,
+				Plays: []Play{{Play: "accept"}, {Play: "unanswered"}, {Play: "reject"}}, Tester: tester}
+			there = sync.OnceFunc(func() {
+				for _, fault := range []string{"answers-unasked", "always-accepts", "not-json", "leaves-errored"} {
+					for _, also := range []bool{true, false} {
+						others.Go(func() {
+							for own.Err() == nil {
+								_ = aaeptest.Subscribe(own, aaeptest.SubscriberOptions{Level: 3, WebSocket: also,
+									Fault: fault, URL: "http://" + pipe.Addr().String(), Dial: pipe.Dial})
+								select {
+								case <-own.Done():
+								case <-time.After(200 * time.Millisecond):
+								}
+							}
+						})
 					}
-				})
+				}
+			})
+			results, err := h.Run(t.Context(), pipe)
+			stop()
+			others.Wait()
+			tester.all.Wait()
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		results, err := h.Run(t.Context(), l)
-		stop()
-		others.Wait()
-		tester.all.Wait()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range results {
-			if len(r.Findings) > 0 || slices.Contains([]string{SubReply, SubConsent}, r.Check) &&
-				r.Verdict != verdict.Passed {
-				t.Errorf("WebSocket %t: %s %s %s %v", socket, r.Check, r.Verdict, r.Reason, r.Findings)
+			for _, r := range results {
+				if len(r.Findings) > 0 || slices.Contains([]string{SubReply, SubConsent}, r.Check) &&
+					r.Verdict != verdict.Passed {
+					t.Errorf("WebSocket %t: %s %s %s %v", socket, r.Check, r.Verdict, r.Reason, r.Findings)
+				}
 			}
-		}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,23 +67,22 @@ func onLoopback(t *testing.T) {
 	t.Parallel()
 }
 
-// running limits how many runs wait at a time, since each must be served in time. busy limits those among them whose
-// peer sends without a pause: they take the processor from the others.
-var (
-	running = make(chan struct{}, 32)
-	busy    = make(chan struct{}, 4)
-)
+// hosted returns the verdict of a run, its findings as "check code severity", its results and its capture. It takes no
+// time: the clock is the bubble's, and so is the wire.
+func hosted(t *testing.T, o aaeptest.SubscriberOptions, change func(*Host)) (v verdict.Verdict, all []string,
+	got *captures) {
+	synctest.Test(t, func(t *testing.T) {
+		pipe := aaeptest.NewPipe()
+		o.Dial = pipe.Dial
+		v, all, got = hostedAt(t, pipe, o, change)
+	})
+	return v, all, got
+}
 
-// hosted returns the verdict of a run, its findings as "check code severity", its results and its capture.
-func hosted(t testing.TB, o aaeptest.SubscriberOptions, change func(*Host)) (verdict.Verdict, []string,
-	*captures) {
+// hostedAt is hosted on a listener, by the clock that there is.
+func hostedAt(t *testing.T, l net.Listener, o aaeptest.SubscriberOptions, change func(*Host)) (verdict.Verdict,
+	[]string, *captures) {
 	t.Helper()
-	running <- struct{}{}
-	defer func() { <-running }()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	tester := &inProcess{t: t, o: o}
 	var lines bytes.Buffer
 	h := &Host{Level: o.Level, Seed: 7, Timeout: 8 * time.Second, Path: "x", Capture: &lines, Tester: tester,
@@ -119,31 +119,51 @@ func only(names ...string) func(*Host) {
 	}
 }
 
+// honestSubscribers are of each level and transport.
+var honestSubscribers = []aaeptest.SubscriberOptions{
+	{Level: 1}, {Level: 1, WebSocket: true}, {Level: 1, Reference: true},
+	{Level: 2}, {Level: 2, WebSocket: true}, {Level: 2, Reference: true},
+	{Level: 3, Rate: 50}, {Level: 3, Rate: 50, WebSocket: true}, {Level: 3, Rate: 50, Signed: true},
+	{Level: 3, Rate: 50, Signed: true, WebSocket: true},
+	{Level: 3, WebSocket: true, Include: []string{"aaep:agent.session.*"}},
+}
+
 // An honest subscriber passes at each level, over each transport, and what the host sends passes as a producer's.
 func TestHostHonest(t *testing.T) {
+	for _, o := range honestSubscribers {
+		v, got, captured := hosted(t, o, func(h *Host) { h.quiet = 3500 * time.Millisecond })
+		passesHonest(t, o, v, got, captured)
+	}
+}
+
+// The same over loopback connections, by the machine's clock.
+func TestHostHonestOnLoopback(t *testing.T) {
 	onLoopback(t)
-	var all sync.WaitGroup
-	for _, o := range []aaeptest.SubscriberOptions{
-		{Level: 1}, {Level: 1, WebSocket: true}, {Level: 1, Reference: true},
-		{Level: 2}, {Level: 2, WebSocket: true}, {Level: 2, Reference: true},
-		{Level: 3, Rate: 50}, {Level: 3, Rate: 50, WebSocket: true}, {Level: 3, Rate: 50, Signed: true},
-		{Level: 3, Rate: 50, Signed: true, WebSocket: true},
-		{Level: 3, WebSocket: true, Include: []string{"aaep:agent.session.*"}},
-	} {
-		all.Go(func() {
-			v, got, captured := hosted(t, o, func(h *Host) { h.quiet = 3500 * time.Millisecond })
-			if v != verdict.Passed || len(got) > 0 {
-				t.Errorf("%+v: %s %s\n%s", o, v, got, plain.Cut(string(captured.Messages), 30000))
+	for _, o := range honestSubscribers {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
 			}
-			passesAsProducer(t, o, captured.Messages)
-			for _, r := range captured.Results {
-				if r.Verdict != verdict.Passed {
-					t.Errorf("%+v: %s %s %s", o, r.Check, r.Verdict, r.Reason)
-				}
-			}
+			v, got, captured := hostedAt(t, l, o, func(h *Host) { h.pause, h.quiet = 100*time.Millisecond, time.Second })
+			passesHonest(t, o, v, got, captured)
 		})
 	}
-	all.Wait()
+}
+
+// passesHonest checks that every row of a run passed.
+func passesHonest(t *testing.T, o aaeptest.SubscriberOptions, v verdict.Verdict, got []string, captured *captures) {
+	t.Helper()
+	if v != verdict.Passed || len(got) > 0 {
+		t.Errorf("%+v: %s %s\n%s", o, v, got, plain.Cut(string(captured.Messages), 30000))
+	}
+	passesAsProducer(t, o, captured.Messages)
+	for _, r := range captured.Results {
+		if r.Verdict != verdict.Passed {
+			t.Errorf("%+v: %s %s %s", o, r.Check, r.Verdict, r.Reason)
+		}
+	}
 }
 
 // passesAsProducer checks what the host sent as the events of a producer. Only the plays that break a rule on purpose
@@ -163,18 +183,18 @@ func passesAsProducer(t *testing.T, o aaeptest.SubscriberOptions, capture []byte
 	}
 }
 
-// A subscriber with one fault gets the code of that fault, and no other.
-func TestHostFaults(t *testing.T) {
-	onLoopback(t)
+// hostFault is a subscriber with one fault, the plays that show it, and the findings that it gets.
+type hostFault struct {
+	level  int
+	socket bool
+	fault  string
+	plays  string
+	want   string
+}
+
+func hostFaults() []hostFault {
 	const ws, sse = true, false
-	var all sync.WaitGroup
-	for _, c := range []struct {
-		level  int
-		socket bool
-		fault  string
-		plays  string
-		want   string
-	}{
+	return []hostFault{
 		{1, ws, "leaves-errored", "errored session", "aaep-sub-transport subscriber-gone error"},
 		{1, sse, "leaves-errored", "errored", "aaep-sub-transport subscriber-gone error"},
 		{1, ws, "reads-nothing", "session", "aaep-sub-transport subscriber-gone error"},
@@ -236,33 +256,44 @@ func TestHostFaults(t *testing.T) {
 		{3, sse, "refuses-signed", "manifest accept", "aaep-sub-manifest manifest-refused inconclusive"},
 		{3, ws, "no-close", "accept shutdown", "aaep-sub-close no-close error"},
 		{3, sse, "no-close", "accept shutdown", "aaep-sub-close no-close error"},
-	} {
-		all.Go(func() {
-			o := aaeptest.SubscriberOptions{Level: c.level, WebSocket: c.socket, Fault: c.fault,
-				Signed: strings.Contains(c.plays, playManifest)}
-			if c.level == 3 {
-				o.Rate = 50
-			}
-			v, got, captured := hosted(t, o, func(h *Host) {
-				only(strings.Fields(c.plays)...)(h)
-				if strings.HasPrefix(c.fault, "answers-") {
-					h.quiet = 3500 * time.Millisecond // the tester waits for 3 s
-				}
-			})
-			want := strings.FieldsFunc(c.want, func(r rune) bool { return r == '|' })
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || string(v) != verdictOf(want) {
-				t.Errorf("%s: %s, want %s: %s\n%s", c.fault, v, verdictOf(want), diff,
-					plain.Cut(string(captured.Messages), 2000))
-			}
-		})
 	}
-	all.Wait()
+}
+
+// A subscriber with one fault gets the code of that fault, and no other.
+func TestHostFaults(t *testing.T) {
+	for _, c := range hostFaults() {
+		o, change := c.run()
+		v, got, captured := hosted(t, o, change)
+		c.compare(t, v, got, captured)
+	}
+}
+
+// run returns the options of the subscriber, and what to change of the host.
+func (c hostFault) run() (aaeptest.SubscriberOptions, func(*Host)) {
+	o := aaeptest.SubscriberOptions{Level: c.level, WebSocket: c.socket, Fault: c.fault,
+		Signed: strings.Contains(c.plays, playManifest)}
+	if c.level == 3 {
+		o.Rate = 50
+	}
+	return o, func(h *Host) {
+		only(strings.Fields(c.plays)...)(h)
+		if strings.HasPrefix(c.fault, "answers-") {
+			h.quiet = 3500 * time.Millisecond // the tester waits for 3 s
+		}
+	}
+}
+
+func (c hostFault) compare(t *testing.T, v verdict.Verdict, got []string, captured *captures) {
+	t.Helper()
+	want := strings.FieldsFunc(c.want, func(r rune) bool { return r == '|' })
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || string(v) != verdictOf(want) {
+		t.Errorf("%s: %s, want %s: %s\n%s", c.fault, v, verdictOf(want), diff,
+			plain.Cut(string(captured.Messages), 2000))
+	}
 }
 
 // A person connects the subscriber, and stops it when the run asks for that.
 func TestHostPerson(t *testing.T) {
-	onLoopback(t)
-	var all sync.WaitGroup
 	for _, c := range []struct{ fault, plays, want string }{
 		{"", "accept manifest shutdown", ""},
 		{"gives-up", "accept manifest", "aaep-sub-manifest not-exercised inconclusive"},
@@ -270,12 +301,13 @@ func TestHostPerson(t *testing.T) {
 		{"no-close", "accept shutdown", "aaep-sub-close no-close error"},
 	} {
 		for _, socket := range []bool{false, true} {
-			all.Go(func() {
+			synctest.Test(t, func(t *testing.T) {
+				pipe := aaeptest.NewPipe()
 				own, stop := context.WithCancel(t.Context())
 				var subscribing sync.WaitGroup
 				o := aaeptest.SubscriberOptions{Level: 3, WebSocket: socket, Fault: c.fault,
-					Signed: strings.Contains(c.plays, playManifest), Rate: 50}
-				v, got, captured := hosted(t, o, func(h *Host) {
+					Signed: strings.Contains(c.plays, playManifest), Rate: 50, Dial: pipe.Dial}
+				v, got, captured := hostedAt(t, pipe, o, func(h *Host) {
 					only(strings.Fields(c.plays)...)(h)
 					h.Tester = nil
 					h.Say = func(text string) {
@@ -297,33 +329,30 @@ func TestHostPerson(t *testing.T) {
 			})
 		}
 	}
-	all.Wait()
 }
 
 // What the time of --budget cut off is inconclusive.
 func TestHostBudget(t *testing.T) {
-	onLoopback(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tester := &inProcess{o: aaeptest.SubscriberOptions{Level: 2, WebSocket: true}}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	results, err := (&Host{Level: 2, Timeout: time.Second, Path: "x", Tester: tester}).Run(ctx, l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tester.all.Wait()
-	const want = "aaep-sub-transport out-of-time inconclusive"
-	if f := results[0].Findings; len(f) != 1 || results[0].Check+" "+f[0].Code+" "+f[0].Severity.String() != want {
-		t.Errorf("%s: %q, want %s", results[0].Check, f, want)
-	}
-	for _, r := range results[1:] {
-		if r.Verdict == verdict.Passed && r.Check != SubUnknown && r.Check != SubReply {
-			t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
+	synctest.Test(t, func(t *testing.T) {
+		pipe := aaeptest.NewPipe()
+		tester := &inProcess{o: aaeptest.SubscriberOptions{Level: 2, WebSocket: true, Dial: pipe.Dial}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		results, err := (&Host{Level: 2, Timeout: time.Second, Path: "x", Tester: tester}).Run(ctx, pipe)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		tester.all.Wait()
+		const want = "aaep-sub-transport out-of-time inconclusive"
+		if f := results[0].Findings; len(f) != 1 || results[0].Check+" "+f[0].Code+" "+f[0].Severity.String() != want {
+			t.Errorf("%s: %q, want %s", results[0].Check, f, want)
+		}
+		for _, r := range results[1:] {
+			if r.Verdict == verdict.Passed && r.Check != SubUnknown && r.Check != SubReply {
+				t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
+			}
+		}
+	})
 }
 
 // Each code of a subscriber's row is one that a peer gets.

@@ -80,6 +80,7 @@ type visit struct {
 	watches   []watch
 	ran       []string
 	asked     map[string]bool // the scenarios that asked for a confirmation
+	lag       *time.Duration  // the least time between an event's timestamp and its arrival; nil: not known
 }
 
 // watch is a call that a probe watches: the whole run decides what it is.
@@ -460,8 +461,10 @@ type talk struct {
 	session string // id of the first session.started; empty: none yet
 	ended   bool
 
+	heard    time.Time     // when the event that is judged came
 	asked    time.Time     // when the first confirmation came; zero: none did
 	clock    time.Time     // what its timestamp says; zero: nothing that can be read
+	delayed  time.Duration // how long it was on its way, beyond the least of the run
 	token    string        // of it
 	wait     time.Duration // its timeout_seconds
 	fallback string
@@ -535,12 +538,7 @@ func (t *talk) converse(ctx context.Context) error {
 			}
 			err = t.event(ctx, h)
 		case <-timer.C:
-			then := t.then
-			if t.then = nil; then == nil {
-				return t.hangs("nothing came for %v in scenario %s, whose session has not ended", t.Timeout,
-					show(t.Name))
-			}
-			err = then(ctx)
+			err = t.timeUp(ctx)
 		case <-ctx.Done():
 			timer.Stop()
 			return t.overBudget()
@@ -552,6 +550,27 @@ func (t *talk) converse(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// timeUp does what is due after the events that were heard before: a select takes either, and a busy machine is late
+// with both.
+func (t *talk) timeUp(ctx context.Context) error {
+	due := t.due
+	select {
+	case h := <-t.all:
+		if h.err != nil {
+			return cmp.Or(t.over(ctx, h.err), errDone)
+		}
+		if err := t.event(ctx, h); err != nil || t.then == nil || !t.due.Equal(due) || h.at.Before(due) {
+			return err
+		}
+	default:
+	}
+	then := t.then
+	if t.then = nil; then == nil {
+		return t.hangs("nothing came for %v in scenario %s, whose session has not ended", t.Timeout, show(t.Name))
+	}
+	return then(ctx)
 }
 
 // errDone ends a scenario as it should.
@@ -583,9 +602,13 @@ func (t *talk) over(ctx context.Context, err error) error {
 
 // event takes one event of the producer.
 func (t *talk) event(ctx context.Context, h heard) error {
+	t.heard = h.at
 	m, err := t.take(t.mark, producer, h.at, h.data)
 	if err != nil || m == nil {
 		return err
+	}
+	if lag := h.at.Sub(m.time); !m.time.IsZero() && (t.lag == nil || lag < *t.lag) {
+		t.lag = &lag
 	}
 	ours := t.session != "" && m.text("session_id") == t.session
 	if t.guarded && ours && m.core == toolInvoked {
@@ -618,7 +641,7 @@ func (t *talk) event(ctx context.Context, h heard) error {
 		return t.reply(ctx, m.text("reply_token"), "reject", true)
 	case m.core == awaitingClarification:
 		return t.clarify(ctx, m)
-	case m.core != progressUpdated && t.defaults && time.Since(t.asked) >= t.wait*9/10:
+	case m.core != progressUpdated && t.defaults && t.follows(m):
 		t.applied()
 	}
 	if m.terminal() {
@@ -636,9 +659,19 @@ func (t *talk) acts() bool { return t.Reply != replyReject && t.Reply != replyNo
 // allowed returns how long a producer may take to apply a default: 2 s and 10 % more than the timeout.
 func (t *talk) allowed() time.Duration { return t.wait + 2*time.Second + t.wait/10 }
 
+// follows reports whether an event came at the end of the question's time. By the producer's clock it may, where the
+// question was late on its way.
+func (t *talk) follows(m *message) bool {
+	took := t.heard.Sub(t.asked)
+	return took >= t.wait*9/10 || took >= t.wait/2 && !t.clock.IsZero() && m.time.Sub(t.clock) >= t.wait*9/10
+}
+
 // question has the first question answered as the scenario says.
 func (t *talk) question(m *message) {
-	t.asked, t.clock = time.Now(), m.time
+	t.asked, t.clock = t.heard, m.time
+	if t.lag != nil && !m.time.IsZero() {
+		t.delayed = t.heard.Sub(m.time) - *t.lag
+	}
 	t.token, t.fallback = strings.Clone(m.text("reply_token")), strings.Clone(m.text("default_decision"))
 	seconds, _ := integer(m.members["timeout_seconds"])
 	t.wait = time.Duration(min(max(seconds, 0), 86400)) * time.Second
@@ -697,15 +730,16 @@ func (t *talk) leave(ctx context.Context, seconds int64) error {
 // applied notes that the default was applied.
 func (t *talk) applied() {
 	if t.Reply == replyLate {
-		if time.Until(t.due) > pause {
-			t.later(pause, t.late)
+		// Not before the timeout, whatever the event was.
+		if wait := max(pause, time.Until(t.asked.Add(t.wait+pause))); time.Until(t.due) > wait {
+			t.later(wait, t.late)
 		}
 		return
 	}
 	t.defaults, t.then = false, nil
 	p := t.probes[replyNone]
 	p.shown++
-	if took := time.Since(t.asked); took > t.allowed() {
+	if took := t.heard.Sub(t.asked); took > t.allowed() {
 		p.Warnf(t.here(), "", "timeout-late", "the default was applied %v after the question, whose timeout is %v",
 			took.Round(time.Millisecond), t.wait)
 	}
@@ -801,7 +835,8 @@ func (t *talk) send(ctx context.Context, reply map[string]any, valid bool) error
 	if err != nil {
 		return err
 	}
-	expired := t.wait > 0 && time.Since(t.asked) >= t.wait*9/10 // the producer may count from before it was heard
+	// The producer counts from when it asked, and the question and the reply take time on their way.
+	expired := t.wait > 0 && time.Since(t.asked)+t.delayed >= t.wait/2
 	if valid && !expired && resp.StatusCode/100 != 2 {
 		return t.status(resp, http.MethodPost, path, "2xx")
 	}

@@ -197,7 +197,7 @@ func (r *hosting) serve(ctx context.Context, l net.Listener) (stop func()) {
 		_, _ = w.Write(r.manifest(agentID))
 	})
 	server := &http.Server{Handler: http.NewCrossOriginProtection().Handler(mux), ReadHeaderTimeout: r.Timeout,
-		IdleTimeout: r.Timeout, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0),
+		IdleTimeout: idleTimeouts * r.Timeout, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0),
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	ended := make(chan struct{})
 	go func() {
@@ -269,6 +269,8 @@ const (
 	oneAtATime     = "another subscriber is connected"
 	padding        = 1 << 20 // bytes that no buffers on the way hold
 	maxConnections = 32
+	// A play may take twice the time of --timeout: a connection for replies must not be closed just as one comes.
+	idleTimeouts = 10
 )
 
 // serveEvents serves server-sent events.
@@ -391,15 +393,11 @@ func (r *hosting) serveSocket(ctx context.Context, w http.ResponseWriter, q *htt
 			r.gone(l, "it sent a binary message; expected text")
 			return
 		}
-		answer, _ := r.receive(l, data, true)
-		r.mu.Lock()
-		left := l.left
-		if answer.data != nil && !left {
-			r.push(l, packet{data: answer.data})
-		}
-		r.mu.Unlock()
-		if left {
+		r.receive(l, data, true)
+		select {
+		case <-l.done:
 			return
+		default:
 		}
 	}
 }
@@ -472,12 +470,18 @@ type answer struct {
 	grant *grant // terms of a request; nil: it was rejected
 }
 
-// receive takes a message that came over a link, or by a request of its own if that is nil. It reports whether the
-// message counts: it may be another subscriber's, or nothing that can be read.
+// receive takes a message that came over a link, or by a request of its own if that is nil, and sends the answer over
+// the link: no event may come between. It reports whether the message counts: it may be another subscriber's, or
+// nothing that can be read.
 func (r *hosting) receive(l *connection, data []byte, asks bool) (a answer, counts bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer r.signal()
+	defer func() {
+		if l != nil && a.data != nil && !l.left {
+			r.push(l, packet{data: a.data})
+		}
+	}()
 	document, err := strict.Parse("", data, limits)
 	var m *message
 	if err == nil && isObject(document.Root) {

@@ -97,6 +97,7 @@ type Options struct {
 	Greeting   string       // what the stream of events begins with; empty: a comment
 	Listener   net.Listener // where to serve; nil: a free port of 127.0.0.1
 	InStream   bool         // answers a renegotiation in the stream, rather than in the response
+	Seconds    int          // timeout of its questions; 0: 1
 	// Sign is the algorithm by which the manifest is signed: ES256, RS256, PS256 or EdDSA; empty: it is not.
 	// OwnKey puts the key into the header.
 	Sign   string
@@ -425,7 +426,7 @@ func (p *Peer) session(kept bool) {
 		return
 	}
 	if p.o.Fault != "ask-nothing" {
-		p.pay(enter, emit, invoke, complete, map[bool]int{false: 1, true: 30}[kept])
+		p.pay(enter, emit, invoke, complete, map[bool]int{false: cmp.Or(p.o.Seconds, 1), true: 30}[kept])
 	}
 	enter("writing_output")
 	p.say(id, "That ", "none", false)

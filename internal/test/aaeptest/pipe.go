@@ -4,10 +4,13 @@ import (
 	"context"
 	"net"
 	"sync"
+	"time"
 )
 
 // Pipe is a listener within the process: a test whose time is not the machine's needs connections that are not either.
 type Pipe struct {
+	Delay func() time.Duration // how long the next write of either side takes; nil: no time
+
 	conns chan net.Conn
 	done  chan struct{}
 	once  sync.Once
@@ -19,6 +22,9 @@ func NewPipe() *Pipe { return &Pipe{conns: make(chan net.Conn), done: make(chan 
 // Dial connects to the listener, whatever is asked for.
 func (p *Pipe) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
+	if p.Delay != nil {
+		client, server = slow{client, p}, slow{server, p}
+	}
 	select {
 	case p.conns <- server:
 		return client, nil
@@ -27,6 +33,17 @@ func (p *Pipe) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// slow is a connection of a slow machine.
+type slow struct {
+	net.Conn
+	of *Pipe
+}
+
+func (s slow) Write(data []byte) (int, error) {
+	time.Sleep(s.of.Delay())
+	return s.Conn.Write(data)
 }
 
 // Accept gives the next connection.
