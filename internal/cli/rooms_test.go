@@ -44,7 +44,7 @@ var rooms = map[string]struct {
 	"verify":      {8, "judges one implementation by RFC 0019 section 6", 3900},
 	"author":      {8, "drafts, corrects, signs and lists records", 4800},
 	"governance":  {8, "checks a proposal against the gates of RFC 0019", 9800},
-	"conformance": {8, "checks an implementation against a companion protocol", 15200},
+	"conformance": {8, "checks an implementation against a companion protocol", 15240},
 	"install":     {8, "installs the gate and inspects the installation", 4100},
 	"cli":         {10, "lists the products and runs the command line", 2100},
 	"cmd":         {11, "", 0},

@@ -193,7 +193,9 @@ func TestDialoguesHostile(t *testing.T) {
 		"drip": "session-hangs",
 		"drop": "stream-dropped", "endless": "stream-too-large", "endless-line": "stream-too-large",
 		"elsewhere": "no-subscription", "unavailable": "http-status"} {
-		v, got, _ := visited(t, aaeptest.Options{Fault: fault}, negotiating, func(l *Live) { l.Level, l.most = 3, 4<<20 })
+		v, got, _ := visited(t, aaeptest.Options{Fault: fault}, negotiating, func(l *Live) {
+			l.Level, l.most = 3, 4<<20
+		})
 		if fault == "deaf" && (v != "fail" || !slices.Contains(got, "aaep-live-handshake no-answer error")) {
 			t.Errorf("%s: %s %s", fault, v, got)
 		}

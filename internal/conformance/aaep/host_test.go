@@ -146,7 +146,9 @@ func TestHostHonestOnLoopback(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, got, captured := hostedAt(t, l, o, func(h *Host) { h.pause, h.quiet = 100*time.Millisecond, time.Second })
+			v, got, captured := hostedAt(t, l, o, func(h *Host) {
+				h.pause, h.quiet = 100*time.Millisecond, time.Second
+			})
 			passesHonest(t, o, v, got, captured)
 		})
 	}

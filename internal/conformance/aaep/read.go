@@ -43,8 +43,8 @@ func (s *Stream) Read(from io.Reader) error {
 	return s.readLines(in)
 }
 
-// buffers keeps the buffers of inputs, each of which has room for the longest line: clearing a new one takes longer than
-// judging a short stream.
+// buffers keeps the buffers of inputs. Each has room for the longest line, and to clear a new one takes longer than to
+// judge a short stream.
 var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, MaxMessage+1) }}
 
 // upTo reads up to left bytes, which others may share, and fails where there are more.

@@ -97,8 +97,8 @@ func Subscribe(ctx context.Context, o SubscriberOptions) error {
 	transport := &http.Transport{DialContext: o.Dial, DisableCompression: true}
 	defer transport.CloseIdleConnections()
 	for {
-		err := (&listener{o: o, client: http.Client{Transport: transport}, seen: map[string]bool{}, next: map[string]int{}, kept: map[string][]event{},
-			pending: map[string]*time.Timer{}}).run(ctx)
+		err := (&listener{o: o, client: http.Client{Transport: transport}, seen: map[string]bool{},
+			next: map[string]int{}, kept: map[string][]event{}, pending: map[string]*time.Timer{}}).run(ctx)
 		if err != errAskAgain {
 			return err
 		}
