@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"runtime"
 	"slices"
 	"strings"
@@ -77,19 +78,71 @@ func (h hit) String() string {
 // hits returns the hits of all rules.
 func (t *text) hits() []hit { return slices.Concat(t.wordHits(), t.openingHits(), t.lengthHits()) }
 
-var finders = func() (all []*regexp.Regexp) {
+// A finder finds an expression. A text without one of its literals, in lower case, has no match; nil is any text.
+type finder struct {
+	*regexp.Regexp
+	literals []string
+}
+
+var finders = func() (all []finder) {
 	for _, e := range expressions {
-		all = append(all, regexp.MustCompile("(?i)"+e.find))
+		find := "(?i)" + e.find
+		tree, _ := syntax.Parse(find, syntax.Perl)
+		all = append(all, finder{regexp.MustCompile(find), literals(tree)})
 	}
 	return all
 }()
+
+// literals returns texts in lower case one of which is in each match of an expression; nil if it does not know any. Of
+// several such lists it returns the one whose shortest text is the longest.
+func literals(x *syntax.Regexp) (all []string) {
+	switch x.Op {
+	case syntax.OpLiteral:
+		return []string{strings.ToLower(string(x.Rune))}
+	case syntax.OpCapture, syntax.OpPlus:
+		return literals(x.Sub[0])
+	case syntax.OpConcat:
+		shortest := func(all []string) (n int) {
+			for i, s := range all {
+				if i == 0 || len(s) < n {
+					n = len(s)
+				}
+			}
+			return n
+		}
+		for _, sub := range x.Sub {
+			if of := literals(sub); shortest(of) > shortest(all) {
+				all = of
+			}
+		}
+	case syntax.OpAlternate:
+		for _, sub := range x.Sub {
+			of := literals(sub)
+			if of == nil {
+				return nil
+			}
+			all = append(all, of...)
+		}
+	}
+	return all
+}
+
+// may reports whether the expression may match a text, which is given in lower case.
+func (f finder) may(lower string) bool {
+	within := func(literal string) bool { return strings.Contains(lower, literal) }
+	return f.literals == nil || slices.ContainsFunc(f.literals, within)
+}
 
 // isMore matches what RE2 cannot leave out of the expression for "is no X".
 var isMore = regexp.MustCompile(`(?i) no (longer|more)$`)
 
 // wordHits returns the hits of the expressions.
 func (t *text) wordHits() (hits []hit) {
+	lower := strings.ToLower(t.words)
 	for i, find := range finders {
+		if !find.may(lower) {
+			continue
+		}
 		for _, at := range find.FindAllStringIndex(t.words, -1) {
 			words := strings.TrimLeft(t.words[at[0]:at[1]], ".;: ")
 			if !isMore.MatchString(words) {
