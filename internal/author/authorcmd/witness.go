@@ -332,9 +332,8 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 		return err
 	}
 	if o.out != "" || o.inPlace {
-		fmt.Fprintf(sys.Stderr, "\nnext, by %s: publish it, and pin it again: sha256 %x\n",
-			plain.Line(r.ImplementationDID),
-			sha256.Sum256(signed))
+		fmt.Fprintln(sys.Stderr, "\n"+report.Hang("next, by ", fmt.Sprintf("%s: publish it, and pin it again: sha256 %x",
+			plain.Line(r.ImplementationDID), sha256.Sum256(signed)), 2, report.Columns))
 	}
 	return nil
 }
@@ -694,20 +693,21 @@ func showReceipt(sys frame.IO, r *receipt.Receipt, root any, hash string, parts 
 		r.TargetURI},
 		{"levels", plainLevels(r)}, {"valid from", r.NotBefore.Text}, {"valid until", r.NotAfter.Text},
 		{"sha256", hash}} {
-		fmt.Fprintf(&b, "  %-12s %s\n", member[0], plain.Line(member[1]))
+		b.WriteString(report.Hang(fmt.Sprintf("  %-12s ", member[0]), plain.Line(member[1]), 15, report.Columns) + "\n")
 	}
 	b.WriteString("by RFC 0019 section 7.1 a signature attests\n" +
 		"  (a) that the Receipt's own parts fit together, of which this run says\n")
 	for _, p := range parts {
-		fmt.Fprintf(&b, "      %-21s  %s\n", p.name, plain.Line(p.done))
+		b.WriteString(report.Hang(fmt.Sprintf("      %-21s  ", p.name), plain.Line(p.done), 29, report.Columns) + "\n")
 	}
-	b.WriteString("  (b) that the witness executed the tests of the claimed level against the live deployment, which " +
-		"was not and cannot be\n      verified\n")
+	b.WriteString("  (b) that the witness executed the tests of the claimed level against\n" +
+		"      the live deployment, which was not and cannot be verified\n")
 	_, err := sys.Stderr.Write(b.Bytes())
 	return err
 }
 
-// signedMembers prints each value of a member by its path, to unknown if the receipt schema does not name it.
+// signedMembers prints each value of a member by its path, to unknown if the receipt schema does not name it. It breaks
+// no line: what is signed is read byte by byte.
 func signedMembers(unknown, known *bytes.Buffer, path []string, value any) {
 	at := func(name string) []string { return append(slices.Clone(path), name) }
 	text := fmt.Sprint(value)
