@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -72,7 +73,7 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	if l.Issued.After(now.Add(Skew)) {
 		out.Errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, it is %s; at most %s ahead is allowed",
 			stamp(l.Issued), stamp(now), plain.Span(Skew)).
-			WithFix("wait until %s, or set this machine's clock (it reads %s)", stamp(l.Issued), stamp(now)).
+			WithFix("%s", Wait(l.Issued, now, s.Facts.ReceiptText.From)).
 			Until(l.Issued)
 	}
 	if s.Run.Offline {
@@ -90,6 +91,16 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 		out.Verified = plain.Span(l.Expires.Sub(now)) + " left"
 	}
 	return out.OrPass(), nil
+}
+
+// Wait returns the fix for a date that is ahead of our clock. It shows the Date header of the server that the
+// observations name, if it sent one, so that the reader sees which clock is wrong.
+func Wait(until, now time.Time, from []evidence.Observation) string {
+	server := ""
+	if len(from) > 0 && !from[0].Date.IsZero() {
+		server = "; the server's Date header " + stamp(from[0].Date)
+	}
+	return fmt.Sprintf("wait until %s, or set this machine's clock (it reads %s%s)", stamp(until), stamp(now), server)
 }
 
 // again returns the command that lists a new Receipt of the listing.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -297,6 +298,43 @@ func TestFixes(t *testing.T) {
 				t.Errorf("after --fix: %v", left)
 			}
 		})
+	}
+}
+
+// TestServersDate reads the Date header of the Receipt's server, honest and not, and replays each run.
+func TestServersDate(t *testing.T) {
+	w := worldOf(t, "schemas: [listing]\nworktree:\n  - {listing: nova, issued: \"+1h\"}\n")
+	at, err := url.Parse(novaReceipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := w.Web.Answer(at)
+	for date, says := range map[string]string{
+		"":                              "",
+		"Mon, 01 Jun 2026 12:00:00 GMT": "; the server's Date header 2026-06-01T12:00:00Z",
+		"Mon, 01 Jun 2026 13:00:00 GMT": "; the server's Date header 2026-06-01T13:00:00Z",
+		"Mon, 01 Jun 2026 13:00:00 GMT\u009b2J::error::x": "",
+		strings.Repeat("9", 50_000):                       "",
+		"Sat, 01 Jan 0000 00:00:00 GMT":                   "; the server's Date header 0000-01-01T00:00:00Z",
+	} {
+		if page.Header = nil; date != "" {
+			page.Header = map[string]string{"Date": date}
+		}
+		w.Web.Set(novaReceipt, page)
+		for until, args := range map[string][]string{
+			"13:00:00Z": inClone("check", "--worktree")(w), "12:55:00Z": verifyNova(w),
+		} {
+			bundle := filepath.Join(t.TempDir(), "bundle.json")
+			want := " fix: wait until 2026-06-01T" + until + ", or set this machine's clock (it reads " +
+				"2026-06-01T12:00:00Z" + says + ")\n"
+			for _, args := range [][]string{
+				append(args, "--record", bundle), {"replay", bundle, "--repo", w.Repo.Dir},
+			} {
+				if status, said := ran(nil, args...); status != 1 || strings.Count(said, want) != 1 {
+					t.Errorf("%.60q: %s: exit status %d, want 1 and %s\n%s", date, args[0], status, want, said)
+				}
+			}
+		}
 	}
 }
 

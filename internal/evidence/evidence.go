@@ -87,6 +87,7 @@ type Observation struct {
 	Attempts     int
 	Milliseconds int64
 	CachedAt     time.Time // when the origin last confirmed a cached answer; zero: not from a cache
+	Date         time.Time // Date header of the last response, UTC; zero: none that is a date
 }
 
 // Evidence returns the observation as a report has it: without the body, and without the port of the address.

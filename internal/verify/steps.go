@@ -224,8 +224,7 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 		out.Errorf(receiptDocument, "/validity/not_before", "not-yet-valid",
 			"validity.not_before is %s, it is %s; at most %s ahead is allowed",
 			stamp(from), stamp(now), plain.Span(checks.Skew)).
-			WithFix("wait until %s, or set this machine's clock (it reads %s)", stamp(from.Add(-checks.Skew)),
-				stamp(now))
+			WithFix("%s", checks.Wait(from.Add(-checks.Skew), now, w.facts.ReceiptText.From))
 	}
 	until := r.NotAfter.Time
 	if !until.IsZero() && !now.Before(until) {

@@ -332,8 +332,9 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 		return err
 	}
 	if o.out != "" || o.inPlace {
-		fmt.Fprintln(sys.Stderr, "\n"+report.Hang("next, by ", fmt.Sprintf("%s: publish it, and pin it again: sha256 %x",
-			plain.Line(r.ImplementationDID), sha256.Sum256(signed)), 2, report.Columns))
+		next := fmt.Sprintf("%s: publish it, and pin it again: sha256 %x", plain.Line(r.ImplementationDID),
+			sha256.Sum256(signed))
+		fmt.Fprintln(sys.Stderr, "\n"+report.Hang("next, by ", next, 2, report.Columns))
 	}
 	return nil
 }

@@ -200,6 +200,7 @@ type observationJSON struct {
 	Attempts     int               `json:"attempts" jsonschema:"description=number of attempts"`
 	Milliseconds int64             `json:"milliseconds" jsonschema:"description=duration of all attempts"`
 	CachedAt     string            `json:"cached_at,omitempty" jsonschema:"description=when the cached bytes were fetched"`
+	Date         string            `json:"date,omitempty" jsonschema:"description=Date header of the last response"`
 	SHA256       string            `json:"sha256,omitempty" jsonschema:"description=SHA-256 of the body"`
 	Bytes        int               `json:"bytes" jsonschema:"description=size of the body"`
 	Body         string            `json:"body,omitempty" jsonschema:"description=the body in base64"`
@@ -211,11 +212,8 @@ func (b *Bundle) Encode() []byte {
 		b.Flags, b.Compared, b.SuffixList, make([]observationJSON, 0, len(b.Observations)), b.NotReached}
 	for _, o := range evidence.Sorted(b.Observations) {
 		written := observationJSON{o.Protocol, o.Target, o.MaxBytes, o.State.String(), o.Code, o.Message, o.Status,
-			o.FinalURL, o.Address, o.Attempts, o.Milliseconds, "", o.SHA256, len(o.Body),
-			base64.StdEncoding.EncodeToString(o.Body)}
-		if !o.CachedAt.IsZero() {
-			written.CachedAt = o.CachedAt.UTC().Format(time.RFC3339Nano)
-		}
+			o.FinalURL, o.Address, o.Attempts, o.Milliseconds, timeText(o.CachedAt), timeText(o.Date), o.SHA256,
+			len(o.Body), base64.StdEncoding.EncodeToString(o.Body)}
 		out.Observations = append(out.Observations, written)
 	}
 	var text bytes.Buffer
@@ -226,6 +224,14 @@ func (b *Bundle) Encode() []byte {
 		panic(err) // strings, integers, and times of four-digit years
 	}
 	return text.Bytes()
+}
+
+// timeText returns a time as a bundle has it, or "" for the zero time.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
 }
 
 // WriteFile writes the bundle to a file, which is whole or not there.
@@ -430,7 +436,7 @@ func (r *reader) notReached(v any) map[string][]string {
 
 func (r *reader) observation(v any, at string) evidence.Observation {
 	object := r.members(v, at, "protocol", "target", "max_bytes", "state", "code", "message", "status", "final_url",
-		"address", "attempts", "milliseconds", "cached_at", "sha256", "bytes", "body")
+		"address", "attempts", "milliseconds", "cached_at", "date", "sha256", "bytes", "body")
 	if r.err != nil {
 		return evidence.Observation{}
 	}
@@ -444,6 +450,9 @@ func (r *reader) observation(v any, at string) evidence.Observation {
 	}
 	if _, there := object["cached_at"]; there {
 		o.CachedAt = r.time(object, at, "cached_at")
+	}
+	if _, there := object["date"]; there {
+		o.Date = r.time(object, at, "date")
 	}
 	if !slices.Contains([]evidence.Protocol{evidence.HTTPS, evidence.RDAP, evidence.WHOIS, evidence.Archive,
 		evidence.Named, evidence.File}, o.Protocol) {

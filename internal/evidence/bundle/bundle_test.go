@@ -33,7 +33,7 @@ func obtained(r evidence.Request, body string) evidence.Observation {
 func testBundle() *Bundle {
 	domain := obtained(evidence.Request{Protocol: evidence.RDAP, Target: "example.com", MaxBytes: evidence.MaxRDAP},
 		"{}")
-	domain.CachedAt = testNow.Add(-time.Hour)
+	domain.CachedAt, domain.Date = testNow.Add(-time.Hour), testNow.Add(time.Hour)
 	return &Bundle{
 		Mode: "check", Base: strings.Repeat("a", 40), Head: strings.Repeat("b", 40), MergeBase: strings.Repeat("a", 40),
 		Now: testNow.Add(time.Millisecond), Tool: verdict.Tool{Version: "v1", Commit: "c0ffee"},
@@ -127,6 +127,8 @@ func TestBundleRefuses(t *testing.T) {
 		"absent, no code":      replace(`"code": "http-status",`, ``),
 		"a time of other form": replace(`"cached_at": "2026-05-04T11:00:00Z"`,
 			`"cached_at": "2026-05-04T11:00:00.0Z"`),
+		"a date of other form":  replace(`"date": "2026-05-04T13:00:00Z"`, `"date": "Mon, 04 May 2026 13:00:00 GMT"`),
+		"a date of nothing":     replace(`"date": "2026-05-04T13:00:00Z"`, `"date": ""`),
 		"an observation null":   replace(`"observations": [`, `"observations": [null,`),
 		"an empty list":         replace("\"layout\",\n   \"schema\"", ""),
 		"a list out of order":   replace("\"layout\",\n   \"schema\"", `"schema", "layout"`),

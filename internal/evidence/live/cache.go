@@ -204,7 +204,7 @@ func givesDate(o evidence.Observation) bool {
 // the stored one, with its status.
 func (w *web) confirmed(a attempt, r evidence.Request, q query) attempt {
 	o := q.cached.recall(r, &w.quota)
-	o.Address, o.Milliseconds = a.observation.Address, a.observation.Milliseconds
+	o.Address, o.Milliseconds, o.Date = a.observation.Address, a.observation.Milliseconds, a.observation.Date
 	if o.State == evidence.Obtained {
 		o.CachedAt = time.Now().UTC().Truncate(time.Second)
 		w.cache.write(*q.cached)

@@ -280,7 +280,7 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 			"answered with the status %d, expected 200",
 			resp.StatusCode), false), nil
 	}
-	a.observation.Status = resp.StatusCode
+	a.observation.Status, a.observation.Date = resp.StatusCode, date(resp)
 	if location := resp.Header.Get("Location"); redirects(resp.StatusCode) && location != "" {
 		if w.preflight {
 			return a.failed(evidence.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
@@ -308,6 +308,15 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 	a.observation.State, a.observation.Body = evidence.Obtained, body
 	w.cache.keep(r, q.url, resp.Header.Get("ETag"), &a.observation)
 	return a, nil
+}
+
+// date returns the time of a response's Date header, or the zero time if the header is missing or is not a date.
+func date(resp *http.Response) time.Time {
+	t, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
 }
 
 func redirects(status int) bool {

@@ -153,13 +153,14 @@ func (w *Web) respond(rw http.ResponseWriter, r *http.Request, b Behaviour) {
 	if b.ETag != "" {
 		h.Set("ETag", b.ETag)
 		if r.Header.Get("If-None-Match") == b.ETag {
-			status, b = http.StatusNotModified, Behaviour{}
+			status, b = http.StatusNotModified, Behaviour{Header: b.Header}
 		}
 	}
 	if b.Gzip || b.Bomb > 0 {
 		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("Content-Type", "application/json")
+	h["Date"] = nil // by the clock of this machine, which is not that of the test
 	for name, value := range b.Header {
 		h[http.CanonicalHeaderKey(name)] = []string{value}
 	}
