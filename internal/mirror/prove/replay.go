@@ -53,6 +53,9 @@ func Restore(ctx context.Context, repo *registry.Repository, known []proof.Entry
 // one that comes again is ignored.
 func (h *History) See(c registry.Change, text []byte) {
 	if n := len(h.seen); proof.InMap(c.Path) && (n == 0 || h.seen[n-1].Path < c.Path) {
+		if n == cap(h.seen) {
+			h.seen = slices.Grow(h.seen, n) // append grows a large slice by a quarter, and copies it as often
+		}
 		h.seen = append(h.seen, proof.NewChange(c.Path, uint32(c.Head.Mode), text))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"iter"
-	"maps"
 	"slices"
 	"sort"
 
@@ -26,7 +25,7 @@ type Map struct {
 	// nodes[2i] and nodes[2i+1], and the bucket b is nodes[len(buckets)+b]. A tree of pointers takes three times the
 	// memory at a million names.
 	nodes []node
-	dirty map[int]bool // buckets that changed since Root was called
+	dirty []int // buckets that changed since Root was called, each perhaps several times
 }
 
 // Member is one name of a Map, by its key, the SHA-256 of the name.
@@ -43,7 +42,7 @@ const bucketBits = 16
 
 // NewMap returns a map without names.
 func NewMap() *Map {
-	return &Map{buckets: make([][]Member, 1<<bucketBits), nodes: make([]node, 2<<bucketBits), dirty: map[int]bool{}}
+	return &Map{buckets: make([][]Member, 1<<bucketBits), nodes: make([]node, 2<<bucketBits)}
 }
 
 // bitOf returns the bit of a key at a depth, the most significant one of the first byte first.
@@ -68,7 +67,7 @@ func (m *Map) Add(e Member) {
 	} else {
 		m.buckets[bucket] = slices.Insert(m.buckets[bucket], at, e)
 	}
-	m.dirty[bucket] = true
+	m.dirty = append(m.dirty, bucket)
 }
 
 // Members yields the members in the order of their keys.
@@ -89,7 +88,7 @@ func (m *Map) Delete(name string) {
 	key := Hash(sha256.Sum256([]byte(name)))
 	if bucket, at, found := m.find(&key); found {
 		m.buckets[bucket] = slices.Delete(m.buckets[bucket], at, at+1)
-		m.dirty[bucket] = true
+		m.dirty = append(m.dirty, bucket)
 	}
 }
 
@@ -102,8 +101,9 @@ func (m *Map) Has(name string) bool {
 
 // Root returns the hash of the map. It hashes only what changed since it was called last.
 func (m *Map) Root() Hash {
-	level := slices.Sorted(maps.Keys(m.dirty))
-	clear(m.dirty)
+	slices.Sort(m.dirty)
+	level := slices.Compact(m.dirty)
+	m.dirty = nil
 	for i, bucket := range level {
 		level[i] = len(m.buckets) + bucket
 		m.nodes[level[i]] = subtree(m.buckets[bucket], bucketBits)
