@@ -19,7 +19,7 @@ var (
 // finish reads the words of the blocks, and finds the requirements. It reports whether the words are few enough.
 func (d *Document) finish() bool {
 	d.define()
-	d.referred, d.known = map[string]bool{}, make(map[string]word, 512)
+	d.referred, d.known = map[string]bool{}, make(map[string]word, min(512, 4*len(d.Blocks)))
 	for _, b := range d.Blocks {
 		d.read(b)
 		if d.size > maxWords {
