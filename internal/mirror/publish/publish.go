@@ -84,7 +84,8 @@ type Log struct {
 	restored          *proof.Hash    // root of the map that its file has; nil: the file is missing or damaged
 	signed, published *proof.Signed  // of earlier runs; nil: none
 	cosignatures      []byte         // the lines of published
-	askTime           time.Duration  // for one request to a witness; 0: askTime
+	// limit ends a request to a witness; nil: it ends after askTime.
+	limit func(context.Context, proof.Peer) (context.Context, context.CancelFunc)
 }
 
 // Open reads the log checkpoints of earlier runs. It refuses those that the log's key did not sign: they are neither

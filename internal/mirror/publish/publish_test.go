@@ -2,6 +2,7 @@ package publish
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
@@ -133,7 +134,8 @@ type published struct {
 	witnesses []*witness
 	policy    string
 	now       time.Time
-	askTime   time.Duration // 0: that of the program
+	// limit ends a request to a witness; nil: as in the program.
+	limit func(context.Context, proof.Peer) (context.Context, context.CancelFunc)
 	// audited is the commit after which an audit reads the history for the log; nil: the log reads it.
 	audited *string
 	// accepted is the commit of an accepted rewrite.
@@ -190,7 +192,7 @@ func (p *published) try(rev string) (verdict.Outcome, error) {
 		p.t.Fatal(err)
 	}
 	defer repo.Close()
-	l := &Log{Dir: p.dir, Signer: p.signer, Key: p.key, Now: func() time.Time { return p.now }, askTime: p.askTime,
+	l := &Log{Dir: p.dir, Signer: p.signer, Key: p.key, Now: func() time.Time { return p.now }, limit: p.limit,
 		Transport: func(u *url.URL) (http.RoundTripper, error) {
 			return live.NewTransport(live.Options{}, u)
 		}}
@@ -377,8 +379,8 @@ func TestHostileWitness(t *testing.T) {
 	}
 }
 
-// TestHangingWitness requires that a witness which never ends its answer costs at most two requests of the time that
-// one may take, and changes nothing for the others.
+// TestHangingWitness requires that a witness which never ends its answer costs at most two requests, of which the limit
+// ends the last, and changes nothing for the others. Here the limit of a request is that it hangs.
 func TestHangingWitness(t *testing.T) {
 	for name, tt := range map[string]struct {
 		begin    []func(http.ResponseWriter) // of each request, before it hangs; nil: an answer that ends
@@ -391,8 +393,20 @@ func TestHangingWitness(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPublished(t, 3)
-			p.askTime = 300 * time.Millisecond
-			hanging, over := p.witnesses[1], make(chan struct{})
+			hanging, hangs, over := p.witnesses[1], make(chan struct{}), make(chan struct{})
+			p.limit = func(ctx context.Context, w proof.Peer) (context.Context, context.CancelFunc) {
+				ctx, cancel := context.WithCancel(ctx)
+				if w.Key.Name() == "w1.example" {
+					go func() {
+						select {
+						case <-hangs:
+							cancel()
+						case <-ctx.Done():
+						}
+					}()
+				}
+				return ctx, cancel
+			}
 			end := sync.OnceFunc(func() { close(over) })
 			t.Cleanup(end)
 			hanging.answer = func(w http.ResponseWriter) {
@@ -403,6 +417,7 @@ func TestHangingWitness(t *testing.T) {
 				}
 				begin(w)
 				_ = http.NewResponseController(w).Flush()
+				close(hangs)
 				<-over
 			}
 			p.policy = strings.Replace(p.policy, "group two 2", "group two 1", 1)

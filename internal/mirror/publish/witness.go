@@ -2,7 +2,6 @@ package publish
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,7 +115,13 @@ func (l *Log) post(ctx context.Context, h *prove.History, c proof.Checkpoint, si
 	if err != nil {
 		return 0, nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(l.askTime, askTime))
+	limit := l.limit
+	if limit == nil {
+		limit = func(ctx context.Context, _ proof.Peer) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, askTime)
+		}
+	}
+	ctx, cancel := limit(ctx, w)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(request))
 	if err != nil {
