@@ -766,9 +766,31 @@ func TestTiles(t *testing.T) {
 		}
 	}
 	root, _ := log.Root(600)
-	delete(tiles, "tile/entries/001")
-	if _, err := ReadEntries(Checkpoint{origin, 600, root}, read); err == nil {
-		t.Error("a missing tile is not missed")
+	for _, size := range []int64{0, 599, 601, 1 << 62} {
+		if _, err := ReadEntries(Checkpoint{origin, size, root}, read); err == nil {
+			t.Errorf("the root of 600 entries is accepted for %d", size)
+		}
+	}
+	const path = "tile/entries/001"
+	whole := tiles[path]
+	first, second := AppendEntry(nil, entries[256].Text()), AppendEntry(nil, entries[257].Text())
+	rest := whole[len(first)+len(second):]
+	for name, data := range map[string][]byte{
+		"missing":          nil,
+		"cut":              whole[:len(whole)-1],
+		"cut at an entry":  whole[:len(whole)-len(AppendEntry(nil, entries[511].Text()))],
+		"in another order": slices.Concat(second, first, rest),
+		"an entry twice":   slices.Concat(first, first, second, rest),
+		"an entry less":    slices.Concat(second, rest),
+		"another tile":     tiles["tile/entries/000"],
+		"a huge entry":     slices.Concat([]byte{0xff, 0xff}, whole),
+	} {
+		if tiles[path] = data; data == nil {
+			delete(tiles, path)
+		}
+		if _, err := ReadEntries(Checkpoint{origin, 600, root}, read); err == nil {
+			t.Errorf("%s: the tile is accepted", name)
+		}
 	}
 }
 
