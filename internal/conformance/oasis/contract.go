@@ -219,7 +219,7 @@ func (c *Contract) readRequirement(name, body *yaml.Node) requirement {
 		r.unreadable, c.unmeetable[r.key] = true, true
 		c.out.Errorf(verdict.At(c.pos(n)), pointer+member, "contract-unknown-type", "requirement %s: %s",
 			quoted(r.key), fmt.Sprintf(format, args...)).
-			WithFix("tell the profile's authors: no provider can be held against it")
+			WithFix("tell the profile's authors: no provider can meet it")
 	}
 	if _, n := strictyaml.Member(body, "required"); n != nil {
 		if n.Tag != "!!bool" {
