@@ -41,6 +41,9 @@ var expressions = []struct{ find, write string }{
 	{`(?m)(^|[.;:] )(Of (a|an|the|each|any|what|several|one|all|those)|By (a|the|what) [a-z]+ alone|` +
 		`What [a-z]+ [a-z]+,|Who )`, "a sentence that starts with its subject"},
 	{`(, be it|\blest\b|nor yet|thereof|therein|\bhence\b)`, "whether, so that, also, of it, in it, so"},
+	{`\b(is|are|was|were) (passed over|held against)\b`, "is skipped, is compared with"},
+	{`\b(let|lets) go\b`, "releases"},
+	{`\bsome [0-9]`, "about"},
 }
 
 // An exception is a hit that stays, in one file.
