@@ -114,7 +114,7 @@ func (b *bench) online() ([]figure, error) {
 		listings), b.checkOnline(w), listings)
 }
 
-// besideLeastTime measures a command that fetches what is said of so many listings.
+// besideLeastTime measures a command that fetches what is said about so many listings.
 func (b *bench) besideLeastTime(name string, c command, listings int) ([]figure, error) {
 	used, err := b.inTurn(c)
 	if err != nil {

@@ -47,10 +47,10 @@ const CodeHistoryRewritten = "history-rewritten"
 var HistoryRewritten = Code{CodeHistoryRewritten, "the branch no longer holds a commit that it held before",
 	"keep both copies, and tell the maintainers; the branch must be restored, and force pushes forbidden"}
 
-// A Rule is what the catalogue says of one check, one sentence each.
+// A Rule is what the catalogue says about one check, one sentence each.
 type Rule = verdict.Rule
 
-// Rules returns what the catalogue says of each check, in the order of a report.
+// Rules returns what the catalogue says about each check, in the order of a report.
 func Rules() []Rule {
 	var out []Rule
 	for _, c := range All {

@@ -50,7 +50,7 @@ type Check struct {
 	applies func(*Subject) string
 	// Run judges one record. The error is that of the gate itself, such as an object that cannot be read.
 	Run func(*Subject) (verdict.Outcome, error)
-	// RunRegistry judges the registry as a whole; nil where there is nothing to say of it.
+	// RunRegistry judges the registry as a whole; nil where there is nothing to say about it.
 	RunRegistry func(*Run) (verdict.Outcome, error)
 
 	// Codes explains each code that the check gives its findings, those that come with evidence included.
@@ -75,7 +75,7 @@ func (c *Check) Online() bool { return (c.Owns != 0 || c.Needs != nil) && !c.par
 // budget does not keep what Git alone shows from being seen.
 func (c *Check) Early() bool { return c.Owns == 0 && c.Needs == nil && c.Uses == nil }
 
-// Judges reports whether the check has something to say of records of kind k.
+// Judges reports whether the check has something to say about records of kind k.
 func (c *Check) Judges(k registry.Kind) bool {
 	return slices.Contains(c.Kinds, k)
 }
@@ -182,7 +182,7 @@ func deferTo(s *Subject, owner, pointer, code, message string) verdict.Outcome {
 	return out
 }
 
-// unobtained says what becomes of a check where evidence is not there: the first of these kinds that is missing.
+// unobtained says what happens to a check where evidence is not there: the first of these kinds that is missing.
 func unobtained(s *Subject, kinds ...evidence.Kind) (out verdict.Outcome, missing bool) {
 	for _, k := range kinds {
 		state, code, message := s.Facts.State(k)

@@ -29,7 +29,7 @@ const (
 	showVerify   = "oap-gate verify DID --without-registry"
 )
 
-// Details says of each error code of the gate's checks what usually causes it, and which command shows the value at
+// Details says about each error code of the gate's checks what usually causes it, and which command shows the value at
 // fault.
 var Details = map[string]strict.Detail{
 	// layout

@@ -46,7 +46,7 @@ type Ledger struct {
 	revoked  map[pin]string           // what Standing gave; nil: not called yet
 }
 
-// judgedCommit is what an Origin says of a commit: its first parent and its first-parent time.
+// judgedCommit is what an Origin says about a commit: its first parent and its first-parent time.
 type judgedCommit struct {
 	parent string
 	when   time.Time
@@ -63,13 +63,13 @@ type file struct {
 	origin
 }
 
-// earlierOrigin is what the history up to a verified commit says of a path.
+// earlierOrigin is what the history up to a verified commit says about a path.
 type earlierOrigin struct {
 	Origin
 	tenure registry.Tenure // only for a listing that could be read
 }
 
-// Origin says of the commit that gave a path its present content what it was judged by.
+// Origin says about the commit that gave a path its present content what it was judged by.
 type Origin struct {
 	Parent string    // empty for a root commit
 	When   time.Time // the commit's first-parent time

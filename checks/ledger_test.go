@@ -189,8 +189,8 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 	}
 }
 
-// TestPinnedBefore holds that what a revocation at the head revokes is known of the one walk through the history, from
-// its root or from what was verified on: reading the history again for each of them takes hours.
+// TestPinnedBefore holds that what a revocation at the head revokes is known about the one walk through the history,
+// from its root or from what was verified on: reading the history again for each of them takes hours.
 func TestPinnedBefore(t *testing.T) {
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(`
 base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: Renew},

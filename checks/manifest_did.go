@@ -157,7 +157,7 @@ func SameHost(a, b string) bool { return host(a) != "" && host(a) == host(b) }
 
 func (s *Subject) inDomain(uri, tool string) bool { return s.Run.InDomain(uri, tool) }
 
-// InDomain reports whether a URL lies in the registrable domain (private section, with the policy's suffixes) of a
+// InDomain reports whether a URL is in the registrable domain (private section, with the policy's suffixes) of a
 // did:web's host.
 func (r *Run) InDomain(uri, tool string) bool {
 	d, err := did.Parse(tool)

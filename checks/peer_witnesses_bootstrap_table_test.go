@@ -57,7 +57,7 @@ web:
   - {listing: nova, level: L4, co_signers: [mia, moe], signed: {set: {/signatures/1/value: "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8SNFZ4kA"}}}
 `,
 			Want: `implementations/nova.json:6:3: error: peer-witnesses: cosignature-missing`},
-		// a maintainer's signature of another algorithm counts for nothing
+		// a maintainer's signature of another algorithm is ignored
 		{Name: "policy, other algorithm",
 			World: policy + base + `pr: [{listing: nova, level: L4, co_signers: [mia, moe], signed: {set: {/signatures/1/alg: ES256}}}]`,
 			Want:  `implementations/nova.json:6:3: error: peer-witnesses: cosignature-missing`},

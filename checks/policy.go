@@ -219,7 +219,7 @@ func policyTexts(root *yaml.Node, member string, most int) ([]string, error) {
 	return texts, nil
 }
 
-// policyDID reads a DID in its one spelling. Decoding into strings would pass over what is null.
+// policyDID reads a DID in its one spelling. Decoding into strings would skip what is null.
 func policyDID(what string, n *yaml.Node) (string, error) {
 	if n == nil || n.Tag != "!!str" {
 		return "", fmt.Errorf("%s is not a text; expected a DID", what)

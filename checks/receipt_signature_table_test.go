@@ -8,7 +8,7 @@ import (
 
 func TestReceiptSignature(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
-		// a foreign signature beside the own one counts for nothing, whatever it is worth, and so does one of another
+		// a foreign signature beside the own one is ignored, whatever it is worth, and so does one of another
 		// algorithm
 		{Name: "beside",
 			World: `pr:

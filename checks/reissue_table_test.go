@@ -84,7 +84,7 @@ pr: [{reissue: ada, signing_key: mallory}]
 pr: [{reissue: ada, signing_key: mallory}]
 `,
 			Want: `implementations/ada.json:8:3: error: reissue: receipt-not-signed`},
-		// nothing is held against words that nobody signed
+		// nothing is compared with words that nobody signed
 		{Name: "stranger name",
 			World: `base: [{listing: ada}]
 pr: [{reissue: ada, signing_key: mallory, set: {/name: Ada Pro}}]

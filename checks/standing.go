@@ -112,7 +112,7 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 	return st, nil
 }
 
-// readRules reads what the tree itself says of how it is judged.
+// readRules reads what the tree itself says about how it is judged.
 func (st *Standing) readRules(ctx context.Context) (err error) {
 	if st.Schemas, err = readSchemas(ctx, st.Tree); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (st *Standing) scan(s *Subject, touched bool) scanned {
 			}
 		}
 	}
-	// A revocation is in force by its name alone, whatever became of its text.
+	// A revocation is in force by its name alone, whatever happened to its text.
 	if s.Kind == registry.KindRevocation {
 		if named := revocationName(s.Path); named != (pin{}) {
 			out.revoked = &named

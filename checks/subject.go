@@ -75,7 +75,7 @@ type Run struct {
 // Reaches reports whether the run's budget lasts for judging a subject by a check.
 func (r *Run) Reaches(check, subject string) bool { return r.Reach == nil || r.Reach(check, subject) }
 
-// Subject is one data path that a range touches, with what is known of it.
+// Subject is one data path that a range touches, with what is known about it.
 type Subject struct {
 	Run    *Run
 	Path   string
@@ -139,8 +139,8 @@ func NewSubjects(r *Run, changes []registry.Change) ([]*Subject, error) {
 	return out, err
 }
 
-// PutAside lets go the documents of a large record of an audit, until Read. What they say of a listing, a revocation or
-// an anchor is kept.
+// PutAside releases the documents of a large record of an audit, until Read. What they say about a listing, a
+// revocation or an anchor is kept.
 func (s *Subject) PutAside() { s.putAside(maxKept) }
 
 func (s *Subject) putAside(kept int) {
@@ -187,13 +187,13 @@ func (s *Subject) take(records registry.Sides) {
 	}
 }
 
-// Forget lets go all that was read of the record, until Read. In a range others are judged by it too.
+// Forget releases all that was read of the record, until Read. In a range others are judged by it too.
 func (s *Subject) Forget() {
 	*s = Subject{Run: s.Run, Path: s.Path, Kind: s.Kind, Change: s.Change, Facts: unsought, Then: s.Then,
 		Stood: s.Stood, first: s.first, forgotten: true}
 }
 
-// Read reads again the record that Forget or PutAside let go.
+// Read reads again the record that Forget or PutAside released.
 func (s *Subject) Read() error {
 	if !s.forgotten {
 		return nil
@@ -247,7 +247,8 @@ func readable(alg, value string) bool {
 	return alg == "EdDSA" && err == nil
 }
 
-// Release lets go what only judging needs, the evidence and the files' texts: an audit has as many subjects as records.
+// Release releases what only judging needs, the evidence and the files' texts: an audit has as many subjects as
+// records.
 func (s *Subject) Release() {
 	s.Facts = s.Facts.Spent()
 	s.Record, s.BaseRecord = nil, nil
@@ -303,7 +304,7 @@ func (r *Run) Version(path string, v registry.Version) (*registry.Listing, error
 func (r *Run) landing(k registry.Kind) []*Subject {
 	var out []*Subject
 	for _, s := range r.Subjects {
-		// Not by Record, which is let go once the subject is judged: the result would hang on who comes first.
+		// Not by Record, which is released once the subject is judged: the result would hang on who comes first.
 		if s.Kind == k && !s.Unchanged() && (s.Listing != nil || s.Revocation != nil || s.Anchor != nil) {
 			out = append(out, s)
 		}

@@ -75,7 +75,7 @@ func ReceiptSuite(r *receipt.Receipt, trusted Suites, severity verdict.Severity)
 // TargetDiffers is the code of a Receipt whose signed target.uri is not shown to be the implementation's.
 const TargetDiffers = "target-differs"
 
-// ReceiptTarget warns of a Receipt by a did:web whose signed target.uri lies neither on the Manifest's host nor in the
+// ReceiptTarget warns of a Receipt by a did:web whose signed target.uri is neither on the Manifest's host nor in the
 // DID's registrable domain. Where the Manifest's URL is not known, it is empty. Pointers are into the Receipt.
 func (run *Run) ReceiptTarget(r *receipt.Receipt, manifestURI string) verdict.Outcome {
 	var out verdict.Outcome

@@ -11,7 +11,7 @@ func TestUnderscoreHost(t *testing.T) {
 `
 	checktest.Run(t, []checktest.Case{
 		// A host name has no underscore, but one stands in a merged listing: its owner can renew it. What layout says
-		// of the spelling stays a warning, and domain age, DID Document, Manifest and Receipt are all had.
+		// about the spelling stays a warning, and domain age, DID Document, Manifest and Receipt are all had.
 		{Name: "old, renewal", World: old + `pr: [{reissue: old, set: {/contact: contact@corp.example}}]`,
 			Want: `implementations/old.json:4:3: warning: layout: did-spelling`},
 		// its owner can revoke it

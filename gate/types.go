@@ -64,13 +64,13 @@ type (
 	SuffixList = verdict.SuffixList
 	// A Commit is a commit that a report names.
 	Commit = verdict.Commit
-	// A History is what an audit says of the first-parent history.
+	// A History is what an audit says about the first-parent history.
 	History = verdict.History
 	// Signatures counts the signatures of commits.
 	Signatures = verdict.Signatures
 	// A Peer is another copy of the registry that an audit compared.
 	Peer = verdict.Peer
-	// A CheckpointFile says what became of the checkpoint of an audit.
+	// A CheckpointFile says what happened to the checkpoint of an audit.
 	CheckpointFile = verdict.CheckpointFile
 	// A Listing is one listing at the head of an audit.
 	Listing = verdict.Listing

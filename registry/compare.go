@@ -92,7 +92,7 @@ func (c *comparison) folders(path string, base, head gitstore.ID, depth int) err
 }
 
 // middle is the part in which two folders differ: it begins with the same entry in both, and ends before baseEnd in
-// one and headEnd in the other. What lies outside is equal entry by entry.
+// one and headEnd in the other. What is outside is equal entry by entry.
 type middle struct{ first, baseEnd, headEnd int }
 
 func differing(b, h *folder) middle {

@@ -44,7 +44,7 @@ type plan struct {
 	link    bool // the file is a symbolic link, and its bytes are the target
 }
 
-// lineEnds is what becomes of the line ends CR LF.
+// lineEnds is what happens to the line ends CR LF.
 type lineEnds int
 
 const (

@@ -52,7 +52,7 @@ func (c *clone) chmod(path string, mode os.FileMode) {
 	}
 }
 
-// TestWorktreeConverts checks what becomes of modes, links, line ends and $Id$ against git.
+// TestWorktreeConverts checks what happens to modes, links, line ends and $Id$ against git.
 func TestWorktreeConverts(t *testing.T) {
 	const crlf = "{\r\n}\r\n"
 	tests := []struct {

@@ -14,8 +14,7 @@ type Fetched struct {
 }
 
 // Fetched reports when the clone last saw a commit as the tip of the branch of which ref is the copy: a
-// remote-tracking ref, or a branch of the clone itself, as a bare clone keeps them. A time after latest counts for
-// nothing.
+// remote-tracking ref, or a branch of the clone itself, as a bare clone keeps them. A time after latest is ignored.
 func (r *Repository) Fetched(ref, commit string, latest time.Time) (Fetched, error) {
 	tip, err := gitstore.ParseID(commit)
 	if err != nil {

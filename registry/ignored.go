@@ -12,12 +12,12 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
-// Location is where a file lies with regard to Git.
+// Location is where a file is with regard to Git.
 type Location struct {
 	Root    string // root of the work tree that contains it; may be empty
 	Path    string // from Root, with slashes
-	InGit   bool   // it lies in the Git directory of the work tree
-	InData  bool   // it lies in one of the four data folders
+	InGit   bool   // it is in the Git directory of the work tree
+	InData  bool   // it is in one of the four data folders
 	Ignored bool   // Git does not track it, and would not add it
 }
 

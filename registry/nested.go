@@ -39,7 +39,7 @@ func (r *Repository) MirrorFolder() string {
 	return ""
 }
 
-// Outer returns the root of the work tree in which a folder lies that is itself a repository, empty if it lies in none.
+// Outer returns the root of the work tree in which a folder is that is itself a repository, empty if it is in none.
 // The error has the code NestedRepository if the repository of that work tree tracks the folder, or if that cannot be
 // seen. The folder need not exist yet.
 func Outer(folder string) (string, error) {

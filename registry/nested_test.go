@@ -189,7 +189,7 @@ func TestTrackedRepository(t *testing.T) {
 	}
 }
 
-// TestUntrackedRepository checks which repository is read where no other one tracks it, and whether it lies in another
+// TestUntrackedRepository checks which repository is read where no other one tracks it, and whether it is in another
 // work tree.
 func TestUntrackedRepository(t *testing.T) {
 	const planted, own = "planted", "own"

@@ -99,7 +99,7 @@ func newRepository(store *gitstore.Store) *Repository {
 	}
 }
 
-// Outer returns the root of the work tree in which the repository lies untracked, empty if it lies in none.
+// Outer returns the root of the work tree in which the repository is untracked, empty if it is in none.
 func (r *Repository) Outer() string { return r.outer }
 
 // Close releases the files that r holds open.

@@ -12,7 +12,7 @@ import (
 // Caps on ignore patterns. Theirs is the one work here that grows with a product of two sizes.
 const (
 	maxIgnoreBytes = 1 << 20 // read of all .gitignore files together
-	maxIgnoreWork  = 1 << 33 // bytes of patterns times bytes of the paths that are held against them
+	maxIgnoreWork  = 1 << 33 // bytes of patterns times bytes of the paths that are compared with them
 )
 
 // untracked looks for the files that Git neither tracks nor ignores.

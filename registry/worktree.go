@@ -102,7 +102,7 @@ func (r *Repository) alone(ctx context.Context, b *commit, path string, now *Ent
 type candidate struct {
 	path    string
 	tracked *indexEntry // nil: untracked
-	named   bool        // it is the one file that is judged, whatever the index or a sparse checkout says of it
+	named   bool        // it is the one file that is judged, whatever the index or a sparse checkout says about it
 }
 
 // diskTree returns the id of the tree that would be committed on top of h.

@@ -314,8 +314,8 @@ func TestProviderOffline(t *testing.T) {
 	}
 }
 
-// The example of the documentation is what the program says of a public profile, where that is at hand; "…" stands for
-// what is left out.
+// The example of the documentation is what the program says about a public profile, where that is at hand; "…" stands
+// for what is left out.
 func TestProviderExampleOfTheDocumentation(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "conformance.md"))
 	if err != nil {

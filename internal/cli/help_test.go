@@ -40,7 +40,7 @@ func helpOf(t *testing.T, width int, env map[string]string, args ...string) stri
 }
 
 // TestHelpFits requires that no line of help, of explain and of a catalogue has over 80 columns, except examples, and
-// that help on a pipe is the same whatever the environment says of a terminal.
+// that help on a pipe is the same whatever the environment says about a terminal.
 func TestHelpFits(t *testing.T) {
 	pages := 0
 	page := func(args ...string) {

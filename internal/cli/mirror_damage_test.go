@@ -403,8 +403,8 @@ func TestAuditDamagedClone(t *testing.T) {
 	audit(0, "pass", "--verify-all")
 }
 
-// TestMirrorRepairsNameNoPath damages files of the directory: what the mirror says of it, which --listen serves, names
-// no path of this machine.
+// TestMirrorRepairsNameNoPath damages files of the directory: what the mirror says about it, which --listen serves,
+// names no path of this machine.
 func TestMirrorRepairsNameNoPath(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")

@@ -102,7 +102,7 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 	if got := string(read(t, m.file("checkpoint"))); got != good {
 		t.Errorf("the checkpoint is %q; expected %q", got, good)
 	}
-	// A backup of an honest registry is put back: what lies between is judged again.
+	// A backup of an honest registry is put back: what is between is judged again.
 	third := m.push("README.md", "# further\n")
 	m.run(0, third)
 	m.write("checkpoint", old)

@@ -781,7 +781,7 @@ func TestMirrorRefusesUnjudged(t *testing.T) {
 }
 
 // TestMirrorFrozenByClock runs a mirror once by a clock that is ahead, and then by the right one while the origin is
-// down: readers learn that it is frozen, and its age counts for nothing.
+// down: readers learn that it is frozen, and its age is ignored.
 func TestMirrorFrozenByClock(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")

@@ -49,8 +49,8 @@ func between(t *testing.T, text, begin, end, made string) string {
 	return before + begin + made + end + after
 }
 
-// TestReadme holds what the documentation says of the checks, and the workflow that has a job for each row of section
-// 6, to the catalogue.
+// TestReadme holds what the documentation says about the checks, and the workflow that has a job for each row of
+// section 6, to the catalogue.
 func TestReadme(t *testing.T) {
 	follows(t, "README.md", func(text string) string {
 		var b strings.Builder

@@ -32,7 +32,7 @@ global.fetch = (url) => new Promise((done, failed) => {
 require(verifier).verifyConformance(target, {trustedSuiteVersions: ['1.0.0'], reverify: false}).then((r) => console.log(JSON.stringify(r)));
 `
 
-// TestReferenceVerifier compares what the reference verifier says of honest Receipts at L1 to L3, and of a target
+// TestReferenceVerifier compares what the reference verifier says about honest Receipts at L1 to L3, and of a target
 // without one, and holds that code written for its report reads ours. OAP_SPEC names a clone of the specification.
 func TestReferenceVerifier(t *testing.T) {
 	verifier, err := filepath.Abs(filepath.Join(os.Getenv("OAP_SPEC"), "reference", "agent", "conformance-verifier.js"))

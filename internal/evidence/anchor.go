@@ -12,7 +12,7 @@ import (
 // MaxDeclarations is how many pinned Cross Match Receipts are searched for one that names a failover coordinator.
 const MaxDeclarations = 8
 
-// CrossMatch is what the pinned bytes of a Cross Match Receipt (RFC 0035 section 4.2) say of themselves.
+// CrossMatch is what the pinned bytes of a Cross Match Receipt (RFC 0035 section 4.2) say about themselves.
 type CrossMatch struct {
 	Object      bool   // the text is a JSON object
 	WorkflowID  string // its workflow_id, empty if that is not a text

@@ -58,7 +58,7 @@ type Pinned struct {
 	Gone string
 }
 
-// Witness is what is known of one listed implementation that signed as a peer witness.
+// Witness is what is known about one listed implementation that signed as a peer witness.
 type Witness struct {
 	DIDDocument Result[*did.Document]
 	Receipt     Result[*receipt.Receipt]   // Invalid with CodeHashMismatch where other bytes are served

@@ -20,7 +20,7 @@ var SuffixListCode = strict.Code{CodeSuffixList, "the bundle was recorded with a
 
 const suffixListFix = "replay it with the build that the bundle names, or record a new bundle with --record"
 
-// Recorded is what a bundle that is replayed says of the build that recorded it.
+// Recorded is what a bundle that is replayed says about the build that recorded it.
 type Recorded struct{ List *verdict.SuffixList } // nil: the bundle names none
 
 // SuffixList returns what a report names: the embedded list, or nil in the replay of a bundle that names none. A nil

@@ -304,7 +304,7 @@ const toStdout = "-"
 type output struct{ flag, path string }
 
 // placeReports drops each report that has no place, so that nothing is written there, a refusal neither, and gives
-// the first one's reason. What lies in a data folder or in .git, is another report's file, or cannot be written has
+// the first one's reason. What is in a data folder or in .git, is another report's file, or cannot be written has
 // no place.
 func (o *Output) placeReports() error {
 	if o.sys.inAction() {

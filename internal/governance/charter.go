@@ -283,7 +283,7 @@ func (t count) numbers() string {
 	return ofQuorum("approval", len(t.counted), len(t.organisations), t.advocates)
 }
 
-// tally counts the approvals, and says of each Maintainer's that does not count why.
+// tally counts the approvals, and says about each Maintainer's that does not count why.
 func tally(out *verdict.Outcome, at verdict.At, roster []maintainer, reviews []Review, p *Proposal,
 	authors []string) count {
 	t := count{organisations: map[string]bool{}}

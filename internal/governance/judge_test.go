@@ -224,7 +224,7 @@ func TestExceptionDenied(t *testing.T) {
 	}
 }
 
-// TestCompatibility holds each row of what becomes of a schema.
+// TestCompatibility holds each row of what happens to a schema.
 func TestCompatibility(t *testing.T) {
 	a := func(members string) string {
 		return `{"$id": "https://x.example/schemas/v1.0/a.schema.json", "type": "object", "properties": {` + members

@@ -223,7 +223,7 @@ func isNormative(path string) bool {
 	return strings.HasPrefix(path, "rfcs/rfc-") || inVersion(path, "schemas/") || inVersion(path, "spec/")
 }
 
-// inVersion reports whether a path lies in folder/v<N>.<M>/.
+// inVersion reports whether a path is in folder/v<N>.<M>/.
 func inVersion(path, folder string) bool {
 	rest, ok := strings.CutPrefix(path, folder+"v")
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
 )
 
-// Words are what the proposal says of itself, or what a review says.
+// Words are what the proposal says about itself, or what a review says.
 type Words struct {
 	Source string // such as "the pull request's body"
 	text   string // as it was written
@@ -241,7 +241,7 @@ func isNo(words []word) bool {
 	return false
 }
 
-// claim is what the words say of an exception to the Implementability Gate.
+// claim is what the words say about an exception to the Implementability Gate.
 type claim uint8
 
 const (

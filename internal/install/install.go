@@ -98,7 +98,7 @@ type File struct {
 	elsewhere []string // other places in which the forge looks for it if nothing is at Path
 }
 
-// source is a file of the documentation, and what becomes of it in a repository.
+// source is a file of the documentation, and what happens to it in a repository.
 type source struct {
 	from, to  string
 	elsewhere []string

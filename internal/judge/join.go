@@ -129,7 +129,7 @@ func (j *Join) Unreached(path string, judged []Judgement) {
 	}
 }
 
-// NotReached says of each check how many of the records noted since it was called last the budget left no time for.
+// NotReached says about each check how many of the records noted since it was called last the budget left no time for.
 func (j *Join) NotReached() error {
 	for _, c := range checks.All {
 		u := j.unreached[c]

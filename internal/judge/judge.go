@@ -167,7 +167,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	if err := joined.Registry(run); err != nil {
 		return err
 	}
-	repaired, err := run.Repaired() // before the records are let go
+	repaired, err := run.Repaired() // before the records are released
 	if err != nil {
 		return err
 	}
@@ -444,7 +444,7 @@ func Rewritten(base, head string, src evidence.Source, cfg Config) (*verdict.Rep
 }
 
 // What one range may bring, since all its records are held at once: a Git object of a few bytes can stand under any
-// number of names. A listing has some twenty values in a kilobyte; a value takes some 120 bytes of memory.
+// number of names. A listing has some twenty values in a kilobyte; a value takes about 120 bytes of memory.
 const (
 	maxRecords = 10_000
 	maxText    = 32 << 20 // bytes

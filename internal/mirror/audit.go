@@ -52,7 +52,7 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Checkpoint == "" { // what was verified before was a registry, and consistency says what became of it
+	if cfg.Checkpoint == "" { // what was verified before was a registry, and consistency says what happened to it
 		if err := wasRegistry(ctx, repo, tree); err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func isArchived(e verdict.Evidence) bool {
 	return strings.HasPrefix(e.URL, string(evidence.Archive)+":") && e.State == evidence.Obtained.String()
 }
 
-// maxTexts is how many bytes of records are kept between the history and the head: some 100,000 listings.
+// maxTexts is how many bytes of records are kept between the history and the head: about 100,000 listings.
 const maxTexts = 80 << 20
 
 // NewReport returns an empty report of an audit.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// take takes the lock of a file, which the system lets go with the process.
+// take takes the lock of a file, which the system releases with the process.
 func take(f *os.File) (taken bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// take takes the lock of a file, which the system lets go with the process. It is of a byte that no text reaches, since
-// others could not read what is locked.
+// take takes the lock of a file, which the system releases with the process. It is of a byte that no text reaches,
+// since others could not read what is locked.
 func take(f *os.File) (taken bool, err error) {
 	at := &windows.Overlapped{OffsetHigh: 1}
 	err = windows.LockFileEx(windows.Handle(f.Fd()),

@@ -209,7 +209,7 @@ func (p Peers) tooFew(counted, all int) verdict.Finding {
 	return f
 }
 
-// compared returns what there is to say of a peer that was read.
+// compared returns what there is to say about a peer that was read.
 func compared(state *registry.PeerState, head string) []verdict.Finding {
 	when := state.When.Format("2006-01-02T15:04:05Z")
 	switch state.Relation {

@@ -11,7 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// An Attempt is what the metrics of a mirror say of one run, whatever its end.
+// An Attempt is what the metrics of a mirror say about one run, whatever its end.
 type Attempt struct {
 	At         time.Time
 	Took       time.Duration

@@ -119,7 +119,7 @@ func TestAttempts(t *testing.T) {
 	lacks(series, "oap_gate_mirror_fresh")
 	lacks(series, "oap_gate_listing_expiry_timestamp_seconds{")
 
-	// What another registry's file says, and what is no such file, counts for nothing.
+	// What another registry's file says, and what is no such file, is ignored.
 	for _, before := range []string{strings.ReplaceAll(text, own, `registry="other.example/r"`), "", "\x00# HELP \n{",
 		"# HELP oap_gate_x y\n# TYPE oap_gate_x gauge\noap_gate_x{" + own,
 		"# HELP oap_gate_x y\n# TYPE oap_gate_x gauge\noap_gate_x{" + own + "} 1 2\n",

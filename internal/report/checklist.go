@@ -103,7 +103,7 @@ func writeDecided(b *bufio.Writer, r *Counted, rules map[string]verdict.Rule) {
 	}
 }
 
-// requirement returns what a catalogue says of a check: its id, its sentence, its clause, and then what of the input
+// requirement returns what a catalogue says about a check: its id, its sentence, its clause, and then what of the input
 // people attest. For a check that is in none it returns the id and what the report says, which are foreign.
 func requirement(result verdict.Result, rules map[string]verdict.Rule) string {
 	rule, known := rules[result.Check]

@@ -10,7 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// What Count says of results is what looking at each of them says, however many of them are alike.
+// What Count says about results is what looking at each of them says, however many of them are alike.
 func TestCount(t *testing.T) {
 	verdicts := []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Skipped, verdict.Inconclusive}
 	var all []verdict.Result

@@ -35,14 +35,15 @@ type Options struct {
 	SummaryOnly bool
 	// Rules describes the checks in catalogue order.
 	Rules []verdict.Rule
-	// Attempt is what the prometheus format says of a mirror's run, besides the report; nil: the run is not a mirror's.
+	// Attempt is what the prometheus format says about a mirror's run, besides the report; nil: the run is not a
+	// mirror's.
 	Attempt *Attempt
 }
 
 // writers lists the formats. Help, action.yml and docs/action.md follow from it.
 var writers = []struct {
 	format string
-	about  string // what help formats says of it
+	about  string // what help formats says about it
 	write  func(*bufio.Writer, *Counted, Options) error
 }{
 	{"text", "for people: findings, a table, the verdict in the last line", writeText},
@@ -106,7 +107,7 @@ func byID(rules []verdict.Rule) map[string]verdict.Rule {
 	return all
 }
 
-// Counted is a report, and what there is to say of all its results before the first of them is written.
+// Counted is a report, and what there is to say about all its results before the first of them is written.
 type Counted struct {
 	*verdict.Report
 	checks     []string // that have a result, in the order of their first

@@ -142,7 +142,7 @@ func (s *Signer) Statement(r *verdict.Report) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// state returns what is said of a run that has a statement.
+// state returns what is said about a run that has a statement.
 func (s *Signer) state(r *verdict.Report) statement {
 	out := statement{Type: "https://in-toto.io/Statement/v1", PredicateType: "https://slsa.dev/verification_summary/v1"}
 	p := &out.Predicate

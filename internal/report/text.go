@@ -214,7 +214,7 @@ func writeVerdict(b *bufio.Writer, r *Counted, ink ink) {
 	}
 }
 
-// checkpointFile says what became of the checkpoint of an audit.
+// checkpointFile says what happened to the checkpoint of an audit.
 func checkpointFile(r *verdict.Report) string {
 	if r.History == nil || r.History.CheckpointFile == nil {
 		return ""

@@ -43,7 +43,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is not a severity", text)
 }
 
-// Basis is what a finding rests on, and so what becomes of it once the record is merged.
+// Basis is what a finding rests on, and so what happens to it once the record is merged.
 type Basis uint8
 
 // The bases. Text is the files themselves, and what a listing's own documents must continue to say: it is as true today
@@ -122,7 +122,7 @@ func (m Method) MarshalText() ([]byte, error) {
 	return []byte(methods[m]), nil
 }
 
-// Rule is what a catalogue says of one check, one sentence each.
+// Rule is what a catalogue says about one check, one sentence each.
 type Rule struct {
 	ID, Title, Cite, Why, Fix string
 

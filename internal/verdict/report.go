@@ -220,7 +220,7 @@ type History struct {
 	CheckpointFile *CheckpointFile `json:"checkpoint_file,omitempty" jsonschema:"description=what became of the file of --checkpoint"`
 }
 
-// CheckpointFile says what became of the file of --checkpoint.
+// CheckpointFile says what happened to the file of --checkpoint.
 type CheckpointFile struct {
 	Written bool   `json:"written" jsonschema:"description=whether the file was written"`
 	Reason  string `json:"reason,omitempty" jsonschema:"description=why it was not written"`

@@ -320,7 +320,7 @@ func (w *work) unanchored(c *checks.Listed, l level.Level) string {
 	return ""
 }
 
-// claimedAnchor holds the member registry_anchor against the clone. It decides nothing: it lies in the bytes that the
+// claimedAnchor holds the member registry_anchor against the clone. It decides nothing: it is in the bytes that the
 // commit pins, so that it cannot be right.
 func (w *work) claimedAnchor(o *verdict.Outcome) {
 	r := w.receipt()

@@ -9,7 +9,7 @@ const (
 	showProof   = "head -c 400 FILE"
 )
 
-// Details says of each error code that only verify has what usually causes it, and which command shows the value at
+// Details says about each error code that only verify has what usually causes it, and which command shows the value at
 // fault.
 var Details = map[string]strict.Detail{
 	"unattested": {"the implementation never ran the suite, or its Manifest was not updated",

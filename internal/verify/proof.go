@@ -124,7 +124,7 @@ func judgeAnchorByProof(w *work) (verdict.Outcome, error) {
 	}
 	for _, l := range w.claimed {
 		if needsWitness(l) {
-			levels[l] = verdict.Inconclusive // which peer-witnesses says of it too
+			levels[l] = verdict.Inconclusive // which peer-witnesses says about it too
 		}
 	}
 	if !ok {

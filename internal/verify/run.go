@@ -143,7 +143,7 @@ func (r *Run) Heard(flags *bundle.VerifyFlags) (err error) {
 	return nil
 }
 
-// Again takes the targets, and what was known of them, from a bundle; clone opens the clone, and is nil if none is
+// Again takes the targets, and what was known about them, from a bundle; clone opens the clone, and is nil if none is
 // named.
 func (r *Run) Again(ctx context.Context, b *bundle.Bundle, clone func() (*registry.Repository, error)) (err error) {
 	if b.Mode != "verify" || b.Flags.Verify == nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // Shares lets several subjects of one run ask one source, each within a budget of its own, and each with observations
-// of its own. What no subject asks for any more is let go, so that a run may have many subjects.
+// of its own. What no subject asks for any more is released, so that a run may have many subjects.
 type Shares struct {
 	src  evidence.Source
 	keep bool
@@ -108,7 +108,7 @@ func (s *Share) Reaches(check, subject string) bool {
 	return s.shares.src.Reaches(check, subject) && s.Budget.Reaches(check, subject)
 }
 
-// Close lets go what no other share has asked for.
+// Close releases what no other share has asked for.
 func (s *Share) Close() {
 	s.shares.mu.Lock()
 	defer s.shares.mu.Unlock()

@@ -51,7 +51,7 @@ var ErrNotListed = errors.New("the clone holds no such listing")
 type Result struct {
 	*Report
 	Facts       *evidence.Facts
-	DID         string // whose keys the signatures were held against; empty where no document names one
+	DID         string // whose keys the signatures were compared with; empty where no document names one
 	ManifestURI string // where the Manifest was asked for; empty for documents at hand
 	ReceiptURI  string // where the Receipt was asked for; empty for documents at hand, and where nothing names it
 
@@ -100,7 +100,7 @@ func Verify(ctx context.Context, src evidence.Source, t Target, cfg *Config) (*R
 	return found, nil
 }
 
-// work is what is known of one target.
+// work is what is known about one target.
 type work struct {
 	ctx    context.Context
 	src    evidence.Source

@@ -104,7 +104,7 @@ func pythonModule(rnd *rand.Rand) string {
 	return text
 }
 
-// saidModule is what a reader says of a module.
+// saidModule is what a reader says about a module.
 type saidModule struct {
 	Functions []saidFunction // those of the module itself that have decorators
 	Tests     bool           // there is a def test… or a class Test…
@@ -116,7 +116,7 @@ type saidFunction struct {
 	Decorators []string
 }
 
-// pythonReader defines said(bytes), which returns what ast says of a module, or None if it is not Python.
+// pythonReader defines said(bytes), which returns what ast says about a module, or None if it is not Python.
 const pythonReader = `import ast, json, os, sys, sysconfig
 def name(d):
     d, parts = d.func if isinstance(d, ast.Call) else d, []
@@ -139,7 +139,7 @@ def said(text):
     return {'Functions': functions, 'Tests': bool(tests)}
 `
 
-// pythonSaid returns what the product says of a module.
+// pythonSaid returns what the product says about a module.
 func pythonSaid(text []byte) (saidModule, error) {
 	m, err := pytoken.Read(text, nil)
 	out := saidModule{Functions: []saidFunction{}, Tests: m.HasTests}

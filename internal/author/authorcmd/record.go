@@ -56,7 +56,7 @@ func (o *recordFlags) check() error {
 	})
 }
 
-// workspace is a clone that a record is written into, and what the world says of it.
+// workspace is a clone that a record is written into, and what the world says about it.
 type workspace struct {
 	repo *registry.Repository
 	tree *listing.Tree // nil of a bare clone, which a dry run may have
@@ -235,7 +235,7 @@ func refuses(check string, f verdict.Finding) bool {
 	return slices.Contains(refusable, check) || check == "receipt-claims" && f.Pointer == "/tool_did"
 }
 
-// allow reports what check says of a record that is about to be written, and refuses one that fails: what names the
+// allow reports what check says about a record that is about to be written, and refuses one that fails: what names the
 // consequence. With --no-check it reports nothing, and refuses only what is refusable.
 func (o *recordFlags) allow(sys frame.IO, w *workspace, rep *verdict.Report, path, what string) error {
 	if !o.noCheck {

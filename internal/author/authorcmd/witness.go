@@ -543,7 +543,7 @@ const maxSuiteResults = 16 << 20
 // part is one part of a Receipt, and what was done about it.
 type part struct{ name, done string }
 
-// parts verifies what RFC 0019 section 7.1 (a) names, and says of each part what it did.
+// parts verifies what RFC 0019 section 7.1 (a) names, and says about each part what it did.
 func (o *witnessOptions) parts(ctx context.Context, w *workspace, st *checks.Standing, c *candidate,
 	found *verify.Result) ([]part, error) {
 	var all []part

@@ -208,7 +208,7 @@ func splice(text []byte, from, to int, in []byte) []byte {
 	return append(append(append(out, text[:from]...), in...), text[to:]...)
 }
 
-// Renewal is what a new Receipt says of a listing.
+// Renewal is what a new Receipt says about a listing.
 type Renewal struct {
 	Receipt *receipt.Receipt
 	SHA256  string      // SHA-256 of the served bytes

@@ -46,7 +46,7 @@ const StatusRefused = "refused"
 var Statuses = []string{verdict.StatusValid, verdict.StatusProvisional, verdict.StatusExpiring, verdict.StatusExpired,
 	verdict.StatusRevoked, StatusRefused, verdict.StatusInvalid}
 
-// Read reads the listings of a commit, as of a time. Records that were refused, by their paths, count for nothing.
+// Read reads the listings of a commit, as of a time. Records that were refused, by their paths, are ignored.
 // Errors are of reading the repository.
 func Read(ctx context.Context, repo *registry.Repository, commit string, at time.Time,
 	refused []string) (*Rows, error) {
@@ -132,7 +132,7 @@ func slugOf(path string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Folder()+"/"), ".json")
 }
 
-// anchor says of each row which first-parent commit gave its file its present content, and of one whose file says
+// anchor says about each row which first-parent commit gave its file its present content, and of one whose file says
 // provisional until when it counts as that by the clock at. What no commit after the root changed came with that. The
 // revocations that the history held and the head does not are added to revoked: a removal does not undo one.
 func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.Time, rows []Row,

@@ -20,7 +20,7 @@ import (
 var (
 	// ErrSlug means that a text is not a slug, so that it cannot be part of a path.
 	ErrSlug = errors.New("no slug: 2 to 64 characters from a-z, 0-9 and -, not beginning with -")
-	// ErrPlace: a path is not one of a record, something else than plain folders and files lies on the way, or the file
+	// ErrPlace: a path is not one of a record, something else than plain folders and files is on the way, or the file
 	// is larger than a record can be.
 	ErrPlace = errors.New("there is no record")
 	// ErrChanged: a file is not what it was when it was read.

@@ -306,7 +306,7 @@ func TestClaimForms(t *testing.T) {
 	}
 }
 
-// What a claim says of its level, its suite, its day and its profile.
+// What a claim says about its level, its suite, its day and its profile.
 func TestClaimDetails(t *testing.T) {
 	const vague = "1 claim-date warning,1 claim-level error,1 claim-suite warning"
 	const by = ", verified by AAEP Conformance Suite version 0.1.0 on 2026-08-15."

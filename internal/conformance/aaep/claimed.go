@@ -61,7 +61,7 @@ var (
 
 // These expressions match words that only speak of conformance.
 var (
-	// anyOf is before conformant if it is said of no one: any AAEP compliant agent.
+	// anyOf is before conformant if it is said about no one: any AAEP compliant agent.
 	anyOf = plain.Pattern(`(?i)\b(?:any|every|each|all|most|some|other|another)\s+(?:non-?)?$`)
 	// spokenOf is before conformance if that is what a text is about, statedOf after it if it is the subject.
 	spokenOf = plain.Pattern(`(?i)\b(?:about|regarding|(?:levels?|claims?|tests?|rules?|chapters?)\s+(?:of|for|on)|` +

@@ -128,7 +128,7 @@ func (t *talk) whole(ctx context.Context) error {
 	return t.unsubscribe(ctx)
 }
 
-// unsubscribe closes the subscription. What the producer answers counts for nothing.
+// unsubscribe closes the subscription. What the producer answers is ignored.
 func (t *talk) unsubscribe(ctx context.Context) error {
 	if t.Layout == LayoutReference {
 		return nil

@@ -22,7 +22,7 @@ import (
 
 // inProcess is a subscriber of this process, as a command.
 type inProcess struct {
-	t      testing.TB // nil: what the subscriber says of its end counts for nothing
+	t      testing.TB // nil: what the subscriber says about its end is ignored
 	o      aaeptest.SubscriberOptions
 	cancel context.CancelFunc
 	exited chan struct{} // closed when the last one has exited

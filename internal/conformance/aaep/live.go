@@ -42,7 +42,7 @@ type Live struct {
 	UserAgent string
 	// Extensions are the URIs that each subscription.request declares as supported_extensions.
 	Extensions []string
-	// Capture takes the messages as frames, one a line; nil: nothing does. What it returns counts for nothing.
+	// Capture takes the messages as frames, one a line; nil: nothing does. What it returns is ignored.
 	Capture io.Writer
 
 	// Of level 3.

@@ -218,7 +218,7 @@ func timeForm(fraction string) map[string]any {
 	return map[string]any{"type": "string", "format": "date-time", "pattern": timeBegins + fraction + timeEnds}
 }
 
-// identity is what a producer says of itself.
+// identity is what a producer says about itself.
 var identity = record(member{"agent_id", true, someText})
 
 // envelopeTable are the members of every event, each with the code of a wrong value.

@@ -60,7 +60,7 @@ type message struct {
 	foreign bool
 	time    time.Time // zero if no time can be read
 	passed  time.Time // when it passed, by its frame; zero: not known
-	// misplaced means that the party which its frame names does not send messages of its type: it counts for nothing.
+	// misplaced means that the party which its frame names does not send messages of its type: it is ignored.
 	misplaced bool
 	probe     string // the row of level 3 whose session it is of, by its frame; empty: none
 }

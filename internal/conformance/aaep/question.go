@@ -68,7 +68,7 @@ func recent(all []*question, q *question) []*question {
 	return all
 }
 
-// tool is what the whole input says of a tool. The judged party sets the flag of each call, so that one call alone
+// tool is what the whole input says about a tool. The judged party sets the flag of each call, so that one call alone
 // decides nothing.
 type tool struct {
 	name    string
@@ -324,7 +324,7 @@ func (s *Stream) cover() {
 	})
 }
 
-// judgeStep judges one step, with what the whole input says of tools and questions.
+// judgeStep judges one step, with what the whole input says about tools and questions.
 func (s *Stream) judgeStep(of *session, n int32) {
 	one := &of.steps[n]
 	switch one.kind {
@@ -369,7 +369,7 @@ func (o *session) lastAsked() *question {
 	return nil
 }
 
-// What is said of a call that a live check watches: what it comes to is a finding of that check.
+// What is said about a call that a live check watches: what it comes to is a finding of that check.
 const (
 	harmless = iota
 	irreversibleCall

@@ -272,7 +272,7 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// What is said of a session does not depend on where it is in the input.
+// What is said about a session does not depend on where it is in the input.
 func TestCoversInAnyOrder(t *testing.T) {
 	for _, c := range covers {
 		sessions := strings.Split(c.text, "|")

@@ -217,7 +217,7 @@ func (in *input) element() ([]byte, error) {
 	}
 }
 
-// pass goes over what lies ahead.
+// pass goes over what is ahead.
 func (in *input) pass(ahead []byte) {
 	in.column += len(ahead)
 	if last := bytes.LastIndexByte(ahead, '\n'); last >= 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// session is what is known of one session_id so far. There may be 200,000 of them.
+// session is what is known about one session_id so far. There may be 200,000 of them.
 type session struct {
 	said            *said
 	events          int32
@@ -195,7 +195,7 @@ type call struct {
 	used *question // whose accept it spends
 }
 
-// What a call says of irreversible, other than nothing.
+// What a call says about irreversible, other than nothing.
 const (
 	saysTrue = iota + 1
 	saysFalse

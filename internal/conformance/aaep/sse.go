@@ -23,7 +23,7 @@ type sse struct {
 func newSSE(from io.Reader) *sse { return &sse{from: bufio.NewReaderSize(from, 64<<10)} }
 
 // next returns the data of the next AAEP message. Events without data and events of other names are heartbeats. An
-// event without its end counts for nothing. The errors are the reader's and ErrLongMessage.
+// event without its end is ignored. The errors are the reader's and ErrLongMessage.
 func (s *sse) next() ([]byte, error) {
 	for {
 		name, data, err := s.event()

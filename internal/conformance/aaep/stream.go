@@ -48,7 +48,7 @@ type Stream struct {
 
 	messages, events, replies int
 	frames                    int   // number of messages that are frames
-	own                       *said // what is said of the input as a whole
+	own                       *said // what is said about the input as a whole
 	eventIDs                  map[string]bool
 	byID                      map[string]*session
 	sessions                  []*session

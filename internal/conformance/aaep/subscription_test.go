@@ -238,7 +238,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// Below level 3 nothing is said of subscriptions.
+// Below level 3 nothing is said about subscriptions.
 func TestTermsBelow(t *testing.T) {
 	for _, c := range ofTerms {
 		for _, f := range func() []string { _, got := judged(t, c.text, Options{Level: 2}); return got }() {

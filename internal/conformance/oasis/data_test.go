@@ -13,8 +13,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// shared holds contracts and answers of the Software Infrastructure profile with what is to be said of them, where the
-// folder is there.
+// shared holds contracts and answers of the Software Infrastructure profile with what is to be said about them, where
+// the folder is there.
 var shared = filepath.Join("..", "..", "..", "..", "shared", "data", "oasis")
 
 type finding struct{ Check, Code, Pointer, Severity, Key string }
@@ -33,7 +33,7 @@ func sharedFile(t *testing.T, to any, elements ...string) []byte {
 	return data
 }
 
-// hold holds what Judge says of an answer against the verdict and the findings.
+// hold holds what Judge says about an answer against the verdict and the findings.
 func hold(t *testing.T, c *Contract, answer []byte, tier int, want verdict.Verdict, findings, ofContract []finding) {
 	t.Helper()
 	results, err := Judge(Saved(c, "answer.json", answer, tier), "answer.json")

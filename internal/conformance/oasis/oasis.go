@@ -53,7 +53,7 @@ var checks = []check{
 	{supportedRule, judgeSupported},
 }
 
-// Input is what is judged: an answer and the contract that it is held against.
+// Input is what is judged: an answer and the contract that it is compared with.
 type Input struct {
 	contract *Contract
 	tier     int
@@ -146,7 +146,7 @@ func (in *Input) Facts() *verdict.OASIS {
 	return f
 }
 
-// Judge decides what can be decided of the input; subject is what the results are said of.
+// Judge decides what can be decided of the input; subject is what the results are said about.
 func Judge(in *Input, subject string) ([]verdict.Result, error) {
 	var results []verdict.Result
 	for _, c := range checks {

@@ -89,7 +89,7 @@ func contract(t *testing.T, yaml, markdown string) *Contract {
 	return c
 }
 
-// judged is what Judge says of an answer, notices left out: "check code pointer", sorted.
+// judged is what Judge says about an answer, notices left out: "check code pointer", sorted.
 func judged(t *testing.T, in *Input) []string {
 	t.Helper()
 	results, err := Judge(in, "answer.json")

@@ -135,7 +135,7 @@ func (a *agent) follow(here []spot, visit func(module, member, file string) bool
 	}
 }
 
-// origin is what is known of a decorator.
+// origin is what is known about a decorator.
 type origin uint8
 
 const (

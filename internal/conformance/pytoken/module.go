@@ -10,7 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
 
-// Module is what a text says of itself as a module. A path is what an import binds a name to: "a.b" for
+// Module is what a text says about itself as a module. A path is what an import binds a name to: "a.b" for
 // `from a import b`; "a.b." for `import a.b as c`, which binds a module; with dots in front if the import is relative.
 type Module struct {
 	Functions []*Function          // the functions at column 0 that have decorators

@@ -158,7 +158,7 @@ type VerifyFlags struct {
 }
 
 // Compared is what an audit learned from the checkpoint and from other copies: they are no part of a bundle's commits,
-// so that a replay believes what it says of them.
+// so that a replay believes what it says about them.
 type Compared struct {
 	Verified   string            `json:"verified" jsonschema:"description=commit from which on the history was judged; empty: from the root"` // commit from which history needed judging; empty: from its root
 	Size       int               `json:"size" jsonschema:"description=first-parent commits up to it"`                                         // first-parent commits up to it
@@ -166,7 +166,7 @@ type Compared struct {
 	Findings   []verdict.Finding `json:"findings,omitempty" jsonschema:"description=findings of the comparison"`
 	Peers      []verdict.Peer    `json:"peers,omitempty" jsonschema:"description=other copies of the registry"`
 
-	File *verdict.CheckpointFile `json:"checkpoint_file,omitempty" jsonschema:"description=what became of the file of --checkpoint"` // what became of it
+	File *verdict.CheckpointFile `json:"checkpoint_file,omitempty" jsonschema:"description=what became of the file of --checkpoint"` // what happened to it
 }
 
 // JSON is a bundle as it is written, with its members in this order.

@@ -69,7 +69,7 @@ func (a *archive) store(o evidence.Observation) {
 	}
 }
 
-// find observes the document of a hash. A file that has another hash counts for nothing.
+// find observes the document of a hash. A file that has another hash is ignored.
 func (a *archive) find(r evidence.Request) evidence.Observation {
 	if a.dir == "" || !plain.IsSHA256(r.Target) {
 		return evidence.Refuse(evidence.Absent, evidence.CodeNotArchived, "there is no archive").Observation(r)

@@ -52,7 +52,7 @@ func newRoutes(o Options, rdap, server *url.URL) (*routes, error) {
 		return nil, err
 	}
 	var configs []*tls.Config
-	// Some 150 certificates take longer to parse than all else that a run without a connection does.
+	// About 150 certificates take longer to parse than all else that a run without a connection does.
 	trust := sync.OnceValue(func() error {
 		pool, err := Roots(o.CACert)
 		for _, c := range configs {
@@ -129,7 +129,7 @@ func (r *routes) close() {
 	}
 }
 
-// isNamed reports whether a URL lies on a server that the operator named.
+// isNamed reports whether a URL is on a server that the operator named.
 func (r *routes) isNamed(u *url.URL) bool {
 	return sameServer(r.rdap, u) || sameServer(r.server, u)
 }

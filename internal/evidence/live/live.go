@@ -32,9 +32,9 @@ type Options struct {
 	LocalOnly bool
 	ConnectTo []ConnectTo
 	CACert    []byte // PEM, trusted in addition to the system's roots; SSL_CERT_FILE and SSL_CERT_DIR are ignored
-	// Proxy is the URL of an HTTP, HTTPS or SOCKS5 proxy, for https alone; environment variables count for
-	// nothing. The proxy resolves names, so it must itself keep from private addresses. Hosts of ConnectTo and
-	// RDAPURL are reached without it.
+	// Proxy is the URL of an HTTP, HTTPS or SOCKS5 proxy, for https alone; environment variables are ignored. The proxy
+	// resolves names, so it must itself keep from private addresses. Hosts of ConnectTo and RDAPURL are reached without
+	// it.
 	Proxy string
 	// RDAPURL is the base of RDAP queries and replaces IANA's bootstrap; WHOISServer is a host:port and replaces IANA's
 	// referral. Both may be plain and private, since the operator named them; their redirects may not.

@@ -43,7 +43,7 @@ func ParseLocal(s string) (Local, error) {
 // String returns HOST=DIR.
 func (l Local) String() string { return l.Host + "=" + l.Dir }
 
-// locals is the layer that answers for the local hosts. It lies below the archive, which hashes what it reads, and
+// locals is the layer that answers for the local hosts. It is below the archive, which hashes what it reads, and
 // above the cache, which must not keep it. Every rule about URLs applies as on the web.
 type locals struct {
 	hosts map[string]localHost

@@ -47,7 +47,7 @@ type Options struct {
 	App int64
 }
 
-// Action is what became of a comment.
+// Action is what happened to a comment.
 type Action string
 
 // The actions. Forbidden and NoPull are no errors: a fork's token may not comment, and a push may have come between.

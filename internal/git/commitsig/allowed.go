@@ -28,7 +28,7 @@ const (
 	maxLine  = 32 << 10
 )
 
-// parseAllowedSigners reads an allowed signers file. A line that ssh-keygen would pass over, since it cannot read
+// parseAllowedSigners reads an allowed signers file. A line that ssh-keygen would skip, since it cannot read
 // it, is an error here.
 //
 // A time without Z is taken as UTC, not as local time: the same commit must not be good on one machine and expired

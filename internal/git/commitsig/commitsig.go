@@ -60,7 +60,7 @@ type Verifier struct {
 
 // New reads the trusted keys: a keyring of OpenPGP public keys, armored or binary, and an allowed signers file. Either
 // may be nil, for no key of that kind. A keyring without a key and a file without a line are errors, as is
-// everything in them that cannot be read: a key that were passed over silently would look like an unknown one.
+// everything in them that cannot be read: a key that were skipped silently would look like an unknown one.
 func New(keyring, allowedSigners []byte) (*Verifier, error) {
 	v := &Verifier{digest: digest(keyring, allowedSigners)}
 	var err error

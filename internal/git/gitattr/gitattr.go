@@ -201,7 +201,7 @@ type lookup struct {
 	macros map[string]*rule
 }
 
-// fill takes what a rule says of the attributes that no rule of more priority spoke of.
+// fill takes what a rule says about the attributes that no rule of more priority spoke of.
 func (l *lookup) fill(r *rule) {
 	for i := len(r.states) - 1; i >= 0; i-- {
 		s := r.states[i]

@@ -33,7 +33,7 @@ func TestConfigAsGit(t *testing.T) {
 		readConfig(text.Bytes(), func(variable string, value []byte, set bool) bool {
 			value, _, _ = bytes.Cut(value, []byte{0})
 			got.WriteString(variable)
-			if set { // versions of git differ in what becomes of a tab between words
+			if set { // versions of git differ in what happens to a tab between words
 				value = bytes.Map(func(c rune) rune {
 					if c == '\t' || c == '\r' {
 						return ' '

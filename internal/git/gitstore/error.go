@@ -55,7 +55,7 @@ var (
 	ErrMalformed = errors.New("malformed")
 	// ErrTooLarge means that an object, or a part that it is made from, exceeds a cap.
 	ErrTooLarge = errors.New("too large")
-	// ErrShallow: the object lies beyond the boundary of a shallow clone.
+	// ErrShallow: the object is beyond the boundary of a shallow clone.
 	ErrShallow = errors.New("not in this shallow clone")
 	// ErrPartial: the object was left out of a partial clone.
 	ErrPartial = errors.New("not in this partial clone")

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxFetchHead = 16 << 20 // bytes
-	maxReflog    = 1 << 20  // bytes of a reflog's end that are read; an entry takes some 200
+	maxReflog    = 1 << 20  // bytes of a reflog's end that are read; an entry takes about 200
 	maxWorktrees = 1000
 )
 
@@ -32,7 +32,7 @@ func (s *Store) Symbolic(name string) string {
 
 // Fetched returns the last time at which the clone saw that commit as the tip of the branch of the remote, zero if it
 // shows none. Sources are the reflogs of the remote's branch and of its HEAD, and each FETCH_HEAD: git rewrites that
-// file on each fetch, and empties it when the fetch fails. A time after latest counts for nothing.
+// file on each fetch, and empties it when the fetch fails. A time after latest is ignored.
 func (s *Store) Fetched(remote, branch string, tip ID, latest time.Time) (time.Time, error) {
 	var newest time.Time
 	note := func(t time.Time) {
@@ -156,7 +156,7 @@ func asksRemote(message, remote string) bool {
 	if strings.HasPrefix(message, "clone: from ") || message == "update by push" {
 		return true
 	}
-	if end := strings.LastIndex(message, ": "); end >= 0 { // before what became of the ref
+	if end := strings.LastIndex(message, ": "); end >= 0 { // before what happened to the ref
 		message = message[:end]
 	}
 	words := strings.Fields(message)

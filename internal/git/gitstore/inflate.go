@@ -11,7 +11,7 @@ import (
 )
 
 // inflater reads a part of a file through a buffer, and zlib streams in it. The stream's Adler-32 is not looked at:
-// every object is held against its id.
+// every object is compared with its id.
 type inflater struct {
 	*bufio.Reader // of part; the one that flate reads bytes of without a call of an interface for each
 	part          part
@@ -97,7 +97,7 @@ func (r *inflater) zlib() error {
 		return nil
 	}
 	// Reset leaves the code tables of the stream before, by which a damaged stream that uses a code without symbols is
-	// decoded. What comes of that is held against the object's id, as all is.
+	// decoded. What comes of that is compared with the object's id, as all is.
 	return r.flate.(flate.Resetter).Reset(r.Reader, nil)
 }
 

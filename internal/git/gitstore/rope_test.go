@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// manyVersions are trees of some 90 KiB, each a little different from the one before, packed by git as deltas.
+// manyVersions are trees of about 90 KiB, each a little different from the one before, packed by git as deltas.
 func manyVersions(t *testing.T, versions int) (clone, []ID) {
 	c := newClone(t)
 	r := rand.New(rand.NewPCG(3, 4))

@@ -22,9 +22,9 @@ const (
 	maxSettings = 1000    // keys in the environment
 )
 
-// Settings are what git's configuration says of how a work tree becomes a tree: that of the system, the user, the clone
-// and the work tree, with what they include, as git reads them. For this alone the user's configuration and environment
-// are read: they decide what a commit of the files would hold.
+// Settings are what git's configuration says about how a work tree becomes a tree: that of the system, the user, the
+// clone and the work tree, with what they include, as git reads them. For this alone the user's configuration and
+// environment are read: they decide what a commit of the files would hold.
 type Settings struct {
 	IgnoreCase bool // core.ignoreCase
 	FileMode   bool // core.fileMode: the file system keeps the executable bit

@@ -23,7 +23,7 @@ import (
 	"strings"
 )
 
-// Verdict is what patterns say of a path.
+// Verdict is what patterns say about a path.
 type Verdict uint8
 
 // The verdicts. Undecided leaves it to patterns of less priority; without any the path is not ignored.

@@ -130,7 +130,7 @@ func (d *Document) Requirements() string {
 	return string(out)
 }
 
-// SameRequirements reports whether two texts require the same, which is not known of one over the limit.
+// SameRequirements reports whether two texts require the same, which is not known about one over the limit.
 func SameRequirements(old, new string, used func(word string) bool) bool {
 	o, err := Read(old)
 	if err != nil {

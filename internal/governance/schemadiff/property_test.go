@@ -438,7 +438,7 @@ func holds(v any, fields map[string]bool) bool {
 	return false
 }
 
-// claim is what the classes of a pair say of every document: "" where nothing.
+// claim is what the classes of a pair say about every document: "" where nothing.
 func claim(d []Difference) Class {
 	set := map[Class]bool{}
 	for _, d := range d {

@@ -620,7 +620,7 @@ func (v *inspection) judgeCoverage() {
 	}
 	if len(gates) == 0 && (v.called || v.governs() || v.conforms()) {
 		return // the gate is in a file that is not followed, or this is the repository of the specification, or of
-		// what is held against a companion protocol
+		// what is compared with a companion protocol
 	}
 	if len(gates) == 0 {
 		v.add(verdict.Error, "no-gate", field{path: workflowFolder}.pos(),

@@ -152,7 +152,7 @@ func (o *auditOptions) assumed() []string {
 	return all
 }
 
-// maxResults is how many results memory holds; one has some 200 bytes.
+// maxResults is how many results memory holds; one has about 200 bytes.
 const maxResults = 1 << 16
 
 // spool returns a place for results that are too many for memory: a file in the directory, or in the system's if folder

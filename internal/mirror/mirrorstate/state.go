@@ -261,7 +261,7 @@ type View struct {
 	Seen   map[string]time.Time // for registry.Repository.Sight
 }
 
-// For returns what the state says of the tip that the branch names. The error has the code mirror-state if
+// For returns what the state says about the tip that the branch names. The error has the code mirror-state if
 // there is no entry for it.
 func (s *State) For(tip string) (*View, error) {
 	t := s.Of(tip)
@@ -284,7 +284,7 @@ func (s *State) For(tip string) (*View, error) {
 	return v, nil
 }
 
-// Open returns what a mirror's directory says of the tip that the branch of its clone names. tip reads that branch.
+// Open returns what a mirror's directory says about the tip that the branch of its clone names. tip reads that branch.
 // A directory without state.json is read by its report.json if the head there is the tip.
 func Open(dir string, tip func() (string, error)) (string, *View, error) {
 	for try := 0; ; try++ {

@@ -49,7 +49,7 @@ func varied(c *gittest.Clone) {
 }
 
 // TestContinued requires the same files of a log, byte for byte, whether the log reads the history or an audit does,
-// from any earlier size, and whatever became of the file of the map.
+// from any earlier size, and whatever happened to the file of the map.
 func TestContinued(t *testing.T) {
 	p := newPublished(t, 0)
 	p.policy = ""

@@ -34,7 +34,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// Rule is what the catalogue of an audit says of the log.
+// Rule is what the catalogue of an audit says about the log.
 var Rule = verdict.Rule{
 	ID:    "log",
 	Title: "the published log continues, and enough witnesses cosign it",

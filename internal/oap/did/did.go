@@ -240,7 +240,7 @@ func (d DID) Spelling() string {
 func Same(a, b string) bool { return a == b || Spelling(a) == Spelling(b) }
 
 // Alike reports whether two texts may name one DID, for what equality denies: letter case does not count, since many
-// servers pass over it.
+// servers ignore it.
 func Alike(a, b string) bool { return a == b || Fold(a) == Fold(b) }
 
 // Fold returns a text that is equal for all DIDs that are Alike.

@@ -141,7 +141,7 @@ type reader struct {
 	known      map[string]ed25519.PublicKey // by id, of usable keys and others
 	methods    int
 	assertions map[string]bool // ids in assertionMethod
-	unusable   []string        // each key that was passed over, and why
+	unusable   []string        // each key that was skipped, and why
 }
 
 func (r *reader) fault(pointer, code, format string, args ...any) error {
@@ -215,7 +215,7 @@ func (r *reader) keyless() error {
 	return r.fault(at, CodeNoKey, "document has no Ed25519 key, at least one is needed")
 }
 
-// passOver notes that a key is passed over, and why.
+// passOver notes that a key is skipped, and why.
 func (r *reader) passOver(id, format string, args ...any) string {
 	why := fmt.Sprintf("key %.200q: ", id) + fmt.Sprintf(format, args...)
 	r.unusable = append(r.unusable, why)

@@ -56,7 +56,7 @@ func Latest(of ...Registration) Age {
 	return age
 }
 
-// earliest is the year of symbolics.com, the first registered domain: what lies before is a placeholder.
+// earliest is the year of symbolics.com, the first registered domain: what is before is a placeholder.
 var earliest = time.Date(1985, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // A date of the last years that a time can be written in is a placeholder too, and nothing can be added to it.
@@ -67,7 +67,7 @@ func plausible(t time.Time) bool { return !t.Before(earliest) && t.Year() <= 999
 const ahead = 48 * time.Hour
 
 // Checked returns an error, which wraps ErrDate, if the date is more than 48 hours after now. No domain was registered
-// in the future, so that nothing is known of this one.
+// in the future, so that nothing is known about this one.
 func (r Registration) Checked(now time.Time) error {
 	if r.At.Sub(now) > ahead {
 		return fmt.Errorf("registration date is %s; expected one before %s: %w", r.At.Format(time.RFC3339),

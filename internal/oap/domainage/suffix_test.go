@@ -11,7 +11,7 @@ import (
 	"github.com/weppos/publicsuffix-go/publicsuffix"
 )
 
-// What is said of the embedded list is so, and no two of its rules have one value: the module keeps one of a value.
+// What is said about the embedded list is so, and no two of its rules have one value: the module keeps one of a value.
 func TestSuffixList(t *testing.T) {
 	var lines []string
 	values := map[string]bool{}

@@ -111,7 +111,7 @@ func (m *Manifest) NoDID() string {
 	return ""
 }
 
-// attested reads what the Manifest says of its Receipt.
+// attested reads what the Manifest says about its Receipt.
 func (m *Manifest) attested(root map[string]any) {
 	const atRoot = "conformance_receipt_uri"
 	_, block := root["conformance"].(map[string]any)

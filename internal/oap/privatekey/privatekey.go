@@ -228,7 +228,7 @@ func multibase(text string) []byte {
 	return raw
 }
 
-// object is what is known of a JSON object on the way.
+// object is what is known about a JSON object on the way.
 type object struct{ kty, crv, d, name string }
 
 // inJSON returns the kind of a private key in the members of JSON objects, of one value or of several.

@@ -71,7 +71,7 @@ type Result struct {
 	Witnesses int       // number of witnesses in the policy
 }
 
-// Listing is what a listing says of an implementation. It is zero until the listing is known to be valid.
+// Listing is what a listing says about an implementation. It is zero until the listing is known to be valid.
 type Listing struct {
 	Slug, DID, Level, ManifestURI, ReceiptSHA256 string
 	Provisional                                  bool

@@ -398,7 +398,7 @@ func (p *Peer) cut() {
 	}
 }
 
-// manifest serves what the producer says of itself.
+// manifest serves what the producer says about itself.
 func (p *Peer) manifest(w http.ResponseWriter, _ *http.Request) {
 	if p.o.Fault == "no-manifest" {
 		w.WriteHeader(http.StatusNotFound)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Domain is what RDAP and WHOIS say of a registrable domain.
+// Domain is what RDAP and WHOIS say about a registrable domain.
 type Domain struct {
 	Registered string  `json:"registered"` // RFC 3339; empty: the servers know the domain and no date
 	Events     []Event `json:"events"`     // of RDAP, after that of the registration
