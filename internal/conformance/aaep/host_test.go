@@ -264,6 +264,9 @@ func hostFaults() []hostFault {
 // A subscriber with one fault gets the code of that fault, and no other.
 func TestHostFaults(t *testing.T) {
 	for _, c := range hostFaults() {
+		if c.fault == "endless" {
+			continue // the bubble's clock does not move while one sends: it is tried over sockets
+		}
 		o, change := c.run()
 		v, got, captured := hosted(t, o, change)
 		c.compare(t, v, got, captured)

@@ -187,7 +187,16 @@ func (r *hosting) serve(ctx context.Context, l net.Listener) (stop func()) {
 			w.WriteHeader(http.StatusAccepted) // sessions begin by themselves
 		})
 		mux.HandleFunc("GET "+base+"/ws", func(w http.ResponseWriter, q *http.Request) {
-			sockets.Add(1)
+			r.mu.Lock()
+			over := r.over
+			if !over { // none is added while the end waits for them
+				sockets.Add(1)
+			}
+			r.mu.Unlock()
+			if over {
+				http.Error(w, "the run has ended", http.StatusServiceUnavailable)
+				return
+			}
 			defer sockets.Done()
 			r.serveSocket(ctx, w, q)
 		})
