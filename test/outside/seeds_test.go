@@ -2,16 +2,19 @@ package outside
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
-var seeds = flag.String("seeds", "", "write the cases of the corpora as fuzz seeds into `DIR`/PACKAGE.cache/FuzzX")
+var (
+	seeds     = flag.String("seeds", "", "write the cases of the corpora as fuzz seeds into `DIR`/PACKAGE.cache/FuzzX")
+	libfuzzer = flag.Bool("libfuzzer", false, "write seeds as OSS-Fuzz reads them, not as go test does")
+)
 
 // TestSeeds writes seeds for the targets that read bytes as a corpus has them, in the form of go test, so that no
 // package of the product reads a corpus.
@@ -23,17 +26,26 @@ func TestSeeds(t *testing.T) {
 	need(t, "npm")
 	r, written := &run{TB: t}, map[string]int{}
 	write := func(target string, values ...any) {
-		var out strings.Builder
-		out.WriteString("go test fuzz v1\n")
+		text := []byte("go test fuzz v1\n")
+		if *libfuzzer {
+			text = nil
+		}
 		for _, v := range values {
-			fmt.Fprintf(&out, "%T(%q)\n", v, v)
+			spelled := fmt.Sprintf("%s", v)
+			switch _, isText := v.(string); {
+			case *libfuzzer:
+				text = append(binary.BigEndian.AppendUint32(text, uint32(len(spelled))), spelled...)
+			case isText:
+				text = fmt.Appendf(text, "string(%q)\n", spelled)
+			default:
+				text = fmt.Appendf(text, "[]byte(%q)\n", spelled)
+			}
 		}
 		path := filepath.Join(*seeds, target, fmt.Sprintf("outside-%d", written[target]))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		text := strings.ReplaceAll(out.String(), "[]uint8(", "[]byte(")
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		if err := os.WriteFile(path, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		written[target]++

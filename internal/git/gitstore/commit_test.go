@@ -10,13 +10,6 @@ import (
 	"testing"
 )
 
-const (
-	emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-	person    = "A U Thor <a@example.org> 1700000000 +0100"
-	plain     = "tree " + emptyTree + "\nauthor " + person + "\ncommitter " + person + "\n"
-	pgp       = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n wsBcBAABCAAQBQJ\n -----END PGP SIGNATURE-----\n"
-)
-
 func TestDecodeCommit(t *testing.T) {
 	parent := "parent " + strings.Repeat("1", 40) + "\n"
 	for _, test := range []struct{ name, data, want string }{

@@ -14,49 +14,6 @@ import (
 	"testing"
 )
 
-// FuzzPack reads every object of a pack that has any bytes between its head and its checksum, at any offsets.
-func FuzzPack(f *testing.F) {
-	w := newPackWriter(f)
-	text := []byte(strings.Repeat("text ", 30))
-	id, base := w.object(Blob, text)
-	d := newDelta(int64(len(text)), int64(len(text))).copy(0, 100).insert(text[100:]).Bytes()
-	second := w.add(hashOf(Blob, []byte("o")), offsetDelta, w.offsetTo(base), d, 0)
-	third := w.add(hashOf(Blob, []byte("r")), refDelta, id.Bytes(), d, 0)
-	w.object(Tree, rawTree("100644 a"))
-	f.Add(w.pack.Bytes()[12:], uint16(base), uint16(second), uint16(third))
-	f.Fuzz(func(t *testing.T, body []byte, a, b, c uint16) {
-		pack := append([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x03"), body...)
-		sum := sha1.Sum(pack)
-		pack = append(pack, sum[:]...)
-		ids := []ID{id, hashOf(Blob, []byte("o")), hashOf(Blob, []byte("r"))}
-		x, err := parseIndex(indexBytes([]packed{{ids[0], int64(a)}, {ids[1], int64(b)}, {ids[2], int64(c)}}, sum[:]),
-			20)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := packOf(pack, x)
-		s := &Store{cloneFormat: cloneFormat{idSize: 20}}
-		for _, id := range ids {
-			at, _ := x.find(id)
-			o, err := s.readPacked(p, at, id, 1<<16)
-			if err == nil && hashOf(o.kind, o.data) != id {
-				t.Errorf("%s: read a %s of %d bytes that has another hash", id, o.kind, len(o.data))
-			}
-		}
-	})
-}
-
-// packOf is a pack in memory.
-func packOf(data []byte, x *index) *pack {
-	p := &pack{index: x, file: inMemory{bytes.NewReader(data)}, end: int64(len(data) - x.idSize)}
-	p.opened.Store(true)
-	return p
-}
-
-type inMemory struct{ io.ReaderAt }
-
-func (inMemory) Close() error { return nil }
-
 // FuzzDelta: a delta makes the size that it says, of pieces of its base and itself, or is refused; in one as in pieces.
 func FuzzDelta(f *testing.F) {
 	f.Add([]byte("base base base"), newDelta(14, 9).copy(5, 4).insert([]byte("other")).Bytes())
@@ -213,37 +170,6 @@ func orderKey(e TreeEntry) string {
 		return string(e.Name) + "/"
 	}
 	return string(e.Name)
-}
-
-// FuzzCommit: a commit that is accepted holds what it says, and payload and signature together are the commit.
-func FuzzCommit(f *testing.F) {
-	for _, headers := range []string{"", pgp, pgp + pgp, "encoding x\n" + pgp, "mergetag x\n y\n",
-		"gpgsig-sha256 x\n y\n" + pgp} {
-		f.Add([]byte(plain + headers + "\nmessage\n"))
-	}
-	f.Add([]byte(strings.Replace(plain, "author", "parent "+emptyTree+"\nauthor", 1) + "\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := DecodeCommit(data)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Errorf("error %v is of no kind", err)
-			}
-			return
-		}
-		if !bytes.HasPrefix(data, []byte("tree "+c.Tree.String()+"\n")) || !bytes.HasSuffix(data, c.Message) ||
-			c.When < 0 || c.When > maxWhen {
-			t.Errorf("%q gives %+v", data, c)
-		}
-		if len(c.Payload)+len(c.Signature) > len(data) || (c.Payload == nil) != (c.Signed == Unsigned ||
-			c.Signed == SeveralSignatures) {
-			t.Errorf("%q gives payload %q, signature %q, signed %v", data, c.Payload, c.Signature, c.Signed)
-		}
-		if c.Payload != nil {
-			if again, err := DecodeCommit(c.Payload); err != nil || again.Signed != Unsigned || again.Tree != c.Tree {
-				t.Errorf("payload %q gives %+v, %v", c.Payload, again, err)
-			}
-		}
-	})
 }
 
 // FuzzRevision: names never lead out of the Git directory, and what resolves is the commit of the clone.

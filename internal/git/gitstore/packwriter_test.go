@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sort"
 	"testing"
 )
 
@@ -19,11 +18,6 @@ type packWriter struct {
 	pack    bytes.Buffer
 	entries []packed
 	zlib    *zlib.Writer
-}
-
-type packed struct {
-	id     ID
-	offset int64
 }
 
 func newPackWriter(t testing.TB) *packWriter {
@@ -78,49 +72,12 @@ func offsetBytes(n int64) []byte {
 	return out
 }
 
-func hashOf(kind Type, data []byte) ID {
-	h := sha1.New()
-	fmt.Fprintf(h, "%s %d\x00", kind, len(data))
-	h.Write(data)
-	return BytesID(h.Sum(nil))
-}
-
 // bytes are the pack and its index.
 func (w *packWriter) bytes() (pack, idx []byte) {
 	pack = w.pack.Bytes()
 	binary.BigEndian.PutUint32(pack[8:], uint32(len(w.entries)))
 	sum := sha1.Sum(pack)
 	return append(bytes.Clone(pack), sum[:]...), indexBytes(w.entries, sum[:])
-}
-
-func indexBytes(entries []packed, pack []byte) []byte {
-	sort.Slice(entries, func(i, j int) bool {
-		return bytes.Compare(entries[i].id.Bytes(), entries[j].id.Bytes()) < 0
-	})
-	var fanout [256]uint32
-	var names, crcs, offsets, large []byte
-	for _, e := range entries {
-		for i := int(e.id.Bytes()[0]); i < 256; i++ {
-			fanout[i]++
-		}
-		names = append(names, e.id.Bytes()...)
-		crcs = append(crcs, 0, 0, 0, 0)
-		if e.offset >= 0 && e.offset < 1<<31 {
-			offsets = binary.BigEndian.AppendUint32(offsets, uint32(e.offset))
-			continue
-		}
-		offsets = binary.BigEndian.AppendUint32(offsets, 1<<31|uint32(len(large)/8))
-		large = binary.BigEndian.AppendUint64(large, uint64(e.offset))
-	}
-	out := bytes.Clone(indexMagic)
-	for _, n := range fanout {
-		out = binary.BigEndian.AppendUint32(out, n)
-	}
-	for _, part := range [][]byte{names, crcs, offsets, large, pack} {
-		out = append(out, part...)
-	}
-	sum := sha1.Sum(out)
-	return append(out, sum[:]...)
 }
 
 // write puts the pack into a clone.
