@@ -23,8 +23,8 @@ import (
 // coded are the packages that give findings their codes, from the root of the module. Each protocol is one.
 var coded = append(protocols(), []string{
 	"checks", "internal/judge", "registry", "internal/cli", "internal/oap/did",
-	"internal/install/doctor", "internal/oap/domainage", "internal/evidence", "internal/evidence/live",
-	"internal/oap/manifest",
+	"internal/install/doctor", "internal/oap/domainage",
+	"internal/evidence", "internal/evidence/bundle", "internal/evidence/live", "internal/oap/manifest",
 	"internal/mirror", "internal/mirror/prove", "internal/mirror/publish", "internal/mirror/mirrorstate",
 	"internal/oap/proof",
 	"internal/author", "internal/author/authorcmd", "internal/frame", "internal/mirror/mirrorcmd",

@@ -228,10 +228,11 @@ func (r *Result) validity(o Options) error {
 	case o.Policy == nil || o.AnyAge:
 		return nil
 	case r.AsOf.IsZero():
-		return &Refusal{"proof-undated", "nobody vouches for the time of the proof: the policy has no quorum", true}
+		return &Refusal{Code: "proof-undated", Undated: true,
+			Message: "nobody vouches for the time of the proof: the policy has no quorum"}
 	case age > o.MaxAge:
-		return &Refusal{"proof-old", fmt.Sprintf("the quorum cosigned %s ago; expected at most %s", plain.Span(age),
-			plain.Span(o.MaxAge)), true}
+		return &Refusal{Code: "proof-old", Undated: true,
+			Message: fmt.Sprintf("the quorum cosigned %s ago; expected at most %s", plain.Span(age), plain.Span(o.MaxAge))}
 	}
 	return nil
 }
