@@ -232,7 +232,8 @@ func (r *Result) validity(o Options) error {
 			Message: "nobody vouches for the time of the proof: the policy has no quorum"}
 	case age > o.MaxAge:
 		return &Refusal{Code: "proof-old", Undated: true,
-			Message: fmt.Sprintf("the quorum cosigned %s ago; expected at most %s", plain.Span(age), plain.Span(o.MaxAge))}
+			Message: fmt.Sprintf("the quorum cosigned %s ago; expected at most %s", plain.Span(age),
+				plain.Span(o.MaxAge))}
 	}
 	return nil
 }
