@@ -60,7 +60,7 @@ pr: [{revoke: old, witness: [ada, bob, cyd]}]
 		{Name: "three in its name, evil gone",
 			World: base + threeInItsName + `web: [{url: "https://evil.example/.well-known/did.json", body: "<html>"}]`,
 			Want:  `pass`},
-		// no witness of its own signature: what stands in signature is ignored
+		// nobody witnesses the signature member itself, so its content is ignored
 		{Name: "three junk signature",
 			World: base + `pr:
   - {revoke: evil, witness: [ada, bob, cyd], tamper: {set: {/signature/value: "?", /signature/by: nobody}}}

@@ -253,7 +253,7 @@ func steps(block string) []step {
 	return all
 }
 
-// What a report says about the flags by which the test's world stands for the web and the clock.
+// worldFlags matches the flags that replace the web and the clock with the test's, as a report lists them.
 var (
 	worldFlags = regexp.MustCompile(`--(at|ca-cert|connect-to|rdap-url|whois-server)\b( [^,\n]+)?(, )?`)
 	assumed    = regexp.MustCompile(`(?m); assumed: $`)

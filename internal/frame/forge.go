@@ -15,7 +15,7 @@ import (
 // Forge say which repository at which forge.
 type Forge struct {
 	repository, api string
-	Network         // of which only the route is bound
+	Network         // Bind defines its flags for the route alone
 }
 
 // Bind defines the flags.

@@ -13,8 +13,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// shared holds contracts and answers of the Software Infrastructure profile with what is to be said about them, where
-// the folder is there.
+// shared is the directory of contracts and answers of the Software Infrastructure profile, with the findings expected
+// for each. Tests that need it skip where it is missing.
 var shared = filepath.Join("..", "..", "..", "..", "shared", "data", "oasis")
 
 type finding struct{ Check, Code, Pointer, Severity, Key string }

@@ -379,8 +379,8 @@ func TestHostileWitness(t *testing.T) {
 	}
 }
 
-// TestHangingWitness requires that a witness which never ends its answer costs at most two requests, of which the limit
-// ends the last, and changes nothing for the others. Here the limit of a request is that it hangs.
+// TestHangingWitness requires that a witness that never ends its answer gets at most two requests, and changes nothing
+// for the others. The test cancels a request as soon as it hangs, as the time limit would.
 func TestHangingWitness(t *testing.T) {
 	for name, tt := range map[string]struct {
 		begin    []func(http.ResponseWriter) // of each request, before it hangs; nil: an answer that ends

@@ -96,8 +96,8 @@ var finders = func() (all []finder) {
 	return all
 }()
 
-// literals returns texts in lower case one of which is in each match of an expression; nil if it does not know any. Of
-// several such lists it returns the one whose shortest text is the longest.
+// literals returns a list of texts in lower case. Each match of the expression contains at least one of them. It
+// returns nil if it finds no such list, and of several lists the one whose shortest text is the longest.
 func literals(x *syntax.Regexp) (all []string) {
 	switch x.Op {
 	case syntax.OpLiteral:
