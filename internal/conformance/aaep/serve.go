@@ -228,6 +228,10 @@ func (r *hosting) serve(ctx context.Context, l net.Listener) (stop func()) {
 			}
 		}
 		cancel()
+		// Close alone would cut the stream of a request that is about to return.
+		ending, stop := context.WithTimeout(context.Background(), r.pauseTime())
+		_ = server.Shutdown(ending)
+		stop()
 		_ = server.Close()
 		sockets.Wait()
 		<-ended
