@@ -54,7 +54,7 @@ func between(t *testing.T, text, begin, end, made string) string {
 func TestReadme(t *testing.T) {
 	follows(t, "README.md", func(text string) string {
 		var b strings.Builder
-		b.WriteString("| check | holds that | source |\n|---|---|---|\n")
+		b.WriteString("| check | requires | source |\n|---|---|---|\n")
 		for _, c := range slices.Concat(checks.Rules(), mirror.Rules()) {
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.ID, c.Title, c.Cite)
 		}
