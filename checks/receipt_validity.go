@@ -93,14 +93,15 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
-// Wait returns the fix for a date that is ahead of our clock. It shows the Date header of the server that the
-// observations name, if it sent one, so that the reader sees which clock is wrong.
+// Wait returns the fix for a date that is ahead of now, which is the time of --at or of this machine's clock. It shows
+// the Date header of the server that the observations name, if it sent one, so that the reader sees which one is wrong.
 func Wait(until, now time.Time, from []evidence.Observation) string {
 	server := ""
 	if len(from) > 0 && !from[0].Date.IsZero() {
 		server = "; the server's Date header " + stamp(from[0].Date)
 	}
-	return fmt.Sprintf("wait until %s, or set this machine's clock (it reads %s%s)", stamp(until), stamp(now), server)
+	return fmt.Sprintf("wait until %s, or set this machine's clock or --at (the time is %s%s)", stamp(until), stamp(now),
+		server)
 }
 
 // again returns the command that lists a new Receipt of the listing.

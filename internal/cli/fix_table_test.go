@@ -199,7 +199,7 @@ var fixTable = []fixRow{
 		fix:   `^sign a new Receipt \(validity\.not_after after 2026-06-01T12:00:00Z\), publish it, then (.*)$`,
 		apply: signedAgain},
 	{name: "a clock an hour slow", nova: `issued: "+1h"`, code: "issued-in-future",
-		fix: `^wait until (\S+), or set this machine's clock \(it reads 2026-06-01T12:00:00Z\)$`,
+		fix: `^wait until (\S+), or set this machine's clock or --at \(the time is 2026-06-01T12:00:00Z\)$`,
 		apply: func(t *testing.T, w *fixture.World, groups []string) {
 			var err error
 			if w.Now, err = time.Parse(time.RFC3339, groups[1]); err != nil {
@@ -325,7 +325,7 @@ func TestServersDate(t *testing.T) {
 			"13:00:00Z": inClone("check", "--worktree")(w), "12:55:00Z": verifyNova(w),
 		} {
 			bundle := filepath.Join(t.TempDir(), "bundle.json")
-			want := " fix: wait until 2026-06-01T" + until + ", or set this machine's clock (it reads " +
+			want := " fix: wait until 2026-06-01T" + until + ", or set this machine's clock or --at (the time is " +
 				"2026-06-01T12:00:00Z" + says + ")\n"
 			for _, args := range [][]string{
 				append(args, "--record", bundle), {"replay", bundle, "--repo", w.Repo.Dir},
