@@ -485,6 +485,19 @@ var commandTable = []commandRow{
 		apply: func(t *testing.T, w *fixture.World, _ []string) []string {
 			return inClone("revoke", "ada", "--reason", "key_compromise", "--key", keyOf(t, "other"))(w)
 		}},
+	{name: "a renewal on a branch without the listing", status: 2, args: inClone("renew", "nova"),
+		text: `error: the work tree has no implementations/nova\.json\n`,
+		set: func(t *testing.T, w *fixture.World) {
+			mergeNova(t, w)
+			shell(t, w.Repo.Dir, "git switch -q -c renew-nova main~1")
+		},
+		fix: `^(git -C \S+ merge main)$`, apply: inTheRegistry},
+	{name: "a renewal without the file", status: 2, args: inClone("renew", "nova"),
+		set: func(t *testing.T, w *fixture.World) {
+			mergeNova(t, w)
+			shell(t, w.Repo.Dir, "git switch -q -c renew-nova main && rm implementations/nova.json")
+		},
+		fix: `^(git -C \S+ checkout [0-9a-f]{12} -- implementations/nova\.json)$`, apply: inTheRegistry},
 	{name: "a shallow clone", status: 2, text: `error: this clone is shallow: `,
 		set: func(t *testing.T, w *fixture.World) {
 			shell(t, w.Dir, "git clone -q --depth 1 --no-single-branch \"file://$PWD/registry\" clone")
@@ -512,6 +525,24 @@ var commandTable = []commandRow{
 			return append(onWeb("check")(w), "--repo", filepath.Join(w.Dir, "clone"))
 		},
 		fix: `^(git remote set-branches origin main && git fetch --unshallow origin)$`, apply: inTheClone},
+}
+
+// mergeNova merges a listing of the newcomer into main, and publishes a newer Receipt.
+func mergeNova(t *testing.T, w *fixture.World) {
+	t.Helper()
+	shell(t, w.Repo.Dir, "git checkout -q main")
+	if status, said := ran(nil, inClone("new", "nova", "https://nova.example")(w)...); status != 0 {
+		t.Fatalf("exit status %d\n%s", status, said)
+	}
+	shell(t, w.Repo.Dir, "git add -A && git -c user.name=M -c user.email=m@registry.example commit -q -m 'List nova'")
+	again(t, w, fixture.Implementation{Issued: "-30m"})
+}
+
+// inTheRegistry runs the command that a fix says, which names the clone.
+func inTheRegistry(t *testing.T, w *fixture.World, groups []string) []string {
+	t.Helper()
+	shell(t, w.Dir, groups[1])
+	return nil
 }
 
 // noNames makes the program ask a name server on loopback that knows no name.

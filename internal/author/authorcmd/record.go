@@ -206,6 +206,18 @@ func (w *workspace) unlistedFix(slug string) string {
 	return "list it: oap-gate new " + slug + " TARGET"
 }
 
+// lostFix returns the fix for a record that the base has and the work tree lacks. A branch that began before the record
+// was merged has to take in the base: the record alone would be one that the branch adds.
+func (w *workspace) lostFix(ctx context.Context, path string) string {
+	_, inClone, _ := w.fromHere("")
+	if head, err := w.repo.Resolve("HEAD"); err == nil {
+		if has, err := w.repo.IsAncestor(ctx, w.base, head); err == nil && !has {
+			return "git" + inClone + " merge " + plain.ShellWord(w.how)
+		}
+	}
+	return "git" + inClone + " checkout " + plain.Short(w.base) + " -- " + path
+}
+
 // fromHere returns a record's path as named from the current directory, and the flags by which git and oap-gate find
 // the clone from there. In the clone itself the flags are empty.
 func (w *workspace) fromHere(path string) (named, inClone, ofClone string) {

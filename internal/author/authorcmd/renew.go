@@ -147,7 +147,7 @@ func (o *renewOptions) renew(ctx context.Context, sys frame.IO, w *workspace, sl
 	}
 	was, err := w.read(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return remedy.Errorf("restore it: git checkout "+plain.Short(w.base)+" -- "+path, "%s is not there", path)
+		return remedy.Errorf(w.lostFix(ctx, path), "the work tree has no %s", path)
 	}
 	if err != nil {
 		return author.Unwritten(err, "")
