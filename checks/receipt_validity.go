@@ -100,8 +100,8 @@ func Wait(until, now time.Time, from []evidence.Observation) string {
 	if len(from) > 0 && !from[0].Date.IsZero() {
 		server = "; the server's Date header " + stamp(from[0].Date)
 	}
-	return fmt.Sprintf("wait until %s, or set this machine's clock or --at (the time is %s%s)", stamp(until), stamp(now),
-		server)
+	return fmt.Sprintf("wait until %s, or set this machine's clock or --at (the time is %s%s)", stamp(until),
+		stamp(now), server)
 }
 
 // again returns the command that lists a new Receipt of the listing.

@@ -42,7 +42,7 @@ var rooms = map[string]struct {
 	"frame":       {7, "gives a command its flags, streams, inputs and exit status", 1700},
 	"mirror":      {8, "audits and mirrors a whole registry", 7500},
 	"verify":      {8, "judges one implementation by RFC 0019 section 6", 3900},
-	"author":      {8, "drafts, corrects, signs and lists records", 4800},
+	"author":      {8, "drafts, corrects, signs and lists records", 4850},
 	"governance":  {8, "checks a proposal against the gates of RFC 0019", 9800},
 	"conformance": {8, "checks an implementation against a companion protocol", 15240},
 	"install":     {8, "installs the gate and inspects the installation", 4100},
