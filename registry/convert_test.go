@@ -108,6 +108,7 @@ func TestWorktreeConverts(t *testing.T) {
 			c.Write("implementations/.gitattributes", "* !text\n")
 			c.Write(pathA, crlf)
 			c.Write("docs/x", "x\r\ny\r\n")
+			c.Write("docs/crlf", "x\r\ny\r\n") // else it depends on the time whether git reads it
 		}, "A .gitattributes\nM docs/crlf\nA implementations/.gitattributes\nM " + pathA},
 		{"info/attributes", func(c *clone) {
 			c.Write(".git/info/attributes", "a.json text\n")
@@ -158,6 +159,7 @@ func TestWorktreeConverts(t *testing.T) {
 		{"ident and text", func(c *clone) {
 			c.Write(".gitattributes", "* ident text\n")
 			c.Write(pathB, "{\"$Id: 1$\": 1}\r\n")
+			c.Write("docs/crlf", "x\r\ny\r\n") // else it depends on the time whether git reads it
 		}, "A .gitattributes\nM docs/crlf\nA " + pathB},
 		{"fileMode=false", func(c *clone) {
 			c.Config("core.fileMode", "false")
