@@ -199,9 +199,12 @@ func (w *workspace) listed(st *checks.Standing, slug string) (*checks.Listed, er
 
 // unlistedFix returns the fix for a slug that the base does not list. The base of a fork may be old.
 func (w *workspace) unlistedFix(slug string) string {
-	if w.lacksUpstream() {
+	switch {
+	case w.lacksUpstream():
 		_, inClone, _ := w.fromHere("")
 		return fmt.Sprintf("git%s remote add upstream %s && git%[1]s fetch upstream", inClone, publicRegistry)
+	case w.repo.HasRemote("upstream") && !strings.HasPrefix(w.how, "upstream/"):
+		return "leave --base out: the base is then the main branch of upstream"
 	}
 	return "list it: oap-gate new " + slug + " TARGET"
 }
