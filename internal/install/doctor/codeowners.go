@@ -31,6 +31,7 @@ var (
 		[]string{".github", "schemas"}}
 	specificationGuard = guard{"/.github/ and /governance/MAINTAINERS.md", []string{".github/CODEOWNERS",
 		".github/workflows/any.yml", "governance/MAINTAINERS.md"}, []string{".github"}}
+	otherGuard = guard{"/.github/", []string{".github/CODEOWNERS", ".github/workflows/any.yml"}, []string{".github"}}
 )
 
 // judgeOwners looks at whether a fork can edit what judges it.
@@ -38,9 +39,12 @@ func (v *inspection) judgeOwners() {
 	if v.standing != nil && v.standing.RequiresWorkflows {
 		return
 	}
-	guarded := registryGuard
-	if v.specification {
+	guarded, missing := registryGuard, initFix
+	switch {
+	case v.specification:
 		guarded = specificationGuard
+	case v.conforms() && len(v.gates()) == 0: // not a registry, whose gate init would install
+		guarded, missing = otherGuard, "write the file with the line: /.github/ @ORG/TEAM"
 	}
 	const why = "a pull request can edit what judges it, and be merged green"
 	if v.config != nil && !v.config.Protection.CodeOwnerReview {
@@ -54,7 +58,7 @@ func (v *inspection) judgeOwners() {
 	case err != nil:
 		v.add(verdict.Doubt, "codeowners", strict.Pos{Path: name}, "make it a plain file", "reading the file: %v", err)
 	case data == nil:
-		v.add(verdict.Error, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]}, initFix,
+		v.add(verdict.Error, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]}, missing,
 			"there is no CODEOWNERS: %s", why)
 	default:
 		v.examined = append(v.examined, name)

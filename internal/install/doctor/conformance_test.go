@@ -7,12 +7,13 @@ import (
 
 func TestConformanceInstallation(t *testing.T) {
 	at := strings.Repeat("ab12", 10) + " # replace by the SHA of a release"
-	for _, name := range []string{"oasis", "opengap", "aaep"} {
+	const owners = ".github/CODEOWNERS"
+	for _, name := range []string{"oasis", "opengap", "aaep", "verify"} {
 		file := ".github/workflows/" + name + ".yml"
 		for _, c := range []struct{ name, old, new, want string }{
 			{"as documented", "", "", ""},
 			{"as a command", "uses: openagentprotocol-OAP/oap-gate@" + at + "\n        with:\n",
-				"run: oap-gate conformance " + name + "\n        env:\n", ""},
+				"run: oap-gate conformance oasis\n        env:\n", ""},
 			{"target", "  pull_request:\n", "  pull_request_target:\n", "error pull-request-target " + name +
 				".yml <pull_request_target:>"},
 			{"a token that can write", "contents: read", "contents: write", "error write-permissions " + name +
@@ -25,13 +26,27 @@ func TestConformanceInstallation(t *testing.T) {
 		} {
 			t.Run(name+", "+c.name, func(t *testing.T) {
 				f := tree{file: filled.Replace(text(t, docs+"workflows/"+name+".yml")),
-					".github/CODEOWNERS": filled.Replace(text(t, docs+"workflows/CODEOWNERS"))}
+					owners: filled.Replace(text(t, docs+"workflows/CODEOWNERS"))}
 				was := f[file]
 				if f[file] = strings.Replace(was, c.old, c.new, 1); c.old != "" && f[file] == was {
 					t.Fatalf("%q is not in the workflow", c.old)
 				}
 				if got := short(f, look(t, f, nil)); got != c.want {
 					t.Errorf("got\n%s\nwant\n%s", got, c.want)
+				}
+				if c.old != "" {
+					return
+				}
+				// Without owners the fix is the line that they need, not the installation of a registry.
+				delete(f, owners)
+				all := found(look(t, f, nil))
+				if len(all) != 1 || all[0].Code != "fork-can-edit-gate" {
+					t.Fatalf("without owners: %+v", all)
+				}
+				_, line, _ := strings.Cut(all[0].Fix, "the line: ")
+				f[owners] = strings.Replace(line, "@ORG/TEAM", "@acme/owners", 1) + "\n"
+				if all := found(look(t, f, nil)); len(all) > 0 {
+					t.Errorf("with the line %q: %+v", line, all)
 				}
 			})
 		}

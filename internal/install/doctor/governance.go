@@ -52,8 +52,8 @@ func (v *inspection) judgeGovernanceEvents(w *workflow) {
 // governs reports whether a workflow runs the specification's gates.
 func (v *inspection) governs() bool { return v.has(governsRole) }
 
-// conforms reports whether a workflow checks something against a companion protocol, in a repository that is not a
-// registry.
+// conforms reports whether a workflow verifies implementations or checks something against a companion protocol, in a
+// repository that is not a registry.
 func (v *inspection) conforms() bool {
 	_, err := fs.Stat(v.tree, "implementations")
 	return errors.Is(err, fs.ErrNotExist) && v.has(conformsRole)

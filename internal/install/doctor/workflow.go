@@ -28,7 +28,7 @@ const (
 	commentRole role = "comment"
 	protectRole role = "protect"
 	governsRole role = "governance" // the specification's gates
-	// conformsRole holds a provider, an agent or a producer against its companion protocol.
+	// conformsRole verifies implementations, or checks a provider, an agent or a producer against its protocol.
 	conformsRole role = "conformance"
 	remindRole   role = "remind"
 	rerunRole    role = "rerun"
@@ -325,6 +325,7 @@ var modeRoles = map[string]role{
 	"oasis":      conformsRole,
 	"opengap":    conformsRole,
 	"aaep":       conformsRole,
+	"verify":     conformsRole,
 }
 
 // actionRole returns what the action does by itself: what its mode says, else it audits on a schedule or by hand and
