@@ -91,8 +91,10 @@ func TestRDAPBootstrap(t *testing.T) {
 		l := onWeb(t, w, func(o *Options) { o.RDAPURL = "" })
 		if o := l.Observe(t.Context(), evidence.Request{Protocol: evidence.RDAP, Target: "a.test",
 			MaxBytes: evidence.MaxRDAP}); o.State != evidence.Unavailable ||
-			len(l.Observations()) != 2 {
-			t.Errorf("a list that is %s gives %s and %d observations", name, outcome(o), len(l.Observations()))
+			len(l.Observations()) != 2 || !strings.HasPrefix(o.Message, "no list of RDAP servers: --connect-to leads "+
+			"data.iana.org to "+w.Addr()+", so name the RDAP service with --rdap-url: ") {
+			t.Errorf("a list that is %s gives %s, %q and %d observations", name, outcome(o), o.Message,
+				len(l.Observations()))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -14,7 +15,8 @@ import (
 
 // IANA's list of the RDAP servers of top-level domains (RFC 9224).
 const (
-	bootstrapURL = "https://data.iana.org/rdap/dns.json"
+	bootstrapHost = "data.iana.org"
+	bootstrapURL  = "https://" + bootstrapHost + "/rdap/dns.json"
 
 	// MaxBootstrap caps that list; it has about 100 KiB.
 	MaxBootstrap = 4 << 20
@@ -63,15 +65,15 @@ func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *evidenc
 	}
 	list := p.run.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: bootstrapURL, MaxBytes: MaxBootstrap})
 	if list.State != evidence.Obtained {
-		return nil, evidence.Refuse(evidence.Unavailable, list.Code, "no list of RDAP servers: %s", list.Message)
+		return nil, p.noList(list.Code, list.Message)
 	}
 	registry, err := p.bootstrap.parse(list.Body)
 	if err != nil {
-		return nil, evidence.Refuse(evidence.Unavailable, evidence.CodeProtocol, "no list of RDAP servers: %v", err)
+		return nil, p.noList(evidence.CodeProtocol, err.Error())
 	}
 	answer, err := registry.Lookup(&bootstrap.Question{RegistryType: bootstrap.DNS, Query: domain})
 	if err != nil {
-		return nil, evidence.Refuse(evidence.Unavailable, evidence.CodeProtocol, "no list of RDAP servers: %v", err)
+		return nil, p.noList(evidence.CodeProtocol, err.Error())
 	}
 	var servers []*url.URL
 	for _, u := range answer.URLs {
@@ -85,6 +87,16 @@ func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *evidenc
 			domain)
 	}
 	return servers, nil
+}
+
+// noList returns the refusal of a lookup without IANA's list. It says so if the operator's --connect-to caught the host
+// of the list: a staging server does not have the list.
+func (p *rdap) noList(code, why string) *evidence.Refusal {
+	if to, caught := p.routes.dialer.connectTo(bootstrapHost); caught {
+		why = fmt.Sprintf("--connect-to leads %s to %s, so name the RDAP service with --rdap-url: %s", bootstrapHost,
+			to, why)
+	}
+	return evidence.Refuse(evidence.Unavailable, code, "no list of RDAP servers: %s", why)
 }
 
 // bootstrapFile is IANA's list, decoded once in a run.
