@@ -81,6 +81,7 @@ func TestForgeCommands(t *testing.T) {
 	}
 	w := build(t, "base: [{listing: nova}]\n")
 	good := report(func(map[string]any) {})
+	valid := 0
 	for _, c := range []struct {
 		token  string
 		args   []string
@@ -179,6 +180,15 @@ func TestForgeCommands(t *testing.T) {
 			t.Errorf("token %q, %q: exit status %d, want %d and %q in\n%s", c.token, c.args, code, c.status, c.want,
 				out.String())
 		}
+		if at := strings.Index(out.String(), "{\n"); at >= 0 {
+			valid++
+			if err := invalid(out.String()[at:]); err != nil {
+				t.Errorf("%q: %v", c.args, err)
+			}
+		}
+	}
+	if valid != 3 {
+		t.Errorf("%d JSON reports were printed; expected two of doctor and one of protect", valid)
 	}
 }
 
