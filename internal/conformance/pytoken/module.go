@@ -4,6 +4,7 @@ package pytoken
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -63,24 +64,29 @@ const (
 type reader struct {
 	*source
 	Module
-	wanted map[string]bool
-	names  map[string][]string // paths of all imports that may lead to the wanted names
+	wanted   map[string]bool
+	spelled  map[string]string // the wanted name of a name, as imports anywhere in the text call it
+	imported map[string]bool   // the names that those imports bind
 }
 
 const identifier = `[\w\x{80}-\x{10ffff}]+`
 
 var (
-	definition = plain.Pattern(`^(?:async +)?(def|class) +(` + identifier + `)`)
-	compound   = plain.Pattern(`^(?:async +)?(if|elif|else|for|while|try|except|finally|with)\b`)
-	importing  = plain.Pattern(`^(from\b.*?)?\bimport\b(.*)$`)
-	deleting   = plain.Pattern(`^del\b`)
-	in         = plain.Pattern(`\bin\b`)
-	as         = plain.Pattern(`\bas\b *([(\[][^()\[\]]*|[^,()]+)`)
-	target     = plain.Pattern(`^(?:type +)?[ *(\[]*(` + identifier + `)[ )\]]*[-+*/%&|^@<>]*$`)
-	mention    = plain.Pattern(`(\. *)?(` + identifier + `)( *=*)`)
-	dotted     = plain.Pattern(`^` + identifier + `(?: *\. *` + identifier + `)*`)
-	called     = plain.Pattern(identifier + `(?: *\. *` + identifier + `)* *$`)
-	notCalled  = plain.Pattern(`(?:\.|\bdef|\bclass)$`)
+	keyword = plain.Pattern(`^(?:async +)?(def|class|if|elif|else|for|while|try|except|finally|with)\b *(` +
+		identifier + `)?`)
+	importing = plain.Pattern(`^(from\b.*?)?\bimport\b(.*)$`)
+	lambda    = plain.Pattern(`\blambda\b`)
+	target    = plain.Pattern(`^(?:type +)?[ *(\[]*(` + identifier + `)[ )\]]*[-+*/%&|^@<>]*$`)
+	mention   = plain.Pattern(`(\. *)?(` + identifier + `)( *=*)`)
+	dotted    = plain.Pattern(`^` + identifier + `(?: *\. *` + identifier + `)*`)
+	// called is a name before a bracket. The first group says that it is a member of something, or is defined.
+	called = plain.Pattern(`(\. *|\bdef +|\bclass +)?(` + identifier + `(?: *\. *` + identifier + `)*) *[(\[]`)
+	// binds are the targets of the statements that begin with a word and bind or delete names.
+	binds = map[string]func() *regexp.Regexp{
+		"for":  plain.Pattern(`^(?:async +)?for\b(.*?)\bin\b`),
+		"with": plain.Pattern(`\bas\b *([(\[][^()\[\]]*|[^,()]+)`),
+		"del":  plain.Pattern(`^del\b(.*)`),
+	}
 )
 
 // Read reads a text, and looks for calls and subscriptions by their names with a bracket, such as "os.getenv(" or
@@ -90,7 +96,7 @@ func Read(data []byte, wanted map[string]bool) (Module, error) {
 	if err != nil {
 		return Module{}, err
 	}
-	r := &reader{source: s, wanted: wanted, names: map[string][]string{}}
+	r := &reader{source: s, wanted: wanted, spelled: map[string]string{}, imported: map[string]bool{}}
 	r.Exports, r.Imports = map[string]*Function{}, map[string][]string{}
 	within := -1 // the column of the outermost definition that the line is in
 	var decorators []Decorator
@@ -104,37 +110,37 @@ func Read(data []byte, wanted map[string]bool) (Module, error) {
 		} else if within >= 0 {
 			here = inner
 		}
-		code := r.code[l.from:l.to]
-		if code[0] == '@' {
+		if r.code[l.from] == '@' {
 			if here == direct {
 				decorators = append(decorators, r.decorator(r.trim(l.from+1, l.to)))
 			}
 			continue
 		}
-		colon := r.find(l.from, l.to, ":")
-		if m := definition().FindSubmatch(code); m != nil {
-			name, kind := string(m[2]), string(m[1])
-			r.HasTests = r.HasTests || strings.HasPrefix(name, map[string]string{"def": "test", "class": "Test"}[kind])
+		m := keyword().FindSubmatchIndex(r.code[l.from:l.to])
+		if m == nil {
+			r.statements(l.from, l.to, here)
+			decorators = nil
+			continue
+		}
+		word, colon, body := string(r.code[l.from+m[2]:l.from+m[3]]), r.find(l.from, l.to, ":"), max(here, block)
+		if (word == "def" || word == "class") && m[4] >= 0 {
+			name, at := string(r.code[l.from+m[4]:l.from+m[5]]), r.pos(l.from+m[4])
+			r.HasTests = r.HasTests || strings.HasPrefix(name, map[string]string{"def": "test", "class": "Test"}[word])
 			if here == direct {
 				r.forget(name)
 			}
-			if here == direct && kind == "def" && decorators != nil {
-				at := l.from + len(m[0]) - len(m[2])
-				r.Exports[name] = &Function{r.pos(at), name, r.doc(n, colon+1), decorators}
+			if here == direct && word == "def" && decorators != nil {
+				r.Exports[name] = &Function{at, name, r.doc(n, colon+1), decorators}
 				r.Functions = append(r.Functions, r.Exports[name])
 			}
 			if within < 0 {
 				within = l.column
 			}
-			r.statements(colon+1, l.to, inner)
-		} else if m := compound().FindSubmatchIndex(code); m != nil {
-			if here == direct {
-				r.head(string(code[m[2]:m[3]]), string(r.code[l.from+m[3]:colon]))
-			}
-			r.statements(colon+1, l.to, max(here, block))
-		} else {
-			r.statements(l.from, l.to, here)
+			body = inner
+		} else if here == direct {
+			r.forget(r.bound(word, r.code[l.from:colon])...)
 		}
+		r.statements(colon+1, l.to, body)
 		decorators = nil
 	}
 	r.uses()
@@ -146,21 +152,21 @@ func (r *reader) decorator(i, j int) (d Decorator) {
 	spelled := dotted().Find(r.code[i:j])
 	open, _ := r.trim(i+len(spelled), j)
 	d.Name = spaceless(spelled)
-	if open < j && (r.code[open] != '(' || r.end(open+1, j) != j-1) {
+	if open < j && (r.code[open] != '(' || r.find(open+1, j, "") != j-1) {
 		return d
 	}
 	d.Arguments = r.arguments(open+1, j-1)
 	head, rest, _ := strings.Cut(d.Name, ".")
 	for _, path := range r.Imports[head] {
-		d.Paths = append(d.Paths, Join(path, rest))
+		d.Paths = append(d.Paths, join(path, rest))
 	}
 	return d
 }
 
 func spaceless(code []byte) string { return strings.ReplaceAll(string(code), " ", "") }
 
-// Join returns the path of a name in what a path leads to.
-func Join(path, rest string) string {
+// join returns the path of a name in what a path leads to.
+func join(path, rest string) string {
 	if rest == "" {
 		return path
 	}
@@ -169,29 +175,15 @@ func Join(path, rest string) string {
 
 // doc returns the docstring of a definition in a line, whose body begins at i or in the next line.
 func (r *reader) doc(n, i int) (doc string) {
-	i, j := r.trim(min(i, r.lines[n].to), r.lines[n].to)
-	if i == j && n+1 < len(r.lines) && r.lines[n+1].column > 0 {
-		i, j = r.lines[n+1].from, r.lines[n+1].to
+	l := r.lines[n]
+	if i >= l.to && n+1 < len(r.lines) && r.lines[n+1].column > 0 {
+		l = r.lines[n+1]
+		i = l.from
 	}
-	j = r.find(i, j, ";")
-	if len(bytes.Trim(r.code[i:j], "\x02\x03 ()")) == 0 {
+	if j := r.find(i, l.to, ";"); i < j && len(bytes.Trim(r.code[i:j], "\x02\x03 ()")) == 0 {
 		doc, _ = r.literal(i, j)
 	}
 	return doc
-}
-
-// head forgets the names that the head of a block at column 0 binds.
-func (r *reader) head(word, head string) {
-	switch word {
-	case "for":
-		if m := in().FindStringIndex(head); m != nil {
-			r.forget(r.targets(head[:m[0]])...)
-		}
-	case "with":
-		for _, m := range as().FindAllStringSubmatch(head, -1) {
-			r.forget(r.targets(m[1])...)
-		}
-	}
 }
 
 // statements reads simple statements.
@@ -199,9 +191,8 @@ func (r *reader) statements(i, j int, here scope) {
 	r.split(i, j, ";", func(i, j int) {
 		if m := importing().FindSubmatch(r.code[i:j]); m != nil {
 			r.imports(spaceless(bytes.TrimPrefix(m[1], []byte("from"))), string(m[2]), here)
-		} else if m := deleting().Find(r.code[i:j]); m != nil && here == direct {
-			r.forget(r.targets(string(r.code[i+len(m) : j]))...)
 		} else if here == direct {
+			r.forget(r.bound("del", r.code[i:j])...)
 			r.assign(i, j)
 		}
 	})
@@ -211,8 +202,8 @@ func (r *reader) statements(i, j int, here scope) {
 func (r *reader) imports(module, names string, here scope) {
 	for item := range strings.SplitSeq(strings.Trim(names, " (),"), ",") {
 		member, name, renamed := strings.Cut(strings.TrimSpace(item), " as ")
-		member = strings.ReplaceAll(member, " ", "")
-		path := Join(module, member)
+		member, name = strings.ReplaceAll(member, " ", ""), strings.TrimSpace(name)
+		path := join(module, member)
 		switch {
 		case module == "" && renamed:
 			path = member + "."
@@ -222,14 +213,12 @@ func (r *reader) imports(module, names string, here scope) {
 		case !renamed:
 			name = member
 		}
-		name = strings.TrimSpace(name)
-		known := r.names[name]
+		r.imported[name] = true
 		for use := range r.wanted {
-			if strings.HasPrefix(use, strings.TrimSuffix(path, ".")) && !slices.Contains(known, path) {
-				known = append(known, path)
+			if rest, is := strings.CutPrefix(use, strings.TrimSuffix(path, ".")); is && !isNamePart(rest[0]) {
+				r.spelled[name+rest] = use
 			}
 		}
-		r.names[name] = known
 		if here == direct && name != "*" {
 			r.forget(name)
 		}
@@ -246,11 +235,21 @@ func (r *reader) forget(names ...string) {
 	}
 }
 
-// targets returns the names among the targets of a statement that mean something.
-func (r *reader) targets(code string) (names []string) {
-	for t := range strings.FieldsFuncSeq(code, func(c rune) bool { return c == ',' || c == '=' }) {
-		if m := target().FindStringSubmatch(t); m != nil && (r.Imports[m[1]] != nil || r.Exports[m[1]] != nil) {
-			names = append(names, m[1])
+// bound returns the names that a statement that begins with a word binds or deletes, if they mean something.
+func (r *reader) bound(word string, code []byte) (names []string) {
+	if pattern := binds[word]; pattern != nil {
+		for _, m := range pattern().FindAllSubmatch(code, -1) {
+			names = append(names, r.targets(m[1])...)
+		}
+	}
+	return names
+}
+
+// targets returns the names among some targets that mean something.
+func (r *reader) targets(code []byte) (names []string) {
+	for t := range bytes.FieldsFuncSeq(code, func(c rune) bool { return c == ',' || c == '=' }) {
+		if m := target().FindSubmatch(t); m != nil && (r.Imports[string(m[1])] != nil || r.Exports[string(m[1])] != nil) {
+			names = append(names, string(m[1]))
 		}
 	}
 	return names
@@ -258,25 +257,17 @@ func (r *reader) targets(code string) (names []string) {
 
 // assign forgets the names that a statement assigns to, if it is an assignment, unless its right side names them.
 func (r *reader) assign(i, j int) {
-	first := r.equals(i, j)
-	if first == j {
-		return
+	end := i // of the targets
+	for k := r.equals(i, j); k < j && !lambda().Match(r.code[end:k]); k = r.equals(k+1, j) {
+		end = k
 	}
-	last := first
-	for k := first; k < j && !bytes.Contains(r.code[last:k], []byte("lambda")); k = r.equals(k+1, j) {
-		last = k
-	}
-	end := last
-	if colon := r.find(i, first, ":"); colon < first {
-		end = colon
-	}
-	names := r.targets(string(r.code[i:end]))
+	names := r.targets(r.code[i:r.find(i, end, ":")])
 	if len(names) == 0 {
 		return
 	}
 	named := map[string]bool{}
-	for _, m := range mention().FindAllSubmatch(r.code[last+1:j], -1) {
-		if keyword := len(bytes.TrimLeft(m[3], " ")) == 1; len(m[1]) == 0 && !keyword {
+	for _, m := range mention().FindAllSubmatch(r.code[end+1:j], -1) {
+		if argument := len(bytes.TrimLeft(m[3], " ")) == 1; len(m[1]) == 0 && !argument {
 			named[string(m[2])] = true
 		}
 	}
@@ -315,29 +306,14 @@ func (r *reader) arguments(i, j int) (all []Argument) {
 
 // uses finds the calls and subscriptions that are wanted.
 func (r *reader) uses() {
-	for i, c := range r.code {
-		if c != '(' && c != '[' {
-			continue
+	for _, m := range called().FindAllSubmatchIndex(r.code, -1) {
+		name := spaceless(r.code[m[4]:m[1]])
+		head, _, _ := strings.Cut(name[:len(name)-1], ".")
+		if r.imported[head] {
+			name = r.spelled[name]
 		}
-		from := i
-		for from > 0 && (isNamePart(r.code[from-1]) || r.code[from-1] == '.' || r.code[from-1] == ' ') {
-			from--
-		}
-		m := called().FindIndex(r.code[from:i])
-		if m == nil {
-			continue
-		}
-		before := bytes.TrimRight(r.code[from:from+m[0]], " ")
-		head, rest, _ := strings.Cut(spaceless(r.code[from+m[0]:i]), ".")
-		paths, imported := r.names[head]
-		if !imported {
-			paths = []string{head}
-		}
-		for _, path := range paths {
-			if name := Join(path, rest) + string(c); r.wanted[name] && !notCalled().Match(before) {
-				r.Uses = append(r.Uses, Use{r.pos(from + m[0]), name, r.arguments(i+1, r.end(i+1, len(r.code)))})
-				break
-			}
+		if m[2] < 0 && r.wanted[name] {
+			r.Uses = append(r.Uses, Use{r.pos(m[4]), name, r.arguments(m[1], r.find(m[1], len(r.code), ""))})
 		}
 	}
 }

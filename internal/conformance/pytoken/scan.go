@@ -44,7 +44,7 @@ const (
 	stringStart // the first byte of both
 )
 
-// line is a logical line: the column that it begins in, and its place in the code.
+// line is a logical line: the column that it begins in, and its place in the code, without blanks around it.
 type line struct{ column, from, to int }
 
 // frame is what is open: a bracket, a string, a field of a formatted string, or the format of a field. The second and
@@ -68,7 +68,7 @@ type scanner struct {
 
 var coding = plain.Pattern(`\A(?:[ \t\f]*(?:#.*)?\n)??[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`)
 
-// decode returns a text as UTF-8 with line feeds alone.
+// decode returns a text as UTF-8, with line feeds only and one at its end.
 func decode(data []byte) (string, error) {
 	data, marked := bytes.CutPrefix(data, []byte("\ufeff"))
 	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
@@ -93,7 +93,7 @@ func decode(data []byte) (string, error) {
 		at := Pos{bytes.Count(data[:i], []byte("\n")) + 1, i - bytes.LastIndexByte(data[:i], '\n')}
 		return "", &Error{at, fmt.Sprintf("the byte 0x%02x is not text", data[i]), false}
 	}
-	return string(data), nil
+	return string(data) + "\n", nil
 }
 
 // scan finds the code of a text and its lines. The error is an *Error.
@@ -120,19 +120,14 @@ func scan(data []byte) (*source, error) {
 	case s.deep != nil:
 		return nil, s.deep
 	}
-	from := 0
+	start := 0
 	for code := range bytes.SplitSeq(s.code, []byte("\n")) {
-		l := line{from: from + len(code) - len(bytes.TrimLeft(code, " ")), to: from + len(code)}
-		if l.from < l.to {
-			// If the blanks have a joined end of a line, those before it decide. Tabs may count as one, since
-			// Python refuses a text where that changes anything.
-			blanks := text[from:l.from]
-			blanks = strings.TrimLeft(blanks[strings.LastIndexByte(blanks, '\f')+1:], "\\\n")
-			blanks, _, _ = strings.Cut(blanks, "\\")
-			l.column = len(blanks)
-			s.lines = append(s.lines, l)
+		if first, end := s.trim(start, start+len(code)); first < end {
+			// A form feed begins the column again. A tab may count as one blank: Python refuses a text where it matters.
+			blanks := strings.TrimLeft(text[start:first], "\\\n")
+			s.lines = append(s.lines, line{len(blanks) - 1 - strings.LastIndexByte(blanks, '\f'), first, end})
 		}
-		from = l.to + 1
+		start += len(code) + 1
 	}
 	return &s.source, nil
 }
@@ -172,8 +167,7 @@ func (s *scanner) next(top frame) error {
 	start, rest := s.at, s.text[s.at:]
 	switch c := rest[0]; {
 	case c == '#':
-		comment, _, _ := strings.Cut(rest, "\n")
-		s.mask(len(comment), ' ')
+		s.mask(strings.IndexByte(rest, '\n'), ' ')
 	case strings.HasPrefix(rest, "\\\n"):
 		s.mask(2, ' ')
 	case c == '\t', c == '\f', c == '\n' && len(s.open) > 1:
@@ -196,10 +190,10 @@ func (s *scanner) next(top frame) error {
 		s.open = append(s.open, frame{at: start, quote: of.quote, masked: inFormatted, raw: of.raw, format: true})
 		s.mask(1, inFormatted)
 	case isNamePart(c):
-		for s.at < len(s.text) && isNamePart(s.text[s.at]) {
+		for isNamePart(s.text[s.at]) {
 			s.at++
 		}
-		if n := s.at - start; n <= 2 && n < len(rest) && (rest[n] == '"' || rest[n] == '\'') &&
+		if n := s.at - start; n <= 2 && (rest[n] == '"' || rest[n] == '\'') &&
 			strings.Trim(rest[:n], "rRbBuUfFtT") == "" {
 			s.begins(start)
 		}
@@ -254,11 +248,9 @@ func (s *scanner) string(f frame) error {
 		s.begin(frame{field: true})
 		n = 0
 	case strings.HasPrefix(rest, `\N{`) && fields && !f.raw:
-		if n = strings.IndexAny(rest, "}\"'\n"); n < 0 {
-			n = len(rest)
-		}
+		n = strings.IndexAny(rest, "}\"'\n")
 	case fields && (rest[0] == '{' || strings.HasPrefix(rest, "}}")),
-		rest[0] == '\\' && !(fields && strings.ContainsAny(rest[1:min(2, len(rest))], "{}")):
+		rest[0] == '\\' && !(fields && strings.IndexByte("{}", rest[1]) >= 0):
 		n = 2
 	}
 	s.mask(n, f.masked)
@@ -289,9 +281,6 @@ func (s *source) find(i, j int, bytes string) int {
 	return j
 }
 
-// end returns where the bracket around i ends.
-func (s *source) end(i, j int) int { return s.find(i, j, "") }
-
 // split calls do for each part of [i, j) between some bytes, without blanks around it, unless it has nothing else.
 func (s *source) split(i, j int, by string, do func(i, j int)) {
 	for i < j {
@@ -314,39 +303,36 @@ func (s *source) trim(i, j int) (int, int) {
 	return i, j
 }
 
+var (
+	masked = plain.Pattern(`\x03[\x01\x02]*`)
+	escape = plain.Pattern(`\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|(?s:.))`)
+)
+
 // literal returns the value of a piece of the code, if that is texts, one after another or joined by +.
 func (s *source) literal(i, j int) (value string, ok bool) {
 	if len(bytes.Trim(s.code[i:j], "\x01\x02\x03 +()")) > 0 {
 		return "", false
 	}
 	var all strings.Builder
-	for ; i < j; i++ {
-		if s.code[i] != stringStart {
-			continue
-		}
-		end := i + 1
-		for end < j && s.code[end] < stringStart {
-			end++
-		}
-		quote := i + strings.IndexAny(s.text[i:], `"'`)
-		prefix, size := strings.ToLower(s.text[i:quote]), len(quoteAt(s.text[quote:end]))
-		body := s.text[quote+size : end-size]
+	for _, m := range masked().FindAllIndex(s.code[i:j], -1) {
+		text := s.text[i+m[0] : i+m[1]]
+		n := strings.IndexAny(text, `"'`)
+		prefix, size := strings.ToLower(text[:n]), len(quoteAt(text[n:]))
+		text = text[n+size : len(text)-size]
 		if strings.ContainsAny(prefix, "bt") {
 			return "", false
 		}
 		if strings.Contains(prefix, "f") {
-			body = strings.NewReplacer("{{", "{", "}}", "}").Replace(body)
+			text = strings.NewReplacer("{{", "{", "}}", "}").Replace(text)
 		}
 		if !strings.Contains(prefix, "r") {
-			body = escape().ReplaceAllStringFunc(body, unescape)
+			text = escape().ReplaceAllStringFunc(text, unescape)
 		}
-		all.WriteString(body)
+		all.WriteString(text)
 		ok = true
 	}
 	return all.String(), ok
 }
-
-var escape = plain.Pattern(`\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|(?s:.))`)
 
 // unescape returns what an escape sequence means. A character that is given by its name stays as it is spelled.
 func unescape(sequence string) string {
