@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -119,11 +120,11 @@ func (a *agent) follow(here []spot, visit func(module, member, file string) bool
 				continue
 			}
 			imports := a.parse(file).Imports
-			for name, paths := range imports {
+			for _, name := range slices.Sorted(maps.Keys(imports)) {
 				if name != member && (member != "*" || strings.HasPrefix(name, "_")) {
 					continue
 				}
-				for _, path := range paths {
+				for _, path := range imports[name] {
 					next = append(next, spot{file, path})
 				}
 			}

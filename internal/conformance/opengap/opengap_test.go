@@ -371,6 +371,23 @@ func TestWhyNoSkill(t *testing.T) {
 	}
 }
 
+// TestWhyNoSkillOfPackage holds that the last of a package's imports by name is the one that the finding names.
+func TestWhyNoSkillOfPackage(t *testing.T) {
+	edit := files{"skills/orders.py": gone, "skills/orders/__init__.py": "from .m import a, b, c, d, e, f, g, h"}
+	for name := 'a'; name <= 'h'; name++ {
+		edit["skills/orders/m.py"] += fmt.Sprintf("import x%c\n@x%[1]c.skill\ndef %[1]c(): 1\n", name)
+	}
+	j, err := Judge(Options{Dir: agent04.edit(edit).write(t), Dialect: Auto})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range j.Results {
+		if r.Check == "gap-skills" && !strings.HasSuffix(r.Findings[0].Message, "; @xh.skill is imported as xh.skill") {
+			t.Error(r.Findings[0].Message)
+		}
+	}
+}
+
 func TestIgnored(t *testing.T) {
 	ignored := func(patterns string, edit files) files {
 		return edit.edit(files{".gitignore": agent04[".gitignore"] + patterns})

@@ -3,6 +3,7 @@ package opengap
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -83,8 +84,8 @@ func (a *agent) readSkill(s *skill, dir string) {
 		}
 	}
 	var imports []spot
-	for _, paths := range own.Imports {
-		for _, path := range paths {
+	for _, name := range slices.Sorted(maps.Keys(own.Imports)) {
+		for _, path := range own.Imports[name] {
 			imports = append(imports, spot{under + initName, path})
 		}
 	}
@@ -92,9 +93,10 @@ func (a *agent) readSkill(s *skill, dir string) {
 		if !strings.HasPrefix(file, under) {
 			return false
 		}
-		for name, f := range a.parse(file).Exports {
+		exports := a.parse(file).Exports
+		for _, name := range slices.Sorted(maps.Keys(exports)) {
 			if name == member || member == "*" && !strings.HasPrefix(name, "_") {
-				a.export(s, file, f)
+				a.export(s, file, exports[name])
 			}
 		}
 		return false
