@@ -1,7 +1,9 @@
 package opengap
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -52,22 +54,12 @@ func (m *mapping) at(n *yaml.Node) verdict.At {
 	return verdict.At{Path: m.path, Line: n.Line + m.line, Column: n.Column}
 }
 
-// find gives the value that a JSON Pointer names, nil where it is not there, and the node that is its place: its key,
-// or what is nearest.
+// find returns the value that a JSON Pointer names, nil if it is not there, and the node that is its place: its key,
+// or what is nearest. It does not look into lists.
 func (m *mapping) find(pointer string) (value, at *yaml.Node) {
 	value, at = m.root, m.root
-	for rest, more := strings.CutPrefix(pointer, "/"); more; {
-		var reference string
-		reference, rest, more = strings.Cut(rest, "/")
-		if value.Kind == yaml.SequenceNode {
-			i, err := strconv.Atoi(reference)
-			if err != nil || i < 0 || i >= len(value.Content) {
-				return nil, at
-			}
-			value, at = value.Content[i], value.Content[i]
-			continue
-		}
-		key, below := strictyaml.Member(value, plain.Unescape(reference))
+	for reference := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		key, below := strictyaml.Member(value, reference)
 		if below == nil {
 			return nil, at
 		}
@@ -104,21 +96,10 @@ func isText(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!
 
 // kindOf says what a node is, for people.
 func kindOf(n *yaml.Node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case n.Tag == "!!int" || n.Tag == "!!float":
-		return "the number " + n.Value
-	case n.Tag == "!!bool":
-		return "the truth value " + n.Value
-	case n.Tag == "!!null":
-		return "empty"
-	case n.Tag == "!!timestamp":
-		return "the date " + n.Value
-	}
-	return "text"
+	kinds := map[string]string{"!!map": "a mapping", "!!seq": "a list", "!!int": "the number " + n.Value,
+		"!!float": "the number " + n.Value, "!!bool": "the truth value " + n.Value, "!!null": "empty",
+		"!!timestamp": "the date " + n.Value}
+	return cmp.Or(kinds[n.Tag], "text")
 }
 
 // walk visits each value below a node, with its JSON Pointer, and its key; in a list that is the value itself.
@@ -137,106 +118,42 @@ func walk(n *yaml.Node, pointer string, visit func(n, key *yaml.Node, pointer st
 	}
 }
 
-// lineBreak is what ends a line in YAML 1.1, by which the reader counts.
-var lineBreak = plain.Pattern("\r\n|[\r\n\u0085\u2028\u2029]")
+var (
+	// sharp is what may begin a comment: a # at the beginning of a line or after a blank.
+	sharp = plain.Pattern("(^|[ \t\r\n\u0085\u2028\u2029])#")
+	mark  = plain.Pattern("\ue000[0-9]+\ue000")
+	// lineBreak is what ends a line in YAML 1.1, by which the reader counts.
+	lineBreak = plain.Pattern("[\r\n\u0085\u2028\u2029]")
+)
 
-// comments returns the comments of the text, each on a line. The reader gives some of them to nodes and drops others;
-// here a comment follows a # at the beginning of a line or after a blank, outside of quotes and block scalars, whose
-// places the nodes have. No plain scalar can have such a #.
+// comments returns the comments of the text, each on a line. The reader gives some of them to nodes and drops others.
+// So it reads the text again with a mark behind each #: a comment is where no key and no value has the mark.
 func (m *mapping) comments() string {
-	lines := lineBreak().Split(m.text, -1)
-	inside := make([]bool, len(lines)) // the line is of a block scalar
-	quotes := map[int][]int{}          // the columns where one opens, by line
-	var visit func(n *yaml.Node, indent int)
-	visit = func(n *yaml.Node, indent int) {
-		switch {
-		case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-			for i := range blockScalar(lines, n, indent) {
-				inside[n.Line+i] = true
-			}
-		case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
-			quotes[n.Line-1] = append(quotes[n.Line-1], n.Column)
-		}
-		for i, c := range n.Content {
-			switch {
-			case n.Kind == yaml.MappingNode && i%2 == 1:
-				visit(c, n.Content[i-1].Column-1)
-			case n.Kind == yaml.SequenceNode:
-				visit(c, n.Column-1)
-			default:
-				visit(c, indent)
-			}
-		}
+	n := 0
+	text := sharp().ReplaceAllStringFunc(m.text, func(begin string) string {
+		n++
+		return fmt.Sprintf("%s\ue000%d\ue000", begin, n)
+	})
+	root, err := strictyaml.Parse(m.path, []byte(text), len(text))
+	if err != nil {
+		return "" // a key of almost 1,024 characters, which is the most that YAML allows, has a #
 	}
-	visit(m.root, -1)
-	var out strings.Builder
-	quote := rune(0) // the one that is open
-	for i, line := range lines {
-		if inside[i] {
-			continue
+	inside := map[string]bool{}
+	walk(root, "", func(n, key *yaml.Node, _ string) {
+		for _, one := range mark().FindAllString(key.Value+n.Value, -1) {
+			inside[one] = true
 		}
-		column, last, escaped, opens := 0, ' ', false, quotes[i]
-		for at, r := range line {
-			column++
-			switch {
-			case quote != 0 && escaped:
-				escaped = false
-			case quote == '"' && r == '\\':
-				escaped = true
-			case quote != 0 && r == quote:
-				quote = 0
-			case quote != 0:
-			case len(opens) > 0 && column == opens[0]:
-				opens = opens[1:]
-				quote = r
-			case r == '\'' && last == '\'': // two single quotes are one, and end nothing
-				quote = r
-			}
-			if quote == 0 && r == '#' && (last == ' ' || last == '\t') {
-				out.WriteString(line[at+1:] + "\n")
+	})
+	var out strings.Builder
+	for _, line := range lineBreak().Split(text, -1) {
+		for _, at := range mark().FindAllStringIndex(line, -1) {
+			if !inside[line[at[0]:at[1]]] {
+				out.WriteString(line[at[1]:] + "\n")
 				break
 			}
-			last = r
 		}
 	}
 	return out.String()
-}
-
-// blockScalar returns how many lines a literal or folded scalar has below its first: those that are blank or
-// indented as its text is; indent is the column, from 0, of what it is the value of.
-func blockScalar(lines []string, n *yaml.Node, indent int) int {
-	head := []rune(lines[n.Line-1])
-	text := -1 // the indentation of the text
-	for _, r := range head[min(n.Column, len(head)):min(n.Column+2, len(head))] {
-		if '1' <= r && r <= '9' {
-			text = max(indent, 0) + int(r-'0')
-		}
-	}
-	count := 0
-	for i, line := range lines[n.Line:] {
-		rest := strings.TrimLeft(line, " ")
-		column := len(line) - len(rest)
-		switch {
-		case rest == "":
-			continue
-		case text < 0 && column > indent:
-			text = column
-		}
-		if text < 0 || column < text {
-			break
-		}
-		count = i + 1
-	}
-	return count
-}
-
-// readManifest reads agent.yaml. The error is fs.ErrNotExist, ErrTooLarge, or says why it is unreadable.
-func (f *folder) readManifest() (*mapping, error) {
-	text, err := f.read(manifestName)
-	if err != nil {
-		return nil, err
-	}
-	return readMapping(manifestName, text, 0)
 }
 
 // judgeManifest returns the outcome of reading agent.yaml.

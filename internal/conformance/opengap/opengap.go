@@ -37,7 +37,7 @@ type Judgement struct {
 type agent struct {
 	*folder
 	manifest    *mapping // nil if it cannot be read
-	unread      error    // why
+	unread      error    // why: fs.ErrNotExist, a *strictyaml.Error, or what folder.read says
 	recommended verdict.Severity
 	results     []verdict.Result
 
@@ -56,7 +56,10 @@ func Judge(o Options) (*Judgement, error) {
 	defer root.Close()
 	f := &folder{root: root, links: map[string]string{}}
 	a := &agent{folder: f, recommended: o.Recommended, parsed: map[string]*parsed{}, modules: map[string]string{}}
-	a.manifest, a.unread = f.readManifest()
+	text, err := f.read(manifestName)
+	if a.unread = err; err == nil {
+		a.manifest, a.unread = readMapping(manifestName, text, 0)
+	}
 	j := &Judgement{}
 	j.Dialect, j.Because = a.dialect(o.Dialect)
 	judge, keep := a.judge01, []string{manifestName, soulName, "skills", "tools", "agents"}
