@@ -1,7 +1,6 @@
 package opengap
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,42 +67,29 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 func (a *agent) judgeReferences() verdict.Outcome {
 	var out verdict.Outcome
 	found := 0
-	each := func(member string, look func(at verdict.At, pointer, name string)) {
-		for _, r := range named(a.manifest.value("/" + member)) {
-			if enough(&out) {
-				return
+	each := func(what, place string, there func(name string) bool) {
+		for _, r := range named(a.manifest.value("/" + what + "s")) {
+			if found++; !enough(&out) && (!simple(r.name) || !there(r.name)) {
+				out.Errorf(a.manifest.at(r.node), "/"+what+"s"+r.pointer, what+"-not-there",
+					"agent.yaml names the %s %q; expected %s", what, r.name, strings.ReplaceAll(place, "NAME", r.name)).
+					WithFix("add %s, or drop the name", strings.ReplaceAll(place, "NAME", r.name))
 			}
-			found++
-			look(a.manifest.at(r.node), "/"+member+r.pointer, r.name)
 		}
 	}
-	each("skills", func(at verdict.At, pointer, name string) {
-		switch dir := "skills/" + name; {
-		case !simple(name) || !a.isDir(dir):
-			out.Errorf(at, pointer, "skill-not-there", "agent.yaml names the skill %q, and there is no folder %s/",
-				name, dir).
-				WithFix("add %s/%s, or drop the name", dir, textName)
-		case !a.isFile(dir + "/" + textName):
-			out.Warnf(at, pointer, "skill-without-text", "agent.yaml names the skill %q, and %s/ has no %s", name, dir,
-				textName).
+	each("skill", "the directory skills/NAME/ with a SKILL.md", func(name string) bool {
+		return a.isDir("skills/" + name)
+	})
+	each("tool", "the file tools/NAME.yaml", func(name string) bool { return a.isFile("tools/" + name + ".yaml") })
+	each("agent", "the directory agents/NAME/ or the file agents/NAME.md", func(name string) bool {
+		return a.isDir("agents/"+name) || a.isFile("agents/"+name+".md")
+	})
+	for _, r := range named(a.manifest.value("/skills")) {
+		if dir := "skills/" + r.name; simple(r.name) && a.isDir(dir) && !a.isFile(dir+"/"+textName) && !enough(&out) {
+			out.Warnf(a.manifest.at(r.node), "/skills"+r.pointer, "skill-without-text",
+				"agent.yaml names the skill %q, and %s/ has no %s", r.name, dir, textName).
 				WithFix("add %s/%s", dir, textName)
 		}
-	})
-	each("tools", func(at verdict.At, pointer, name string) {
-		if file := "tools/" + name + ".yaml"; !simple(name) || !a.isFile(file) {
-			out.Errorf(at, pointer, "tool-not-there", "agent.yaml names the tool %q, and there is no file %s", name,
-				file).
-				WithFix("add it, or drop the name")
-		}
-	})
-	each("agents", func(at verdict.At, pointer, name string) {
-		if base := "agents/" + name; !simple(name) || !a.isDir(base) && !a.isFile(base+".md") {
-			out.Errorf(at, pointer, "agent-not-there",
-				"agent.yaml names the agent %q, and there is neither %s/ nor %s.md",
-				name, base, base).
-				WithFix("add one of them, or drop the name")
-		}
-	})
+	}
 	if out.Verified = "agent.yaml names none"; found > 0 {
 		out.Verified = fmt.Sprintf("%d looked for", found)
 	}
@@ -241,28 +227,22 @@ func misnamed(name string) string {
 	return ""
 }
 
+// bar is a line ---, from where a line begins.
+var bar = plain.Pattern(`(?m)^---[ \t\r]*(?:\n|\z)`)
+
 // frontMatter returns the mapping between the lines --- that a text begins with.
 func frontMatter(name string, text []byte) (*mapping, error) {
-	at := strict.Pos{Path: name, Line: 1, Column: 1}
-	begun, yaml := false, 0
-	for i, line := 0, 0; i < len(text); line++ {
-		end := len(text)
-		if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
-			end = i + n + 1
-		}
-		bar := string(bytes.TrimRight(text[i:end], " \t\r\n")) == "---"
-		switch {
-		case !begun && !bar:
-			return nil, &strictyaml.Error{Pos: at, Message: "the first line is not ---"}
-		case !begun:
-			begun, yaml = true, end
-		case bar:
-			return readMapping(name, text[yaml:i], 1)
-		}
-		i = end
+	bars := bar().FindAllIndex(text, 2)
+	missing := ""
+	switch {
+	case len(text) == 0:
+		missing = "the file is empty"
+	case bars == nil || bars[0][0] > 0:
+		missing = "the first line is not ---"
+	case len(bars) == 1:
+		missing = "no second line --- ends it"
+	default:
+		return readMapping(name, text[bars[0][1]:bars[1][0]], 1)
 	}
-	if !begun {
-		return nil, &strictyaml.Error{Pos: at, Message: "the file is empty"}
-	}
-	return nil, &strictyaml.Error{Pos: at, Message: "no second line --- ends it"}
+	return nil, &strictyaml.Error{Pos: strict.Pos{Path: name, Line: 1, Column: 1}, Message: missing}
 }

@@ -120,8 +120,12 @@ func (a *agent) judgeDescription() verdict.Outcome {
 	return out.OrPass()
 }
 
-// variable is a reference to an environment variable in a value of agent.yaml.
-var variable = plain.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?`)
+var (
+	// variable is a reference to an environment variable in a value of agent.yaml.
+	variable = plain.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?`)
+	// begun is the beginning of one; its default may have others.
+	begun = plain.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\}|:-)`)
+)
 
 // variables returns the variables that the values of agent.yaml refer to, each at its first place.
 func (a *agent) variables() (all []literal) {
@@ -142,25 +146,11 @@ func (a *agent) variables() (all []literal) {
 
 // referenced returns the names in the ${NAME} and ${NAME:-default} of a text; a default may have others.
 func referenced(text string) (names []string) {
-	last := strings.LastIndexByte(text, '}')
-	for rest := text; ; {
-		i := strings.Index(rest, "${")
-		if i < 0 {
-			return names
-		}
-		rest = rest[i+2:]
-		name := rest[:len(rest)-len(strings.TrimLeftFunc(rest, isNamePart))]
-		after := rest[len(name):]
-		ends := strings.HasPrefix(after, "}") || strings.HasPrefix(after, ":-") && len(text)-len(after) < last
-		if name != "" && (name[0] < '0' || name[0] > '9') && ends {
-			names = append(names, name)
-		}
+	text = text[:strings.LastIndexByte(text, '}')+1]
+	for _, m := range begun().FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
 	}
-}
-
-// isNamePart reports whether a character may be in the name of a variable.
-func isNamePart(r rune) bool {
-	return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	return names
 }
 
 // documentation is the variables that the README and the comments of agent.yaml name.
@@ -414,18 +404,6 @@ func (s *skill) judgeDescriptions(severity verdict.Severity) verdict.Outcome {
 	return out.OrPass()
 }
 
-// secrets are what a .gitignore has to exclude, each with paths that git must ignore for it. A pattern for the folder
-// itself is enough, and so is one for all that is in it.
-var secrets = []struct {
-	pattern string
-	paths   []string
-	within  string
-}{
-	{".env", []string{".env"}, ""},
-	{"*.pyc", []string{"x.pyc", "_0.cpython-312.pyc"}, ""},
-	{"__pycache__", nil, "__pycache__"},
-}
-
 func (a *agent) judgeGitignore() verdict.Outcome {
 	text, err := a.file(gitignoreName)
 	why := ""
@@ -436,19 +414,19 @@ func (a *agent) judgeGitignore() verdict.Outcome {
 		why = fmt.Sprintf(": it was not read: %v", err)
 	}
 	patterns := ignore.Parse(text, false)
+	ignored := func(name string, isDir bool) bool { return patterns.Match(name, isDir, false) == ignore.Ignored }
 	var out verdict.Outcome
-	for _, s := range secrets {
-		ignored := true
-		for _, name := range s.paths {
-			ignored = ignored && patterns.Match(name, false, false) == ignore.Ignored
-		}
-		if s.within != "" {
-			ignored = patterns.Match(s.within, true, false) == ignore.Ignored ||
-				patterns.Match(s.within+"/0", false, false) == ignore.Ignored
-		}
-		if !ignored {
+	for _, secret := range []struct {
+		pattern string
+		ignored bool
+	}{
+		{".env", ignored(".env", false)},
+		{"*.pyc", ignored("x.pyc", false) && ignored("_0.cpython-312.pyc", false)},
+		{"__pycache__", ignored("__pycache__", true) || ignored("__pycache__/0", false)}, // all that is in it is enough
+	} {
+		if !secret.ignored {
 			out.Add(verdict.At{Path: gitignoreName}, a.recommended, "", "not-ignored", "it does not exclude %s%s",
-				s.pattern, why).WithFix("add the line %s", s.pattern)
+				secret.pattern, why).WithFix("add the line %s", secret.pattern)
 		}
 	}
 	return out.OrPass()
