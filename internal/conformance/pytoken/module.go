@@ -248,8 +248,10 @@ func (r *reader) bound(word string, code []byte) (names []string) {
 // targets returns the names among some targets that mean something.
 func (r *reader) targets(code []byte) (names []string) {
 	for t := range bytes.FieldsFuncSeq(code, func(c rune) bool { return c == ',' || c == '=' }) {
-		if m := target().FindSubmatch(t); m != nil && (r.Imports[string(m[1])] != nil || r.Exports[string(m[1])] != nil) {
-			names = append(names, string(m[1]))
+		if m := target().FindSubmatch(t); m != nil {
+			if name := string(m[1]); r.Imports[name] != nil || r.Exports[name] != nil {
+				names = append(names, name)
+			}
 		}
 	}
 	return names

@@ -158,6 +158,15 @@ func TestBindings(t *testing.T) {
 	}
 }
 
+func TestLambda(t *testing.T) {
+	for text, want := range map[string]string{"a = lambda_b = 1": "2:5 lambda_b!",
+		"a = lambda lambda_b=1: 2": "2:5 lambda_b"} {
+		if got := said("@x\ndef lambda_b(): 1\n" + text); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestDocstrings(t *testing.T) {
 	for body, want := range map[string]string{
 		"def f(): 'a'": `2:5 f "a"`, "def f(): ''": "2:5 f", "def f():\n  ('a'\n 'b')": `2:5 f "ab"`,

@@ -123,7 +123,7 @@ func scan(data []byte) (*source, error) {
 	start := 0
 	for code := range bytes.SplitSeq(s.code, []byte("\n")) {
 		if first, end := s.trim(start, start+len(code)); first < end {
-			// A form feed begins the column again. A tab may count as one blank: Python refuses a text where it matters.
+			// A form feed begins the column again. Tabs may count as one: Python refuses a text where it matters.
 			blanks := strings.TrimLeft(text[start:first], "\\\n")
 			s.lines = append(s.lines, line{len(blanks) - 1 - strings.LastIndexByte(blanks, '\f'), first, end})
 		}
