@@ -50,14 +50,13 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 		if ok && field == "/name" && !nameForm().MatchString(text) {
 			out.Errorf(a.manifest, field, "name-form",
 				"name is %q, a lower-case letter and then lower-case letters, digits and hyphens are needed",
-				text).WithFix("rename the agent, such as order-helper")
+				text)
 		}
 	}
 	for i := 0; i < len(a.manifest.root.Content) && !enough(&out); i += 2 {
 		if key := a.manifest.root.Content[i]; !slices.Contains(members, key.Value) {
 			out.Errorf(a.manifest.at(key), "/"+strict.Escape(key.Value), "unknown-field",
-				"agent.yaml has the member %q, which dialect 0.1 does not know", key.Value).
-				WithFix("drop it, or move it below metadata")
+				"agent.yaml has the member %q, which dialect 0.1 does not know", key.Value)
 		}
 	}
 	return out.OrPass()
@@ -67,20 +66,22 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 func (a *agent) judgeReferences() verdict.Outcome {
 	var out verdict.Outcome
 	found := 0
-	each := func(what, place string, there func(name string) bool) {
+	each := func(what, code, place string, there func(name string) bool) {
 		for _, r := range named(a.manifest.value("/" + what + "s")) {
 			if found++; !enough(&out) && (!simple(r.name) || !there(r.name)) {
-				out.Errorf(a.manifest.at(r.node), "/"+what+"s"+r.pointer, what+"-not-there",
+				out.Errorf(a.manifest.at(r.node), "/"+what+"s"+r.pointer, code,
 					"agent.yaml names the %s %q; expected %s", what, r.name, strings.ReplaceAll(place, "NAME", r.name)).
 					WithFix("add %s, or drop the name", strings.ReplaceAll(place, "NAME", r.name))
 			}
 		}
 	}
-	each("skill", "the directory skills/NAME/ with a SKILL.md", func(name string) bool {
+	each("skill", "skill-not-there", "the directory skills/NAME/ with a SKILL.md", func(name string) bool {
 		return a.isDir("skills/" + name)
 	})
-	each("tool", "the file tools/NAME.yaml", func(name string) bool { return a.isFile("tools/" + name + ".yaml") })
-	each("agent", "the directory agents/NAME/ or the file agents/NAME.md", func(name string) bool {
+	each("tool", "tool-not-there", "the file tools/NAME.yaml", func(name string) bool {
+		return a.isFile("tools/" + name + ".yaml")
+	})
+	each("agent", "agent-not-there", "the directory agents/NAME/ or the file agents/NAME.md", func(name string) bool {
 		return a.isDir("agents/"+name) || a.isFile("agents/"+name+".md")
 	})
 	for _, r := range named(a.manifest.value("/skills")) {
@@ -130,15 +131,13 @@ func (a *agent) judgeSoul() verdict.Outcome {
 	var out verdict.Outcome
 	at := verdict.At{Path: soulName}
 	text, err := a.file(soulName)
-	const fix = "write a paragraph into SOUL.md that says who the agent is and what it does"
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		out.Errorf(at, "", "no-soul", "SOUL.md is not there").
-			WithFix("add SOUL.md, under that name, with a paragraph in it")
+		out.Errorf(at, "", "no-soul", "SOUL.md is not there")
 	case err != nil:
-		out.Errorf(at, "", "empty-soul", "SOUL.md was not read: %v", err).WithFix(fix)
+		out.Errorf(at, "", "empty-soul", "SOUL.md was not read: %v", err)
 	case !saysMore(string(text)):
-		out.Errorf(at, "", "empty-soul", "SOUL.md has only headings").WithFix(fix)
+		out.Errorf(at, "", "empty-soul", "SOUL.md has only headings")
 	default:
 		return verdict.Pass("")
 	}
@@ -191,24 +190,21 @@ func judgeText(name, folder string, text []byte, err error) verdict.Outcome {
 		if errors.As(err, &e) {
 			at, message = verdict.At(e.Pos), e.Message
 		}
-		out.Errorf(at, "", "no-front-matter", "the front matter cannot be read: %s", message).
-			WithFix("begin the file with a line ---, name and description, and a line ---")
+		out.Errorf(at, "", "no-front-matter", "the front matter cannot be read: %s", message)
 		return out
 	}
 	if said, ok := m.needText(&out, verdict.Error, "/name"); ok {
 		if why := misnamed(said); why != "" {
-			out.Errorf(m, "/name", "name-form", "name is %.100q, which has %s", said, why).WithFix("rename the skill")
+			out.Errorf(m, "/name", "name-form", "name is %.100q, which has %s", said, why)
 		}
 		if said != folder {
-			out.Warnf(m, "/name", "other-name", "name is %.100q, the folder's is %q", said, folder).
-				WithFix("give both the same name")
+			out.Warnf(m, "/name", "other-name", "name is %.100q, the folder's is %q", said, folder)
 		}
 	}
 	if said, ok := m.needText(&out, verdict.Error, "/description"); ok {
 		if n := utf8.RuneCountInString(said); n > 1024 {
 			out.Errorf(m, "/description", "long-description",
-				"description has %d characters, at most 1,024 are allowed", n).
-				WithFix("shorten it; details belong below the front matter")
+				"description has %d characters, at most 1,024 are allowed", n)
 		}
 	}
 	return out.OrPass()

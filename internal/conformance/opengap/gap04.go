@@ -74,20 +74,18 @@ func (a *agent) judgeVersion(unclear bool) verdict.Outcome {
 	v := a.manifest.value(at)
 	switch {
 	case v == nil || v.Tag == "!!null":
-		f := out.Errorf(a.manifest, at, "missing-field", "opengap is not there").WithFix(`add opengap: "0.4"`)
+		f := out.Errorf(a.manifest, at, "missing-field", "opengap is not there")
 		if unclear {
 			f.Message += bothDialects
 		}
 	case !isText(v):
 		out.Errorf(a.manifest, at, "version-not-text",
 			"YAML reads opengap as %s, text is needed: as a number 0.10 would be 0.1",
-			kindOf(v)).WithFix("put it into quotes")
+			kindOf(v))
 	case !versionForm().MatchString(v.Value):
-		out.Errorf(a.manifest, at, "version-form", "opengap is %q, the form is MAJOR.MINOR", v.Value).
-			WithFix(`write opengap: "0.4"`)
+		out.Errorf(a.manifest, at, "version-form", "opengap is %q, the form is MAJOR.MINOR", v.Value)
 	case !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, v.Value):
-		out.Warnf(a.manifest, at, "version-unknown", "opengap is %q, versions 0.1 to 0.4 are published", v.Value).
-			WithFix(`write opengap: "0.4", or see that a runtime supports it`)
+		out.Warnf(a.manifest, at, "version-unknown", "opengap is %q, versions 0.1 to 0.4 are published", v.Value)
 	default:
 		return verdict.Pass("opengap is %q", v.Value)
 	}
@@ -102,8 +100,7 @@ func (a *agent) judgeFields() verdict.Outcome {
 			core, _, _ = strings.Cut(core, "-")
 			if !semver.IsValid("v"+text) || strings.Count(core, ".") != 2 {
 				out.Warnf(a.manifest, field, "version-not-semver", "version is %q; expected a Semantic Version 2.0.0",
-					text).
-					WithFix("write MAJOR.MINOR.PATCH, such as 1.0.0")
+					text)
 			}
 		}
 	}
@@ -252,9 +249,8 @@ func (a *agent) judgePaths() verdict.Outcome {
 		checked++
 		name, _ := resolved(n.Value)
 		if leadsOut(name) || leadsOut(n.Value) {
-			f := out.Errorf(a.manifest.at(key), pointer, "path-outside", "%s is %q, which is absolute or has .. in it",
+			out.Errorf(a.manifest.at(key), pointer, "path-outside", "%s is %q, which is absolute or has .. in it",
 				strings.ReplaceAll(pointer[1:], "/", "."), n.Value)
-			f.WithFix("name a path within the folder, without .. and without a leading slash")
 		}
 	}
 	walk(a.manifest.root, "", func(n, key *yaml.Node, pointer string) {
@@ -291,9 +287,8 @@ func withoutSkills(m *mapping, dir string, known bool) verdict.Outcome {
 	switch {
 	case !known:
 		var out verdict.Outcome
-		out.Doubtf(m, at, "path-not-known", "skills.path is %q: a variable without a default decides where the "+
-			"skills are",
-			m.value(at).Value).WithFix("write the folder itself, or ${NAME:-skills/}")
+		out.Doubtf(m, at, "path-not-known",
+			"skills.path is %q: a variable without a default decides where the skills are", m.value(at).Value)
 		return out
 	case leadsOut(dir):
 		return verdict.Skip("the folder of skills is not in the agent's folder")
@@ -310,8 +305,7 @@ func (s *skill) judge() verdict.Outcome {
 	for _, f := range s.faults {
 		own = own || f.at.Path == s.file
 		if f.unread {
-			out.Doubtf(f.at, "", "not-read", "the file could not be read at line %d: %s", f.at.Line, f.message).
-				WithFix("write it more simply there, or look for the decorator by hand")
+			out.Doubtf(f.at, "", "not-read", "the file could not be read at line %d: %s", f.at.Line, f.message)
 			continue
 		}
 		out.Errorf(f.at, "", "not-python", "it cannot be read as Python: %s", f.message).
@@ -319,15 +313,13 @@ func (s *skill) judge() verdict.Outcome {
 	}
 	if len(s.functions) == 0 && !own {
 		out.Errorf(verdict.At{Path: s.file}, "", "no-skill",
-			"the file exports no function with the decorator skill of gitagent or opengap%s", s.why).
-			WithFix("write from gitagent import skill, and @skill before a def at column 0")
+			"the file exports no function with the decorator skill of gitagent or opengap%s", s.why)
 	}
 	out.Verified = some(s.names(), ", ")
 	for _, f := range s.functions {
 		if f.origin == declared {
 			out.Warnf(f.at, "", "decorator-unknown",
-				"the decorator of %s is the skill of a package that the agent declares; it was not seen", f.name).
-				WithFix("import skill from gitagent, or see that the package exports it")
+				"the decorator of %s is the skill of a package that the agent declares; it was not seen", f.name)
 			break
 		}
 	}
@@ -345,8 +337,7 @@ func some(names []string, between string) string {
 func (s *skill) judgeOutside() verdict.Outcome {
 	var out verdict.Outcome
 	for _, l := range s.outside {
-		out.Warnf(l.at, "", "path-in-code", "it opens %q, which is absolute or has .. in it", l.text).
-			WithFix("name it from the skill's own __file__, and keep it in the folder")
+		out.Warnf(l.at, "", "path-in-code", "it opens %q, which is absolute or has .. in it", l.text)
 	}
 	return out.OrPass()
 }
@@ -394,8 +385,7 @@ func (s *skill) judgeDescriptions(severity verdict.Severity) verdict.Outcome {
 	var out verdict.Outcome
 	for _, f := range s.functions {
 		if f.lacks != "" {
-			out.Add(f.at, severity, "", "no-description", "%s", f.lacks).
-				WithFix("say in description= what the skill does and when to use it")
+			out.Add(f.at, severity, "", "no-description", "%s", f.lacks)
 		} else if f.computed {
 			out.Noticef(f.at, "", "computed-description",
 				"the description of %s is computed, so that it was not judged", f.name)

@@ -166,7 +166,6 @@ func (a *agent) judgeManifest() verdict.Outcome {
 		return verdict.Pass("%d members", len(m.root.Content)/2)
 	case errors.Is(err, fs.ErrNotExist):
 		f := out.Errorf(verdict.At{Path: manifestName}, "", "no-manifest", "agent.yaml is not there")
-		f.WithFix("add agent.yaml, under that name, or name the folder that has it")
 		if a.stat("agent.yml") != nil {
 			f.WithFix("rename agent.yml to agent.yaml")
 		}

@@ -100,7 +100,8 @@ func enough(out *verdict.Outcome) bool {
 	return len(out.Findings) > maxFindings && out.Has(verdict.Error)
 }
 
-// say adds the result of a rule on a subject. If there are too many findings, the last one says so.
+// say adds the result of a rule on a subject. A finding without a fix gets that of its code. If there are too many
+// findings, the last one says so.
 func (a *agent) say(id, subject string, out verdict.Outcome) {
 	for _, rule := range Rules {
 		if rule.ID != id {
@@ -111,6 +112,13 @@ func (a *agent) say(id, subject string, out verdict.Outcome) {
 				func(a, b verdict.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
 			out.Findings = out.Findings[:maxFindings]
 			out.Findings[maxFindings-1].Message += " (and more)"
+		}
+		for i := range out.Findings {
+			for _, code := range rule.Codes {
+				if f := &out.Findings[i]; f.Code == code.ID {
+					f.Fix = cmp.Or(f.Fix, code.Fix)
+				}
+			}
 		}
 		result, err := out.Result(rule, subject)
 		a.results = append(a.results, result)

@@ -259,7 +259,7 @@ func (r *reader) targets(code []byte) (names []string) {
 
 // assign forgets the names that a statement assigns to, if it is an assignment, unless its right side names them.
 func (r *reader) assign(i, j int) {
-	end := i // of the targets
+	end := i // where the targets end
 	for k := r.equals(i, j); k < j && !lambda().Match(r.code[end:k]); k = r.equals(k+1, j) {
 		end = k
 	}
