@@ -249,8 +249,9 @@ func TestScan(t *testing.T) {
 
 		{"nine fields", "\n" + strings.Repeat("f'{", 9) + strings.Repeat("}'", 9),
 			"2:27: more than 64 brackets or 8 expressions in formatted strings nest"},
-		{"64 brackets", strings.Repeat("(", 64) + strings.Repeat(")", 64),
-			"1:64: more than 64 brackets or 8 expressions in formatted strings nest"},
+		{"64 brackets", strings.Repeat("(", 64) + strings.Repeat(")", 64), ""},
+		{"65 brackets", strings.Repeat("(", 65) + strings.Repeat(")", 65),
+			"1:65: more than 64 brackets or 8 expressions in formatted strings nest"},
 		{"other encoding", "# coding: utf-7\n", `1:1: the encoding "utf-7" is not supported; expected UTF-8 or Latin-1`},
 		{"Latin-1 after code", "x\n# coding: latin-1\n'\xe9'", "3:2: the byte 0xe9 is not text"},
 		{"control characters", "x = '\x01\x02\x03'\n@x(\x03)", "2:4: the byte 0x03 is not Python"},

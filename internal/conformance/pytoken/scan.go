@@ -151,7 +151,7 @@ func (s *scanner) unended(at int) error {
 func (s *scanner) begin(f frame) {
 	f.at, f.bracket = s.at, s.text[s.at]
 	s.open = append(s.open, f)
-	if s.deep == nil && (s.fields > maxFields || len(s.open) > maxBrackets) {
+	if s.deep == nil && (s.fields > maxFields || len(s.open) > 1+maxBrackets) {
 		s.deep = &Error{s.pos(s.at), fmt.Sprintf("more than %d brackets or %d expressions in formatted strings nest",
 			maxBrackets, maxFields), true}
 	}
