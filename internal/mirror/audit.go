@@ -254,7 +254,6 @@ func (a *audit) walk() error {
 	}
 	if a.cfg.Log != nil {
 		a.cfg.Log.Begin(a.git, a.repo, a.cfg.Verified)
-		a.ledger.Seen = a.cfg.Log.See
 	}
 	err = a.repo.Steps(a.git, a.cfg.Verified, a.head, a.step)
 	a.whole = err == nil
@@ -293,6 +292,9 @@ func (a *audit) step(s *registry.Step) error {
 		return errCut
 	}
 	a.rep.History.Walked++
+	if a.cfg.Log != nil {
+		a.ledger.Seen = func(c registry.Change, text []byte) { a.cfg.Log.See(s, c, text) }
+	}
 	faults, err := a.ledger.Step(a.git, s)
 	if err != nil {
 		return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)

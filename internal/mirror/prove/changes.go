@@ -75,10 +75,10 @@ func writeLine(w io.Writer, value any) error {
 }
 
 // apply makes the map that of the next entry, and reports the names that differ if somebody asks.
-func (h *History) apply(e *proof.Entry, changes []proof.Change) error {
+func (h *History) apply(e *proof.Entry, b batch) error {
 	var names []string
 	if h.changed != nil {
-		for _, c := range changes {
+		for _, c := range b.others { // which has all changes then
 			names = append(names, c.Names()...)
 		}
 		slices.Sort(names)
@@ -88,7 +88,8 @@ func (h *History) apply(e *proof.Entry, changes []proof.Change) error {
 	for i, name := range names {
 		before[i] = h.Map.Prove(name).Value
 	}
-	h.Map.Apply(changes)
+	h.Map.Add(b.members...)
+	h.Map.Apply(b.others)
 	e.Files = h.Map.Root()
 	for i, name := range names {
 		after := h.Map.Prove(name).Value

@@ -24,8 +24,8 @@ type History struct {
 	Entries []proof.Entry
 
 	repo  *registry.Repository
-	chain []string       // first-parent commits up to the last logged one
-	seen  []proof.Change // in path order, for the commit that Step logs next
+	chain []string // first-parent commits up to the last logged one
+	seen  seen     // what See remembers for Step
 	// changed is called with each name that an entry changes, and its values; it may be nil.
 	changed func(e proof.Entry, name string, before, after *proof.Hash) error
 }
@@ -49,25 +49,60 @@ func Restore(ctx context.Context, repo *registry.Repository, known []proof.Entry
 	return h, err
 }
 
-// See remembers what a change of the next Step brings, so that the file is not read again. Changes come in path order;
+// batch is what one commit changes in the map.
+type batch struct {
+	// members are what most changes set, and all that they do. A commit may bring a million, so there are no pointers.
+	members []proof.Member
+	others  []proof.Change
+}
+
+// seen is the part of a step that See was called with.
+type seen struct {
+	step   *registry.Step
+	next   int // in step.Changes: those before it are in the batch or unread
+	unread []registry.Change
+	batch
+}
+
+// See remembers what a change of a step brings, so that Step does not read the file again. Changes come in path order;
 // one that comes again is ignored.
-func (h *History) See(c registry.Change, text []byte) {
-	if n := len(h.seen); proof.InMap(c.Path) && (n == 0 || h.seen[n-1].Path < c.Path) {
-		if n == cap(h.seen) {
-			h.seen = slices.Grow(h.seen, n) // append grows a large slice by a quarter, and copies it as often
+func (h *History) See(s *registry.Step, c registry.Change, text []byte) {
+	if !proof.InMap(c.Path) || s.Base.Commit() != h.Last.Commit {
+		return
+	}
+	if h.seen.step != s {
+		h.seen = seen{step: s, batch: batch{members: make([]proof.Member, 0, len(s.Changes))}}
+	}
+	for i := h.seen.next; i < len(s.Changes) && s.Changes[i].Path <= c.Path; i++ {
+		if s.Changes[i].Path == c.Path {
+			h.seen.unread = append(h.seen.unread, s.Changes[h.seen.next:i]...)
+			h.seen.next = i + 1
+			h.put(&h.seen.batch, proof.NewChange(c.Path, uint32(c.Head.Mode), text))
 		}
-		h.seen = append(h.seen, proof.NewChange(c.Path, uint32(c.Head.Mode), text))
+	}
+}
+
+// put adds a change to a batch.
+func (h *History) put(b *batch, c proof.Change) {
+	if e, all := c.Member(); all && h.changed == nil {
+		b.members = append(b.members, e)
+	} else {
+		b.others = append(b.others, c)
 	}
 }
 
 // Step adds a commit if its first parent is the last logged one. It adds no other commit: Extend does.
 func (h *History) Step(ctx context.Context, s *registry.Step) error {
 	if s.Base.Commit() != h.Last.Commit {
-		h.seen = nil
 		return nil
 	}
 	h.chain = append(h.chain, s.Commit.ID)
-	return h.add(ctx, s.Commit, "", s.Changes)
+	var known seen
+	if h.seen.step == s {
+		known = h.seen
+	}
+	h.seen = seen{}
+	return h.add(ctx, s.Commit, "", append(known.unread, s.Changes[known.next:]...), known.batch)
 }
 
 // Extend adds the first-parent commits up to tip that are not logged, until the log has size entries; 0 means all. If
@@ -103,7 +138,7 @@ func (h *History) Extend(ctx context.Context, tip string, size int64) error {
 		return nil
 	}
 	return h.repo.Steps(ctx, from, chain[end-1], func(s *registry.Step) error {
-		return h.add(ctx, s.Commit, "", s.Changes)
+		return h.add(ctx, s.Commit, "", s.Changes, batch{})
 	})
 }
 
@@ -137,33 +172,31 @@ func (h *History) rewrite(ctx context.Context, id string) error {
 	for path, e := range present {
 		changes = append(changes, registry.Change{Path: path, Head: e})
 	}
-	return h.add(ctx, commit, h.Last.Commit, changes)
+	return h.add(ctx, commit, h.Last.Commit, changes, batch{})
 }
 
-// add logs a commit. It reads those changes that were not seen.
-func (h *History) add(ctx context.Context, commit *registry.Commit, after string, changes []registry.Change) error {
-	all, seen := h.seen, h.seen
-	h.seen = nil
-	for _, c := range changes {
+// add logs a commit. It reads the changes that are not in the batch.
+func (h *History) add(ctx context.Context, commit *registry.Commit, after string, unread []registry.Change,
+	b batch) error {
+	b.members = slices.Grow(b.members, len(unread)) // append copies a large slice often
+	for _, c := range unread {
 		switch {
-		case len(seen) > 0 && seen[0].Path == c.Path:
-			seen = seen[1:]
 		case !proof.InMap(c.Path):
 		case c.Head == nil:
-			all = append(all, proof.NewChange(c.Path, proof.Gone, nil))
+			h.put(&b, proof.NewChange(c.Path, proof.Gone, nil))
 		default:
 			content, err := h.repo.Bytes(*c.Head, maxFile)
 			if err != nil {
 				return fmt.Errorf("reading %q of commit %s: %w", c.Path, commit.ID, err)
 			}
-			all = append(all, proof.NewChange(c.Path, uint32(c.Head.Mode), content))
+			h.put(&b, proof.NewChange(c.Path, uint32(c.Head.Mode), content))
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	e := proof.Entry{Commit: commit.ID, Time: commit.When.Unix(), After: after}
-	if err := h.apply(&e, all); err != nil {
+	if err := h.apply(&e, b); err != nil {
 		return err
 	}
 	h.Last, h.Entries = e, append(h.Entries, e)

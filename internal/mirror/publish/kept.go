@@ -28,11 +28,13 @@ func (l *Log) readMap(known []proof.Entry) (*proof.Map, int) {
 	if err != nil || !titled || len(data)%(2*tlog.HashSize) != 0 {
 		return nil, 0
 	}
-	m := proof.NewMap()
+	members := make([]proof.Member, 0, len(data)/(2*tlog.HashSize))
 	for ; len(data) > 0; data = data[2*tlog.HashSize:] {
-		m.Add(proof.Member{Key: proof.Hash(data[:tlog.HashSize]),
+		members = append(members, proof.Member{Key: proof.Hash(data[:tlog.HashSize]),
 			Value: proof.Hash(data[tlog.HashSize : 2*tlog.HashSize])})
 	}
+	m := proof.NewMap()
+	m.Add(members...)
 	root := m.Root()
 	for size := len(known); size > 0; size-- {
 		if known[size-1].Files == root {
@@ -49,8 +51,11 @@ func (l *Log) writeMap(h *prove.History) error {
 	}
 	return l.replace(filepath.Join(l.Dir, mapFile), func(w io.Writer) error {
 		data := []byte(mapTitle)
-		for e := range h.Map.Members() {
-			if data = append(append(data, e.Key[:]...), e.Value[:]...); len(data) > 1<<16 {
+		for _, members := range h.Map.Members() {
+			for _, e := range members {
+				data = append(append(data, e.Key[:]...), e.Value[:]...)
+			}
+			if len(data) > 1<<16 {
 				if _, err := w.Write(data); err != nil {
 					return err
 				}

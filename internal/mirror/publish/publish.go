@@ -184,9 +184,9 @@ func (l *Log) Begin(ctx context.Context, repo *registry.Repository, from string)
 }
 
 // See remembers what a change of the next Step brings. Changes come in path order.
-func (l *Log) See(c registry.Change, text []byte) {
+func (l *Log) See(s *registry.Step, c registry.Change, text []byte) {
 	if l.history != nil {
-		l.history.See(c, text)
+		l.history.See(s, c, text)
 	}
 }
 

@@ -211,8 +211,8 @@ func (p *published) try(rev string) (verdict.Outcome, error) {
 			ledger = checks.LedgerAt(repo, *p.audited, p.now)
 		}
 		l.Begin(p.t.Context(), repo, *p.audited)
-		ledger.Seen = l.See
 		err := repo.Steps(p.t.Context(), *p.audited, tip, func(s *registry.Step) error {
+			ledger.Seen = func(c registry.Change, text []byte) { l.See(s, c, text) }
 			_, err := ledger.Step(p.t.Context(), s)
 			l.Step(p.t.Context(), s)
 			return err

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
-	"iter"
 	"slices"
-	"sort"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -48,6 +46,9 @@ func NewMap() *Map {
 // bitOf returns the bit of a key at a depth, the most significant one of the first byte first.
 func bitOf(key *Hash, depth int) int { return int(key[depth/8]>>(7-depth%8)) & 1 }
 
+// keyOf returns the key of a name.
+func keyOf(name string) Hash { return sha256.Sum256([]byte(name)) }
+
 // find returns the bucket of a key, its subscript in there, and whether the map has it.
 func (m *Map) find(key *Hash) (bucket, at int, found bool) {
 	bucket = int(key[0])<<8 | int(key[1])
@@ -57,46 +58,39 @@ func (m *Map) find(key *Hash) (bucket, at int, found bool) {
 }
 
 // Set gives a name a value.
-func (m *Map) Set(name string, value Hash) { m.Add(Member{sha256.Sum256([]byte(name)), value}) }
+func (m *Map) Set(name string, value Hash) { m.Add(Member{keyOf(name), value}) }
 
-// Add adds a member, or replaces the one with its key.
-func (m *Map) Add(e Member) {
-	bucket, at, found := m.find(&e.Key)
-	if found {
-		m.buckets[bucket][at] = e
-	} else {
-		m.buckets[bucket] = slices.Insert(m.buckets[bucket], at, e)
-	}
-	m.dirty = append(m.dirty, bucket)
-}
-
-// Members yields the members in the order of their keys.
-func (m *Map) Members() iter.Seq[Member] {
-	return func(yield func(Member) bool) {
-		for _, bucket := range m.buckets {
-			for _, e := range bucket {
-				if !yield(e) {
-					return
-				}
+// Add adds members, or replaces those with their keys. It sorts and keeps the slice: an empty bucket takes a part of it.
+func (m *Map) Add(members ...Member) {
+	slices.SortFunc(members, func(a, b Member) int { return bytes.Compare(a.Key[:], b.Key[:]) })
+	for n := 1; len(members) > 0; members, n = members[n:], 1 {
+		bucket, at, found := m.find(&members[0].Key)
+		switch {
+		case found:
+			m.buckets[bucket][at] = members[0]
+		case len(m.buckets[bucket]) > 0:
+			m.buckets[bucket] = slices.Insert(m.buckets[bucket], at, members[0])
+		default:
+			first := members[0].Key[:bucketBits/8]
+			for n < len(members) && bytes.HasPrefix(members[n].Key[:], first) && members[n].Key != members[n-1].Key {
+				n++
 			}
+			m.buckets[bucket] = members[:n:n]
 		}
-	}
-}
-
-// Delete removes a name, if the map has it.
-func (m *Map) Delete(name string) {
-	key := Hash(sha256.Sum256([]byte(name)))
-	if bucket, at, found := m.find(&key); found {
-		m.buckets[bucket] = slices.Delete(m.buckets[bucket], at, at+1)
 		m.dirty = append(m.dirty, bucket)
 	}
 }
 
-// Has reports whether the map has a name.
-func (m *Map) Has(name string) bool {
-	key := Hash(sha256.Sum256([]byte(name)))
-	_, _, found := m.find(&key)
-	return found
+// Members returns the members in the order of their keys, in several slices. The caller must not change them.
+func (m *Map) Members() [][]Member { return m.buckets }
+
+// Delete removes a name, if the map has it.
+func (m *Map) Delete(name string) {
+	key := keyOf(name)
+	if bucket, at, found := m.find(&key); found {
+		m.buckets[bucket] = slices.Delete(m.buckets[bucket], at, at+1)
+		m.dirty = append(m.dirty, bucket)
+	}
 }
 
 // Root returns the hash of the map. It hashes only what changed since it was called last.
@@ -133,8 +127,9 @@ func subtree(members []Member, depth int) node {
 }
 
 func halves(members []Member, depth int) (left, right []Member) {
-	i := sort.Search(len(members), func(i int) bool { return bitOf(&members[i].Key, depth) == 1 })
-	return members[:i], members[i:]
+	for right = members; len(right) > 0 && bitOf(&right[0].Key, depth) == 0; right = right[1:] {
+	}
+	return members[:len(members)-len(right)], right
 }
 
 // join returns the node above two. A node above a single member is that member's, so that the same members always have
@@ -168,7 +163,7 @@ type NameProof struct {
 // Prove returns the proof of a name.
 func (m *Map) Prove(name string) *NameProof {
 	m.Root()
-	key := Hash(sha256.Sum256([]byte(name)))
+	key := keyOf(name)
 	p := &NameProof{Name: name}
 	place, depth := 1, 0 // in nodes
 	for ; place < len(m.buckets); depth++ {
@@ -202,7 +197,7 @@ var errOther = errors.New("the member that is shown instead of the name cannot b
 
 // Root returns the root of the map that the proof is of.
 func (p *NameProof) Root() (Hash, error) {
-	key := Hash(sha256.Sum256([]byte(p.Name)))
+	key := keyOf(p.Name)
 	var h Hash
 	switch {
 	case len(p.Siblings) > MaxSiblings || p.Value != nil && p.Other != nil:

@@ -99,6 +99,11 @@ func lower(text string) string {
 // Names returns the names in the map that a change may set or delete.
 func (c Change) Names() []string { return append([]string{c.Path}, c.revoked...) }
 
+// Member returns the member of the map that a change sets, and whether that is all it does.
+func (c Change) Member() (e Member, all bool) {
+	return Member{keyOf(c.Path), c.Sum}, c.file && len(c.revoked) == 0
+}
+
 // Apply applies the changes of the next commit to the map, and sorts them. A file may disappear again; a name
 // revoked/SLUG-HASH stays.
 func (m *Map) Apply(changes []Change) {
@@ -111,7 +116,7 @@ func (m *Map) Apply(changes []Change) {
 			m.Delete(c.Path)
 		}
 		for _, name := range c.revoked {
-			if !m.Has(name) {
+			if _, _, found := m.find(new(keyOf(name))); !found {
 				m.Set(name, c.Sum)
 			}
 		}
