@@ -50,9 +50,8 @@ func AddLog(rep *verdict.Report, o verdict.Outcome) error {
 	if err != nil {
 		return err
 	}
-	rep.Results.Add(r)
 	interrupted := rep.Verdict == verdict.Inconclusive && slices.Contains(rep.Assumed, verdict.Interrupted)
-	rep.Settle(catalogue())
+	rep.Append(catalogue(), r)
 	if interrupted && rep.Verdict == verdict.Passed {
 		rep.Verdict = verdict.Inconclusive
 	}

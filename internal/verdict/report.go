@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -376,11 +377,27 @@ func sortFindings(all []Finding) {
 // Settle sorts the results by subject and in the order of the catalogue, counts them, and sets the verdict: Errored
 // where not all of them could be read. The results of governance stay in the order of the history.
 func (r *Report) Settle(catalogue []Rule) {
+	r.sort(catalogue)
+	r.Counts, r.RetryAt = Counts{Records: r.Counts.Records}, time.Time{}
+	r.count(r.Results.All())
+}
+
+// Append adds a result to a report that is settled, and settles it again without reading the other results.
+func (r *Report) Append(catalogue []Rule, result Result) {
+	r.Results.Add(result)
+	r.sort(catalogue)
+	r.count(slices.Values([]Result{result}))
+}
+
+func (r *Report) sort(catalogue []Rule) {
 	if r.Mode != "governance" {
 		slices.SortStableFunc(r.Results.kept, Order(catalogue)) // what a spool has is in order
 	}
-	r.Counts, r.RetryAt = Counts{Records: r.Counts.Records}, time.Time{}
-	for result := range r.Results.All() {
+}
+
+// count adds results to the counts, and sets the verdict.
+func (r *Report) count(results iter.Seq[Result]) {
+	for result := range results {
 		r.retry(result.Findings)
 		r.Counts.Add(result.Verdict)
 	}
