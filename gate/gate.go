@@ -65,7 +65,7 @@ func Check(ctx context.Context, repo *registry.Repository, base, head string, w 
 		if w.bundle != nil {
 			return checkAgain(ctx, repo, base, head, w.bundle, o)
 		}
-		cfg, err := w.config(repo, o, checks.Rules(), mirror.Catalogue())
+		cfg, err := w.config(repo, o, verdict.IDs(checks.Rules()), mirror.OfAudit())
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,8 @@ func Audit(ctx context.Context, repo *registry.Repository, rev string, w Web, o 
 		if w.bundle != nil {
 			return auditAgain(ctx, repo, rev, w.bundle, o)
 		}
-		cfg, err := w.config(repo, o, mirror.Catalogue(), nil)
+		known, others := mirror.Selectable()
+		cfg, err := w.config(repo, o, known, others)
 		if err != nil {
 			return nil, err
 		}
@@ -169,15 +170,16 @@ func run(ctx context.Context, repo *registry.Repository, w Web, mostBytes int64,
 	return rep, nil
 }
 
-// config returns the configuration of a call, and refuses options that no call can follow. others are rules of another
-// call.
-func (w Web) config(repo *registry.Repository, o Options, known, others []verdict.Rule) (judge.Config, error) {
+// config returns the configuration of a call, and refuses options that no call can follow. others are the fixes for ids
+// of checks that the call cannot select.
+func (w Web) config(repo *registry.Repository, o Options, known []string,
+	others map[string]string) (judge.Config, error) {
 	selected := bundle.Selection{Only: o.Only, Skip: o.Skip}
 	cfg := judge.Config{Tool: version(), Origin: checkpoint.PublicOrigin(repo.RemoteURL()),
 		Selected: selected.Selected, Offline: w.offline,
 		DenyGovernance: o.DenyGovernance, Assumed: slices.Concat(w.assumed, selected.Assumed())}
 	slices.SortStableFunc(cfg.Assumed, byName)
-	if err := selected.Check(verdict.IDs(known), verdict.IDs(others)); err != nil {
+	if err := selected.Check(known, others); err != nil {
 		return cfg, err
 	}
 	for _, id := range o.Only {

@@ -255,6 +255,9 @@ func TestBadInput(t *testing.T) {
 		"a check of audit": func(ctx context.Context) (any, error) {
 			return gate.Check(ctx, repo, w.Base, w.Head, offline, gate.Options{Only: []string{"consistency"}})
 		},
+		"the check of a log": func(ctx context.Context) (any, error) {
+			return gate.Audit(ctx, repo, "", offline, gate.Options{Only: []string{"log"}})
+		},
 		"no check left": func(ctx context.Context) (any, error) {
 			return gate.Check(ctx, repo, w.Base, w.Head, offline,
 				gate.Options{Only: []string{"schema"}, Skip: []string{"schema"}})

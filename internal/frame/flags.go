@@ -86,15 +86,15 @@ func (s *Span) Check() error {
 // Checks say which checks run.
 type Checks struct {
 	bundle.Selection
-	known   []string             // ids of the checks that the command knows
-	ofAudit []string             // ids of those that audit alone knows
-	online  func(id string) bool // nil: none needs the network
+	known  []string             // ids of the checks that the command knows
+	others map[string]string    // fixes for ids of checks that the command cannot select
+	online func(id string) bool // nil: none needs the network
 }
 
-// Bind defines the flags of c, which knows these checks. ofAudit are ids of checks that audit alone knows, online
-// reports whether a check needs the network; both may be nil.
-func (s *Checks) Bind(c *cobra.Command, known, ofAudit []string, online func(id string) bool) {
-	s.known, s.ofAudit, s.online = known, ofAudit, online
+// Bind defines the flags of c, which knows these checks. others are the fixes for ids of checks that it cannot select,
+// online reports whether a check needs the network; both may be nil.
+func (s *Checks) Bind(c *cobra.Command, known []string, others map[string]string, online func(id string) bool) {
+	s.known, s.others, s.online = known, others, online
 	c.Flags().StringSliceVar(&s.Only, "only", nil, "only the checks with these `IDS`, joined by commas")
 	c.Flags().StringSliceVar(&s.Skip, "skip", nil, "skip the checks with these `IDS`, joined by commas")
 	for _, name := range []string{"only", "skip"} {
@@ -109,7 +109,7 @@ func (s *Checks) Check(offline bool) error {
 			ids[i] = strings.TrimSpace(ids[i])
 		}
 	}
-	if err := s.Selection.Check(s.known, s.ofAudit); err != nil {
+	if err := s.Selection.Check(s.known, s.others); err != nil {
 		return err
 	}
 	for _, id := range s.Only {

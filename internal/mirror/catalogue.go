@@ -44,6 +44,21 @@ func Rules() []verdict.Rule {
 	return append(out, publish.Rule)
 }
 
+// Selectable returns the ids of the checks that an audit may select, and a fix for the id of the log.
+func Selectable() (ids []string, others map[string]string) {
+	return verdict.IDs(slices.Concat(Rules()[:len(own)], checks.Rules())), map[string]string{publish.Rule.ID: "leave " +
+		"it out of --only and --skip: only audit --log DIR and mirror --log-sign-key FILE run it"}
+}
+
+// OfAudit returns a fix for the id of each check that only an audit has.
+func OfAudit() map[string]string {
+	_, fixes := Selectable()
+	for _, c := range own {
+		fixes[c.ID] = "run oap-gate audit for it"
+	}
+	return fixes
+}
+
 // AddLog adds what the publication of the log found to the report of an audit.
 func AddLog(rep *verdict.Report, o verdict.Outcome) error {
 	r, err := o.Result(publish.Rule, checks.RegistrySubject)

@@ -94,14 +94,14 @@ func (s Selection) Selected(id string) bool {
 	return (len(s.Only) == 0 || slices.Contains(s.Only, id)) && !slices.Contains(s.Skip, id)
 }
 
-// Check refuses ids that are not known, and a selection that leaves no check to run. ofAudit are ids of checks that
-// audit alone knows.
-func (s Selection) Check(known, ofAudit []string) error {
+// Check refuses ids that are not known, and a selection that leaves no check to run. others are the fixes for ids of
+// checks that the command cannot select.
+func (s Selection) Check(known []string, others map[string]string) error {
 	for _, id := range slices.Concat(s.Only, s.Skip) {
 		switch {
 		case slices.Contains(known, id):
-		case slices.Contains(ofAudit, id):
-			return remedy.Errorf("run oap-gate audit for it", "check %s is one of audit", id)
+		case others[id] != "":
+			return remedy.Errorf(others[id], "this command cannot select the check %q", id)
 		default:
 			return remedy.Errorf(remedy.DidYouMean(id, known, "the checks are "+strings.Join(known, ", ")),
 				"no check is called %q", id)

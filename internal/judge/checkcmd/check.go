@@ -34,7 +34,7 @@ type checkOptions struct {
 func (o *checkOptions) bind(c *cobra.Command, sys frame.IO) {
 	f := c.Flags()
 	o.Span.Bind(c, sys, false)
-	o.Checks.Bind(c, verdict.IDs(checks.Rules()), verdict.IDs(mirror.Rules()),
+	o.Checks.Bind(c, verdict.IDs(checks.Rules()), mirror.OfAudit(),
 		func(id string) bool { return checks.ByID(id).Online() })
 	o.Network.Bind(f, "5m")
 	o.Network.BindLocal(f)

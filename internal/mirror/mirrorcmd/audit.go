@@ -96,7 +96,8 @@ is a fact, not a failure, unless --strict.`),
 
 func (o *auditOptions) bind(c *cobra.Command, sys frame.IO) {
 	f := c.Flags()
-	o.Checks.Bind(c, slices.DeleteFunc(verdict.IDs(mirror.Catalogue()), isLog), nil, func(id string) bool {
+	known, others := mirror.Selectable()
+	o.Checks.Bind(c, known, others, func(id string) bool {
 		check := checks.ByID(id)
 		return check != nil && check.Online()
 	})

@@ -30,9 +30,6 @@ func (l *logFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&l.policy, "witness-policy", "", "C2SP tlog-policy `FILE`: witnesses that are asked, and the quorum")
 }
 
-// isLog reports whether an id is that of the check which --log asks for, and nothing else.
-func isLog(id string) bool { return id == publish.Rule.ID }
-
 // checkLog refuses what no run could use.
 func (o *auditOptions) checkLog() error {
 	l := &o.published
