@@ -60,7 +60,7 @@ func (m *Map) find(key *Hash) (bucket, at int, found bool) {
 // Set gives a name a value.
 func (m *Map) Set(name string, value Hash) { m.Add(Member{keyOf(name), value}) }
 
-// Add adds members, or replaces those with their keys. It sorts and keeps the slice: an empty bucket takes a part of it.
+// Add adds members, or replaces those with their keys. It sorts and keeps the slice: empty buckets share it.
 func (m *Map) Add(members ...Member) {
 	slices.SortFunc(members, func(a, b Member) int { return bytes.Compare(a.Key[:], b.Key[:]) })
 	for n := 1; len(members) > 0; members, n = members[n:], 1 {
