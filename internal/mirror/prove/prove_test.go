@@ -164,6 +164,33 @@ func TestSameLog(t *testing.T) {
 	}
 }
 
+// TestSee requires the same log whatever part of a step's changes was seen before, in whatever order.
+func TestSee(t *testing.T) {
+	c := gittest.New(t)
+	c.Commit("implementations/a.json", "a", "implementations/b.json", "b", "revocations/a-"+pin+".json", "{}", "x", "")
+	c.Git("rm", "-q", "implementations/a.json")
+	c.Commit("a", "", "implementations/b.json", "B", "implementations/c.json", "c", "implementations/d.json", "d")
+	want := logged(t, c.Dir, "main")
+	for _, order := range []string{"", "abcdef", "abcdefabcdef", "bd", "dbdb", "fedcba", "c", "ace", "f"} {
+		h := NewHistory(open(t, c.Dir))
+		err := h.repo.Steps(t.Context(), "", "main", func(s *registry.Step) error {
+			for _, i := range order {
+				if n := int(i - 'a'); n < len(s.Changes) && s.Changes[n].Head != nil {
+					text, err := h.repo.Bytes(*s.Changes[n].Head, maxFile)
+					if err != nil {
+						return err
+					}
+					h.See(s, s.Changes[n], text)
+				}
+			}
+			return h.Step(t.Context(), s)
+		})
+		if err != nil || h.Last != want.Last || rootOf(t, h, 2) != rootOf(t, want, 2) {
+			t.Errorf("seen %q: %+v, %v; want %+v", order, h.Last, err, want.Last)
+		}
+	}
+}
+
 // published writes the log of a history below a directory, and returns it.
 func published(t *testing.T, h *History, size int64, entries []proof.Entry) string {
 	t.Helper()
