@@ -22,7 +22,7 @@ type figure struct {
 }
 
 // table writes the figures as a Markdown table, and below it the command lines, in which DIR replaces the directories.
-func table(out io.Writer, figures []figure, folders ...string) {
+func table(out io.Writer, figures []figure, directories ...string) {
 	fmt.Fprintln(out, "| what | oap-gate | peer | ratio | peak RSS | must hold | holds |")
 	fmt.Fprintln(out, "|---|---|---|---|---|---|---|")
 	for _, f := range figures {
@@ -39,8 +39,8 @@ func table(out io.Writer, figures []figure, folders ...string) {
 	for _, f := range figures {
 		fmt.Fprintf(out, "\n%s:\n\n", f.name)
 		for _, c := range f.commands {
-			for _, folder := range folders {
-				c = strings.ReplaceAll(c, folder, "DIR")
+			for _, directory := range directories {
+				c = strings.ReplaceAll(c, directory, "DIR")
 			}
 			fmt.Fprintf(out, "    %s\n", c)
 		}

@@ -138,7 +138,7 @@ func home(r *Run, c registry.Change, text []byte) (registry.Kind, string, error)
 		if kind == registry.KindRevocation {
 			name += "-" + strict.String(d.Root, "revoked_receipt_sha256")
 		}
-		path := kind.Folder() + "/" + name + ".json"
+		path := kind.Directory() + "/" + name + ".json"
 		s := r.Base.Schemas.Of(kind)
 		if s == nil || recordSlug(kind, path) != slug || slug == "" || len(s.Validate(d.Root)) > 0 {
 			continue
@@ -147,7 +147,7 @@ func home(r *Run, c registry.Change, text []byte) (registry.Kind, string, error)
 			return 0, "", err
 		} else if kind == registry.KindListing && e != nil && e.ID == c.Head.ID { // a copy is an entry of the directory
 			kind = registry.KindPeerWitness
-			path = kind.Folder() + "/" + name + ".json"
+			path = kind.Directory() + "/" + name + ".json"
 		}
 		return kind, path, nil
 	}

@@ -90,7 +90,7 @@ const plainMode = "100644"
 // rightName.
 func place(s *Subject, right string) []verdict.Finding {
 	var out verdict.Outcome
-	if s.Path == s.Kind.Folder() {
+	if s.Path == s.Kind.Directory() {
 		if s.Record.Entry.Mode == registry.ModeTree {
 			out.Errorf(s, "", "empty-folder", "%s", noClone(s.Path)).WithFix("leave it out, or put a .gitkeep into it")
 			return out.Findings
@@ -102,7 +102,7 @@ func place(s *Subject, right string) []verdict.Finding {
 	}
 	named := recordSlug(s.Kind, s.Path)
 	if named == "" {
-		form := s.Kind.Folder() + "/<slug>.json"
+		form := s.Kind.Directory() + "/<slug>.json"
 		if s.Kind == registry.KindRevocation {
 			form = "revocations/<slug>-<sha256>.json"
 		}
@@ -110,7 +110,7 @@ func place(s *Subject, right string) []verdict.Finding {
 		f.Pos = registry.Pos{Path: s.Path, Line: 1, Column: 1} // it is the name, not where the text stops being JSON
 		f.WithFix("take it out of %s/, or name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not "+
 			"beginning with -",
-			s.Kind.Folder(), form)
+			s.Kind.Directory(), form)
 		if right != "" {
 			f.WithFix("name it %s", right).WithValue(right)
 		}
@@ -172,7 +172,7 @@ func rightName(s *Subject) (string, error) {
 	if s.Kind == registry.KindRevocation {
 		name += "-" + strict.String(root, "revoked_receipt_sha256")
 	}
-	path := s.Kind.Folder() + "/" + name + ".json"
+	path := s.Kind.Directory() + "/" + name + ".json"
 	if path == s.Path || recordSlug(s.Kind, path) == "" {
 		return "", nil
 	}
@@ -363,7 +363,7 @@ func (r *Run) landed() *landings {
 
 // directoryEntry checks that a new entry in peer-witnesses/ copies a listing that may act as a witness.
 func directoryEntry(o *verdict.Outcome, s *Subject) error {
-	slug := strings.TrimSuffix(strings.TrimPrefix(s.Path, s.Kind.Folder()+"/"), ".json")
+	slug := strings.TrimSuffix(strings.TrimPrefix(s.Path, s.Kind.Directory()+"/"), ".json")
 	path := "implementations/" + slug + ".json"
 	const fix = "propose the entry after the listing is merged, as an exact copy of it"
 	l := s.Run.Base.BySlug(slug)
@@ -437,7 +437,7 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 		}
 	}
 	out := twinFindings(r, twins, standing, 0)
-	folders, err := folderFindings(r)
+	directories, err := directoryFindings(r)
 	if err != nil {
 		return out, err
 	}
@@ -453,7 +453,7 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Findings = slices.Concat(out.Findings, keys.Findings, folders.Findings, repositories.Findings,
+	out.Findings = slices.Concat(out.Findings, keys.Findings, directories.Findings, repositories.Findings,
 		longPaths(r).Findings, portable(r).Findings, misplaced.Findings)
 	return out.OrPass(), nil
 }
@@ -494,11 +494,11 @@ func twinFindings(r *Run, twins, standing []twin, more int) verdict.Outcome {
 
 // folderFindings checks that the governance files of the data directories are plain files. A file of another kind that
 // the base tree already has is a warning.
-func folderFindings(r *Run) (verdict.Outcome, error) {
+func directoryFindings(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	for _, k := range registry.DataKinds {
 		for _, name := range []string{"README.md", ".gitkeep"} {
-			path := k.Folder() + "/" + name
+			path := k.Directory() + "/" + name
 			before, err := r.Range.Base.Leaf(path)
 			if err != nil {
 				return out, err
@@ -552,8 +552,8 @@ func caseTwins(t *registry.Tree) ([]twin, error) {
 	}
 	var out []twin
 	for _, k := range registry.DataKinds {
-		for _, p := range folded[k.Folder()] {
-			out = append(out, twin{p, k.Folder()})
+		for _, p := range folded[k.Directory()] {
+			out = append(out, twin{p, k.Directory()})
 		}
 	}
 	seen := map[string]bool{}

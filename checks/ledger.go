@@ -281,14 +281,14 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	}
 	j.add(layout, RegistrySubject, twinFindings(run, twins, nil, more))
 	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
-		return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Folder() == c.Path
+		return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Directory() == c.Path
 	}) {
 		// Looking in each commit would read the data folders as they were.
-		folders, err := folderFindings(run)
+		directories, err := directoryFindings(run)
 		if err != nil {
 			return nil, err
 		}
-		j.add(layout, RegistrySubject, folders)
+		j.add(layout, RegistrySubject, directories)
 	}
 	l.commits = append(l.commits, judgedCommit{step.Base.Commit(), l.time})
 	for _, p := range j.listings {
@@ -623,12 +623,12 @@ func (l *Ledger) newTwins(step *registry.Step) (out []twin, more int, err error)
 			add(twin{p, other})
 		}
 		more += len(others) - room
-		isFolder := slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Folder() == folded })
+		isDirectory := slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Directory() == folded })
 		_, found, err := step.Result.Entry(folded)
 		if err != nil {
 			return nil, 0, err
 		}
-		if isFolder || found && folded != "" && folded != p {
+		if isDirectory || found && folded != "" && folded != p {
 			add(twin{p, folded})
 		}
 		l.odd[folded] = append(l.odd[folded], p)
@@ -652,7 +652,7 @@ func (l *Ledger) paths(step *registry.Step) ([]string, error) {
 		return nil, err
 	}
 	var brought []string
-	folders := map[string]bool{}
+	directories := map[string]bool{}
 	for _, c := range step.Changes {
 		if c.Head == nil || c.Base != nil {
 			continue // a directory of a file that existed existed, too
@@ -660,10 +660,10 @@ func (l *Ledger) paths(step *registry.Step) ([]string, error) {
 		for _, p := range prefixes(c.Path) {
 			before := lost[p]
 			if p != c.Path {
-				if folders[p] {
+				if directories[p] {
 					continue
 				}
-				folders[p] = true
+				directories[p] = true
 				if !before {
 					var err error
 					if _, before, err = step.Base.Entry(p); err != nil {

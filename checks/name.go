@@ -18,7 +18,7 @@ func recordSlug(k registry.Kind, path string) string {
 	if k == registry.KindRevocation {
 		return revocationName(path).slug
 	}
-	name, found := strings.CutPrefix(path, k.Folder()+"/")
+	name, found := strings.CutPrefix(path, k.Directory()+"/")
 	slug, isJSON := strings.CutSuffix(name, ".json")
 	if !found || !isJSON || !isSlug(slug) {
 		return ""

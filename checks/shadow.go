@@ -20,7 +20,7 @@ type shadow struct {
 }
 
 // gitFolder is what a folder has of the names that make a repository.
-type gitFolder struct {
+type gitDirectory struct {
 	path, head                        string
 	hasObjects, hasRefs, hasCommonDir bool
 }
@@ -28,16 +28,16 @@ type gitFolder struct {
 // shadows finds the paths of a tree that git, or this program, would read as a repository, in path order.
 func shadows(t *registry.Tree) ([]shadow, error) {
 	var out []shadow
-	folders := map[string]*gitFolder{}
-	in := func(folder string) *gitFolder {
-		key := folder
-		if !isPlain(folder) {
-			key = foldPath(folder)
+	directories := map[string]*gitDirectory{}
+	in := func(directory string) *gitDirectory {
+		key := directory
+		if !isPlain(directory) {
+			key = foldPath(directory)
 		}
-		if folders[key] == nil {
-			folders[key] = &gitFolder{path: folder}
+		if directories[key] == nil {
+			directories[key] = &gitDirectory{path: directory}
 		}
-		return folders[key]
+		return directories[key]
 	}
 	last := ""
 	err := t.Walk(func(p string, _ registry.Entry) error {
@@ -46,29 +46,29 @@ func shadows(t *registry.Tree) ([]shadow, error) {
 			if i := strings.IndexByte(p[start:], '/'); i >= 0 {
 				end = start + i
 			}
-			folder, name, at := p[:max(start-1, 0)], p[start:end], p[:end]
+			directory, name, at := p[:max(start-1, 0)], p[start:end], p[:end]
 			if !isPlain(name) {
 				name = foldPath(name)
 			}
 			switch name {
 			case "head":
-				in(folder).head = at
+				in(directory).head = at
 			case "objects":
-				in(folder).hasObjects = true
+				in(directory).hasObjects = true
 			case "refs":
-				in(folder).hasRefs = true
+				in(directory).hasRefs = true
 			case "commondir":
-				in(folder).hasCommonDir = true
+				in(directory).hasCommonDir = true
 			case registry.MirrorClone:
 				out = append(out, shadow{at, fmt.Sprintf("%q has the name of the clone in a mirror's folder; expected "+
-					"another name", at), path.Join(folder, "registry-git")})
+					"another name", at), path.Join(directory, "registry-git")})
 			}
 			start = end + 1
 		}
 		last = p
 		return nil
 	})
-	for _, f := range folders {
+	for _, f := range directories {
 		others := ""
 		switch {
 		case f.head == "":

@@ -155,7 +155,7 @@ func (st *Standing) scan(s *Subject, touched bool) scanned {
 		out.path = out.listed.path()
 	}
 	out.unread = s.Kind == registry.KindListing && s.Record.Document == nil &&
-		(isJSON(s.Path) || s.Path == s.Kind.Folder())
+		(isJSON(s.Path) || s.Path == s.Kind.Directory())
 	if s.Anchor != nil {
 		out.anchor = strings.Clone(s.Anchor.WorkflowID)
 	}

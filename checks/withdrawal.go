@@ -70,7 +70,7 @@ func (st *Standing) revocationsSeen(ctx context.Context, repo *registry.Reposito
 		return nil, err
 	}
 	for _, path := range st.unread {
-		if path == registry.KindListing.Folder() { // no directory: no listing can be read
+		if path == registry.KindListing.Directory() { // no directory: no listing can be read
 			s.unreadable = append(s.unreadable, pathSlug{path: path})
 		}
 		s.unread[path] = true
@@ -93,16 +93,16 @@ func pinOf(rec *registry.Record) (pin, bool) {
 
 // atHead reads the revocations at the head: every JSON file below the directory, whatever its name.
 func (s *revocationsSeen) atHead(ctx context.Context, head *registry.Tree) error {
-	folder := registry.KindRevocation.Folder()
+	directory := registry.KindRevocation.Directory()
 	for e, err := range head.Entries(registry.KindRevocation) {
 		if err != nil {
 			return err
 		}
-		if !isJSON(e.Path) && e.Path != folder {
+		if !isJSON(e.Path) && e.Path != directory {
 			continue
 		}
 		// A file in a directory below may have the name of a record.
-		named := revocationName(folder + "/" + path.Base(e.Path))
+		named := revocationName(directory + "/" + path.Base(e.Path))
 		rec, err := head.Record(ctx, e.Path)
 		if err != nil {
 			return err

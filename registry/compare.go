@@ -11,15 +11,15 @@ import (
 // compare lists the paths whose entries differ between two trees, in byte order. Nothing is taken for
 // renamed: a file that moved is a deletion and an addition, and so is a file that became a folder.
 func (r *Repository) compare(ctx context.Context, base, head gitstore.ID) ([]Change, error) {
-	c := comparison{ctx: ctx, folder: r.folder, middle: differing}
+	c := comparison{ctx: ctx, directory: r.directory, middle: differing}
 	return c.trees("", base, head)
 }
 
 type comparison struct {
-	ctx     context.Context
-	folder  func(id gitstore.ID, path string) (*folder, error)
-	middle  func(base, head *folder) middle // where two folders differ
-	changes []Change
+	ctx       context.Context
+	directory func(id gitstore.ID, path string) (*directory, error)
+	middle    func(base, head *directory) middle // where two folders differ
+	changes   []Change
 }
 
 // trees compares two trees that stand at path, which is empty or a folder of the root.
@@ -28,7 +28,7 @@ func (c *comparison) trees(path string, base, head gitstore.ID) ([]Change, error
 	if path != "" {
 		depth = 1
 	}
-	if err := c.folders(path, base, head, depth); err != nil {
+	if err := c.directories(path, base, head, depth); err != nil {
 		return nil, err
 	}
 	sortChanges(c.changes)
@@ -36,7 +36,7 @@ func (c *comparison) trees(path string, base, head gitstore.ID) ([]Change, error
 }
 
 // folders compares two tree objects; the zero id means that the directory does not exist.
-func (c *comparison) folders(path string, base, head gitstore.ID, depth int) error {
+func (c *comparison) directories(path string, base, head gitstore.ID, depth int) error {
 	if base == head {
 		return nil
 	}
@@ -46,11 +46,11 @@ func (c *comparison) folders(path string, base, head gitstore.ID, depth int) err
 	if depth > maxDepth {
 		return errDepth(path)
 	}
-	b, err := c.folder(base, path)
+	b, err := c.directory(base, path)
 	if err != nil {
 		return err
 	}
-	h, err := c.folder(head, path)
+	h, err := c.directory(head, path)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (c *comparison) folders(path string, base, head gitstore.ID, depth int) err
 // one and headEnd in the other. What is outside is equal entry by entry.
 type middle struct{ first, baseEnd, headEnd int }
 
-func differing(b, h *folder) middle {
+func differing(b, h *directory) middle {
 	same := commonPrefix(b.raw, h.raw)
 	// Entries that end within the common bytes are the same in both.
 	first := sort.Search(min(b.len(), h.len()), func(i int) bool { return int(b.starts[i+1]) > same })
@@ -136,7 +136,7 @@ func commonSuffix(a, b []byte) int {
 
 // empty reports a folder without entries that came or went. Git never writes one, and no path below it
 // would show it.
-func (c *comparison) empty(path string, base Entry, b *folder, head Entry, h *folder) error {
+func (c *comparison) empty(path string, base Entry, b *directory, head Entry, h *directory) error {
 	change := Change{Path: path}
 	if !base.ID.IsZero() && b.len() == 0 {
 		change.Base = &base
@@ -166,7 +166,7 @@ func (c *comparison) items(path string, old, new *item, depth int) error {
 	if either.entry.Mode != ModeTree {
 		return c.add(change)
 	}
-	return c.folders(change.Path, change.Base.id(), change.Head.id(), depth+1)
+	return c.directories(change.Path, change.Base.id(), change.Head.id(), depth+1)
 }
 
 // alone returns the entry without its name, which would keep the directory's bytes in memory.

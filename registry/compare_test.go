@@ -90,21 +90,21 @@ func scramble(rnd *rand.Rand, files map[string]string, blobs []string) {
 // tree writes a tree of files, "mode type id" by path, as git write-tree does.
 func (c *clone) tree(files map[string]string) string {
 	c.T.Helper()
-	folders, entries := map[string]map[string]string{}, map[string]string{}
+	directories, entries := map[string]map[string]string{}, map[string]string{}
 	for path, what := range files {
-		folder, rest, nested := strings.Cut(path, "/")
+		directory, rest, nested := strings.Cut(path, "/")
 		if !nested {
 			mode, object, _ := strings.Cut(what, " ")
 			_, id, _ := strings.Cut(object, " ")
 			entries[path] = entryText(mode, path, id)
 			continue
 		}
-		if folders[folder] == nil {
-			folders[folder] = map[string]string{}
+		if directories[directory] == nil {
+			directories[directory] = map[string]string{}
 		}
-		folders[folder][rest] = what
+		directories[directory][rest] = what
 	}
-	for name, files := range folders {
+	for name, files := range directories {
 		entries[name+"/"] = entryText("40000", name, c.tree(files)) // which is where it is sorted
 	}
 	var text strings.Builder
@@ -195,7 +195,7 @@ func flat(t *testing.T, r *Repository, files map[string]byte) gitstore.ID {
 		raw = fmt.Appendf(raw, "100644 %s\x00", name)
 		raw = append(raw, strings.Repeat(string(files[name]), 20)...)
 	}
-	id, err := r.composed.addFolder("", raw, gitstore.BytesID(make([]byte, 20)))
+	id, err := r.composed.addDirectory("", raw, gitstore.BytesID(make([]byte, 20)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,17 +18,17 @@ import (
 // and files that stand on disk alone. They have the ids that Git would give them, so that comparing and
 // reading trees needs no second way.
 type composed struct {
-	mu      sync.RWMutex
-	folders map[gitstore.ID]*folder
-	disk    *disk                  // nil until a work tree is read
-	files   map[gitstore.ID]string // path on disk
-	texts   map[gitstore.ID][]byte // of files that stand nowhere
+	mu          sync.RWMutex
+	directories map[gitstore.ID]*directory
+	disk        *disk                  // nil until a work tree is read
+	files       map[gitstore.ID]string // path on disk
+	texts       map[gitstore.ID][]byte // of files that stand nowhere
 }
 
-func (c *composed) folder(id gitstore.ID) *folder {
+func (c *composed) directory(id gitstore.ID) *directory {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.folders[id]
+	return c.directories[id]
 }
 
 // file returns the path and the disk of a file that is only on disk.
@@ -98,18 +98,18 @@ func (c *composed) close() error {
 }
 
 // addFolder keeps a folder that is spelled so in a tree object, and gives its id.
-func (c *composed) addFolder(path string, raw []byte, like gitstore.ID) (gitstore.ID, error) {
+func (c *composed) addDirectory(path string, raw []byte, like gitstore.ID) (gitstore.ID, error) {
 	id := hashObject(gitstore.Tree, raw, like)
-	f, err := parseFolder(raw, like.Size())
+	f, err := parseDirectory(raw, like.Size())
 	if err != nil {
 		return id, malformed(id, path, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.folders == nil {
-		c.folders = map[gitstore.ID]*folder{}
+	if c.directories == nil {
+		c.directories = map[gitstore.ID]*directory{}
 	}
-	c.folders[id] = f
+	c.directories[id] = f
 	return id, nil
 }
 
@@ -137,7 +137,7 @@ func (r *Repository) compose(tree gitstore.ID, changes []Change) (gitstore.ID, e
 	for i, c := range changes {
 		edits[i] = edit{rest: c.Path, head: c.Head}
 	}
-	id, _, err := r.composeFolder("", tree, tree, edits, 0)
+	id, _, err := r.composeDirectory("", tree, tree, edits, 0)
 	return id, err
 }
 
@@ -149,12 +149,12 @@ type edit struct {
 
 // composeFolder edits one folder; the zero id is a folder that is not there. It reports whether any entry is
 // left.
-func (r *Repository) composeFolder(path string, id, like gitstore.ID, edits []edit,
+func (r *Repository) composeDirectory(path string, id, like gitstore.ID, edits []edit,
 	depth int) (gitstore.ID, bool, error) {
 	if depth > maxDepth {
 		return gitstore.ID{}, false, errDepth(path)
 	}
-	old, err := r.folder(id, path)
+	old, err := r.directory(id, path)
 	if err != nil {
 		return gitstore.ID{}, false, err
 	}
@@ -178,12 +178,12 @@ func (r *Repository) composeFolder(path string, id, like gitstore.ID, edits []ed
 		}
 	}
 	raw := spell(old, below, fresh)
-	id, err = r.composed.addFolder(path, raw, like)
+	id, err = r.composed.addDirectory(path, raw, like)
 	return id, len(raw) > 0, err
 }
 
 // composeEntry returns the entry of one name after the edits to it and to the paths below it.
-func (r *Repository) composeEntry(path, name string, in *folder, like gitstore.ID, edits []edit,
+func (r *Repository) composeEntry(path, name string, in *directory, like gitstore.ID, edits []edit,
 	depth int) (Entry, bool, error) {
 	entry, there := in.find(name)
 	if edits[0].rest == "" {
@@ -205,14 +205,14 @@ func (r *Repository) composeEntry(path, name string, in *folder, like gitstore.I
 	if isTree {
 		id = entry.ID
 	}
-	id, keep, err := r.composeFolder(path, id, like, edits, depth+1)
+	id, keep, err := r.composeDirectory(path, id, like, edits, depth+1)
 	return Entry{ModeTree, id}, keep, err
 }
 
 func isEmptyTree(id gitstore.ID) bool { return id == hashObject(gitstore.Tree, nil, id) }
 
 // spell returns the tree object of old without the edited names and with the fresh entries.
-func spell(old *folder, edited map[string][]edit, fresh []item) []byte {
+func spell(old *directory, edited map[string][]edit, fresh []item) []byte {
 	sort.Slice(fresh, func(i, j int) bool { return compareItems(fresh[i], fresh[j]) < 0 })
 	raw := make([]byte, 0, len(old.raw)+80*len(fresh))
 	add := func(i item) {

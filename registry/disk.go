@@ -42,7 +42,7 @@ var errChanged = errors.New("changed while it was read")
 // stat returns the info of a path if every parent is a directory, or nil if nothing is there.
 func (d *disk) stat(path string) (fs.FileInfo, error) {
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		ok, err := d.isFolder(path[:i])
+		ok, err := d.isDirectory(path[:i])
 		if err != nil || !ok {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ func (d *disk) stat(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-func (d *disk) isFolder(path string) (bool, error) {
+func (d *disk) isDirectory(path string) (bool, error) {
 	d.mu.Lock()
 	known, ok := d.dirs[path]
 	d.mu.Unlock()
@@ -100,12 +100,12 @@ func (d *disk) list(path string, depth int, f func(path string) error) error {
 
 // names returns the names in a directory; "." is the work tree.
 func (d *disk) names(path string) ([]string, error) {
-	folder, err := d.root.Open(filepath.FromSlash(path))
+	directory, err := d.root.Open(filepath.FromSlash(path))
 	if err != nil {
 		return nil, errDisk(path, err)
 	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(maxPaths + 1)
+	defer directory.Close()
+	names, err := directory.Readdirnames(maxPaths + 1)
 	if err != nil && err != io.EOF {
 		return nil, errDisk(path, err)
 	}

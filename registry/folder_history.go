@@ -26,7 +26,7 @@ func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now 
 	r.compareChain(ctx, k, gitstore.ID{}, chain, batches, func(b batch) bool {
 		for i, changes := range b.changes {
 			for _, c := range changes {
-				if err != nil || c.Path == k.Folder() || !keep(c.Path) {
+				if err != nil || c.Path == k.Directory() || !keep(c.Path) {
 					continue
 				}
 				id := b.commits[i].id.String()

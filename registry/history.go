@@ -174,7 +174,7 @@ func (r *Repository) FileHistory(ctx context.Context, tip, path string, now time
 	}
 	entries := make([]*Entry, len(chain)+1) // before the root commit there was nothing
 	err = inParallel(ctx, len(chain), successive, func(from, to int) error {
-		v := versionReader{repo: r, latest: map[string]*folder{}}
+		v := versionReader{repo: r, latest: map[string]*directory{}}
 		for i, c := range chain[from:to] {
 			e, err := v.leaf(c.tree, path)
 			if err != nil {
@@ -208,8 +208,8 @@ const successive = 256
 // versionReader reads successive versions of folders.
 type versionReader struct {
 	repo   *Repository
-	latest map[string]*folder // by path
-	tree   gitstore.ID        // read last, and what it held
+	latest map[string]*directory // by path
+	tree   gitstore.ID           // read last, and what it held
 	entry  *Entry
 }
 
@@ -217,7 +217,7 @@ func (v *versionReader) leaf(tree gitstore.ID, path string) (*Entry, error) {
 	if tree == v.tree {
 		return v.entry, nil
 	}
-	e, ok, err := descend(tree, path, v.folder)
+	e, ok, err := descend(tree, path, v.directory)
 	if err != nil {
 		return nil, err
 	}
@@ -225,8 +225,8 @@ func (v *versionReader) leaf(tree gitstore.ID, path string) (*Entry, error) {
 	return v.entry, nil
 }
 
-func (v *versionReader) folder(id gitstore.ID, path string) (*folder, error) {
-	f, err := v.repo.folderLike(id, path, v.latest[path])
+func (v *versionReader) directory(id gitstore.ID, path string) (*directory, error) {
+	f, err := v.repo.directoryLike(id, path, v.latest[path])
 	v.latest[path] = f
 	return f, err
 }

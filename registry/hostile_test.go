@@ -27,8 +27,8 @@ func TestHostileTree(t *testing.T) {
 	tests := []struct {
 		name string
 		// folder spells the tree object of implementations/.
-		folder func(c *clone, blob string) string
-		want   error
+		directory func(c *clone, blob string) string
+		want      error
 	}{
 		{"unsorted", func(_ *clone, blob string) string {
 			return entryText("100644", "b.json", blob) + entryText("100644", "a.json", blob)
@@ -104,8 +104,8 @@ func TestHostileTree(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c, base, blob := hostile(t)
-			folder := c.object("tree", tt.folder(c, blob))
-			head := c.commitTree(c.object("tree", entryText("40000", "implementations", folder)), base)
+			directory := c.object("tree", tt.directory(c, blob))
+			head := c.commitTree(c.object("tree", entryText("40000", "implementations", directory)), base)
 			r := c.open()
 			tree, err := r.Tree(ctx, head)
 			if err != nil {
@@ -148,13 +148,13 @@ func TestOddEntries(t *testing.T) {
 	}
 	bomb := c.Git("hash-object", "-w", large)
 	empty := c.object("tree", "")
-	folder := c.object("tree", entryText("100755", "exec.json", blob)+
+	directory := c.object("tree", entryText("100755", "exec.json", blob)+
 		entryText("100644", "large.json", bomb)+
 		entryText("120000", "link.json", c.object("blob", "../README.md"))+
 		entryText("160000", "module", absent)+
 		entryText("40000", "nothing", empty)+
 		entryText("40000", "sub", c.object("tree", entryText("100644", "deep.json", blob))))
-	head := c.commitTree(c.object("tree", entryText("40000", "implementations", folder)), base)
+	head := c.commitTree(c.object("tree", entryText("40000", "implementations", directory)), base)
 	g := c.rangeOf(base, head)
 	if got, want := spellChanges(g.Changes), `D README.md
 D implementations/a.json
@@ -208,7 +208,7 @@ func wantErrorOrEmpty(t *testing.T, g *Range, err error) {
 }
 
 // TestDataFolderIsNone holds that a data folder that is a link, a submodule or a file is not hidden.
-func TestDataFolderIsNone(t *testing.T) {
+func TestDataDirectoryIsNone(t *testing.T) {
 	for _, mode := range []Mode{ModeSymlink, ModeSubmodule, ModeFile, ModeExecutable} {
 		t.Run(mode.String(), func(t *testing.T) {
 			c, base, blob := hostile(t)
@@ -235,10 +235,10 @@ func TestDataFolderIsNone(t *testing.T) {
 // TestNames holds that names that only some file systems tell apart stay apart here.
 func TestNames(t *testing.T) {
 	c, base, blob := hostile(t)
-	folder := c.object("tree", entryText("100644", "A.json", blob)+entryText("100644", "a.json", blob)+
+	directory := c.object("tree", entryText("100644", "A.json", blob)+entryText("100644", "a.json", blob)+
 		entryText("100644", "a\u0308.json", blob)+entryText("100644", "\u00e4.json", blob)+
 		entryText("100644", "\xff.json", blob))
-	g := c.rangeOf(base, c.commitTree(c.object("tree", entryText("40000", "implementations", folder)), base))
+	g := c.rangeOf(base, c.commitTree(c.object("tree", entryText("40000", "implementations", directory)), base))
 	data, err := g.Result.Data(KindListing)
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func Locate(file string) (Location, error) {
 	first, _, below := strings.Cut(l.Path, "/")
 	l.InGit = strings.EqualFold(first, ".git")
 	l.InData = below &&
-		slices.ContainsFunc(DataKinds, func(k Kind) bool { return strings.EqualFold(first, k.Folder()) })
+		slices.ContainsFunc(DataKinds, func(k Kind) bool { return strings.EqualFold(first, k.Directory()) })
 	if l.InGit {
 		return l, nil
 	}
@@ -78,18 +78,18 @@ func (r *Repository) ignores(root, path string) (bool, error) {
 	for _, text := range settings.Excludes {
 		scopes = append(scopes, scope{patterns: ignore.Parse(text, fold)})
 	}
-	for at, folder := 0, ""; at >= 0; {
-		text, err := ignoreText(filepath.Join(root, filepath.FromSlash(folder), ".gitignore"))
+	for at, directory := 0, ""; at >= 0; {
+		text, err := ignoreText(filepath.Join(root, filepath.FromSlash(directory), ".gitignore"))
 		if err != nil {
 			return false, err
 		}
-		scopes = append(scopes, scope{folder: folder, patterns: ignore.Parse(text, fold)})
+		scopes = append(scopes, scope{directory: directory, patterns: ignore.Parse(text, fold)})
 		end := len(path) // end of the next directory on the way, or of path
-		if at = strings.IndexByte(path[len(folder):], '/'); at >= 0 {
-			end = len(folder) + at
+		if at = strings.IndexByte(path[len(directory):], '/'); at >= 0 {
+			end = len(directory) + at
 		}
 		for _, s := range slices.Backward(scopes) {
-			switch s.patterns.Match(strings.TrimPrefix(path[:end], s.folder), end < len(path), fold) {
+			switch s.patterns.Match(strings.TrimPrefix(path[:end], s.directory), end < len(path), fold) {
 			case ignore.Ignored:
 				return true, nil
 			case ignore.Undecided:
@@ -97,7 +97,7 @@ func (r *Repository) ignores(root, path string) (bool, error) {
 			}
 			break
 		}
-		folder = path[:min(end+1, len(path))]
+		directory = path[:min(end+1, len(path))]
 	}
 	return false, nil
 }

@@ -220,7 +220,7 @@ func (p *indexParser) extensions() error {
 }
 
 // folder returns the path of e, and reports whether e means a whole directory, as in a sparse index.
-func (e *indexEntry) folder() (string, bool) {
+func (e *indexEntry) directory() (string, bool) {
 	if e.entry.Mode != ModeTree {
 		return e.path, false
 	}

@@ -32,8 +32,8 @@ func IsMirror(dir string) bool {
 
 // MirrorFolder returns the folder of the mirror that the repository is the clone of, empty if it is of none.
 func (r *Repository) MirrorFolder() string {
-	folder := r.store.Folder()
-	if dir := filepath.Dir(folder); filepath.Base(folder) == MirrorClone && IsMirror(dir) {
+	directory := r.store.Directory()
+	if dir := filepath.Dir(directory); filepath.Base(directory) == MirrorClone && IsMirror(dir) {
 		return dir
 	}
 	return ""
@@ -42,8 +42,8 @@ func (r *Repository) MirrorFolder() string {
 // Outer returns the root of the work tree in which a folder is that is itself a repository, empty if it is in none.
 // The error has the code NestedRepository if the repository of that work tree tracks the folder, or if that cannot be
 // seen. The folder need not exist yet.
-func Outer(folder string) (string, error) {
-	lexical, err := filepath.Abs(folder)
+func Outer(directory string) (string, error) {
+	lexical, err := filepath.Abs(directory)
 	if err != nil {
 		return "", err
 	}
@@ -52,15 +52,15 @@ func Outer(folder string) (string, error) {
 		return "", err
 	}
 	outer := ""
-	for _, folder := range []string{lexical, resolved} {
-		root, err := workTreeAround(folder)
+	for _, directory := range []string{lexical, resolved} {
+		root, err := workTreeAround(directory)
 		if err != nil {
 			return "", err
 		}
 		if root == "" {
 			continue
 		}
-		if err := untrackedIn(root, folder); err != nil {
+		if err := untrackedIn(root, directory); err != nil {
 			return "", err
 		}
 		outer = root
@@ -80,8 +80,8 @@ func resolve(path string) (string, error) {
 
 // workTreeAround returns the nearest parent directory that has a .git. It returns "" if no parent has one, or if the
 // directory is in a .git itself.
-func workTreeAround(folder string) (string, error) {
-	for at := folder; filepath.Dir(at) != at; {
+func workTreeAround(directory string) (string, error) {
+	for at := directory; filepath.Dir(at) != at; {
 		if filepath.Base(at) == ".git" {
 			return "", nil
 		}
@@ -98,35 +98,35 @@ func workTreeAround(folder string) (string, error) {
 }
 
 // untrackedIn checks that the repository of a work tree does not track a folder in it.
-func untrackedIn(root, folder string) error {
-	rel, err := filepath.Rel(root, folder)
+func untrackedIn(root, directory string) error {
+	rel, err := filepath.Rel(root, directory)
 	if err != nil {
 		return err
 	}
-	f := trackedFolder{root: root, parts: strings.Split(filepath.ToSlash(rel), "/")}
+	f := trackedDirectory{root: root, parts: strings.Split(filepath.ToSlash(rel), "/")}
 	tracked, err := f.tracked()
 	if err != nil {
 		return remedy.Coded(NestedRepository, "name a clone outside of "+root,
 			"opening repository %q: it is in the work tree of %q, and nobody can see whether that tracks it: %w",
-			folder, root, err)
+			directory, root, err)
 	}
 	if tracked {
 		return remedy.Coded(NestedRepository, "name "+root+" itself, or a clone outside of it",
 			"opening repository %q: the repository of %q tracks it; expected a clone that no other repository tracks",
-			folder, root)
+			directory, root)
 	}
 	return nil
 }
 
 // trackedFolder looks for a folder of a work tree in what its repository tracks.
-type trackedFolder struct {
+type trackedDirectory struct {
 	root  string
 	parts []string // parts of the directory's path from the root
 	store *gitstore.Store
 }
 
 // tracked reports whether the index or the tree of HEAD lists a path of the folder.
-func (f *trackedFolder) tracked() (bool, error) {
+func (f *trackedDirectory) tracked() (bool, error) {
 	store, err := gitstore.OpenAt(f.root)
 	if err != nil {
 		return false, err
@@ -139,16 +139,16 @@ func (f *trackedFolder) tracked() (bool, error) {
 	}
 	last := ""
 	for i := range entries {
-		path, isFolder := entries[i].folder()
+		path, isDirectory := entries[i].directory()
 		head := firstParts(path, len(f.parts))
 		if head == last {
 			continue
 		}
-		found, err := f.entry(head, entries[i].entry.Mode, isFolder, entries[i].entry.ID)
+		found, err := f.entry(head, entries[i].entry.Mode, isDirectory, entries[i].entry.ID)
 		if err != nil || found {
 			return found, err
 		}
-		if !isFolder {
+		if !isDirectory {
 			last = head
 		}
 	}
@@ -185,14 +185,14 @@ func firstParts(path string, n int) string {
 
 // entry reports whether an entry of the index, cut to as many parts as the folder has, lists a path of the folder: the
 // folder, a symbolic link on the way to it, or a folder on the way that a sparse index keeps as one entry.
-func (f *trackedFolder) entry(path string, mode Mode, isFolder bool, id gitstore.ID) (bool, error) {
+func (f *trackedDirectory) entry(path string, mode Mode, isDirectory bool, id gitstore.ID) (bool, error) {
 	n := strings.Count(path, "/") + 1
 	switch {
 	case !f.is(path, n):
 		return false, nil
 	case n == len(f.parts), mode == ModeSymlink:
 		return true, nil
-	case isFolder:
+	case isDirectory:
 		return f.inTree(path, id)
 	}
 	return false, nil
@@ -200,7 +200,7 @@ func (f *trackedFolder) entry(path string, mode Mode, isFolder bool, id gitstore
 
 // is reports whether a path is that of the first n parts of the folder, also in another spelling that the file system
 // takes for the same.
-func (f *trackedFolder) is(path string, n int) bool {
+func (f *trackedDirectory) is(path string, n int) bool {
 	want := strings.Join(f.parts[:n], "/")
 	if path == want || !strings.EqualFold(norm.NFC.String(path), norm.NFC.String(want)) {
 		return path == want
@@ -215,7 +215,7 @@ func (f *trackedFolder) is(path string, n int) bool {
 
 // inTree reports whether a tree, of the folder at a path that leads to the looked for, lists a path of that. The tree
 // may be of any repository: other malformed entries of it do not matter here.
-func (f *trackedFolder) inTree(path string, id gitstore.ID) (bool, error) {
+func (f *trackedDirectory) inTree(path string, id gitstore.ID) (bool, error) {
 	data, err := f.read(id, gitstore.Tree)
 	if err != nil {
 		return false, err
@@ -254,7 +254,7 @@ func (f *trackedFolder) inTree(path string, id gitstore.ID) (bool, error) {
 // maxOuterObject caps a commit or a tree of the outer repository in bytes.
 const maxOuterObject = 64 << 20
 
-func (f *trackedFolder) read(id gitstore.ID, want gitstore.Type) ([]byte, error) {
+func (f *trackedDirectory) read(id gitstore.ID, want gitstore.Type) ([]byte, error) {
 	got, data, err := f.store.Read(id, maxOuterObject)
 	if err == nil && got != want {
 		err = errWrongType(id, got, want)

@@ -140,11 +140,11 @@ func differingRecords(ctx context.Context, own, theirs *Tree) ([]Change, error) 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		a, inA, err := own.Entry(k.Folder())
+		a, inA, err := own.Entry(k.Directory())
 		if err != nil {
 			return nil, err
 		}
-		b, inB, err := theirs.Entry(k.Folder())
+		b, inB, err := theirs.Entry(k.Directory())
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +190,7 @@ func differingEntries(before, after []NamedEntry) []Change {
 func (t *Tree) DataTrees() ([4]string, error) {
 	var ids [4]string
 	for i, k := range DataKinds {
-		e, ok, err := t.Entry(k.Folder())
+		e, ok, err := t.Entry(k.Directory())
 		if err != nil {
 			return ids, err
 		}

@@ -133,13 +133,13 @@ const (
 	KindWorkflowAnchor
 )
 
-var folders = [...]string{"", "implementations", "revocations", "peer-witnesses", "workflow-anchors"}
+var directories = [...]string{"", "implementations", "revocations", "peer-witnesses", "workflow-anchors"}
 
 // DataKinds lists the kinds that have a data folder, in path order of the report.
 var DataKinds = []Kind{KindListing, KindPeerWitness, KindRevocation, KindWorkflowAnchor}
 
 // Folder returns the data directory of k, without slashes; "" for Governance.
-func (k Kind) Folder() string { return folders[k] }
+func (k Kind) Directory() string { return directories[k] }
 
 func (k Kind) String() string {
 	return [...]string{"governance file", "listing", "revocation", "peer witness entry", "workflow anchor"}[k]
@@ -147,12 +147,12 @@ func (k Kind) String() string {
 
 // KindOf classifies a path by its first component alone: implementations/a/b is a (misplaced) listing.
 func KindOf(path string) Kind {
-	folder, rest, _ := strings.Cut(path, "/")
+	directory, rest, _ := strings.Cut(path, "/")
 	if rest == "README.md" || rest == ".gitkeep" {
 		return Governance
 	}
 	for _, k := range DataKinds {
-		if folder == k.Folder() {
+		if directory == k.Directory() {
 			return k
 		}
 	}

@@ -337,7 +337,7 @@ var errEnough = errors.New("enough entries were read")
 // directories, which are large, it only looks for the usual spelling.
 func (g *Range) namedFiles(b *commit) ([]Change, error) {
 	var out []Change
-	root, err := g.repo.folder(b.tree, "")
+	root, err := g.repo.directory(b.tree, "")
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +353,7 @@ func (g *Range) namedFiles(b *commit) ([]Change, error) {
 		switch {
 		case child.entry.Mode != ModeTree:
 			note(path, child.entry)
-		case isDataFolder(path):
+		case isDataDirectory(path):
 			for _, name := range []string{".gitattributes", ".gitmodules"} {
 				if e, found, err := g.Base.Entry(path + "/" + name); err != nil {
 					return nil, err

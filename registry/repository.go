@@ -35,11 +35,11 @@ var (
 
 // Repository is an open clone. It is safe for concurrent use.
 type Repository struct {
-	store    *gitstore.Store
-	outer    string
-	folders  folderCache
-	composed composed
-	texts    texts
+	store       *gitstore.Store
+	outer       string
+	directories directoryCache
+	composed    composed
+	texts       texts
 
 	mu      sync.Mutex
 	commits map[gitstore.ID]*commit
@@ -74,8 +74,8 @@ func Open(dir string) (*Repository, error) {
 		return nil, err
 	}
 	r := newRepository(store)
-	if folder := store.Folder(); folder != "" {
-		if r.outer, err = Outer(folder); err != nil {
+	if directory := store.Directory(); directory != "" {
+		if r.outer, err = Outer(directory); err != nil {
 			return nil, errors.Join(err, store.Close())
 		}
 	}
@@ -93,9 +93,9 @@ func OpenAt(dir string) (*Repository, error) {
 
 func newRepository(store *gitstore.Store) *Repository {
 	return &Repository{
-		store:   store,
-		folders: folderCache{folders: map[gitstore.ID]*folder{}, latest: map[string]*folder{}},
-		commits: map[gitstore.ID]*commit{},
+		store:       store,
+		directories: directoryCache{directories: map[gitstore.ID]*directory{}, latest: map[string]*directory{}},
+		commits:     map[gitstore.ID]*commit{},
 	}
 }
 

@@ -70,7 +70,7 @@ func (r *Repository) Steps(ctx context.Context, from, to string, f func(*Step) e
 			}
 			before = step.Result
 		}
-		r.folders.clear() // which f read; the next commits have others
+		r.directories.clear() // which f read; the next commits have others
 	}
 	return ctx.Err()
 }
@@ -136,8 +136,8 @@ func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitstore.
 		slices.Reverse(trees)
 	}
 	versions, ids := versionsOf(trees)
-	w := &batchWalk{ctx: ctx, repo: r, path: only.Folder(), trees: trees, newestFirst: newestFirst,
-		previous: map[string]*previousFolder{}, changes: make([][]Change, len(commits)), left: limit}
+	w := &batchWalk{ctx: ctx, repo: r, path: only.Directory(), trees: trees, newestFirst: newestFirst,
+		previous: map[string]*previousDirectory{}, changes: make([][]Change, len(commits)), left: limit}
 	err = r.store.Each(ctx, ids, maxTreeBytes, func(i int, o gitstore.Object) error {
 		if err := w.compareBefore(versions[i].tree); err != nil {
 			return err
@@ -156,13 +156,13 @@ func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitstore.
 // dataTree is a tree, and those of its data folders, which grow large and have many versions: zero where one is not
 // there. Where only one of these is compared, the tree is that folder.
 type dataTree struct {
-	root    gitstore.ID
-	folders [4]gitstore.ID
+	root        gitstore.ID
+	directories [4]gitstore.ID
 }
 
 func (r *Repository) dataTree(root gitstore.ID, only Kind) (dataTree, error) {
 	t := dataTree{root: root}
-	f, err := r.folder(root, "")
+	f, err := r.directory(root, "")
 	if err != nil {
 		return t, err
 	}
@@ -170,11 +170,11 @@ func (r *Repository) dataTree(root gitstore.ID, only Kind) (dataTree, error) {
 		if only != Governance && k != only {
 			continue
 		}
-		if e, ok := f.find(k.Folder()); ok && e.Mode == ModeTree {
-			t.folders[i] = e.ID
+		if e, ok := f.find(k.Directory()); ok && e.Mode == ModeTree {
+			t.directories[i] = e.ID
 		}
 		if only != Governance {
-			t.root = t.folders[i]
+			t.root = t.directories[i]
 		}
 	}
 	return t, nil
@@ -184,7 +184,7 @@ func (r *Repository) dataTree(root gitstore.ID, only Kind) (dataTree, error) {
 // each the base of the next.
 func (r *Repository) newestFirst(trees []dataTree) bool {
 	for i := range DataKinds {
-		first, last := trees[0].folders[i], trees[len(trees)-1].folders[i]
+		first, last := trees[0].directories[i], trees[len(trees)-1].directories[i]
 		if !first.IsZero() && !last.IsZero() && first != last {
 			return r.store.Order([]gitstore.ID{first, last})[0] == 1
 		}
@@ -203,9 +203,9 @@ func versionsOf(trees []dataTree) ([]version, []gitstore.ID) {
 	var versions []version
 	var ids []gitstore.ID
 	for i, t := range trees {
-		for k, id := range t.folders {
-			if !id.IsZero() && (i == 0 || trees[i-1].folders[k] != id) {
-				versions = append(versions, version{i, DataKinds[k].Folder()})
+		for k, id := range t.directories {
+			if !id.IsZero() && (i == 0 || trees[i-1].directories[k] != id) {
+				versions = append(versions, version{i, DataKinds[k].Directory()})
 				ids = append(ids, id)
 			}
 		}
@@ -221,7 +221,7 @@ type batchWalk struct {
 	trees       []dataTree // in the order in which they are read
 	newestFirst bool
 	next        int // index of the next tree
-	previous    map[string]*previousFolder
+	previous    map[string]*previousDirectory
 	changes     [][]Change // by commit, oldest first
 	left        int        // how many more there may be
 	many        int        // the commit of which there were more, after errHeld
@@ -229,58 +229,58 @@ type batchWalk struct {
 
 // previousFolder is a data folder in the version that came last and the one before, and where they differ, if that is
 // known.
-type previousFolder struct {
-	ids     [2]gitstore.ID
-	folders [2]*folder
-	middle  middle
-	known   bool
-	last    gitstore.Object
-	buffers [2]gitstore.PatchBuffer // for the last version and the one before, in turn
-	turn    int
+type previousDirectory struct {
+	ids         [2]gitstore.ID
+	directories [2]*directory
+	middle      middle
+	known       bool
+	last        gitstore.Object
+	buffers     [2]gitstore.PatchBuffer // for the last version and the one before, in turn
+	turn        int
 }
 
 func (w *batchWalk) add(path string, id gitstore.ID, o gitstore.Object) error {
 	n := w.previous[path]
 	if n == nil {
-		n = &previousFolder{}
+		n = &previousDirectory{}
 		w.previous[path] = n
 	}
 	prefix, suffix := o.Alike(n.last)
 	raw := n.buffers[n.turn].Put(o)
 	n.last, n.turn = o, 1-n.turn
 	var room []uint32
-	if n.folders[0] != nil { // was compared with the one after it
-		room = n.folders[0].starts
+	if n.directories[0] != nil { // was compared with the one after it
+		room = n.directories[0].starts
 	}
-	f, m := parseLike(raw, n.folders[1], prefix, suffix, room)
+	f, m := parseLike(raw, n.directories[1], prefix, suffix, room)
 	n.known = f != nil
 	if f == nil {
 		var err error
-		if f, err = parseFolder(raw, w.repo.store.IDSize()); err != nil {
+		if f, err = parseDirectory(raw, w.repo.store.IDSize()); err != nil {
 			return malformed(id, path, err)
 		}
 	}
 	n.ids = [2]gitstore.ID{n.ids[1], id}
-	n.folders = [2]*folder{n.folders[1], f}
+	n.directories = [2]*directory{n.directories[1], f}
 	n.middle = m
 	return nil
 }
 
-func (w *batchWalk) folder(id gitstore.ID, path string) (*folder, error) {
+func (w *batchWalk) directory(id gitstore.ID, path string) (*directory, error) {
 	if n := w.previous[path]; n != nil {
-		if i := slices.Index(n.ids[:], id); i >= 0 && n.folders[i] != nil {
-			return n.folders[i], nil
+		if i := slices.Index(n.ids[:], id); i >= 0 && n.directories[i] != nil {
+			return n.directories[i], nil
 		}
 	}
-	return w.repo.folder(id, path)
+	return w.repo.directory(id, path)
 }
 
-func (w *batchWalk) middle(base, head *folder) middle {
+func (w *batchWalk) middle(base, head *directory) middle {
 	for _, n := range w.previous {
 		switch {
-		case n.known && n.folders == [2]*folder{base, head}:
+		case n.known && n.directories == [2]*directory{base, head}:
 			return n.middle
-		case n.known && n.folders == [2]*folder{head, base}:
+		case n.known && n.directories == [2]*directory{head, base}:
 			return middle{n.middle.first, n.middle.headEnd, n.middle.baseEnd}
 		}
 	}
@@ -297,7 +297,7 @@ func (w *batchWalk) compareBefore(end int) error {
 		if w.newestFirst {
 			i, base, head = len(w.changes)-w.next, head, base
 		}
-		c := comparison{ctx: w.ctx, folder: w.folder, middle: w.middle}
+		c := comparison{ctx: w.ctx, directory: w.directory, middle: w.middle}
 		var err error
 		if w.changes[i], err = c.trees(w.path, base, head); err != nil {
 			return fmt.Errorf("comparing tree %s with %s: %w", head, base, err)

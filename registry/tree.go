@@ -47,12 +47,12 @@ func (t *Tree) Commit() string { return t.commit }
 // Entry returns the entry at path: a file, or a directory with mode ModeTree. The bool is false if nothing is there.
 // Two directories whose entries are equal have the same files.
 func (t *Tree) Entry(path string) (Entry, bool, error) {
-	return descend(t.root, path, t.repo.folder)
+	return descend(t.root, path, t.repo.directory)
 }
 
 // descend follows a path from a tree object down.
 func descend(root gitstore.ID, path string,
-	read func(id gitstore.ID, path string) (*folder, error)) (Entry, bool, error) {
+	read func(id gitstore.ID, path string) (*directory, error)) (Entry, bool, error) {
 	at := Entry{Mode: ModeTree, ID: root}
 	for done, rest := 0, path; rest != ""; {
 		name, more, deeper := strings.Cut(rest, "/")
@@ -123,7 +123,7 @@ func (r *Repository) Blob(e Entry, max int64) ([]byte, error) { return r.blob(e.
 // ErrLimit. An error of f ends the walk and is returned.
 func (t *Tree) Walk(f func(path string, e Entry) error) error {
 	w := walk{repo: t.repo, visit: f}
-	return w.folder("", t.root, 0)
+	return w.directory("", t.root, 0)
 }
 
 // WalkFolder walks the paths below one directory, as Walk does. It never calls f if path is not a directory.
@@ -133,7 +133,7 @@ func (t *Tree) WalkFolder(path string, f func(path string, e Entry) error) error
 		return err
 	}
 	w := walk{repo: t.repo, visit: f}
-	return w.folder(path, e.ID, 1)
+	return w.directory(path, e.ID, 1)
 }
 
 type walk struct {
@@ -142,11 +142,11 @@ type walk struct {
 	paths int
 }
 
-func (w *walk) folder(path string, id gitstore.ID, depth int) error {
+func (w *walk) directory(path string, id gitstore.ID, depth int) error {
 	if depth > maxDepth {
 		return errDepth(path)
 	}
-	f, err := w.repo.folder(id, path)
+	f, err := w.repo.directory(id, path)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (w *walk) folder(path string, id gitstore.ID, depth int) error {
 		child := f.at(i)
 		p := path + string(child.name)
 		if child.entry.Mode == ModeTree {
-			err = w.folder(p, child.entry.ID, depth+1)
+			err = w.directory(p, child.entry.ID, depth+1)
 		} else {
 			err = w.leaf(p, child.entry)
 		}
@@ -178,11 +178,11 @@ func (w *walk) leaf(path string, e Entry) error {
 	return w.visit(path, e)
 }
 
-func join(folder, name string) string {
-	if folder == "" {
+func join(directory, name string) string {
+	if directory == "" {
 		return name
 	}
-	return folder + "/" + name
+	return directory + "/" + name
 }
 
 func errDepth(path string) error {
@@ -212,7 +212,7 @@ func (t *Tree) Data(k Kind) ([]NamedEntry, error) {
 // under that path. If nothing has that name, there are no entries. An error is yielded last, without an entry.
 func (t *Tree) Entries(k Kind) iter.Seq2[NamedEntry, error] {
 	return func(yield func(NamedEntry, error) bool) {
-		path := k.Folder()
+		path := k.Directory()
 		if path == "" {
 			return
 		}
@@ -224,7 +224,7 @@ func (t *Tree) Entries(k Kind) iter.Seq2[NamedEntry, error] {
 			yield(NamedEntry{path, e}, err)
 			return
 		}
-		f, err := t.repo.folder(e.ID, path)
+		f, err := t.repo.directory(e.ID, path)
 		if err != nil {
 			yield(NamedEntry{}, err)
 			return
@@ -237,7 +237,7 @@ func (t *Tree) Entries(k Kind) iter.Seq2[NamedEntry, error] {
 				}
 				return nil
 			}
-			if err := w.folder(path, e.ID, 1); err != nil && err != errStopped {
+			if err := w.directory(path, e.ID, 1); err != nil && err != errStopped {
 				yield(NamedEntry{}, err)
 			}
 			return
@@ -247,7 +247,7 @@ func (t *Tree) Entries(k Kind) iter.Seq2[NamedEntry, error] {
 			found = append(found, NamedEntry{path, e})
 			return nil
 		}
-		if err := w.folder(path, e.ID, 1); err != nil {
+		if err := w.directory(path, e.ID, 1); err != nil {
 			yield(NamedEntry{}, err)
 			return
 		}

@@ -25,22 +25,22 @@ type untracked struct {
 	// aliases are the tracked paths in lower case, where case does not count.
 	aliases map[string]bool
 	// folders are those that have tracked files: none of them is a clone of its own to git, whatever it has.
-	folders map[string]bool
-	left    struct{ names, bytes, work int64 }
+	directories map[string]bool
+	left        struct{ names, bytes, work int64 }
 }
 
 // scope is the patterns of one file, and the folder that they hold for: empty, or ending in a slash.
 type scope struct {
-	folder   string
-	size     int64 // bytes of the file
-	patterns ignore.Patterns
+	directory string
+	size      int64 // bytes of the file
+	patterns  ignore.Patterns
 }
 
 // addUntracked adds the untracked paths that `git add -A` would add.
 func (r *Repository) addUntracked(ctx context.Context, d *disk, found *candidates) error {
 	settings := d.conv.settings
 	u := &untracked{ctx: ctx, repo: r, disk: d, found: found, fold: settings.IgnoreCase,
-		folders: map[string]bool{}}
+		directories: map[string]bool{}}
 	if u.fold {
 		u.aliases = map[string]bool{}
 		for path := range found.seen {
@@ -50,11 +50,11 @@ func (r *Repository) addUntracked(ctx context.Context, d *disk, found *candidate
 	for path := range found.seen {
 		for {
 			i := strings.LastIndexByte(path, '/')
-			if i < 0 || u.folders[path[:i]] {
+			if i < 0 || u.directories[path[:i]] {
 				break
 			}
 			path = path[:i]
-			u.folders[path] = true
+			u.directories[path] = true
 		}
 	}
 	u.left.names, u.left.bytes, u.left.work = maxPaths, maxIgnoreBytes, maxIgnoreWork
@@ -62,33 +62,33 @@ func (r *Repository) addUntracked(ctx context.Context, d *disk, found *candidate
 	for _, text := range settings.Excludes {
 		scopes = append(scopes, scope{"", int64(len(text)), ignore.Parse(text, u.fold)})
 	}
-	return u.folder("", 0, scopes)
+	return u.directory("", 0, scopes)
 }
 
 // folder looks into a folder that is not ignored. Scopes are those of the folders above, lowest priority first.
-func (u *untracked) folder(folder string, depth int, scopes []scope) error {
+func (u *untracked) directory(directory string, depth int, scopes []scope) error {
 	if depth > maxDepth {
-		return errDepth(folder)
+		return errDepth(directory)
 	}
-	text, err := u.ignoreFile(folder + ".gitignore")
+	text, err := u.ignoreFile(directory + ".gitignore")
 	if err != nil {
 		return err
 	}
 	if patterns := ignore.Parse(text, u.fold); len(patterns) > 0 {
-		scopes = append(scopes[:len(scopes):len(scopes)], scope{folder, int64(len(text)), patterns})
+		scopes = append(scopes[:len(scopes):len(scopes)], scope{directory, int64(len(text)), patterns})
 	}
-	names, err := u.disk.names(folder + ".")
+	names, err := u.disk.names(directory + ".")
 	if err != nil {
 		return err
 	}
 	if u.left.names -= int64(len(names)); u.left.names < 0 {
-		return errPaths(folder)
+		return errPaths(directory)
 	}
 	for _, name := range names {
 		if name == ".git" {
 			continue
 		}
-		if err := u.path(folder+name, depth, scopes); err != nil {
+		if err := u.path(directory+name, depth, scopes); err != nil {
 			return err
 		}
 	}
@@ -110,13 +110,13 @@ func (u *untracked) path(path string, depth int, scopes []scope) error {
 	if ignored, err := u.ignored(path, info.IsDir(), scopes); err != nil || ignored {
 		return err
 	}
-	if !info.IsDir() || !u.folders[path] && u.disk.isClone(path) {
+	if !info.IsDir() || !u.directories[path] && u.disk.isClone(path) {
 		if u.aliases[strings.ToLower(path)] || !u.disk.conv.inSparse(path) {
 			return nil
 		}
 		return u.found.add(path, nil)
 	}
-	return u.folder(path+"/", depth+1, scopes)
+	return u.directory(path+"/", depth+1, scopes)
 }
 
 // ignored asks the patterns of the nearest folder first.
@@ -128,7 +128,7 @@ func (u *untracked) ignored(path string, isDir bool, scopes []scope) (bool, erro
 				"looking for ignored files at %q: %w: too many untracked files for so many ignore patterns", path,
 				ErrLimit)
 		}
-		if v := s.patterns.Match(strings.TrimPrefix(path, s.folder), isDir, u.fold); v != ignore.Undecided {
+		if v := s.patterns.Match(strings.TrimPrefix(path, s.directory), isDir, u.fold); v != ignore.Undecided {
 			return v == ignore.Ignored, nil
 		}
 	}

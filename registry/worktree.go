@@ -155,8 +155,8 @@ func (c *candidates) indexed(r *Repository, indexed []indexEntry) error {
 			return remedy.Errorf("resolve the conflict and `git add` the path",
 				"reading the index at %q: it has a merge conflict", e.path)
 		}
-		path, isFolder := e.folder()
-		if !isFolder {
+		path, isDirectory := e.directory()
+		if !isDirectory {
 			if err := c.add(path, e); err != nil {
 				return err
 			}
@@ -165,7 +165,7 @@ func (c *candidates) indexed(r *Repository, indexed []indexEntry) error {
 		w := walk{repo: r, visit: func(path string, entry Entry) error {
 			return c.add(path, &indexEntry{path: path, entry: entry, sparse: true})
 		}}
-		if err := w.folder(path, e.entry.ID, 1); err != nil {
+		if err := w.directory(path, e.entry.ID, 1); err != nil {
 			return err
 		}
 	}
@@ -271,7 +271,7 @@ func (r *Repository) Uncommitted(ctx context.Context) []string {
 		return nil
 	}
 	for _, k := range DataKinds {
-		if err := d.list(k.Folder(), 1, func(path string) error { return c.add(path, nil) }); err != nil {
+		if err := d.list(k.Directory(), 1, func(path string) error { return c.add(path, nil) }); err != nil {
 			return nil
 		}
 	}

@@ -21,11 +21,11 @@ import (
 // A recording has a world, whose commits have the same ids wherever it is built, the bundle and the report. A recording
 // of a mode without a registry has the files of its input instead, and the command that replays it.
 func TestRecordedBundles(t *testing.T) {
-	folder, err := filepath.Abs(filepath.Join("..", "..", "testdata", "bundles"))
+	directory, err := filepath.Abs(filepath.Join("..", "..", "testdata", "bundles"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	recordings, err := filepath.Glob(filepath.Join(folder, "*.txtar"))
+	recordings, err := filepath.Glob(filepath.Join(directory, "*.txtar"))
 	if err != nil || len(recordings) < 10 {
 		t.Fatalf("%d recordings, error %v", len(recordings), err)
 	}

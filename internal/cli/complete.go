@@ -100,12 +100,12 @@ func slugs(c *cobra.Command) []string {
 	if err != nil {
 		return nil
 	}
-	folder, err := os.Open(filepath.Join(clone.Dir, "implementations"))
+	directory, err := os.Open(filepath.Join(clone.Dir, "implementations"))
 	if err != nil {
 		return nil
 	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(maxOffered)
+	defer directory.Close()
+	names, err := directory.Readdirnames(maxOffered)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil
 	}

@@ -18,12 +18,12 @@ func TestComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(repo.Dir, "implementations")
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	directory := filepath.Join(repo.Dir, "implementations")
+	if err := os.MkdirAll(directory, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"nova.json", "aurora.json", "README.md", "$(touch x).json", "a`b.json", "UP.json"} {
-		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}

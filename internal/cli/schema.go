@@ -161,14 +161,14 @@ func schemasOnDisk(at string) (map[string][]byte, error) {
 		return nil, err
 	}
 	texts := map[string][]byte{at: text}
-	folder := path.Dir(at)
-	entries, err := os.ReadDir(filepath.FromSlash(folder))
+	directory := path.Dir(at)
+	entries, err := os.ReadDir(filepath.FromSlash(directory))
 	if err != nil {
 		return nil, err
 	}
 	left := schemadiff.MaxTree - len(text)
 	for _, e := range entries {
-		p := path.Join(folder, e.Name())
+		p := path.Join(directory, e.Name())
 		if !isJSONFile(e.Name()) || !e.Type().IsRegular() || p == at {
 			continue
 		}

@@ -349,10 +349,10 @@ func (o *Output) placeReports() error {
 
 // Place applies the same rules to files other than reports, and to directories that are filled: those of n, unless it
 // is nil, and more, each a flag and its path.
-func (o *Output) Place(n *Network, files, folders [][2]string) error {
+func (o *Output) Place(n *Network, files, directories [][2]string) error {
 	if n != nil {
 		files = append(files, [2]string{"--record", n.Record})
-		folders = append(folders, [2]string{"--cache", n.cache})
+		directories = append(directories, [2]string{"--cache", n.cache})
 	}
 	var taken []output
 	for _, r := range o.reports {
@@ -373,8 +373,8 @@ func (o *Output) Place(n *Network, files, folders [][2]string) error {
 			return err
 		}
 	}
-	for _, folder := range folders {
-		f := output{folder[0], folder[1]}
+	for _, directory := range directories {
+		f := output{directory[0], directory[1]}
 		if f.path == "" {
 			continue
 		}
@@ -417,7 +417,7 @@ func outside(f output, path string) error {
 				f.path, at)
 		}
 		for _, k := range registry.DataKinds {
-			if strings.EqualFold(name, k.Folder()) && there(root, ".git") {
+			if strings.EqualFold(name, k.Directory()) && there(root, ".git") {
 				return remedy.Errorf("name a path outside of the data folders",
 					"%s %q lies in %q, which holds the registry's records", f.flag, f.path, at)
 			}

@@ -26,7 +26,7 @@ import (
 const maxCode = 64 << 20
 
 // codeFolders are those whose code is evidence.
-var codeFolders = []string{"test-suite", "reference"}
+var codeDirectories = []string{"test-suite", "reference"}
 
 // evidence is what a view changes under test-suite/ and reference/.
 type evidence struct {
@@ -80,7 +80,7 @@ func (v *View) evidence(judge *registry.Tree) (evidence, error) {
 	old := seen{numbers: map[string]int{}, ids: map[gitstore.ID]bool{}}
 	budget := maxTexts
 	for _, c := range v.Changes {
-		if !inCodeFolder(c.Path) {
+		if !inCodeDirectory(c.Path) {
 			continue
 		}
 		s, err := v.source(c, &old, &budget)
@@ -131,9 +131,9 @@ func (v *View) evidence(judge *registry.Tree) (evidence, error) {
 	return e, err
 }
 
-func inCodeFolder(p string) bool {
-	folder, _, deeper := strings.Cut(p, "/")
-	return deeper && slices.Contains(codeFolders, folder)
+func inCodeDirectory(p string) bool {
+	directory, _, deeper := strings.Cut(p, "/")
+	return deeper && slices.Contains(codeDirectories, directory)
 }
 
 // source reads a changed path and numbers its lines.
@@ -210,8 +210,8 @@ func (s *seen) read(trees ...*registry.Tree) error {
 	budget := maxCode
 	var buffer []byte
 	for _, t := range trees {
-		for _, folder := range codeFolders {
-			err := t.WalkFolder(folder, func(p string, e registry.Entry) error {
+		for _, directory := range codeDirectories {
+			err := t.WalkFolder(directory, func(p string, e registry.Entry) error {
 				if !isFile(&e) || s.ids[e.ID] {
 					return nil
 				}

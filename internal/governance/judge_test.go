@@ -556,19 +556,19 @@ func TestLimits(t *testing.T) {
 // A specification repository has rfcs/ next to schemas/ or spec/, and no implementations/, which a registry has.
 func TestIsSpecification(t *testing.T) {
 	for _, c := range []struct {
-		folders string
-		want    bool
+		directories string
+		want        bool
 	}{
 		{"rfcs schemas", true}, {"rfcs spec", true}, {"rfcs schemas spec governance", true},
 		{"rfcs", false}, {"schemas", false}, {"rfcs schemas implementations", false},
 		{"implementations schemas", false}, {"", false},
 	} {
 		tree := fstest.MapFS{"README.md": &fstest.MapFile{}}
-		for _, name := range strings.Fields(c.folders) {
+		for _, name := range strings.Fields(c.directories) {
 			tree[name+"/x"] = &fstest.MapFile{}
 		}
 		if got, err := IsSpecification(tree); got != c.want || err != nil {
-			t.Errorf("%q: %t, %v", c.folders, got, err)
+			t.Errorf("%q: %t, %v", c.directories, got, err)
 		}
 	}
 	files := fstest.MapFS{"rfcs": &fstest.MapFile{}, "schemas": &fstest.MapFile{}}

@@ -175,11 +175,11 @@ func HasSpecification(trees ...*registry.Tree) error {
 }
 
 // specifies reports whether a tree with these folders holds a specification: rfcs/ next to schemas/ or spec/.
-func specifies(isFolder func(name string) (bool, error)) (bool, error) {
+func specifies(isDirectory func(name string) (bool, error)) (bool, error) {
 	for _, names := range [][]string{{"rfcs"}, {"schemas", "spec"}} {
 		found := false
 		for _, name := range names {
-			is, err := isFolder(name)
+			is, err := isDirectory(name)
 			if err != nil {
 				return false, err
 			}
@@ -195,17 +195,17 @@ func specifies(isFolder func(name string) (bool, error)) (bool, error) {
 // IsSpecification reports whether the files of a clone are a specification repository: they hold a specification, and
 // there is no implementations/, which a registry has.
 func IsSpecification(tree fs.FS) (bool, error) {
-	isFolder := func(name string) (bool, error) {
+	isDirectory := func(name string) (bool, error) {
 		info, err := fs.Stat(tree, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
 		return err == nil && info.IsDir(), err
 	}
-	if registry, err := isFolder("implementations"); registry || err != nil {
+	if registry, err := isDirectory("implementations"); registry || err != nil {
 		return false, err
 	}
-	return specifies(isFolder)
+	return specifies(isDirectory)
 }
 
 // errFound ends a walk that has what it looks for.
@@ -224,8 +224,8 @@ func isNormative(path string) bool {
 }
 
 // inVersion reports whether a path is in folder/v<N>.<M>/.
-func inVersion(path, folder string) bool {
-	rest, ok := strings.CutPrefix(path, folder+"v")
+func inVersion(path, directory string) bool {
+	rest, ok := strings.CutPrefix(path, directory+"v")
 	if !ok {
 		return false
 	}

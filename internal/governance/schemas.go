@@ -123,11 +123,11 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 		s.texts[p], s.ids[p] = data, e.ID
 		return err
 	}
-	folder, _, err := t.Entry("schemas")
+	directory, _, err := t.Entry("schemas")
 	if err != nil {
 		return nil, err
 	}
-	key := folder.ID.String()
+	key := directory.ID.String()
 	if known := x.trees[key]; known != nil {
 		return known, nil
 	}

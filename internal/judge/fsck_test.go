@@ -34,9 +34,9 @@ const shapePerson = "A <a@example.org> 1700000100 +0000"
 func newShapes(t *testing.T) *shapes {
 	s := &shapes{Clone: gittest.New(t)}
 	keep := s.object("blob", "")
-	folder := s.tree("100644 .gitkeep " + keep)
+	directory := s.tree("100644 .gitkeep " + keep)
 	s.files = map[string]string{"README.md": "100644 " + s.object("blob", "A registry.\n"),
-		"implementations": "40000 " + folder}
+		"implementations": "40000 " + directory}
 	s.baseTree = s.with()
 	s.base = s.commit(s.baseTree, nil)
 	s.Git("update-ref", "refs/heads/main", s.base)

@@ -122,7 +122,7 @@ func NewReport(mode string, src evidence.Source, cfg Config) *verdict.Report {
 
 func hasRegistry(trees ...*registry.Tree) error {
 	for _, t := range trees {
-		_, found, err := t.Entry(registry.KindListing.Folder())
+		_, found, err := t.Entry(registry.KindListing.Directory())
 		if err != nil {
 			return err
 		}

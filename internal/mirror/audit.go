@@ -119,7 +119,7 @@ func NewReport(src evidence.Source, cfg judge.Config) *verdict.Report {
 func wasRegistry(ctx context.Context, repo *registry.Repository, head *registry.Tree) error {
 	has := func(t *registry.Tree) (bool, error) {
 		for _, k := range registry.DataKinds {
-			if _, found, err := t.Entry(k.Folder()); err != nil || found {
+			if _, found, err := t.Entry(k.Directory()); err != nil || found {
 				return found, err
 			}
 		}
@@ -454,7 +454,7 @@ func (a *audit) subjects(run *checks.Run) iter.Seq2[[]*checks.Subject, error] {
 			return yield(subjects, err) && err == nil
 		}
 		for _, k := range slices.SortedFunc(slices.Values(registry.DataKinds),
-			func(x, y registry.Kind) int { return strings.Compare(x.Folder(), y.Folder()) }) {
+			func(x, y registry.Kind) int { return strings.Compare(x.Directory(), y.Directory()) }) {
 			for e, err := range a.tree.Entries(k) {
 				if err != nil {
 					yield(nil, err)

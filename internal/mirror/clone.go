@@ -168,7 +168,7 @@ func (d *Dir) make() error {
 	if err := os.Rename(fresh, d.Clone()); err != nil {
 		return err
 	}
-	return atomicfile.SyncFolder(d.Path)
+	return atomicfile.SyncDirectory(d.Path)
 }
 
 // own checks that the clone is a mirror of the URL. It writes a damaged configuration again: one that cannot be read,
@@ -275,7 +275,7 @@ func (d *Dir) setRef(name, id string) error {
 	if err := atomicfile.Write(path, []byte(id+"\n"), 0o666); err != nil {
 		return Local(err)
 	}
-	return Local(atomicfile.SyncFolder(filepath.Dir(path)))
+	return Local(atomicfile.SyncDirectory(filepath.Dir(path)))
 }
 
 // admit moves a pack from the quarantine into the clone, which finds it by its index.
@@ -285,7 +285,7 @@ func (d *Dir) admit(pack string) error {
 		if err := os.Rename(pack+end, filepath.Join(into, filepath.Base(pack)+end)); err != nil {
 			return Local(err)
 		}
-		if err := atomicfile.SyncFolder(into); err != nil {
+		if err := atomicfile.SyncDirectory(into); err != nil {
 			return Local(err)
 		}
 	}

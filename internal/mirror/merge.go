@@ -233,7 +233,7 @@ func (c *coverage) begin(record string) {
 	clear(c.checks)
 	if registry.KindOf(record) == registry.KindListing {
 		c.judged++
-		delete(c.listed, strings.TrimSuffix(strings.TrimPrefix(record, registry.KindListing.Folder()+"/"), ".json"))
+		delete(c.listed, strings.TrimSuffix(strings.TrimPrefix(record, registry.KindListing.Directory()+"/"), ".json"))
 	}
 }
 
@@ -258,7 +258,7 @@ func (c *coverage) every() error {
 		return nil
 	}
 	if slugs := slices.Sorted(maps.Keys(c.listed)); len(slugs) > 0 {
-		return c.lacks(checks.All[0].ID, registry.KindListing.Folder()+"/"+slugs[0]+".json")
+		return c.lacks(checks.All[0].ID, registry.KindListing.Directory()+"/"+slugs[0]+".json")
 	}
 	return fmt.Errorf("%w: shard %s lists %d implementations and has results of %d", ErrMerge, c.part.Shard,
 		c.listings, c.judged)

@@ -175,7 +175,7 @@ func (d *Dir) reindex(ctx context.Context, path string) error {
 	if err := os.Rename(to, path+".idx"); err != nil {
 		return err
 	}
-	return atomicfile.SyncFolder(filepath.Dir(path))
+	return atomicfile.SyncDirectory(filepath.Dir(path))
 }
 
 // hashPacks hashes every object of each pack that the pass has not done yet, and the loose ones. It returns the packs
@@ -238,7 +238,7 @@ func (d *Dir) hashPack(ctx context.Context, path string) (reason, err error) {
 		return nil, Local(err)
 	}
 	d.repaired(filepath.Base(path)+".idx", "it did not name the objects of its pack")
-	return nil, Local(atomicfile.SyncFolder(filepath.Dir(path)))
+	return nil, Local(atomicfile.SyncDirectory(filepath.Dir(path)))
 }
 
 // hashLoose removes the loose objects that do not hash to their names: what the branch needs of them is fetched again.
@@ -297,7 +297,7 @@ func (d *Dir) salvage(ctx context.Context, f gitstore.PackFault) error {
 			return Local(err)
 		}
 	}
-	return Local(atomicfile.SyncFolder(d.packs()))
+	return Local(atomicfile.SyncDirectory(d.packs()))
 }
 
 // unpack writes those of a pack's objects as loose ones that no other pack has.

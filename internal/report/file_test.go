@@ -108,11 +108,11 @@ func TestWriteFileLeavesNothingBehind(t *testing.T) {
 	if err := WriteFile(filepath.Join(dir, "report"), "yaml", honest(), Options{}); err == nil {
 		t.Error("written in an unknown format")
 	}
-	folder := filepath.Join(dir, "folder")
-	if err := os.Mkdir(folder, 0o755); err != nil {
+	directory := filepath.Join(dir, "folder")
+	if err := os.Mkdir(directory, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(folder, "text", honest(), Options{}); err == nil {
+	if err := WriteFile(directory, "text", honest(), Options{}); err == nil {
 		t.Error("written over a folder")
 	}
 	checkAlone(t, dir, 1)

@@ -130,7 +130,7 @@ type subjects struct {
 }
 
 // kinds are the records of a registry by their folders.
-var kinds = [...]struct{ folder, name string }{
+var kinds = [...]struct{ directory, name string }{
 	{"implementations/", "listing"},
 	{"revocations/", "revocation"},
 	{"peer-witnesses/", "peer witness"},
@@ -142,7 +142,7 @@ func (s *subjects) add(subject string) {
 		s.first = subject
 	}
 	for i, kind := range kinds {
-		if strings.HasPrefix(subject, kind.folder) {
+		if strings.HasPrefix(subject, kind.directory) {
 			s.kinds[i]++
 		}
 	}

@@ -34,10 +34,10 @@ func HasRecords(ctx context.Context, repo *registry.Repository, commit string) e
 	if err != nil {
 		return err
 	}
-	_, found, err := tree.Entry(registry.KindListing.Folder())
+	_, found, err := tree.Entry(registry.KindListing.Directory())
 	if err == nil && !found {
 		err = remedy.Errorf("name the clone of a registry with --registry",
-			"no OAP registry here: commit %.12s has no folder %s/", commit, registry.KindListing.Folder())
+			"no OAP registry here: commit %.12s has no folder %s/", commit, registry.KindListing.Directory())
 	}
 	return err
 }

@@ -129,7 +129,7 @@ func (w *work) look() error {
 	}
 	l := w.cfg.Standing.BySlug(w.target.Slug)
 	if l == nil {
-		return fmt.Errorf("%w: %s/%s.json is not in commit %.12s", ErrNotListed, registry.KindListing.Folder(),
+		return fmt.Errorf("%w: %s/%s.json is not in commit %.12s", ErrNotListed, registry.KindListing.Directory(),
 			w.target.Slug, w.cfg.Clone.Commit)
 	}
 	var err error

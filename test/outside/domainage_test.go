@@ -16,9 +16,9 @@ import (
 const whoisModule = "github.com/likexian/whois-parser"
 
 // whoisFiles yields each reply of a folder of the corpus, by the name of its domain.
-func whoisFiles(r *run, folder string, f func(name, domain string, reply []byte)) {
+func whoisFiles(r *run, directory string, f func(name, domain string, reply []byte)) {
 	dir, _ := module(r, whoisModule)
-	dir = filepath.Join(dir, "testdata", folder)
+	dir = filepath.Join(dir, "testdata", directory)
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		r.Fatal(err)

@@ -321,11 +321,11 @@ var ignorePatterns = &judge{name: "generated: patterns, git check-ignore", of: p
 		var patterns, paths []string
 		for i := range 600 {
 			pattern := text(6, "a", "A", "/", "*", "?", "[", "]", "!", "-", `\`, ".", "**", "**/", "[a-z]", "[!a]", " ")
-			folder := filepath.Join(dir, fmt.Sprint(i))
-			if err := os.Mkdir(folder, 0o700); err != nil {
+			directory := filepath.Join(dir, fmt.Sprint(i))
+			if err := os.Mkdir(directory, 0o700); err != nil {
 				r.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(folder, ".gitignore"), []byte(pattern+"\n"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(directory, ".gitignore"), []byte(pattern+"\n"), 0o600); err != nil {
 				r.Fatal(err)
 			}
 			for len(paths) < 20*(i+1) {

@@ -70,8 +70,8 @@ func TestSeeds(t *testing.T) {
 	each(r, func(_ string, _ answer, _, _, sig []byte) {
 		write("internal-oap-signature.cache/FuzzText", base64.RawURLEncoding.EncodeToString(sig))
 	})
-	for _, folder := range []string{"noterror", "notfound"} {
-		whoisFiles(r, folder, func(_, domain string, reply []byte) {
+	for _, directory := range []string{"noterror", "notfound"} {
+		whoisFiles(r, directory, func(_, domain string, reply []byte) {
 			write("internal-oap-domainage.cache/FuzzFromWHOIS", domain, reply)
 		})
 	}

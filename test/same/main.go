@@ -44,16 +44,16 @@ var formats = []string{"json", "github", "markdown", "sarif", "junit", "html", "
 
 // session is one build of the program and the folder for what it prints.
 type session struct {
-	program, folder string
-	work            errgroup.Group
+	program, directory string
+	work               errgroup.Group
 }
 
-func run(program, folder string) error {
+func run(program, directory string) error {
 	program, err := filepath.Abs(program)
 	if err != nil {
 		return err
 	}
-	s := &session{program: program, folder: folder}
+	s := &session{program: program, directory: directory}
 	s.work.SetLimit(runtime.NumCPU())
 	commands, err := s.commands(nil)
 	if err != nil {
@@ -131,13 +131,13 @@ func (s *session) words(command ...string) ([]string, error) {
 }
 
 // keep runs a command line, in the background, and keeps what it prints in a file of a folder.
-func (s *session) keep(folder string, args []string) {
+func (s *session) keep(directory string, args []string) {
 	s.work.Go(func() error {
 		out, err := s.print("", args)
 		if err != nil {
 			return err
 		}
-		return s.write(filepath.Join(folder, strings.Join(args, " ")), out)
+		return s.write(filepath.Join(directory, strings.Join(args, " ")), out)
 	})
 }
 
@@ -226,7 +226,7 @@ func (s *session) write(name string, text []byte) error {
 	for _, u := range unsteady {
 		text = u.find().ReplaceAll(text, []byte(u.instead))
 	}
-	path := filepath.Join(s.folder, name)
+	path := filepath.Join(s.directory, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}

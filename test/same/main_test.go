@@ -30,20 +30,20 @@ func TestRun(t *testing.T) {
 	t.Chdir("../..")
 	keep := func(text string) map[string]string {
 		t.Helper()
-		path, folder := filepath.Join(t.TempDir(), "oap-gate"), t.TempDir()
+		path, directory := filepath.Join(t.TempDir(), "oap-gate"), t.TempDir()
 		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := run(path, folder); err != nil {
+		if err := run(path, directory); err != nil {
 			t.Fatal(err)
 		}
 		kept := map[string]string{}
-		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(directory, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
 			text, err := os.ReadFile(path)
-			kept[filepath.ToSlash(strings.TrimPrefix(path, folder))] = string(text)
+			kept[filepath.ToSlash(strings.TrimPrefix(path, directory))] = string(text)
 			return err
 		})
 		if err != nil {

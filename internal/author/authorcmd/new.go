@@ -162,7 +162,7 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 	unmerged := func(slug string) string {
 		_, _, ofClone := w.fromHere("")
 		return fmt.Sprintf("not merged yet: run oap-gate check --worktree --fix%s, or remove %s/%s.json and run new "+
-			"again", ofClone, registry.KindListing.Folder(), slug)
+			"again", ofClone, registry.KindListing.Directory(), slug)
 	}
 	if _, err := w.read(ctx, path); !errors.Is(err, fs.ErrNotExist) {
 		return author.Unwritten(cmp.Or(err, fmt.Errorf("%q: %w", path, fs.ErrExist)), unmerged(slug))
@@ -362,7 +362,7 @@ func (o *recordFlags) unmerged(ctx context.Context, w *workspace) ([]placed, err
 
 // slugOf returns the slug that a listing's path names.
 func slugOf(path string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Folder()+"/"), ".json")
+	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Directory()+"/"), ".json")
 }
 
 // listable refuses a --level that no listing can have.

@@ -98,7 +98,7 @@ func (o *recordFlags) readable(ctx context.Context, w *workspace) error {
 		return err
 	}
 	defer repo.Close()
-	_, err = repo.FileRange(ctx, w.base, registry.KindListing.Folder()+"/.gitkeep")
+	_, err = repo.FileRange(ctx, w.base, registry.KindListing.Directory()+"/.gitkeep")
 	return err
 }
 
@@ -120,7 +120,7 @@ func (o *recordFlags) look(ctx context.Context, sys frame.IO) (_ *workspace, err
 	if err != nil {
 		return nil, err
 	}
-	if _, found, err := base.Entry(registry.KindListing.Folder()); err != nil || !found {
+	if _, found, err := base.Entry(registry.KindListing.Directory()); err != nil || !found {
 		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no folder implementations/",
 			judge.ErrNoRegistry, plain.Short(w.base), w.how))
 	}

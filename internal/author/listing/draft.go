@@ -38,7 +38,7 @@ type From struct {
 // Draft returns the listing of these documents, as the record that it would be. It uses their values as they are: the
 // file need not pass.
 func Draft(f From) *registry.Record {
-	path, root := registry.KindListing.Folder()+"/"+f.Slug+".json", f.members()
+	path, root := registry.KindListing.Directory()+"/"+f.Slug+".json", f.members()
 	return &registry.Record{Path: path, Kind: registry.KindListing, Entry: registry.Entry{Mode: registry.ModeFile},
 		Document: &strict.Document{Path: path, Data: Text(registry.KindListing, root), Root: root}}
 }

@@ -78,7 +78,7 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 		if err != nil {
 			return nil, err
 		}
-		if none[registry.KindListing.Folder()+"/"+r.Slug+".json"] {
+		if none[registry.KindListing.Directory()+"/"+r.Slug+".json"] {
 			r.Status = StatusRefused
 		}
 		rows = append(rows, r)
@@ -129,7 +129,7 @@ func (r *Row) settle(at time.Time, revoked map[string]bool) {
 }
 
 func slugOf(path string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Folder()+"/"), ".json")
+	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Directory()+"/"), ".json")
 }
 
 // anchor says about each row which first-parent commit gave its file its present content, and of one whose file says
@@ -218,7 +218,7 @@ func (t *tenures) begin(ctx context.Context, root string, rows []Row) error {
 			continue
 		}
 		t.flagged[r.Slug] = true
-		path := registry.KindListing.Folder() + "/" + r.Slug + ".json"
+		path := registry.KindListing.Directory() + "/" + r.Slug + ".json"
 		e, err := tree.Leaf(path)
 		if err != nil {
 			return err

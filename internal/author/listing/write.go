@@ -47,13 +47,13 @@ func recordPath(kind registry.Kind, slug, rest string) (string, error) {
 	if !slugForm().MatchString(slug) {
 		return "", fmt.Errorf("%q is %w", slug, ErrSlug)
 	}
-	return kind.Folder() + "/" + slug + rest + ".json", nil
+	return kind.Directory() + "/" + slug + rest + ".json", nil
 }
 
 // isRecordPath reports whether a path is one that a record can have.
 func isRecordPath(path string) bool {
 	kind := registry.KindOf(path)
-	name, isJSON := strings.CutSuffix(strings.TrimPrefix(path, kind.Folder()+"/"), ".json")
+	name, isJSON := strings.CutSuffix(strings.TrimPrefix(path, kind.Directory()+"/"), ".json")
 	if kind == registry.KindRevocation && len(name) > 65 && name[len(name)-65] == '-' &&
 		plain.IsSHA256(name[len(name)-64:]) {
 		name = name[:len(name)-65]
@@ -82,7 +82,7 @@ func (t *Tree) Close() error { return t.root.Close() }
 // Read reads a file of a data folder, whatever its name, of at most 64 KiB. The error is [fs.ErrNotExist] or ErrPlace,
 // or that of the disk.
 func (t *Tree) Read(path string) ([]byte, error) {
-	dir, name, err := t.folder(path)
+	dir, name, err := t.directory(path)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +98,11 @@ func (t *Tree) Create(path string, text []byte) error {
 		return fmt.Errorf("%q: %w", path, ErrPlace)
 	}
 	// Git holds no empty folder, so that a fresh clone may lack one.
-	folder := registry.KindOf(path).Folder()
-	if err := t.root.Mkdir(folder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	directory := registry.KindOf(path).Directory()
+	if err := t.root.Mkdir(directory, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return at(path, err)
 	}
-	dir, name, err := t.folder(path)
+	dir, name, err := t.directory(path)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (t *Tree) Create(path string, text []byte) error {
 
 // Replace gives a file of a data folder another text. The error is ErrChanged where it does not hold was any more.
 func (t *Tree) Replace(path string, was, text []byte) error {
-	dir, name, err := t.folder(path)
+	dir, name, err := t.directory(path)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (t *Tree) Replace(path string, was, text []byte) error {
 // Move gives a file of a data directory the name of a record. The file must have the text was, else the error is
 // ErrChanged. If the new name exists, the error is [fs.ErrExist].
 func (t *Tree) Move(from, to string, was []byte) error {
-	dir, name, err := t.folder(from)
+	dir, name, err := t.directory(from)
 	if err != nil {
 		return err
 	}
@@ -149,20 +149,20 @@ func (t *Tree) Move(from, to string, was []byte) error {
 }
 
 // folder opens the data folder of a path, which must be a plain folder, and gives the file's name in it.
-func (t *Tree) folder(path string) (*os.Root, string, error) {
-	folder, name, found := strings.Cut(path, "/")
+func (t *Tree) directory(path string) (*os.Root, string, error) {
+	directory, name, found := strings.Cut(path, "/")
 	if !found || registry.KindOf(path) == registry.Governance || name == "" || strings.ContainsAny(name, "/\\\x00") ||
 		name == "." || name == ".." {
 		return nil, "", fmt.Errorf("%q: %w", path, ErrPlace)
 	}
-	looked, err := t.root.Lstat(folder)
+	looked, err := t.root.Lstat(directory)
 	if err != nil {
 		return nil, "", at(path, err)
 	}
 	if !looked.IsDir() {
-		return nil, "", fmt.Errorf("%q: %w: %s is not a plain folder", path, ErrPlace, folder)
+		return nil, "", fmt.Errorf("%q: %w: %s is not a plain folder", path, ErrPlace, directory)
 	}
-	dir, err := t.root.OpenRoot(folder)
+	dir, err := t.root.OpenRoot(directory)
 	if err != nil {
 		return nil, "", at(path, err)
 	}

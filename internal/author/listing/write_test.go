@@ -14,8 +14,8 @@ import (
 func work(t *testing.T) (string, *Tree) {
 	t.Helper()
 	dir := t.TempDir()
-	for _, folder := range []string{"implementations", "elsewhere"} {
-		if err := os.Mkdir(filepath.Join(dir, folder), 0o755); err != nil {
+	for _, directory := range []string{"implementations", "elsewhere"} {
+		if err := os.Mkdir(filepath.Join(dir, directory), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -47,7 +47,7 @@ func Probe(path string) error {
 }
 
 // SyncFolder makes durable what was renamed in a folder.
-func SyncFolder(dir string) error {
+func SyncDirectory(dir string) error {
 	if runtime.GOOS == "windows" { // which cannot
 		return nil
 	}
@@ -137,15 +137,15 @@ func write(path string, fill func(io.Writer) error, mode fs.FileMode, sync bool,
 // sweep removes the stale temporary files of a folder that stand for the names in question. What cannot be listed or
 // removed stays: the caller's file is written.
 func sweep(dir string, of func(name string) bool, now time.Time) {
-	if folder, err := os.Open(dir); err == nil {
-		sweepOpen(folder, of, now, func(name string) error { return os.Remove(filepath.Join(dir, name)) })
+	if directory, err := os.Open(dir); err == nil {
+		sweepOpen(directory, of, now, func(name string) error { return os.Remove(filepath.Join(dir, name)) })
 	}
 }
 
-func sweepOpen(folder *os.File, of func(name string) bool, now time.Time, remove func(name string) error) {
-	defer folder.Close()
+func sweepOpen(directory *os.File, of func(name string) bool, now time.Time, remove func(name string) error) {
+	defer directory.Close()
 	for {
-		entries, err := folder.ReadDir(1024)
+		entries, err := directory.ReadDir(1024)
 		for _, e := range entries {
 			if !of(nameOf(e.Name())) {
 				continue
@@ -214,8 +214,8 @@ func Replace(dir *os.Root, name string, data []byte, mode fs.FileMode) error {
 	if err != nil {
 		return nil // the file was written, and another process has removed it
 	}
-	if folder, err := dir.Open("."); err == nil {
-		sweepOpen(folder, func(of string) bool { return of == name }, info.ModTime(), dir.Remove)
+	if directory, err := dir.Open("."); err == nil {
+		sweepOpen(directory, func(of string) bool { return of == name }, info.ModTime(), dir.Remove)
 	}
 	return nil
 }

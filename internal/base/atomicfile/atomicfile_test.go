@@ -54,15 +54,15 @@ func TestSweep(t *testing.T) {
 	}
 	young := ".state." + random[:25] + "A" + suffix
 	put(t, filepath.Join(dir, young), stale/2)
-	folder := ".state." + random[:25] + "B" + suffix
-	if err := os.Mkdir(filepath.Join(dir, folder), 0o700); err != nil {
+	directory := ".state." + random[:25] + "B" + suffix
+	if err := os.Mkdir(filepath.Join(dir, directory), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	then := time.Now().Add(-old)
-	if err := os.Chtimes(filepath.Join(dir, folder), then, then); err != nil {
+	if err := os.Chtimes(filepath.Join(dir, directory), then, then); err != nil {
 		t.Fatal(err)
 	}
-	stay := append([]string{"state", young, folder}, foreign...)
+	stay := append([]string{"state", young, directory}, foreign...)
 	link := ".state." + random[:25] + "C" + suffix
 	if os.Symlink(other, filepath.Join(dir, link)) == nil { // to a stale file
 		stay = append(stay, link)

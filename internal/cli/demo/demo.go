@@ -137,7 +137,7 @@ owners in DIR, which must not exist, and prints commands to try there.`),
 // judge gates the pull request in a directory of its own, which is gone when it returns: the reader of the output may
 // go at any time, and a broken pipe ends the program.
 func (c demoCase) judge(ctx context.Context) (*verdict.Report, error) {
-	dir, err := demoFolder()
+	dir, err := demoDirectory()
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (c demoCase) judge(ctx context.Context) (*verdict.Report, error) {
 
 // showNew makes the listing of a newcomer out of what it serves, and shows it.
 func showNew(ctx context.Context, out io.Writer) error {
-	dir, err := demoFolder()
+	dir, err := demoDirectory()
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func showNew(ctx context.Context, out io.Writer) error {
 
 // demoFolder makes a folder in the first place that can be written to. An image without files has no /tmp, and
 // may be mounted read-only; it has /dev/shm.
-func demoFolder() (string, error) {
+func demoDirectory() (string, error) {
 	var errs []error
 	for _, parent := range []string{os.TempDir(), "/dev/shm", "."} {
 		dir, err := os.MkdirTemp(parent, "oap-gate-demo-")

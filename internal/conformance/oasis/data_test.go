@@ -77,11 +77,11 @@ func hold(t *testing.T, c *Contract, answer []byte, tier int, want verdict.Verdi
 }
 
 func TestRealProfiles(t *testing.T) {
-	folders, err := filepath.Glob(filepath.Join(shared, "v*"))
-	if err != nil || len(folders) == 0 {
+	directories, err := filepath.Glob(filepath.Join(shared, "v*"))
+	if err != nil || len(directories) == 0 {
 		t.Skip("no profile at hand")
 	}
-	for _, dir := range folders {
+	for _, dir := range directories {
 		var examples []struct {
 			Example            string
 			Verdict            verdict.Verdict

@@ -34,7 +34,7 @@ const (
 var ErrTooLarge = errors.New("the folder is larger than an agent's")
 
 // folder is the tree of an agent, as it was when it was listed, without what .git names and a .gitignore excludes.
-type folder struct {
+type directory struct {
 	root    *os.Root
 	keep    []string // what belongs to the agent whatever a .gitignore says
 	entries []entry  // by path
@@ -59,14 +59,14 @@ type scope struct {
 }
 
 // fail notes why the folder is not judged, unless something was the reason before. Nothing is read from then on.
-func (f *folder) fail(err error) {
+func (f *directory) fail(err error) {
 	if f.err == nil {
 		f.err = err
 	}
 }
 
 // list lists the tree; what keep names belongs to it in any case.
-func (f *folder) list(keep []string) {
+func (f *directory) list(keep []string) {
 	for _, name := range keep {
 		f.keep = append(f.keep, path.Clean(name))
 		if at, outside := f.resolve(name); !outside {
@@ -94,7 +94,7 @@ func (f *folder) list(keep []string) {
 	}
 }
 
-func (f *folder) walk(dir string, depth int, scopes []scope, excluded bool) {
+func (f *directory) walk(dir string, depth int, scopes []scope, excluded bool) {
 	if depth > maxDepth {
 		f.fail(fmt.Errorf("%w: folders are nested deeper than %d", ErrTooLarge, maxDepth))
 		return
@@ -135,7 +135,7 @@ func (f *folder) walk(dir string, depth int, scopes []scope, excluded bool) {
 }
 
 // excludes reports whether an entry is not part of the agent, in a folder that is or is not.
-func (f *folder) excludes(scopes []scope, e entry, excluded bool) bool {
+func (f *directory) excludes(scopes []scope, e entry, excluded bool) bool {
 	name := path.Base(e.path)
 	if name == gitignoreName || name == e.path && strings.HasPrefix(strings.ToUpper(name), "README") ||
 		slices.ContainsFunc(f.keep, func(k string) bool {
@@ -163,7 +163,7 @@ var errNotPlain = errors.New("it is not a plain file")
 
 // file gives the text of a file of the agent. A link is followed where it stays within. The error is fs.ErrNotExist,
 // errNotPlain, capped.ErrTooLarge, or what the system says.
-func (f *folder) file(name string) ([]byte, error) {
+func (f *directory) file(name string) ([]byte, error) {
 	if at, outside := f.resolve(name); !outside && !f.has(at) {
 		return nil, fs.ErrNotExist
 	}
@@ -171,7 +171,7 @@ func (f *folder) file(name string) ([]byte, error) {
 }
 
 // read gives the text of a file as file does, whether it belongs to the agent or not.
-func (f *folder) read(name string) ([]byte, error) {
+func (f *directory) read(name string) ([]byte, error) {
 	if f.err != nil || !within(name) {
 		return nil, fs.ErrNotExist
 	}
@@ -199,7 +199,7 @@ func (f *folder) read(name string) ([]byte, error) {
 }
 
 // charge counts a file that is read.
-func (f *folder) charge(size int) {
+func (f *directory) charge(size int) {
 	f.reads++
 	f.bytes += size
 	if f.reads > maxReads {
@@ -215,18 +215,18 @@ func (f *folder) charge(size int) {
 func within(name string) bool { return fs.ValidPath(strings.ToValidUTF8(name, "_")) }
 
 // isDir reports whether a name is that of a folder. Links that stay within the agent's folder are followed.
-func (f *folder) isDir(name string) bool {
+func (f *directory) isDir(name string) bool {
 	info := f.stat(name)
 	return info != nil && info.IsDir()
 }
 
 // isFile reports whether a name is that of a plain file. Links that stay within the agent's folder are followed.
-func (f *folder) isFile(name string) bool {
+func (f *directory) isFile(name string) bool {
 	info := f.stat(name)
 	return info != nil && info.Mode().IsRegular()
 }
 
-func (f *folder) stat(name string) fs.FileInfo {
+func (f *directory) stat(name string) fs.FileInfo {
 	if !within(name) {
 		return nil
 	}
@@ -238,7 +238,7 @@ func (f *folder) stat(name string) fs.FileInfo {
 }
 
 // in returns the entries right below a folder. Links that stay within the agent's folder are followed.
-func (f *folder) in(dir string) []entry {
+func (f *directory) in(dir string) []entry {
 	under, all := f.below(dir)
 	return slices.DeleteFunc(slices.Clone(all), func(e entry) bool {
 		return strings.Contains(strings.TrimPrefix(e.path, under), "/")
@@ -246,7 +246,7 @@ func (f *folder) in(dir string) []entry {
 }
 
 // below returns the entries of a folder and of those in it, and what all their paths begin with.
-func (f *folder) below(dir string) (under string, all []entry) {
+func (f *directory) below(dir string) (under string, all []entry) {
 	at, outside := f.resolve(dir)
 	switch {
 	case outside:
@@ -260,13 +260,13 @@ func (f *folder) below(dir string) (under string, all []entry) {
 }
 
 // find returns the index of a path among the entries, or where it would be.
-func (f *folder) find(name string) (int, bool) {
+func (f *directory) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(f.entries, name,
 		func(e entry, name string) int { return cmp.Compare(e.path, name) })
 }
 
 // has reports whether a path without links is one of the entries.
-func (f *folder) has(name string) bool {
+func (f *directory) has(name string) bool {
 	_, found := f.find(name)
 	return found
 }
@@ -274,7 +274,7 @@ func (f *folder) has(name string) bool {
 // resolve returns a path without the links on its way, and reports whether it leads out of the folder. A link with an
 // absolute target does, since a clone is elsewhere; so does a circle of links, which leads nowhere. A name that does
 // not exist leads to no other place.
-func (f *folder) resolve(name string) (at string, outside bool) {
+func (f *directory) resolve(name string) (at string, outside bool) {
 	if len(name) > maxPath {
 		return name, false
 	}
@@ -312,7 +312,7 @@ func (f *folder) resolve(name string) (at string, outside bool) {
 }
 
 // link returns the target of a link; empty if there is no link of that name.
-func (f *folder) link(name string) string {
+func (f *directory) link(name string) string {
 	target, known := f.links[name]
 	if known {
 		return target

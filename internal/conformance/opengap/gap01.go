@@ -178,7 +178,7 @@ func (a *agent) judgeTexts() {
 	}
 }
 
-func judgeText(name, folder string, text []byte, err error) verdict.Outcome {
+func judgeText(name, directory string, text []byte, err error) verdict.Outcome {
 	var out verdict.Outcome
 	var m *mapping
 	if err == nil {
@@ -197,8 +197,8 @@ func judgeText(name, folder string, text []byte, err error) verdict.Outcome {
 		if why := misnamed(said); why != "" {
 			out.Errorf(m, "/name", "name-form", "name is %.100q, which has %s", said, why)
 		}
-		if said != folder {
-			out.Warnf(m, "/name", "other-name", "name is %.100q, the folder's is %q", said, folder)
+		if said != directory {
+			out.Warnf(m, "/name", "other-name", "name is %.100q, the folder's is %q", said, directory)
 		}
 	}
 	if said, ok := m.needText(&out, verdict.Error, "/description"); ok {

@@ -33,7 +33,7 @@ func (a *agent) judge04(auto bool) {
 		}
 		return
 	}
-	dir, known := a.folderOf("skills")
+	dir, known := a.directoryOf("skills")
 	subject := manifestName
 	var skills []*skill
 	if known && !leadsOut(dir) {
@@ -202,7 +202,7 @@ func (d *documentation) judge(variables []literal, computed []verdict.At) verdic
 
 // folderOf returns the path that agent.yaml names for skills, hooks, flows or memory; by default it has that name. It
 // returns false if a variable without a default decides.
-func (a *agent) folderOf(what string) (dir string, known bool) {
+func (a *agent) directoryOf(what string) (dir string, known bool) {
 	v := a.manifest.value("/" + what + "/path")
 	if v == nil || !isText(v) || strings.TrimSpace(v.Value) == "" {
 		return what, true
@@ -217,7 +217,7 @@ func (a *agent) kept() []string {
 		if a.manifest == nil {
 			break
 		}
-		if dir, _ := a.folderOf(what); !leadsOut(dir) {
+		if dir, _ := a.directoryOf(what); !leadsOut(dir) {
 			keep = append(keep, dir)
 		}
 	}

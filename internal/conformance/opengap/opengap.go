@@ -35,7 +35,7 @@ type Judgement struct {
 
 // agent is one look at one agent.
 type agent struct {
-	*folder
+	*directory
 	manifest    *mapping // nil if it cannot be read
 	unread      error    // why: fs.ErrNotExist, a *strictyaml.Error, or what folder.read says
 	recommended verdict.Severity
@@ -54,8 +54,8 @@ func Judge(o Options) (*Judgement, error) {
 		return nil, fmt.Errorf("opening the agent's folder: %w", err)
 	}
 	defer root.Close()
-	f := &folder{root: root, links: map[string]string{}}
-	a := &agent{folder: f, recommended: o.Recommended, parsed: map[string]*parsed{}, modules: map[string]string{}}
+	f := &directory{root: root, links: map[string]string{}}
+	a := &agent{directory: f, recommended: o.Recommended, parsed: map[string]*parsed{}, modules: map[string]string{}}
 	text, err := f.read(manifestName)
 	if a.unread = err; err == nil {
 		a.manifest, a.unread = readMapping(manifestName, text, 0)

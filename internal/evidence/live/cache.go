@@ -55,8 +55,8 @@ func openCache(o Options) (*cache, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	for _, folder := range []string{"documents", "requests"} {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
+	for _, directory := range []string{"documents", "requests"} {
+		if err := os.MkdirAll(filepath.Join(dir, directory), 0o700); err != nil {
 			return nil, fmt.Errorf("making cache: %w", err)
 		}
 	}

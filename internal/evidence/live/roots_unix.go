@@ -22,7 +22,7 @@ var rootFiles = []string{
 	"/etc/openssl/certs/ca-certificates.crt",            // NetBSD
 }
 
-var rootFolders = []string{"/etc/ssl/certs", "/etc/pki/tls/certs", "/usr/local/share/certs", "/etc/openssl/certs"}
+var rootDirectories = []string{"/etc/ssl/certs", "/etc/pki/tls/certs", "/usr/local/share/certs", "/etc/openssl/certs"}
 
 func systemRoots() (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
@@ -31,13 +31,13 @@ func systemRoots() (*x509.CertPool, error) {
 			return pool, nil
 		}
 	}
-	for _, folder := range rootFolders {
-		files, err := os.ReadDir(folder)
+	for _, directory := range rootDirectories {
+		files, err := os.ReadDir(directory)
 		if err != nil {
 			continue
 		}
 		for _, file := range files {
-			if pem, err := os.ReadFile(filepath.Join(folder, file.Name())); err == nil {
+			if pem, err := os.ReadFile(filepath.Join(directory, file.Name())); err == nil {
 				pool.AppendCertsFromPEM(pem)
 			}
 		}

@@ -324,7 +324,7 @@ func (c *Checkpoint) WriteFile(path string, signer note.Signer) error {
 	}
 	err = atomicfile.Write(path, data, 0o666)
 	if err == nil {
-		err = atomicfile.SyncFolder(filepath.Dir(path)) // the rename is durable only then
+		err = atomicfile.SyncDirectory(filepath.Dir(path)) // the rename is durable only then
 	}
 	if err != nil {
 		return fmt.Errorf("writing checkpoint: %w", err)

@@ -26,7 +26,7 @@ func spell(v Value) string {
 func TestOfAsGitDoes(t *testing.T) {
 	names := []string{"text", "diff", "merge", "binary", "a", "b", "filter"}
 	paths := []string{"x", "d/x", "d/e/x", "d/y.json", "a b", "#c", "z"}
-	for _, tt := range []struct{ name, root, folder, info, path, want string }{
+	for _, tt := range []struct{ name, root, directory, info, path, want string }{
 		{"none", "", "", "", "x", ""},
 		{"one", "x text\n", "", "", "d/x", "text=set"},
 		{"states", "x text -diff !merge a=1 b= filter=x=y\n", "", "", "x", "text=set diff=unset a=1 b= filter=x=y"},
@@ -64,9 +64,9 @@ func TestOfAsGitDoes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := gittest.New(t)
 			c.Write(".gitattributes", tt.root)
-			c.Write("d/.gitattributes", tt.folder)
+			c.Write("d/.gitattributes", tt.directory)
 			c.Write(".git/info/attributes", tt.info)
-			files := []*File{Parse("", []byte(tt.root), true, false), Parse("d/", []byte(tt.folder), false, false),
+			files := []*File{Parse("", []byte(tt.root), true, false), Parse("d/", []byte(tt.directory), false, false),
 				Parse("", []byte(tt.info), true, false)}
 			for _, path := range paths {
 				git := map[string]string{}

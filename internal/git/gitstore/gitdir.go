@@ -18,13 +18,13 @@ type location struct {
 	gitDir    string // HEAD
 	commonDir string // config, objects, refs; other than gitDir in a linked work tree
 	worktree  string // root of the work tree, "" for a bare clone
-	folder    string // the folder that is itself the repository; "" where a .git led to it
+	directory string // the folder that is itself the repository; "" where a .git led to it
 }
 
 // find looks for a clone at dir, then above it: the first folder that has a .git, or is itself a repository, decides.
 // GIT_DIR and the like are not read: no environment variable may choose what is judged.
 func find(dir string) (location, error) {
-	abs, err := folderOf(dir)
+	abs, err := directoryOf(dir)
 	if err != nil {
 		return location{}, err
 	}
@@ -40,7 +40,7 @@ func find(dir string) (location, error) {
 }
 
 // folderOf returns the absolute path of a folder that exists.
-func folderOf(dir string) (string, error) {
+func directoryOf(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
@@ -70,7 +70,7 @@ func findAt(at string) (loc location, err error) {
 	case filepath.Base(at) == ".git":
 		loc = location{gitDir: at, worktree: filepath.Dir(at)}
 	default:
-		loc = location{gitDir: at, folder: at}
+		loc = location{gitDir: at, directory: at}
 	}
 	loc.commonDir, err = commonDir(loc.gitDir)
 	return loc, err

@@ -85,8 +85,8 @@ func TestOpenShapes(t *testing.T) {
 	})
 	t.Run("below a bare clone", func(t *testing.T) {
 		c := origin.cloneOf("--bare", origin.url())
-		if s := check(t, filepath.Join(c.Dir, "refs"), ""); s.Folder() != c.Dir {
-			t.Errorf("folder %q, want %q", s.Folder(), c.Dir)
+		if s := check(t, filepath.Join(c.Dir, "refs"), ""); s.Directory() != c.Dir {
+			t.Errorf("folder %q, want %q", s.Directory(), c.Dir)
 		}
 	})
 	t.Run("mirror", func(t *testing.T) { check(t, origin.cloneOf("--mirror", origin.url()).Dir, "") })

@@ -40,7 +40,7 @@ func Open(dir string) (*Store, error) { return openFound(dir, find) }
 // OpenAt opens the clone at dir as Open does, and never one above it.
 func OpenAt(dir string) (*Store, error) {
 	return openFound(dir, func(dir string) (location, error) {
-		at, err := folderOf(dir)
+		at, err := directoryOf(dir)
 		if err != nil {
 			return location{}, err
 		}
@@ -135,7 +135,7 @@ func (s *Store) Worktree() string { return s.worktree }
 func (s *Store) GitDir() string { return s.gitDir }
 
 // Folder returns the folder that is itself the repository, "" if a .git led to it.
-func (s *Store) Folder() string { return s.folder }
+func (s *Store) Directory() string { return s.directory }
 
 // ObjectDir returns the directory of the clone's own objects, or "" if it does not exist.
 func (s *Store) ObjectDir() string {

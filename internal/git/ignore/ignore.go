@@ -104,8 +104,8 @@ func parse(text string, fold bool) (pattern, bool) {
 		return p, false
 	}
 	var row part
-	for _, name := range append(names, anyFolders) {
-		if name != anyFolders {
+	for _, name := range append(names, anyDirectories) {
+		if name != anyDirectories {
 			row = append(row, name)
 			continue
 		}

@@ -4,7 +4,7 @@ import "strings"
 
 const (
 	// anyFolders is "**" as a name: any number of folders.
-	anyFolders = "**"
+	anyDirectories = "**"
 	// mark begins each name, so that none is empty.
 	mark = "n"
 	// shift moves bytes to characters that are not syntax.
@@ -81,10 +81,10 @@ func (t *translation) names() ([]string, bool) {
 
 // end ends a name. Consecutive "**" become one.
 func (t *translation) end() {
-	if name := t.name.String(); name != anyFolders {
+	if name := t.name.String(); name != anyDirectories {
 		t.done = append(t.done, name)
-	} else if n := len(t.done); n == 0 || t.done[n-1] != anyFolders {
-		t.done = append(t.done, anyFolders)
+	} else if n := len(t.done); n == 0 || t.done[n-1] != anyDirectories {
+		t.done = append(t.done, anyDirectories)
 	}
 	t.name.Reset()
 	t.name.WriteString(mark)
@@ -107,7 +107,7 @@ func (t *translation) stars() {
 		t.end()
 	}
 	t.name.Reset()
-	t.name.WriteString(anyFolders)
+	t.name.WriteString(anyDirectories)
 }
 
 // set is a set of bytes.

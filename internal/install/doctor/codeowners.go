@@ -20,9 +20,9 @@ var ownerFiles = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"}
 
 // guard names what decides how pull requests are judged and needs a code owner.
 type guard struct {
-	patterns string   // as they are in CODEOWNERS, for people
-	files    []string // there or not
-	folders  []string // whose other files need an owner as well
+	patterns    string   // as they are in CODEOWNERS, for people
+	files       []string // there or not
+	directories []string // whose other files need an owner as well
 }
 
 var (
@@ -133,9 +133,9 @@ func gaps(rules []ownerRule, files []string) []gap {
 func (v *inspection) files(guarded guard) []string {
 	files := slices.Clone(guarded.files)
 	errEnough := errors.New("enough")
-	for _, folder := range guarded.folders {
+	for _, directory := range guarded.directories {
 		// What cannot be listed is left to the patterns above: they stand for each folder.
-		_ = fs.WalkDir(v.tree, folder, func(path string, d fs.DirEntry, err error) error {
+		_ = fs.WalkDir(v.tree, directory, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
@@ -190,7 +190,7 @@ func ownerPattern(p string) *regexp.Regexp {
 	case "/":
 		return regexp.MustCompile(`[^\s\S]`) // nothing
 	}
-	folder := strings.HasSuffix(p, "/")
+	directory := strings.HasSuffix(p, "/")
 	body := strings.TrimSuffix(p, "/")
 	start := "^(?:.*/)?"
 	if strings.Contains(body, "/") {
@@ -198,7 +198,7 @@ func ownerPattern(p string) *regexp.Regexp {
 	}
 	end := "(?:/.*)?$"
 	switch {
-	case folder:
+	case directory:
 		end = "/.*$"
 	case strings.HasSuffix(p, "/*"): // docs/* holds the files of docs and nothing deeper
 		end = "$"

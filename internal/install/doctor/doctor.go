@@ -30,7 +30,7 @@ const (
 	maxWorkflows = 200       // files
 )
 
-const workflowFolder = ".github/workflows"
+const workflowDirectory = ".github/workflows"
 
 // Options say what to look at.
 type Options struct {

@@ -185,16 +185,16 @@ func (j *job) uploads() bool {
 }
 
 func (v *inspection) readWorkflows() error {
-	entries, err := fs.ReadDir(v.tree, workflowFolder)
+	entries, err := fs.ReadDir(v.tree, workflowDirectory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("reading %s: %w", workflowFolder, err)
+		return fmt.Errorf("reading %s: %w", workflowDirectory, err)
 	}
 	if len(entries) > maxWorkflows {
-		return fmt.Errorf("reading %s: %d files, at most %d are read", workflowFolder, len(entries), maxWorkflows)
+		return fmt.Errorf("reading %s: %d files, at most %d are read", workflowDirectory, len(entries), maxWorkflows)
 	}
 	local := v.ownAction()
 	for _, entry := range entries {
-		name := path.Join(workflowFolder, entry.Name())
+		name := path.Join(workflowDirectory, entry.Name())
 		if ext := path.Ext(name); ext != ".yml" && ext != ".yaml" {
 			continue
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // folder makes the files of a Spool.
-func folder(t *testing.T) func() (File, error) {
+func directory(t *testing.T) func() (File, error) {
 	dir := t.TempDir()
 	return func() (File, error) { return os.Create(filepath.Join(dir, "results")) }
 }
@@ -78,7 +78,7 @@ func TestSpooledResults(t *testing.T) {
 		for name, order := range map[string][]verdict.Result{"as it comes": all,
 			"sorted": slices.Collect(want.Results.All())} {
 			got := verdict.Report{}
-			to := newSpool(folder(t), two)
+			to := newSpool(directory(t), two)
 			got.Results.Spool(to, memory)
 			for _, r := range order {
 				got.Results.Add(r)
@@ -131,7 +131,7 @@ func (b broken) ReadAt(p []byte, off int64) (int, error) {
 // TestSpooledResultsTogether holds that several read the same results at once.
 func TestSpooledResultsTogether(t *testing.T) {
 	var rs verdict.Results
-	Spool{Memory: 3, File: folder(t)}.For(&rs, two)
+	Spool{Memory: 3, File: directory(t)}.For(&rs, two)
 	for i := range 10 {
 		rs.Add(verdict.Result{Check: "first", Subject: fmt.Sprint(9 - i), Verdict: verdict.Passed})
 	}
@@ -161,9 +161,9 @@ func TestSpoolFails(t *testing.T) {
 	no := errors.New("no")
 	for name, file := range map[string]func() (File, error){
 		"no file":    func() (File, error) { return nil, no },
-		"no writing": func() (File, error) { f, err := folder(t)(); return broken{File: f, write: no}, err },
-		"no reading": func() (File, error) { f, err := folder(t)(); return broken{File: f, read: no}, err },
-		"cut short":  func() (File, error) { f, err := folder(t)(); return broken{File: f, read: io.EOF}, err },
+		"no writing": func() (File, error) { f, err := directory(t)(); return broken{File: f, write: no}, err },
+		"no reading": func() (File, error) { f, err := directory(t)(); return broken{File: f, read: no}, err },
+		"cut short":  func() (File, error) { f, err := directory(t)(); return broken{File: f, read: io.EOF}, err },
 	} {
 		r := verdict.Report{}
 		Spool{File: file}.For(&r.Results, two)

@@ -158,14 +158,14 @@ const maxResults = 1 << 16
 
 // spool returns a place for results that are too many for memory: a file in the directory, or in the system's if folder
 // is empty. If that directory does not exist, as in an image from scratch, memory holds all results.
-func spool(folder string) bulk.Spool {
-	if folder == "" {
+func spool(directory string) bulk.Spool {
+	if directory == "" {
 		if _, err := os.Stat(os.TempDir()); errors.Is(err, os.ErrNotExist) {
 			return bulk.Spool{}
 		}
 	}
 	return bulk.Spool{Memory: maxResults,
-		File: func() (bulk.File, error) { return atomicfile.NewScratch(folder) }}
+		File: func() (bulk.File, error) { return atomicfile.NewScratch(directory) }}
 }
 
 func (o *auditOptions) check() error {

@@ -43,7 +43,7 @@ type mirrorOptions struct {
 }
 
 // ofFolder are the flags of audit that a mirror does not have: its folder holds what they name, or it judges all.
-var ofFolder = []string{"repo", "rev", "checkpoint", "shard", "only", "skip", "replay", "record", "cache",
+var ofDirectory = []string{"repo", "rev", "checkpoint", "shard", "only", "skip", "replay", "record", "cache",
 	"archive", "format", "log"}
 
 func NewMirror(sys frame.IO) *cobra.Command {
@@ -71,7 +71,7 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
 	all := &cobra.Command{Args: c.Args}
 	o.auditOptions.bind(all, sys)
 	all.Flags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(ofFolder, f.Name) {
+		if !slices.Contains(ofDirectory, f.Name) {
 			c.Flags().AddFlag(f)
 		}
 	})

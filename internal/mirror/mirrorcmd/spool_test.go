@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestSpoolWithoutTemporaryFolder(t *testing.T) {
+func TestSpoolWithoutTemporaryDirectory(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: TMPDIR names no folder there")
 	}

@@ -177,7 +177,7 @@ func (s *State) Write(dir string) error {
 	if err := atomicfile.Write(filepath.Join(dir, File), append(text, '\n'), 0o666); err != nil {
 		return err
 	}
-	return atomicfile.SyncFolder(dir)
+	return atomicfile.SyncDirectory(dir)
 }
 
 // Of returns the entry of a tip, or nil.

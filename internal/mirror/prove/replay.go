@@ -155,7 +155,7 @@ func (h *History) rewrite(ctx context.Context, id string) error {
 			return err
 		}
 		for _, k := range registry.DataKinds {
-			err := tree.WalkFolder(k.Folder(), func(path string, e registry.Entry) error {
+			err := tree.WalkFolder(k.Directory(), func(path string, e registry.Entry) error {
 				if i == 1 {
 					present[path] = &e
 				} else {

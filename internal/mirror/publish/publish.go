@@ -309,7 +309,7 @@ func (l *Log) replace(file string, fill func(io.Writer) error) error {
 		err = atomicfile.WriteFunc(file, 0o666, fill)
 	}
 	for dir := filepath.Dir(file); err == nil; dir = filepath.Dir(dir) {
-		err = atomicfile.SyncFolder(dir)
+		err = atomicfile.SyncDirectory(dir)
 		if dir == filepath.Clean(l.Dir) || dir == filepath.Dir(dir) {
 			break
 		}

@@ -19,13 +19,13 @@ const (
 )
 
 // recordFolders are the directories whose files are names of the map.
-var recordFolders = []string{"implementations/", "peer-witnesses/", "revocations/", "workflow-anchors/"}
+var recordDirectories = []string{"implementations/", "peer-witnesses/", "revocations/", "workflow-anchors/"}
 
 const revocations = "revocations/"
 
 // InMap reports whether what a tree has at a path can change the map.
 func InMap(path string) bool {
-	return slices.ContainsFunc(recordFolders, func(folder string) bool { return strings.HasPrefix(path, folder) })
+	return slices.ContainsFunc(recordDirectories, func(directory string) bool { return strings.HasPrefix(path, directory) })
 }
 
 // Change is what one path holds from a commit on.

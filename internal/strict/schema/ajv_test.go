@@ -18,7 +18,7 @@ import (
 )
 
 // ajvFolder names the node_modules folder in which `npm i ajv@8.20.0 ajv-formats@3.0.1` put the peer.
-const ajvFolder = "OAP_AJV_NODE_MODULES"
+const ajvDirectory = "OAP_AJV_NODE_MODULES"
 
 type ajvInput struct {
 	Schemas   map[string]string   `json:"schemas,omitempty"`
@@ -39,28 +39,28 @@ type patternCase [2]any
 // ajvModules skips the test where the peer is not asked for.
 func ajvModules(t *testing.T) string {
 	t.Helper()
-	folder := os.Getenv(ajvFolder)
-	if folder == "" {
-		t.Skipf("NOT CHECKED against Ajv: %s is not set to a node_modules folder", ajvFolder)
+	directory := os.Getenv(ajvDirectory)
+	if directory == "" {
+		t.Skipf("NOT CHECKED against Ajv: %s is not set to a node_modules folder", ajvDirectory)
 	}
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Fatalf("Ajv needs Node.js: install the package nodejs: %v", err)
 	}
 	for _, name := range []string{"ajv", "ajv-formats"} {
-		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
-			t.Fatalf("%s has no package %s: run npm ci --ignore-scripts in test/outside: %v", folder, name, err)
+		if _, err := os.Stat(filepath.Join(directory, name)); err != nil {
+			t.Fatalf("%s has no package %s: run npm ci --ignore-scripts in test/outside: %v", directory, name, err)
 		}
 	}
-	return folder
+	return directory
 }
 
-func askAjv(t *testing.T, folder string, in ajvInput) ajvOutput {
+func askAjv(t *testing.T, directory string, in ajvInput) ajvOutput {
 	t.Helper()
 	text, err := json.Marshal(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("node", filepath.Join("testdata", "ajv.cjs"), folder)
+	cmd := exec.Command("node", filepath.Join("testdata", "ajv.cjs"), directory)
 	cmd.Stdin = bytes.NewReader(text)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -255,14 +255,14 @@ func mutants(t testing.TB, r *rand.Rand, seed string, n int) []string {
 }
 
 func TestAjvDocuments(t *testing.T) {
-	folder := ajvModules(t)
+	directory := ajvModules(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	in := ajvInput{Schemas: map[string]string{}, Documents: map[string][]string{}}
 	for _, name := range slices.Sorted(maps.Keys(seeds)) {
 		in.Schemas[name] = string(schemas.Text(name))
 		in.Documents[name] = mutants(t, r, seeds[name], 3000)
 	}
-	out := askAjv(t, folder, in)
+	out := askAjv(t, directory, in)
 	for name, texts := range in.Documents {
 		valid := 0
 		for i, text := range texts {
@@ -291,7 +291,7 @@ func TestAjvDocuments(t *testing.T) {
 }
 
 func TestAjvFormats(t *testing.T) {
-	folder := ajvModules(t)
+	directory := ajvModules(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	in := ajvInput{Formats: map[string][]string{}}
 	for _, name := range slices.Sorted(maps.Keys(specimens)) {
@@ -302,7 +302,7 @@ func TestAjvFormats(t *testing.T) {
 			}
 		}
 	}
-	out := askAjv(t, folder, in)
+	out := askAjv(t, directory, in)
 	for name, texts := range in.Formats {
 		s, err := Compile("x", fmt.Appendf(nil, `{"format":%q}`, name))
 		if err != nil {
@@ -330,7 +330,7 @@ var bits = []string{"a", "b", "-", "0", ".", "\\d", "\\w", "\\s", "\\S", "\\D", 
 	"\\k<n>", "[a-", "[z-a]", "[\\d-z]", "\\"}
 
 func TestAjvPatterns(t *testing.T) {
-	folder := ajvModules(t)
+	directory := ajvModules(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	texts := []string{"", "a", "ab", "abc", "a-0", "0", "00", "A", "é", "😀", "\n", "a\n", " ", "\u00a0", "\u2028", "aa",
 		"aaa", "]", "[", ":", "_", "\x00", "\b", "\u180e", "a.b/c", "p]"}
@@ -348,7 +348,7 @@ func TestAjvPatterns(t *testing.T) {
 		}
 		in.Patterns = append(in.Patterns, patternCase{b.String(), texts})
 	}
-	out := askAjv(t, folder, in)
+	out := askAjv(t, directory, in)
 	read, simple, beyond := 0, 0, 0
 	for i, c := range in.Patterns {
 		p, err := compilePattern(c[0].(string))
@@ -380,7 +380,7 @@ func TestAjvPatterns(t *testing.T) {
 }
 
 func TestAjvSchemas(t *testing.T) {
-	folder := ajvModules(t)
+	directory := ajvModules(t)
 	r := rand.New(rand.NewPCG(11, 12))
 	in := ajvInput{Schemas: map[string]string{}, Documents: map[string][]string{}}
 	for i := range 2000 {
@@ -400,7 +400,7 @@ func TestAjvSchemas(t *testing.T) {
 			in.Documents[name] = append(in.Documents[name], string(text))
 		}
 	}
-	out := askAjv(t, folder, in)
+	out := askAjv(t, directory, in)
 	valid, invalid, crashes, departures := 0, 0, 0, 0
 	for name, texts := range in.Documents {
 		s, err := Compile("x", []byte(in.Schemas[name]))

@@ -16,7 +16,7 @@ import (
 )
 
 // publishedFolders names folders, as PATH does, with the schemas that the registry and the specification publish.
-const publishedFolders = "OAP_PUBLISHED_SCHEMAS"
+const publishedDirectories = "OAP_PUBLISHED_SCHEMAS"
 
 // published names the file of the schema that each built-in stands in for, and the digest of its structure.
 var published = map[string]struct{ file, digest string }{
@@ -60,13 +60,13 @@ func TestBuiltinStructure(t *testing.T) {
 				t.Errorf("structure of the built-in schema has sha256 %s, that of the published one %s", digest,
 					want.digest)
 			}
-			folders := filepath.SplitList(os.Getenv(publishedFolders))
-			if len(folders) == 0 {
-				t.Skipf("%s is not set: held against the stored digest alone", publishedFolders)
+			directories := filepath.SplitList(os.Getenv(publishedDirectories))
+			if len(directories) == 0 {
+				t.Skipf("%s is not set: held against the stored digest alone", publishedDirectories)
 			}
 			var beside []byte
-			for _, folder := range folders {
-				if beside, err = os.ReadFile(filepath.Join(folder, want.file)); err == nil {
+			for _, directory := range directories {
+				if beside, err = os.ReadFile(filepath.Join(directory, want.file)); err == nil {
 					break
 				}
 			}

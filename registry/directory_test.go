@@ -23,13 +23,13 @@ func TestParseLike(t *testing.T) {
 		for _, name := range slices.Compact(names) {
 			raw = append(raw, spelled(rnd, name)...)
 		}
-		like, err := parseFolder(raw, 20)
+		like, err := parseDirectory(raw, 20)
 		if err != nil {
 			t.Fatal(err)
 		}
 		next := mutate(rnd, slices.Clone(raw), like)
 		got, m := parseLike(next, like, 0, 0, nil)
-		want, err := parseFolder(next, 20)
+		want, err := parseDirectory(next, 20)
 		if got == nil {
 			continue
 		}
@@ -67,7 +67,7 @@ func spelled(rnd *rand.Rand, name string) string {
 	return mode + " " + name + "\x00" + strings.Repeat(string(rune('a'+rnd.IntN(3))), 20)
 }
 
-func mutate(rnd *rand.Rand, raw []byte, f *folder) []byte {
+func mutate(rnd *rand.Rand, raw []byte, f *directory) []byte {
 	for range 1 + rnd.IntN(2) {
 		at := int(f.starts[rnd.IntN(len(f.starts))])
 		if at > len(raw) || rnd.IntN(6) == 0 {
@@ -87,13 +87,13 @@ func mutate(rnd *rand.Rand, raw []byte, f *folder) []byte {
 	return raw
 }
 
-func FuzzFolder(f *testing.F) {
+func FuzzDirectory(f *testing.F) {
 	f.Add([]byte(entryText("100644", "a", absent)), []byte(entryText("100644", "b", absent)))
 	f.Add([]byte(entryText("40000", "a", absent)), []byte(entryText("160000", "a-b", absent)))
 	f.Fuzz(func(t *testing.T, base, head []byte) {
 		r := &Repository{}
 		for _, raw := range [][]byte{base, head} {
-			parsed, err := parseFolder(raw, 20)
+			parsed, err := parseDirectory(raw, 20)
 			if err != nil {
 				return
 			}
@@ -107,16 +107,16 @@ func FuzzFolder(f *testing.F) {
 				t.Errorf("%q is spelled again as %q", raw, again)
 			}
 		}
-		b, err := r.composed.addFolder("", base, id(absent))
+		b, err := r.composed.addDirectory("", base, id(absent))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if changes, err := r.compare(ctx, b, b); err != nil || len(changes) > 0 {
 			t.Errorf("a folder differs from itself: %v, %v", changes, err)
 		}
-		like, _ := parseFolder(base, 20)
+		like, _ := parseDirectory(base, 20)
 		if got, _ := parseLike(head, like, 0, 0, nil); got != nil {
-			if want, err := parseFolder(head, 20); err != nil || !slices.Equal(got.starts, want.starts) {
+			if want, err := parseDirectory(head, 20); err != nil || !slices.Equal(got.starts, want.starts) {
 				t.Errorf("entries at %v, want %v (%v)", got.starts, want.starts, err)
 			}
 		}

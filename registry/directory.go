@@ -18,7 +18,7 @@ const (
 )
 
 // folder is one tree object, strictly decoded: its bytes, and where in them each entry begins.
-type folder struct {
+type directory struct {
 	raw    []byte
 	starts []uint32 // one more than there are entries: the last is the end
 	idSize int
@@ -32,8 +32,8 @@ type item struct {
 }
 
 // parseFolder decodes the bytes of a tree object.
-func parseFolder(raw []byte, idSize int) (*folder, error) {
-	f := &folder{raw: raw, idSize: idSize, flat: true, starts: make([]uint32, 0, len(raw)/48+1)}
+func parseDirectory(raw []byte, idSize int) (*directory, error) {
+	f := &directory{raw: raw, idSize: idSize, flat: true, starts: make([]uint32, 0, len(raw)/48+1)}
 	entries := gitstore.DecodeTree(raw, idSize)
 	for entries.Next() {
 		f.starts = append(f.starts, uint32(entries.Start))
@@ -48,7 +48,7 @@ func parseFolder(raw []byte, idSize int) (*folder, error) {
 // audit would else spend most of its time on names that it has seen. Where that does not settle it, nil. The
 // middle is where the two differ. Prefix and suffix are how many bytes are known to be alike at the start and at the
 // end. The room is where the starts are put if it is large enough; like must not have it.
-func parseLike(raw []byte, like *folder, prefix, suffix int, room []uint32) (*folder, middle) {
+func parseLike(raw []byte, like *directory, prefix, suffix int, room []uint32) (*directory, middle) {
 	if like == nil || !like.flat || len(like.raw) == 0 {
 		return nil, middle{}
 	}
@@ -63,11 +63,11 @@ func parseLike(raw []byte, like *folder, prefix, suffix int, room []uint32) (*fo
 	if last < like.len() {
 		end = int(old[last+1]) + grown
 	}
-	part, err := parseFolder(raw[begin:end], like.idSize)
+	part, err := parseDirectory(raw[begin:end], like.idSize)
 	if err != nil || !part.flat {
 		return nil, middle{}
 	}
-	f := &folder{raw: raw, idSize: like.idSize, flat: true}
+	f := &directory{raw: raw, idSize: like.idSize, flat: true}
 	f.starts = slices.Grow(room[:0], max(first-1, 0)+len(part.starts)+like.len()-last)
 	f.starts = append(f.starts, old[:max(first-1, 0)]...)
 	for _, at := range part.starts[:part.len()] {
@@ -83,12 +83,12 @@ func parseLike(raw []byte, like *folder, prefix, suffix int, room []uint32) (*fo
 	return f, middle{max(first-1, 0), like.len() - same, f.len() - same}
 }
 
-func (f *folder) len() int { return len(f.starts) - 1 }
+func (f *directory) len() int { return len(f.starts) - 1 }
 
 // span returns the bytes of an entry: mode, space, name, NUL, id.
-func (f *folder) span(i int) []byte { return f.raw[f.starts[i]:f.starts[i+1]] }
+func (f *directory) span(i int) []byte { return f.raw[f.starts[i]:f.starts[i+1]] }
 
-func (f *folder) at(i int) item {
+func (f *directory) at(i int) item {
 	span := f.span(i)
 	mode := Mode(0)
 	n := 0
@@ -100,7 +100,7 @@ func (f *folder) at(i int) item {
 }
 
 // find returns the entry of that name, which may be a file or a directory.
-func (f *folder) find(name string) (Entry, bool) {
+func (f *directory) find(name string) (Entry, bool) {
 	for _, mode := range []Mode{ModeFile, ModeTree} {
 		want := item{name: []byte(name), entry: Entry{Mode: mode}}
 		i := sort.Search(f.len(), func(i int) bool { return compareItems(f.at(i), want) >= 0 })
@@ -120,81 +120,81 @@ func compareItems(a, b item) int {
 }
 
 // folderCache keeps decoded tree objects: the newest, up to a number of bytes.
-type folderCache struct {
-	mu      sync.Mutex
-	folders map[gitstore.ID]*folder
-	order   []gitstore.ID
-	size    int
-	latest  map[string]*folder // by data directory: the version read last
+type directoryCache struct {
+	mu          sync.Mutex
+	directories map[gitstore.ID]*directory
+	order       []gitstore.ID
+	size        int
+	latest      map[string]*directory // by data directory: the version read last
 }
 
 // maxCached is room for two versions of a folder with 1,000,000 files, base and head.
 const maxCached = 112 << 20
 
-func (c *folderCache) get(id gitstore.ID) *folder {
+func (c *directoryCache) get(id gitstore.ID) *directory {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.folders[id]
+	return c.directories[id]
 }
 
 // like returns the version of a data directory that was read last, if any.
-func (c *folderCache) like(path string) *folder {
+func (c *directoryCache) like(path string) *directory {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.latest[path]
 }
 
 // isDataFolder reports whether path is one of the four folders themselves, which grow large and have many versions.
-func isDataFolder(path string) bool { return path != "" && KindOf(path).Folder() == path }
+func isDataDirectory(path string) bool { return path != "" && KindOf(path).Directory() == path }
 
-func (c *folderCache) put(id gitstore.ID, path string, f *folder) {
+func (c *directoryCache) put(id gitstore.ID, path string, f *directory) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f.flat && isDataFolder(path) {
+	if f.flat && isDataDirectory(path) {
 		c.latest[path] = f
 	}
-	if c.folders[id] != nil {
+	if c.directories[id] != nil {
 		return
 	}
-	c.folders[id] = f
+	c.directories[id] = f
 	c.order = append(c.order, id)
 	c.size += f.size()
 	for c.size > maxCached && len(c.order) > 1 {
-		c.size -= c.folders[c.order[0]].size()
-		delete(c.folders, c.order[0])
+		c.size -= c.directories[c.order[0]].size()
+		delete(c.directories, c.order[0])
 		c.order = c.order[1:]
 	}
 }
 
 // clear lets all go.
-func (c *folderCache) clear() {
+func (c *directoryCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.order, c.size = nil, 0
-	clear(c.folders)
+	clear(c.directories)
 	clear(c.latest)
 }
 
-func (f *folder) size() int { return len(f.raw) + 4*cap(f.starts) + 200 }
+func (f *directory) size() int { return len(f.raw) + 4*cap(f.starts) + 200 }
 
 // nothing is a folder that is not there.
-var nothing = &folder{starts: []uint32{0}}
+var nothing = &directory{starts: []uint32{0}}
 
 // folder reads the tree object of that id, which path names for errors. The zero id is a folder that is not
 // there.
-func (r *Repository) folder(id gitstore.ID, path string) (*folder, error) {
-	return r.folderLike(id, path, r.folders.like(path))
+func (r *Repository) directory(id gitstore.ID, path string) (*directory, error) {
+	return r.directoryLike(id, path, r.directories.like(path))
 }
 
 // folderLike is folder, given a version of it that was read before, or nil.
-func (r *Repository) folderLike(id gitstore.ID, path string, like *folder) (*folder, error) {
+func (r *Repository) directoryLike(id gitstore.ID, path string, like *directory) (*directory, error) {
 	if id.IsZero() {
 		return nothing, nil
 	}
-	if f := r.composed.folder(id); f != nil {
+	if f := r.composed.directory(id); f != nil {
 		return f, nil
 	}
-	if f := r.folders.get(id); f != nil {
+	if f := r.directories.get(id); f != nil {
 		return f, nil
 	}
 	raw, err := r.object(id, gitstore.Tree, maxTreeBytes)
@@ -203,11 +203,11 @@ func (r *Repository) folderLike(id gitstore.ID, path string, like *folder) (*fol
 	}
 	f, _ := parseLike(raw, like, 0, 0, nil)
 	if f == nil {
-		if f, err = parseFolder(raw, r.store.IDSize()); err != nil {
+		if f, err = parseDirectory(raw, r.store.IDSize()); err != nil {
 			return nil, malformed(id, path, err)
 		}
 	}
-	r.folders.put(id, path, f)
+	r.directories.put(id, path, f)
 	return f, nil
 }
 
