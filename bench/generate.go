@@ -29,7 +29,7 @@ func generate(args []string) error {
 	return err
 }
 
-// registry generates a registry, or finds the one generated before, and gives its folder.
+// registry generates a registry, or finds the one generated before, and gives its directory.
 func (b *bench) registry(size fixture.Bulk) (string, error) {
 	dir := filepath.Join(b.dir, fmt.Sprintf("registry-%d-%d-%d", size.Listings, size.Commits, size.New))
 	if _, err := os.Stat(dir); err == nil {

@@ -31,9 +31,9 @@ func main() {
 		strings.Join(rowNames(), ",")+"; empty: all but "+hourLong)
 	flag.BoolVar(&b.quick, "quick", false, "small sizes, one round")
 	flag.IntVar(&b.rounds, "rounds", 5, "how often each command is run")
-	flag.StringVar(&b.modules, "modules", "", "node_modules `folder` with ajv 8.20.0 and ajv-formats 3.0.1, for the "+
-		"row schema")
-	flag.StringVar(&b.dir, "dir", "", "`folder` to keep the generated registries in for the next time; empty: a "+
+	flag.StringVar(&b.modules, "modules", "", "node_modules `directory` with ajv 8.20.0 and ajv-formats 3.0.1, for "+
+		"the row schema")
+	flag.StringVar(&b.dir, "dir", "", "`directory` to keep the generated registries in for the next time; empty: a "+
 		"temporary one")
 	flag.Parse()
 	exit(b.run(*names))

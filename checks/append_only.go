@@ -439,9 +439,11 @@ func dataCommits(r *registry.Range) int {
 	return n
 }
 
-// isGitkeep reports whether a path is a .gitkeep of a data folder, which may go with either kind of change.
+// isGitkeep reports whether a path is a .gitkeep of a data directory, which may go with either kind of change.
 func isGitkeep(path string) bool {
-	return slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return path == k.Directory()+"/.gitkeep" })
+	return slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool {
+		return path == k.Directory()+"/.gitkeep"
+	})
 }
 
 // indexOf finds the change of a path among changes in path order.

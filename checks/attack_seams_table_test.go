@@ -102,8 +102,8 @@ pr:
   - {write: workflow-anchors/.gitkeep, text: ../implementations/ada.json, mode: "120000"}
 `,
 			Want: `workflow-anchors/.gitkeep: error: layout: file-mode`},
-		// a data folder that was not there, as a link to another
-		{Name: "folder link",
+		// a data directory that was not there, as a link to another
+		{Name: "directory link",
 			World: `bare: true
 base: [{listing: ada}]
 pr: [{listing: nova}, {write: revocations, text: implementations, mode: "120000"}]

@@ -61,7 +61,7 @@ func portable(r *Run) verdict.Outcome {
 // noClone returns the message for an empty directory: a clone does not contain it, so a commit from a clone would
 // remove it.
 func noClone(path string) string {
-	return fmt.Sprintf("%q is an empty folder, which no clone keeps", path)
+	return fmt.Sprintf("%q is an empty directory, which no clone keeps", path)
 }
 
 // device returns the first part of a path that is the name of a device, with or without an extension, or "".
@@ -78,8 +78,8 @@ func device(path string) string {
 // maxElsewhere is how many new governance files are read to see whether they are records.
 const maxElsewhere = 1000
 
-// elsewhere warns of new files outside the data folders that would be records in one. They anchor nothing there, which
-// may be meant: an example is honest.
+// elsewhere warns of new files outside the data directories that would be records in one. They anchor nothing there,
+// which may be meant: an example is honest.
 func elsewhere(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	hidden, read := 0, 0
@@ -113,14 +113,14 @@ func elsewhere(r *Run) (verdict.Outcome, error) {
 				return out, err
 			}
 			out.Warnf(&Subject{Run: r, Path: c.Path}, "", "record-elsewhere",
-				"%q looks like a %s, but is not in a data folder, so nobody reads it as one", c.Path, kind).
+				"%q looks like a %s, but is not in a data directory, so nobody reads it as one", c.Path, kind).
 				WithFix("%s; an example may stay", way)
 		}
 	}
 	if hidden > 0 {
-		out.Warnf(&Subject{Run: r}, "", "record-elsewhere", "%s like records, outside the data folders",
+		out.Warnf(&Subject{Run: r}, "", "record-elsewhere", "%s like records, outside the data directories",
 			plain.Count(hidden, "more new file")+plain.Plural(hidden, " looks", " look")).
-			WithFix("git mv them to their data folders; examples may stay")
+			WithFix("git mv them to their data directories; examples may stay")
 	}
 	return out, nil
 }

@@ -19,12 +19,13 @@ import (
 const layoutID = "layout"
 
 var layout = &Check{
-	ID:          layoutID,
-	Title:       "every file is where the registry format puts it, and is strict JSON",
-	Cite:        "RFC 0026 sections 3 to 5",
-	Row:         "Schema",
-	Why:         "a record that readers find under another name, or read in another way, is no anchor",
-	Fix:         "name the file as the message says, as a plain file in its data folder, and make its text strict JSON",
+	ID:    layoutID,
+	Title: "every file is where the registry format puts it, and is strict JSON",
+	Cite:  "RFC 0026 sections 3 to 5",
+	Row:   "Schema",
+	Why:   "a record that readers find under another name, or read in another way, is no anchor",
+	Fix: "name the file as the message says, as a plain file in its data directory, and make its text strict " +
+		"JSON",
 	Kinds:       registry.DataKinds,
 	First:       true,
 	inHistory:   true,
@@ -38,12 +39,12 @@ var layout = &Check{
 		return "", "", ""
 	},
 	Codes: slices.Concat([]Code{
-		{"misplaced-file", "a file of a data folder has a name that no record has",
+		{"misplaced-file", "a file of a data directory has a name that no record has",
 			"rename it to <slug>.json, for a revocation <slug>-<sha256>.json"},
 		{"file-mode", "the file is a symbolic link, executable or a submodule",
 			"replace it by a plain file of mode 100644"},
-		{"folder-mode", "a data folder is not a folder", "make it a folder of plain files"},
-		{"empty-folder", "a folder is empty, so no clone keeps it and the next commit removes it",
+		{"folder-mode", "a data directory is not a directory", "make it a directory of plain files"},
+		{"empty-folder", "a directory is empty, so no clone keeps it and the next commit removes it",
 			"leave it out, or put a file into it"},
 		{"slug-mismatch", "slug is not the one that the file's name says",
 			"set slug to the file's name, or rename the file"},
@@ -62,7 +63,7 @@ var layout = &Check{
 		{"witness-not-current", "the listing that the entry copies is expired or revoked", "renew the listing first"},
 		{"path-character", "a new governance path holds a character that some systems refuse in names",
 			"rename it without any of \\ : * ? \" < > |"},
-		{"repository-in-tree", "a folder of the tree is a Git repository to its readers, or has the name of a " +
+		{"repository-in-tree", "a directory of the tree is a Git repository to its readers, or has the name of a " +
 			"mirror's clone, and would be read instead of the clone",
 			"rename HEAD, or registry.git"},
 		{"path-too-long", "a new path has more than 1,024 bytes, or a part of it more than 255, which some systems " +
@@ -70,7 +71,7 @@ var layout = &Check{
 			"choose a shorter name"},
 		{codePrivateKey, "a file that base does not hold has a private key, which anyone can use once it is pushed",
 			privateKeyFix},
-		{"record-elsewhere", "a new file outside the data folders is valid under the schema of a record",
+		{"record-elsewhere", "a new file outside the data directories is valid under the schema of a record",
 			"move it to the path that the message names, if it is to be one"},
 		{"standing-faults", "the base tree has more faults than are shown",
 			"fix those that are shown; they block nobody"},
@@ -95,9 +96,9 @@ func place(s *Subject, right string) []verdict.Finding {
 			out.Errorf(s, "", "empty-folder", "%s", noClone(s.Path)).WithFix("leave it out, or put a .gitkeep into it")
 			return out.Findings
 		}
-		out.Errorf(s, "", "folder-mode", "%s has mode %06o, a data folder has mode %06o", s.Path,
+		out.Errorf(s, "", "folder-mode", "%s has mode %06o, a data directory has mode %06o", s.Path,
 			uint32(s.Record.Entry.Mode), uint32(registry.ModeTree)).
-			WithFix("make %s a folder of plain files", s.Path)
+			WithFix("make %s a directory of plain files", s.Path)
 		return out.Findings
 	}
 	named := recordSlug(s.Kind, s.Path)
@@ -106,7 +107,7 @@ func place(s *Subject, right string) []verdict.Finding {
 		if s.Kind == registry.KindRevocation {
 			form = "revocations/<slug>-<sha256>.json"
 		}
-		f := out.Errorf(s, "", "misplaced-file", "%q is in a data folder, which may contain only %s", s.Path, form)
+		f := out.Errorf(s, "", "misplaced-file", "%q is in a data directory, which may contain only %s", s.Path, form)
 		f.Pos = registry.Pos{Path: s.Path, Line: 1, Column: 1} // it is the name, not where the text stops being JSON
 		f.WithFix("take it out of %s/, or name it %s, with a slug of 2 to 64 characters from a-z, 0-9 and -, not "+
 			"beginning with -",
@@ -492,8 +493,8 @@ func twinFindings(r *Run, twins, standing []twin, more int) verdict.Outcome {
 	return out
 }
 
-// folderFindings checks that the governance files of the data directories are plain files. A file of another kind that
-// the base tree already has is a warning.
+// directoryFindings checks that the governance files of the data directories are plain files. A file of another kind
+// that the base tree already has is a warning.
 func directoryFindings(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	for _, k := range registry.DataKinds {
@@ -503,19 +504,19 @@ func directoryFindings(r *Run) (verdict.Outcome, error) {
 			if err != nil {
 				return out, err
 			}
-			e := before // without reading the result's folder, which the base's or the changes show
+			e := before // without reading the result's directory, which the base's or the changes show
 			if i, found := indexOf(r.Range.Changes, path); found {
 				e = r.Range.Changes[i].Head
 			}
 			if e == nil || e.Mode == registry.ModeFile {
-				continue // files in a folder of this name are misplaced records
+				continue // files in a directory of this name are misplaced records
 			}
 			sev := verdict.Error
 			if before != nil && before.Mode == e.Mode {
 				sev = verdict.Warning
 			}
 			out.Add(&Subject{Run: r, Path: path}, sev, "", "file-mode",
-				"mode is %o, a file of a data folder has mode %o", uint32(e.Mode), uint32(registry.ModeFile)).
+				"mode is %o, a file of a data directory has mode %o", uint32(e.Mode), uint32(registry.ModeFile)).
 				WithFix("replace it by a plain file: no symbolic link, no submodule, no executable bit")
 		}
 	}
@@ -524,8 +525,8 @@ func directoryFindings(r *Run) (verdict.Outcome, error) {
 
 type twin struct{ path, other string }
 
-// caseTwins finds the paths and folders that another path equals once both are folded, and those that a data folder so
-// equals.
+// caseTwins finds the paths and directories that another path equals once both are folded, and those that a data
+// directory so equals.
 func caseTwins(t *registry.Tree) ([]twin, error) {
 	folded := map[string][]string{} // only of paths that folding changes
 	var changed []string

@@ -19,8 +19,8 @@ func TestLayout(t *testing.T) {
   - {write: implementations/nova.txt, text: "see nova.json"}
 `,
 			Want: `implementations/nova.txt:1:1: error: layout: misplaced-file`},
-		// a folder in a data folder
-		{Name: "sub folder",
+		// a directory in a data directory
+		{Name: "sub directory",
 			World: `pr:
   - {listing: nova}
   - {move: [implementations/nova.json, implementations/n/nova.json]}
@@ -78,7 +78,7 @@ pr: [{revoke: ada, number: 2, path: "revocations/ada-$pin(ada,1).json"}]
 pr: [{anchor: trade, coordinator: ada, set: {/slug: other}}]
 `,
 			Want: `workflow-anchors/trade.json:2:3: error: layout: slug-mismatch`},
-		// README.md and .gitkeep in a data folder are governance files: a review, no failure
+		// README.md and .gitkeep in a data directory are governance files: a review, no failure
 		{Name: "readme", World: `pr: [{write: implementations/README.md, text: "# Listings\n"}]`,
 			Want: `implementations/README.md: warning: append-only: governance`},
 		// but as a symbolic link or with an executable bit they may not stand there either
@@ -96,20 +96,20 @@ pr: [{write: revocations/README.md, text: "#!/bin/sh\n", mode: "100755"}]
 			Want: `
 revocations/README.md: error: layout: file-mode
 revocations/README.md: warning: append-only: governance`},
-		// a README.md one folder down is a misplaced file
+		// a README.md one directory down is a misplaced file
 		{Name: "deep readme",
 			World: `base: [{listing: ada}]
 pr: [{write: implementations/x/README.md, text: "# Listings\n"}]
 `,
 			Want: `implementations/x/README.md:1:1: error: layout: misplaced-file`},
-		// a data folder that is a file, a link, a submodule; the listing that stands makes the tree a registry
-		{Name: "folder file",
+		// a data directory that is a file, a link, a submodule; the listing that stands makes the tree a registry
+		{Name: "directory file",
 			World: `bare: true
 base: [{listing: ada}]
 pr: [{write: revocations, text: "none"}]
 `,
 			Want: `revocations:1:2: error: layout: folder-mode`},
-		{Name: "folder link",
+		{Name: "directory link",
 			World: `bare: true
 base: [{listing: ada}]
 pr: [{write: peer-witnesses, text: implementations, mode: "120000"}]
@@ -194,7 +194,7 @@ pr: [{write: docs/ｇuide.md, text: b}]
 			Want: `
 docs/ｇuide.md: error: layout: case-twin
 docs/ｇuide.md: warning: append-only: governance`},
-		{Name: "folder twin",
+		{Name: "directory twin",
 			World: `base: [{listing: ada}]
 pr: [{write: Implementations/ada.json, text: b}]
 `,
@@ -202,7 +202,7 @@ pr: [{write: Implementations/ada.json, text: b}]
 Implementations: error: layout: case-twin
 Implementations/ada.json: error: layout: case-twin
 Implementations/ada.json: warning: append-only: governance`},
-		{Name: "folder twin file",
+		{Name: "directory twin file",
 			World: `base: [{listing: ada}]
 pr: [{write: REVOCATIONS, text: b}]
 `,

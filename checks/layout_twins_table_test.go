@@ -21,7 +21,7 @@ docs/Ϊ́: error: layout: case-twin
 docs/ΐ: warning: append-only: governance`,
 			Says: []string{`are one path on systems that fold letter case or drop characters`}},
 		// --- characters that some systems drop ---
-		// zero width, a variation selector, a soft hyphen; of a data folder
+		// zero width, a variation selector, a soft hyphen; of a data directory
 		{Name: "zero width",
 			World: `pr:
   - {write: docs/gate.md, text: one}
@@ -38,11 +38,12 @@ docs/gate.md: warning: append-only: governance`},
 			Want: `
 docs/gate\ufe0f.md: error: layout: case-twin
 docs/gate.md: warning: append-only: governance`},
-		{Name: "soft hyphen folder", World: `pr: [{write: "implemen\u00adtations/note", text: two}]`,
+		{Name: "soft hyphen directory", World: `pr: [{write: "implemen\u00adtations/note", text: two}]`,
 			Want: `
 implemen\u00adtations: error: layout: case-twin
 implemen\u00adtations/note: warning: append-only: governance`},
-		// dots and blanks at the end of a name, of a folder on the way, of a data folder; a no-break space is a blank
+		// dots and blanks at the end of a name, of a directory on the way, of a data directory; a no-break space is a
+		// blank
 		{Name: "dot",
 			World: `pr:
   - {write: docs/gate, text: one}
@@ -76,7 +77,7 @@ docs/gate: warning: append-only: governance`},
 docs.: error: layout: case-twin
 docs./gate: error: layout: case-twin
 docs./gate: warning: append-only: governance`},
-		{Name: "dot folder", World: `pr: [{write: "revocations. /note", text: two}]`,
+		{Name: "dot directory", World: `pr: [{write: "revocations. /note", text: two}]`,
 			Want: `
 revocations. : error: layout: case-twin
 revocations. /note: warning: append-only: governance`},
@@ -129,15 +130,15 @@ docs/Aux .txt: warning: append-only: governance`,
 docs/CONIN$: error: layout: device-name
 docs/conout$.md: error: layout: device-name
 docs/CONIN$: warning: append-only: governance`},
-		// a folder that no clone keeps: each that commits would take it away, a governance file beside its records
-		{Name: "empty folder", World: `pr: [{write: docs/empty/}]`,
+		// a directory that no clone keeps: each that commits would take it away, a governance file beside its records
+		{Name: "empty directory", World: `pr: [{write: docs/empty/}]`,
 			Want: `
 docs/empty: error: layout: empty-folder
 docs/empty: warning: append-only: governance`,
-			Says: []string{`docs/empty: error: layout: "docs/empty" is an empty folder, which no clone keeps`}},
-		{Name: "empty data folder", World: `pr: [{remove: peer-witnesses/.gitkeep}, {write: peer-witnesses/}]`,
+			Says: []string{`docs/empty: error: layout: "docs/empty" is an empty directory, which no clone keeps`}},
+		{Name: "empty data directory", World: `pr: [{remove: peer-witnesses/.gitkeep}, {write: peer-witnesses/}]`,
 			Want: `peer-witnesses: error: layout: empty-folder`},
-		{Name: "empty folder taken away",
+		{Name: "empty directory taken away",
 			World: `base: [{write: docs/empty/}]
 pr: [{remove: docs/empty/}]
 `,

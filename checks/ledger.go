@@ -29,8 +29,8 @@ type Ledger struct {
 	now   time.Time // the run's clock
 	time  time.Time // first-parent time of the commit that is judged
 	state *Standing
-	files map[string]file     // by path, of the data folders: what is no listing that can be read
-	odd   map[string][]string // paths and folders that folding changes, by their folded form
+	files map[string]file     // by path, of the data directories: what is no listing that can be read
+	odd   map[string][]string // paths and directories that folding changes, by their folded form
 
 	refused *registry.RefusalWalk
 
@@ -161,7 +161,7 @@ func (l *Ledger) origin(path string) (origin, bool) {
 	return at, found && at.commit != beforeLedger
 }
 
-// Origin gives what brought a path of the data folders its present content, as of the commit judged last.
+// Origin gives what brought a path of the data directories its present content, as of the commit judged last.
 func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -283,7 +283,7 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
 		return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Directory() == c.Path
 	}) {
-		// Looking in each commit would read the data folders as they were.
+		// Looking in each commit would read the data directories as they were.
 		directories, err := directoryFindings(run)
 		if err != nil {
 			return nil, err
@@ -623,12 +623,12 @@ func (l *Ledger) newTwins(step *registry.Step) (out []twin, more int, err error)
 			add(twin{p, other})
 		}
 		more += len(others) - room
-		isDirectory := slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Directory() == folded })
+		isData := slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Directory() == folded })
 		_, found, err := step.Result.Entry(folded)
 		if err != nil {
 			return nil, 0, err
 		}
-		if isDirectory || found && folded != "" && folded != p {
+		if isData || found && folded != "" && folded != p {
 			add(twin{p, folded})
 		}
 		l.odd[folded] = append(l.odd[folded], p)

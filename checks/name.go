@@ -12,7 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// recordSlug returns the slug in the path of a record of kind k: FOLDER/SLUG.json. For a revocation it is the part
+// recordSlug returns the slug in the path of a record of kind k: DIRECTORY/SLUG.json. For a revocation it is the part
 // before the hash. It returns "" for a path of another form.
 func recordSlug(k registry.Kind, path string) string {
 	if k == registry.KindRevocation {

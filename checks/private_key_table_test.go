@@ -17,7 +17,7 @@ func TestPrivateKey(t *testing.T) {
 `
 	)
 	checktest.Run(t, []checktest.Case{
-		// beside a listing it is no mixed change that could be split; alone; in a data folder
+		// beside a listing it is no mixed change that could be split; alone; in a data directory
 		{Name: "with a listing", World: base + `pr: [{listing: nova}, {write: key.pem, text: "` + key + `"}]`,
 			Want: `key.pem: error: layout: private-key`,
 			Says: []string{

@@ -12,14 +12,14 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// shadow is a path of a tree that makes a repository of its folder, or takes the name of a mirror's clone.
+// shadow is a path of a tree that makes a repository of its directory, or takes the name of a mirror's clone.
 type shadow struct {
 	path    string
 	message string
 	rename  string // a path that would do neither
 }
 
-// gitFolder is what a folder has of the names that make a repository.
+// gitDirectory is what a directory has of the names that make a repository.
 type gitDirectory struct {
 	path, head                        string
 	hasObjects, hasRefs, hasCommonDir bool
@@ -60,8 +60,8 @@ func shadows(t *registry.Tree) ([]shadow, error) {
 			case "commondir":
 				in(directory).hasCommonDir = true
 			case registry.MirrorClone:
-				out = append(out, shadow{at, fmt.Sprintf("%q has the name of the clone in a mirror's folder; expected "+
-					"another name", at), path.Join(directory, "registry-git")})
+				out = append(out, shadow{at, fmt.Sprintf("%q has the name of the clone in a mirror's directory; "+
+					"expected another name", at), path.Join(directory, "registry-git")})
 			}
 			start = end + 1
 		}
@@ -80,15 +80,16 @@ func shadows(t *registry.Tree) ([]shadow, error) {
 		default:
 			continue
 		}
-		out = append(out, shadow{f.head, fmt.Sprintf("folder %q is a Git repository to its readers: it has %s next to "+
-			"%s; expected a folder without one of these names", cmp.Or(f.path, "."), path.Base(f.head), others),
+		out = append(out, shadow{f.head, fmt.Sprintf("directory %q is a Git repository to its readers: it has %s next "+
+			"to %s; expected a directory without one of these names", cmp.Or(f.path, "."), path.Base(f.head), others),
 			f.head + ".txt"})
 	}
 	slices.SortFunc(out, func(a, b shadow) int { return strings.Compare(a.path, b.path) })
 	return out, err
 }
 
-// seenBefore returns where the part of a path begins that the path before it, in byte order, did not have as a folder.
+// seenBefore returns where the part of a path begins that the path before it, in byte order, did not have as a
+// directory.
 func seenBefore(last, p string) int {
 	n := 0
 	for n < len(last) && n < len(p) && last[n] == p[n] {

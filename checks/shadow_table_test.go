@@ -17,8 +17,8 @@ func files(paths ...string) string {
 	return w.String()
 }
 
-// TestRepositoryInTree checks which folders a pull request may not bring, since git or this program would read them as
-// a repository.
+// TestRepositoryInTree checks which directories a pull request may not bring, since git or this program would read them
+// as a repository.
 func TestRepositoryInTree(t *testing.T) {
 	const code = ": error: layout: repository-in-tree"
 	var cases []checktest.Case
@@ -26,23 +26,24 @@ func TestRepositoryInTree(t *testing.T) {
 		name, want, says string
 		paths            []string
 	}{
-		{"root", "HEAD" + code, `folder "\." is a Git repository to its readers: it has HEAD next to objects and refs`,
+		{"root", "HEAD" + code,
+			`directory "\." is a Git repository to its readers: it has HEAD next to objects and refs`,
 			[]string{"HEAD", "objects/x", "refs/x"}},
-		{"folder", "a/b/HEAD" + code, `fix: rename "a/b/HEAD" to "a/b/HEAD.txt"`,
+		{"directory", "a/b/HEAD" + code, `fix: rename "a/b/HEAD" to "a/b/HEAD.txt"`,
 			[]string{"a/b/HEAD", "a/b/objects/x", "a/b/refs"}},
 		{"linked", "a/HEAD" + code, `it has HEAD next to commondir`, []string{"a/HEAD", "a/commondir"}},
-		{"letter case", "a/Head" + code, `folder "a" is a Git`, []string{"a/Head", "a/OBJECTS/x", "a/refs/x"}},
+		{"letter case", "a/Head" + code, `directory "a" is a Git`, []string{"a/Head", "a/OBJECTS/x", "a/refs/x"}},
 		{"lower case", "a/head" + code, "", []string{"a/head", "a/objects/x", "a/refs/x"}},
 		{"dots and blanks", "a/HEAD." + code, "", []string{"a/HEAD.", "a/commondir "}},
 		{"full width", "a/ＨＥＡＤ" + code, "", []string{"a/ＨＥＡＤ", "a/commondir"}},
 		{"ignorable", `a/HE\u200dAD` + code, "", []string{"a/HE\u200dAD", "a/commondir"}},
-		{"folders that are one", "B: error: layout: case-twin\nB/HEAD" + code, "",
+		{"directories that are one", "B: error: layout: case-twin\nB/HEAD" + code, "",
 			[]string{"B/HEAD", "b/objects/x", "b/refs/x"}},
-		{"in a data folder", `implementations/HEAD:1:1: error: layout: misplaced-file
+		{"in a data directory", `implementations/HEAD:1:1: error: layout: misplaced-file
 implementations/commondir:1:1: error: layout: misplaced-file
 implementations/HEAD` + code, "",
 			[]string{"implementations/HEAD", "implementations/commondir"}},
-		{"mirror", "a/registry.git" + code, `"a/registry.git" has the name of the clone in a mirror.s folder`,
+		{"mirror", "a/registry.git" + code, `"a/registry.git" has the name of the clone in a mirror.s directory`,
 			[]string{"a/registry.git/x"}},
 		{"mirror at the root", "registry.git" + code, `fix: rename "registry.git" to "registry-git"`,
 			[]string{"registry.git/x", "registry.git/y/z"}},
@@ -55,7 +56,7 @@ implementations/HEAD` + code, "",
 		{"without HEAD", "pass", "", []string{"docs/objects/x", "docs/refs/x", "objects/x", "refs/x"}},
 		{"without refs", "pass", "", []string{"docs/HEAD", "docs/objects/x"}},
 		{"without objects", "pass", "", []string{"docs/HEAD", "docs/refs/x"}},
-		{"in three folders", "pass", "", []string{"a/HEAD", "a/b/objects/x", "refs/x"}},
+		{"in three directories", "pass", "", []string{"a/HEAD", "a/b/objects/x", "refs/x"}},
 		{"commondir without HEAD", "pass", "", []string{"a/commondir", "a/objects/x", "a/refs/x"}},
 		{"longer names", "pass", "", []string{"a/registry.git.md", "a/my-registry.git", "a/HEADS", "a/commondir"}},
 	} {
@@ -108,7 +109,7 @@ func TestPathTooLong(t *testing.T) {
 			Says: []string{`the path is 1025 bytes long; expected at most 1024`}},
 		{Name: "standing", Only: "layout", World: "base:\n" + files(part(256)) + "pr:\n" + files(part(256), "x"),
 			Want: "pass"},
-		{Name: "in a data folder", Only: "layout", World: "pr:\n" + files("implementations/"+part(252)+".json"),
+		{Name: "in a data directory", Only: "layout", World: "pr:\n" + files("implementations/"+part(252)+".json"),
 			Want: "implementations/" + part(252) + ".json:1:1: error: layout: misplaced-file\n" +
 				"implementations/" + part(252) + ".json" + code},
 	})

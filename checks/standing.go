@@ -81,7 +81,7 @@ func (st *Standing) Listing(ctx context.Context, l *Listed) (*registry.Listing, 
 	return listing, err
 }
 
-// scanned is what one file of a data folder gives.
+// scanned is what one file of a data directory gives.
 type scanned struct {
 	listed  packed // empty: none
 	revoked *pin

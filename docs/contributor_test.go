@@ -138,7 +138,8 @@ func open(t *testing.T) *session {
 		t.Fatal(err)
 	}
 	var flags strings.Builder
-	for _, a := range append(w.Args()[2:], "--retry-wait", "1ms") { // without --repo: the page's is the current folder
+	// Without --repo: the page's is the current directory.
+	for _, a := range append(w.Args()[2:], "--retry-wait", "1ms") {
 		fmt.Fprintf(&flags, " '%s'", a)
 	}
 	program := fmt.Sprintf("#!/bin/sh\n"+

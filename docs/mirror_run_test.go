@@ -26,7 +26,7 @@ import (
 
 const registryURL = "https://github.com/openagentprotocol-OAP/oap-registry"
 
-// shell runs what the page shows, with a folder of its own for /.
+// shell runs what the page shows, with a directory of its own for /.
 type shell struct {
 	t     *testing.T
 	page  string
@@ -118,7 +118,7 @@ func operatorOf(t *testing.T, shape []byte) *operator {
 	return o
 }
 
-// here is a text in which the page's folders are those of the test.
+// here is a text in which the page's directories are those of the test.
 func (s *shell) here(text string) string {
 	return strings.NewReplacer("/var/lib/prometheus/node-exporter", s.root+"/prometheus", "/var/lib/oap", s.root+"/oap",
 		"/usr/local/bin/", s.root+"/bin/", "/data", s.root+"/data", "/reports", s.root+"/reports").Replace(text)
@@ -131,7 +131,7 @@ func (s *shell) write(name, text string) {
 	}
 }
 
-// sh runs a script of the page, in a folder of the test's root.
+// sh runs a script of the page, in a directory of the test's root.
 func (s *shell) sh(dir, script string, env ...string) (int, string) {
 	s.t.Helper()
 	c := exec.Command("sh", "-euc", s.here(script))

@@ -23,7 +23,7 @@ func TestClones(t *testing.T) {
 			c.Git("clone", "-q", "--no-local", c.Dir, dir)
 			return "HEAD"
 		}},
-		{"folder of a work tree", func(c *clone, dir string) string {
+		{"directory of a work tree", func(c *clone, dir string) string {
 			c.Git("clone", "-q", c.Dir, dir)
 			return "HEAD"
 		}},
@@ -61,7 +61,7 @@ func TestClones(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "clone")
 			rev := tt.make(origin, dir)
-			if tt.name == "folder of a work tree" {
+			if tt.name == "directory of a work tree" {
 				dir = filepath.Join(dir, "schemas")
 			}
 			g, err := open(t, dir).Range(ctx, "v1", rev)

@@ -9,7 +9,7 @@ import (
 )
 
 // compare lists the paths whose entries differ between two trees, in byte order. Nothing is taken for
-// renamed: a file that moved is a deletion and an addition, and so is a file that became a folder.
+// renamed: a file that moved is a deletion and an addition, and so is a file that became a directory.
 func (r *Repository) compare(ctx context.Context, base, head gitstore.ID) ([]Change, error) {
 	c := comparison{ctx: ctx, directory: r.directory, middle: differing}
 	return c.trees("", base, head)
@@ -18,11 +18,11 @@ func (r *Repository) compare(ctx context.Context, base, head gitstore.ID) ([]Cha
 type comparison struct {
 	ctx       context.Context
 	directory func(id gitstore.ID, path string) (*directory, error)
-	middle    func(base, head *directory) middle // where two folders differ
+	middle    func(base, head *directory) middle // where two directories differ
 	changes   []Change
 }
 
-// trees compares two trees that stand at path, which is empty or a folder of the root.
+// trees compares two trees that stand at path, which is empty or a directory of the root.
 func (c *comparison) trees(path string, base, head gitstore.ID) ([]Change, error) {
 	depth := 0
 	if path != "" {
@@ -35,7 +35,7 @@ func (c *comparison) trees(path string, base, head gitstore.ID) ([]Change, error
 	return c.changes, nil
 }
 
-// folders compares two tree objects; the zero id means that the directory does not exist.
+// directories compares two tree objects; the zero id means that the directory does not exist.
 func (c *comparison) directories(path string, base, head gitstore.ID, depth int) error {
 	if base == head {
 		return nil
@@ -91,7 +91,7 @@ func (c *comparison) directories(path string, base, head gitstore.ID, depth int)
 	return nil
 }
 
-// middle is the part in which two folders differ: it begins with the same entry in both, and ends before baseEnd in
+// middle is the part in which two directories differ: it begins with the same entry in both, and ends before baseEnd in
 // one and headEnd in the other. What is outside is equal entry by entry.
 type middle struct{ first, baseEnd, headEnd int }
 
@@ -134,7 +134,7 @@ func commonSuffix(a, b []byte) int {
 	return n
 }
 
-// empty reports a folder without entries that came or went. Git never writes one, and no path below it
+// empty reports a directory without entries that came or went. Git never writes one, and no path below it
 // would show it.
 func (c *comparison) empty(path string, base Entry, b *directory, head Entry, h *directory) error {
 	change := Change{Path: path}
@@ -150,7 +150,7 @@ func (c *comparison) empty(path string, base Entry, b *directory, head Entry, h 
 	return c.add(change)
 }
 
-// items compares two entries of one name that are both folders or both none; nil is not there.
+// items compares two entries of one name that are both directories or both none; nil is not there.
 func (c *comparison) items(path string, old, new *item, depth int) error {
 	either := old
 	if either == nil {

@@ -66,7 +66,7 @@ func id(s string) gitstore.ID {
 	return parsed
 }
 
-// scramble changes some of the files, by path the mode and id of each. Names are such that files and folders
+// scramble changes some of the files, by path the mode and id of each. Names are such that files and directories
 // take one another's place, and sort near one another.
 func scramble(rnd *rand.Rand, files map[string]string, blobs []string) {
 	names := []string{"a", "a-b", "a.b", "a0", "b", "ab", "z"}
@@ -132,7 +132,7 @@ func rawDiff(changes []Change) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestCompareFlat compares large flat folders, where the common beginning and end are skipped by blocks.
+// TestCompareFlat compares large flat directories, where the common beginning and end are skipped by blocks.
 func TestCompareFlat(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	r := &Repository{}

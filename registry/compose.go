@@ -14,7 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
-// composed holds the objects that no commit holds yet: folders as they would be once a range has landed,
+// composed holds the objects that no commit holds yet: directories as they would be once a range has landed,
 // and files that stand on disk alone. They have the ids that Git would give them, so that comparing and
 // reading trees needs no second way.
 type composed struct {
@@ -97,7 +97,7 @@ func (c *composed) close() error {
 	return c.disk.root.Close()
 }
 
-// addFolder keeps a folder that is spelled so in a tree object, and gives its id.
+// addDirectory keeps a directory that is spelled so in a tree object, and gives its id.
 func (c *composed) addDirectory(path string, raw []byte, like gitstore.ID) (gitstore.ID, error) {
 	id := hashObject(gitstore.Tree, raw, like)
 	f, err := parseDirectory(raw, like.Size())
@@ -141,13 +141,13 @@ func (r *Repository) compose(tree gitstore.ID, changes []Change) (gitstore.ID, e
 	return id, err
 }
 
-// edit is one change below a folder: the path from there on.
+// edit is one change below a directory: the path from there on.
 type edit struct {
 	rest string
 	head *Entry
 }
 
-// composeFolder edits one folder; the zero id is a folder that is not there. It reports whether any entry is
+// composeDirectory edits one directory; the zero id is a directory that is not there. It reports whether any entry is
 // left.
 func (r *Repository) composeDirectory(path string, id, like gitstore.ID, edits []edit,
 	depth int) (gitstore.ID, bool, error) {
@@ -158,7 +158,7 @@ func (r *Repository) composeDirectory(path string, id, like gitstore.ID, edits [
 	if err != nil {
 		return gitstore.ID{}, false, err
 	}
-	below := map[string][]edit{} // by the name in this folder
+	below := map[string][]edit{} // by the name in this directory
 	var names []string
 	for _, e := range edits {
 		name, rest, _ := strings.Cut(e.rest, "/")

@@ -99,7 +99,7 @@ func TestWorktreeConverts(t *testing.T) {
 			c.Write(".gitattributes", "[attr]lined text=auto\n*.json lined\n")
 			c.Write(pathA, crlf)
 		}, "A .gitattributes"},
-		{"a macro in a folder", func(c *clone) {
+		{"a macro in a directory", func(c *clone) {
 			c.Write("implementations/.gitattributes", "[attr]lined text=auto\n*.json lined\n")
 			c.Write(pathA, crlf)
 		}, "A implementations/.gitattributes\nM " + pathA},

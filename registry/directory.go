@@ -13,25 +13,25 @@ import (
 // Limits on the trees of a clone. A tree of a few objects can name more paths than any machine can list.
 const (
 	maxTreeBytes = 64 << 20 // one tree object
-	maxDepth     = 64       // folders in one another
+	maxDepth     = 64       // directories in one another
 	maxPaths     = 1 << 20  // paths of one tree, or of one comparison
 )
 
-// folder is one tree object, strictly decoded: its bytes, and where in them each entry begins.
+// directory is one tree object, strictly decoded: its bytes, and where in them each entry begins.
 type directory struct {
 	raw    []byte
 	starts []uint32 // one more than there are entries: the last is the end
 	idSize int
-	flat   bool // none of the entries is a folder
+	flat   bool // none of the entries is a directory
 }
 
-// item is one entry of a folder. Its name is part of the folder's bytes.
+// item is one entry of a directory. Its name is part of the directory's bytes.
 type item struct {
 	name  []byte
 	entry Entry
 }
 
-// parseFolder decodes the bytes of a tree object.
+// parseDirectory decodes the bytes of a tree object.
 func parseDirectory(raw []byte, idSize int) (*directory, error) {
 	f := &directory{raw: raw, idSize: idSize, flat: true, starts: make([]uint32, 0, len(raw)/48+1)}
 	entries := gitstore.DecodeTree(raw, idSize)
@@ -43,8 +43,8 @@ func parseDirectory(raw []byte, idSize int) (*directory, error) {
 	return f, entries.Err()
 }
 
-// parseLike is parseFolder for bytes that are mostly those of a folder known to be in order, as one version of
-// a folder and the next. Only what differs is decoded, with the entry before and the entry after it; an
+// parseLike is parseDirectory for bytes that are mostly those of a directory known to be in order, as one version of
+// a directory and the next. Only what differs is decoded, with the entry before and the entry after it; an
 // audit would else spend most of its time on names that it has seen. Where that does not settle it, nil. The
 // middle is where the two differ. Prefix and suffix are how many bytes are known to be alike at the start and at the
 // end. The room is where the starts are put if it is large enough; like must not have it.
@@ -119,7 +119,7 @@ func compareItems(a, b item) int {
 		gitstore.TreeEntry{Mode: uint32(b.entry.Mode), Name: b.name})
 }
 
-// folderCache keeps decoded tree objects: the newest, up to a number of bytes.
+// directoryCache keeps decoded tree objects: the newest, up to a number of bytes.
 type directoryCache struct {
 	mu          sync.Mutex
 	directories map[gitstore.ID]*directory
@@ -128,7 +128,7 @@ type directoryCache struct {
 	latest      map[string]*directory // by data directory: the version read last
 }
 
-// maxCached is room for two versions of a folder with 1,000,000 files, base and head.
+// maxCached is room for two versions of a directory with 1,000,000 files, base and head.
 const maxCached = 112 << 20
 
 func (c *directoryCache) get(id gitstore.ID) *directory {
@@ -144,7 +144,8 @@ func (c *directoryCache) like(path string) *directory {
 	return c.latest[path]
 }
 
-// isDataFolder reports whether path is one of the four folders themselves, which grow large and have many versions.
+// isDataDirectory reports whether path is one of the four directories themselves, which grow large and have many
+// versions.
 func isDataDirectory(path string) bool { return path != "" && KindOf(path).Directory() == path }
 
 func (c *directoryCache) put(id gitstore.ID, path string, f *directory) {
@@ -177,16 +178,16 @@ func (c *directoryCache) clear() {
 
 func (f *directory) size() int { return len(f.raw) + 4*cap(f.starts) + 200 }
 
-// nothing is a folder that is not there.
+// nothing is a directory that is not there.
 var nothing = &directory{starts: []uint32{0}}
 
-// folder reads the tree object of that id, which path names for errors. The zero id is a folder that is not
+// directory reads the tree object of that id, which path names for errors. The zero id is a directory that is not
 // there.
 func (r *Repository) directory(id gitstore.ID, path string) (*directory, error) {
 	return r.directoryLike(id, path, r.directories.like(path))
 }
 
-// folderLike is folder, given a version of it that was read before, or nil.
+// directoryLike is directory, given a version of it that was read before, or nil.
 func (r *Repository) directoryLike(id gitstore.ID, path string, like *directory) (*directory, error) {
 	if id.IsZero() {
 		return nothing, nil
@@ -199,7 +200,7 @@ func (r *Repository) directoryLike(id gitstore.ID, path string, like *directory)
 	}
 	raw, err := r.object(id, gitstore.Tree, maxTreeBytes)
 	if err != nil {
-		return nil, fmt.Errorf("reading folder %q: %w", path, err)
+		return nil, fmt.Errorf("reading directory %q: %w", path, err)
 	}
 	f, _ := parseLike(raw, like, 0, 0, nil)
 	if f == nil {
@@ -214,5 +215,5 @@ func (r *Repository) directoryLike(id gitstore.ID, path string, like *directory)
 // malformed says which object err is about, and what to do.
 func malformed(id gitstore.ID, path string, err error) error {
 	return remedy.Errorf("write the tree again with git: check the files out, `git add` them and commit",
-		"reading folder %q, tree %s: %w", path, id, err)
+		"reading directory %q, tree %s: %w", path, id, err)
 }

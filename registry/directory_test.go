@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestParseLike edits folders, well and badly, and holds that decoding one by means of the version before gives
+// TestParseLike edits directories, well and badly, and holds that decoding one by means of the version before gives
 // what decoding it alone does.
 func TestParseLike(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 9))
@@ -112,7 +112,7 @@ func FuzzDirectory(f *testing.F) {
 			t.Fatal(err)
 		}
 		if changes, err := r.compare(ctx, b, b); err != nil || len(changes) > 0 {
-			t.Errorf("a folder differs from itself: %v, %v", changes, err)
+			t.Errorf("a directory differs from itself: %v, %v", changes, err)
 		}
 		like, _ := parseDirectory(base, 20)
 		if got, _ := parseLike(head, like, 0, 0, nil); got != nil {

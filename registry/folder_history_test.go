@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestFolderHistory holds the history of a folder to that of each of its files.
+// TestFolderHistory holds the history of a directory to that of each of its files.
 func TestFolderHistory(t *testing.T) {
 	g := newClone(t)
 	g.Write("other/x.json", "x")
@@ -57,6 +57,6 @@ func TestFolderHistory(t *testing.T) {
 		}
 	}
 	if none, err := r.FolderHistory(ctx, "HEAD", KindPeerWitness, now, keep); err != nil || len(none) > 0 {
-		t.Errorf("no such folder: %+v, %v", none, err)
+		t.Errorf("no such directory: %+v, %v", none, err)
 	}
 }

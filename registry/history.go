@@ -202,10 +202,10 @@ func (r *Repository) FileHistory(ctx context.Context, tip, path string, now time
 	return versions, nil
 }
 
-// successive is how many commits a goroutine takes at a time: each folder is decoded by means of the last.
+// successive is how many commits a goroutine takes at a time: each directory is decoded by means of the last.
 const successive = 256
 
-// versionReader reads successive versions of folders.
+// versionReader reads successive versions of directories.
 type versionReader struct {
 	repo   *Repository
 	latest map[string]*directory // by path

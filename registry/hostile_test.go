@@ -26,7 +26,7 @@ func hostile(t *testing.T) (c *clone, base, blob string) {
 func TestHostileTree(t *testing.T) {
 	tests := []struct {
 		name string
-		// folder spells the tree object of implementations/.
+		// directory spells the tree object of implementations/.
 		directory func(c *clone, blob string) string
 		want      error
 	}{
@@ -36,7 +36,7 @@ func TestHostileTree(t *testing.T) {
 		{"duplicate", func(_ *clone, blob string) string {
 			return entryText("100644", "a.json", blob) + entryText("100644", "a.json", blob)
 		}, gitstore.ErrMalformed},
-		{"file and folder of one name, apart", func(c *clone, blob string) string {
+		{"file and directory of one name, apart", func(c *clone, blob string) string {
 			sub := c.object("tree", entryText("100644", "x", blob))
 			return entryText("100644", "a", blob) + entryText("100644", "a-b", blob) + entryText("40000", "a", sub)
 		}, gitstore.ErrMalformed},
@@ -55,7 +55,7 @@ func TestHostileTree(t *testing.T) {
 		{"empty name", func(_ *clone, blob string) string {
 			return entryText("100644", "", blob)
 		}, gitstore.ErrMalformed},
-		{"parent folder", func(_ *clone, blob string) string {
+		{"parent directory", func(_ *clone, blob string) string {
 			return entryText("100644", "..", blob)
 		}, gitstore.ErrMalformed},
 		{"dot git", func(_ *clone, blob string) string {
@@ -207,7 +207,7 @@ func wantErrorOrEmpty(t *testing.T, g *Range, err error) {
 	}
 }
 
-// TestDataFolderIsNone holds that a data folder that is a link, a submodule or a file is not hidden.
+// TestDataDirectoryIsNone holds that a data directory that is a link, a submodule or a file is not hidden.
 func TestDataDirectoryIsNone(t *testing.T) {
 	for _, mode := range []Mode{ModeSymlink, ModeSubmodule, ModeFile, ModeExecutable} {
 		t.Run(mode.String(), func(t *testing.T) {

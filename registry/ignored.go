@@ -17,12 +17,12 @@ type Location struct {
 	Root    string // root of the work tree that contains it; may be empty
 	Path    string // from Root, with slashes
 	InGit   bool   // it is in the Git directory of the work tree
-	InData  bool   // it is in one of the four data folders
+	InData  bool   // it is in one of the four data directories
 	Ignored bool   // Git does not track it, and would not add it
 }
 
-// Locate finds the work tree of a file, which need not exist; its folder must. The nearest .git decides. With an error
-// Root and Path are right, and Ignored is false: the ignore patterns or the index cannot be read.
+// Locate finds the work tree of a file, which need not exist; its directory must. The nearest .git decides. With an
+// error Root and Path are right, and Ignored is false: the ignore patterns or the index cannot be read.
 func Locate(file string) (Location, error) {
 	name := filepath.Base(file)
 	dir, err := filepath.Abs(filepath.Dir(file))

@@ -11,7 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
-// write writes a file below a clone, with its folders.
+// write writes a file below a clone, with its directories.
 func write(t *testing.T, c *gittest.Clone, path, text string) {
 	t.Helper()
 	name := filepath.Join(c.Dir, filepath.FromSlash(path))
@@ -53,7 +53,7 @@ func TestLocate(t *testing.T) {
 		t.Errorf("outside: %+v, error %v", l, err)
 	}
 	if _, err := Locate(filepath.Join(c.Dir, "none", "k.pem")); err == nil {
-		t.Error("a folder that is not there is located")
+		t.Error("a directory that is not there is located")
 	}
 	// A linked work tree has the patterns of its own files, a damaged one none.
 	c.Git("commit", "-q", "--allow-empty", "-m", "x")

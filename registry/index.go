@@ -219,7 +219,7 @@ func (p *indexParser) extensions() error {
 	return nil
 }
 
-// folder returns the path of e, and reports whether e means a whole directory, as in a sparse index.
+// directory returns the path of e, and reports whether e means a whole directory, as in a sparse index.
 func (e *indexEntry) directory() (string, bool) {
 	if e.entry.Mode != ModeTree {
 		return e.path, false

@@ -20,17 +20,17 @@ import (
 // add such a directory, and a program that opens it reads what the pull request says instead of the clone.
 const NestedRepository = "nested-repository"
 
-// MirrorClone is the name of the clone in a mirror's folder.
+// MirrorClone is the name of the clone in a mirror's directory.
 const MirrorClone = "registry.git"
 
-// IsMirror reports whether dir is the folder of a mirror: it has a registry.git, and is itself neither a work tree nor
-// a repository.
+// IsMirror reports whether dir is the directory of a mirror: it has a registry.git, and is itself neither a work tree
+// nor a repository.
 func IsMirror(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, MirrorClone))
 	return err == nil && !gitstore.IsRepository(dir)
 }
 
-// MirrorFolder returns the folder of the mirror that the repository is the clone of, empty if it is of none.
+// MirrorFolder returns the directory of the mirror that the repository is the clone of, empty if it is of none.
 func (r *Repository) MirrorFolder() string {
 	directory := r.store.Directory()
 	if dir := filepath.Dir(directory); filepath.Base(directory) == MirrorClone && IsMirror(dir) {
@@ -39,9 +39,9 @@ func (r *Repository) MirrorFolder() string {
 	return ""
 }
 
-// Outer returns the root of the work tree in which a folder is that is itself a repository, empty if it is in none.
-// The error has the code NestedRepository if the repository of that work tree tracks the folder, or if that cannot be
-// seen. The folder need not exist yet.
+// Outer returns the root of the work tree in which a directory is that is itself a repository, empty if it is in none.
+// The error has the code NestedRepository if the repository of that work tree tracks the directory, or if that cannot
+// be seen. The directory need not exist yet.
 func Outer(directory string) (string, error) {
 	lexical, err := filepath.Abs(directory)
 	if err != nil {
@@ -97,7 +97,7 @@ func workTreeAround(directory string) (string, error) {
 	return "", nil
 }
 
-// untrackedIn checks that the repository of a work tree does not track a folder in it.
+// untrackedIn checks that the repository of a work tree does not track a directory in it.
 func untrackedIn(root, directory string) error {
 	rel, err := filepath.Rel(root, directory)
 	if err != nil {
@@ -118,14 +118,14 @@ func untrackedIn(root, directory string) error {
 	return nil
 }
 
-// trackedFolder looks for a folder of a work tree in what its repository tracks.
+// trackedDirectory looks for a directory of a work tree in what its repository tracks.
 type trackedDirectory struct {
 	root  string
 	parts []string // parts of the directory's path from the root
 	store *gitstore.Store
 }
 
-// tracked reports whether the index or the tree of HEAD lists a path of the folder.
+// tracked reports whether the index or the tree of HEAD lists a path of the directory.
 func (f *trackedDirectory) tracked() (bool, error) {
 	store, err := gitstore.OpenAt(f.root)
 	if err != nil {
@@ -183,8 +183,9 @@ func firstParts(path string, n int) string {
 	return path
 }
 
-// entry reports whether an entry of the index, cut to as many parts as the folder has, lists a path of the folder: the
-// folder, a symbolic link on the way to it, or a folder on the way that a sparse index keeps as one entry.
+// entry reports whether an entry of the index, cut to as many parts as the directory has, lists a path of the
+// directory: the directory, a symbolic link on the way to it, or a directory on the way that a sparse index keeps as
+// one entry.
 func (f *trackedDirectory) entry(path string, mode Mode, isDirectory bool, id gitstore.ID) (bool, error) {
 	n := strings.Count(path, "/") + 1
 	switch {
@@ -198,8 +199,8 @@ func (f *trackedDirectory) entry(path string, mode Mode, isDirectory bool, id gi
 	return false, nil
 }
 
-// is reports whether a path is that of the first n parts of the folder, also in another spelling that the file system
-// takes for the same.
+// is reports whether a path is that of the first n parts of the directory, also in another spelling that the file
+// system takes for the same.
 func (f *trackedDirectory) is(path string, n int) bool {
 	want := strings.Join(f.parts[:n], "/")
 	if path == want || !strings.EqualFold(norm.NFC.String(path), norm.NFC.String(want)) {
@@ -213,8 +214,8 @@ func (f *trackedDirectory) is(path string, n int) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// inTree reports whether a tree, of the folder at a path that leads to the looked for, lists a path of that. The tree
-// may be of any repository: other malformed entries of it do not matter here.
+// inTree reports whether a tree, of the directory at a path that leads to the looked for, lists a path of that. The
+// tree may be of any repository: other malformed entries of it do not matter here.
 func (f *trackedDirectory) inTree(path string, id gitstore.ID) (bool, error) {
 	data, err := f.read(id, gitstore.Tree)
 	if err != nil {

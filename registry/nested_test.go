@@ -15,7 +15,7 @@ import (
 )
 
 // plant puts a bare clone of another repository below the work tree, as a pull request can bring it: without the empty
-// folders that git does not keep.
+// directories that git does not keep.
 func (c *clone) plant(dir string) {
 	c.T.Helper()
 	planting.Lock()
@@ -63,8 +63,8 @@ func TestTrackedRepository(t *testing.T) {
 			c.Commit()
 			return "m/registry.git"
 		}},
-		{"in a mirror's folder", func(c *clone) string { c.plant("m/registry.git"); c.Commit(); return "m" }},
-		{"a folder below it", func(c *clone) string { c.plant("x"); c.Commit(); return "x/refs" }},
+		{"in a mirror's directory", func(c *clone) string { c.plant("m/registry.git"); c.Commit(); return "m" }},
+		{"a directory below it", func(c *clone) string { c.plant("x"); c.Commit(); return "x/refs" }},
 		{"staged", func(c *clone) string { c.plant("x"); c.Git("add", "x"); return "x" }},
 		{"one file of it staged", func(c *clone) string { c.plant("x"); c.Git("add", "x/HEAD"); return "x" }},
 		{"to be added", func(c *clone) string { c.plant("x"); c.Git("add", "-N", "x/HEAD"); return "x" }},
@@ -98,7 +98,7 @@ func TestTrackedRepository(t *testing.T) {
 			c.Commit()
 			return "x"
 		}},
-		{"a tracked link to a mirror's folder", func(c *clone) string {
+		{"a tracked link to a mirror's directory", func(c *clone) string {
 			other := newClone(c.T)
 			other.Commit()
 			other.Git("clone", "-q", "--bare", other.Dir, filepath.Join(other.Dir, "m", "registry.git"))
@@ -200,7 +200,7 @@ func TestUntrackedRepository(t *testing.T) {
 		isInner bool
 	}{
 		{"the work tree", func(c *clone) string { return "." }, own, false},
-		{"a folder of the work tree", func(c *clone) string { return "implementations" }, own, false},
+		{"a directory of the work tree", func(c *clone) string { return "implementations" }, own, false},
 		{"the Git directory", func(c *clone) string { return ".git" }, own, false},
 		{"the shape of a repository at the root", func(c *clone) string {
 			c.Commit("HEAD", "ref: refs/heads/other\n", "objects/x", "", "refs/x", "")
@@ -216,7 +216,7 @@ func TestUntrackedRepository(t *testing.T) {
 			return "x"
 		}, own, false},
 		{"untracked", func(c *clone) string { c.plant("x"); return "x" }, planted, true},
-		{"untracked, in a tracked folder", func(c *clone) string {
+		{"untracked, in a tracked directory", func(c *clone) string {
 			c.plant("implementations/x")
 			return "implementations/x"
 		}, planted, true},
@@ -226,7 +226,7 @@ func TestUntrackedRepository(t *testing.T) {
 			return "x"
 		}, planted, true},
 		{"ignored", func(c *clone) string { c.Commit(".gitignore", "x\n"); c.plant("x"); return "x" }, planted, true},
-		{"a mirror's folder", func(c *clone) string { c.plant("m/registry.git"); return "m" }, planted, true},
+		{"a mirror's directory", func(c *clone) string { c.plant("m/registry.git"); return "m" }, planted, true},
 		{"before the first commit", func(c *clone) string {
 			c.Git("init", "-q", filepath.Join(c.Dir, "new"))
 			c.plant("new/x")
@@ -301,7 +301,7 @@ func TestUntrackedRepository(t *testing.T) {
 // TestRefusedMirror checks that nothing is read for a registry.git that is not a repository.
 func TestRefusedMirror(t *testing.T) {
 	for name, make := range map[string]func(c *clone){
-		"a folder":            func(c *clone) { c.Write("m/registry.git/x", "") },
+		"a directory":         func(c *clone) { c.Write("m/registry.git/x", "") },
 		"a file":              func(c *clone) { c.Write("m/registry.git", "") },
 		"a dangling link":     func(c *clone) { c.symlink("nowhere", "m/registry.git") },
 		"a bare without HEAD": func(c *clone) { c.plant("m/registry.git"); c.remove("m/registry.git/HEAD") },
@@ -321,7 +321,7 @@ func TestRefusedMirror(t *testing.T) {
 	}
 }
 
-// TestOuterOfNothing checks a folder that a mirror is about to make.
+// TestOuterOfNothing checks a directory that a mirror is about to make.
 func TestOuterOfNothing(t *testing.T) {
 	c := newClone(t)
 	c.plant("m/registry.git")

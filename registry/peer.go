@@ -32,7 +32,7 @@ type PeerState struct {
 	// Common is the newest commit of both chains, with its committer date; empty where they share none.
 	Common     string
 	CommonWhen time.Time
-	// Differ holds, for a split, the first paths of the data folders whose entries differ between the two tips,
+	// Differ holds, for a split, the first paths of the data directories whose entries differ between the two tips,
 	// Base being one's own and Head the peer's, in path order, at most maxPeerDiffer. It is empty where both histories
 	// led to the same records.
 	Differ []Change
@@ -133,7 +133,7 @@ func (s *PeerState) meet(ctx context.Context, r *Repository, own *commit, peer *
 	return nil
 }
 
-// differingRecords lists the first paths of the data folders that differ between trees of two clones.
+// differingRecords lists the first paths of the data directories that differ between trees of two clones.
 func differingRecords(ctx context.Context, own, theirs *Tree) ([]Change, error) {
 	var differ []Change
 	for _, k := range DataKinds {

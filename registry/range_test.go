@@ -111,7 +111,7 @@ view fork..head: [A implementations/b.json] [A implementations/c.json]
 lands: [= implementations/b.json] [A implementations/c.json]
 commit head: [A implementations/c.json]
 `},
-		{"a folder replaces a file that base added since", func(c *clone) map[string]string {
+		{"a directory replaces a file that base added since", func(c *clone) map[string]string {
 			fork := c.Commit(pathA, "a")
 			base := c.Commit(pathB, "b")
 			c.Git("checkout", "-q", fork)
@@ -122,7 +122,7 @@ view fork..head: [A implementations/b.json/x]
 lands: [D implementations/b.json] [A implementations/b.json/x]
 commit head: [A implementations/b.json/x]
 `},
-		{"a file replaces a folder that base added to since", func(c *clone) map[string]string {
+		{"a file replaces a directory that base added to since", func(c *clone) map[string]string {
 			fork := c.Commit(pathA, "a", "docs/x", "x")
 			base := c.Commit("docs/y", "y")
 			c.Git("checkout", "-q", fork)

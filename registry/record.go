@@ -31,7 +31,7 @@ func SameEntry(a, b *Entry) bool {
 // Mode is a Git file mode, as the tree spells it.
 type Mode uint32
 
-// The modes that Git writes. Data folders accept ModeFile alone.
+// The modes that Git writes. Data directories accept ModeFile alone.
 const (
 	ModeTree       = Mode(gitstore.ModeTree)
 	ModeFile       = Mode(gitstore.ModeFile)
@@ -47,7 +47,7 @@ func (m Mode) Octal() string { return fmt.Sprintf("%06o", uint32(m)) }
 func (m Mode) String() string {
 	switch m {
 	case ModeTree:
-		return "folder"
+		return "directory"
 	case ModeFile:
 		return "file"
 	case ModeExecutable:
@@ -60,7 +60,7 @@ func (m Mode) String() string {
 	return "file of mode " + m.Octal()
 }
 
-// Record is one file of a data folder, read strictly. Document is nil where Err says why.
+// Record is one file of a data directory, read strictly. Document is nil where Err says why.
 type Record struct {
 	Path     string
 	Kind     Kind
@@ -124,7 +124,7 @@ type Anchor struct {
 // Kind says in which of the registry's data directories a path is (RFC 0026 section 3).
 type Kind uint8
 
-// The kinds of files. Governance is every path outside the data folders, and README.md and .gitkeep in them.
+// The kinds of files. Governance is every path outside the data directories, and README.md and .gitkeep in them.
 const (
 	Governance Kind = iota
 	KindListing
@@ -135,10 +135,10 @@ const (
 
 var directories = [...]string{"", "implementations", "revocations", "peer-witnesses", "workflow-anchors"}
 
-// DataKinds lists the kinds that have a data folder, in path order of the report.
+// DataKinds lists the kinds that have a data directory, in path order of the report.
 var DataKinds = []Kind{KindListing, KindPeerWitness, KindRevocation, KindWorkflowAnchor}
 
-// Folder returns the data directory of k, without slashes; "" for Governance.
+// Directory returns the data directory of k, without slashes; "" for Governance.
 func (k Kind) Directory() string { return directories[k] }
 
 func (k Kind) String() string {

@@ -29,7 +29,7 @@ var (
 	ErrNotAncestor = errors.New("not on the first-parent chain")
 	// ErrNotFile: a path that must be a regular file is something else.
 	ErrNotFile = errors.New("not a regular file")
-	// ErrLimit: more paths, folders in one another or merge bases than are looked at.
+	// ErrLimit: more paths, directories in one another or merge bases than are looked at.
 	ErrLimit = errors.New("over the limit")
 )
 
@@ -58,8 +58,8 @@ type commit struct {
 }
 
 // Open opens the clone that dir is in: a work tree, a bare clone, a linked work tree, or the clone of a mirror. The
-// first folder upwards that has a .git, or is itself a repository, decides; a registry.git, named or in a mirror's
-// folder, is read itself or not at all. Errors say what to do; one of the code NestedRepository refuses a repository
+// first directory upwards that has a .git, or is itself a repository, decides; a registry.git, named or in a mirror's
+// directory, is read itself or not at all. Errors say what to do; one of the code NestedRepository refuses a repository
 // that another one tracks.
 func Open(dir string) (*Repository, error) {
 	if IsMirror(dir) {

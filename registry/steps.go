@@ -153,8 +153,8 @@ func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitstore.
 	return w.changes, w.many, err
 }
 
-// dataTree is a tree, and those of its data folders, which grow large and have many versions: zero where one is not
-// there. Where only one of these is compared, the tree is that folder.
+// dataTree is a tree, and those of its data directories, which grow large and have many versions: zero where one is not
+// there. Where only one of these is compared, the tree is that directory.
 type dataTree struct {
 	root        gitstore.ID
 	directories [4]gitstore.ID
@@ -180,7 +180,7 @@ func (r *Repository) dataTree(root gitstore.ID, only Kind) (dataTree, error) {
 	return t, nil
 }
 
-// newestFirst reports whether the newer versions of a data folder stand before the older ones, as git packs them,
+// newestFirst reports whether the newer versions of a data directory stand before the older ones, as git packs them,
 // each the base of the next.
 func (r *Repository) newestFirst(trees []dataTree) bool {
 	for i := range DataKinds {
@@ -192,13 +192,13 @@ func (r *Repository) newestFirst(trees []dataTree) bool {
 	return false
 }
 
-// version says in which of the trees a data folder first is as it is.
+// version says in which of the trees a data directory first is as it is.
 type version struct {
 	tree int
 	path string
 }
 
-// versionsOf lists the versions of the data folders, and their ids.
+// versionsOf lists the versions of the data directories, and their ids.
 func versionsOf(trees []dataTree) ([]version, []gitstore.ID) {
 	var versions []version
 	var ids []gitstore.ID
@@ -213,7 +213,7 @@ func versionsOf(trees []dataTree) ([]version, []gitstore.ID) {
 	return versions, ids
 }
 
-// batchWalk compares each tree with the one before, once the data folders of both have come.
+// batchWalk compares each tree with the one before, once the data directories of both have come.
 type batchWalk struct {
 	ctx         context.Context
 	repo        *Repository
@@ -227,8 +227,8 @@ type batchWalk struct {
 	many        int        // the commit of which there were more, after errHeld
 }
 
-// previousFolder is a data folder in the version that came last and the one before, and where they differ, if that is
-// known.
+// previousDirectory is a data directory in the version that came last and the one before, and where they differ, if
+// that is known.
 type previousDirectory struct {
 	ids         [2]gitstore.ID
 	directories [2]*directory

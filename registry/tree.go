@@ -13,7 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
-// Tree is a registry at one commit, on disk, or as it would be once a range has landed. Folders are read
+// Tree is a registry at one commit, on disk, or as it would be once a range has landed. Directories are read
 // when they are asked for.
 type Tree struct {
 	repo   *Repository
@@ -118,8 +118,8 @@ func (t *Tree) File(_ context.Context, path string, max int64) ([]byte, error) {
 // changed. One of more than max bytes is gitstore.ErrTooLarge.
 func (r *Repository) Blob(e Entry, max int64) ([]byte, error) { return r.blob(e.ID, max) }
 
-// Walk calls f for every path of the tree, in byte order of the paths. A folder comes only where it has no
-// entries, which Git itself never writes. More than 1,048,576 paths or 64 folders in one another are
+// Walk calls f for every path of the tree, in byte order of the paths. A directory comes only where it has no
+// entries, which Git itself never writes. More than 1,048,576 paths or 64 directories in one another are
 // ErrLimit. An error of f ends the walk and is returned.
 func (t *Tree) Walk(f func(path string, e Entry) error) error {
 	w := walk{repo: t.repo, visit: f}
@@ -187,7 +187,7 @@ func join(directory, name string) string {
 
 func errDepth(path string) error {
 	return remedy.Errorf(fmt.Sprintf("remove the directories nested more than %d deep", maxDepth),
-		"reading folder %.80q: %w: more than %d folders in one another", path, ErrLimit, maxDepth)
+		"reading directory %.80q: %w: more than %d directories in one another", path, ErrLimit, maxDepth)
 }
 
 func errPaths(path string) error {

@@ -24,12 +24,12 @@ type untracked struct {
 	fold  bool // case does not count
 	// aliases are the tracked paths in lower case, where case does not count.
 	aliases map[string]bool
-	// folders are those that have tracked files: none of them is a clone of its own to git, whatever it has.
+	// directories are those that have tracked files: none of them is a clone of its own to git, whatever it has.
 	directories map[string]bool
 	left        struct{ names, bytes, work int64 }
 }
 
-// scope is the patterns of one file, and the folder that they hold for: empty, or ending in a slash.
+// scope is the patterns of one file, and the directory that they hold for: empty, or ending in a slash.
 type scope struct {
 	directory string
 	size      int64 // bytes of the file
@@ -65,7 +65,8 @@ func (r *Repository) addUntracked(ctx context.Context, d *disk, found *candidate
 	return u.directory("", 0, scopes)
 }
 
-// folder looks into a folder that is not ignored. Scopes are those of the folders above, lowest priority first.
+// directory looks into a directory that is not ignored. Scopes are those of the directories above, lowest priority
+// first.
 func (u *untracked) directory(directory string, depth int, scopes []scope) error {
 	if depth > maxDepth {
 		return errDepth(directory)
@@ -119,7 +120,7 @@ func (u *untracked) path(path string, depth int, scopes []scope) error {
 	return u.directory(path+"/", depth+1, scopes)
 }
 
-// ignored asks the patterns of the nearest folder first.
+// ignored asks the patterns of the nearest directory first.
 func (u *untracked) ignored(path string, isDir bool, scopes []scope) (bool, error) {
 	for i := len(scopes) - 1; i >= 0; i-- {
 		s := scopes[i]

@@ -90,16 +90,17 @@ func TestUntrackedAsGitDoes(t *testing.T) {
 			"d/ax d/ab/x d/ab/c/x d/a/x d/b/x e/a e/ab/c f/g fg fh/g", ""},
 		{"two asterisks after a wildcard", map[string]string{".gitignore": "?/a**/x\n"},
 			"d/ax d/ab/x d/ab/c/x d/a/x", ""},
-		{"folders at the end", map[string]string{".gitignore": "x/**\n"}, "x/a x/b/c y/x/a", "y/x/a"},
-		{"folders at the end, but one", map[string]string{".gitignore": "x/**\n!x/keep\n"}, "x/a x/keep", "x/keep"},
-		{"folders below", map[string]string{".gitignore": "x/**/\n"}, "x/a x/b/c x/b/d/e", "x/a"},
-		{"folders at the start", map[string]string{".gitignore": "**/x\n**/y/z\n"}, "x a/x a/b/x y/z b/y/z b/y/c/z",
+		{"directories at the end", map[string]string{".gitignore": "x/**\n"}, "x/a x/b/c y/x/a", "y/x/a"},
+		{"directories at the end, but one", map[string]string{".gitignore": "x/**\n!x/keep\n"}, "x/a x/keep", "x/keep"},
+		{"directories below", map[string]string{".gitignore": "x/**/\n"}, "x/a x/b/c x/b/d/e", "x/a"},
+		{"directories at the start", map[string]string{".gitignore": "**/x\n**/y/z\n"}, "x a/x a/b/x y/z b/y/z b/y/c/z",
 			"b/y/c/z"},
-		{"folders between", map[string]string{".gitignore": "a/**/b\n"}, "a/b a/x/b a/x/y/b a/x/c", "a/x/c"},
-		{"folders twice", map[string]string{".gitignore": "a/**/b/**/c\n**/**/q\n"},
+		{"directories between", map[string]string{".gitignore": "a/**/b\n"}, "a/b a/x/b a/x/y/b a/x/c", "a/x/c"},
+		{"directories twice", map[string]string{".gitignore": "a/**/b/**/c\n**/**/q\n"},
 			"a/b/c a/x/b/y/c a/b/x/b/c a/c q w/q", "a/c"},
 		{"three asterisks", map[string]string{".gitignore": "a/***/b\n***\n!*/\n!k*\n"}, "a/b a/x/b kx x", ""},
-		{"many folders", map[string]string{".gitignore": "**/a/**/a/**/b\n"}, "a/a/b a/x/a/y/b a/b x/a/a/a/b", "a/b"},
+		{"many directories", map[string]string{".gitignore": "**/a/**/a/**/b\n"}, "a/a/b a/x/a/y/b a/b x/a/a/a/b",
+			"a/b"},
 		{"escaped slash", map[string]string{".gitignore": "a\\/b\nc/**\\/d\n"}, "a/b c/d c/x/d c/x/y/d", ""},
 		{"escapes", map[string]string{".gitignore": "\\#a\n\\!b\nc\\*\nd\\\\e\nf\\g\nh\\\n"},
 			"#a !b c* cx d\\e fg h", "cx h"},
@@ -110,10 +111,10 @@ func TestUntrackedAsGitDoes(t *testing.T) {
 		{"NUL", map[string]string{".gitignore": "a\x00b\nc\n"}, "a ab c", "ab"},
 		{"bytes, not characters", map[string]string{".gitignore": "?\nx[é]\ny??\n"}, "é a xé x\xc3 yé", "xé é"},
 		{"bytes that are no UTF-8", map[string]string{".gitignore": "a\xff\nb[\x80-\xff]\n"}, "a\xff b\xfe bz", "bz"},
-		{"folder alone", map[string]string{".gitignore": "x/\n"}, "a/x x/b", "a/x"},
-		{"below a folder that is ignored", map[string]string{".gitignore": "x/\n!x/a\n"}, "x/a", ""},
-		{"folder brought back", map[string]string{".gitignore": "*\n!x/\n!x/a\n"}, "x/a x/b y", "x/a"},
-		{"folder brought back, its files not", map[string]string{".gitignore": "x*\n!x/\n"}, "x/xa x/b", "x/b"},
+		{"directory alone", map[string]string{".gitignore": "x/\n"}, "a/x x/b", "a/x"},
+		{"below a directory that is ignored", map[string]string{".gitignore": "x/\n!x/a\n"}, "x/a", ""},
+		{"directory brought back", map[string]string{".gitignore": "*\n!x/\n!x/a\n"}, "x/a x/b y", "x/a"},
+		{"directory brought back, its files not", map[string]string{".gitignore": "x*\n!x/\n"}, "x/xa x/b", "x/b"},
 		{"anchored", map[string]string{".gitignore": "/a\nb/c\n"}, "a x/a b/c x/b/c", "x/a x/b/c"},
 		{"a part of the path", map[string]string{".gitignore": "*\n!/a\n!/a/b\n"}, "a/b/c", ""},
 		{"nested", map[string]string{".gitignore": "*.o\n", "a/.gitignore": "!x.o\n/y\n"},
@@ -170,7 +171,7 @@ func TestUntrackedFiles(t *testing.T) {
 			c.Write("x/a", "b")
 			c.Write("x/b", "b")
 		}, ""},
-		{"a link to a folder is a file", func(c *clone) {
+		{"a link to a directory is a file", func(c *clone) {
 			c.Write(".git/info/exclude", "x/\ny\n")
 			c.symlink("..", "x")
 			c.symlink("..", "y")
@@ -180,7 +181,10 @@ func TestUntrackedFiles(t *testing.T) {
 			c.symlink(".git/patterns", ".gitignore")
 			c.Write("a", "a")
 		}, ".gitignore a"},
-		{"patterns are a folder", func(c *clone) { c.Write(".gitignore/a", "a"); c.Write("a", "a") }, ".gitignore/a a"},
+		{"patterns are a directory", func(c *clone) {
+			c.Write(".gitignore/a", "a")
+			c.Write("a", "a")
+		}, ".gitignore/a a"},
 		{"exclude behind a link", func(c *clone) {
 			c.Write("elsewhere", "a\nelsewhere\n")
 			c.symlink("../../elsewhere", ".git/info/exclude")
@@ -227,12 +231,12 @@ func TestUntrackedFiles(t *testing.T) {
 			c.Write("x.o", "x")
 			c.Write("y", "y")
 		}, "y"},
-		{"a folder that becomes a file", func(c *clone) {
+		{"a directory that becomes a file", func(c *clone) {
 			c.Commit("x/a", "a")
 			c.remove("x")
 			c.Write("x", "x")
 		}, "x"},
-		{"a file that becomes a folder", func(c *clone) { c.remove("README.md"); c.Write("README.md/x", "x") },
+		{"a file that becomes a directory", func(c *clone) { c.remove("README.md"); c.Write("README.md/x", "x") },
 			"README.md/x"},
 	}
 	for _, tt := range tests {
@@ -322,8 +326,8 @@ func TestUntrackedCaps(t *testing.T) {
 				c.Write(strings.Repeat("f", 200)+fmt.Sprint(i), "")
 			}
 		}, "too many untracked files for so many ignore patterns"},
-		{"folders in one another", func(c *clone) { c.Write(strings.Repeat("d/", maxDepth+2)+"x", "x") },
-			"folders in one another"},
+		{"directories in one another", func(c *clone) { c.Write(strings.Repeat("d/", maxDepth+2)+"x", "x") },
+			"directories in one another"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func TestWorktreeAsGitDoes(t *testing.T) {
 		{"a file that was added", func(c *clone) { c.Write("docs/new", "n"); c.Git("add", "docs/new") }, "A docs/new"},
 		{"a file that is to be added", func(c *clone) { c.Write("docs/new", "n"); c.Git("add", "-N", "docs/new") },
 			"A docs/new"},
-		{"an ignored file in a data folder", func(c *clone) {
+		{"an ignored file in a data directory", func(c *clone) {
 			c.Write(".git/info/exclude", "*.json\n")
 			c.Write(pathB, "b")
 			c.Write(pathA, "a")
@@ -126,19 +126,19 @@ func TestWorktreeAsGitDoes(t *testing.T) {
 		}, "M " + pathA},
 		{"symbolic link", func(c *clone) { c.symlink("/etc/passwd", pathA) }, "T " + pathA},
 		{"dangling link", func(c *clone) { c.symlink("nowhere", pathB) }, "A " + pathB},
-		{"data folder is a link", func(c *clone) {
+		{"data directory is a link", func(c *clone) {
 			c.Write("elsewhere/b.json", "b")
 			c.symlink("elsewhere", "implementations")
 		}, "A elsewhere/b.json\nA implementations\nD " + pathA},
-		{"folder of governance files is a link", func(c *clone) {
+		{"directory of governance files is a link", func(c *clone) {
 			c.Write("elsewhere/x", "x")
 			c.symlink("elsewhere", "docs")
 		}, "A docs\nD docs/x\nA elsewhere/x"},
-		{"data folder is a file", func(c *clone) { c.remove("implementations"); c.Write("implementations", "f") },
+		{"data directory is a file", func(c *clone) { c.remove("implementations"); c.Write("implementations", "f") },
 			"A implementations\nD " + pathA},
-		{"file becomes folder", func(c *clone) { c.remove(pathA); c.Write(pathA+"/deep/x", "x") }, "D " + pathA +
+		{"file becomes directory", func(c *clone) { c.remove(pathA); c.Write(pathA+"/deep/x", "x") }, "D " + pathA +
 			"\nA " + pathA + "/deep/x"},
-		{"empty folders", func(c *clone) {
+		{"empty directories", func(c *clone) {
 			if err := os.MkdirAll(filepath.Join(c.Dir, "revocations/empty/folder"), 0o777); err != nil {
 				c.T.Fatal(err)
 			}

@@ -40,7 +40,7 @@ type result struct {
 }
 
 func main() {
-	modules := flag.String("modules", "", "node_modules folder with ajv 8.20.0 and ajv-formats 3.0.1")
+	modules := flag.String("modules", "", "node_modules directory with ajv 8.20.0 and ajv-formats 3.0.1")
 	asJSON := flag.Bool("json", false, "print the milliseconds on all cores and of the peer, as bench reads them")
 	flag.Parse()
 	texts := generate()

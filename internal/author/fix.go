@@ -390,7 +390,7 @@ func Unwritten(err error, taken string) error {
 	case errors.Is(err, listing.ErrSlug):
 		return remedy.With(err, "give a slug such as my-agent")
 	case errors.Is(err, listing.ErrPlace):
-		return remedy.With(err, "make the four data folders plain folders of plain files, of at most 64 KiB each")
+		return remedy.With(err, "make the four data directories plain directories of plain files, at most 64 KiB each")
 	}
 	return remedy.With(err, "make the clone's work tree writable")
 }

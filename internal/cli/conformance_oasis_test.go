@@ -301,7 +301,7 @@ func TestProviderUsage(t *testing.T) {
 	if _, code, said := provider(t, "--response", answer, "--profile", t.TempDir()); code != 2 ||
 		!strings.Contains(said,
 			"no such file") {
-		t.Errorf("an empty folder: exit status %d, %s", code, said)
+		t.Errorf("an empty directory: exit status %d, %s", code, said)
 	}
 }
 

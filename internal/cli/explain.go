@@ -265,7 +265,7 @@ func ruleIDs() []string {
 
 // cloneCodes are the codes of the errors and warnings about the clone that a command reads.
 var cloneCodes = []checks.Code{
-	{registry.NestedRepository, "the repository is a folder in the work tree of another one; if that one tracks " +
+	{registry.NestedRepository, "the repository is a directory in the work tree of another one; if that one tracks " +
 		"it, a pull request may have brought it",
 		"name the outer clone itself, or a clone outside of its work tree"},
 }

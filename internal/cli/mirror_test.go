@@ -29,7 +29,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// mirrored is an origin that git serves, and the folder of its mirror.
+// mirrored is an origin that git serves, and the directory of its mirror.
 type mirrored struct {
 	t      *testing.T
 	world  *fixture.World
@@ -245,7 +245,7 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// TestMirrorRefuses holds what a mirror ends at before it touches anything, and what it is told of its folder.
+// TestMirrorRefuses holds what a mirror ends at before it touches anything, and what it is told of its directory.
 func TestMirrorRefuses(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")
@@ -262,8 +262,8 @@ func TestMirrorRefuses(t *testing.T) {
 	fails(2, "is the mirror of", "mirror", m.server.URL+"/other.git", m.dir)
 	fails(2, "mirror of another branch", "mirror", at, m.dir, "--branch", "trunk")
 	fails(2, "no such branch", "mirror", at, t.TempDir(), "--branch", "trunk")
-	fails(2, "want a folder or https", "mirror", "http://registry.example/r", m.dir)
-	fails(2, "takes a URL and a folder", "mirror", at)
+	fails(2, "want a directory or https", "mirror", "http://registry.example/r", m.dir)
+	fails(2, "takes a URL and a directory", "mirror", at)
 	for _, slug := range []string{"", "A", "a/b", "../a", "a.json"} {
 		fails(2, fmt.Sprintf("--watch %q is not a slug", slug), "mirror", at, m.dir, "--watch", slug)
 	}
@@ -275,7 +275,7 @@ func TestMirrorRefuses(t *testing.T) {
 	wide := filepath.Join(filepath.Dir(m.origin), "wide.git")
 	m.git(".", "init", "-q", "--object-format=sha256", "-b", "main", wide)
 	m.git(wide, "commit", "-q", "--allow-empty", "-m", "m")
-	fails(2, "name a folder that git fetched", "mirror", m.server.URL+"/wide.git/.git", t.TempDir())
+	fails(2, "name a directory that git fetched", "mirror", m.server.URL+"/wide.git/.git", t.TempDir())
 	// What a killed mirror leaves beside its files goes.
 	for _, name := range []string{"quarantine/objects/pack/incoming", "registry.git/objects/pack/pack-half.pack",
 		".report.json.AAAAAAAAAAAAAAAAAAAAAAAAAA.oap-gate.tmp"} {
@@ -437,11 +437,11 @@ func TestMirrorPeers(t *testing.T) {
 		t.Errorf("no word of the split view:\n%s", out)
 	}
 	wide := []string{"--peer", m.server.URL + "/wide/.git"}
-	if out := m.run(2, first, wide...); !strings.Contains(out, "fix: name a folder that git fetched") {
+	if out := m.run(2, first, wide...); !strings.Contains(out, "fix: name a directory that git fetched") {
 		t.Errorf("it says %s", out)
 	}
 	code, out := program(t, append([]string{"audit", "--repo", m.work, "--only", "consistency"}, wide...)...)
-	if code != 2 || !strings.Contains(out, "fix: name a folder that git fetched") {
+	if code != 2 || !strings.Contains(out, "fix: name a directory that git fetched") {
 		t.Errorf("audit: exit status %d: %s", code, out)
 	}
 	m.run(0, second)
@@ -638,8 +638,8 @@ func ends(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// TestMirrorGoesOn holds that a mirror that goes on serves what it found, that a second mirror of its folder says which
-// process holds it, and that a signal ends it.
+// TestMirrorGoesOn holds that a mirror that goes on serves what it found, that a second mirror of its directory says
+// which process holds it, and that a signal ends it.
 func TestMirrorGoesOn(t *testing.T) {
 	m := newMirrored(t)
 	args := m.args("--every", "1h", "--listen", "127.0.0.1:0", "--serve-git")

@@ -131,7 +131,7 @@ func killedAt(t *testing.T, file string, args []string) {
 	}
 }
 
-// namesIn are the names in a folder.
+// namesIn are the names in a directory.
 func namesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

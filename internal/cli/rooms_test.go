@@ -56,7 +56,7 @@ var rooms = map[string]struct {
 // levels are those of packages that stand elsewhere than their room.
 var levels = map[string]int{
 	"internal/author/listing":     7, // verify and install read rows with it
-	"internal/mirror/mirrorstate": 7, // verify and list read a mirror's folder with it
+	"internal/mirror/mirrorstate": 7, // verify and list read a mirror's directory with it
 	"internal/oap/signing":        5, // it refuses to write a key into a registry
 }
 

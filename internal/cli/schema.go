@@ -62,7 +62,7 @@ tightened, enum, removed, identity, meaning, changed (none of these can be shown
 break a published schema.
 
 OLD and NEW are each a file, or REV:PATH of the clone. References resolve by $id and by path among the
-JSON files of the same folder; nothing is fetched.
+JSON files of the same directory; nothing is fetched.
 
 exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared`,
 		Example: "  oap-gate schema diff old.schema.json new.schema.json\n" +
@@ -114,8 +114,8 @@ func (c *schemaClone) close() {
 	}
 }
 
-// read reads the schema that an argument names, and the other JSON files of its folder. The texts of a commit say which
-// words its schemas' requirements share with them.
+// read reads the schema that an argument names, and the other JSON files of its directory. The texts of a commit say
+// which words its schemas' requirements share with them.
 func (c *schemaClone) read(ctx context.Context, name string) (*schemadiff.Tree, string, error) {
 	rev, at, inTree := strings.Cut(name, ":")
 	if _, err := os.Lstat(name); err == nil || !inTree {

@@ -70,7 +70,7 @@ func TestReportTargets(t *testing.T) {
 			{"json", `--report "json" is not FORMAT=FILE`, "name the file too: --report json=FILE"},
 			{"json=", `--report "json=" is not FORMAT=FILE`, "name the file too: --report json=FILE"},
 			{"yaml=x", `--report "yaml=x" is not FORMAT=FILE`, "write FORMAT=FILE; the formats are text, json,"},
-			{"json=" + dir, "cannot be written: it is a folder", remedy.Writable},
+			{"json=" + dir, "cannot be written: it is a directory", remedy.Writable},
 			{"json=" + filepath.Join(dir, "none", "x"), "cannot be written: open ", remedy.Writable},
 			{"json=" + filepath.Join(file, "x"), "cannot be written: ", remedy.Writable},
 			{"json=/dev/full", "no space left on device", remedy.Writable},

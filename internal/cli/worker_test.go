@@ -19,7 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A worker is a process that runs oap-gate for scripts, one run after the other, each in a folder and with an
+// A worker is a process that runs oap-gate for scripts, one run after the other, each in a directory and with an
 // environment of its own, which are a process's and not a goroutine's. Hundreds of runs need not be begun then, and
 // what one leaves in the process the next one meets.
 type worker struct {

@@ -228,7 +228,7 @@ func (n *Network) Source(sys IO, more func(*live.Options)) (_ evidence.Source, s
 	src, err := live.New(options)
 	if err != nil {
 		return nil, stop, remedy.With(err,
-			"name folders that can be written with --cache and --archive, and a PEM file with --ca-cert")
+			"name directories that can be written with --cache and --archive, and a PEM file with --ca-cert")
 	}
 	return src, progress.stop, nil
 }

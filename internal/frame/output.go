@@ -300,11 +300,11 @@ func (o *Output) Options() report.Options {
 // toStdout is the file name by which a report goes to stdout instead of the format of --format.
 const toStdout = "-"
 
-// output is a file or a folder that a run writes, and the flag that names it.
+// output is a file or a directory that a run writes, and the flag that names it.
 type output struct{ flag, path string }
 
 // placeReports drops each report that has no place, so that nothing is written there, a refusal neither, and gives
-// the first one's reason. What is in a data folder or in .git, is another report's file, or cannot be written has
+// the first one's reason. What is in a data directory or in .git, is another report's file, or cannot be written has
 // no place.
 func (o *Output) placeReports() error {
 	if o.sys.inAction() {
@@ -407,7 +407,7 @@ func claim(taken []output, f output) ([]output, error) {
 	return append(taken, output{f.flag, path}), nil
 }
 
-// outside refuses a path in a data folder of a work tree or in a repository's own files, whichever clone that is.
+// outside refuses a path in a data directory of a work tree or in a repository's own files, whichever clone that is.
 func outside(f output, path string) error {
 	for at := path; ; at = filepath.Dir(at) {
 		root, name := filepath.Dir(at), filepath.Base(at)
@@ -418,7 +418,7 @@ func outside(f output, path string) error {
 		}
 		for _, k := range registry.DataKinds {
 			if strings.EqualFold(name, k.Directory()) && there(root, ".git") {
-				return remedy.Errorf("name a path outside of the data folders",
+				return remedy.Errorf("name a path outside of the data directories",
 					"%s %q lies in %q, which holds the registry's records", f.flag, f.path, at)
 			}
 		}
@@ -458,7 +458,7 @@ func resolve(path string) string {
 	}
 }
 
-// outOfWorkspace refuses a report of the Action on stdout, and one whose file, or a folder on the way there, is a
+// outOfWorkspace refuses a report of the Action on stdout, and one whose file, or a directory on the way there, is a
 // symbolic link in the workspace: the pull request may have put it there, to /dev/stdout for one, where the runner
 // reads commands.
 func (o *Output) outOfWorkspace() error {

@@ -120,7 +120,7 @@ func TestCharterTriggers(t *testing.T) {
 			files{"rfcs/RFC-0002-b.md": gone, "rfcs/RFC-0003-c.md": "## A\n\nMemory MUST stay."}, ""},
 		{"a renumbered RFC that changes", files{"rfcs/RFC-0002-b.md": "Memory MUST stay."},
 			files{"rfcs/RFC-0002-b.md": gone, "rfcs/RFC-0003-b.md": "Memory MUST go."}, "text"},
-		{"an RFC that moves to another folder", files{"rfcs/RFC-0002-b.md": "Memory MUST stay."},
+		{"an RFC that moves to another directory", files{"rfcs/RFC-0002-b.md": "Memory MUST stay."},
 			files{"rfcs/RFC-0002-b.md": gone, "papers/RFC-0002-b.md": "Memory MUST stay."}, "text"},
 		{"front matter of the charter and a requirement", files{sixteen: charter("A", "It MUST.")},
 			files{sixteen: charter("B MUST sign", "It MUST.")}, "path"},

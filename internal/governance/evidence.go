@@ -25,7 +25,7 @@ import (
 // maxCode is how many bytes of the files under test-suite/ and reference/ are compared with what a view changes there.
 const maxCode = 64 << 20
 
-// codeFolders are those whose code is evidence.
+// codeDirectories are those whose code is evidence.
 var codeDirectories = []string{"test-suite", "reference"}
 
 // evidence is what a view changes under test-suite/ and reference/.
@@ -181,7 +181,7 @@ func (v *View) source(c registry.Change, old *seen, budget *int) (source, error)
 	return s, nil
 }
 
-// seen is what the folders of code had before a change, of what is asked for.
+// seen is what the directories of code had before a change, of what is asked for.
 type seen struct {
 	numbers map[string]int // of lines and of whole texts, without white space
 	had     []bool         // by number: whether a file had it
@@ -205,7 +205,7 @@ func (s *seen) mark(text []byte) {
 	}
 }
 
-// read looks through the code folders of some trees.
+// read looks through the code directories of some trees.
 func (s *seen) read(trees ...*registry.Tree) error {
 	budget := maxCode
 	var buffer []byte

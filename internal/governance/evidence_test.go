@@ -36,7 +36,7 @@ func TestEvidence(t *testing.T) {
 		{"two files", nil, files{"reference/b.go": "bow()", "reference/c.go": "bow()\nbow(2)"},
 			"evidence: 2 files, 2 new lines: reference/b.go, reference/c.go; 1 requirement changed"},
 		{"a name that is not plain", nil, files{"reference/b c.go": "bow()"}, "1 new line: 'reference/b c.go'; "},
-		{"a folder beside", nil, files{"referenced/x.js": "bow()", "test-suite.js": "bow()"}, "no-evidence"},
+		{"a directory beside", nil, files{"referenced/x.js": "bow()", "test-suite.js": "bow()"}, "no-evidence"},
 
 		{"deleted", nil, files{test: gone}, `"` + test + `" (deleted)`},
 		{"emptied", nil, files{test: ""}, `"` + test + `" (no new line)`},
@@ -51,7 +51,7 @@ func TestEvidence(t *testing.T) {
 		{"a script without extension", nil, files{"reference/bow": "#!/bin/sh\nbow\n"}, "2 new lines: reference/bow"},
 		{"a lock", nil, files{"reference/pnpm-lock.yaml": "a: 1", "reference/go.sum": "b"}, "(no code)"},
 		{"a dot file", nil, files{"reference/.bow.js": "bow()"}, "(no code)"},
-		{"in a folder of an editor", nil, files{"test-suite/.idea/bow.json": `{"a": 1}`}, "(no code)"},
+		{"in a directory of an editor", nil, files{"test-suite/.idea/bow.json": `{"a": 1}`}, "(no code)"},
 		{"a manifest", nil, files{"reference/x/package.json": `{"a": 1}`, "test-suite/Package.json": `{"a": 1}`},
 			`(no code), "test-suite/Package.json" (no code)`},
 		{"a configuration", nil, files{"test-suite/jest.config.js": "bow()", "test-suite/tsconfig.build.json": "{1}"},

@@ -174,7 +174,7 @@ func HasSpecification(trees ...*registry.Tree) error {
 	return ErrNoSpecification
 }
 
-// specifies reports whether a tree with these folders holds a specification: rfcs/ next to schemas/ or spec/.
+// specifies reports whether a tree with these directories holds a specification: rfcs/ next to schemas/ or spec/.
 func specifies(isDirectory func(name string) (bool, error)) (bool, error) {
 	for _, names := range [][]string{{"rfcs"}, {"schemas", "spec"}} {
 		found := false
@@ -223,7 +223,7 @@ func isNormative(path string) bool {
 	return strings.HasPrefix(path, "rfcs/rfc-") || inVersion(path, "schemas/") || inVersion(path, "spec/")
 }
 
-// inVersion reports whether a path is in folder/v<N>.<M>/.
+// inVersion reports whether a path is in directory/v<N>.<M>/.
 func inVersion(path, directory string) bool {
 	rest, ok := strings.CutPrefix(path, directory+"v")
 	if !ok {

@@ -199,8 +199,8 @@ type draft struct {
 // path returns the path at which the text is, or was.
 func (p *revision) path() string { return cmp.Or(p.new.path, p.old.path) }
 
-// revisions returns the normative texts of a view that differ, in path order. A deleted and an added text of one folder
-// are one if their names without digits are equal, or their Status and their requirements.
+// revisions returns the normative texts of a view that differ, in path order. A deleted and an added text of one
+// directory are one if their names without digits are equal, or their Status and their requirements.
 func (v *View) revisions() ([]*revision, error) {
 	if v.revised != nil {
 		return v.revised, nil

@@ -134,7 +134,7 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 	if err := t.WalkFolder("schemas", add); err != nil {
 		return nil, err
 	}
-	self := true // nothing leads out of the folder
+	self := true // nothing leads out of the directory
 	for range maxHops {
 		wanted := s.unresolved()
 		s.read = nil // more texts may come

@@ -119,7 +119,7 @@ func (d *difference) compare(v *View, p textPair) {
 	}
 }
 
-// renamed makes one pair of a deleted and an added text of one folder whose requirements and Status are equal.
+// renamed makes one pair of a deleted and an added text of one directory whose requirements and Status are equal.
 func renamed(pairs []textPair) []textPair {
 	gone := map[string]int{}
 	key := func(p textPair, d *markdown.Document) string { return path.Dir(p.path) + "\n" + d.Requirements() }

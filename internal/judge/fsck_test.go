@@ -244,14 +244,14 @@ func refusedShapes() []shape {
 			fileShape("HFS", f, ".git\u200cmodules", badModules),
 			fileShape("HFS, .gitattributes", f, "\ufeff.gitattributes", strings.Repeat("a", 2048)),
 			fileShape("HFS, not UTF-8", f, ".gitmodules\xff", badModules),
-			{"in a folder", f, func(s *shapes) string {
+			{"in a directory", f, func(s *shapes) string {
 				return s.onto(s.with("docs", "40000 "+s.tree("100644 .gitmodules "+s.object("blob", badModules))))
 			}},
-			{"in a data folder", f, func(s *shapes) string {
+			{"in a data directory", f, func(s *shapes) string {
 				return s.onto(s.with("implementations", "40000 "+s.tree("100644 .gitkeep "+s.object("blob", ""),
 					"100644 .gitmodules "+s.object("blob", badModules))))
 			}},
-			{"in a folder of that name", f, func(s *shapes) string {
+			{"in a directory of that name", f, func(s *shapes) string {
 				return s.onto(s.with(".gitmodules", "40000 "+s.tree("100644 a "+s.object("blob", ""))))
 			}},
 			{"corrected by a later commit", f, func(s *shapes) string {

@@ -181,7 +181,7 @@ func (h *history) commit(message string) {
 	h.repo.Commit(message, h.now)
 }
 
-// pick is a random path of the data folders.
+// pick is a random path of the data directories.
 func (h *history) pick() string {
 	paths := slices.DeleteFunc(h.repo.Paths(), func(p string) bool { return !strings.HasSuffix(p, ".json") })
 	return paths[h.rng.IntN(len(paths))]

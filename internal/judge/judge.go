@@ -22,8 +22,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// ErrNoRegistry means that what is to be judged is no registry: for a check, neither base nor head has the folder
-// implementations/; for an audit, no first-parent commit has any of the data folders.
+// ErrNoRegistry means that what is to be judged is no registry: for a check, neither base nor head has the directory
+// implementations/; for an audit, no first-parent commit has any of the data directories.
 var ErrNoRegistry = remedy.Errorf("name the clone with --repo; a new registry begins with implementations/.gitkeep",
 	"no OAP registry here")
 
@@ -130,7 +130,7 @@ func hasRegistry(trees ...*registry.Tree) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: no commit to judge has the folder implementations/", ErrNoRegistry)
+	return fmt.Errorf("%w: no commit to judge has the directory implementations/", ErrNoRegistry)
 }
 
 // checkRange judges one range and joins what it found.

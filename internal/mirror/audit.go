@@ -114,8 +114,8 @@ func NewReport(src evidence.Source, cfg judge.Config) *verdict.Report {
 	return rep
 }
 
-// wasRegistry is nil where a tree, or that of a first-parent commit before it, has one of the data folders: to take the
-// last record away makes no other repository of a registry.
+// wasRegistry is nil where a tree, or that of a first-parent commit before it, has one of the data directories: to take
+// the last record away makes no other repository of a registry.
 func wasRegistry(ctx context.Context, repo *registry.Repository, head *registry.Tree) error {
 	has := func(t *registry.Tree) (bool, error) {
 		for _, k := range registry.DataKinds {
@@ -141,7 +141,7 @@ func wasRegistry(ctx context.Context, repo *registry.Repository, head *registry.
 			return err
 		}
 	}
-	return fmt.Errorf("%w: none of the %d first-parent commits up to %s has one of the folders implementations/, "+
+	return fmt.Errorf("%w: none of the %d first-parent commits up to %s has one of the directories implementations/, "+
 		"revocations/, peer-witnesses/, workflow-anchors/", judge.ErrNoRegistry, len(chain), head.Commit())
 }
 

@@ -21,7 +21,7 @@ import (
 // maxRewritten is how many tips before a rewrite are kept.
 const maxRewritten = 100
 
-// Dir is the folder of a mirror:
+// Dir is the directory of a mirror:
 //
 //	registry.git   bare clone, whose HEAD names the branch that was verified
 //	checkpoint     the last verified tip
@@ -42,7 +42,7 @@ type Dir struct {
 	lock      *os.File
 }
 
-// OpenDir makes the folder of a mirror of a URL, or opens it, for this process alone, and removes what a killed one
+// OpenDir makes the directory of a mirror of a URL, or opens it, for this process alone, and removes what a killed one
 // left.
 func OpenDir(path, url, branch string) (_ *Dir, err error) {
 	if path, err = filepath.Abs(path); err != nil {
@@ -51,15 +51,15 @@ func OpenDir(path, url, branch string) (_ *Dir, err error) {
 	_, err = os.Lstat(filepath.Join(path, "objects"))
 	if err == nil || gitstore.IsRepository(path) {
 		return nil, remedy.Errorf(
-			"name another folder, or judge the clone that is there: oap-gate audit --repo DIR",
-			"%q is a clone, and a mirror keeps one of its own in its folder", path)
+			"name another directory, or judge the clone that is there: oap-gate audit --repo DIR",
+			"%q is a clone, and a mirror keeps one of its own in its directory", path)
 	}
 	if _, err := registry.Outer(filepath.Join(path, registry.MirrorClone)); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(path, 0o777); err != nil {
-		return nil, remedy.With(fmt.Errorf("making the folder of the mirror: %w", err),
-			"name a folder that can be written")
+		return nil, remedy.With(fmt.Errorf("making the directory of the mirror: %w", err),
+			"name a directory that can be written")
 	}
 	d := &Dir{Path: path, Branch: branch, State: &mirrorstate.State{}, url: url}
 	if d.lock, err = lock(d.File("lock")); err != nil {
@@ -79,7 +79,7 @@ func OpenDir(path, url, branch string) (_ *Dir, err error) {
 	return d, Local(d.make())
 }
 
-// Close lets another process have the folder.
+// Close lets another process have the directory.
 func (d *Dir) Close() error { return d.lock.Close() }
 
 // File returns the path of a file of the mirror.
@@ -188,9 +188,9 @@ func (d *Dir) own(config string) error {
 	switch {
 	case readable == nil && is == d.url:
 	case readable == nil && is != "" && !known:
-		return remedy.Errorf("name another folder", "%q is the mirror of %q", d.Path, is)
+		return remedy.Errorf("name another directory", "%q is the mirror of %q", d.Path, is)
 	case !known && !d.hasBranch(d.Branch):
-		return remedy.Errorf("name another folder", "%q has a registry.git that is not a mirror's", d.Path)
+		return remedy.Errorf("name another directory", "%q has a registry.git that is not a mirror's", d.Path)
 	}
 	if err := atomicfile.Write(path, []byte(config), 0o666); err != nil {
 		return err
@@ -209,7 +209,7 @@ func (d *Dir) ofBranch(head string) error {
 	}
 	name, isRef := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), "ref: refs/heads/")
 	if isRef && gitstore.CheckRefName("refs/heads/"+name) == nil && (d.hasBranch(name) || !d.hasBranch(d.Branch)) {
-		return remedy.Errorf("name another folder, or the same --branch",
+		return remedy.Errorf("name another directory, or the same --branch",
 			"%q is the mirror of another branch: its HEAD is %q", d.Path, text)
 	}
 	if err := atomicfile.Write(path, []byte(head), 0o666); err != nil {

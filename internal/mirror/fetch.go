@@ -23,7 +23,7 @@ var ErrFull = errors.New("the mirror is full")
 type Origin struct {
 	URL     string
 	Live    live.Options // how it is reached
-	MaxDisk int64        // bytes of the mirror's folder
+	MaxDisk int64        // bytes of the mirror's directory
 	Now     time.Time    // the run's time
 }
 

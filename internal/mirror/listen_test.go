@@ -16,7 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 )
 
-// TestSite holds what is served, with which head, and that nothing else of the folder is.
+// TestSite holds what is served, with which head, and that nothing else of the directory is.
 func TestSite(t *testing.T) {
 	d := &Dir{Path: t.TempDir()}
 	site := NewSite(d, time.Hour, false)

@@ -16,12 +16,12 @@ import (
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
-		return nil, remedy.With(fmt.Errorf("locking the mirror: %w", err), "name a folder that can be written")
+		return nil, remedy.With(fmt.Errorf("locking the mirror: %w", err), "name a directory that can be written")
 	}
 	taken, err := take(f)
 	if err == nil && !taken {
 		by, _ := io.ReadAll(io.LimitReader(f, 1024))
-		err = remedy.Errorf("let it end, or name another folder", "the mirror in use: %q is held by %s", path,
+		err = remedy.Errorf("let it end, or name another directory", "the mirror in use: %q is held by %s", path,
 			strings.TrimSpace(string(by)))
 	}
 	if err == nil {

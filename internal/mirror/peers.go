@@ -282,7 +282,7 @@ func common(s *registry.PeerState) string {
 	return text + "; the first records that differ: " + strings.Join(paths, ", ")
 }
 
-// peerPrefix begins the name of a folder that a peer is fetched to.
+// peerPrefix begins the name of a directory that a peer is fetched to.
 const peerPrefix = "oap-gate-peer-"
 
 func (p Peers) compare(ctx context.Context, repo *registry.Repository, name, head string) (*registry.PeerState, error) {
@@ -309,10 +309,11 @@ func (p Peers) compare(ctx context.Context, repo *registry.Repository, name, hea
 	return repo.ComparePeer(ctx, name, dir, head)
 }
 
-// fetch makes a bare repository of a folder, whose HEAD is the peer's and which borrows the objects of one's own clone.
+// fetch makes a bare repository of a directory, whose HEAD is the peer's and which borrows the objects of one's own
+// clone.
 func (p Peers) fetch(ctx context.Context, repo *registry.Repository, name, head, dir string) error {
 	if len(head) != 40 {
-		return remedy.Errorf("name a folder that git fetched", "the clone is %w, which is not fetched from a URL",
+		return remedy.Errorf("name a directory that git fetched", "the clone is %w, which is not fetched from a URL",
 			peer.ErrSHA256)
 	}
 	u, err := peer.URL(name)

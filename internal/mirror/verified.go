@@ -69,7 +69,7 @@ type Verified struct {
 const keep = "put the last good copy of the checkpoint there; without one, name a new file, and all is judged from " +
 	"the root"
 
-const writable = "name a file in a folder that can be written"
+const writable = "name a file in a directory that can be written"
 
 // Read reads the checkpoint and finds its tip in the history of head.
 func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head string) (*Verified, error) {

@@ -67,7 +67,7 @@ func checkAlone(t *testing.T, dir string, want int) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != want {
-		t.Errorf("%d files in the folder, want %d: %v %v", len(entries), want, entries, err)
+		t.Errorf("%d files in the directory, want %d: %v %v", len(entries), want, entries, err)
 	}
 }
 
@@ -103,17 +103,17 @@ func TestWriteFileIntoADevice(t *testing.T) {
 func TestWriteFileLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	if err := WriteFile(filepath.Join(dir, "gone", "report"), "text", honest(), Options{}); err == nil {
-		t.Error("written into a folder that is not there")
+		t.Error("written into a directory that is not there")
 	}
 	if err := WriteFile(filepath.Join(dir, "report"), "yaml", honest(), Options{}); err == nil {
 		t.Error("written in an unknown format")
 	}
-	directory := filepath.Join(dir, "folder")
+	directory := filepath.Join(dir, "directory")
 	if err := os.Mkdir(directory, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := WriteFile(directory, "text", honest(), Options{}); err == nil {
-		t.Error("written over a folder")
+		t.Error("written over a directory")
 	}
 	checkAlone(t, dir, 1)
 }

@@ -132,7 +132,7 @@ func Writable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return errors.New("it is a folder")
+		return errors.New("it is a directory")
 	case err == nil && info.Mode()&os.ModeDevice != 0:
 		return fillFile(path, func(io.Writer) error { return nil })
 	case err == nil && !info.Mode().IsRegular():

@@ -129,7 +129,7 @@ type subjects struct {
 	kinds [len(kinds)]int
 }
 
-// kinds are the records of a registry by their folders.
+// kinds are the records of a registry by their directories.
 var kinds = [...]struct{ directory, name string }{
 	{"implementations/", "listing"},
 	{"revocations/", "revocation"},

@@ -32,7 +32,7 @@ type Limits struct {
 	Values int // objects, arrays, strings, numbers and words in all; 0: as many as fit in Bytes
 }
 
-// RegistryFile is what a file of the registry's data folders may hold.
+// RegistryFile is what a file of the registry's data directories may hold.
 var RegistryFile = Limits{Bytes: 64 << 10, Depth: 64, Number: 64}
 
 // Remote returns the limits of a fetched document of at most maxBytes. A value takes some fifty bytes of memory,

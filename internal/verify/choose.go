@@ -8,8 +8,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// Choose chooses the commit of a clone that is read, or of the one in a mirror's folder: as check chooses its base, of
-// a mirror what was verified last. An empty dir is a clone's.
+// Choose chooses the commit of a clone that is read, or of the one in a mirror's directory: as check chooses its base,
+// of a mirror what was verified last. An empty dir is a clone's.
 func Choose(repo *registry.Repository, dir, rev string) (mirror *mirrorstate.View, commit, how string, err error) {
 	if dir != "" && registry.IsMirror(dir) {
 		tip, view, err := mirrorstate.Open(dir, func() (string, error) { return repo.Resolve("HEAD") })
@@ -37,7 +37,7 @@ func HasRecords(ctx context.Context, repo *registry.Repository, commit string) e
 	_, found, err := tree.Entry(registry.KindListing.Directory())
 	if err == nil && !found {
 		err = remedy.Errorf("name the clone of a registry with --registry",
-			"no OAP registry here: commit %.12s has no folder %s/", commit, registry.KindListing.Directory())
+			"no OAP registry here: commit %.12s has no directory %s/", commit, registry.KindListing.Directory())
 	}
 	return err
 }

@@ -35,7 +35,7 @@ func build(t *testing.T, parts ...string) *fixture.World {
 	w, err := fixture.Build(dir, []byte("clock: "+now+"\n"+base+strings.Join(parts, "")))
 	check(t, err)
 	t.Cleanup(func() { w.Close() })
-	for _, d := range []string{dir, filepath.Dir(dir)} { // the test's folders, so that any user reads the registry
+	for _, d := range []string{dir, filepath.Dir(dir)} { // the test's directories, so that any user reads the registry
 		check(t, os.Chmod(d, 0o755))
 	}
 	return w

@@ -112,7 +112,7 @@ func export(t *testing.T) []string {
 	}
 }
 
-// Nothing is needed of the machine: neither rights, nor a network, nor a folder to write to.
+// Nothing is needed of the machine: neither rights, nor a network, nor a directory to write to.
 func TestConfined(t *testing.T) {
 	needImage(t)
 	for _, user := range []string{"0:0", "4711:4711"} {
@@ -130,7 +130,7 @@ func TestConfined(t *testing.T) {
 	}
 }
 
-// The demonstration runs where there is neither git nor a folder but /dev/shm that can be written to.
+// The demonstration runs where there is neither git nor a directory but /dev/shm that can be written to.
 func TestDemo(t *testing.T) {
 	needImage(t)
 	for _, flags := range [][]string{{}, {"--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--user",

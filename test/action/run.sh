@@ -3,7 +3,7 @@
 # GitHub's own parser read action.yml. What this machine cannot do is said in a line that begins with NOT TRIED.
 #
 # GO_IMAGE names the image to build with. Where it is empty, one is made of this machine's own Go and the modules that
-# it has downloaded, so that nothing is pulled; and of the build cache COLD, where that folder is there.
+# it has downloaded, so that nothing is pulled; and of the build cache COLD, where that directory exists.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

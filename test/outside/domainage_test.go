@@ -15,7 +15,7 @@ import (
 
 const whoisModule = "github.com/likexian/whois-parser"
 
-// whoisFiles yields each reply of a folder of the corpus, by the name of its domain.
+// whoisFiles yields each reply of a directory of the corpus, by the name of its domain.
 func whoisFiles(r *run, directory string, f func(name, domain string, reply []byte)) {
 	dir, _ := module(r, whoisModule)
 	dir = filepath.Join(dir, "testdata", directory)

@@ -45,7 +45,7 @@ type judge struct {
 	// sound says that no case may be laxer or other, whatever explains it, unless a predicate does.
 	sound     bool
 	explained []explanation
-	needs     []string // programs; "npm" is the folder of npm ci
+	needs     []string // programs; "npm" is the directory of npm ci
 	run       func(r *run)
 }
 
@@ -290,7 +290,7 @@ func need(t testing.TB, program string) {
 	t.Skip(missing)
 }
 
-// module returns the folder of a module and its version as the page shows it: that of a commit by its first digits.
+// module returns the directory of a module and its version as the page shows it: that of a commit by its first digits.
 func module(t testing.TB, path string) (dir, version string) {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-json", path).Output()
@@ -315,7 +315,7 @@ func npmVersion(name string) string {
 	return p.Version
 }
 
-// node runs a program of Node.js as a module in this folder, hands it input as JSON and reads its output as JSON.
+// node runs a program of Node.js as a module in this directory, hands it input as JSON and reads its output as JSON.
 func node(t testing.TB, program string, input, output any) {
 	t.Helper()
 	text, err := json.Marshal(input)

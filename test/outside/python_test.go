@@ -182,8 +182,8 @@ var pythonLibrary = &judge{name: "the standard library of CPython, ast of CPytho
 	of: programVersion(1, "python3", "--version"), cases: 1, sound: true, needs: []string{"python3"},
 	run: func(r *run) {
 		var theirs map[string]*saidModule
-		python(r, pythonReader+`folder = sysconfig.get_path('stdlib')
-files = sorted(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith('.py'))
+		python(r, pythonReader+`directory = sysconfig.get_path('stdlib')
+files = sorted(os.path.join(directory, f) for f in os.listdir(directory) if f.endswith('.py'))
 print(json.dumps({f: said(open(f, 'rb').read()) for f in files}))`, nil, &theirs)
 		if len(theirs) < 50 {
 			r.Errorf("the library has %d modules; expected at least 50", len(theirs))

@@ -1,4 +1,4 @@
-// Command page writes sample reports for a browser: go run ./test/page FOLDER.
+// Command page writes sample reports for a browser: go run ./test/page DIRECTORY.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: page FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: page DIRECTORY")
 		os.Exit(2)
 	}
 	for name, r := range map[string]*verdict.Report{

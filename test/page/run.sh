@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Opens sample pages of the html report in headless Chromium: load time, accessibility, hostile text, phone width.
-# Where Chromium, node or the packages cannot be had it says NOT CHECKED and ends well. With a folder as argument
+# Where Chromium, node or the packages cannot be had it says NOT CHECKED and ends well. With a directory as argument
 # the screenshots are kept there, to be looked at.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

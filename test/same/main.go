@@ -1,7 +1,7 @@
 // Command same writes down what a build of oap-gate prints, one file for each command line, so that two builds can be
 // compared with diff. .ci/same does that.
 //
-//	go run ./test/same PROGRAM FOLDER
+//	go run ./test/same PROGRAM DIRECTORY
 //
 // It writes the help of each command, the explanation of each id and code, each schema, the completion of each shell,
 // the demo, and the report of each bundle of testdata/bundles in every format. Ports, milliseconds and the member tool
@@ -30,7 +30,7 @@ import (
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: same PROGRAM FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: same PROGRAM DIRECTORY")
 		os.Exit(2)
 	}
 	if err := run(os.Args[1], os.Args[2]); err != nil {
@@ -42,7 +42,7 @@ func main() {
 // formats are the formats that --report accepts for a replay.
 var formats = []string{"json", "github", "markdown", "sarif", "junit", "html", "prometheus"}
 
-// session is one build of the program and the folder for what it prints.
+// session is one build of the program and the directory for what it prints.
 type session struct {
 	program, directory string
 	work               errgroup.Group
@@ -130,7 +130,7 @@ func (s *session) words(command ...string) ([]string, error) {
 	return words, nil
 }
 
-// keep runs a command line, in the background, and keeps what it prints in a file of a folder.
+// keep runs a command line, in the background, and keeps what it prints in a file of a directory.
 func (s *session) keep(directory string, args []string) {
 	s.work.Go(func() error {
 		out, err := s.print("", args)
@@ -196,7 +196,7 @@ func (s *session) replay(path string) error {
 	return nil
 }
 
-// print runs the program in a folder and returns its exit status, its stdout and its stderr.
+// print runs the program in a directory and returns its exit status, its stdout and its stderr.
 func (s *session) print(dir string, args []string) ([]byte, error) {
 	c := exec.Command(s.program, args...)
 	c.Dir, c.WaitDelay = dir, time.Minute

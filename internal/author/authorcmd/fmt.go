@@ -23,9 +23,9 @@ func NewFmt(sys frame.IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fmt FILE…",
 		Short: "write records in the layout that new writes",
-		Long: `fmt lays out records of the four data folders: members in the order of the registry's schema, two blanks,
-a final line break, and escapes for characters that do not show. The value stays, and so does every signature of it.
-It names each file that it rewrites. No check asks for this layout, and append-only lets nobody change a merged
+		Long: `fmt lays out records of the four data directories: members in the order of the registry's schema, two
+blanks, a final line break, and escapes for characters that do not show. The value stays, and so does every signature of
+it. It names each file that it rewrites. No check asks for this layout, and append-only lets nobody change a merged
 record for it.`,
 		Example: "  oap-gate fmt implementations/my-agent.json\n  oap-gate fmt --check implementations/*.json",
 		Args: func(c *cobra.Command, args []string) error {
@@ -72,7 +72,7 @@ func layOut(sys frame.IO, file string, check, dryRun bool) (differs bool, err er
 	if registry.KindOf(path) == registry.Governance {
 		return false,
 			remedy.Errorf("name a file of implementations/, revocations/, peer-witnesses/ or workflow-anchors/",
-				"%q lies in none of the data folders", file)
+				"%q lies in none of the data directories", file)
 	}
 	tree, err := listing.OpenTree(filepath.Dir(filepath.Dir(abs)))
 	if err != nil {

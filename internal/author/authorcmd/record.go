@@ -121,7 +121,7 @@ func (o *recordFlags) look(ctx context.Context, sys frame.IO) (_ *workspace, err
 		return nil, err
 	}
 	if _, found, err := base.Entry(registry.KindListing.Directory()); err != nil || !found {
-		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no folder implementations/",
+		return nil, errors.Join(err, fmt.Errorf("%w: the base %s (%s) has no directory implementations/",
 			judge.ErrNoRegistry, plain.Short(w.base), w.how))
 	}
 	commit, err := w.repo.Commit(ctx, w.base)

@@ -107,7 +107,7 @@ func (o *witnessOptions) check() error {
 	case o.out == "-":
 		return remedy.Errorf("name a file, or use --dry-run", "--out writes a file, and - is not a file")
 	case o.out != "" && os.IsPathSeparator(o.out[len(o.out)-1]):
-		return remedy.Errorf("name the file too", "--out %q names a folder", o.out)
+		return remedy.Errorf("name the file too", "--out %q names a directory", o.out)
 	case o.Offline:
 		return remedy.Errorf("leave --offline out",
 			"a witness signs what it has verified, and --offline forbids to fetch it")
@@ -130,10 +130,10 @@ func (o *witnessOptions) run(ctx context.Context, sys frame.IO, name string) err
 		return err
 	}
 	if o.out != "" {
-		// A folder that is not there is an error of writing.
+		// A directory that is not there is an error of writing.
 		if at, err := registry.Locate(o.out); err == nil && (at.InGit || at.InData) {
 			return remedy.Errorf("name a file outside of it",
-				"--out %q lies in the Git directory or a data folder of %s", o.out, at.Root)
+				"--out %q lies in the Git directory or a data directory of %s", o.out, at.Root)
 		}
 	}
 	if s.text == nil && o.inPlace {

@@ -20,8 +20,8 @@ import (
 var (
 	// ErrSlug means that a text is not a slug, so that it cannot be part of a path.
 	ErrSlug = errors.New("no slug: 2 to 64 characters from a-z, 0-9 and -, not beginning with -")
-	// ErrPlace: a path is not one of a record, something else than plain folders and files is on the way, or the file
-	// is larger than a record can be.
+	// ErrPlace: a path is not one of a record, something else than plain directories and files is on the way, or the
+	// file is larger than a record can be.
 	ErrPlace = errors.New("there is no record")
 	// ErrChanged: a file is not what it was when it was read.
 	ErrChanged = errors.New("it changed meanwhile")
@@ -63,8 +63,8 @@ func isRecordPath(path string) bool {
 	return isJSON && slugForm().MatchString(name)
 }
 
-// Tree is the work tree of a clone, in whose four data folders records are written, and nowhere else. Paths are those
-// of the registry, with slashes; no symbolic link is followed, in the folder nor for the file.
+// Tree is the work tree of a clone, in whose four data directories records are written, and nowhere else. Paths are
+// those of the registry, with slashes; no symbolic link is followed, in the directory nor for the file.
 type Tree struct{ root *os.Root }
 
 // OpenTree opens the work tree at dir.
@@ -76,11 +76,11 @@ func OpenTree(dir string) (*Tree, error) {
 	return &Tree{root}, nil
 }
 
-// Close releases the folder that t holds open.
+// Close releases the directory that t holds open.
 func (t *Tree) Close() error { return t.root.Close() }
 
-// Read reads a file of a data folder, whatever its name, of at most 64 KiB. The error is [fs.ErrNotExist] or ErrPlace,
-// or that of the disk.
+// Read reads a file of a data directory, whatever its name, of at most 64 KiB. The error is [fs.ErrNotExist] or
+// ErrPlace, or that of the disk.
 func (t *Tree) Read(path string) ([]byte, error) {
 	dir, name, err := t.directory(path)
 	if err != nil {
@@ -97,7 +97,7 @@ func (t *Tree) Create(path string, text []byte) error {
 	if !isRecordPath(path) {
 		return fmt.Errorf("%q: %w", path, ErrPlace)
 	}
-	// Git holds no empty folder, so that a fresh clone may lack one.
+	// Git holds no empty directory, so that a fresh clone may lack one.
 	directory := registry.KindOf(path).Directory()
 	if err := t.root.Mkdir(directory, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return at(path, err)
@@ -110,7 +110,7 @@ func (t *Tree) Create(path string, text []byte) error {
 	return at(path, atomicfile.Create(dir, name, text, 0o644))
 }
 
-// Replace gives a file of a data folder another text. The error is ErrChanged where it does not hold was any more.
+// Replace gives a file of a data directory another text. The error is ErrChanged where it does not hold was any more.
 func (t *Tree) Replace(path string, was, text []byte) error {
 	dir, name, err := t.directory(path)
 	if err != nil {
@@ -148,7 +148,7 @@ func (t *Tree) Move(from, to string, was []byte) error {
 	return at(from, dir.Remove(name))
 }
 
-// folder opens the data folder of a path, which must be a plain folder, and gives the file's name in it.
+// directory opens the data directory of a path, which must be a plain directory, and gives the file's name in it.
 func (t *Tree) directory(path string) (*os.Root, string, error) {
 	directory, name, found := strings.Cut(path, "/")
 	if !found || registry.KindOf(path) == registry.Governance || name == "" || strings.ContainsAny(name, "/\\\x00") ||
@@ -160,7 +160,7 @@ func (t *Tree) directory(path string) (*os.Root, string, error) {
 		return nil, "", at(path, err)
 	}
 	if !looked.IsDir() {
-		return nil, "", fmt.Errorf("%q: %w: %s is not a plain folder", path, ErrPlace, directory)
+		return nil, "", fmt.Errorf("%q: %w: %s is not a plain directory", path, ErrPlace, directory)
 	}
 	dir, err := t.root.OpenRoot(directory)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// work makes a work tree with one listing, links in and on the way to its data folders, and a file beside them.
+// work makes a work tree with one listing, links in and on the way to its data directories, and a file beside them.
 func work(t *testing.T) (string, *Tree) {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func work(t *testing.T) (string, *Tree) {
 	return dir, tree
 }
 
-// files are the texts of all files of a folder, and where its links lead.
+// files are the texts of all files of a directory, and where its links lead.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -121,7 +121,7 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tree.Create(revocation, []byte("new\n")); err != nil { // its folder is not there yet
+	if err := tree.Create(revocation, []byte("new\n")); err != nil { // its directory is not there yet
 		t.Error(err)
 	}
 	want[filepath.Join(dir, revocation)] = "new\n"

@@ -20,7 +20,7 @@ import (
 const suffix = ".oap-gate.tmp"
 
 // stale is the age from which on a temporary file has no writer any more. That a process is gone could be asked too,
-// but a process of another container that shares the folder would seem so.
+// but a process of another container that shares the directory would seem so.
 const stale = time.Hour
 
 // Write replaces the file at path and removes stale temporary files of the same path. The data is on disk before the
@@ -46,7 +46,7 @@ func Probe(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// SyncFolder makes durable what was renamed in a folder.
+// SyncDirectory makes durable what was renamed in a directory.
 func SyncDirectory(dir string) error {
 	if runtime.GOOS == "windows" { // which cannot
 		return nil
@@ -58,8 +58,8 @@ func SyncDirectory(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Unsynced writes files that may be lost or broken when the machine stops, into folders of so many that they are listed
-// once alone: the first write into a folder removes all stale temporary files there. The zero value is ready.
+// Unsynced writes files that may be lost or broken when the machine stops, into directories of so many that they are
+// listed once alone: the first write into a directory removes all stale temporary files there. The zero value is ready.
 type Unsynced struct {
 	mu    sync.Mutex
 	swept map[string]bool
@@ -134,7 +134,7 @@ func write(path string, fill func(io.Writer) error, mode fs.FileMode, sync bool,
 	return nil
 }
 
-// sweep removes the stale temporary files of a folder that stand for the names in question. What cannot be listed or
+// sweep removes the stale temporary files of a directory that stand for the names in question. What cannot be listed or
 // removed stays: the caller's file is written.
 func sweep(dir string, of func(name string) bool, now time.Time) {
 	if directory, err := os.Open(dir); err == nil {
@@ -177,7 +177,7 @@ func nameOf(temporary string) string {
 	return name
 }
 
-// Create writes a file in a folder under a name that nothing has there yet, else the error is [fs.ErrExist]: a link
+// Create writes a file in a directory under a name that nothing has there yet, else the error is [fs.ErrExist]: a link
 // that leads nowhere has it too. The file is on disk, whole, before it has that name.
 func Create(dir *os.Root, name string, data []byte, mode fs.FileMode) error {
 	if filepath.Base(name) != name || !filepath.IsLocal(name) || name == "." {

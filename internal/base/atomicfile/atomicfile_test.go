@@ -78,7 +78,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%q are left, want %q", got, want)
 		}
 	}
-	// A folder of many files is swept of all of them, once.
+	// A directory of many files is swept of all of them, once.
 	var u Unsynced
 	for range 2 {
 		if err := u.Write(path, []byte("new"), 0o644); err != nil {
@@ -118,7 +118,7 @@ func TestSideBySide(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "folder")
+	path := filepath.Join(dir, "directory")
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	if err := Probe(filepath.Join(dir, "gone", "state")); err == nil {
-		t.Error("a file could be written to a folder that is not there")
+		t.Error("a file could be written to a directory that is not there")
 	}
 	if got := list(t, dir); len(got) != 1 {
 		t.Errorf("%q are left", got)

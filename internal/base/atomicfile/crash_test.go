@@ -13,7 +13,7 @@ import (
 )
 
 // TestMain lets the test binary be the process that is killed: ATOMICFILE_TEST_WRITE names the file that it writes,
-// ATOMICFILE_TEST_SCRATCH the folder of its Scratch.
+// ATOMICFILE_TEST_SCRATCH the directory of its Scratch.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("ATOMICFILE_TEST_SCRATCH"); dir != "" {
 		f, err := NewScratch(dir)

@@ -11,13 +11,13 @@ import (
 const scratch = "scratch"
 
 // Scratch is a file for what memory does not hold. It has no name where the system lets an open file lose it, so that
-// nothing is left of it whenever the process ends; elsewhere a later Scratch in the same folder removes it.
+// nothing is left of it whenever the process ends; elsewhere a later Scratch in the same directory removes it.
 type Scratch struct {
 	file  *os.File
 	named bool
 }
 
-// NewScratch makes one in a folder; empty: that of the system. It removes the stale ones there.
+// NewScratch makes one in a directory; empty: that of the system. It removes the stale ones there.
 func NewScratch(dir string) (*Scratch, error) {
 	dir = cmp.Or(dir, os.TempDir())
 	f, err := os.OpenFile(filepath.Join(dir, temporary(scratch)), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -43,7 +43,7 @@ func (s *Scratch) ReadAt(p []byte, off int64) (int, error) {
 	return n, s.of(err)
 }
 
-// of names the folder where an error has the random name of the file.
+// of names the directory where an error has the random name of the file.
 func (s *Scratch) of(err error) error {
 	if err == nil {
 		return nil

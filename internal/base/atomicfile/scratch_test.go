@@ -36,6 +36,6 @@ func TestScratch(t *testing.T) {
 		t.Errorf("written to a closed file: %v", err)
 	}
 	if _, err := NewScratch(filepath.Join(dir, "gone")); err == nil || strings.Contains(err.Error(), suffix) {
-		t.Errorf("made in a folder that is not there: %v", err)
+		t.Errorf("made in a directory that is not there: %v", err)
 	}
 }

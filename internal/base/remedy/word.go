@@ -53,4 +53,4 @@ func First(checks ...func() error) error {
 }
 
 // Writable is the fix for a file that could not be written.
-const Writable = "name a file in a folder that can be written"
+const Writable = "name a file in a directory that can be written"

@@ -82,7 +82,7 @@ func New(sys frame.IO) *cobra.Command {
 		Use:   "demo",
 		Short: "run the gate on a built-in registry, without network",
 		Long: strings.TrimSpace(`
-demo builds a small registry in a temporary folder and a web on loopback, and gates honest and
+demo builds a small registry in a temporary directory and a web on loopback, and gates honest and
 dishonest pull requests on it through the same code as check. It says of each in one line what
 was proposed, what came out and why, and exits 0 only if each came out as it must. It needs
 no git and no network.
@@ -179,7 +179,7 @@ func showNew(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// demoFolder makes a folder in the first place that can be written to. An image without files has no /tmp, and
+// demoDirectory makes a directory in the first place that can be written to. An image without files has no /tmp, and
 // may be mounted read-only; it has /dev/shm.
 func demoDirectory() (string, error) {
 	var errs []error
@@ -190,8 +190,8 @@ func demoDirectory() (string, error) {
 		}
 		errs = append(errs, err)
 	}
-	return "", remedy.Errorf("name a folder that can be written to: TMPDIR=DIR oap-gate demo",
-		"making a folder for the demonstration: %v", errors.Join(errs...))
+	return "", remedy.Errorf("name a directory that can be written to: TMPDIR=DIR oap-gate demo",
+		"making a directory for the demonstration: %v", errors.Join(errs...))
 }
 
 func (c demoCase) asItMust(rep *verdict.Report) bool {

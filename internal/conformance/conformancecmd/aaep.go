@@ -375,7 +375,7 @@ func readInto(s *aaep.Stream, name string) error {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return fmt.Errorf("%q is a folder", name)
+		return fmt.Errorf("%q is a directory", name)
 	}
 	return s.Read(f)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// OpenGAP is the format of an agent's folder.
+// OpenGAP is the format of an agent's directory.
 var OpenGAP = &Protocol{name: "opengap", short: "check an agent's directory", rules: opengap.Rules,
 	commands: []func(frame.IO, *Protocol) *cobra.Command{newOpenGAPAgent}}
 
@@ -28,15 +28,15 @@ func newOpenGAPAgent(sys frame.IO, p *Protocol) *cobra.Command {
 		Use:   "agent [DIR]",
 		Short: "check an agent's directory against its dialect",
 		Long: strings.TrimSpace(`
-agent reads the folder of an agent, this one by default, and runs nothing of it. Two formats bear the name OpenGAP: 0.4 has
-opengap: "0.4" in agent.yaml and skills in Python, 0.1 has spec_version and a SOUL.md. The report says which was read. What
+agent reads the directory of an agent, this one by default, and runs nothing of it. Two formats bear the name OpenGAP:
+0.4 has opengap: "0.4" in agent.yaml and skills in Python, 0.1 has spec_version and a SOUL.md. The report says which was read. What
 a runtime does with the agent is for people to attest.`),
 		Example: "  oap-gate conformance opengap agent agents/helper\n" +
 			"  oap-gate conformance opengap agent --dialect 0.4 --recommended warn",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return remedy.Errorf("oap-gate conformance opengap agent [DIR]",
-					"agent wants one folder, %d were given", len(args))
+					"agent wants one directory, %d were given", len(args))
 			}
 			return nil
 		},
@@ -69,9 +69,9 @@ func (o *openGAPAgent) judge() (*conformance, error) {
 	j, err := opengap.Judge(options)
 	switch {
 	case errors.Is(err, opengap.ErrTooLarge):
-		return nil, remedy.With(err, "name the folder of one agent, or add what is generated to its .gitignore")
+		return nil, remedy.With(err, "name the directory of one agent, or add what is generated to its .gitignore")
 	case err != nil:
-		return nil, remedy.With(err, "name the agent's folder")
+		return nil, remedy.With(err, "name the agent's directory")
 	}
 	found := &conformance{subject: o.dir, rows: j.Rules, results: j.Results,
 		chosen: "dialect " + j.Dialect + ": " + j.Because}

@@ -20,7 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// The files of a profile's folder that hold its contract.
+// The files of a profile's directory that hold its contract.
 const (
 	RequirementsFile = "provider-conformance-requirements.yaml"
 	ContractFile     = "provider-conformance.md"
@@ -70,15 +70,15 @@ type requirement struct {
 	unreadable bool       // type, operator or expected value mean nothing
 }
 
-// Files name what holds a contract. A file that is named wins over the one in the folder.
+// Files name what holds a contract. A file that is named wins over the one in the directory.
 type Files struct {
-	Dir          string // the profile's folder
+	Dir          string // the profile's directory
 	Requirements string // YAML
 	Schema       string // JSON Schema, or Markdown (.md) with a json block that has a $schema
 }
 
-// Read reads a contract. The error is of the file system: the folder, or a file, is not there. What is there and cannot
-// be used, such as a link that leaves the folder, is a finding of the contract.
+// Read reads a contract. The error is of the file system: the directory, or a file, is not there. What is there and
+// cannot be used, such as a link that leaves the directory, is a finding of the contract.
 func Read(f Files) (*Contract, error) {
 	c := &Contract{unmeetable: map[string]bool{}}
 	yamlText, path, err := f.read(f.Requirements, RequirementsFile)
@@ -111,7 +111,7 @@ func notThere(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// read reads a file that is named, else the one of the folder, out of which no link leads.
+// read reads a file that is named, else the one of the directory, out of which no link leads.
 func (f Files) read(named, name string) (data []byte, path string, err error) {
 	if named != "" {
 		data, err = capped.ReadFile(named, maxContract)

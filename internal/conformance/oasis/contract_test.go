@@ -274,14 +274,14 @@ func TestDirectories(t *testing.T) {
 	gone(Files{Dir: full(), Schema: "none.json"})
 
 	for name, replace := range map[string]func(path string) error{
-		"a link out of the folder": func(p string) error {
+		"a link out of the directory": func(p string) error {
 			return os.Symlink(filepath.Join(full(), filepath.Base(p)),
 				p)
 		},
 		"a link to a device":        func(p string) error { return os.Symlink("/dev/zero", p) },
 		"a relative link out of it": func(p string) error { return os.Symlink("../../../../../../etc/passwd", p) },
 		"a FIFO":                    func(p string) error { return mkfifo(p, 0o666) },
-		"a folder":                  func(p string) error { return os.Mkdir(p, 0o777) },
+		"a directory":               func(p string) error { return os.Mkdir(p, 0o777) },
 		"a file that is larger": func(p string) error {
 			return os.WriteFile(p, make([]byte, maxContract+1),
 				0o666)
@@ -318,7 +318,7 @@ func TestDirectories(t *testing.T) {
 	}
 	c, err := Read(Files{Dir: dir})
 	if err != nil || len(contractFindings(t, c)) != 0 {
-		t.Errorf("a link within the folder: %v, %q", err, contractFindings(t, c))
+		t.Errorf("a link within the directory: %v, %q", err, contractFindings(t, c))
 	}
 }
 

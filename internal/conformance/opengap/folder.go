@@ -16,13 +16,13 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
-// Limits of what is read of an agent's folder.
+// Limits of what is read of an agent's directory.
 const (
 	MaxFiles   = 10_000    // files and links that belong to the agent
 	MaxFile    = 1 << 20   // bytes of one file
 	MaxText    = 32 << 20  // bytes of all files that are read
-	maxEntries = 100_000   // files, links and folders
-	maxDepth   = 64        // folders within folders
+	maxEntries = 100_000   // files, links and directories
+	maxDepth   = 64        // directories within directories
 	maxLinks   = 40        // links that lead to links
 	maxPath    = 4096      // bytes of a path
 	maxReads   = 20_000    // files that are read, some of them by several links
@@ -30,10 +30,10 @@ const (
 	maxMatches = 5_000_000 // patterns of .gitignore that are tried
 )
 
-// ErrTooLarge means that an agent's folder has more than is read.
-var ErrTooLarge = errors.New("the folder is larger than an agent's")
+// ErrTooLarge means that an agent's directory has more than is read.
+var ErrTooLarge = errors.New("the directory is larger than an agent's")
 
-// folder is the tree of an agent, as it was when it was listed, without what .git names and a .gitignore excludes.
+// directory is the tree of an agent, as it was when it was listed, without what .git names and a .gitignore excludes.
 type directory struct {
 	root    *os.Root
 	keep    []string // what belongs to the agent whatever a .gitignore says
@@ -46,19 +46,19 @@ type directory struct {
 	err     error
 }
 
-// entry is a file, folder or link; its path is relative, with slashes.
+// entry is a file, directory or link; its path is relative, with slashes.
 type entry struct {
 	path string
 	kind fs.FileMode // type bits alone
 }
 
-// scope is a .gitignore and the folder that it is in.
+// scope is a .gitignore and the directory that it is in.
 type scope struct {
 	dir      string
 	patterns ignore.Patterns
 }
 
-// fail notes why the folder is not judged, unless something was the reason before. Nothing is read from then on.
+// fail notes why the directory is not judged, unless something was the reason before. Nothing is read from then on.
 func (f *directory) fail(err error) {
 	if f.err == nil {
 		f.err = err
@@ -89,14 +89,14 @@ func (f *directory) list(keep []string) {
 		}
 	}
 	if total > MaxFiles || len(f.entries) > maxEntries {
-		f.fail(fmt.Errorf("%w: it has more than %d files; the folder with most of them is %q, with %d", ErrTooLarge,
+		f.fail(fmt.Errorf("%w: it has more than %d files; the directory with most of them is %q, with %d", ErrTooLarge,
 			MaxFiles, most, files[most]))
 	}
 }
 
 func (f *directory) walk(dir string, depth int, scopes []scope, excluded bool) {
 	if depth > maxDepth {
-		f.fail(fmt.Errorf("%w: folders are nested deeper than %d", ErrTooLarge, maxDepth))
+		f.fail(fmt.Errorf("%w: directories are nested deeper than %d", ErrTooLarge, maxDepth))
 		return
 	}
 	if name := path.Join(dir, gitignoreName); !excluded && f.isFile(name) {
@@ -110,7 +110,7 @@ func (f *directory) walk(dir string, depth int, scopes []scope, excluded bool) {
 	}
 	defer d.Close()
 	for f.err == nil && len(f.entries) <= maxEntries {
-		some, err := d.ReadDir(256) // not all at once: a folder may have millions
+		some, err := d.ReadDir(256) // not all at once: a directory may have millions
 		if errors.Is(err, io.EOF) {
 			return
 		}
@@ -134,7 +134,7 @@ func (f *directory) walk(dir string, depth int, scopes []scope, excluded bool) {
 	}
 }
 
-// excludes reports whether an entry is not part of the agent, in a folder that is or is not.
+// excludes reports whether an entry is not part of the agent, in a directory that is or is not.
 func (f *directory) excludes(scopes []scope, e entry, excluded bool) bool {
 	name := path.Base(e.path)
 	if name == gitignoreName || name == e.path && strings.HasPrefix(strings.ToUpper(name), "README") ||
@@ -158,7 +158,7 @@ func (f *directory) excludes(scopes []scope, e entry, excluded bool) bool {
 	return excluded
 }
 
-// errNotPlain means that a folder, a FIFO or a device has the name of a file.
+// errNotPlain means that a directory, a FIFO or a device has the name of a file.
 var errNotPlain = errors.New("it is not a plain file")
 
 // file gives the text of a file of the agent. A link is followed where it stays within. The error is fs.ErrNotExist,
@@ -210,17 +210,17 @@ func (f *directory) charge(size int) {
 	}
 }
 
-// within reports whether a name can be one of the folder. Other than for fs.ValidPath it need not be UTF-8: git keeps
-// such names.
+// within reports whether a name can be one of the directory. Other than for fs.ValidPath it need not be UTF-8: git
+// keeps such names.
 func within(name string) bool { return fs.ValidPath(strings.ToValidUTF8(name, "_")) }
 
-// isDir reports whether a name is that of a folder. Links that stay within the agent's folder are followed.
+// isDir reports whether a name is that of a directory. Links that stay within the agent's directory are followed.
 func (f *directory) isDir(name string) bool {
 	info := f.stat(name)
 	return info != nil && info.IsDir()
 }
 
-// isFile reports whether a name is that of a plain file. Links that stay within the agent's folder are followed.
+// isFile reports whether a name is that of a plain file. Links that stay within the agent's directory are followed.
 func (f *directory) isFile(name string) bool {
 	info := f.stat(name)
 	return info != nil && info.Mode().IsRegular()
@@ -237,7 +237,7 @@ func (f *directory) stat(name string) fs.FileInfo {
 	return info
 }
 
-// in returns the entries right below a folder. Links that stay within the agent's folder are followed.
+// in returns the entries right below a directory. Links that stay within the agent's directory are followed.
 func (f *directory) in(dir string) []entry {
 	under, all := f.below(dir)
 	return slices.DeleteFunc(slices.Clone(all), func(e entry) bool {
@@ -245,7 +245,7 @@ func (f *directory) in(dir string) []entry {
 	})
 }
 
-// below returns the entries of a folder and of those in it, and what all their paths begin with.
+// below returns the entries of a directory and of those in it, and what all their paths begin with.
 func (f *directory) below(dir string) (under string, all []entry) {
 	at, outside := f.resolve(dir)
 	switch {
@@ -271,8 +271,8 @@ func (f *directory) has(name string) bool {
 	return found
 }
 
-// resolve returns a path without the links on its way, and reports whether it leads out of the folder. A link with an
-// absolute target does, since a clone is elsewhere; so does a circle of links, which leads nowhere. A name that does
+// resolve returns a path without the links on its way, and reports whether it leads out of the directory. A link with
+// an absolute target does, since a clone is elsewhere; so does a circle of links, which leads nowhere. A name that does
 // not exist leads to no other place.
 func (f *directory) resolve(name string) (at string, outside bool) {
 	if len(name) > maxPath {
@@ -293,7 +293,7 @@ func (f *directory) resolve(name string) (at string, outside bool) {
 			continue
 		}
 		if f.steps++; f.steps > maxSteps {
-			f.fail(fmt.Errorf("%w: its links lead over more than %d folders", ErrTooLarge, maxSteps))
+			f.fail(fmt.Errorf("%w: its links lead over more than %d directories", ErrTooLarge, maxSteps))
 			return "", true
 		}
 		if here = append(here, next); len(here) > maxDepth+1 {

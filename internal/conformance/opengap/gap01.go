@@ -28,7 +28,7 @@ var members = strings.Fields(`spec_version name version description author licen
 
 var nameForm = plain.Pattern(`^[a-z][a-z0-9-]*$`)
 
-// judge01 holds the folder against what the command of dialect 0.1 asks for.
+// judge01 holds the directory against what the command of dialect 0.1 asks for.
 func (a *agent) judge01() {
 	a.say("gap01-manifest", manifestName, a.judgeManifest01())
 	references := verdict.Skip("agent.yaml could not be read")
@@ -97,7 +97,7 @@ func (a *agent) judgeReferences() verdict.Outcome {
 	return out
 }
 
-// simple reports whether a name is one of a file or folder, and no way to others.
+// simple reports whether a name is one of a file or directory, and no way to others.
 func simple(name string) bool {
 	return name != "." && name != ".." && name != "" && !strings.ContainsAny(name, `/\`)
 }
@@ -198,7 +198,7 @@ func judgeText(name, directory string, text []byte, err error) verdict.Outcome {
 			out.Errorf(m, "/name", "name-form", "name is %.100q, which has %s", said, why)
 		}
 		if said != directory {
-			out.Warnf(m, "/name", "other-name", "name is %.100q, the folder's is %q", said, directory)
+			out.Warnf(m, "/name", "other-name", "name is %.100q, the directory's is %q", said, directory)
 		}
 	}
 	if said, ok := m.needText(&out, verdict.Error, "/description"); ok {

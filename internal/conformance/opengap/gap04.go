@@ -19,7 +19,7 @@ import (
 
 const gitignoreName = ".gitignore"
 
-// judge04 holds the folder against the criteria of dialect 0.4; auto says that nobody named the dialect.
+// judge04 holds the directory against the criteria of dialect 0.4; auto says that nobody named the dialect.
 func (a *agent) judge04(auto bool) {
 	unclear := auto && a.stat("SOUL.md") == nil && (a.manifest == nil || a.manifest.value("/opengap") == nil)
 	out := a.judgeManifest()
@@ -189,7 +189,7 @@ func (d *documentation) judge(variables []literal, computed []verdict.At) verdic
 			continue
 		}
 		out.Errorf(v.at, "", "undocumented-variable",
-			"the environment variable %q is neither in a README* of the folder nor in a comment of agent.yaml%s",
+			"the environment variable %q is neither in a README* of the directory nor in a comment of agent.yaml%s",
 			v.text,
 			strings.Join(d.unread, "")).WithFix("say in README.md, or in a comment of agent.yaml, what %s is", v.text)
 	}
@@ -264,7 +264,7 @@ func (a *agent) judgePaths() verdict.Outcome {
 	return out.OrPass()
 }
 
-// judgeLinks reports each symbolic link that leaves the folder.
+// judgeLinks reports each symbolic link that leaves the directory.
 func (a *agent) judgeLinks() {
 	for _, e := range a.entries {
 		if e.kind != fs.ModeSymlink {
@@ -275,8 +275,8 @@ func (a *agent) judgeLinks() {
 		}
 		var out verdict.Outcome
 		out.Errorf(verdict.At{Path: e.path}, "", "path-outside",
-			"the symbolic link leads to %q, out of the agent's folder", a.link(e.path)).
-			WithFix("put what it leads to into the folder, or make the link relative")
+			"the symbolic link leads to %q, out of the agent's directory", a.link(e.path)).
+			WithFix("put what it leads to into the directory, or make the link relative")
 		a.say("gap-outside", e.path, out)
 	}
 }
@@ -291,7 +291,7 @@ func withoutSkills(m *mapping, dir string, known bool) verdict.Outcome {
 			"skills.path is %q: a variable without a default decides where the skills are", m.value(at).Value)
 		return out
 	case leadsOut(dir):
-		return verdict.Skip("the folder of skills is not in the agent's folder")
+		return verdict.Skip("the directory of skills is not in the agent's directory")
 	}
 	out := verdict.Skip("there are no skills in %s", dir)
 	out.Noticef(m, at, "without-skills",

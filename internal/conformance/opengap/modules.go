@@ -55,8 +55,8 @@ func (a *agent) parse(name string) *parsed {
 	return p
 }
 
-// module returns the file of a module, as a file of the agent calls it: from its own folder if the name begins with a
-// dot, else from the agent's folder or that of the skills. It is empty if the agent has no such module.
+// module returns the file of a module, as a file of the agent calls it: from its own directory if the name begins with
+// a dot, else from the agent's directory or that of the skills. It is empty if the agent has no such module.
 func (a *agent) module(from, name string) string {
 	rest := strings.TrimLeft(name, ".")
 	under := []string{".", a.skillsDir}

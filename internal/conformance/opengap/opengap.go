@@ -1,5 +1,5 @@
-// Package opengap checks an agent's folder against OpenGAP: the criteria for agents of dialect 0.4, or what the public
-// command of dialect 0.1 asks for. Nothing of the agent is run or imported.
+// Package opengap checks an agent's directory against OpenGAP: the criteria for agents of dialect 0.4, or what the
+// public command of dialect 0.1 asks for. Nothing of the agent is run or imported.
 package opengap
 
 import (
@@ -37,7 +37,7 @@ type Judgement struct {
 type agent struct {
 	*directory
 	manifest    *mapping // nil if it cannot be read
-	unread      error    // why: fs.ErrNotExist, a *strictyaml.Error, or what folder.read says
+	unread      error    // why: fs.ErrNotExist, a *strictyaml.Error, or what directory.read returns
 	recommended verdict.Severity
 	results     []verdict.Result
 
@@ -47,11 +47,11 @@ type agent struct {
 	declared  map[string]bool    // the packages that the agent depends on
 }
 
-// Judge judges the agent in a folder. The error wraps ErrTooLarge, or says why the folder cannot be read.
+// Judge judges the agent in a directory. The error wraps ErrTooLarge, or says why the directory cannot be read.
 func Judge(o Options) (*Judgement, error) {
 	root, err := capped.OpenRoot(o.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("opening the agent's folder: %w", err)
+		return nil, fmt.Errorf("opening the agent's directory: %w", err)
 	}
 	defer root.Close()
 	f := &directory{root: root, links: map[string]string{}}
@@ -70,13 +70,13 @@ func Judge(o Options) (*Judgement, error) {
 	}
 	f.list(keep)
 	if judge(); f.err != nil {
-		return nil, fmt.Errorf("reading the agent's folder: %w", f.err)
+		return nil, fmt.Errorf("reading the agent's directory: %w", f.err)
 	}
 	j.Results = a.results
 	return j, nil
 }
 
-// dialect returns the dialect that was asked for, or the one that the folder looks like, and why.
+// dialect returns the dialect that was asked for, or the one that the directory looks like, and why.
 func (a *agent) dialect(asked string) (dialect, why string) {
 	has := func(member string) bool { return a.manifest != nil && a.manifest.value("/"+member) != nil }
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// files are those of a folder by their paths; in an edit of another, the text gone takes one away.
+// files are those of a directory by their paths; in an edit of another, the text gone takes one away.
 type files map[string]string
 
 const gone = "\x00"
@@ -151,7 +151,7 @@ func TestManifest(t *testing.T) {
 		{"two documents", more("---\na: 1\n"), []string{"agent.yaml:8 gap-manifest manifest-unreadable"}},
 		{"list", files{"agent.yaml": "- opengap\n"}, []string{"agent.yaml:1 gap-manifest manifest-unreadable"}},
 		{"empty", files{"agent.yaml": ""}, []string{"agent.yaml gap-manifest manifest-unreadable"}},
-		{"folder", files{"agent.yaml": gone, "agent.yaml/x": ""},
+		{"directory", files{"agent.yaml": gone, "agent.yaml/x": ""},
 			[]string{"agent.yaml gap-manifest manifest-unreadable"}},
 		{"link out", files{"agent.yaml": "->/etc/hostname"}, []string{"agent.yaml gap-manifest manifest-unreadable"}},
 		{"link within", files{"agent.yaml": "->a/b.yaml", "a/b.yaml": agent04["agent.yaml"]}, nil},
@@ -200,8 +200,9 @@ func TestFields(t *testing.T) {
 		{"no model", with("model:\n  provider: anthropic\n  name: some-model\n", ""),
 			[]string{"agent.yaml:1 gap-fields missing-field", "agent.yaml:1 gap-fields missing-field"}},
 		{"null provider", with("provider: anthropic", "provider:"), []string{"agent.yaml:6 gap-fields missing-field"}},
-		{"folder of skills is no text", more("skills: {path: 5}\n"), []string{"agent.yaml:8 gap-fields missing-field"}},
-		{"no folder of skills", more("skills: {path: ~}\n"), nil},
+		{"directory of skills is no text", more("skills: {path: 5}\n"),
+			[]string{"agent.yaml:8 gap-fields missing-field"}},
+		{"no directory of skills", more("skills: {path: ~}\n"), nil},
 	})
 }
 
@@ -239,7 +240,7 @@ func TestSkills(t *testing.T) {
 		{"link within", files{"skills/orders.py": "->../lib/o.py", "lib/o.py": decorated}, nil},
 		{"link to nothing", files{"skills/orders.py": "->../lib/o.py"},
 			[]string{"skills/orders.py gap-skills not-python"}},
-		{"folder of that name", files{"skills/orders.py": gone, "skills/orders.py/x": ""},
+		{"directory of that name", files{"skills/orders.py": gone, "skills/orders.py/x": ""},
 			[]string{"agent.yaml:1 gap-skills without-skills notice"}},
 		{"none", files{"skills/orders.py": gone}, []string{"agent.yaml:1 gap-skills without-skills notice"}},
 		{"none are those with _", files{"skills/orders.py": gone, "skills/_orders.py": "", "skills/__init__.py": "",
@@ -248,19 +249,19 @@ func TestSkills(t *testing.T) {
 		{"others are none", files{"skills/notes.txt": "", "skills/p/module.py": "x", "skills/README.md": ""}, nil},
 		{"one of two", files{"skills/pay.py": "x = 1\n", "tests/pay_test.py": "class TestPay: pay"},
 			[]string{"skills/pay.py gap-skills no-skill"}},
-		{"other folder", more("skills:\n  path: lib/skills\n").edit(files{"skills/orders.py": gone,
+		{"other directory", more("skills:\n  path: lib/skills\n").edit(files{"skills/orders.py": gone,
 			"lib/skills/orders.py": "x = 1\n"}),
 			[]string{"lib/skills/orders.py gap-skills no-skill"}},
-		{"other folder with a slash", more("skills:\n  path: ./lib/\n").edit(files{"skills/orders.py": "x",
+		{"other directory with a slash", more("skills:\n  path: ./lib/\n").edit(files{"skills/orders.py": "x",
 			"lib/orders.py": decorated}), nil},
-		{"the folder itself", more("skills:\n  path: .\n").edit(files{"skills/orders.py": "x", "orders.py": decorated}),
-			nil},
-		{"folder by a link", files{"skills/orders.py": gone, "skills": "->lib", "lib/orders.py": "x = 1\n"},
+		{"the directory itself", more("skills:\n  path: .\n").edit(files{"skills/orders.py": "x",
+			"orders.py": decorated}), nil},
+		{"directory by a link", files{"skills/orders.py": gone, "skills": "->lib", "lib/orders.py": "x = 1\n"},
 			[]string{"lib/orders.py gap-skills no-skill"}},
-		{"folder by a variable", more("skills:\n  path: ${SKILLS}  # SKILLS is a folder\n"),
+		{"directory by a variable", more("skills:\n  path: ${SKILLS}  # SKILLS is a directory\n"),
 			[]string{"agent.yaml:9 gap-skills path-not-known inconclusive"}},
-		{"folder by a variable with a default",
-			more("skills:\n  path: ${SKILLS:-lib/}  # SKILLS is a folder\n").edit(files{"lib/orders.py": "x = 1\n"}),
+		{"directory by a variable with a default",
+			more("skills:\n  path: ${SKILLS:-lib/}  # SKILLS is a directory\n").edit(files{"lib/orders.py": "x = 1\n"}),
 			[]string{"lib/orders.py gap-skills no-skill"}},
 	})
 }
@@ -299,7 +300,7 @@ func TestDecorators(t *testing.T) {
 			python(decorated + "X = f\"\"\"{'(['}\ndel find_order\n\"\"\"\nY = f\"{X[\"a\"]}\" '(['\n"), nil},
 
 		{"re-exported", from("lib.base", files{"lib/base.py": "from gitagent import skill"}), nil},
-		{"re-exported by the skills' folder",
+		{"re-exported by the skills' directory",
 			from("_base", files{"skills/_base.py": "from opengap import skill"}), nil},
 		{"re-exported beside it", from("._base", files{"skills/_base.py": "from gitagent import skill"}), nil},
 		{"re-exported above it", from("..lib", files{"lib.py": "from gitagent import skill"}), nil},
@@ -403,7 +404,7 @@ func TestIgnored(t *testing.T) {
 		{"everything", ignored("*\n", python("x = 1")), []string{"skills/orders.py gap-skills no-skill"}},
 		{"skills by a file of theirs", python("x = 1").edit(files{"skills/.gitignore": "*"}),
 			[]string{"skills/orders.py gap-skills no-skill"}},
-		{"folder of the skills", ignored("lib/\n", files{"skills/orders.py": gone, "lib/s/orders.py": "x = 1",
+		{"directory of the skills", ignored("lib/\n", files{"skills/orders.py": gone, "lib/s/orders.py": "x = 1",
 			"agent.yaml": agent04["agent.yaml"] + "skills: {path: lib/s}\n", "lib/link": "->/etc"}),
 			[]string{"lib/s/orders.py gap-skills no-skill"}},
 		{"where a link to the skills leads", ignored("lib/\nli\n", files{"skills/orders.py": gone,
@@ -445,7 +446,7 @@ func TestPackages(t *testing.T) {
 			"skills/orders/a/__init__.py": "from .b import find_order\n", "skills/orders/a/b.py": decorated}), nil},
 		{"all imported over two files", pack(files{"skills/orders/__init__.py": "from .a import *\n",
 			"skills/orders/a/__init__.py": "from .b import *\n", "skills/orders/a/b.py": decorated}), nil},
-		{"imported by a path from the skills' folder",
+		{"imported by a path from the skills' directory",
 			pack(files{"skills/orders/__init__.py": "from orders.impl import find_order\n",
 				"skills/orders/impl.py": decorated}), nil},
 		{"imported and deleted", pack(files{"skills/orders/__init__.py": "from .impl import find_order\ndel find_order",
@@ -649,11 +650,11 @@ func TestTests(t *testing.T) {
 		{"no Python", files{"tests/test_orders.py": "import orders\ndef test_it(: pass"}, []string{none}},
 		{"not there", test("x", ""), []string{none}},
 		{"other name", test("tests/orders.py", "orders"), []string{none}},
-		{"other folder", test("test/test_orders.py", "orders"), []string{none}},
+		{"other directory", test("test/test_orders.py", "orders"), []string{none}},
 		{"file name alone", test("tests/test_orders.py", "import x"), []string{none}},
 		{"longer word", test("tests/test_a.py", "orders2 test_orders find_orders"), []string{none}},
 		{"other extension", test("tests/test_orders.txt", "orders"), []string{none}},
-		{"folder", test("tests/test_orders.py/x", "orders"), []string{none}},
+		{"directory", test("tests/test_orders.py/x", "orders"), []string{none}},
 		{"module with a hyphen", files{"skills/orders.py": gone, "skills/look-up.py": decorated,
 			"tests/test_orders.py": "'skills/look-up.py'\ndef test_it(): pass"}, nil},
 		{"package", files{"skills/orders.py": gone, "skills/orders/__init__.py": decorated,
@@ -710,22 +711,22 @@ func TestGitignore(t *testing.T) {
 	try(t, agent04, []row{
 		{"patterns", text(".env*\n*.py[cod]\n**/__pycache__/\n"), nil},
 		{"at the root", text("/.env\n/*.pyc\n/__pycache__\n"), nil},
-		{"in all folders", text("**/.env\n**/*.pyc\n**/__pycache__\n"), nil},
+		{"in all directories", text("**/.env\n**/*.pyc\n**/__pycache__\n"), nil},
 		{"carriage returns, blanks, comments", text("# x\r\n.env  \r\n*.py[co]\r\n__pycache__/**\r\n"), nil},
 		{"everything but", text("*\n!skills/\n"), nil},
 		{"examples kept", text(".env*\n!.env.example\n*.pyc\n__pycache__\n"), nil},
 		{"taken back", text(".env\n*.pyc\n__pycache__\n!.env\n"), []string{none}},
 		{"taken back and again", text(".env\n!.env\n.env\n*.pyc\n__pycache__\n"), nil},
 		{"in a comment", text("#.env\n*.pyc\n__pycache__\n"), []string{none}},
-		{"folder alone", text(".env/\n*.pyc\n__pycache__\n"), []string{none}},
+		{"directory alone", text(".env/\n*.pyc\n__pycache__\n"), []string{none}},
 		{"another file", text(".env.local\n*.pyc\n__pycache__\n"), []string{none}},
 		{"one of them", text(".env\nx.pyc\n__pycache__\n"), []string{none}},
-		{"folder of compiled files by their extension", text(".env\n*.pyc\n"), []string{none}},
-		{"in another folder", text(".env\n*.pyc\nskills/__pycache__/\n"), []string{none}},
+		{"directory of compiled files by their extension", text(".env\n*.pyc\n"), []string{none}},
+		{"in another directory", text(".env\n*.pyc\nskills/__pycache__/\n"), []string{none}},
 		{"empty", text(""), []string{none, none, none}},
 		{"not there", text(gone), []string{none, none, none}},
-		{"a folder", files{".gitignore": gone, ".gitignore/x": ""}, []string{none, none, none}},
-		{"in a folder below", files{".gitignore": gone, "skills/.gitignore": agent04[".gitignore"]},
+		{"a directory", files{".gitignore": gone, ".gitignore/x": ""}, []string{none, none, none}},
+		{"in a directory below", files{".gitignore": gone, "skills/.gitignore": agent04[".gitignore"]},
 			[]string{none, none,
 				none}},
 	})
@@ -848,7 +849,7 @@ func TestDialect01(t *testing.T) {
 		{"soul of underlined headings", files{"SOUL.md": "Soul\n====\n\nValues\n---\n"},
 			[]string{"SOUL.md gap01-soul empty-soul"}},
 		{"soul of a list", files{"SOUL.md": "# Soul\n- calm\n"}, nil},
-		{"soul is a folder", files{"SOUL.md": gone, "SOUL.md/x": ""}, []string{"SOUL.md gap01-soul empty-soul"}},
+		{"soul is a directory", files{"SOUL.md": gone, "SOUL.md/x": ""}, []string{"SOUL.md gap01-soul empty-soul"}},
 
 		{"no front matter", skill("# Look up\n---\nname: look-up\ndescription: x\n---\n"),
 			[]string{"skills/look-up/SKILL.md:1 gap01-skills no-front-matter"}},
@@ -935,14 +936,14 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestHostile holds that odd folders end in an error or a finding, and that nothing outside of them is read.
+// TestHostile holds that odd directories end in an error or a finding, and that nothing outside of them is read.
 func TestHostile(t *testing.T) {
 	judge := func(t *testing.T, dir string) error {
 		t.Helper()
 		_, err := Judge(Options{Dir: dir, Dialect: Auto})
 		return err
 	}
-	t.Run("no folder", func(t *testing.T) {
+	t.Run("no directory", func(t *testing.T) {
 		if err := judge(t, filepath.Join(t.TempDir(), "x")); !errors.Is(err, fs.ErrNotExist) {
 			t.Error(err)
 		}
@@ -974,7 +975,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("ignored: %v", err)
 		}
 	})
-	t.Run("deep folders", func(t *testing.T) {
+	t.Run("deep directories", func(t *testing.T) {
 		dir := agent04.write(t)
 		if err := os.MkdirAll(filepath.Join(dir, strings.Repeat("a/", maxDepth+1)), 0o777); err != nil {
 			t.Fatal(err)
@@ -992,7 +993,7 @@ func TestHostile(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("packages that are the folder itself", func(t *testing.T) {
+	t.Run("packages that are the directory itself", func(t *testing.T) {
 		edit := files{"__init__.py": "", "skills/orders.py": gone}
 		for i := range 150 {
 			edit[fmt.Sprintf("m%d.py", i)], edit[fmt.Sprintf("skills/l%d", i)] = "", "->.."

@@ -23,11 +23,11 @@ var unreadable = strict.Code{ID: "manifest-unreadable",
 		"than 1 MiB, or is not a plain file",
 	Fix: "correct agent.yaml at the place shown"}
 
-var noManifest = strict.Code{ID: "no-manifest", Meaning: "the folder has no agent.yaml",
-	Fix: "add agent.yaml, under that name, or name the folder that has it"}
+var noManifest = strict.Code{ID: "no-manifest", Meaning: "the directory has no agent.yaml",
+	Fix: "add agent.yaml, under that name, or name the directory that has it"}
 
 var rules04 = []verdict.Rule{
-	{ID: "gap-manifest", Title: "the folder has an agent.yaml with one meaning", Cite: required, Role: "agent",
+	{ID: "gap-manifest", Title: "the directory has an agent.yaml with one meaning", Cite: required, Role: "agent",
 		Why: "everything else of an agent is declared in it; two readers of a key that appears twice take " +
 			"different ones",
 		Fix:   "add agent.yaml, each key once, without anchors and tags",
@@ -69,25 +69,25 @@ var rules04 = []verdict.Rule{
 				"strings deeper than 8, or brackets deeper than 64; nothing was decided",
 				"write it more simply there, or look for the decorator by hand"},
 			{"without-skills", "there is no skill at all, so that nothing was judged",
-				"add a .py file to the folder of skills"},
-			{"path-not-known", "the folder of skills is named by a variable without a default; nothing was decided",
-				"write the folder itself, or ${NAME:-skills/}"},
+				"add a .py file to the directory of skills"},
+			{"path-not-known", "the directory of skills is named by a variable without a default; nothing was decided",
+				"write the directory itself, or ${NAME:-skills/}"},
 		}},
-	{ID: "gap-outside", Title: "nothing outside of the folder is needed", Cite: required, Role: "agent",
-		Why: "an agent is its folder: a user who clones it has nothing else",
-		Fix: "keep what the agent needs in its folder, and name it by a relative path",
+	{ID: "gap-outside", Title: "nothing outside of the directory is needed", Cite: required, Role: "agent",
+		Why: "an agent is its directory: a user who clones it has nothing else",
+		Fix: "keep what the agent needs in its directory, and name it by a relative path",
 		Codes: []strict.Code{
-			{"path-outside", "a path of agent.yaml, or a symbolic link, leads out of the folder",
-				"name a path within the folder, without .. and without a leading slash"},
+			{"path-outside", "a path of agent.yaml, or a symbolic link, leads out of the directory",
+				"name a path within the directory, without .. and without a leading slash"},
 			{"path-in-code", "a skill opens a path that is absolute or has .. in it",
-				"name it from the skill's own __file__, and keep it in the folder"},
+				"name it from the skill's own __file__, and keep it in the directory"},
 		}},
 	{ID: "gap-environment", Title: "each environment variable that is referenced is documented", Cite: required,
 		Role: "agent",
 		Why:  "the operator of the agent has to know what to set",
-		Fix:  "name the variable in the README of the folder, or in a comment of agent.yaml",
+		Fix:  "name the variable in the README of the directory, or in a comment of agent.yaml",
 		Codes: []strict.Code{
-			{"undocumented-variable", "a variable is neither in a README of the folder nor in a comment of " +
+			{"undocumented-variable", "a variable is neither in a README of the directory nor in a comment of " +
 				"agent.yaml",
 				"name it there, as a word of its own"},
 			{"computed-name", "a skill asks for a variable whose name is computed, so that nobody can see which",
@@ -117,11 +117,11 @@ var rules04 = []verdict.Rule{
 		Why: "a committed .env publishes the secrets that it holds",
 		Fix: "write .env, *.pyc and __pycache__/ into .gitignore",
 		Codes: []strict.Code{{"not-ignored",
-			"the .gitignore of the folder does not exclude a file that must never be committed",
+			"the .gitignore of the directory does not exclude a file that must never be committed",
 			"add the pattern to .gitignore, after any line with ! that takes it back"}}},
 }
 
-// attested returns a requirement on the runtime, which no folder shows.
+// attested returns a requirement on the runtime, which no directory shows.
 func attested(id, section, title string) verdict.Rule {
 	return verdict.Rule{ID: "gap-runtime-" + id, Title: title, Cite: "OpenGAP 0.4, runtime compliance, " + section,
 		Role: "runtime", Method: verdict.Attested,
@@ -130,12 +130,12 @@ func attested(id, section, title string) verdict.Rule {
 }
 
 var runtime = []verdict.Rule{
-	attested("manifest", "discovery", "the runtime starts from the agent.yaml of the agent's folder"),
+	attested("manifest", "discovery", "the runtime starts from the agent.yaml of the agent's directory"),
 	attested("refusal", "discovery", "the runtime says clearly that it refuses an opengap version it does not support"),
-	attested("skills", "discovery", "the runtime finds skills in the folder of skills.path, skills/ by default"),
+	attested("skills", "discovery", "the runtime finds skills in the directory of skills.path, skills/ by default"),
 	attested("packages", "discovery", "the runtime loads skills from .py files and from Python packages"),
-	attested("hooks", "discovery", "the runtime finds hooks in the folder of hooks.path, hooks/ by default"),
-	attested("flows", "discovery", "the runtime finds flows in the folder of flows.path, flows/ by default"),
+	attested("hooks", "discovery", "the runtime finds hooks in the directory of hooks.path, hooks/ by default"),
+	attested("flows", "discovery", "the runtime finds flows in the directory of flows.path, flows/ by default"),
 	attested("inputs", "skill contract", "the inputs of a skill are keyword arguments that fit its signature"),
 	attested("output", "skill contract", "what a skill gives comes back as a value that JSON can hold"),
 	attested("skill-error", "skill contract",
@@ -171,21 +171,22 @@ var rules01 = []verdict.Rule{
 	{ID: "gap01-references", Title: "the skills, tools and agents that agent.yaml names are there", Cite: first,
 		Role: "agent",
 		Why:  "what is named and not there cannot be loaded",
-		Fix:  "add the file or folder, or drop the name",
+		Fix:  "add the file or directory, or drop the name",
 		Codes: []strict.Code{
-			{"skill-not-there", "agent.yaml names a skill that has no folder in skills/",
+			{"skill-not-there", "agent.yaml names a skill that has no directory in skills/",
 				"add skills/NAME/SKILL.md, or drop the name"},
-			{"skill-without-text", "the folder of a skill that agent.yaml names has no SKILL.md", "add SKILL.md to it"},
+			{"skill-without-text", "the directory of a skill that agent.yaml names has no SKILL.md",
+				"add SKILL.md to it"},
 			{"tool-not-there", "agent.yaml names a tool that has no file in tools/",
 				"add tools/NAME.yaml, or drop the name"},
-			{"agent-not-there", "agent.yaml names an agent that has neither a folder nor a .md file in agents/",
+			{"agent-not-there", "agent.yaml names an agent that has neither a directory nor a .md file in agents/",
 				"add agents/NAME/ or agents/NAME.md, or drop the name"},
 		}},
 	{ID: "gap01-soul", Title: "SOUL.md says more than headings", Cite: first, Role: "agent",
 		Why: "SOUL.md is what makes the agent one",
 		Fix: "write a paragraph into SOUL.md",
 		Codes: []strict.Code{
-			{"no-soul", "the folder has no SOUL.md", "add SOUL.md, under that name, with a paragraph in it"},
+			{"no-soul", "the directory has no SOUL.md", "add SOUL.md, under that name, with a paragraph in it"},
 			{"empty-soul", "SOUL.md is empty, has headings alone, or cannot be read",
 				"write a paragraph into SOUL.md that says who the agent is and what it does"},
 		}},
@@ -201,6 +202,6 @@ var rules01 = []verdict.Rule{
 				"rename the skill"},
 			{"long-description", "the description has more than 1,024 characters",
 				"shorten it; details belong below the front matter"},
-			{"other-name", "the skill has another name than its folder", "give both the same name"},
+			{"other-name", "the skill has another name than its directory", "give both the same name"},
 		}},
 }

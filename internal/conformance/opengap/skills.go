@@ -12,7 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// skill is a .py file of the folder of skills, or a package there.
+// skill is a .py file of the directory of skills, or a package there.
 type skill struct {
 	file      string // where its findings are placed; a package's __init__.py
 	module    string
@@ -48,7 +48,7 @@ type literal struct {
 	at   verdict.At
 }
 
-// skills returns the skills in a folder, by their names.
+// skills returns the skills in a directory, by their names.
 func (a *agent) skills(dir string) (all []*skill) {
 	for _, e := range a.in(dir) {
 		name := path.Base(e.path)
@@ -68,7 +68,7 @@ func (a *agent) skills(dir string) (all []*skill) {
 
 const initName = "__init__.py"
 
-// readSkill reads the file of a skill, or all modules of its package, whose folder dir is.
+// readSkill reads the file of a skill, or all modules of its package, whose directory dir is.
 func (a *agent) readSkill(s *skill, dir string) {
 	own := a.search(s, s.file)
 	for _, f := range own.Functions {
@@ -130,7 +130,7 @@ func (a *agent) export(s *skill, file string, f *pytoken.Function) {
 
 // search reads a file of a skill, and notes what it refers to.
 func (a *agent) search(s *skill, name string) *parsed {
-	if again := a.parsed[name]; again != nil { // the limits hold for skills that are links to one folder, too
+	if again := a.parsed[name]; again != nil { // the limits hold for skills that are links to one directory, too
 		a.charge(again.size)
 	}
 	p := a.parse(name)

@@ -46,7 +46,7 @@ func openArchive(dir string, room *Room, below layer) (*archive, error) {
 	return &archive{dir: dir, room: room, below: below}, nil
 }
 
-// path is sharded by the first two digits: a folder of a million files is slow to list.
+// path is sharded by the first two digits: a directory of a million files is slow to list.
 func (a *archive) path(sum string) string { return filepath.Join(a.dir, sum[:2], sum) }
 
 // store stores an obtained document. It replaces a stored file with other content, as a crash may leave. If the

@@ -329,15 +329,15 @@ func TestEnvironmentCountsForNothing(t *testing.T) {
 
 func TestNewLiveRefuses(t *testing.T) {
 	for name, o := range map[string]Options{
-		"no PEM":           {CACert: []byte("no certificate")},
-		"no proxy":         {Proxy: "localhost"},
-		"no RDAP URL":      {RDAPURL: "rdap.example"},
-		"RDAP by no HTTP":  {RDAPURL: "socks5://rdap.example"},
-		"no WHOIS server":  {WHOISServer: "whois.example"},
-		"no address":       {ConnectTo: []ConnectTo{{Host: "example.com"}}},
-		"no host":          {ConnectTo: []ConnectTo{{"127.0.0.1", netip.MustParseAddrPort("127.0.0.1:1")}}},
-		"no cache folder":  {CACert: startWeb(t).CAPEM(), CacheDir: "/dev/null/cache"},
-		"proxy of no kind": {Proxy: "gopher://localhost"},
+		"no PEM":             {CACert: []byte("no certificate")},
+		"no proxy":           {Proxy: "localhost"},
+		"no RDAP URL":        {RDAPURL: "rdap.example"},
+		"RDAP by no HTTP":    {RDAPURL: "socks5://rdap.example"},
+		"no WHOIS server":    {WHOISServer: "whois.example"},
+		"no address":         {ConnectTo: []ConnectTo{{Host: "example.com"}}},
+		"no host":            {ConnectTo: []ConnectTo{{"127.0.0.1", netip.MustParseAddrPort("127.0.0.1:1")}}},
+		"no cache directory": {CACert: startWeb(t).CAPEM(), CacheDir: "/dev/null/cache"},
+		"proxy of no kind":   {Proxy: "gopher://localhost"},
 	} {
 		if _, err := New(o); err == nil {
 			t.Errorf("%s: no error", name)

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// rootFiles and rootFolders are where crypto/x509 looks: the first file that holds certificates, or else the
-// folders.
+// rootFiles and rootDirectories are where crypto/x509 looks: the first file that holds certificates, or else the
+// directories.
 var rootFiles = []string{
 	"/etc/ssl/certs/ca-certificates.crt",                // Debian, Ubuntu, Arch, Alpine
 	"/etc/pki/tls/certs/ca-bundle.crt",                  // Fedora, RHEL 6

@@ -272,13 +272,13 @@ func TestFile(t *testing.T) {
 		t.Error(err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-		t.Errorf("%v, %v stand in the folder, want the checkpoint alone", entries, err)
+		t.Errorf("%v, %v stand in the directory, want the checkpoint alone", entries, err)
 	}
 	if _, err := Read(dir, nil); err == nil {
-		t.Error("a folder is read")
+		t.Error("a directory is read")
 	}
 	if err := c.WriteFile(filepath.Join(dir, "missing", "state"), nil); err == nil {
-		t.Error("written into a folder that is not there")
+		t.Error("written into a directory that is not there")
 	}
 	if err := (&Checkpoint{}).WriteFile(path, nil); !errors.Is(err, ErrMalformed) {
 		t.Errorf("an empty checkpoint is written: %v", err)
@@ -370,10 +370,10 @@ func TestFileErrors(t *testing.T) {
 		t.Errorf("%v, %v", c, err)
 	}
 	if _, err := Read(dir, nil); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
-		t.Errorf("a folder: %v", err)
+		t.Errorf("a directory: %v", err)
 	}
 	if err := sample(t).WriteFile(dir, nil); err == nil {
-		t.Error("a checkpoint is written in place of a folder")
+		t.Error("a checkpoint is written in place of a directory")
 	}
 	if _, err := Signer(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no key: %v", err)

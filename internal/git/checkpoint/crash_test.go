@@ -119,7 +119,7 @@ func TestFull(t *testing.T) {
 		}
 		entries, err := os.ReadDir(dir)
 		if err != nil || len(entries) > 1 || len(entries) == 1 && !there {
-			t.Errorf("%v, %v stand in the folder", entries, err)
+			t.Errorf("%v, %v stand in the directory", entries, err)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// BenchmarkFlat reads 100,000 listings, and the trees of the 1,000 commits that brought them to one flat folder, beside
-// what git takes to print the same objects unverified. Making the registry takes half a minute.
+// BenchmarkFlat reads 100,000 listings, and the trees of the 1,000 commits that brought them to one flat directory,
+// beside what git takes to print the same objects unverified. Making the registry takes half a minute.
 func BenchmarkFlat(b *testing.B) {
 	c := newClone(b)
 	h := c.flatHistory(1000, 100)
@@ -100,9 +100,9 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// flatHistory is a registry whose commits each add as many listings to one flat folder, packed as git gc packs it: the
-// newest tree whole, each older one a delta of the next, no chain longer than 50. It is written by packWriter, since
-// git fast-import goes through a folder from its start for each file: ten minutes for what takes seconds here.
+// flatHistory is a registry whose commits each add as many listings to one flat directory, packed as git gc packs it:
+// the newest tree whole, each older one a delta of the next, no chain longer than 50. It is written by packWriter,
+// since git fast-import goes through a directory from its start for each file: ten minutes for what takes seconds here.
 type flatHistory struct {
 	blobs, trees []ID // trees of implementations/, oldest first
 	commits      []ID

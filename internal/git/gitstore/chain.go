@@ -219,7 +219,7 @@ func (r *inflater) delta(room func(int64) []byte, e entry, limit int64) ([]byte,
 	return out, r.stream(out)
 }
 
-// maxCache is what the cache holds: enough for the trees of a delta chain in a flat folder of 30,000 files.
+// maxCache is what the cache holds: enough for the trees of a delta chain in a flat directory of 30,000 files.
 const maxCache = 64 << 20
 
 // cache keeps objects of packs that others are deltas of, and trees, which the next tree of a history is often a

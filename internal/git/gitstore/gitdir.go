@@ -18,11 +18,11 @@ type location struct {
 	gitDir    string // HEAD
 	commonDir string // config, objects, refs; other than gitDir in a linked work tree
 	worktree  string // root of the work tree, "" for a bare clone
-	directory string // the folder that is itself the repository; "" where a .git led to it
+	directory string // the directory that is itself the repository; "" where a .git led to it
 }
 
-// find looks for a clone at dir, then above it: the first folder that has a .git, or is itself a repository, decides.
-// GIT_DIR and the like are not read: no environment variable may choose what is judged.
+// find looks for a clone at dir, then above it: the first directory that has a .git, or is itself a repository,
+// decides. GIT_DIR and the like are not read: no environment variable may choose what is judged.
 func find(dir string) (location, error) {
 	abs, err := directoryOf(dir)
 	if err != nil {
@@ -39,7 +39,7 @@ func find(dir string) (location, error) {
 	}
 }
 
-// folderOf returns the absolute path of a folder that exists.
+// directoryOf returns the absolute path of a directory that exists.
 func directoryOf(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -55,8 +55,8 @@ func directoryOf(dir string) (string, error) {
 	return abs, nil
 }
 
-// findAt looks for a clone at one folder: at its .git, then at the folder itself. It returns no location where there is
-// neither.
+// findAt looks for a clone at one directory: at its .git, then at the directory itself. It returns no location where
+// there is neither.
 func findAt(at string) (loc location, err error) {
 	switch _, err := os.Lstat(filepath.Join(at, ".git")); {
 	case err == nil:

@@ -86,7 +86,7 @@ func TestOpenShapes(t *testing.T) {
 	t.Run("below a bare clone", func(t *testing.T) {
 		c := origin.cloneOf("--bare", origin.url())
 		if s := check(t, filepath.Join(c.Dir, "refs"), ""); s.Directory() != c.Dir {
-			t.Errorf("folder %q, want %q", s.Directory(), c.Dir)
+			t.Errorf("directory %q, want %q", s.Directory(), c.Dir)
 		}
 	})
 	t.Run("mirror", func(t *testing.T) { check(t, origin.cloneOf("--mirror", origin.url()).Dir, "") })
@@ -393,7 +393,7 @@ func TestOpenRefuses(t *testing.T) {
 			}
 		}
 	})
-	t.Run("OpenAt looks at one folder", func(t *testing.T) {
+	t.Run("OpenAt looks at one directory", func(t *testing.T) {
 		c := newClone(t)
 		c.commit("outer")
 		c.Write("sub/x", "")

@@ -32,8 +32,8 @@ type Store struct {
 	gone  []*pack              // removed by git; still open for their readers
 }
 
-// Open opens the clone at dir, or above it: a work tree, a linked work tree, a bare clone. The first folder that has a
-// .git, or is itself a repository, decides. Errors: ErrNotRepository; ErrUnsupported for a format that is not read;
+// Open opens the clone at dir, or above it: a work tree, a linked work tree, a bare clone. The first directory that has
+// a .git, or is itself a repository, decides. Errors: ErrNotRepository; ErrUnsupported for a format that is not read;
 // ErrCorrupt; ErrTooLarge.
 func Open(dir string) (*Store, error) { return openFound(dir, find) }
 
@@ -134,7 +134,7 @@ func (s *Store) Worktree() string { return s.worktree }
 // GitDir returns the Git directory: the one of this work tree, if it is linked.
 func (s *Store) GitDir() string { return s.gitDir }
 
-// Folder returns the folder that is itself the repository, "" if a .git led to it.
+// Directory returns the directory that is itself the repository, "" if a .git led to it.
 func (s *Store) Directory() string { return s.directory }
 
 // ObjectDir returns the directory of the clone's own objects, or "" if it does not exist.

@@ -3,7 +3,7 @@ package ignore
 import "strings"
 
 const (
-	// anyFolders is "**" as a name: any number of folders.
+	// anyDirectories is "**" as a name: any number of directories.
 	anyDirectories = "**"
 	// mark begins each name, so that none is empty.
 	mark = "n"
@@ -36,14 +36,14 @@ func writeByte(b *strings.Builder, c byte, fold bool) {
 type translation struct {
 	text string
 	at   int
-	path bool // slashes part names, and "**" may stand for folders
+	path bool // slashes part names, and "**" may stand for directories
 	fold bool
 	name strings.Builder
 	done []string
 }
 
-// names returns the names of the pattern, with anyFolders for a "**" that matches directories; false if it can match no
-// path.
+// names returns the names of the pattern, with anyDirectories for a "**" that matches directories; false if it can
+// match no path.
 func (t *translation) names() ([]string, bool) {
 	t.name.WriteString(mark)
 	for t.at < len(t.text) {
@@ -90,7 +90,7 @@ func (t *translation) end() {
 	t.name.WriteString(mark)
 }
 
-// stars goes over asterisks. Two or more that are a whole name stand for folders, else they are as good as one.
+// stars goes over asterisks. Two or more that are a whole name stand for directories, else they are as good as one.
 func (t *translation) stars() {
 	first := t.at - 1
 	for t.at < len(t.text) && t.text[t.at] == '*' {
@@ -102,7 +102,7 @@ func (t *translation) stars() {
 		t.name.WriteByte('*')
 		return
 	}
-	if escaped { // then git wants one folder at least
+	if escaped { // then git wants one directory at least
 		t.name.WriteByte('*')
 		t.end()
 	}

@@ -38,7 +38,7 @@ import (
 
 // Errors of Fetch and URL.
 var (
-	// ErrURL: a peer that is neither a folder nor a URL that may be fetched.
+	// ErrURL: a peer that is neither a directory nor a URL that may be fetched.
 	ErrURL = errors.New("not a peer")
 	// ErrTooLarge means that what the peer named or sent exceeds a cap.
 	ErrTooLarge = errors.New("too large")
@@ -109,11 +109,11 @@ func URL(text string) (*url.URL, error) {
 	case u.Scheme == "https", u.Scheme == "http" && plain.IsLoopback(u.Hostname()):
 		return u, nil
 	}
-	return nil, fmt.Errorf("%w: %.200q, want a folder or https://host/path (http:// on loopback only)", ErrURL, text)
+	return nil, fmt.Errorf("%w: %.200q, want a directory or https://host/path (http:// on loopback only)", ErrURL, text)
 }
 
-// Fetch brings a branch into files of a folder, which is empty. It ends with the context, at the latest after MaxTime.
-// Nothing of the folder counts after an error.
+// Fetch brings a branch into files of a directory, which is empty. It ends with the context, at the latest after
+// MaxTime. Nothing of the directory counts after an error.
 func Fetch(ctx context.Context, s Source, dir string) (*Fetched, error) {
 	u, err := URL(s.URL)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Source) fetch(ctx context.Context, u *url.URL, dir string) (*Fetched, e
 	wire.left.Store(maxAdvertisement)
 	refs, err := session.AdvertisedReferencesContext(ctx)
 	if isSHA256(wire.begun) {
-		return nil, remedy.Errorf("name a folder that git fetched", "it is %w", ErrSHA256)
+		return nil, remedy.Errorf("name a directory that git fetched", "it is %w", ErrSHA256)
 	}
 	if errors.Is(err, transport.ErrEmptyRemoteRepository) {
 		return nil, ErrEmpty

@@ -36,7 +36,7 @@ func commit(t *testing.T, dir, path, text string) string {
 	return gittest.At(t, dir).Commit(path, text)
 }
 
-// serve offers the repositories under a folder by smart HTTP.
+// serve offers the repositories under a directory by smart HTTP.
 func serve(t *testing.T, root string) *httptest.Server {
 	t.Helper()
 	server, err := ghtest.ServeGit(root)
@@ -293,7 +293,7 @@ func TestDir(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if dir, ok := Dir(tt.peer); filepath.ToSlash(dir) != tt.dir || ok != tt.ok {
-			t.Errorf("%q is the folder %q, %v", tt.peer, dir, ok)
+			t.Errorf("%q is the directory %q, %v", tt.peer, dir, ok)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func differences(old, new string) []Difference {
 	return Compare(before, theFile, after, theFile)
 }
 
-// shared is a file of the folder of test data beside the clone.
+// shared is a file of the directory of test data beside the clone.
 func shared(t testing.TB, name string) string {
 	t.Helper()
 	name = filepath.Join("..", "..", "..", "..", "shared", "data", "governance", name)

@@ -42,7 +42,7 @@ func newSpool(open func() (File, error), catalogue []verdict.Rule) *spool {
 }
 
 // errFile means that the file failed.
-var errFile = remedy.Errorf("free space there, or name another folder for temporary files with TMPDIR",
+var errFile = remedy.Errorf("free space there, or name another directory for temporary files with TMPDIR",
 	"keeping results in a file")
 
 // spool is a verdict.Spool in a file, as runs that are each sorted. A run continues as long as each added result comes

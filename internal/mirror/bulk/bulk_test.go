@@ -16,7 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// folder makes the files of a Spool.
+// directory makes the files of a Spool.
 func directory(t *testing.T) func() (File, error) {
 	dir := t.TempDir()
 	return func() (File, error) { return os.Create(filepath.Join(dir, "results")) }

@@ -50,12 +50,12 @@ type auditOptions struct {
 	past                    []byte // what the file of --accepted holds; nil where none is named
 	checkpoint, origin      string
 	signKey, verifyKey      string
-	temp                    string // folder for copies of peers and for results; empty: the system's
+	temp                    string // directory for copies of peers and for results; empty: the system's
 	known                   string // commit that a mirror verified; empty: none
 	peers                   []string
 	peersNeeded             int // only for a mirror; 0: each peer must be readable
 	archive                 string
-	documents               string     // folder of a mirror's cache; empty: --cache
+	documents               string     // directory of a mirror's cache; empty: --cache
 	ofMirror                bool       // archive and cache are a mirror's own; its reports name no path
 	room                    *live.Room // shared by archive and cache; nil: without limit
 	maxAge                  time.Duration
@@ -156,8 +156,8 @@ func (o *auditOptions) assumed() []string {
 // maxResults is how many results memory holds; one has about 200 bytes.
 const maxResults = 1 << 16
 
-// spool returns a place for results that are too many for memory: a file in the directory, or in the system's if folder
-// is empty. If that directory does not exist, as in an image from scratch, memory holds all results.
+// spool returns a place for results that are too many for memory: a file in the directory, or in the system's if
+// directory is empty. If that directory does not exist, as in an image from scratch, memory holds all results.
 func spool(directory string) bulk.Spool {
 	if directory == "" {
 		if _, err := os.Stat(os.TempDir()); errors.Is(err, os.ErrNotExist) {
@@ -178,7 +178,7 @@ func (o *auditOptions) check() error {
 		o.Network.Check,
 		func() error {
 			if slices.Contains(o.peers, "") {
-				return remedy.Errorf("name a URL or a folder, or leave --peer out", "--peer \"\" names no copy")
+				return remedy.Errorf("name a URL or a directory, or leave --peer out", "--peer \"\" names no copy")
 			}
 			return nil
 		},

@@ -70,7 +70,7 @@ func ofMirror(err error) error {
 	for _, only := range []struct{ audit, mirror string }{
 		{"; or --only consistency, which compares and writes nothing", ""},
 		{", or another file", ", or name another directory"},
-		{"name folders that can be written with --cache and --archive, and a PEM file with --ca-cert",
+		{"name directories that can be written with --cache and --archive, and a PEM file with --ca-cert",
 			"name a directory that can be written, and a PEM file with --ca-cert"},
 	} {
 		fix = strings.ReplaceAll(fix, only.audit, only.mirror)

@@ -28,7 +28,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// mirrorOptions are the flags of mirror: those of audit that are not the folder's own, and how often and how much.
+// mirrorOptions are the flags of mirror: those of audit that are not the directory's own, and how often and how much.
 type mirrorOptions struct {
 	auditOptions
 	url, dir, branch string
@@ -42,7 +42,7 @@ type mirrorOptions struct {
 	busy             func(bool) // called when a pass over the stored objects begins and ends; may be nil
 }
 
-// ofFolder are the flags of audit that a mirror does not have: its folder holds what they name, or it judges all.
+// ofDirectory are the flags of audit that a mirror does not have: its directory holds what they name, or it judges all.
 var ofDirectory = []string{"repo", "rev", "checkpoint", "shard", "only", "skip", "replay", "record", "cache",
 	"archive", "format", "log"}
 
@@ -61,7 +61,7 @@ exit status: as of audit; 3 where the origin is down, 1 where it serves a rewrit
     /var/lib/oap
   oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry \
     /var/lib/oap --every 1h`,
-		Args: frame.Wants(2, "oap-gate mirror URL DIR", "oap-gate mirror takes a URL and a folder"),
+		Args: frame.Wants(2, "oap-gate mirror URL DIR", "oap-gate mirror takes a URL and a directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.url, o.dir = args[0], args[1]
 			o.allPeers = !cmd.Flags().Changed("peers-needed")
@@ -115,7 +115,7 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys frame.IO) (rep *verdict.
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	o.repo, o.checkpoint, o.temp = dir.Clone(), dir.File("checkpoint"), dir.Path // the image has no other folder
+	o.repo, o.checkpoint, o.temp = dir.Clone(), dir.File("checkpoint"), dir.Path // the image has no other directory
 	o.archive, o.documents, o.ofMirror = dir.File("archive"), dir.File("cache"), true
 	o.origin = cmp.Or(o.origin, checkpoint.Origin(o.url))
 	if o.published.key != "" {
@@ -323,7 +323,7 @@ func (o *mirrorOptions) attempt(ctx context.Context, sys frame.IO, dir *mirror.D
 	return rep, nil
 }
 
-// report writes the folder's reports, side by side.
+// report writes the directory's reports, side by side.
 func (o *mirrorOptions) report(dir *mirror.Dir, rep *verdict.Report) error {
 	opts := o.Options()
 	files := []report.File{{Format: "json", Path: dir.File("report.json")},

@@ -8,17 +8,17 @@ import (
 
 func TestSpoolWithoutTemporaryDirectory(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("SKIPPED: TMPDIR names no folder there")
+		t.Skip("SKIPPED: TMPDIR names no directory there")
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	if spool("").File == nil {
-		t.Error("a temporary folder is there, and results stay in memory")
+		t.Error("a temporary directory is there, and results stay in memory")
 	}
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "absent"))
 	if spool("").File != nil {
-		t.Error("results go to a folder that is not there")
+		t.Error("results go to a directory that is not there")
 	}
 	if spool(t.TempDir()).File == nil {
-		t.Error("results stay in memory, where a folder was given for them")
+		t.Error("results stay in memory, where a directory was given for them")
 	}
 }

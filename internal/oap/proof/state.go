@@ -18,14 +18,14 @@ const (
 	modeExecutable uint32 = 0o100755
 )
 
-// recordFolders are the directories whose files are names of the map.
+// recordDirectories are the directories whose files are names of the map.
 var recordDirectories = []string{"implementations/", "peer-witnesses/", "revocations/", "workflow-anchors/"}
 
 const revocations = "revocations/"
 
 // InMap reports whether what a tree has at a path can change the map.
 func InMap(path string) bool {
-	return slices.ContainsFunc(recordDirectories, func(directory string) bool { return strings.HasPrefix(path, directory) })
+	return slices.ContainsFunc(recordDirectories, func(dir string) bool { return strings.HasPrefix(path, dir) })
 }
 
 // Change is what one path holds from a commit on.

@@ -323,7 +323,7 @@ func TestWriteFile(t *testing.T) {
 		}
 	}
 	if err := k.WriteFile(filepath.Join(dir, "no", "key")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("written without a folder: %v", err)
+		t.Errorf("written without a directory: %v", err)
 	}
 }
 

@@ -18,7 +18,7 @@ var pkcs8 = []byte{0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22
 
 // WriteFile writes the key as PKCS #8 PEM to a new file, which its owner alone may read and write. A file that is there
 // is never overwritten: the error then is fs.ErrExist. WriteFile refuses a file in a Git work tree whose repository
-// does not ignore it, in a Git directory, and in a data folder of a registry.
+// does not ignore it, in a Git directory, and in a data directory of a registry.
 func (k *Key) WriteFile(path string) error {
 	if k.private == nil {
 		return errors.New("writing the key: it was wiped")
@@ -33,14 +33,15 @@ func writeFile(path string, text []byte) error {
 		return ErrIsKey()
 	}
 	if _, name := filepath.Split(path); name == "" {
-		return remedy.Errorf("name the file too", "%s names a folder", path) // whose own name filepath.Base would take
+		// filepath.Base would take the directory's own name.
+		return remedy.Errorf("name the file too", "%s names a directory", path)
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil && unrepeated(path) {
-		return remedy.Errorf("name a file in a folder that is there", "writing the key: its folder is not there")
+		return remedy.Errorf("name a file in a directory that is there", "writing the key: its directory is not there")
 	}
 	if err != nil {
 		return fmt.Errorf("writing the key: %w", err)
@@ -50,7 +51,7 @@ func writeFile(path string, text []byte) error {
 	case at.InGit:
 		return remedy.Errorf(outside, "%s lies in the Git directory of the Git work tree %s", path, at.Root)
 	case at.InData:
-		return remedy.Errorf(outside, "%s lies in a data folder of the Git work tree %s", path, at.Root)
+		return remedy.Errorf(outside, "%s lies in a data directory of the Git work tree %s", path, at.Root)
 	case err != nil:
 		return remedy.Errorf(outside,
 			"%s lies in the Git work tree %s, and what that ignores cannot be read: %v", path, at.Root, err)

@@ -35,7 +35,7 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 // Open opens a file to read, whatever it is: a FIFO that nobody writes to is empty, and does not wait.
 func Open(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) }
 
-// OpenRoot opens a folder as os.OpenRoot does, which waits where it is a FIFO.
+// OpenRoot opens a directory as os.OpenRoot does, which waits where it is a FIFO.
 func OpenRoot(dir string) (*os.Root, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, &os.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}

@@ -17,7 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
-// ajvFolder names the node_modules folder in which `npm i ajv@8.20.0 ajv-formats@3.0.1` put the peer.
+// ajvDirectory names the node_modules directory in which `npm i ajv@8.20.0 ajv-formats@3.0.1` put the peer.
 const ajvDirectory = "OAP_AJV_NODE_MODULES"
 
 type ajvInput struct {
@@ -41,7 +41,7 @@ func ajvModules(t *testing.T) string {
 	t.Helper()
 	directory := os.Getenv(ajvDirectory)
 	if directory == "" {
-		t.Skipf("NOT CHECKED against Ajv: %s is not set to a node_modules folder", ajvDirectory)
+		t.Skipf("NOT CHECKED against Ajv: %s is not set to a node_modules directory", ajvDirectory)
 	}
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Fatalf("Ajv needs Node.js: install the package nodejs: %v", err)

@@ -15,7 +15,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 )
 
-// publishedFolders names folders, as PATH does, with the schemas that the registry and the specification publish.
+// publishedDirectories names directories, as PATH does, with the schemas that the registry and the specification
+// publish.
 const publishedDirectories = "OAP_PUBLISHED_SCHEMAS"
 
 // published names the file of the schema that each built-in stands in for, and the digest of its structure.

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// ServeGit offers the repositories below a folder by Git's smart HTTP protocol, on loopback, until the server is
+// ServeGit offers the repositories below a directory by Git's smart HTTP protocol, on loopback, until the server is
 // closed. The error is that the git command or its git-http-backend is missing.
 func ServeGit(root string) (*httptest.Server, error) {
 	out, err := exec.Command("git", "--exec-path").Output()
 	if err != nil {
-		return nil, fmt.Errorf("asking git for its folder: %w", err)
+		return nil, fmt.Errorf("asking git for its directory: %w", err)
 	}
 	backend := filepath.Join(strings.TrimSpace(string(out)), "git-http-backend")
 	if _, err := os.Stat(backend); err != nil {

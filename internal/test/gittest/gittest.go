@@ -16,7 +16,7 @@ import (
 	"testing/fstest"
 )
 
-// Clone is a folder in which git runs.
+// Clone is a directory in which git runs.
 type Clone struct {
 	T    testing.TB
 	Dir  string
@@ -55,7 +55,7 @@ func empty(t testing.TB) fs.FS {
 	return made
 }
 
-// Files reads the folders and regular files below a directory into memory, from where os.CopyFS writes them again.
+// Files reads the directories and regular files below a directory into memory, from where os.CopyFS writes them again.
 func Files(t testing.TB, dir string) fs.FS {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -132,7 +132,7 @@ func (c *Clone) GitInput(input string, args ...string) string {
 	return out
 }
 
-// Write puts a file below the folder.
+// Write puts a file below the directory.
 func (c *Clone) Write(name, text string) {
 	c.T.Helper()
 	file := filepath.Join(c.Dir, filepath.FromSlash(name))
