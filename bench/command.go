@@ -136,6 +136,7 @@ func pairs(gate, peer []usage) []pair {
 }
 
 func wallRatio(p pair) float64 { return p.gate.wall.Seconds() / p.peer.wall.Seconds() }
+func cpuRatio(p pair) float64  { return p.gate.cpu.Seconds() / p.peer.cpu.Seconds() }
 
 func mebibytes(used []usage) string {
 	if used[0].memory == 0 {

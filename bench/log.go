@@ -52,9 +52,9 @@ func (b *bench) log() ([]figure, error) {
 		return nil, err
 	}
 	of := fmt.Sprintf("%d flat listings, %d commits", size.Listings, size.Commits)
-	more := median(used[1], cpu)/median(used[0], cpu) - 1
+	more := median(pairs(used[1], used[0]), cpuRatio) - 1
 	grew := median(used[1], memory) - median(used[0], memory)
-	proved := median(used[2], cpu) / median(used[0], cpu)
+	proved := median(pairs(used[2], used[0]), cpuRatio)
 	return []figure{{
 		name: "audit with --log, " + of + "; peer: without", gate: spread(used[1]), peer: spread(used[0]),
 		ratio: fmt.Sprintf("%+.0f %% of CPU, %+.0f MiB", 100*more, grew), memory: mebibytes(used[1]),
