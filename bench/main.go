@@ -65,7 +65,7 @@ type row struct {
 	measure func(*bench) ([]figure, error)
 }
 
-// hourLong is the row that is measured where it is asked for by name alone, or quickly.
+// hourLong is the row that is measured only where it is asked for by name, or quickly.
 const hourLong = "scale"
 
 var rows = []row{

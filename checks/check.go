@@ -28,7 +28,7 @@ type Check struct {
 	// PerCommit says that the check judges what happens to files: also to one that the range removes, and to one that
 	// only single commits of it touch.
 	PerCommit bool
-	// inHistory says that an audit judges each commit of the history by the check, as far as Git alone shows it.
+	// inHistory says that an audit judges each commit of the history by the check, as far as Git shows it.
 	inHistory bool
 	// After are the checks without which this one has nothing to judge: where one of them Blocks it, it is skipped.
 	After []*Check
@@ -72,7 +72,7 @@ func (c *Check) Rule() verdict.Rule {
 func (c *Check) Online() bool { return (c.Owns != 0 || c.Needs != nil) && !c.partial }
 
 // Early reports whether the check needs no evidence. It is judged before any is sought, so that a web that spends the
-// budget does not keep what Git alone shows from being seen.
+// budget does not hide what the clone shows.
 func (c *Check) Early() bool { return c.Owns == 0 && c.Needs == nil && c.Uses == nil }
 
 // Judges reports whether the check has something to say about records of kind k.

@@ -87,7 +87,7 @@ var deviceName = plain.Pattern(`^(con|conin\$|conout\$|prn|aux|nul|com[0-9]|lpt[
 // plainMode is the mode of a record.
 const plainMode = "100644"
 
-// place judges what one file alone shows: name, mode, text, slug and the spelling of its DID. The right name is that of
+// place judges what a single file shows: name, mode, text, slug and the spelling of its DID. The right name is that of
 // rightName.
 func place(s *Subject, right string) []verdict.Finding {
 	var out verdict.Outcome

@@ -52,7 +52,7 @@ func isSlug(s string) bool {
 	return true
 }
 
-// isPlain reports whether folding leaves a path as it is, by its bytes alone.
+// isPlain reports whether folding leaves a path as it is, and reads only its bytes.
 func isPlain(path string) bool {
 	for i := range len(path) {
 		c := path[i]

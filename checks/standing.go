@@ -144,7 +144,7 @@ func (st *Standing) scan(s *Subject, touched bool) scanned {
 			}
 		}
 	}
-	// A revocation is in force by its name alone, whatever happened to its text.
+	// The name of a revocation puts it in force, whatever happened to its text.
 	if s.Kind == registry.KindRevocation {
 		if named := revocationName(s.Path); named != (pin{}) {
 			out.revoked = &named

@@ -114,7 +114,7 @@ func (s *revocationsSeen) atHead(ctx context.Context, head *registry.Tree) error
 			at.pin, at.misplaced = text, revocationName(e.Path) != text
 			s.all = append(s.all, at)
 		}
-		// A record is in force by its name alone, whatever happened to its text.
+		// The name of a record puts it in force, whatever happened to its text.
 		if name := revocationName(e.Path); name != (pin{}) && name != at.pin {
 			at.pin, at.misplaced = name, false
 			s.all = append(s.all, at)

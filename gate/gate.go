@@ -34,7 +34,7 @@ import (
 
 // Options says what a call of Check or Audit judges.
 type Options struct {
-	Only, Skip     []string // ids of checks that alone run, and that do not; the report names them as assumed
+	Only, Skip     []string // ids of the only checks to run, and of those not to; the report names them as assumed
 	DenyGovernance bool     // of Check: a change of governance files fails
 	Strict         bool     // for Audit: expired and revoked listings are failures
 }

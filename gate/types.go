@@ -39,7 +39,7 @@ type Basis = verdict.Basis
 // Verdict is the outcome of a run, a check or a step.
 type Verdict = verdict.Verdict
 
-// The verdicts. Only Passed lets a pull request in; a report has Warned, Skipped and Manual of single results alone.
+// The verdicts. Only Passed lets a pull request in. Warned, Skipped and Manual are verdicts of single results only.
 const (
 	Passed       = verdict.Passed
 	Failed       = verdict.Failed

@@ -15,7 +15,7 @@ import (
 )
 
 // composed holds the objects that no commit holds yet: directories as they would be once a range has landed,
-// and files that stand on disk alone. They have the ids that Git would give them, so that comparing and
+// and files that are only on disk. They have the ids that Git would give them, so that comparing and
 // reading trees needs no second way.
 type composed struct {
 	mu          sync.RWMutex

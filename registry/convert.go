@@ -234,8 +234,8 @@ func (c *converter) withLines(p plan, tracked *indexEntry, data []byte) ([]byte,
 	return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), nil
 }
 
-// isBinary reports whether git takes a file for one that is not text: with a NUL, a CR alone, or more than one byte in
-// 128 that is not printed.
+// isBinary reports whether git takes a file for one that is not text: with a NUL, a CR without LF, or more than one
+// byte in 128 that is not printed.
 func isBinary(data []byte) bool {
 	printable, other := 0, 0
 	for i := 0; i < len(data); i++ {

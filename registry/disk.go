@@ -174,7 +174,7 @@ func (d *disk) committed(c candidate) (*Entry, error) {
 	return nil, nil
 }
 
-// committed returns what Git stores because of the entry alone: nil if it has no content yet.
+// committed returns what Git stores only because of the entry: nil if it has no content yet.
 func (e *indexEntry) committed() *Entry {
 	if e.toAdd {
 		return nil
@@ -213,7 +213,7 @@ func (d *disk) file(c candidate, info fs.FileInfo) (*Entry, error) {
 // read here. Tests change it.
 var unsettled = runtime.GOOS == "windows"
 
-// sameButLineEnds reports whether a file and its entry in the index differ in CR alone.
+// sameButLineEnds reports whether a file and its entry in the index differ only in CR.
 func (d *disk) sameButLineEnds(c candidate) (bool, error) {
 	if c.tracked.entry.Mode != ModeFile && c.tracked.entry.Mode != ModeExecutable {
 		return false, nil

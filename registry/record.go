@@ -31,7 +31,7 @@ func SameEntry(a, b *Entry) bool {
 // Mode is a Git file mode, as the tree spells it.
 type Mode uint32
 
-// The modes that Git writes. Data directories accept ModeFile alone.
+// The modes that Git writes. Data directories accept only ModeFile.
 const (
 	ModeTree       = Mode(gitstore.ModeTree)
 	ModeFile       = Mode(gitstore.ModeFile)
@@ -145,7 +145,7 @@ func (k Kind) String() string {
 	return [...]string{"governance file", "listing", "revocation", "peer witness entry", "workflow anchor"}[k]
 }
 
-// KindOf classifies a path by its first component alone: implementations/a/b is a (misplaced) listing.
+// KindOf classifies a path only by its first component: implementations/a/b is a (misplaced) listing.
 func KindOf(path string) Kind {
 	directory, rest, _ := strings.Cut(path, "/")
 	if rest == "README.md" || rest == ".gitkeep" {

@@ -43,7 +43,7 @@ func (r *Repository) WorktreeRange(ctx context.Context, base string) (*Range, er
 	return r.between(ctx, b, h, &Tree{repo: r, root: root})
 }
 
-// FileRange reads what one file on disk would do to base if it alone were committed on top of it. Otherwise it is as
+// FileRange reads what one file on disk would do to base if only it were committed on top of it. Otherwise it is as
 // WorktreeRange, and takes its place.
 func (r *Repository) FileRange(ctx context.Context, base, path string) (*Range, error) {
 	b, err := r.resolve(base)
@@ -67,7 +67,7 @@ func (r *Repository) FileRange(ctx context.Context, base, path string) (*Range, 
 	return r.alone(ctx, b, path, files[path], r.composed.addFiles)
 }
 
-// TextRange reads what a new text of a file would do to base if it alone were committed on top of it, wherever that
+// TextRange reads what a new text of a file would do to base if only it were committed on top of it, wherever that
 // text is.
 func (r *Repository) TextRange(ctx context.Context, base, path string, text []byte) (*Range, error) {
 	b, err := r.resolve(base)

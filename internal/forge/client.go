@@ -1,7 +1,7 @@
 // Package forge reads and changes settings and comments at the forge.
 //
 // It speaks with the forge that hosts a registry, by GitHub's REST API: it writes the one comment of a pull request,
-// and reads and applies the protections of the default branch. The host comes from the operator alone.
+// and reads and applies the protections of the default branch. Only the operator names the host.
 package forge
 
 import (
@@ -119,7 +119,7 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// bound sends the token to the forge alone and caps what comes back.
+// bound sends the token only to the forge and caps what comes back.
 type bound struct {
 	inner http.RoundTripper
 	base  *url.URL

@@ -37,7 +37,7 @@ type Error struct {
 	Until time.Time
 	Err   error // the forge's own words, foreign text; may be nil
 
-	message   string        // the answer's message alone
+	message   string        // only the answer's message
 	anonymous bool          // no token was sent
 	lost      bool          // the request was sent, and no answer came of it
 	brief     bool          // refused by a limit that ends after pause

@@ -15,7 +15,7 @@ import (
 // Forge say which repository at which forge.
 type Forge struct {
 	repository, api string
-	Network         // Bind defines its flags for the route alone
+	Network         // Bind defines only its flags for the route
 }
 
 // Bind defines the flags.

@@ -85,7 +85,7 @@ func (n *Network) Local() []string { return n.local }
 // unbound sets what check demands of flags that are not bound.
 func (n *Network) unbound() { n.timeout, n.jobs = 10*time.Second, 1 }
 
-// BindAt defines the flag of a command that needs the time alone.
+// BindAt defines the flag of a command that needs only the time.
 func (n *Network) BindAt(f *pflag.FlagSet) {
 	n.unbound()
 	f.StringVar(&n.At, "at", "", "evaluation `TIME`, RFC 3339 (default: now)")

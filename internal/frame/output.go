@@ -399,7 +399,7 @@ func claim(taken []output, f output) ([]output, error) {
 	}
 	err := report.Writable(path)
 	if info, unknown := os.Stat(path); f.flag != "--report" && unknown == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file") // a report alone goes to a device or a pipe
+		err = errors.New("it is not a regular file") // only a report goes to a device or a pipe
 	}
 	if err != nil {
 		return taken, remedy.Errorf(remedy.Writable, "%s %q cannot be written: %v", f.flag, f.path, err)

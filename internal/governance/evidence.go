@@ -335,7 +335,7 @@ func appendVisible(to, text []byte) []byte {
 	return to
 }
 
-// Code is known by its name. JSON is code under test-suite/ alone, where the tests of schemas are documents.
+// Code is known by its name. JSON is code only under test-suite/, where the tests of schemas are documents.
 var (
 	codeExtensions = strings.Fields(".js .mjs .cjs .jsx .ts .mts .cts .tsx .py .go .rs .java .kt .swift .c .h .cc " +
 		".cpp .hpp .cs .rb .php .sh .bash .ps1 .sql .wasm .lua .ex .exs .scala")

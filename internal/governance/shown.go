@@ -39,7 +39,7 @@ func (s *speech) behindComment(text string) (string, bool) {
 }
 
 // shown returns what an author says in a block, on one line: without inline code, text in quotation marks, struck text,
-// images, link targets, comments and tags. Raw text is HTML alone.
+// images, link targets, comments and tags. Raw text is only HTML.
 //
 // Where Markdown and this reading differ, more is taken out: a phrase that is missed costs its author an edit, one that
 // nobody saw would open a gate.
@@ -76,7 +76,7 @@ func (l *reading) read() string {
 type reading struct {
 	*speech
 	text  string
-	raw   bool // it is HTML alone
+	raw   bool // it is only HTML
 	keeps bool // inline code and quotation marks are text
 	at    int
 	out   []byte // a NUL is nothing

@@ -35,7 +35,7 @@ type Config struct {
 	Uncommitted    []string             // records on disk that differ from those of head
 	Selected       func(id string) bool // which checks run
 	Offline        bool                 // nothing is fetched
-	DenyGovernance bool                 // governance files alone fail
+	DenyGovernance bool                 // a change of only governance files fails
 	Assumed        []string             // flags that leave a check out or replace network, clock or trust root
 	Recorded       *evidence.Recorded   // what a replayed bundle says; nil in a live run
 	Landing        *checks.Landing      // by which the range lands; nil: it does not

@@ -341,7 +341,7 @@ func (a *audit) records() error {
 	}
 	// A slice that grows by itself is there twice while it does.
 	a.rep.Listings = make([]verdict.Listing, 0, run.Base.Len()/max(a.cfg.Of, 1))
-	var waiting []*checks.Subject // what Git alone shows is judged of all before evidence is sought for any
+	var waiting []*checks.Subject // all are judged by what Git shows before evidence is sought for any
 	var early [][]judge.Judgement
 	for subjects, err := range ahead.Of(a.subjects(run)) {
 		if err != nil {

@@ -37,7 +37,7 @@ var history = &check{
 type ofHistory struct {
 	bySubject map[string]*verdict.Outcome
 	first     string         // the first commit at fault, for the reason; empty: none
-	governing int            // commits that change governance files alone
+	governing int            // commits that change only governance files
 	governed  *registry.Step // the last of them
 	before    time.Time      // date of the first parent
 }

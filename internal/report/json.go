@@ -72,7 +72,7 @@ type arrays struct {
 	texts map[like][2][]byte // before and behind the subject
 }
 
-// like are results that differ in their subject alone: they have no findings.
+// like are results that differ only in their subject: they have no findings.
 type like struct {
 	check   string
 	verdict verdict.Verdict

@@ -1,7 +1,7 @@
 // Package report writes a report in each format.
 //
 // Every string of a Report is held to be hostile, check ids and verdicts included: a report may be read from a file
-// that a stranger made. Each writer is a function of the report and its options alone.
+// that a stranger made. Each writer is a function only of the report and its options.
 package report
 
 import (

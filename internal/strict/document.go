@@ -39,7 +39,7 @@ func Time(s string) (time.Time, bool) {
 	return t.UTC(), err == nil
 }
 
-// timeShape holds a text to the shape of a time. time.Parse alone takes a comma before a fraction, hours
+// timeShape holds a text to the shape of a time. time.Parse by itself takes a comma before a fraction, hours
 // of one digit, and offsets beyond a day.
 func timeShape(s string) bool {
 	rest, ok := cutShape(s, "0000-00-00T00:00:00")

@@ -16,7 +16,7 @@ type Pos struct {
 	Column int    `json:"column,omitempty" jsonschema:"description=column\\, from 1"`
 }
 
-// String gives path:line:column, or the path alone where there is no line.
+// String gives path:line:column, or only the path where there is no line.
 func (p Pos) String() string {
 	if p.Line == 0 {
 		return p.Path

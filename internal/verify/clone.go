@@ -19,7 +19,7 @@ type Clone struct {
 	// does not show that. For a mirror it is the last run at which the mirror verified the commit and the origin served
 	// it.
 	Changed, Fetched time.Time
-	Mirror           bool     // the clone is a mirror's, whose age is Fetched alone
+	Mirror           bool     // the clone is a mirror's, whose age is only Fetched
 	Fetch            []string // arguments of the git fetch that brings the clone up to date; nil: none is known
 	Refused          []string // paths of records that a mirror refused
 	Frozen           string   // why the mirror shows nothing newer than Fetched; empty: it does not

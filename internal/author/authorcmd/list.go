@@ -28,7 +28,7 @@ import (
 
 // listOptions are the flags of list.
 type listOptions struct {
-	frame.Network // of which the clock alone is bound
+	frame.Network // of which only the clock is bound
 	repo, rev     string
 	level, did    string
 	statuses      []string

@@ -13,7 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// Rows are what a commit lists, by what Git alone says.
+// Rows are what a commit lists; only Git is read for them.
 type Rows struct {
 	Version  int       `json:"version" jsonschema:"enum=1,description=version of this format"`
 	Commit   string    `json:"commit" jsonschema:"description=that was read"`
@@ -58,7 +58,7 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 	for _, path := range refused {
 		none[path] = true
 	}
-	revoked := map[string]bool{} // a revocation is in force by its name alone, and is never refused
+	revoked := map[string]bool{} // its name puts a revocation in force, and it is never refused
 	for r, err := range tree.Entries(registry.KindRevocation) {
 		if err != nil {
 			return nil, err

@@ -47,7 +47,7 @@ func SHA256(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// IsHex reports whether a text is of lower-case hexadecimal digits alone, one at least.
+// IsHex reports whether a text has only lower-case hexadecimal digits, and at least one.
 func IsHex(text string) bool { return strings.Trim(text, "0123456789abcdef") == "" && text != "" }
 
 // IsSHA256 reports whether a text is a SHA-256 as [SHA256] writes one.

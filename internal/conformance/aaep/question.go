@@ -68,7 +68,7 @@ func recent(all []*question, q *question) []*question {
 	return all
 }
 
-// tool is what the whole input says about a tool. The judged party sets the flag of each call, so that one call alone
+// tool is what the whole input says about a tool. The judged party sets the flag of each call, so that a single call
 // decides nothing.
 type tool struct {
 	name    string

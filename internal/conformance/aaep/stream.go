@@ -279,7 +279,7 @@ const (
 	maxProbes = 32
 )
 
-// probed takes a message of a session of level 3, which is judged by its terms alone: such a session ends early, or
+// probed takes a message of a session of level 3, which is judged only by its terms: such a session ends early, or
 // lacks events that were filtered.
 func (s *Stream) probed(m *message) {
 	if s.Level < 3 || s.Single {

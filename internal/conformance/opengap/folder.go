@@ -49,7 +49,7 @@ type directory struct {
 // entry is a file, directory or link; its path is relative, with slashes.
 type entry struct {
 	path string
-	kind fs.FileMode // type bits alone
+	kind fs.FileMode // only the type bits
 }
 
 // scope is a .gitignore and the directory that it is in.

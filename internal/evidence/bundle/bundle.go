@@ -65,7 +65,7 @@ type Flags struct {
 	Assumed     []string `json:"assumed,omitempty" jsonschema:"description=as in the report"`                                  // as the report says it
 
 	Landing *evidence.LandingFlags `json:"landing,omitempty" jsonschema:"description=event by which the commits land"` // the event by which the commits land; nil: they do not
-	Verify  *VerifyFlags           `json:"verify,omitempty" jsonschema:"description=flags of verify"`                  // of verify alone
+	Verify  *VerifyFlags           `json:"verify,omitempty" jsonschema:"description=flags of verify"`                  // only of verify
 
 	// Flags of an audit.
 	Strict        bool   `json:"strict,omitempty" jsonschema:"description=expired and revoked listings are failures"`

@@ -14,7 +14,7 @@ import (
 )
 
 // archive is the layer that knows every document by its SHA-256 and keeps it, so that a Receipt is still verifiable by
-// its pin once its origin is gone. What it holds is believed for its hash alone, so it may come from anybody.
+// its pin once its origin is gone. Only its hash makes a document believed, so the archive may come from anybody.
 type archive struct {
 	dir   string // empty: nothing is kept or found
 	room  *Room

@@ -48,7 +48,7 @@ func ParseConnectTo(s string) (ConnectTo, error) {
 // azureMetadata answers cloud machines on a public address, so that no registry of special addresses has it.
 var azureMetadata = ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32"))
 
-// The guards allow public addresses alone: by the IANA registries of special-purpose addresses, IPv6 within
+// The guards allow only public addresses: by the IANA registries of special-purpose addresses, IPv6 within
 // 2000::/3 only. They run after resolution, on every dial.
 var (
 	webGuard   = ssrf.New(ssrf.WithAnyPort(), azureMetadata)

@@ -32,7 +32,7 @@ type Options struct {
 	LocalOnly bool
 	ConnectTo []ConnectTo
 	CACert    []byte // PEM, trusted in addition to the system's roots; SSL_CERT_FILE and SSL_CERT_DIR are ignored
-	// Proxy is the URL of an HTTP, HTTPS or SOCKS5 proxy, for https alone; environment variables are ignored. The proxy
+	// Proxy is the URL of an HTTP, HTTPS or SOCKS5 proxy, only for https; environment variables are ignored. The proxy
 	// resolves names, so it must itself keep from private addresses. Hosts of ConnectTo and RDAPURL are reached without
 	// it.
 	Proxy string

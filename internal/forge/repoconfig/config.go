@@ -247,7 +247,7 @@ var (
 	decimal   = plain.Pattern(`^(?:0|-?[1-9][0-9]{0,14})$`)
 )
 
-// boolean takes true and false alone: YAML 1.1 readers also take yes, on and y, and do not agree about them.
+// boolean takes only true and false: YAML 1.1 readers also take yes, on and y, and do not agree about them.
 func boolean(n *yaml.Node) (bool, error) {
 	if n.Kind != yaml.ScalarNode || n.Style != 0 || n.Value != "true" && n.Value != "false" {
 		return false, fault(posOf(n), "%s is found where true or false is expected", shown(n))
@@ -255,7 +255,7 @@ func boolean(n *yaml.Node) (bool, error) {
 	return n.Value == "true", nil
 }
 
-// integer takes decimal numbers alone: 010 is eight to some readers and ten to others.
+// integer takes only decimal numbers: 010 is eight to some readers and ten to others.
 func integer(n *yaml.Node) (int64, error) {
 	if n.Kind != yaml.ScalarNode || n.Style != 0 || !decimal().MatchString(n.Value) {
 		return 0, fault(posOf(n), "%s is found where a whole number is expected", shown(n))

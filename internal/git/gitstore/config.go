@@ -153,7 +153,7 @@ func (p *configParser) variable() error {
 	for p.peek() == ' ' || p.peek() == '\t' {
 		p.at++
 	}
-	value := "true" // a key alone
+	value := "true" // a key without a value
 	switch c := p.next(); c {
 	case '\n':
 	case '=':

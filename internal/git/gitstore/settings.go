@@ -23,7 +23,7 @@ const (
 )
 
 // Settings are what git's configuration says about how a work tree becomes a tree: that of the system, the user, the
-// clone and the work tree, with what they include, as git reads them. For this alone the user's configuration and
+// clone and the work tree, with what they include, as git reads them. Only for this the user's configuration and
 // environment are read: they decide what a commit of the files would hold.
 type Settings struct {
 	IgnoreCase bool // core.ignoreCase

@@ -38,7 +38,7 @@ type Patterns []pattern
 
 type pattern struct {
 	negated bool
-	dir     bool   // it matches directories alone
+	dir     bool   // it matches only directories
 	path    bool   // it is matched against the path, else against the path's last name
 	start   string // encoded, what the path begins with; the parts are about the rest
 	parts   []part // the parts between "**", which matches any number of names

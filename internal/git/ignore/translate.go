@@ -215,7 +215,7 @@ func (s *set) write(out *strings.Builder) bool {
 	return !empty
 }
 
-// classes are those of git, which knows ASCII alone, and neither VT nor FF for white space.
+// classes are those of git, which knows only ASCII, and neither VT nor FF for white space.
 var classes = map[string]func(byte) bool{
 	"alnum":  func(b byte) bool { return isAlpha(b) || isDigit(b) },
 	"alpha":  isAlpha,

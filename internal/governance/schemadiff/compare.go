@@ -63,7 +63,7 @@ func (x setting) of(holder, sub *schema) setting {
 		if _, ok := holder.object()["maxContains"]; ok {
 			return x | undirected
 		}
-	case "$defs": // by its references alone
+	case "$defs": // only by its references
 		return x & unevaluated
 	}
 	return x

@@ -36,7 +36,7 @@ const workflowDirectory = ".github/workflows"
 type Options struct {
 	Dir    string        // root of the clone's work tree
 	Branch string        // the default branch as the clone shows it; empty: main
-	Forge  *forge.Client // nil: the clone alone
+	Forge  *forge.Client // nil: only the clone
 
 	// Specification reports whether the clone is one of the specification: only its governance workflow, and the owners
 	// of the files that decide about it, are judged.

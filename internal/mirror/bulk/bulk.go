@@ -58,7 +58,7 @@ type spool struct {
 	mu    sync.Mutex // guards what concurrent readers change
 	err   error      // the first; nothing is written or read after it
 
-	// Results that differ in their subject alone are stored once, as far as there is room.
+	// Results that differ only in their subject are stored once, as far as there is room.
 	equal map[plain]int // index in once
 	once  []verdict.Result
 	room  int // bytes

@@ -24,7 +24,7 @@ type Published struct {
 	noTiles error // why the tiles of the directory could not be read
 }
 
-// ReadPublished reads a log's directory, or the file of a log checkpoint alone. A directory may lack the tiles.
+// ReadPublished reads a log's directory, or only the file of a log checkpoint. A directory may lack the tiles.
 func ReadPublished(path string) (*Published, error) {
 	file, dir := path, ""
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

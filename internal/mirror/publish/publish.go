@@ -207,7 +207,7 @@ func (l *Log) resume(ctx context.Context, repo *registry.Repository) (*prove.His
 	known, _ := proof.ReadEntries(old.Checkpoint, func(path string, most int64) ([]byte, error) {
 		return capped.ReadFile(filepath.Join(l.Dir, filepath.FromSlash(path)), most)
 	})
-	if known == nil { // without its tiles the log is built from the clone alone
+	if known == nil { // without its tiles the log is built only from the clone
 		return h, nil
 	}
 	last := known[len(known)-1].Commit

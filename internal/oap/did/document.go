@@ -92,7 +92,7 @@ type Document struct {
 	Unprefixed   []string // keys in multibase that would be usable with the prefix 0xed01, and their right values
 }
 
-// Key finds the key of an id, which may be a fragment alone, such as #key-1.
+// Key finds the key of an id, which may be only a fragment, such as #key-1.
 func (d *Document) Key(id string) (Key, bool) {
 	id = absolute(d.DID, id)
 	for _, k := range d.Keys {

@@ -22,7 +22,7 @@ type Domain struct {
 	// Registrable is one label below the public suffix, the list's private section included: the part that
 	// one owner holds. A host that is itself a public suffix is its own.
 	Registrable string
-	// ICANN is one label below the suffix of the ICANN section alone. It differs from Registrable below a
+	// ICANN is one label below the suffix of only the ICANN section. It differs from Registrable below a
 	// private suffix: for a.b.vercel.app it is vercel.app, for which somebody pays a registrar.
 	ICANN string
 	// Suffix is the public suffix, the private section included.
@@ -32,7 +32,7 @@ type Domain struct {
 	PrivateSuffix bool
 }
 
-// Registrable finds the registrable domains of a host name by the embedded list alone.
+// Registrable finds the registrable domains of a host name. It reads only the embedded list.
 func Registrable(host string) (Domain, error) { return (*Suffixes)(nil).Registrable(host) }
 
 // Registrable returns the registrable domains of a host name, which may be in Unicode, in any letter case and end in a

@@ -58,7 +58,7 @@ func (v Verification) Form() string {
 }
 
 // VerifyImplementation verifies the EdDSA signatures of toolDID, whose document is d, on r: those whose by
-// is the DID in whatever spelling, the DID with a fragment, or a fragment alone. Signatures of others and of other
+// is the DID in whatever spelling, the DID with a fragment, or only a fragment. Signatures of others and of other
 // algorithms are skipped.
 func VerifyImplementation(r *Receipt, d *did.Document, toolDID string) Verification {
 	return verifyOnce(r, d, "implementation "+toolDID, func(by string) bool {

@@ -16,7 +16,7 @@ import (
 // pkcs8 is the prefix of the seed in the PKCS #8 form of an Ed25519 key (RFC 8410 section 7).
 var pkcs8 = []byte{0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20}
 
-// WriteFile writes the key as PKCS #8 PEM to a new file, which its owner alone may read and write. A file that is there
+// WriteFile writes the key as PKCS #8 PEM to a new file, which only its owner may read and write. A file that is there
 // is never overwritten: the error then is fs.ErrExist. WriteFile refuses a file in a Git work tree whose repository
 // does not ignore it, in a Git directory, and in a data directory of a registry.
 func (k *Key) WriteFile(path string) error {

@@ -44,7 +44,7 @@ func (c *charset) all(s string) bool {
 }
 
 // isURI gives the verdict of the formats uri and uri-reference. Since their patterns let an authority follow
-// one slash or none stand at all, host and port are bound by the characters of a path alone; only an IP
+// one slash or none stand at all, host and port are bound only by the characters of a path; only an IP
 // literal in brackets has a shape.
 func isURI(s string, reference bool) bool {
 	path, query := pathChars, queryChars

@@ -25,7 +25,7 @@ var Faults = []string{
 	"confirm-late",   // invokes the irreversible tool, and asks then
 	"answers-itself", // sends the reply to its own question, and invokes
 	"no-wait",        // asks, and invokes without waiting
-	"ask-reversible", // asks a reversible question alone
+	"ask-reversible", // asks only a reversible question
 	"ask-nothing",    // calls no irreversible tool and asks nothing
 	"accept-forged",  // takes any token for that of the open question
 	"honor-second",   // lets a second reply overrule the first

@@ -25,7 +25,7 @@ const agent = "aaeptest"
 func marshal(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // members of this package alone
+		panic(err) // only members of this package
 	}
 	return data
 }
@@ -482,7 +482,7 @@ func (p *Peer) signed() string {
 		signature = ed25519.Sign(key, []byte(signing))
 	}
 	if err != nil {
-		panic(err) // keys of makeKey alone
+		panic(err) // only keys of makeKey
 	}
 	return text + "." + encode(signature)
 }

@@ -102,7 +102,7 @@ func (d Domain) object(name string) []byte {
 		Events      []Event  `json:"events"`
 	}{[]string{"rdap_level_0"}, "domain", "D1-TEST", name, []string{"active"}, events})
 	if err != nil {
-		panic(err) // strings alone always marshal
+		panic(err) // strings always marshal
 	}
 	return text
 }

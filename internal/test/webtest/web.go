@@ -68,7 +68,7 @@ func Start(o Options) (*Web, error) {
 			return nil, fmt.Errorf("open loopback listener: %w", err)
 		}
 	}
-	// HTTP/1.1 alone: resets and broken headers need the connection itself.
+	// Only HTTP/1.1: resets and broken headers need the connection itself.
 	w.serve(tls.NewListener(w.https, &tls.Config{GetConfigForClient: w.handshake}), w.answerPage)
 	w.serve(w.rdap, w.answerRDAP)
 	w.goTracked(w.acceptWHOIS)
