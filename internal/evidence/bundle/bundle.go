@@ -101,7 +101,7 @@ func (s Selection) Check(known []string, others map[string]string) error {
 		switch {
 		case slices.Contains(known, id):
 		case others[id] != "":
-			return remedy.Errorf(others[id], "this command cannot select the check %q", id)
+			return remedy.Errorf(others[id], "the check %q cannot be selected here", id)
 		default:
 			return remedy.Errorf(remedy.DidYouMean(id, known, "the checks are "+strings.Join(known, ", ")),
 				"no check is called %q", id)
