@@ -365,13 +365,14 @@ func (r *reader) continues(line string) bool {
 			r.leaf = noLeaf
 			return false
 		}
-	case rawLeaf, commentLeaf:
-		if i := strings.Index(strings.ToLower(line), r.end); i >= 0 {
-			if r.leaf == commentLeaf {
-				r.block.Lines = append(r.block.Lines, line[:i])
-				r.afterComment(line[i+len(r.end):])
-				return true
-			}
+	case commentLeaf:
+		if before, after, ends := strings.Cut(line, r.end); ends {
+			r.block.Lines = append(r.block.Lines, before)
+			r.afterComment(after)
+			return true
+		}
+	case rawLeaf:
+		if strings.Contains(strings.ToLower(line), r.end) {
 			r.leaf = noLeaf
 		}
 	default:
