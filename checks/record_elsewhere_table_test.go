@@ -6,7 +6,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 )
 
-// A file that reads as a record and stands in no data directory is pointed at: it anchors nothing there.
+// TestRecordElsewhere requires a finding on a record outside the data directories, where it anchors nothing.
 func TestRecordElsewhere(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// a listing, a revocation, an anchor; the command makes records of them

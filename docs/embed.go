@@ -3,7 +3,7 @@ package docs
 
 import "embed"
 
-// Files are the workflows, CODEOWNERS and the example configurations, as they stand in this directory.
+// Files holds the workflows, CODEOWNERS and the example configurations of this directory.
 //
 //go:embed workflows repo-config.example.yml gate-policy.example.yml dependabot.example.yml
 var Files embed.FS

@@ -24,7 +24,7 @@ type untracked struct {
 	fold  bool // case does not count
 	// aliases are the tracked paths in lower case, where case does not count.
 	aliases map[string]bool
-	// directories are those that have tracked files: none of them is a clone of its own to git, whatever it has.
+	// directories are those that have tracked files. Git treats none of them as a separate clone, even with a .git.
 	directories map[string]bool
 	left        struct{ names, bytes, work int64 }
 }

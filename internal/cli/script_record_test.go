@@ -53,7 +53,7 @@ func writeSite(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(state(ts).world.WriteSite(args[0], ts.MkAbs(args[1])))
 }
 
-// snapshot notes what stands in the world's work tree and in the script's own directory.
+// snapshot remembers the files of the world's work tree and of the script's own directory.
 func snapshot(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: snapshot")

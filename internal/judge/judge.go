@@ -22,8 +22,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// ErrNoRegistry means that what is to be judged is no registry: for a check, neither base nor head has the directory
-// implementations/; for an audit, no first-parent commit has any of the data directories.
+// ErrNoRegistry means that the clone is not a registry. For a check, neither base nor head has the directory
+// implementations/. For an audit, no first-parent commit has any of the data directories.
 var ErrNoRegistry = remedy.Errorf("name the clone with --repo; a new registry begins with implementations/.gitkeep",
 	"no OAP registry here")
 

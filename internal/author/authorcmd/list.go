@@ -28,7 +28,7 @@ import (
 
 // listOptions are the flags of list.
 type listOptions struct {
-	frame.Network // of which only the clock is bound
+	frame.Network // only its flag for the clock is defined
 	repo, rev     string
 	level, did    string
 	statuses      []string

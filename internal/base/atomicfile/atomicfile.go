@@ -134,8 +134,8 @@ func write(path string, fill func(io.Writer) error, mode fs.FileMode, sync bool,
 	return nil
 }
 
-// sweep removes the stale temporary files of a directory that stand for the names in question. What cannot be listed or
-// removed stays: the caller's file is written.
+// sweep removes the stale temporary files in a directory that were written for the selected names. It ignores errors,
+// because the caller's file is already written.
 func sweep(dir string, of func(name string) bool, now time.Time) {
 	if directory, err := os.Open(dir); err == nil {
 		sweepOpen(directory, of, now, func(name string) error { return os.Remove(filepath.Join(dir, name)) })

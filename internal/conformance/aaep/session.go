@@ -366,7 +366,7 @@ func (o *session) end(say placer, broken bool) {
 			"the event has no sequence_number, others of its session have one")
 	}
 	if !o.core {
-		return // only extensions, of which nothing else is asked
+		return // only extensions: no other rule applies to them
 	}
 	if !o.started && !broken {
 		say(o.firstAt, lifecycle, verdict.Doubt, "capture-starts-late",

@@ -111,7 +111,7 @@ func notThere(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// read reads a file that is named, else the one of the directory, out of which no link leads.
+// read reads the named file, or else the one in the directory. It follows no link that leaves the directory.
 func (f Files) read(named, name string) (data []byte, path string, err error) {
 	if named != "" {
 		data, err = capped.ReadFile(named, maxContract)

@@ -36,7 +36,7 @@ func writeByte(b *strings.Builder, c byte, fold bool) {
 type translation struct {
 	text string
 	at   int
-	path bool // slashes part names, and "**" may stand for directories
+	path bool // slashes separate names, and "**" may match directories
 	fold bool
 	name strings.Builder
 	done []string
@@ -90,7 +90,7 @@ func (t *translation) end() {
 	t.name.WriteString(mark)
 }
 
-// stars goes over asterisks. Two or more that are a whole name stand for directories, else they are as good as one.
+// stars reads asterisks. Two or more match directories if they are a whole name; otherwise they mean the same as one.
 func (t *translation) stars() {
 	first := t.at - 1
 	for t.at < len(t.text) && t.text[t.at] == '*' {

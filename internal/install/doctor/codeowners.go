@@ -134,7 +134,7 @@ func (v *inspection) files(guarded guard) []string {
 	files := slices.Clone(guarded.files)
 	errEnough := errors.New("enough")
 	for _, directory := range guarded.directories {
-		// What cannot be listed is left to the patterns above: they stand for each directory.
+		// For a directory that cannot be listed, the patterns above decide: they cover every directory.
 		_ = fs.WalkDir(v.tree, directory, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:

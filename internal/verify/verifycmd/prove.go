@@ -89,7 +89,7 @@ func readProofFile(flag, file string) ([]byte, error) {
 
 // proveOptions are the flags of prove.
 type proveOptions struct {
-	frame.Network // of which only the clock is bound
+	frame.Network // only its flag for the clock is defined
 	policyFlags
 	repo, rev, log, out string
 	check, entry        string
