@@ -19,9 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -124,23 +122,14 @@ func explain(w io.Writer, name string) bool {
 			next()
 			fmt.Fprintln(w, report.Hang(c.ID+", a code of ", strings.Join(c.of, ", "), 2, report.Columns)+"\n")
 			row(w, "means:    ", c.Meaning)
-			if d, ok := detail(c.ID); ok {
-				row(w, "cause:    ", d.Causes)
-				fmt.Fprintf(w, "show:     %s\n", d.Show) // a command, to be copied
+			if d, ok := details[c.ID]; ok {
+				row(w, "cause:    ", d.causes)
+				fmt.Fprintf(w, "show:     %s\n", d.show) // a command, to be copied
 			}
 			row(w, "fix:      ", c.Fix)
 		}
 	}
 	return known
-}
-
-// detail returns the causes of an error code of the gate's checks or of verify, and the command that shows the value.
-func detail(code string) (strict.Detail, bool) {
-	d, ok := checks.Details[code]
-	if !ok {
-		d, ok = verify.Details[code]
-	}
-	return d, ok
 }
 
 // subject is what is judged other than a registry, with its catalogue.

@@ -46,7 +46,7 @@ var rooms = map[string]struct {
 	"governance":  {8, "checks a proposal against the gates of RFC 0019", 9800},
 	"conformance": {8, "checks an implementation against a companion protocol", 15240},
 	"install":     {8, "installs the gate and inspects the installation", 4100},
-	"cli":         {10, "lists the products and runs the command line", 2100},
+	"cli":         {10, "lists the products and runs the command line", 2500},
 	"cmd":         {11, "", 0},
 	"docs":        {0, "", 0}, // texts alone
 	"test":        {12, "builds worlds for tests, the demo and the benchmarks", 0},

@@ -61,10 +61,6 @@ const (
 // fields of another package's type.
 type Code = struct{ ID, Meaning, Fix string }
 
-// Detail is what usually causes a finding of one code, and the command that shows the value at fault. It is an alias as
-// Code is.
-type Detail = struct{ Causes, Show string }
-
 // Codes explains the codes of Error.
 var Codes = []Code{
 	{CodeSyntax, "the text is no JSON", "correct the text at the place shown; a JSON linter names the same place"},

@@ -1,6 +1,7 @@
-package checks
+package cli
 
-import "github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+// A detail is what usually causes a finding of one error code, and the command that shows the value at fault.
+type detail struct{ causes, show string }
 
 // The commands that show a value at fault. FILE and BASE are those of the finding, the others members of the listing or
 // what they lead to.
@@ -27,11 +28,14 @@ const (
 	showListed   = "oap-gate list --did DID"
 	showPolicy   = "git show BASE:.github/gate-policy.yml"
 	showVerify   = "oap-gate verify DID --without-registry"
+
+	// shown for codes that only verify has
+	showListing = "oap-gate list --repo DIR --did DID --status valid,provisional,expiring,expired,revoked,invalid"
+	showProof   = "head -c 400 FILE"
 )
 
-// Details says about each error code of the gate's checks what usually causes it, and which command shows the value at
-// fault.
-var Details = map[string]strict.Detail{
+// details are those of each error code of the gate's checks and of verify.
+var details = map[string]detail{
 	// layout
 	"empty-folder": {"a tool committed a tree without files",
 		"git ls-tree -rt HEAD"},
@@ -434,4 +438,32 @@ var Details = map[string]strict.Detail{
 		showDocument},
 	"failover-not-declared": {"the failover took over before an anchor of the coordinator named it",
 		"git grep -l DID BASE -- workflow-anchors"},
+
+	// the codes that only verify has
+	"unattested": {"the implementation never ran the suite, or its Manifest was not updated",
+		showClaims},
+	"no-receipt-uri": {"the Manifest has a conformance block without the URL, or with an http: URL",
+		showClaims},
+	"not-yet-valid": {"the Receipt is dated ahead, or the clock of this machine is slow",
+		"date -u"},
+	"revoked": {"the owner or three witnesses withdrew the Receipt",
+		"git -C DIR ls-tree --name-only HEAD revocations/"},
+	"not-anchored": {"the renewed Receipt is not merged yet, or the clone is old",
+		showListing},
+	"not-listed": {"the slug has a typing error, or the listing is not merged",
+		"oap-gate list --repo DIR"},
+	"proof-malformed": {"the file was edited, or converted to other line ends",
+		showProof},
+	"proof-unsigned": {"the policy names another log, or the key of a log that was replaced",
+		showProof},
+	"proof-quorum": {"the log was published without some witnesses of the policy",
+		showProof},
+	"proof-not-current": {"the registry published a new entry after the proof was written",
+		showProof},
+	"proof-subject": {"the proof of another slug was passed on",
+		"oap-gate prove --check FILE"},
+	"proof-files": {"parts of two proofs were joined",
+		"oap-gate prove --check FILE"},
+	"proof-root": {"the entry and the log checkpoint are of different proofs",
+		"oap-gate prove --check FILE"},
 }
