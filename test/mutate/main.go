@@ -1,11 +1,12 @@
 // Command mutate changes one thing in a package at a time, and prints each change that no test notices.
 //
-//	go run ./test/mutate [-changed REF] [-max N] PACKAGE...
+//	go run ./test/mutate [-changed REF] [-max N] PACKAGE|FILE...
 //
-// It copies the files that Git knows into a temporary directory and rewrites the package there, so that every mutant is
-// compiled in and the variable MUTANT chooses one. It runs each test once to see which mutants change a value in it,
-// and then, for each mutant, only those tests. A panic and a time-out count as killed, as does a process that needs
-// more than 1 GiB. For the packages in scripted, the scripts of testdata/script run too.
+// A FILE is a Go file; mutate tries only its mutants. It copies the files that Git knows into a temporary directory and
+// rewrites the package there, so that every mutant is compiled in and the variable MUTANT chooses one. It runs each
+// test once to see which mutants change a value in it, and then, for each mutant, only those tests. A panic and a time-
+// out count as killed, as does a process that needs more than 1 GiB. For the packages in scripted, the scripts of
+// testdata/script run too.
 //
 //	true, false  a leaf of a boolean expression always or never holds; a loop's condition only never
 //	edge         < and <=, or > and >=, are exchanged
@@ -94,15 +95,32 @@ func main() {
 type mutator struct {
 	root, accepted, changed string
 	max                     int
+	files                   map[string][]string // by the directory of a package: the files to mutate; without: all
 	least                   func(pkg string) int
 	log                     func(string)
 	temp                    string // holds the copy, the binaries, and what tests write
 }
 
 // run mutates each package and reports whether tests kill enough.
-func (m *mutator) run(ctx context.Context, packages []string) (ok bool, err error) {
-	if len(packages) == 0 {
-		return false, errors.New("mutate requires a PACKAGE, such as ./internal/oap/did")
+func (m *mutator) run(ctx context.Context, args []string) (ok bool, err error) {
+	if len(args) == 0 {
+		return false, errors.New("mutate requires a PACKAGE or a FILE, such as ./internal/oap/did")
+	}
+	packages := []string{"list", "-f", "{{.Module.Dir}}\t{{.Dir}}"}
+	m.files = map[string][]string{}
+	for _, arg := range args {
+		if strings.HasSuffix(arg, ".go") {
+			path, err := filepath.Abs(arg)
+			if err == nil {
+				_, err = os.Stat(path)
+			}
+			if err != nil {
+				return false, err
+			}
+			arg = filepath.Dir(path)
+			m.files[arg] = append(m.files[arg], filepath.Base(path))
+		}
+		packages = append(packages, arg)
 	}
 	entries, err := parseAccepted(m.accepted)
 	if err != nil {
@@ -112,7 +130,6 @@ func (m *mutator) run(ctx context.Context, packages []string) (ok bool, err erro
 		return false, err
 	}
 	defer os.RemoveAll(m.temp)
-	packages = append([]string{"list", "-f", "{{.Module.Dir}}\t{{.Dir}}"}, packages...)
 	list, err := m.output(ctx, m.root, "go", packages...)
 	if err != nil {
 		return false, err
@@ -616,6 +633,11 @@ func (m *mutator) record(ctx context.Context, tests []*test, mutants []*mutant) 
 
 // choose returns the mutants to try.
 func (m *mutator) choose(pkg string, mutants []*mutant, lines map[string]map[int]bool) []*mutant {
+	if only := m.files[filepath.Join(m.root, pkg)]; only != nil {
+		mutants = slices.DeleteFunc(slices.Clone(mutants), func(u *mutant) bool {
+			return !slices.Contains(only, u.file)
+		})
+	}
 	if m.changed != "" {
 		mutants = slices.DeleteFunc(slices.Clone(mutants), func(u *mutant) bool {
 			return !lines[pkg+"/"+u.file][u.line]
@@ -735,7 +757,7 @@ func (m *mutator) judge(pkg string, tried []*mutant, entries []*entry) bool {
 	m.log(fmt.Sprintf("%s: %d mutants, %d accepted, %d of %d others killed, %d survive, %d of these unreached", pkg,
 		len(tried), accepted, killed, others, others-killed, unreached))
 	ok := killed*100 >= others*m.least(pkg)
-	if m.changed != "" || m.max > 0 {
+	if m.changed != "" || m.max > 0 || len(m.files) > 0 {
 		return ok
 	}
 	if accepted*100 > len(tried)*mostAccepted {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"go/parser"
 	"go/token"
 	"os"
@@ -71,13 +72,16 @@ func git(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// mutateSmall runs the mutator on the package in dir and returns what it prints.
-func mutateSmall(t *testing.T, dir, changed string) (bool, string) {
+// mutateSmall runs the mutator on the package in dir, or on files of it, and returns what it prints.
+func mutateSmall(t *testing.T, dir, changed string, files ...string) (bool, string) {
 	t.Helper()
 	t.Chdir(dir)
 	var out strings.Builder
 	m := mutator{root: ".", changed: changed, least: least, log: func(s string) { out.WriteString(s + "\n") }}
-	ok, err := m.run(t.Context(), []string{"./small"})
+	if files == nil {
+		files = []string{"./small"}
+	}
+	ok, err := m.run(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +126,24 @@ func TestChanged(t *testing.T) {
 	if ok || !strings.Contains(out, "Large edge") || strings.Contains(out, "Small") ||
 		!strings.Contains(out, "3 mutants") {
 		t.Errorf("%v: %s", ok, out)
+	}
+}
+
+// TestFile checks that a run on a file tries its mutants and no others, and that a file must exist.
+func TestFile(t *testing.T) {
+	dir := seed(t, `9: true, 10: false`)
+	rewrite(t, dir, "large.go", "package small\n\nfunc Large(n int) bool { return n > 99 }\n")
+	for file, want := range map[string]string{
+		"small/small.go": "small: 3 mutants, 0 accepted, 3 of 3 others killed, 0 survive, 0 of these unreached\n",
+		"small/large.go": "small: 3 mutants, 0 accepted, 0 of 3 others killed, 3 survive, 3 of these unreached\n",
+	} {
+		if ok, out := mutateSmall(t, dir, "", file); ok != (file == "small/small.go") || !strings.HasSuffix(out, want) {
+			t.Errorf("%s: %v: %s", file, ok, out)
+		}
+	}
+	m := mutator{root: "."}
+	if _, err := m.run(t.Context(), []string{"./small/gone.go"}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that does not exist: %v", err)
 	}
 }
 
