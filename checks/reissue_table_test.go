@@ -50,7 +50,7 @@ implementations/ada.json:9:3: error: reissue: receipt-not-newer
 registry: notice: revocations: not-in-force`},
 		// ... nor while the merged one is dated ahead of the clock, as far as it may be
 		{Name: "ahead minified",
-			World: `base: [{listing: ada, issued: "+4m"}]
+			World: `base: [{at: "-1m"}, {listing: ada, issued: "+4m"}]
 pr: [{reissue: ada, issued: "+4m", tamper: {replace: {"\n": ""}}}]
 `,
 			Want: `implementations/ada.json:9:3: error: reissue: receipt-not-newer`},

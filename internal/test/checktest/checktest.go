@@ -47,9 +47,14 @@ func Run(t *testing.T, cases []Case) {
 
 func (c Case) run(t *testing.T) {
 	only, skip := strings.Fields(c.Only), strings.Fields(c.Skip)
-	rep := Judge(t, c.World, func(id string) bool {
+	selected := func(id string) bool {
 		return (len(only) == 0 || slices.Contains(only, id)) && !slices.Contains(skip, id)
-	})
+	}
+	w, repo, rng := open(t, c.World)
+	rep := check(t, w, repo, rng, selected)
+	if len(only)+len(skip) == 0 {
+		follow(t, w, repo, rng, rep)
+	}
 	got := lines(rep)
 	if want := strings.TrimSpace(c.Want); got != want {
 		t.Errorf("found\n%s\nwant\n%s", got, want)
@@ -78,6 +83,12 @@ func (c Case) run(t *testing.T) {
 // Judge gives the report of a check of the world's pull request by the selected checks.
 func Judge(t testing.TB, world string, selected func(id string) bool) *verdict.Report {
 	t.Helper()
+	w, repo, rng := open(t, world)
+	return check(t, w, repo, rng, selected)
+}
+
+func open(t testing.TB, world string) (*fixture.World, *registry.Repository, *registry.Range) {
+	t.Helper()
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
 	if err != nil {
 		t.Fatal(err)
@@ -86,11 +97,17 @@ func Judge(t testing.TB, world string, selected func(id string) bool) *verdict.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer repo.Close()
+	t.Cleanup(func() { repo.Close() })
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return w, repo, rng
+}
+
+func check(t testing.TB, w *fixture.World, repo *registry.Repository, rng *registry.Range,
+	selected func(id string) bool) *verdict.Report {
+	t.Helper()
 	rep, err := judge.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w}, judge.Config{Selected: selected})
 	if err != nil {
 		t.Fatal(err)
