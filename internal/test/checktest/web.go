@@ -27,6 +27,9 @@ type web struct {
 	world *fixture.World
 }
 
+// Web returns the source that answers from what the world's web would serve.
+func Web(t testing.TB, w *fixture.World) evidence.Source { return web{t, w} }
+
 func (w web) Now() time.Time                     { return w.world.Now }
 func (web) Observations() []evidence.Observation { return nil }
 func (web) Reaches(string, string) bool          { return true }

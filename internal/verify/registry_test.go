@@ -1,0 +1,543 @@
+package verify
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+)
+
+const (
+	listed = `base: [{listing: nova}, {listing: ada}, {commit: List}]
+main:
+  - {commit: Begin}`
+	revoked = `base: [{listing: nova}, {listing: ada}, {commit: List}, {revoke: nova}, {commit: Revoke}]
+main:
+  - {commit: Begin}`
+	circle = `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cy, level: L4, witness: [ada]}
+main: `
+)
+
+// A clone shows revocations, witnesses, the listing and how old it is.
+func TestRegistry(t *testing.T) {
+	t.Parallel()
+	runTargets(t, []target{
+		{name: "listed", world: listed, clone: "main", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "the slug is the target", world: listed, text: "nova", clone: "main", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "the slug is the target and the bytes are others",
+			world: listed + web("edit: "+receiptURL, `replace: {"{": "{ "}`), text: "nova", clone: "main", want: `
+			fail
+			receipt-fetch: fail; error receipt-hash-mismatch receipt#
+			schema..registry-anchor: skip, see receipt-fetch`},
+		{name: "the served bytes are not the pinned ones",
+			world: listed + web("edit: "+receiptURL, `replace: {"{": "{ "}`), clone: "main", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "the Manifest names another Receipt than the listing",
+			world: `base: [{listing: nova,
+                manifest: {set: {/conformance/receipt_uri: "https://nova.example/older.json"}}}]`,
+			text: "nova", clone: "main", want: `
+			pass L1
+			receipt-discovery: warn; warning manifest-receipt-differs manifest#/conformance/receipt_uri
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "not listed", world: "base: [{publish: nova}, {listing: ada}]", clone: "main", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "provisional", world: "base: [{commit: One}, {listing: nova, provisional: true}]", clone: "main",
+			want: `
+			pass L1
+			revocation: pass
+			registry-anchor: warn; warning provisional receipt#;
+			notice anchored receipt#`},
+		{name: "provisional for thirty days",
+			world: `base: [{at: "-31d"}, {commit: One}, {listing: nova, provisional: true}]`, clone: "main", want: `
+			pass L1
+			revocation: warn; warning clone-old
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "a commit before the listing", world: "base: [{commit: One}, {listing: nova}]", clone: "main~1",
+			want: `
+			pass L1
+			revocation: pass
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "revoked", world: revoked, clone: "main", want: `
+			fail
+			revocation: fail; error revoked receipt#
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "revoked, and in other bytes", world: revoked + web("edit: "+receiptURL, `replace: {"{": "{ "}`),
+			clone: "main", want: `
+			fail
+			revocation: fail; error revoked receipt#
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "revoked, and signed anew since", world: revoked + `
+pr: [{reissue: nova, issued: "-1h"}]`, clone: "main", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "a later one is revoked",
+			world: `base: [{listing: nova, issued: "-12d"}, {commit: List}, {revoke: nova}]
+pr: [{reissue: nova, issued: "-20d"}]`, clone: "main", want: `
+			fail
+			revocation: fail; error revoked receipt#
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "that of another is revoked", world: revoked, text: "https://ada.example", clone: "main", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "revoked, and the listing is gone", world: revoked + `
+  - {remove: implementations/nova.json}
+  - {commit: Remove the listing}`, clone: "main", want: `
+			fail
+			revocation: fail; error revoked receipt#
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "revoked, the listing is gone, and in other bytes", world: revoked + `
+  - {remove: implementations/nova.json}
+  - {commit: Remove the listing}` + web("edit: "+receiptURL, `replace: {"{": "{ "}`), clone: "main", want: `
+			fail
+			revocation: fail; error revoked receipt#
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "revoked, and the listing is broken", world: revoked + `
+  - {write: implementations/nova.json, text: "{"}
+  - {commit: Break}`, clone: "main", want: `
+			fail
+			revocation: fail; error revoked receipt#
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "the listing is gone", world: listed + `
+  - {remove: implementations/nova.json}
+  - {commit: Remove the listing}`, clone: "main", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "the listing is broken", world: listed + `
+  - {write: implementations/nova.json, text: "{"}
+  - {commit: Break}`, clone: "main", want: `
+			inconclusive
+			revocation: inconclusive; inconclusive clone-unreadable
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "the listing of another is broken", world: listed + `
+  - {write: implementations/nova.json, text: "{"}
+  - {commit: Break}`, text: "https://ada.example", clone: "main", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "a misnamed revocation", world: revoked + `
+  - {move: ["revocations/nova-$pin(nova).json", revocations/x.json]}
+  - {commit: Rename}`, clone: "main", want: `
+			fail
+			revocation: fail; error revoked receipt#;
+			warning misplaced-revocation
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "a misnamed revocation of another", world: revoked + `
+  - {move: ["revocations/nova-$pin(nova).json", revocations/x.json]}
+  - {commit: Rename}`, text: "https://ada.example", clone: "main", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "a revocation that was removed", world: revoked + `
+  - {remove: "revocations/nova-$pin(nova).json"}
+  - {commit: Remove}`, clone: "main", want: `
+			fail
+			revocation: fail; error revoked receipt#;
+			warning revocation-removed
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "a revocation that was removed, and signed anew since", world: revoked + `
+  - {remove: "revocations/nova-$pin(nova).json"}
+  - {commit: Remove}
+pr: [{reissue: nova, issued: "-1h"}]`, clone: "main", want: `
+			pass L1
+			revocation: warn; warning revocation-removed
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "a revocation that was moved and edited", world: revoked + `
+  - {edit: "revocations/nova-$pin(nova).json", set: {/revoked_receipt_sha256: $pin(ada)}}
+  - {move: ["revocations/nova-$pin(nova).json", revocations/y.json]}
+  - {commit: Edit}`, clone: "main", want: `
+			fail
+			revocation: fail; error revoked receipt#;
+			warning misplaced-revocation;
+			warning revocation-removed
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "a revocation that cannot be read", world: listed + `
+  - {write: revocations/odd.json, text: "{"}
+  - {commit: Break}`, clone: "main", want: `
+			inconclusive
+			revocation: inconclusive; inconclusive clone-unreadable
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "a revocation of another that cannot be read", world: listed + `
+  - {write: "revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json", text: "{"}
+  - {commit: Break}`, clone: "main", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "a revocation that cannot be read, in an old clone", world: listed + `
+  - {write: revocations/odd.json, text: "{"}
+  - {commit: Break}`, clone: "main", with: func(f *bundle.VerifyFlags) { f.MaxAge = 60 }, want: `
+			inconclusive
+			revocation: inconclusive; inconclusive clone-unreadable
+			registry-anchor: inconclusive; inconclusive clone-old`},
+		{name: "twenty revocations that cannot be read", world: listed + `
+  - {write: revocations/odd00.json, text: "{"}
+  - {write: revocations/odd01.json, text: "{"}
+  - {write: revocations/odd02.json, text: "{"}
+  - {write: revocations/odd03.json, text: "{"}
+  - {write: revocations/odd04.json, text: "{"}
+  - {write: revocations/odd05.json, text: "{"}
+  - {write: revocations/odd06.json, text: "{"}
+  - {write: revocations/odd07.json, text: "{"}
+  - {write: revocations/odd08.json, text: "{"}
+  - {write: revocations/odd09.json, text: "{"}
+  - {write: revocations/odd10.json, text: "{"}
+  - {write: revocations/odd11.json, text: "{"}
+  - {write: revocations/odd12.json, text: "{"}
+  - {write: revocations/odd13.json, text: "{"}
+  - {write: revocations/odd14.json, text: "{"}
+  - {write: revocations/odd15.json, text: "{"}
+  - {write: revocations/odd16.json, text: "{"}
+  - {write: revocations/odd17.json, text: "{"}
+  - {write: revocations/odd18.json, text: "{"}
+  - {write: revocations/odd19.json, text: "{"}
+  - {commit: Break}`, clone: "main", want: `
+			inconclusive
+			revocation: inconclusive; 20 times inconclusive clone-unreadable
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "more revocations that cannot be read than are named", world: listed + `
+  - {write: revocations/odd00.json, text: "{"}
+  - {write: revocations/odd01.json, text: "{"}
+  - {write: revocations/odd02.json, text: "{"}
+  - {write: revocations/odd03.json, text: "{"}
+  - {write: revocations/odd04.json, text: "{"}
+  - {write: revocations/odd05.json, text: "{"}
+  - {write: revocations/odd06.json, text: "{"}
+  - {write: revocations/odd07.json, text: "{"}
+  - {write: revocations/odd08.json, text: "{"}
+  - {write: revocations/odd09.json, text: "{"}
+  - {write: revocations/odd10.json, text: "{"}
+  - {write: revocations/odd11.json, text: "{"}
+  - {write: revocations/odd12.json, text: "{"}
+  - {write: revocations/odd13.json, text: "{"}
+  - {write: revocations/odd14.json, text: "{"}
+  - {write: revocations/odd15.json, text: "{"}
+  - {write: revocations/odd16.json, text: "{"}
+  - {write: revocations/odd17.json, text: "{"}
+  - {write: revocations/odd18.json, text: "{"}
+  - {write: revocations/odd19.json, text: "{"}
+  - {write: revocations/odd20.json, text: "{"}
+  - {commit: Break}`, clone: "main", want: `
+			inconclusive
+			revocation: inconclusive; 20 times inconclusive clone-unreadable
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "signed after the revoked one, before its commit",
+			world: `base: [{listing: nova, issued: "-12d"}, {commit: List}, {revoke: nova}, {commit: Revoke}]
+pr: [{reissue: nova, issued: "-11d"}]`, clone: "main", want: `
+			inconclusive
+			revocation: inconclusive; inconclusive revocation-unclear receipt#/validity/not_before
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "signed after the revoked one, and the head pins it",
+			world: `base: [{listing: nova, issued: "-12d"}, {commit: List}, {revoke: nova}, {commit: Revoke}]
+pr: [{reissue: nova, issued: "-11d"}]`, clone: "pr", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "signed after the revoked one, whose revocation was removed",
+			world: `base: [{listing: nova, issued: "-12d"}, {commit: List}, {revoke: nova}, {commit: Revoke}]
+main:
+  - {remove: "revocations/nova-$pin(nova).json"}
+  - {commit: Remove}
+pr: [{reissue: nova, issued: "-11d"}]`, clone: "main", want: `
+			inconclusive
+			revocation: inconclusive; inconclusive revocation-unclear receipt#/validity/not_before;
+			warning revocation-removed
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "L4",
+			world: circle + `[{listing: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}, witness: [ada]}]`,
+			clone: "main", want: `
+			pass L1 L4
+			revocation..peer-witnesses: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4 is asked for",
+			world: circle + `[{listing: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}, witness: [ada]}]`,
+			clone: "main", with: func(f *bundle.VerifyFlags) { f.Level = "L4" }, want: `
+			pass L1 L4
+			revocation..peer-witnesses: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4 without a witness",
+			world: circle + "[{listing: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}}]", clone: "main",
+			want: `
+			fail L1
+			revocation: pass
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4 without a witness, and L1 is asked for",
+			world: circle + "[{listing: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}}]", clone: "main",
+			with: func(f *bundle.VerifyFlags) { f.Level = "L1" }, want: `
+			pass L1
+			revocation: pass
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4 without a witness, and L4 is asked for",
+			world: circle + "[{listing: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}}]", clone: "main",
+			with: func(f *bundle.VerifyFlags) { f.Level = "L4" }, want: `
+			fail L1
+			revocation: pass
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4 by a stranger",
+			world: circle + "[{publish: eve, level: L4}, {listing: nova, level: L4, witness: [eve]}]", clone: "main",
+			want: `
+			fail
+			revocation: pass
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses;
+			warning witness-not-listed receipt#/peer_witnesses
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4 by itself", world: circle + "[{listing: nova, level: L4, witness: [nova]}]", clone: "main", want: `
+			fail
+			revocation: pass
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses;
+			warning witness-is-candidate receipt#/peer_witnesses
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4 by a witness whose documents cannot be fetched now",
+			world: circle + `[{listing: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}},
+                witness: [ada]}]` + down(`"https://ada.example/.well-known/did.json"`),
+			clone: "main", want: `
+			inconclusive L1
+			revocation: pass
+			peer-witnesses: inconclusive; inconclusive witness-open receipt#/peer_witnesses;
+			warning witness-evidence receipt#/peer_witnesses
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4, and its own DID Document is gone",
+			world: circle + "[{listing: nova, level: L4, witness: [ada]}]" + gone(documentURL), clone: "main", want: `
+			fail
+			signature: fail; error http-status did-document#
+			revocation: pass
+			peer-witnesses: skip, see signature
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4 that is not listed",
+			world: circle + `[{publish: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}, witness: [ada]}]`,
+			clone: "main", want: `
+			fail L1
+			revocation..peer-witnesses: pass
+			registry-anchor: fail; error not-anchored receipt#;
+			warning not-anchored receipt#`},
+		{name: "L4 that is listed at L1",
+			world: circle + `[{listing: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}, witness: [ada],
+                set: {/conformance_level: L1}}]`,
+			clone: "main", want: `
+			fail L1
+			revocation..peer-witnesses: pass
+			registry-anchor: fail; error not-anchored receipt#;
+			notice anchored receipt#`},
+		{name: "L4 that is listed as provisional",
+			world: circle + `[{listing: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}, witness: [ada],
+                provisional: true}]`,
+			clone: "main", want: `
+			fail L1
+			revocation..peer-witnesses: pass
+			registry-anchor: fail; error not-anchored receipt#;
+			warning provisional receipt#;
+			notice anchored receipt#`},
+		{name: "L4 whose listing expired",
+			world: circle + `[{listing: nova, level: L4, witness: [ada], set: {/expires_at: "2026-06-01T12:00:00Z"}}]`,
+			clone: "main", want: `
+			fail
+			revocation..peer-witnesses: pass
+			registry-anchor: fail; error not-anchored receipt#`},
+		{name: "L4 whose listing expires in a second",
+			world: circle + `[{listing: nova, level: L4, witness: [ada], set: {/expires_at: "2026-06-01T12:00:01Z"}}]`,
+			clone: "main", want: `
+			pass L4
+			revocation..peer-witnesses: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L1 whose listing expired",
+			world: `base: [{listing: nova, set: {/expires_at: "2026-06-01T12:00:00Z"}}]`, clone: "main", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "L2 and L1, listed at L1",
+			world: "base: [{listing: nova, receipt: {set: {/claimed_levels: [L1, L2]}}}]", clone: "main", want: `
+			pass L1 L2
+			revocation: pass
+			registry-anchor: warn; warning not-anchored receipt#;
+			notice anchored receipt#`},
+		{name: "L3 and L2, listed at L1",
+			world: "base: [{listing: nova, receipt: {set: {/claimed_levels: [L3, L2]}}}]", clone: "main", want: `
+			pass L3 L2
+			revocation: pass
+			registry-anchor: warn; 2 times warning not-anchored receipt#`},
+		{name: "L4 and L5, not listed",
+			world: circle + `[{publish: nova, level: L5, receipt: {set: {/claimed_levels: [L4, L5]}}, witness: [ada,
+                bob, cy]}]`,
+			clone: "main", want: `
+			fail
+			revocation..peer-witnesses: pass
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: fail; error not-anchored receipt#`},
+		{name: "L4 in an old clone",
+			world: circle + `[{listing: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}, witness: [ada]}]`,
+			clone: "main", with: func(f *bundle.VerifyFlags) { f.MaxAge = 60 }, want: `
+			inconclusive
+			revocation..peer-witnesses: inconclusive; inconclusive clone-old
+			registry-anchor: inconclusive; inconclusive clone-old`},
+		{name: "L5", world: circle + "[{listing: nova, level: L5, witness: [ada, bob, cy]}]", clone: "main", want: `
+			pass L5
+			revocation..peer-witnesses: pass
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L5 with two witnesses", world: circle + "[{listing: nova, level: L5, witness: [ada, bob]}]",
+			clone: "main", want: `
+			fail
+			revocation: pass
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L5 without an audit",
+			world: circle + `[{listing: nova, level: L5, witness: [ada, bob, cy],
+                receipt: {delete: [/external_audit]}}]`,
+			clone: "main", want: `
+			fail
+			revocation..peer-witnesses: pass
+			external-audit: fail; error audit-missing receipt#/external_audit
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4 and L5 without an audit",
+			world: circle + `[{listing: nova, level: L5, witness: [ada, bob, cy],
+                receipt: {set: {/claimed_levels: [L1, L4, L5]}, delete: [/external_audit]}}]`,
+			clone: "main", want: `
+			fail L1 L4
+			revocation..peer-witnesses: pass
+			external-audit: fail; error audit-missing receipt#/external_audit
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L5 and L4 with one witness",
+			world: circle + `[{listing: nova, level: L5, witness: [ada], receipt: {set: {/claimed_levels: [L5, L4]}}}]`,
+			clone: "main", want: `
+			fail L4
+			revocation: pass
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4 and L5 with one witness",
+			world: circle + `[{listing: nova, level: L5, witness: [ada], receipt: {set: {/claimed_levels: [L4, L5]}}}]`,
+			clone: "main", want: `
+			fail L4
+			revocation: pass
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L5, and the Manifest is gone",
+			world: circle + "[{listing: nova, level: L5, witness: [ada, bob, cy]}]" + gone(manifestURL), text: "nova",
+			clone: "main", want: `
+			fail
+			manifest: fail; error http-status manifest#
+			receipt-discovery: skip, see manifest
+			identity: skip, see manifest
+			revocation: pass
+			peer-witnesses: skip, see manifest
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4, and the Manifest is gone",
+			world: circle + "[{listing: nova, level: L4, witness: [ada]}]" + gone(manifestURL), text: "nova",
+			clone: "main", want: `
+			fail
+			manifest: fail; error http-status manifest#
+			receipt-discovery: skip, see manifest
+			identity: skip, see manifest
+			revocation..peer-witnesses: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4, and the Receipt is gone",
+			world: circle + "[{listing: nova, level: L4, witness: [ada]}]" + gone(receiptURL), text: "nova",
+			clone: "main", want: `
+			fail
+			receipt-fetch: fail; error http-status receipt#
+			schema..registry-anchor: skip, see receipt-fetch`},
+		{name: "unattested, in a clone", world: "base: [{listing: nova, manifest: {delete: [/conformance]}}]",
+			clone: "main", want: `
+			fail
+			receipt-discovery: fail; error unattested manifest#/conformance
+			receipt-fetch..registry-anchor: skip, see receipt-discovery`},
+		{name: "no level, in a clone", world: publish("receipt: {set: {/claimed_levels: []}}}, {listing: ada"),
+			clone: "main", want: `
+			fail
+			schema: fail; error receipt-schema receipt#/claimed_levels
+			claims: skip, see schema
+			revocation: pass`},
+		{name: "an anchor that the clone does not hold",
+			world: `base: [{listing: nova,
+                signed: {set: {/registry_anchor: {repo_url: "https://forge.example/registry",
+                commit_sha: "c0ffee0000000000000000000000000000000000", file_path: implementations/nova.json}}}}]`,
+			clone: "main", want: `
+			pass L1
+			signature: pass; notice signed-without-anchor receipt#/signatures
+			revocation: pass
+			registry-anchor: warn; warning anchor-claim receipt#/registry_anchor/commit_sha;
+			notice anchored receipt#`},
+		{name: "an anchor that names a branch",
+			world: `base: [{listing: nova,
+                signed: {set: {/registry_anchor: {repo_url: "https://forge.example/registry", commit_sha: main,
+                file_path: implementations/nova.json}}}}]`,
+			clone: "main", want: `
+			fail
+			schema: fail; error receipt-schema receipt#/registry_anchor/commit_sha
+			signature: pass; notice signed-without-anchor receipt#/signatures
+			revocation: pass
+			registry-anchor: warn; warning anchor-claim receipt#/registry_anchor/commit_sha;
+			notice anchored receipt#`},
+		{name: "the clone is as old as is allowed", world: "base: [{listing: nova}]", clone: "main",
+			with: func(f *bundle.VerifyFlags) { f.MaxAge = 864000 }, want: `
+			pass L1
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "the clone is a second older", world: "base: [{listing: nova}]", clone: "main",
+			with: func(f *bundle.VerifyFlags) { f.MaxAge = 863999 }, want: `
+			inconclusive
+			revocation: inconclusive; inconclusive clone-old
+			registry-anchor: inconclusive; inconclusive clone-old`},
+		{name: "revoked, in a clone that is too old", world: revoked, clone: "main",
+			with: func(f *bundle.VerifyFlags) { f.MaxAge = 60 }, want: `
+			fail
+			revocation: fail; error revoked receipt#
+			registry-anchor: inconclusive; inconclusive clone-old`},
+		{name: "the clone is fourteen days old", world: `base: [{at: "-14d"}, {listing: nova}]`, clone: "main",
+			want: `
+			pass L1
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "the clone is a second older than fourteen days", world: `base: [{at: "-336h1s"}, {listing: nova}]`,
+			clone: "main", want: `
+			pass L1
+			revocation: warn; warning clone-old
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "a clone that is older than fourteen days, as is allowed",
+			world: `base: [{at: "-40d"}, {listing: nova}]`, clone: "main",
+			with: func(f *bundle.VerifyFlags) { f.MaxAge = 5184000 }, want: `
+			pass L1
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "a head of the future", world: `base: [{publish: nova}, {at: "+10d"}, {listing: ada}]`, clone: "main",
+			want: `
+			pass L1
+			revocation: warn; warning clone-old
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "a head of the future, and an age", world: `base: [{publish: nova}, {at: "+10d"}, {listing: ada}]`,
+			clone: "main", with: func(f *bundle.VerifyFlags) { f.MaxAge = 2592000 }, want: `
+			inconclusive
+			revocation: inconclusive; inconclusive clone-old
+			registry-anchor: inconclusive; inconclusive clone-old`},
+		{name: "a head five minutes ahead", world: `base: [{publish: nova}, {at: "+5m"}, {listing: ada}]`,
+			clone: "main", with: func(f *bundle.VerifyFlags) { f.MaxAge = 60 }, want: `
+			pass L1
+			revocation: pass
+			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "a head more than five minutes ahead", world: `base: [{publish: nova}, {at: "+301s"}, {listing: ada}]`,
+			clone: "main", with: func(f *bundle.VerifyFlags) { f.MaxAge = 60 }, want: `
+			inconclusive
+			revocation: inconclusive; inconclusive clone-old
+			registry-anchor: inconclusive; inconclusive clone-old`},
+	})
+}

@@ -1,0 +1,369 @@
+package verify
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+)
+
+// Each step alone keeps a Receipt from being accepted, and its honest twin does not.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	runTargets(t, []target{
+		{name: "honest", want: "pass L1"},
+		{name: "the Manifest is gone", world: nova + gone(manifestURL), want: `
+			fail
+			manifest: fail; error http-status manifest#
+			receipt-discovery..claims: skip, see manifest
+			peer-witnesses..external-audit: skip, see manifest`},
+		{name: "the Manifest cannot be fetched now", world: nova + down(manifestURL), want: `
+			inconclusive
+			manifest: inconclusive; inconclusive http-status manifest#
+			receipt-discovery..claims: skip, see manifest
+			peer-witnesses..external-audit: skip, see manifest`},
+		{name: "the Manifest is a list", world: nova + web("edit: "+manifestURL, `body: "[]"`), want: `
+			fail
+			manifest: fail; error manifest-no-object manifest#
+			receipt-discovery..claims: skip, see manifest
+			peer-witnesses..external-audit: skip, see manifest`},
+		{name: "the Manifest names no DID", world: withManifest("set: {/tool/did: nova}"), want: `
+			fail
+			manifest: fail; error did-syntax manifest#/tool/did
+			identity: skip, see manifest`},
+		{name: "the Manifest has no tool", world: withManifest("delete: [/tool]"), want: `
+			fail
+			manifest: fail; error did-syntax manifest#/tool/did
+			identity: skip, see manifest`},
+		{name: "the Manifest names another DID than the target",
+			world: withManifest(`set: {/tool/did: "did:web:other.example"}`), text: "did:web:nova.example", want: `
+			fail
+			manifest: fail; error manifest-did-differs manifest#/tool/did
+			identity: fail; error receipt-did-differs receipt#/implementation/did`},
+		{name: "the Manifest names the DID of the target in capitals",
+			world: withManifest(`set: {/tool/did: "did:web:NOVA.example"}`), text: "did:web:nova.example",
+			want: "pass L1"},
+		{name: "unattested", world: withManifest("delete: [/conformance]"), want: `
+			fail
+			receipt-discovery: fail; error unattested manifest#/conformance
+			receipt-fetch..claims: skip, see receipt-discovery
+			peer-witnesses..external-audit: skip, see receipt-discovery`},
+		{name: "no URL of a Receipt", world: withManifest("delete: [/conformance/receipt_uri]"), want: `
+			fail
+			receipt-discovery: fail; error no-receipt-uri manifest#/conformance/receipt_uri
+			receipt-fetch..claims: skip, see receipt-discovery
+			peer-witnesses..external-audit: skip, see receipt-discovery`},
+		{name: "an http URL of a Receipt",
+			world: withManifest(`set: {/conformance/receipt_uri: "http://nova.example/oap-conformance-receipt.json"}`),
+			want: `
+			fail
+			receipt-discovery: fail; error no-receipt-uri manifest#/conformance/receipt_uri
+			receipt-fetch..claims: skip, see receipt-discovery
+			peer-witnesses..external-audit: skip, see receipt-discovery`},
+		{name: "the URL of the Receipt is a member of the root",
+			world: withManifest(`delete: [/conformance],
+                set: {/conformance_receipt_uri: "https://nova.example/oap-conformance-receipt.json"}`),
+			want: "pass L1"},
+		{name: "two URLs of the Receipt",
+			world: withManifest(`set: {/conformance_receipt_uri: "https://nova.example/older.json"}`), want: `
+			fail
+			receipt-discovery: fail; error receipt-uri-differs manifest#/conformance_receipt_uri`},
+		{name: "the Manifest claims more than the Receipt",
+			world: withManifest("set: {/conformance/claimed_levels: [L1, L4]}"), want: `
+			pass L1
+			receipt-discovery: warn; warning manifest-contradicts manifest#/conformance/claimed_levels`},
+		{name: "the Manifest names another version of the suite",
+			world: withManifest(`set: {/conformance/suite_version: "1.3.0"}`), want: `
+			pass L1
+			receipt-discovery: warn; warning manifest-contradicts manifest#/conformance/suite_version`},
+		{name: "the Receipt is gone", world: nova + gone(receiptURL), want: `
+			fail
+			receipt-fetch: fail; error http-status receipt#
+			schema..claims: skip, see receipt-fetch
+			peer-witnesses..external-audit: skip, see receipt-fetch`},
+		{name: "the Receipt cannot be fetched now", world: nova + down(receiptURL), want: `
+			inconclusive
+			receipt-fetch: inconclusive; inconclusive http-status receipt#
+			schema..claims: skip, see receipt-fetch
+			peer-witnesses..external-audit: skip, see receipt-fetch`},
+		{name: "the Receipt lacks a member", world: withReceipt("delete: [/fixtures_hash]"), want: `
+			fail
+			schema: fail; error receipt-schema receipt#`},
+		{name: "the Receipt is not JSON", world: nova + web("edit: "+receiptURL, `body: "<html>"`), want: `
+			fail
+			schema: fail; error json-syntax receipt#
+			suite-trust..claims: skip, see schema
+			peer-witnesses..external-audit: skip, see schema`},
+		{name: "the Receipt is a list", world: nova + web("edit: "+receiptURL, `body: "[]"`), want: `
+			fail
+			schema: fail; error receipt-no-object receipt#
+			suite-trust..claims: skip, see schema
+			peer-witnesses..external-audit: skip, see schema`},
+		{name: "the Receipt has a member twice",
+			world: nova + web("edit: "+receiptURL, `replace: {"\"type\"": "\"type\": \"none\", \"type\""}`), want: `
+			fail
+			schema: fail; error duplicate-member receipt#
+			suite-trust..claims: skip, see schema
+			peer-witnesses..external-audit: skip, see schema`},
+		{name: "the Receipt has a number that readers round",
+			world: withReceipt("set: {/odd: 123456789012345678901}"), want: `
+			pass L1
+			schema: warn; warning rounded-number receipt#/odd`},
+		{name: "a suite that nobody trusts", world: withReceipt(`set: {/suite/version: "2.0.0"}`), want: `
+			fail
+			suite-trust: fail; error suite-not-trusted receipt#/suite/version`},
+		{name: "a suite that the caller trusts", world: withReceipt(`set: {/suite/version: "2.0.0"}`),
+			with: func(f *bundle.VerifyFlags) { f.Suites = "1.x,2.x" }, want: "pass L1"},
+		{name: "a suite that the caller does not trust", with: func(f *bundle.VerifyFlags) { f.Suites = "2.x" },
+			want: `
+			fail
+			suite-trust: fail; error suite-not-trusted receipt#/suite/version`},
+		{name: "expired", world: publish(`issued: "-40d", not_after: "-1d"`), want: `
+			fail
+			validity: fail; error expired receipt#/validity/not_after`},
+		{name: "expires now", world: publish(`issued: "-40d", not_after: "+0s"`), want: `
+			fail
+			validity: fail; error expired receipt#/validity/not_after`},
+		{name: "expires in a second", world: publish(`issued: "-40d", not_after: "+1s"`), want: "pass L1"},
+		{name: "not yet valid", world: publish(`issued: "+301s", not_after: "+30d"`), want: `
+			fail
+			validity: fail; error not-yet-valid receipt#/validity/not_before`},
+		{name: "valid in five minutes", world: publish(`issued: "+300s", not_after: "+30d"`), want: "pass L1"},
+		{name: "an empty window", world: publish(`issued: "+4m", not_after: "+4m"`), want: `
+			fail
+			validity: fail; error window-empty receipt#/validity/not_after`},
+		{name: "a window that ends before it begins", world: publish(`issued: "+4m", not_after: "+3m"`), want: `
+			fail
+			validity: fail; error window-empty receipt#/validity/not_after`},
+		{name: "a window of a second", world: publish(`issued: "+3m", not_after: "+181s"`), want: "pass L1"},
+		{name: "no dates", world: withReceipt("delete: [/validity]"), want: `
+			fail
+			validity: fail; error validity-missing receipt#/validity/not_before;
+			error validity-missing receipt#/validity/not_after`},
+		{name: "no first date", world: withReceipt("delete: [/validity/not_before]"), want: `
+			fail
+			validity: fail; error validity-missing receipt#/validity/not_before`},
+		{name: "no last date", world: withReceipt("delete: [/validity/not_after]"), want: `
+			fail
+			validity: fail; error validity-missing receipt#/validity/not_after`},
+		{name: "a window of ninety days", world: publish(`issued: "-10d", not_after: "+80d"`), want: "pass L1"},
+		{name: "a longer window", world: publish(`issued: "-10d", not_after: "+1920h1s"`), want: `
+			pass L1
+			validity: warn; warning window-too-long receipt#/validity/not_after`},
+		{name: "a window of ninety days and less than a millisecond",
+			world: publish(`issued: "-10d", receipt: {set: {/validity/not_after: "2026-08-20T12:00:00.000999Z"}}`),
+			want:  "pass L1"},
+		{name: "another DID", world: withManifest(`set: {/tool/did: "did:web:other.example"}`), want: `
+			fail
+			identity: fail; error receipt-did-differs receipt#/implementation/did`},
+		{name: "a thief shows another's Receipt",
+			world: nova + web("edit: "+manifestURL, `to: "https://thief.example/.well-known/oap-tool.json"`),
+			text:  "https://thief.example", want: `
+			fail
+			identity: fail; error manifest-host manifest#`},
+		{name: "the target is in the domain of the DID",
+			world: nova + web("edit: "+manifestURL, `to: "https://api.nova.example/.well-known/oap-tool.json"`),
+			text:  "https://api.nova.example", want: "pass L1"},
+		{name: "a target that was tested elsewhere",
+			world: withReceipt(`set: {/target/uri: "https://staging.elsewhere.example"}`), want: `
+			pass L1
+			identity: warn; warning target-differs receipt#/target/uri`},
+		{name: "a did:key", world: publish("did: key"), want: "pass L1"},
+		{name: "a did:key that was tested elsewhere",
+			world: publish(`did: key, receipt: {set: {/target/uri: "https://elsewhere.example"}}`), want: `
+			fail
+			identity: fail; error manifest-host manifest#`},
+		{name: "signed by another key", world: publish("signing_key: other"), want: `
+			fail
+			signature: fail; error signature-not-verified receipt#/signatures`},
+		{name: "a placeholder",
+			world: publish(`signed: {set: {/signatures/-: {by: "did:web:else.example#k", alg: EdDSA,
+                value: " placeholder:x"}}}`),
+			want: `
+			fail
+			signature: fail; error placeholder receipt#/signatures`},
+		{name: "no DID Document", world: nova + gone(documentURL), want: `
+			fail
+			signature: fail; error http-status did-document#`},
+		{name: "the DID Document cannot be fetched now", world: nova + down(documentURL), want: `
+			inconclusive
+			signature: inconclusive; inconclusive http-status did-document#`},
+		{name: "the DID Document of another", world: publish(`did_document: {set: {/id: "did:web:other.example"}}`),
+			want: `
+			fail
+			signature: fail; error did-id-differs did-document#`},
+		{name: "changed after it was signed", world: publish("tamper: {set: {/odd: 1}}"), want: `
+			fail
+			signature: fail; error signature-not-verified receipt#/signatures`},
+		{name: "the DID Document and the Receipt are bad", world: publish("signing_key: other") + gone(documentURL),
+			want: `
+			fail
+			signature: fail; error http-status did-document#`},
+		{name: "the Receipt names no DID, as the Manifest",
+			world: publish("receipt: {delete: [/implementation/did]}, manifest: {delete: [/tool/did]}"), want: `
+			fail
+			manifest: fail; error did-syntax manifest#/tool/did
+			schema: fail; error receipt-schema receipt#/implementation
+			identity: skip, see manifest
+			signature: skip, see schema`},
+		{name: "the Receipt names no DID", world: withReceipt("delete: [/implementation/did]"), want: `
+			fail
+			schema: fail; error receipt-schema receipt#/implementation
+			identity: fail; error receipt-did-differs receipt#/implementation/did`},
+		{name: "a level that does not exist", world: withReceipt(`set: {/claimed_levels: ["L1", "L2-NC"]}`), want: `
+			fail
+			claims: fail; error no-such-level receipt#/claimed_levels`},
+		{name: "one level twice", world: withReceipt(`set: {/claimed_levels: ["L1", "L1"]}`), want: "pass L1"},
+		{name: "twenty levels that do not exist",
+			world: withReceipt(`set: {/claimed_levels: [X0, X1, X2, X3, X4, X5, X6, X7, X8, X9, X10, X11, X12, X13,
+                X14, X15, X16, X17, X18, X19]}`),
+			want: `
+			fail
+			schema: fail; error receipt-schema receipt#/claimed_levels/0;
+			error receipt-schema receipt#/claimed_levels/1;
+			error receipt-schema receipt#/claimed_levels/10;
+			error receipt-schema receipt#/claimed_levels/11;
+			error receipt-schema receipt#/claimed_levels/12;
+			error receipt-schema receipt#/claimed_levels/13;
+			error receipt-schema receipt#/claimed_levels/14;
+			error receipt-schema receipt#/claimed_levels/15;
+			error receipt-schema receipt#/claimed_levels/16;
+			error receipt-schema receipt#/claimed_levels/17;
+			error receipt-schema receipt#/claimed_levels/18;
+			error receipt-schema receipt#/claimed_levels/19;
+			error receipt-schema receipt#/claimed_levels/2;
+			error receipt-schema receipt#/claimed_levels/3;
+			error receipt-schema receipt#/claimed_levels/4;
+			error receipt-schema receipt#/claimed_levels/5;
+			error receipt-schema receipt#/claimed_levels/6;
+			error receipt-schema receipt#/claimed_levels/7;
+			error receipt-schema receipt#/claimed_levels/8;
+			error receipt-schema receipt#/claimed_levels/9
+			claims: fail; 20 times error no-such-level receipt#/claimed_levels`},
+		{name: "more levels that do not exist than are named",
+			world: withReceipt(`set: {/claimed_levels: [X0, X1, X2, X3, X4, X5, X6, X7, X8, X9, X10, X11, X12, X13,
+                X14, X15, X16, X17, X18, X19, X20]}`),
+			want: `
+			fail
+			schema: fail; error receipt-schema receipt#/claimed_levels/0;
+			error receipt-schema receipt#/claimed_levels/1;
+			error receipt-schema receipt#/claimed_levels/10;
+			error receipt-schema receipt#/claimed_levels/11;
+			error receipt-schema receipt#/claimed_levels/12;
+			error receipt-schema receipt#/claimed_levels/13;
+			error receipt-schema receipt#/claimed_levels/14;
+			error receipt-schema receipt#/claimed_levels/15;
+			error receipt-schema receipt#/claimed_levels/16;
+			error receipt-schema receipt#/claimed_levels/17;
+			error receipt-schema receipt#/claimed_levels/18;
+			error receipt-schema receipt#/claimed_levels/19;
+			error receipt-schema receipt#/claimed_levels/2;
+			error receipt-schema receipt#/claimed_levels/20;
+			error receipt-schema receipt#/claimed_levels/3;
+			error receipt-schema receipt#/claimed_levels/4;
+			error receipt-schema receipt#/claimed_levels/5;
+			error receipt-schema receipt#/claimed_levels/6;
+			error receipt-schema receipt#/claimed_levels/7;
+			error receipt-schema receipt#/claimed_levels/8;
+			error receipt-schema receipt#
+			claims: fail; 20 times error no-such-level receipt#/claimed_levels`},
+		{name: "no level", world: withReceipt("set: {/claimed_levels: []}"), want: `
+			fail
+			schema: fail; error receipt-schema receipt#/claimed_levels
+			claims: skip, see schema`},
+		{name: "no member with levels", world: withReceipt("delete: [/claimed_levels]"), want: `
+			fail
+			schema: fail; error receipt-schema receipt#
+			claims: skip, see schema`},
+		{name: "no level, and a failed test",
+			world: withReceipt("set: {/claimed_levels: [], /results_summary/failed: 1}"), want: `
+			fail
+			schema: fail; error receipt-schema receipt#/claimed_levels
+			claims: fail; error tests-failed receipt#/results_summary/failed;
+			error results-incoherent receipt#/results_summary/total`},
+		{name: "non-commercial", world: publish("level: L1-NC"), want: "pass L1-NC"},
+		{name: "non-commercial without its profile",
+			world: publish("level: L1-NC, receipt: {set: {/profile: standard}, delete: [/revenue]}"), want: `
+			fail
+			claims: fail; error profile receipt#/profile;
+			error revenue-source receipt#/revenue/source`},
+		{name: "a test failed", world: withReceipt("set: {/results_summary/failed: 1}"), want: `
+			fail
+			claims: fail; error tests-failed receipt#/results_summary/failed;
+			error results-incoherent receipt#/results_summary/total`},
+		{name: "no test passed", world: withReceipt("set: {/results_summary/passed: 0}"), want: `
+			fail
+			claims: fail; error no-tests-passed receipt#/results_summary/passed;
+			error results-incoherent receipt#/results_summary/total`},
+		{name: "results that do not add up", world: withReceipt("set: {/results_summary/total: 41}"), want: `
+			fail
+			claims: fail; error results-incoherent receipt#/results_summary/total`},
+		{name: "skipped tests", world: withReceipt("set: {/results_summary: {total: 15, passed: 12, failed: 0}}"),
+			want: `
+			pass L1
+			claims: warn; warning tests-skipped receipt#/results_summary`},
+		{name: "several levels", world: withReceipt("set: {/claimed_levels: [L1, W2, C3]}"), want: "pass L1 W2 C3"},
+		{name: "one level is asked for", world: withReceipt("set: {/claimed_levels: [L1, W2, C3]}"),
+			with: func(f *bundle.VerifyFlags) { f.Level = "W2" }, want: "pass L1 W2 C3"},
+		{name: "a level is asked for that is not claimed", world: withReceipt("set: {/claimed_levels: [L1, W2, C3]}"),
+			with: func(f *bundle.VerifyFlags) { f.Level = "L2" }, want: "fail L1 W2 C3"},
+		{name: "a level is asked for and the Receipt cannot be fetched now", world: nova + down(receiptURL),
+			with: func(f *bundle.VerifyFlags) { f.Level = "L1" }, want: `
+			inconclusive
+			receipt-fetch: inconclusive; inconclusive http-status receipt#
+			schema..claims: skip, see receipt-fetch
+			peer-witnesses..external-audit: skip, see receipt-fetch`},
+		{name: "a level is asked for and the DID Document cannot be fetched now", world: nova + down(documentURL),
+			with: func(f *bundle.VerifyFlags) { f.Level = "L1" }, want: `
+			inconclusive
+			signature: inconclusive; inconclusive http-status did-document#`},
+		{name: "neither a clone nor --without-registry", with: func(f *bundle.VerifyFlags) { f.Without = false },
+			want: `
+			inconclusive
+			revocation: inconclusive; inconclusive no-registry
+			registry-anchor: inconclusive; inconclusive no-registry`},
+		{name: "L4 without a clone", world: publish("level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}"),
+			want: `
+			fail L1
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
+			registry-anchor: inconclusive; inconclusive no-registry`},
+		{name: "L4 with a witness without a clone",
+			world: `base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]},
+                {publish: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}, witness: [ada]}]`,
+			want: `
+			inconclusive L1
+			peer-witnesses: inconclusive; inconclusive no-registry
+			registry-anchor: inconclusive; inconclusive no-registry`},
+		{name: "L4 with a witness without a clone, and L1 is asked for",
+			world: `base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]},
+                {publish: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}, witness: [ada]}]`,
+			with: func(f *bundle.VerifyFlags) { f.Level = "L1" }, want: `
+			pass L1
+			peer-witnesses: inconclusive; inconclusive no-registry
+			registry-anchor: inconclusive; inconclusive no-registry`},
+		{name: "L4 with a witness without a clone, and L4 is asked for",
+			world: `base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]},
+                {publish: nova, level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}, witness: [ada]}]`,
+			with: func(f *bundle.VerifyFlags) { f.Level = "L4" }, want: `
+			inconclusive L1
+			peer-witnesses: inconclusive; inconclusive no-registry
+			registry-anchor: inconclusive; inconclusive no-registry`},
+		{name: "L5 without a clone", world: publish("level: L5"), want: `
+			fail
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: inconclusive; inconclusive no-registry`},
+		{name: "L5 without an audit and a clone", world: publish("level: L5, receipt: {delete: [/external_audit]}"),
+			want: `
+			fail
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
+			external-audit: fail; error audit-missing receipt#/external_audit
+			registry-anchor: inconclusive; inconclusive no-registry`},
+		{name: "L4 and L5 without an audit and a clone",
+			world: publish("level: L5, receipt: {set: {/claimed_levels: [L4, L5]}, delete: [/external_audit]}"),
+			want: `
+			fail
+			peer-witnesses: fail; 2 times error too-few-witnesses receipt#/peer_witnesses
+			external-audit: fail; error audit-missing receipt#/external_audit
+			registry-anchor: inconclusive; inconclusive no-registry`},
+	})
+}
