@@ -5,6 +5,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -142,7 +143,7 @@ var catalogue = []step{
 		Cite: "RFC 0019 sections 7.1 and 12, RFC 0026 section 9",
 		Why:  "what the registry pins cannot be changed unseen",
 		Fix:  "list the Receipt in the registry, and name a clone of it with --registry DIR",
-		Codes: []strict.Code{
+		Codes: slices.Concat([]strict.Code{
 			{"not-anchored", "no listing of the DID in the clone pins these very bytes, in date, at that level",
 				"have the registry list these very bytes"},
 			{"provisional", "the listing is provisional: the domain is young, or of unknown age",
@@ -151,7 +152,7 @@ var catalogue = []step{
 			{"anchor-claim", "the Receipt's own registry_anchor names a commit or path that the clone does not show",
 				"leave registry_anchor out: nothing depends on it"},
 			noRegistryCode, cloneOld, mirrorFrozen,
-		},
+		}, proof.Codes),
 	}},
 	{judge: func(*work) (verdict.Outcome, error) {
 		return verdict.Skip("live re-execution of the suite was not performed"), nil
