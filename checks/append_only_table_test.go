@@ -69,6 +69,101 @@ registry: warning: append-only: squash`,
 		{Name: "edited in between",
 			World: `{base: [{listing: ada}], pr: [{edit: implementations/ada.json, set: {/contact: "a@ada.example"}}, {commit: Edit}, {reissue: ada}]}`,
 			Want:  "registry: warning: append-only: squash"},
+		{Name: "executable in between", World: `
+base: [{listing: ada}]
+pr: [{write: implementations/ada.json, text: '{"slug": "ada"}', mode: "100755"}, {commit: Break}, {reissue: ada}]`,
+			Want: `
+implementations/ada.json:1:1: error: append-only: commit-tampers
+registry: warning: append-only: squash`,
+			Says: []string{`a single commit changes the listing.s mode or type`}},
+		{Name: "another slug in between", World: `
+base: [{listing: ada}]
+pr: [{edit: implementations/ada.json, set: {/slug: eve}}, {commit: Edit}, {reissue: ada}]`,
+			Want: `
+implementations/ada.json:1:1: error: append-only: commit-tampers
+registry: warning: append-only: squash`,
+			Says: []string{`a single commit changes the listing.s slug or tool_did`}},
+		{Name: "edited and undone", World: `
+base: [{listing: ada}]
+pr:
+  - {edit: implementations/ada.json, set: {/contact: eve@eve.example}}
+  - {commit: Edit}
+  - {edit: implementations/ada.json, set: {/contact: contact@ada.example}}`,
+			Want: `
+implementations/ada.json:1:1: error: append-only: commit-tampers
+registry: warning: append-only: squash`,
+			Says: []string{`changes a merged file that the range as a whole does not re-issue \(commit [0-9a-f]{12}\)`,
+				`fix: take the commit out of the branch: git rebase -i [0-9a-f]{12}`}},
+		{Name: "a revocation edited", World: `
+base: [{listing: ada}, {revoke: ada}]
+pr: [{edit: "revocations/ada-$pin(ada).json", set: {/reason: key_compromise}}]`,
+			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: edited`,
+			Says: []string{`this merged revocation is edited; only a listing may change, by a re-issue`,
+				`fix: restore it: git checkout [0-9a-f]{12} -- revocations/ada-`}},
+		{Name: "a revocation edited and undone", World: `
+base: [{listing: ada}, {revoke: ada}]
+pr:
+  - {move: ["revocations/ada-$pin(ada).json", a.md]}
+  - {commit: Move}
+  - {move: [a.md, "revocations/ada-$pin(ada).json"]}`,
+			Want: `
+registry: warning: append-only: squash
+a.md: warning: append-only: governance-in-passing
+revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: commit-tampers`},
+		{Name: "an anchor removed", World: `
+base: [{listing: ada}, {anchor: trade, coordinator: ada}]
+pr: [{remove: workflow-anchors/trade.json}]`,
+			Want: `workflow-anchors/trade.json: error: append-only: deleted`,
+			Says: []string{`fix: not yours\? git checkout [0-9a-f]{12} -- workflow-anchors/trade.json; yours: leave it`}},
+		{Name: "a new listing edited in between", World: `
+base: [{listing: ada}]
+pr: [{listing: nova}, {commit: List}, {edit: implementations/nova.json, set: {/contact: a@nova.example}}]`,
+			Want: `registry: warning: append-only: squash`},
+		{Name: "three re-issues", World: `
+base: [{listing: ada}, {listing: bob}, {listing: cyd}]
+pr: [{reissue: ada}, {reissue: bob}, {reissue: cyd}]`,
+			Want: `
+implementations/bob.json:1:1: error: append-only: several-reissues
+implementations/cyd.json:1:1: error: append-only: several-reissues`,
+			Says: []string{`the range re-issues 3 listings, at most one may change: implementations/ada.json is the first`}},
+		{Name: "governance files and a re-issue", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada}, {write: b.md, text: b}, {write: a.md, text: a}]`,
+			Want: `a.md: error: append-only: mixed`,
+			Says: []string{`the range changes records and governance files together: a.md, b.md`}},
+		{Name: "a .gitkeep and a re-issue", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada}, {write: revocations/.gitkeep, text: ""}]`,
+			Want: `pass`},
+		{Name: "only governance files", World: `
+base: [{listing: ada}]
+pr: [{write: b.md, text: b}, {write: a.md, text: a}]`,
+			Want: `a.md: warning: append-only: governance`,
+			Says: []string{`the range changes governance files: a.md, b.md`}},
+		{Name: "governance files in passing", World: `
+base: [{listing: ada}]
+pr:
+  - {write: b.md, text: b}
+  - {commit: b}
+  - {write: a.md, text: a}
+  - {commit: a}
+  - {remove: a.md}
+  - {remove: b.md}
+  - {listing: nova}`,
+			Want: `a.md: warning: append-only: governance-in-passing`,
+			Says: []string{`single commits change governance files, and later ones undo it: a.md, b.md \[`}},
+		{Name: "a governance file that main removed too", World: `
+base: [{listing: ada}, {write: a.md, text: a}]
+main: [{remove: a.md}]
+pr: [{remove: a.md}, {listing: nova}]`,
+			Want: `pass`},
+		{Name: "a governance file that main removed", World: `
+base: [{listing: ada}, {write: a.md, text: a}]
+main: [{remove: a.md}]
+pr: [{write: a.md, text: b}]`,
+			Want: `
+a.md: warning: append-only: governance
+a.md: error: append-only: base-moved-on`},
 		{Name: "100 versions", World: versions(100), Want: "registry: warning: append-only: squash"},
 		{Name: "101 versions", World: versions(101), Want: `
 implementations/ada.json:1:1: error: append-only: too-many-versions

@@ -1,0 +1,167 @@
+package checks_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
+)
+
+// What may become of a file of a data directory that is not a record in the base tree.
+func TestRepair(t *testing.T) {
+	const listed = "base:\n  - {listing: ada, issued: -10d}\n  - {commit: List}\n"
+	const broken = listed + "  - {write: revocations/odd.json, text: '{'}\npr:\n"
+	// A direct push breaks a listing; setting the contact again gives it the bytes that it had.
+	const broke = listed + "  - {edit: implementations/ada.json, set: {/contact: 7}}\n  - {commit: Break}\npr:\n"
+	const restore = "  - {edit: implementations/ada.json, set: {/contact: contact@ada.example}}\n"
+	// revocations/odd.json holds a hash that is pinned
+	const hash = listed + "  - {write: revocations/odd.json, text: '{ $pin(ada)'}\npr:\n"
+	checktest.Run(t, []checktest.Case{
+		{Name: "removed", World: broken + `  - {remove: revocations/odd.json}`,
+			Want: `revocations/odd.json: warning: append-only: governance`},
+		{Name: "removed, with a record", World: broken + `
+  - {remove: revocations/odd.json}
+  - {listing: nova}`, Want: `revocations/odd.json: error: append-only: mixed`},
+		{Name: "removed, with a re-issue", World: broken + `
+  - {remove: revocations/odd.json}
+  - {reissue: ada}`, Want: `revocations/odd.json: error: append-only: mixed`},
+		{Name: "edited", World: broken + `  - {write: revocations/odd.json, text: '['}`, Want: `
+revocations/odd.json:1:1: error: layout: misplaced-file
+revocations/odd.json:1:2: error: append-only: edited`,
+			Says: []string{`this file is edited and never was a record; expected its removal`,
+				`fix: remove it: git rm -f revocations/odd.json`}},
+		{Name: "edited in between, removed", World: broken + `
+  - {write: revocations/odd.json, text: '{}'}
+  - {commit: Edit}
+  - {remove: revocations/odd.json}`, Want: `
+registry: warning: append-only: squash
+revocations/odd.json: warning: append-only: governance
+revocations/odd.json: error: append-only: commit-tampers`},
+		{Name: "removed, written again", World: broken + `
+  - {remove: revocations/odd.json}
+  - {commit: Remove}
+  - {write: revocations/odd.json, text: '{'}`, Want: `
+registry: warning: append-only: squash
+revocations/odd.json:1:2: error: append-only: commit-tampers`},
+		{Name: "removed, moved on", World: listed + `
+  - {write: revocations/odd.json, text: '{'}
+main: [{write: revocations/odd.json, text: '['}]
+pr: [{remove: revocations/odd.json}]`, Want: `
+revocations/odd.json: warning: append-only: governance
+revocations/odd.json: error: append-only: base-moved-on`},
+		{Name: "removed, gone on main", World: listed + `
+  - {write: revocations/odd.json, text: '{'}
+main: [{remove: revocations/odd.json}]
+pr: [{remove: revocations/odd.json}]`, Want: `pass`},
+		{Name: "hash, removed", World: hash + `  - {remove: revocations/odd.json}`,
+			Want: `revocations/odd.json: error: append-only: deleted`,
+			Says: []string{
+				`this file is removed and holds the hash [0-9a-f]{64}, which implementations/ada.json pins or pinned; expected`,
+				`fix: leave it where it is: git checkout [0-9a-f]{12} -- revocations/odd.json`}},
+		{Name: "hash, edited", World: hash + `  - {write: revocations/odd.json, text: '['}`, Want: `
+revocations/odd.json:1:1: error: layout: misplaced-file
+revocations/odd.json:1:2: error: append-only: edited`,
+			Says: []string{`this file is edited, never was a record, and holds the hash [0-9a-f]{64}, which implementations/ada.json`,
+				`fix: leave it as it is: git checkout [0-9a-f]{12} -- revocations/odd.json`}},
+		{Name: "hash among digits, removed", World: listed + `
+  - {write: revocations/odd.json, text: '00$pin(ada)ff'}
+pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`},
+		{Name: "hash but its last digit, removed", World: listed + `
+  - {write: revocations/odd.json, text: '0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54'}
+pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: warning: append-only: governance`},
+		{Name: "hash in capitals, removed", World: listed + `
+  - {write: revocations/odd.json, text: '0EE9E6ECB821A8E4EB7478A361B11AF2DD4E4E1399AA4F0CC041538C028DB54F'}
+pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`},
+		{Name: "hash in an earlier text, removed", World: listed + `
+  - {write: revocations/odd.json, text: '$pin(ada)'}
+  - {commit: Break}
+  - {write: revocations/odd.json, text: '{'}
+pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`},
+		{Name: "hash of a former Receipt, removed", World: listed + `
+  - {reissue: ada}
+  - {commit: Renew}
+  - {write: revocations/odd.json, text: '$pin(ada,1)'}
+pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`},
+		{Name: "hash that only a broken listing pins, removed", World: `
+base:
+  - {listing: ada}
+  - {listing: bob, set: {/contact: 7}}
+  - {write: revocations/odd.json, text: '$pin(bob)'}
+pr: [{remove: revocations/odd.json}]`, Want: `
+implementations/bob.json:12:3: warning: schema: schema-type
+revocations/odd.json: warning: append-only: governance`},
+		{Name: "revocation restored", World: listed + `
+  - {revoke: ada}
+  - {commit: Revoke}
+  - {move: ["revocations/ada-$pin(ada).json", a.md]}
+  - {commit: Remove}
+pr: [{move: [a.md, "revocations/ada-$pin(ada).json"]}]`, Want: `a.md: warning: append-only: governance`},
+		{Name: "revocation restored, executable", World: listed + `
+  - {revoke: ada}
+  - {commit: Revoke}
+  - {write: "revocations/ada-$pin(ada).json", text: x}
+  - {commit: Break}
+pr: [{write: "revocations/ada-$pin(ada).json", text: y}]`, Want: `
+registry: notice: revocations: not-in-force
+revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: layout: json-syntax
+revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: edited`},
+		{Name: "name, removed", World: listed + `
+  - {write: "revocations/x-$pin(ada).json.bak", text: x}
+pr: [{remove: "revocations/x-$pin(ada).json.bak"}]`,
+			Want: `revocations/x-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json.bak: error: append-only: deleted`},
+		{Name: "schema, removed", World: listed + `
+  - {write: implementations/eve.json, text: '{"slug": "eve"}'}
+pr: [{remove: implementations/eve.json}]`, Want: `
+implementations/eve.json: warning: append-only: governance
+registry: notice: revocations: not-in-force`},
+		{Name: "link, removed", World: listed + `
+  - {write: implementations/eve.json, mode: "120000", text: ada.json}
+pr: [{remove: implementations/eve.json}]`,
+			Want: `implementations/eve.json: warning: append-only: governance`},
+		{Name: "listing restored", World: broke + restore,
+			Want: `implementations/ada.json: warning: append-only: governance`},
+		{Name: "listing restored with a listing", World: broke + restore + `  - {listing: nova}
+`, Want: `implementations/ada.json: error: append-only: mixed`},
+		{Name: "listing restored with a re-issue",
+			World: strings.Replace(broke, "base:", "base:\n  - {listing: bob}", 1) + restore +
+				`  - {reissue: bob}`,
+			Want: `implementations/ada.json: error: append-only: mixed`},
+		{Name: "listing restored to another", World: broke + `
+  - {edit: implementations/ada.json, set: {/contact: o@ada.example}}`, Want: `
+implementations/ada.json:8:3: error: reissue: receipt-unchanged
+implementations/ada.json:12:3: warning: reissue: unsigned-change`},
+		{Name: "listing restored elsewhere", World: broke + restore + `
+  - {move: [implementations/ada.json, implementations/eve.json]}`, Want: `
+implementations/ada.json: error: append-only: deleted
+implementations/eve.json:2:3: error: layout: slug-mismatch`},
+		{Name: "listing restored, broken in between", World: broke + `
+  - {edit: implementations/ada.json, set: {/contact: 8}}
+  - {commit: Break}
+` + restore, Want: `
+implementations/ada.json:1:1: error: append-only: commit-tampers
+registry: warning: append-only: squash
+implementations/ada.json: warning: append-only: governance`},
+		{Name: "listing restored in between", World: broke + restore + `
+  - {commit: Restore}
+  - {reissue: ada}`, Want: `
+implementations/ada.json:12:3: warning: reissue: unsigned-change
+registry: warning: append-only: squash`},
+		{Name: "listing removed", World: broke + `  - {remove: implementations/ada.json}`,
+			Want: `implementations/ada.json: error: append-only: deleted`,
+			Says: []string{
+				`this file is removed; expected the content that it had when it last was a record, in commit [0-9a-f]{12}`,
+				`fix: restore it: git checkout [0-9a-f]{40} -- implementations/ada.json`}},
+		{Name: "listing broken, renewed", World: broke + `  - {reissue: ada}`,
+			Want: `implementations/ada.json:12:3: warning: reissue: unsigned-change`},
+		{Name: "two listings restored", World: `base:
+  - {listing: ada, issued: -10d}
+  - {listing: bob, issued: -10d}
+  - {commit: List}
+  - {edit: implementations/ada.json, set: {/contact: 7}}
+  - {edit: implementations/bob.json, set: {/contact: 7}}
+  - {commit: Break}
+pr:
+  - {edit: implementations/bob.json, set: {/contact: contact@bob.example}}
+` + restore, Want: `implementations/ada.json: warning: append-only: governance`},
+	})
+}
