@@ -4,8 +4,8 @@
 //
 // A FILE is a Go file; mutate tries only its mutants. It copies the files that Git knows into a temporary directory and
 // rewrites the package there, so that every mutant is compiled in and the variable MUTANT chooses one. It runs each
-// test once to see which mutants change a value in it, and then, for each mutant, only those tests. A panic and a time-out
-// count as killed, as does a process that needs more than 1 GiB. For the packages in scripted, the scripts of
+// test once to see which mutants change a value in it, and then, for each mutant, only those tests. A panic and a
+// time-out count as killed, as does a process that needs more than 1 GiB. For the packages in scripted, the scripts of
 // testdata/script run too.
 //
 //	true, false  a leaf of a boolean expression always or never holds; a loop's condition only never

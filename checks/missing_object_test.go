@@ -1,0 +1,91 @@
+package checks_test
+
+import (
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
+)
+
+// An object that cannot be read is an error of the run: no rule passes because it could not read what it judges by.
+func TestMissingObject(t *testing.T) {
+	for _, c := range []struct{ name, world string }{
+		{"renewal, and revocation of a former Receipt", `
+policy: "public_suffixes: [tenants.example]\n"
+base:
+  - {at: "-40d"}
+  - {listing: ada, registered: none}
+  - {commit: List}
+  - {at: "-9d"}
+  - {reissue: ada}
+pr:
+  - {revoke: ada, number: 1}
+  - {commit: Revoke}
+  - {reissue: ada}
+`},
+		{"revocation by witnesses", `
+base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada], provisional: true, registered: -11d}
+  - {listing: cyd, level: L4, witness: [ada]}
+  - {listing: evil, level: L4, witness: [ada]}
+pr: [{revoke: evil, witness: [ada, bob, cyd]}]
+`},
+		{"bootstrap", `
+policy: {reference_server: nova, maintainers: [mia, moe]}
+base:
+  - {publish: mia}
+  - {publish: moe, did: key}
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: nova, level: L4, co_signers: [mia, moe]}
+pr: [{listing: young, level: L5, witness: [nova, ada, bob]}, {peer-witness: ada}]
+`},
+		{"repair", `
+base:
+  - {listing: ada}
+  - {listing: bob}
+  - {commit: List}
+  - {edit: implementations/ada.json, set: {/contact: 7}}
+  - {write: revocations/odd.json, text: '{ $pin(bob)'}
+  - {write: revocations/odder.json, text: '{ 1111111111111111111111111111111111111111111111111111111111111111'}
+pr:
+  - {remove: revocations/odd.json}
+  - {remove: revocations/odder.json}
+  - {edit: implementations/ada.json, set: {/contact: contact@ada.example}}
+`},
+		{"workflow anchors", `
+base:
+  - {listing: ada}
+  - {listing: bob}
+  - {anchor: flow, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+pr:
+  - {anchor: other, coordinator: ada, failover: bob}
+  - {commit: Anchor}
+  - {remove: workflow-anchors/flow.json}
+`},
+		{"governance", `
+base:
+  - {listing: ada}
+  - {write: schemas/revocation.schema.json, text: '{"type": "object"}'}
+  - {write: revocations/.gitkeep, text: x}
+  - {write: docs/Guide.md, text: a}
+pr:
+  - {write: docs/guide.md, text: b}
+  - {write: a.md, text: b}
+  - {write: schemas/revocation.schema.json, text: '{"type": "array"}'}
+  - {move: [implementations/ada.json, implementation/ada.json]}
+`},
+		{"two listings of one DID", `
+base:
+  - {listing: ada}
+  - {listing: bob, host: ada.example, key: ada}
+  - {revoke: ada}
+pr: [{reissue: ada}, {listing: adaa}]
+`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			checktest.Missing(t, c.world)
+		})
+	}
+}

@@ -1,0 +1,150 @@
+package checktest
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Missing requires that a check of a world's pull request and an audit of its history fail if an object of the
+// repository is missing, or find what they find in the whole repository. It removes one object at a time.
+func Missing(t *testing.T, world string) {
+	t.Helper()
+	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ways := []func(*testing.T, *fixture.World, *registry.Repository) (string, error){checked, audited, continued}
+	want := make([]string, len(ways))
+	for i, find := range ways {
+		if want[i], err = found(t, w, find); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packs, err := filepath.Glob(filepath.Join(w.Repo.Dir, "objects", "pack", "*.idx"))
+	if err != nil || len(packs) == 0 {
+		t.Fatalf("the repository has %d packs, %v; expected at least one", len(packs), err)
+	}
+	objects, failed := 0, 0
+	for _, pack := range packs {
+		index, err := os.ReadFile(pack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const names = 8 + 256*4 // of version 2, as gitformat-pack(5) says
+		count := int(binary.BigEndian.Uint32(index[names-4:]))
+		objects += count
+		for n := range count {
+			name := index[names+n*sha1.Size:][:sha1.Size]
+			damaged := bytes.Clone(index)
+			damaged[names+(n+1)*sha1.Size-1] ^= 1 // another name
+			sum := sha1.Sum(damaged[:len(damaged)-sha1.Size])
+			copy(damaged[len(damaged)-sha1.Size:], sum[:])
+			if err := os.WriteFile(pack, damaged, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for i, find := range ways {
+				got, err := found(t, w, find)
+				if err != nil {
+					failed++
+				} else if got != want[i] {
+					t.Errorf("way %d, without object %x:\n%s\nexpected an error, or\n%s", i, name, got, want[i])
+				}
+			}
+		}
+		if err := os.WriteFile(pack, index, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if failed < objects {
+		t.Errorf("%d of %d runs without an object fail; expected at least a third", failed, len(ways)*objects)
+	}
+}
+
+// found opens the world's repository, as the program does, and returns what find returns.
+func found(t *testing.T, w *fixture.World,
+	find func(*testing.T, *fixture.World, *registry.Repository) (string, error)) (string, error) {
+	repo, err := registry.Open(w.Repo.Dir)
+	if err != nil {
+		return "", err
+	}
+	defer repo.Close()
+	return find(t, w, repo)
+}
+
+// checked returns what a check of the pull request finds.
+func checked(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
+	rng, err := repo.Range(t.Context(), w.Base, w.Head)
+	if err != nil {
+		return "", err
+	}
+	rep, err := judge.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w},
+		judge.Config{Selected: func(string) bool { return true }})
+	if err != nil {
+		return "", err
+	}
+	return lines(rep), nil
+}
+
+// audited returns what an audit finds in the history.
+func audited(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
+	return followed(t, w, repo, "")
+}
+
+// continued returns what an audit finds that begins after the base branch.
+func continued(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
+	from, err := repo.Resolve(w.Base)
+	if err != nil {
+		return "", err
+	}
+	return followed(t, w, repo, from)
+}
+
+// followed returns what an audit finds that begins after a commit, or with the root, and what it knows in the end.
+func followed(t *testing.T, w *fixture.World, repo *registry.Repository, from string) (string, error) {
+	head, err := repo.Resolve(w.Head)
+	if err != nil {
+		return "", err
+	}
+	ledger := checks.NewLedger(repo, w.Now)
+	if from != "" {
+		ledger = checks.LedgerAt(repo, from, w.Now)
+	}
+	var out strings.Builder
+	err = repo.Steps(t.Context(), from, head, func(s *registry.Step) error {
+		faults, err := ledger.Step(t.Context(), s)
+		for _, f := range faults {
+			fmt.Fprintln(&out, f.Pos, f.Severity, f.Check, f.Code)
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	tree, err := repo.Tree(t.Context(), head)
+	if err != nil {
+		return "", err
+	}
+	st, err := ledger.Standing(t.Context(), tree)
+	if err != nil {
+		return "", err
+	}
+	for l := range st.Listings() {
+		origin, err := ledger.Origin(t.Context(), l.Path)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(&out, *l, origin)
+	}
+	return out.String(), nil
+}
