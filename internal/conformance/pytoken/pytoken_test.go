@@ -257,6 +257,7 @@ func TestScan(t *testing.T) {
 		{"control characters", "x = '\x01\x02\x03'\n@x(\x03)", "2:4: the byte 0x03 is not Python"},
 		{"null byte", "a\n\x00", "2:1: the byte 0x00 is not text"},
 		{"no UTF-8", "'é\xe9'", "1:4: the byte 0xe9 is not text"},
+		{"no UTF-8 after a replacement character", "'\ufffd'\n\xe9", "2:1: the byte 0xe9 is not text"},
 		{"unended string", "a = 'b\n", "1:5: " + unended},
 		{"unended at the end", "'a", "1:1: " + unended},
 		{"unended triple", "a\n'''b\n'", "2:1: " + unended},

@@ -88,12 +88,14 @@ func decode(data []byte) (string, error) {
 		message := fmt.Sprintf("the encoding %.40q is not supported; expected UTF-8 or Latin-1", encoding)
 		return "", &Error{Pos{1, 1}, message, true}
 	}
-	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
-		i := bytes.IndexFunc(data, func(r rune) bool { return r == 0 || r == utf8.RuneError })
-		at := Pos{bytes.Count(data[:i], []byte("\n")) + 1, i - bytes.LastIndexByte(data[:i], '\n')}
-		return "", &Error{at, fmt.Sprintf("the byte 0x%02x is not text", data[i]), false}
+	text := string(data) + "\n"
+	for i, r := range text {
+		if r == 0 || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
+			at := Pos{strings.Count(text[:i], "\n") + 1, i - strings.LastIndexByte(text[:i], '\n')}
+			return "", &Error{at, fmt.Sprintf("the byte 0x%02x is not text", text[i]), false}
+		}
 	}
-	return string(data) + "\n", nil
+	return text, nil
 }
 
 // scan finds the code of a text and its lines. The error is an *Error.
