@@ -141,10 +141,10 @@ def said(text):
 
 // pythonSaid returns what the product says about a module.
 func pythonSaid(text []byte) (saidModule, error) {
-	m, err := pytoken.Read(text, nil)
+	m, err := pytoken.Read("a.py", text, nil)
 	out := saidModule{Functions: []saidFunction{}, Tests: m.HasTests}
 	for _, f := range m.Functions {
-		g := saidFunction{Line: f.Line, Name: f.Name, Doc: f.Doc}
+		g := saidFunction{Line: f.Pos.Line, Name: f.Name, Doc: f.Doc}
 		for _, d := range f.Decorators {
 			g.Decorators = append(g.Decorators, d.Name)
 		}

@@ -303,13 +303,14 @@ func (s *skill) judge() verdict.Outcome {
 	var out verdict.Outcome
 	own := false // the fault is of the skill's file
 	for _, f := range s.faults {
-		own = own || f.at.Path == s.file
-		if f.unread {
-			out.Doubtf(f.at, "", "not-read", "the file could not be read at line %d: %s", f.at.Line, f.message)
+		at := verdict.At(f.Pos)
+		own = own || at.Path == s.file
+		if f.Unread {
+			out.Doubtf(at, "", "not-read", "the file could not be read at line %d: %s", at.Line, f.Message)
 			continue
 		}
-		out.Errorf(f.at, "", "not-python", "it cannot be read as Python: %s", f.message).
-			WithFix("rewrite the statement; python3 -m py_compile %s names it too", plain.ShellWord(f.at.Path))
+		out.Errorf(at, "", "not-python", "it cannot be read as Python: %s", f.Message).
+			WithFix("rewrite the statement; python3 -m py_compile %s names it too", plain.ShellWord(at.Path))
 	}
 	if len(s.functions) == 0 && !own {
 		out.Errorf(verdict.At{Path: s.file}, "", "no-skill",
@@ -357,7 +358,7 @@ func (a *agent) tested(skills []*skill) mentions {
 			continue
 		}
 		text, _ := a.file(e.path) // what cannot be read has no tests
-		if module, err := pytoken.Read(text, nil); err == nil && module.HasTests {
+		if module, err := pytoken.Read(e.path, text, nil); err == nil && module.HasTests {
 			m.find(e.path, string(text))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/pytoken"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // wanted are the calls and subscriptions that a skill is searched for.
@@ -21,15 +21,8 @@ var wanted = map[string]bool{"os.environ[": true, "os.environ.get(": true, "os.g
 // parsed is a file that was read as Python; fault says why it was not.
 type parsed struct {
 	pytoken.Module
-	fault *fault
+	fault *pytoken.Error
 	size  int
-}
-
-// fault is why a file is not read as Python.
-type fault struct {
-	at      verdict.At
-	message string
-	unread  bool // it may be Python all the same
 }
 
 // parse reads a file as Python, once.
@@ -40,16 +33,13 @@ func (a *agent) parse(name string) *parsed {
 	text, err := a.file(name)
 	p := &parsed{size: len(text)}
 	if err == nil {
-		p.Module, err = pytoken.Read(text, wanted)
+		p.Module, err = pytoken.Read(name, text, wanted)
 	}
-	var e *pytoken.Error
-	switch {
-	case errors.As(err, &e):
-		p.fault = &fault{verdict.At{Path: name, Line: e.Line, Column: e.Column}, e.Message, e.Unread}
-	case errors.Is(err, fs.ErrNotExist):
-		p.fault = &fault{verdict.At{Path: name}, "it is a link to what is not there", false}
-	case err != nil:
-		p.fault = &fault{verdict.At{Path: name}, err.Error(), false}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("it is a link to what is not there")
+	}
+	if err != nil && !errors.As(err, &p.fault) {
+		p.fault = &pytoken.Error{Pos: strict.Pos{Path: name}, Message: err.Error()}
 	}
 	a.parsed[name] = p
 	return p

@@ -17,11 +17,11 @@ type skill struct {
 	file      string // where its findings are placed; a package's __init__.py
 	module    string
 	functions []function
-	why       string       // why a function of the file is not among them
-	variables []literal    // each where it is first
-	computed  []verdict.At // where the name of a variable is computed
-	outside   []literal    // paths that are absolute or have .. in them, each where it is first
-	faults    []*fault     // of files that cannot be read as Python
+	why       string           // why a function of the file is not among them
+	variables []literal        // each where it is first
+	computed  []verdict.At     // where the name of a variable is computed
+	outside   []literal        // paths that are absolute or have .. in them, each where it is first
+	faults    []*pytoken.Error // of files that cannot be read as Python
 	noted     map[string]bool
 }
 
@@ -122,7 +122,7 @@ func (a *agent) export(s *skill, file string, f *pytoken.Function) {
 		s.why = fmt.Sprintf("; %s is deleted or bound again after its definition", f.Name)
 	case !s.noted["function "+file+" "+f.Name]:
 		s.noted["function "+file+" "+f.Name] = true
-		one := function{name: f.Name, at: verdict.At{Path: file, Line: f.Line, Column: f.Column}, origin: from}
+		one := function{name: f.Name, at: verdict.At(f.Pos), origin: from}
 		one.describe(by, f.Doc)
 		s.functions = append(s.functions, one)
 	}
@@ -138,7 +138,7 @@ func (a *agent) search(s *skill, name string) *parsed {
 		s.faults = append(s.faults, p.fault)
 	}
 	for _, u := range p.Uses {
-		s.use(u, verdict.At{Path: name, Line: u.Line, Column: u.Column})
+		s.use(u, verdict.At(u.Pos))
 	}
 	return p
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // Module is what a text says about itself as a module. A path is what an import binds a name to: "a.b" for
@@ -23,7 +24,7 @@ type Module struct {
 
 // Function is a statement def or async def.
 type Function struct {
-	Pos
+	Pos        strict.Pos
 	Name, Doc  string
 	Decorators []Decorator
 }
@@ -37,7 +38,7 @@ type Decorator struct {
 
 // Use is a call or subscription that was asked for.
 type Use struct {
-	Pos
+	Pos       strict.Pos
 	Name      string
 	Arguments []Argument
 }
@@ -52,33 +53,28 @@ type Argument struct {
 // maxPaths is how many paths one name may have.
 const maxPaths = 16
 
-// scope is where a statement is.
-type scope uint8
-
-const (
-	direct scope = iota // at column 0
-	block               // in a block of the module, such as that of an if
-	inner               // in a function or class
-)
-
 type reader struct {
 	*source
 	Module
 	wanted   map[string]bool
 	spelled  map[string]string // the wanted name of a name, as imports anywhere in the text call it
 	imported map[string]bool   // the names that those imports bind
+
+	decorators []Decorator // above the line
+	within     int         // the column of the outermost definition that the line is in, or -1
 }
 
 const identifier = `[\w\x{80}-\x{10ffff}]+`
 
 var (
-	keyword = plain.Pattern(`^(?:async +)?(def|class|if|elif|else|for|while|try|except|finally|with)\b *(` +
-		identifier + `)?`)
-	importing = plain.Pattern(`^(from\b.*?)?\bimport\b(.*)$`)
-	lambda    = plain.Pattern(`\blambda\b`)
-	target    = plain.Pattern(`^(?:type +)?[ *(\[]*(` + identifier + `)[ )\]]*[-+*/%&|^@<>]*$`)
-	mention   = plain.Pattern(`(\. *)?(` + identifier + `)( *=*)`)
-	dotted    = plain.Pattern(`^` + identifier + `(?: *\. *` + identifier + `)*`)
+	definition = plain.Pattern(`^(?:async +)?(?:(def)|class) +(` + identifier + `)`)
+	test       = plain.Pattern(`^(?:async +)?(?:def +test|class +Test)`)
+	compound   = plain.Pattern(`^(?:async +)?(if|elif|else|for|while|try|except|finally|with)\b`)
+	importing  = plain.Pattern(`^(from\b.*?)?\bimport\b(.*)$`)
+	lambda     = plain.Pattern(`\blambda\b`)
+	target     = plain.Pattern(`^(?:type +)?[ *(\[]*(` + identifier + `)[ )\]]*[-+*/%&|^@<>]*$`)
+	mention    = plain.Pattern(`(\. *)?(` + identifier + `)( *=)?`)
+	dotted     = plain.Pattern(`^` + identifier + `(?: *\. *` + identifier + `)*`)
 	// called is a name before a bracket. The first group says that it is a member of something, or is defined.
 	called = plain.Pattern(`(\. *|\bdef +|\bclass +)?(` + identifier + `(?: *\. *` + identifier + `)*) *[(\[]`)
 	// binds are the targets of the statements that begin with a word and bind or delete names.
@@ -91,60 +87,54 @@ var (
 
 // Read reads a text, and looks for calls and subscriptions by their names with a bracket, such as "os.getenv(" or
 // "os.environ[". A name has what imports anywhere in the text call it. The error is an *Error.
-func Read(data []byte, wanted map[string]bool) (Module, error) {
-	s, err := scan(data)
+func Read(path string, data []byte, wanted map[string]bool) (Module, error) {
+	s, err := scan(path, data)
 	if err != nil {
 		return Module{}, err
 	}
-	r := &reader{source: s, wanted: wanted, spelled: map[string]string{}, imported: map[string]bool{}}
+	r := &reader{source: s, wanted: wanted, spelled: map[string]string{}, imported: map[string]bool{}, within: -1}
 	r.Exports, r.Imports = map[string]*Function{}, map[string][]string{}
-	within := -1 // the column of the outermost definition that the line is in
-	var decorators []Decorator
-	for n, l := range r.lines {
-		here := block
-		if l.column <= within {
-			within = -1
-		}
-		if l.column == 0 {
-			here = direct
-		} else if within >= 0 {
-			here = inner
-		}
-		if r.code[l.from] == '@' {
-			if here == direct {
-				decorators = append(decorators, r.decorator(r.trim(l.from+1, l.to)))
-			}
-			continue
-		}
-		m := keyword().FindSubmatchIndex(r.code[l.from:l.to])
-		if m == nil {
-			r.statements(l.from, l.to, here)
-			decorators = nil
-			continue
-		}
-		word, colon, body := string(r.code[l.from+m[2]:l.from+m[3]]), r.find(l.from, l.to, ":"), max(here, block)
-		if (word == "def" || word == "class") && m[4] >= 0 {
-			name, at := string(r.code[l.from+m[4]:l.from+m[5]]), r.pos(l.from+m[4])
-			r.HasTests = r.HasTests || strings.HasPrefix(name, map[string]string{"def": "test", "class": "Test"}[word])
-			if here == direct {
-				r.forget(name)
-			}
-			if here == direct && word == "def" && decorators != nil {
-				r.Exports[name] = &Function{at, name, r.doc(n, colon+1), decorators}
-				r.Functions = append(r.Functions, r.Exports[name])
-			}
-			if within < 0 {
-				within = l.column
-			}
-			body = inner
-		} else if here == direct {
-			r.forget(r.bound(word, r.code[l.from:colon])...)
-		}
-		r.statements(colon+1, l.to, body)
-		decorators = nil
-	}
+	r.split(0, len(r.code), "\n", r.line)
 	r.uses()
 	return r.Module, nil
+}
+
+// line reads a logical line.
+func (r *reader) line(i, j int) {
+	column := r.column(i)
+	if column <= r.within {
+		r.within = -1
+	}
+	direct, inner := column == 0, r.within >= 0
+	if direct && r.code[i] == '@' {
+		r.decorators = append(r.decorators, r.decorator(r.trim(i+1, j)))
+		return
+	}
+	body, code := i, r.code[i:j]
+	if m := definition().FindSubmatchIndex(code); m != nil {
+		name := string(code[m[4]:m[5]])
+		body = r.find(i, j, ":") + 1
+		r.HasTests = r.HasTests || test().Match(code)
+		if direct {
+			r.forget(name)
+		}
+		if direct && m[2] >= 0 && r.decorators != nil {
+			r.Exports[name] = &Function{r.pos(i + m[4]), name, r.doc(body, j), r.decorators}
+			r.Functions = append(r.Functions, r.Exports[name])
+		}
+		if !inner {
+			r.within = column
+		}
+		direct, inner = false, true
+	} else if m := compound().FindSubmatch(code); m != nil {
+		body = r.find(i, j, ":") + 1
+		if direct {
+			r.unbind(string(m[1]), r.code[i:body-1])
+		}
+		direct = false
+	}
+	r.statements(body, j, direct, inner)
+	r.decorators = nil
 }
 
 // decorator reads what follows an @. It has no paths if it is more than a name with dots that is called or not.
@@ -173,56 +163,54 @@ func join(path, rest string) string {
 	return strings.TrimSuffix(path, ".") + "." + rest
 }
 
-// doc returns the docstring of a definition in a line, whose body begins at i or in the next line.
-func (r *reader) doc(n, i int) (doc string) {
-	l := r.lines[n]
-	if i >= l.to && n+1 < len(r.lines) && r.lines[n+1].column > 0 {
-		l = r.lines[n+1]
-		i = l.from
+// doc returns the docstring of a definition whose body begins at i, in a line that ends at j, or in the next line.
+func (r *reader) doc(i, j int) (doc string) {
+	if i >= j {
+		i = len(r.code) - len(bytes.TrimLeft(r.code[j:], " \n"))
 	}
-	if j := r.find(i, l.to, ";"); i < j && len(bytes.Trim(r.code[i:j], "\x02\x03 ()")) == 0 {
-		doc, _ = r.literal(i, j)
+	if i < j || r.column(i) > 0 {
+		doc, _ = r.literal(i, r.find(i, len(r.code), ";\n"), "")
 	}
 	return doc
 }
 
-// statements reads simple statements.
-func (r *reader) statements(i, j int, here scope) {
+// statements reads simple statements, which are at column 0, or in a function or class, or in a block of the module.
+func (r *reader) statements(i, j int, direct, inner bool) {
 	r.split(i, j, ";", func(i, j int) {
 		if m := importing().FindSubmatch(r.code[i:j]); m != nil {
-			r.imports(spaceless(bytes.TrimPrefix(m[1], []byte("from"))), string(m[2]), here)
-		} else if here == direct {
-			r.forget(r.bound("del", r.code[i:j])...)
+			r.imports(spaceless(bytes.TrimPrefix(m[1], []byte("from"))), string(m[2]), direct, inner)
+		} else if direct {
+			r.unbind("del", r.code[i:j])
 			r.assign(i, j)
 		}
 	})
 }
 
 // imports reads the names that are imported from a module, or the modules if it is empty.
-func (r *reader) imports(module, names string, here scope) {
+func (r *reader) imports(module, names string, direct, inner bool) {
 	for item := range strings.SplitSeq(strings.Trim(names, " (),"), ",") {
 		member, name, renamed := strings.Cut(strings.TrimSpace(item), " as ")
 		member, name = strings.ReplaceAll(member, " ", ""), strings.TrimSpace(name)
 		path := join(module, member)
-		switch {
-		case module == "" && renamed:
+		if module == "" {
+			if !renamed {
+				member, _, _ = strings.Cut(member, ".")
+			}
 			path = member + "."
-		case module == "":
-			name, _, _ = strings.Cut(member, ".")
-			path = name + "."
-		case !renamed:
+		}
+		if !renamed {
 			name = member
 		}
 		r.imported[name] = true
 		for use := range r.wanted {
-			if rest, is := strings.CutPrefix(use, strings.TrimSuffix(path, ".")); is && !isNamePart(rest[0]) {
+			if rest, is := strings.CutPrefix(use, strings.TrimSuffix(path, ".")); is && !isNamePart(rune(rest[0])) {
 				r.spelled[name+rest] = use
 			}
 		}
-		if here == direct && name != "*" {
+		if direct && name != "*" {
 			r.forget(name)
 		}
-		if here != inner && len(r.Imports[name]) < maxPaths {
+		if !inner && len(r.Imports[name]) < maxPaths {
 			r.Imports[name] = append(r.Imports[name], path)
 		}
 	}
@@ -235,14 +223,13 @@ func (r *reader) forget(names ...string) {
 	}
 }
 
-// bound returns the names that a statement that begins with a word binds or deletes, if they mean something.
-func (r *reader) bound(word string, code []byte) (names []string) {
+// unbind forgets the names that a statement that begins with a word binds or deletes.
+func (r *reader) unbind(word string, code []byte) {
 	if pattern := binds[word]; pattern != nil {
 		for _, m := range pattern().FindAllSubmatch(code, -1) {
-			names = append(names, r.targets(m[1])...)
+			r.forget(r.targets(m[1])...)
 		}
 	}
-	return names
 }
 
 // targets returns the names among some targets that mean something.
@@ -260,7 +247,7 @@ func (r *reader) targets(code []byte) (names []string) {
 // assign forgets the names that a statement assigns to, if it is an assignment, unless its right side names them.
 func (r *reader) assign(i, j int) {
 	end := i // where the targets end
-	for k := r.equals(i, j); k < j && !lambda().Match(r.code[end:k]); k = r.equals(k+1, j) {
+	for k := r.find(i, j, "="); k < j && !lambda().Match(r.code[end:k]); k = r.find(k+1, j, "=") {
 		end = k
 	}
 	names := r.targets(r.code[i:r.find(i, end, ":")])
@@ -269,37 +256,22 @@ func (r *reader) assign(i, j int) {
 	}
 	named := map[string]bool{}
 	for _, m := range mention().FindAllSubmatch(r.code[end+1:j], -1) {
-		if argument := len(bytes.TrimLeft(m[3], " ")) == 1; len(m[1]) == 0 && !argument {
-			named[string(m[2])] = true
-		}
+		named[string(m[2])] = named[string(m[2])] || len(m[1])+len(m[3]) == 0
 	}
 	r.forget(slices.DeleteFunc(names, func(name string) bool { return named[name] })...)
-}
-
-// equals returns the first equals sign of an assignment or of a keyword in [i, j), as find does.
-func (r *reader) equals(i, j int) int {
-	for i = r.find(i, j, "="); i < j; i = r.find(i+1, j, "=") {
-		double := func(c byte) bool { return i > 1 && r.code[i-1] == c && r.code[i-2] == c }
-		if i+1 < len(r.code) && r.code[i+1] == '=' {
-			i++ // past ==
-		} else if i > 0 && (strings.IndexByte("!<>:", r.code[i-1]) < 0 || double('<') || double('>')) {
-			return i
-		}
-	}
-	return j
 }
 
 // arguments reads the arguments in [i, j).
 func (r *reader) arguments(i, j int) (all []Argument) {
 	r.split(i, j, ",", func(i, j int) {
 		var a Argument
-		if k := r.equals(i, j); k < j {
+		if k := r.find(i, j, "="); k < j {
 			a.Keyword = strings.TrimSpace(string(r.code[i:k]))
 			i, _ = r.trim(k+1, j)
 		} else if bytes.HasPrefix(r.code[i:j], []byte("**")) {
 			a.Keyword = "**"
 		}
-		a.Value, a.IsText = r.literal(i, j)
+		a.Value, a.IsText = r.literal(i, j, "\x01+")
 		a.IsNone = string(r.code[i:j]) == "None"
 		all = append(all, a)
 	})

@@ -27,13 +27,13 @@ func spell(all []Argument) string {
 // said spells what a module has: the functions, with ! if they are not exported, and their decorators that have paths;
 // then the uses.
 func said(text string) string {
-	m, err := Read([]byte(text), asked)
+	m, err := Read("a.py", []byte(text), asked)
 	if err != nil {
-		return err.Error()
+		return strings.TrimPrefix(err.Error(), "a.py:")
 	}
 	var out []string
 	for _, f := range m.Functions {
-		one := fmt.Sprintf("%d:%d %s", f.Line, f.Column, f.Name)
+		one := fmt.Sprintf("%d:%d %s", f.Pos.Line, f.Pos.Column, f.Name)
 		if m.Exports[f.Name] != f {
 			one += "!"
 		}
@@ -48,7 +48,7 @@ func said(text string) string {
 		out = append(out, one)
 	}
 	for _, u := range m.Uses {
-		out = append(out, fmt.Sprintf("%d:%d %s%s", u.Line, u.Column, u.Name, spell(u.Arguments)))
+		out = append(out, fmt.Sprintf("%d:%d %s%s", u.Pos.Line, u.Pos.Column, u.Name, spell(u.Arguments)))
 	}
 	return strings.Join(out, "; ")
 }
@@ -215,8 +215,8 @@ func TestUses(t *testing.T) {
 }
 
 func TestModule(t *testing.T) {
-	m, err := Read([]byte("from .a import b as c, d\nfrom ...e.f import *\nfrom . import *\nif x: from . import (g)\n"+
-		"def h(): from i import j\nimport k.l, m.n as o\nclass Test: pass\ndel d"), nil)
+	m, err := Read("a.py", []byte("from .a import b as c, d\nfrom ...e.f import *\nfrom . import *\n"+
+		"if x: from . import (g)\ndef h(): from i import j\nimport k.l, m.n as o\nclass Test: pass\ndel d"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestModule(t *testing.T) {
 	for text, has := range map[string]bool{"def test_x(): 1": true, "class A:\n  async def test(self): 1": true,
 		"class TestA: 1": true, "'''\ndef test_x(): 1\n'''": false, "# def test_x(): 1": false, "def atest(): 1": false,
 		"test = 1": false, "class test: 1": false} {
-		if m, err := Read([]byte(text), nil); err != nil || m.HasTests != has {
+		if m, err := Read("a.py", []byte(text), nil); err != nil || m.HasTests != has {
 			t.Errorf("%q: HasTests is %v, %v", text, m.HasTests, err)
 		}
 	}
@@ -283,9 +283,9 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, err := Read(text, asked)
+		_, err := Read("a.py", text, asked)
 		var fault *Error
-		if err != nil && (!errors.As(err, &fault) || fault.Line < 1 || fault.Column < 1) {
+		if err != nil && (!errors.As(err, &fault) || fault.Pos.Line < 1 || fault.Pos.Column < 1) {
 			t.Fatalf("error is %T: %v", err, err)
 		}
 		if one := strings.ReplaceAll(string(text), "\r", "\n"); !strings.Contains(string(text), "\r\n") {

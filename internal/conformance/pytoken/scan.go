@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // Limits of what nests: expressions in formatted strings, and brackets.
@@ -17,25 +18,21 @@ const (
 	maxBrackets = 64
 )
 
-// Pos is a place in a text, both numbers from 1, the column in bytes.
-type Pos struct{ Line, Column int }
-
 // Error says why a text was not read, and where. If Unread is set, the text may be Python all the same.
 type Error struct {
-	Pos
+	Pos     strict.Pos
 	Message string
 	Unread  bool
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message) }
+func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
 
-// source is a text and its code: the same bytes, in which strings are masked by the bytes below, and comments, tabs and
-// ends of lines that end no statement by blanks. The fields of formatted strings stay.
+// source is a text and its code: the same bytes, in which strings are masked by the bytes below, comparisons by ~~, and
+// comments, tabs and ends of lines that end no statement by blanks. The fields of formatted strings stay.
 type source struct {
-	text   string
-	code   []byte
-	lines  []line
-	starts []int // starts of the physical lines
+	path, text string
+	code       []byte
+	starts     []int // starts of the physical lines
 }
 
 const (
@@ -44,18 +41,14 @@ const (
 	stringStart // the first byte of both
 )
 
-// line is a logical line: the column that it begins in, and its place in the code, without blanks around it.
-type line struct{ column, from, to int }
-
-// frame is what is open: a bracket, a string, a field of a formatted string, or the format of a field. The second and
-// the last have the quote that ends the string, and the byte that masks their text.
+// frame is what is open: a bracket, or a string, which has the quote that ends it and the byte that masks its text. The
+// bracket of a field has both from its string. The format of a field is text again.
 type frame struct {
-	at            int
-	bracket       byte
-	quote         string
-	masked        byte
-	field, format bool
-	raw           bool
+	at        int
+	bracket   byte
+	quote     string
+	masked    byte
+	raw, text bool
 }
 
 type scanner struct {
@@ -68,73 +61,63 @@ type scanner struct {
 
 var coding = plain.Pattern(`\A(?:[ \t\f]*(?:#.*)?\n)??[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`)
 
-// decode returns a text as UTF-8, with line feeds only and one at its end.
-func decode(data []byte) (string, error) {
+// decode returns a text as UTF-8, with line feeds only and one at its end, and the name of an encoding that is not
+// supported.
+func decode(data []byte) (text, unsupported string) {
 	data, marked := bytes.CutPrefix(data, []byte("\ufeff"))
-	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
-	encoding := "utf-8"
-	if m := coding().FindSubmatch(data); m != nil && !marked {
-		encoding = strings.ReplaceAll(strings.ToLower(string(m[1])), "_", "-")
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data)) + "\n"
+	m := coding().FindStringSubmatch(text)
+	if m == nil || marked {
+		return text, ""
 	}
-	switch encoding {
-	case "latin-1", "latin1", "iso-8859-1", "iso8859-1":
-		runes := make([]rune, len(data))
-		for i, b := range data {
-			runes[i] = rune(b)
-		}
-		data = []byte(string(runes))
+	switch encoding := strings.ReplaceAll(strings.ToLower(m[1]), "_", "-"); encoding {
 	case "utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii":
-	default:
-		message := fmt.Sprintf("the encoding %.40q is not supported; expected UTF-8 or Latin-1", encoding)
-		return "", &Error{Pos{1, 1}, message, true}
-	}
-	text := string(data) + "\n"
-	for i, r := range text {
-		if r == 0 || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
-			at := Pos{strings.Count(text[:i], "\n") + 1, i - strings.LastIndexByte(text[:i], '\n')}
-			return "", &Error{at, fmt.Sprintf("the byte 0x%02x is not text", text[i]), false}
+	case "latin-1", "latin1", "iso-8859-1", "iso8859-1":
+		runes := make([]rune, len(text))
+		for i := range len(text) {
+			runes[i] = rune(text[i])
 		}
+		text = string(runes)
+	default:
+		return text, encoding
 	}
-	return text, nil
+	return text, ""
 }
 
-// scan finds the code of a text and its lines. The error is an *Error.
-func scan(data []byte) (*source, error) {
-	text, err := decode(data)
-	s := &scanner{source: source{text: text, code: []byte(text), starts: []int{0}}, open: make([]frame, 1)}
-	for i := range len(text) {
-		if text[i] == '\n' {
+// scan finds the code of a text. The error is an *Error.
+func scan(path string, data []byte) (*source, error) {
+	text, unsupported := decode(data)
+	s := &scanner{source: source{path: path, text: text, code: []byte(text), starts: []int{0}}, open: make([]frame, 1)}
+	if unsupported != "" {
+		return nil, s.fault(0, true, "the encoding %.40q is not supported; expected UTF-8 or Latin-1", unsupported)
+	}
+	for i, r := range text {
+		if r == '\n' {
 			s.starts = append(s.starts, i+1)
 		}
-	}
-	for err == nil && s.at < len(text) {
-		if s.top().quote != "" {
-			err = s.string(s.top())
-		} else {
-			err = s.next(s.top())
+		if r == 0 || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
+			return nil, s.fault(i, false, "the byte 0x%02x is not text", text[i])
 		}
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case len(s.open) > 1:
+	for s.at < len(text) {
+		read := s.next
+		if s.top().text {
+			read = s.string
+		}
+		if err := read(s.top()); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.open) > 1 {
 		return nil, s.unended(s.top().at)
-	case s.deep != nil:
-		return nil, s.deep
 	}
-	start := 0
-	for code := range bytes.SplitSeq(s.code, []byte("\n")) {
-		if first, end := s.trim(start, start+len(code)); first < end {
-			// A form feed begins the column again. Tabs may count as one: Python refuses a text where it matters.
-			blanks := strings.TrimLeft(text[start:first], "\\\n")
-			s.lines = append(s.lines, line{len(blanks) - 1 - strings.LastIndexByte(blanks, '\f'), first, end})
-		}
-		start += len(code) + 1
+	if s.deep != nil {
+		return nil, s.deep
 	}
 	return &s.source, nil
 }
 
-func (s *scanner) top() frame { return s.open[len(s.open)-1] }
+func (s *scanner) top() *frame { return &s.open[len(s.open)-1] }
 
 func (s *scanner) pop() { s.open = s.open[:len(s.open)-1] }
 
@@ -146,27 +129,36 @@ func (s *scanner) mask(n int, by byte) {
 }
 
 func (s *scanner) unended(at int) error {
-	return &Error{s.pos(at), "a string or bracket does not end", false}
+	return s.fault(at, false, "a string or bracket does not end")
 }
 
 // begin opens the bracket that is next.
 func (s *scanner) begin(f frame) {
-	f.at, f.bracket = s.at, s.text[s.at]
+	f.at, f.bracket, f.text = s.at, s.text[s.at], false
 	s.open = append(s.open, f)
 	if s.deep == nil && (s.fields > maxFields || len(s.open) > 1+maxBrackets) {
-		s.deep = &Error{s.pos(s.at), fmt.Sprintf("more than %d brackets or %d expressions in formatted strings nest",
-			maxBrackets, maxFields), true}
+		s.deep = s.fault(s.at, true, "more than %d brackets or %d expressions in formatted strings nest", maxBrackets,
+			maxFields)
 	}
 	s.at++
 }
 
-func isNamePart(c byte) bool {
+// end closes the bracket on top, whose end is next.
+func (s *scanner) end() {
+	if s.top().quote != "" {
+		s.fields--
+	}
+	s.at++
+	s.pop()
+}
+
+func isNamePart(c rune) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= utf8.RuneSelf
 }
 
 // next reads what is next in the code.
-func (s *scanner) next(top frame) error {
-	start, rest := s.at, s.text[s.at:]
+func (s *scanner) next(top *frame) error {
+	rest := s.text[s.at:]
 	switch c := rest[0]; {
 	case c == '#':
 		s.mask(strings.IndexByte(rest, '\n'), ' ')
@@ -174,50 +166,42 @@ func (s *scanner) next(top frame) error {
 		s.mask(2, ' ')
 	case c == '\t', c == '\f', c == '\n' && len(s.open) > 1:
 		s.mask(1, ' ')
-	case c == '"', c == '\'':
-		s.begins(start)
-	case c == '(', c == '[', c == '{':
+	case strings.IndexByte("([{", c) >= 0:
 		s.begin(frame{})
-	case c == ')', c == ']', c == '}':
-		if opens[c] != top.bracket {
-			return s.unended(start)
+	case strings.IndexByte(")]}", c) >= 0:
+		if top.bracket != "([{"[strings.IndexByte(")]}", c)] {
+			return s.unended(s.at)
 		}
-		if top.field {
-			s.fields--
-		}
-		s.at++
-		s.pop()
-	case c == ':' && top.field:
-		of := s.open[len(s.open)-2]
-		s.open = append(s.open, frame{at: start, quote: of.quote, masked: inFormatted, raw: of.raw, format: true})
+		s.end()
+	case c == ':' && top.quote != "":
+		top.at, top.text = s.at, true
 		s.mask(1, inFormatted)
-	case isNamePart(c):
-		for isNamePart(s.text[s.at]) {
-			s.at++
+	case isNamePart(rune(c)), c == '"', c == '\'':
+		n := strings.IndexFunc(rest, func(r rune) bool { return !isNamePart(r) })
+		s.at += n
+		if n <= 2 && (rest[n] == '"' || rest[n] == '\'') && strings.Trim(rest[:n], "rRbBuUfFtT") == "" {
+			s.quote(strings.ToLower(rest[:n]))
 		}
-		if n := s.at - start; n <= 2 && (rest[n] == '"' || rest[n] == '\'') &&
-			strings.Trim(rest[:n], "rRbBuUfFtT") == "" {
-			s.begins(start)
-		}
+	case strings.HasPrefix(rest, "<<"), strings.HasPrefix(rest, ">>"):
+		s.at += 2
+	case strings.IndexByte("=!<>:", c) >= 0 && rest[1] == '=': // an = that remains assigns, or ends a keyword
+		s.mask(2, '~')
 	case c < ' ' && c != '\n': // it could pass for a mask
-		return &Error{s.pos(start), fmt.Sprintf("the byte 0x%02x is not Python", c), false}
+		return s.fault(s.at, false, "the byte 0x%02x is not Python", c)
 	default:
 		s.at++
 	}
 	return nil
 }
 
-var opens = map[byte]byte{')': '(', ']': '[', '}': '{'}
-
-// begins opens a string that begins at start and whose quote is next.
-func (s *scanner) begins(start int) {
-	f := frame{at: start, quote: quoteAt(s.text[s.at:]), masked: inString}
-	prefix := strings.ToLower(s.text[start:s.at])
+// quote opens a string whose prefix was read and whose quote is next.
+func (s *scanner) quote(prefix string) {
+	f := frame{at: s.at - len(prefix), quote: quoteAt(s.text[s.at:]), masked: inString, text: true}
 	if strings.ContainsAny(prefix, "ft") {
 		f.masked = inFormatted
 	}
 	f.raw = strings.Contains(prefix, "r")
-	s.at = start
+	s.at = f.at
 	s.mask(1, stringStart)
 	s.mask(len(prefix)+len(f.quote)-1, f.masked)
 	s.open = append(s.open, f)
@@ -232,23 +216,23 @@ func quoteAt(text string) string {
 }
 
 // string reads what is next in a string, or in the format of a field.
-func (s *scanner) string(f frame) error {
+func (s *scanner) string(f *frame) error {
 	rest := s.text[s.at:]
-	fields := f.masked == inFormatted
+	fields, format := f.masked == inFormatted, f.bracket != 0
 	n := 1
 	switch {
-	case strings.HasPrefix(rest, f.quote) && !f.format:
+	case format && rest[0] == '}':
+		s.end()
+		return nil
+	case fields && rest[0] == '{' && (format || !strings.HasPrefix(rest, "{{")):
+		s.fields++
+		s.begin(*f)
+		return nil
+	case strings.HasPrefix(rest, f.quote) && !format:
 		n = len(f.quote)
 		s.pop()
 	case strings.HasPrefix(rest, f.quote), rest[0] == '\n' && len(f.quote) == 1:
 		return s.unended(f.at)
-	case rest[0] == '}' && f.format:
-		s.pop() // what is next ends the field
-		n = 0
-	case rest[0] == '{' && fields && (f.format || !strings.HasPrefix(rest, "{{")):
-		s.fields++
-		s.begin(frame{field: true})
-		n = 0
 	case strings.HasPrefix(rest, `\N{`) && fields && !f.raw:
 		n = strings.IndexAny(rest, "}\"'\n")
 	case fields && (rest[0] == '{' || strings.HasPrefix(rest, "}}")),
@@ -260,9 +244,20 @@ func (s *scanner) string(f frame) error {
 }
 
 // pos returns the place of an offset.
-func (s *source) pos(offset int) Pos {
+func (s *source) pos(offset int) strict.Pos {
 	i, _ := slices.BinarySearch(s.starts, offset+1)
-	return Pos{i, offset - s.starts[i-1] + 1}
+	return strict.Pos{Path: s.path, Line: i, Column: offset - s.starts[i-1] + 1}
+}
+
+func (s *source) fault(at int, unread bool, format string, args ...any) *Error {
+	return &Error{s.pos(at), fmt.Sprintf(format, args...), unread}
+}
+
+// column returns the column of the statement at i, from 0. A form feed begins it again. Tabs may count as one: Python
+// refuses a text where it matters.
+func (s *source) column(i int) int {
+	blanks := strings.TrimLeft(s.text[bytes.LastIndexByte(s.code[:i], '\n')+1:i], "\\\n")
+	return len(blanks) - 1 - strings.LastIndexByte(blanks, '\f')
 }
 
 // find returns the first place in [i, j) of one of some bytes, outside of brackets, or where the bracket around i ends,
@@ -296,13 +291,8 @@ func (s *source) split(i, j int, by string, do func(i, j int)) {
 
 // trim leaves out the blanks at both ends.
 func (s *source) trim(i, j int) (int, int) {
-	for i < j && s.code[i] == ' ' {
-		i++
-	}
-	for i < j && s.code[j-1] == ' ' {
-		j--
-	}
-	return i, j
+	i = j - len(bytes.TrimLeft(s.code[i:j], " "))
+	return i, i + len(bytes.TrimRight(s.code[i:j], " "))
 }
 
 var (
@@ -310,9 +300,9 @@ var (
 	escape = plain.Pattern(`\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|(?s:.))`)
 )
 
-// literal returns the value of a piece of the code, if that is texts, one after another or joined by +.
-func (s *source) literal(i, j int) (value string, ok bool) {
-	if len(bytes.Trim(s.code[i:j], "\x01\x02\x03 +()")) > 0 {
+// literal returns the value of a piece of the code, if that is texts, one after another or with other bytes between.
+func (s *source) literal(i, j int, between string) (value string, ok bool) {
+	if len(bytes.Trim(s.code[i:j], "\x02\x03 ()"+between)) > 0 {
 		return "", false
 	}
 	var all strings.Builder
@@ -338,15 +328,11 @@ func (s *source) literal(i, j int) (value string, ok bool) {
 
 // unescape returns what an escape sequence means. A character that is given by its name stays as it is spelled.
 func unescape(sequence string) string {
-	if n := len(sequence); n < 4 && '0' <= sequence[1] && sequence[1] <= '7' {
-		sequence = `\` + strings.Repeat("0", 4-n) + sequence[1:]
+	if octal, err := strconv.ParseUint(sequence[1:], 8, 16); err == nil {
+		return string(rune(octal))
 	}
-	r, _, _, err := strconv.UnquoteChar(sequence, sequence[1])
-	switch {
-	case sequence == "\\\n":
-		return ""
-	case err != nil:
-		return sequence
+	if r, _, _, err := strconv.UnquoteChar(sequence, sequence[1]); err == nil {
+		return string(r)
 	}
-	return string(r)
+	return strings.TrimPrefix(sequence, "\\\n")
 }
