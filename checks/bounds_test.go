@@ -1,0 +1,357 @@
+package checks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Each list of findings names as many as its bound says, and counts the rest in one more finding.
+func TestNamedFindings(t *testing.T) {
+	receiptOf := func(signatures int) *receipt.Receipt {
+		value := receipt.Signature{Value: "placeholder:none"}
+		return &receipt.Receipt{Signatures: slices.Repeat([]receipt.Signature{value}, signatures)}
+	}
+	for _, c := range []struct {
+		name   string
+		bound  int
+		find   func(n int) verdict.Outcome
+		counts string // what the finding after the bound says of one more, and of two
+	}{
+		{"violations", 20, func(n int) verdict.Outcome {
+			return ReceiptSchema(&receipt.Receipt{}, make([]jsonschema.Violation, n))
+		}, "%d more place"},
+		{"placeholders", 20, func(n int) verdict.Outcome { return Placeholders(receiptOf(n)) }, "%d more signature"},
+		{"private keys", 100, func(n int) verdict.Outcome {
+			r := &Run{leakage: slices.Repeat([]leak{{path: "a.pem", kind: "a PEM block"}}, n)}
+			r.leaked.Do(func() {})
+			out, err := privateKeys(r)
+			if err != nil {
+				t.Error(err)
+			}
+			return out
+		}, "%d more file"},
+		{"refused objects", 100, func(n int) verdict.Outcome {
+			var out verdict.Outcome
+			reportRefused(&out, &Run{}, make([]registry.Refused, n), "remove it")
+			return out
+		}, "%d more object"},
+		{"twins", 100, func(n int) verdict.Outcome {
+			return twinFindings(&Run{}, slices.Repeat([]twin{{"a", "A"}}, n), nil, 0)
+		}, "%d more pairs"},
+		{"standing twins", 100, func(n int) verdict.Outcome {
+			all := slices.Repeat([]twin{{"a", "A"}}, n)
+			out := twinFindings(&Run{}, all, all, 0)
+			if out.Has(verdict.Error) {
+				t.Error("a twin that the base tree has is an error")
+			}
+			return out
+		}, "%d more pairs"},
+		{"long paths", 100, func(n int) verdict.Outcome {
+			change := registry.Change{Path: strings.Repeat("a", 256), Head: &registry.Entry{}}
+			return longPaths(&Run{Range: &registry.Range{Changes: slices.Repeat([]registry.Change{change}, n)}})
+		}, "%d more new path"},
+	} {
+		for more := range 3 {
+			out := c.find(c.bound + more)
+			if len(out.Findings) != c.bound+min(more, 1) {
+				t.Errorf("%s: %d findings of %d", c.name, len(out.Findings), c.bound+more)
+			}
+			if want := fmt.Sprintf(c.counts, more); more > 0 && !strings.Contains(out.Findings[c.bound].Message, want) {
+				t.Errorf("%s: %q does not have %q", c.name, out.Findings[c.bound].Message, want)
+			}
+		}
+	}
+	levels := slices.Repeat([]level.Level{"L1"}, 11)
+	if got, want := levelList(levels), strings.Repeat("L1, ", 9)+"L1"; got != want {
+		t.Errorf("of 11 levels: %q; expected %q", got, want)
+	}
+	if got := levelList(nil); got != "none" {
+		t.Errorf("of no level: %q", got)
+	}
+}
+
+// A new path may have 1,024 bytes, and 255 in each part.
+func TestLongPaths(t *testing.T) {
+	part := strings.Repeat("a", 255)
+	for path, want := range map[string]int{part: 0, part + "a": 1, "b/" + part: 0, "b/a" + part: 1,
+		strings.Repeat("aaaaaaa/", 127) + "aaaaaaaa": 0, strings.Repeat("aaaaaaa/", 127) + "aaaaaaaaa": 1} {
+		change := registry.Change{Path: path, Head: &registry.Entry{}}
+		find := func(c registry.Change) int {
+			return len(longPaths(&Run{Range: &registry.Range{Changes: []registry.Change{c}}}).Findings)
+		}
+		if got := find(change); got != want {
+			t.Errorf("a path of %d bytes: %d findings; expected %d", len(path), got, want)
+		}
+		if change.Base = change.Head; find(change) != 0 {
+			t.Errorf("a path of %d bytes that is there: a finding", len(path))
+		}
+	}
+}
+
+// A search for private keys that would take too long is an error, not a pass.
+func TestKeySearchLimits(t *testing.T) {
+	r, err := fixture.NewRepo(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Write("a.txt", []byte("0123456789"))
+	r.Commit("Write", fixture.Clock)
+	r.Branch("main")
+	if err := r.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := registry.Open(r.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	tree, err := repo.Tree(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := tree.Leaf("a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &Run{Context: t.Context(), Repo: repo, Base: emptyStanding(tree)}
+	seen := map[registry.Entry]*leak{}
+	for n := range maxKeyFiles - 1 {
+		seen[registry.Entry{Mode: registry.Mode(n + 1<<20)}] = nil
+	}
+	for _, c := range []struct {
+		name  string
+		bytes int
+		more  bool // as many files as may be were read
+		want  error
+	}{
+		{"the last byte", maxKeyBytes - 10, false, nil},
+		{"a byte more", maxKeyBytes - 9, false, registry.ErrLimit},
+		{"a file more", 0, true, registry.ErrLimit},
+	} {
+		if seen[registry.Entry{}] = nil; !c.more {
+			delete(seen, registry.Entry{})
+		}
+		s := &keySearch{run: run, seen: seen, bytes: c.bytes}
+		if _, err := s.search("a.txt", *entry); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v; expected %v", c.name, err, c.want)
+		}
+		delete(seen, *entry)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	run.Context = ctx
+	if _, err := (&keySearch{run: run, seen: seen}).search("a.txt", *entry); err == nil {
+		t.Error("a search after the end of the run: no error")
+	}
+}
+
+// A range that needs the history of more than 100 listings is an error; an audit reads it.
+func TestHistoryLimit(t *testing.T) {
+	w, err := fixture.BuildUnserved(t.TempDir(), []byte("base: [{listing: ada}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := registry.Open(w.Repo.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	tree, err := repo.Tree(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "implementations/ada.json"
+	for _, c := range []struct {
+		known int
+		audit bool
+		want  error
+	}{{99, false, nil}, {100, false, registry.ErrLimit}, {100, true, nil}} {
+		r := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Now: w.Now, Audit: c.audit,
+			histories: map[string][]registry.Version{}}
+		for n := range c.known {
+			r.histories[fmt.Sprint(n)] = nil
+		}
+		if h, err := r.History(path); !errors.Is(err, c.want) || c.want == nil && len(h) != 1 {
+			t.Errorf("after %d others, audit %t: %v, %v; expected %v", c.known, c.audit, h, err, c.want)
+		}
+		if _, known := r.histories[path]; known != (c.want == nil) {
+			t.Errorf("after %d others, audit %t: kept %t", c.known, c.audit, known)
+		}
+	}
+}
+
+// A commit may land 24 hours after its date.
+func TestBackdatedBound(t *testing.T) {
+	w, err := fixture.BuildUnserved(t.TempDir(), []byte("base: [{listing: ada}]\npr: [{listing: nova}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := registry.Open(w.Repo.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	rng, err := repo.Range(t.Context(), w.Base, w.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	when, err := repo.FirstParentTime(t.Context(), w.Head, w.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		landing *Landing
+		now     time.Time
+		want    string
+	}{
+		{"no event", nil, when.AddDate(1, 0, 0), ""},
+		{"24 hours", &Landing{At: when.Add(MaxBackdated)}, when.AddDate(1, 0, 0), ""},
+		{"later", &Landing{At: when.Add(MaxBackdated + 1)}, when.AddDate(1, 0, 0), "error commit-backdated"},
+		{"landed", &Landing{At: when.Add(MaxBackdated + 1), Landed: true}, when.AddDate(1, 0, 0),
+			"warning commit-backdated"},
+		{"24 hours by the clock", &Landing{}, when.Add(MaxBackdated), ""},
+		{"later by the clock", &Landing{}, when.Add(MaxBackdated + 1), "error commit-backdated"},
+	} {
+		var out verdict.Outcome
+		if err := backdated(&out, &Run{Context: t.Context(), Repo: repo, Range: rng, Now: c.now,
+			Landing: c.landing}); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range out.Findings {
+			got += f.Severity.String() + " " + f.Code
+			if f.Commit != rng.Head.Commit() || f.Fix == "" {
+				t.Errorf("%s: of commit %q, fix %q", c.name, f.Commit, f.Fix)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q; expected %q", c.name, got, c.want)
+		}
+	}
+}
+
+// A domain is old after 30 days, by its registration or else by how long the DID has been listed without a lapse.
+func TestJudgeAge(t *testing.T) {
+	now := fixture.Clock
+	const day = 24 * time.Hour
+	listed := func(stood, lapse time.Duration) func(*Subject) {
+		return func(s *Subject) { s.Stood, s.Listing.Expires = now.Add(-stood), now.Add(lapse) }
+	}
+	source := func(state evidence.State) evidence.Result[domainage.Registration] {
+		return evidence.Result[domainage.Registration]{State: state}
+	}
+	for _, c := range []struct {
+		name       string
+		registered time.Duration // ago; 0: no source has a date
+		listed     func(*Subject)
+		state      evidence.State
+		want       ages
+	}{
+		{"30 days", 30 * day, nil, evidence.Obtained, ageOld},
+		{"a moment less", 30*day - 1, nil, evidence.Obtained, ageYoung},
+		{"a moment less, and listed for long", 30*day - 1, listed(40*day, day), evidence.Obtained, ageYoung},
+		{"no date", 0, nil, evidence.Absent, ageUnknown},
+		{"no date, listed for 30 days", 0, listed(30*day, 1), evidence.Absent, ageOld},
+		{"no date, listed for a moment less", 0, listed(30*day-1, 1), evidence.Absent, ageUnknown},
+		{"no date, listed for 30 days, expired now", 0, listed(30*day, 0), evidence.Absent, ageUnknown},
+		{"a source that does not answer", 0, nil, evidence.Unavailable, ageUnsure},
+		{"a source that does not answer, listed for 30 days", 0, listed(30*day, 1), evidence.Unavailable, ageOld},
+	} {
+		s := &Subject{Run: &Run{Base: emptyStanding(nil), Now: now, Audit: true}, Listing: &registry.Listing{},
+			Facts: &evidence.Facts{}}
+		if c.listed != nil {
+			c.listed(s)
+		}
+		reg := &s.Facts.DomainAge
+		reg.State, reg.Value.RDAP, reg.Value.WHOIS = evidence.Obtained, source(c.state), source(evidence.Absent)
+		if c.registered > 0 {
+			reg.Value.RDAP.Value.At = now.Add(-c.registered)
+		}
+		got, _, err := judgeAge(s)
+		if err != nil || got != c.want {
+			t.Errorf("%s: %d, %v; expected %d", c.name, got, err, c.want)
+		}
+		// The sources in the other order say the same.
+		reg.Value.RDAP, reg.Value.WHOIS = reg.Value.WHOIS, reg.Value.RDAP
+		if got, _, _ := judgeAge(s); got != c.want {
+			t.Errorf("%s, by WHOIS: %d; expected %d", c.name, got, c.want)
+		}
+	}
+}
+
+// A domain changed hands if it was registered after its DID was listed. A WHOIS date may be 38 hours too late.
+func TestChangedHands(t *testing.T) {
+	at := fixture.Clock
+	for _, c := range []struct {
+		age  age
+		want bool
+	}{
+		{age{registered: at, stood: at}, false},
+		{age{registered: at.Add(1), stood: at}, true},
+		{age{registered: at.Add(1)}, false},
+		{age{stood: at}, false},
+		{age{registered: at.Add(vague), stood: at, source: domainage.SourceWHOIS}, false},
+		{age{registered: at.Add(vague + 1), stood: at, source: domainage.SourceWHOIS}, true},
+	} {
+		if got := c.age.changedHands(); got != c.want {
+			t.Errorf("%+v: %t", c.age, got)
+		}
+	}
+}
+
+// The message for a forced revocation counts the listings that could sign it, up to three.
+func TestEligible(t *testing.T) {
+	now := fixture.Clock
+	listed := func(slug string, edit func(*Listed)) *Listed {
+		l := &Listed{Path: listingPath(slug), Slug: slug, ToolDID: "did:web:" + slug + ".example", Level: "L4",
+			ReceiptSHA256: strings.Repeat("0", 64), Expires: now.Add(1)}
+		if edit != nil {
+			edit(l)
+		}
+		return l
+	}
+	revoked := listed("evil", nil)
+	for _, c := range []struct {
+		name string
+		all  []*Listed
+		want int
+	}{
+		{"the revoked one", []*Listed{revoked}, 0},
+		{"one", []*Listed{listed("ada", nil)}, 1},
+		{"four", []*Listed{listed("ada", nil), listed("bob", nil), listed("cyd", nil), listed("dan", nil)}, 3},
+		{"at L3", []*Listed{listed("ada", func(l *Listed) { l.Level = "L3" })}, 0},
+		{"expires now", []*Listed{listed("ada", func(l *Listed) { l.Expires = now })}, 0},
+		{"by did:key", []*Listed{listed("ada", func(l *Listed) {
+			l.ToolDID = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+		})}, 0},
+		{"two of one DID", []*Listed{listed("ada", nil), listed("bob", func(l *Listed) {
+			l.ToolDID = "did:web:ADA.example"
+		})}, 0},
+		{"provisional", []*Listed{listed("ada", func(l *Listed) { l.Provisional = true })}, 0},
+		{"its Receipt is revoked", []*Listed{listed("gone", nil)}, 0},
+	} {
+		st := emptyStanding(&registry.Tree{})
+		st.revoked[pin{"gone", strings.Repeat("0", 64)}] = "revocations/gone.json"
+		for _, l := range c.all {
+			st.listings.add(pack(l))
+		}
+		if got := eligible(&Run{Base: st, Now: now, Audit: true}, revoked); got != c.want {
+			t.Errorf("%s: %d; expected %d", c.name, got, c.want)
+		}
+	}
+}
