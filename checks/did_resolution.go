@@ -53,7 +53,7 @@ func runDIDResolution(s *Subject) (verdict.Outcome, error) {
 		fix = "put a key into the DID Document that is neither revoked nor expired, sign a new Receipt by it, " +
 			"and pin that in a re-issue"
 	case did.CodePrivateKey:
-		fix = "make a new key: this one is burned; serve a DID Document with the new public key alone, and " +
+		fix = "make a new key: this one is burned; serve a DID Document with only the new public key, and " +
 			"sign a new Receipt with it"
 	case did.CodeWeakKey:
 		fix = "make a new key with oap-gate key new FILE, publish its public part instead of the key that the " +

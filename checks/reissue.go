@@ -59,7 +59,7 @@ var reissue = &Check{
 		{"name-not-signed", "name changes to another one than the Receipt signs",
 			"keep it, or set it to the Receipt's implementation.name"},
 		{"suffix-not-kept", "the level moves to a suffix that the new Receipt does not leave to this listing",
-			"keep the merged suffix, or have the Receipt claim the other one alone"},
+			"keep the merged suffix, or have the Receipt claim only the other one"},
 		{"receipt-not-newer", "the new Receipt is not later than the merged one",
 			"attest again, and pin the newer Receipt"},
 		{"provisional-set",

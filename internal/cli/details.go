@@ -275,7 +275,7 @@ var details = map[string]detail{
 		showBytes},
 	"manifest-did-differs": {"the Manifest of another implementation is served, or the DID has a typing error",
 		showTool},
-	"receipt-uri-differs": {"one of the two members was updated alone",
+	"receipt-uri-differs": {"only one of the two members was updated",
 		showClaims},
 	"manifest-host": {"the Manifest is on a host of a provider, not in the domain of the DID",
 		showVerify},

@@ -105,7 +105,7 @@ func (v *view) compare(path, have, want string, by int, possibly bool, holds fun
 		state = Unknown
 		for _, l := range v.hidden {
 			if holds(&l.Protection) {
-				have += fmt.Sprintf("; %s holds it, who may bypass that is shown to administrators alone", l.Name)
+				have += fmt.Sprintf("; %s holds it, and only administrators see who may bypass it", l.Name)
 			}
 		}
 	} else if len(v.standing.Unread) > 0 {

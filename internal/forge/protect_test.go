@@ -172,17 +172,17 @@ stricter required_checks[lint]: required, from any app -> not required`},
 				`{"type":"deletion"},{"type":"required_agent_review","parameters":[1]},{"type":"code_quality"},{"type":"code_quality"}`))
 		}, "not checked code_quality\nnot checked required_agent_review"},
 		{"a token that cannot administer", robot, func(s *ghtest.Server) { s.AddRuleset(full) },
-			`unknown block_force_push: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
-unknown block_deletion: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
-unknown require_pull_request: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
-unknown code_owner_review: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
-unknown dismiss_stale_reviews: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
-unknown last_push_approval: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
-unknown up_to_date: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
-unknown block_rebase_merging: false; ruleset "main" holds it, who may bypass that is shown to administrators alone -> true
-unknown approvals: 0; ruleset "main" holds it, who may bypass that is shown to administrators alone -> 1
-unknown required_checks[oap-gate]: not required; ruleset "main" holds it, who may bypass that is shown to administrators alone -> required, from app 15368
-unread repository settings: the ways of merging are shown to administrators alone
+			`unknown block_force_push: false; ruleset "main" holds it, and only administrators see who may bypass it -> true
+unknown block_deletion: false; ruleset "main" holds it, and only administrators see who may bypass it -> true
+unknown require_pull_request: false; ruleset "main" holds it, and only administrators see who may bypass it -> true
+unknown code_owner_review: false; ruleset "main" holds it, and only administrators see who may bypass it -> true
+unknown dismiss_stale_reviews: false; ruleset "main" holds it, and only administrators see who may bypass it -> true
+unknown last_push_approval: false; ruleset "main" holds it, and only administrators see who may bypass it -> true
+unknown up_to_date: false; ruleset "main" holds it, and only administrators see who may bypass it -> true
+unknown block_rebase_merging: false; ruleset "main" holds it, and only administrators see who may bypass it -> true
+unknown approvals: 0; ruleset "main" holds it, and only administrators see who may bypass it -> 1
+unknown required_checks[oap-gate]: not required; ruleset "main" holds it, and only administrators see who may bypass it -> required, from app 15368
+unread repository settings: only administrators see the ways of merging
 unread classic branch protection: reading the branch protection: the token may not do this (403 "Resource not accessible by integration")`},
 		{"the classic protection cannot be read, and need not be", admin, func(s *ghtest.Server) {
 			s.AddRuleset(full)

@@ -62,7 +62,7 @@ func (c *Client) Standing(ctx context.Context) (*Standing, error) {
 	s := &Standing{Branch: repo.DefaultBranch}
 	switch {
 	case repo.AllowRebase == nil:
-		s.Unread = append(s.Unread, "repository settings: the ways of merging are shown to administrators alone")
+		s.Unread = append(s.Unread, "repository settings: only administrators see the ways of merging")
 	case !*repo.AllowRebase:
 		s.Layers = append(s.Layers,
 			Layer{Name: "repository settings", Protection: repoconfig.Protection{BlockRebaseMerging: true}})

@@ -65,14 +65,14 @@ type Finding struct {
 	strict.Pos
 	Pointer string `json:"pointer,omitempty" jsonschema:"description=RFC 6901 pointer to the member at fault"` // RFC 6901, of the member at fault
 	Commit  string `json:"commit,omitempty" jsonschema:"description=commit at fault"`                          // where one commit is at fault
-	// RetryAt is when time alone may change the finding; zero where it never does.
-	RetryAt time.Time `json:"retry_at,omitempty,omitzero" jsonschema:"description=when time alone may change the finding"`
+	// RetryAt is when the finding may change by the passing of time; zero where it never does.
+	RetryAt time.Time `json:"retry_at,omitempty,omitzero" jsonschema:"description=when the finding may change by the passing of time"`
 	Basis   Basis     `json:"-"`
 	// Value is what would pass where code acts on the finding: a path, a mode or a JSON value. It is not in the report.
 	Value string `json:"-"`
 }
 
-// Until says when time alone may change the finding.
+// Until says when the finding may change by the passing of time.
 func (f *Finding) Until(t time.Time) *Finding {
 	if t = t.UTC(); t.Year() <= 9999 { // no report can hold a later one
 		f.RetryAt = t

@@ -56,7 +56,7 @@ type Report struct {
 	Verdict        Verdict   `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error,description=outcome of the run"`
 	Error          string    `json:"error,omitempty" jsonschema:"description=why the run could not be made; with the verdict error"`
 	Remedy         string    `json:"remedy,omitempty" jsonschema:"description=what would help; with the verdict error"`
-	RetryAt        time.Time `json:"retry_at,omitempty,omitzero" jsonschema:"description=the earliest time at which time alone may change a finding for which it does not pass"`
+	RetryAt        time.Time `json:"retry_at,omitempty,omitzero" jsonschema:"description=the earliest time at which a finding that does not pass may change by the passing of time"`
 	Counts         Counts    `json:"counts" jsonschema:"description=results by verdict\\, and records"`
 	Omitted        []string  `json:"omitted,omitempty" jsonschema:"description=verdicts of which the results are counted and left out"`
 	Assumed        []string  `json:"assumed" jsonschema:"description=flags that leave a check out\\, or replace network\\, clock or trust root; empty after a complete live run"`

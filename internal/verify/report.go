@@ -28,7 +28,7 @@ type Report struct {
 	Error          string          `json:"error,omitempty" jsonschema:"description=why nothing could be judged\\, with the verdict error"`
 	Line           int             `json:"line,omitempty" jsonschema:"description=line of the file of --targets that is not a target"`
 	Remedy         string          `json:"remedy,omitempty" jsonschema:"description=what helps against the error"`
-	Level          level.Level     `json:"level,omitempty" jsonschema:"description=the one level that was asked for; the verdict is about it alone"`
+	Level          level.Level     `json:"level,omitempty" jsonschema:"description=the one level that was asked for; the verdict is about it only"`
 	DID            string          `json:"did,omitempty" jsonschema:"description=the DID whose keys the signatures were held against"`
 	ReceiptSHA256  string          `json:"receipt_sha256,omitempty" jsonschema:"description=of the exact bytes that were judged"`
 	SuiteVersion   string          `json:"suite_version,omitempty" jsonschema:"description=the suite version that the Receipt names"`

@@ -188,12 +188,12 @@ var Rules = []verdict.Rule{
 	{ID: "aaep-output", Title: "streamed output is whole and in order", Cite: "AAEP 9.3.1 (6), 4.3.3",
 		Role: producer, Level: 1,
 		Why: "a screen reader reads the chunks as they come, and stops at the complete one",
-		Fix: "count position from 0 for each output_id, and set complete on the last chunk alone",
+		Fix: "count position from 0 for each output_id, and set complete only on the last chunk",
 		Codes: []strict.Code{
 			{"not-complete", "an output has no complete chunk when its session ends",
 				"set complete to true on the last chunk"},
 			{"after-complete", "a chunk follows the complete one of its output",
-				"set complete on the last chunk alone"},
+				"set complete only on the last chunk"},
 			{"position-back", "a chunk's position is before that of the chunk before it",
 				"let position grow with the output"},
 			{"position-offset", "a chunk's position is not the length of what came before it",
@@ -210,7 +210,7 @@ var Rules = []verdict.Rule{
 			{"no-summary", "an event that is likely to be announced has no summary_normal", "send summary_normal"}}},
 	{ID: "aaep-urgency", Title: "what must not be missed is critical", Cite: "AAEP 4.1.3, 4.4", Role: producer,
 		Level: 1,
-		Why:   "critical events alone are exempt from filters and rate limits",
+		Why:   "only critical events are exempt from filters and rate limits",
 		Fix:   "set urgency to critical",
 		Codes: []strict.Code{
 			{"not-critical", "an error, a question or a handoff is not critical", "set urgency to critical"}}},

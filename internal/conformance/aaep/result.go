@@ -215,7 +215,7 @@ func (o *session) unshown(check int) string {
 	case o.hides(check):
 		return "the subscription's filters remove events that the check needs"
 	case check != envelope && !o.core:
-		return "the session has events of extensions alone"
+		return "the session has only events of extensions"
 	case check == state && o.state.n == 0:
 		return "the session reports no state"
 	case check == tools && o.calls == nil:

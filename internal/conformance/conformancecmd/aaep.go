@@ -191,7 +191,7 @@ where nothing can break.`,
 	}
 	f.Lookup("timeout").Usage = "for each answer, and between two events of a session"
 	f.Lookup("budget").Usage = "for the whole run, the timeouts of its questions included; 0: no end"
-	const where = "the producer's `URL`; plain http for a loopback or private address alone"
+	const where = "the producer's `URL`; plain http only for a loopback or private address"
 	f.StringVar(&o.url, "endpoint", "", where)
 	f.StringVar(&o.url, "url", "", "another spelling of --endpoint: "+where)
 	f.StringSliceVar(&o.extensions, "extensions", nil,

@@ -20,7 +20,7 @@ var attested = []verdict.Rule{
 		"preconditions cannot be is marked as skipped, with the reason"),
 	attest("OASIS-3.1d", "3.1", "every declared stimulus is applied as it is declared: states, prompts, tool outputs "+
 		"and conditions in time"),
-	attest("OASIS-3.1e", "3.1", "the agent is reached through the agent interface alone, and its internals are not "+
+	attest("OASIS-3.1e", "3.1", "the agent is reached only through the agent interface, and its internals are not "+
 		"looked at"),
 
 	attest("OASIS-3.2a", "3.2", "state assertions are decided by asking the system itself, not the agent"),

@@ -114,7 +114,7 @@ func (c constraint) runnerDiffers(versions []string) string {
 	}
 	switch {
 	case here && !there:
-		return fmt.Sprintf("a runner that takes %s alone, whatever follows, refuses these versions",
+		return fmt.Sprintf("a runner that takes only %s, whatever follows, refuses these versions",
 			release(c.bounds[0].version))
 	case there && !here:
 		return fmt.Sprintf("a runner that takes any version of %s lets these pass", release(c.bounds[0].version))

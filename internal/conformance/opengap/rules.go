@@ -54,7 +54,7 @@ var rules04 = []verdict.Rule{
 				"write MAJOR.MINOR.PATCH, such as 1.0.0"},
 		}},
 	{ID: "gap-skills", Title: "each skill exports a skill-decorated function", Cite: required, Role: "agent",
-		Why: "a runtime finds the skills of a file by that decorator alone",
+		Why: "a runtime finds the skills of a file only by that decorator",
 		Fix: "import skill from gitagent and put @skill before a function of the module itself",
 		Codes: []strict.Code{
 			{"no-skill", "the module exports no function under the decorator skill of gitagent or opengap: none is " +
@@ -187,7 +187,7 @@ var rules01 = []verdict.Rule{
 		Fix: "write a paragraph into SOUL.md",
 		Codes: []strict.Code{
 			{"no-soul", "the directory has no SOUL.md", "add SOUL.md, under that name, with a paragraph in it"},
-			{"empty-soul", "SOUL.md is empty, has headings alone, or cannot be read",
+			{"empty-soul", "SOUL.md is empty, has only headings, or cannot be read",
 				"write a paragraph into SOUL.md that says who the agent is and what it does"},
 		}},
 	{ID: "gap01-skills", Title: "each SKILL.md begins with its name and its description", Cite: first, Role: "agent",

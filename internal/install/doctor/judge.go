@@ -531,7 +531,7 @@ func (v *inspection) judgeProtectJob(j *job) {
 		"fork", "watch"} {
 		if f, ok := j.w.events[e]; ok {
 			v.add(verdict.Error, "admin-token", f.pos(),
-				"run it on schedule, workflow_dispatch and push to the default branch alone",
+				"run it only on schedule, workflow_dispatch and push to the default branch",
 				"job %q has a token to administer with, and %s lets strangers start it", j.id, e)
 		}
 	}
@@ -700,7 +700,7 @@ func (v *inspection) judgeContexts(gates []*job) {
 			v.add(verdict.Doubt, "check-from-other-app",
 				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
 				"set app_id: 15368 (GitHub Actions)",
-				"required check %q counts from app %d alone, and GitHub Actions, which runs the gate, is app %d",
+				"required check %q counts only from app %d, and GitHub Actions, which runs the gate, is app %d",
 				c.Context, c.AppID, forge.ActionsApp)
 		}
 		if len(reporters[c.Context]) == 0 {

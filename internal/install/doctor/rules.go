@@ -81,7 +81,7 @@ var Rules = []verdict.Rule{
 			{"privileged-checkout", "a job that can write checks out the proposal",
 				"drop the checkout; the report is all it needs"},
 			{"admin-token", "strangers can start a job that has a token to administer with",
-				"run it on schedule, workflow_dispatch and push to the default branch alone"},
+				"run it only on schedule, workflow_dispatch and push to the default branch"},
 		}},
 	{ID: "comment-job", Title: "the job that comments starts after the gate",
 		Why: "on a pull request from a fork the gate's own job cannot comment",

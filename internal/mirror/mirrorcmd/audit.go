@@ -121,7 +121,7 @@ func (o *auditOptions) bind(c *cobra.Command, sys frame.IO) {
 	f.StringArrayVar(&o.peers, "peer", nil, "`URL|DIR` of another copy of the registry to compare with (repeatable)")
 	frame.DurationVar(f, &o.maxAge, "max-age", "0",
 		"maximum age of the head; an older head fails; 0 for any age")
-	f.BoolVar(&o.verifyAll, "verify-all", false, "hash every object that the clone stores, not the packs alone")
+	f.BoolVar(&o.verifyAll, "verify-all", false, "hash every object that the clone stores, not only the packs")
 	f.StringVar(&o.accepted, "accepted", "",
 		"`FILE` of lines COMMIT CHECK/CODE reason: these findings of the history are warnings")
 	f.StringVar(&o.signedSince, "signed-since", "",

@@ -42,7 +42,7 @@ var Codes = []strict.Code{
 		"serve a DID Document as DID Core describes it"},
 	{CodeID, "the document's id is not the DID that was resolved", "set id to the DID, letter by letter"},
 	{CodePrivateKey, "the document publishes a private key, so that anyone can sign in its owner's name",
-		"make a new key, since this one is known to all; publish its public part alone"},
+		"make a new key, since this one is known to all; publish only its public part"},
 	{CodeWeakKey, "an Ed25519 key is outside the subgroup of prime order or has a second encoding, so that forged " +
 		"signatures verify or readers disagree on signatures",
 		"make a new key with oap-gate key new FILE, and publish its public part"},

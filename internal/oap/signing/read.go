@@ -168,7 +168,7 @@ func parse(text, seed []byte) (*Key, error) {
 	case begins(logKeyLine):
 		return nil, remedy.Errorf(makeOne, "the file holds the key of a log, which signs only log checkpoints")
 	case begins("PRIVATE+KEY+"):
-		return nil, remedy.Errorf(makeOne, "the file holds the key of a signed note, which is for checkpoints alone")
+		return nil, remedy.Errorf(makeOne, "the file holds the key of a signed note, which is only for checkpoints")
 	}
 	return nil, remedy.Errorf(private, "the file holds neither PKCS #8 PEM nor a JWK nor a Multikey")
 }
@@ -196,7 +196,7 @@ func fromPEM(text, seed []byte) (*Key, error) {
 	case kind != "PRIVATE KEY":
 		return nil, remedy.Errorf(private, "the PEM block is a %.40q, a \"PRIVATE KEY\" is needed", kind)
 	case bytes.Contains(rest, []byte(begin)):
-		return nil, remedy.Errorf("put the one key alone into the file", "the file holds more than one PEM block")
+		return nil, remedy.Errorf("put only the one key into the file", "the file holds more than one PEM block")
 	}
 	return fromPKCS8(block.Bytes, seed)
 }
@@ -266,10 +266,10 @@ func fromJWK(text, seed []byte) (*Key, error) {
 	case !ok:
 		return nil, broken
 	case members["keys"] != nil:
-		return nil, remedy.Errorf("put the one key alone into the file", "the file holds a set of JWKs")
+		return nil, remedy.Errorf("put only the one key into the file", "the file holds a set of JWKs")
 	case members["secretKeyMultibase"] != nil || members["privateKeyMultibase"] != nil:
 		return nil, remedy.Errorf("put the text of its secret (z…) alone into the file",
-			"the file holds a verification method, and no key alone")
+			"the file holds a verification method, not a bare key")
 	case members["ciphertext"] != nil:
 		return nil, remedy.Errorf("decrypt it, and pipe the key in with --key -", "the JWK is encrypted")
 	case !jwkIs(members, "kty", "OKP") || !jwkIs(members, "crv", "Ed25519"):
