@@ -11,6 +11,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
+const reverify = "reverify" // the id of the step that nobody performs
+
 const section6 = "RFC 0019 section 6"
 
 // catalogue are the steps in the order of the report.
@@ -157,7 +159,7 @@ var catalogue = []step{
 	{judge: func(*work) (verdict.Outcome, error) {
 		return verdict.Skip("live re-execution of the suite was not performed"), nil
 	}, Rule: verdict.Rule{
-		ID: "reverify", Title: "the suite is run again against the live target", Cite: section6,
+		ID: reverify, Title: "the suite is run again against the live target", Cite: section6,
 		Method: verdict.Attested,
 		Why:    "what a deployment does today may differ from what it did when it was tested",
 		Fix:    "run the conformance suite against the target; no verdict here depends on it",

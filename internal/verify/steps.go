@@ -42,7 +42,8 @@ func Rules() []verdict.Rule {
 	return out
 }
 
-// needs says why a step is skipped whose documents are not there: another step reports that.
+// needs says why a step is skipped whose documents are not there: another step reports that. A decoded Receipt needs
+// its text, which the step names before it.
 func (w *work) needs(kinds ...evidence.Kind) (verdict.Outcome, bool) {
 	for _, k := range kinds {
 		state, _, _ := w.facts.State(k)
@@ -51,24 +52,22 @@ func (w *work) needs(kinds ...evidence.Kind) (verdict.Outcome, bool) {
 		}
 		reporter := map[evidence.Kind]string{evidence.Manifest: "manifest", evidence.ReceiptText: "receipt-fetch",
 			evidence.Receipt: "schema", evidence.DIDDocument: "signature"}[k]
-		switch text := w.facts.ReceiptText.State; {
-		case k == evidence.Receipt && text != evidence.Obtained && text != evidence.Unsought:
-			reporter = "receipt-fetch"
-		case (k == evidence.Receipt || k == evidence.ReceiptText) && text == evidence.Unsought &&
-			w.facts.Manifest.State != evidence.Obtained:
-			reporter = "manifest"
-		case (k == evidence.Receipt || k == evidence.ReceiptText) && text == evidence.Unsought:
+		if k == evidence.ReceiptText && state == evidence.Unsought {
 			reporter = "receipt-discovery"
+			if w.facts.Manifest.State != evidence.Obtained {
+				reporter = "manifest"
+			}
 		}
 		return verdict.Skip("needs the %s: see %s", k, reporter), true
 	}
 	return verdict.Outcome{}, false
 }
 
-// reporters are the steps that report what the registry's checks report.
+// reporters are the steps that report what the registry's checks report. A check may leave to one of these what it
+// would report itself, and to no other: that would be reported by nobody.
 var reporters = map[string]string{"did-resolution": "signature", "manifest-reachability": "manifest",
-	"manifest-did":  "identity",
-	"receipt-fetch": "receipt-fetch", "receipt-claims": "claims", "peer-witnesses": "peer-witnesses"}
+	"manifest-did": "identity", "receipt-fetch": "receipt-fetch", "receipt-claims": "claims",
+	"peer-witnesses": "peer-witnesses", "external-audit": "external-audit"}
 
 // members are the members of a listing, and the members of documents that findings on them are about.
 type members map[string]struct {

@@ -365,5 +365,36 @@ func TestSteps(t *testing.T) {
 			peer-witnesses: fail; 2 times error too-few-witnesses receipt#/peer_witnesses
 			external-audit: fail; error audit-missing receipt#/external_audit
 			registry-anchor: inconclusive; inconclusive no-registry`},
+		{name: "the DID is in capitals",
+			world: publish(`manifest: {set: {/tool/did: "did:web:NOVA.example"}},
+                receipt: {set: {/implementation/did: "did:web:NOVA.example"}}`),
+			want: "pass L1"},
+		{name: "the DID is in capitals and its DID Document is deactivated",
+			world: publish(`manifest: {set: {/tool/did: "did:web:NOVA.example"}},
+                receipt: {set: {/implementation/did: "did:web:NOVA.example"}},
+                did_document: {set: {/deactivated: true}}`),
+			want: `
+			fail
+			signature: fail; error did-deactivated did-document#`},
+		{name: "the DID is in capitals, its DID Document is not one, and nobody signed",
+			world: publish(`signing_key: other, manifest: {set: {/tool/did: "did:web:NOVA.example"}},
+                receipt: {set: {/implementation/did: "did:web:NOVA.example"}}`) +
+				web("edit: "+documentURL, `body: "[]"`),
+			want: `
+			fail
+			signature: fail; error did-document-shape did-document#`},
+		{name: "the DID in the Receipt is in capitals and the DID Document is not one",
+			world: withReceipt(`set: {/implementation/did: "did:web:NOVA.example"}`) + web("edit: "+documentURL, `body: "[]"`),
+			want: `
+			fail
+			signature: fail; error did-document-shape did-document#`},
+		{name: "the DID has an underscore and its DID Document is not one",
+			world: publish(`manifest: {set: {/tool/did: "did:web:no_va.example"}},
+                receipt: {set: {/implementation/did: "did:web:no_va.example",
+                /target/uri: "https://nova.example"}}`) +
+				web("edit: "+documentURL, `to: "https://no_va.example/.well-known/did.json", body: "[]"`),
+			want: `
+			fail
+			signature: fail; error did-document-shape did-document#`},
 	})
 }

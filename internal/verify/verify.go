@@ -230,22 +230,17 @@ func (w *work) draft() {
 		r = &receipt.Receipt{}
 	}
 	w.claim(r)
-	w.did = r.ImplementationDID
+	tool := ""
 	if m := w.facts.Manifest; m.State == evidence.Obtained {
-		switch tool := m.Value.ToolDID; {
-		case w.did == "":
-			w.did = tool
-		case w.did != tool && did.Same(w.did, tool):
-			w.did = did.Spelling(tool) // as it would be listed
-		}
+		tool = m.Value.ToolDID
 	}
-	w.did = cmp.Or(w.did, w.target.DID)
+	w.did = did.Spelling(cmp.Or(r.ImplementationDID, tool, w.target.DID)) // as it would be listed
 	if len(w.did) > did.MaxLength {
 		w.did = plain.Cut(w.did, 200) // it is not a DID
 	}
 	standing := w.cfg.Standing
 	w.run = &checks.Run{Context: w.ctx, Catalogue: checks.All, Now: w.src.Now(), Memo: w.cfg.Memo,
-		Selected: func(string) bool { return true }}
+		Selected: func(id string) bool { return reporters[id] != "" }} // no other check says why one is skipped
 	if standing != nil {
 		w.run.Repo = w.cfg.Clone.Repo
 		w.run.Range = &registry.Range{Base: standing.Tree, Head: standing.Tree, Result: standing.Tree}
@@ -400,11 +395,15 @@ func (w *work) accept(rep *Report) {
 	all := verdict.Passed // verdict of the steps that concern every level
 	any := verdict.Passed
 	for i, s := range rep.Steps {
-		if s.Verdict.Worse(any) {
-			any = s.Verdict
+		rule, v := catalogue[i], s.Verdict
+		if v == verdict.Skipped && !rule.each && !rule.registry && rule.ID != reverify {
+			v = verdict.Inconclusive // the step that reports why is as bad or worse, or nothing was judged
 		}
-		if !catalogue[i].each && s.Verdict.Worse(all) {
-			all = s.Verdict
+		if v.Worse(any) {
+			any = v
+		}
+		if !rule.each && v.Worse(all) {
+			all = v
 		}
 	}
 	of := func(l level.Level) verdict.Verdict {

@@ -281,6 +281,12 @@ func consistent(t *testing.T, rep *Report) {
 		case s.Reason == "" && len(s.Findings) == 0:
 			t.Errorf("step %s says nothing", s.Step)
 		}
+		if _, reporter, found := strings.Cut(s.Reason, ": see "); found {
+			at := slices.IndexFunc(rep.Steps, func(s Step) bool { return s.Step == reporter })
+			if v := rep.Steps[at].Verdict; v == verdict.Passed || v == verdict.Warned {
+				t.Errorf("step %s is skipped for %s, which is %s", s.Step, reporter, v)
+			}
+		}
 		if (s.ReceiptID != "" || s.SHA256 != "") && s.Step != "receipt-fetch" {
 			t.Errorf("step %s has the Receipt's id", s.Step)
 		}
