@@ -123,7 +123,7 @@ func TestProof(t *testing.T) {
 		says        string
 	}{
 		{name: "listed", world: listing, want: "pass L1" + byProof + "\nregistry-anchor: pass",
-			says: `as of 2026-06-01T11:00:00Z;.*"commit":"` + loggedCommit},
+			says: `as of 2026-06-01T11:00:00Z;[^}]*"commit":"` + loggedCommit},
 		{name: "the slug is the target", world: listing, text: "nova",
 			want: "pass L1" + byProof + "\nregistry-anchor: pass", says: "as pinned"},
 		{name: "the DID is the target", world: listing, text: "did:web:nova.example",
@@ -156,6 +156,12 @@ func TestProof(t *testing.T) {
 				"\nregistry-anchor: fail; error not-listed\nreverify: skip, see registry-anchor"},
 		{name: "the bytes are others", world: listing + web("edit: "+receiptURL, `replace: {"{": "{ "}`),
 			want: "fail\nrevocation: fail; error proof-subject\nregistry-anchor: fail; error proof-subject"},
+		{name: "of another implementation that pins the same bytes",
+			world: "base: [{listing: nova}, {listing: ada, pin: $pin(nova)}]", slug: "ada",
+			want: "fail\nrevocation: fail; error proof-subject\nregistry-anchor: fail; error proof-subject"},
+		{name: "the Manifest is gone", world: listing + gone(manifestURL),
+			want: "fail\nmanifest: fail; error http-status manifest#\n" +
+				"receipt-discovery..registry-anchor: skip, see manifest"},
 		{name: "the Receipt is gone", world: listing + gone(receiptURL),
 			want: "fail\nreceipt-fetch: fail; error http-status receipt#\n" +
 				"schema..registry-anchor: skip, see receipt-fetch"},

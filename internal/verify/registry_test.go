@@ -539,5 +539,32 @@ pr: [{reissue: nova, issued: "-11d"}]`, clone: "main", want: `
 			inconclusive
 			revocation: inconclusive; inconclusive clone-old
 			registry-anchor: inconclusive; inconclusive clone-old`},
+		{name: "L5 without a publisher",
+			world: circle + `[{listing: nova, level: L5, witness: [ada, bob, cy],
+                manifest: {delete: [/tool/publisher]}}]`,
+			clone: "main", want: `
+			fail
+			revocation: pass
+			peer-witnesses: fail; error publisher-missing manifest#/tool/publisher
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L5, and the Manifest names another DID",
+			world: circle + `[{listing: nova, level: L5, witness: [ada, bob, cy],
+                manifest: {set: {/tool/did: "did:web:other.example"}}}]`,
+			clone: "main", want: `
+			fail
+			identity: fail; error receipt-did-differs receipt#/implementation/did
+			revocation: pass
+			peer-witnesses: skip, see identity
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "the Manifest names an http URL of the Receipt that is listed",
+			world: `base: [{listing: nova,
+                manifest: {set: {/conformance/receipt_uri: "http://nova.example/r.json"}}}]`,
+			text: "nova", clone: "main", want: `
+			fail
+			receipt-discovery: fail; error no-receipt-uri manifest#/conformance/receipt_uri
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
 	})
 }

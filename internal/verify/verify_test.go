@@ -95,8 +95,18 @@ func TestCatalogue(t *testing.T) {
 		if s.Title == "" || s.Cite == "" || s.Why == "" || s.Fix == "" || s.judge == nil {
 			t.Errorf("step %s lacks something: %+v", s.ID, s.Rule)
 		}
+		codes := map[string]bool{}
+		for _, c := range s.Codes {
+			if codes[c.ID] {
+				t.Errorf("step %s explains the code %s twice", s.ID, c.ID)
+			}
+			codes[c.ID] = true
+		}
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the steps are %q, want %q", got, want)
+	}
+	if rules := Rules(); len(rules) != len(catalogue) || rules[0].ID != "manifest" {
+		t.Errorf("the rules are %+v", rules)
 	}
 }

@@ -1,9 +1,16 @@
 package verify
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -53,5 +60,158 @@ func TestSkipped(t *testing.T) {
 		if rep.Verdict != want || rep.Accepted != (want == verdict.Passed) {
 			t.Errorf("without the step %s: %s, accepted is %t, want %s", rule.ID, rep.Verdict, rep.Accepted, want)
 		}
+	}
+}
+
+// Documents at hand are judged as served ones, but the host of the Manifest is not known. One that was not given
+// leaves its steps open.
+func TestAtHand(t *testing.T) {
+	t.Parallel()
+	all := []string{evidence.FileManifest, evidence.FileReceipt, evidence.FileDIDDocument}
+	const noClone = "\nrevocation: inconclusive; inconclusive no-registry\n" +
+		"registry-anchor: inconclusive; inconclusive no-registry"
+	for _, c := range []struct {
+		name, world string
+		given       []string
+		with        bundle.VerifyFlags
+		want        string
+		says        []string
+	}{
+		{name: "all", world: nova, given: all, with: bundle.VerifyFlags{Without: true}, want: "pass L1",
+			says: []string{`is of did:web:nova.example, as given`, `the Manifest's host is not known`,
+				`"target":"did:web:nova.example"`}},
+		{name: "no clone", world: nova, given: all, want: "inconclusive" + noClone},
+		{name: "no Manifest", world: nova, given: all[1:], with: bundle.VerifyFlags{Without: true},
+			want: "inconclusive\nmanifest: inconclusive; inconclusive not-given manifest#\n" +
+				"receipt-discovery: skip, see manifest\nidentity: skip, see manifest",
+			says: []string{`"fix":"give it with --manifest FILE"`}},
+		{name: "no DID Document", world: nova, given: all[:2], with: bundle.VerifyFlags{Without: true},
+			want: "inconclusive\nsignature: inconclusive; inconclusive not-given did-document#",
+			says: []string{`"fix":"give it with --did-document FILE"`}},
+		{name: "a Manifest of another", world: withManifest(`set: {/tool/did: "did:web:other.example"}`), given: all,
+			with: bundle.VerifyFlags{Without: true},
+			want: "fail\nidentity: fail; error receipt-did-differs receipt#/implementation/did"},
+		{name: "signed by another key", world: publish("signing_key: other"), given: all,
+			with: bundle.VerifyFlags{Without: true},
+			want: "fail\nsignature: fail; error signature-not-verified receipt#/signatures"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := built(t, c.world)
+			given := map[string][]byte{}
+			for i, url := range []string{manifestURL, receiptURL, documentURL} {
+				if slices.Contains(c.given, all[i]) {
+					w.assumed = append(w.assumed, "--"+all[i])
+					given[all[i]] = w.Web.Body(strings.Trim(url, `"`))
+				}
+			}
+			c.with.AtHand = true
+			w.from = Files(w.Now, given)
+			rep := w.verify(t, "", &c.with)
+			if got := summary(rep); got != c.want {
+				t.Errorf("found\n%s\nwant\n%s", got, c.want)
+			}
+			for _, says := range c.says {
+				if text := encoded(t, rep); !matches(says, text) {
+					t.Errorf("the report does not match %q:\n%s", says, text)
+				}
+			}
+		})
+	}
+}
+
+// short is a source whose budget does not last for one step.
+type short struct {
+	evidence.Source
+	step string
+}
+
+func (s short) Reaches(check, subject string) bool {
+	return check != s.step && s.Source.Reaches(check, subject)
+}
+
+// A step that takes time is open if the budget does not last for it, and no other step is.
+func TestNotReached(t *testing.T) {
+	t.Parallel()
+	for _, rev := range []string{"", "main"} {
+		w := built(t, circle+"[{listing: nova, level: L4, witness: [ada]}]")
+		for _, rule := range catalogue {
+			run := &Run{Source: short{w.source(t), rule.ID}, Now: w.Now, Clone: w.repo, Jobs: 1}
+			flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, Without: rev == ""}
+			if rev != "" {
+				if err := run.Open(t.Context(), "", rev, flags); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := run.Heard(flags); err != nil {
+				t.Fatal(err)
+			}
+			open := rule.ID == "schema" || rule.ID == "signature" || rev != "" && (rule.ID == "revocation" ||
+				rule.ID == "peer-witnesses" || rule.ID == "registry-anchor")
+			for _, s := range only(t, run).Steps {
+				if got := s.Reason == checks.NotReached; got != (open && s.Step == rule.ID) ||
+					got && s.Verdict != verdict.Inconclusive {
+					t.Errorf("revision %q, without time for %s: step %s is %s: %s", rev, rule.ID, s.Step, s.Verdict,
+						s.Reason)
+				}
+			}
+		}
+	}
+	w := built(t, nova+gone(receiptURL))
+	run := &Run{Source: short{w.source(t), "schema"}, Now: w.Now, Jobs: 1}
+	if err := run.Heard(&bundle.VerifyFlags{Targets: []string{"https://nova.example"}, Without: true}); err != nil {
+		t.Fatal(err)
+	}
+	if s := only(t, run).Steps[3]; s.Verdict != verdict.Skipped {
+		t.Errorf("without a Receipt and time the step schema is %s: %s", s.Verdict, s.Reason)
+	}
+}
+
+// Of the levels that a Receipt claims at most 64 are looked at, each once and cut to 100 characters.
+func TestClaim(t *testing.T) {
+	for _, n := range []int{64, 65} {
+		r := &receipt.Receipt{ClaimedLevels: []level.Level{level.Level(strings.Repeat("x", 200))}}
+		for i := range n - 1 {
+			r.ClaimedLevels = append(r.ClaimedLevels, level.Level(fmt.Sprint("X", i)), level.Level(fmt.Sprint("X", i)))
+		}
+		var w work
+		w.claim(r)
+		if len(w.claimed) != 64 || len(w.claimed[0]) > 110 || w.claimed[63] != "X62" {
+			t.Errorf("of %d levels: %q", n, w.claimed)
+		}
+	}
+}
+
+func TestLevelList(t *testing.T) {
+	for _, c := range []struct {
+		levels []level.Level
+		want   string
+	}{
+		{nil, "none"},
+		{[]level.Level{"L1"}, "L1"},
+		{[]level.Level{"L1", level.Level(strings.Repeat("x", 30))}, "L1, " + strings.Repeat("x", 20)},
+		{slices.Repeat([]level.Level{"L1"}, 21), strings.Repeat("L1, ", 19) + "L1"},
+	} {
+		if got := LevelList(c.levels); got != c.want {
+			t.Errorf("%q: %q, want %q", c.levels, got, c.want)
+		}
+	}
+}
+
+// One target leads to at most 50 documents, however many witnesses its Receipt names.
+func TestMaxDocuments(t *testing.T) {
+	t.Parallel()
+	world := "base:\n"
+	var all []string
+	for i := range 30 {
+		slug := fmt.Sprintf("w%02d", i)
+		all = append(all, slug)
+		world += fmt.Sprintf("  - {listing: %s, level: L4}\n", slug)
+	}
+	world += "  - {listing: nova, level: L4, witness: [" + strings.Join(all, ", ") + "]}\n"
+	w := built(t, world)
+	rep := w.verify(t, "main", &bundle.VerifyFlags{Targets: []string{"https://nova.example"}})
+	if n := len(rep.Evidence); n > maxDocuments || n < maxDocuments/2 {
+		t.Errorf("%d documents were sought, want at most %d", n, maxDocuments)
 	}
 }

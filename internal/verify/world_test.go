@@ -88,6 +88,9 @@ func runTargets(t *testing.T, cases []target) {
 type builtWorld struct {
 	*fixture.World
 	repo *registry.Repository
+
+	from    evidence.Source // replaces the world's web; nil: it does not
+	assumed []string        // flags that a run from it assumes
 }
 
 func built(t *testing.T, text string) *builtWorld {
@@ -101,11 +104,14 @@ func built(t *testing.T, text string) *builtWorld {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { repo.Close() })
-	return &builtWorld{w, repo}
+	return &builtWorld{World: w, repo: repo}
 }
 
 // source answers from the world's web, and keeps what it answered.
 func (w *builtWorld) source(t testing.TB) evidence.Source {
+	if w.from != nil {
+		return w.from
+	}
 	web := checktest.Web(t, w.World)
 	return (&bundle.Bundle{Now: w.Now}).SourceOr(func(r evidence.Request) evidence.Observation {
 		return web.Observe(context.Background(), r)
@@ -119,7 +125,7 @@ func (w *builtWorld) verify(t *testing.T, rev string, flags *bundle.VerifyFlags)
 	run := &Run{Source: w.source(t), Now: w.Now, Clone: w.repo, Keep: true, Jobs: 1}
 	run.Config.Tool = verdict.Tool{Version: "test"}
 	run.Config.Require = flags.Require
-	run.Config.Assumed = assumed(flags)
+	run.Config.Assumed = slices.Compact(slices.Sorted(slices.Values(append(assumed(flags), w.assumed...))))
 	if rev != "" {
 		if err := run.Open(t.Context(), "", rev, flags); err != nil {
 			t.Fatal(err)
@@ -158,7 +164,6 @@ func assumed(flags *bundle.VerifyFlags) (out []string) {
 			out = append(out, name)
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 
@@ -200,7 +205,7 @@ func summary(rep *Report) string {
 	}
 	for i, s := range rep.Steps {
 		how := string(s.Verdict)
-		if _, reporter, found := strings.Cut(s.Reason, ": see "); found {
+		if _, reporter, found := strings.Cut(": "+s.Reason, ": see "); found {
 			how += ", see " + reporter
 		}
 		for j, n := 0, 0; j < len(s.Findings); j += n {
@@ -281,7 +286,7 @@ func consistent(t *testing.T, rep *Report) {
 		case s.Reason == "" && len(s.Findings) == 0:
 			t.Errorf("step %s says nothing", s.Step)
 		}
-		if _, reporter, found := strings.Cut(s.Reason, ": see "); found {
+		if _, reporter, found := strings.Cut(": "+s.Reason, ": see "); found {
 			at := slices.IndexFunc(rep.Steps, func(s Step) bool { return s.Step == reporter })
 			if v := rep.Steps[at].Verdict; v == verdict.Passed || v == verdict.Warned {
 				t.Errorf("step %s is skipped for %s, which is %s", s.Step, reporter, v)

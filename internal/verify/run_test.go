@@ -1,0 +1,399 @@
+package verify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// A bundle that does not say what its run assumed, or that verify did not record, is not replayed.
+func TestAgainRefuses(t *testing.T) {
+	t.Parallel()
+	w := built(t, "base: [{listing: nova}]")
+	commit, err := w.repo.Resolve("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := func(n int) (out []string) {
+		for i := range n {
+			out = append(out, fmt.Sprintf("https://t%d.example", i))
+		}
+		return out
+	}
+	file := func(state evidence.State) []evidence.Observation {
+		return []evidence.Observation{{Request: evidence.Request{Protocol: evidence.File, Target: "manifest"},
+			State: state}}
+	}
+	for _, c := range []struct {
+		name string
+		edit func(*bundle.Bundle)
+		want string // in the error; empty: it is replayed
+	}{
+		{"honest", func(*bundle.Bundle) {}, ""},
+		{"of a check", func(b *bundle.Bundle) { b.Mode = "check" }, `of the mode "check"`},
+		{"without flags", func(b *bundle.Bundle) { b.Flags.Verify = nil }, `of the mode "verify"`},
+		{"no target", func(b *bundle.Bundle) { b.Flags.Verify.Targets = nil }, "has 0 targets"},
+		{"documents and a target", func(b *bundle.Bundle) {
+			b.Flags.Verify.AtHand, b.Flags.Assumed = true, []string{"--receipt"}
+		}, "has 1 targets"},
+		{"documents", func(b *bundle.Bundle) {
+			b.Flags.Verify.AtHand, b.Flags.Assumed, b.Flags.Verify.Targets = true, []string{"--receipt"}, nil
+		}, ""},
+		{"100 targets", func(b *bundle.Bundle) { b.Flags.Verify.Targets = many(100) }, ""},
+		{"101 targets", func(b *bundle.Bundle) { b.Flags.Verify.Targets = many(101) }, "has 101 targets"},
+		{"a target that is none", func(b *bundle.Bundle) { b.Flags.Verify.Targets = []string{"../x"} }, "no target"},
+		{"a slug without a clone", func(b *bundle.Bundle) {
+			b.Head, b.Flags.Verify.Targets = "", []string{"nova"}
+		}, "may be a slug"},
+		{"a line that is no target", func(b *bundle.Bundle) {
+			b.Flags.Verify.Targets, b.Flags.Verify.Places = []string{"../x"}, []string{"list:7"}
+		}, ""},
+		{"fewer places than targets", func(b *bundle.Bundle) { b.Flags.Verify.Places = []string{} },
+			"1 targets and 0 places"},
+		{"suites that are none", func(b *bundle.Bundle) {
+			b.Flags.Verify.Suites, b.Flags.Assumed = "*", []string{"--trusted-suites"}
+		}, "--trusted-suites"},
+		{"another commit", func(b *bundle.Bundle) { b.Head = strings.Repeat("c0ffee", 7)[:40] }, "has no commit"},
+		{"a time that is none", func(b *bundle.Bundle) { b.Flags.Verify.Fetched = "today" }, `fetched at "today"`},
+		{"documents not owned up", func(b *bundle.Bundle) {
+			b.Flags.Verify.AtHand, b.Flags.Verify.Targets = true, nil
+		}, "recorded with --receipt"},
+		{"suites not owned up", func(b *bundle.Bundle) { b.Flags.Verify.Suites = "2.x" },
+			"recorded with --trusted-suites"},
+		{"no registry, not owned up", func(b *bundle.Bundle) { b.Flags.Verify.Without = true },
+			"recorded with --without-registry"},
+		{"no registry", func(b *bundle.Bundle) {
+			b.Flags.Verify.Without, b.Flags.Assumed = true, []string{"--without-registry value"}
+		}, ""},
+		{"local hosts not owned up", func(b *bundle.Bundle) { b.Flags.Verify.Local = []string{"a.example=a"} },
+			"recorded with --local"},
+		{"local hosts", func(b *bundle.Bundle) {
+			b.Flags.Verify.Local, b.Flags.Assumed = []string{"a.example=a"}, []string{"--local", "--local"}
+		}, ""},
+		{"a local document not owned up", func(b *bundle.Bundle) {
+			b.Observations = []evidence.Observation{{Code: evidence.CodeLocal}}
+		}, "recorded with --local"},
+		{"a file not owned up", func(b *bundle.Bundle) { b.Observations = file(evidence.Obtained) },
+			"recorded with --manifest"},
+		{"a bad file not owned up", func(b *bundle.Bundle) { b.Observations = file(evidence.Invalid) },
+			"recorded with --manifest"},
+		{"a file that was not given", func(b *bundle.Bundle) { b.Observations = file(evidence.Unavailable) }, ""},
+	} {
+		b := &bundle.Bundle{Mode: "verify", Now: w.Now, Head: commit,
+			Flags: bundle.Flags{Verify: &bundle.VerifyFlags{Targets: []string{"https://nova.example"}}}}
+		c.edit(b)
+		err := (&Run{}).Again(t.Context(), b, func() (*registry.Repository, error) { return w.repo, nil })
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	b := &bundle.Bundle{Mode: "verify", Now: w.Now, Head: commit,
+		Flags: bundle.Flags{Verify: &bundle.VerifyFlags{Targets: []string{"nova"}}}}
+	if err := (&Run{}).Again(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), commit) {
+		t.Errorf("without a clone: %v", err)
+	}
+	unopened := errors.New("unopened")
+	open := func() (*registry.Repository, error) { return nil, unopened }
+	if err := (&Run{}).Again(t.Context(), b, open); !errors.Is(err, unopened) {
+		t.Errorf("with a clone that does not open: %v", err)
+	}
+}
+
+// The reports come in the order of the targets; a slug that is not listed and a line that is no target have one too.
+func TestSeveral(t *testing.T) {
+	t.Parallel()
+	w := built(t, "base: [{listing: nova}, {listing: ada}]")
+	run := &Run{Source: w.source(t), Now: w.Now, Clone: w.repo, Jobs: 3}
+	flags := &bundle.VerifyFlags{Targets: []string{"nova", "nobody", "https://ada.example", "../x"},
+		Places: []string{"", "", "", "list:7"}}
+	if err := run.Open(t.Context(), "", "main", flags); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Heard(flags); err != nil {
+		t.Fatal(err)
+	}
+	var all []*Report
+	if err := run.Verify(t.Context(), func(r *Report) error { all = append(all, r); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range all {
+		got = append(got, fmt.Sprintf("%s %s %d %q %q", r.Target, r.Verdict, r.Line, r.Error, r.Reasons))
+	}
+	commit := run.Config.Clone.Commit[:12]
+	unlisted := `"the clone holds no such listing: implementations/nobody.json is not in commit ` + commit + `"`
+	want := []string{`nova pass 0 "" []`, "nobody error 0 " + unlisted + " [" + unlisted + "]",
+		`https://ada.example pass 0 "" []`,
+		`../x error 7 "list:7: no target: \"../x\"" ["list:7: no target: \"../x\""]`}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+
+	common := Common(all)
+	if common.Verdict != verdict.Errored || common.Error != all[1].Error || common.Remedy != all[1].Remedy ||
+		common.Head != run.Config.Clone.Commit || common.Counts.Records != 4 || common.Verified != nil ||
+		len(common.Evidence) != len(all[0].Evidence)+len(all[2].Evidence) {
+		t.Errorf("the common report is %+v", common)
+	}
+	subjects := map[string]int{}
+	for r := range common.Results.All() {
+		subjects[r.Subject]++
+	}
+	if len(subjects) != 2 || subjects["nova"] != len(catalogue) || subjects["https://ada.example"] != len(catalogue) {
+		t.Errorf("the subjects are %v", subjects)
+	}
+	one := Common(all[:1])
+	if one.Verdict != verdict.Passed || one.Verified == nil || one.Verified.DID != "did:web:nova.example" ||
+		strings.Join(one.Verified.Levels, " ") != "L1" || !one.Verified.AsOf.Equal(*all[0].Registry.AsOf) {
+		t.Errorf("the common report of one is %+v", one)
+	}
+	for r := range one.Results.All() {
+		if r.Subject != Subject {
+			t.Errorf("the subject of one is %q", r.Subject)
+		}
+	}
+	if twice := Common([]*Report{all[0], all[0]}); len(twice.Evidence) != len(all[0].Evidence) {
+		t.Errorf("two reports with one evidence have %d, want %d", len(twice.Evidence), len(all[0].Evidence))
+	}
+
+	stop := errors.New("stop")
+	if err := run.Verify(t.Context(), func(*Report) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("a report that is not taken: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := run.Verify(ended, func(*Report) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("a run that was cancelled: %v", err)
+	}
+}
+
+// A mirror shows its verified tip, with the age and the refusals of its state, and warns once it is frozen.
+func TestMirror(t *testing.T) {
+	t.Parallel()
+	const world = "base: [{listing: ada}, {commit: List}, {listing: nova}]"
+	for _, c := range []struct {
+		name  string
+		state func(s *mirrorstate.State, before string)
+		age   int64
+		rev   string
+		want  string
+	}{
+		{"fresh", func(*mirrorstate.State, string) {}, 3600, "", "pass L1\nrevocation: pass\n" +
+			"registry-anchor: pass; notice anchored receipt#"},
+		{"a second older", func(*mirrorstate.State, string) {}, 3599, "",
+			"inconclusive\nrevocation: inconclusive; inconclusive clone-old\n" +
+				"registry-anchor: inconclusive; inconclusive clone-old"},
+		{"named", func(*mirrorstate.State, string) {}, 3600, "main", "pass L1\nrevocation: pass\n" +
+			"registry-anchor: pass; notice anchored receipt#"},
+		{"an older commit", func(*mirrorstate.State, string) {}, 3600, "main~1", "pass L1\nrevocation: pass\n" +
+			"registry-anchor: warn; warning not-anchored receipt#"},
+		{"frozen", func(s *mirrorstate.State, before string) { s.Verified = before }, 3600, "",
+			"pass L1\nrevocation: warn; warning mirror-frozen\n" +
+				"registry-anchor: warn; warning mirror-frozen;\nnotice anchored receipt#"},
+		{"refused", func(s *mirrorstate.State, _ string) {
+			s.Tips[0].Refused = []string{"implementations/nova.json"}
+		}, 3600, "", "pass L1\nrevocation: pass\nregistry-anchor: warn; warning not-anchored receipt#"},
+		{"never fresh", func(s *mirrorstate.State, _ string) { s.Tips[0].FreshAt = time.Time{} }, 3600, "",
+			"inconclusive\nrevocation: inconclusive; inconclusive clone-old;\nwarning mirror-frozen\n" +
+				"registry-anchor: inconclusive; inconclusive clone-old;\nwarning mirror-frozen"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := built(t, world)
+			tip, err := w.repo.Resolve("main")
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, err := w.repo.Resolve("main~1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Join(w.Dir, "mirror")
+			at := filepath.Join(dir, registry.MirrorClone)
+			if err := errors.Join(os.Mkdir(dir, 0o777), os.CopyFS(at, os.DirFS(w.Repo.Dir))); err != nil {
+				t.Fatal(err)
+			}
+			fresh := w.Now.Add(-time.Hour)
+			s := &mirrorstate.State{Verified: tip, LastAttempt: fresh,
+				Tips: []mirrorstate.Tip{{Tip: tip, FreshAt: fresh}}}
+			c.state(s, before)
+			if err := s.Write(dir); err != nil {
+				t.Fatal(err)
+			}
+			clone, err := registry.Open(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer clone.Close()
+			run := &Run{Source: w.source(t), Now: w.Now, Clone: clone, Jobs: 1}
+			flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, MaxAge: c.age}
+			if err := run.Open(t.Context(), dir, c.rev, flags); err != nil {
+				t.Fatal(err)
+			}
+			if err := run.Heard(flags); err != nil {
+				t.Fatal(err)
+			}
+			rep := only(t, run)
+			consistent(t, rep)
+			if got := summary(rep); got != c.want {
+				t.Errorf("found\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+// The time of a clone is that of the last fetch of its remote's main, if it shows one that is not ahead.
+func TestFetched(t *testing.T) {
+	t.Parallel()
+	w := built(t, "base: [{listing: nova}]")
+	tip, err := w.repo.Resolve("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const url = "https://forge.example/registry"
+	config, err := os.OpenFile(filepath.Join(w.Repo.Dir, "config"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = config.WriteString("\n[remote \"origin\"]\n\turl = " + url + "\n")
+	if err := errors.Join(err, config.Close()); err != nil {
+		t.Fatal(err)
+	}
+	head := filepath.Join(w.Repo.Dir, "FETCH_HEAD")
+	if err := os.WriteFile(head, []byte(tip+"\t\tbranch 'main' of "+url+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at   time.Duration // of the fetch, from now on
+		want verdict.Verdict
+	}{
+		{-time.Hour, verdict.Passed},
+		{-time.Hour - time.Second, verdict.Inconclusive},
+		{5 * time.Minute, verdict.Passed},
+		{5*time.Minute + time.Second, verdict.Inconclusive},
+	} {
+		if err := os.Chtimes(head, w.Now.Add(c.at), w.Now.Add(c.at)); err != nil {
+			t.Fatal(err)
+		}
+		w.repo.Close()
+		if w.repo, err = registry.Open(w.Repo.Dir); err != nil {
+			t.Fatal(err)
+		}
+		flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, MaxAge: 3600}
+		rep := w.verify(t, "main", flags)
+		if rep.Verdict != c.want {
+			t.Errorf("fetched %s from now: %s, want %s", c.at, rep.Verdict, c.want)
+		}
+		if text := encoded(t, rep); c.want == verdict.Inconclusive &&
+			!strings.Contains(string(text), "update the clone: git fetch origin main:main") {
+			t.Errorf("the report names no command:\n%s", text)
+		}
+	}
+}
+
+// A clone without listings is not one of a registry, and a revision that it lacks is an error.
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	w := built(t, "base: [{listing: nova}]")
+	w.Repo.Orphan("other")
+	w.Repo.Write("README.md", nil)
+	w.Repo.Commit("Begin", w.Now)
+	if err := w.Repo.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	for rev, want := range map[string]string{"other": "no OAP registry here", "gone": "gone", "main": ""} {
+		repo, err := registry.Open(w.Repo.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = (&Run{Now: w.Now, Clone: repo}).Open(t.Context(), "", rev, &bundle.VerifyFlags{})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", rev, err, want)
+		}
+		repo.Close()
+	}
+}
+
+// The last line names the steps that are as bad as the verdict, and how the first that is open is decided.
+func TestObstacles(t *testing.T) {
+	rep := func(v verdict.Verdict, edit func(map[string]*Step)) *Report {
+		r := &Report{Verdict: v}
+		steps := map[string]*Step{}
+		for _, s := range catalogue {
+			r.Steps = append(r.Steps, Step{Step: s.ID, Verdict: verdict.Passed})
+		}
+		for i := range r.Steps {
+			steps[r.Steps[i].Step] = &r.Steps[i]
+		}
+		edit(steps)
+		return r
+	}
+	for _, c := range []struct {
+		rep        *Report
+		steps, fix string
+	}{
+		{rep(verdict.Failed, func(s map[string]*Step) {
+			s["schema"].Verdict, s["claims"].Verdict, s["peer-witnesses"].Verdict = verdict.Failed, verdict.Failed,
+				verdict.Failed
+		}), "schema, claims", ""},
+		{rep(verdict.Inconclusive, func(s map[string]*Step) {
+			s["schema"].Verdict, s["schema"].Reason = verdict.Inconclusive, "not reached"
+			s["signature"].Verdict, s["signature"].Reason = verdict.Inconclusive, "later"
+		}), "schema, signature", "not reached"},
+		{rep(verdict.Inconclusive, func(s map[string]*Step) {
+			s["signature"].Verdict = verdict.Inconclusive
+			s["signature"].Findings = []Finding{{Severity: verdict.Warning, Fix: "warned"},
+				{Severity: verdict.Doubt, Fix: "try again"}}
+		}), "signature", "try again"},
+	} {
+		if steps, fix := c.rep.Obstacles(); steps != c.steps || fix != c.fix {
+			t.Errorf("%q, %q, want %q, %q", steps, fix, c.steps, c.fix)
+		}
+	}
+}
+
+// The report may have the bytes that are signed, and the digests of the Receipt and of the listing that pins it.
+func TestCanonical(t *testing.T) {
+	t.Parallel()
+	w := built(t, "base: [{listing: nova}]")
+	rep := w.verify(t, "main", &bundle.VerifyFlags{Targets: []string{"nova"}, Canonical: true})
+	var signed map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(rep.Canonical.Text), &signed); err != nil || signed["signatures"] != nil ||
+		signed["claimed_levels"] == nil || len(rep.Canonical.SHA256) != 64 {
+		t.Errorf("the canonical form is %+v, %v", rep.Canonical, err)
+	}
+	w = built(t, nova+gone(receiptURL))
+	rep = w.verify(t, "", &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, Canonical: true,
+		Without: true})
+	if rep.Canonical == nil || rep.Canonical.Error == "" {
+		t.Errorf("without a Receipt the canonical form is %+v", rep.Canonical)
+	}
+	for text, want := range map[string]int{nova: 0, "base: [{listing: nova}]": 2,
+		"base: [{listing: nova}]" + web("edit: "+receiptURL, `replace: {"{": "{ "}`): 1} {
+		w := built(t, text)
+		run := &Run{Source: w.source(t), Now: w.Now, Clone: w.repo, Jobs: 1}
+		run.Config.Digests = true
+		flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}}
+		if want == 0 {
+			w.Web.Set("https://nova.example/oap-conformance-receipt.json", w.Web.RDAP("nobody.example"))
+		}
+		if err := errors.Join(run.Open(t.Context(), "", "main", flags), run.Heard(flags)); err != nil {
+			t.Fatal(err)
+		}
+		if got := only(t, run).Judged; len(got) != want {
+			t.Errorf("%d digests, want %d: %+v", len(got), want, got)
+		}
+	}
+}
