@@ -355,3 +355,143 @@ func TestEligible(t *testing.T) {
 		}
 	}
 }
+
+// The bootstrap rule ends at the beginning of 2027-05-04, and is for the reference server at L4.
+func TestBootstrapEnd(t *testing.T) {
+	const server = "did:web:ref.example"
+	policy := Policy{ReferenceServer: server, Maintainers: []string{"did:web:mia.example"}}
+	for _, c := range []struct {
+		name       string
+		now        time.Time
+		level, did string
+		policy     Policy
+		then       *Then
+		want       int
+	}{
+		{"the last moment", bootstrapEnd.Add(-1), "L4", server, policy, nil, 1},
+		{"over", bootstrapEnd, "L4", server, policy, nil, 0},
+		{"at L5", bootstrapEnd.Add(-1), "L5", server, policy, nil, 0},
+		{"another DID", bootstrapEnd.Add(-1), "L4", server + ":x", policy, nil, 0},
+		{"no server, no DID", bootstrapEnd.Add(-1), "L4", "", Policy{Maintainers: policy.Maintainers}, nil, 0},
+		{"merged in time", bootstrapEnd.AddDate(1, 0, 0), "L4", server, Policy{},
+			&Then{When: bootstrapEnd.Add(-1), Policy: policy}, 1},
+		{"merged too late", bootstrapEnd.Add(-1), "L4", server, policy, &Then{When: bootstrapEnd, Policy: policy}, 0},
+		{"merged under no policy", bootstrapEnd.Add(-1), "L4", server, policy, &Then{When: bootstrapEnd.Add(-1)}, 0},
+	} {
+		st := emptyStanding(nil)
+		st.Policy = c.policy
+		s := &Subject{Run: &Run{Base: st, Now: c.now}, Then: c.then,
+			Listing: &registry.Listing{Level: level.Level(c.level), ToolDID: c.did}}
+		if got := s.bootstrapMaintainers(); len(got) != c.want {
+			t.Errorf("%s: %q; expected %d", c.name, got, c.want)
+		}
+	}
+}
+
+// A document of a witness that the network kept back leaves it open; one that is wrong decides against it.
+func TestDocuments(t *testing.T) {
+	answered := func(status int) []evidence.Observation {
+		return []evidence.Observation{{Code: evidence.CodeHTTPStatus, Status: 200},
+			{Code: evidence.CodeHTTPStatus, Status: status}}
+	}
+	for _, c := range []struct {
+		name         string
+		did, receipt evidence.State
+		code         string
+		from         []evidence.Observation
+		want         weight
+	}{
+		{"both", evidence.Obtained, evidence.Obtained, "", nil, counts},
+		{"no DID Document", evidence.Absent, evidence.Obtained, "", nil, ignored},
+		{"a broken DID Document", evidence.Invalid, evidence.Obtained, "", nil, ignored},
+		{"a DID Document that is not reached", evidence.Unavailable, evidence.Obtained, "", nil, unsure},
+		{"a DID Document that is not sought", evidence.Unsought, evidence.Obtained, "", nil, unsure},
+		{"no Receipt", evidence.Obtained, evidence.Absent, "", answered(404), ignored},
+		{"a broken Receipt", evidence.Obtained, evidence.Invalid, "json-syntax", nil, ignored},
+		{"a Receipt that is not reached", evidence.Obtained, evidence.Unavailable, "", nil, unsure},
+		{"a Receipt that is not sought", evidence.Obtained, evidence.Unsought, "", nil, unsure},
+		{"another Receipt", evidence.Obtained, evidence.Invalid, evidence.CodeHashMismatch, nil, unsure},
+		{"a large Receipt", evidence.Obtained, evidence.Invalid, evidence.CodeTooLarge, nil, unsure},
+		{"status 399", evidence.Obtained, evidence.Absent, "", answered(399), unsure},
+		{"status 400", evidence.Obtained, evidence.Absent, "", answered(400), ignored},
+		{"status 499", evidence.Obtained, evidence.Absent, "", answered(499), ignored},
+		{"status 500", evidence.Obtained, evidence.Absent, "", answered(500), unsure},
+		{"status 500, but not of the last answer", evidence.Obtained, evidence.Absent, "",
+			[]evidence.Observation{{Code: evidence.CodeHTTPStatus, Status: 500}, {Code: evidence.CodeTLS}}, ignored},
+		{"one open, one wrong", evidence.Unavailable, evidence.Absent, "", answered(404), ignored},
+		{"one wrong, one open", evidence.Absent, evidence.Unavailable, "", nil, ignored},
+	} {
+		known := &evidence.Witness{}
+		known.DIDDocument.State, known.Receipt.State = c.did, c.receipt
+		known.Receipt.Code, known.Receipt.From = c.code, c.from
+		if got, why := documents(known); got != c.want || (why == "") != (c.want == counts) {
+			t.Errorf("%s: %d, %q; expected %d", c.name, got, why, c.want)
+		}
+	}
+}
+
+// Of a revocation, 32 witness signatures are read. If there are more, none is.
+func TestRevocationWitnesses(t *testing.T) {
+	for n, want := range map[int]string{evidence.MaxWitnesses: "not-authorised",
+		evidence.MaxWitnesses + 1: "too-many-witnesses"} {
+		v := &registry.Revocation{RevokedByDID: "did:web:eve.example"}
+		for range n {
+			v.Witnesses = append(v.Witnesses, registry.WitnessSignature{WitnessDID: "did:example:a"})
+		}
+		s := &Subject{Run: &Run{Base: emptyStanding(&registry.Tree{})}, Path: "revocations/a.json", Revocation: v,
+			Facts: &evidence.Facts{}}
+		out, err := authority(verdict.Outcome{}, s, &Listed{Path: "implementations/ada.json",
+			ToolDID: "did:web:ada.example"}, nil)
+		if err != nil || len(out.Findings) == 0 || out.Findings[len(out.Findings)-1].Code != want {
+			t.Errorf("%d signatures: %+v, %v; expected %s", n, out.Findings, err, want)
+		}
+	}
+}
+
+// Two witnesses count as one if they share a DID, a domain that is registered, a key or a publisher.
+func TestDependent(t *testing.T) {
+	a := web5("a", "one")
+	a.material = []string{"k1", "k2"}
+	for name, c := range map[string]struct {
+		edit func(*witness)
+		want string
+	}{
+		"others":       {func(*witness) {}, ""},
+		"one DID":      {func(w *witness) { w.did = "did:web:A.example" }, "they are one DID"},
+		"one domain":   {func(w *witness) { w.domain.ICANN = "a.example" }, "both stand under a.example"},
+		"no domain":    {func(w *witness) { w.domain.ICANN = "" }, ""},
+		"one key":      {func(w *witness) { w.material = []string{"k3", "k2"} }, "they share a key"},
+		"other keys":   {func(w *witness) { w.material = []string{"k3"} }, ""},
+		"a publisher":  {func(w *witness) { w.publisher = a.publisher }, "they share a publisher: "},
+		"no publisher": {func(w *witness) { w.publisher = nil }, ""},
+	} {
+		b := web5("b", "two")
+		c.edit(&b)
+		for _, pair := range [][2]*witness{{&a, &b}, {&b, &a}} {
+			got := dependent(pair[0], pair[1])
+			if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
+				t.Errorf("%s: %q; expected %q", name, got, c.want)
+			}
+		}
+	}
+	none, bare := web5("a", "one"), web5("b", "two")
+	none.domain.ICANN, bare.domain.ICANN = "", ""
+	if got := dependent(&none, &bare); got != "" {
+		t.Errorf("two without a domain: %q", got)
+	}
+}
+
+// The name that a listing may take from a Receipt has 2 to 80 characters.
+func TestNameOfReceipt(t *testing.T) {
+	for name, takes := range map[string]bool{"ö": false, "öö": true, strings.Repeat("ö", 80): true,
+		strings.Repeat("ö", 81): false} {
+		s := &Subject{Run: &Run{Base: emptyStanding(nil)}, Listing: &registry.Listing{Name: "Nova", Slug: "nova"},
+			Change: registry.Change{Head: &registry.Entry{}}}
+		var out verdict.Outcome
+		signedName(&out, s, &receipt.Receipt{ImplementationName: name})
+		if len(out.Findings) != 1 || out.Findings[0].Severity != verdict.Error ||
+			strings.HasPrefix(out.Findings[0].Fix, "set name to ") != takes {
+			t.Errorf("%q: %+v", name, out.Findings)
+		}
+	}
+}
