@@ -1,0 +1,200 @@
+package checks
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// What the history says against the Receipt that ada pins, whatever became of the revocation's file since.
+func TestWithdrawn(t *testing.T) {
+	const listed = "base:\n  - {listing: ada}\n  - {listing: bob}\n  - {commit: List}\n"
+	const revoked = listed + "  - {revoke: ada}\n  - {commit: Revoke}\n"
+	const renewed = listed + "  - {reissue: ada}\n  - {commit: Renew}\n"
+	const file = `"revocations/ada-$pin(ada).json"`
+	for _, c := range []struct {
+		name, world string
+		number      int // of the Receipt; 0: the last
+		want        string
+	}{
+		{"nothing", listed,
+			0, ""},
+		{"another is revoked", listed + "  - {revoke: bob}\n",
+			0, ""},
+		{"revoked", revoked,
+			0, "listed, revoked ada-PIN1-ada.json"},
+		{"revoked and removed", revoked + "  - {remove: " + file + "}\n",
+			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
+		{"revoked, removed and written again", revoked + "  - {move: [" + file + ", a.md]}\n  - {commit: Move}\n" +
+			"  - {move: [a.md, " + file + "]}\n",
+			0, "listed, revoked ada-PIN1-ada.json"},
+		{"revoked and edited", revoked + "  - {edit: " + file + ", set: {/reason: key_compromise}}\n",
+			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
+		{"revoked and edited to another slug", revoked + "  - {edit: " + file + ", set: {/slug: bob}}\n",
+			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
+		{"revoked and broken", revoked + "  - {write: " + file + ", text: '{'}\n",
+			0, "listed, revoked ada-PIN1-ada.json, unreadable ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
+		{"revoked and moved", revoked + "  - {move: [" + file + ", revocations/a.json]}\n",
+			0, "listed, revoked a.json, misplaced a.json"},
+		{"revoked and moved to a directory below", revoked + "  - {move: [" + file +
+			`, "revocations/x/ada-$pin(ada).json"]}` + "\n",
+			0, "listed, revoked x/ada-PIN1-ada.json, misplaced x/ada-PIN1-ada.json"},
+		{"revoked and moved to a text", revoked + "  - {move: [" + file + ", revocations/a.txt]}\n",
+			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
+		{"revoked and moved to the name of bob's", revoked + "  - {move: [" + file +
+			`, "revocations/bob-$pin(bob).json"]}` + "\n",
+			0, "listed, revoked bob-PIN1-bob.json, misplaced bob-PIN1-bob.json"},
+		{"a name whose text never could be read", listed + "  - {write: " + file + ", text: '{'}\n",
+			0, "listed, revoked ada-PIN1-ada.json, unreadable ada-PIN1-ada.json"},
+		{"a name whose text is bob's", listed + "  - {write: " + file + ", " +
+			"text: '{\"slug\": \"bob\", \"revoked_receipt_sha256\": \"$pin(bob)\"}'}\n",
+			0, "listed, revoked ada-PIN1-ada.json"},
+		{"revoked twice and removed twice", revoked + "  - {move: [" + file + ", revocations/b.json]}\n" +
+			"  - {commit: Move}\n  - {move: [revocations/b.json, revocations/a.json]}\n  - {commit: Move}\n" +
+			"  - {remove: revocations/a.json}\n",
+			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
+		{"edited twice", revoked + "  - {edit: " + file + ", set: {/reason: key_compromise}}\n  - {commit: Edit}\n" +
+			"  - {edit: " + file + ", set: {/reason: voluntary_withdrawal}}\n",
+			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
+		{"two files that cannot be read", listed + "  - {write: revocations/b.json, text: '{'}\n" +
+			"  - {write: implementations/ada.json, text: '{'}\n",
+			0, "unreadable implementations/ada.json, unreadable b.json"},
+		{"no directory of listings", "bare: true\n" + revoked + "  - {remove: implementations/ada.json}\n" +
+			"  - {remove: implementations/bob.json}\n  - {write: implementations, text: x}\n",
+			0, "listed, revoked ada-PIN1-ada.json, unreadable implementations"},
+		{"no directory of revocations", "bare: true\n" + listed + "  - {write: revocations, text: x}\n",
+			0, "unreadable revocations"},
+		{"a file that cannot be read", listed + "  - {write: revocations/a.JSON, text: '{'}\n",
+			0, "unreadable a.JSON"},
+		{"a file with ada's slug that cannot be read",
+			listed + `  - {write: "revocations/x/ada-$pin(bob).json", text: '{'}` + "\n",
+			0, "unreadable x/ada-PIN1-bob.json"},
+		{"a file with bob's slug that cannot be read",
+			listed + `  - {write: "revocations/x/bob-$pin(ada).json", text: '{'}` + "\n",
+			0, ""},
+		{"a text that cannot be read", listed + "  - {write: revocations/a.txt, text: '{'}\n",
+			0, ""},
+		{"a JSON text that revokes nothing", listed + "  - {write: revocations/a.json, text: '{\"slug\": \"ada\"}'}\n",
+			0, ""},
+		{"a listing that cannot be read", revoked + "  - {write: implementations/ada.json, text: '{'}\n",
+			0, "listed, revoked ada-PIN1-ada.json, unreadable implementations/ada.json"},
+		{"a listing of nothing that cannot be read", listed + "  - {write: implementations/ada.json, text: '{'}\n",
+			0, "unreadable implementations/ada.json"},
+		{"another listing that cannot be read", listed + "  - {write: implementations/bob.json, text: '{'}\n",
+			0, ""},
+		{"a listing that is gone", revoked + "  - {remove: implementations/ada.json}\n",
+			0, "listed, revoked ada-PIN1-ada.json"},
+		{"the former Receipt is revoked", renewed + "  - {revoke: ada, number: 1}\n",
+			0, "listed"},
+		{"the former of a revoked Receipt", renewed + "  - {revoke: ada}\n",
+			1, "listed, revoked ada-PIN2-ada.json"},
+		{"the former Receipt, which is revoked", renewed + "  - {revoke: ada, number: 1}\n",
+			1, "listed, revoked ada-PIN1-ada.json"},
+		{"both are revoked", renewed + "  - {revoke: ada, number: 1}\n  - {revoke: ada}\n",
+			0, "listed, revoked ada-PIN2-ada.json"},
+		{"ada's Receipt under bob's slug", listed + "  - {write: \"revocations/bob-$pin(ada).json\", " +
+			"text: '{\"slug\": \"bob\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n",
+			0, ""},
+		{"a revocation in capitals", listed + "  - {write: revocations/a.json, " +
+			"text: '{\"slug\": \"ADA\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n",
+			0, "listed, revoked a.json, misplaced a.json"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w, err := fixture.BuildUnserved(t.TempDir(), []byte(c.world))
+			if err != nil {
+				t.Fatal(err)
+			}
+			repo, err := registry.Open(w.Repo.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer repo.Close()
+			tree, err := repo.Tree(t.Context(), "main")
+			if err != nil {
+				t.Fatal(err)
+			}
+			st, err := NewStanding(t.Context(), tree, func(string) bool { return true })
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum, err := w.Pin("ada", c.number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Base: st, Now: w.Now}
+			issued := w.Now
+			for _, v := range history(t, run, "implementations/ada.json") {
+				if v.ReceiptSHA256 == sum {
+					issued = v.Issued
+				}
+			}
+			for _, id := range []string{"did:web:ada.example", "did:web:ADA.example."} {
+				found, err := run.Withdrawn(id, sum, issued)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := spell(found)
+				for n := 1; n <= 2; n++ {
+					for _, slug := range []string{"ada", "bob"} {
+						if pin, err := w.Pin(slug, n); err == nil {
+							got = strings.ReplaceAll(got, pin, fmt.Sprintf("PIN%d-%s", n, slug))
+						}
+					}
+				}
+				if got != c.want {
+					t.Errorf("%s: %q; expected %q", id, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+// history returns the listings that a path held, newest first.
+func history(t *testing.T, r *Run, path string) []*registry.Listing {
+	versions, err := r.History(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*registry.Listing
+	for _, v := range versions {
+		l, err := r.Version(path, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l != nil {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func spell(w *Withdrawal) string {
+	var out []string
+	if w.Listed {
+		out = append(out, "listed")
+	}
+	if w.Revoked != "" {
+		out = append(out, "revoked "+w.Revoked)
+	}
+	if w.Unclear != nil {
+		out = append(out, "unclear "+w.Unclear.Path)
+	}
+	for _, u := range w.Unreadable {
+		out = append(out, "unreadable "+u)
+	}
+	for _, m := range w.Misplaced {
+		out = append(out, "misplaced "+m)
+	}
+	for _, r := range w.Removed {
+		out = append(out, "removed "+r.Path)
+		if len(r.Commit) != 40 || r.When.Equal(time.Time{}) {
+			out = append(out, "without a commit")
+		}
+	}
+	return strings.ReplaceAll(strings.Join(out, ", "), "revocations/", "")
+}
