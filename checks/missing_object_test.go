@@ -75,6 +75,15 @@ pr:
   - {write: schemas/revocation.schema.json, text: '{"type": "array"}'}
   - {move: [implementations/ada.json, implementation/ada.json]}
 `},
+		{"a revocation that was removed", `
+base:
+  - {listing: ada}
+  - {revoke: ada}
+  - {commit: Revoke}
+  - {remove: "revocations/ada-$pin(ada).json"}
+  - {write: revocations/odd.json, text: "{"}
+pr: [{reissue: ada}]
+`},
 		{"two listings of one DID", `
 base:
   - {listing: ada}
