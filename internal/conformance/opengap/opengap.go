@@ -65,7 +65,7 @@ func Judge(o Options) (*Judgement, error) {
 	judge, keep := a.judge01, []string{manifestName, soulName, "skills", "tools", "agents"}
 	if j.Rules = rules01; j.Dialect == Dialect04 {
 		keep = a.kept()
-		j.Rules = append(append([]verdict.Rule(nil), rules04...), runtime...)
+		j.Rules = slices.Concat(rules04, runtime)
 		judge = func() { a.judge04(o.Dialect == Auto) }
 	}
 	f.list(keep)
@@ -103,29 +103,23 @@ func enough(out *verdict.Outcome) bool {
 // say adds the result of a rule on a subject. A finding without a fix gets that of its code. If there are too many
 // findings, the last one says so.
 func (a *agent) say(id, subject string, out verdict.Outcome) {
-	for _, rule := range Rules {
-		if rule.ID != id {
-			continue
-		}
-		if len(out.Findings) > maxFindings {
-			slices.SortStableFunc(out.Findings,
-				func(a, b verdict.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
-			out.Findings = out.Findings[:maxFindings]
-			out.Findings[maxFindings-1].Message += " (and more)"
-		}
-		for i := range out.Findings {
-			for _, code := range rule.Codes {
-				if f := &out.Findings[i]; f.Code == code.ID {
-					f.Fix = cmp.Or(f.Fix, code.Fix)
-				}
+	rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == id })]
+	if len(out.Findings) > maxFindings {
+		slices.SortStableFunc(out.Findings,
+			func(a, b verdict.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
+		out.Findings = out.Findings[:maxFindings]
+		out.Findings[maxFindings-1].Message += " (and more)"
+	}
+	for i := range out.Findings {
+		for _, code := range rule.Codes {
+			if f := &out.Findings[i]; f.Code == code.ID {
+				f.Fix = cmp.Or(f.Fix, code.Fix)
 			}
 		}
-		result, err := out.Result(rule, subject)
-		a.results = append(a.results, result)
-		if err != nil {
-			a.fail(err)
-		}
-		return
 	}
-	a.fail(fmt.Errorf("no rule is called %q", id))
+	result, err := out.Result(rule, subject)
+	a.results = append(a.results, result)
+	if err != nil {
+		a.fail(err)
+	}
 }
