@@ -22,7 +22,7 @@ type skill struct {
 	computed  []verdict.At     // where the name of a variable is computed
 	outside   []literal        // paths that are absolute or have .. in them, each where it is first
 	faults    []*pytoken.Error // of files that cannot be read as Python
-	noted     map[string]bool
+	noted     map[[2]string]bool
 }
 
 // function is a skill-decorated function.
@@ -52,7 +52,7 @@ type literal struct {
 func (a *agent) skills(dir string) (all []*skill) {
 	for _, e := range a.in(dir) {
 		name := path.Base(e.path)
-		s := &skill{file: e.path, module: strings.TrimSuffix(name, ".py"), noted: map[string]bool{}}
+		s := &skill{file: e.path, module: strings.TrimSuffix(name, ".py"), noted: map[[2]string]bool{}}
 		isDir := a.isDir(e.path)
 		if isDir {
 			s.file, s.module = path.Join(e.path, initName), name
@@ -120,8 +120,7 @@ func (a *agent) export(s *skill, file string, f *pytoken.Function) {
 		}
 	case a.parse(file).Exports[f.Name] != f:
 		s.why = fmt.Sprintf("; %s is deleted or bound again after its definition", f.Name)
-	case !s.noted["function "+file+" "+f.Name]:
-		s.noted["function "+file+" "+f.Name] = true
+	case s.first("function "+file, f.Name):
 		one := function{name: f.Name, at: verdict.At(f.Pos), origin: from}
 		one.describe(by, f.Doc)
 		s.functions = append(s.functions, one)
@@ -148,25 +147,23 @@ func (s *skill) use(u pytoken.Use, at verdict.At) {
 	for i, a := range u.Arguments {
 		switch {
 		case !strings.HasPrefix(u.Name, "os."):
-			if a.IsText && leadsOut(a.Value) {
-				s.outside = s.note(s.outside, "path", literal{a.Value, at})
+			if a.IsText && leadsOut(a.Value) && s.first("path", a.Value) {
+				s.outside = append(s.outside, literal{a.Value, at})
 			}
 		case i > 0 && a.Keyword == "" || a.Keyword != "" && a.Keyword != "key":
-		case a.IsText:
-			s.variables = s.note(s.variables, "variable", literal{a.Value, at})
-		default:
+		case !a.IsText:
 			s.computed = append(s.computed, at)
+		case s.first("variable", a.Value):
+			s.variables = append(s.variables, literal{a.Value, at})
 		}
 	}
 }
 
-// note adds a text where it is the first of its kind in the skill.
-func (s *skill) note(to []literal, kind string, l literal) []literal {
-	if key := kind + " " + l.text; !s.noted[key] {
-		s.noted[key] = true
-		to = append(to, l)
-	}
-	return to
+// first reports whether it is asked for the first time about a text of a kind.
+func (s *skill) first(kind, text string) bool {
+	known := s.noted[[2]string{kind, text}]
+	s.noted[[2]string{kind, text}] = true
+	return !known
 }
 
 // describe looks for a function's description: the decorator's argument, else the docstring.
