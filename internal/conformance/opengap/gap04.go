@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 	"golang.org/x/mod/semver"
@@ -41,11 +42,12 @@ func (a *agent) judge04(auto bool) {
 		a.declared = a.dependencies()
 		subject, skills = a.skillsDir, a.skills(a.skillsDir)
 	}
-	documented, tested := a.documented(skills), a.tested(skills)
+	variables, tested := a.variables(), a.tested(skills)
+	documented, unread := a.documented(variables, skills)
 	a.say("gap-version", manifestName, a.judgeVersion(unclear))
 	a.say("gap-fields", manifestName, a.judgeFields())
 	a.say("gap-outside", manifestName, a.judgePaths())
-	a.say("gap-environment", manifestName, documented.judge(a.variables(), nil))
+	a.say("gap-environment", manifestName, judgeVariables(documented, unread, variables, nil))
 	a.say("gap-description", manifestName, a.judgeDescription())
 	a.say("gap-gitignore", gitignoreName, a.judgeGitignore())
 	a.judgeLinks()
@@ -56,7 +58,7 @@ func (a *agent) judge04(auto bool) {
 	for _, s := range skills {
 		a.say("gap-skills", s.file, s.judge())
 		a.say("gap-outside", s.file, s.judgeOutside())
-		a.say("gap-environment", s.file, documented.judge(s.variables, s.computed))
+		a.say("gap-environment", s.file, judgeVariables(documented, unread, s.variables, s.computed))
 		a.say("gap-tests", s.file, s.judgeTests(tested, a.recommended))
 		a.say("gap-description", s.file, s.judgeDescriptions(a.recommended))
 	}
@@ -131,67 +133,66 @@ func (a *agent) variables() (all []literal) {
 		if n.Kind != yaml.ScalarNode {
 			return
 		}
-		for _, name := range referenced(n.Value) {
-			if !seen[name] {
-				all = append(all, literal{name, a.manifest.at(key)})
+		for _, m := range begun().FindAllStringSubmatch(n.Value[:strings.LastIndexByte(n.Value, '}')+1], -1) {
+			if !seen[m[1]] {
+				all = append(all, literal{m[1], a.manifest.at(key)})
 			}
-			seen[name] = true
+			seen[m[1]] = true
 		}
 	})
 	return all
 }
 
-// referenced returns the names in the ${NAME} and ${NAME:-default} of a text; a default may have others.
-func referenced(text string) (names []string) {
-	text = text[:strings.LastIndexByte(text, '}')+1]
-	for _, m := range begun().FindAllStringSubmatch(text, -1) {
-		names = append(names, m[1])
-	}
-	return names
-}
+// mentions are the words that are looked for in texts, with the file where each was found first, or empty.
+type mentions map[string]string
 
-// documentation is the variables that the README and the comments of agent.yaml name.
-type documentation struct {
-	mentions
-	unread []string // why a README was not read
-}
-
-// documented looks for the variables of agent.yaml and of the skills.
-func (a *agent) documented(skills []*skill) *documentation {
-	d := &documentation{mentions: mentions{}}
-	for _, v := range a.variables() {
-		d.mentions[v.text] = ""
-	}
-	for _, s := range skills {
-		for _, v := range s.variables {
-			d.mentions[v.text] = ""
+// find looks for the words in the text of a file. A word is of letters, digits and _; one that is looked for may have
+// hyphens too, and is then a word of those.
+func (m mentions) find(file, text string) {
+	for _, hyphens := range []bool{false, true} {
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+			return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && (r != '-' || !hyphens)
+		}) {
+			if found, wanted := m[word]; wanted && found == "" {
+				m[word] = file
+			}
 		}
 	}
-	d.find(manifestName, a.manifest.comments())
+}
+
+// documented looks for the variables of agent.yaml and of the skills in the README and the comments of agent.yaml. It
+// also returns why files of that name were not read.
+func (a *agent) documented(variables []literal, skills []*skill) (m mentions, unread string) {
+	m = mentions{}
+	for _, s := range skills {
+		variables = append(variables, s.variables...)
+	}
+	for _, v := range variables {
+		m[v.text] = ""
+	}
+	m.find(manifestName, a.manifest.comments())
 	for _, e := range a.in(".") {
 		if !strings.HasPrefix(strings.ToUpper(e.path), "README") || a.isDir(e.path) {
 			continue
 		}
 		text, err := a.file(e.path)
 		if err != nil {
-			d.unread = append(d.unread, fmt.Sprintf("; %s was not read: %v", e.path, err))
+			unread += fmt.Sprintf("; %s was not read: %v", e.path, err)
 		}
-		d.find(e.path, string(text))
+		m.find(e.path, string(text))
 	}
-	return d
+	return m, unread
 }
 
-// judge checks that variables are documented.
-func (d *documentation) judge(variables []literal, computed []verdict.At) verdict.Outcome {
+// judgeVariables checks that variables are documented.
+func judgeVariables(documented mentions, unread string, variables []literal, computed []verdict.At) verdict.Outcome {
 	var out verdict.Outcome
 	for _, v := range variables {
-		if d.mentions[v.text] != "" {
-			continue
+		if documented[v.text] == "" {
+			out.Errorf(v.at, "", "undocumented-variable", "the environment variable %q is neither in a README* of the "+
+				"directory nor in a comment of agent.yaml%s", v.text, unread).
+				WithFix("say in README.md, or in a comment of agent.yaml, what %s is", v.text)
 		}
-		out.Errorf(v.at, "", "undocumented-variable",
-			"the environment variable %q is neither in a README* of the directory nor in a comment of agent.yaml%s",
-			v.text,
-			strings.Join(d.unread, "")).WithFix("say in README.md, or in a comment of agent.yaml, what %s is", v.text)
 	}
 	for _, at := range computed {
 		out.Noticef(at, "", "computed-name",
@@ -200,8 +201,8 @@ func (d *documentation) judge(variables []literal, computed []verdict.At) verdic
 	return out.OrPass()
 }
 
-// folderOf returns the path that agent.yaml names for skills, hooks, flows or memory; by default it has that name. It
-// returns false if a variable without a default decides.
+// directoryOf returns the path that agent.yaml names for skills, hooks, flows or memory; by default it has that name.
+// It returns false if a variable without a default decides.
 func (a *agent) directoryOf(what string) (dir string, known bool) {
 	v := a.manifest.value("/" + what + "/path")
 	if v == nil || !isText(v) || strings.TrimSpace(v.Value) == "" {
