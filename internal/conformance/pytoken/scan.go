@@ -33,6 +33,11 @@ type source struct {
 	path, text string
 	code       []byte
 	starts     []int // starts of the physical lines
+
+	at     int
+	open   []frame // the first is the module
+	fields int
+	deep   *Error // what is nested too deeply first
 }
 
 const (
@@ -49,14 +54,6 @@ type frame struct {
 	quote     string
 	masked    byte
 	raw, text bool
-}
-
-type scanner struct {
-	source
-	at     int
-	open   []frame // the first is the module
-	fields int
-	deep   *Error // what is nested too deeply first
 }
 
 var coding = plain.Pattern(`\A(?:[ \t\f]*(?:#.*)?\n)??[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`)
@@ -87,7 +84,7 @@ func decode(data []byte) (text, unsupported string) {
 // scan finds the code of a text. The error is an *Error.
 func scan(path string, data []byte) (*source, error) {
 	text, unsupported := decode(data)
-	s := &scanner{source: source{path: path, text: text, code: []byte(text), starts: []int{0}}, open: make([]frame, 1)}
+	s := &source{path: path, text: text, code: []byte(text), starts: []int{0}, open: make([]frame, 1)}
 	if unsupported != "" {
 		return nil, s.fault(0, true, "the encoding %.40q is not supported; expected UTF-8 or Latin-1", unsupported)
 	}
@@ -114,28 +111,28 @@ func scan(path string, data []byte) (*source, error) {
 	if s.deep != nil {
 		return nil, s.deep
 	}
-	return &s.source, nil
+	return s, nil
 }
 
-func (s *scanner) top() *frame { return &s.open[len(s.open)-1] }
+func (s *source) top() *frame { return &s.open[len(s.open)-1] }
 
-func (s *scanner) pop() { s.open = s.open[:len(s.open)-1] }
+func (s *source) pop() { s.open = s.open[:len(s.open)-1] }
 
 // mask replaces the next n bytes with one byte.
-func (s *scanner) mask(n int, by byte) {
+func (s *source) mask(n int, by byte) {
 	for end := min(s.at+n, len(s.code)); s.at < end; s.at++ {
 		s.code[s.at] = by
 	}
 }
 
-func (s *scanner) unended(at int) error {
+func (s *source) unended(at int) error {
 	return s.fault(at, false, "a string or bracket does not end")
 }
 
-// begin opens the bracket that is next.
-func (s *scanner) begin(f frame) {
-	f.at, f.bracket, f.text = s.at, s.text[s.at], false
-	s.open = append(s.open, f)
+// begin opens the bracket that is next. That of a field keeps the quote of the string that it is in.
+func (s *source) begin(in frame) {
+	in.at, in.bracket, in.text = s.at, s.text[s.at], false
+	s.open = append(s.open, in)
 	if s.deep == nil && (s.fields > maxFields || len(s.open) > 1+maxBrackets) {
 		s.deep = s.fault(s.at, true, "more than %d brackets or %d expressions in formatted strings nest", maxBrackets,
 			maxFields)
@@ -144,7 +141,7 @@ func (s *scanner) begin(f frame) {
 }
 
 // end closes the bracket on top, whose end is next.
-func (s *scanner) end() {
+func (s *source) end() {
 	if s.top().quote != "" {
 		s.fields--
 	}
@@ -157,7 +154,7 @@ func isNamePart(c rune) bool {
 }
 
 // next reads what is next in the code.
-func (s *scanner) next(top *frame) error {
+func (s *source) next(top *frame) error {
 	rest := s.text[s.at:]
 	switch c := rest[0]; {
 	case c == '#':
@@ -195,7 +192,7 @@ func (s *scanner) next(top *frame) error {
 }
 
 // quote opens a string whose prefix was read and whose quote is next.
-func (s *scanner) quote(prefix string) {
+func (s *source) quote(prefix string) {
 	f := frame{at: s.at - len(prefix), quote: quoteAt(s.text[s.at:]), masked: inString, text: true}
 	if strings.ContainsAny(prefix, "ft") {
 		f.masked = inFormatted
@@ -216,7 +213,7 @@ func quoteAt(text string) string {
 }
 
 // string reads what is next in a string, or in the format of a field.
-func (s *scanner) string(f *frame) error {
+func (s *source) string(f *frame) error {
 	rest := s.text[s.at:]
 	fields, format := f.masked == inFormatted, f.bracket != 0
 	n := 1
