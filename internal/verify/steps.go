@@ -219,7 +219,7 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	r, now := w.receipt(), w.src.Now()
 	add(&out, checks.ReceiptDates(r))
-	if from := r.NotBefore.Time; !from.IsZero() && now.Before(from.Add(-checks.Skew)) {
+	if from := r.NotBefore.Time; now.Before(from.Add(-checks.Skew)) {
 		out.Errorf(receiptDocument, "/validity/not_before", "not-yet-valid",
 			"validity.not_before is %s, it is %s; at most %s ahead is allowed",
 			stamp(from), stamp(now), plain.Span(checks.Skew)).

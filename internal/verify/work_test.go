@@ -215,3 +215,120 @@ func TestMaxDocuments(t *testing.T) {
 		t.Errorf("%d documents were sought, want at most %d", n, maxDocuments)
 	}
 }
+
+// Each step says what it verified, and no more.
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	w := built(t, "base: [{listing: nova}]")
+	pin, err := w.Pin("nova", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit, err := w.repo.Resolve("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"manifest":          "is of did:web:nova.example",
+		"receipt-discovery": "names https://nova.example/oap-conformance-receipt.json",
+		"receipt-fetch":     "sha256 " + pin,
+		"schema":            "valid under the receipt schema",
+		"suite-trust":       "version 1.0.0",
+		"validity":          "until 2026-08-20T12:00:00Z, 80 days left",
+		"identity":          "the Receipt is that of did:web:nova.example",
+		"signature": "signed by did:web:nova.example#key-1, over the canonical JSON without signatures and " +
+			"peer_witnesses",
+		"claims":          "claims L1, 42 of 42 tests passed",
+		"revocation":      "no revocation in force names it",
+		"peer-witnesses":  "only L4 and L5 need peer witnesses",
+		"external-audit":  "only L5 needs an external audit",
+		"registry-anchor": "implementations/nova.json, brought by commit " + commit,
+		"reverify":        "live re-execution of the suite was not performed",
+	}
+	for _, text := range []string{"https://nova.example", "nova"} {
+		if text == "nova" {
+			want["receipt-fetch"] += ", as pinned"
+		}
+		rep := w.verify(t, "main", &bundle.VerifyFlags{Targets: []string{text}})
+		for _, s := range rep.Steps {
+			if s.Reason != want[s.Step] {
+				t.Errorf("%s: step %s says %q, want %q", text, s.Step, s.Reason, want[s.Step])
+			}
+		}
+		if rep.Registry.Commit != commit || rep.Registry.Path != "implementations/nova.json" ||
+			!rep.Registry.AsOf.Equal(w.Now.AddDate(0, 0, -10)) || !rep.NotAfter.Equal(w.Now.AddDate(0, 0, 80)) ||
+			rep.DID != "did:web:nova.example" {
+			t.Errorf("%s: the report is %+v, %+v", text, rep, rep.Registry)
+		}
+	}
+	rep := built(t, "base: [{publish: nova}, {listing: ada}]").verify(t, "main",
+		&bundle.VerifyFlags{Targets: []string{"https://nova.example"}})
+	if got := rep.Steps[9].Reason; got != "the clone lists no such DID, so that nothing of it is revoked" ||
+		rep.Registry.Path != "" {
+		t.Errorf("of a DID that is not listed: %q, %+v", got, rep.Registry)
+	}
+}
+
+// A verdict is about all claimed levels, or about the one that is asked for; without a claim nothing is accepted.
+func TestAccept(t *testing.T) {
+	for _, c := range []struct {
+		claimed []level.Level
+		asked   level.Level
+		want    verdict.Verdict
+		reasons int
+	}{
+		{nil, "", verdict.Failed, 0},
+		{[]level.Level{"L1"}, "", verdict.Passed, 0},
+		{[]level.Level{"L1"}, "L1", verdict.Passed, 0},
+		{[]level.Level{"L1"}, "L2", verdict.Failed, 1},
+	} {
+		rep := &Report{ClaimedLevels: c.claimed, Level: c.asked}
+		for _, s := range catalogue {
+			rep.Steps = append(rep.Steps, Step{Step: s.ID, Verdict: verdict.Passed})
+		}
+		w := &work{facts: &evidence.Facts{}}
+		w.facts.Receipt.State, w.facts.Receipt.Value = evidence.Obtained, &receipt.Receipt{}
+		if w.accept(rep); rep.Verdict != c.want || len(rep.Reasons) != c.reasons {
+			t.Errorf("%q, asked for %q: %s, %q", c.claimed, c.asked, rep.Verdict, rep.Reasons)
+		}
+	}
+}
+
+// A Manifest below the root of a host is the root's if the owner of the root serves the same bytes, or lists its URL.
+func TestConfirmed(t *testing.T) {
+	t.Parallel()
+	const (
+		at     = "https://nova.example/static/oap.json"
+		moved  = "\nweb:\n  - {edit: " + manifestURL + `, to: "` + at + `"`
+		static = nova + moved
+	)
+	runTargets(t, []target{
+		{name: "the same bytes", world: static + "}", text: at, want: `
+			pass L1
+			identity: warn; warning target-folder manifest#`},
+		{name: "other bytes", world: static + ", set: {/extra: 1}}", text: at, want: `
+			fail
+			identity: fail; error manifest-host manifest#`},
+		{name: "nothing at the root", world: static + "}\n  - {url: " + manifestURL + ", status: 404}", text: at,
+			want: `
+			fail
+			identity: fail; error manifest-host manifest#`},
+		{name: "the root cannot be asked now",
+			world: static + "}\n  - {url: " + manifestURL + ", status: 503}", text: at, want: `
+			inconclusive
+			identity: inconclusive; inconclusive manifest-host manifest#`},
+		{name: "the clone lists the URL", text: at, clone: "main",
+			world: `base: [{listing: nova, set: {/manifest_uri: "` + at + `"}}]` + moved +
+				"}\n  - {url: " + manifestURL + ", status: 404}", want: `
+			pass L1
+			identity: warn; warning target-folder manifest#
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "the clone lists another URL", text: at, clone: "main",
+			world: "base: [{listing: nova}]" + moved + "}\n  - {url: " + manifestURL + ", status: 404}", want: `
+			fail
+			identity: fail; error manifest-host manifest#
+			revocation: pass
+			registry-anchor: pass; notice anchored receipt#`},
+	})
+}

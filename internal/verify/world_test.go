@@ -292,8 +292,14 @@ func consistent(t *testing.T, rep *Report) {
 				t.Errorf("step %s is skipped for %s, which is %s", s.Step, reporter, v)
 			}
 		}
-		if (s.ReceiptID != "" || s.SHA256 != "") && s.Step != "receipt-fetch" {
-			t.Errorf("step %s has the Receipt's id", s.Step)
+		fetch := s.Step == "receipt-fetch"
+		if fetch && s.SHA256 != rep.ReceiptSHA256 || fetch && s.ReceiptID == "" && rep.SuiteVersion != "" ||
+			!fetch && (s.ReceiptID != "" || s.SHA256 != "") {
+			t.Errorf("step %s has the Receipt's id %q and SHA-256 %q", s.Step, s.ReceiptID, s.SHA256)
+		}
+		partly := s.Step == "manifest" || s.Step == "registry-anchor" // these may have verified something
+		if s.Verdict == verdict.Failed && s.Reason != "" && !partly {
+			t.Errorf("step %s failed, and says %q", s.Step, s.Reason)
 		}
 		*map[verdict.Verdict]*int{verdict.Passed: &counts.Pass, verdict.Failed: &counts.Fail,
 			verdict.Inconclusive: &counts.Inconclusive, verdict.Warned: &counts.Warn,
