@@ -172,6 +172,7 @@ func TestDocstrings(t *testing.T) {
 		"def f(): 'a'": `2:5 f "a"`, "def f(): ''": "2:5 f", "def f():\n  ('a'\n 'b')": `2:5 f "ab"`,
 		"def f():\n  r'\\n' u'\\n'":                              `2:5 f "\\n\n"`,
 		"def f():\n  '\\x41\\u00e9\\101\\0\\q\\'\\\n'":           `2:5 f "AéA\x00\\q'"`,
+		"def f():\n  '\\777\\400'":                               `2:5 f "ǿĀ"`,
 		"def f():\n\n  # x\n\n  '''a'''\n":                       `2:5 f "a"`,
 		"def f[T: int](x: {1: 2} = lambda: 1) -> x[1:2]:\n  'a'": `2:5 f "a"`,
 		"def f():\n  f'a'":                                       "2:5 f", "def f():\n  b'a'": "2:5 f",
