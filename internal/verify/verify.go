@@ -408,11 +408,13 @@ func (w *work) accept(rep *Report) {
 	}
 	of := func(l level.Level) verdict.Verdict {
 		v := all
-		if l.Base() >= 4 {
-			for _, judged := range w.levels {
-				if judged[l].Worse(v) {
-					v = judged[l]
-				}
+		for i, s := range rep.Steps {
+			judged := s.Verdict
+			if levels, is := w.levels[s.Step]; is { // else it judged none: the budget was spent before
+				judged = levels[l]
+			}
+			if catalogue[i].each && needsWitness(l) && judged.Worse(v) {
+				v = judged
 			}
 		}
 		return v

@@ -137,7 +137,7 @@ func TestNotReached(t *testing.T) {
 		w := built(t, circle+"[{listing: nova, level: L4, witness: [ada]}]")
 		for _, rule := range catalogue {
 			run := &Run{Source: short{w.source(t), rule.ID}, Now: w.Now, Clone: w.repo, Jobs: 1}
-			flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, Without: rev == ""}
+			flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, Without: rev == "", Level: "L4"}
 			if rev != "" {
 				if err := run.Open(t.Context(), "", rev, flags); err != nil {
 					t.Fatal(err)
@@ -148,7 +148,13 @@ func TestNotReached(t *testing.T) {
 			}
 			open := rule.ID == "schema" || rule.ID == "signature" || rev != "" && (rule.ID == "revocation" ||
 				rule.ID == "peer-witnesses" || rule.ID == "registry-anchor")
-			for _, s := range only(t, run).Steps {
+			rep := only(t, run)
+			accepted := rev != "" && !open
+			if rep.Accepted != accepted || (rep.Verdict == verdict.Passed) != accepted {
+				t.Errorf("revision %q, without time for %s: the verdict is %s, accepted are %s", rev, rule.ID,
+					rep.Verdict, rep.AcceptedLevels)
+			}
+			for _, s := range rep.Steps {
 				if got := s.Reason == checks.NotReached; got != (open && s.Step == rule.ID) ||
 					got && s.Verdict != verdict.Inconclusive {
 					t.Errorf("revision %q, without time for %s: step %s is %s: %s", rev, rule.ID, s.Step, s.Verdict,
