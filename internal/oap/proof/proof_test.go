@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -391,6 +392,22 @@ func TestCheck(t *testing.T) {
 	by := func(w *world, name, text string, at time.Time) string {
 		return w.line(name, name+".example", typeCosignature, text, at)
 	}
+	sized := func(size int64) func(*testing.T, *world) []byte {
+		return func(t *testing.T, w *world) []byte {
+			c := Checkpoint{origin, size, Hash{}}
+			text := c.Text()
+			lines := log(w, text) + by(w, "a", text, ago(0)) + by(w, "b", text, ago(0))
+			f := &File{Entry: w.entries[1], Index: size - 1, Content: w.listing, Path: make([]Hash, 1),
+				Signed: &Signed{c, []byte(text + "\n" + lines)},
+				Names: []NameProof{*w.state.Prove(ListingPath(testSlug)),
+					*w.state.Prove(RevokedName(testSlug, testPin))}}
+			data, err := f.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return data
+		}
+	}
 	for _, tt := range []struct {
 		name    string
 		commits [][]Change
@@ -456,6 +473,9 @@ func TestCheck(t *testing.T) {
 		}, proof: signed(func(w *world, text string) string {
 			return w.line("log", "other.example/log", typeNote, text, ago(0))
 		}), code: "proof-unsigned"},
+		{name: "a log of the largest size", proof: sized(maxSize), code: "proof-root"},
+		{name: "a log of more entries than a tree can have", proof: sized(maxSize + 1), code: "proof-malformed"},
+		{name: "a log of the largest number", proof: sized(math.MaxInt64), code: "proof-malformed"},
 		{name: "any one log suffices", policy: func(w *world) string {
 			return "log " + w.key("log2", origin, typeNote) + "\n" + w.policy
 		}},
