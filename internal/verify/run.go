@@ -56,10 +56,15 @@ func (r *Run) Open(ctx context.Context, dir, rev string, flags *bundle.VerifyFla
 		return err
 	}
 	if mirror != nil {
-		flags.Fetched, flags.Refused, flags.Mirror = mirror.FreshAt.Format(time.RFC3339Nano), mirror.Refused, true
-		flags.Frozen, flags.Seen = mirror.Frozen, mirror.Seen
-	} else if err := r.follows(commit, flags); err != nil {
-		return err
+		flags.Refused, flags.Seen = mirror.Refused, mirror.Seen
+	}
+	switch {
+	case mirror == nil:
+		if err := r.follows(commit, flags); err != nil {
+			return err
+		}
+	case commit == mirror.Tip: // another one has no age but its own
+		flags.Fetched, flags.Mirror, flags.Frozen = mirror.FreshAt.Format(time.RFC3339Nano), true, mirror.Frozen
 	}
 	return r.standAt(ctx, commit, fmt.Sprintf("commit %s (%s)", commit[:12], how), flags)
 }

@@ -197,7 +197,10 @@ func TestMirror(t *testing.T) {
 				"registry-anchor: inconclusive; inconclusive clone-old"},
 		{"named", func(*mirrorstate.State, string) {}, 3600, "main", "pass L1\nrevocation: pass\n" +
 			"registry-anchor: pass; notice anchored receipt#"},
-		{"an older commit", func(*mirrorstate.State, string) {}, 3600, "main~1", "pass L1\nrevocation: pass\n" +
+		{"an older commit", func(*mirrorstate.State, string) {}, 3600, "main~1",
+			"inconclusive\nrevocation: inconclusive; inconclusive clone-old\n" +
+				"registry-anchor: inconclusive; inconclusive clone-old"},
+		{"an older commit of any age", func(*mirrorstate.State, string) {}, 0, "main~1", "pass L1\nrevocation: pass\n" +
 			"registry-anchor: warn; warning not-anchored receipt#"},
 		{"frozen", func(s *mirrorstate.State, before string) { s.Verified = before }, 3600, "",
 			"pass L1\nrevocation: warn; warning mirror-frozen\n" +

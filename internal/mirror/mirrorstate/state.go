@@ -254,6 +254,7 @@ func Refusable(path string) bool {
 
 // View is what a reader takes from a mirror's directory, for the tip that the branch of its clone names.
 type View struct {
+	Tip     string
 	FreshAt time.Time // last run at which the tip was verified and the fetched one; zero: none
 	Refused []string  // paths of records that do not count
 	// Frozen says why the mirror shows what it verified at FreshAt and nothing newer; empty: it does not.
@@ -268,7 +269,7 @@ func (s *State) For(tip string) (*View, error) {
 	if t == nil {
 		return nil, unreadable("%s has no entry for %s, the tip of the mirror's branch", File, tip)
 	}
-	v := &View{FreshAt: t.FreshAt, Seen: s.Backdated.Times()}
+	v := &View{Tip: tip, FreshAt: t.FreshAt, Seen: s.Backdated.Times()}
 	for _, path := range t.Refused {
 		if Refusable(path) {
 			v.Refused = append(v.Refused, path)
@@ -328,7 +329,7 @@ func FromReport(dir, tip string) (*View, error) {
 		return nil, unreadable("the mirror %s has no %s, and its report.json is of %.80q; expected %s, the tip of its "+
 			"branch", dir, File, head, tip)
 	}
-	v := &View{}
+	v := &View{Tip: tip}
 	var readable bool
 	if v.FreshAt, readable = strict.Time(strict.String(doc.Root, "evaluated_at")); !readable {
 		return nil, unreadable("report.json of the mirror %s does not say when it was made", dir)
