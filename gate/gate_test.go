@@ -205,6 +205,15 @@ func TestBadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	alone, err := gate.Recorded([]byte(`{"version": 2, "tool": {"version": "", "commit": ""}, "mode": "verify", "base": "",
+		"head": "", "merge_base": "", "now": "2026-06-01T12:00:00Z", "flags": {"assumed": ["--without-registry"],
+		"verify": {"targets": ["https://a.example"], "without": true}}, "observations": []}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := gate.Verify(t.Context(), "https://a.example", alone, gate.VerifyOptions{}); err != nil {
+		t.Errorf("a replay without a clone: %v, %v", v, err)
+	}
 	offline := gate.Offline(fixture.Clock)
 	other, otherRepo := build(t, []byte("base:\n  - {listing: eve}\npr:\n  - {listing: mallory}\n"))
 	shallow := t.TempDir()
@@ -279,6 +288,9 @@ func TestBadInput(t *testing.T) {
 		},
 		"a slug that is not listed": func(ctx context.Context) (any, error) {
 			return gate.Verify(ctx, "nobody", offline, gate.VerifyOptions{Registry: repo, Rev: "main"})
+		},
+		"a Registry, and a bundle without one": func(ctx context.Context) (any, error) {
+			return gate.Verify(ctx, "https://a.example", alone, gate.VerifyOptions{Registry: repo})
 		},
 		"Rev without Registry": func(ctx context.Context) (any, error) {
 			return gate.Verify(ctx, "https://a.example", offline, gate.VerifyOptions{Rev: "main"})

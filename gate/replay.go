@@ -69,6 +69,8 @@ func verifyAgain(ctx context.Context, r *verify.Run, target string, b *bundle.Bu
 	case o.Level != "" && o.Level != flags.Level, o.WithoutRegistry && !flags.Without, o.Rev != "",
 		o.MaxAge != 0 && o.MaxAge != time.Duration(flags.MaxAge)*time.Second:
 		return remedy.Errorf(otherRun, "the bundle was recorded with other options")
+	case o.Registry != nil && b.Head == "":
+		return remedy.Errorf(otherRun, "the bundle was recorded without a clone, and Registry is one")
 	}
 	if o.Registry == nil {
 		return r.Again(ctx, b, nil)

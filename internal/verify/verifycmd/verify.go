@@ -204,6 +204,10 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 		if err != nil {
 			return remedy.With(err, verify.RecordAgain)
 		}
+		if o.registry != "" && b.Head == "" {
+			return remedy.Errorf("leave --registry out, or record a run with it",
+				"--registry: the bundle was recorded without a clone, and its replay reads none")
+		}
 		return v.again(ctx, b, o.registry)
 	}
 	flags := bundle.VerifyFlags{Suites: o.suites, Level: o.level,
