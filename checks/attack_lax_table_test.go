@@ -14,6 +14,18 @@ func TestAttackLax(t *testing.T) {
 pr: [{anchor: flow, coordinator: ada, delete: [/anchored_at]}]
 `,
 			Want: `workflow-anchors/flow.json:1:1: error: workflow-anchors: unreadable-time`},
+		// what names no workflow would take none, and anybody could anchor it again
+		{Name: "anchor of no workflow",
+			World: `base: [{write: schemas/workflow-anchor.schema.json, text: "true"}, {listing: ada}]
+pr: [{anchor: flow, coordinator: ada, delete: [/workflow_id], receipt: {body: '{"coordinator_did": "did:web:ada.example"}'}}]
+`,
+			Want: `workflow-anchors/flow.json:1:1: error: workflow-anchors: workflow-id-differs`},
+		{Name: "anchor of a number",
+			World: `base: [{write: schemas/workflow-anchor.schema.json, text: "true"}, {listing: ada}]
+pr:
+  - {anchor: flow, coordinator: ada, set: {/workflow_id: 7}, receipt: {body: '{"workflow_id": 7, "coordinator_did": "did:web:ada.example"}'}}
+`,
+			Want: `workflow-anchors/flow.json:3:3: error: workflow-anchors: workflow-id-differs`},
 		{Name: "revocation",
 			World: `base: [{write: schemas/revocation.schema.json, text: "true"}, {listing: ada}]
 pr: [{revoke: ada, revocation: {delete: [/reason, /revoked_at]}}]

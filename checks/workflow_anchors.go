@@ -52,7 +52,11 @@ var workflowAnchors = &Check{
 func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	a := s.Anchor
-	if path := otherAnchor(s); path != "" {
+	if a.WorkflowID == "" { // a base schema of the registry's own may not ask for it
+		out.Errorf(s, "/workflow_id", "workflow-id-differs",
+			"the anchor has no workflow_id that is a text; expected the one of the pinned bytes").
+			WithFix("set workflow_id to that of the Cross Match Receipt")
+	} else if path := otherAnchor(s); path != "" {
 		out.Errorf(s, "/workflow_id", "workflow-anchored-twice", "workflow_id %q has the anchor %s already",
 			a.WorkflowID, path).
 			WithFix("leave this anchor out: a workflow has one, which never changes")
@@ -91,7 +95,7 @@ func crossMatch(o *verdict.Outcome, s *Subject, x evidence.CrossMatch) {
 	case !x.Object:
 		o.Errorf(s, at, "no-cross-match-receipt",
 			"the pinned bytes are JSON but no object, a Cross Match Receipt is one").Fix = fix
-	case x.WorkflowID != a.WorkflowID:
+	case a.WorkflowID != "" && x.WorkflowID != a.WorkflowID:
 		o.Errorf(s, at, "workflow-id-differs", "the pinned bytes' workflow_id is %q, the anchor's is %q",
 			plain.Cut(x.WorkflowID, 60), a.WorkflowID).Fix = fix
 	case !x.Coordinator:
