@@ -3,6 +3,7 @@ package domainage
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,8 +80,8 @@ func (r Registration) Checked(now time.Time) error {
 // MaxRDAP caps an RDAP reply in bytes.
 const MaxRDAP = 1 << 20
 
-// FromRDAP reads the reply to an RDAP domain query (RFC 9083 section 5.3): the latest of its own
-// registration and reregistration events. Events of its entities and name servers are not the domain's.
+// FromRDAP reads the reply to an RDAP domain query (RFC 9083 section 5.3): the latest of its own registration,
+// reregistration and reinstantiation events. Events of its entities and name servers are not the domain's.
 //
 // domain is a name as Host spells it. The error wraps ErrUnreadable (no strict JSON within MaxRDAP),
 // ErrOtherDomain (no domain object, or that of another name), ErrNoDate (no such event) or ErrDate: one
@@ -107,12 +108,16 @@ func FromRDAP(domain string, body []byte) (Registration, error) {
 	return Registration{At: at, Source: SourceRDAP}, nil
 }
 
+// registrations are the actions (RFC 9083 section 10.2.3) by which somebody got the domain. The last one is that of a
+// domain that was gone in between.
+var registrations = []string{"registration", "reregistration", "reinstantiation"}
+
 func lastRegistration(events []any) (time.Time, error) {
 	var last time.Time
 	for _, e := range events {
 		// RFC 9083 writes actions in lower case; one that is written otherwise may be the latest all the same.
 		action := strings.ToLower(strings.TrimSpace(strict.String(e, "eventAction")))
-		if action != "registration" && action != "reregistration" {
+		if !slices.Contains(registrations, action) {
 			continue
 		}
 		date := strict.String(e, "eventDate")

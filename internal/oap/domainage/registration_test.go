@@ -31,6 +31,11 @@ func TestFromRDAP(t *testing.T) {
 			"2026-04-01T00:00:00Z", nil},
 		{"reregistration stands first", rdapReply(event("reregistration", "2026-04-01T00:00:00Z") + `,` + registered),
 			"2026-04-01T00:00:00Z", nil},
+		{"registered again after it was gone",
+			rdapReply(registered + `,` + event("deletion", "2026-03-01T00:00:00Z") + `,` +
+				event("reinstantiation", "2026-04-01T00:00:00Z")), "2026-04-01T00:00:00Z", nil},
+		{"given to another registrar", rdapReply(registered + `,` + event("transfer", "2026-04-01T00:00:00Z")),
+			"1995-08-14T04:00:00Z", nil},
 		{"action in other letters", rdapReply(registered + `,` + event(" ReRegistration", "2026-04-01T00:00:00Z")),
 			"2026-04-01T00:00:00Z", nil},
 		{"future", rdapReply(event("registration", "2999-01-01T00:00:00Z")), "2999-01-01T00:00:00Z", nil},
