@@ -2,6 +2,10 @@ package verify
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
@@ -9,9 +13,16 @@ import (
 )
 
 // Choose chooses the commit of a clone that is read, or of the one in a mirror's directory: as check chooses its base,
-// of a mirror what was verified last. An empty dir is a clone's.
+// of a mirror what was verified last. An empty dir is a clone's. Next to a mirror's state the clone is the mirror's,
+// whatever dir is: nobody verified its copy of the origin's main.
 func Choose(repo *registry.Repository, dir, rev string) (mirror *mirrorstate.View, commit, how string, err error) {
-	if dir != "" && registry.IsMirror(dir) {
+	if dir == "" || !registry.IsMirror(dir) {
+		dir = repo.MirrorFolder()
+		if _, err := os.Lstat(filepath.Join(dir, mirrorstate.File)); errors.Is(err, fs.ErrNotExist) {
+			dir = "" // a clone that has only the name of a mirror's
+		}
+	}
+	if dir != "" {
 		tip, view, err := mirrorstate.Open(dir, func() (string, error) { return repo.Resolve("HEAD") })
 		if view != nil {
 			repo.Sight(view.Seen)
