@@ -55,8 +55,8 @@ func isCommit(id string) bool { return (len(id) == 40 || len(id) == 64) && plain
 // decimal reads a number that is not negative, in its one spelling.
 func decimal(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
-		return 0, fmt.Errorf("%.40q is not a decimal number", text)
+	if err != nil || n < 0 || n > 1<<62 || strconv.FormatInt(n, 10) != text { // tlog does not return for a larger log
+		return 0, fmt.Errorf("%.40q is not a decimal number of at most 2^62", text)
 	}
 	return n, nil
 }

@@ -25,9 +25,6 @@ type Checkpoint struct {
 	Root   Hash
 }
 
-// maxSize is the number of entries of the largest log. Package tlog does not return for a larger one.
-const maxSize = 1 << 62
-
 // Text returns the lines that are signed.
 func (c Checkpoint) Text() string { return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, c.Root) }
 
@@ -57,9 +54,6 @@ func ParseSigned(data []byte) (*Signed, error) {
 	c := Checkpoint{Origin: lines[0]}
 	if c.Size, err = decimal(lines[1]); err != nil {
 		return nil, fmt.Errorf("size of the log checkpoint: %w", err)
-	}
-	if c.Size > maxSize {
-		return nil, fmt.Errorf("size of the log checkpoint: %d entries; expected at most %d", c.Size, int64(maxSize))
 	}
 	if c.Root, err = parseHash(lines[2]); err != nil {
 		return nil, fmt.Errorf("root of the log checkpoint: %w", err)
