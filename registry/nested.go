@@ -30,11 +30,14 @@ func IsMirror(dir string) bool {
 	return err == nil && !gitstore.IsRepository(dir)
 }
 
-// MirrorFolder returns the directory of the mirror that the repository is the clone of, empty if it is of none.
+// MirrorFolder returns the directory of the mirror that the repository is the clone of, empty if it is of none. A link
+// or a linked work tree may lead to the clone.
 func (r *Repository) MirrorFolder() string {
-	directory := r.store.Directory()
-	if dir := filepath.Dir(directory); filepath.Base(directory) == MirrorClone && IsMirror(dir) {
-		return dir
+	own, _ := filepath.EvalSymlinks(filepath.Dir(r.store.ObjectDir())) // empty after an error
+	for _, directory := range []string{r.store.Directory(), own} {
+		if dir := filepath.Dir(directory); filepath.Base(directory) == MirrorClone && IsMirror(dir) {
+			return dir
+		}
 	}
 	return ""
 }
