@@ -24,7 +24,7 @@ type untracked struct {
 	fold  bool // case does not count
 	// aliases are the tracked paths in lower case, where case does not count.
 	aliases map[string]bool
-	// directories are those that have tracked files. Git treats none of them as a separate clone, even with a .git.
+	// directories contain tracked files. If one has a .git, Git does not treat it as a clone of its own.
 	directories map[string]bool
 	left        struct{ names, bytes, work int64 }
 }
