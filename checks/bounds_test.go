@@ -114,11 +114,7 @@ func TestKeySearchLimits(t *testing.T) {
 	if err := r.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	repo, err := registry.Open(r.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer repo.Close()
+	repo := opened(t, r.Dir)
 	tree, err := repo.Tree(t.Context(), "main")
 	if err != nil {
 		t.Fatal(err)
@@ -161,15 +157,7 @@ func TestKeySearchLimits(t *testing.T) {
 
 // A range that needs the history of more than 100 listings is an error; an audit reads it.
 func TestHistoryLimit(t *testing.T) {
-	w, err := fixture.BuildUnserved(t.TempDir(), []byte("base: [{listing: ada}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	repo, err := registry.Open(w.Repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer repo.Close()
+	w, repo := built(t, "base: [{listing: ada}]")
 	tree, err := repo.Tree(t.Context(), "main")
 	if err != nil {
 		t.Fatal(err)
@@ -196,15 +184,7 @@ func TestHistoryLimit(t *testing.T) {
 
 // A commit may land 24 hours after its date.
 func TestBackdatedBound(t *testing.T) {
-	w, err := fixture.BuildUnserved(t.TempDir(), []byte("base: [{listing: ada}]\npr: [{listing: nova}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	repo, err := registry.Open(w.Repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer repo.Close()
+	w, repo := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
 	if err != nil {
 		t.Fatal(err)

@@ -60,11 +60,7 @@ func TestLedgerInParts(t *testing.T) {
 }
 
 func faultsInParts(t *testing.T, dir string, part int) []string {
-	repo, err := registry.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer repo.Close()
+	repo := opened(t, dir)
 	head, err := repo.Resolve("HEAD")
 	if err != nil {
 		t.Fatal(err)
@@ -145,11 +141,7 @@ func twins(t *testing.T, padding string) (dir string) {
 // those of very many, and reads them again.
 func TestLargeRecordIsPutAside(t *testing.T) {
 	for _, padding := range []string{"", strings.Repeat("x", maxKept)} {
-		repo, err := registry.Open(twins(t, padding))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer repo.Close()
+		repo := opened(t, twins(t, padding))
 		head, err := repo.Resolve("HEAD")
 		if err != nil {
 			t.Fatal(err)
@@ -199,11 +191,7 @@ base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: 
 	if err != nil {
 		t.Fatal(err)
 	}
-	repo, err := registry.Open(w.Repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer repo.Close()
+	repo := opened(t, w.Repo.Dir)
 	ctx := t.Context()
 	chain, err := repo.FirstParents(ctx, "", "main")
 	if err != nil {
@@ -274,11 +262,7 @@ func TestManyTwins(t *testing.T) {
 	if err := r.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	repo, err := registry.Open(r.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer repo.Close()
+	repo := opened(t, r.Dir)
 	l := NewLedger(repo, time.Now())
 	var told []string
 	err = repo.Steps(t.Context(), "", "main", func(s *registry.Step) error {
@@ -301,4 +285,26 @@ func TestManyTwins(t *testing.T) {
 	if odd := l.odd["docs/a"]; !slices.Equal(odd, []string{name(paths - 1)}) {
 		t.Errorf("known in the end are %q", odd)
 	}
+}
+
+// built builds a world in memory, and opens its registry on disk until the test ends. Package checktest, which does the
+// same, imports checks.
+func built(t *testing.T, world string) (*fixture.World, *registry.Repository) {
+	t.Helper()
+	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, opened(t, w.Repo.Dir)
+}
+
+// opened opens a repository until the test ends.
+func opened(t *testing.T, dir string) *registry.Repository {
+	t.Helper()
+	repo, err := registry.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { repo.Close() })
+	return repo
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -105,15 +104,7 @@ func TestWithdrawn(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w, err := fixture.BuildUnserved(t.TempDir(), []byte(c.world))
-			if err != nil {
-				t.Fatal(err)
-			}
-			repo, err := registry.Open(w.Repo.Dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer repo.Close()
+			w, repo := built(t, c.world)
 			tree, err := repo.Tree(t.Context(), "main")
 			if err != nil {
 				t.Fatal(err)

@@ -95,15 +95,7 @@ type builtWorld struct {
 
 func built(t *testing.T, text string) *builtWorld {
 	t.Helper()
-	w, err := fixture.BuildUnserved(t.TempDir(), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	repo, err := registry.Open(w.Repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { repo.Close() })
+	w, repo := checktest.Build(t, text)
 	return &builtWorld{World: w, repo: repo}
 }
 

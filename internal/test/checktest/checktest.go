@@ -87,7 +87,8 @@ func Judge(t testing.TB, world string, selected func(id string) bool) *verdict.R
 	return check(t, w, repo, rng, selected)
 }
 
-func open(t testing.TB, world string) (*fixture.World, *registry.Repository, *registry.Range) {
+// Build builds a world in memory, and opens its registry on disk until the test ends.
+func Build(t testing.TB, world string) (*fixture.World, *registry.Repository) {
 	t.Helper()
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
 	if err != nil {
@@ -98,6 +99,12 @@ func open(t testing.TB, world string) (*fixture.World, *registry.Repository, *re
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { repo.Close() })
+	return w, repo
+}
+
+func open(t testing.TB, world string) (*fixture.World, *registry.Repository, *registry.Range) {
+	t.Helper()
+	w, repo := Build(t, world)
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
 	if err != nil {
 		t.Fatal(err)
