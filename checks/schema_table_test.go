@@ -59,6 +59,8 @@ revocations/nova-000000000000000000000000000000000000000000000000000000000000000
 			Want: `implementations/nova.json:9:3: error: schema: unreadable-time`},
 		{Name: "lower", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01t11:00:00z"}}]`,
 			Want: `implementations/nova.json:9:3: error: schema: unreadable-time`},
+		{Name: "year 10000", World: `pr: [{listing: nova, set: {/expires_at: "9999-12-31T23:59:59-00:01"}}]`,
+			Want: `implementations/nova.json:10:3: error: schema: unreadable-time`},
 		{Name: "revoked at",
 			World: `base: [{listing: ada}]
 pr: [{revoke: ada, revocation: {set: {/revoked_at: "2026-06-01 11:00:00Z"}}}]

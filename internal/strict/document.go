@@ -29,14 +29,18 @@ func Int(v any, names ...string) int {
 	return n
 }
 
-// Time reads an RFC 3339 time in its strict spelling: upper-case T, Z or ±hh:mm, a point before a fraction,
-// no leap second. Digits beyond nanoseconds are dropped. The result is in UTC.
+// Time returns an RFC 3339 time in its strict spelling: upper-case T, Z or ±hh:mm, a point before a fraction,
+// no leap second. Digits beyond nanoseconds are dropped. The result is in UTC, in the years 0 to 9999: an offset may
+// lead out of them, and such a time could not be written as RFC 3339 again.
 func Time(s string) (time.Time, bool) {
 	if !timeShape(s) {
 		return time.Time{}, false
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
-	return t.UTC(), err == nil
+	if t = t.UTC(); err != nil || t.Year() < 0 || t.Year() > 9999 {
+		return time.Time{}, false
+	}
+	return t, true
 }
 
 // timeShape holds a text to the shape of a time. time.Parse by itself takes a comma before a fraction, hours

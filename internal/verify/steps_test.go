@@ -145,6 +145,10 @@ func TestSteps(t *testing.T) {
 		{name: "no last date", world: withReceipt("delete: [/validity/not_after]"), want: `
 			fail
 			validity: fail; error validity-missing receipt#/validity/not_after`},
+		{name: "a last date beyond the year 9999, which no report can hold",
+			world: withReceipt(`set: {/validity/not_after: "9999-12-31T23:59:59-00:01"}`), want: `
+			fail
+			validity: fail; error validity-missing receipt#/validity/not_after`},
 		{name: "a window of ninety days", world: publish(`issued: "-10d", not_after: "+80d"`), want: "pass L1"},
 		{name: "a longer window", world: publish(`issued: "-10d", not_after: "+1920h1s"`), want: `
 			pass L1
