@@ -169,7 +169,11 @@ func parseOwners(text string) []ownerRule {
 		if len(words) == 0 || strings.HasPrefix(words[0], "!") || strings.ContainsAny(words[0], `[]\`) {
 			continue
 		}
-		r := ownerRule{line: i + 1, text: text, pattern: ownerPattern(words[0])}
+		pattern, err := ownerPattern(words[0])
+		if err != nil {
+			continue
+		}
+		r := ownerRule{line: i + 1, text: text, pattern: pattern}
 		for _, w := range words[1:] {
 			if strings.Contains(w, "@") {
 				r.owners = append(r.owners, w)
@@ -182,13 +186,14 @@ func parseOwners(text string) []ownerRule {
 
 var ownerTokens = plain.Pattern(`\*\*/|/\*\*$|\*\*|\*|\?|[^*?/]+|/`)
 
-// ownerPattern spells a CODEOWNERS pattern, which follows .gitignore's rules, as a regular expression.
-func ownerPattern(p string) *regexp.Regexp {
+// ownerPattern spells a CODEOWNERS pattern, which follows .gitignore's rules, as a regular expression. It returns an
+// error for a pattern that is not UTF-8.
+func ownerPattern(p string) (*regexp.Regexp, error) {
 	switch p {
 	case "*", "**", "/**":
-		return regexp.MustCompile(``)
+		return regexp.Compile(``)
 	case "/":
-		return regexp.MustCompile(`[^\s\S]`) // nothing
+		return regexp.Compile(`[^\s\S]`) // nothing
 	}
 	directory := strings.HasSuffix(p, "/")
 	body := strings.TrimSuffix(p, "/")
@@ -203,7 +208,7 @@ func ownerPattern(p string) *regexp.Regexp {
 	case strings.HasSuffix(p, "/*"): // docs/* holds the files of docs and nothing deeper
 		end = "$"
 	}
-	return regexp.MustCompile(start + ownerTokens().ReplaceAllStringFunc(body, func(t string) string {
+	return regexp.Compile(start + ownerTokens().ReplaceAllStringFunc(body, func(t string) string {
 		switch t {
 		case "**/":
 			return "(?:.*/)?"

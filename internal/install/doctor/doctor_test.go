@@ -834,9 +834,13 @@ func TestOwnerPatterns(t *testing.T) {
 		"/.github/workflows/check.y?l": true, "check": false, ".git": false, "/.github/workflows/check.yml/": false,
 		".GITHUB/": false, "/.github/(": false,
 	} {
-		if got := ownerPattern(pattern).MatchString(file); got != want {
-			t.Errorf("%q: %v", pattern, got)
+		if got, err := ownerPattern(pattern); err != nil || got.MatchString(file) != want {
+			t.Errorf("%q: %v, %v", pattern, got, err)
 		}
+	}
+	// A pattern in another encoding is skipped, and does not keep the others from being judged.
+	if rules := parseOwners("* @b\n/caf\xe9/ @a\n"); len(rules) != 1 || !rules[0].owned() {
+		t.Errorf("%+v", rules)
 	}
 	rules := parseOwners("# all\n* @a\n!x @b\n[ab] @c\n\n/schemas/ # nobody\n/docs/ someone@example.org # a " +
 		"comment\n/x/ nobody\n")
