@@ -21,13 +21,7 @@ func TestAppendOnly(t *testing.T) {
 		out.WriteString("  - {reissue: ada}\n")
 		return out.String()
 	}
-	only := func(all []checktest.Case) []checktest.Case {
-		for i := range all {
-			all[i].Only = "append-only"
-		}
-		return all
-	}
-	checktest.Run(t, only([]checktest.Case{
+	checktest.Run(t, only("append-only", []checktest.Case{
 		{Name: "reissued", World: `{base: [{listing: ada}], pr: [{reissue: ada}]}`, Want: "pass"},
 		{Name: "deleted", World: `{base: [{listing: ada}], pr: [{remove: implementations/ada.json}]}`,
 			Want: ada + ": error: append-only: deleted"},
@@ -169,4 +163,12 @@ a.md: error: append-only: base-moved-on`},
 implementations/ada.json:1:1: error: append-only: too-many-versions
 registry: warning: append-only: squash`},
 	}))
+}
+
+// only returns the cases with only these checks.
+func only(ids string, all []checktest.Case) []checktest.Case {
+	for i := range all {
+		all[i].Only = ids
+	}
+	return all
 }

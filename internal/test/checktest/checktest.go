@@ -14,16 +14,20 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// Case is a world and what is found in its pull request.
+// Case is a world and what is found in its pull request, or in an audit of its head.
 type Case struct {
 	Name  string
 	World string // as fixture.Build reads it
+
+	Audit  bool
+	Config judge.Config // Selected follows from Only and Skip
 
 	Only, Skip string // ids of checks, separated by blanks; without both all run
 
@@ -47,13 +51,20 @@ func Run(t *testing.T, cases []Case) {
 
 func (c Case) run(t *testing.T) {
 	only, skip := strings.Fields(c.Only), strings.Fields(c.Skip)
-	selected := func(id string) bool {
+	cfg := c.Config
+	cfg.Selected = func(id string) bool {
 		return (len(only) == 0 || slices.Contains(only, id)) && !slices.Contains(skip, id)
 	}
-	w, repo, rng := open(t, c.World)
-	rep := check(t, w, repo, rng, selected)
-	if len(only)+len(skip) == 0 {
-		follow(t, w, repo, rng, rep)
+	w, repo := Build(t, c.World)
+	var rep *verdict.Report
+	if c.Audit {
+		rep = audit(t, w, repo, cfg)
+	} else {
+		rng := changes(t, w, repo)
+		rep = check(t, w, repo, rng, cfg)
+		if len(only)+len(skip) == 0 {
+			follow(t, w, repo, rng, rep)
+		}
 	}
 	got := lines(rep)
 	if want := strings.TrimSpace(c.Want); got != want {
@@ -83,8 +94,8 @@ func (c Case) run(t *testing.T) {
 // Judge gives the report of a check of the world's pull request by the selected checks.
 func Judge(t testing.TB, world string, selected func(id string) bool) *verdict.Report {
 	t.Helper()
-	w, repo, rng := open(t, world)
-	return check(t, w, repo, rng, selected)
+	w, repo := Build(t, world)
+	return check(t, w, repo, changes(t, w, repo), judge.Config{Selected: selected})
 }
 
 // Build builds a world in memory, and opens its registry on disk until the test ends.
@@ -102,20 +113,33 @@ func Build(t testing.TB, world string) (*fixture.World, *registry.Repository) {
 	return w, repo
 }
 
-func open(t testing.TB, world string) (*fixture.World, *registry.Repository, *registry.Range) {
+// changes returns the range of the world's pull request.
+func changes(t testing.TB, w *fixture.World, repo *registry.Repository) *registry.Range {
 	t.Helper()
-	w, repo := Build(t, world)
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w, repo, rng
+	return rng
 }
 
 func check(t testing.TB, w *fixture.World, repo *registry.Repository, rng *registry.Range,
-	selected func(id string) bool) *verdict.Report {
+	cfg judge.Config) *verdict.Report {
 	t.Helper()
-	rep, err := judge.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w}, judge.Config{Selected: selected})
+	rep, err := judge.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w}, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+func audit(t testing.TB, w *fixture.World, repo *registry.Repository, cfg judge.Config) *verdict.Report {
+	t.Helper()
+	head, err := repo.Resolve(w.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := mirror.Audit(t.Context(), repo, head, web{t, w}, mirror.AuditConfig{Config: cfg})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +149,8 @@ func check(t testing.TB, w *fixture.World, repo *registry.Repository, rng *regis
 func unexplained(rep *verdict.Report) (codes []string) {
 	for r := range rep.Results.All() {
 		for _, f := range r.Findings {
-			if !slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return explains(c, f.Code) }) {
+			own := slices.ContainsFunc(mirror.Rules(), func(rule verdict.Rule) bool { return rule.ID == r.Check })
+			if !own && !slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return explains(c, f.Code) }) {
 				codes = append(codes, f.Code)
 			}
 		}
