@@ -150,6 +150,7 @@ type comparison struct {
 	more          map[int]int // number of further differences, by the index of the reported one
 	walked        map[pair]bool
 	patterns      map[string]func(string) bool
+	complete      map[*schema]*group
 }
 
 type noted struct {
@@ -163,7 +164,8 @@ type pair struct {
 }
 
 func newComparison(old, new *Tree, oldOf map[string]string, left int) *comparison {
-	c := &comparison{old: old, new: new, oldOf: oldOf, left: left, patterns: map[string]func(string) bool{}}
+	c := &comparison{old: old, new: new, oldOf: oldOf, left: left, patterns: map[string]func(string) bool{},
+		complete: map[*schema]*group{}}
 	var before, after []*schema
 	for _, p := range slices.Sorted(maps.Keys(oldOf)) {
 		if f := old.files[oldOf[p]]; f != nil && f.root != nil {

@@ -531,45 +531,6 @@ func (v *visit) fields() bool {
 	return was || is
 }
 
-// applied are the keywords whose subschemas apply to the same place of the document as the object.
-var applied = []string{"allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas"}
-
-// inPlace gives the old schemas that apply to the same place of the document as s, s included: those above that lead to
-// it, and all that these lead to.
-func (v *visit) inPlace(s *schema) []*schema {
-	above := map[*schema]bool{s: true}
-	queue := []*schema{s}
-	for i := 0; i < len(queue) && v.spend(1); i++ {
-		next := v.before.users[queue[i]]
-		if queue[i].parent != nil && slices.Contains(applied, queue[i].keyword) {
-			next = append(slices.Clone(next), queue[i].parent)
-		}
-		for _, up := range next {
-			if !above[up] {
-				above[up] = true
-				queue = append(queue, up)
-			}
-		}
-	}
-	for i := 0; i < len(queue) && v.spend(1); i++ {
-		add := func(down *schema) {
-			if down != nil && !above[down] {
-				above[down] = true
-				queue = append(queue, down)
-			}
-		}
-		for _, sub := range queue[i].each() {
-			if slices.Contains(applied, sub.keyword) {
-				add(sub)
-			}
-		}
-		for _, target := range v.old.references(queue[i]) {
-			add(target)
-		}
-	}
-	return queue
-}
-
 // governor names what of the schemas, the first of which is the object itself, governed a name; "" where nothing did.
 func (v *visit) governor(name string, schemas []*schema) string {
 	for i, s := range schemas {

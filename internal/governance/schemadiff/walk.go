@@ -444,8 +444,13 @@ func (v *visit) asWhole() Class {
 
 // whole reports a schema that changes as a whole: its fields by name, all else as one.
 func (v *visit) whole(class Class, holder *visit) {
-	if !v.o.never() && !v.n.never() && v.fields() && !v.o.refusesBesideFields() && !v.n.refusesBesideFields() {
+	switch {
+	case v.o.never() || v.n.never():
+	case !v.o.refusesBesideFields() && !v.n.refusesBesideFields():
+		v.keywords()
 		return
+	default:
+		v.fields()
 	}
 	message := fmt.Sprintf("as a whole, %s, before %s", summary(v.n), summary(v.o))
 	if holder == nil {
@@ -687,6 +692,9 @@ func (v *visit) sub(o, n *schema, at spot, holder *visit) {
 	in := setting(0)
 	if o == nil {
 		o = absent
+		if n != nil { // as absent, but it has a place
+			o = &schema{file: v.o.file, parent: v.o, keyword: n.keyword, name: n.name, value: true, resource: v.o.resource}
+		}
 	} else {
 		in |= v.in.of(v.o, o)
 	}
