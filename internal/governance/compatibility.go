@@ -87,12 +87,12 @@ type modified struct {
 }
 
 func (g *compatibility) view(v *View) error {
-	var outside []string // JSON files that no version holds
+	var outside []string // JSON files that no published schema is, but that one may lead to
 	for _, c := range v.Changes {
+		if isJSON(c.Path) && (!isSchema(c.Path) || c.Base == nil) {
+			outside = append(outside, c.Path)
+		}
 		if !isSchema(c.Path) {
-			if isJSON(c.Path) {
-				outside = append(outside, c.Path)
-			}
 			continue
 		}
 		g.judged[c.Path] = true
@@ -114,7 +114,8 @@ func (g *compatibility) view(v *View) error {
 	}
 	for _, published := range s.comparison().Affected(outside) {
 		document, _ := v.texts.document(s.head, published)
-		if document == nil {
+		itself := slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == published })
+		if document == nil || itself {
 			continue // it changed itself, which is judged
 		}
 		g.judged[published] = true

@@ -307,6 +307,13 @@ func TestCompatibility(t *testing.T) {
 		{"new with an own $id below, and another's in a value", nil, files{"schemas/v1.0/n.json": `{"$id":
 			"https://x.example/schemas/v1.0/n.json", "$defs": {"d": {"$id": "n-d", "$ref": "a.schema.json",
 			"const": {"$id": "a.schema.json"}}}}`}, "", nil},
+		{"new with the address of a file that a published one leads to", nil, files{"schemas/v1.0/n.json": `{"$id":
+			"https://x.example/schemas/v1.0/n.json", "$defs": {"d": {"$id": "../common.json", "type": "integer"}}}`},
+			"additive only", []string{"error changed schemas/v1.0/b.schema.json /properties/c/$ref",
+				"error identity schemas/v1.0/b.schema.json /properties/c/$ref"}},
+		{"new, for a new field", nil, files{schemaA: a(`"n": {"$ref": "n.json"}}}`),
+			"schemas/v1.0/n.json": `{"$id": "https://x.example/schemas/v1.0/n.json"}`}, "additive only",
+			[]string{"notice additive " + schemaA + " /properties/n"}},
 		{"deleted", nil, files{schemaA: gone}, "additive only", []string{"error schema-removed " + schemaA}},
 		{"moved", nil, files{schemaA: gone, "schemas/v1.0/sub/a.schema.json": a("}}")}, "additive only",
 			[]string{"error schema-id schemas/v1.0/sub/a.schema.json /$id",

@@ -693,7 +693,7 @@ func (v *visit) sub(o, n *schema, at spot, holder *visit) {
 	if o == nil {
 		o = absent
 		if n != nil { // as absent, but it has a place
-			o = &schema{file: v.o.file, parent: v.o, keyword: n.keyword, name: n.name, value: true, resource: v.o.resource}
+			o = &schema{file: v.o.file, parent: v.o, keyword: n.keyword, value: true, resource: v.o.resource}
 		}
 	} else {
 		in |= v.in.of(v.o, o)
