@@ -780,6 +780,43 @@ func TestMirrorRefusesUnjudged(t *testing.T) {
 	}
 }
 
+// TestMirrorRefusesWithoutState damages what a mirror wrote: a record that was refused stays so until it is judged
+// again.
+func TestMirrorRefusesWithoutState(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	receipt := "https://eve.example/oap-conformance-receipt.json"
+	honest := m.world.Web.Body(receipt)
+	m.world.Web.Page(receipt, []byte("{}"))
+	m.run(1, first)
+	m.world.Web.Page(receipt, honest)
+	refused := func(want ...string) {
+		t.Helper()
+		if got := m.report().Refused; !slices.Equal(got, want) {
+			t.Errorf("%q are refused, want %q", got, want)
+		}
+	}
+	damage := func(files ...string) {
+		t.Helper()
+		for _, file := range files {
+			if err := os.WriteFile(filepath.Join(m.dir, file), []byte("{"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const eve = "implementations/eve.json"
+	damage("state.json")
+	m.run(0, first, "--offline")
+	refused(eve)
+	damage("state.json", "report.json")
+	m.run(0, first, "--offline")
+	if got := m.report().Refused; !slices.Contains(got, eve) {
+		t.Errorf("%q are refused, want also %s", got, eve)
+	}
+	m.run(0, first)
+	refused()
+}
+
 // TestMirrorFrozenByClock runs a mirror once by a clock that is ahead, and then by the right one while the origin is
 // down: readers learn that it is frozen, and its age is ignored.
 func TestMirrorFrozenByClock(t *testing.T) {

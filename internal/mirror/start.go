@@ -181,33 +181,35 @@ func (c Checkpoint) took(ctx context.Context, repo *registry.Repository, last *c
 	return false, nil
 }
 
-// readState reads state.json, or what a mirror of an earlier version left in its place.
+// readState reads state.json, or what report.json says of the tip if there is no state that can be read.
 func (d *Dir) readState() error {
 	s, err := mirrorstate.Read(d.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		s, err = &mirrorstate.State{}, nil
-		if ref, _ := d.ref(d.verifiedRef()); ref != "" { // damage of the branch is looked at later
-			if v, err := mirrorstate.FromReport(d.Path, ref); err == nil {
-				s.Put(mirrorstate.Tip{Tip: ref, FreshAt: v.FreshAt, Refused: v.Refused})
-			}
-		}
+	damage := remedy.CodeOf(err) == "mirror-state"
+	if err != nil && !damage && !errors.Is(err, fs.ErrNotExist) {
+		d.State = nil
+		return err
 	}
-	if remedy.CodeOf(err) == "mirror-state" { // what it said is lost; the run writes it again
-		reason := err.Error()
-		d.State = &mirrorstate.State{}
-		d.repaired(mirrorstate.File, reason)
+	if d.State = s; err == nil {
 		return nil
 	}
-	d.State = s
-	return err
-}
-
-// Refused returns the records that are refused of what was verified last.
-func (d *Dir) Refused() []string {
-	if t := d.State.Of(d.State.Verified); t != nil {
-		return t.Refused
+	d.State = &mirrorstate.State{}
+	if ref, _ := d.ref(d.verifiedRef()); ref != "" { // damage of the branch is looked at later
+		if v, err := mirrorstate.FromReport(d.Path, ref); err == nil {
+			d.State.Put(mirrorstate.Tip{Tip: ref, FreshAt: v.FreshAt, Refused: v.Refused})
+		}
+	}
+	if damage {
+		d.repaired(mirrorstate.File, err.Error())
 	}
 	return nil
+}
+
+// Refused returns the records that are refused of what was verified last. It is not known if the state was lost.
+func (d *Dir) Refused() (paths []string, known bool) {
+	if t := d.State.Of(d.State.Verified); t != nil {
+		return t.Refused, true
+	}
+	return nil, d.State.Verified == ""
 }
 
 // Attempted records a run that verified nothing new.
