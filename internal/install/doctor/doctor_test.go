@@ -467,6 +467,8 @@ func TestFaults(t *testing.T) {
 			"error incomplete check.yml <entrypoint: /bin/true>"},
 		{"arguments of the image", check, action, image + "        with:\n          args: check --skip domain-age\n",
 			"error incomplete check.yml <args: check --skip domain-age>"},
+		{"documents from the clone", check, action, "      - run: oap-gate check --local nova.example=sites\n",
+			"error incomplete check.yml <run: oap-gate check --local nova.example=sites>"},
 		{"input by the environment", check, gate,
 			"      - env: {INPUT_SKIP: domain-age}\n        uses: openagentprotocol-OAP",
 			"error incomplete check.yml <INPUT_SKIP: domain-age}>"},
