@@ -189,6 +189,9 @@ func (m *fixer) values(ctx context.Context, text []byte, l *registry.Listing, ro
 		set("provisional", "true")
 	}
 	for _, f := range found["schema"] {
+		if f.Severity != verdict.Error {
+			continue // the base tree has it already, also in records that the work tree leaves as they are
+		}
 		name := strings.TrimPrefix(f.Pointer, "/")
 		value := strict.String(root, name)
 		switch right := checks.Respelled(value); {
