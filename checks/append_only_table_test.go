@@ -165,6 +165,13 @@ registry: warning: append-only: squash`},
 	}))
 }
 
+// A commit of the history that re-issues two listings is at fault as the pull request is.
+func TestSeveralReissues(t *testing.T) {
+	checktest.Run(t, []checktest.Case{{Name: "two",
+		World: `{base: [{listing: ada}, {listing: bob}], pr: [{reissue: ada}, {reissue: bob}]}`,
+		Want:  "implementations/bob.json:1:1: error: append-only: several-reissues"}})
+}
+
 // only returns the cases with only these checks.
 func only(ids string, all []checktest.Case) []checktest.Case {
 	for i := range all {

@@ -25,6 +25,16 @@ func TestNamedFindings(t *testing.T) {
 		value := receipt.Signature{Value: "placeholder:none"}
 		return &receipt.Receipt{Signatures: slices.Repeat([]receipt.Signature{value}, signatures)}
 	}
+	found := func(out verdict.Outcome, err error) verdict.Outcome {
+		if err != nil {
+			t.Error(err)
+		}
+		return out
+	}
+	added := func(path string, n int) *Run {
+		change := registry.Change{Path: path, Head: &registry.Entry{Mode: registry.ModeSubmodule}}
+		return &Run{Range: &registry.Range{Changes: slices.Repeat([]registry.Change{change}, n)}}
+	}
 	for _, c := range []struct {
 		name   string
 		bound  int
@@ -38,11 +48,7 @@ func TestNamedFindings(t *testing.T) {
 		{"private keys", 100, func(n int) verdict.Outcome {
 			r := &Run{leakage: slices.Repeat([]leak{{path: "a.pem", kind: "a PEM block"}}, n)}
 			r.leaked.Do(func() {})
-			out, err := privateKeys(r)
-			if err != nil {
-				t.Error(err)
-			}
-			return out
+			return found(privateKeys(r))
 		}, "%d more file"},
 		{"refused objects", 100, func(n int) verdict.Outcome {
 			var out verdict.Outcome
@@ -61,9 +67,11 @@ func TestNamedFindings(t *testing.T) {
 			return out
 		}, "%d more pairs"},
 		{"long paths", 100, func(n int) verdict.Outcome {
-			change := registry.Change{Path: strings.Repeat("a", 256), Head: &registry.Entry{}}
-			return longPaths(&Run{Range: &registry.Range{Changes: slices.Repeat([]registry.Change{change}, n)}})
+			return found(longPaths(added(strings.Repeat("a", 256), n)))
 		}, "%d more new path"},
+		{"paths with a colon", 100, func(n int) verdict.Outcome {
+			return found(portable(added("a:b", n)))
+		}, "%d more new governance file"},
 	} {
 		for more := range 3 {
 			out := c.find(c.bound + more)
@@ -91,7 +99,11 @@ func TestLongPaths(t *testing.T) {
 		strings.Repeat("aaaaaaa/", 127) + "aaaaaaaa": 0, strings.Repeat("aaaaaaa/", 127) + "aaaaaaaaa": 1} {
 		change := registry.Change{Path: path, Head: &registry.Entry{}}
 		find := func(c registry.Change) int {
-			return len(longPaths(&Run{Range: &registry.Range{Changes: []registry.Change{c}}}).Findings)
+			out, err := longPaths(&Run{Range: &registry.Range{Changes: []registry.Change{c}}})
+			if err != nil {
+				t.Error(err)
+			}
+			return len(out.Findings)
 		}
 		if got := find(change); got != want {
 			t.Errorf("a path of %d bytes: %d findings; expected %d", len(path), got, want)

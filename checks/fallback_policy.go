@@ -17,6 +17,7 @@ var fallbackPolicy = &Check{
 		"unilateral_timeout_ms",
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.Manifest),
+	reads: []string{"/manifest_uri"},
 	After: wellFormed,
 	Run:   runFallbackPolicy,
 	Codes: []Code{

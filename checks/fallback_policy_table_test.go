@@ -35,5 +35,9 @@ func TestFallbackPolicy(t *testing.T) {
   - {listing: nova, manifest: {set: {/ad_hoc_teamwork: {convention_discovery_v2: true, unilateral_timeout_ms: "2000", aht_fallback_policy: {policy_class: POAM, assumptions: [a]}}}}}
 `,
 			Want: `implementations/nova.json:5:3: error: fallback-policy: policy-timeout`},
+		// without the place of a Manifest there is none to judge; schema says what is missing
+		{Name: "no Manifest", World: `pr: [{listing: nova, delete: [/manifest_uri]}]`,
+			Only: "schema fallback-policy",
+			Want: `implementations/nova.json:1:1: error: schema: schema-required`},
 	})
 }

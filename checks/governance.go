@@ -27,7 +27,7 @@ func newGovernance(r *registry.Range) []registry.Change {
 }
 
 // portable checks that a new governance path can exist in a clone on every system.
-func portable(r *Run) verdict.Outcome {
+func portable(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	hidden := 0
 	for _, c := range newGovernance(r.Range) {
@@ -55,7 +55,7 @@ func portable(r *Run) verdict.Outcome {
 			plain.Count(hidden, "more new governance file")+plain.Plural(hidden, " has a name", " have names")).
 			WithFix("choose other names")
 	}
-	return out
+	return out, nil
 }
 
 // noClone returns the message for an empty directory: a clone does not contain it, so a commit from a clone would

@@ -427,36 +427,28 @@ func firstDifference(a, b any) (string, bool) {
 // runLayoutRegistry looks for paths of the tree that would land which other systems cannot tell apart or hold, or which
 // readers would take for a repository.
 func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
+	var out verdict.Outcome
+	for _, find := range []func(*Run) (verdict.Outcome, error){
+		newTwins, privateKeys, directoryFindings, shadowFindings, longPaths, portable, elsewhere,
+	} {
+		found, err := find(r)
+		if err != nil {
+			return out, err
+		}
+		out.Findings = append(out.Findings, found.Findings...)
+	}
+	return out.OrPass(), nil
+}
+
+// newTwins reports the paths of the resulting tree that some systems cannot tell apart. If the base tree has both
+// already, it warns.
+func newTwins(r *Run) (verdict.Outcome, error) {
 	twins, err := caseTwins(r.Range.Result)
-	if err != nil {
+	if err != nil || len(twins) == 0 {
 		return verdict.Outcome{}, err
 	}
-	var standing []twin
-	if len(twins) > 0 {
-		if standing, err = caseTwins(r.Range.Base); err != nil {
-			return verdict.Outcome{}, err
-		}
-	}
-	out := twinFindings(r, twins, standing, 0)
-	directories, err := directoryFindings(r)
-	if err != nil {
-		return out, err
-	}
-	misplaced, err := elsewhere(r)
-	if err != nil {
-		return out, err
-	}
-	repositories, err := shadowFindings(r)
-	if err != nil {
-		return out, err
-	}
-	keys, err := privateKeys(r)
-	if err != nil {
-		return out, err
-	}
-	out.Findings = slices.Concat(out.Findings, keys.Findings, directories.Findings, repositories.Findings,
-		longPaths(r).Findings, portable(r).Findings, misplaced.Findings)
-	return out.OrPass(), nil
+	standing, err := caseTwins(r.Range.Base)
+	return twinFindings(r, twins, standing, 0), err
 }
 
 // maxTwins is how many pairs are named: a pull request can bring any number of them.
@@ -529,7 +521,6 @@ type twin struct{ path, other string }
 // directory so equals.
 func caseTwins(t *registry.Tree) ([]twin, error) {
 	folded := map[string][]string{} // only of paths that folding changes
-	var changed []string
 	odd := map[string]bool{}
 	err := t.Walk(func(path string, _ registry.Entry) error {
 		if isPlain(path) {
@@ -541,14 +532,13 @@ func caseTwins(t *registry.Tree) ([]twin, error) {
 			}
 			if prefix := path[:i]; !isPlain(prefix) && !odd[prefix] {
 				odd[prefix] = true
-				changed = append(changed, prefix)
 				key := foldPath(prefix)
 				folded[key] = append(folded[key], prefix)
 			}
 		}
 		return nil
 	})
-	if err != nil || len(changed) == 0 {
+	if err != nil || len(folded) == 0 {
 		return nil, err
 	}
 	var out []twin

@@ -156,6 +156,101 @@ implementations/nova.json:4:3: error: did-resolution: http-status`},
 implementations/nova.json:4:3: error: layout: did-spelling
 implementations/nova.json:12:3: error: schema: schema-format`,
 			Says: []string{`with an underscore, which no host name has`}},
+		{Name: "same did as two", World: `
+base:
+  - {listing: ada}
+  - {listing: bob, host: ada.example, key: ada}
+pr: [{listing: nova, host: ada.example, key: ada}]
+`,
+			Want: `
+implementations/bob.json: warning: layout: duplicate-did
+implementations/nova.json:4:3: error: layout: duplicate-did`,
+			Says: []string{`tool_did "did:web:ada.example" is listed by implementations/ada.json too, and of 1 more listing `}},
+		{Name: "no slug and no DID", World: `
+base: [{listing: ada, delete: [/slug, /tool_did]}]
+pr: [{listing: nova, delete: [/slug, /tool_did]}]
+`,
+			Want: `
+implementations/ada.json:1:1: warning: layout: slug-mismatch
+implementations/ada.json:1:1: warning: schema: schema-required
+implementations/ada.json:1:1: warning: schema: schema-required
+implementations/nova.json:1:1: error: layout: slug-mismatch
+implementations/nova.json:1:1: error: schema: schema-required
+implementations/nova.json:1:1: error: schema: schema-required`},
+		{Name: "conflict", World: `pr: [{write: implementations/nova.json, text: "{\n<<<<<<< HEAD\n}"}]`,
+			Want: `implementations/nova.json:2:1: error: layout: json-syntax`, Says: []string{`fix: resolve the conflict, then git add implementations/nova.json`}},
+		// the fix names the path that the members ask for, if it is free
+		{Name: "right name", World: `pr: [{listing: nova}, {move: [implementations/nova.json, implementations/nova.jsn]}]`,
+			Want: `implementations/nova.jsn:1:1: error: layout: misplaced-file`, Says: []string{`fix: name it implementations/nova.json$`}},
+		{Name: "right name that is taken", World: `
+base: [{listing: ada}]
+pr: [{write: implementations/ada.jsn, text: '{"slug": "ada"}'}]
+`,
+			Only: "layout", Want: `
+implementations/ada.jsn:1:1: error: layout: misplaced-file
+implementations/ada.jsn:1:2: error: layout: duplicate-slug`, Says: []string{`fix: take it out of implementations/, or name it implementations/<slug>.json, with`}},
+		{Name: "no right name", World: `pr: [{write: implementations/ada.jsn, text: '{"slug": "a"}'}]`,
+			Only: "layout", Want: `implementations/ada.jsn:1:1: error: layout: misplaced-file`, Says: []string{`fix: take it out of implementations/, or name it implementations/<slug>.json, with`}},
+		{Name: "right name of a listing", World: `pr: [{listing: nova, set: {/slug: supernova}}]`, Only: "layout",
+			Want: `implementations/nova.json:2:3: error: layout: slug-mismatch`, Says: []string{`fix: set slug to "nova", or name the file implementations/supernova.json$`}},
+		{Name: "right name of a listing that is merged", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, set: {/slug: supernova}}]
+`, Only: "layout",
+			Want: `implementations/ada.json:2:3: error: layout: slug-mismatch`, Says: []string{`fix: set slug to "ada", or rename the file$`}},
+		{Name: "right name of a revocation", World: `
+base: [{listing: ada}]
+pr: [{revoke: ada, path: revocations/ada.json}]
+`,
+			Want: `revocations/ada.json:1:1: error: layout: misplaced-file`, Says: []string{`name it revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json$`}},
+		{Name: "right name of a revocation with another hash", World: `
+base: [{listing: ada}]
+pr: [{revoke: ada, path: "revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json"}]
+`,
+			Want: `revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json:3:3: error: layout: revocation-name`, Says: []string{`name the file revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json$`}},
+		{Name: "form of a revocation", World: `pr: [{write: revocations/a.txt, text: a}]`,
+			Want: `revocations/a.txt:1:1: error: layout: misplaced-file`, Says: []string{`may contain only revocations/<slug>-<sha256>.json`}},
+		{Name: "form of an anchor", World: `pr: [{write: workflow-anchors/a.txt, text: a}]`,
+			Want: `workflow-anchors/a.txt:1:1: error: layout: misplaced-file`, Says: []string{`may contain only workflow-anchors/<slug>.json`}},
+		// an executable listing is read too
+		{Name: "executable, another slug",
+			World: `pr: [{write: implementations/nova.json, text: '{"slug": "bob"}', mode: "100755"}]`, Only: "layout",
+			Want: `
+implementations/nova.json:1:1: error: layout: file-mode
+implementations/nova.json:1:2: error: layout: slug-mismatch`},
+		{Name: "executable", World: `pr: [{write: implementations/nova.json, text: "{", mode: "100755"}]`, Want: `implementations/nova.json:1:2: error: layout: file-mode`},
+		{Name: "an odd spelling that stands", World: `
+base: [{listing: ada, set: {/tool_did: "did:web:ADA.example"}}]
+pr: [{reissue: ada, set: {/tool_did: "did:web:ADA.example"}}]
+`, Only: "layout",
+			Want: `implementations/ada.json:4:3: warning: layout: did-spelling`, Says: []string{`; the base tree has it already, and no re-issue can fix it `}},
+		{Name: "an odd spelling that comes", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, set: {/tool_did: "did:web:ADA.example"}}]
+`, Only: "layout", Want: `implementations/ada.json:4:3: error: layout: did-spelling`},
+		{Name: "a slug that a re-issue changes", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, set: {/slug: bob}}]
+`, Only: "layout reissue", Want: `implementations/ada.json:2:3: error: reissue: slug-changed`},
+		// an entry of the witnesses' directory copies a listing that can be read
+		{Name: "witness broken", World: `
+base:
+  - {listing: ada, level: L4}
+  - {write: implementations/ada.json, text: "{"}
+pr: [{write: peer-witnesses/ada.json, text: '{"slug": "ada"}'}]
+`, Only: "layout", Want: `
+implementations/ada.json:1:2: warning: layout: json-syntax
+peer-witnesses/ada.json:1:1: error: layout: witness-not-listed`},
+		{Name: "witness expires now", World: `
+base:
+  - {listing: ada, level: L4, not_after: "2026-06-01T12:00:00Z"}
+pr: [{peer-witness: ada}]
+`, Only: "layout", Want: `peer-witnesses/ada.json:1:1: error: layout: witness-not-current`},
+		{Name: "witness expires in a second", World: `
+base:
+  - {listing: ada, level: L4, not_after: "2026-06-01T12:00:01Z"}
+pr: [{peer-witness: ada}]
+`, Only: "layout", Want: `pass`},
 		// a slug that stands in another listing's text, which is a standing fault
 		{Name: "same slug",
 			World: `base: [{listing: ada, set: {/slug: nova}}]
@@ -227,6 +322,54 @@ Docs/b/other.md: warning: append-only: governance`},
 pr: [{listing: nova}]
 `,
 			Want: `docs/Guide.md: warning: layout: case-twin`},
+		// the odd one of two stands already: alone, as a directory of two files, next to its twin
+		{Name: "the odd one was first",
+			World: `{base: [{write: docs/Guide.md, text: a}], pr: [{write: docs/guide.md, text: b}]}`,
+			Want: `
+docs/Guide.md: error: layout: case-twin
+docs/guide.md: warning: append-only: governance`},
+		{Name: "an odd directory was first", World: `
+base: [{write: Docs/a.md, text: a}, {write: Docs/b.md, text: a}]
+pr: [{write: docs/c.md, text: b}]
+`,
+			Want: `
+Docs: error: layout: case-twin
+docs/c.md: warning: append-only: governance`},
+		{Name: "a standing twin gets a file", World: `
+base: [{write: Docs/a.md, text: a}, {write: docs/b.md, text: a}]
+pr: [{write: Docs/c.md, text: b}]
+`,
+			Want: `
+Docs: warning: layout: case-twin
+Docs/c.md: warning: append-only: governance`},
+		{Name: "a standing twin loses a file", World: `
+base: [{write: Docs/a.md, text: a}, {write: Docs/c.md, text: a}, {write: docs/b.md, text: a}]
+pr: [{remove: Docs/c.md}]
+`,
+			Want: `
+Docs: warning: layout: case-twin
+Docs/c.md: warning: append-only: governance`},
+		{Name: "a twin comes and its twin goes", World: `
+base: [{write: Docs/a.md, text: a}]
+pr: [{move: [Docs/a.md, docs/a.md]}]
+`,
+			Want: `Docs/a.md: warning: append-only: governance`},
+		{Name: "three that are one, two of which stand", World: `
+base: [{write: docs/guide.md, text: a}, {write: docs/Guide.md, text: a}]
+pr: [{write: docs/GUIDE.md, text: b}]
+`, Only: "layout",
+			Want: `
+docs/GUIDE.md: error: layout: case-twin
+docs/Guide.md: error: layout: case-twin
+docs/Guide.md: warning: layout: case-twin`},
+		{Name: "twin of a data directory that is not there", World: `
+bare: true
+base: [{listing: ada}]
+pr: [{write: Revocations/a.md, text: b}]
+`,
+			Want: `
+Revocations: error: layout: case-twin
+Revocations/a.md: warning: append-only: governance`},
 		// names of devices
 		{Name: "device", World: `pr: [{listing: aux}]`,
 			Want: `implementations/aux.json:2:3: error: layout: device-name`},

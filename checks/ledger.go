@@ -654,7 +654,7 @@ func (l *Ledger) paths(step *registry.Step) ([]string, error) {
 	var brought []string
 	directories := map[string]bool{}
 	for _, c := range step.Changes {
-		if c.Head == nil || c.Base != nil {
+		if c.Base != nil {
 			continue // a directory of a file that existed existed, too
 		}
 		for _, p := range prefixes(c.Path) {

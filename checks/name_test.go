@@ -61,6 +61,16 @@ func TestIsPlain(t *testing.T) {
 	}
 }
 
+// Bytes that are not UTF-8 remain distinct; the letters next to them do not.
+func TestFoldPath(t *testing.T) {
+	for path, want := range map[string]string{"A\xff": "a\xff", "\xff/B.": "\xff/b", "\xfe": "\xfe", "Ａ\xff": "a\xff",
+		"a\u200b": "a", "a\u200b\xff": "a\u200b\xff"} {
+		if got := foldPath(path); got != want {
+			t.Errorf("%q folds to %q; expected %q", path, got, want)
+		}
+	}
+}
+
 func TestIsHexDigit(t *testing.T) {
 	for _, c := range "/:@G`g" {
 		if isHexDigit(c) {

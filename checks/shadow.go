@@ -144,7 +144,7 @@ const (
 )
 
 // longPaths reports the new paths that are too long for some systems.
-func longPaths(r *Run) verdict.Outcome {
+func longPaths(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	hidden := 0
 	for _, c := range r.Range.Changes {
@@ -178,5 +178,5 @@ func longPaths(r *Run) verdict.Outcome {
 			plain.Count(hidden, "more new path")+plain.Plural(hidden, " is", " are"), maxPath, maxPathPart).
 			WithFix("choose shorter names")
 	}
-	return out
+	return out, nil
 }
