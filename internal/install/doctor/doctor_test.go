@@ -469,6 +469,8 @@ func TestFaults(t *testing.T) {
 			"error incomplete check.yml <args: check --skip domain-age>"},
 		{"documents from the clone", check, action, "      - run: oap-gate check --local nova.example=sites\n",
 			"error incomplete check.yml <run: oap-gate check --local nova.example=sites>"},
+		{"documents of another run", check, action, "      - run: oap-gate check --cache .cache\n",
+			"error incomplete check.yml <run: oap-gate check --cache .cache>"},
 		{"input by the environment", check, gate,
 			"      - env: {INPUT_SKIP: domain-age}\n        uses: openagentprotocol-OAP",
 			"error incomplete check.yml <INPUT_SKIP: domain-age}>"},

@@ -363,7 +363,7 @@ func (f field) each(do func(field)) {
 }
 
 var leavesOut = plain.Pattern(
-	`(?:^|\s)-h\b|--(?:help|offline|skip|at|replay|local|connect-to|proxy|rdap-url|whois-server|ca-cert|base|head|worktree)\b`)
+	`(?:^|\s)-h\b|--(?:help|offline|skip|at|replay|local|cache|connect-to|proxy|rdap-url|whois-server|ca-cert|base|head|worktree)\b`)
 
 // judgeSelection finds what leaves checks out of a gate, or replaces the world or the commits that it sees.
 func (v *inspection) judgeSelection(s *step) {
