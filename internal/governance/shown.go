@@ -374,7 +374,7 @@ func (l *reading) target() {
 
 // lost are the elements whose content is not said, or not as it is written.
 var lost = strings.Fields(`
-	blockquote code del kbd noscript pre q s samp script strike style template textarea title tt`)
+	blockquote code del kbd meter noscript pre progress q rp s samp script strike style template textarea title tt`)
 
 // divisions are the elements that begin a block of their own.
 var divisions = strings.Fields(`
@@ -402,7 +402,7 @@ func (l *reading) tag() {
 		l.open[name]--
 		l.silent--
 	case !closes && (slices.Contains(lost, name) || l.open[name] > 0 || !valid && hides(rest[:length]) ||
-		attributes["hidden"] || attributes["style"]):
+		attributes["hidden"] || attributes["popover"] || attributes["style"]):
 		if l.open == nil {
 			l.open = map[string]int{}
 		}
@@ -428,7 +428,7 @@ func (l *reading) tag() {
 // hides reports whether a text may have an attribute that hides the element.
 func hides(tag string) bool {
 	tag = strings.ToLower(tag)
-	return strings.Contains(tag, "hidden") || strings.Contains(tag, "style")
+	return strings.Contains(tag, "hidden") || strings.Contains(tag, "popover") || strings.Contains(tag, "style")
 }
 
 // readTag returns the length of the tag that a text begins with and the names of its attributes. One that is not valid

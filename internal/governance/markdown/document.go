@@ -88,6 +88,7 @@ type Block struct {
 	empty  bool   // it has no words
 	hidden string // the elements that may hide it
 	table  int    // the number of the table that a row belongs to, from 1
+	shown  int    // the number of cells of a row that are shown
 	words  []word // words of a heading, and of a governed block
 }
 
@@ -122,13 +123,14 @@ const (
 
 // reader cuts a text into blocks, as CommonMark and GitHub's tables do.
 type reader struct {
-	doc    *Document
-	open   []*container
-	leaf   leaf
-	block  *Block // the leaf's
-	fence  string // that opened the code
-	end    string // the mark that ends rawLeaf or commentLeaf, in small letters
-	tables int
+	doc     *Document
+	open    []*container
+	leaf    leaf
+	block   *Block // the leaf's
+	fence   string // that opened the code
+	end     string // the mark that ends rawLeaf or commentLeaf, in small letters
+	tables  int
+	columns int // of the open table
 }
 
 // Read reads a text. It leaves out only marks: the rulers of tables, thematic breaks, the marks of blocks and the
@@ -268,6 +270,10 @@ func (r *reader) line(n int, rest string) {
 			r.close(matched)
 			r.html(l, end, n, rest)
 			return
+		}
+		if r.leaf == paragraphLeaf && footnoteLabel(text) != "" {
+			r.close(matched)
+			break
 		}
 		width := marker(text)
 		if width == 0 || deep || continued && !interrupts(text, width) {
@@ -421,10 +427,10 @@ func (r *reader) ruled(line string) bool {
 	if !ok || columns != len(Cells(header)) || !strings.Contains(header, "|") && !strings.Contains(line, "|") {
 		return false
 	}
-	r.leaf = tableLeaf
+	r.leaf, r.columns = tableLeaf, columns
 	r.tables++
 	if last == 0 {
-		r.block.Kind, r.block.table = Row, r.tables
+		r.block.Kind, r.block.table, r.block.shown = Row, r.tables, columns
 		return true
 	}
 	r.block.Lines = r.block.Lines[:last]
@@ -434,5 +440,5 @@ func (r *reader) ruled(line string) bool {
 
 func (r *reader) row(n int, line string) {
 	b := r.add(Row, n)
-	b.Lines, b.table = []string{line}, r.tables
+	b.Lines, b.table, b.shown = []string{line}, r.tables, r.columns
 }

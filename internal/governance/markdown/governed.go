@@ -27,11 +27,7 @@ func (d *Document) finish() bool {
 		}
 	}
 	d.Blocks = slices.DeleteFunc(d.Blocks, func(b *Block) bool { return b.Kind != Heading && b.empty })
-	for _, b := range d.Blocks {
-		if name := footnote(b); name != "" && !d.referred[name] {
-			b.hidden += " footnote"
-		}
-	}
+	d.hideFootnotes()
 	d.structure()
 	d.govern()
 	slices.SortStableFunc(d.comments, func(a, b *Block) int { return a.Line - b.Line })
@@ -84,12 +80,31 @@ func (d *Document) define() {
 	}
 }
 
-// footnote returns the folded label of a footnote, empty if the block is not one.
-func footnote(b *Block) string {
-	if b.Kind == Code || len(b.Lines) == 0 || !strings.HasPrefix(b.Lines[0], "[^") {
+// hideFootnotes marks the footnotes that are not shown: nothing refers to them, or an earlier one has their label.
+// Indented text after a footnote is part of it.
+func (d *Document) hideFootnotes() {
+	defined, hidden := map[string]bool{}, false
+	for _, b := range d.Blocks {
+		name := ""
+		if b.Kind != Code && len(b.Lines) > 0 {
+			name = footnoteLabel(b.Lines[0])
+		}
+		if name != "" {
+			hidden = !d.referred[name] || defined[name]
+			defined[name] = true
+		}
+		if hidden = hidden && (name != "" || b.Kind == Code); hidden {
+			b.hidden += " footnote"
+		}
+	}
+}
+
+// footnoteLabel returns the folded label of the footnote that a line begins, empty if it begins none.
+func footnoteLabel(line string) string {
+	if !strings.HasPrefix(line, "[^") {
 		return ""
 	}
-	if m := definitionLine().FindStringSubmatch(b.Lines[0]); m != nil {
+	if m := definitionLine().FindStringSubmatch(line); m != nil {
 		return folded(m[1])
 	}
 	return ""
@@ -155,6 +170,9 @@ func (d *Document) words(b *Block) {
 		texts[0] = headingAttributes().ReplaceAllString(sectionNumber().ReplaceAllString(texts[0], ""), "")
 	case Row:
 		texts = Cells(texts[0])
+		if strings.Join(texts[min(b.shown, len(texts)):], "") != "" {
+			b.hidden += " cells"
+		}
 	case Code, Comment:
 		for text := range strings.FieldsSeq(texts[0]) {
 			b.Required = b.Required || requires(normalized(text))

@@ -391,7 +391,8 @@ func autolink(text string) (address string, ok bool) {
 		strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
 }
 
-// tag reads a tag of that source. Its words are those that it shows elsewhere: an address, and a requirement.
+// tag reads a tag of that source. Its words are those that it shows elsewhere: an address, the text of an image, and a
+// requirement.
 func (s *scanner) tag(t tag, source string) {
 	s.doc.hiding.tag(t)
 	for rest := source[1:]; ; { // some readers see a tag in a tag
@@ -419,6 +420,12 @@ func (s *scanner) tag(t tag, source string) {
 	for _, name := range []string{"href", "src"} {
 		if address, ok := t.attribute(name); ok {
 			s.target(address)
+		}
+	}
+	if name := map[string]string{"img": "alt", "input": "value"}[t.name]; name != "" { // a browser shows it
+		value, _ := t.attribute(name)
+		for _, word := range strings.Fields(value) {
+			s.after = append(s.after, pending{word, false})
 		}
 	}
 	if hasKeyWord(normalized(source)) {

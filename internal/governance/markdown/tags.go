@@ -159,8 +159,8 @@ func (t tag) attribute(name string) (value string, found bool) {
 
 // hiders are the elements whose content is not shown, or is not said. An attribute hidden or style makes one of any.
 var hiders = wordSet(`
-	audio bdo blockquote canvas code datalist del details dialog head iframe math noembed noframes noscript object
-	plaintext pre q s script select strike style svg template textarea title video xmp`)
+	audio bdo blockquote canvas code datalist del details dialog font head iframe math meter noembed noframes noscript
+	object plaintext pre progress q rp s script select strike style svg template textarea title video xmp`)
 
 // literal are the elements whose content has no tags.
 var literal = wordSet("iframe noembed noframes noscript plaintext script style textarea title xmp")
@@ -217,10 +217,10 @@ func (h *hiding) tag(t tag) {
 
 // hides reports whether an attribute may hide the element, or show its content as something else.
 func (t tag) hides() bool {
-	_, hidden := t.attribute("hidden")
-	_, styled := t.attribute("style")
-	_, turned := t.attribute("dir")
-	return hidden || styled || turned
+	return slices.ContainsFunc([]string{"hidden", "popover", "style", "dir"}, func(name string) bool {
+		_, has := t.attribute(name)
+		return has
+	})
 }
 
 // open enters an element.

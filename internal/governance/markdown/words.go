@@ -214,8 +214,11 @@ func normalized(text string) string {
 	}, norm.NFKC.String(text))
 }
 
-// isDirection reports whether a character turns those that follow it.
-func isDirection(r rune) bool { return 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 }
+// isDirection reports whether a character turns those that follow it. The marks U+061C and U+200F turn numbers:
+// "2 : 3" shows as "3 : 2" after them.
+func isDirection(r rune) bool {
+	return 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 || r == 0x061c || r == 0x200f
+}
 
 // isUnseen reports whether a character is ignored by default.
 func isUnseen(r rune) bool {
