@@ -29,9 +29,16 @@ var right = plain.Pattern(`(?i)\b(?:identit(?:y|ies)|memor(?:y|ies)|reputations?
 var rightStems = strings.Fields("identit memor reputation projection persona cool escalat delet replaceab plural " +
 	"expla optimi human disappear forgotten eras charter rfc")
 
-// ofRight returns the word of a right that a text or a name has, empty if it has none. Hyphens, strokes, dots, low
-// lines and capitals within a name part words.
+// emphasis are signs that a renderer takes out of a word.
+var emphasis = strings.NewReplacer("*", "", "`", "")
+
+// ofRight returns the word of a right that a text or a name has, or a word that mixes scripts and may look like one;
+// empty if it has none. Hyphens, strokes, dots, low lines, digits and capitals within a name part words.
 func ofRight(text string) string {
+	text = emphasis.Replace(text)
+	if word := markdown.Disguised(text); word != "" {
+		return word
+	}
 	lower := strings.ReplaceAll(strings.ToLower(text), "ſ", "s") // as the pattern folds it
 	if !slices.ContainsFunc(rightStems, func(stem string) bool { return strings.Contains(lower, stem) }) {
 		return ""
@@ -44,7 +51,8 @@ func ofRight(text string) string {
 		case strings.ContainsRune("_-/.", r):
 			r = ' '
 		case unicode.IsUpper(r) && (unicode.IsLower(last) || unicode.IsUpper(last) && i+1 < len(runes) &&
-			unicode.IsLower(runes[i+1])), unicode.IsDigit(r) && unicode.IsLetter(last):
+			unicode.IsLower(runes[i+1])),
+			unicode.IsDigit(r) && unicode.IsLetter(last), unicode.IsLetter(r) && unicode.IsDigit(last):
 			out.WriteByte(' ')
 		}
 		out.WriteRune(r)
@@ -209,7 +217,7 @@ func (v *View) revisions() ([]*revision, error) {
 	var deleted []*revision
 	v.revised = []*revision{}
 	for _, c := range v.normative() {
-		if isJSON(c.Path) {
+		if isJSON(c.Path) && inVersion(strings.ToLower(c.Path), "schemas/") {
 			continue
 		}
 		old, err := v.readDraft(v.Base, c.Path, c.Base, &budget)
@@ -391,7 +399,7 @@ func (d *draft) specifies() []passage {
 	began := false
 	silent := map[*markdown.Block]bool{nil: false} // headings under which nothing is specified
 	for _, b := range d.document.Blocks {
-		began = began || b.Kind == markdown.Heading && b.Level() == 2
+		began = began || b.Kind == markdown.Heading && b.Level() >= 2
 		if b.Kind == markdown.Heading {
 			silent[b] = silent[b.Above] || unspecified().MatchString(d.document.Text(b))
 		}

@@ -130,7 +130,7 @@ type reader struct {
 	fence   string // that opened the code
 	end     string // the mark that ends rawLeaf or commentLeaf, in small letters
 	tables  int
-	columns int // of the open table
+	columns int // that the open table has
 }
 
 // Read reads a text. It leaves out only marks: the rulers of tables, thematic breaks, the marks of blocks and the

@@ -19,3 +19,17 @@ func (b *Block) Items() (around, begun int) { return b.items, b.opens }
 
 // HTML reports whether the characters of Markdown mean themselves in the block.
 func (b *Block) HTML() bool { return b.raw }
+
+// Disguised returns the first word of a text that mixes scripts, or is in capitals of one that is not Latin. It may
+// look like another word. It is empty if the text has none.
+func Disguised(text string) string {
+	if isASCII(text) {
+		return ""
+	}
+	for word := range strings.FieldsSeq(normalized(text)) {
+		if mixed(word) {
+			return word
+		}
+	}
+	return ""
+}
