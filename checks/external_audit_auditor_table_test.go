@@ -111,3 +111,38 @@ implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 	})
 }
+
+// An auditor's key is compared with those of the candidate and the witnesses, in whatever DID it is spelled.
+func TestExternalAuditKeys(t *testing.T) {
+	const (
+		base = `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cyd, level: L4, witness: [ada]}
+`
+		key   = `did:key:z6MkggtJhW3AZNqxk6j9mao4eo4HdAJ4LMFne6X7KpaqTxRm`
+		jwk   = `did:jwk:eyJjcnYiOiJFZDI1NTE5Iiwia3R5IjoiT0tQIiwieCI6IklUVHNtaGJGMU1UUUctblJ0RjZNRlNDYzgwTEM5WE9vTEw1YjJXVS12Y2cifQ`
+		other = `did:key:z6MknqQzWtovxH6aMMo2AKKsCPPwA4E6zzWHXidUtKLSUJgD`
+	)
+	checktest.Run(t, only("external-audit", []checktest.Case{
+		{Name: "a witness by its key", World: base + `pr: [{listing: nova, level: L5, auditor: "` + jwk +
+			`", witness: [{slug: bob, did: "` + key + `"}]}]`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-by-witness`,
+			Says: []string{`is the key of peer witness "did:key:z6Mkggt`}},
+		{Name: "the candidate's document is gone", World: base + `pr: [{listing: nova, level: L5, auditor: "` + other +
+			`", witness: [ada, bob, cyd]}]
+web: [{url: "https://nova.example/.well-known/did.json", status: 404}]
+`, Want: `implementations/nova.json:1:1: error: external-audit: http-status`},
+		{Name: "an unknown framework, and the candidate's document is gone", World: base +
+			`pr: [{listing: nova, level: L5, auditor: "` + other + `", witness: [ada, bob, cyd], receipt: {set: {/external_audit/framework: none}}}]
+web: [{url: "https://nova.example/.well-known/did.json", status: 404}]
+`, Want: `implementations/nova.json:6:3: error: external-audit: audit-framework`},
+		{Name: "a witness that nobody lists", World: base + `pr: [{publish: dan}, {listing: nova, level: L5, auditor: "` + other +
+			`", witness: [ada, bob, dan]}]`,
+			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "a witness whose document is gone", World: base + `pr: [{listing: nova, level: L5, auditor: "` + other +
+			`", witness: [ada, bob, cyd]}]
+web: [{url: "https://cyd.example/.well-known/did.json", status: 404}]
+`, Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+	}))
+}

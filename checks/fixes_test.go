@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -185,30 +184,6 @@ func TestInRow(t *testing.T) {
 		"Schema": {"layout", "schema", "name-similarity"}, "": nil} {
 		if got := InRow(row); !slices.Equal(got, want) {
 			t.Errorf("%q: %q; expected %q", row, got, want)
-		}
-	}
-}
-
-// A re-issue keeps the suffix that the Receipt claims, at the highest level that it claims.
-func TestKept(t *testing.T) {
-	for _, c := range []struct {
-		claimed    []level.Level
-		then, want level.Level
-	}{
-		{[]level.Level{"L1", "L3"}, "L1", "L3"},
-		{[]level.Level{"L3-NC", "L3"}, "L1-NC", "L3-NC"},
-		{[]level.Level{"L3-NC", "L3"}, "L1", "L3"},
-		{[]level.Level{"L3-NC"}, "L1", "L3-NC"},
-		{[]level.Level{"L0"}, "L0", "L0"},
-		{[]level.Level{"L0"}, "L1-NC", "L0"},
-		{[]level.Level{"L5-FINANCE", "L5-ORG"}, "L5-ORG", "L5-ORG"},
-		{[]level.Level{"L5-FINANCE", "L5-ORG"}, "L5", "L5-FINANCE"},
-		{[]level.Level{"L4-ORG"}, "L5-ORG", ""},
-		{[]level.Level{"L3-NC", "L3"}, "L9-NC", "L3"},
-		{nil, "L1", ""},
-	} {
-		if got := Kept(c.claimed, c.then); got != c.want {
-			t.Errorf("of %q, merged at %q: %q; expected %q", c.claimed, c.then, got, c.want)
 		}
 	}
 }

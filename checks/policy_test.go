@@ -14,6 +14,15 @@ func maintainers(n int) string {
 	return "[" + strings.Join(list, ", ") + "]"
 }
 
+// numbered returns so many different names.
+func numbered(n int) string {
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprintf("s%d.example", i))
+	}
+	return strings.Join(names, ", ")
+}
+
 // The two lists need no reference server, and no version either.
 func TestParsePolicyLists(t *testing.T) {
 	for text, known := range map[string]bool{
@@ -70,6 +79,11 @@ func TestParsePolicy(t *testing.T) {
 		{"maintainers are one text", head + "maintainers: did:web:a.example", "maintainers is not a list"},
 		{"a maintainer that is a number", head + "maintainers: [1]", "a maintainer is not a text"},
 		{"a maintainer that is null", head + "maintainers: [~, \"did:web:a.example\"]", "a maintainer is not a text"},
+		{"a maintainer with an underscore", head + `maintainers: ["did:web:a_b.example"]`, "has an underscore"},
+		{"a maintainer that is no DID", head + `maintainers: [a]`, "is not a DID"},
+		{"a list as a suffix", whole + "\npublic_suffixes: [[a.example]]", "is not a text"},
+		{"a number as a suffix", whole + "\npublic_suffixes: [1]", "is not a text"},
+		{"1000 suffixes", whole + "\npublic_suffixes: [" + numbered(1000) + "]", ""},
 		{"a maintainer in capitals", head + `maintainers: ["did:web:A.example"]`,
 			`not in its one spelling "did:web:a.example"`},
 		{"a maintainer in two letter cases", head + `maintainers: ["did:web:a.example:x", "did:web:a.example:X"]`,

@@ -1,6 +1,7 @@
 package checks_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
@@ -234,4 +235,92 @@ pr: [{reissue: ada}]
 `,
 			Want: `implementations/ada.json:1:1: error: reissue: base-unreadable`},
 	})
+}
+
+// A merged listing that cannot be read is restored, removed or left, by what its history held.
+func TestReissueOfUnreadable(t *testing.T) {
+	checktest.Run(t, only("reissue", []checktest.Case{
+		{Name: "it was a record", World: `
+base:
+  - {listing: ada}
+  - {commit: List}
+  - {write: implementations/ada.json, text: "{"}
+pr: [{listing: bob}, {move: [implementations/bob.json, implementations/ada.json]}]
+`,
+			Want: `implementations/ada.json:1:1: error: reissue: base-unreadable`,
+			Says: []string{`fix: restore it first, in a pull request of its own: git checkout [0-9a-f]{40} -- implementations/ada.json`}},
+		{Name: "it was no record", World: `
+base: [{write: implementations/ada.json, text: "{"}, {listing: cyd}]
+pr: [{listing: ada}]
+`,
+			Want: `implementations/ada.json:1:1: error: reissue: base-unreadable`,
+			Says: []string{`fix: remove the file in a pull request of its own, then list the implementation again: git rm implementations/ada.json`}},
+		{Name: "it has a pinned hash", World: `
+base: [{listing: cyd}, {commit: List}, {write: implementations/ada.json, text: "{ $pin(cyd)"}]
+pr: [{listing: ada}]
+`,
+			Want: `implementations/ada.json:1:1: error: reissue: base-unreadable`,
+			Says: []string{`fix: list the implementation under a new slug`}},
+	}))
+}
+
+// Only what the Receipt signs, and what a re-issue may change, is judged of a renewal.
+func TestReissueSigned(t *testing.T) {
+	checktest.Run(t, only("reissue", []checktest.Case{
+		{Name: "not signed by the owner", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, signing_key: eve}]
+`, Want: `implementations/ada.json:8:3: error: reissue: receipt-not-signed`},
+		{Name: "no dates", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, receipt: {delete: [/validity]}}]
+`, Want: `implementations/ada.json:8:3: error: reissue: validity-missing`},
+		{Name: "no Receipt", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada}]
+web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 404}]
+`, Want: `implementations/ada.json:1:1: error: reissue: http-status`},
+		{Name: "no Receipt, and another slug", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, set: {/slug: bob}}]
+web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 404}]
+`, Want: `
+implementations/ada.json:1:1: error: reissue: http-status
+implementations/ada.json:2:3: error: reissue: slug-changed`},
+		{Name: "a Receipt that does not answer, and another slug", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, set: {/slug: bob}}]
+web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 503}]
+`, Want: `
+implementations/ada.json:1:1: inconclusive: reissue: http-status
+implementations/ada.json:2:3: error: reissue: slug-changed`},
+		{Name: "a member comes, one goes, one is long", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, set: {/provisional: false, /x~1y: 1, /license: "` + strings.Repeat("a", 300) + `"}, delete: [/contact]}]
+`, Want: `
+implementations/ada.json:1:1: warning: reissue: unsigned-change
+implementations/ada.json:11:3: warning: reissue: unsigned-change
+implementations/ada.json:13:3: warning: reissue: unsigned-change`,
+			Says: []string{`contact changes from "contact@ada.example" to nothing`, `x/y changes from nothing to 1`, `license changes from "Apache-2.0" to "a{199}…`}},
+		{Name: "provisional again on an old domain", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, provisional: true}]
+`, Want: `implementations/ada.json:12:3: error: reissue: provisional-set`},
+		{Name: "provisional again on a domain of unknown age", World: `
+base: [{listing: ada, registered: none}]
+pr: [{reissue: ada, provisional: true}]
+`, Want: `pass`},
+		{Name: "issued in the future of then", World: `
+base: [{at: "-10d"}, {listing: ada, set: {/issued_at: "2027-01-01T00:00:00Z"}}]
+pr: [{reissue: ada}]
+`, Want: `pass`},
+		{Name: "no date then", World: `
+base: [{listing: ada, set: {/issued_at: "some day"}}]
+pr: [{reissue: ada}]
+`, Want: `pass`},
+		{Name: "levels that are none", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, receipt: {set: {/claimed_levels: [L9]}}}]
+`, Want: `implementations/ada.json:6:3: error: reissue: level-not-highest`},
+	}))
 }

@@ -437,3 +437,168 @@ pr: [{reissue: ada}]
 			Want: `implementations/ada.json:12:3: warning: reissue: unsigned-change`},
 	})
 }
+
+// A fault of a member that a re-issue cannot change is a warning if the base tree has it already.
+func TestSchemaStanding(t *testing.T) {
+	checktest.Run(t, only("schema", []checktest.Case{
+		{Name: "it stands", World: `
+base: [{listing: ada, set: {/tool_did: "ada"}}]
+pr: [{reissue: ada, set: {/tool_did: "ada"}}]
+`,
+			Want: `implementations/ada.json:4:3: warning: schema: schema-pattern`,
+			Says: []string{`the base tree has it already, and no re-issue can fix it`}},
+		{Name: "it comes", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, set: {/tool_did: "ada"}}]
+`, Want: `implementations/ada.json:4:3: error: schema: schema-pattern`},
+		{Name: "another stands", World: `
+base: [{listing: ada, set: {/contact: 7}}]
+pr: [{reissue: ada, set: {/contact: 7}}]
+`, Want: `implementations/ada.json:12:3: error: schema: schema-type`},
+		{Name: "one witness's", World: `
+base: [{listing: ada, set: {/tool_did: "ada"}}]
+pr: [{peer-witness: ada}]
+`, Want: `
+implementations/ada.json:4:3: warning: schema: schema-pattern
+peer-witnesses/ada.json:4:3: error: schema: schema-pattern`},
+	}))
+}
+
+// A member that the schema refuses has a fix that passes.
+func TestSchemaFixes(t *testing.T) {
+	const sum = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	checktest.Run(t, only("schema", []checktest.Case{
+		{Name: "hash in capitals", World: `pr: [{listing: nova, set: {/conformance_receipt_sha256: "` + sum + `"}}]`,
+			Want: `implementations/nova.json:8:3: error: schema: schema-pattern`,
+			Says: []string{`fix: set conformance_receipt_sha256 to "a{64}"`}},
+		{Name: "no hash", World: `pr: [{listing: nova, set: {/conformance_receipt_sha256: "A"}}]`,
+			Want: `implementations/nova.json:8:3: error: schema: schema-pattern`,
+			Says: []string{`fix: set conformance_receipt_sha256 to a value that oap-gate schema listing allows`}},
+		{Name: "a text for an array", World: `pr: [{listing: nova, set: {/jurisdictions: DE}}]`,
+			Want: `implementations/nova.json:13:3: error: schema: schema-type`,
+			Says: []string{`fix: set jurisdictions to \["DE"\]`}},
+		{Name: "an empty text for an array", World: `pr: [{listing: nova, set: {/jurisdictions: ""}}]`,
+			Want: `implementations/nova.json:13:3: error: schema: schema-type`,
+			Says: []string{`fix: set jurisdictions to a value that`}},
+		{Name: "a text for a boolean", World: `pr: [{listing: nova, set: {/provisional: "false"}}]`,
+			Want: `implementations/nova.json:13:3: error: schema: schema-type`,
+			Says: []string{`fix: set provisional to false, without quotes`}},
+		{Name: "the other one", World: `pr: [{listing: nova, set: {/provisional: "true"}}]`,
+			Want: `implementations/nova.json:13:3: error: schema: schema-type`,
+			Says: []string{`fix: set provisional to true, without quotes`}},
+		{Name: "another text for a boolean", World: `pr: [{listing: nova, set: {/provisional: "yes"}}]`,
+			Want: `implementations/nova.json:13:3: error: schema: schema-type`,
+			Says: []string{`fix: set provisional to a value that`}},
+		{Name: "no e-mail address", World: `pr: [{listing: nova, set: {/contact: "nova"}}]`,
+			Want: `implementations/nova.json:12:3: error: schema: schema-format`,
+			Says: []string{`fix: set contact to an e-mail address`}},
+		{Name: "no time", World: `pr: [{listing: nova, set: {/issued_at: "2026-05-22 12:00"}}]`,
+			Want: `implementations/nova.json:9:3: error: schema: schema-format`,
+			Says: []string{`fix: write it like "2026-05-04T08:00:00Z"`}},
+		{Name: "a leap second", World: `pr: [{listing: nova, set: {/issued_at: "2016-12-31T23:59:60Z"}}]`,
+			Want: `implementations/nova.json:9:3: error: schema: unreadable-time`},
+		{Name: "a level that is none", World: `pr: [{listing: nova, set: {/conformance_level: "L6"}}]`,
+			Want: `implementations/nova.json:6:3: error: schema: schema-pattern`,
+			Says: []string{`fix: use one of "L0", "L1"`}},
+		{Name: "a name nearby", World: `pr: [{listing: nova, set: {/contakt: "a@b.example"}, delete: [/contact]}]`,
+			Want: `implementations/nova.json:12:3: error: schema: schema-additionalProperties`,
+			Says: []string{`fix: rename "contakt" to "contact"`}},
+		{Name: "a name nearby that is there", World: `pr: [{listing: nova, set: {/contakt: "a@b.example"}}]`,
+			Want: `implementations/nova.json:13:3: error: schema: schema-additionalProperties`,
+			Says: []string{`fix: remove "contakt"`}},
+		{Name: "a name too far", World: `pr: [{listing: nova, set: {/contxxxt: "a@b.example"}, delete: [/contact]}]`,
+			Want: `implementations/nova.json:12:3: error: schema: schema-additionalProperties`,
+			Says: []string{`fix: remove "contxxxt"`}},
+		{Name: "an item", World: `pr: [{listing: nova, set: {/jurisdictions: [7]}}]`,
+			Want: `implementations/nova.json:14:5: error: schema: schema-type`,
+			Says: []string{`fix: set jurisdictions/0 to a value that`}},
+		{Name: "no slug", World: `pr: [{listing: nova, delete: [/slug]}]`,
+			Want: `implementations/nova.json:1:1: error: schema: schema-required`,
+			Says: []string{`fix: add "slug": "nova"`}},
+		{Name: "a short name", World: `pr: [{listing: nova, set: {/name: a}}]`,
+			Want: `implementations/nova.json:3:3: error: schema: schema-minLength`,
+			Says: []string{`fix: sign a Receipt whose implementation.name has 2 to 80 characters`}},
+		{Name: "a signature that is a text", World: `
+base: [{listing: ada}]
+pr: [{revoke: ada, tamper: {set: {/signature: "a"}}}]
+`,
+			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:7:3: error: schema: schema-type`,
+			Says: []string{`signature: `}},
+	}))
+}
+
+// The schemas of the registry are files of the base tree, and a new one refuses no record that was valid.
+func TestSchemaFiles(t *testing.T) {
+	checktest.Run(t, only("schema", []checktest.Case{
+		{Name: "executable", World: `
+base: [{write: schemas/implementation.schema.json, text: '{"required": ["x"]}', mode: "100755"}]
+pr: [{listing: nova}]
+`, Want: `implementations/nova.json:1:1: error: schema: schema-required`},
+		{Name: "a link", World: `
+base: [{listing: ada}, {write: schemas/implementation.schema.json, text: a, mode: "120000"}]
+pr: [{listing: nova}]
+`,
+			Want: `schemas/implementation.schema.json: error: schema: schema-broken`,
+			Says: []string{`schemas/implementation.schema.json is not a regular file`}},
+		{Name: "256 KiB", World: `
+base: [{listing: ada}, {write: schemas/implementation.schema.json, text: " ", repeat: 262144}]
+pr: [{listing: nova}]
+`, Want: `schemas/implementation.schema.json: error: schema: schema-broken`},
+		{Name: "a byte more", World: `
+base: [{listing: ada}, {write: schemas/implementation.schema.json, text: " ", repeat: 262145}]
+pr: [{listing: nova}]
+`,
+			Want: `schemas/implementation.schema.json: error: schema: schema-broken`,
+			Says: []string{`has more than 262144 bytes`}},
+		{Name: "broken, and no record changes", World: `
+base: [{listing: ada}, {write: schemas/implementation.schema.json, text: "{"}]
+pr: [{write: a.md, text: a}]
+`, Want: `schemas/implementation.schema.json: warning: schema: schema-broken`},
+		{Name: "mended", World: `
+base: [{listing: ada}, {write: schemas/implementation.schema.json, text: "{"}]
+pr: [{write: schemas/implementation.schema.json, text: "{}"}]
+`, Want: `pass`},
+		{Name: "a new one that does not compile", World: `
+base: [{listing: ada}]
+pr: [{write: schemas/implementation.schema.json, text: '{"type": 7}'}]
+`, Want: `schemas/implementation.schema.json: error: schema: schema-broken`},
+		{Name: "a new one that refuses a record", World: `
+base: [{listing: ada}, {listing: bob, set: {/contact: 7}}, {write: implementations/cyd.json, text: "{"}]
+pr: [{write: schemas/implementation.schema.json, text: '{"required": ["x"]}'}]
+`, Want: `
+implementations/bob.json:12:3: warning: schema: schema-type
+schemas/implementation.schema.json: error: schema: schema-refuses-records`},
+		{Name: "a new one that refuses 11 records", World: `
+base: [{listing: a1}, {listing: a2}, {listing: a3}, {listing: a4}, {listing: a5}, {listing: a6}, {listing: a7},
+  {listing: a8}, {listing: a9}, {listing: b1}, {listing: b2}]
+pr: [{write: schemas/implementation.schema.json, text: '{"required": ["x"]}'}]
+`, Want: `
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records`,
+			Says: []string{`the proposed schema refuses 1 more record`}},
+		{Name: "a new one that refuses 10 records", World: `
+base: [{listing: a1}, {listing: a2}, {listing: a3}, {listing: a4}, {listing: a5}, {listing: a6}, {listing: a7},
+  {listing: a8}, {listing: a9}, {listing: b1}]
+pr: [{write: schemas/implementation.schema.json, text: '{"required": ["x"]}'}]
+`, Want: `
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records
+schemas/implementation.schema.json: error: schema: schema-refuses-records`},
+	}))
+}

@@ -133,3 +133,43 @@ web: [{url: "https://ada.example/cross-match/flow.json", status: 404}]
 			Want: `workflow-anchors/flow.json:9:3: error: schema: schema-format`},
 	})
 }
+
+// A listing binds a coordinator's key to a host while it is current, and one DID has one spelling.
+func TestAnchorOfKey(t *testing.T) {
+	checktest.Run(t, only("workflow-anchors", []checktest.Case{
+		{Name: "listed", World: `
+base: [{listing: key, did: key}]
+pr: [{anchor: flow, coordinator: key}]
+`, Want: `pass`},
+		{Name: "on another host", World: `
+base: [{listing: key, did: key}]
+pr: [{anchor: flow, coordinator: key, uri: "https://bob.example/flow.json"}]
+`,
+			Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`,
+			Says: []string{`is on host "bob.example", the coordinator's listing has its Manifest on "key.example"`, `fix: serve it on key.example`}},
+		{Name: "expired", World: `
+base: [{listing: key, did: key, not_after: "2026-06-01T12:00:00Z"}]
+pr: [{anchor: flow, coordinator: key}]
+`, Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		{Name: "expires in a second", World: `
+base: [{listing: key, did: key, not_after: "2026-06-01T12:00:01Z"}]
+pr: [{anchor: flow, coordinator: key}]
+`, Want: `pass`},
+		{Name: "revoked here", World: `
+base: [{listing: key, did: key}]
+pr: [{anchor: flow, coordinator: key}, {revoke: key}]
+`, Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		{Name: "no DID", World: `
+base: [{listing: ada}]
+pr: [{anchor: flow, coordinator: ada, set: {/coordinator_did: "did:web:"}}]
+`, Want: `
+workflow-anchors/flow.json:6:3: error: workflow-anchors: did-syntax
+workflow-anchors/flow.json:8:3: error: workflow-anchors: coordinator-not-named`},
+		{Name: "another method", World: `
+base: [{listing: ada}]
+pr: [{anchor: flow, coordinator: ada, set: {/coordinator_did: "did:oap:ada"}}]
+`, Want: `
+workflow-anchors/flow.json:6:3: error: workflow-anchors: did-method
+workflow-anchors/flow.json:8:3: error: workflow-anchors: coordinator-not-named`},
+	}))
+}
