@@ -110,7 +110,9 @@ type reported struct {
 	passed   bool
 	verdict  string
 	failures int             // of severity error
+	producer bool            // this tool wrote it about a producer
 	notRun   map[string]bool // checks of this tool; nil: the report is another tool's
+	results  map[string]bool // checks and tests that have a result, of any verdict
 }
 
 func (c *Claim) judgeReport(level int) verdict.Outcome {
@@ -139,10 +141,22 @@ func (c *Claim) judgeReport(level int) verdict.Outcome {
 		o.Errorf(at, "", "claim-with-failures", "the report lists %s of severity error",
 			plain.Count(r.failures, "failure"))
 	}
-	for _, rule := range Rules {
+	var missing []string
+	for i, rule := range Rules {
 		if r.notRun != nil && r.notRun[rule.ID] && rule.Level <= level {
 			o.Errorf(at, "", "claim-live-not-run", "%s was not run: %s", rule.ID, rule.Title)
 		}
+		owed := r.producer && i < streamChecks && rule.Level <= level
+		if owed && !r.results[rule.ID] {
+			missing = append(missing, rule.ID)
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		o.Errorf(at, "", "report-form", "the report has no result of %s: it is of a run with --single or "+
+			"--summary-only", strings.Join(missing, ", "))
+	case len(r.results) == 0:
+		o.Errorf(at, "", "report-form", "the report lists no test")
 	}
 	if level == 0 && len(o.Findings) == 0 {
 		return verdict.Skip("no claim names a level")
@@ -167,7 +181,9 @@ func readReport(root any) (r reported, wrong string) {
 		r = reported{level: int(of), verdict: strict.String(root, "verdict")}
 		r.passed = r.verdict == string(verdict.Passed)
 		results, _ := strict.Member(root, "results").([]any)
-		r.notRun = liveRows(roleOf(results, "check"))
+		role := roleOf(results, "check")
+		r.notRun, r.producer = liveRows(role), role == producer
+		r.results = named(results, "check")
 		for _, one := range results {
 			if v := strict.String(one, "verdict"); v == string(verdict.Passed) || v == string(verdict.Warned) {
 				delete(r.notRun, strict.String(one, "check"))
@@ -185,8 +201,10 @@ func readReport(root any) (r reported, wrong string) {
 		r.passed = r.verdict == "PASS"
 		tests, _ := strict.Member(root, "test_results").([]any)
 		failures, _ := strict.Member(root, "failures").([]any)
+		r.results = named(slices.Concat(tests, failures), "test_id")
 		if strict.String(root, "metadata", "tool") == "oap-gate" {
-			r.notRun = liveRows(roleOf(slices.Concat(tests, failures), "test_id"))
+			role := roleOf(slices.Concat(tests, failures), "test_id")
+			r.notRun, r.producer = liveRows(role), role == producer
 		}
 		seen := map[string]bool{}
 		for _, one := range slices.Concat(tests, failures) {
@@ -205,6 +223,17 @@ func readReport(root any) (r reported, wrong string) {
 		return r, "the file is neither a report of oap-gate nor one of the AAEP suite: it has no conformance_level"
 	}
 	return r, ""
+}
+
+// named returns the names that results have in a member.
+func named(results []any, id string) map[string]bool {
+	names := map[string]bool{}
+	for _, one := range results {
+		if name := strict.String(one, id); name != "" {
+			names[name] = true
+		}
+	}
+	return names
 }
 
 // roleOf returns whose report results are of: a subscriber's has a row of a subscriber, and none of a producer.

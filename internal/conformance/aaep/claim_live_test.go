@@ -41,6 +41,11 @@ func TestClaimLive(t *testing.T) {
 		{"3", slices.Concat(rowsOf(subscriber, 3), []string{LiveStream}), 10}, // rows of both make no subscriber's
 	} {
 		var results []map[string]string
+		if len(c.ran) == 0 || slices.Contains(c.ran, LiveStream) {
+			for _, rule := range Rules[:streamChecks] {
+				results = append(results, map[string]string{"check": rule.ID, "verdict": "pass"})
+			}
+		}
 		for _, id := range c.ran {
 			results = append(results, map[string]string{"check": id, "verdict": "pass"})
 		}

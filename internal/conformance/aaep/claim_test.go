@@ -138,10 +138,15 @@ func TestClaimReport(t *testing.T) {
 			"2026-08-15.",
 			level)
 	}
+	var rows []string
+	for _, rule := range Rules[:streamChecks] {
+		rows = append(rows, fmt.Sprintf(`{"check":%q,"test_id":%q,"verdict":"pass","passed":true}`, rule.ID, rule.ID))
+	}
+	mechanical := strings.Join(rows, ",")
 	ours := func(level int, verdict, results string) string {
 		return fmt.Sprintf(`{"version":1,"tool":{"version":"1"},"mode":"conformance","protocol":"aaep",`+
 			`"level":%d,"verdict":%q,"results":[%s]}`, level,
-			verdict, results)
+			verdict, strings.TrimPrefix(results+","+mechanical, ","))
 	}
 	const liveRan = `{"check":"aaep-live-forged","verdict":"pass"},{"check":"aaep-live-twice","verdict":"pass"},` +
 		`{"check":"aaep-live-late","verdict":"pass"},{"check":"aaep-live-timeout","verdict":"warn"}`
@@ -172,8 +177,12 @@ func TestClaimReport(t *testing.T) {
 			[]string{"claim-not-passed error", "claim-with-failures error"}},
 		{"ours, of another protocol", 1, strings.Replace(ours(1, "pass", ""), "aaep", "oasis", 1),
 			[]string{"report-form error"}},
+		{"ours, of single messages", 1, strings.Replace(ours(1, "pass", ""), `"aaep-lifecycle"`, `"aaep-urgency"`, 1),
+			[]string{"report-form error"}},
 		{"the suite's", 2, suite(2, "PASS", "", `{"test_id":"a","passed":false,"severity":"warning"}`), nil},
-		{"the suite's, below the claim", 3, suite(2, "PASS", "", ""), []string{"claim-above-report error"}},
+		{"the suite's, without a test", 2, suite(2, "PASS", "", ""), []string{"report-form error"}},
+		{"the suite's, below the claim", 3, suite(2, "PASS", `{"test_id":"a","passed":true}`, ""),
+			[]string{"claim-above-report error"}},
 		{"the suite's, failed", 2, suite(2, "FAIL", "", `{"test_id":"a","passed":false,"severity":"error"}`),
 			[]string{"claim-not-passed error", "claim-with-failures error"}},
 		{"the suite's, passed with a failure", 2,
@@ -182,8 +191,8 @@ func TestClaimReport(t *testing.T) {
 		{"the suite's, failure among the tests alone", 2, suite(2, "PASS",
 			`{"test_id":"a","passed":false,"severity":"error"}`, ""), []string{"claim-with-failures error"}},
 		{"ours by the suite's keys", 2, strings.Replace(suite(2, "PASS",
-			`{"test_id":"aaep-live-late","passed":false,"severity":"info"}`, ""), `{}`, `{"tool":"oap-gate"}`, 1),
-			live},
+			`{"test_id":"aaep-live-late","passed":false,"severity":"info"},`+mechanical, ""), `{}`,
+			`{"tool":"oap-gate"}`, 1), live},
 		{"no JSON", 2, "x", []string{"1 json-syntax error"}},
 		{"another JSON", 2, "[]", []string{"report-form error"}},
 		{"a duplicate verdict", 2, `{"conformance_level":2,"verdict":"FAIL","verdict":"PASS"}`,
