@@ -60,10 +60,11 @@ func (q *question) decided(step int32) decision {
 // maxQuestions is how many questions of a session can be open, or wait to be used; older ones are forgotten.
 const maxQuestions = 256
 
-// recent appends a question and forgets the oldest of too many.
+// recent appends a question and forgets the oldest of too many, one that covers no irreversible call before others.
 func recent(all []*question, q *question) []*question {
 	if all = append(all, q); len(all) > maxQuestions {
-		all = all[1:]
+		i := slices.IndexFunc(all, func(q *question) bool { return q.reversible || !q.confirms })
+		all = slices.Delete(all, max(i, 0), max(i, 0)+1)
 	}
 	return all
 }
@@ -256,6 +257,11 @@ func (o *session) decide(framed bool) {
 			open = recent(open, q)
 		case stepReply:
 			if q.ended <= n {
+				break
+			}
+			if q.deadline != 0 && now >= q.deadline { // it is no longer among the open ones
+				q.ended, q.reply = n, q.fallback
+				one.accepts = one.accepts || q.accepted()
 				break
 			}
 			q.ended, q.reply, q.answered = n, one.reply, true

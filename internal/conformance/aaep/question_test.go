@@ -272,6 +272,26 @@ func TestCovers(t *testing.T) {
 	}
 }
 
+// Questions that a session adds do not make it forget a refusal or a deadline.
+func TestManyQuestions(t *testing.T) {
+	var reversible []string
+	for i := range maxQuestions {
+		reversible = append(reversible, fmt.Sprintf("?r%d~", i))
+	}
+	many := strings.Join(reversible, " ")
+	clarifications := strings.Repeat("which ", maxQuestions)
+	for _, c := range []struct{ name, text, want string }{
+		{"an unknown call after a refusal", "?a -a " + many + " look | ?b +b pay!", "259 call-unclear"},
+		{"an unknown call after an accept", "?a +a " + many + " look", "not-exercised"},
+		{"a late reply", "?a " + clarifications + "60s +a pay!", "260 after-reject"},
+		{"a reply in time", "?a " + clarifications + "1s +a pay!", ""},
+	} {
+		if got := strings.Join(played(t, c.text, true), ", "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 // What is said about a session does not depend on where it is in the input.
 func TestCoversInAnyOrder(t *testing.T) {
 	for _, c := range covers {
