@@ -147,7 +147,7 @@ func (a *agent) decorated(file string, f *pytoken.Function) (by *pytoken.Decorat
 			root, _, _ := strings.Cut(module, ".")
 			switch {
 			case member != "skill":
-			case root == "gitagent" || root == "opengap":
+			case (root == "gitagent" || root == "opengap") && a.module("", root) == "":
 				is = genuine
 			case file == "" && a.declared[distribution(root)]:
 				is = max(is, declared)
