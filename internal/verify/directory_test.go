@@ -86,6 +86,8 @@ func TestDirectory(t *testing.T) {
 		{"https://h.example:8443/alice/oap.json", alice, "/alice", "error manifest-host"},
 		{"https://h.example:8443/alice", alice, "/alice", "error manifest-host"},
 		{"/bob/oap.json", h, "", "ask"},
+		{"/bob/oap.json", h, "https://h example/", "error manifest-host"},
+		{"/bob/oap.json", "did:example:bob", "https://h.example/alice", "error manifest-host"},
 		{"did:web:h.example:bob", alice, "/alice", "error manifest-host"},
 		{"did:web:h.example:x:.well-known", "did:web:h.example:x", "https://staging.example/", "error manifest-host"},
 	} {
@@ -124,9 +126,40 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
+// A URL is written with its port if that is not the one of https.
+func TestLocation(t *testing.T) {
+	for text, want := range map[string]string{"https://H.example:443/a%20b/": "https://h.example/a%20b",
+		"https://h.example:8443": "https://h.example:8443/", "http://h.example/a": "http://h.example:80/a"} {
+		l, err := locate(text)
+		if err != nil || l.String() != want {
+			t.Errorf("%s: %s, %v; expected %s", text, l, err, want)
+		}
+	}
+	for text, want := range map[string]string{"https://H.example:8443/a": "h.example", "https://h example/": "",
+		"https://" + strings.Repeat("a", 300) + "/": strings.Repeat("a", 300)} {
+		if got := hostOf(text); got != want {
+			t.Errorf("host of %s: %q; expected %q", text, got, want)
+		}
+	}
+}
+
+// A fix names the implementation by its DID, or by what it signed.
+func TestItself(t *testing.T) {
+	for id, want := range map[string]string{"did:web:H.example": "did:web:h.example",
+		"did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK": "the implementation at its signed target.uri",
+		"": "the implementation at its signed target.uri"} {
+		w := &work{facts: &evidence.Facts{Receipt: evidence.Result[*receipt.Receipt]{State: evidence.Obtained,
+			Value: &receipt.Receipt{ImplementationDID: id}}}}
+		if got := w.itself(); got != want {
+			t.Errorf("%q: %q; expected %q", id, got, want)
+		}
+	}
+}
+
 // Documents at hand and slugs have no directory.
 func TestNoDirectory(t *testing.T) {
-	for _, target := range []Target{{AtHand: true}, {Slug: "tool", ManifestURI: "https://h.example/bob/oap.json"}} {
+	for _, target := range []Target{{AtHand: true}, {Slug: "tool", ManifestURI: "https://h.example/bob/oap.json"}, {},
+		{ManifestURI: "https://h.example"}, {ManifestURI: "https://h.example/%2e/oap.json"}, {ManifestURI: "%"}} {
 		if dir, _, found := target.directory(); found {
 			t.Errorf("%+v has the directory %v", target, dir)
 		}
