@@ -68,6 +68,10 @@ func (v *inspection) judgeOwners() {
 				"@example/… is a placeholder for a team that was not filled in: GitHub ignores an owner that it does "+
 					"not know, and %s", why)
 		}
+		if name != ownerFiles[0] { // anyone who can change it decides about the other files
+			guarded.patterns += " and /" + name
+			guarded.files = append(slices.Clone(guarded.files), name)
+		}
 		for _, gap := range gaps(parseOwners(string(data)), v.files(guarded)) {
 			v.add(verdict.Error, "fork-can-edit-gate", gap.pos(name),
 				"add "+guarded.patterns+" with an owner at the end of the file", "%q has no code owner: %s",

@@ -611,6 +611,24 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// Anyone who can change CODEOWNERS at the root decides by it who owns the gate.
+func TestOwnersOfCodeowners(t *testing.T) {
+	for _, name := range []string{"CODEOWNERS", "docs/CODEOWNERS"} {
+		f := documented(t)
+		f[name] = f[".github/CODEOWNERS"]
+		delete(f, ".github/CODEOWNERS")
+		all := found(look(t, f, nil))
+		if len(all) != 1 || all[0].Code != "fork-can-edit-gate" || !strings.Contains(all[0].Message, `["`+name+`"]`) ||
+			!strings.Contains(all[0].Fix, " /"+name+" ") {
+			t.Errorf("%s without an owner: %+v", name, all)
+		}
+		f[name] += "/" + name + " @acme/registry-maintainers\n"
+		if all := found(look(t, f, nil)); len(all) > 0 {
+			t.Errorf("%s with an owner: %+v", name, all)
+		}
+	}
+}
+
 func TestMergeQueueNeedsItsTrigger(t *testing.T) {
 	f := documented(t)
 	f[".github/repo-config.yml"] = strings.Replace(f[".github/repo-config.yml"], "merge_queue: false",
