@@ -20,9 +20,9 @@ import (
 type Standing struct {
 	Branch string // the default branch
 	Layers []Layer
-	// RequiresWorkflows reports whether a ruleset of the organisation demands that workflows pass, which a fork cannot
+	// Workflows are the paths of the workflows that a ruleset of the organisation demands to pass, which a fork cannot
 	// edit.
-	RequiresWorkflows bool
+	Workflows []string
 	// QueueRebases reports whether a merge queue lands pull requests by rebasing.
 	QueueRebases bool
 	// Unread are the parts that the token may not see, each with the reason.
@@ -237,7 +237,17 @@ func (s *Standing) addRule(p *repoconfig.Protection, r rule) error {
 		p.MergeQueue = true
 		s.QueueRebases = s.QueueRebases || v.Method == "REBASE"
 	case "workflows":
-		s.RequiresWorkflows = true
+		var v struct {
+			Workflows []struct {
+				Path string `json:"path"`
+			} `json:"workflows"`
+		}
+		if err := decodeParameters(r, &v); err != nil {
+			return err
+		}
+		for _, one := range v.Workflows {
+			s.Workflows = append(s.Workflows, one.Path)
+		}
 	default:
 		s.NotChecked = append(s.NotChecked, r.Type)
 	}

@@ -36,7 +36,7 @@ var (
 
 // judgeOwners looks at whether a fork can edit what judges it.
 func (v *inspection) judgeOwners() {
-	if v.standing != nil && v.standing.RequiresWorkflows {
+	if v.organisationGates() {
 		return
 	}
 	guarded, missing := registryGuard, initFix
@@ -78,6 +78,28 @@ func (v *inspection) judgeOwners() {
 				gap.files, why)
 		}
 	}
+}
+
+// organisationGates reports whether a ruleset of the organisation demands every workflow by which pull requests are
+// judged. The forge then runs the file that the ruleset names, not that of the pull request. A ruleset that demands
+// other workflows keeps nobody from editing the gate.
+func (v *inspection) organisationGates() bool {
+	var judges []*job
+	switch gates := v.gates(); {
+	case v.standing == nil:
+		return false
+	case len(gates) > 0:
+		judges = slices.DeleteFunc(gates, func(j *job) bool { return !v.required(j.context()) })
+	default:
+		for _, w := range v.workflows {
+			judges = append(judges, slices.DeleteFunc(slices.Clone(w.jobs), func(j *job) bool {
+				return j.role() != governsRole && j.role() != conformsRole
+			})...)
+		}
+	}
+	return len(judges) > 0 && !slices.ContainsFunc(judges, func(j *job) bool {
+		return !slices.Contains(v.standing.Workflows, j.w.path)
+	})
 }
 
 // ownersFile returns the first existing file of ownerFiles, with its text, or nil.

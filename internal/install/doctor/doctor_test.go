@@ -688,6 +688,11 @@ func TestForge(t *testing.T) {
 	"rules":[{"type":"deletion"},{"type":"non_fast_forward"},
 	{"type":"pull_request","parameters":{"required_approving_review_count":1,"dismiss_stale_reviews_on_push":true,"require_code_owner_review":true,"require_last_push_approval":true,"required_review_thread_resolution":false,"allowed_merge_methods":["merge"]}},
 	{"type":"required_status_checks","parameters":{"strict_required_status_checks_policy":true,"required_status_checks":[{"context":"oap-gate","integration_id":15368}]}}]}`
+	organisation := func(workflow string) string {
+		return fmt.Sprintf(`{"name":"org","source_type":"Organization","target":"branch","enforcement":"active",
+	"bypass_actors":[],"conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"workflows","parameters":
+	{"workflows":[{"path":%q,"ref":"main","repository_id":1}]}}]}`, workflow)
+	}
 	for _, c := range []struct {
 		name   string
 		token  string
@@ -724,10 +729,24 @@ func TestForge(t *testing.T) {
 			"error branch-filter protect.yml <branches: [main]>", 1},
 		{"the organisation requires the workflow", "admin", func(s *ghtest.Server, f tree) {
 			s.AddRuleset(full)
-			s.AddRuleset(
-				`{"name":"org","source_type":"Organization","target":"branch","enforcement":"active","bypass_actors":[],"conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"workflows","parameters":{"workflows":[]}}]}`)
+			s.AddRuleset(organisation(".github/workflows/check.yml"))
 			delete(f, ".github/CODEOWNERS")
 		}, "", 0},
+		{"the organisation requires another workflow", "admin", func(s *ghtest.Server, f tree) {
+			s.AddRuleset(full)
+			s.AddRuleset(organisation(".github/workflows/codeql.yml"))
+			delete(f, ".github/CODEOWNERS")
+		}, "error fork-can-edit-gate .github/CODEOWNERS", 1},
+		{"the organisation requires one of two gates", "admin", func(s *ghtest.Server, f tree) {
+			const config, check = ".github/repo-config.yml", ".github/workflows/check.yml"
+			s.AddRuleset(strings.Replace(full, `"required_status_checks":[`,
+				`"required_status_checks":[{"context":"also","integration_id":15368},`, 1))
+			s.AddRuleset(organisation(check))
+			f[".github/workflows/also.yml"] = strings.Replace(f[check], "  oap-gate:\n", "  also:\n", 1)
+			f[config] = strings.Replace(f[config], "    - context: oap-gate ",
+				"    - context: also\n      app_id: 15368\n    - context: oap-gate ", 1)
+			delete(f, ".github/CODEOWNERS")
+		}, "error fork-can-edit-gate .github/CODEOWNERS", 1},
 		{"the forge has a queue", "admin", func(s *ghtest.Server, f tree) {
 			s.AddRuleset(strings.Replace(full, `{"type":"deletion"},`,
 				`{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"MERGE"}},`, 1))
