@@ -91,6 +91,18 @@ base:
   - {revoke: ada}
 pr: [{reissue: ada}, {listing: adaa}]
 `},
+		{"what the pull request leaves as it is", `
+base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {peer-witness: ada}
+  - {commit: List}
+  - {listing: nova, level: L4, witness: [bob]}
+  - {write: docs/a/Guide.md, text: a}
+  - {write: docs/HEAD, text: a}
+  - {write: docs/commondir, text: a}
+pr: [{anchor: flow, coordinator: ada}, {commit: Anchor}, {edit: workflow-anchors/flow.json, set: {/slug: flow}}]
+`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -189,51 +188,6 @@ func spell(w *Withdrawal) string {
 		}
 	}
 	return strings.ReplaceAll(strings.Join(out, ", "), "revocations/", "")
-}
-
-// A revocation of another Receipt is of this one if a listing pinned that other one and was not issued before this
-// Receipt was signed. If only the time of a commit speaks for it, the answer is unclear.
-func TestRevocationOf(t *testing.T) {
-	const id, sum = "did:web:ada.example", "aa"
-	now := fixture.Clock
-	at := func(days float64) time.Time { return now.Add(time.Duration(days * 24 * float64(time.Hour))) }
-	pinned := func(issued, landed time.Time) listed { return listed{id, sum, "commit", issued, landed} }
-	for _, c := range []struct {
-		name      string
-		versions  []listed
-		sha256    string
-		notBefore time.Time
-		want      bool
-		unclear   int // the version; -1: none
-	}{
-		{"its own hash", nil, sum, now, true, -1},
-		{"never pinned", nil, "bb", now, false, -1},
-		{"pinned by another", []listed{{"did:web:eve.example", sum, "", now, now}}, "bb", at(-1), false, -1},
-		{"another was pinned", []listed{{id, "cc", "", now, now}}, "bb", at(-1), false, -1},
-		{"signed at the time of issue", []listed{pinned(at(-5), at(-4))}, "bb", at(-5), true, -1},
-		{"signed a second later", []listed{pinned(at(-5), at(-4))}, "bb", at(-5).Add(time.Second), true, -1},
-		{"signed between the two", []listed{pinned(at(-5), at(-4))}, "bb", at(-5).Add(time.Second + 1), false, 0},
-		{"signed at the time of the commit", []listed{pinned(at(-5), at(-4))}, "bb", at(-4), false, 0},
-		{"signed after the commit", []listed{pinned(at(-5), at(-4))}, "bb", at(-4).Add(1), false, -1},
-		{"the commit is of now", []listed{pinned(at(-5), now)}, "bb", at(-4), false, -1},
-		{"the commit is of a moment ago", []listed{pinned(at(-5), now.Add(-1))}, "bb", at(-4), false, 0},
-		{"pinned twice", []listed{pinned(at(-5), at(-4)), pinned(at(-6), at(-1))}, "bb", at(-4.5), false, 0},
-		{"pinned before and after", []listed{pinned(at(-6), at(-6)), pinned(at(-5), at(-1))}, "bb", at(-4), false, -1},
-		{"no time of issue", []listed{pinned(time.Time{}, at(-4))}, "bb", at(-4), true, -1},
-		{"no time of issue, signed later", []listed{pinned(time.Time{}, at(-4))}, "bb", at(-3), false, -1},
-		{"issued ahead of now", []listed{pinned(now.Add(Skew+1), at(-4))}, "bb", at(-3), false, -1},
-		{"issued as far ahead as a clock may be", []listed{pinned(now.Add(Skew), at(-4))}, "bb", at(-3), true, -1},
-	} {
-		r := &seenRevocation{pin: pin{"ada", sum}}
-		is, unclear := r.of(c.versions, id, c.sha256, c.notBefore, now)
-		var want *listed
-		if c.unclear >= 0 {
-			want = &c.versions[c.unclear]
-		}
-		if is != c.want || unclear != want {
-			t.Errorf("%s: %t, %v; expected %t, %v", c.name, is, unclear, c.want, want)
-		}
-	}
 }
 
 // What is unclear is said about a Receipt that no present listing of its DID pins.

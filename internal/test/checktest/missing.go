@@ -12,6 +12,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -25,7 +26,7 @@ func Missing(t *testing.T, world string) {
 		t.Fatal(err)
 	}
 	ways := []func(*testing.T, *fixture.World, *registry.Repository) (string, error){checked, audited, continued,
-		withdrawn}
+		revalidated, withdrawn}
 	want := make([]string, len(ways))
 	for i, find := range ways {
 		if want[i], err = found(t, w, find); err != nil {
@@ -91,6 +92,20 @@ func checked(t *testing.T, w *fixture.World, repo *registry.Repository) (string,
 	}
 	rep, err := judge.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w},
 		judge.Config{Selected: func(string) bool { return true }})
+	if err != nil {
+		return "", err
+	}
+	return lines(rep), nil
+}
+
+// revalidated returns what an audit finds in the history and in the records at the head.
+func revalidated(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
+	head, err := repo.Resolve(w.Head)
+	if err != nil {
+		return "", err
+	}
+	rep, err := mirror.Audit(t.Context(), repo, head, web{t, w},
+		mirror.AuditConfig{Config: judge.Config{Selected: func(string) bool { return true }}})
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,230 @@
+package checks
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// spelled returns what findings say: severity, code and place.
+func spelled(out verdict.Outcome) string {
+	var all []string
+	for _, f := range out.Findings {
+		all = append(all, strings.TrimSpace(fmt.Sprintf("%s %s %s", f.Severity, f.Code, f.Pointer)))
+	}
+	return strings.Join(all, ", ")
+}
+
+// A URL is the owner's if its host is in the registrable domain of the owner's did:web.
+func TestOwnHost(t *testing.T) {
+	r := &Run{Base: emptyStanding(nil)}
+	for _, c := range []struct {
+		uri, tool string
+		want      bool
+	}{
+		{"https://a.example/x", "did:web:a.example", true},
+		{"https://b.a.example./x", "did:web:c.a.example", true},
+		{"https://b.example/x", "did:web:a.example", false},
+		{"https://a.github.io/x", "did:web:b.github.io", false},
+		{"https://a.github.io/x", "did:web:a.github.io", true},
+		{"https://github.io/x", "did:web:github.io", true},
+		{"https://a.example/x", "did:web:", false},
+		{"https://a.example/x", "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK", false},
+		{"https://127.0.0.1/x", "did:web:a.example", false},
+		{"%", "did:web:a.example", false},
+		{"", "", false},
+	} {
+		if got := r.InDomain(c.uri, c.tool); got != c.want {
+			t.Errorf("%s of %s: %t", c.uri, c.tool, got)
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"https://A.example./x", "http://a.example:81/y", true},
+		{"https://a.example", "https://b.a.example", false},
+		{"%", "%", false},
+		{"", "", false},
+	} {
+		if got := SameHost(c.a, c.b); got != c.want {
+			t.Errorf("%s and %s: %t", c.a, c.b, got)
+		}
+	}
+}
+
+// A level of the Non-Commercial Profile needs the profile and a source of revenue.
+func TestNonCommercial(t *testing.T) {
+	for _, c := range []struct {
+		level           level.Level
+		profile, source string
+		want            string
+	}{
+		{"L1", "", "", ""},
+		{"L1-NC", "non-commercial", "donations", ""},
+		{"L3-NC", "", "donations", "error profile /profile"},
+		{"L1-NC", "non-commercial", "", "error revenue-source /revenue/source"},
+		{"L1-NC", "", "", "error profile /profile, error revenue-source /revenue/source"},
+	} {
+		r := &receipt.Receipt{Profile: c.profile, RevenueSource: c.source}
+		if got := spelled(NonCommercial(r, c.level)); got != c.want {
+			t.Errorf("%s of %q, %q: %q; expected %q", c.level, c.profile, c.source, got, c.want)
+		}
+	}
+}
+
+// Only the signatures of a Receipt may be refused as placeholders.
+func TestIsPlaceholder(t *testing.T) {
+	for _, c := range []struct {
+		keyword, pointer string
+		want             bool
+	}{
+		{"not", "/signatures/0/value", true},
+		{"not", "/peer_witnesses/0/signature", true},
+		{"not", "/implementation/name", false},
+		{"pattern", "/signatures/0/value", false},
+	} {
+		if got := isPlaceholder(jsonschema.Violation{Keyword: c.keyword, Pointer: c.pointer}); got != c.want {
+			t.Errorf("%s at %s: %t", c.keyword, c.pointer, got)
+		}
+	}
+}
+
+// A listing has the name that its Receipt signs; one that is merged already is a warning.
+func TestSignedName(t *testing.T) {
+	entry := &registry.Entry{Mode: registry.ModeFile}
+	for _, c := range []struct {
+		name          string
+		signed, was   string // was: the merged listing's name; empty: it is new
+		audit         bool
+		skipped       string // a check that does not run
+		refused, want string
+	}{
+		{"signed", "Nova", "", false, "", "", ""},
+		{"another", "Eve", "", false, "", "", "error name-not-signed /name"},
+		{"another, in an audit", "Eve", "", true, "", "", "warning name-not-signed /name"},
+		{"another, as before", "Eve", "Nova", false, "", "", "warning name-not-signed /name"},
+		{"changed, which reissue reports", "Eve", "Ada", false, "", "", ""},
+		{"changed, without reissue", "Eve", "Ada", false, reissueID, "", "error name-not-signed /name"},
+		{"the schema refuses the listing's", "Eve", "", false, "", "/name", ""},
+		{"the schema refuses it, and does not run", "Eve", "", false, schemaID, "/name",
+			"error name-not-signed /name"},
+		{"the schema refuses another member", "Eve", "", false, "", "/slug", "error name-not-signed /name"},
+	} {
+		s := &Subject{Run: &Run{Audit: c.audit, Selected: func(id string) bool { return id != c.skipped }},
+			Listing: &registry.Listing{Name: "Nova"}, Change: registry.Change{Head: entry}}
+		if c.was != "" {
+			s.baseListing, s.Change.Base = &registry.Listing{Name: c.was}, entry
+		}
+		if c.refused != "" {
+			s.first = map[string][]verdict.Finding{schemaID: {{Severity: verdict.Error, Pointer: c.refused}}}
+		}
+		var out verdict.Outcome
+		signedName(&out, s, &receipt.Receipt{ImplementationName: c.signed})
+		if got := spelled(out); got != c.want {
+			t.Errorf("%s: %q; expected %q", c.name, got, c.want)
+		}
+	}
+	s := &Subject{first: map[string][]verdict.Finding{schemaID: {{Severity: verdict.Warning, Pointer: "/name"}}}}
+	if refused(s, "/name") {
+		t.Error("a warning of schema refuses the member")
+	}
+}
+
+// A Receipt that only the archive has is one for whose origin somebody has to care.
+func TestArchivedReceipt(t *testing.T) {
+	for gone, want := range map[string]string{"": "",
+		"answered 404": "warning receipt-archived /conformance_receipt_uri"} {
+		s := &Subject{Run: &Run{}, Listing: &registry.Listing{}, Facts: &evidence.Facts{}}
+		s.Facts.ReceiptText.State, s.Facts.ReceiptText.Value.Gone = evidence.Obtained, gone
+		out, err := runReceiptFetch(s)
+		if got := spelled(out); err != nil || got != want {
+			t.Errorf("gone %q: %q, %v; expected %q", gone, got, err, want)
+		}
+	}
+}
+
+// What git refuses is named by where it is.
+func TestSpellRefused(t *testing.T) {
+	const commit = "0123456789abcdef0123456789abcdef01234567"
+	for _, c := range []struct {
+		one        registry.Refused
+		code, want string
+	}{
+		{registry.Refused{Commit: commit, ID: "zeroPaddedDate", Detail: "a date"}, fsckCommit,
+			"commit 0123456789ab is zeroPaddedDate: a date"},
+		{registry.Refused{Commit: commit, Path: "a", ID: "dotgit", Detail: "a name"}, fsckFile,
+			`"a" of commit 0123456789ab is dotgit: a name`},
+		{registry.Refused{Base: true, Path: "a", ID: "dotgit", Detail: "a name"}, fsckFile,
+			`"a" of the base tree is dotgit: a name`},
+		{registry.Refused{Path: "a", ID: "dotgit", Detail: "a name"}, fsckFile,
+			`"a" of the files on disk is dotgit: a name`},
+	} {
+		if got := spellRefused(c.one); got != c.want || codeOf(c.one) != c.code {
+			t.Errorf("%s: %q; expected %s: %q", codeOf(c.one), got, c.code, c.want)
+		}
+	}
+}
+
+// A file that is too large to be searched is a leak of its own kind, and no reason to let kinds of changes mix.
+func TestLargeFile(t *testing.T) {
+	r := &Run{Selected: func(string) bool { return true },
+		leakage: []leak{{path: "big.bin", commit: "c0ffee"}, {path: "key.pem", commit: "c0ffee", kind: "a PEM block"}}}
+	r.leaked.Do(func() {})
+	out, err := privateKeys(r)
+	if err != nil || len(out.Findings) != 2 {
+		t.Fatalf("%v, %v", out.Findings, err)
+	}
+	if f := out.Findings[0]; f.Commit != "c0ffee" || !strings.HasPrefix(f.Message, `"big.bin" has more than 128 MiB, `) ||
+		f.Fix != "remove the file from every commit of the branch" {
+		t.Errorf("%+v", f)
+	}
+	mixed, err := r.kindsMixed([]string{"implementations/.gitkeep", "big.bin", "key.pem"})
+	if err != nil || strings.Join(mixed, " ") != "big.bin" {
+		t.Errorf("mixed are %q, %v", mixed, err)
+	}
+	r.merged = true
+	if out, err = privateKeys(r); err != nil || len(out.Findings) != 0 {
+		t.Errorf("of a merged commit: %v, %v", out.Findings, err)
+	}
+	if mixed, err = r.kindsMixed([]string{"key.pem"}); err != nil || len(mixed) != 1 {
+		t.Errorf("mixed in a merged commit are %q, %v", mixed, err)
+	}
+}
+
+// Of many new files that look like records, the first 1,000 are read, and the first 100 named.
+func TestElsewhereBounds(t *testing.T) {
+	var world strings.Builder
+	world.WriteString("base: [{listing: ada}]\npr:\n")
+	for i := range maxElsewhere + 1 {
+		fmt.Fprintf(&world, "  - {write: docs/%04d.json, text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": "+
+			"\"%064d\"}'}\n", i, 0)
+	}
+	w, repo := built(t, world.String())
+	rng, err := repo.Range(t.Context(), w.Base, w.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := emptyStanding(rng.Base)
+	st.Schemas = &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}}
+	anything, broken := jsonschema.Compile("any", []byte("{}"))
+	if broken != nil {
+		t.Fatal(broken)
+	}
+	st.Schemas.byKind[registry.KindRevocation] = anything
+	out, err := elsewhere(&Run{Context: t.Context(), Repo: repo, Range: rng, Base: st})
+	if err != nil || len(out.Findings) != maxNamed+1 {
+		t.Fatalf("%d findings, %v", len(out.Findings), err)
+	}
+	const want = "900 more new files look like records, outside the data directories"
+	if got := out.Findings[maxNamed].Message; got != want {
+		t.Errorf("%q; expected %q", got, want)
+	}
+}
