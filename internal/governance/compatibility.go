@@ -87,9 +87,9 @@ type modified struct {
 }
 
 func (g *compatibility) view(v *View) error {
-	var outside []string // JSON files that no published schema is, but that one may lead to
+	var outside []string // files that are not a published schema, but that one may lead to
 	for _, c := range v.Changes {
-		if isJSON(c.Path) && (!isSchema(c.Path) || c.Base == nil) {
+		if !isSchema(c.Path) || c.Base == nil {
 			outside = append(outside, c.Path)
 		}
 		if !isSchema(c.Path) {

@@ -355,6 +355,20 @@ func TestCompatibility(t *testing.T) {
 		{"a file elsewhere that is referred to", nil, files{"spec/deep.json": `{"$defs": {"x": {"type": "integer"}}}`},
 			"additive only",
 			[]string{"error changed schemas/v1.0/b.schema.json /properties/d/$ref"}},
+		{"a file that is referred to by an escaped name",
+			files{schemaA: a(`"e": {"$ref": "../../spec/%70art.json"}}}`), "spec/part.json": `{"type": "string"}`},
+			files{"spec/part.json": `{"type": "integer"}`}, "additive only",
+			[]string{"error changed " + schemaA + " /properties/e/$ref"}},
+		{"a file of another extension that is referred to",
+			files{schemaA: a(`"e": {"$ref": "../../spec/part.schema"}}}`), "spec/part.schema": `{"type": "string"}`},
+			files{"spec/part.schema": `{"type": "integer"}`}, "additive only",
+			[]string{"error changed " + schemaA + " /properties/e/$ref"}},
+		{"a file of another extension under schemas/ that is referred to",
+			files{schemaA: a(`"e": {"$ref": "part"}}}`), "schemas/v1.0/part": `{"type": "string"}`},
+			files{"schemas/v1.0/part": `{"type": "integer"}`}, "additive only",
+			[]string{"error changed " + schemaA + " /properties/e/$ref"}},
+		{"a file of another extension that nobody refers to", files{"spec/part.schema": `{"type": "string"}`},
+			files{"spec/part.schema": `{"type": "integer"}`}, "", nil},
 		{"a file that is referred to, gone", nil, files{"schemas/common.json": gone}, "additive only",
 			[]string{"error changed schemas/v1.0/b.schema.json /properties/c/$ref"}},
 		{"a file elsewhere that has the name of a published one",
@@ -512,6 +526,10 @@ func TestHasSpecification(t *testing.T) {
 // TestLimits holds that what passes a limit is no verdict.
 func TestLimits(t *testing.T) {
 	many := files{}
+	chain := files{schemaA: strings.Replace(specified[schemaA], `"object"`, `"object", "$ref": "../../spec/0.json"`, 1)}
+	for i := range maxHops + 1 {
+		chain[fmt.Sprintf("spec/%d.json", i)] = fmt.Sprintf(`{"$ref": "%d.json"}`, i+1)
+	}
 	for i := range maxChanges + 1 {
 		many[fmt.Sprintf("papers/%d", i)] = "x"
 	}
@@ -524,10 +542,12 @@ func TestLimits(t *testing.T) {
 		{"the lines of a text", files{rfc: strings.Repeat("\n", 1<<18+1)}, "implementability"},
 		{"evidence", files{rfc: editsRFC, "reference/x.js": strings.Repeat("x", maxText+1)}, "implementability"},
 		{"a schema", files{schemaA: strings.Repeat(" ", 1<<20) + "{}"}, "backward-compatibility"},
+		{"files that a schema leads to", chain, "backward-compatibility"},
 	} {
 		p := propose(t, nil, c.head)
 		if _, err := Judge(p, func(id string) bool { return id == c.check }); err == nil ||
-			!strings.Contains(err.Error(), "too large") && !errors.Is(err, markdown.ErrLimit) {
+			!strings.Contains(err.Error(), "too large") && !errors.Is(err, markdown.ErrLimit) &&
+				!errors.Is(err, ErrLimit) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -111,12 +112,12 @@ const maxSchemas = 4 << 20
 // maxHops is how many files outside schemas/ lead to one another.
 const maxHops = 8
 
-// schemas reads the schemas of a tree and, of its other JSON files, those whose names they refer to.
+// schemas reads the schemas of a tree and, of its other files, those whose names they refer to.
 func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 	s := &schemaSet{texts: map[string][]byte{}, ids: map[string]gitstore.ID{}}
 	budget := maxSchemas
 	add := func(p string, e registry.Entry) error {
-		if s.texts[p] != nil || !isJSON(p) || !isFile(&e) {
+		if s.texts[p] != nil || !isFile(&e) {
 			return nil
 		}
 		data, err := read(t, p, schemadiff.MaxBytes, &budget)
@@ -131,11 +132,17 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 	if known := x.trees[key]; known != nil {
 		return known, nil
 	}
-	if err := t.WalkFolder("schemas", add); err != nil {
+	err = t.WalkFolder("schemas", func(p string, e registry.Entry) error {
+		if !isJSON(p) {
+			return nil
+		}
+		return add(p, e)
+	})
+	if err != nil {
 		return nil, err
 	}
 	self := true // nothing leads out of the directory
-	for range maxHops {
+	for hops := 0; ; hops++ {
 		wanted := s.unresolved()
 		s.read = nil // more texts may come
 		maps.Copy(wanted, s.tree().Unresolved())
@@ -155,6 +162,10 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 		self = false
 		if len(s.texts) == n {
 			break
+		}
+		if hops == maxHops {
+			return nil, remedy.Errorf("put what they refer to into fewer files", "reading the schemas: %w: they "+
+				"lead to more than %d files outside schemas/ that refer to one another", ErrLimit, maxHops)
 		}
 		s.read = nil
 	}

@@ -474,7 +474,9 @@ func (t *Tree) Unresolved() map[string]bool {
 				text, _ := v[keyword].(string)
 				uri, _, _ := strings.Cut(text, "#")
 				if uri != "" && !metaSchema(uri) && t.named(s, Absolute(s.resource.id, uri)) == nil {
-					names[path.Base(uri)] = true
+					if name, err := url.PathUnescape(path.Base(uri)); err == nil {
+						names[name] = true
+					}
 				}
 			}
 			for _, member := range v {
