@@ -515,6 +515,23 @@ func TestFaults(t *testing.T) {
 		{"script by an index", check, action, action +
 			"      - run: echo ${{ github.event['issue']['title'] }}\n",
 			"error script-injection check.yml <run: echo ${{ github.event['issue']['title'] }}>"},
+		{"script with a fork's default branch", check, action, action +
+			"      - run: echo ${{ github.event.pull_request.head.repo.default_branch }}\n",
+			"error script-injection check.yml <run: echo ${{ github.event.pull_request.head.repo.default_branch }}>"},
+		{"script with the registry's default branch", check, action, action +
+			"      - run: echo ${{ github.event.repository.default_branch }}\n", ""},
+		{"script with a part of the event", check, action, action +
+			"      - run: echo '${{ toJSON(github.event.pull_request.head) }}'\n",
+			"error script-injection check.yml <run: echo '${{ toJSON(github.event.pull_request.head) }}'>"},
+		{"script with a variable in an expression", check, action, action +
+			"      - env: {TITLE: '${{ github.event.pull_request.title }}', N: 1}\n" +
+			"        run: echo ${{ env.N }} ${{ env.TITLE }}\n",
+			"error script-injection check.yml <run: echo ${{ env.N }} ${{ env.TITLE }}>"},
+		{"script with the job's variable in an expression", check, job, job +
+			"    env: {TITLE: '${{ github.event.pull_request.title }}'}\n", ""},
+		{"script with a variable", check, action, action +
+			"      - env: {TITLE: '${{ github.event.pull_request.title }}', N: 1}\n" +
+			"        run: echo ${{ env.N }} \"$TITLE\"\n", ""},
 		{"a script before the gate", check, gate, "      - run: make tools\n" + gate,
 			"inconclusive step-not-judged check.yml <run: make tools>"},
 		{"a script before the checkout", check, checkout, "      - run: echo A=b >> $GITHUB_ENV\n" + checkout,

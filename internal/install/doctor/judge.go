@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -591,13 +592,29 @@ func (v *inspection) judgePins(j *job) {
 }
 
 // hostile are the parts of an event that a stranger words.
-var hostile = plain.Pattern(
-	`(?i)` + within + `(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|head\.label|message|name|email|label)\b|tojson\(\s*github(?:\.event(?:\.\w+)?)?\s*\))`)
+var hostile = plain.Pattern(`(?i)` + within + `(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|` +
+	`head\.label|head\.repo\.(?:default_branch|description|homepage)|message|name|email|label)\b|` +
+	`tojson\(\s*github(?:\.event(?:\.\w+|\.\S*\.head(?:\.repo)?)?)?\s*\))`)
 
 func (v *inspection) judgeScripts(j *job) {
 	for _, s := range j.steps {
+		worded := map[string]bool{} // whether a variable holds what a stranger words; the innermost one counts
+		for _, f := range []field{j.w.field, j.field, s.field} {
+			for _, one := range f.member("env").names() {
+				if one.key != nil {
+					worded[one.key.Value] = hostile().MatchString(dotted(one.text()))
+				}
+			}
+		}
 		for _, run := range []field{s.member("run"), s.input("script"), s.input("args")} {
-			if found := hostile().FindString(dotted(run.text())); found != "" {
+			text := dotted(run.text())
+			found := hostile().FindString(text)
+			for _, name := range slices.Sorted(maps.Keys(worded)) {
+				if found == "" && worded[name] {
+					found = regexp.MustCompile(within + `\benv\.` + regexp.QuoteMeta(name) + `\b`).FindString(text)
+				}
+			}
+			if found != "" {
 				v.add(verdict.Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"",
 					"a script of job %q holds %q, which a stranger words", j.id, found+" }}")
 			}
