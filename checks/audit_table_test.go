@@ -293,7 +293,9 @@ policy: "example_keys: [3c2f74e9c2e751560310b2bf4dd1ee944b752937c5adf4e459c02cca
 base: [{listing: ada}, {write: docs/key.pem, text: "` + key + `"}]
 `, Want: `pass`},
 		{Name: "slug of a device", World: `base: [{listing: aux}]`, Want: `pass`},
-		{Name: "another name", World: `base: [{listing: ada, set: {/slug: bob}}]`, Want: `implementations/ada.json:2:3: error: layout: slug-mismatch`},
+		{Name: "another name", World: `base: [{listing: ada, set: {/slug: bob}}]`,
+			Want: `implementations/ada.json:2:3: error: layout: slug-mismatch`,
+			Says: []string{`fix: set slug to "ada", or rename the file$`}},
 		{Name: "a name that no record has", World: `
 base: [{listing: ada}, {move: [implementations/ada.json, implementations/ada.jsn]}]
 `, Want: `implementations/ada.jsn:1:1: error: layout: misplaced-file`},
@@ -417,6 +419,16 @@ base:
 `, Want: `
 workflow-anchors/flow.json:3:3: error: workflow-anchors: workflow-anchored-twice
 workflow-anchors/other.json:3:3: error: workflow-anchors: workflow-anchored-twice`},
+		{Name: "three of one workflow", World: listed + `
+  - {anchor: flow, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+  - {anchor: other, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+  - {anchor: third, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+`, Want: `
+workflow-anchors/flow.json:3:3: error: workflow-anchors: workflow-anchored-twice
+workflow-anchors/other.json:3:3: error: workflow-anchors: workflow-anchored-twice
+workflow-anchors/third.json:3:3: error: workflow-anchors: workflow-anchored-twice`,
+			Says: []string{`third.json:3:3: error: .* has the anchor workflow-anchors/flow.json already`,
+				`flow.json:3:3: error: .* has the anchor workflow-anchors/third.json already`}},
 		{Name: "two, one of which was removed", World: listed + `
   - {anchor: flow, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
   - {anchor: other, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}

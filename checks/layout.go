@@ -204,8 +204,7 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 		return verdict.Outcome{}, err
 	}
 	out := verdict.Outcome{Findings: place(s, right)}
-	if s.modified() && s.Kind == registry.KindListing && s.Record.Document != nil && s.baseListing != nil &&
-		s.baseListing.Slug != s.Listing.Slug && s.Run.Selected(reissueID) {
+	if s.Listing != nil && s.baseListing != nil && s.baseListing.Slug != s.Listing.Slug && s.Run.Selected(reissueID) {
 		// A slug that changes is refused there, whatever it changes to.
 		out.Findings = slices.DeleteFunc(out.Findings, func(f verdict.Finding) bool { return f.Pointer == slugPointer })
 	}

@@ -228,10 +228,17 @@ pr: [{reissue: ada, set: {/tool_did: "did:web:ADA.example"}}]
 base: [{listing: ada}]
 pr: [{reissue: ada, set: {/tool_did: "did:web:ADA.example"}}]
 `, Only: "layout", Want: `implementations/ada.json:4:3: error: layout: did-spelling`},
+		{Name: "a slug that stands", World: `
+base: [{listing: ada, set: {/slug: bob}}]
+pr: [{reissue: ada, set: {/slug: bob}}]
+`, Only: "layout reissue", Want: `implementations/ada.json:2:3: warning: layout: slug-mismatch`},
 		{Name: "a slug that a re-issue changes", World: `
 base: [{listing: ada}]
 pr: [{reissue: ada, set: {/slug: bob}}]
 `, Only: "layout reissue", Want: `implementations/ada.json:2:3: error: reissue: slug-changed`},
+		// another slug's revocation, and an entry of the witnesses' directory, may have the name of a device
+		{Name: "a device's revocation", World: `{base: [{listing: con}], pr: [{revoke: con}]}`,
+			Only: "layout", Want: `pass`},
 		// an entry of the witnesses' directory copies a listing that can be read
 		{Name: "witness broken", World: `
 base:

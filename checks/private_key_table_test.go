@@ -54,6 +54,14 @@ docs/link: warning: append-only: governance`},
 			Want: `
 key.pem: error: layout: private-key
 key.pem: warning: append-only: governance-in-passing`},
+		{Name: "in two commits", World: base + `pr:
+  - {write: key.pem, text: "` + key + `"}
+  - {commit: bring it}
+  - {write: key.pem, text: "a` + key + `"}
+  - {commit: bring another}
+  - {listing: nova}
+`,
+			Want: `key.pem: error: layout: private-key`},
 		// what passes: what an RFC prints, what base has and moves, what the policy lists
 		{Name: "published", World: base + `pr: [{write: docs/example.pem, text: "` + rfc + `"}]`,
 			Want: `docs/example.pem: warning: append-only: governance`},

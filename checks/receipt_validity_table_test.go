@@ -27,6 +27,27 @@ func TestReceiptValidity(t *testing.T) {
 		// ends before it begins
 		{Name: "backwards", World: `pr: [{listing: nova, issued: "+5m", not_after: "+4m"}]`,
 			Want: `implementations/nova.json:10:3: error: receipt-validity: window-empty`},
+		{Name: "for no time", World: `pr: [{listing: nova, issued: "+5m", not_after: "+5m"}]`,
+			Want: `implementations/nova.json:10:3: error: receipt-validity: window-empty`},
+		{Name: "for a moment", World: `pr: [{listing: nova, issued: "+5m", set: {/expires_at: "2026-06-01T12:05:00.001Z"}}]`,
+			Want: `implementations/nova.json:10:3: error: receipt-validity: expires-not-signed`},
+		{Name: "no beginning", World: `pr: [{listing: nova, set: {/issued_at: "some day"}}]`, Only: "receipt-validity",
+			Want: `implementations/nova.json:9:3: error: receipt-validity: unreadable-time`},
+		{Name: "no end", World: `pr: [{listing: nova, set: {/expires_at: "some day"}}]`, Only: "receipt-validity",
+			Want: `implementations/nova.json:9:3: error: receipt-validity: unreadable-time`},
+		{Name: "too long, and over", World: `pr: [{listing: nova, issued: "-100d", set: {/expires_at: "2026-08-30T11:00:00Z"}}]`,
+			Want: `implementations/nova.json:10:3: error: receipt-validity: window-too-long`,
+			Says: []string{`fix: sign a new Receipt \(the latest expires_at of this one, 2026-05-22T12:00:00Z, is in the past\), ` +
+				`publish it, then oap-gate check --worktree --fix`}},
+		{Name: "too long, over and merged", World: `
+base: [{listing: nova}]
+pr: [{reissue: nova, issued: "-100d", set: {/expires_at: "2026-08-30T11:00:00Z"}}]
+`, Only: "receipt-validity",
+			Want: `implementations/nova.json:10:3: error: receipt-validity: window-too-long`,
+			Says: []string{`publish it, then oap-gate renew nova`}},
+		{Name: "expired, and no Receipt", World: `pr: [{listing: nova, issued: "-100d"}]
+web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 404}]
+`, Only: "receipt-validity", Want: `implementations/nova.json:10:3: error: receipt-validity: expired`},
 		// issued more than 5 minutes ahead of the clock
 		{Name: "future", World: `pr: [{listing: nova, issued: "+301s"}]`,
 			Want: `implementations/nova.json:9:3: error: receipt-validity: issued-in-future`,

@@ -318,6 +318,12 @@ pr: [{reissue: ada}]
 base: [{listing: ada, set: {/issued_at: "some day"}}]
 pr: [{reissue: ada}]
 `, Want: `pass`},
+		{Name: "only the lowest level", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, receipt: {set: {/claimed_levels: [L0]}}}]
+`,
+			Want: `implementations/ada.json:6:3: error: reissue: level-not-highest`,
+			Says: []string{`the highest that the Receipt claims is "L0"`, `fix: set conformance_level to "L0"`}},
 		{Name: "levels that are none", World: `
 base: [{listing: ada}]
 pr: [{reissue: ada, receipt: {set: {/claimed_levels: [L9]}}}]

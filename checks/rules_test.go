@@ -228,3 +228,47 @@ func TestElsewhereBounds(t *testing.T) {
 		t.Errorf("%q; expected %q", got, want)
 	}
 }
+
+// A ledger judges by the checks that judge the history.
+func TestHistorical(t *testing.T) {
+	for id, want := range map[string]bool{layoutID: true, reissueID: true, schemaID: false, "": false} {
+		if got := historical(id); got != want {
+			t.Errorf("%q: %t", id, got)
+		}
+	}
+}
+
+// What kept a witness from being judged is named by the first that is open.
+func TestFirstOpen(t *testing.T) {
+	sure := web5("a", "one")
+	doubted, open, bad := web5("b", "two"), web5("c", "three"), web5("d", "four")
+	doubted.doubt = "no Manifest"
+	open.weight, open.why = unsure, "no answer"
+	bad.weight, bad.why, bad.doubt = broken, "forged", "no Manifest"
+	for _, c := range []struct {
+		all  []witness
+		want string
+	}{
+		{nil, ""},
+		{[]witness{sure, bad}, ""},
+		{[]witness{sure, bad, doubted, open}, "did:web:b.example: no Manifest"},
+		{[]witness{sure, open, doubted}, "did:web:c.example: no answer"},
+	} {
+		if got := firstOpen(c.all); got != c.want {
+			t.Errorf("%q; expected %q", got, c.want)
+		}
+	}
+}
+
+// A signature can have verified only if it is EdDSA and has the form of one.
+func TestReadable(t *testing.T) {
+	signed := strings.Repeat("A", 86)
+	for _, c := range []struct {
+		alg, value string
+		want       bool
+	}{{"EdDSA", signed, true}, {"ES256", signed, false}, {"EdDSA", "short", false}, {"EdDSA", "", false}} {
+		if got := readable(c.alg, c.value); got != c.want {
+			t.Errorf("%s %q: %t", c.alg, c.value, got)
+		}
+	}
+}

@@ -169,7 +169,7 @@ func (st *Standing) add(f scanned) {
 		st.revoked[*f.revoked] = f.path
 	}
 	if f.anchor != "" {
-		if first := st.anchors[f.anchor]; first != "" && first != f.path && st.twins[f.anchor] == "" {
+		if first := st.anchors[f.anchor]; first != "" && st.twins[f.anchor] == "" {
 			st.twins[f.anchor] = first
 		}
 		st.anchors[f.anchor] = f.path

@@ -219,10 +219,8 @@ func (s *Subject) Pos(pointer string) registry.Pos {
 		return registry.Pos{Path: s.Path}
 	case s.Record.Document != nil:
 		return s.Record.Document.Pos(pointer)
-	case s.Record.Err != nil:
-		return s.Record.Err.Pos
 	}
-	return registry.Pos{Path: s.Path}
+	return s.Record.Err.Pos
 }
 
 // Policy returns the policy of the tree by which the record is judged.
