@@ -56,6 +56,12 @@ const (
 	unansweredFix     = "play accept or reject, too"
 )
 
+// What not-exercised means if only some plays of a check were played.
+const (
+	unplayedMeaning = "not each play of the check was played"
+	unplayedFix     = "leave --scenario out, or name the plays that the message names"
+)
+
 // The checks of a running subscriber.
 const (
 	SubTransport = "aaep-sub-transport"
@@ -548,6 +554,7 @@ var Rules = []verdict.Rule{
 			{"late-reply", "a reply came after the timeout of its question",
 				"answer within timeout_seconds, or give a longer --timeout"},
 			{"answered-twice", "a question has two replies", "send one reply for each reply_token"},
+			{notExercised, unplayedMeaning, unplayedFix},
 		}},
 	{ID: SubClarify, Title: "a clarification is answered in a kind that it accepts", Cite: "AAEP 9.4.2 (7)",
 		Role: subscriber, Level: 2, Method: verdict.Live,
@@ -560,6 +567,7 @@ var Rules = []verdict.Rule{
 			{"no-reply", "the question has no reply", "answer as the question says, or give a longer --timeout"},
 			{"late-reply", "a reply came after the timeout of its question",
 				"answer within timeout_seconds, or give a longer --timeout"},
+			{notExercised, unplayedMeaning, unplayedFix},
 		}},
 	{ID: SubConsent, Title: "nothing is answered if the user does not answer", Cite: "AAEP 9.4.2 (6)",
 		Role: subscriber, Level: 2, Method: verdict.Live,

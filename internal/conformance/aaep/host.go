@@ -622,8 +622,12 @@ func (r *hosting) results() ([]verdict.Result, error) {
 		o, names := *r.rows[rule.ID], r.played[rule.ID]
 		silent := rule.ID == SubConsent || rule.ID == SubCancel || rule.ID == SubOrder ||
 			rule.ID == SubEnvelope && r.Level >= 2
+		lacks := r.lacks(rule.ID)
 		switch {
 		case len(o.Findings) > 0:
+			if lacks != "" && !o.Has(verdict.Error) && !o.Has(verdict.Doubt) {
+				o.Doubtf(verdict.At{Path: r.Path}, "", notExercised, "%s", lacks)
+			}
 		case rule.ID == SubManifest && r.has(playManifest):
 			o = r.ofManifest()
 		case len(names) == 0 || r.aborted[rule.ID]:
@@ -633,6 +637,8 @@ func (r *hosting) results() ([]verdict.Result, error) {
 		case silent && !answered:
 			o.Doubtf(verdict.At{Path: r.Path}, "", notExercised,
 				"no question of the run was answered, so that silence shows nothing")
+		case lacks != "":
+			o = verdict.Skip("not run in full: %s", lacks)
 		case rule.ID == SubTransport && r.Level == 1:
 			o = verdict.Pass("kept the connection; what was announced is for people to attest")
 		default:
@@ -645,6 +651,20 @@ func (r *hosting) results() ([]verdict.Result, error) {
 		results = append(results, result)
 	}
 	return results, nil
+}
+
+// lacks names the plays of a check that were not played to their end; empty: all were. Its caller holds the lock.
+func (r *hosting) lacks(check string) string {
+	var missing []string
+	for _, p := range plays() {
+		if p.check == check && p.level <= r.Level && !slices.Contains(r.played[check], p.name) {
+			missing = append(missing, p.name)
+		}
+	}
+	if len(missing) == 0 || check == SubManifest {
+		return ""
+	}
+	return plain.Count(len(missing), "play") + " not played: " + strings.Join(missing, ", ")
 }
 
 // ofManifest returns what the play manifest came to, if it has no finding. Its caller holds the lock.
