@@ -25,11 +25,49 @@ func TestEdges(t *testing.T) {
 		{name: "a Receipt that was valid for no time", world: publish(`issued: "-1h", not_after: "-1h"`), want: `
 			fail
 			validity: fail; error expired receipt#/validity/not_after`},
+		{name: "a Receipt without an end", world: withReceipt("delete: [/validity/not_after]"), want: `
+			fail
+			validity: fail; error validity-missing receipt#/validity/not_after`},
+		{name: "a Receipt without a beginning", world: withReceipt("delete: [/validity/not_before]"), want: `
+			fail
+			validity: fail; error validity-missing receipt#/validity/not_before`},
+		{name: "no witness at L4", world: publish("level: L4"), want: `
+			fail
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
+			registry-anchor: inconclusive; inconclusive no-registry`, says: []string{`no peer witness, L4 needs one`}},
+		{name: "no witness at L5", world: publish("level: L5"), want: `
+			fail
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: inconclusive; inconclusive no-registry`, says: []string{`no peer witness, L5 needs three`}},
+		{name: "L5 without a Manifest", clone: "main", text: "nova", world: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cyd, level: L4, witness: [ada]}
+  - {listing: nova, level: L5, witness: [ada, bob, cyd]}` + gone(manifestURL), want: `
+			fail
+			manifest: fail; error http-status manifest#
+			receipt-discovery: skip, see manifest
+			identity: skip, see manifest
+			revocation: pass
+			peer-witnesses: skip, see manifest
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L4 without a Manifest", clone: "main", text: "nova", world: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: nova, level: L4, witness: [ada]}` + gone(manifestURL), want: `
+			fail
+			manifest: fail; error http-status manifest#
+			receipt-discovery: skip, see manifest
+			identity: skip, see manifest
+			revocation..peer-witnesses: pass
+			registry-anchor: pass; notice anchored receipt#`},
 		{name: "a DID that is too long", world: withReceipt(`set: {/implementation/did: "did:web:nova.example:` +
 			strings.Repeat("a", 2048) + `"}`), want: `
 			fail
 			identity: fail; error receipt-did-differs receipt#/implementation/did
-			signature: fail; error did-syntax did-document#`},
+			signature: fail; error did-syntax did-document#`, says: []string{`"did":"did:web:nova.example:a{100,199}…"`}},
 		{name: "levels twice", world: withReceipt("set: {/claimed_levels: [L1, L1, L2]}"), want: "pass L1 L2"},
 		{name: "two levels that are not listed", clone: "main",
 			world: "base: [{listing: ada}, {publish: nova, receipt: {set: {/claimed_levels: [L1, L2]}}}]", want: `

@@ -419,7 +419,7 @@ func judgeAudit(w *work) (verdict.Outcome, error) {
 	})
 }
 
-// eachLevel judges each claimed level from one on, and joins what was found.
+// eachLevel judges each claimed level from one on, which is at least 4, and joins what was found.
 func (w *work) eachLevel(id string, from int, not string,
 	judge func(level.Level, *checks.Subject) (verdict.Outcome, error)) (verdict.Outcome, error) {
 	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
@@ -429,11 +429,10 @@ func (w *work) eachLevel(id string, from int, not string,
 	worst := verdict.Skipped
 	w.levels[id] = map[level.Level]verdict.Verdict{}
 	for _, l := range w.claimed {
-		s := w.candidates[l]
-		if s == nil || l.Base() < from || w.levels[id][l] != "" {
+		if l.Base() < from || w.levels[id][l] != "" {
 			continue
 		}
-		out, err := judge(l, s)
+		out, err := judge(l, w.candidates[l])
 		if err != nil {
 			return out, err
 		}
