@@ -363,8 +363,8 @@ func (f field) each(do func(field)) {
 	}
 }
 
-var leavesOut = plain.Pattern(
-	`(?:^|\s)-h\b|--(?:help|offline|skip|at|replay|local|cache|connect-to|proxy|rdap-url|whois-server|ca-cert|base|head|worktree)\b`)
+var leavesOut = plain.Pattern(`(?:^|\s)-h\b|--(?:help|offline|skip|at|replay|local|cache|connect-to|proxy|rdap-url|` +
+	`whois-server|ca-cert|base|head|worktree|body|label|pr|reviews)\b`)
 
 // judgeSelection finds what leaves checks out of a gate, or replaces the world or the commits that it sees.
 func (v *inspection) judgeSelection(s *step) {
