@@ -390,6 +390,14 @@ func (v *inspection) judgeSelection(s *step) {
 				id)
 		}
 	}
+	if s.role == governsRole && s.only() != nil { // no other job is held to the rest
+		at := s.input("checks")
+		if !at.there() || onlyFlag().MatchString(s.arguments().text()) {
+			at = s.arguments()
+		}
+		v.add(verdict.Error, "incomplete", at.pos(), "let it run all",
+			"the gate runs %q alone, so its check is not the whole gate", slices.Sorted(maps.Keys(s.only())))
+	}
 	if run := s.arguments(); leavesOut().MatchString(run.text()) {
 		v.add(verdict.Error, "incomplete", run.pos(), "drop the flag",
 			"the gate runs with %q, so its check is not the whole gate", leavesOut().FindString(run.text()))
