@@ -160,8 +160,8 @@ func (s *Subject) inDomain(uri, tool string) bool { return s.Run.InDomain(uri, t
 // InDomain reports whether a URL is in the registrable domain (private section, with the policy's suffixes) of a
 // did:web's host.
 func (r *Run) InDomain(uri, tool string) bool {
-	d, _ := did.Parse(tool) // a text that is not a DID has no method
-	if d.Method != "web" {
+	d, err := did.Parse(tool)
+	if err != nil || d.Method != "web" {
 		return false
 	}
 	mine, err := r.Base.Policy.Suffixes.Registrable(d.Host())

@@ -295,7 +295,7 @@ func unsigned(o *verdict.Outcome, s *Subject, maintainer string) *verdict.Findin
 // domain-age.
 func ownDomain(s *Subject) domainage.Domain {
 	name := host(s.Listing.ManifestURI)
-	if d, _ := did.Parse(s.Listing.ToolDID); d.Method == "web" {
+	if d, err := did.Parse(s.Listing.ToolDID); err == nil && d.Method == "web" {
 		name = d.Host()
 	}
 	// domain-age reports an error, which leaves what is known.

@@ -219,8 +219,10 @@ func (s *Subject) Pos(pointer string) registry.Pos {
 		return registry.Pos{Path: s.Path}
 	case s.Record.Document != nil:
 		return s.Record.Document.Pos(pointer)
+	case s.Record.Err != nil:
+		return s.Record.Err.Pos
 	}
-	return s.Record.Err.Pos
+	return registry.Pos{Path: s.Path}
 }
 
 // Policy returns the policy of the tree by which the record is judged.

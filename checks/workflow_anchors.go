@@ -264,8 +264,8 @@ func coordinator(o *verdict.Outcome, s *Subject, pointer, text string, doc evide
 func last(o *verdict.Outcome) *verdict.Finding { return &o.Findings[len(o.Findings)-1] }
 
 func web(text string) bool {
-	d, _ := did.Parse(text) // a text that is not a DID has no method
-	return d.Method == "web"
+	d, err := did.Parse(text)
+	return err == nil && d.Method == "web"
 }
 
 // otherAnchor returns the path of another anchor of the same workflow, present or proposed.
