@@ -91,11 +91,7 @@ func (v *inspection) organisationGates() bool {
 	case len(gates) > 0:
 		judges = slices.DeleteFunc(gates, func(j *job) bool { return !v.required(j.context()) })
 	default:
-		for _, w := range v.workflows {
-			judges = append(judges, slices.DeleteFunc(slices.Clone(w.jobs), func(j *job) bool {
-				return j.role() != governsRole && j.role() != conformsRole
-			})...)
-		}
+		judges = v.jobs(governsRole, conformsRole)
 	}
 	return len(judges) > 0 && !slices.ContainsFunc(judges, func(j *job) bool {
 		return !slices.Contains(v.standing.Workflows, j.w.path)

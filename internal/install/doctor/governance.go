@@ -59,10 +59,19 @@ func (v *inspection) conforms() bool {
 	return errors.Is(err, fs.ErrNotExist) && v.has(conformsRole)
 }
 
-func (v *inspection) has(r role) bool {
-	return slices.ContainsFunc(v.workflows, func(w *workflow) bool {
-		return slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() == r })
-	})
+func (v *inspection) has(r role) bool { return len(v.jobs(r)) > 0 }
+
+// jobs returns the jobs of one of the roles.
+func (v *inspection) jobs(roles ...role) []*job {
+	var all []*job
+	for _, w := range v.workflows {
+		for _, j := range w.jobs {
+			if slices.Contains(roles, j.role()) {
+				all = append(all, j)
+			}
+		}
+	}
+	return all
 }
 
 // gates reports whether the step judges proposals.

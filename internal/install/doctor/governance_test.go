@@ -50,6 +50,14 @@ func TestSpecification(t *testing.T) {
 		{"the roster has one of its own", func(f tree) {
 			f[owners] = "/.github/ @acme/editors\n/governance/ @acme/editors\n"
 		}, ""},
+		{"another job by its name", func(f tree) {
+			f[".github/workflows/other.yml"] = "name: Other\non: {pull_request: {branches: [main]}}\njobs:\n" +
+				"  governance-gates:\n    runs-on: ubuntu-latest\n    steps:\n      - run: \"true\"\n"
+		}, "error ambiguous-name other.yml <governance-gates:>"},
+		{"a job of another name", func(f tree) {
+			f[".github/workflows/other.yml"] = "name: Other\non: {pull_request: {branches: [main]}}\njobs:\n" +
+				"  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: \"true\"\n"
+		}, ""},
 		{"shallow", func(f tree) {
 			f[workflow] = strings.Replace(f[workflow], "fetch-depth: 0 ", "fetch-depth: 2 ", 1)
 			f[workflow] = strings.Replace(f[workflow], "fetch-depth: 0\n", "fetch-depth: 2\n", 1)

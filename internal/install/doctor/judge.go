@@ -641,6 +641,7 @@ func (v *inspection) judgeCoverage() {
 			v.add(verdict.Error, "no-gate", field{path: workflowDirectory}.pos(), initFix,
 				"no workflow runs the gates of the specification on pull_request")
 		}
+		v.judgeContexts(v.jobs(governsRole))
 		return
 	}
 	if len(gates) == 0 && (v.called || v.governs() || v.conforms()) {
