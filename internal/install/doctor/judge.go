@@ -396,7 +396,7 @@ func (v *inspection) judgeSelection(s *step) {
 			at = s.arguments()
 		}
 		v.add(verdict.Error, "incomplete", at.pos(), "let it run all",
-			"the gate runs %q alone, so its check is not the whole gate", slices.Sorted(maps.Keys(s.only())))
+			"the gate runs only %q, so its check is not the whole gate", slices.Sorted(maps.Keys(s.only())))
 	}
 	if run := s.arguments(); leavesOut().MatchString(run.text()) {
 		v.add(verdict.Error, "incomplete", run.pos(), "drop the flag",
