@@ -31,6 +31,19 @@ func TestEdges(t *testing.T) {
 		{name: "a Receipt without a beginning", world: withReceipt("delete: [/validity/not_before]"), want: `
 			fail
 			validity: fail; error validity-missing receipt#/validity/not_before`},
+		{name: "co-signed as the reference server", clone: "main", world: `
+policy: {reference_server: nova, maintainers: [mia, moe]}
+base: [{publish: mia}, {publish: moe}, {listing: nova, level: L4, co_signers: [mia, moe]}]`, want: `
+			pass L4
+			revocation..peer-witnesses: pass
+			registry-anchor: pass; notice anchored receipt#`},
+		{name: "co-signed as the reference server by one of two", clone: "main", world: `
+policy: {reference_server: nova, maintainers: [mia, moe]}
+base: [{publish: mia}, {publish: moe}, {listing: nova, level: L4, co_signers: [mia]}]`, want: `
+			fail
+			revocation: pass
+			peer-witnesses: fail; error cosignature-missing receipt#/peer_witnesses
+			registry-anchor: pass; notice anchored receipt#`},
 		{name: "no witness at L4", world: publish("level: L4"), want: `
 			fail
 			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
@@ -163,7 +176,8 @@ func TestEdges(t *testing.T) {
 			inconclusive
 			revocation: inconclusive; inconclusive revocation-unclear receipt#/validity/not_before
 			registry-anchor: warn; warning not-anchored receipt#`,
-			says: []string{`"code":"revocation-unclear"[^}]*"commit":"[0-9a-f]{40}"`,
+			says: []string{`"step":"revocation","ok":false,"verdict":"inconclusive","cite":"[^"]*","error"`,
+				`"code":"revocation-unclear"[^}]*"commit":"[0-9a-f]{40}"`,
 				`that commit [0-9a-f]{12} pinned at 2026-05-22T12:00:00Z`}},
 		{name: "listed since its renewal", clone: "main",
 			world: `base: [{listing: nova}, {commit: List}, {reissue: nova}, {commit: Renew}, {commit: More}]`, want: `

@@ -244,6 +244,9 @@ func joined[S ~string](all []S) string {
 // consistent requires the parts of a report that follow from others to do so.
 func consistent(t *testing.T, rep *Report) {
 	t.Helper()
+	if len(rep.EvidenceSHA256) != 64 || rep.NotAfter != nil && rep.NotAfter.IsZero() {
+		t.Errorf("the evidence has the digest %q, the Receipt ends at %v", rep.EvidenceSHA256, rep.NotAfter)
+	}
 	var reasons []string
 	var counts verdict.Counts
 	counts.Records = 1
