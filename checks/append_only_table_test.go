@@ -165,6 +165,34 @@ registry: warning: append-only: squash`},
 	}))
 }
 
+// What a branch's commits do beside what the range as a whole does is said before they land.
+func TestRangeAndCommits(t *testing.T) {
+	checktest.Run(t, only("append-only", []checktest.Case{
+		{Name: "a merge that drops a listing", World: `
+base: [{listing: ada}]
+main: [{listing: bob}]
+pr: [{listing: nova}, {commit: List}, {merge: main}, {remove: implementations/nova.json}]
+`, Want: `
+registry: warning: append-only: not-fast-forward
+implementations/nova.json: warning: append-only: squash`},
+		{Name: "a merge that keeps it", World: `
+base: [{listing: ada}]
+main: [{listing: bob}]
+pr: [{listing: nova}, {commit: List}, {merge: main}]
+`, Want: `registry: warning: append-only: not-fast-forward`},
+		{Name: "a merge, and a re-issue before it", World: `
+base: [{listing: ada}]
+main: [{listing: bob}]
+pr: [{reissue: ada}, {commit: Renew}, {merge: main}]
+`, Want: `registry: warning: append-only: not-fast-forward`},
+		{Name: "a merge, and a re-issue of what main re-issued", World: `
+base: [{listing: ada}]
+main: [{at: -3h}, {reissue: ada}]
+pr: [{merge: main}, {commit: Merge}, {reissue: ada}]
+`, Want: `registry: warning: append-only: not-fast-forward`},
+	}))
+}
+
 // A commit of the history that re-issues two listings is at fault as the pull request is.
 func TestSeveralReissues(t *testing.T) {
 	checktest.Run(t, []checktest.Case{{Name: "two",

@@ -87,7 +87,7 @@ func noNewName(s *Subject) string {
 func runNameSimilarity(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	for _, r := range s.Listing.Name {
-		if unicode.Is(unicode.C, r) || unicode.Is(unicode.Bidi_Control, r) {
+		if unicode.Is(unicode.C, r) {
 			out.Warnf(s, "/name", "control-character", "name holds the invisible character U+%04X", r).
 				WithFix("leave it out")
 			break

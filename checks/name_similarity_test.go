@@ -3,7 +3,17 @@ package checks
 import (
 	"strings"
 	"testing"
+	"unicode"
 )
+
+// The characters that change the direction of text are among those that no name may have.
+func TestDirectionIsInvisible(t *testing.T) {
+	for r := range unicode.MaxRune + 1 {
+		if unicode.Is(unicode.Bidi_Control, r) && !unicode.Is(unicode.C, r) {
+			t.Errorf("U+%04X changes the direction of text, and is no control character", r)
+		}
+	}
+}
 
 func TestResembles(t *testing.T) {
 	for _, c := range []struct {

@@ -33,6 +33,11 @@ func TestPeerWitnessesBootstrap(t *testing.T) {
 `
 	)
 	checktest.Run(t, []checktest.Case{
+		// a policy with only comments says nothing, and breaks nothing
+		{Name: "comments", World: `
+policy: "# none yet\n"
+pr: [{listing: nova}]
+`, Want: `pass`},
 		// its renewal too
 		{Name: "policy, renewal",
 			World: policy + base + `  - {listing: nova, level: L4, co_signers: [mia, moe]}

@@ -272,3 +272,51 @@ func TestReadable(t *testing.T) {
 		}
 	}
 }
+
+// Of a coordinator's anchors, nine that name the failover coordinator come first, then nine others. The ninth shows
+// that there are more than are searched.
+func TestDeclarations(t *testing.T) {
+	const each = evidence.MaxDeclarations + 3
+	var world strings.Builder
+	world.WriteString("base:\n  - {listing: ada}\n  - {listing: bob}\n  - {listing: cyd}\n")
+	for i := range each {
+		fmt.Fprintf(&world, "  - {anchor: a%02d, coordinator: ada, failover: cyd}\n", i)
+		fmt.Fprintf(&world, "  - {anchor: b%02d, coordinator: ada, failover: bob}\n", i)
+	}
+	_, repo := built(t, world.String())
+	tree, err := repo.Tree(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Base: emptyStanding(tree)}
+	for _, c := range []struct {
+		uri, failover string
+		then          *Then
+		want          string
+	}{
+		{"https://bob.example/flow.json", "did:web:bob.example", nil, "9 of bob, 9 of cyd"},
+		{"https://bob.example/flow.json", "did:web:BOB.example", nil, "9 of bob, 9 of cyd"},
+		{"https://bob.example/flow.json", "did:web:bob.example", &Then{Tree: tree}, "9 of bob, 9 of cyd"},
+		{"https://bob.example/flow.json", "did:web:bob.example", &Then{Tree: repo.EmptyTree()}, ""},
+		{"https://bob.example/flow.json", "did:web:cyd.example", nil, ""},
+		{"https://ada.example/flow.json", "did:web:ada.example", nil, ""},
+	} {
+		s := &Subject{Run: run, Then: c.then, Anchor: &registry.Anchor{CoordinatorDID: "did:web:ada.example",
+			FailoverDID: c.failover, ReceiptURI: c.uri}}
+		found, err := s.Declarations()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for len(found) > 0 {
+			of, n := found[0].FailoverDID, 0
+			for len(found) > 0 && found[0].FailoverDID == of {
+				found, n = found[1:], n+1
+			}
+			all = append(all, fmt.Sprintf("%d of %s", n, of[len("did:web:"):][:3]))
+		}
+		if got := strings.Join(all, ", "); got != c.want {
+			t.Errorf("%s on %s: %q; expected %q", c.failover, c.uri, got, c.want)
+		}
+	}
+}
