@@ -48,6 +48,10 @@ func Plan(standing *Standing, wanted repoconfig.Protection) []Difference {
 	if standing.QueueRebases {
 		v.firm.BlockRebaseMerging, v.possible.BlockRebaseMerging = false, false
 	}
+	if standing.QueueSkips {
+		v.firm.MergeQueue, v.possible.MergeQueue = false, false
+		v.firm.UpToDate, v.possible.UpToDate = false, false
+	}
 
 	firm, possible, want := v.firm.Switches(), v.possible.Switches(), wanted.Switches()
 	for i, s := range want {
@@ -55,7 +59,12 @@ func Plan(standing *Standing, wanted repoconfig.Protection) []Difference {
 		if s.Name == "up_to_date" && *s.On { // a merge queue judges each pull request on what it lands on
 			have, may = have || v.firm.MergeQueue, may || v.possible.MergeQueue
 		}
-		v.compare(path, strconv.FormatBool(have), strconv.FormatBool(*s.On), order(have, *s.On), may,
+		shown := strconv.FormatBool(have)
+		if standing.QueueSkips && (s.Name == "up_to_date" || s.Name == "merge_queue") {
+			shown += "; the merge queue also lands what failed, if the last of its group passed (grouping_strategy " +
+				"HEADGREEN)"
+		}
+		v.compare(path, shown, strconv.FormatBool(*s.On), order(have, *s.On), may,
 			func(p *repoconfig.Protection) bool { return *p.Switches()[i].On })
 	}
 	v.compare("protection.approvals", strconv.Itoa(v.firm.Approvals), strconv.Itoa(wanted.Approvals),

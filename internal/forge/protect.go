@@ -200,6 +200,9 @@ func (r *ruleset) strengthen(want repoconfig.Protection) error {
 			if want.BlockRebaseMerging && p["merge_method"] == "REBASE" {
 				p["merge_method"] = queueDefaults["merge_method"]
 			}
+			if p["grouping_strategy"] == "HEADGREEN" {
+				p["grouping_strategy"] = queueDefaults["grouping_strategy"]
+			}
 		})
 	}
 	return nil

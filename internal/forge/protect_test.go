@@ -167,6 +167,15 @@ stricter required_checks[lint]: required, from any app -> not required`},
 			s.AddRuleset(with(full, `{"type":"deletion"}`,
 				`{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"REBASE"}}`))
 		}, "stricter merge_queue: true -> false\nmissing block_rebase_merging: false -> true"},
+		{"the queue lands what failed", admin, func(s *ghtest.Server) {
+			s.AddRuleset(with(full, `{"type":"deletion"}`,
+				`{"type":"deletion"},{"type":"merge_queue","parameters":{"grouping_strategy":"HEADGREEN"}}`))
+		}, "missing up_to_date: false; the merge queue also lands what failed, if the last of its group passed " +
+			"(grouping_strategy HEADGREEN) -> true"},
+		{"the queue lands what passed", admin, func(s *ghtest.Server) {
+			s.AddRuleset(with(full, `{"type":"deletion"}`,
+				`{"type":"deletion"},{"type":"merge_queue","parameters":{"grouping_strategy":"ALLGREEN"}}`))
+		}, "stricter merge_queue: true -> false"},
 		{"rules of a newer forge", admin, func(s *ghtest.Server) {
 			s.AddRuleset(with(full, `{"type":"deletion"}`,
 				`{"type":"deletion"},{"type":"required_agent_review","parameters":[1]},{"type":"code_quality"},{"type":"code_quality"}`))
@@ -373,7 +382,7 @@ func TestProtectFails(t *testing.T) {
 			s.AddRuleset(
 				`{"name":"x","target":"branch","enforcement":"active","conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"merge_queue","parameters":[]}]}`)
 		}, ErrUnavailable,
-			`reading the rules: the forge cannot be reached or does not make sense (rule "merge_queue": json: cannot unmarshal array into Go value of type struct { Method string "json:\"merge_method\"" })`},
+			`reading the rules: the forge cannot be reached or does not make sense (rule "merge_queue": json: cannot unmarshal array into Go value of type struct { Method string "json:\"merge_method\""; Grouping string "json:\"grouping_strategy\"" })`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, wanted := start(t), example(t)

@@ -25,6 +25,9 @@ type Standing struct {
 	Workflows []string
 	// QueueRebases reports whether a merge queue lands pull requests by rebasing.
 	QueueRebases bool
+	// QueueSkips reports whether a merge queue also lands a pull request whose checks failed, if those of the last one
+	// of its group passed. These judge on top of what failed, and do not repeat it.
+	QueueSkips bool
 	// Unread are the parts that the token may not see, each with the reason.
 	Unread []string
 	// NotChecked are the types of rules that are not judged here, sorted.
@@ -229,13 +232,15 @@ func (s *Standing) addRule(p *repoconfig.Protection, r rule) error {
 		p.UpToDate = p.UpToDate || v.Strict && len(v.Checks) > 0
 	case "merge_queue":
 		var v struct {
-			Method string `json:"merge_method"`
+			Method   string `json:"merge_method"`
+			Grouping string `json:"grouping_strategy"`
 		}
 		if err := decodeParameters(r, &v); err != nil {
 			return err
 		}
 		p.MergeQueue = true
 		s.QueueRebases = s.QueueRebases || v.Method == "REBASE"
+		s.QueueSkips = s.QueueSkips || v.Grouping == "HEADGREEN"
 	case "workflows":
 		var v struct {
 			Workflows []struct {
