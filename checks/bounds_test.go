@@ -157,6 +157,9 @@ func TestKeySearchLimits(t *testing.T) {
 		if _, err := s.search("a.txt", *entry); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v; expected %v", c.name, err, c.want)
 		}
+		if _, kept := seen[*entry]; kept != (c.want == nil) {
+			t.Errorf("%s: the file counts: %t", c.name, kept)
+		}
 		delete(seen, *entry)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

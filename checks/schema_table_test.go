@@ -1,6 +1,7 @@
 package checks_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
@@ -517,6 +518,12 @@ func TestSchemaFixes(t *testing.T) {
 			Says: []string{`fix: add "slug": "nova"`}},
 		{Name: "a short name", World: `pr: [{listing: nova, set: {/name: a}}]`,
 			Want: `implementations/nova.json:3:3: error: schema: schema-minLength`,
+			Says: []string{`fix: sign a Receipt whose implementation.name has 2 to 80 characters`}},
+		{Name: "a name that is a number", World: `pr: [{listing: nova, set: {/name: 7}}]`,
+			Want: `implementations/nova.json:3:3: error: schema: schema-type`,
+			Says: []string{`fix: set name to a value that oap-gate schema listing allows`}},
+		{Name: "a long name", World: `pr: [{listing: nova, set: {/name: "` + strings.Repeat("a", 81) + `"}}]`,
+			Want: `implementations/nova.json:3:3: error: schema: schema-maxLength`,
 			Says: []string{`fix: sign a Receipt whose implementation.name has 2 to 80 characters`}},
 		{Name: "a signature that is a text", World: `
 base: [{listing: ada}]

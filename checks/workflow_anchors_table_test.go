@@ -165,6 +165,16 @@ pr: [{anchor: flow, coordinator: ada, set: {/coordinator_did: "did:web:"}}]
 `, Want: `
 workflow-anchors/flow.json:6:3: error: workflow-anchors: did-syntax
 workflow-anchors/flow.json:8:3: error: workflow-anchors: coordinator-not-named`},
+		{Name: "a merged anchor", World: `
+base: [{listing: ada}, {anchor: flow, coordinator: ada}]
+pr: [{edit: workflow-anchors/flow.json, set: {/cross_match_receipt_uri: "https://eve.example/flow.json"}}]
+`, Want: `pass`},
+		{Name: "no workflow", World: `
+base: [{listing: ada}, {write: schemas/workflow-anchor.schema.json, text: "{}"}]
+pr: [{anchor: flow, coordinator: ada, delete: [/workflow_id, /anchored_at]}]
+`, Want: `
+workflow-anchors/flow.json:1:1: error: workflow-anchors: workflow-id-differs
+workflow-anchors/flow.json:1:1: error: workflow-anchors: unreadable-time`},
 		{Name: "another method", World: `
 base: [{listing: ada}]
 pr: [{anchor: flow, coordinator: ada, set: {/coordinator_did: "did:oap:ada"}}]
