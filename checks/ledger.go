@@ -571,13 +571,10 @@ func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Lis
 	return &registry.Listing{Issued: issued}, nil
 }
 
-// remove reverts the counts that a file which is not a listing added.
+// remove takes back that a file revokes a Receipt. No commit is judged by what else a file that is not a listing adds.
 func (st *Standing) remove(f *scanned) {
 	if f.revoked != nil && st.revoked[*f.revoked] == f.path {
 		delete(st.revoked, *f.revoked)
-	}
-	if f.anchor != "" && st.anchors[f.anchor] == f.path {
-		delete(st.anchors, f.anchor)
 	}
 }
 

@@ -259,3 +259,33 @@ revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc
 			Want: `revocations/else-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:2:3: error: layout: slug-mismatch`},
 	})
 }
+
+// A revocation that was removed, which no pull request may do, is not in force when the next commit is judged.
+func TestRevocationRemoved(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		{Name: "removed", World: `
+base:
+  - {listing: ada}
+  - {commit: List}
+  - {revoke: ada}
+  - {commit: Revoke}
+  - {remove: "revocations/ada-$pin(ada).json"}
+  - {commit: Remove}
+pr: [{edit: implementations/ada.json, set: {/contact: new@ada.example}}]
+`, Want: `
+implementations/ada.json:8:3: error: reissue: receipt-unchanged
+implementations/ada.json:12:3: warning: reissue: unsigned-change`},
+		{Name: "kept", World: `
+base:
+  - {listing: ada}
+  - {commit: List}
+  - {revoke: ada}
+  - {commit: Revoke}
+pr: [{edit: implementations/ada.json, set: {/contact: new@ada.example}}]
+`, Want: `
+implementations/ada.json:8:3: error: reissue: receipt-unchanged
+implementations/ada.json:12:3: warning: reissue: unsigned-change
+implementations/ada.json:8:3: error: revocations: receipt-revoked
+registry: notice: revocations: not-in-force`},
+	})
+}
