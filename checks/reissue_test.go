@@ -20,8 +20,9 @@ func TestKeptLevel(t *testing.T) {
 		{"L5", []level.Level{"L5-ORG", "L5"}, "L5"},
 		{"L3-NC", []level.Level{"L5"}, "L5"}, // there is no L5-NC
 		{"L3-NC", []level.Level{"L1", "L1-NC"}, "L1-NC"},
-		{"L3", []level.Level{"L0"}, "L0"},             // the lowest level
-		{"L9-NC", []level.Level{"L3-NC", "L3"}, "L3"}, // no level, no suffix
+		{"L3", []level.Level{"L0"}, "L0"},               // the lowest level
+		{"L9-NC", []level.Level{"L3-NC", "L3"}, "L3"},   // no level, no suffix
+		{"L5-ORG", []level.Level{"L4", "L4-ORG"}, "L4"}, // there is no L4-ORG
 		{"L3", []level.Level{"L9"}, ""},
 		{"L3", nil, ""},
 	} {
