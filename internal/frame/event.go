@@ -71,7 +71,7 @@ func (o *Span) fromEvent(ctx context.Context, repo *registry.Repository, name, p
 	}
 	switch name {
 	case "merge_group":
-		return fromMergeGroup(ctx, repo, event)
+		return fromMergeGroup(ctx, repo, event, o.specification)
 	case "push":
 		return fromPush(ctx, repo, event)
 	}
@@ -165,12 +165,19 @@ func onBranch(ctx context.Context, repo *registry.Repository, base, ref, remote 
 		base, ref, ref)
 }
 
-func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any) (evidence.Chosen, error) {
+func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (evidence.Chosen,
+	error) {
 	base, head := strict.String(event, "merge_group", "base_sha"), strict.String(event, "merge_group", "head_sha")
 	if base == "" || head == "" {
 		return evidence.Chosen{},
 			remedy.Errorf("run it in a workflow", "the event has merge_group.base_sha %q and merge_group.head_sha %q",
 				base, head)
+	}
+	// As for a pull request: a check belongs to the commit.
+	ref, main := strict.String(event, "merge_group", "base_ref"), strict.String(event, "repository", "default_branch")
+	if ref != "" && main != "" && strings.TrimPrefix(ref, "refs/heads/") != main && !anyBranch {
+		return evidence.Chosen{}, remedy.Errorf(fmt.Sprintf("queue it for %q", main),
+			"the merge queue is of the branch %q, and the registry is the default branch %q", ref, main)
 	}
 	c, err := sequence(repo, base, head, "merge_group")
 	c.Landing = &evidence.LandingFlags{At: pushedAt(event)}
