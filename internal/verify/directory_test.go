@@ -54,6 +54,8 @@ func TestDirectory(t *testing.T) {
 		{"https://h.example:8443", h, "/", "warning target-folder"},
 		{"https://h.example:8443", h, "https://api.h.example/", "warning target-folder"},
 		{"", key, "https://h.example:8443/", "warning target-folder"},
+		{"https://h.example:8443", h, "https://api.h.example:8443/", "warning target-folder"},
+		{"", "did:web:elsewhere.example", "https://h.example:8443/", "warning target-folder"},
 		{"https://h.example:8443", "did:web:h.example%3A8443", "/", ""},
 		{"", h, "https://api.h.example:8443/", ""},
 

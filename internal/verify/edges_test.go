@@ -179,6 +179,18 @@ base: [{publish: mia}, {publish: moe}, {listing: nova, level: L4, co_signers: [m
 			says: []string{`"step":"revocation","ok":false,"verdict":"inconclusive","cite":"[^"]*","error"`,
 				`"code":"revocation-unclear"[^}]*"commit":"[0-9a-f]{40}"`,
 				`that commit [0-9a-f]{12} pinned at 2026-05-22T12:00:00Z`}},
+		{name: "revoked", clone: "main",
+			world: `base: [{listing: nova}, {commit: List}, {revoke: nova}]`, want: `
+			fail
+			revocation: fail; error revoked receipt#
+			registry-anchor: pass; notice anchored receipt#`,
+			says: []string{`"code":"revoked"[^}]*"commit":"[0-9a-f]{40}"`}},
+		{name: "a revocation that cannot be read", clone: "main",
+			world: `base: [{listing: nova}, {commit: List}, {write: revocations, text: a}]` + "\nbare: true", want: `
+			inconclusive
+			revocation: inconclusive; inconclusive clone-unreadable
+			registry-anchor: pass; notice anchored receipt#`,
+			says: []string{`"code":"clone-unreadable"[^}]*"commit":"[0-9a-f]{40}"`}},
 		{name: "listed since its renewal", clone: "main",
 			world: `base: [{listing: nova}, {commit: List}, {reissue: nova}, {commit: Renew}, {commit: More}]`, want: `
 			pass L1
