@@ -233,6 +233,8 @@ func hostFaults() []hostFault {
 			"aaep-sub-reply late-reply warning|aaep-sub-reply not-exercised inconclusive"},
 		{2, ws, "answers-late", "freetext yes-no multiple-choice numeric unanswered",
 			"aaep-sub-clarify late-reply warning"},
+		{2, ws, "answers-late", "freetext",
+			"aaep-sub-clarify late-reply warning|aaep-sub-clarify not-exercised inconclusive"},
 		{2, ws, "answers-twice", "accept reject", "aaep-sub-reply answered-twice warning"},
 		{2, ws, "never-answers", "freetext", "aaep-sub-clarify no-reply inconclusive"},
 		{2, ws, "wrong-kind", "freetext", "aaep-sub-clarify response-kind error"},

@@ -352,23 +352,37 @@ func (l *listener) dial(ctx context.Context) (next func() ([]byte, error), err e
 		return nil, err
 	}
 	l.ws.SetReadLimit(1 << 20)
-	next = func() ([]byte, error) {
+	read := func() ([]byte, error) {
 		_, data, err := l.ws.Read(ctx)
 		return data, err
 	}
-	if l.subscribes() {
-		if err := l.ws.Write(ctx, websocket.MessageText, l.request()); err != nil {
-			return nil, err
-		}
-		data, err := next()
+	if !l.subscribes() {
+		return read, nil
+	}
+	if err := l.ws.Write(ctx, websocket.MessageText, l.request()); err != nil {
+		return nil, err
+	}
+	var early [][]byte // events that were sent before the request arrived
+	for {
+		data, err := read()
 		if err != nil {
 			return nil, err
+		}
+		if len(early) < 100 && bytes.Contains(data, []byte(`"type":"aaep:`)) {
+			early = append(early, data)
+			continue
 		}
 		if err := l.accepted(ctx, data); err != nil {
 			return nil, err
 		}
+		return func() (data []byte, err error) {
+			if len(early) == 0 {
+				return read()
+			}
+			data, early = early[0], early[1:]
+			return data, nil
+		}, nil
 	}
-	return next, nil
 }
 
 // listen connects by server-sent events.
