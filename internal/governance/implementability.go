@@ -13,7 +13,7 @@ const (
 	bringEvidence = "add a test under test-suite/ or the behaviour under reference/ in the same pull request, " +
 		"or move the text to papers/"
 	claimException = "if two thirds of the working group granted it, write \"Implementability Gate exception\" and a " +
-		"paragraph of at least 15 words that says why into the pull request's body"
+		"sentence of at least five words that says why into the pull request's body"
 )
 
 // implementability checks that a normative change includes code that was tried: RFC 0019 section 3.
