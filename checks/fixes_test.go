@@ -181,7 +181,7 @@ func TestWithValue(t *testing.T) {
 // Each row of section 6 has its checks.
 func TestInRow(t *testing.T) {
 	for row, want := range map[string][]string{"DID resolution": {"did-resolution"}, "Receipt fetch": {"receipt-fetch"},
-		"Schema": {"layout", "schema", "name-similarity"}, "": nil} {
+		"": nil} {
 		if got := InRow(row); !slices.Equal(got, want) {
 			t.Errorf("%q: %q; expected %q", row, got, want)
 		}
