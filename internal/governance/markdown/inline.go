@@ -391,8 +391,8 @@ func autolink(text string) (address string, ok bool) {
 		strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
 }
 
-// tag reads a tag of that source. Its words are those that it shows elsewhere: an address, the text of an image, and a
-// requirement.
+// tag reads a tag of that source. It adds the words that a reader may see or use: an address, the text of an image, and
+// a requirement.
 func (s *scanner) tag(t tag, source string) {
 	s.doc.hiding.tag(t)
 	for rest := source[1:]; ; { // some readers see a tag in a tag

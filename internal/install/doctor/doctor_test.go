@@ -527,6 +527,14 @@ func TestFaults(t *testing.T) {
 			"      - env: {TITLE: '${{ github.event.pull_request.title }}', N: 1}\n" +
 			"        run: echo ${{ env.N }} ${{ env.TITLE }}\n",
 			"error script-injection check.yml <run: echo ${{ env.N }} ${{ env.TITLE }}>"},
+		{"script with a variable in an expression in capitals", check, action, action +
+			"      - env: {TITLE: '${{ github.event.pull_request.title }}'}\n" +
+			"        run: echo ${{ ENV['TITLE'] }}\n",
+			"error script-injection check.yml <run: echo ${{ ENV['TITLE'] }}>"},
+		{"script with a variable that a stranger's variable words", check, steps, "    env: {A: '${{ github.head_ref }}'}\n" +
+			strings.Replace(steps, action, action+"      - env: {B: \"x ${{ format('}', env.A) }}\"}\n"+
+				"        run: echo ${{ env.C || env.B || 1 }}\n", 1),
+			"error script-injection check.yml <run: echo ${{ env.C || env.B || 1 }}>"},
 		{"script with the job's variable in an expression", check, job, job +
 			"    env: {TITLE: '${{ github.event.pull_request.title }}'}\n", ""},
 		{"script with a variable", check, action, action +

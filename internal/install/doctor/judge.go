@@ -604,25 +604,42 @@ var hostile = plain.Pattern(`(?i)` + within + `(?:github\.head_ref|github\.event
 	`head\.label|head\.repo\.(?:default_branch|description|homepage)|message|name|email|label)\b|` +
 	`tojson\(\s*github(?:\.event(?:\.\w+|\.\S*\.head(?:\.repo)?)?)?\s*\))`)
 
+var (
+	formula  = plain.Pattern(within)
+	variable = plain.Pattern(`(?i)\benv\.([\w-]+)`)
+)
+
+// environment says which variables hold what a stranger words.
+type environment map[string]bool
+
+// worded returns an expression of a text that a stranger words, up to what the stranger words; empty: none is.
+func (e environment) worded(text string) string {
+	text = dotted(text)
+	if found := hostile().FindString(text); found != "" {
+		return found
+	}
+	for _, one := range formula().FindAllString(text, -1) {
+		for _, name := range variable().FindAllStringSubmatch(one, -1) {
+			if e[name[1]] {
+				return strings.TrimSpace(one)
+			}
+		}
+	}
+	return ""
+}
+
 func (v *inspection) judgeScripts(j *job) {
 	for _, s := range j.steps {
-		worded := map[string]bool{} // whether a variable holds what a stranger words; the innermost one counts
-		for _, f := range []field{j.w.field, j.field, s.field} {
+		env := environment{}
+		for _, f := range []field{j.w.field, j.field, s.field} { // the innermost counts
 			for _, one := range f.member("env").names() {
 				if one.key != nil {
-					worded[one.key.Value] = hostile().MatchString(dotted(one.text()))
+					env[one.key.Value] = env.worded(one.text()) != ""
 				}
 			}
 		}
 		for _, run := range []field{s.member("run"), s.input("script"), s.input("args")} {
-			text := dotted(run.text())
-			found := hostile().FindString(text)
-			for _, name := range slices.Sorted(maps.Keys(worded)) {
-				if found == "" && worded[name] {
-					found = regexp.MustCompile(within + `\benv\.` + regexp.QuoteMeta(name) + `\b`).FindString(text)
-				}
-			}
-			if found != "" {
+			if found := env.worded(run.text()); found != "" {
 				v.add(verdict.Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"",
 					"a script of job %q holds %q, which a stranger words", j.id, found+" }}")
 			}
