@@ -813,6 +813,16 @@ func TestMirrorRefusesWithoutState(t *testing.T) {
 	if got := m.report().Refused; !slices.Contains(got, eve) {
 		t.Errorf("%q are refused, want also %s", got, eve)
 	}
+	damage("state.json", "report.json")
+	file := filepath.Join(t.TempDir(), "accepted")
+	if err := os.WriteFile(file, []byte("# none\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m.ends(3, "no record was judged", first, "--budget", "1ns", "--accepted", file)
+	m.run(0, first, "--offline", "--accepted", file)
+	if got := m.report().Refused; !slices.Contains(got, eve) {
+		t.Errorf("after a run that judged nothing %q are refused, want also %s", got, eve)
+	}
 	m.run(0, first)
 	refused()
 }
