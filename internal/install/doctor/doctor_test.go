@@ -531,9 +531,9 @@ func TestFaults(t *testing.T) {
 			"      - env: {TITLE: '${{ github.event.pull_request.title }}'}\n" +
 			"        run: echo ${{ ENV['TITLE'] }}\n",
 			"error script-injection check.yml <run: echo ${{ ENV['TITLE'] }}>"},
-		{"script with a variable that a stranger's variable words", check, steps, "    env: {A: '${{ github.head_ref }}'}\n" +
-			strings.Replace(steps, action, action+"      - env: {B: \"x ${{ format('}', env.A) }}\"}\n"+
-				"        run: echo ${{ env.C || env.B || 1 }}\n", 1),
+		{"script with a variable that a stranger's variable words", check, steps,
+			"    env: {A: '${{ github.head_ref }}'}\n" + strings.Replace(steps, action, action+
+				"      - env: {B: \"x ${{ format('}', env.A) }}\"}\n        run: echo ${{ env.C || env.B || 1 }}\n", 1),
 			"error script-injection check.yml <run: echo ${{ env.C || env.B || 1 }}>"},
 		{"script with the job's variable in an expression", check, job, job +
 			"    env: {TITLE: '${{ github.event.pull_request.title }}'}\n", ""},

@@ -208,7 +208,11 @@ func branchPattern(p string) string {
 // within is an expression as far as a name in it: a text there may hold braces, and hides what looks like a name.
 const within = `\$\{\{(?:[^}']|'[^']*')*`
 
-var index = plain.Pattern(`\[\s*'([\w-]+)'\s*\]`)
+var (
+	formula  = plain.Pattern(within)
+	variable = plain.Pattern(`(?i)\benv\.([\w-]+)`)
+	index    = plain.Pattern(`\[\s*'([\w-]+)'\s*\]`)
+)
 
 // dotted spells the members that an expression names by an index as those that it names by a dot.
 func dotted(text string) string { return index().ReplaceAllString(text, ".$1") }
@@ -604,44 +608,29 @@ var hostile = plain.Pattern(`(?i)` + within + `(?:github\.head_ref|github\.event
 	`head\.label|head\.repo\.(?:default_branch|description|homepage)|message|name|email|label)\b|` +
 	`tojson\(\s*github(?:\.event(?:\.\w+|\.\S*\.head(?:\.repo)?)?)?\s*\))`)
 
-var (
-	formula  = plain.Pattern(within)
-	variable = plain.Pattern(`(?i)\benv\.([\w-]+)`)
-)
-
-// environment says which variables hold what a stranger words.
-type environment map[string]bool
-
-// worded returns an expression of a text that a stranger words, up to what the stranger words; empty: none is.
-func (e environment) worded(text string) string {
-	text = dotted(text)
-	if found := hostile().FindString(text); found != "" {
-		return found
-	}
-	for _, one := range formula().FindAllString(text, -1) {
-		for _, name := range variable().FindAllStringSubmatch(one, -1) {
-			if e[name[1]] {
-				return strings.TrimSpace(one)
-			}
-		}
-	}
-	return ""
-}
-
 func (v *inspection) judgeScripts(j *job) {
 	for _, s := range j.steps {
-		env := environment{}
-		for _, f := range []field{j.w.field, j.field, s.field} { // the innermost counts
+		worded := map[string]bool{} // whether a variable holds what a stranger words; the innermost one counts
+		find := func(f field) string {
+			for _, one := range formula().FindAllString(dotted(f.text()), -1) {
+				if hostile().MatchString(one) || slices.ContainsFunc(variable().FindAllStringSubmatch(one, -1),
+					func(m []string) bool { return worded[m[1]] }) {
+					return one
+				}
+			}
+			return ""
+		}
+		for _, f := range []field{j.w.field, j.field, s.field} {
 			for _, one := range f.member("env").names() {
 				if one.key != nil {
-					env[one.key.Value] = env.worded(one.text()) != ""
+					worded[one.key.Value] = find(one) != ""
 				}
 			}
 		}
 		for _, run := range []field{s.member("run"), s.input("script"), s.input("args")} {
-			if found := env.worded(run.text()); found != "" {
+			if found := find(run); found != "" {
 				v.add(verdict.Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"",
-					"a script of job %q holds %q, which a stranger words", j.id, found+" }}")
+					"a script of job %q holds %q, which a stranger words", j.id, strings.TrimSpace(found)+" }}")
 			}
 		}
 	}
