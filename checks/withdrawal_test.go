@@ -105,19 +105,11 @@ func TestWithdrawn(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w, repo := built(t, c.world)
-			tree, err := repo.Tree(t.Context(), "main")
-			if err != nil {
-				t.Fatal(err)
-			}
-			st, err := NewStanding(t.Context(), tree, func(string) bool { return true })
-			if err != nil {
-				t.Fatal(err)
-			}
 			sum, err := w.Pin("ada", c.number)
 			if err != nil {
 				t.Fatal(err)
 			}
-			run := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Base: st, Now: w.Now}
+			run := runOn(t, repo, w.Now)
 			issued := w.Now
 			for _, v := range history(t, run, "implementations/ada.json") {
 				if v.ReceiptSHA256 == sum {
@@ -202,19 +194,11 @@ base:
   - {commit: Revoke}
   - {write: revocations/zed.json, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)"}'}
 `)
-	tree, err := repo.Tree(t.Context(), "main")
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := NewStanding(t.Context(), tree, func(string) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
 	sum, err := w.Pin("ada", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Base: st, Now: w.Now}
+	run := runOn(t, repo, w.Now)
 	signed := w.Now.AddDate(0, 0, -15)
 	for _, c := range []struct{ name, sha256, want string }{
 		{"another Receipt", strings.Repeat("0", 64), "listed, unclear ada-" + sum + ".json, misplaced zed.json"},
@@ -231,4 +215,18 @@ base:
 			t.Errorf("%s: by commit %q of %s", c.name, u.Commit, u.When)
 		}
 	}
+}
+
+// runOn returns a run that changes nothing in main.
+func runOn(t *testing.T, repo *registry.Repository, now time.Time) *Run {
+	t.Helper()
+	tree, err := repo.Tree(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := NewStanding(t.Context(), tree, func(string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Base: st, Now: now}
 }
