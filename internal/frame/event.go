@@ -177,7 +177,7 @@ func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any, a
 	ref, main := strict.String(event, "merge_group", "base_ref"), strict.String(event, "repository", "default_branch")
 	if ref != "" && main != "" && strings.TrimPrefix(ref, "refs/heads/") != main && !anyBranch {
 		return evidence.Chosen{}, remedy.Errorf(fmt.Sprintf("queue it for %q", main),
-			"the merge queue is of the branch %q, and the registry is the default branch %q", ref, main)
+			"the merge queue merges into the branch %q, and the registry is the default branch %q", ref, main)
 	}
 	c, err := sequence(repo, base, head, "merge_group")
 	c.Landing = &evidence.LandingFlags{At: pushedAt(event)}
