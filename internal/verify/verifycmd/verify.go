@@ -200,6 +200,10 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 			return remedy.Errorf("run verify --replay FILE without them; name only the clone, with --registry",
 				"--replay takes targets, time and all that bears on the verdict from the bundle")
 		}
+		if v.Config.Digests { // a bundle is not signed: anyone can write one that assumes nothing
+			return remedy.Errorf("leave --replay out, so that the run is live",
+				"--report vsa=FILE is for a live run; --replay takes the evidence from a bundle")
+		}
 		b, err := bundle.Read(o.Replay)
 		if err != nil {
 			return remedy.With(err, verify.RecordAgain)
