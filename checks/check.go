@@ -50,6 +50,9 @@ type Check struct {
 	applies func(*Subject) string
 	// Run judges one record. The error is that of the gate itself, such as an object that cannot be read.
 	Run func(*Subject) (verdict.Outcome, error)
+	// runRecovered compares a file that gets the bytes back that it had when it last was a record with the rest of the
+	// tree; nil: the check asks nothing more of it.
+	runRecovered func(*Subject) verdict.Outcome
 	// RunRegistry judges the registry as a whole; nil where there is nothing to say about it.
 	RunRegistry func(*Run) (verdict.Outcome, error)
 
@@ -140,7 +143,7 @@ func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 	}
 	if !c.PerCommit {
 		if is, err := s.Recovers(); err != nil || is {
-			return verdict.Skip("the file gets back what it had as a merged record"), err
+			return c.recovered(s), err
 		}
 	}
 	if owner, pointer, code, message := c.Blocked(s); owner != "" {
@@ -170,6 +173,16 @@ func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 		s.first[c.ID] = out.Findings
 	}
 	return out, err
+}
+
+// recovered judges a file that the range recovers.
+func (c *Check) recovered(s *Subject) verdict.Outcome {
+	if c.runRecovered != nil {
+		if out := c.runRecovered(s); len(out.Findings) > 0 {
+			return out
+		}
+	}
+	return verdict.Skip("the file gets back what it had as a merged record")
 }
 
 // deferTo skips a check because check owner reports the cause; where a flag left the owner out, it fails itself.

@@ -26,12 +26,13 @@ var layout = &Check{
 	Why:   "a record that readers find under another name, or read in another way, is no anchor",
 	Fix: "name the file as the message says, as a plain file in its data directory, and make its text strict " +
 		"JSON",
-	Kinds:       registry.DataKinds,
-	First:       true,
-	inHistory:   true,
-	After:       []*Check{appendOnly},
-	Run:         runLayout,
-	RunRegistry: runLayoutRegistry,
+	Kinds:        registry.DataKinds,
+	First:        true,
+	inHistory:    true,
+	After:        []*Check{appendOnly},
+	Run:          runLayout,
+	runRecovered: runLayoutRecovered,
+	RunRegistry:  runLayoutRegistry,
 	Blocks: func(s *Subject, _ []string) (pointer, code, message string) {
 		if s.Record.Document == nil {
 			return "", s.Record.Err.Code, "the file is not readable: " + s.Record.Err.Message
@@ -236,6 +237,21 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 		}
 	}
 	return out.OrPass(), nil
+}
+
+// runLayoutRecovered checks that no other listing took the slug or DID of a recovered one while it could not be read.
+func runLayoutRecovered(s *Subject) verdict.Outcome {
+	var out verdict.Outcome
+	if s.Listing == nil {
+		return out
+	}
+	unique(&out, s)
+	standing := unmendable(s)
+	out.Findings = slices.DeleteFunc(out.Findings, func(f verdict.Finding) bool { return standing[f.Pointer] })
+	for i := range out.Findings {
+		out.Findings[i].Fix = "leave the file as the base tree has it: the other listing counts"
+	}
+	return out
 }
 
 // unique checks that no other listing would have the slug or DID of this one. If several do, the message names the

@@ -95,12 +95,17 @@ func (s *Subject) prospect(head *registry.Entry) (*outlook, error) {
 }
 
 // mayReturn reports whether a new file may be one that the history held, so that it is worth to look: a listing in date
-// is judged as a new one.
+// is judged as a new one. In the history only that of a revoked Receipt is refused as a new one.
 func (s *Subject) mayReturn(head *registry.Entry) bool {
-	if head == nil || s.Run.merged || s.Record == nil {
+	switch {
+	case head == nil || s.Record == nil:
+		return false
+	case s.Kind != registry.KindListing:
+		return !s.Run.merged
+	case s.Listing == nil || s.Run.Now.Before(s.Listing.Expires):
 		return false
 	}
-	return s.Kind != registry.KindListing || s.Listing != nil && !s.Run.Now.Before(s.Listing.Expires)
+	return !s.Run.merged || s.Run.Revoked(s.Path, s.Listing.ReceiptSHA256) != ""
 }
 
 // looksRenewed reports whether a change of a listing is one that only a re-issue makes: another Receipt, issued later.

@@ -16,6 +16,13 @@ func TestRepair(t *testing.T) {
 	const restore = "  - {edit: implementations/ada.json, set: {/contact: contact@ada.example}}\n"
 	// revocations/odd.json holds a hash that is pinned
 	const hash = listed + "  - {write: revocations/odd.json, text: '{ $pin(ada)'}\npr:\n"
+	// A direct push moves a listing away, and leaves text in its place that cannot be read.
+	const unread = listed + "  - {move: [implementations/ada.json, ada.txt]}\n" +
+		"  - {write: implementations/ada.json, text: '{'}\n  - {commit: Break}\n"
+	const gone = "base:\n  - {listing: ada, issued: -100d}\n  - {commit: List}\n  - {revoke: ada}\n" +
+		"  - {commit: Revoke}\n  - {move: [implementations/ada.json, ada.txt]}\n  - {commit: Remove}\n"
+	const anchored = "base:\n  - {listing: ada}\n" +
+		"  - {anchor: one, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}\n  - {commit: List}\n"
 	checktest.Run(t, []checktest.Case{
 		{Name: "removed", World: broken + `  - {remove: revocations/odd.json}`,
 			Want: `revocations/odd.json: warning: append-only: governance`},
@@ -163,5 +170,52 @@ registry: warning: append-only: squash`},
 pr:
   - {edit: implementations/bob.json, set: {/contact: contact@bob.example}}
 ` + restore, Want: `implementations/ada.json: warning: append-only: governance`},
+		// What returns is compared with what the base tree lists by now.
+		{Name: "listing restored, its DID taken meanwhile", World: unread + `
+  - {listing: eve, host: ada.example, key: ada}
+pr:
+  - {remove: implementations/ada.json}
+  - {move: [ada.txt, implementations/ada.json]}
+`, Want: `
+implementations/ada.json:4:3: error: layout: duplicate-did
+ada.txt: warning: append-only: governance`,
+			Says: []string{`fix: leave the file as the base tree has it: the other listing counts`}},
+		{Name: "unreadable listing restored", World: unread + `
+pr:
+  - {remove: implementations/ada.json}
+  - {move: [ada.txt, implementations/ada.json]}
+`, Want: `ada.txt: warning: append-only: governance`},
+		{Name: "listing restored, its DID listed twice before", World: strings.TrimSuffix(broke, "pr:\n") + `
+  - {listing: eve, host: ada.example, key: ada}
+pr:
+` + restore, Want: `
+implementations/eve.json: warning: layout: duplicate-did
+implementations/ada.json: warning: append-only: governance`},
+		{Name: "expired listing returns, its DID taken meanwhile", World: gone + `
+  - {listing: eve, host: ada.example, key: ada}
+pr: [{move: [ada.txt, implementations/ada.json]}]
+`, Want: `
+implementations/ada.json:4:3: error: layout: duplicate-did
+ada.txt: warning: append-only: governance`},
+		{Name: "expired listing returns, its Receipt revoked", World: gone + `
+pr: [{move: [ada.txt, implementations/ada.json]}]
+`, Want: `ada.txt: warning: append-only: governance`},
+		{Name: "anchor returns", World: anchored + `
+  - {move: [workflow-anchors/one.json, one.txt]}
+pr: [{move: [one.txt, workflow-anchors/one.json]}]
+`, Want: `one.txt: warning: append-only: governance`},
+		{Name: "anchor returns, its workflow taken meanwhile", World: anchored + `
+  - {move: [workflow-anchors/one.json, one.txt]}
+  - {commit: Remove}
+  - {anchor: two, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+pr: [{move: [one.txt, workflow-anchors/one.json]}]
+`, Want: `
+one.txt: warning: append-only: governance
+workflow-anchors/one.json:3:3: error: workflow-anchors: workflow-anchored-twice`},
+		{Name: "anchor restored, its workflow anchored twice before", World: anchored + `
+  - {edit: workflow-anchors/one.json, set: {/x: 7}}
+  - {anchor: two, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+pr: [{edit: workflow-anchors/one.json, delete: [/x]}]
+`, Want: `workflow-anchors/one.json: warning: append-only: governance`},
 	})
 }

@@ -29,8 +29,9 @@ var workflowAnchors = &Check{
 		}
 		return ""
 	},
-	After: wellFormed,
-	Run:   runWorkflowAnchors,
+	After:        wellFormed,
+	Run:          runWorkflowAnchors,
+	runRecovered: runAnchorRecovered,
 	Codes: slices.Concat([]Code{
 		policyUnreadable, evidence.SuffixListCode,
 		{"workflow-anchored-twice", "the workflow id has an anchor already",
@@ -56,10 +57,8 @@ func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 		out.Errorf(s, "/workflow_id", "workflow-id-differs",
 			"the anchor has no workflow_id that is a text; expected the one of the pinned bytes").
 			WithFix("set workflow_id to that of the Cross Match Receipt")
-	} else if path := otherAnchor(s); path != "" {
-		out.Errorf(s, "/workflow_id", "workflow-anchored-twice", "workflow_id %q has the anchor %s already",
-			a.WorkflowID, path).
-			WithFix("leave this anchor out: a workflow has one, which never changes")
+	} else {
+		onlyAnchor(&out, s)
 	}
 	if a.Anchored.IsZero() { // a base schema of the registry's own may not ask for it
 		out.Errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q, an RFC 3339 time is needed",
@@ -266,6 +265,27 @@ func last(o *verdict.Outcome) *verdict.Finding { return &o.Findings[len(o.Findin
 func web(text string) bool {
 	d, err := did.Parse(text)
 	return err == nil && d.Method == "web"
+}
+
+// runAnchorRecovered checks that no other anchor took the workflow of a recovered one while it could not be read.
+func runAnchorRecovered(s *Subject) (out verdict.Outcome) {
+	id := s.Anchor.WorkflowID
+	if was := s.BaseRecord; was != nil && was.Document != nil && registry.ParseAnchor(was).WorkflowID == id {
+		return out // the base tree has two already
+	}
+	if id != "" {
+		onlyAnchor(&out, s)
+	}
+	return out
+}
+
+// onlyAnchor checks that a workflow has no other anchor.
+func onlyAnchor(o *verdict.Outcome, s *Subject) {
+	if path := otherAnchor(s); path != "" {
+		o.Errorf(s, "/workflow_id", "workflow-anchored-twice", "workflow_id %q has the anchor %s already",
+			s.Anchor.WorkflowID, path).
+			WithFix("leave this anchor out: a workflow has one, which never changes")
+	}
 }
 
 // otherAnchor returns the path of another anchor of the same workflow, present or proposed.
