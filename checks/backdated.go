@@ -53,3 +53,31 @@ func backdated(o *verdict.Outcome, r *Run) error {
 	f.WithFix("%s", fix)
 	return nil
 }
+
+// notAhead checks that a time that a new record states is not ahead of the clock. It must not be ahead of the commit
+// that lands either, whose date is all that an audit knows; a pull request may still land by another commit.
+func notAhead(o *verdict.Outcome, s *Subject, member, code string, at time.Time) error {
+	now, r := s.proposedAt(), s.Run
+	if at.After(now.Add(Skew)) {
+		o.Errorf(s, "/"+member, code, "%s is %s, it is %s; at most %s ahead is allowed", member, stamp(at), stamp(now),
+			plain.Span(Skew)).
+			WithFix("set %s to now", member).Until(at)
+		return nil
+	}
+	commit := r.Range.Head.Commit()
+	if r.Audit || r.merged || commit == "" || commit == r.Range.Base.Commit() {
+		return nil
+	}
+	dated, err := r.Repo.FirstParentTime(r.Context, commit, r.Now)
+	if err != nil || !at.After(dated.Add(Skew)) {
+		return err
+	}
+	severity := verdict.Warning
+	if r.Landing != nil {
+		severity = verdict.Error
+	}
+	o.Add(s, severity, "/"+member, code, "%s is %s, and the first-parent time of commit %s is %s; an audit refuses "+
+		"the record if that commit lands as it is", member, stamp(at), short(commit), stamp(dated)).
+		WithFix("land it with a merge commit or squashed, or commit it again: git commit --amend --no-edit")
+	return nil
+}

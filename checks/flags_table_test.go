@@ -71,3 +71,25 @@ func TestFlags(t *testing.T) {
 			Want:   `registry: notice: append-only: uncommitted`, Says: []string{`implementations/nova.json`}},
 	}))
 }
+
+// A record whose time is ahead of the commit that lands is refused as an audit refuses it; a pull request may still
+// land by another commit.
+func TestAheadOfTheCommit(t *testing.T) {
+	const revoked = `{base: [{listing: ada}], pr: [{at: "-2h"}, {revoke: ada, at: "-1h"}]}`
+	const anchored = `{base: [{listing: ada}], pr: [{at: "-2h"}, {anchor: one, coordinator: ada, at: "-1h"}]}`
+	const revocation = "revocations/" +
+		`ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:5:3: `
+	lands := judge.Config{Landing: &checks.Landing{}}
+	checktest.Run(t, only("revocations workflow-anchors", []checktest.Case{
+		{Name: "revocation", World: revoked, Want: revocation + `warning: revocations: revoked-in-future`,
+			Says: []string{`an audit refuses the record if that commit lands as it is`}},
+		{Name: "revocation lands", World: revoked, Config: lands,
+			Want: revocation + `error: revocations: revoked-in-future`},
+		{Name: "revocation lands in the commit of its hour", Config: lands,
+			World: `{base: [{listing: ada}], pr: [{at: "-2h"}, {revoke: ada, at: "-2h"}]}`, Want: `pass`},
+		{Name: "anchor", World: anchored,
+			Want: `workflow-anchors/one.json:9:3: warning: workflow-anchors: anchored-in-future`},
+		{Name: "anchor lands", World: anchored, Config: lands,
+			Want: `workflow-anchors/one.json:9:3: error: workflow-anchors: anchored-in-future`},
+	}))
+}

@@ -41,7 +41,7 @@ var revocations = &Check{
 		{"revokes-nothing", "no merged listing has the revocation's slug", "name the slug of a merged listing"},
 		{"never-pinned", "the listing never pinned the Receipt that is revoked",
 			"set revoked_receipt_sha256 to the hash that the listing pins"},
-		{"revoked-in-future", "revoked_at is ahead of now", "set it to now"},
+		{"revoked-in-future", "revoked_at is ahead of now, or of the commit that lands it", "set it to now"},
 		{"revoked-before-issue", "revoked_at is before the revoked listing was issued",
 			"set it to the time of the revocation"},
 		{"revocation-is-receipt", "the revocation has members of a Receipt, so that one signature may serve for both",
@@ -97,10 +97,8 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 	if v.Revoked.IsZero() {
 		out.Errorf(s, "/revoked_at", "unreadable-time", "revoked_at is %q, an RFC 3339 time is needed", v.RevokedAt).
 			WithFix("write it like 2026-05-12T13:24:00Z")
-	} else if v.Revoked.After(s.proposedAt().Add(Skew)) {
-		out.Errorf(s, "/revoked_at", "revoked-in-future", "revoked_at is %s, it is %s; at most %s ahead is allowed",
-			stamp(v.Revoked), stamp(s.proposedAt()), plain.Span(Skew)).
-			WithFix("set revoked_at to now").Until(v.Revoked)
+	} else if err := notAhead(&out, s, "revoked_at", "revoked-in-future", v.Revoked); err != nil {
+		return out, err
 	} else if issued != nil && v.Revoked.Before(issued.Issued) {
 		out.Warnf(s, "/revoked_at", "revoked-before-issue",
 			"revoked_at is %s, before the revoked listing's issued_at %s", stamp(v.Revoked), stamp(issued.Issued)).

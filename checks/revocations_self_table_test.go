@@ -231,7 +231,7 @@ revocations/dan-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:4:3: error: schema: schema-enum`},
 		{Name: "lax, no such reason", World: lax + noSuchReason,
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:4:3: error: revocations: no-such-reason`},
-		{Name: "ahead 5m", World: base + `pr: [{revoke: eve, at: +5m}]`,
+		{Name: "ahead 5m", World: base + `pr: [{at: +0s}, {revoke: eve, at: +5m}]`,
 			Want: `pass`},
 		{Name: "ahead", World: base + `pr: [{revoke: eve, at: +5m1s}]`,
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: error: revocations: revoked-in-future`,

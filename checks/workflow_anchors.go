@@ -36,7 +36,8 @@ var workflowAnchors = &Check{
 		policyUnreadable, evidence.SuffixListCode,
 		{"workflow-anchored-twice", "the workflow id has an anchor already",
 			"anchor another workflow; an anchor is never replaced"},
-		{"anchored-in-future", "anchored_at is ahead of now", "set it to the time of anchoring"},
+		{"anchored-in-future", "anchored_at is ahead of now, or of the commit that lands it",
+			"set it to the time of anchoring"},
 		{"anchor-host", "the Cross Match Receipt is on a host that is not shown to be the coordinator's",
 			"serve it in the coordinator's domain"},
 		{"no-cross-match-receipt", "the pinned JSON is no object", "pin the Cross Match Receipt of the workflow"},
@@ -63,10 +64,8 @@ func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 	if a.Anchored.IsZero() { // a base schema of the registry's own may not ask for it
 		out.Errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q, an RFC 3339 time is needed",
 			plain.Cut(a.AnchoredAt, 60)).WithFix("write it like 2026-05-12T13:24:00Z")
-	} else if a.Anchored.After(s.proposedAt().Add(Skew)) {
-		out.Errorf(s, "/anchored_at", "anchored-in-future", "anchored_at is %s, it is %s; at most %s ahead is allowed",
-			stamp(a.Anchored), stamp(s.proposedAt()), plain.Span(Skew)).
-			WithFix("set anchored_at to now").Until(a.Anchored)
+	} else if err := notAhead(&out, s, "anchored_at", "anchored-in-future", a.Anchored); err != nil {
+		return out, err
 	}
 	x := s.Facts.CrossMatch
 	if report(&out, s, "/cross_match_receipt_uri", x.State, x.Code, located(x.From, x.Message),

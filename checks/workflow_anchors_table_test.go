@@ -109,7 +109,7 @@ workflow-anchors/two.json:3:3: error: workflow-anchors: workflow-anchored-twice`
 		{Name: "standing, other", World: base + standing + `pr: [{anchor: next, coordinator: ada}]`,
 			Want: `pass`},
 		// --- the time ---
-		{Name: "ahead 5m", World: base + `pr: [{anchor: flow, coordinator: ada, at: +5m}]`,
+		{Name: "ahead 5m", World: base + `pr: [{at: +0s}, {anchor: flow, coordinator: ada, at: +5m}]`,
 			Want: `pass`},
 		{Name: "ahead", World: base + `pr: [{anchor: flow, coordinator: ada, at: +5m1s}]`,
 			Want: `workflow-anchors/flow.json:9:3: error: workflow-anchors: anchored-in-future`,
