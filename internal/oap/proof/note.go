@@ -36,18 +36,18 @@ type Signed struct {
 
 // ParseSigned reads a signed log checkpoint. It accepts only the one spelling of each number, hash and signature.
 func ParseSigned(data []byte) (*Signed, error) {
-	text, signatures, _ := bytes.Cut(data, []byte("\n\n"))
+	end := bytes.LastIndex(data, []byte("\n\n")) // of what is signed, which may have empty lines
 	_, err := note.Open(data, nil)
 	if _, ok := errors.AsType[*note.UnverifiedNoteError](err); !ok {
 		return nil, errors.New("the log checkpoint is not a signed note")
 	}
-	for line := range strings.Lines(string(signatures)) {
+	for line := range strings.Lines(string(data[end+2:])) {
 		_, signature, _ := strings.Cut(strings.TrimPrefix(line, "— "), " ")
 		if _, err := fromBase64(strings.TrimSuffix(signature, "\n")); err != nil {
 			return nil, fmt.Errorf("signature of the log checkpoint: %w", err)
 		}
 	}
-	lines := strings.Split(string(text), "\n")
+	lines := strings.Split(string(data[:end]), "\n")
 	if len(lines) != 3 || lines[0] == "" {
 		return nil, fmt.Errorf("the log checkpoint has %d lines; expected origin, size and root", len(lines))
 	}

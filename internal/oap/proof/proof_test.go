@@ -532,7 +532,15 @@ func TestSpellings(t *testing.T) {
 		changed := strings.Replace(string(text), old, new, 1)
 		return strings.Replace(data, object, base64.StdEncoding.EncodeToString([]byte(changed)), 1)
 	}
+	longer, _ := w.checkpoint(t)
+	longer += "\nx\n"
+	cosigned := data[:strings.Index(data, origin+"\n")] + longer + "\n" +
+		w.line("log", origin, typeNote, longer, testTime)
+	for _, name := range []string{"a", "b"} {
+		cosigned += w.line(name, name+".example", typeCosignature, longer, testTime)
+	}
 	for name, changed := range map[string]string{
+		"a second text":     cosigned,
 		"white space":       extra(`{"version":1`, `{ "version":1`),
 		"a version":         extra(`{"version":1`, `{"version":2`),
 		"an exponent":       extra(`{"version":1`, `{"version":1e0`),
