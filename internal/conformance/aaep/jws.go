@@ -24,8 +24,12 @@ import (
 // MaxKey is how many bytes a file with the key of a manifest may have.
 const MaxKey = 64 << 10
 
-// leastRSA is the size in bits from which RFC 7518 section 3.3 takes RSA keys.
-const leastRSA = 2048
+// The sizes of RSA keys in bits: RFC 7518 section 3.3 sets the least. A stranger's key may be of a size by which one
+// signature takes minutes.
+const (
+	leastRSA = 2048
+	mostRSA  = 16384
+)
 
 var errNoKey = errors.New("expected a public key: a JWK, or PEM of a public key or certificate")
 
@@ -66,8 +70,8 @@ func usable(key any, err error) (crypto.PublicKey, error) {
 			err = fmt.Errorf("the curve is %s; expected P-256", k.Curve.Params().Name)
 		}
 	case *rsa.PublicKey:
-		if err == nil && k.N.BitLen() < leastRSA {
-			err = fmt.Errorf("the RSA key has %d bits; expected at least %d", k.N.BitLen(), leastRSA)
+		if n := k.N.BitLen(); err == nil && (n < leastRSA || n > mostRSA) {
+			err = fmt.Errorf("the RSA key has %d bits; expected %d to %d", n, leastRSA, mostRSA)
 		}
 	case ed25519.PublicKey:
 	default:
@@ -97,8 +101,8 @@ func parseJWK(v any) (crypto.PublicKey, error) {
 		return usable(key, err)
 	case "RSA":
 		n, e := new(big.Int).SetBytes(field("n")), new(big.Int).SetBytes(field("e"))
-		if n.BitLen() > 16384 || e.BitLen() > 31 || e.BitLen() < 2 {
-			return nil, errors.New("the RSA key has no modulus or exponent of a usual size")
+		if e.BitLen() > 31 || e.BitLen() < 2 {
+			return nil, errors.New("the RSA key has no exponent of a usual size")
 		}
 		return usable(&rsa.PublicKey{N: n, E: int(e.Int64())}, nil)
 	case "OKP":

@@ -1,6 +1,12 @@
 package aaep
 
 import (
+	"crypto/ed25519"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"math/big"
 	"strings"
 	"testing"
 )
@@ -14,8 +20,9 @@ func TestParseKey(t *testing.T) {
 		point: "",
 		`{"kty":"OKP","crv":"Ed25519","x":"AAAA"}`:                              "not one of Ed25519",
 		`{"kty":"OKP","crv":"Ed25519","x":"` + zeros + `","d":"` + zeros + `"}`: "private key",
-		`{"kty":"RSA","n":"AQAB","e":"AQAB"}`:                                   "at least 2048",
-		`{"kty":"RSA","n":"` + strings.Repeat("B", 4096) + `","e":"AQAB"}`:      "usual size",
+		`{"kty":"RSA","n":"AQAB","e":"AQAB"}`:                                   "17 bits; expected 2048",
+		`{"kty":"RSA","n":"` + strings.Repeat("B", 4096) + `","e":"AQAB"}`:      "to 16384",
+		`{"kty":"RSA","n":"` + strings.Repeat("B", 400) + `","e":"AQ"}`:         "usual size",
 		"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n": "expected a " +
 			"public key",
 		"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n":                           "asn1",
@@ -64,6 +71,27 @@ func TestParseJWS(t *testing.T) {
 	for _, alg := range []string{"", "none", "None", "HS256", "ES384", "RS256 "} {
 		if (&signed{alg: alg}).known() {
 			t.Errorf("%q is known", alg)
+		}
+	}
+}
+
+// TestLargeKey requires a key of a certificate to be of a usual size: one signature of a larger one takes minutes.
+func TestLargeKey(t *testing.T) {
+	_, ca, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for bits, want := range map[int]bool{leastRSA - 1: false, leastRSA: true, mostRSA: true, mostRSA + 1: false} {
+		n := new(big.Int).SetBit(big.NewInt(1), bits-1, 1)
+		template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+		der, err := x509.CreateCertificate(nil, template, template, &rsa.PublicKey{N: n, E: 65537}, ca)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := &signed{header: map[string]any{"x5c": []any{base64.StdEncoding.EncodeToString(der)}}}
+		_, err = ParseKey(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+		if got := j.ownKey() != nil; got != want || (err == nil) != want {
+			t.Errorf("a key of %d bits is taken: %v, as a file %v", bits, got, err)
 		}
 	}
 }
