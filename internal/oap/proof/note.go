@@ -36,7 +36,7 @@ type Signed struct {
 
 // ParseSigned reads a signed log checkpoint. It accepts only the one spelling of each number, hash and signature.
 func ParseSigned(data []byte) (*Signed, error) {
-	end := bytes.LastIndex(data, []byte("\n\n")) // of what is signed, which may have empty lines
+	end := bytes.LastIndex(data, []byte("\n\n")) // the signed text may have empty lines
 	_, err := note.Open(data, nil)
 	if _, ok := errors.AsType[*note.UnverifiedNoteError](err); !ok {
 		return nil, errors.New("the log checkpoint is not a signed note")
