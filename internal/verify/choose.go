@@ -14,8 +14,10 @@ import (
 
 // Choose chooses the commit of a clone that is read, or of the one in a mirror's directory: as check chooses its base,
 // of a mirror what was verified last. An empty dir is a clone's. Next to a mirror's state the clone is the mirror's,
-// whatever dir is: nobody verified its copy of the origin's main.
-func Choose(repo *registry.Repository, dir, rev string) (mirror *mirrorstate.View, commit, how string, err error) {
+// whatever dir is: nobody verified its copy of the origin's main. The mirror's refusals
+// count at another commit than the verified one only for records that both have.
+func Choose(ctx context.Context, repo *registry.Repository, dir, rev string) (mirror *mirrorstate.View, commit,
+	how string, err error) {
 	if dir == "" || !registry.IsMirror(dir) {
 		dir = repo.MirrorFolder()
 		if _, err := os.Lstat(filepath.Join(dir, mirrorstate.File)); errors.Is(err, fs.ErrNotExist) {
@@ -36,7 +38,36 @@ func Choose(repo *registry.Repository, dir, rev string) (mirror *mirrorstate.Vie
 	if err != nil && rev == "" {
 		err = remedy.Errorf("fetch the registry's main, or name a commit of the clone with --rev", "%v", err)
 	}
+	if err == nil && mirror != nil && commit != mirror.Tip && len(mirror.Refused) > 0 {
+		mirror.Refused, err = inBoth(ctx, repo, mirror.Tip, commit, mirror.Refused)
+	}
 	return mirror, commit, how, err
+}
+
+// inBoth returns the paths that have the same entry in the trees of two commits.
+func inBoth(ctx context.Context, repo *registry.Repository, one, other string, paths []string) ([]string, error) {
+	var trees [2]*registry.Tree
+	for i, commit := range []string{one, other} {
+		var err error
+		if trees[i], err = repo.Tree(ctx, commit); err != nil {
+			return nil, err
+		}
+	}
+	var same []string
+	for _, path := range paths {
+		a, err := trees[0].Leaf(path)
+		if err != nil {
+			return nil, err
+		}
+		b, err := trees[1].Leaf(path)
+		if err != nil {
+			return nil, err
+		}
+		if a != nil && registry.SameEntry(a, b) {
+			same = append(same, path)
+		}
+	}
+	return same, nil
 }
 
 // HasRecords checks that a clone is one of a registry.

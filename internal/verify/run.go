@@ -51,7 +51,7 @@ type Run struct {
 
 // Open chooses the commit of the clone in dir as check chooses its base, and reads it.
 func (r *Run) Open(ctx context.Context, dir, rev string, flags *bundle.VerifyFlags) error {
-	mirror, commit, how, err := Choose(r.Clone, dir, rev)
+	mirror, commit, how, err := Choose(ctx, r.Clone, dir, rev)
 	if err != nil {
 		return err
 	}

@@ -400,3 +400,39 @@ func TestCanonical(t *testing.T) {
 		}
 	}
 }
+
+// Of an older commit a mirror refuses the records that its verified tip has too, in the same content.
+func TestRefusedAtAnOlderCommit(t *testing.T) {
+	t.Parallel()
+	w := built(t, "base: [{listing: ada}, {listing: nova, issued: -10d}, {commit: List}, "+
+		"{listing: eve}, {reissue: nova}]")
+	dir := filepath.Join(w.Dir, "mirror")
+	at := filepath.Join(dir, registry.MirrorClone)
+	if err := errors.Join(os.Mkdir(dir, 0o777), os.CopyFS(at, os.DirFS(w.Repo.Dir))); err != nil {
+		t.Fatal(err)
+	}
+	tip, err := w.repo.Resolve("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ada = "implementations/ada.json"
+	const all = ada + " implementations/eve.json implementations/nova.json"
+	s := &mirrorstate.State{Verified: tip, Tips: []mirrorstate.Tip{{Tip: tip, Refused: strings.Fields(all)}}}
+	if err := s.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	clone, err := registry.Open(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer clone.Close()
+	for rev, want := range map[string]string{"": all, "main": all, "main~1": ada} {
+		mirror, _, _, err := Choose(t.Context(), clone, dir, rev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(mirror.Refused, " "); got != want {
+			t.Errorf("at %q the mirror refuses %q, want %q", rev, got, want)
+		}
+	}
+}

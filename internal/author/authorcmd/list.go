@@ -100,7 +100,7 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 		return err
 	}
 	defer repo.Close()
-	mirror, commit, how, err := verify.Choose(repo, o.repo, o.rev)
+	mirror, commit, how, err := verify.Choose(ctx, repo, o.repo, o.rev)
 	if err != nil {
 		return err
 	}
@@ -113,6 +113,10 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 		if mirror.Frozen != "" {
 			frame.Warn(sys, "the mirror is frozen since %s: %s [mirror-frozen]", stampSeconds(mirror.FreshAt),
 				mirror.Frozen)
+		}
+		if commit != mirror.Tip {
+			frame.Warn(sys, "the mirror judged commit %.12s; of commit %.12s it refuses only the records that both "+
+				"have", mirror.Tip, commit)
 		}
 	}
 	rows, err := listing.Read(ctx, repo, commit, o.Now(), refused)

@@ -48,7 +48,7 @@ func changes(ctx context.Context, sys frame.IO, dir, rev string, since int64) er
 		return err
 	}
 	defer repo.Close()
-	_, commit, _, err := verify.Choose(repo, dir, rev)
+	_, commit, _, err := verify.Choose(ctx, repo, dir, rev)
 	if err != nil {
 		return err
 	}

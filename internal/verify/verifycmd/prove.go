@@ -224,7 +224,7 @@ func (o *proveOptions) write(ctx context.Context, sys frame.IO, slug string) err
 		return err
 	}
 	defer repo.Close()
-	_, commit, how, err := verify.Choose(repo, o.repo, o.rev)
+	_, commit, how, err := verify.Choose(ctx, repo, o.repo, o.rev)
 	if err != nil {
 		return err
 	}
