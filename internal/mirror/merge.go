@@ -161,7 +161,7 @@ func addPart(whole *verdict.Report, joined *judge.Join, p Part, of int) error {
 	}
 	var last verdict.Result
 	var counts verdict.Counts // counts what was read; the shard's own counts must equal it
-	judged := &coverage{part: p, checks: map[string]bool{}, listed: map[string]bool{}}
+	judged := &coverage{part: p, checks: map[string]bool{}, listed: map[string]bool{}, whole: map[string]bool{}}
 	err := p.Read(verdict.Records{
 		Listing: func(l verdict.Listing) error {
 			judged.listings++
@@ -182,6 +182,7 @@ func addPart(whole *verdict.Report, joined *judge.Join, p Part, of int) error {
 			// Every shard judges the history and the registry as a whole; a record is of one.
 			if r.Subject == checks.RegistrySubject || slices.ContainsFunc(own,
 				func(c *check) bool { return c.ID == r.Check }) {
+				judged.whole[r.Check] = true
 				joined.Merge(r)
 				return nil
 			}
@@ -225,6 +226,7 @@ type coverage struct {
 	listings int             // that the shard lists
 	judged   int             // listings that have results
 	listed   map[string]bool // slugs of listings that have no results yet
+	whole    map[string]bool // checks that have a result of the history or of the registry
 }
 
 // begin turns to the next record.
@@ -251,9 +253,23 @@ func (c *coverage) complete() error {
 	return nil
 }
 
-// every returns an error if a listing has no results at all. The slug in a listing may differ from its file's name, so
-// that the numbers decide.
+// every returns an error if the history, the registry as a whole or a listing has no results at all. The slug in a
+// listing may differ from its file's name, so that the numbers decide.
 func (c *coverage) every() error {
+	var ids []string
+	for _, one := range own {
+		ids = append(ids, one.ID)
+	}
+	for _, one := range checks.All {
+		if one.RunRegistry != nil && !one.PerCommit {
+			ids = append(ids, one.ID)
+		}
+	}
+	for _, id := range ids {
+		if !c.whole[id] && !leftOut(c.part.Assumed, id) {
+			return c.lacks(id, checks.RegistrySubject)
+		}
+	}
 	if c.listings <= c.judged {
 		return nil
 	}

@@ -53,6 +53,41 @@ func read(t *testing.T, text string) mirror.Part {
 	}}
 }
 
+// ofRegistry are the checks whose results on the history and on the registry as a whole each shard has.
+var ofRegistry = []string{"history", "commit-signatures", "consistency", "layout", "schema", "peer-witnesses",
+	"revocations"}
+
+// whole adds their results to a shard's report, without one of them.
+func whole(r *verdict.Report, without string) *verdict.Report {
+	for _, id := range ofRegistry {
+		if id != without {
+			r.Results.Add(verdict.Result{Check: id, Subject: checks.RegistrySubject, Verdict: verdict.Passed})
+			r.Counts.Pass++
+		}
+	}
+	return r
+}
+
+// TestMergeNeedsTheRegistry requires a result of each check of the history and of the registry in each shard.
+func TestMergeNeedsTheRegistry(t *testing.T) {
+	shard := func(without string, assumed ...string) mirror.Part {
+		return part(t, whole(&verdict.Report{Version: 1, Mode: "audit", Verdict: verdict.Passed, Shard: "1/1",
+			Assumed: assumed}, without))
+	}
+	if _, err := mirror.Merge([]mirror.Part{shard("")}, bulk.Spool{}); err != nil {
+		t.Error(err)
+	}
+	for _, id := range ofRegistry {
+		_, err := mirror.Merge([]mirror.Part{shard(id)}, bulk.Spool{})
+		if want := "lacks the check " + id + ` of "registry"`; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+		if _, err := mirror.Merge([]mirror.Part{shard(id, "--skip "+id)}, bulk.Spool{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestMergeRefuses holds that what is no whole is refused, and what two shards judged by different rules.
 func TestMergeRefuses(t *testing.T) {
 	frame := func(shard int) *verdict.Report {
@@ -83,7 +118,7 @@ func TestMergeRefuses(t *testing.T) {
 		"Skip:0 Manual:0}, its results give pass and {Records:0": func(r *verdict.Report) {
 			r.Counts = verdict.Counts{Records: 1, Pass: 1}
 		},
-		"says pass and counts {Records:0 Pass:0 Fail:1": func(r *verdict.Report) { r.Counts.Fail = 1 },
+		"says pass and counts {Records:0 Pass:7 Fail:1": func(r *verdict.Report) { r.Counts.Fail = 1 },
 		"its results give pass and {":                   func(r *verdict.Report) { r.Verdict = verdict.Failed },
 		"counts {Records:-1 ":                           func(r *verdict.Report) { r.Counts.Records = -1 },
 		"has a finding of layout on": func(r *verdict.Report) {
@@ -129,7 +164,7 @@ func TestMergeRefuses(t *testing.T) {
 			second.Counts.Records = 1
 			second.Counts.Pass++
 		}
-		_, err := mirror.Merge([]mirror.Part{part(t, frame(1)), part(t, second)}, bulk.Spool{})
+		_, err := mirror.Merge([]mirror.Part{part(t, whole(frame(1), "")), part(t, whole(second, ""))}, bulk.Spool{})
 		if (err == nil) != (want == "") ||
 			err != nil && (!errors.Is(err, mirror.ErrMerge) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("error %v, want %q", err, want)
@@ -155,7 +190,7 @@ func TestMergeOfWhatWasLeftOut(t *testing.T) {
 		for _, id := range c.results {
 			r.Results.Add(verdict.Result{Check: id, Subject: "implementations/nova.json", Verdict: verdict.Passed})
 		}
-		_, err := mirror.Merge([]mirror.Part{part(t, r)}, bulk.Spool{})
+		_, err := mirror.Merge([]mirror.Part{part(t, whole(r, ""))}, bulk.Spool{})
 		want := "lacks the check " + c.missing + " of"
 		if (err == nil) != (c.missing == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s with %q: error %v, want %q", c.assumed, c.results, err, want)
@@ -166,8 +201,8 @@ func TestMergeOfWhatWasLeftOut(t *testing.T) {
 // TestMergeWithinADay holds that all shards are of one day, in whatever order they are named.
 func TestMergeWithinADay(t *testing.T) {
 	at := func(shard int, hours int) mirror.Part {
-		return part(t, &verdict.Report{Version: 1, Mode: "audit", Verdict: verdict.Passed,
-			Shard: fmt.Sprintf("%d/3", shard), EvaluatedAt: fixture.Clock.Add(time.Duration(hours) * time.Hour)})
+		return part(t, whole(&verdict.Report{Version: 1, Mode: "audit", Verdict: verdict.Passed,
+			Shard: fmt.Sprintf("%d/3", shard), EvaluatedAt: fixture.Clock.Add(time.Duration(hours) * time.Hour)}, ""))
 	}
 	for _, c := range []struct {
 		hours [3]int
