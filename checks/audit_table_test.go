@@ -232,6 +232,31 @@ implementations/nova.json:7:3: notice: peer-witnesses: witness-not-independent`}
   - {listing: dan, level: L4, witness: [ada], publisher_did: "did:web:ada.example"}
   - {commit: List}
   - {listing: nova, level: L5, witness: [ada, bob, dan]}
+`, Want: `implementations/nova.json:6:3: notice: peer-witnesses: witness-open`,
+			Says: []string{`did:web:ada.example and did:web:dan.example are not independent: they share a publisher`}},
+		{Name: "a publisher that the candidate has too", World: three + `
+  - {commit: List}
+  - {listing: nova, level: L5, witness: [ada, bob, cyd], publisher_did: "did:web:ada.example"}
+`, Want: `
+implementations/nova.json:6:3: notice: peer-witnesses: witness-open
+implementations/nova.json:7:3: notice: peer-witnesses: witness-open`},
+		{Name: "a key that another witness has too", World: three + `
+  - {listing: nova, level: L5, witness: [ada, bob, cyd]}
+web:
+  - edit: https://bob.example/.well-known/did.json
+    set: {/verificationMethod/-: {id: "did:web:bob.example#2", type: JsonWebKey2020,
+      controller: "did:web:bob.example", publicKeyJwk: {kty: OKP, crv: Ed25519, x: "$jwk(ada)"}}}
+`, Want: `
+implementations/ada.json:6:3: notice: peer-witnesses: witness-open
+implementations/ada.json:7:3: notice: peer-witnesses: witness-key-shared
+implementations/bob.json:6:3: notice: peer-witnesses: witness-open
+implementations/bob.json:7:3: notice: peer-witnesses: witness-key-shared
+implementations/nova.json:6:3: notice: peer-witnesses: witness-open`,
+			Says: []string{`they share a key`}},
+		{Name: "a registered domain that another witness has too", World: three + `
+  - {listing: dan, level: L4, witness: [bob], host: dan.ada.example}
+  - {commit: List}
+  - {listing: nova, level: L5, witness: [ada, bob, dan]}
 `, Want: `implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses`},
 		{Name: "a Manifest without a publisher", World: three + `
   - {listing: dan, level: L4, witness: [ada], manifest: {delete: [/tool/publisher]}}
@@ -535,6 +560,14 @@ revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f7
 implementations/cyd.json:8:3: warning: revocations: receipt-revoked
 implementations/evil.json:8:3: warning: revocations: receipt-revoked
 registry: notice: revocations: not-in-force`},
+		{Name: "three witnesses, two of one publisher now", World: quorum + `
+  - {revoke: evil, witness: [ada, bob, cyd]}
+web:
+  - {edit: "https://bob.example/.well-known/oap-tool.json", set: {/tool/publisher/did: "did:web:ada.example"}}
+`, Want: `
+implementations/evil.json:8:3: warning: revocations: receipt-revoked
+registry: notice: revocations: not-in-force
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:12:3: notice: revocations: witness-open`},
 		{Name: "two witnesses", World: quorum + "  - {revoke: evil, witness: [ada, bob]}\n", Want: `
 implementations/evil.json:8:3: warning: revocations: receipt-revoked
 registry: notice: revocations: not-in-force

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -157,14 +158,15 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 		return o
 	}
 	entries(&o, s, all)
-	sure, possible := tally(all)
+	sure, possible := tally(all, s.Run.Audit)
 	switch {
 	case o.Has(verdict.Error):
 	case sure >= quorum:
 		o.Verified = "the signatures of three independent witnesses verified"
 	case possible >= quorum:
 		o.Doubtf(s, at, WitnessOpen, "%d of the %d independent witnesses that L5 needs count; others could not be "+
-			"judged: %s", sure, quorum, firstOpen(all)).WithFix("try again").Rests(verdict.World)
+			"judged: %s", sure, quorum, cmp.Or(firstOpen(all), firstDependence(all))).
+			WithFix("try again").Rests(verdict.World)
 	default:
 		f := o.Errorf(s, at, "too-few-witnesses", "%s that %s and %s independent, L5 needs %d",
 			plain.Count(sure, "witness"),

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -184,7 +185,7 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		}
 		all = append(all, weighed)
 	}
-	sure, possible := tally(all)
+	sure, possible := tally(all, s.Run.Audit)
 	for i := range all {
 		pointer := fmt.Sprintf("/peer_witness_signatures/%d", i)
 		name := fmt.Sprintf("witness %q", plain.Cut(all[i].did, 200))
@@ -206,7 +207,8 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 			WithFix("try again").Rests(verdict.World).WithValue(MoreSignatures)
 	case possible >= quorum:
 		o.Doubtf(s, "/peer_witness_signatures", WitnessOpen,
-			"%d of %d independent witnesses count; others could not be judged: %s", sure, quorum, firstOpen(all)).
+			"%d of %d independent witnesses count; others could not be judged: %s", sure, quorum,
+			cmp.Or(firstOpen(all), firstDependence(all))).
 			WithFix("try again").Rests(verdict.World).WithValue(MoreSignatures)
 	default:
 		message := fmt.Sprintf("not signed by the owner (%s), and %s; a forced revocation needs %d independent "+

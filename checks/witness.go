@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -105,7 +106,11 @@ func (s *Subject) witnesses() ([]witness, error) {
 				w.near = w.domain.Registrable
 			}
 		case w.dependence == "" && w.weight != ignored:
-			if why := dependent(&me, &w); why != "" {
+			switch why := dependent(&me, &w); {
+			case why == "":
+			case s.Run.Audit && related(&me, &w) == "":
+				w.doubt = cmp.Or(w.doubt, "it is not independent of the candidate now: "+why)
+			default:
 				w.dependence = "it is not independent of the candidate: " + why
 			}
 		}
@@ -437,19 +442,29 @@ func shareKey(a, b []string) bool {
 	return slices.ContainsFunc(a, func(k string) bool { return slices.Contains(b, k) })
 }
 
-// dependent says what two witnesses share, empty where they are independent of one another.
+// dependent returns what two witnesses share, or "" if they are independent of one another.
 func dependent(a, b *witness) string {
+	if why := related(a, b); why != "" {
+		return why
+	}
+	if shareKey(a.material, b.material) {
+		return "they share a key"
+	}
+	if a.publisher != nil && b.publisher != nil {
+		if is, why := a.publisher.SamePublisher(b.publisher); is {
+			return "they share a publisher: " + why
+		}
+	}
+	return ""
+}
+
+// related returns what the DIDs of two witnesses have in common, whatever their documents say.
+func related(a, b *witness) string {
 	switch {
 	case did.Alike(a.did, b.did):
 		return "they are one DID"
 	case a.domain.ICANN != "" && a.domain.ICANN == b.domain.ICANN:
 		return "both stand under " + a.domain.ICANN
-	case shareKey(a.material, b.material):
-		return "they share a key"
-	case a.publisher != nil && b.publisher != nil:
-		if is, why := a.publisher.SamePublisher(b.publisher); is {
-			return "they share a publisher: " + why
-		}
 	}
 	return ""
 }
@@ -458,8 +473,9 @@ func dependent(a, b *witness) string {
 const quorum = 3
 
 // tally returns the largest number of pairwise independent witnesses, at most quorum: sure counts those that count,
-// possible also those that may count.
-func tally(all []witness) (sure, possible int) {
+// possible also those that may count. In an audit two that share a key or a publisher today may have been independent
+// when the record was merged: else one witness could undo what it signed.
+func tally(all []witness, audit bool) (sure, possible int) {
 	var yes, maybe []*witness
 	for i := range all {
 		w := &all[i]
@@ -471,19 +487,23 @@ func tally(all []witness) (sure, possible int) {
 		}
 		maybe = append(maybe, w)
 	}
-	return independentSet(yes), independentSet(maybe)
+	shared := dependent
+	if audit {
+		shared = related
+	}
+	return independentSet(yes, dependent), independentSet(maybe, shared)
 }
 
-func independentSet(of []*witness) int {
+func independentSet(of []*witness, shared func(a, b *witness) string) int {
 	best := min(len(of), 1)
 	for i := range of {
 		for j := i + 1; j < len(of); j++ {
-			if dependent(of[i], of[j]) != "" {
+			if shared(of[i], of[j]) != "" {
 				continue
 			}
 			best = max(best, 2)
 			for k := j + 1; k < len(of); k++ {
-				if dependent(of[i], of[k]) == "" && dependent(of[j], of[k]) == "" {
+				if shared(of[i], of[k]) == "" && shared(of[j], of[k]) == "" {
 					return quorum
 				}
 			}

@@ -54,7 +54,7 @@ func TestTally(t *testing.T) {
 			[]witness{a, b, like(open(c), func(w *witness) { w.domain = b.domain })}, 2, 2},
 		{"open ones of one DID", []witness{open(a), open(a), open(a)}, 0, 1},
 	} {
-		if sure, possible := tally(test.all); sure != test.sure || possible != test.possible {
+		if sure, possible := tally(test.all, false); sure != test.sure || possible != test.possible {
 			t.Errorf("%s: %d count and %d may, want %d and %d", test.name, sure, possible, test.sure, test.possible)
 		}
 	}
@@ -85,7 +85,7 @@ func TestIndependentSet(t *testing.T) {
 				want = max(want, min(len(chosen), quorum))
 			}
 		}
-		if got := independentSet(all); got != want {
+		if got := independentSet(all, dependent); got != want {
 			t.Errorf("seed %d: %d are independent, want %d", seed, got, want)
 		}
 	}
