@@ -29,13 +29,27 @@ const (
 
 // routes are the ways that requests take out of the machine.
 type routes struct {
-	guarded *http.Transport // to public addresses and those of ConnectTo
-	proxied *http.Transport // nil without a proxy
-	named   *http.Transport // to the server of RDAPURL
-	private *http.Transport // to the server of ServerURL
-	rdap    *url.URL        // nil: none
-	server  *url.URL        // nil: none
+	guarded *way     // to public addresses and those of ConnectTo
+	proxied *way     // nil without a proxy
+	named   *way     // to the server of RDAPURL
+	private *way     // to the server of ServerURL
+	rdap    *url.URL // nil: none
+	server  *url.URL // nil: none
 	dialer  *dialer
+}
+
+// way is a transport whose answers end with the request's context.
+type way struct{ *http.Transport }
+
+// RoundTrip sends one request. The body of 101 Switching Protocols would be the connection itself, which no context
+// ends: it is closed, and the answer has none.
+func (w *way) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := w.Transport.RoundTrip(r)
+	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
+		_ = resp.Body.Close()
+		resp.Body = http.NoBody
+	}
+	return resp, err
 }
 
 // errProxy means that the proxy would not connect: nothing is known about the host behind it.
@@ -69,9 +83,9 @@ func newRoutes(o Options, rdap, server *url.URL) (*routes, error) {
 			return dial(ctx, network, address)
 		}
 	}
-	transport := func(dial dial) *http.Transport {
+	transport := func(dial dial) *way {
 		configs = append(configs, &tls.Config{MinVersion: tls.VersionTLS12})
-		return &http.Transport{
+		return &way{&http.Transport{
 			DialContext:            trusting(dial),
 			TLSClientConfig:        configs[len(configs)-1],
 			TLSHandshakeTimeout:    o.Timeout,
@@ -83,7 +97,7 @@ func newRoutes(o Options, rdap, server *url.URL) (*routes, error) {
 			MaxIdleConnsPerHost:    o.PerHost,
 			// A server could otherwise have 4 MiB of each answer buffered before its cap is looked at.
 			HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10},
-		}
+		}}
 	}
 	r := &routes{guarded: transport(d.transport(webGuard.Safe)), named: transport(d.transport(nil)),
 		private: transport(d.private), rdap: rdap, server: server, dialer: d}

@@ -1,8 +1,10 @@
 package live
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -50,6 +52,42 @@ func TestNamed(t *testing.T) {
 	if got := outcome(none.Observe(t.Context(), evidence.Request{Protocol: evidence.Named, Target: server.URL + "/x",
 		MaxBytes: 100})); got != "invalid url-not-usable 0" {
 		t.Errorf("without a server: %s", got)
+	}
+}
+
+// An answer that switches protocols has no body: a context would not end it, since it is the connection.
+func TestSwitchingProtocols(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		c, _, err := http.NewResponseController(rw).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nmore")
+		_, _ = io.Copy(io.Discard, c) // until the client closes it
+	}))
+	t.Cleanup(server.Close)
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := NewTransport(Options{}, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := (&http.Client{Transport: transport}).Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if n, err := resp.Body.Read(make([]byte, 1)); n != 0 || err != io.EOF || resp.StatusCode != 101 {
+		t.Errorf("status %d, %d bytes, %v; want 101 and no body", resp.StatusCode, n, err)
+	}
+	l := onWeb(t, startWeb(t), func(o *Options) { o.ServerURL = server.URL })
+	if got := outcome(l.Observe(t.Context(), evidence.Request{Protocol: evidence.Named, Target: server.URL + "/x",
+		MaxBytes: 100})); got != "absent http-status 101" {
+		t.Errorf("evidence: %s", got)
 	}
 }
 

@@ -42,6 +42,7 @@ var Faults = []string{
 	"drip",           // sends a byte now and then, and no event
 	"elsewhere",      // names another server for the events
 	"unavailable",    // answers 503
+	"switches",       // answers 101, and keeps the connection
 
 	// Of level 3.
 	"any-version",       // accepts each version as the one that was asked for

@@ -32,8 +32,16 @@ func marshal(v any) []byte {
 
 // subscribe takes a subscription.request.
 func (p *Peer) subscribe(w http.ResponseWriter, r *http.Request) {
-	if p.o.Fault == "unavailable" {
+	switch p.o.Fault {
+	case "unavailable":
 		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	case "switches":
+		w.Header().Set("Connection", "Upgrade")
+		w.Header().Set("Upgrade", "websocket")
+		w.WriteHeader(http.StatusSwitchingProtocols)
+		_ = http.NewResponseController(w).Flush()
+		p.hang(r)
 		return
 	}
 	var request struct {
