@@ -267,7 +267,8 @@ func TestJudges(t *testing.T) {
 }
 
 // packages are where a Debian system has the programs.
-var packages = map[string]string{"node": "nodejs", "git": "git", "openssl": "openssl", "python3": "python3"}
+var packages = map[string]string{"node": "nodejs", "git": "git", "openssl": "openssl", "python3": "python3",
+	"java": "default-jre-headless"}
 
 // need skips the test if a program is missing. With CI=true it fails it, and names the package.
 func need(t testing.TB, program string) {

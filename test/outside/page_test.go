@@ -25,6 +25,9 @@ const pageEnd = `
 
 Agreement on a corpus is not a proof. A corpus holds the mistakes that its authors thought of.
 The judges named "generated" get their cases from this project, and their answers from the program that the row names.
+
+A nightly run also asks two judges that are too large for each run. Microsoft's SARIF validator (sarif-multitool 5.7.0, rules
+Sarif and Ghas) finds no error in the SARIF report of an audit. The Nu HTML Checker (vnu 26.9.27) finds none in its HTML report.
 `
 
 // page writes the page of all rows. The version of a program is that of the machine that wrote the page: it is read
