@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -199,4 +200,44 @@ func TestHostSecond(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHostAnswers requires the answers to a subscriber that repeats its large capabilities in short messages to end.
+func TestHostAnswers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		extension string
+		full      bool
+	}{{"x", false}, {strings.Repeat("x", 900_000), true}, {strings.Repeat("<", 900_000), true}} {
+		var captured counter
+		r := &hosting{Host: &Host{Level: 3, Timeout: time.Second, Capture: &captured}, began: time.Now(),
+			changed: make(chan struct{}, 1), granted: map[string]*grant{},
+			rows: map[string]*verdict.Outcome{SubTransport: {}, SubHandshake: {}, SubReply: {}}}
+		r.link = &connection{out: make(chan packet, maxWaiting), done: make(chan struct{})}
+		l := r.link
+		r.receive(l, []byte(`{"type":"subscription.request","aaep_version":"1.0.0","subscriber_id":"x","capabilities":`+
+			`{"max_events_per_second":5,"supports_confirmation_reply":true,"supported_extensions":["`+c.extension+
+			`"]}}`), true)
+		if l.grant == nil || l.grant.honored.rate != 2 {
+			t.Fatalf("%.10q: %+v", c.extension, l.grant)
+		}
+		again := `{"type":"subscription.renegotiate","subscription_id":"` + l.grant.id + `","capabilities":{}}`
+		for range 100 {
+			r.receive(l, []byte(again), true)
+		}
+		if l.left != c.full || r.full != c.full || r.rows[SubTransport].Has(verdict.Error) != c.full {
+			t.Errorf("%.10q: left %v, %+v", c.extension, l.left, r.rows[SubTransport])
+		}
+		if captured > 2*maxReceived || len(r.rows[SubHandshake].Findings) > 0 {
+			t.Errorf("%.10q: %d bytes, %+v", c.extension, captured, r.rows[SubHandshake].Findings)
+		}
+	}
+}
+
+// counter counts the bytes that are written.
+type counter int
+
+func (b *counter) Write(data []byte) (int, error) {
+	*b += counter(len(data))
+	return len(data), nil
 }

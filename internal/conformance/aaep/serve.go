@@ -3,6 +3,7 @@ package aaep
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -511,7 +513,8 @@ func (r *hosting) receive(l *connection, data []byte, asks bool) (a answer, coun
 	if r.received > maxReceived || r.messages > maxMessages {
 		if l = r.link; l != nil {
 			r.noteAt(r.line, SubTransport, verdict.Error, "", "stream-too-large",
-				"the subscriber sent more than %d messages or %d MiB", maxMessages, maxReceived>>20)
+				"the subscriber sent more than %d messages, or more than %d MiB with the answers", maxMessages,
+				maxReceived>>20)
 			r.full = true
 			r.leave(l, "it sent too much")
 		}
@@ -537,7 +540,7 @@ func (r *hosting) receive(l *connection, data []byte, asks bool) (a answer, coun
 		}
 		r.resist() // it asks again
 		a = r.request(l, m, r.line)
-		r.record(producer, a.data)
+		r.recordAnswer(a)
 		if l != nil && a.grant != nil {
 			r.use(l, a.grant)
 		}
@@ -613,14 +616,9 @@ func (r *hosting) accept(g *grant) []byte {
 		if asked, ok := integer(honors["max_events_per_second"]); ok {
 			lower = max(asked/2, 1)
 		}
-		honors["max_events_per_second"] = lower
+		honors["max_events_per_second"] = json.Number(strconv.FormatInt(lower, 10))
 	}
-	message := marshaled(map[string]any{"honored_capabilities": honors})
-	again, err := strict.Parse("", message, limits)
-	if err != nil {
-		panic(err) // members that were read so
-	}
-	g.honored = defaults().with(strict.Member(again.Root, "honored_capabilities").(map[string]any))
+	g.honored = defaults().with(honors)
 	g.bucket, g.filled = float64(g.honored.rate), r.now()
 	accepted := map[string]any{"type": subscriptionAccepted, "subscription_id": g.id, "aaep_version": version,
 		"producer": map[string]any{"agent_id": agentID}, "honored_capabilities": honors}
@@ -648,8 +646,15 @@ func (r *hosting) renegotiate(m *message) (a answer, counts bool) {
 		maps.Copy(g.asked, inner)
 		a.data = r.accept(g)
 	}
-	r.record(producer, a.data)
+	r.recordAnswer(a)
 	return a, true
+}
+
+// recordAnswer records an answer. It counts as received: a short message may ask for a long answer. Its caller holds
+// the lock.
+func (r *hosting) recordAnswer(a answer) {
+	r.received += len(a.data)
+	r.record(producer, a.data)
 }
 
 // reply judges an answer to a question. Its caller holds the lock.
