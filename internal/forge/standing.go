@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,9 +21,6 @@ import (
 type Standing struct {
 	Branch string // the default branch
 	Layers []Layer
-	// Workflows are the paths of the workflows that a ruleset of the organisation demands to pass, which a fork cannot
-	// edit.
-	Workflows []string
 	// QueueRebases reports whether a merge queue lands pull requests by rebasing.
 	QueueRebases bool
 	// QueueSkips reports whether a merge queue also lands a pull request whose checks failed, if those of the last one
@@ -32,6 +30,8 @@ type Standing struct {
 	Unread []string
 	// NotChecked are the types of rules that are not judged here, sorted.
 	NotChecked []string
+
+	id int64 // id of the repository
 }
 
 // Layer is one source of protections. Sources add up: the strictest counts.
@@ -40,6 +40,7 @@ type Layer struct {
 	Protection repoconfig.Protection
 	Bypass     []string // accounts that may bypass it, sorted
 	Hidden     bool     // the token may not see who bypasses it
+	Workflows  []string // paths of workflows of this repository that it demands to pass: a fork cannot edit them
 }
 
 // rule is one rule as the forge gives it. go-github's own type loses the rules that it does not know, and of the rules
@@ -62,7 +63,7 @@ func (c *Client) Standing(ctx context.Context) (*Standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Standing{Branch: repo.DefaultBranch}
+	s := &Standing{Branch: repo.DefaultBranch, id: repo.ID}
 	switch {
 	case repo.AllowRebase == nil:
 		s.Unread = append(s.Unread, "repository settings: only administrators see the ways of merging")
@@ -83,6 +84,7 @@ func (c *Client) Standing(ctx context.Context) (*Standing, error) {
 
 // settings are those of the repository.
 type settings struct {
+	ID            int64  `json:"id"`
 	DefaultBranch string `json:"default_branch"`
 	AllowRebase   *bool  `json:"allow_rebase_merge"` // nil: the token may not see it
 }
@@ -121,12 +123,9 @@ func (s *Standing) readRulesets(ctx context.Context, c *Client) error {
 		case err != nil:
 			return err
 		}
-		layer := byID[r.ID]
-		if layer == nil {
-			layer = &Layer{}
-			byID[r.ID] = layer
-		}
-		if err := s.addRule(&layer.Protection, r.rule); err != nil {
+		layer := cmp.Or(byID[r.ID], &Layer{})
+		byID[r.ID] = layer
+		if err := s.addRule(layer, r.rule); err != nil {
 			return &Error{Op: "reading the rules", Kind: ErrUnavailable, Err: err}
 		}
 	}
@@ -185,9 +184,9 @@ func (c *Client) readBypass(ctx context.Context, id int64, layer *Layer) error {
 	return nil
 }
 
-// addRule puts one rule into the words of a Protection.
-func (s *Standing) addRule(p *repoconfig.Protection, r rule) error {
-	switch r.Type {
+// addRule puts one rule into the words of a Layer.
+func (s *Standing) addRule(l *Layer, r rule) error {
+	switch p := &l.Protection; r.Type {
 	case "non_fast_forward":
 		p.BlockForcePush = true
 	case "deletion":
@@ -244,14 +243,17 @@ func (s *Standing) addRule(p *repoconfig.Protection, r rule) error {
 	case "workflows":
 		var v struct {
 			Workflows []struct {
-				Path string `json:"path"`
+				Path       string `json:"path"`
+				Repository int64  `json:"repository_id"`
 			} `json:"workflows"`
 		}
 		if err := decodeParameters(r, &v); err != nil {
 			return err
 		}
 		for _, one := range v.Workflows {
-			s.Workflows = append(s.Workflows, one.Path)
+			if one.Repository == s.id { // a file of that path in another repository is another one
+				l.Workflows = append(l.Workflows, one.Path)
+			}
 		}
 	default:
 		s.NotChecked = append(s.NotChecked, r.Type)

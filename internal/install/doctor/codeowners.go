@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -36,7 +37,8 @@ var (
 
 // judgeOwners looks at whether a fork can edit what judges it.
 func (v *inspection) judgeOwners() {
-	if v.organisationGates() {
+	severity, bypass := v.organisationGates()
+	if severity == verdict.Notice {
 		return
 	}
 	guarded, missing := registryGuard, initFix
@@ -46,9 +48,9 @@ func (v *inspection) judgeOwners() {
 	case v.conforms() && len(v.gates()) == 0: // not a registry, whose gate init would install
 		guarded, missing = otherGuard, "write the file with the line: /.github/ @ORG/TEAM"
 	}
-	const why = "a pull request can edit what judges it, and be merged green"
+	why := "a pull request can edit what judges it, and be merged green" + bypass
 	if v.config != nil && !v.config.Protection.CodeOwnerReview {
-		v.add(verdict.Error, "fork-can-edit-gate", v.place("protection.code_owner_review"),
+		v.add(severity, "fork-can-edit-gate", v.place("protection.code_owner_review"),
 			"set protection.code_owner_review to true with CODEOWNERS on .github/ and schemas/, or let a ruleset "+
 				"of the organisation require the workflow", "no review by code owners is demanded: %s", why)
 		return
@@ -58,7 +60,7 @@ func (v *inspection) judgeOwners() {
 	case err != nil:
 		v.add(verdict.Doubt, "codeowners", strict.Pos{Path: name}, "make it a plain file", "reading the file: %v", err)
 	case data == nil:
-		v.add(verdict.Error, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]}, missing,
+		v.add(severity, "fork-can-edit-gate", strict.Pos{Path: ownerFiles[0]}, missing,
 			"there is no CODEOWNERS: %s", why)
 	default:
 		v.examined = append(v.examined, name)
@@ -73,29 +75,51 @@ func (v *inspection) judgeOwners() {
 			guarded.files = append(slices.Clone(guarded.files), name)
 		}
 		for _, gap := range gaps(parseOwners(string(data)), v.files(guarded)) {
-			v.add(verdict.Error, "fork-can-edit-gate", gap.pos(name),
+			v.add(severity, "fork-can-edit-gate", gap.pos(name),
 				"add "+guarded.patterns+" with an owner at the end of the file", "%q has no code owner: %s",
 				gap.files, why)
 		}
 	}
 }
 
-// organisationGates reports whether a ruleset of the organisation demands every workflow by which pull requests are
-// judged. The forge then runs the file that the ruleset names, not that of the pull request. A ruleset that demands
-// other workflows keeps nobody from editing the gate.
-func (v *inspection) organisationGates() bool {
+// organisationGates returns verdict.Notice if rulesets of the organisation demand every workflow by which pull requests
+// are judged. The forge then runs the file that the ruleset names, not that of the pull request. A ruleset that demands
+// other workflows, or that somebody may bypass, keeps nobody from editing the gate: verdict.Error. If the token may not
+// see who bypasses it, it is verdict.Doubt. The text names the rulesets that do not count.
+func (v *inspection) organisationGates() (severity verdict.Severity, bypass string) {
 	var judges []*job
 	switch gates := v.gates(); {
 	case v.standing == nil:
-		return false
+		return verdict.Error, ""
 	case len(gates) > 0:
 		judges = slices.DeleteFunc(gates, func(j *job) bool { return !v.required(j.context()) })
 	default:
 		judges = v.jobs(governsRole, conformsRole)
 	}
-	return len(judges) > 0 && !slices.ContainsFunc(judges, func(j *job) bool {
-		return !slices.Contains(v.standing.Workflows, j.w.path)
-	})
+	if severity = verdict.Notice; len(judges) == 0 {
+		severity = verdict.Error
+	}
+	for _, j := range judges {
+		demanded := verdict.Error
+		for _, l := range v.standing.Layers {
+			switch {
+			case !slices.Contains(l.Workflows, j.w.path):
+			case len(l.Bypass) > 0:
+				bypass = fmt.Sprintf("; %s requires the workflow, but can be bypassed by %s", l.Name,
+					strings.Join(l.Bypass, ", "))
+			case !l.Hidden:
+				demanded = verdict.Notice
+			case demanded == verdict.Error:
+				demanded = verdict.Doubt
+				bypass = fmt.Sprintf("; %s requires the workflow, and only administrators see who may bypass it",
+					l.Name)
+			}
+		}
+		if severity != verdict.Error && demanded != verdict.Notice {
+			severity = demanded
+		}
+	}
+	return severity, bypass
 }
 
 // ownersFile returns the first existing file of ownerFiles, with its text, or nil.

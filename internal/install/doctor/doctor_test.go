@@ -757,6 +757,12 @@ func TestForge(t *testing.T) {
 			s.AddRuleset(organisation(".github/workflows/check.yml"))
 			delete(f, ".github/CODEOWNERS")
 		}, "", 0},
+		{"the organisation requires a workflow of another repository", "admin", func(s *ghtest.Server, f tree) {
+			s.AddRuleset(full)
+			s.AddRuleset(strings.Replace(organisation(".github/workflows/check.yml"), `repository_id":1`,
+				`repository_id":2`, 1))
+			delete(f, ".github/CODEOWNERS")
+		}, "error fork-can-edit-gate .github/CODEOWNERS", 1},
 		{"the organisation requires another workflow", "admin", func(s *ghtest.Server, f tree) {
 			s.AddRuleset(full)
 			s.AddRuleset(organisation(".github/workflows/codeql.yml"))
@@ -812,6 +818,40 @@ func TestForge(t *testing.T) {
 				t.Errorf("the doctor wrote: %q", s.Writes())
 			}
 		})
+	}
+}
+
+// A workflow that the organisation requires keeps a fork from editing the gate only if nobody may bypass it.
+func TestWorkflowThatMayBeBypassed(t *testing.T) {
+	const set = `{"name":"org","source_type":"Organization","target":"branch","enforcement":"active",
+	"bypass_actors":[%s],"conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"workflows","parameters":
+	{"workflows":[{"path":".github/workflows/check.yml","repository_id":1}]}}]}`
+	for _, c := range []struct{ token, actors, severity, says string }{
+		{"admin", "", "", ""},
+		{"admin", `{"actor_type":"OrganizationAdmin","bypass_mode":"always"}`, "error",
+			`ruleset "org" requires the workflow, but can be bypassed by "OrganizationAdmin" (always)`},
+		{"reader", "", "inconclusive", `ruleset "org" requires the workflow, and only administrators see who may bypass it`},
+	} {
+		s := ghtest.Start("acme", "registry")
+		defer s.Close()
+		s.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
+		s.Grant("reader", ghtest.Access{Login: "github-actions[bot]", App: true})
+		s.AddRuleset(fmt.Sprintf(set, c.actors))
+		client, err := forge.New(forge.Options{BaseURL: s.URL, Token: c.token, Repository: "acme/registry"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := documented(t)
+		delete(f, ".github/CODEOWNERS")
+		severity, says := "", ""
+		for _, f := range found(look(t, f, client)) {
+			if f.Code == "fork-can-edit-gate" {
+				severity, says = f.Severity.String(), f.Message
+			}
+		}
+		if severity != c.severity || !strings.Contains(says, c.says) {
+			t.Errorf("%s, %q: %s: %s", c.token, c.actors, severity, says)
+		}
 	}
 }
 

@@ -17,6 +17,9 @@ import (
 	"time"
 )
 
+// RepositoryID is the id of the repository.
+const RepositoryID = 1
+
 // Server is the forge. Set its state before the first request, or between requests by its methods.
 type Server struct {
 	URL string // base URL of the API, without a slash at the end

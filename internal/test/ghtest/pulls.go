@@ -46,7 +46,8 @@ func (s *Server) repository(r *request) {
 			s.AllowRebase = *change.AllowRebase
 		}
 	}
-	repo := map[string]any{"name": s.Name, "full_name": s.full(), "default_branch": s.DefaultBranch, "private": false}
+	repo := map[string]any{"id": RepositoryID, "name": s.Name, "full_name": s.full(),
+		"default_branch": s.DefaultBranch, "private": false}
 	if r.access.Admin {
 		repo["allow_rebase_merge"] = s.AllowRebase
 		repo["allow_squash_merge"] = !s.OnlyRebase
