@@ -271,6 +271,9 @@ func TestFaults(t *testing.T) {
 	action := whole[strings.Index(whole, gate):strings.Index(whole, "      # For comment.yml")]
 	image := "      - uses: docker://ghcr.io/x/oap-gate@sha256:" + strings.Repeat("ab12", 16) + "\n"
 	_, steps, _ := strings.Cut(whole, job)
+	const with = "          report: json=oap-gate-report.json\n"
+	clone := strings.Replace(whole[strings.Index(whole, checkout):strings.Index(whole, gate)], "fetch-depth: 0",
+		"fetch-depth: 0\n          repository: acme/other\n          path: other", 1)
 	for _, c := range []struct {
 		name     string
 		file     string
@@ -310,6 +313,19 @@ func TestFaults(t *testing.T) {
 			"error write-permissions audit.yml <security-events: write>"},
 		{"no checkout before the audit", audit, checkout, "      - uses: example/other",
 			"error no-checkout audit.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+		{"checkout elsewhere", check, "          fetch-depth: 0", "          fetch-depth: 0\n          path: registry",
+			"error no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+		{"gate of a directory above", check, with, with + "          path: ../registry\n",
+			"error no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+		{"gate of another directory", check, with, with + "          args: check --repo /registry\n",
+			"error no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+		{"gate of a computed directory", check, with, with + "          path: ${{ env.DIR }}\n",
+			"inconclusive no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+		{"gate of a directory of the clone", check, with, with + "          path: ${{ github.workspace }}/docs/\n", ""},
+		{"gate of another clone", check, gate,
+			clone + strings.Replace(action, with, with+"          path: other\n", 1) + gate,
+			"error no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+		{"gate next to another clone", check, gate, clone + gate, ""},
 		{"path filter", check, "  pull_request:\n", "  pull_request:\n    paths: [implementations/**]\n",
 			"error path-filter check.yml <paths: [implementations/**]>"},
 		{"paths-ignore", check, "  pull_request:\n", "  pull_request:\n    paths-ignore: ['docs/**']\n",

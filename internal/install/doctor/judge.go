@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -447,21 +448,75 @@ func isCheckout(s *step) bool {
 	return strings.HasPrefix(strings.ToLower(s.member("uses").text()), "actions/checkout@")
 }
 
-// judgeCheckout looks at the clone that the gate gets.
+var repoFlag = plain.Pattern(`(?:^|\s)--repo[= ]+(\S+)`)
+
+// directory returns the directory that a step of the gate reads, as cleaned spells it.
+func (s *step) directory(j *job) string {
+	named := s.input("path").text()
+	if m := repoFlag().FindStringSubmatch(s.arguments().text()); m != nil {
+		named = m[1]
+	}
+	if s.member("run").there() && !path.IsAbs(named) {
+		named = path.Join(cmp.Or(s.member("working-directory").text(),
+			j.member("defaults").member("run").member("working-directory").text(),
+			j.w.member("defaults").member("run").member("working-directory").text()), named)
+	}
+	return cleaned(named)
+}
+
+var workspace = plain.Pattern(`^\s*(?:\$\{\{\s*github\.workspace\s*\}\}|\$\{?GITHUB_WORKSPACE\}?)`)
+
+// cleaned returns a directory relative to the workspace, an absolute one as it is.
+func cleaned(dir string) string {
+	if relative := workspace().ReplaceAllString(dir, ""); relative != dir || !path.IsAbs(dir) {
+		dir = "./" + relative
+	}
+	return path.Clean(dir)
+}
+
+// inside reports whether a directory is another one or below it.
+func inside(dir, of string) bool {
+	return dir == of || strings.HasPrefix(dir, of+"/") ||
+		of == "." && !path.IsAbs(dir) && !strings.HasPrefix(dir, "..") && !expression().MatchString(dir)
+}
+
+// judgeCheckout looks at the clone that the gate gets: that of the innermost directory around the one that it reads.
 func (v *inspection) judgeCheckout(j *job, r role) {
 	gate := j.first(r)
-	var checkout *step
+	at := gate.directory(j)
+	var checkout, registry *step
 	for _, s := range j.steps {
 		if s == gate {
 			break
 		}
-		if isCheckout(s) {
+		if !isCheckout(s) {
+			continue
+		}
+		if !s.input("repository").there() {
+			registry = s
+		}
+		if in := cleaned(s.input("path").text()); inside(at, in) &&
+			(checkout == nil || inside(in, cleaned(checkout.input("path").text()))) {
 			checkout = s
 		}
 	}
 	const fix = "add a step before it: uses: actions/checkout, with fetch-depth: 0 and persist-credentials: false"
-	if checkout == nil {
+	switch {
+	case checkout == nil && at == ".":
 		v.add(verdict.Error, "no-checkout", gate.pos(), fix, "no step checks the registry out before the gate runs")
+		return
+	case checkout == nil:
+		severity := verdict.Error
+		if expression().MatchString(at) {
+			severity = verdict.Doubt
+		}
+		v.add(severity, "no-checkout", gate.pos(), fix+", and path: "+plain.Cut(at, 80),
+			"no step checks out %q, the directory that the gate reads, before the gate runs", plain.Cut(at, 80))
+		return
+	case registry != nil && checkout.input("repository").there() && r != auditRole:
+		v.add(verdict.Error, "no-checkout", gate.pos(), "name the directory of this repository's checkout",
+			"the gate reads %q, a clone of %q, and not the one of this repository", plain.Cut(at, 80),
+			checkout.input("repository").text())
 		return
 	}
 	pos := func(f field) field {

@@ -62,7 +62,7 @@ var Rules = []verdict.Rule{
 		Why: "the gate reads every object and the history itself, next to a stranger's files",
 		Fix: "use actions/checkout with fetch-depth: 0 and persist-credentials: false",
 		Codes: []strict.Code{
-			{"no-checkout", "no step checks the registry out before the gate runs",
+			{"no-checkout", "no step checks out the directory that the gate reads, before the gate runs",
 				"add actions/checkout with fetch-depth: 0"},
 			{"shallow-checkout", "the clone is shallow, and the gate needs the history", "set fetch-depth: 0"},
 			{"partial-checkout", "the clone is partial, and the gate reads every object itself", "drop filter"},
