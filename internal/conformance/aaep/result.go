@@ -156,8 +156,8 @@ func (o Options) checks() []int {
 
 // alone returns the results if each message was judged by itself.
 func (s *Stream) alone() ([]verdict.Result, error) {
-	if s.messages == 0 {
-		s.note(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input holds no message")
+	if s.events == 0 && len(s.own.found[envelope]) == 0 {
+		s.note(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input holds no event")
 	}
 	var results []verdict.Result
 	for _, check := range s.checks() {
