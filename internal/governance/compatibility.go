@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -107,6 +108,14 @@ func (g *compatibility) view(v *View) error {
 	if err != nil {
 		return err
 	}
+	for _, p := range slices.Clone(outside) {
+		for _, set := range []*schemaSet{s.base, s.head} {
+			if to := set.links[p]; to != "" {
+				outside = append(outside, to) // as if it changed
+			}
+		}
+	}
+	g.links(v, s)
 	touched := slices.ContainsFunc(outside,
 		func(p string) bool { return s.base.texts[p] != nil || s.head.texts[p] != nil })
 	if !touched {
@@ -122,6 +131,23 @@ func (g *compatibility) view(v *View) error {
 		g.report(document, verdict.At{Path: published}, s.differences(published), false)
 	}
 	return nil
+}
+
+// links judges the published schemas that are symbolic links and stay as they are, by the files that they lead to. One
+// that is published itself is judged there.
+func (g *compatibility) links(v *View, s *schemaView) {
+	for _, p := range slices.Sorted(maps.Keys(s.base.links)) {
+		was, is := s.base.links[p], s.head.links[p]
+		itself := slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == p })
+		if !isSchema(p) || itself || was == is && isSchema(was) ||
+			bytes.Equal(s.base.texts[was], s.head.texts[is]) || sameTokens(s.base.texts[was], s.head.texts[is]) {
+			continue
+		}
+		g.judged[p] = true
+		g.out.Errorf(file(p), "", code(schemadiff.Changed),
+			"the published schema is a symbolic link to %q, which differs", plain.Cut(was, 200)).
+			WithFix("%s", nextVersion)
+	}
 }
 
 // change judges a schema that a view changes or adds.

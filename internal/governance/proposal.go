@@ -90,11 +90,13 @@ type Texts struct {
 	words     map[string]int                     // of that tree; nil if they could not be counted
 	parsed    map[textKey]*schemaText
 	trees     map[string]*schemaSet
+	repo      *registry.Repository // that has the trees
 }
 
 // NewRange returns the proposal of a range.
 func NewRange(ctx context.Context, repo *registry.Repository, r *registry.Range, texts *Texts) (*Proposal, error) {
 	p := &Proposal{Base: r.Base, Head: r.Head.Commit()}
+	texts.repo = repo
 	p.people = func() (addresses []string, err error) {
 		for _, c := range r.Commits {
 			if c.ID == "" {

@@ -1,6 +1,7 @@
 package governance
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -43,7 +44,8 @@ var schemaLimits = strict.Limits{Bytes: schemadiff.MaxBytes, Depth: schemadiff.M
 // schemaSet is the schemas of one Git tree, and what they lead to.
 type schemaSet struct {
 	texts map[string][]byte
-	read  *schemadiff.Tree // nil: not asked for yet
+	links map[string]string // by the path of a symbolic link, that of the regular file that it leads to
+	read  *schemadiff.Tree  // nil: not asked for yet
 	ids   map[string]gitstore.ID
 	byID  map[string][]identity // by absolute $id; nil: not asked for yet
 }
@@ -54,6 +56,9 @@ type identity struct{ path, pointer string }
 func (s *schemaSet) tree() *schemadiff.Tree {
 	if s.read == nil {
 		s.read = schemadiff.NewTree(s.texts)
+		for link, target := range s.links {
+			s.read.Link(link, target)
+		}
 	}
 	return s.read
 }
@@ -114,9 +119,17 @@ const maxHops = 8
 
 // schemas reads the schemas of a tree and, of its other files, those whose names they refer to.
 func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
-	s := &schemaSet{texts: map[string][]byte{}, ids: map[string]gitstore.ID{}}
+	s := &schemaSet{texts: map[string][]byte{}, links: map[string]string{}, ids: map[string]gitstore.ID{}}
 	budget := maxSchemas
 	add := func(p string, e registry.Entry) error {
+		if e.Mode == registry.ModeSymlink {
+			target, to, err := x.follow(t, p, e)
+			if err != nil || target == "" {
+				return err
+			}
+			s.links[p] = target
+			p, e = target, to
+		}
 		if s.texts[p] != nil || !isFile(&e) {
 			return nil
 		}
@@ -141,7 +154,7 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	self := true // nothing leads out of the directory
+	self := len(s.links) == 0 // nothing leads out of the directory
 	for hops := 0; ; hops++ {
 		wanted := s.unresolved()
 		s.read = nil // more texts may come
@@ -149,7 +162,7 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 		if len(wanted) == 0 {
 			break
 		}
-		n := len(s.texts)
+		n := len(s.texts) + len(s.links)
 		err := t.Walk(func(p string, e registry.Entry) error {
 			if !wanted[path.Base(p)] {
 				return nil
@@ -159,15 +172,14 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 		if err != nil {
 			return nil, err
 		}
-		self = false
-		if len(s.texts) == n {
+		self, s.read = false, nil
+		if len(s.texts)+len(s.links) == n {
 			break
 		}
 		if hops == maxHops {
 			return nil, remedy.Errorf("put what they refer to into fewer files", "reading the schemas: %w: they "+
 				"lead to more than %d files outside schemas/ that refer to one another", ErrLimit, maxHops)
 		}
-		s.read = nil
 	}
 	if self {
 		if x.trees == nil {
@@ -178,6 +190,34 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 	return s, nil
 }
 
+// maxLink is how many bytes the path in a symbolic link has.
+const maxLink = 4096
+
+// follow returns the regular file of a tree to which a symbolic link leads, over other links too. The path is empty if
+// it leads to none.
+func (x *Texts) follow(t *registry.Tree, link string, e registry.Entry) (string, registry.Entry, error) {
+	at := link
+	for range maxHops {
+		text, err := x.repo.Blob(e, maxLink)
+		if errors.Is(err, gitstore.ErrTooLarge) || err == nil && path.IsAbs(string(text)) {
+			return "", e, nil
+		}
+		if err != nil {
+			return "", e, fmt.Errorf("reading %q: %w", at, err)
+		}
+		at = path.Join(path.Dir(at), string(text))
+		to, _, err := t.Entry(at)
+		if err != nil || isFile(&to) {
+			return at, to, err
+		}
+		if to.Mode != registry.ModeSymlink {
+			break
+		}
+		e = to
+	}
+	return "", e, nil
+}
+
 var (
 	reference  = plain.Pattern(`"\$(?:dynamicR|r)ef"\s*:\s*"([^"#\\]+)`)
 	identifier = plain.Pattern(`"\$id"\s*:\s*"([^"\\]+)"`)
@@ -186,6 +226,9 @@ var (
 // unresolved returns the base names of the files that the texts refer to and that none of them is, by place or by $id.
 func (s *schemaSet) unresolved() map[string]bool {
 	there := map[string]bool{}
+	for p := range s.links {
+		there[path.Base(p)] = true
+	}
 	for p, text := range s.texts {
 		there[path.Base(p)] = true
 		for _, m := range identifier().FindAllSubmatch(text, -1) {

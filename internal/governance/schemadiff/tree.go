@@ -64,6 +64,13 @@ func NewTree(texts map[string][]byte) *Tree {
 	return t
 }
 
+// Link makes references to the path of a symbolic link lead to the text at another path, to which the link leads.
+func (t *Tree) Link(link, to string) {
+	if f := t.at[path.Clean("/"+to)]; f != nil {
+		t.at[path.Clean("/"+link)] = f
+	}
+}
+
 // Fault says why the text at path is no JSON that is read: mostly a *strict.Error. It is nil where it is read, and
 // where the tree has no such path.
 func (t *Tree) Fault(path string) error {
