@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -158,5 +159,20 @@ func TestProve(t *testing.T) {
 	p.run(t, 2, append(write, "--rev", "none")...)
 	if _, err := os.Stat(file); err == nil {
 		t.Error("a proof was written")
+	}
+}
+
+// TestChangesEscaped requires the name of a file to be harmless in a log, and to be read as it is.
+func TestChangesEscaped(t *testing.T) {
+	t.Parallel()
+	const name = "implementations/\u009b31m##[error]x\u202e.json"
+	c := empty(t)
+	c.Commit(name, "{}")
+	code, out := program(t, "changes", "--since", "1", "--repo", c.Dir, "--rev", "main")
+	var change struct{ Path string }
+	line, _, _ := strings.Cut(out, "\n")
+	if err := json.Unmarshal([]byte(line), &change); err != nil || code != 0 || change.Path != name ||
+		strings.ContainsAny(out, "\u009b\u202e[") {
+		t.Errorf("exit status %d, %v: %q", code, err, out)
 	}
 }

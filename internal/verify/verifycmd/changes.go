@@ -3,12 +3,14 @@ package verifycmd
 import (
 	"bufio"
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
@@ -53,8 +55,16 @@ func changes(ctx context.Context, sys frame.IO, dir, rev string, since int64) er
 		return err
 	}
 	out := bufio.NewWriter(sys.Stdout)
-	if err := prove.Changes(ctx, repo, commit, since, out); err != nil {
+	if err := prove.Changes(ctx, repo, commit, since, escaped{out}); err != nil {
 		return err
 	}
 	return out.Flush()
+}
+
+// escaped writes JSON that is as harmless in a log as the JSON report. Each write has whole lines.
+type escaped struct{ to io.Writer }
+
+func (e escaped) Write(lines []byte) (int, error) {
+	_, err := e.to.Write(report.Escaped(lines))
+	return len(lines), err
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
@@ -196,8 +195,10 @@ func (o *proveOptions) verify(sys frame.IO, slug string, aged bool) error {
 	assumed := o.Assumed(others...)
 	rep := prove.NewReport(frame.Version(), slug, r, refusal, now, assumed)
 	if o.format == "json" {
-		err = json.MarshalWrite(sys.Stdout, rep, jsontext.WithIndent("  "))
-		fmt.Fprintln(sys.Stdout)
+		var text []byte
+		if text, err = report.JSON(rep, "  "); err == nil {
+			_, err = sys.Stdout.Write(text)
+		}
 	} else {
 		err = rep.WriteText(sys.Stdout)
 	}
