@@ -352,7 +352,8 @@ func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (a a
 				a.message = nil
 			}
 		}
-		judged := a.message == nil || v.Level < 3 // the status, which does not count next to an answer of level 3
+		// The status does not count next to subscription.accepted, at level 3 next to subscription.rejected either.
+		judged := a.message == nil || v.Level < 3 && a.message.name != subscriptionAccepted
 		if judged && i+1 < len(bases) &&
 			(resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed) {
 			continue

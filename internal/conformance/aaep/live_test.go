@@ -218,10 +218,19 @@ func TestLiveReversibleAlone(t *testing.T) {
 }
 
 func TestLiveBases(t *testing.T) {
-	for _, o := range []aaeptest.Options{{Prefix: "/aaep/v1"}, {SelfStart: true}} {
+	for _, o := range []aaeptest.Options{{Prefix: "/aaep/v1"}, {SelfStart: true}, {Status: http.StatusOK}} {
 		if v, got, _ := visited(t, o, "- {name: a, start: b, reply: accept}", nil); v != "pass" || len(got) > 0 {
 			t.Errorf("%+v: %s %s", o, v, got)
 		}
+	}
+}
+
+// Without subscription.accepted in its body an answer needs the status of the layout.
+func TestLiveStatus(t *testing.T) {
+	o := aaeptest.Options{Fault: "mute", Status: http.StatusOK}
+	v, got, _ := visited(t, o, "- {name: a, start: b, reply: accept}", nil)
+	if v != "fail" || strings.Join(got, "|") != "aaep-live-stream http-status error" {
+		t.Errorf("%s %s", v, got)
 	}
 }
 

@@ -95,6 +95,7 @@ type Options struct {
 	Reversible bool         // asks a reversible question before the irreversible one
 	Refused    string       // a tool to call after a refusal; empty: none
 	Prefix     string       // prefix of the paths
+	Status     int          // status of an answer that accepts a subscription; 0: 201
 	Greeting   string       // what the stream of events begins with; empty: a comment
 	Listener   net.Listener // where to serve; nil: a free port of 127.0.0.1
 	InStream   bool         // answers a renegotiation in the stream, rather than in the response

@@ -1,6 +1,7 @@
 package aaeptest
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -89,7 +90,7 @@ func (p *Peer) subscribe(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := p.acceptance(s, s.id, version, signs)
 	w.Header().Set("Location", location)
-	w.WriteHeader(http.StatusCreated)
+	w.WriteHeader(cmp.Or(p.o.Status, http.StatusCreated))
 	switch p.o.Fault {
 	case "mute":
 		return
