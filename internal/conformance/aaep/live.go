@@ -793,25 +793,30 @@ func (t *talk) reply(ctx context.Context, token, decision string, valid bool) er
 	return t.send(ctx, map[string]any{"type": confirmationReply, "reply_token": token, "decision": decision}, valid)
 }
 
-// clarify answers a clarification by the first kind that it takes.
+// clarify answers a clarification.
 func (t *talk) clarify(ctx context.Context, m *message) error {
+	return t.send(ctx, map[string]any{"type": clarificationReply, "reply_token": m.text("reply_token"),
+		"response": responseTo(m)}, true)
+}
+
+// responseTo returns a response to a clarification, of the first kind that it takes.
+func responseTo(m *message) any {
 	kinds, _ := m.members["accepted_response_kinds"].([]any)
-	var response any = "yes"
-	if len(kinds) > 0 {
-		switch kinds[0] {
-		case "yes_no":
-			response = true
-		case "numeric":
-			response = 1
-		case "multiple_choice":
-			choices, _ := m.members["choices"].([]any)
-			if len(choices) > 0 {
-				response = strict.String(choices[0], "value")
-			}
+	if len(kinds) == 0 {
+		return "yes"
+	}
+	switch kinds[0] {
+	case "yes_no":
+		return true
+	case "numeric":
+		return 1
+	case "multiple_choice":
+		if choices, _ := m.members["choices"].([]any); len(choices) > 0 {
+			text, _ := choices[0].(string)
+			return cmp.Or(text, strict.String(choices[0], "value"), "yes")
 		}
 	}
-	return t.send(ctx, map[string]any{"type": clarificationReply, "reply_token": m.text("reply_token"),
-		"response": response}, true)
+	return "yes"
 }
 
 // send sends a reply. One that is valid must be taken.

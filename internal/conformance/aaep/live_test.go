@@ -234,6 +234,30 @@ func TestLiveStatus(t *testing.T) {
 	}
 }
 
+// A reply to a clarification is never empty: the producer would be held to what it did not send.
+func TestResponseTo(t *testing.T) {
+	for text, want := range map[string]any{
+		`{}`:                                     "yes",
+		`{"accepted_response_kinds":[]}`:         "yes",
+		`{"accepted_response_kinds":["yes_no"]}`: true,
+		`{"accepted_response_kinds":["numeric","freetext"]}`:                                       1,
+		`{"accepted_response_kinds":["freetext"]}`:                                                 "yes",
+		`{"accepted_response_kinds":["multiple_choice"]}`:                                          "yes",
+		`{"accepted_response_kinds":["multiple_choice"],"choices":[{"value":"65","label":"Old"}]}`: "65",
+		`{"accepted_response_kinds":["multiple_choice"],"choices":["65","67"]}`:                    "65",
+		`{"accepted_response_kinds":["multiple_choice"],"choices":[{"id":"a"}]}`:                   "yes",
+		`{"accepted_response_kinds":["multiple_choice"],"choices":[{"value":65}]}`:                 "yes",
+	} {
+		document, err := strict.Parse("", []byte(text), limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := responseTo(newMessage(place{}, document.Root.(map[string]any))); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
 func TestLiveNothingAsked(t *testing.T) {
 	v, got, _ := visited(t, aaeptest.Options{Fault: "ask-nothing"}, every, nil)
 	want := []string{"aaep-confirmation not-exercised inconclusive", "aaep-live-forged not-exercised inconclusive",
