@@ -84,7 +84,6 @@ func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 	case recovery:
 		out.Verified = "gives the file back what it had as a record"
 	}
-	reissued := false
 	for _, v := range s.Run.Range.Views {
 		i, found := indexOf(v.Changes, s.Path)
 		if !found {
@@ -102,47 +101,39 @@ func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 		if repaired != noRepair && registry.SameEntry(v.Changes[i].Head, s.Change.Head) {
 			continue
 		}
-		is, err := change(&out, s, v.Changes[i])
-		if err != nil {
+		if err := change(&out, s, v.Changes[i]); err != nil || len(out.Findings) > 0 {
 			return out, err
 		}
-		reissued = is || reissued
-		if len(out.Findings) > 0 {
-			return out, nil
-		}
 	}
-	err = commits(&out, s, reissued && !s.Unchanged())
+	// What is left is a re-issue, which another check judges.
+	reissued := s.Kind == registry.KindListing && s.modified() && !s.Unchanged() && repaired == noRepair
+	err = commits(&out, s, reissued)
 	return out.OrPass(), err
 }
 
-// change judges one change of a path and reports whether it is a re-issue, which another check judges.
-func change(o *verdict.Outcome, s *Subject, c registry.Change) (bool, error) {
+// change reports a change of a merged file that is not a re-issue.
+func change(o *verdict.Outcome, s *Subject, c registry.Change) error {
 	if c.Base == nil {
-		return false, nil
+		return nil
 	}
 	p, err := s.prospect(c.Head)
 	if err != nil {
-		return false, err
-	}
-	if p.broken && (c.Head == nil || s.Kind != registry.KindListing) { // else reissue judges the change
-		unrepaired(o, s, p, c.Head)
-		return false, nil
+		return err
 	}
 	switch {
+	case p.broken && (c.Head == nil || s.Kind != registry.KindListing): // else reissue judges the change
+		unrepaired(o, s, p, c.Head)
 	case c.Head == nil:
 		o.Errorf(s, "", "deleted", "this merged file is deleted or moved away").
 			WithFix("%s", notYours(s, "leave it where it is: a revocation ends a listing, and nothing moves one"))
-		return false, nil
 	case c.Base.Mode != c.Head.Mode:
 		o.Errorf(s, "", "mode-changed", "mode or type changes from %o to %o", uint32(c.Base.Mode), uint32(c.Head.Mode)).
 			WithFix("restore it: %s", restore(s))
-		return false, nil
-	case s.Kind == registry.KindListing:
-		return true, nil
+	case s.Kind != registry.KindListing:
+		o.Errorf(s, "", "edited", "this merged %s is edited; only a listing may change, by a re-issue", s.Kind).
+			WithFix("restore it: %s", restore(s))
 	}
-	o.Errorf(s, "", "edited", "this merged %s is edited; only a listing may change, by a re-issue", s.Kind).
-		WithFix("restore it: %s", restore(s))
-	return false, nil
+	return nil
 }
 
 // unrepaired reports a change of a file that is not a record in the base tree, and that the change does not repair.
@@ -246,7 +237,7 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 // them, those with private keys, which no pull request may bring.
 func (r *Run) kindsMixed(governance []string) ([]string, error) {
 	mixed := slices.DeleteFunc(slices.Clone(governance), isGitkeep)
-	if len(mixed) == 0 || r.merged || r.Audit || !r.Selected(layoutID) {
+	if len(mixed) == 0 || r.merged || !r.Selected(layoutID) {
 		return mixed, nil
 	}
 	leaks, err := r.leaks()

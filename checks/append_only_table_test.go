@@ -158,11 +158,49 @@ pr: [{write: a.md, text: b}]`,
 			Want: `
 a.md: warning: append-only: governance
 a.md: error: append-only: base-moved-on`},
+		{Name: "edited and undone, with a governance file", World: `
+base: [{listing: ada}]
+pr:
+  - {edit: implementations/ada.json, set: {/contact: eve@eve.example}}
+  - {commit: Edit}
+  - {edit: implementations/ada.json, set: {/contact: contact@ada.example}}
+  - {write: a.md, text: a}`,
+			Want: `
+implementations/ada.json:1:1: error: append-only: commit-tampers
+registry: warning: append-only: squash
+a.md: warning: append-only: governance`},
+		{Name: "a re-issue and an edited revocation", World: `
+base: [{listing: ada}, {listing: bob}, {revoke: bob}]
+pr: [{reissue: ada}, {edit: "revocations/bob-$pin(bob).json", set: {/reason: key_compromise}}]`,
+			Want: `revocations/bob-43c4fbf59d48e2cc6cc817bf00c25889f74e3298bd11a9014ca47b23e7c26977.json:1:1: error: append-only: edited`},
 		{Name: "100 versions", World: versions(100), Want: "registry: warning: append-only: squash"},
 		{Name: "101 versions", World: versions(101), Want: `
 implementations/ada.json:1:1: error: append-only: too-many-versions
 registry: warning: append-only: squash`},
 	}))
+}
+
+// Another check asks append-only whether the mode of a file changes; a file that gets its old content back may get its
+// old mode with it.
+func TestModeChanges(t *testing.T) {
+	const broken = `
+base:
+  - {listing: ada}
+  - {commit: List}
+  - {move: [implementations/ada.json, a.md]}
+  - {write: implementations/ada.json, text: '{', mode: "100755"}
+pr: [{move: [a.md, implementations/ada.json]}]`
+	const changed = `
+base: [{listing: ada}]
+pr: [{write: implementations/ada.json, text: '{"slug": "ada"}', mode: "100755"}]`
+	checktest.Run(t, []checktest.Case{
+		{Name: "changed", World: changed,
+			Want: "implementations/ada.json:1:1: error: append-only: mode-changed"},
+		{Name: "changed, by itself", World: changed, Only: "reissue",
+			Want: "implementations/ada.json:1:1: error: reissue: mode-changed"},
+		{Name: "restored", World: broken, Want: "a.md: warning: append-only: governance"},
+		{Name: "restored, by itself", World: broken, Only: "reissue", Want: "pass"},
+	})
 }
 
 // What a branch's commits do beside what the range as a whole does is said before they land.
