@@ -50,7 +50,7 @@ func (s *Subject) Recovers() (bool, error) {
 
 // repair returns how the range as a whole repairs the file.
 func (s *Subject) repair() (repair, error) {
-	if s.Unchanged() || s.Run == nil || s.Run.Audit || s.candidate() {
+	if s.Unchanged() || s.Run.Audit || s.candidate() {
 		return noRepair, nil
 	}
 	o, err := s.prospect(s.Change.Head)
@@ -66,7 +66,7 @@ func (s *Subject) candidate() bool { return s.Change.Head != nil && s.Change.Hea
 // prospect returns the outlook of the file, as far as it matters for a change to that entry. It is worked out once.
 func (s *Subject) prospect(head *registry.Entry) (*outlook, error) {
 	none := &outlook{}
-	if s.Change.Base == nil && !s.mayReturn(head) {
+	if s.Change.Base == nil && !s.mayReturn() {
 		return none, nil
 	}
 	if s.outlook != nil {
@@ -87,19 +87,15 @@ func (s *Subject) prospect(head *registry.Entry) (*outlook, error) {
 			return none, err
 		}
 	}
-	o, err := s.Run.outlook(s)
-	if err == nil {
-		s.outlook = o
-	}
-	return o, err
+	var err error
+	s.outlook, err = s.Run.outlook(s)
+	return s.outlook, err
 }
 
 // mayReturn reports whether a new file may be one that the history held, so that it is worth to look: a listing in date
 // is judged as a new one. In the history only that of a revoked Receipt is refused as a new one.
-func (s *Subject) mayReturn(head *registry.Entry) bool {
+func (s *Subject) mayReturn() bool {
 	switch {
-	case head == nil || s.Record == nil:
-		return false
 	case s.Kind != registry.KindListing:
 		return !s.Run.merged
 	case s.Listing == nil || s.Run.Now.Before(s.Listing.Expires):

@@ -89,6 +89,34 @@ pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: appen
   - {commit: Renew}
   - {write: revocations/odd.json, text: '$pin(ada,1)'}
 pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`},
+		{Name: "hash in the last text but not in an earlier one, removed", World: listed + `
+  - {write: revocations/odd.json, text: '{'}
+  - {commit: Break}
+  - {write: revocations/odd.json, text: '$pin(ada)'}
+pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`},
+		{Name: "hash spelled with an escape, removed", World: listed + `
+  - write: revocations/odd.json
+    text: '{"slug": "ada", "revoked_receipt_sha256": "\u0030ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f"}'
+pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`,
+			Says: []string{`holds the hash 0ee9e6ec`}},
+		{Name: "hash of a listing that was removed, removed", World: listed + `
+  - {remove: implementations/ada.json}
+  - {commit: Remove}
+  - {write: revocations/odd.json, text: '$pin(ada)'}
+pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`},
+		{Name: "revocation by another name, removed", World: listed + `
+  - {revoke: ada}
+  - {move: ["revocations/ada-$pin(ada).json", revocations/odd.json]}
+pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`,
+			Says: []string{`holds the hash 0ee9e6ec`}},
+		{Name: "edited to what looks renewed", World: listed + `
+  - write: revocations/odd.json
+    text: '{"slug": "x", "tool_did": "x", "conformance_receipt_sha256": "x", "issued_at": "2026-01-01T00:00:00Z"}'
+pr:
+  - write: revocations/odd.json
+    text: '{"slug": "x", "tool_did": "x", "conformance_receipt_sha256": "y", "issued_at": "2026-01-02T00:00:00Z"}'`,
+			Only: "append-only", Want: `revocations/odd.json:1:1: error: append-only: edited`,
+			Says: []string{`this file is edited and never was a record`}},
 		{Name: "hash that only a broken listing pins, removed", World: `
 base:
   - {listing: ada}
@@ -158,6 +186,38 @@ registry: warning: append-only: squash`},
 			Says: []string{
 				`this file is removed; expected the content that it had when it last was a record, in commit [0-9a-f]{12}`,
 				`fix: restore it: git checkout [0-9a-f]{40} -- implementations/ada.json`}},
+		{Name: "new listing removed and added again", World: `
+base:
+  - {listing: ada}
+  - {commit: List}
+  - {move: [implementations/ada.json, a.md]}
+pr: [{move: [a.md, implementations/ada.json]}]`, Want: `a.md: error: append-only: mixed`},
+		{Name: "listing made unreadable", World: listed + `
+pr: [{write: implementations/ada.json, text: '{'}]`, Want: `implementations/ada.json:1:2: error: layout: json-syntax`},
+		{Name: "listing unreadable, written, renewed", World: listed + `
+  - {write: implementations/ada.json, text: '{'}
+pr: [{write: implementations/ada.json, text: '{"slug": "ada"}'}, {commit: Write}, {reissue: ada}]`, Want: `
+implementations/ada.json:1:1: error: append-only: commit-tampers
+implementations/ada.json:1:1: error: reissue: base-unreadable
+registry: warning: append-only: squash`},
+		{Name: "listing with an earlier time restored", World: listed + `
+  - {edit: implementations/ada.json, set: {/contact: 7, /issued_at: "2020-01-01T00:00:00Z"}}
+pr: [{edit: implementations/ada.json, set: {/contact: contact@ada.example, /issued_at: "2026-05-22T12:00:00Z"}}]`,
+			Want: `implementations/ada.json: warning: append-only: governance`},
+		{Name: "listing with another slug and Receipt restored", World: listed + `
+  - {move: [implementations/ada.json, a.md]}
+  - write: implementations/ada.json
+    text: '{"slug": "eve", "tool_did": "did:web:ada.example", "conformance_receipt_sha256": "x", "issued_at": "2020-01-01T00:00:00Z"}'
+pr: [{move: [a.md, implementations/ada.json]}]`, Want: `
+a.md: warning: append-only: governance
+registry: notice: revocations: not-in-force`},
+		{Name: "listing with another DID and Receipt restored", World: listed + `
+  - {move: [implementations/ada.json, a.md]}
+  - write: implementations/ada.json
+    text: '{"slug": "ada", "tool_did": "did:web:eve.example", "conformance_receipt_sha256": "x", "issued_at": "2020-01-01T00:00:00Z"}'
+pr: [{move: [a.md, implementations/ada.json]}]`, Want: `
+a.md: warning: append-only: governance
+registry: notice: revocations: not-in-force`},
 		{Name: "listing broken, renewed", World: broke + `  - {reissue: ada}`,
 			Want: `implementations/ada.json:12:3: warning: reissue: unsigned-change`},
 		{Name: "two listings restored", World: `base:
