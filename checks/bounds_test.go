@@ -287,6 +287,23 @@ func TestJudgeAge(t *testing.T) {
 			t.Errorf("%s, by WHOIS: %d; expected %d", c.name, got, c.want)
 		}
 	}
+	for state, want := range map[evidence.State]ages{evidence.Unsought: ageUnsure, evidence.Unavailable: ageUnsure,
+		evidence.Absent: ageUnknown, evidence.Invalid: ageUnknown} {
+		s := &Subject{Run: &Run{Base: emptyStanding(nil), Now: now}, Listing: &registry.Listing{},
+			Facts: &evidence.Facts{DomainAge: evidence.Result[evidence.Registration]{State: state, Message: "why"}}}
+		if got, a, err := judgeAge(s); err != nil || got != want || a.why != "why" {
+			t.Errorf("%s evidence: %d, %q, %v; expected %d", state, got, a.why, err, want)
+		}
+		// Only evidence that was not asked for, since the host is local, lets the check be skipped.
+		s.Listing.ToolDID = "did:web:nova.example"
+		for _, code := range []string{"", evidence.CodeLocal} {
+			s.Facts.DomainAge.Code = code
+			out, err := runDomainAge(s)
+			if skipped := state == evidence.Unsought && code != ""; err != nil || (out.Skipped == "why") != skipped {
+				t.Errorf("%s evidence with the code %q: %+v, %v", state, code, out, err)
+			}
+		}
+	}
 }
 
 // A domain changed hands if it was registered after its DID was listed. A WHOIS date may be 38 hours too late.

@@ -76,15 +76,14 @@ type age struct {
 // judgeAge reports whether the domain is old enough, by its registration or else by the registry's own history.
 func judgeAge(s *Subject) (ages, age, error) {
 	var a age
-	if broken := s.Run.Base.Policy.Broken; broken != nil {
-		a.why = broken.Error()
+	if s.Run.Base.Policy.Broken != nil { // only reissue asks then
 		return ageUnsure, a, nil
 	}
 	found := s.Facts.DomainAge
 	lapse := s.Listing.Expires
 	if s.Run.Audit {
 		a.stood = s.Stood
-	} else if s.modified() && s.baseListing != nil && s.baseListing.ToolDID == s.Listing.ToolDID {
+	} else if s.baseListing != nil {
 		var err error
 		if a.stood, err = stoodSince(s); err != nil {
 			return ageUnsure, a, err

@@ -145,6 +145,28 @@ pr: [{reissue: nova}]
 web: [{domain: nova.example, rdap: {status: 500}, whois: {body: "come back later"}}]
 `,
 			Want: `pass`},
+		// nor where the listing could not be read in between, had another DID, or was not there
+		{Name: "history broken",
+			World: `base:
+  - {at: "-40d"}
+  - {listing: nova, registered: none}
+  - {commit: List}
+  - {at: "-20d"}
+  - {move: [implementations/nova.json, a.md]}
+  - {write: implementations/nova.json, text: "{"}
+  - {commit: Break}
+  - {at: "-10d"}
+  - {move: [a.md, implementations/nova.json]}
+pr: [{reissue: nova}]
+`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
+		{Name: "history of another DID",
+			World: `base:
+  - {at: "-40d"}
+  - {listing: nova, registered: none}
+pr: [{edit: implementations/nova.json, set: {/tool_did: "did:web:nova.example:a"}}]
+`,
+			Only: "domain-age", Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
 		// not where it is shorter than 30 days
 		{Name: "history short",
 			World: `base:

@@ -154,6 +154,12 @@ implementations/ada.json:12:3: warning: domain-age: provisional-not-needed`},
 pr: [{reissue: ada, provisional: true}]
 `,
 			Want: `implementations/ada.json:12:3: notice: domain-age: provisional`},
+		{Name: "provisional, and a policy that cannot be read", Only: "reissue",
+			World: `policy: "["
+base: [{listing: ada}]
+pr: [{reissue: ada, provisional: true}]
+`,
+			Want: `implementations/ada.json:12:3: inconclusive: reissue: provisional-set`},
 		{Name: "provisional kept",
 			World: `base: [{listing: ada, provisional: true}]
 pr: [{reissue: ada}]

@@ -41,12 +41,11 @@ func shadows(t *registry.Tree) ([]shadow, error) {
 	}
 	last := ""
 	err := t.Walk(func(p string, _ registry.Entry) error {
-		for start := seenBefore(last, p); start <= len(p); {
-			end := start + len(p[start:])
-			if i := strings.IndexByte(p[start:], '/'); i >= 0 {
-				end = start + i
-			}
-			directory, name, at := p[:max(start-1, 0)], p[start:end], p[:end]
+		for start, more := seenBefore(last, p), true; more; {
+			var name string
+			name, _, more = strings.Cut(p[start:], "/")
+			end := start + len(name)
+			directory, at := p[:max(start-1, 0)], p[:end]
 			if !isPlain(name) {
 				name = foldPath(name)
 			}
