@@ -20,6 +20,11 @@ implementation/ada.json: warning: append-only: governance`,
 				`fix: git mv implementation/ada.json implementations/ada.json; an example may stay`,
 				`^pass: checked 0 records, .*; no record was judged`,
 			}},
+		{Name: "removed, and on main too", World: `
+base: [{listing: ada}, {write: a.md, text: a}]
+main: [{remove: a.md}]
+pr: [{remove: a.md}, {listing: nova}]`,
+			Want: `pass`},
 		{Name: "in the root", World: `pr: [{listing: ada}, {move: [implementations/ada.json, ada.json]}]`,
 			Want: `
 ada.json: warning: layout: record-elsewhere

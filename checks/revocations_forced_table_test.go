@@ -1,6 +1,8 @@
 package checks_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
@@ -29,6 +31,23 @@ func TestRevocationsForced(t *testing.T) {
 		ada503 = `web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 503}]
 `
 	)
+	// provisional is a base with so many new provisional listings, and an old one after them.
+	provisional := func(n int) string {
+		var out strings.Builder
+		out.WriteString(`base:
+  - {at: -40d}
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: evil, level: L4, witness: [ada]}
+  - {listing: pz, level: L4, witness: [ada], provisional: true}
+  - {commit: List}
+  - {at: -1d}
+`)
+		for i := range n {
+			fmt.Fprintf(&out, "  - {listing: pa%d, level: L4, witness: [ada], provisional: true}\n", i)
+		}
+		return out.String() + two
+	}
 	checktest.Run(t, []checktest.Case{
 		// more than three, one of them idle
 		{Name: "four one broken",
@@ -95,6 +114,13 @@ pr: [{revoke: old, witness: [ada, bob, cyd]}]
 			Want: `
 registry: notice: revocations: not-in-force
 revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`,
+			Says: []string{`the base tree lists 2 that could sign`}},
+		// ... and following 10 provisional ones through the history
+		{Name: "small, 9 provisional and one that no longer is", World: provisional(9),
+			Want: `revocations/evil-fda2dacab907bd56c6d78bc8d0c6ae47cd067b82abddaf98822e1ebf67631d65.json:7:3: error: revocations: not-authorised`,
+			Says: []string{`a forced revocation needs 3 independent witnesses \[not-authorised\]$`}},
+		{Name: "small, 10 provisional and one that no longer is", World: provisional(10),
+			Want: `revocations/evil-fda2dacab907bd56c6d78bc8d0c6ae47cd067b82abddaf98822e1ebf67631d65.json:7:3: error: revocations: not-authorised`,
 			Says: []string{`the base tree lists 2 that could sign`}},
 		// the revoked implementation among the three
 		{Name: "itself", World: base + `pr: [{revoke: evil, witness: [ada, bob, evil]}]`,

@@ -97,7 +97,8 @@ web:
 			Says: []string{`signature verifies under no Ed25519 key of did:web:eve.example`}},
 		// another listing's owner
 		{Name: "other owner", World: base + `pr: [{revoke: eve, by: fay}]`,
-			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`},
+			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`,
+			Says: []string{`\(revoked_by_did is "did:web:fay.example", the listing's tool_did is "did:web:eve.example"\)`}},
 		// the owner's DID in another spelling is the listing's
 		{Name: "spelt",
 			World: base + `pr: [{revoke: eve, revocation: {set: {/revoked_by_did: "did:web:eve.example."}}}]`,

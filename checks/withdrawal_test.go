@@ -62,6 +62,9 @@ func TestWithdrawn(t *testing.T) {
 		{"two files that cannot be read", listed + "  - {write: revocations/b.json, text: '{'}\n" +
 			"  - {write: implementations/ada.json, text: '{'}\n",
 			0, "unreadable implementations/ada.json, unreadable b.json"},
+		{"a listing of two versions that cannot be read",
+			renewed + "  - {write: implementations/ada.json, text: '{'}\n",
+			0, "unreadable implementations/ada.json"},
 		{"no directory of listings", "bare: true\n" + revoked + "  - {remove: implementations/ada.json}\n" +
 			"  - {remove: implementations/bob.json}\n  - {write: implementations, text: x}\n",
 			0, "listed, revoked ada-PIN1-ada.json, unreadable implementations"},
