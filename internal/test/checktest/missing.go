@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -18,7 +19,8 @@ import (
 )
 
 // Missing requires that a check of a world's pull request and an audit of its history fail if an object of the
-// repository is missing, or find what they find in the whole repository. It removes one object at a time.
+// repository is missing, or find what they find in the whole repository. It removes one object at a time, and then all
+// of them at once while they judge.
 func Missing(t *testing.T, world string) {
 	t.Helper()
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
@@ -71,6 +73,52 @@ func Missing(t *testing.T, world string) {
 	if failed < objects {
 		t.Errorf("%d of %d runs without an object fail; expected at least a quarter", failed, len(ways)*objects)
 	}
+	vanishing(t, w)
+}
+
+// vanishing requires that a check of the pull request fails if the objects vanish while it runs, or finds what it finds
+// in the whole repository. They vanish as it asks whether a check is selected: at the first such question, at the
+// second, and so on.
+func vanishing(t *testing.T, w *fixture.World) {
+	t.Helper()
+	packs, err := filepath.Glob(filepath.Join(w.Repo.Dir, "objects", "pack", "*.pack"))
+	if err != nil || len(packs) != 1 {
+		t.Fatalf("the repository has %d packs, %v; expected one", len(packs), err)
+	}
+	whole, err := os.ReadFile(packs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, questions, failed := "", int64(0), 0
+	for last := int64(0); last <= questions; last++ {
+		var asked atomic.Int64
+		got, err := found(t, w, func(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
+			return checkedBy(t, w, repo, func(string) bool {
+				if asked.Add(1) == last {
+					if err := os.Truncate(packs[0], 0); err != nil {
+						t.Error(err)
+					}
+				}
+				return true
+			})
+		})
+		if err := os.WriteFile(packs[0], whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case last == 0 && err != nil:
+			t.Fatal(err)
+		case last == 0:
+			want, questions = got, asked.Load()
+		case err != nil:
+			failed++
+		case got != want:
+			t.Errorf("without objects after question %d:\n%s\nexpected an error, or\n%s", last, got, want)
+		}
+	}
+	if failed == 0 {
+		t.Errorf("no run of %d fails without objects", questions)
+	}
 }
 
 // found opens the world's repository, as the program does, and returns what find returns.
@@ -86,12 +134,16 @@ func found(t *testing.T, w *fixture.World,
 
 // checked returns what a check of the pull request finds.
 func checked(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
+	return checkedBy(t, w, repo, func(string) bool { return true })
+}
+
+func checkedBy(t *testing.T, w *fixture.World, repo *registry.Repository, selected func(string) bool) (string, error) {
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
 	if err != nil {
 		return "", err
 	}
 	rep, err := judge.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w},
-		judge.Config{Selected: func(string) bool { return true }})
+		judge.Config{Selected: selected})
 	if err != nil {
 		return "", err
 	}
