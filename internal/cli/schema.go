@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -232,10 +232,11 @@ func (d *schemaDiff) json(w io.Writer) error {
 	if d.Differences == nil {
 		d.Differences = []schemadiff.Difference{}
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(d)
+	text, err := report.JSON(d, "  ")
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }
 
 func (d *schemaDiff) text(w io.Writer) error {

@@ -149,3 +149,28 @@ func TestPrintedSchemas(t *testing.T) {
 		}
 	}
 }
+
+// TestSchemaDiffEscaped requires the name of a member to be harmless in a log, and to be read as it is.
+func TestSchemaDiffEscaped(t *testing.T) {
+	t.Parallel()
+	const name = "\u009b31m##[error]x\u202e"
+	var files []string
+	for _, properties := range []map[string]any{{}, {name: true}} {
+		text, err := json.Marshal(map[string]any{"$id": "https://a.example/x", "type": "object",
+			"properties": properties})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, filepath.Join(t.TempDir(), "x.schema.json"))
+		if err := os.WriteFile(files[len(files)-1], text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out := program(t, "schema", "diff", files[0], files[1], "--format", "json")
+	var diff struct{ Differences []struct{ Pointer string } }
+	if err := json.Unmarshal([]byte(out), &diff); err != nil || code != 0 || len(diff.Differences) != 1 ||
+		diff.Differences[0].Pointer != "/properties/"+name || strings.ContainsAny(out, "\u009b\u202e") ||
+		strings.Contains(out, "##[") {
+		t.Errorf("exit status %d, %v: %q", code, err, out)
+	}
+}
