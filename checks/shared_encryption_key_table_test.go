@@ -39,6 +39,14 @@ implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 			World: base + dan + `  - {listing: eve, level: L4, witness: [ada], did_document: {set: {/keyAgreement: [{id: "#enc", type: JsonWebKey, controller: "did:web:eve.example", publicKeyJwk: {kty: OKP, crv: Ed25519, x: "$jwk(other)"}}]}}}
 ` + l5,
 			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		// ... as a key of X25519, by the text of its type and as JWK
+		{Name: "dan, eve X25519, l5",
+			World: base + `  - {listing: dan, level: L4, witness: [ada], did_document: {set: {/keyAgreement: [{id: "#enc", type: X25519KeyAgreementKey2019, controller: "did:web:dan.example", publicKeyBase58: 4wBqpZM9xaSheZzJSMawUKKwhdpChKbZ5eu5ky4Vigw}]}}}
+  - {listing: eve, level: L4, witness: [ada], did_document: {set: {/keyAgreement: [{id: "#enc", type: JsonWebKey, controller: "did:web:eve.example", publicKeyJwk: {kty: OKP, crv: X25519, x: AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA}}]}}}
+` + l5,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 		// a reference to a method names its key no second time
 		{Name: "dan, eve reference, l5",
 			World: base + dan + `  - {listing: eve, level: L4, witness: [ada], did_document: {set: {/keyAgreement: ["#key-1", "did:web:dan.example#enc"]}}}

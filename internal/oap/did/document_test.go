@@ -238,8 +238,9 @@ func TestMaterial(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %v among %q", text, m, err, holds, d.Material)
 		}
 	}
-	for _, text := range []string{"did:key:z", "did:key:x", "did:key:z0OIl", "did:jwk:e30", "did:jwk:x", "did:jwk:" +
-		base64.RawURLEncoding.EncodeToString([]byte(`{"kty":"OKP","kty":"OKP"}`))} {
+	for _, text := range []string{"did:key:z", "did:key:x", "did:key:z0OIl",
+		"did:key:u" + base64.RawURLEncoding.EncodeToString(append([]byte{0xed, 1}, a...)), "did:jwk:e30", "did:jwk:x",
+		"did:jwk:" + base64.RawURLEncoding.EncodeToString([]byte(`{"kty":"OKP","kty":"OKP"}`))} {
 		if m, err := Material(must(Parse(text))); err == nil {
 			t.Errorf("%s: %q", text, m)
 		}

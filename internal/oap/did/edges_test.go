@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -206,6 +207,10 @@ func TestKeyForms(t *testing.T) {
 func TestMaterialForms(t *testing.T) {
 	const of2018 = "Ed25519VerificationKey2018"
 	a, zeros := public("a"), make([]byte, MaxLength)
+	low, high := slices.Clone([]byte(a)), slices.Clone([]byte(a)) // of one X25519 key
+	low[31] &= 0x7f
+	high[31] |= 0x80
+	multi := slices.Concat([]byte("\xec\x01"), low)
 	keyOf := jwk
 	type jwk = map[string]string
 	for _, tt := range []struct {
@@ -218,6 +223,15 @@ func TestMaterialForms(t *testing.T) {
 		{of2018, "publicKeyBase58", base58.Encode(a), keyText("Ed25519", a)},
 		{of2018, "publicKeyBase58", "0", ""},
 		{"x", "publicKeyBase58", base58.Encode(a), ""},
+		{"X25519KeyAgreementKey2019", "publicKeyBase58", base58.Encode(low), keyText("X25519", low)},
+		{"X25519KeyAgreementKey2020", "publicKeyMultibase", "z" + base58.Encode(multi), keyText("X25519", low)},
+		{"Multikey", "publicKeyMultibase", "u" + base64.RawURLEncoding.EncodeToString(multi), keyText("X25519", low)},
+		{"JsonWebKey", "publicKeyJwk",
+			jwk{"kty": "OKP", "crv": "X25519", "x": base64.RawURLEncoding.EncodeToString(low)}, keyText("X25519", low)},
+		{"X25519KeyAgreementKey2019", "publicKeyBase58", base58.Encode(high), keyText("X25519", low)},
+		{"Ed25519VerificationKey2018", "publicKeyBase58", base58.Encode(high), fmt.Sprintf("Ed25519 %x", high)},
+		{"Multikey", "publicKeyMultibase", "u" + base64.RawURLEncoding.EncodeToString(a[:31]), ""},
+		{"Multikey", "publicKeyMultibase", "m" + base64.RawURLEncoding.EncodeToString(multi), ""},
 		{"x", "publicKeyJwk", jwk{"kty": "RSA", "n": "AQAB", "x": "AA", "crv": "P-256"}, "RSA 010001"},
 		{"x", "publicKeyJwk", jwk{"crv": "P-256", "x": "AA=="}, "P-256 00"},
 		{"x", "publicKeyJwk", jwk{"crv": "P-256", "x": "AAAA!"}, ""},

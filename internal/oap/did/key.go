@@ -202,7 +202,9 @@ func Material(d DID) (string, error) {
 	m := ""
 	switch d.Method {
 	case "key":
-		m = multikey(d.ID[strings.LastIndexByte(d.ID, ':')+1:]) // before it a version may stand
+		if key := d.ID[strings.LastIndexByte(d.ID, ':')+1:]; strings.HasPrefix(key, "z") { // before it may be a version
+			m = multikey(key)
+		}
 	case "jwk":
 		raw, err := base64.RawURLEncoding.DecodeString(d.ID)
 		if err != nil {
@@ -233,15 +235,25 @@ func material(method map[string]any) []string {
 	if text, ok := method["publicKeyMultibase"].(string); ok {
 		all = append(all, multikey(text))
 	}
-	if text, ok := method["publicKeyBase58"].(string); ok && method["type"] == "Ed25519VerificationKey2018" {
+	kind, _ := method["type"].(string)
+	if text, ok := method["publicKeyBase58"].(string); ok && base58Types[kind] != "" {
 		if raw, err := fromBase58(text); err == nil {
-			all = append(all, keyText("Ed25519", raw))
+			all = append(all, keyText(base58Types[kind], raw))
 		}
 	}
 	return slices.DeleteFunc(all, func(m string) bool { return m == "" })
 }
 
-func keyText(kind string, raw []byte) string { return fmt.Sprintf("%s %x", kind, raw) }
+// base58Types are the curves of the verification methods that hold a key without a codec, by their types.
+var base58Types = map[string]string{"Ed25519VerificationKey2018": "Ed25519", "X25519KeyAgreementKey2019": "X25519"}
+
+// keyText spells a key. X25519 ignores the highest bit of its keys (RFC 7748 section 5).
+func keyText(kind string, raw []byte) string {
+	if kind == "X25519" && len(raw) == 32 {
+		raw = append(slices.Clone(raw[:31]), raw[31]&0x7f)
+	}
+	return fmt.Sprintf("%s %x", kind, raw)
+}
 
 // codecs are the multicodecs of the curves that JSON Web Keys name. A point of the first curves is represented by its x
 // coordinate after one byte. The other coordinate does not matter: the private key of one point is also that of the
@@ -259,14 +271,20 @@ var codecs = []struct {
 	{"\x82\x24", "P-521", 1},
 }
 
-// multikey returns the key in a Multikey, or "" if the text is not a Multikey. For another codec it returns all bytes
-// of the key.
+// multikey returns the key in a Multikey, in base58btc or base64url, or "" if the text is not a Multikey. For another
+// codec it returns all bytes of the key.
 func multikey(text string) string {
-	encoded, ok := strings.CutPrefix(text, "z")
-	if !ok || len(encoded) > MaxLength {
+	if text == "" || len(text) > 1+MaxLength {
 		return ""
 	}
-	raw, err := base58.Decode(encoded)
+	var raw []byte
+	var err error
+	switch encoded := text[1:]; text[0] {
+	case 'z':
+		raw, err = base58.Decode(encoded)
+	case 'u':
+		raw, err = base64.RawURLEncoding.DecodeString(encoded)
+	}
 	if err != nil || len(raw) < 32 { // no public key is shorter
 		return ""
 	}
