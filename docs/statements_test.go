@@ -184,6 +184,7 @@ func consume(t *testing.T, programs string) {
 		{"a part of a level", pub, statedVerifier, "did:web:tool.example", "OAP_L1", record, verify, false, true},
 		{"a proposal for an audit", pub, statedVerifier, statedRegistry, audited, statedCommit, check, false, true},
 		{"another commit", pub, statedVerifier, statedRegistry, audited, strings.Repeat("1", 40), audit, false, true},
+		{"no commit", pub, statedVerifier, statedRegistry, audited, "", audit, false, false},
 		{"25 hours ago", pub, statedVerifier, statedRegistry, proposed, record, of("check", now.Add(-25*time.Hour)),
 			false, true},
 		{"one hour ahead", pub, statedVerifier, statedRegistry, proposed, record, of("check", now.Add(time.Hour)),
