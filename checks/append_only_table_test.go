@@ -173,6 +173,16 @@ a.md: warning: append-only: governance`},
 base: [{listing: ada}, {listing: bob}, {revoke: bob}]
 pr: [{reissue: ada}, {edit: "revocations/bob-$pin(bob).json", set: {/reason: key_compromise}}]`,
 			Want: `revocations/bob-43c4fbf59d48e2cc6cc817bf00c25889f74e3298bd11a9014ca47b23e7c26977.json:1:1: error: append-only: edited`},
+		{Name: "what git refuses, in the base", World: `
+base: [{listing: ada}, {write: .gitmodules, mode: "120000", text: x}]
+pr: [{listing: nova}]`,
+			Want: `registry: warning: append-only: fsck-file`,
+			Says: []string{`the base already has an object that git refuses with transfer.fsckObjects: ".gitmodules" of [^,]*$`}},
+		{Name: "two objects that git refuses, in the base", World: `
+base: [{listing: ada}, {write: .gitmodules, mode: "120000", text: x}, {write: a/.gitmodules, mode: "120000", text: y}]
+pr: [{listing: nova}]`,
+			Want: `registry: warning: append-only: fsck-file`,
+			Says: []string{`, and 1 more object \[`, `fix: none needed here: the registry's maintainers name it`}},
 		{Name: "100 versions", World: versions(100), Want: "registry: warning: append-only: squash"},
 		{Name: "101 versions", World: versions(101), Want: `
 implementations/ada.json:1:1: error: append-only: too-many-versions

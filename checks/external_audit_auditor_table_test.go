@@ -1,6 +1,7 @@
 package checks_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
@@ -23,6 +24,19 @@ func TestExternalAuditAuditor(t *testing.T) {
 `
 	)
 	checktest.Run(t, []checktest.Case{
+		// 32 entries are read, 33 are an error of peer-witnesses
+		{Name: "entries 32", Only: "external-audit",
+			World: base + `pr: [{listing: nova, level: L5, witness: [` + strings.Repeat("ada, ", 30) +
+				`bob, cyd], auditor: "did:web:%62ob.example"}]`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-by-witness`},
+		{Name: "entries 32, and an auditor by key", Only: "external-audit",
+			World: base + `pr: [{listing: nova, level: L5, witness: [` + strings.Repeat("ada, ", 30) +
+				`bob, cyd], auditor: "did:key:z6MknqQzWtovxH6aMMo2AKKsCPPwA4E6zzWHXidUtKLSUJgD"}]`,
+			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "entries 33, and an auditor by key", Only: "external-audit",
+			World: base + `pr: [{listing: nova, level: L5, witness: [` + strings.Repeat("ada, ", 31) +
+				`bob, cyd], auditor: "did:key:z6MknqQzWtovxH6aMMo2AKKsCPPwA4E6zzWHXidUtKLSUJgD"}]`,
+			Want: `implementations/nova.json:6:3: error: external-audit: too-many-witnesses`},
 		// the candidate's DID and a witness's, with escapes that nothing needs, and with the path that every host has
 		{Name: "self escape",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:%6Eova%2eexample"}]`,

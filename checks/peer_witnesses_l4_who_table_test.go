@@ -50,6 +50,25 @@ pr:
 			Want: `implementations/cyd.json:6:3: error: peer-witnesses: too-few-witnesses`},
 		// --- what counts ---
 		// a witness at L3, published and not listed, or listed by this pull request alone
+		// at L5 by a Receipt that claims L1 only; at a variant of L5 by one that claims L5; by one without an end
+		{Name: "L5 by a Receipt of L1",
+			World: base + `  - {listing: odd, level: L5, witness: [ada], receipt: {set: {/claimed_levels: [L1]}}}
+pr: [{listing: nova, level: L4, witness: [odd]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-level`,
+			Says: []string{`its own Receipt does not claim L5`}},
+		{Name: "L5 with a suffix by a Receipt of L5",
+			World: base + `  - {listing: odd, level: L5-ORG, witness: [ada], receipt: {set: {/claimed_levels: [L5]}}}
+pr: [{listing: nova, level: L4, witness: [odd]}]
+`,
+			Want: `pass`},
+		{Name: "by a Receipt without an end",
+			World: base + `  - {listing: odd, level: L4, witness: [ada], receipt: {delete: [/validity/not_after]}}
+pr: [{listing: nova, level: L4, witness: [odd]}]
+`,
+			Want: `pass`},
 		{Name: "by l3",
 			World: base + `  - {listing: low, level: L3}
 pr: [{listing: nova, level: L4, witness: [low]}]
