@@ -271,7 +271,7 @@ func (l *Log) writeTiles(h *prove.History) error {
 	for _, t := range hashes {
 		data, err := tlog.ReadTileData(t, &h.Log)
 		if err == nil {
-			err = l.write(proof.TilePath(t), data)
+			err = l.writeTile(t, data)
 		}
 		if err != nil {
 			return err
@@ -283,11 +283,20 @@ func (l *Log) writeTiles(h *prove.History) error {
 		for _, e := range h.Entries[first : first+int64(t.W)] {
 			data = proof.AppendEntry(data, e.Text())
 		}
-		if err := l.write(proof.TilePath(t), data); err != nil {
+		if err := l.writeTile(t, data); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeTile writes a tile. A full one replaces its partial ones, of which each run would leave one more.
+func (l *Log) writeTile(t tlog.Tile, data []byte) error {
+	err := l.write(proof.TilePath(t), data)
+	if err == nil && t.W == 1<<t.H {
+		err = os.RemoveAll(filepath.Join(l.Dir, filepath.FromSlash(proof.TilePath(t)+".p")))
+	}
+	return err
 }
 
 // write replaces a file of the directory if it differs, durably.

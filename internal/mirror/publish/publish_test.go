@@ -25,7 +25,9 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -508,6 +510,47 @@ func TestDamaged(t *testing.T) {
 		}
 		if got := len(p.witnesses[0].requests); got != 1 {
 			t.Errorf("%s: %d requests", name, got)
+		}
+	}
+}
+
+// TestPartialTiles requires partial tiles to go once their full tile is there, and the log to be readable at each size.
+func TestPartialTiles(t *testing.T) {
+	l := &Log{Dir: t.TempDir()}
+	exists := func(path string) bool {
+		_, err := os.Lstat(filepath.Join(l.Dir, filepath.FromSlash(path)))
+		return err == nil
+	}
+	h := prove.NewHistory(nil)
+	var checkpoints []proof.Checkpoint
+	for size := range int64(258) {
+		if size == 255 || size == 257 {
+			root, err := h.Log.Root(size)
+			if err == nil {
+				err = l.writeTiles(h)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkpoints = append(checkpoints, proof.Checkpoint{Origin: "x", Size: size, Root: root})
+			for _, of := range []string{"0", "entries"} {
+				if exists("tile/"+of+"/000.p") == (size > 256) || exists("tile/"+of+"/000") != (size > 256) {
+					t.Errorf("size %d: the partial tiles of %s are there: %v", size, of, exists("tile/"+of+"/000.p"))
+				}
+			}
+		}
+		e := proof.Entry{Commit: fmt.Sprintf("%040x", size)}
+		if err := h.Log.Add(e.Text()); err != nil {
+			t.Fatal(err)
+		}
+		h.Entries = append(h.Entries, e)
+	}
+	for _, c := range checkpoints { // a reader with the earlier log checkpoint takes the full tile
+		all, err := proof.ReadEntries(c, func(path string, most int64) ([]byte, error) {
+			return capped.ReadFile(filepath.Join(l.Dir, filepath.FromSlash(path)), most)
+		})
+		if err != nil || int64(len(all)) != c.Size {
+			t.Errorf("size %d: %d entries, %v", c.Size, len(all), err)
 		}
 	}
 }
