@@ -364,7 +364,6 @@ base:
   - {write: docs/A.md., text: a}
 `, Want: `
 docs/A.md: warning: layout: case-twin
-docs/A.md.: warning: layout: case-twin
 docs/A.md.: warning: layout: case-twin`},
 		{Name: "no UTF-8", World: `base: [{write: implementations/ada.json, hex: "ff"}]`, Want: `implementations/ada.json:1:1: error: layout: invalid-utf8`},
 	}))

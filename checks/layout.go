@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -450,31 +449,73 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
-// newTwins reports the paths of the resulting tree that some systems cannot tell apart. If the base tree has both
-// already, it warns.
+// newTwins reports the paths of the resulting tree that some systems cannot tell apart. It warns of those that the base
+// tree has already.
 func newTwins(r *Run) (verdict.Outcome, error) {
-	twins, err := caseTwins(r.Range.Result)
-	if err != nil || len(twins) == 0 {
+	groups, err := caseTwins(r.Range.Result)
+	if err != nil {
 		return verdict.Outcome{}, err
 	}
-	standing, err := caseTwins(r.Range.Base)
-	return twinFindings(r, twins, standing, 0), err
+	var twins []twin
+	for _, folded := range slices.Sorted(maps.Keys(groups)) {
+		var stood, fresh []string
+		for _, path := range groups[folded] {
+			is := isDataDirectory(path)
+			if i, changed := indexOf(r.Range.Changes, path); changed && !is {
+				is = r.Range.Changes[i].Base != nil
+			} else if !is {
+				if _, is, err = r.Range.Base.Entry(path); err != nil {
+					return verdict.Outcome{}, err
+				}
+			}
+			if is {
+				stood = append(stood, path)
+			} else {
+				fresh = append(fresh, path)
+			}
+		}
+		other := original(folded, stood, fresh)
+		for _, path := range stood {
+			if path != other {
+				twins = append(twins, twin{path, other, true})
+			}
+		}
+		for _, path := range fresh {
+			if path != other {
+				twins = append(twins, twin{path, other, false})
+			}
+		}
+	}
+	slices.SortFunc(twins, func(a, b twin) int { return strings.Compare(a.path, b.path) })
+	return twinFindings(r, twins, 0), nil
+}
+
+// original returns which of the paths that folding makes one the others are twins of: one that stood before the new
+// ones, if any did, and of several the folded one or else the first.
+func original(folded string, stood, fresh []string) string {
+	if len(stood) == 0 {
+		stood = fresh
+	}
+	if slices.Contains(stood, folded) {
+		return folded
+	}
+	return slices.Min(stood)
+}
+
+func isDataDirectory(path string) bool {
+	return slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Directory() == path })
 }
 
 // maxTwins is how many pairs are named: a pull request can bring any number of them.
 const maxTwins = 100
 
 // twinFindings returns the findings for the twins, and one for those that are only counted.
-func twinFindings(r *Run, twins, standing []twin, more int) verdict.Outcome {
+func twinFindings(r *Run, twins []twin, more int) verdict.Outcome {
 	var out verdict.Outcome
-	stood := map[string]bool{} // paths with a twin in the base tree: two of them that are one now were one there
-	for _, t := range standing {
-		stood[t.path], stood[t.other] = true, true
-	}
 	hidden := map[verdict.Severity]int{verdict.Error: more}
 	for _, t := range twins {
 		sev := verdict.Error
-		if stood[t.path] && stood[t.other] {
+		if t.stood {
 			sev = verdict.Warning
 		}
 		if len(out.Findings) >= maxTwins {
@@ -525,22 +566,23 @@ func directoryFindings(r *Run) (verdict.Outcome, error) {
 	return out, nil
 }
 
-type twin struct{ path, other string }
+// twin is a path that folding makes one with another.
+type twin struct {
+	path, other string
+	stood       bool // both were there before
+}
 
-// caseTwins finds the paths and directories that another path equals once both are folded, and those that a data
-// directory so equals.
-func caseTwins(t *registry.Tree) ([]twin, error) {
-	folded := map[string][]string{} // only of paths that folding changes
-	odd := map[string]bool{}
+// caseTwins returns the paths and directories that are one once they are folded, by their folded form. A data directory
+// is among them even if the tree lacks it.
+func caseTwins(t *registry.Tree) (map[string][]string, error) {
+	folded := map[string][]string{}
+	odd := map[string]bool{} // paths that folding changes
 	err := t.Walk(func(path string, _ registry.Entry) error {
 		if isPlain(path) {
 			return nil
 		}
-		for i := 0; i <= len(path); i++ {
-			if i < len(path) && path[i] != '/' {
-				continue
-			}
-			if prefix := path[:i]; !isPlain(prefix) && !odd[prefix] {
+		for _, prefix := range prefixes(path) {
+			if !isPlain(prefix) && !odd[prefix] {
 				odd[prefix] = true
 				key := foldPath(prefix)
 				folded[key] = append(folded[key], prefix)
@@ -551,39 +593,24 @@ func caseTwins(t *registry.Tree) ([]twin, error) {
 	if err != nil || len(folded) == 0 {
 		return nil, err
 	}
-	var out []twin
-	for _, k := range registry.DataKinds {
-		for _, p := range folded[k.Directory()] {
-			out = append(out, twin{p, k.Directory()})
+	seen := map[string]bool{}
+	note := func(plain string) {
+		if folded[plain] != nil && !seen[plain] {
+			seen[plain] = true
+			folded[plain] = append(folded[plain], plain)
 		}
 	}
-	seen := map[string]bool{}
+	for _, k := range registry.DataKinds {
+		note(k.Directory())
+	}
 	err = t.Walk(func(path string, _ registry.Entry) error {
 		for i := 0; i <= len(path); i++ {
-			if i < len(path) && path[i] != '/' {
-				continue
-			}
-			if prefix := path[:i]; isPlain(prefix) && !seen[prefix] && folded[prefix] != nil {
-				seen[prefix] = true
-				for _, p := range folded[prefix] {
-					if registry.KindOf(prefix) == registry.Governance || strings.Contains(prefix, "/") {
-						out = append(out, twin{p, prefix})
-					}
-				}
+			if (i == len(path) || path[i] == '/') && isPlain(path[:i]) {
+				note(path[:i])
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	for _, same := range folded {
-		for _, p := range same[1:] {
-			out = append(out, twin{p, same[0]})
-		}
-	}
-	slices.SortFunc(out, func(a, b twin) int {
-		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.other, b.other))
-	})
-	return out, nil
+	maps.DeleteFunc(folded, func(_ string, paths []string) bool { return len(paths) == 1 })
+	return folded, err
 }

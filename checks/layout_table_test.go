@@ -333,14 +333,14 @@ pr: [{listing: nova}]
 		{Name: "the odd one was first",
 			World: `{base: [{write: docs/Guide.md, text: a}], pr: [{write: docs/guide.md, text: b}]}`,
 			Want: `
-docs/Guide.md: error: layout: case-twin
+docs/guide.md: error: layout: case-twin
 docs/guide.md: warning: append-only: governance`},
 		{Name: "an odd directory was first", World: `
 base: [{write: Docs/a.md, text: a}, {write: Docs/b.md, text: a}]
 pr: [{write: docs/c.md, text: b}]
 `,
 			Want: `
-Docs: error: layout: case-twin
+docs: error: layout: case-twin
 docs/c.md: warning: append-only: governance`},
 		{Name: "a standing twin gets a file", World: `
 base: [{write: Docs/a.md, text: a}, {write: docs/b.md, text: a}]
@@ -364,11 +364,35 @@ pr: [{move: [Docs/a.md, docs/a.md]}]
 		{Name: "three that are one, two of which stand", World: `
 base: [{write: docs/guide.md, text: a}, {write: docs/Guide.md, text: a}]
 pr: [{write: docs/GUIDE.md, text: b}]
-`, Only: "layout",
+`,
 			Want: `
 docs/GUIDE.md: error: layout: case-twin
-docs/Guide.md: error: layout: case-twin
-docs/Guide.md: warning: layout: case-twin`},
+docs/Guide.md: warning: layout: case-twin
+docs/GUIDE.md: warning: append-only: governance`},
+		{Name: "three that are one, two of which stand, without the folded one", World: `
+base: [{write: docs/GUIDE.md, text: a}, {write: docs/GUide.md, text: a}]
+pr: [{write: docs/GUIDE.MD, text: b}]
+`,
+			Want: `
+docs/GUIDE.MD: error: layout: case-twin
+docs/GUide.md: warning: layout: case-twin
+docs/GUIDE.MD: warning: append-only: governance`,
+			Says: []string{`"docs/GUIDE.MD" and "docs/GUIDE.md" are one path`}},
+		{Name: "three that are one, one of which stands", World: `
+base: [{write: docs/Guide.md, text: a}]
+pr: [{write: docs/GUIDE.md, text: b}, {write: docs/guide.md, text: b}]
+`,
+			Want: `
+docs/GUIDE.md: error: layout: case-twin
+docs/guide.md: error: layout: case-twin
+docs/GUIDE.md: warning: append-only: governance`},
+		{Name: "three that are one", World: `
+pr: [{write: docs/GUIDE.md, text: b}, {write: docs/GUIDE.MD, text: b}, {write: docs/GUide.md, text: b}]
+`,
+			Want: `
+docs/GUIDE.md: error: layout: case-twin
+docs/GUide.md: error: layout: case-twin
+docs/GUIDE.MD: warning: append-only: governance`},
 		{Name: "twin of a data directory that is not there", World: `
 bare: true
 base: [{listing: ada}]

@@ -279,7 +279,7 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	if err != nil {
 		return nil, err
 	}
-	j.add(layout, RegistrySubject, twinFindings(run, twins, nil, more))
+	j.add(layout, RegistrySubject, twinFindings(run, twins, more))
 	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
 		return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Directory() == c.Path
 	}) {
@@ -589,46 +589,47 @@ func prefixes(path string) []string {
 	return append(out, path)
 }
 
-// newTwins finds the pairs of paths that folding makes one and that this commit brings, and makes the
-// commit's paths known. There are as many as the square of the paths: no more than are named are listed, the rest is
-// counted.
+// newTwins finds the paths that this commit brings and that folding makes one with another, and makes the commit's
+// paths known. No more are listed than are named, the rest is counted.
 func (l *Ledger) newTwins(step *registry.Step) (out []twin, more int, err error) {
 	brought, err := l.paths(step)
 	if err != nil {
 		return nil, 0, err
 	}
-	add := func(t twin) {
-		if len(out) >= maxTwins {
-			more++
-		} else if !slices.Contains(out, t) { // a pair that both comes now is met from either side
-			out = append(out, t)
+	groups := map[string][]string{} // those of them that folding changes, or that an earlier one is folded to
+	for _, p := range brought {
+		if !isPlain(p) || len(l.odd[p]) > 0 {
+			folded := foldPath(p)
+			groups[folded] = append(groups[folded], p)
 		}
 	}
-	for _, p := range brought {
-		if isPlain(p) {
-			for _, other := range l.odd[p] {
-				if _, new := slices.BinarySearch(brought, other); !new { // else it was met from there
-					add(twin{other, p})
-				}
+	for _, folded := range slices.Sorted(maps.Keys(groups)) {
+		fresh, stood := groups[folded], slices.Clone(l.odd[folded])
+		for _, p := range fresh {
+			if !isPlain(p) {
+				l.odd[folded] = append(l.odd[folded], p)
 			}
-			continue
 		}
-		folded := foldPath(p)
-		others := l.odd[folded]
-		room := min(maxTwins-len(out), len(others))
-		for _, other := range others[:room] {
-			add(twin{p, other})
-		}
-		more += len(others) - room
-		isData := slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Directory() == folded })
+		_, new := slices.BinarySearch(brought, folded)
 		_, found, err := step.Result.Entry(folded)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, 0, err
+		case isDataDirectory(folded), found && folded != "" && !new:
+			stood = append(stood, folded)
+		case new && !slices.Contains(fresh, folded):
+			fresh = append(fresh, folded)
 		}
-		if isData || found && folded != "" && folded != p {
-			add(twin{p, folded})
+		other := original(folded, stood, fresh)
+		for _, p := range fresh {
+			switch {
+			case p == other:
+			case len(out) >= maxTwins:
+				more++
+			default:
+				out = append(out, twin{p, other, false})
+			}
 		}
-		l.odd[folded] = append(l.odd[folded], p)
 	}
 	return out, more, nil
 }
