@@ -116,19 +116,11 @@ func judgeRevocationByProof(w *work) (verdict.Outcome, error) {
 
 func judgeAnchorByProof(w *work) (verdict.Outcome, error) {
 	var out verdict.Outcome
-	levels := map[level.Level]verdict.Verdict{}
-	w.levels["registry-anchor"] = levels
-	ok := w.proven(&out)
-	if missing, is := w.needs(evidence.ReceiptText, evidence.Receipt); ok && is {
-		return missing, nil
-	}
-	for _, l := range w.claimed {
-		if needsWitness(l) {
-			levels[l] = verdict.Inconclusive // which peer-witnesses says about it too
-		}
-	}
-	if !ok {
+	if !w.proven(&out) {
 		return out, nil
+	}
+	if missing, is := w.needs(evidence.ReceiptText, evidence.Receipt); is {
+		return missing, nil
 	}
 	l, commit := w.cfg.Proof.listing, w.cfg.Proof.shown.Entry.Commit
 	if slices.ContainsFunc(w.claimed, func(claimed level.Level) bool { return l.Level.Base() < claimed.Base() }) {
@@ -140,7 +132,6 @@ func judgeAnchorByProof(w *work) (verdict.Outcome, error) {
 			"the listing in the proof is provisional: the domain is young, or of unknown age").
 			WithFix("wait until the listing is issued again without it, or has been there for 30 days")
 	}
-	out.Passed = true
 	out.Verified = fmt.Sprintf("%s, in the registry at commit %s", proof.ListingPath(l.Slug), commit)
 	return out, nil
 }
