@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
@@ -179,6 +180,35 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
+// The common report has each step as a check, and each document once.
+func TestCommon(t *testing.T) {
+	row := verdict.Evidence{URL: "https://a.example/", State: "obtained", Status: 200, SHA256: "aa"}
+	cached := row
+	cached.CachedAt = &time.Time{}
+	rep := Common([]*Report{
+		{Target: "a", Verdict: verdict.Failed, Evidence: []verdict.Evidence{row}, Steps: []Step{{
+			Step: "manifest", Verdict: verdict.Failed, Findings: []Finding{
+				{Severity: verdict.Error, Code: "x", Document: "manifest", Pointer: "/tool"},
+				{Severity: verdict.Warning, Code: "y", Pointer: "/z"}}}}},
+		{Target: "b", Verdict: verdict.Errored, Error: "why", Remedy: "how", Evidence: []verdict.Evidence{cached}},
+		{Target: "c", Verdict: verdict.Errored, Error: "another"},
+	})
+	digest := evidence.DigestRows([]evidence.Row{{URL: row.URL, State: row.State, Status: 200, SHA256: "aa"}})
+	if rep.Verdict != verdict.Errored || rep.Error != "why" || rep.Remedy != "how" || len(rep.Evidence) != 1 ||
+		rep.EvidenceSHA256 != digest || rep.Counts.Fail != 1 {
+		t.Errorf("the common report is %+v", rep)
+	}
+	for r := range rep.Results.All() {
+		if r.Subject != "a" || len(r.Findings) != 2 || r.Findings[0].Pointer != "manifest#/tool" ||
+			r.Findings[1].Pointer != "/z" {
+			t.Errorf("the result is %+v", r)
+		}
+	}
+	if rep := Common([]*Report{{Verdict: verdict.Failed, Error: "why"}}); rep.Error != "" {
+		t.Errorf("a report that was made has the error %q", rep.Error)
+	}
+}
+
 // A mirror shows its verified tip, with the age and the refusals of its state, and warns once it is frozen.
 func TestMirror(t *testing.T) {
 	t.Parallel()
@@ -327,6 +357,22 @@ func TestOpenRefuses(t *testing.T) {
 		}
 		repo.Close()
 	}
+	none := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(none, "objects"), 0o777), os.Mkdir(filepath.Join(none, "refs"), 0o777),
+		os.WriteFile(filepath.Join(none, "HEAD"), []byte("ref: refs/heads/main\n"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := registry.Open(none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	for rev, want := range map[string]bool{"": true, "gone": false} {
+		_, _, _, err := Choose(t.Context(), repo, "", rev)
+		if _, fix := remedy.Describe(err); err == nil || strings.Contains(fix, "fetch the registry's main") != want {
+			t.Errorf("at %q a clone without commits: %v, fix %q", rev, err, fix)
+		}
+	}
 }
 
 // The last line names the steps that are as bad as the verdict, and how the first that is open is decided.
@@ -350,6 +396,7 @@ func TestObstacles(t *testing.T) {
 		{rep(verdict.Failed, func(s map[string]*Step) {
 			s["schema"].Verdict, s["claims"].Verdict, s["peer-witnesses"].Verdict = verdict.Failed, verdict.Failed,
 				verdict.Failed
+			s["schema"].Reason = "failed"
 		}), "schema, claims", ""},
 		{rep(verdict.Inconclusive, func(s map[string]*Step) {
 			s["schema"].Verdict, s["schema"].Reason = verdict.Inconclusive, "not reached"
@@ -360,6 +407,10 @@ func TestObstacles(t *testing.T) {
 			s["signature"].Findings = []Finding{{Severity: verdict.Warning, Fix: "warned"},
 				{Severity: verdict.Doubt, Fix: "try again"}}
 		}), "signature", "try again"},
+		{rep(verdict.Inconclusive, func(s map[string]*Step) {
+			s["signature"].Verdict = verdict.Inconclusive
+			s["signature"].Findings = []Finding{{Severity: verdict.Doubt, Fix: "first"}}
+		}), "signature", "first"},
 	} {
 		if steps, fix := c.rep.Obstacles(); steps != c.steps || fix != c.fix {
 			t.Errorf("%q, %q, want %q, %q", steps, fix, c.steps, c.fix)
@@ -416,7 +467,7 @@ func TestRefusedAtAnOlderCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ada = "implementations/ada.json"
-	const all = ada + " implementations/eve.json implementations/nova.json"
+	const all = ada + " implementations/eve.json implementations/gone.json implementations/nova.json"
 	s := &mirrorstate.State{Verified: tip, Tips: []mirrorstate.Tip{{Tip: tip, Refused: strings.Fields(all)}}}
 	if err := s.Write(dir); err != nil {
 		t.Fatal(err)
@@ -427,12 +478,29 @@ func TestRefusedAtAnOlderCommit(t *testing.T) {
 	}
 	defer clone.Close()
 	for rev, want := range map[string]string{"": all, "main": all, "main~1": ada} {
-		mirror, _, _, err := Choose(t.Context(), clone, dir, rev)
-		if err != nil {
-			t.Fatal(err)
+		for _, dir := range []string{dir, "", w.Dir} { // a clone next to a mirror's state is the mirror's
+			mirror, commit, _, err := Choose(t.Context(), clone, dir, rev)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(mirror.Refused, " "); got != want || (commit == tip) != (rev != "main~1") {
+				t.Errorf("at %q the mirror refuses %q at %s, want %q", rev, got, commit, want)
+			}
 		}
-		if got := strings.Join(mirror.Refused, " "); got != want {
-			t.Errorf("at %q the mirror refuses %q, want %q", rev, got, want)
+	}
+	state := filepath.Join(dir, mirrorstate.File)
+	if err := os.WriteFile(state, []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, rev := range []string{"", "main"} {
+		if _, _, _, err := Choose(t.Context(), clone, dir, rev); err == nil {
+			t.Errorf("at %q a mirror whose state cannot be read is chosen", rev)
 		}
+	}
+	if err := os.Remove(state); err != nil {
+		t.Fatal(err)
+	}
+	if mirror, commit, _, err := Choose(t.Context(), clone, "", ""); mirror != nil || commit != tip || err != nil {
+		t.Errorf("without a state the clone is read as %+v at %s, %v", mirror, commit, err)
 	}
 }
