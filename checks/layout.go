@@ -490,8 +490,8 @@ func newTwins(r *Run) (verdict.Outcome, error) {
 	return twinFindings(r, twins, 0), nil
 }
 
-// original returns which of the paths that folding makes one the others are twins of: one that stood before the new
-// ones, if any did, and of several the folded one or else the first.
+// original returns the path that the others of a group of twins are compared with: one that was there before, if any
+// was, and of several the folded one or else the first.
 func original(folded string, stood, fresh []string) string {
 	if len(stood) == 0 {
 		stood = fresh
