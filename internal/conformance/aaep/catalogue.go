@@ -455,9 +455,10 @@ var Rules = []verdict.Rule{
 		Codes: []strict.Code{
 			{"event-after-close", "an event comes more than 1 s after subscription.close",
 				"stop sending events to the subscription at once"},
-			{"close-default-not-applied", "the session does not continue within 2 s after subscription.close; " +
-				"not judged: questions to the second subscription, which cannot reply (sections 5.3.1.4, 5.5.4 " +
-				"and 6.6 differ on them)", "apply default_decision at subscription.close, and emit state.changed"},
+			{"close-default-not-applied", "the session does not continue within 2 s, or invokes an irreversible tool " +
+				"against a default of reject; not judged: questions to the second subscription (5.3.1.4, 5.5.4 " +
+				"and 6.6 differ)", "apply default_decision at subscription.close, and emit state.changed"},
+			{"call-unclear", unclearProbe, "add a scenario with reply: accept, in which the tool is called"},
 			{notExercised, unsubscribedMeaning + ", or no question has a timeout of 10 s or more",
 				"add a scenario named held, whose question has timeout_seconds of 10 or more"},
 		}},

@@ -367,6 +367,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 	var sent, closed time.Time // when subscription.close was sent, and when it was answered
 	var asked time.Time        // by the producer's own clock
 	goneOn, announced := false, false
+	rejects, first := false, false                           // its default is reject; it is the session's first
 	var token string                                         // token of the question
 	sessions, tokens := map[string]bool{}, map[string]bool{} // that the second subscription got
 	t.seen = func(ctx context.Context, m *message) error {
@@ -377,6 +378,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 			return nil
 		}
 		sent, asked, token = v.now(), m.time, strings.Clone(m.text("reply_token"))
+		rejects, first = m.text("default_decision") == "reject", t.asked.IsZero()
 		err := t.unsubscribe(ctx)
 		closed = v.now()
 		return err
@@ -430,6 +432,12 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 			if !closed.IsZero() && session == t.session && follows && !m.asks() && m.core != progressUpdated &&
 				!h.at.Before(sent) && h.at.Sub(closed) <= goesOnWithin {
 				goneOn = true
+			}
+			// A call that was held on its way to the second subscription may rest on an earlier question.
+			if m.core == toolInvoked && session == t.session && rejects && !sent.IsZero() &&
+				(first || m.time.After(asked)) {
+				v.watches = append(v.watches, watch{line: v.line, reply: LiveClose, scenario: s.Name,
+					tool: strings.Clone(m.text("tool")), flagged: m.members["irreversible"] == true})
 			}
 			err = v.judge(m)
 		case <-timer.C:

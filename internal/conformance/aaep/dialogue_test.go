@@ -66,6 +66,10 @@ var faultsOfTerms = []faultOfTerms{
 	{aaeptest.Options{Fault: "ignores-close"}, "aaep-close event-after-close error|aaep-live-close " +
 		"event-after-close error"},
 	{aaeptest.Options{Fault: "keeps-question"}, "aaep-live-close close-default-not-applied error"},
+	{aaeptest.Options{Fault: "acts-on-close"}, "aaep-live-close close-default-not-applied error"},
+	{aaeptest.Options{Refused: "read"}, "aaep-blocking taken-as-plain notice"},
+	{aaeptest.Options{Refused: "look"}, "aaep-blocking call-unclear inconclusive|aaep-live-close call-unclear " +
+		"inconclusive"},
 	{aaeptest.Options{Fault: "no-manifest"}, "aaep-live-manifest no-manifest error"},
 	{aaeptest.Options{Fault: "manifest-short"}, "aaep-live-manifest missing-member error"},
 	{aaeptest.Options{Fault: "manifest-odd"}, "aaep-live-manifest member-value error"},

@@ -86,7 +86,9 @@ type visit struct {
 // watch is a call that a probe watches: the whole run decides what it is.
 type watch struct {
 	line            int
-	reply, scenario string
+	reply, scenario string // or the id of a row of level 3, rather than a reply
+	tool            string // of such a row, whose session the rules of level 2 do not judge
+	flagged         bool   // the call says irreversible: true
 }
 
 // probe is what the scenarios of one kind showed.
@@ -613,7 +615,7 @@ func (t *talk) event(ctx context.Context, h heard) error {
 	}
 	ours := t.session != "" && m.text("session_id") == t.session
 	if t.guarded && ours && m.core == toolInvoked {
-		t.watches = append(t.watches, watch{t.line, t.Reply, t.Name})
+		t.watches = append(t.watches, watch{line: t.line, reply: t.Reply, scenario: t.Name})
 		t.stream.watched[m.at.line] = harmless
 	}
 	if err := t.judge(m); err != nil {
@@ -770,7 +772,7 @@ func (t *talk) late(ctx context.Context) error {
 func (v *visit) watched() {
 	for _, w := range v.watches {
 		p, at := v.probes[w.reply], verdict.At{Path: v.Path, Line: w.line, Column: 1}
-		switch v.stream.watched[int32(w.line)] {
+		switch v.kindOf(w) {
 		case irreversibleCall:
 			code, message := "forged-accepted", "a reply with a token that was never issued"
 			switch w.reply {
@@ -778,6 +780,9 @@ func (v *visit) watched() {
 				code, message = "second-reply-honored", "a reject, which an accept followed"
 			case replyLate:
 				code, message = "late-accepted", "an accept that came past the timeout"
+			case LiveClose:
+				code = "close-default-not-applied"
+				message = "subscription.close, whose question has a default of reject"
 			}
 			p.Errorf(at, "", code, "an irreversible tool is invoked after %s, in scenario %s", message,
 				show(w.scenario))
@@ -786,6 +791,20 @@ func (v *visit) watched() {
 				"it is irreversible", show(w.scenario))
 		}
 	}
+}
+
+// kindOf returns what a watched call is by the whole run.
+func (v *visit) kindOf(w watch) int {
+	if w.reply != LiveClose {
+		return v.stream.watched[int32(w.line)]
+	}
+	switch t := v.stream.tools[w.tool]; {
+	case w.flagged || t != nil && t.irreversible():
+		return irreversibleCall
+	case t == nil || !t.plain():
+		return unclearCall
+	}
+	return harmless
 }
 
 // reply answers a confirmation.

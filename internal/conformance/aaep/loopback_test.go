@@ -91,7 +91,7 @@ func TestDialoguesOnLoopback(t *testing.T) {
 			got = slices.DeleteFunc(got, func(f string) bool { return strings.HasPrefix(f, "aaep-rate over-rate") })
 		}
 		if c.want != "" && c.o.Fault == "" {
-			want = []string{c.want}
+			want = strings.Split(c.want, "|")
 		}
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%+v: %s %s\n%s", c.o, v, diff, plain.Cut(string(bytes.TrimSpace(captured.Messages)), 4000))

@@ -72,6 +72,7 @@ var Faults = []string{
 	"other-language",    // speaks French
 	"ignores-close",     // continues after the subscription was closed
 	"keeps-question",    // leaves the question of a closed subscription open
+	"acts-on-close",     // takes the close of a subscription for an accept
 	"no-manifest",       // serves no manifest
 	"manifest-short",    // serves a manifest without its levels
 	"manifest-odd",      // serves a manifest whose levels are a text
@@ -495,6 +496,9 @@ func (p *Peer) pay(enter func(string), emit func(string, map[string]any), invoke
 		case <-time.After(5 * time.Second):
 		case <-p.done:
 		}
+	}
+	if decision == "closed" && p.o.Fault == "acts-on-close" {
+		decision = "accept"
 	}
 	early := slices.Contains([]string{"confirm-late", "no-wait", "answers-itself"}, p.o.Fault)
 	switch {
