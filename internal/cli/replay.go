@@ -26,7 +26,7 @@ func newReplay(sys frame.IO) *cobra.Command {
 		Args: frame.Wants(1, "oap-gate replay BUNDLE [--repo DIR]", "replay wants one bundle"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := bundle.Read(args[0])
-			if err == nil && replayOf(b.Mode) != nil && (clone == "" || b.Mode == "verify") {
+			if err == nil && replayOf(b.Mode) != nil && (clone == "" || b.Mode == "verify" && b.Head != "") {
 				return replayOf(b.Mode)(cmd.Context(), sys, &out, b, cmp.Or(clone, repo))
 			}
 			return out.Tell(func() (*verdict.Report, error) {
@@ -37,6 +37,9 @@ func newReplay(sys frame.IO) *cobra.Command {
 					return nil,
 						remedy.Errorf("run the command of oap-gate conformance that recorded it, with --replay "+
 							args[0], "bundle %s is of oap-gate conformance, whose input is not in it", args[0])
+				case clone != "" && b.Mode == "verify":
+					return nil, remedy.Errorf("leave --registry out, or record a run with it",
+						"--registry: the bundle was recorded without a clone, and its replay reads none")
 				case clone != "":
 					return nil, remedy.Errorf("name the clone with --repo DIR",
 						"--registry is for a bundle of verify; "+
