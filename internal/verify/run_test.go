@@ -290,7 +290,7 @@ func TestMirror(t *testing.T) {
 // The time of a clone is that of the last fetch of its remote's main, if it shows one that is not ahead.
 func TestFetched(t *testing.T) {
 	t.Parallel()
-	w := built(t, "base: [{listing: nova}]")
+	w := built(t, "base: [{listing: nova}, {commit: List}, {listing: ada}]")
 	tip, err := w.repo.Resolve("main")
 	if err != nil {
 		t.Fatal(err)
@@ -332,6 +332,19 @@ func TestFetched(t *testing.T) {
 		if text := encoded(t, rep); c.want == verdict.Inconclusive &&
 			!strings.Contains(string(text), "update the clone: git fetch origin main:main") {
 			t.Errorf("the report names no command:\n%s", text)
+		}
+	}
+	// The copy of a remote's branch moves without being named. No fetch updates a commit that is not the head of one.
+	ref := filepath.Join(w.Repo.Dir, "refs", "remotes", "origin")
+	if err := errors.Join(os.MkdirAll(ref, 0o777),
+		os.WriteFile(filepath.Join(ref, "main"), []byte(tip+"\n"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	for rev, want := range map[string]string{"main": `git fetch origin main[^:]`, "main~1": ""} {
+		flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, MaxAge: 1}
+		text := encoded(t, w.verify(t, rev, flags))
+		if want != "" && !matches(want, text) || want == "" && matches("git fetch", text) {
+			t.Errorf("at %s the report does not match %q:\n%s", rev, want, text)
 		}
 	}
 }
