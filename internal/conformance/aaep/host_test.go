@@ -300,6 +300,13 @@ func (c hostFault) compare(t *testing.T, v verdict.Verdict, got []string, captur
 		t.Errorf("%s: %s, want %s: %s\n%s", c.fault, v, verdictOf(want), diff,
 			plain.Cut(string(captured.Messages), 2000))
 	}
+	for _, r := range captured.Results {
+		for _, f := range r.Findings {
+			if strings.Contains(f.Message, " :") {
+				t.Errorf("%s: a position without a name: %s", c.fault, f.Message)
+			}
+		}
+	}
 }
 
 // A row passes only if all of its plays were played.

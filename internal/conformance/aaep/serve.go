@@ -524,8 +524,8 @@ func (r *hosting) receive(l *connection, data []byte, asks bool) (a answer, coun
 	switch {
 	case m == nil:
 		what := "not a JSON object"
-		if err != nil {
-			what = err.Error()
+		if e, ok := errors.AsType[*strict.Error](err); ok {
+			what = e.Message // its position is within the message, which has no name
 		}
 		r.noteAt(r.line, SubReply, verdict.Error, "", "not-an-object", "a message of the subscriber cannot be read: %s",
 			what)
