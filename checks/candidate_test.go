@@ -5,6 +5,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -18,7 +19,7 @@ func TestCandidate(t *testing.T) {
 		t.Fatal(err)
 	}
 	lasts := true
-	run := &Run{Context: t.Context(), Base: EmptyStanding(), Catalogue: All, Offline: true,
+	run := &Run{Context: t.Context(), Base: EmptyStanding(), Catalogue: All, Offline: true, Now: fixture.Clock,
 		Selected: func(string) bool { return true }, Reach: func(string, string) bool { return lasts }}
 	s := NewCandidate(run, &registry.Record{Path: path, Kind: registry.KindListing, Document: doc})
 	out, err := schema.Judge(s)

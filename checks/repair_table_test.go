@@ -96,7 +96,7 @@ pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: appen
 pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`},
 		{Name: "hash spelled with an escape, removed", World: listed + `
   - write: revocations/odd.json
-    text: '{"slug": "ada", "revoked_receipt_sha256": "\u0030ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f"}'
+    text: '{"slug": "ada", "revoked_receipt_sha256": "0\u0065e9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f"}'
 pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`,
 			Says: []string{`holds the hash 0ee9e6ec`}},
 		{Name: "hash of a listing that was removed, removed", World: listed + `
