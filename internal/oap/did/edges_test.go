@@ -230,6 +230,8 @@ func TestMaterialForms(t *testing.T) {
 			jwk{"kty": "OKP", "crv": "X25519", "x": base64.RawURLEncoding.EncodeToString(low)}, keyText("X25519", low)},
 		{"X25519KeyAgreementKey2019", "publicKeyBase58", base58.Encode(high), keyText("X25519", low)},
 		{"Ed25519VerificationKey2018", "publicKeyBase58", base58.Encode(high), fmt.Sprintf("Ed25519 %x", high)},
+		{"X25519KeyAgreementKey2019", "publicKeyBase58", base58.Encode(a[:31]), fmt.Sprintf("X25519 %x", a[:31])},
+		{"Multikey", "publicKeyMultibase", "", ""},
 		{"Multikey", "publicKeyMultibase", "u" + base64.RawURLEncoding.EncodeToString(a[:31]), ""},
 		{"Multikey", "publicKeyMultibase", "m" + base64.RawURLEncoding.EncodeToString(multi), ""},
 		{"x", "publicKeyJwk", jwk{"kty": "RSA", "n": "AQAB", "x": "AA", "crv": "P-256"}, "RSA 010001"},
