@@ -253,23 +253,11 @@ func TestMirror(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dir := filepath.Join(w.Dir, "mirror")
-			at := filepath.Join(dir, registry.MirrorClone)
-			if err := errors.Join(os.Mkdir(dir, 0o777), os.CopyFS(at, os.DirFS(w.Repo.Dir))); err != nil {
-				t.Fatal(err)
-			}
 			fresh := w.Now.Add(-time.Hour)
 			s := &mirrorstate.State{Verified: tip, LastAttempt: fresh,
 				Tips: []mirrorstate.Tip{{Tip: tip, FreshAt: fresh}}}
 			c.state(s, before)
-			if err := s.Write(dir); err != nil {
-				t.Fatal(err)
-			}
-			clone, err := registry.Open(at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer clone.Close()
+			dir, clone := mirrored(t, w, s)
 			run := &Run{Source: w.source(t), Now: w.Now, Clone: clone, Jobs: 1}
 			flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, MaxAge: c.age}
 			if err := run.Open(t.Context(), dir, c.rev, flags); err != nil {
@@ -465,16 +453,27 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
+// mirrored makes the directory of a mirror that has the world's registry and that state, and opens the mirror's clone.
+func mirrored(t *testing.T, w *builtWorld, s *mirrorstate.State) (dir string, clone *registry.Repository) {
+	t.Helper()
+	dir = filepath.Join(w.Dir, "mirror")
+	at := filepath.Join(dir, registry.MirrorClone)
+	err := errors.Join(os.Mkdir(dir, 0o777), os.CopyFS(at, os.DirFS(w.Repo.Dir)))
+	if err == nil {
+		clone, err = registry.Open(at)
+	}
+	if err := errors.Join(err, s.Write(dir)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { clone.Close() })
+	return dir, clone
+}
+
 // Of an older commit a mirror refuses the records that its verified tip has too, in the same content.
 func TestRefusedAtAnOlderCommit(t *testing.T) {
 	t.Parallel()
 	w := built(t, "base: [{listing: ada}, {listing: nova, issued: -10d}, {commit: List}, "+
 		"{listing: eve}, {reissue: nova}]")
-	dir := filepath.Join(w.Dir, "mirror")
-	at := filepath.Join(dir, registry.MirrorClone)
-	if err := errors.Join(os.Mkdir(dir, 0o777), os.CopyFS(at, os.DirFS(w.Repo.Dir))); err != nil {
-		t.Fatal(err)
-	}
 	tip, err := w.repo.Resolve("main")
 	if err != nil {
 		t.Fatal(err)
@@ -482,14 +481,7 @@ func TestRefusedAtAnOlderCommit(t *testing.T) {
 	const ada = "implementations/ada.json"
 	const all = ada + " implementations/eve.json implementations/gone.json implementations/nova.json"
 	s := &mirrorstate.State{Verified: tip, Tips: []mirrorstate.Tip{{Tip: tip, Refused: strings.Fields(all)}}}
-	if err := s.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	clone, err := registry.Open(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer clone.Close()
+	dir, clone := mirrored(t, w, s)
 	for rev, want := range map[string]string{"": all, "main": all, "main~1": ada} {
 		for _, dir := range []string{dir, "", w.Dir} { // a clone next to a mirror's state is the mirror's
 			mirror, commit, _, err := Choose(t.Context(), clone, dir, rev)
