@@ -54,8 +54,8 @@ func backdated(o *verdict.Outcome, r *Run) error {
 	return nil
 }
 
-// notAhead checks that a time that a new record states is not ahead of the clock. It must not be ahead of the commit
-// that lands either, whose date is all that an audit knows; a pull request may still land by another commit.
+// notAhead checks that the time in a new record is not ahead of the clock, nor of the commit that lands it. An audit
+// compares it with that commit's date. A pull request may still land by another commit, so that is only a warning.
 func notAhead(o *verdict.Outcome, s *Subject, member, code string, at time.Time) error {
 	now, r := s.proposedAt(), s.Run
 	if at.After(now.Add(Skew)) {

@@ -449,8 +449,8 @@ func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 	return out.OrPass(), nil
 }
 
-// newTwins reports the paths of the resulting tree that some systems cannot tell apart. It warns of those that the base
-// tree has already.
+// newTwins reports the paths of the resulting tree that some systems cannot tell apart. Those that the base tree has
+// already are warnings.
 func newTwins(r *Run) (verdict.Outcome, error) {
 	groups, err := caseTwins(r.Range.Result)
 	if err != nil {
@@ -490,8 +490,8 @@ func newTwins(r *Run) (verdict.Outcome, error) {
 	return twinFindings(r, twins, 0), nil
 }
 
-// original returns the path that the others of a group of twins are compared with: one that was there before, if any
-// was, and of several the folded one or else the first.
+// original returns the path of a group of twins that the others are reported against. A path that was there before goes
+// before a new one, then the folded form before any other, then the first in order.
 func original(folded string, stood, fresh []string) string {
 	if len(stood) == 0 {
 		stood = fresh
@@ -566,14 +566,14 @@ func directoryFindings(r *Run) (verdict.Outcome, error) {
 	return out, nil
 }
 
-// twin is a path that folding makes one with another.
+// twin is a path that has the same folded form as another.
 type twin struct {
 	path, other string
 	stood       bool // both were there before
 }
 
-// caseTwins returns the paths and directories that are one once they are folded, by their folded form. A data directory
-// is among them even if the tree lacks it.
+// caseTwins groups the paths and directories that have the same folded form, by that form. It includes the data
+// directories, even those that the tree lacks.
 func caseTwins(t *registry.Tree) (map[string][]string, error) {
 	folded := map[string][]string{}
 	odd := map[string]bool{} // paths that folding changes

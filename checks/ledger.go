@@ -589,14 +589,14 @@ func prefixes(path string) []string {
 	return append(out, path)
 }
 
-// newTwins finds the paths that this commit brings and that folding makes one with another, and makes the commit's
-// paths known. No more are listed than are named, the rest is counted.
+// newTwins returns the paths of this commit that have the same folded form as another path, and remembers the commit's
+// paths for later commits. It returns at most maxTwins, and the number of the others.
 func (l *Ledger) newTwins(step *registry.Step) (out []twin, more int, err error) {
 	brought, err := l.paths(step)
 	if err != nil {
 		return nil, 0, err
 	}
-	groups := map[string][]string{} // those of them that folding changes, or that an earlier one is folded to
+	groups := map[string][]string{} // by folded form; without plain paths of which no earlier path is a variant
 	for _, p := range brought {
 		if !isPlain(p) || len(l.odd[p]) > 0 {
 			folded := foldPath(p)

@@ -184,7 +184,7 @@ func (c *Client) readBypass(ctx context.Context, id int64, layer *Layer) error {
 	return nil
 }
 
-// addRule puts one rule into the words of a Layer.
+// addRule adds what one rule demands to a Layer.
 func (s *Standing) addRule(l *Layer, r rule) error {
 	switch p := &l.Protection; r.Type {
 	case "non_fast_forward":
@@ -251,7 +251,7 @@ func (s *Standing) addRule(l *Layer, r rule) error {
 			return err
 		}
 		for _, one := range v.Workflows {
-			if one.Repository == s.id { // a file of that path in another repository is another one
+			if one.Repository == s.id { // another repository may have a file of the same path
 				l.Workflows = append(l.Workflows, one.Path)
 			}
 		}

@@ -133,8 +133,8 @@ func (g *compatibility) view(v *View) error {
 	return nil
 }
 
-// links judges the published schemas that are symbolic links and stay as they are, by the files that they lead to. One
-// that is published itself is judged there.
+// links judges the published schemas that are unchanged symbolic links, by the files that they lead to. If that file is
+// a published schema too, its own change is judged instead.
 func (g *compatibility) links(v *View, s *schemaView) {
 	for _, p := range slices.Sorted(maps.Keys(s.base.links)) {
 		was, is := s.base.links[p], s.head.links[p]

@@ -14,8 +14,8 @@ import (
 
 // Choose chooses the commit of a clone that is read, or of the one in a mirror's directory: as check chooses its base,
 // of a mirror what was verified last. An empty dir is a clone's. Next to a mirror's state the clone is the mirror's,
-// whatever dir is: nobody verified its copy of the origin's main. The mirror's refusals
-// count at another commit than the verified one only for records that both have.
+// whatever dir is: nobody verified its copy of the origin's main. At a commit other than the verified one the mirror's
+// refusals count only for records that both commits have.
 func Choose(ctx context.Context, repo *registry.Repository, dir, rev string) (mirror *mirrorstate.View, commit,
 	how string, err error) {
 	if dir == "" || !registry.IsMirror(dir) {

@@ -24,8 +24,8 @@ import (
 // MaxKey is how many bytes a file with the key of a manifest may have.
 const MaxKey = 64 << 10
 
-// The sizes of RSA keys in bits: RFC 7518 section 3.3 sets the least. A stranger's key may be of a size by which one
-// signature takes minutes.
+// The sizes of RSA keys in bits. RFC 7518 section 3.3 sets the least. With a key of millions of bits, which a stranger
+// can send, one signature takes minutes.
 const (
 	leastRSA = 2048
 	mostRSA  = 16384

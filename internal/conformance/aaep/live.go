@@ -86,9 +86,9 @@ type visit struct {
 // watch is a call that a probe watches: the whole run decides what it is.
 type watch struct {
 	line            int
-	reply, scenario string // or the id of a row of level 3, rather than a reply
-	tool            string // of such a row, whose session the rules of level 2 do not judge
-	flagged         bool   // the call says irreversible: true
+	reply, scenario string // the reply is LiveClose for a call after subscription.close
+	tool            string // that is called; empty except for LiveClose
+	flagged         bool   // the call says irreversible: true; only for LiveClose
 }
 
 // probe is what the scenarios of one kind showed.
@@ -354,7 +354,7 @@ func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (a a
 				a.message = nil
 			}
 		}
-		// The status does not count next to subscription.accepted, at level 3 next to subscription.rejected either.
+		// With subscription.accepted the status does not count, nor at level 3 with subscription.rejected.
 		judged := a.message == nil || v.Level < 3 && a.message.name != subscriptionAccepted
 		if judged && i+1 < len(bases) &&
 			(resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed) {

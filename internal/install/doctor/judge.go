@@ -466,7 +466,7 @@ func (s *step) directory(j *job) string {
 
 var workspace = plain.Pattern(`^\s*(?:\$\{\{\s*github\.workspace\s*\}\}|\$\{?GITHUB_WORKSPACE\}?)`)
 
-// cleaned returns a directory relative to the workspace, an absolute one as it is.
+// cleaned returns a directory relative to the workspace. It leaves another absolute directory as it is.
 func cleaned(dir string) string {
 	if relative := workspace().ReplaceAllString(dir, ""); relative != dir || !path.IsAbs(dir) {
 		dir = "./" + relative
@@ -480,7 +480,8 @@ func inside(dir, of string) bool {
 		of == "." && !path.IsAbs(dir) && !strings.HasPrefix(dir, "..") && !expression().MatchString(dir)
 }
 
-// judgeCheckout looks at the clone that the gate gets: that of the innermost directory around the one that it reads.
+// judgeCheckout judges the clone that the gate reads. If checkouts are nested, that is the innermost one around the
+// directory that the gate reads.
 func (v *inspection) judgeCheckout(j *job, r role) {
 	gate := j.first(r)
 	at := gate.directory(j)

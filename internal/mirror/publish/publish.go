@@ -290,7 +290,7 @@ func (l *Log) writeTiles(h *prove.History) error {
 	return nil
 }
 
-// writeTile writes a tile. A full one replaces its partial ones, of which each run would leave one more.
+// writeTile writes a tile. If the tile is full, it then removes the partial tiles that earlier runs left of it.
 func (l *Log) writeTile(t tlog.Tile, data []byte) error {
 	err := l.write(proof.TilePath(t), data)
 	if err == nil && t.W == 1<<t.H {

@@ -202,7 +202,7 @@ func Material(d DID) (string, error) {
 	m := ""
 	switch d.Method {
 	case "key":
-		if key := d.ID[strings.LastIndexByte(d.ID, ':')+1:]; strings.HasPrefix(key, "z") { // before it may be a version
+		if key := d.ID[strings.LastIndexByte(d.ID, ':')+1:]; strings.HasPrefix(key, "z") { // a version may precede it
 			m = multikey(key)
 		}
 	case "jwk":
