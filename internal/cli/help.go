@@ -14,19 +14,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
-// groups are the commands in the order of the help.
-var groups = []struct {
-	title    string
-	commands []string
-}{
-	{"Get listed and stay listed", []string{"new", "renew", "check", "revoke", "witness", "sign", "key", "fmt"}},
-	{"Verify and look up", []string{"verify", "list", "prove", "changes"}},
-	{"Run a registry", []string{"init", "doctor", "protect", "comment", "remind", "rerun"}},
-	{"Mirror and audit", []string{"mirror", "audit", "merge", "replay"}},
-	{"Specification and protocols", []string{"governance", "conformance", "schema"}},
-	{"Learn", []string{"demo", "explain", "help", "completion", "version"}},
-}
-
 // networkFlags are the flags that say how the network is asked, or what replaces it. Help shows them in a group.
 var networkFlags = []string{"budget", "ca-cert", "cache", "connect-to", "jobs", "local", "offline", "proxy", "rdap-url",
 	"record", "replay", "retry-wait", "timeout", "whois-server"}
@@ -45,16 +32,26 @@ func helper(root *cobra.Command, sys frame.IO) {
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", wrap(strings.TrimSpace(text), columns), usage(c, columns))
 	})
-	root.SetHelpCommand(newHelp(sys))
-	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
-		if c.Name() == "completion" { // cobra's own: its texts are of another style
-			c.Short = "print the completion script of a shell"
-			for _, shell := range c.Commands() {
-				shell.Short = "print the completion script for " + shell.Name()
-			}
+		if c.Name() == "help" {
+			root.SetHelpCommand(c)
 		}
 	}
+}
+
+// newCompletion returns cobra's command completion, whose texts are of another style.
+func newCompletion(sys frame.IO) *cobra.Command {
+	root := &cobra.Command{Use: "oap-gate"}
+	root.SetOut(sys.Stdout)
+	root.AddCommand(&cobra.Command{Use: "any"}) // without a command, there is nothing to complete
+	root.InitDefaultCompletionCmd()
+	c, _, _ := root.Find([]string{"completion"})
+	root.RemoveCommand(c)
+	c.Short = "print the completion script of a shell"
+	for _, shell := range c.Commands() {
+		shell.Short = "print the completion script for " + shell.Name()
+	}
+	return c
 }
 
 // newHelp returns the command help, which explains a topic, or a command as its --help does.
@@ -121,12 +118,8 @@ func usage(c *cobra.Command, columns int) string {
 	} else {
 		for _, g := range groups {
 			var in []*cobra.Command
-			for _, name := range g.commands {
-				for _, c := range c.Commands() {
-					if c.Name() == name {
-						in = append(in, c)
-					}
-				}
+			for _, command := range g.commands {
+				in = append(in, command(frame.IO{}))
 			}
 			commandList(&b, g.title, in, columns)
 		}

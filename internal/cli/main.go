@@ -21,8 +21,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/demo"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/conformancecmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
@@ -106,18 +104,11 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
 	root.SetFlagErrorFunc(sys.FlagError)
-	var protocols []*conformancecmd.Protocol
-	for _, p := range products {
-		for _, command := range p.commands {
+	for _, g := range groups {
+		for _, command := range g.commands {
 			root.AddCommand(command(sys))
 		}
-		if p.protocol != nil {
-			protocols = append(protocols, p.protocol)
-		}
 	}
-	root.AddCommand(conformancecmd.New(sys, protocols), demo.New(sys), newReplay(sys), newExplain(sys), newSchema(sys),
-		newVersion(sys))
-	root.InitDefaultCompletionCmd()
 	complete(root)
 	refuseEmpty(root)
 	helper(root, sys)

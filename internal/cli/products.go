@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/authorcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/demo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/conformancecmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
@@ -23,9 +24,25 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify/verifycmd"
 )
 
+// groups are the commands, in the groups and the order of the help.
+var groups = []struct {
+	title    string
+	commands []func(frame.IO) *cobra.Command
+}{
+	{"Get listed and stay listed", []func(frame.IO) *cobra.Command{authorcmd.NewNew, authorcmd.NewRenew, checkcmd.New,
+		authorcmd.NewRevoke, authorcmd.NewWitness, authorcmd.NewSign, authorcmd.NewKey, authorcmd.NewFmt}},
+	{"Verify and look up", []func(frame.IO) *cobra.Command{verifycmd.New, authorcmd.NewList, verifycmd.NewProve,
+		verifycmd.NewChanges}},
+	{"Run a registry", []func(frame.IO) *cobra.Command{installcmd.NewInit, installcmd.NewDoctor, installcmd.NewProtect,
+		installcmd.NewComment, installcmd.NewRemind, installcmd.NewRerun}},
+	{"Mirror and audit", []func(frame.IO) *cobra.Command{mirrorcmd.NewMirror, mirrorcmd.NewAudit, mirrorcmd.NewMerge,
+		newReplay}},
+	{"Specification and protocols", []func(frame.IO) *cobra.Command{governancecmd.New, newConformance, newSchema}},
+	{"Learn", []func(frame.IO) *cobra.Command{demo.New, newExplain, newHelp, newCompletion, newVersion}},
+}
+
 // product is what the program does for one of those who use it.
 type product struct {
-	commands []func(frame.IO) *cobra.Command
 	protocol *conformancecmd.Protocol // it has commands below conformance; nil: it has none
 	modes    []actionMode             // modes of the Action
 	subjects []subject                // what it judges other than a registry
@@ -35,10 +52,9 @@ type product struct {
 // replay judges again what a bundle of the product names; dir is the clone.
 type replay func(ctx context.Context, sys frame.IO, out *frame.Output, b *bundle.Bundle, dir string) error
 
-// products are all of them. Main, explain, replay, the Action and the tests read nothing else.
+// products are all of them. Explain, replay, conformance, the Action and the tests read nothing else.
 var products = []product{
 	{
-		commands: []func(frame.IO) *cobra.Command{checkcmd.New},
 		modes: []actionMode{{"", []actionStep{
 			{command: "audit", events: forge.AuditEvents, inputs: []string{"path=repo", "checks=only", "skip"}},
 			{command: "check", inputs: []string{"path=repo", "base", "checks=only", "skip", "governance",
@@ -46,21 +62,13 @@ var products = []product{
 		replays: map[string]replay{"check": checkcmd.Replay},
 	},
 	{
-		commands: []func(frame.IO) *cobra.Command{mirrorcmd.NewAudit, mirrorcmd.NewMirror, mirrorcmd.NewMerge},
-		replays:  map[string]replay{"audit": mirrorcmd.Replay},
+		replays: map[string]replay{"audit": mirrorcmd.Replay},
 	},
 	{
-		commands: []func(frame.IO) *cobra.Command{authorcmd.NewNew, authorcmd.NewRenew, authorcmd.NewRevoke,
-			authorcmd.NewWitness, authorcmd.NewSign, authorcmd.NewKey, authorcmd.NewList, authorcmd.NewFmt},
-	},
-	{
-		commands: []func(frame.IO) *cobra.Command{installcmd.NewInit, installcmd.NewDoctor, installcmd.NewProtect,
-			installcmd.NewComment, installcmd.NewRemind, installcmd.NewRerun},
 		subjects: []subject{{name: "doctor", judges: "the installation, in doctor and protect", reportedBy: "doctor",
 			rules: doctor.Rules, online: "needed for protections"}},
 	},
 	{
-		commands: []func(frame.IO) *cobra.Command{verifycmd.New, verifycmd.NewProve, verifycmd.NewChanges},
 		modes: []actionMode{{"verify", []actionStep{{command: "verify",
 			inputs: []string{"path=registry", "level", "max-age"}, args: "targets", rest: verifyTargets}}}},
 		subjects: []subject{{name: "verify", judges: "one implementation, in verify", reportedBy: "verify",
@@ -68,7 +76,6 @@ var products = []product{
 		replays: map[string]replay{"verify": verifycmd.Replay},
 	},
 	{
-		commands: []func(frame.IO) *cobra.Command{governancecmd.New},
 		modes: []actionMode{{"governance", []actionStep{{command: "governance", inputs: []string{"path=repo", "base",
 			"checks=only", "skip", "exception", "allow-pull-request-target"}, asks: forge.PullEvents}}}},
 		subjects: []subject{{name: "governance", judges: "a change of the specification, in governance",
@@ -100,6 +107,17 @@ var products = []product{
 			rules:   aaep.Rules,
 			members: aaep.Explain}},
 	},
+}
+
+// newConformance returns the command conformance, with those of each protocol below it.
+func newConformance(sys frame.IO) *cobra.Command {
+	var protocols []*conformancecmd.Protocol
+	for _, p := range products {
+		if p.protocol != nil {
+			protocols = append(protocols, p.protocol)
+		}
+	}
+	return conformancecmd.New(sys, protocols)
 }
 
 // modes returns the modes of the Action. The first is the gate of a registry, and has no name.
