@@ -92,6 +92,23 @@ func TestReadmeFormats(t *testing.T) {
 	})
 }
 
+// TestReadmeModes compares the protocols that action.yml lists with the products.
+func TestReadmeModes(t *testing.T) {
+	var names []string
+	for _, p := range products {
+		if p.protocol != nil {
+			for _, m := range p.modes {
+				names = append(names, m.name)
+			}
+		}
+	}
+	last := len(names) - 1
+	follows(t, "action.yml", func(text string) string {
+		return between(t, text, "verifies implementations. With ", " it checks an implementation against that",
+			strings.Join(names[:last], ", ")+" or "+names[last])
+	})
+}
+
 // TestReadmeMembers compares the table of AAEP's members in docs/conformance.md with the program's.
 func TestReadmeMembers(t *testing.T) {
 	follows(t, "docs/conformance.md", func(text string) string {
