@@ -148,10 +148,7 @@ func replayOf(mode string) replay {
 
 // verifyTargets returns each line as a target. A single line that is not a target names a file of targets.
 func verifyTargets(value string) []string {
-	lines, err := verify.ParseTargets([]byte(value))
-	if err != nil {
-		return []string{"--targets=" + value}
-	}
+	lines := verify.ParseTargets([]byte(value))
 	if len(lines) == 1 {
 		if _, err := verify.ParseTarget(lines[0].Text, true); err != nil {
 			return []string{"--targets=" + lines[0].Text}

@@ -5,8 +5,6 @@
 package verify
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"net/url"
@@ -72,9 +70,9 @@ func ParseTarget(text string, clone bool) (Target, error) {
 		t.DID, t.ManifestURI = text, at+wellKnown
 		return t, t.readAlike(text)
 	case evidence.IsHTTPS(text):
-		u, err := url.Parse(text)
+		u, _ := url.Parse(text) // IsHTTPS has read it
 		switch {
-		case err != nil || u.Hostname() == "" || u.User != nil || strings.Contains(text, "#"):
+		case u.User != nil || strings.Contains(text, "#"):
 			return t, fmt.Errorf("%w: %.200q is no URL of a document", ErrForm, text)
 		case strings.HasSuffix(u.Path, ".json"):
 			t.ManifestURI = text
@@ -108,18 +106,17 @@ type Line struct {
 }
 
 // ParseTargets reads a list of targets: one a line, # beginning a comment.
-func ParseTargets(list []byte) ([]Line, error) {
+func ParseTargets(list []byte) []Line {
 	var out []Line
-	lines := bufio.NewScanner(bytes.NewReader(list))
-	lines.Buffer(nil, len(list)+1)
-	for n := 1; lines.Scan(); n++ {
-		line := lines.Text()
-		if at := strings.Index(line, "#"); at == 0 || at > 0 && strings.ContainsAny(line[at-1:at], " \t") {
+	n := 0
+	for line := range strings.Lines(string(list)) {
+		n++
+		if at := strings.Index(line, "#"); at >= 0 && (at == 0 || strings.ContainsAny(line[at-1:at], " \t")) {
 			line = line[:at]
 		}
 		if line = strings.TrimSpace(line); line != "" {
 			out = append(out, Line{line, n})
 		}
 	}
-	return out, lines.Err()
+	return out
 }
