@@ -216,12 +216,8 @@ func (w *work) claim(r *receipt.Receipt) {
 	}
 }
 
-func (w *work) receipt() *receipt.Receipt {
-	if w.facts.Receipt.State != evidence.Obtained {
-		return nil
-	}
-	return w.facts.Receipt.Value
-}
+// receipt returns the decoded Receipt, nil if there is none.
+func (w *work) receipt() *receipt.Receipt { return w.facts.Receipt.Value }
 
 // draft makes the listings that the documents found so far would make.
 func (w *work) draft() {
@@ -256,7 +252,7 @@ func (w *work) draft() {
 	w.candidates = map[level.Level]*checks.Subject{}
 	// The bootstrap rule and its co-signers are L4's: where it is claimed, its listing decides what is sought.
 	for _, l := range w.claimed {
-		if l.Base() >= 4 && w.candidates[l] == nil {
+		if needsWitness(l) {
 			from.Level = l
 			w.candidates[l] = checks.NewCandidate(w.run, listing.Draft(from))
 		}
@@ -408,12 +404,12 @@ func (w *work) accept(rep *Report) {
 	}
 	of := func(l level.Level) verdict.Verdict {
 		v := all
-		for i, s := range rep.Steps {
+		for _, s := range rep.Steps {
 			judged := s.Verdict
 			if levels, is := w.levels[s.Step]; is { // else it judged none: the budget was spent before
 				judged = levels[l]
 			}
-			if catalogue[i].each && needsWitness(l) && judged.Worse(v) {
+			if needsWitness(l) && judged.Worse(v) { // the other steps are in all
 				v = judged
 			}
 		}
