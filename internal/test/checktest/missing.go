@@ -27,8 +27,21 @@ func Missing(t *testing.T, world string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ways := []func(*testing.T, *fixture.World, *registry.Repository) (string, error){checked, audited, continued,
-		revalidated, withdrawn}
+	ways := []Way{checked, audited, continued, revalidated, withdrawn}
+	if objects, failed := Without(t, w, ways...); failed < objects {
+		t.Errorf("%d of %d runs without an object fail; expected at least a quarter", failed, len(ways)*objects)
+	}
+	vanishing(t, w)
+}
+
+// A Way returns what it finds in a world whose repository was opened.
+type Way func(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error)
+
+// Without requires that each way fails if an object of the world's repository is missing, or finds what it finds in the
+// whole repository. It removes one object at a time, and returns how many there are and how often a way failed.
+func Without(t *testing.T, w *fixture.World, ways ...Way) (objects, failed int) {
+	t.Helper()
+	var err error
 	want := make([]string, len(ways))
 	for i, find := range ways {
 		if want[i], err = found(t, w, find); err != nil {
@@ -39,7 +52,6 @@ func Missing(t *testing.T, world string) {
 	if err != nil || len(packs) == 0 {
 		t.Fatalf("the repository has %d packs, %v; expected at least one", len(packs), err)
 	}
-	objects, failed := 0, 0
 	for _, pack := range packs {
 		index, err := os.ReadFile(pack)
 		if err != nil {
@@ -70,10 +82,7 @@ func Missing(t *testing.T, world string) {
 			t.Fatal(err)
 		}
 	}
-	if failed < objects {
-		t.Errorf("%d of %d runs without an object fail; expected at least a quarter", failed, len(ways)*objects)
-	}
-	vanishing(t, w)
+	return objects, failed
 }
 
 // vanishing requires that a check of the pull request fails if the objects vanish while it runs, or finds what it finds
@@ -122,8 +131,7 @@ func vanishing(t *testing.T, w *fixture.World) {
 }
 
 // found opens the world's repository, as the program does, and returns what find returns.
-func found(t *testing.T, w *fixture.World,
-	find func(*testing.T, *fixture.World, *registry.Repository) (string, error)) (string, error) {
+func found(t *testing.T, w *fixture.World, find Way) (string, error) {
 	repo, err := registry.Open(w.Repo.Dir)
 	if err != nil {
 		return "", err

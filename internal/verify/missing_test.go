@@ -1,0 +1,177 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// The worlds of which a reader needs objects of each kind.
+var missingWorlds = []struct{ name, world, text string }{
+	{"a witness, and a root that confirms", `
+policy: "public_suffixes: [tenants.example]\n"
+base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada], provisional: true}
+  - {listing: nova, level: L4, witness: [ada, bob], receipt: {set: {/claimed_levels: [L1, L4]}},
+     set: {/manifest_uri: "https://nova.example/static/oap.json"}}
+  - {commit: List}
+  - {listing: eve}
+  - {revoke: eve}` + web("edit: "+manifestURL, `to: "https://nova.example/static/oap.json"`),
+		"https://nova.example/static/oap.json"},
+	{"a provisional slug", `
+base:
+  - {at: "-11d"}
+  - {listing: ada, provisional: true}
+  - {commit: List}
+  - {revoke: ada, number: 0}
+  - {commit: Revoke}
+  - {reissue: ada, issued: "-1h"}`, "ada"},
+}
+
+// An object of the clone that cannot be read is an error of the run: no step passes because it could not read what it
+// judges by.
+func TestMissingObject(t *testing.T) {
+	for _, c := range missingWorlds {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w, err := fixture.BuildUnserved(t.TempDir(), []byte(c.world))
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := func(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
+				return read(t, w, repo, c.text, checktest.Web(t, w))
+			}
+			objects, failed := checktest.Without(t, w, whole, chosen, looked, stood)
+			if failed < objects {
+				t.Errorf("%d runs without one of %d objects fail", failed, objects)
+			}
+			vanishing(t, w, c.text)
+		})
+	}
+}
+
+// read returns the report on a target.
+func read(t *testing.T, w *fixture.World, repo *registry.Repository, text string, src evidence.Source) (string, error) {
+	run := &Run{Source: src, Now: w.Now, Clone: repo, Jobs: 1}
+	run.Config.Digests = true
+	flags := &bundle.VerifyFlags{Targets: []string{text}}
+	if err := run.Open(t.Context(), "", "main", flags); err != nil {
+		return "", err
+	}
+	if err := run.Heard(flags); err != nil {
+		return "", err
+	}
+	var out string
+	err := run.Verify(t.Context(), func(r *Report) error {
+		out += fmt.Sprintf("%s%v", encoded(t, r), r.Judged)
+		return nil
+	})
+	return out, err
+}
+
+// chosen returns the listings that two commits have in common.
+func chosen(t *testing.T, _ *fixture.World, repo *registry.Repository) (string, error) {
+	same, err := inBoth(t.Context(), repo, "main", "main~1", []string{"implementations/ada.json"})
+	return fmt.Sprint(same), err
+}
+
+// looked returns whether the clone is one of a registry.
+func looked(t *testing.T, _ *fixture.World, repo *registry.Repository) (string, error) {
+	err := HasRecords(t.Context(), repo, "main")
+	if err != nil && strings.Contains(err.Error(), "no OAP registry here") {
+		return err.Error(), nil // it is one
+	}
+	return "", err
+}
+
+// stood returns which listings the clone holds.
+func stood(t *testing.T, _ *fixture.World, repo *registry.Repository) (string, error) {
+	st, err := (&Clone{Repo: repo, Commit: "main"}).Stand(t.Context())
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for l := range st.Listings() {
+		fmt.Fprintln(&out, l.Path)
+	}
+	return out.String(), nil
+}
+
+// vanishing requires that a run fails if the objects vanish while it asks its source, or reports what it reports of the
+// whole clone. They vanish at the first question, at the second, and so on.
+func vanishing(t *testing.T, w *fixture.World, text string) {
+	t.Helper()
+	packs, err := filepath.Glob(filepath.Join(w.Repo.Dir, "objects", "pack", "*.pack"))
+	if err != nil || len(packs) != 1 {
+		t.Fatalf("the repository has %d packs, %v; expected one", len(packs), err)
+	}
+	whole, err := os.ReadFile(packs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, questions, failed := "", int64(0), 0
+	for last := int64(0); last <= questions; last++ {
+		repo, err := registry.Open(w.Repo.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := &emptying{Source: checktest.Web(t, w), last: last, empty: func() {
+			if err := os.Truncate(packs[0], 0); err != nil {
+				t.Error(err)
+			}
+		}}
+		got, err := read(t, w, repo, text, src)
+		repo.Close()
+		if err := os.WriteFile(packs[0], whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case last == 0 && err != nil:
+			t.Fatal(err)
+		case last == 0:
+			want, questions = got, src.asked.Load()
+		case err != nil:
+			failed++
+		case got != want:
+			t.Errorf("without objects after question %d:\n%s\nexpected an error, or\n%s", last, got, want)
+		}
+	}
+	if failed == 0 {
+		t.Errorf("no run of %d fails without objects", questions)
+	}
+}
+
+// emptying is a source that calls empty at its last question.
+type emptying struct {
+	evidence.Source
+	asked atomic.Int64
+	last  int64
+	empty func()
+}
+
+func (e *emptying) ask() {
+	if e.asked.Add(1) == e.last {
+		e.empty()
+	}
+}
+
+func (e *emptying) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	e.ask()
+	return e.Source.Observe(ctx, r)
+}
+
+func (e *emptying) Reaches(check, subject string) bool {
+	e.ask()
+	return e.Source.Reaches(check, subject)
+}
