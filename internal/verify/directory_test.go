@@ -17,7 +17,7 @@ func TestDirectory(t *testing.T) {
 		h     = "did:web:h.example"
 		alice = "did:web:h.example:alice"
 		bob   = "did:web:h.example:bob"
-		key   = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
+		key   = didKey
 	)
 	for _, c := range []struct {
 		target, did, ran string
@@ -40,6 +40,7 @@ func TestDirectory(t *testing.T) {
 		{"/alice", alice, "http://localhost:3000", ""},
 		{"/alice/x/oap.json", alice, "https://staging.example/", ""},
 		{"/alice/.well-known/other.json", alice, "https://staging.example/", ""},
+		{"/alice/x/.well-known/other.json", alice, "https://staging.example/", ""},
 		{"did:web:h.example:alice", alice, "https://staging.example/", ""},
 		{"did:web:h.example:a%20b", "did:web:h.example:a%20b", "https://staging.example/", ""},
 		{"/a%20b/", h, "/a b/v1", ""},
@@ -83,6 +84,7 @@ func TestDirectory(t *testing.T) {
 		{"/bob/oap.json", h, "/alice/..;/bob", "error manifest-host"},
 		{"/bob/oap.json", h, "//", "error manifest-host"},
 		{"/bob/oap.json", h, "http://h.example/bob", "error manifest-host"},
+		{"/bob/oap.json", h, "http://h.example:443/bob", "error manifest-host"},
 		{"/bob/oap.json", h, "https://h.example:8443/bob", "error manifest-host"},
 		{"/bob/oap.json", h, "https://h.example:8443", "error manifest-host"},
 		{"https://h.example:8443/alice/oap.json", alice, "/alice", "error manifest-host"},
@@ -131,11 +133,18 @@ func TestDirectory(t *testing.T) {
 // A URL is written with its port if that is not the one of https.
 func TestLocation(t *testing.T) {
 	for text, want := range map[string]string{"https://H.example:443/a%20b/": "https://h.example/a%20b",
-		"https://h.example:8443": "https://h.example:8443/", "http://h.example/a": "http://h.example:80/a"} {
+		"https://h.example:8443": "https://h.example:8443/", "http://h.example/a": "http://h.example:80/a",
+		"http://h.example:443/a": "http://h.example:443/a"} {
 		l, err := locate(text)
 		if err != nil || l.String() != want {
 			t.Errorf("%s: %s, %v; expected %s", text, l, err, want)
 		}
+	}
+	if l, err := locate("https://h example/"); err == nil {
+		t.Errorf("what is not a URL is at %s", l)
+	}
+	if name, err := segmentOf("%zz"); err == nil {
+		t.Errorf("what is not escaped is %q", name)
 	}
 	for text, want := range map[string]string{"https://H.example:8443/a": "h.example", "https://h example/": "",
 		"https://" + strings.Repeat("a", 300) + "/": strings.Repeat("a", 300)} {
@@ -148,8 +157,8 @@ func TestLocation(t *testing.T) {
 // A fix names the implementation by its DID, or by what it signed.
 func TestItself(t *testing.T) {
 	for id, want := range map[string]string{"did:web:H.example": "did:web:h.example",
-		"did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK": "the implementation at its signed target.uri",
-		"": "the implementation at its signed target.uri"} {
+		didKey: "the implementation at its signed target.uri",
+		"":     "the implementation at its signed target.uri"} {
 		w := &work{facts: &evidence.Facts{Receipt: evidence.Result[*receipt.Receipt]{State: evidence.Obtained,
 			Value: &receipt.Receipt{ImplementationDID: id}}}}
 		if got := w.itself(); got != want {
@@ -158,15 +167,62 @@ func TestItself(t *testing.T) {
 	}
 }
 
-// Documents at hand and slugs have no directory.
+// Documents at hand and slugs have no directory, so that nothing is said about it.
 func TestNoDirectory(t *testing.T) {
 	for _, target := range []Target{{AtHand: true}, {Slug: "tool", ManifestURI: "https://h.example/bob/oap.json"}, {},
 		{ManifestURI: "https://h.example"}, {ManifestURI: "https://h.example/%2e/oap.json"}, {ManifestURI: "%"}} {
-		if dir, _, found := target.directory(); found {
+		if dir, named, found := target.directory(); named || found {
 			t.Errorf("%+v has the directory %v", target, dir)
+		}
+		w := &work{target: target, facts: &evidence.Facts{Receipt: evidence.Result[*receipt.Receipt]{
+			Value: &receipt.Receipt{ImplementationDID: "did:web:h.example:alice"}}}}
+		var out verdict.Outcome
+		if err := w.hosted(&out); err != nil || len(out.Findings) > 0 {
+			t.Errorf("%+v: %v, %+v", target, err, out.Findings)
 		}
 	}
 }
+
+// The owner of the root confirms the bytes of the Manifest by serving them, in no other way.
+func TestConfirmedBy(t *testing.T) {
+	served := []evidence.Observation{{SHA256: "other"}, {SHA256: "same"}}
+	for _, c := range []struct {
+		name string
+		from []evidence.Observation
+		got  evidence.Observation
+		want string
+	}{
+		{"the same bytes", served, evidence.Observation{State: evidence.Obtained, SHA256: "same"},
+			"warning target-folder"},
+		{"other bytes", served, evidence.Observation{State: evidence.Obtained, SHA256: "other"},
+			"error manifest-host"},
+		{"no Manifest", nil, evidence.Observation{State: evidence.Obtained, SHA256: "same"}, "error manifest-host"},
+		{"nothing", served, evidence.Observation{State: evidence.Absent, SHA256: "same"}, "error manifest-host"},
+		{"a page that is not one", served, evidence.Observation{State: evidence.Invalid, SHA256: "same"},
+			"error manifest-host"},
+		{"no answer", served, evidence.Observation{State: evidence.Unavailable, SHA256: "same"},
+			"inconclusive manifest-host"},
+	} {
+		w := &work{ctx: t.Context(), src: always{c.got}, cfg: &Config{}, facts: &evidence.Facts{}}
+		w.facts.Manifest.From = c.from
+		var out verdict.Outcome
+		if err := w.confirmed(&out, location{scheme: "https", host: "h.example", port: "443"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := place(Finding{Severity: out.Findings[0].Severity, Code: out.Findings[0].Code}); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// always is a source with one answer.
+type always struct{ evidence.Observation }
+
+func (a always) Observe(context.Context, evidence.Request) evidence.Observation { return a.Observation }
+func (always) Now() time.Time                                                   { return time.Time{} }
+func (always) Observations() []evidence.Observation                             { return nil }
+func (always) Reaches(_, _ string) bool                                         { return true }
+func (always) NotReached() map[string][]string                                  { return nil }
 
 // asker keeps the URL that was asked for.
 type asker string

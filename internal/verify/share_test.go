@@ -79,6 +79,94 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// Requests of one document are one request, and of what was asked for twice at once one Close is enough.
+func TestShareAsksOnce(t *testing.T) {
+	src := &counting{asked: map[evidence.Request]int{}}
+	shares := NewShares(src, false)
+	s := shares.Share("s", 0)
+	for _, target := range []string{"https://A.example/", "https://a.example/"} {
+		if o := s.Observe(t.Context(), of(evidence.HTTPS, target, 10)); o.Target != "https://a.example/" {
+			t.Errorf("asked for %s: %+v", target, o)
+		}
+	}
+	one := of(evidence.HTTPS, "https://a.example/", 10)
+	if n := src.asked[one]; n != 1 || len(s.Observations()) != 1 {
+		t.Errorf("two spellings of one URL are asked for %d times: %+v", n, s.Observations())
+	}
+	shares = NewShares(&nested{counting: src, share: func() *Share { return s }}, false)
+	s = shares.Share("s", 0)
+	s.Observe(t.Context(), one)
+	s.Close()
+	if want := []string{one.Target}; !slices.Equal(src.gone, want) || len(shares.users) > 0 {
+		t.Errorf("gone are %q, want %q; in use are %v", src.gone, want, shares.users)
+	}
+}
+
+// nested asks a share for the same document before it answers.
+type nested struct {
+	*counting
+	share func() *Share
+	asked bool
+}
+
+func (n *nested) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	if !n.asked {
+		n.asked = true
+		n.share().Observe(ctx, r)
+	}
+	return n.counting.Observe(ctx, r)
+}
+
+// An answer counts if the budget lasted until it, and another than the end of the budget counts after it.
+func TestShareBudget(t *testing.T) {
+	r := of(evidence.HTTPS, "https://a.example/", 10)
+	obtained := evidence.Observation{Request: r, State: evidence.Obtained}
+	spent := evidence.Refuse(evidence.Unavailable, evidence.CodeBudget, "by the source").Observation(r)
+	end := evidence.Refuse(evidence.Unavailable, evidence.CodeBudget, "%v", evidence.ErrBudget).Observation(r)
+	for _, c := range []struct {
+		name    string
+		reaches []bool // what the source says, one question after the other
+		answer  evidence.Observation
+		want    evidence.Observation
+	}{
+		{"time before and after", []bool{true, true}, obtained, obtained},
+		{"no time", []bool{false, false}, obtained, end},
+		{"no time after an answer", []bool{true, false}, obtained, obtained},
+		{"no time after none", []bool{true, false}, spent, end},
+		{"the source's own end", []bool{true, true}, spent, spent},
+	} {
+		src := &ending{always: always{c.answer}, reaches: c.reaches}
+		if got := NewShares(src, false).Share("s", 0).Observe(t.Context(), r); got.Message != c.want.Message ||
+			got.State != c.want.State || got.Code != c.want.Code || got.Request != r {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+	shares := NewShares(always{obtained}, false)
+	s := shares.Share("s", 1)
+	for s.Budget.Reaches("before", "s") { // a nanosecond is over
+	}
+	if s.Reaches("schema", "s") || s.Observe(t.Context(), r).Code != evidence.CodeBudget {
+		t.Error("a share whose budget is over has time left")
+	}
+	s.Close()
+	want := []string{"before", "https://a.example/, at most 10 bytes", "schema"}
+	if got := shares.NotReached(); len(got) != 1 || !slices.Equal(got["s"], want) {
+		t.Errorf("not reached are %q, want %q", got, want)
+	}
+}
+
+// ending is a source whose budget ends.
+type ending struct {
+	always
+	reaches []bool
+}
+
+func (e *ending) Reaches(string, string) bool {
+	var now bool
+	now, e.reaches = e.reaches[0], e.reaches[1:]
+	return now
+}
+
 func TestFiles(t *testing.T) {
 	src := Files(time.Unix(0, 0), map[string][]byte{evidence.FileReceipt: []byte("{}"),
 		evidence.FileManifest: []byte("12345")})
@@ -88,9 +176,11 @@ func TestFiles(t *testing.T) {
 		code string
 	}{
 		{of(evidence.File, evidence.FileReceipt, 5), evidence.Obtained, ""},
+		{of(evidence.File, evidence.FileManifest, 5), evidence.Obtained, ""},
 		{of(evidence.File, evidence.FileManifest, 4), evidence.Invalid, evidence.CodeTooLarge},
 		{of(evidence.File, evidence.FileDIDDocument, 5), evidence.Unavailable, evidence.CodeNotGiven},
 		{of(evidence.HTTPS, "https://a.example/", 5), evidence.Unavailable, evidence.CodeNotGiven},
+		{of(evidence.RDAP, evidence.FileReceipt, 5), evidence.Unavailable, evidence.CodeNotGiven},
 	} {
 		o := src.Observe(t.Context(), c.r)
 		if o.State != c.want || o.Code != c.code || (o.Body != nil) != (c.want == evidence.Obtained) ||
@@ -100,7 +190,7 @@ func TestFiles(t *testing.T) {
 	}
 	b := &bundle.Bundle{Mode: "verify", Now: time.Unix(0, 0).UTC(), Observations: src.Observations()}
 	again, err := bundle.Decode("b", b.Encode())
-	if err != nil || len(again.Observations) != 4 {
+	if err != nil || len(again.Observations) != 6 {
 		t.Errorf("the bundle reads back as %v, %v", again, err)
 	}
 }

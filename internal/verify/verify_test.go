@@ -3,10 +3,13 @@ package verify
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
+
+const didKey = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
 
 func TestParseTarget(t *testing.T) {
 	for _, c := range []struct {
@@ -19,6 +22,7 @@ func TestParseTarget(t *testing.T) {
 		{"https://tool.example:8443/a/b/", false,
 			Target{ManifestURI: "https://tool.example:8443/a/b/.well-known/oap-tool.json"}},
 		{"https://tool.example/x/m.json", false, Target{ManifestURI: "https://tool.example/x/m.json"}},
+		{"https://tool.example/%20/m.json", false, Target{ManifestURI: "https://tool.example/%20/m.json"}},
 		{"https://tool.example/m.json?v=2", false, Target{ManifestURI: "https://tool.example/m.json?v=2"}},
 		{"did:web:tool.example", true, Target{DID: "did:web:tool.example",
 			ManifestURI: "https://tool.example/.well-known/oap-tool.json"}},
@@ -34,7 +38,7 @@ func TestParseTarget(t *testing.T) {
 	for _, text := range []string{"", "tool", "http://tool.example", "https://", "https://tool.example?q",
 		"https://tool.example?",
 		"https://tool.example#f", "https://u:p@tool.example", "did:web:",
-		"did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+		didKey,
 		"did:web:127.0.0.1", "did:web:tool.example#key-1", "did:ion:x", "ftp://tool.example", "tool.example", "Tool",
 		"../tool", "https://[::1]:x", "https://tool.example/#", "https://tool.example/a/#",
 		"https://tool.example//", "https://tool.example//a", "https://tool.example/a//",
@@ -46,10 +50,27 @@ func TestParseTarget(t *testing.T) {
 		"https://tool.example/%7f",
 		"https://tool.example/a/%252e%252e/b/m.json", "https://tool.example/a%252fb",
 		"https://tool.example/a/..%253b/m.json", "https://tool.example/a/%c0%ae%c0%ae/b/m.json",
+		"https://tool.example/..;a.json", "https://tool.example/%c0%aem.json", "https://tool.example/a%2fm.json",
 		"https://tool.example/a/..%20/b/m.json", "https://tool.example/a/.../b/m.json", "https://tool.example/a%c0%afb",
 		"did:web:tool.example:a:..%3b:b", "did:web:tool.example:a::b", "did:web:tool.example:..:b"} {
-		if got, err := ParseTarget(text, false); !errors.Is(err, ErrForm) {
+		got, err := ParseTarget(text, false)
+		if !errors.Is(err, ErrForm) {
 			t.Errorf("%q: %+v, %v, want ErrForm", text, got, err)
+			continue
+		}
+		const address = "says no address"
+		if strings.Contains(err.Error(), address) != (text == didKey || text == "did:ion:x") {
+			t.Errorf("%q: %v; only a DID of another method than web %s", text, err, address)
+		}
+	}
+}
+
+// A text that is a host name may be meant as its URL.
+func TestFormsOf(t *testing.T) {
+	for text, want := range map[string]string{"Tool.example": "did you mean https://tool.example?", "tool": Forms,
+		"../tool": Forms, "xn--a.example": Forms} {
+		if got := FormsOf(text); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }
