@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,6 +64,9 @@ func TestAgainRefuses(t *testing.T) {
 		{"a line that is no target", func(b *bundle.Bundle) {
 			b.Flags.Verify.Targets, b.Flags.Verify.Places = []string{"../x"}, []string{"list:7"}
 		}, ""},
+		{"a target that is none, without a place", func(b *bundle.Bundle) {
+			b.Flags.Verify.Targets, b.Flags.Verify.Places = []string{"../x"}, []string{""}
+		}, "no target"},
 		{"fewer places than targets", func(b *bundle.Bundle) { b.Flags.Verify.Places = []string{} },
 			"1 targets and 0 places"},
 		{"suites that are none", func(b *bundle.Bundle) {
@@ -80,8 +86,12 @@ func TestAgainRefuses(t *testing.T) {
 		}, ""},
 		{"local hosts not owned up", func(b *bundle.Bundle) { b.Flags.Verify.Local = []string{"a.example=a"} },
 			"recorded with --local"},
+		{"local hosts not owned up, of which nothing was asked", func(b *bundle.Bundle) {
+			b.Flags.Verify.Local, b.Observations = []string{"a.example=a"}, file(evidence.Unavailable)
+		}, "recorded with --local"},
 		{"local hosts", func(b *bundle.Bundle) {
-			b.Flags.Verify.Local, b.Flags.Assumed = []string{"a.example=a"}, []string{"--local", "--local"}
+			b.Flags.Verify.Local = []string{"a.example=a"}
+			b.Flags.Assumed = []string{"--x", "--local", "--x y", "--local"}
 		}, ""},
 		{"a local document not owned up", func(b *bundle.Bundle) {
 			b.Observations = []evidence.Observation{{Code: evidence.CodeLocal}}
@@ -95,7 +105,14 @@ func TestAgainRefuses(t *testing.T) {
 		b := &bundle.Bundle{Mode: "verify", Now: w.Now, Head: commit,
 			Flags: bundle.Flags{Verify: &bundle.VerifyFlags{Targets: []string{"https://nova.example"}}}}
 		c.edit(b)
-		err := (&Run{}).Again(t.Context(), b, func() (*registry.Repository, error) { return w.repo, nil })
+		run := &Run{}
+		err := run.Again(t.Context(), b, func() (*registry.Repository, error) { return w.repo, nil })
+		if got := run.Config.Assumed; !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
+			t.Errorf("%s: assumed are %q, want them sorted, each once", c.name, got)
+		}
+		if err == nil && !slices.Equal(run.Config.Local, b.Flags.Verify.Local) {
+			t.Errorf("%s: local are %q, want %q", c.name, run.Config.Local, b.Flags.Verify.Local)
+		}
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
@@ -170,14 +187,80 @@ func TestSeveral(t *testing.T) {
 	}
 
 	stop := errors.New("stop")
-	if err := run.Verify(t.Context(), func(*Report) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("a report that is not taken: %v", err)
+	taken := 0
+	if err := run.Verify(t.Context(), func(*Report) error {
+		if taken++; taken == 1 {
+			return stop
+		}
+		return nil
+	}); !errors.Is(err, stop) || taken != 1 {
+		t.Errorf("a report that is not taken: %v, and %d reports", err, taken)
 	}
 	ended, cancel := context.WithCancel(t.Context())
-	cancel()
+	if err := run.Verify(ended, func(r *Report) error {
+		if r.Target == flags.Targets[3] {
+			cancel()
+		}
+		return nil
+	}); err != nil {
+		t.Errorf("a run that was cancelled after its last report: %v", err)
+	}
 	if err := run.Verify(ended, func(*Report) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("a run that was cancelled: %v", err)
 	}
+}
+
+// A run ends with the goroutines of its targets, which stop once a report is not taken, and with their panics.
+func TestVerifyEnds(t *testing.T) {
+	t.Parallel()
+	w := built(t, nova)
+	stop := errors.New("stop")
+	run := func(src evidence.Source, each func(*Report) error) error {
+		run := &Run{Source: src, Now: w.Now, Jobs: 2}
+		flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example", "https://slow.example"}, Without: true}
+		if err := run.Heard(flags); err != nil {
+			t.Fatal(err)
+		}
+		return run.Verify(t.Context(), each)
+	}
+	slow := &hanging{Source: w.source(t), began: make(chan struct{})}
+	if err := run(slow, func(*Report) error { <-slow.began; return stop }); !errors.Is(err, stop) {
+		t.Errorf("a report that is not taken: %v", err)
+	}
+	if !slow.ended.Load() {
+		t.Error("the run ends before a request of it")
+	}
+	defer func() {
+		if got := recover(); got != "a bug" {
+			t.Errorf("a target panics, and the run with %v", got)
+		}
+	}()
+	err := run(&hanging{Source: w.source(t)}, func(*Report) error { return nil })
+	t.Errorf("a target panics, and the run ends with %v", err)
+}
+
+// hanging is a source that closes began at a request to slow.example, and answers it at the end of the run. It panics
+// if began is nil.
+type hanging struct {
+	evidence.Source
+	began chan struct{}
+	ended atomic.Bool
+}
+
+func (h *hanging) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	if !strings.Contains(r.Target, "slow") {
+		return h.Source.Observe(ctx, r)
+	}
+	if h.began == nil {
+		panic("a bug")
+	}
+	close(h.began)
+	<-ctx.Done()
+	for range 1000 { // whoever does not wait has returned by then
+		runtime.Gosched()
+	}
+	h.ended.Store(true)
+	return evidence.Refuse(evidence.Unavailable, evidence.CodeBudget, "ended").Observation(r)
 }
 
 // The common report has each step as a check, and each document once.
@@ -206,6 +289,15 @@ func TestCommon(t *testing.T) {
 	}
 	if rep := Common([]*Report{{Verdict: verdict.Failed, Error: "why"}}); rep.Error != "" {
 		t.Errorf("a report that was made has the error %q", rep.Error)
+	}
+	if rep := Common([]*Report{{Registry: &Anchored{}}}); !rep.Verified.AsOf.IsZero() {
+		t.Errorf("a clone without a time that counts is of %s", rep.Verified.AsOf)
+	}
+	for message, want := range map[string]int{"": 0, "why": 1} {
+		rep := Unmade("a", Files(time.Time{}, nil), &Config{}, message, "")
+		if len(rep.Reasons) != want || rep.Reasons == nil {
+			t.Errorf("the error %q has the reasons %q", message, rep.Reasons)
+		}
 	}
 }
 
@@ -270,6 +362,13 @@ func TestMirror(t *testing.T) {
 			consistent(t, rep)
 			if got := summary(rep); got != c.want {
 				t.Errorf("found\n%s\nwant\n%s", got, c.want)
+			}
+			for _, s := range rep.Steps {
+				for _, f := range s.Findings {
+					if f.Code == "mirror-frozen" && f.Commit != run.Config.Clone.Commit {
+						t.Errorf("step %s: the mirror is frozen at %q, want %q", s.Step, f.Commit, run.Config.Clone.Commit)
+					}
+				}
 			}
 		})
 	}
@@ -352,7 +451,11 @@ func TestOpenRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = (&Run{Now: w.Now, Clone: repo}).Open(t.Context(), "", rev, &bundle.VerifyFlags{})
+		var flags bundle.VerifyFlags
+		err = (&Run{Now: w.Now, Clone: repo}).Open(t.Context(), "", rev, &flags)
+		if flags.Fetched != "" {
+			t.Errorf("%s: a clone without a remote was fetched at %s", rev, flags.Fetched)
+		}
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", rev, err, want)
 		}
