@@ -106,6 +106,14 @@ pr: [{reissue: nova, issued: "-20d"}]`, clone: "main", want: `
 			fail
 			revocation: fail; error revoked receipt#
 			registry-anchor: warn; warning not-anchored receipt#`},
+		{name: "revoked, the listing is gone, and signed anew since", world: revoked + `
+  - {reissue: nova, issued: "-1h"}
+  - {remove: implementations/nova.json}
+  - {commit: Remove the listing}`, clone: "main", want: `
+			pass L1
+			revocation: pass
+			registry-anchor: warn; warning not-anchored receipt#`,
+			says: []string{"no revocation in force names it"}},
 		{name: "revoked, and the listing is broken", world: revoked + `
   - {write: implementations/nova.json, text: "{"}
   - {commit: Break}`, clone: "main", want: `
@@ -156,7 +164,8 @@ pr: [{reissue: nova, issued: "-20d"}]`, clone: "main", want: `
 pr: [{reissue: nova, issued: "-1h"}]`, clone: "main", want: `
 			pass L1
 			revocation: warn; warning revocation-removed
-			registry-anchor: warn; warning not-anchored receipt#`},
+			registry-anchor: warn; warning not-anchored receipt#`,
+			says: []string{`"code":"revocation-removed"[^}]*"commit":"[0-9a-f]{40}"`}},
 		{name: "a revocation that was moved and edited", world: revoked + `
   - {edit: "revocations/nova-$pin(nova).json", set: {/revoked_receipt_sha256: $pin(ada)}}
   - {move: ["revocations/nova-$pin(nova).json", revocations/y.json]}
@@ -477,6 +486,37 @@ pr: [{reissue: nova, issued: "-11d"}]`, clone: "main", want: `
 			revocation: pass
 			registry-anchor: warn; warning anchor-claim receipt#/registry_anchor/commit_sha;
 			notice anchored receipt#`},
+		{name: "no level, and an anchor that the clone does not hold",
+			world: `base: [{listing: nova, receipt: {set: {/claimed_levels: []}},
+                signed: {set: {/registry_anchor: {repo_url: "https://forge.example/registry",
+                commit_sha: "c0ffee0000000000000000000000000000000000", file_path: implementations/nova.json}}}}]`,
+			clone: "main", want: `
+			fail
+			schema: fail; error receipt-schema receipt#/claimed_levels
+			signature: pass; notice signed-without-anchor receipt#/signatures
+			claims: skip, see schema
+			revocation: pass
+			registry-anchor: warn; warning anchor-claim receipt#/registry_anchor/commit_sha`},
+		{name: "L4, and no document names a DID", clone: "main",
+			world: circle + `[{publish: nova, level: L4, witness: [ada], receipt: {delete: [/implementation/did]},
+                manifest: {delete: [/tool/did]}}]`, want: `
+			fail
+			manifest: fail; error did-syntax manifest#/tool/did
+			schema: fail; error receipt-schema receipt#/implementation
+			identity: skip, see manifest
+			signature: skip, see schema
+			revocation: pass
+			peer-witnesses: skip, see signature
+			registry-anchor: fail; error not-anchored receipt#`},
+		{name: "L4 and L5, co-signed as the reference server", clone: "main", world: `
+policy: {reference_server: nova, maintainers: [mia, moe]}
+base: [{publish: mia}, {publish: moe}, {listing: nova, level: L5, co_signers: [mia, moe],
+  receipt: {set: {/claimed_levels: [L4, L5]}}}]`, want: `
+			fail L4
+			revocation: pass
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: pass; notice anchored receipt#`},
 		{name: "an anchor that names a branch",
 			world: `base: [{listing: nova,
                 signed: {set: {/registry_anchor: {repo_url: "https://forge.example/registry", commit_sha: main,

@@ -93,7 +93,7 @@ func (w *work) check(id string, s *checks.Subject, to members) (verdict.Outcome,
 			at = to[""]
 		}
 		f.Pos, f.Pointer = at.Pos(""), at.pointer
-		if missing == evidence.CodeNotGiven && at.pointer == "" {
+		if missing == evidence.CodeNotGiven {
 			f.WithFix("give it with --%s FILE", at.Path)
 		}
 	}

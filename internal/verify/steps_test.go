@@ -198,6 +198,11 @@ func TestSteps(t *testing.T) {
 		{name: "changed after it was signed", world: publish("tamper: {set: {/odd: 1}}"), want: `
 			fail
 			signature: fail; error signature-not-verified receipt#/signatures`},
+		{name: "the DID was changed after it was signed, and the Manifest names it",
+			world: publish(`tamper: {set: {/implementation/did: "did:web:NOVA.example"}}`), want: `
+			fail
+			signature: fail; error signature-not-verified receipt#/signatures`,
+			says: []string{"implementation.did.*did:web:nova.example"}},
 		{name: "the DID Document and the Receipt are bad", world: publish("signing_key: other") + gone(documentURL),
 			want: `
 			fail
@@ -305,6 +310,10 @@ func TestSteps(t *testing.T) {
 			want: `
 			pass L1
 			claims: warn; warning tests-skipped receipt#/results_summary`},
+		{name: "results that are not numbers", world: withReceipt(`set: {/results_summary/total: many}`), want: `
+			fail
+			schema: fail; error receipt-schema receipt#/results_summary/total`,
+			says: []string{`"reason":"claims L1"`}},
 		{name: "several levels", world: withReceipt("set: {/claimed_levels: [L1, W2, C3]}"), want: "pass L1 W2 C3"},
 		{name: "one level is asked for", world: withReceipt("set: {/claimed_levels: [L1, W2, C3]}"),
 			with: func(f *bundle.VerifyFlags) { f.Level = "W2" }, want: "pass L1 W2 C3"},

@@ -179,11 +179,11 @@ func (w *work) collect() error {
 		t.SHA256 = w.pinned.ReceiptSHA256
 	}
 	failed := func() error { return nil }
-	facts := evidence.CollectTarget(w.ctx, w.src, t, func(f *evidence.Facts) (string, bool, evidence.Wanted) {
+	evidence.CollectTarget(w.ctx, w.src, t, func(f *evidence.Facts) (string, bool, evidence.Wanted) {
 		w.facts = f
 		w.draft()
 		var kinds evidence.Set
-		if w.cfg.Standing != nil && slices.ContainsFunc(w.claimed, needsWitness) {
+		if slices.ContainsFunc(w.claimed, needsWitness) {
 			kinds = kinds.With(evidence.Witnesses)
 		}
 		var wanted evidence.Wanted
@@ -191,11 +191,10 @@ func (w *work) collect() error {
 		wanted.MaxDocuments = maxDocuments
 		return w.did, slices.ContainsFunc(w.claimed, func(l level.Level) bool { return l.Base() == 5 }), wanted
 	})
-	w.facts = facts
 	for _, s := range w.candidates {
-		s.Facts = facts
+		s.Facts = w.facts
 	}
-	w.subject.Facts = facts
+	w.subject.Facts = w.facts
 	return cmp.Or(failed(), w.ctx.Err())
 }
 

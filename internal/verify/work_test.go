@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -134,7 +136,7 @@ func (s short) Reaches(check, subject string) bool {
 func TestNotReached(t *testing.T) {
 	t.Parallel()
 	for _, rev := range []string{"", "main"} {
-		w := built(t, circle+"[{listing: nova, level: L4, witness: [ada]}]")
+		w := built(t, circle+`[{listing: nova, level: L4, witness: [ada], receipt: {set: {/claimed_levels: [L1, L4]}}}]`)
 		for _, rule := range catalogue {
 			run := &Run{Source: short{w.source(t), rule.ID}, Now: w.Now, Clone: w.repo, Jobs: 1}
 			flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, Without: rev == "", Level: "L4"}
@@ -149,6 +151,10 @@ func TestNotReached(t *testing.T) {
 			open := rule.ID == "schema" || rule.ID == "signature" || rev != "" && (rule.ID == "revocation" ||
 				rule.ID == "peer-witnesses" || rule.ID == "registry-anchor")
 			rep := only(t, run)
+			consistent(t, rep)
+			if slices.Contains(rep.AcceptedLevels, "L1") == (open && !rule.each) {
+				t.Errorf("revision %q, without time for %s: accepted are %s", rev, rule.ID, rep.AcceptedLevels)
+			}
 			accepted := rev != "" && !open
 			if rep.Accepted != accepted || (rep.Verdict == verdict.Passed) != accepted {
 				t.Errorf("revision %q, without time for %s: the verdict is %s, accepted are %s", rev, rule.ID,
@@ -263,7 +269,7 @@ func TestReasons(t *testing.T) {
 		}
 		if rep.Registry.Commit != commit || rep.Registry.Path != "implementations/nova.json" ||
 			!rep.Registry.AsOf.Equal(w.Now.AddDate(0, 0, -10)) || !rep.NotAfter.Equal(w.Now.AddDate(0, 0, 80)) ||
-			rep.DID != "did:web:nova.example" {
+			rep.DID != "did:web:nova.example" || rep.SuiteVersion != "1.0.0" || rep.Canonical != nil || rep.Judged != nil {
 			t.Errorf("%s: the report is %+v, %+v", text, rep, rep.Registry)
 		}
 	}
@@ -337,4 +343,169 @@ func TestConfirmed(t *testing.T) {
 			revocation: pass
 			registry-anchor: pass; notice anchored receipt#`},
 	})
+}
+
+// The result of a target names where its documents were asked for, and the listings that its Receipt would make.
+func TestResult(t *testing.T) {
+	t.Parallel()
+	const here, there = "https://nova.example/oap-conformance-receipt.json", "https://nova.example/there.json"
+	w := built(t, publish("level: L5, receipt: {set: {/claimed_levels: [L5, L1, L4, L5-ORG]}}")+
+		web("edit: "+receiptURL, `to: "`+there+`"`))
+	http := built(t, withManifest(`set: {/conformance/receipt_uri: "http://nova.example/r.json"}`))
+	gone := built(t, nova+gone(manifestURL))
+	atHand := map[string][]byte{evidence.FileManifest: w.Web.Body(strings.Trim(manifestURL, `"`)),
+		evidence.FileReceipt: w.Web.Body(there)}
+	target := Target{Text: "https://nova.example", ManifestURI: strings.Trim(manifestURL, `"`)}
+	moved := target
+	moved.ReceiptURI = there
+	for _, c := range []struct {
+		name            string
+		src             evidence.Source
+		target          Target
+		uri, candidates string
+	}{
+		{"what the Manifest names", w.source(t), target, here, "L4 L5 L5-ORG"},
+		{"what replaces it", w.source(t), moved, there, "L4 L5 L5-ORG"},
+		{"an http URL", http.source(t), target, "", ""},
+		{"no Manifest", gone.source(t), target, "", ""},
+		{"documents at hand", Files(w.Now, atHand), Target{AtHand: true}, "", "L4 L5 L5-ORG"},
+	} {
+		found, err := Verify(t.Context(), c.src, c.target, &Config{Without: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var candidates []level.Level
+		for _, s := range found.Candidates {
+			candidates = append(candidates, s.Listing.Level)
+		}
+		if found.ReceiptURI != c.uri || joined(candidates) != c.candidates ||
+			found.ManifestURI != c.target.ManifestURI || (found.ReceiptSHA256 == "") != (c.uri+c.candidates == "") {
+			t.Errorf("%s: the Receipt %q of %q, candidates %q, sha256 %q", c.name, found.ReceiptURI, found.ManifestURI,
+				joined(candidates), found.ReceiptSHA256)
+		}
+	}
+}
+
+// Documents of others are sought if a claimed level needs them: of a witness at L4 all but the Manifest.
+func TestSought(t *testing.T) {
+	t.Parallel()
+	for claimed, want := range map[string]string{"L1": "",
+		"L1, L4": "https://ada.example/.well-known/did.json https://ada.example/oap-conformance-receipt.json",
+		"L5": "https://ada.example/.well-known/did.json https://ada.example/.well-known/oap-tool.json " +
+			"https://ada.example/oap-conformance-receipt.json"} {
+		w := built(t, circle+"[{listing: nova, level: L5, witness: [ada], receipt: {set: {/claimed_levels: ["+claimed+
+			"]}}}]")
+		rep := w.verify(t, "main", &bundle.VerifyFlags{Targets: []string{"https://nova.example"}})
+		var got []string
+		for _, e := range rep.Evidence {
+			if !strings.HasPrefix(e.URL, "https://nova.example/") {
+				got = append(got, e.URL)
+			}
+		}
+		if joined(got) != want {
+			t.Errorf("at %s: %q, want %s", claimed, got, want)
+		}
+	}
+}
+
+// A DID that no document can have is cut, so that no report is long.
+func TestLongDID(t *testing.T) {
+	for n, want := range map[int]int{did.MaxLength: did.MaxLength, did.MaxLength + 1: 200 + len("…")} {
+		w := &work{ctx: t.Context(), src: always{}, cfg: &Config{}, facts: &evidence.Facts{}}
+		w.target.DID = "did:web:a.example:" + strings.Repeat("a", n-len("did:web:a.example:"))
+		if w.draft(); len(w.did) != want {
+			t.Errorf("a DID of %d bytes has %d, want %d", n, len(w.did), want)
+		}
+	}
+}
+
+// Bytes that are not the pinned ones are compared with the pin of the slug.
+func TestPinned(t *testing.T) {
+	t.Parallel()
+	w := built(t, listed+web("edit: "+receiptURL, `replace: {"{": "{ "}`))
+	pin, err := w.Pin("nova", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep := w.verify(t, "main", &bundle.VerifyFlags{Targets: []string{"nova"}})
+	if got := rep.Steps[2].Error; !strings.HasSuffix(got, "the listing pins "+pin) {
+		t.Errorf("%q, want the pin %s", got, pin)
+	}
+}
+
+// Each level is judged for itself; the worst says why, a finding of two is there once, and errors end the run.
+func TestEachLevel(t *testing.T) {
+	bug := errors.New("bug")
+	passed := verdict.Outcome{Passed: true}
+	warned := verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Warning, Code: "x"}}}
+	for _, c := range []struct {
+		name     string
+		l4, l5   verdict.Outcome
+		err      error
+		want     verdict.Verdict
+		findings int
+		fails    error
+	}{
+		{"both pass", passed, passed, nil, verdict.Passed, 0, nil},
+		{"both warn of one thing", warned, warned, nil, verdict.Warned, 1, nil},
+		{"one is open", passed, verdict.Outcome{Doubtful: "why"}, nil, verdict.Inconclusive, 0, nil},
+		{"one says nothing", passed, verdict.Outcome{}, nil, "", 0, verdict.ErrUnsaid},
+		{"one cannot be judged", passed, passed, bug, "", 0, bug},
+	} {
+		w := &work{facts: &evidence.Facts{}, levels: map[string]map[level.Level]verdict.Verdict{},
+			claimed: []level.Level{"L3", "L4", "L5"}}
+		w.facts.Receipt.State, w.facts.ReceiptText.State = evidence.Obtained, evidence.Obtained
+		out, err := w.eachLevel("id", 4, "none", func(l level.Level, _ *checks.Subject) (verdict.Outcome, error) {
+			if l == "L4" {
+				return c.l4, nil
+			}
+			return c.l5, c.err
+		})
+		if !errors.Is(err, c.fails) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.fails)
+		}
+		if c.fails != nil {
+			continue
+		}
+		if v, err := out.Verdict(); v != c.want || err != nil || len(out.Findings) != c.findings ||
+			len(w.levels["id"]) != 2 {
+			t.Errorf("%s: %s, %v: %+v, %v", c.name, v, err, out, w.levels)
+		}
+	}
+}
+
+// Without a clone nothing anchors a level that needs witnesses, whatever the other steps say.
+func TestAnchorOpen(t *testing.T) {
+	t.Parallel()
+	w := built(t, publish("level: L4, receipt: {set: {/claimed_levels: [L1, L4]}}")).work(t, "https://nova.example")
+	if _, err := judgeAnchor(w); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.levels["registry-anchor"]; len(got) != 1 || got["L4"] != verdict.Inconclusive {
+		t.Errorf("the step leaves %v, want L4 open", got)
+	}
+}
+
+// A step that is not ok says why, by its first finding if that is an error or a doubt. One that says nothing is a bug.
+func TestStep(t *testing.T) {
+	w := &work{src: always{}, cfg: &Config{}, facts: &evidence.Facts{}}
+	warning := []verdict.Finding{{Severity: verdict.Warning, Message: "warned"}}
+	doubt := append(warning[:1:1], verdict.Finding{Severity: verdict.Doubt, Message: "open"})
+	for _, c := range []struct {
+		out  verdict.Outcome
+		want string
+	}{
+		{verdict.Outcome{Verified: "all"}, ""},
+		{verdict.Outcome{Verified: "all", Findings: warning}, ""},
+		{verdict.Outcome{Doubtful: "why"}, "why"},
+		{verdict.Outcome{Doubtful: "why", Findings: warning}, "why"},
+		{verdict.Outcome{Doubtful: "why", Findings: doubt}, "open"},
+	} {
+		if s, err := w.step(catalogue[0], c.out); err != nil || s.Error != c.want {
+			t.Errorf("%+v: %q, %v, want %q", c.out, s.Error, err, c.want)
+		}
+	}
+	if rep, err := w.report(make([]verdict.Outcome, len(catalogue))); !errors.Is(err, verdict.ErrUnsaid) {
+		t.Errorf("of steps that say nothing: %+v, %v", rep, err)
+	}
 }

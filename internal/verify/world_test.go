@@ -250,6 +250,9 @@ func consistent(t *testing.T, rep *Report) {
 	var reasons []string
 	var counts verdict.Counts
 	counts.Records = 1
+	if rep.Registry != nil && rep.Registry.AsOf != nil && rep.Registry.AsOf.IsZero() {
+		t.Error("the clone is of the year 1")
+	}
 	for i, s := range rep.Steps {
 		rule := catalogue[i]
 		bad := s.Verdict == verdict.Failed || s.Verdict == verdict.Inconclusive
@@ -261,6 +264,9 @@ func consistent(t *testing.T, rep *Report) {
 			if f.Message == "" || f.Cite == "" || f.Fix == "" && f.Severity < verdict.Notice &&
 				!strings.HasPrefix(f.Message, "the Receipt violates its schema in") {
 				t.Errorf("step %s: a finding says too little: %+v", s.Step, f)
+			}
+			if strings.HasPrefix(f.Fix, "give it with") != (f.Code == evidence.CodeNotGiven) {
+				t.Errorf("step %s: a file is asked for: %+v", s.Step, f)
 			}
 			if !slices.ContainsFunc(rule.Codes, func(c strict.Code) bool { return c.ID == f.Code }) {
 				t.Errorf("step %s does not explain the code %s", s.Step, f.Code)
