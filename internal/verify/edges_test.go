@@ -152,7 +152,8 @@ base: [{publish: mia}, {publish: moe}, {listing: nova, level: L4, co_signers: [m
 				`to: "https://nova.example/static/oap.json", set: {/odd: 1}`), want: `
 			fail
 			identity: fail; error manifest-host manifest#`},
-		{name: "a file below the root, and the Manifest names another DID", text: "https://nova.example/static/oap.json",
+		{name: "a file below the root, and the Manifest names another DID",
+			text: "https://nova.example/static/oap.json",
 			world: publish(`receipt: {set: {/target/uri: "https://nova.example"}},
                 manifest: {set: {/tool/did: "did:web:other.example"}}`) +
 				web("edit: "+manifestURL, `to: "https://nova.example/static/oap.json"`), want: `

@@ -269,7 +269,8 @@ func TestReasons(t *testing.T) {
 		}
 		if rep.Registry.Commit != commit || rep.Registry.Path != "implementations/nova.json" ||
 			!rep.Registry.AsOf.Equal(w.Now.AddDate(0, 0, -10)) || !rep.NotAfter.Equal(w.Now.AddDate(0, 0, 80)) ||
-			rep.DID != "did:web:nova.example" || rep.SuiteVersion != "1.0.0" || rep.Canonical != nil || rep.Judged != nil {
+			rep.DID != "did:web:nova.example" || rep.SuiteVersion != "1.0.0" || rep.Canonical != nil ||
+			rep.Judged != nil {
 			t.Errorf("%s: the report is %+v, %+v", text, rep, rep.Registry)
 		}
 	}
