@@ -65,7 +65,7 @@ func segmentOf(escaped string) (string, error) {
 				escaped)
 		}
 		last = name
-		name, _ = url.PathUnescape(name) // what no server can decode further gives an empty text, which is no dot
+		name, _ = url.PathUnescape(name) // the empty text of an error has no dots
 	}
 	return first, nil
 }

@@ -215,7 +215,7 @@ func (w *work) claim(r *receipt.Receipt) {
 	}
 }
 
-// receipt returns the decoded Receipt, nil if there is none.
+// receipt returns the decoded Receipt, or nil.
 func (w *work) receipt() *receipt.Receipt { return w.facts.Receipt.Value }
 
 // draft makes the listings that the documents found so far would make.

@@ -136,7 +136,8 @@ func (s short) Reaches(check, subject string) bool {
 func TestNotReached(t *testing.T) {
 	t.Parallel()
 	for _, rev := range []string{"", "main"} {
-		w := built(t, circle+`[{listing: nova, level: L4, witness: [ada], receipt: {set: {/claimed_levels: [L1, L4]}}}]`)
+		w := built(t, circle+`[{listing: nova, level: L4, witness: [ada],
+                receipt: {set: {/claimed_levels: [L1, L4]}}}]`)
 		for _, rule := range catalogue {
 			run := &Run{Source: short{w.source(t), rule.ID}, Now: w.Now, Clone: w.repo, Jobs: 1}
 			flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, Without: rev == "", Level: "L4"}
