@@ -1,15 +1,20 @@
 package checks
 
 import (
+	"bytes"
+	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
@@ -166,6 +171,41 @@ func TestKeySearchLimits(t *testing.T) {
 	run.Context = ctx
 	if _, err := (&keySearch{run: run, seen: seen}).search("a.txt", *entry); err == nil {
 		t.Error("a search after the end of the run: no error")
+	}
+}
+
+// A file of 64 MiB is searched for hashes, and one of 128 MiB for private keys. A larger one is taken to hold some. Of
+// these files only the heads exist, so that reading what may be read is an error.
+func TestLargestFile(t *testing.T) {
+	w, repo := built(t, "base: [{listing: ada}]")
+	run := &Run{Context: t.Context(), Repo: repo}
+	hash := func(e registry.Entry) (bool, error) {
+		why, err := run.holds(&registry.Record{Path: "revocations/x.json", Entry: e})
+		return why == "has more than 64 MiB, which are not searched for hashes", err
+	}
+	key := func(e registry.Entry) (bool, error) {
+		found, err := (&keySearch{run: run, seen: map[registry.Entry]*leak{}}).search("x", e)
+		return found != nil && found.kind == "", err
+	}
+	for i, c := range []struct {
+		size  int
+		holds func(registry.Entry) (bool, error)
+		large bool
+	}{{64 << 20, hash, false}, {64<<20 + 1, hash, true}, {128 << 20, key, false}, {128<<20 + 1, key, true}} {
+		name := fmt.Sprintf("%040x", i+1)
+		path := filepath.Join(w.Repo.Dir, "objects", name[:2], name[2:])
+		var object bytes.Buffer
+		to := zlib.NewWriter(&object)
+		fmt.Fprintf(to, "blob %d\x00", c.size)
+		id, err := gitstore.ParseID(name)
+		if err := errors.Join(err, to.Close(), os.MkdirAll(filepath.Dir(path), 0o777),
+			os.WriteFile(path, object.Bytes(), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		holds, err := c.holds(registry.Entry{Mode: registry.ModeFile, ID: id})
+		if holds != c.large || errors.Is(err, gitstore.ErrCorrupt) == c.large {
+			t.Errorf("%d bytes: %t, %v; expected %t", c.size, holds, err, c.large)
+		}
 	}
 }
 
