@@ -335,7 +335,8 @@ func TestAnchorClaim(t *testing.T) {
 		}
 	}
 	// The path is that of the listing that pins the Receipt, else that of the first.
-	w = built(t, `base: [{listing: nova}, {listing: other, host: nova.example, key: nova}]`)
+	w = built(t, `base: [{listing: nova}, {listing: other, host: nova.example, key: nova},
+  {listing: none, set: {/tool_did: ""}}]`)
 	if head, err = w.repo.Resolve("main"); err != nil {
 		t.Fatal(err)
 	}

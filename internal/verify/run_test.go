@@ -110,6 +110,10 @@ func TestAgainRefuses(t *testing.T) {
 		if got := run.Config.Assumed; !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
 			t.Errorf("%s: assumed are %q, want them sorted, each once", c.name, got)
 		}
+		list := b.SuffixList
+		if err == nil && (run.Config.Recorded == nil || run.Config.Recorded.List != list) {
+			t.Errorf("%s: recorded is %+v, want the list %+v", c.name, run.Config.Recorded, list)
+		}
 		if err == nil && !slices.Equal(run.Config.Local, b.Flags.Verify.Local) {
 			t.Errorf("%s: local are %q, want %q", c.name, run.Config.Local, b.Flags.Verify.Local)
 		}
@@ -461,6 +465,13 @@ func TestOpenRefuses(t *testing.T) {
 		}
 		repo.Close()
 	}
+	// A clone whose last fetch cannot be read is not one that was never fetched.
+	if err := os.Symlink("FETCH_HEAD", filepath.Join(w.Repo.Dir, "FETCH_HEAD")); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Run{Now: w.Now, Clone: w.repo}).Open(t.Context(), "", "", &bundle.VerifyFlags{}); err == nil {
+		t.Error("a clone whose last fetch cannot be read is opened")
+	}
 	none := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(none, "objects"), 0o777), os.Mkdir(filepath.Join(none, "refs"), 0o777),
 		os.WriteFile(filepath.Join(none, "HEAD"), []byte("ref: refs/heads/main\n"), 0o666)); err != nil {
@@ -572,6 +583,40 @@ func mirrored(t *testing.T, w *builtWorld, s *mirrorstate.State) (dir string, cl
 	return dir, clone
 }
 
+// A clone in the directory of a mirror is the mirror's for a run in that directory too.
+func TestChooseHere(t *testing.T) {
+	w := built(t, "base: [{listing: nova}]")
+	tip, err := w.repo.Resolve("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, clone := mirrored(t, w, &mirrorstate.State{Verified: tip, Tips: []mirrorstate.Tip{{Tip: tip}}})
+	t.Chdir(dir)
+	if mirror, _, _, err := Choose(t.Context(), clone, "", ""); err != nil || mirror == nil {
+		t.Errorf("the clone is read as %+v, %v", mirror, err)
+	}
+}
+
+// What a mirror saw is known to a run on its directory and to one on the bundle of that.
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	w := built(t, "base: [{listing: nova}]")
+	tip, err := w.repo.Resolve("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := w.Now.Add(-time.Minute)
+	flags := &bundle.VerifyFlags{Targets: []string{"nova"}, Seen: map[string]time.Time{tip: seen}}
+	b := &bundle.Bundle{Mode: "verify", Now: w.Now, Head: tip, Flags: bundle.Flags{Verify: flags}}
+	run := &Run{}
+	if err := run.Again(t.Context(), b, func() (*registry.Repository, error) { return w.repo, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if when, err := run.Clone.FirstParentTime(t.Context(), tip, w.Now); err != nil || !when.Equal(seen) {
+		t.Errorf("the tip landed at %s, %v; want %s", when, err, seen)
+	}
+}
+
 // Of an older commit a mirror refuses the records that its verified tip has too, in the same content.
 func TestRefusedAtAnOlderCommit(t *testing.T) {
 	t.Parallel()
@@ -583,18 +628,33 @@ func TestRefusedAtAnOlderCommit(t *testing.T) {
 	}
 	const ada = "implementations/ada.json"
 	const all = ada + " implementations/eve.json implementations/gone.json implementations/nova.json"
-	s := &mirrorstate.State{Verified: tip, Tips: []mirrorstate.Tip{{Tip: tip, Refused: strings.Fields(all)}}}
+	seen := w.Now.Add(-time.Minute)
+	s := &mirrorstate.State{Verified: tip, Tips: []mirrorstate.Tip{{Tip: tip, Refused: strings.Fields(all)}},
+		Backdated: mirrorstate.Backdated{{Commit: tip, At: seen}}}
 	dir, clone := mirrored(t, w, s)
 	for rev, want := range map[string]string{"": all, "main": all, "main~1": ada} {
-		for _, dir := range []string{dir, "", w.Dir} { // a clone next to a mirror's state is the mirror's
-			mirror, commit, _, err := Choose(t.Context(), clone, dir, rev)
+		for _, at := range []struct {
+			repo *registry.Repository
+			dir  string
+		}{{clone, dir}, {clone, ""}, {clone, w.Dir}, {w.repo, dir}} { // a clone next to a state is the mirror's
+			at.repo.Sight(nil)
+			mirror, commit, how, err := Choose(t.Context(), at.repo, at.dir, rev)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if rev == "" && how != "the mirror's last verified commit" {
+				t.Errorf("the tip of a mirror is chosen as %s", how)
+			}
+			if when, err := at.repo.FirstParentTime(t.Context(), tip, w.Now); err != nil || !when.Equal(seen) {
+				t.Errorf("at %q the tip landed at %s, %v; want when the mirror saw it first, %s", rev, when, err, seen)
 			}
 			if got := strings.Join(mirror.Refused, " "); got != want || (commit == tip) != (rev != "main~1") {
 				t.Errorf("at %q the mirror refuses %q at %s, want %q", rev, got, commit, want)
 			}
 		}
+	}
+	if _, _, _, err := Choose(t.Context(), clone, dir, "gone"); err == nil || !strings.Contains(err.Error(), "gone") {
+		t.Errorf("at a commit that is not there: %v", err)
 	}
 	state := filepath.Join(dir, mirrorstate.File)
 	if err := os.WriteFile(state, []byte("{"), 0o666); err != nil {
