@@ -131,7 +131,7 @@ func (a age) changedHands() bool {
 	if a.source == domainage.SourceWHOIS {
 		from = from.Add(-vague)
 	}
-	return !a.registered.IsZero() && !a.stood.IsZero() && from.After(a.stood)
+	return !a.stood.IsZero() && from.After(a.stood)
 }
 
 // stoodSince returns the first-parent time of the commit from which on the listing's file has held its tool_did without
@@ -177,7 +177,7 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 		out.Warnf(s, "/provisional", "provisional-not-needed", "the listing is provisional, and its domain is old "+
 			"enough").
 			WithFix("drop provisional").WithValue(DropProvisional)
-	case how == ageOld && a.byHistory:
+	case a.byHistory:
 		out.Verified = "no registration date; this DID has been listed here since " + stamp(a.stood)
 	case how == ageOld:
 		out.Verified = fmt.Sprintf("%s is registered since %s (%s)", domain, stamp(a.registered), a.source)

@@ -127,10 +127,7 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 				WithFix("have it audited by someone who is not a witness")
 			return ""
 		}
-		other, err := did.Parse(w.DID)
-		if err != nil {
-			continue
-		}
+		other, _ := did.Parse(w.DID) // a text that is not a DID has no host and no key
 		theirs, _ := s.Run.Base.Policy.Suffixes.Registrable(other.Host())
 		if domain := within(s, d, theirs); domain != "" {
 			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is under %s, the domain of peer "+
@@ -149,10 +146,8 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 }
 
 // within returns the registrable domain that a did:web has in common with another, or "" if they have none in common.
+// Another DID has no host.
 func within(s *Subject, d did.DID, other domainage.Domain) string {
-	if d.Method != "web" {
-		return ""
-	}
 	mine, _ := s.Run.Base.Policy.Suffixes.Registrable(d.Host())
 	if mine.Registrable == other.Registrable {
 		return mine.Registrable
@@ -161,16 +156,15 @@ func within(s *Subject, d did.DID, other domainage.Domain) string {
 }
 
 // auditorKey checks that an auditor whose DID is a key does not use a key of the candidate's DID Document or of a
-// witness's. If the candidate's document is missing, it returns another outcome, and true.
+// witness's. If nothing is wrong yet and the candidate's document is missing, it returns another outcome, and true.
 func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) (verdict.Outcome, bool) {
 	const at = "/conformance_level"
 	text := r.ExternalAudit.AuditorDID
 	if missing, is := unobtained(s, evidence.DIDDocument); is {
 		if o.Has(verdict.Error) {
-			return *o, true
+			return verdict.Outcome{}, false
 		}
-		missing.Findings = append(o.Findings, missing.Findings...)
-		return missing, true
+		return missing, true // o has nothing yet
 	}
 	if r.PeerWitnessCount > evidence.MaxWitnesses {
 		return deferTo(s, peerWitnesses.ID, at, "too-many-witnesses",

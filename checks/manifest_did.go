@@ -61,11 +61,7 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 			"the Manifest names the Receipt %q, the listing %q", m.ReceiptURI, l.ReceiptURI).
 			WithFix("set %s in the Manifest to the listing's", name)
 	}
-	var r *receipt.Receipt
-	if s.Facts.Receipt.State == evidence.Obtained {
-		r = s.Facts.Receipt.Value
-	}
-	out.Move(s, "/manifest_uri", ManifestReceipt(m, r, TrustedSuites))
+	out.Move(s, "/manifest_uri", ManifestReceipt(m, s.Facts.Receipt.Value, TrustedSuites))
 	manifestOwned, receiptOwned := s.inDomain(l.ManifestURI, l.ToolDID), s.inDomain(l.ReceiptURI, l.ToolDID) ||
 		m.ReceiptURI == l.ReceiptURI
 	if manifestOwned && receiptOwned {
@@ -79,17 +75,17 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 		missing.Findings = append(out.Findings, missing.Findings...)
 		return missing, nil
 	}
-	target := host(s.Facts.Receipt.Value.TargetURI)
-	if !manifestOwned && (target == "" || host(l.ManifestURI) != target) {
+	target := s.Facts.Receipt.Value.TargetURI
+	if !manifestOwned && !SameHost(l.ManifestURI, target) {
 		out.Errorf(s, "/manifest_uri", "manifest-host", "manifest_uri is on host %q, neither in the domain of %s nor "+
 			"the host %q of the Receipt's signed target.uri",
-			host(l.ManifestURI), l.ToolDID, target).WithFix("serve the Manifest on a host of the owner's")
+			host(l.ManifestURI), l.ToolDID, host(target)).WithFix("serve the Manifest on a host of the owner's")
 	}
-	if !receiptOwned && (target == "" || host(l.ReceiptURI) != target) {
+	if !receiptOwned && !SameHost(l.ReceiptURI, target) {
 		out.Errorf(s, "/conformance_receipt_uri", "receipt-host",
 			"conformance_receipt_uri is on host %q, neither in the domain of %s, nor the host %q of the Receipt's "+
 				"signed target.uri, nor named by the Manifest",
-			host(l.ReceiptURI), l.ToolDID, target).WithFix("serve the Receipt on a host of the owner's, or " +
+			host(l.ReceiptURI), l.ToolDID, host(target)).WithFix("serve the Receipt on a host of the owner's, or " +
 			"name it in the Manifest's conformance.receipt_uri")
 	}
 	return out.OrPass(), nil
@@ -160,10 +156,7 @@ func (s *Subject) inDomain(uri, tool string) bool { return s.Run.InDomain(uri, t
 // InDomain reports whether a URL is in the registrable domain (private section, with the policy's suffixes) of a
 // did:web's host.
 func (r *Run) InDomain(uri, tool string) bool {
-	d, err := did.Parse(tool)
-	if err != nil || d.Method != "web" {
-		return false
-	}
+	d, _ := did.Parse(tool) // what is not a did:web has no host, and so no domain
 	mine, err := r.Base.Policy.Suffixes.Registrable(d.Host())
 	if err != nil {
 		return false

@@ -44,7 +44,7 @@ func (r *Run) leaks() ([]leak, error) {
 
 func (r *Run) findLeaks() ([]leak, error) {
 	var out []leak
-	s := &keySearch{run: r, seen: map[registry.Entry]*leak{}}
+	s := newKeySearch(r)
 	for _, c := range r.Range.Commits {
 		for _, t := range c.Touched {
 			if t.Head == nil {
@@ -90,6 +90,8 @@ type keySearch struct {
 	bytes int
 }
 
+func newKeySearch(r *Run) *keySearch { return &keySearch{run: r, seen: map[registry.Entry]*leak{}} }
+
 func (s *keySearch) search(path string, e registry.Entry) (*leak, error) {
 	if e.Mode == registry.ModeSubmodule || e.Mode == registry.ModeTree {
 		return nil, nil
@@ -133,7 +135,7 @@ func privateKeys(r *Run) (verdict.Outcome, error) {
 	severity, found, err := verdict.Error, []leak(nil), error(nil)
 	if r.Audit {
 		severity = verdict.Warning
-		found, err = r.leaksAtHead()
+		found, err = newKeySearch(r).atHead()
 	} else {
 		found, err = r.leaks()
 	}
@@ -158,11 +160,10 @@ func privateKeys(r *Run) (verdict.Outcome, error) {
 	return out, err
 }
 
-// leaksAtHead returns the private keys in the files of an audit's head that are not records.
-func (r *Run) leaksAtHead() ([]leak, error) {
+// atHead returns the private keys in the files of an audit's head that are not records.
+func (s *keySearch) atHead() ([]leak, error) {
 	var out []leak
-	s := &keySearch{run: r, seen: map[registry.Entry]*leak{}}
-	err := r.Range.Result.Walk(func(path string, e registry.Entry) error {
+	err := s.run.Range.Result.Walk(func(path string, e registry.Entry) error {
 		if registry.KindOf(path) != registry.Governance && strings.HasSuffix(path, ".json") {
 			return nil
 		}

@@ -110,7 +110,7 @@ func signedName(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 		refused(s, "/name") && s.Run.Selected(schema.ID), // which reports it
 		signed == "" && o.Has(verdict.Error),             // ReceiptSchema reports it as missing
 
-		changed && s.modified() && !s.Run.Audit && s.Run.Selected(reissueID): // which reports it
+		changed && !s.Run.Audit && s.Run.Selected(reissueID): // which reports it
 		return
 	}
 	severity := verdict.Warning

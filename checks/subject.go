@@ -98,8 +98,7 @@ type Subject struct {
 	Stood time.Time
 
 	first   map[string][]verdict.Finding // findings of the checks that run First, by id
-	history []registry.Version
-	outlook *outlook // see prospect
+	outlook *outlook                     // see prospect
 
 	forgotten bool
 }
@@ -255,12 +254,7 @@ func (s *Subject) Release() {
 }
 
 // History returns what the path held along the base branch's first parents, newest first.
-func (s *Subject) History() (_ []registry.Version, err error) {
-	if s.history == nil {
-		s.history, err = s.Run.History(s.Path)
-	}
-	return s.history, err
-}
+func (s *Subject) History() ([]registry.Version, error) { return s.Run.History(s.Path) }
 
 // maxHistories is how many paths of one range are followed through the history, which is read whole for each.
 const maxHistories = 100
@@ -300,12 +294,12 @@ func (r *Run) Version(path string, v registry.Version) (*registry.Listing, error
 	return registry.ParseListing(rec), nil
 }
 
-// landing returns the subjects of a kind whose file is added or changed and can be read.
+// landing returns the listings or the anchors whose file is added or changed and can be read.
 func (r *Run) landing(k registry.Kind) []*Subject {
 	var out []*Subject
 	for _, s := range r.Subjects {
 		// Not by Record, which is released once the subject is judged: the result would hang on who comes first.
-		if s.Kind == k && !s.Unchanged() && (s.Listing != nil || s.Revocation != nil || s.Anchor != nil) {
+		if s.Kind == k && !s.Unchanged() && (s.Listing != nil || s.Anchor != nil) {
 			out = append(out, s)
 		}
 	}
