@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -112,8 +113,10 @@ func TestLongPaths(t *testing.T) {
 		if got := find(change); got != want {
 			t.Errorf("a path of %d bytes: %d findings; expected %d", len(path), got, want)
 		}
-		if change.Base = change.Head; find(change) != 0 {
-			t.Errorf("a path of %d bytes that is there: a finding", len(path))
+		for _, sides := range [][2]*registry.Entry{{change.Head, change.Head}, {change.Head, nil}, {nil, nil}} {
+			if find(registry.Change{Path: path, Base: sides[0], Head: sides[1]}) != 0 {
+				t.Errorf("a path of %d bytes that is not new: a finding", len(path))
+			}
 		}
 	}
 }
@@ -166,6 +169,12 @@ func TestKeySearchLimits(t *testing.T) {
 		}
 		delete(seen, *entry)
 	}
+	s := newKeySearch(run)
+	for range 2 {
+		if _, err := s.search("a.txt", *entry); err != nil || s.bytes != 10 {
+			t.Errorf("a file that is there twice: %d bytes, %v; expected 10", s.bytes, err)
+		}
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	run.Context = ctx
@@ -209,6 +218,62 @@ func TestLargestFile(t *testing.T) {
 	}
 }
 
+// A record of at most 4 KiB is kept while others are judged.
+func TestPutAside(t *testing.T) {
+	record := func(bytes int) *registry.Record {
+		return &registry.Record{Document: &strict.Document{Data: make([]byte, bytes)}}
+	}
+	for _, c := range []struct {
+		head, base *registry.Record
+		kept       bool
+	}{{record(maxKept), nil, true}, {record(maxKept + 1), nil, false}, {record(1), record(maxKept), true},
+		{nil, record(maxKept + 1), false}, {&registry.Record{}, nil, true}} {
+		s := &Subject{Run: &Run{Audit: true}, Record: c.head, BaseRecord: c.base}
+		s.PutAside()
+		if kept := s.Record == c.head && s.BaseRecord == c.base; kept != c.kept || kept == s.forgotten {
+			t.Errorf("%v, %v: kept %t", c.head, c.base, kept)
+		}
+	}
+}
+
+// An audit warns of the private keys that it finds until the search would take too long, and of no large file.
+func TestKeysAtHead(t *testing.T) {
+	_, repo := built(t, "base: [{write: a.pem, text: a}, {write: b.pem, text: b}, {write: c.pem, text: c}]")
+	tree, err := repo.Tree(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Result: tree}, Base: emptyStanding(tree)}
+	for _, c := range []struct {
+		bytes int
+		seen  map[string]*leak
+		want  string
+	}{
+		{0, map[string]*leak{"b.pem": {kind: "a PEM block"}}, " b.pem"},
+		{0, map[string]*leak{"a.pem": {id: "large"}, "b.pem": {kind: "a PEM block"}}, " b.pem"},
+		{maxKeyBytes, map[string]*leak{"a.pem": {kind: "a PEM block"}, "c.pem": {kind: "a PEM block"}}, " a.pem"},
+	} {
+		s := newKeySearch(run)
+		s.bytes = c.bytes
+		if err := tree.Walk(func(path string, e registry.Entry) error {
+			if l, known := c.seen[path]; known || path != "b.pem" {
+				s.seen[e] = l
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		found, err := s.atHead()
+		got := ""
+		for _, l := range found {
+			got += " " + l.path
+		}
+		if err != nil || got != c.want {
+			t.Errorf("after %d bytes:%s, %v; expected%s", c.bytes, got, err, c.want)
+		}
+	}
+}
+
 // A range that needs the history of more than 100 listings is an error; an audit reads it.
 func TestHistoryLimit(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}]")
@@ -230,8 +295,13 @@ func TestHistoryLimit(t *testing.T) {
 		if h, err := r.History(path); !errors.Is(err, c.want) || c.want == nil && len(h) != 1 {
 			t.Errorf("after %d others, audit %t: %v, %v; expected %v", c.known, c.audit, h, err, c.want)
 		}
-		if _, known := r.histories[path]; known != (c.want == nil) {
-			t.Errorf("after %d others, audit %t: kept %t", c.known, c.audit, known)
+		if c.known > 0 {
+			if _, err := r.History("0"); err != nil {
+				t.Errorf("after %d others, one of them again: %v", c.known, err)
+			}
+		}
+		if _, known := r.histories[path]; known != (c.want == nil) || known && len(r.histories) != c.known+1 {
+			t.Errorf("after %d others, audit %t: kept %t of %d", c.known, c.audit, known, len(r.histories))
 		}
 	}
 }
@@ -330,6 +400,7 @@ func TestJudgeAge(t *testing.T) {
 		evidence.Absent: ageUnknown, evidence.Invalid: ageUnknown} {
 		s := &Subject{Run: &Run{Base: emptyStanding(nil), Now: now}, Listing: &registry.Listing{},
 			Facts: &evidence.Facts{DomainAge: evidence.Result[evidence.Registration]{State: state, Message: "why"}}}
+		s.Facts.DomainAge.Value.RDAP.Value.At = now.Add(-40 * day) // of evidence that is not there
 		if got, a, err := judgeAge(s); err != nil || got != want || a.why != "why" {
 			t.Errorf("%s evidence: %d, %q, %v; expected %d", state, got, a.why, err, want)
 		}

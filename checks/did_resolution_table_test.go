@@ -73,6 +73,11 @@ web: [{url: "https://nova.example/.well-known/did.json", status: 404}]
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-id-differs`,
 			Says: []string{`https://nova.example/.well-known/did.json:[0-9]+:[0-9]+: id is "did:web:other.example", it must be "did:web:nova.example"`}},
 		// the same DID in another letter case is another text
+		// layout reports a second spelling of the listing, which the document does not have
+		{Name: "id of the one spelling",
+			World: `pr: [{listing: nova, did: "did:web:NOVA.example", did_document: {set: {/id: "did:web:nova.example"}}}]`,
+			Want:  `implementations/nova.json:4:3: error: layout: did-spelling`,
+			Says:  []string{`did-resolution +skip +layout failed`}},
 		{Name: "id case", World: `pr: [{listing: nova, did_document: {set: {/id: "did:web:Nova.example"}}}]`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-id-differs`},
 		// no key at all; a key that is too short; one of X25519 alone
@@ -246,7 +251,8 @@ implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-document-shape`},
 		// an IP address, in the forms that are read as one, is no did:web; nor is a name without a dot
 		{Name: "ip", World: `pr: [{listing: nova, did: "did:web:169.254.169.254"}]`,
-			Want: `implementations/nova.json:4:3: error: did-resolution: did-syntax`},
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-syntax`,
+			Says: []string{`fix: use a did:web with a DNS name, such as did:web:agent.example, or the did:key of an Ed25519 key`}},
 		{Name: "ip short", World: `pr: [{listing: nova, did: "did:web:127.1"}]`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-syntax`},
 		{Name: "localhost", World: `pr: [{listing: nova, did: "did:web:localhost"}]`,

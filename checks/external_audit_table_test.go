@@ -70,6 +70,18 @@ func TestExternalAudit(t *testing.T) {
 		{Name: "itself",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:nova.example"}]`,
 			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
+		{Name: "itself, and another in the Receipt",
+			World: base + `pr:
+  - listing: nova
+    level: L5
+    witness: [ada, bob, cyd]
+    auditor: "did:web:nova.example"
+    receipt: {set: {/implementation/did: "did:web:other.example"}}
+`,
+			Want: `
+implementations/nova.json:4:3: error: receipt-claims: receipt-did-differs
+implementations/nova.json:6:3: error: external-audit: audit-by-itself`,
+			Says: []string{`external_audit.auditor_did "did:web:nova.example" is the implementation itself`}},
 		{Name: "itself spelt",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:NOVA.example."}]`,
 			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
@@ -79,7 +91,8 @@ func TestExternalAudit(t *testing.T) {
 		// one of its witnesses, whether it counts or not
 		{Name: "witness",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:bob.example"}]`,
-			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-witness`},
+			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-witness`,
+			Says:  []string{`auditor_did "did:web:bob.example" is a peer witness of this Receipt too`}},
 		{Name: "witness spelt",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:bob.example."}]`,
 			Want:  `implementations/nova.json:6:3: error: external-audit: audit-by-witness`},

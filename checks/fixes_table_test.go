@@ -124,7 +124,9 @@ implementations/typographic.json:1:2: error: layout: json-syntax`,
   - {listing: nova, tamper: {set: {/validity/not_after: "2026-09-30T11:00:00Z"}}, set: {/expires_at: "2026-08-30T11:00:00Z"}}
 `,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
-			Says: []string{`over the Receipt whose validity\.not_after is "2026-08-30T11:00:00Z": that member was changed after it was signed`}},
+			Says: []string{`over the Receipt whose validity\.not_after is "2026-08-30T11:00:00Z": that member was changed after it was signed`,
+				`fix: sign again, as the message says: the RFC 8785 canonical JSON of the Receipt without signatures and ` +
+					`peer_witnesses`}},
 		{Name: "added", World: `pr: [{listing: nova, tamper: {set: {/note: "added"}}}]`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
 			Says: []string{`over the Receipt without "note": that member was added after it was signed`}},

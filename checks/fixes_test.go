@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -41,6 +44,53 @@ func TestDocumentFix(t *testing.T) {
 	} {
 		if got := (&Subject{}).documentFix("uri", c.url, c.code, c.from, c.most, "otherwise"); got != c.want {
 			t.Errorf("%s, %s: %q; expected %q", c.url, c.code, got, c.want)
+		}
+	}
+}
+
+// The fix of a new listing names the DID that Manifest and Receipt agree on, if it is another one.
+func TestDIDFix(t *testing.T) {
+	const nova = "did:web:nova.example"
+	obtained, entry := evidence.Obtained, &registry.Entry{}
+	for _, c := range []struct {
+		name               string
+		base               *registry.Entry
+		manifest, receipt  evidence.State
+		inManifest, signed string
+		want               string
+	}{
+		{"both", nil, obtained, obtained, "did:web:NOVA.example", nova,
+			`set tool_did to "did:web:nova.example", as Manifest and Receipt say`},
+		{"a merged listing", entry, obtained, obtained, nova, nova, "otherwise"},
+		{"no Manifest", nil, evidence.Absent, obtained, nova, nova, "otherwise"},
+		{"no Receipt", nil, obtained, evidence.Absent, nova, nova, "otherwise"},
+		{"they differ", nil, obtained, obtained, nova, "did:web:other.example", "otherwise"},
+		{"the listing's", nil, obtained, obtained, "did:web:listed.example", "did:web:LISTED.example", "otherwise"},
+		{"a text that is not a DID", nil, obtained, obtained, "nova", "nova", "otherwise"},
+	} {
+		s := &Subject{Change: registry.Change{Base: c.base, Head: entry},
+			Listing: &registry.Listing{ToolDID: "did:web:listed.example"}, Facts: &evidence.Facts{}}
+		s.Facts.Manifest.State, s.Facts.Manifest.Value = c.manifest, &manifest.Manifest{ToolDID: c.inManifest}
+		s.Facts.Receipt.State, s.Facts.Receipt.Value = c.receipt, &receipt.Receipt{ImplementationDID: c.signed}
+		if got := s.didFix("otherwise"); got != c.want {
+			t.Errorf("%s: %q; expected %q", c.name, got, c.want)
+		}
+	}
+}
+
+// A DID Document gets the id that a signature names, unless another key has it or it is none.
+func TestKeyIDFix(t *testing.T) {
+	const nova, sign = "did:web:nova.example", "remove this signature and run oap-gate sign FILE --key-id '"
+	doc := &did.Document{DID: nova, Keys: []did.Key{{ID: nova + "#key-1"}, {ID: nova + "#key-2"}}}
+	for by, adds := range map[string]string{nova: "", nova + "#": "", nova + "#key-2": "",
+		nova + "#key-3": nova + "#key-3"} {
+		want := sign + nova + "#key-1'"
+		if adds != "" {
+			want = "add the id " + adds + " for this key to verificationMethod and assertionMethod of did.json, or " +
+				want
+		}
+		if got := keyIDFix(doc, receipt.Verification{By: by, Key: nova + "#key-1"}); got != want {
+			t.Errorf("%s: %q; expected %q", by, got, want)
 		}
 	}
 }

@@ -32,7 +32,9 @@ pr: [{listing: nova, level: L4, co_signers: [mia]}]
 			Says:  []string{`did-resolution: did:web:nova.example: .*key "did:web:nova.example#key-1" is no longer valid \(revoked is 2026-06-01T12:00:00Z\); sign a new Receipt, and revoke, before retiring the key or the DID`}},
 		{Name: "expires",
 			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/expires: "2026-05-31T00:00:00Z"}}}]`,
-			Want:  `implementations/nova.json:4:3: error: did-resolution: did-keys-over`},
+			Want:  `implementations/nova.json:4:3: error: did-resolution: did-keys-over`,
+			Says: []string{`fix: put a key into the DID Document that is neither revoked nor expired, sign a new Receipt by ` +
+				`it, and pin that in a re-issue`}},
 		{Name: "later",
 			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/revoked: "2026-06-01T12:00:01Z", /verificationMethod/0/expires: "2027-01-01T00:00:00Z"}}}]`,
 			Want:  `pass`},

@@ -159,6 +159,7 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 				{&Run{}, step.Changes, true},
 				{&Run{Audit: true}, step.Changes, padding == ""},
 				{&Run{merged: true}, step.Changes, padding == ""},
+				{&Run{merged: true}, many[:defaultPart], padding == ""},
 				{&Run{merged: true}, many, false},
 			} {
 				c.run.Context, c.run.Repo = t.Context(), repo
@@ -172,7 +173,7 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 							s.Path, len(c.changes), len(padding), c.run.Audit, c.run.merged, tenure, s.Listing)
 					}
 				}
-				if err := subjects[0].Read(); err != nil || subjects[0].Record == nil {
+				if err := subjects[0].Read(); err != nil || subjects[0].Record == nil || subjects[0].forgotten {
 					t.Errorf("%s is not read again: %v", subjects[0].Path, err)
 				}
 			}

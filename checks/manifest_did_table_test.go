@@ -117,6 +117,8 @@ web:
 		{Name: "claims less",
 			World: `pr: [{listing: nova, level: L3, manifest: {set: {/conformance/claimed_levels: [L1, L2-NC]}}}]`,
 			Want:  `pass`},
+		{Name: "claims L0",
+			World: `pr: [{listing: nova, level: L3, manifest: {set: {/conformance/claimed_levels: [L0]}}}]`, Want: `pass`},
 		{Name: "claims to be a worker",
 			World: `pr: [{listing: nova, level: L3, manifest: {set: {/conformance/claimed_levels: [W1]}}}]`,
 			Want:  `implementations/nova.json:5:3: warning: manifest-did: manifest-contradicts`},
@@ -160,6 +162,18 @@ web:
 implementations/nova.json:7:3: warning: manifest-did: manifest-receipt-differs
 implementations/nova.json:7:3: error: manifest-did: receipt-host`,
 			Says: []string{`implementations/nova.json:7:3: error: manifest-did: conformance_receipt_uri is on host "stranger.example"`}},
+		// one that was tested there; the Manifest is the owner's
+		{Name: "receipt on the tested host",
+			World: `pr:
+  - listing: nova
+    set: {/conformance_receipt_uri: "https://stranger.example/r.json"}
+    receipt: {set: {/target/uri: "https://stranger.example/v1"}}
+web:
+  - {edit: "https://nova.example/oap-conformance-receipt.json", to: "https://stranger.example/r.json"}
+`,
+			Want: `
+implementations/nova.json:7:3: warning: manifest-did: manifest-receipt-differs
+implementations/nova.json:7:3: warning: receipt-claims: target-differs`},
 		// the stranger's own Manifest cannot name the Receipt: it is not the owner's
 		{Name: "both",
 			World: `pr:

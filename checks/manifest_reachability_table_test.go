@@ -21,6 +21,13 @@ func TestManifestReachability(t *testing.T) {
 			Want: `implementations/nova.json:5:3: error: manifest-reachability: trailing-text`},
 		{Name: "array", World: `pr: [{listing: nova, manifest: {body: "[]"}}]`,
 			Want: `implementations/nova.json:5:3: error: manifest-reachability: manifest-no-object`},
+		{Name: "absent",
+			World: `pr: [{listing: nova}]
+web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]
+`,
+			Want: `implementations/nova.json:5:3: error: manifest-reachability: http-status`,
+			Says: []string{`fix: serve /.well-known/oap-tool.json with status 200 \(it answers 404\); if the Manifest has ` +
+				`another URL: oap-gate new SLUG URL`}},
 		{Name: "unsure",
 			World: `pr: [{listing: nova}]
 web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 500}]

@@ -1,9 +1,12 @@
 package checks_test
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // Exactly one check reports that a document is missing; those that needed it say who does. Where a flag leaves that one
@@ -14,7 +17,8 @@ func TestMissingEvidence(t *testing.T) {
 		{Name: "receipt",
 			World: `pr: [{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
 			Want:  `implementations/nova.json:8:3: error: receipt-fetch: receipt-hash-mismatch`,
-			Says:  []string{`receipt-signature +skip +receipt-fetch failed`}},
+			Says: []string{`receipt-signature +skip +receipt-fetch failed`,
+				`fix: pin the served bytes: [0-9a-f]{64}; or publish the Receipt that was pinned`}},
 		{Name: "receipt, without receipt-fetch", Skip: "receipt-fetch",
 			World: `pr: [{listing: nova, pin: "0000000000000000000000000000000000000000000000000000000000000000"}]`,
 			Want: `
@@ -112,6 +116,33 @@ web:
   - {url: "https://nova.example/oap-conformance-receipt.json", status: 404}
 `,
 			Want: `implementations/nova.json:1:1: error: manifest-did: http-status`},
+		// what is wrong already is not hidden by it
+		{Name: "host, of another DID", Only: "manifest-did",
+			World: `pr:
+  - {listing: nova, set: {/manifest_uri: "https://other.example/m.json"}, manifest: {set: {/tool/did: "did:web:other.example"}}}
+web:
+  - {edit: "https://nova.example/.well-known/oap-tool.json", to: "https://other.example/m.json"}
+  - {url: "https://nova.example/oap-conformance-receipt.json", status: 404}
+`,
+			Want: `implementations/nova.json:4:3: error: manifest-did: manifest-did-differs`},
+		{Name: "host, naming another Receipt", Only: "manifest-did",
+			World: `pr:
+  - listing: nova
+    set: {/manifest_uri: "https://other.example/m.json"}
+    manifest: {set: {/conformance/receipt_uri: "https://nova.example/other.json"}}
+web:
+  - {edit: "https://nova.example/.well-known/oap-tool.json", to: "https://other.example/m.json"}
+  - {url: "https://nova.example/oap-conformance-receipt.json", status: 404}
+`,
+			Want: `
+implementations/nova.json:1:1: error: manifest-did: http-status
+implementations/nova.json:7:3: warning: manifest-did: manifest-receipt-differs`},
+		// without the Receipt, nothing contradicts the Manifest
+		{Name: "levels",
+			World: `pr: [{listing: nova, manifest: {set: {/conformance/claimed_levels: [L5], /conformance/suite_version: "2"}}}]
+web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 404}]
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-fetch: http-status`},
 		// a member that the schema refuses is for no other check to judge, unless schema is left out
 		{Name: "member", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01"}}]`,
 			Want: `implementations/nova.json:9:3: error: schema: schema-format`,
@@ -120,4 +151,29 @@ web:
 			World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01"}}]`,
 			Want:  `implementations/nova.json:9:3: error: receipt-validity: unreadable-time`},
 	})
+}
+
+// A check that found an error says nothing that could be read as a pass.
+func TestNoReasonBesideErrors(t *testing.T) {
+	const served = `pr: [{listing: nova}]
+web: [{url: "https://nova.example/%s", status: 404}]
+`
+	for _, c := range []struct{ check, world string }{
+		{"manifest-reachability", fmt.Sprintf(served, ".well-known/oap-tool.json")},
+		{"receipt-fetch", fmt.Sprintf(served, "oap-conformance-receipt.json")},
+		{"receipt-validity", `pr: [{listing: nova, issued: "+301s"}]`},
+		{"receipt-claims", `pr: [{listing: nova, receipt: {set: {/results_summary/passed: 0}}}]`},
+		{"receipt-signature", `pr:
+  - {listing: nova, tamper: {set: {/signatures/-: {by: "did:web:nova.example#key-1", alg: EdDSA, value: short}}}}
+`},
+		{"did-resolution", fmt.Sprintf(served, ".well-known/did.json")},
+	} {
+		rep := checktest.Judge(t, c.world, func(string) bool { return true })
+		for r := range rep.Results.All() {
+			if r.Check == c.check && r.Subject != checks.RegistrySubject &&
+				(r.Verdict != verdict.Failed || r.Reason != "") {
+				t.Errorf("%s: %s, %q", c.check, r.Verdict, r.Reason)
+			}
+		}
+	}
 }

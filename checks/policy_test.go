@@ -77,6 +77,8 @@ func TestParsePolicy(t *testing.T) {
 		{"51 maintainers", head + "maintainers: " + maintainers(51), "maintainers is not a list of 1 to 50 DIDs"},
 		{"no maintainers", head, "maintainers is not a list of 1 to 50 DIDs"},
 		{"maintainers are one text", head + "maintainers: did:web:a.example", "maintainers is not a list"},
+		{"maintainers are a mapping", head + `maintainers: {"did:web:a.example": "did:web:b.example"}`,
+			"maintainers is not a list"},
 		{"a maintainer that is a number", head + "maintainers: [1]", "a maintainer is not a text"},
 		{"a maintainer that is null", head + "maintainers: [~, \"did:web:a.example\"]", "a maintainer is not a text"},
 		{"a maintainer with an underscore", head + `maintainers: ["did:web:a_b.example"]`, "has an underscore"},

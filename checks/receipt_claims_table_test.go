@@ -29,11 +29,13 @@ func TestReceiptClaims(t *testing.T) {
 			Want: `implementations/nova.json:7:3: warning: receipt-claims: rounded-number`},
 		// the receipt schema: a member missing, another type of receipt, a negative count
 		{Name: "missing", World: `pr: [{listing: nova, receipt: {delete: [/fixtures_hash]}}]`,
-			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
+			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`,
+			Says: []string{`the Receipt violates its schema at the root: `}},
 		{Name: "type", World: `pr: [{listing: nova, receipt: {set: {/type: revocation}}}]`,
 			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
 		{Name: "negative", World: `pr: [{listing: nova, receipt: {set: {/results_summary/failed: -1}}}]`,
-			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
+			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`,
+			Says: []string{`the Receipt violates its schema at "/results_summary/failed": `}},
 		{Name: "fixtures", World: `pr: [{listing: nova, receipt: {set: {/fixtures_hash: "sha256:0"}}}]`,
 			Want: `implementations/nova.json:7:3: error: receipt-claims: receipt-schema`},
 		// somebody else's Receipt, honestly signed by this implementation

@@ -32,7 +32,9 @@ func TestReceiptSignature(t *testing.T) {
 		// signed by another's key
 		{Name: "stranger", World: `pr: [{listing: nova, signing_key: stranger}]`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
-			Says: []string{`implementations/nova.json:7:3: error: receipt-signature: the Receipt.s signature by "did:web:nova.example#key-1" verifies under no Ed25519 key of the DID Document`}},
+			Says: []string{`implementations/nova.json:7:3: error: receipt-signature: the Receipt.s signature by "did:web:nova.example#key-1" verifies under no Ed25519 key of the DID Document: neither the key that it names nor another of the document signed it \[signature-not-verified\]$`,
+				`fix: sign the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses, and remove ` +
+					`entries that do not verify`}},
 		// changed after signing, though only in a member that no check reads
 		{Name: "changed", World: `pr: [{listing: nova, tamper: {set: {/suite/version: "1.0.1"}}}]`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`},
@@ -55,6 +57,17 @@ func TestReceiptSignature(t *testing.T) {
   - {listing: nova, tamper: {set: {/signatures/-: {by: "did:web:nova.example#key-1", alg: EdDSA, value: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}}}
 `,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`},
+		// of two that do not verify, the first is explained
+		{Name: "two",
+			World: `pr:
+  - listing: nova
+    tamper: {set: {/note: added, /signatures/-: {by: "did:web:nova.example#key-1", alg: EdDSA, value: short}}}
+`,
+			Want: `
+implementations/nova.json:7:3: error: receipt-signature: signature-not-verified
+implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
+			Says: []string{`over the Receipt without "note": that member was added after it was signed`,
+				`verifies under no Ed25519 key of the DID Document: text has 5 characters, .* or 88 with padding \[signature-not-verified\]$`}},
 		// one whose R is the neutral element, the point of order 2, and a second encoding: readers disagree on it
 		{Name: "low order R",
 			World: `pr:

@@ -39,6 +39,14 @@ func TestReceiptValidity(t *testing.T) {
 			Want: `implementations/nova.json:10:3: error: receipt-validity: window-too-long`,
 			Says: []string{`fix: sign a new Receipt \(the latest expires_at of this one, 2026-05-22T12:00:00Z, is in the past\), ` +
 				`publish it, then oap-gate check --worktree --fix`}},
+		{Name: "too long, and issued_at is not the signed one",
+			World: `pr:
+  - {listing: nova, not_after: "+100d", set: {/issued_at: "2026-06-01T11:00:02Z", /expires_at: "2026-09-09T12:00:00Z"}}
+`,
+			Want: `
+implementations/nova.json:9:3: error: receipt-validity: issued-not-signed
+implementations/nova.json:10:3: error: receipt-validity: window-too-long`,
+			Says: []string{`fix: set expires_at to 2026-08-30T11:00:00Z, the date that the Receipt signs`}},
 		{Name: "too long, over and merged", World: `
 base: [{listing: nova}]
 pr: [{reissue: nova, issued: "-100d", set: {/expires_at: "2026-08-30T11:00:00Z"}}]

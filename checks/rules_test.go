@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
@@ -38,6 +39,8 @@ func TestOwnHost(t *testing.T) {
 		{"https://a.example/x", "did:web:", false},
 		{"https://a.example/x", "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK", false},
 		{"https://127.0.0.1/x", "did:web:a.example", false},
+		{"https://xn--0.a.example/x", "did:web:a.example", false},
+		{"https://a.example/x", "did:web:xn--0.a.example", false},
 		{"%", "did:web:a.example", false},
 		{"", "", false},
 	} {
@@ -80,6 +83,19 @@ func TestNonCommercial(t *testing.T) {
 	}
 }
 
+// A Receipt that claims L5 claims its tiers, and nothing else that it does not name.
+func TestClaims(t *testing.T) {
+	for l, want := range map[level.Level]bool{"L5": true, "L5-FINANCE": true, "L5-ORG": true, "L2": true, "L4": false,
+		"L1": false, "L5-NC": false} {
+		if got := claims([]level.Level{"L2", "L5"}, l); got != want {
+			t.Errorf("%s: %t", l, got)
+		}
+	}
+	if claims([]level.Level{"L4"}, "L5-ORG") {
+		t.Error("L4 claims a tier of L5")
+	}
+}
+
 // Only the signatures of a Receipt may be refused as placeholders.
 func TestIsPlaceholder(t *testing.T) {
 	for _, c := range []struct {
@@ -113,6 +129,7 @@ func TestSignedName(t *testing.T) {
 		{"another, as before", "Eve", "Nova", false, "", "", "warning name-not-signed /name"},
 		{"changed, which reissue reports", "Eve", "Ada", false, "", "", ""},
 		{"changed, without reissue", "Eve", "Ada", false, reissueID, "", "error name-not-signed /name"},
+		{"changed, in an audit", "Eve", "Ada", true, "", "", "warning name-not-signed /name"},
 		{"the schema refuses the listing's", "Eve", "", false, "", "/name", ""},
 		{"the schema refuses it, and does not run", "Eve", "", false, schemaID, "/name",
 			"error name-not-signed /name"},
@@ -130,6 +147,17 @@ func TestSignedName(t *testing.T) {
 		signedName(&out, s, &receipt.Receipt{ImplementationName: c.signed})
 		if got := spelled(out); got != c.want {
 			t.Errorf("%s: %q; expected %q", c.name, got, c.want)
+		}
+	}
+	// ReceiptSchema reports a name that is missing, and no other one.
+	for signed, want := range map[string]string{"": "error receipt-schema", "Eve": "error receipt-schema, error " +
+		"name-not-signed /name"} {
+		s := &Subject{Run: &Run{}, Listing: &registry.Listing{Name: "Nova"}, Change: registry.Change{Head: entry}}
+		var out verdict.Outcome
+		out.Errorf(verdict.At{}, "", "receipt-schema", "it has no name")
+		signedName(&out, s, &receipt.Receipt{ImplementationName: signed})
+		if got := spelled(out); got != want {
+			t.Errorf("%q in a Receipt that violates its schema: %q; expected %q", signed, got, want)
 		}
 	}
 	s := &Subject{first: map[string][]verdict.Finding{schemaID: {{Severity: verdict.Warning, Pointer: "/name"}}}}
@@ -317,6 +345,25 @@ func TestDeclarations(t *testing.T) {
 		}
 		if got := strings.Join(all, ", "); got != c.want {
 			t.Errorf("%s on %s: %q; expected %q", c.failover, c.uri, got, c.want)
+		}
+	}
+}
+
+// The key of a witness whose DID Document is not known may be the auditor's.
+func TestAuditorKey(t *testing.T) {
+	for state, want := range map[evidence.State]string{evidence.Unsought: "inconclusive audit-open /conformance_level",
+		evidence.Unavailable: "inconclusive audit-open /conformance_level", evidence.Absent: "", evidence.Invalid: "",
+		evidence.Obtained: "error audit-witness-key /conformance_level"} {
+		s := &Subject{Run: &Run{}, Facts: &evidence.Facts{Witnesses: map[string]*evidence.Witness{
+			"did:web:bob.example": {}}}}
+		s.Facts.DIDDocument = evidence.Result[*did.Document]{State: evidence.Obtained, Value: &did.Document{}}
+		bob := &s.Facts.Witnesses["did:web:bob.example"].DIDDocument
+		bob.State, bob.Value = state, &did.Document{Material: []string{"key"}}
+		r := &receipt.Receipt{PeerWitnesses: []receipt.PeerWitness{{DID: "did:web:ada.example"},
+			{DID: "did:web:bob.example"}}}
+		var out verdict.Outcome
+		if _, missing := auditorKey(&out, s, r, "key"); missing || spelled(out) != want {
+			t.Errorf("%s: %q, missing %t; expected %q", state, spelled(out), missing, want)
 		}
 	}
 }

@@ -1,0 +1,232 @@
+package checks
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// Only records that land, and can be read, are compared with one another.
+func TestLanding(t *testing.T) {
+	one, other := &registry.Entry{Mode: registry.ModeFile}, &registry.Entry{Mode: registry.ModeExecutable}
+	const listing = registry.KindListing
+	l, anchor := &registry.Listing{}, &registry.Anchor{}
+	r := &Run{Subjects: []*Subject{
+		{Path: "new", Kind: listing, Change: registry.Change{Head: one}, Listing: l},
+		{Path: "changed", Kind: listing, Change: registry.Change{Base: other, Head: one}, Listing: l},
+		{Path: "unchanged", Kind: listing, Change: registry.Change{Base: one, Head: one}, Listing: l},
+		{Path: "unreadable", Kind: listing, Change: registry.Change{Head: one}},
+		{Path: "anchor", Kind: registry.KindWorkflowAnchor, Change: registry.Change{Head: one}, Anchor: anchor},
+	}}
+	for kind, want := range map[registry.Kind]string{listing: " new changed",
+		registry.KindWorkflowAnchor: " anchor"} {
+		got := ""
+		for _, s := range r.landing(kind) {
+			got += " " + s.Path
+		}
+		if got != want {
+			t.Errorf("%v:%s; expected%s", kind, got, want)
+		}
+	}
+}
+
+// A file that a range takes away is neither added nor modified, and no check has to be well formed for it.
+func TestSides(t *testing.T) {
+	e := &registry.Entry{}
+	for _, c := range []struct {
+		base, head      *registry.Entry
+		added, modified bool
+	}{{nil, e, true, false}, {e, e, false, true}, {e, nil, false, false}, {nil, nil, false, false}} {
+		s := &Subject{Run: &Run{Audit: true}, Change: registry.Change{Base: c.base, Head: c.head}}
+		if s.Added() != c.added || s.modified() != c.modified {
+			t.Errorf("%v, %v: added %t, modified %t", c.base, c.head, s.Added(), s.modified())
+		}
+		for _, check := range All {
+			if owner, _, _, _ := check.Blocked(s); owner != "" {
+				t.Errorf("%s of a file that is not there: blocked by %s", check.ID, owner)
+			}
+		}
+	}
+}
+
+// What each check that runs first has found is kept beside what the others found.
+func TestFirstFindings(t *testing.T) {
+	s := &Subject{Run: &Run{Selected: func(string) bool { return true }}, Record: &registry.Record{}}
+	for _, id := range []string{"a", "b", "c"} {
+		c := &Check{ID: id, First: id != "c", PerCommit: true, Run: func(s *Subject) (out verdict.Outcome, _ error) {
+			out.Errorf(verdict.At{}, "/"+id, id, "wrong")
+			return out, nil
+		}}
+		if _, err := c.Judge(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := s.first["a"], s.first["b"]; len(s.first) != 2 || len(a) != 1 || len(b) != 1 || b[0].Pointer != "/b" {
+		t.Errorf("%v", s.first)
+	}
+}
+
+// What the repository has lost is an error of each that reads it. TestMissingObject has a whole run in which another
+// may have read it before.
+func TestLostObjects(t *testing.T) {
+	const world = `
+base:
+  - {write: .github/gate-policy.yml, text: "public_suffixes: [a.example]\n"}
+  - {write: docs/registry.git/x, text: x}
+  - {write: key.pem, text: x}
+  - {listing: ada}
+`
+	_, whole := built(t, world)
+	w, _ := built(t, world)
+	packs, err := filepath.Glob(filepath.Join(w.Repo.Dir, "objects", "pack", "*.pack"))
+	if err != nil || len(packs) != 1 {
+		t.Fatalf("%d packs, %v", len(packs), err)
+	}
+	pack, err := os.ReadFile(packs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := whole.Tree(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ada = "implementations/ada.json"
+	entry := func(path string) *registry.Entry {
+		e, err := there.Leaf(path)
+		if err != nil || e == nil {
+			t.Fatalf("%s: %v, %v", path, e, err)
+		}
+		return e
+	}
+	changed := func(r *Run) *Subject {
+		return &Subject{Run: r, Path: ada, Kind: registry.KindListing, Facts: unsought, Record: &registry.Record{},
+			Change:  registry.Change{Path: ada, Base: entry(ada), Head: entry("key.pem")},
+			Listing: &registry.Listing{ToolDID: "did:web:ada.example"}, baseListing: &registry.Listing{}}
+	}
+	brought := func(r *Run) {
+		r.Range.Commits = []registry.Commit{{Touched: []registry.Change{{Path: "key.pem", Head: entry("key.pem")}}}}
+	}
+	passes := &Check{Run: func(*Subject) (verdict.Outcome, error) { return verdict.Outcome{}.OrPass(), nil }}
+	for _, c := range []struct {
+		name string
+		read func(*Run) error // before they are lost; nil: nothing is
+		find func(*Run) error
+	}{
+		{"a record", nil, func(r *Run) error {
+			_, err := NewSubject(r, registry.Change{Path: ada, Head: entry(ada)})
+			return err
+		}},
+		{"a record, again", nil, func(r *Run) error {
+			s := &Subject{Run: r, Path: ada, Change: registry.Change{Path: ada, Head: entry(ada)}, forgotten: true}
+			return s.Read()
+		}},
+		{"what a file was", nil, func(r *Run) error {
+			_, err := passes.Judge(changed(r))
+			return err
+		}},
+		{"the history", nil, func(r *Run) error {
+			_, err := changed(r).History()
+			return err
+		}},
+		{"the history of an old domain", nil, func(r *Run) error {
+			_, err := runDomainAge(changed(r))
+			return err
+		}},
+		{"the history of the policy", nil, func(r *Run) error {
+			_, err := changed(r).wasReferenceServer("")
+			return err
+		}},
+		{"a former policy", func(r *Run) error {
+			_, err := r.Repo.FileHistory(r.Context, "main", policyFile, r.Now)
+			return err
+		}, func(r *Run) error {
+			_, err := r.referenceServers()
+			return err
+		}},
+		{"the directory of the policy", nil, func(r *Run) error {
+			_, err := ReadPolicy(r.Context, r.Range.Base)
+			return err
+		}},
+		{"the policy", func(r *Run) error {
+			_, err := r.Range.Base.Leaf(policyFile)
+			return err
+		}, func(r *Run) error {
+			_, err := ReadPolicy(r.Context, r.Range.Base)
+			return err
+		}},
+		{"a directory of the result", nil, func(r *Run) error {
+			_, err := shadowFindings(r)
+			return err
+		}},
+		{"a directory of the base", nil, func(r *Run) error {
+			r.Range.Result = there
+			_, err := shadowFindings(r)
+			return err
+		}},
+		{"a directory at the head", nil, func(r *Run) error {
+			r.Audit = true
+			_, err := privateKeys(r)
+			return err
+		}},
+		{"a file at the head", func(r *Run) error {
+			return r.Range.Base.Walk(func(string, registry.Entry) error { return nil })
+		}, func(r *Run) error {
+			r.Audit = true
+			_, err := privateKeys(r)
+			return err
+		}},
+		{"a file that a commit brings", nil, func(r *Run) error {
+			brought(r)
+			_, err := privateKeys(r)
+			return err
+		}},
+	} {
+		repo := opened(t, w.Repo.Dir)
+		tree, err := repo.Tree(t.Context(), "main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree, Result: tree}, Now: w.Now,
+			Base: emptyStanding(tree), Selected: func(string) bool { return true }}
+		if c.read != nil {
+			if err := c.read(r); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+		if err := os.Truncate(packs[0], 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.find(r); err == nil {
+			t.Errorf("%s: no error", c.name)
+		}
+		if err := os.WriteFile(packs[0], pack, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Of a record, only what its kind has is read.
+func TestTake(t *testing.T) {
+	doc, err := strict.Parse("a.json", []byte("{}"), strict.RegistryFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string][4]bool{"implementations/a.json": {true, true, false, false},
+		"revocations/a.json": {false, false, true, false}, "workflow-anchors/a.json": {false, false, false, true},
+		"peer-witnesses/a.json": {}} {
+		for _, rec := range []*registry.Record{{Document: doc}, {}, nil} {
+			if rec == nil || rec.Document == nil {
+				want = [4]bool{}
+			}
+			s := newSubject(&Run{}, registry.Change{Path: path}, registry.Sides{Base: rec, Head: rec})
+			got := [4]bool{s.baseListing != nil, s.Listing != nil, s.Revocation != nil, s.Anchor != nil}
+			if got != want {
+				t.Errorf("%s, %+v: %v; expected %v", path, rec, got, want)
+			}
+		}
+	}
+}
