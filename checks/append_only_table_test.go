@@ -126,6 +126,7 @@ pr: [{reissue: ada}, {write: b.md, text: b}, {write: a.md, text: a}]`,
 			Want: `a.md: error: append-only: mixed`,
 			Says: []string{`the range changes records and governance files together: a.md, b.md`}},
 		{Name: "a .gitkeep and a re-issue", World: `
+bare: true
 base: [{listing: ada}]
 pr: [{reissue: ada}, {write: revocations/.gitkeep, text: ""}]`,
 			Want: `pass`},

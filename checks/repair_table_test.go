@@ -25,7 +25,8 @@ func TestRepair(t *testing.T) {
 		"  - {anchor: one, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}\n  - {commit: List}\n"
 	checktest.Run(t, []checktest.Case{
 		{Name: "removed", World: broken + `  - {remove: revocations/odd.json}`,
-			Want: `revocations/odd.json: warning: append-only: governance`},
+			Want: `revocations/odd.json: warning: append-only: governance`,
+			Says: []string{`append-only +pass +removes a file that never was a record`}},
 		{Name: "removed, with a record", World: broken + `
   - {remove: revocations/odd.json}
   - {listing: nova}`, Want: `revocations/odd.json: error: append-only: mixed`},
@@ -130,7 +131,8 @@ revocations/odd.json: warning: append-only: governance`},
   - {commit: Revoke}
   - {move: ["revocations/ada-$pin(ada).json", a.md]}
   - {commit: Remove}
-pr: [{move: [a.md, "revocations/ada-$pin(ada).json"]}]`, Want: `a.md: warning: append-only: governance`},
+pr: [{move: [a.md, "revocations/ada-$pin(ada).json"]}]`, Want: `a.md: warning: append-only: governance`,
+			Says: []string{`append-only +pass +gives the file back what it had as a record`}},
 		{Name: "revocation restored, executable", World: listed + `
   - {revoke: ada}
   - {commit: Revoke}

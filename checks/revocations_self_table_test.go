@@ -34,7 +34,8 @@ func TestRevocationsSelf(t *testing.T) {
 		// the listing is reported as revoked from then on, and blocks nobody
 		{Name: "revoked, else", World: base + revoked + elseWorld,
 			Want: `registry: notice: revocations: not-in-force`,
-			Says: []string{`the base tree holds 2 listings, 0 expired and 1 revoked`}},
+			Says: []string{`the base tree holds 2 listings, 0 expired and 1 revoked`,
+				`revocations +pass +the pinned Receipt is not revoked`}},
 		// every reason of the schema; a listing that is expired, provisional or by did:key
 		{Name: "reasons",
 			World: base + `  - {listing: a1}
@@ -240,6 +241,11 @@ revocations/dan-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc
 		{Name: "leap",
 			World: base + `pr: [{revoke: eve, revocation: {set: {/revoked_at: "2016-12-31T23:59:60Z"}}}]`,
 			Want:  `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: error: schema: unreadable-time`},
+		{Name: "leap, only revocations", Only: "revocations",
+			World: base + `pr: [{revoke: eve, revocation: {set: {/revoked_at: "2016-12-31T23:59:60Z"}}}]`,
+			Want:  `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: error: revocations: unreadable-time`},
+		{Name: "at issue", World: base + `pr: [{revoke: eve, at: "2026-05-22T12:00:00Z"}]`,
+			Want: `pass`},
 		{Name: "before issue", World: base + `pr: [{revoke: eve, at: -11d}]`,
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: warning: revocations: revoked-before-issue`},
 		// --- what stands ---

@@ -1,15 +1,18 @@
 package checks
 
 import (
+	"context"
 	"crypto/ed25519"
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -75,4 +78,132 @@ func FuzzRevocation(f *testing.F) {
 			t.Errorf("not authorised: %v", out.Findings)
 		}
 	})
+}
+
+// What decides about a revocation and cannot be read is an error, not a pass.
+func TestUnreadRevocation(t *testing.T) {
+	w, repo := built(t, `
+base:
+  - {listing: ada}
+  - {commit: List}
+  - {at: "-5d"}
+  - {reissue: ada}
+pr: [{revoke: ada, number: 1}, {revoke: ada, number: 2}]
+`)
+	rng, err := repo.Range(t.Context(), w.Base, w.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := NewStanding(t.Context(), rng.Base, func(string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		run := &Run{Context: t.Context(), Repo: repo, Range: rng, Base: st, Now: w.Now, Offline: true}
+		subjects, err := NewSubjects(run, rng.Changes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run.Context = ctx; end {
+			cancel()
+		}
+		for _, s := range subjects {
+			if out, err := runRevocations(s); (err != nil) != end || len(out.Findings) > 0 {
+				t.Errorf("%s, the run has ended: %t: %+v, %v", s.Path, end, out, err)
+			}
+		}
+	}
+}
+
+// If the owner's document could not be fetched, nothing is decided. A witness whose history cannot be read is an error.
+func TestAuthority(t *testing.T) {
+	_, repo := built(t, "base: [{listing: eve}]")
+	tree, err := repo.Tree(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := emptyStanding(tree)
+	st.listings.add(pack(&Listed{Path: listingPath("bob"), Slug: "bob", ToolDID: "did:web:bob.example", Level: "L4",
+		Expires: fixture.Clock.Add(1), Provisional: true}))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	listed := &Listed{Path: listingPath("ada"), Slug: "ada", ToolDID: "did:web:ada.example"}
+	signed := registry.Signature{Alg: "EdDSA", Value: strings.Repeat("A", 86)}
+	for _, c := range []struct {
+		name      string
+		by        string
+		signature registry.Signature
+		state     evidence.State
+		witness   string
+		want      string
+		basis     verdict.Basis
+	}{
+		{"not sought", listed.ToolDID, signed, evidence.Unsought, "", "inconclusive owner-open /signature",
+			verdict.World},
+		{"not reached", listed.ToolDID, signed, evidence.Unavailable, "", "inconclusive owner-open /signature",
+			verdict.World},
+		{"not there", listed.ToolDID, signed, evidence.Absent, "", "error not-authorised /signature", verdict.World},
+		{"not there, and no signature", listed.ToolDID, registry.Signature{}, evidence.Absent, "",
+			"error not-authorised /signature", 0},
+		{"by another", "did:web:eve.example", signed, evidence.Absent, "", "error not-authorised /signature", 0},
+		{"by a witness whose history cannot be read", listed.ToolDID, signed, evidence.Absent, "did:web:bob.example",
+			"an error", 0},
+	} {
+		v := &registry.Revocation{RevokedByDID: c.by, Signature: c.signature}
+		if c.witness != "" {
+			v.Witnesses = []registry.WitnessSignature{{WitnessDID: c.witness, Signature: c.signature}}
+		}
+		s := &Subject{Run: &Run{Context: ended, Repo: repo, Base: st, Range: &registry.Range{Base: tree},
+			Now: fixture.Clock}, Path: "revocations/a.json", Revocation: v, Facts: &evidence.Facts{}}
+		s.Facts.DIDDocument.State, s.Facts.DIDDocument.Message = c.state, "why"
+		out, err := authority(verdict.Outcome{}, s, listed, nil)
+		got := spelled(out)
+		if err != nil {
+			got = "an error"
+		}
+		if got != c.want || err == nil && out.Findings[0].Basis != c.basis {
+			t.Errorf("%s: %q, %v; expected %q", c.name, got, err, c.want)
+		}
+	}
+}
+
+// Of a Receipt that a listing's file pinned more than once, the newest listing counts. At an audited head the ledger
+// only knows the Receipts that revocations name; the history knows the others.
+func TestPinning(t *testing.T) {
+	w, repo := built(t, `
+base:
+  - {listing: ada}
+  - {commit: List}
+  - {edit: implementations/ada.json, set: {/issued_at: "2026-05-23T12:00:00Z"}}
+  - {commit: Edit}
+  - {reissue: ada}
+pr: [{revoke: ada, number: 1}]
+`)
+	rng, err := repo.Range(t.Context(), w.Base, w.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "implementations/ada.json"
+	first := revocationName(rng.Changes[0].Path).sha256
+	st := emptyStanding(rng.Base)
+	for _, followed := range []*Ledger{nil, NewLedger(repo, w.Now)} {
+		st.followed = followed
+		r := &Run{Context: t.Context(), Repo: repo, Range: rng, Base: st, Now: w.Now, Audit: true}
+		history, err := r.History(path)
+		if err != nil || len(history) != 3 {
+			t.Fatalf("%d versions, %v; expected 3", len(history), err)
+		}
+		link := &registry.Entry{Mode: registry.ModeSymlink}
+		r.histories[path] = append([]registry.Version{{Entry: link}}, history...)
+		l, err := pinning(r, &Listed{Path: path}, first)
+		if err != nil || l == nil || stamp(l.Issued) != "2026-05-23T12:00:00Z" {
+			t.Errorf("with a ledger: %t: %+v, %v", followed != nil, l, err)
+		}
+		r.pins, r.histories[path] = nil, append(history, registry.Version{Entry: lost(t)})
+		if l, err := pinning(r, &Listed{Path: path}, first); err == nil {
+			t.Errorf("a version that is lost: %+v; expected an error", l)
+		}
+	}
 }

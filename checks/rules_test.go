@@ -225,6 +225,10 @@ func TestLargeFile(t *testing.T) {
 	if mixed, err = r.kindsMixed([]string{"key.pem"}); err != nil || len(mixed) != 1 {
 		t.Errorf("mixed in a merged commit are %q, %v", mixed, err)
 	}
+	r.merged, r.leakErr = false, registry.ErrLimit
+	if _, err = r.kindsMixed([]string{"key.pem"}); err == nil {
+		t.Error("files that could not be searched: no error")
+	}
 }
 
 // Of many new files that look like records, the first 1,000 are read, and the first 100 named.
