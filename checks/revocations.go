@@ -260,11 +260,8 @@ func eligible(r *Run, l *Listed) int {
 	return n
 }
 
-// revokedListing returns the base tree's listing that a revocation's file names.
+// revokedListing returns the base tree's listing that a revocation names, or nil.
 func revokedListing(s *Subject) *Listed {
-	if named := revocationName(s.Path).slug; named != "" && named == s.Revocation.Slug {
-		return s.Run.Base.BySlug(named)
-	}
 	return s.Run.Base.BySlug(s.Revocation.Slug)
 }
 
