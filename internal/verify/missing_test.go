@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -37,6 +39,20 @@ base:
   - {revoke: ada, number: 0}
   - {commit: Revoke}
   - {reissue: ada, issued: "-1h"}`, "ada"},
+	{"a listing that is provisional no longer", `
+base:
+  - {at: "-40d"}
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: nova, level: L4, witness: [ada], provisional: true}
+  - {commit: List}
+  - {at: "-1d"}
+  - {listing: eve}`, "https://nova.example"},
+	{"a listing at less than is claimed", `
+base:
+  - {listing: nova, receipt: {set: {/claimed_levels: [L2, L1]}}}
+  - {commit: List}
+  - {listing: eve}`, "https://nova.example"},
 }
 
 // An object of the clone that cannot be read is an error of the run: no step passes because it could not read what it
@@ -58,6 +74,37 @@ func TestMissingObject(t *testing.T) {
 			}
 			vanishing(t, w, c.text)
 		})
+	}
+}
+
+// A step whose clone cannot be read fails, whatever else it found.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	bug := errors.New("bug")
+	frozen := &work{cfg: &Config{Clone: &Clone{Frozen: "why"}}}
+	if out, err := thawed(func(*work) (verdict.Outcome, error) { return verdict.Outcome{}, bug })(frozen); err != bug {
+		t.Errorf("a step of a frozen mirror: %v, %+v", err, out)
+	}
+	const uri = "https://nova.example/static/oap.json"
+	w := built(t, `base: [{commit: Begin}, {listing: nova, receipt: {set: {/target/uri: "https://nova.example"}}}]`+
+		web("edit: "+manifestURL, `to: "`+uri+`"`))
+	at := w.work(t, uri)
+	clone := &Clone{Repo: w.repo, Commit: "main"}
+	st, err := clone.Stand(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st.Tree, err = w.repo.Tree(t.Context(), "main~1"); err != nil { // which lacks the listing
+		t.Fatal(err)
+	}
+	at.cfg.Standing = st
+	if out, err := judgeIdentity(at); err == nil {
+		t.Errorf("the step identity: %+v", out)
+	}
+	for _, c := range []string{"gone", strings.Repeat("1", 40)} {
+		if err := HasRecords(t.Context(), w.repo, c); err == nil {
+			t.Errorf("the commit %s has records", c)
+		}
 	}
 }
 
