@@ -219,20 +219,22 @@ func TestVerifyEnds(t *testing.T) {
 	t.Parallel()
 	w := built(t, nova)
 	stop := errors.New("stop")
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a run that hangs ends too
+	defer cancel()
 	run := func(src evidence.Source, each func(*Report) error) error {
 		run := &Run{Source: src, Now: w.Now, Jobs: 2}
 		flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example", "https://slow.example"}, Without: true}
 		if err := run.Heard(flags); err != nil {
 			t.Fatal(err)
 		}
-		return run.Verify(t.Context(), each)
+		return run.Verify(soon, each)
 	}
 	slow := &hanging{Source: w.source(t), began: make(chan struct{})}
 	if err := run(slow, func(*Report) error { <-slow.began; return stop }); !errors.Is(err, stop) {
 		t.Errorf("a report that is not taken: %v", err)
 	}
-	if !slow.ended.Load() {
-		t.Error("the run ends before a request of it")
+	if !slow.ended.Load() || soon.Err() != nil {
+		t.Errorf("a request of the run ended: %t; the run hung: %v", slow.ended.Load(), soon.Err())
 	}
 	defer func() {
 		if got := recover(); got != "a bug" {
