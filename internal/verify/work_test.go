@@ -178,6 +178,13 @@ func TestNotReached(t *testing.T) {
 	if s := only(t, run).Steps[3]; s.Verdict != verdict.Skipped {
 		t.Errorf("without a Receipt and time the step schema is %s: %s", s.Verdict, s.Reason)
 	}
+	run.Source, run.Budget = w.source(t), 1 // a nanosecond
+	if rep := only(t, run); rep.Verdict != verdict.Inconclusive {
+		t.Errorf("without time the verdict is %s", rep.Verdict)
+	}
+	if missed := run.Bundle().NotReached["target:https://nova.example"]; len(missed) == 0 {
+		t.Error("without time the bundle says that all was reached")
+	}
 }
 
 // Of the levels that a Receipt claims at most 64 are looked at, each once and cut to 100 characters.
