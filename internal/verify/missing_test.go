@@ -97,9 +97,12 @@ func TestUnreadable(t *testing.T) {
 	if st.Tree, err = w.repo.Tree(t.Context(), "main~1"); err != nil { // which lacks the listing
 		t.Fatal(err)
 	}
-	at.cfg.Standing = st
+	at.cfg.Standing, at.cfg.Clone = st, clone
 	if out, err := judgeIdentity(at); err == nil {
 		t.Errorf("the step identity: %+v", out)
+	}
+	if found, err := Verify(t.Context(), w.source(t), Target{Slug: "nova"}, at.cfg); err == nil {
+		t.Errorf("of a slug whose listing is gone: %+v", found)
 	}
 	for _, c := range []string{"gone", strings.Repeat("1", 40)} {
 		if err := HasRecords(t.Context(), w.repo, c); err == nil {

@@ -450,6 +450,17 @@ pr: [{reissue: nova, issued: "-11d"}]`, clone: "main", want: `
 			peer-witnesses: skip, see manifest
 			external-audit: pass; notice audit-declared receipt#/external_audit
 			registry-anchor: pass; notice anchored receipt#`},
+		{name: "L5, and the Manifest cannot be fetched now",
+			world: circle + "[{listing: nova, level: L5, witness: [ada, bob, cy]}]" + down(manifestURL), text: "nova",
+			clone: "main", want: `
+			inconclusive
+			manifest: inconclusive; inconclusive http-status manifest#
+			receipt-discovery: skip, see manifest
+			identity: skip, see manifest
+			revocation: pass
+			peer-witnesses: skip, see manifest
+			external-audit: pass; notice audit-declared receipt#/external_audit
+			registry-anchor: pass; notice anchored receipt#`},
 		{name: "L4, and the Manifest is gone",
 			world: circle + "[{listing: nova, level: L4, witness: [ada]}]" + gone(manifestURL), text: "nova",
 			clone: "main", want: `

@@ -79,9 +79,6 @@ type members map[string]struct {
 // documents that it is made of.
 func (w *work) check(id string, s *checks.Subject, to members) (verdict.Outcome, error) {
 	out, err := checks.ByID(id).Judge(s)
-	if err != nil {
-		return out, err
-	}
 	_, missing, _ := w.facts.State(checks.ByID(id).Owns)
 	if step := reporters[out.DeferredTo]; step != "" {
 		out.Skipped = "see " + step
@@ -97,12 +94,12 @@ func (w *work) check(id string, s *checks.Subject, to members) (verdict.Outcome,
 			f.WithFix("give it with --%s FILE", at.Path)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 func judgeManifest(w *work) (verdict.Outcome, error) {
 	out, err := w.check("manifest-reachability", w.subject, members{"": {manifestDocument, ""}})
-	if err != nil || w.facts.Manifest.State != evidence.Obtained {
+	if w.facts.Manifest.State != evidence.Obtained {
 		return out, err
 	}
 	tool := w.facts.Manifest.Value.ToolDID
@@ -123,7 +120,7 @@ func judgeManifest(w *work) (verdict.Outcome, error) {
 			out.Verified += ", as given"
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 func judgeDiscovery(w *work) (verdict.Outcome, error) {
@@ -311,13 +308,10 @@ func judgeSignature(w *work) (verdict.Outcome, error) {
 		return verdict.Skip("no document names a DID: see schema"), nil
 	}
 	out, err := w.check("did-resolution", w.subject, members{"": {didDocument, ""}})
-	if err != nil {
-		return out, err
-	}
 	r := w.receipt()
 	add(&out, checks.Placeholders(r))
 	if w.facts.DIDDocument.State != evidence.Obtained {
-		return out, nil
+		return out, err
 	}
 	var known []receipt.Known
 	if m := w.facts.Manifest; m.State == evidence.Obtained {
@@ -329,7 +323,7 @@ func judgeSignature(w *work) (verdict.Outcome, error) {
 	if !out.Has(verdict.Error) {
 		out.Verified = signed.Verified
 	}
-	return out.OrPass(), nil
+	return out.OrPass(), err
 }
 
 func judgeClaims(w *work) (verdict.Outcome, error) {

@@ -257,7 +257,6 @@ func (w *work) draft() {
 		}
 	}
 	if w.subject = w.candidates["L4"]; w.subject == nil {
-		from.Level = ""
 		w.subject = checks.NewCandidate(w.run, listing.Draft(from))
 	}
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -387,11 +388,20 @@ func TestResult(t *testing.T) {
 		for _, s := range found.Candidates {
 			candidates = append(candidates, s.Listing.Level)
 		}
+		asked := func(e verdict.Evidence) bool { return e.URL == c.uri }
+		if c.uri != "" && !slices.ContainsFunc(found.Evidence, asked) {
+			t.Errorf("%s: the Receipt is asked for elsewhere: %+v", c.name, found.Evidence)
+		}
 		if found.ReceiptURI != c.uri || joined(candidates) != c.candidates ||
 			found.ManifestURI != c.target.ManifestURI || (found.ReceiptSHA256 == "") != (c.uri+c.candidates == "") {
 			t.Errorf("%s: the Receipt %q of %q, candidates %q, sha256 %q", c.name, found.ReceiptURI, found.ManifestURI,
 				joined(candidates), found.ReceiptSHA256)
 		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if found, err := Verify(ended, w.source(t), target, &Config{Without: true}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the run: %v, %+v", err, found)
 	}
 }
 
@@ -492,6 +502,17 @@ func TestAnchorOpen(t *testing.T) {
 	}
 	if got := w.levels["registry-anchor"]; len(got) != 1 || got["L4"] != verdict.Inconclusive {
 		t.Errorf("the step leaves %v, want L4 open", got)
+	}
+}
+
+// What a bundle was recorded with is said of domains that were compared by another list.
+func TestRecordedList(t *testing.T) {
+	t.Parallel()
+	w := built(t, nova).work(t, "https://nova.example")
+	w.cfg.Recorded = &evidence.Recorded{List: &verdict.SuffixList{Date: "2020-01-01"}}
+	out, err := judgeIdentity(w)
+	if err != nil || len(out.Findings) != 1 || out.Findings[0].Code != evidence.CodeSuffixList {
+		t.Errorf("%v, %+v, want %s", err, out.Findings, evidence.CodeSuffixList)
 	}
 }
 
