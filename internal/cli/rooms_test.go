@@ -32,7 +32,7 @@ var rooms = map[string]struct {
 	"oap":         {3, "parses and signs the documents of the protocol", 5500},
 	"git":         {3, "reads a hostile Git repository", 8000},
 	"verdict":     {3, "defines finding, outcome, rule, report and the runner of a catalogue", 1000},
-	"forge":       {4, "reads and changes settings and comments at the forge", 2300},
+	"forge":       {4, "reads and changes settings and comments at the forge", 2310},
 	"registry":    {4, "", 0},
 	"evidence":    {5, "collects what the web says about a record", 4400},
 	"checks":      {6, "", 0},

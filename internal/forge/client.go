@@ -138,6 +138,10 @@ func (b *bound) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if resp.StatusCode == http.StatusSwitchingProtocols { // its body would be the connection, which no context ends
+		_ = resp.Body.Close()
+		return nil, errors.New("the forge answered 101 Switching Protocols")
+	}
 	resp.Body = &limited{ReadCloser: resp.Body, left: maxBody}
 	return resp, nil
 }

@@ -100,6 +100,27 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+// TestSwitchingProtocols requires that an answer whose body is the connection ends the request.
+func TestSwitchingProtocols(t *testing.T) {
+	done := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "Upgrade")
+		w.Header().Set("Upgrade", "websocket")
+		w.WriteHeader(http.StatusSwitchingProtocols)
+		w.(http.Flusher).Flush()
+		<-done
+	}))
+	defer s.Close()
+	defer close(done)
+	c, err := New(Options{BaseURL: s.URL, Repository: "acme/registry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Standing(t.Context()); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestServes(t *testing.T) {
 	for _, c := range []struct {
 		api, host string
