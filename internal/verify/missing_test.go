@@ -104,7 +104,18 @@ func TestUnreadable(t *testing.T) {
 	if found, err := Verify(t.Context(), w.source(t), Target{Slug: "nova"}, at.cfg); err == nil {
 		t.Errorf("of a slug whose listing is gone: %+v", found)
 	}
-	for _, c := range []string{"gone", strings.Repeat("1", 40)} {
+	at.run.Base, at.run.Repo, at.run.Range = st, w.repo, &registry.Range{Base: st.Tree}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	at.run.Context = ended
+	if out, err := judgeRevocation(at); !errors.Is(err, context.Canceled) {
+		t.Errorf("the step revocation: %v, %+v", err, out)
+	}
+	missing := strings.Repeat("1", 40)
+	if err := (&Run{Clone: w.repo}).standAt(t.Context(), missing, "", &bundle.VerifyFlags{}); err == nil {
+		t.Error("a commit that is not there is read")
+	}
+	for _, c := range []string{"gone", missing} {
 		if err := HasRecords(t.Context(), w.repo, c); err == nil {
 			t.Errorf("the commit %s has records", c)
 		}
