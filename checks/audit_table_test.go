@@ -32,6 +32,16 @@ implementations/nova.json:7:3: notice: peer-witnesses: witness-signature`},
 `, Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: notice: peer-witnesses: witness-signature`},
+		{Name: "another key without a renewal, and one of its keys is gone", World: three + `
+  - listing: dan
+    level: L4
+    witness: [ada]
+    signed: {set: {/signatures/-: {by: "did:web:dan.example#old", alg: EdDSA, value: "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8SNFZ4kA"}}}
+  - {commit: List}
+  - {listing: nova, level: L4, witness: [{slug: dan, key: eve}]}
+`, Want: `
+implementations/nova.json:6:3: notice: peer-witnesses: witness-open
+implementations/nova.json:7:3: notice: peer-witnesses: witness-signature`},
 		{Name: "an unreadable signature", World: three + `
   - {listing: nova, level: L4, witness: [bob], tamper: {set: {/peer_witnesses/0/signature: "short"}}}
 `, Want: `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},
@@ -142,6 +152,22 @@ base:
   - {commit: Witness}
   - {revoke: bob}
 `, Want: `pass`},
+		{Name: "provisional for 30 days then, away in between, and revoked now", World: `
+base:
+  - {at: "-60d"}
+  - {listing: ada, level: L4, witness: [dan]}
+  - {listing: dan, level: L4, witness: [ada]}
+  - {listing: bob, level: L4, witness: [ada], provisional: true, registered: -70d}
+  - {commit: List}
+  - {at: "-29d"}
+  - {listing: nova, level: L4, witness: [bob]}
+  - {commit: Witness}
+  - {move: [implementations/bob.json, bob.json]}
+  - {commit: Remove}
+  - {move: [bob.json, implementations/bob.json]}
+  - {commit: Return}
+  - {revoke: bob}
+`, Want: `pass`},
 		{Name: "at L3 then, and revoked now", World: `
 base:
   - {listing: ada, level: L4, witness: [dan]}
@@ -234,6 +260,13 @@ implementations/nova.json:7:3: notice: peer-witnesses: witness-not-independent`}
   - {listing: nova, level: L5, witness: [ada, bob, dan]}
 `, Want: `implementations/nova.json:6:3: notice: peer-witnesses: witness-open`,
 			Says: []string{`did:web:ada.example and did:web:dan.example are not independent: they share a publisher`}},
+		{Name: "a registered domain that the candidate has too", World: three + `
+  - {listing: dan, level: L4, witness: [ada], host: dan.nova.example}
+  - {commit: List}
+  - {listing: nova, level: L5, witness: [ada, bob, dan]}
+`, Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: notice: peer-witnesses: witness-not-independent`},
 		{Name: "a publisher that the candidate has too", World: three + `
   - {commit: List}
   - {listing: nova, level: L5, witness: [ada, bob, cyd], publisher_did: "did:web:ada.example"}
@@ -277,6 +310,14 @@ base:
 web:
   - {edit: "https://mia.example/.well-known/did.json", set: {/verificationMethod/0/publicKeyJwk/x: "$jwk(eve)"}}
 `, Want: `implementations/nova.json:6:3: notice: peer-witnesses: cosignature-stale`},
+		{Name: "a co-signature of another algorithm", World: `
+policy: {reference_server: nova, maintainers: [mia, moe]}
+base:
+  - {publish: mia}
+  - {publish: moe}
+  - {commit: Begin}
+  - {listing: nova, level: L4, co_signers: [mia, moe], signed: {set: {/signatures/1/alg: ES256}}}
+`, Want: `implementations/nova.json:6:3: error: peer-witnesses: cosignature-missing`},
 		{Name: "no co-signature", World: `
 policy: {reference_server: nova, maintainers: [mia, moe]}
 base:
@@ -484,6 +525,15 @@ base:
   - {anchor: flow, coordinator: key}
   - {commit: Anchor}
   - {remove: implementations/key.json}
+`, Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		{Name: "a key whose listing was another's then", World: `
+base:
+  - {listing: kay}
+  - {commit: List}
+  - {publish: key, did: key}
+  - {anchor: flow, coordinator: key, uri: "https://kay.example/flow.json"}
+  - {commit: Anchor}
+  - {edit: implementations/kay.json, set: {/tool_did: "$did(key)"}}
 `, Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
 		{Name: "a failover coordinator that was declared before", World: listed + `
   - {anchor: first, coordinator: ada, failover: bob}

@@ -58,8 +58,10 @@ base:
   - {listing: ada}
   - {listing: bob}
   - {anchor: flow, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+  - {listing: kay, did: key}
 pr:
   - {anchor: other, coordinator: ada, failover: bob}
+  - {anchor: keyed, coordinator: kay}
   - {commit: Anchor}
   - {remove: workflow-anchors/flow.json}
 `},
@@ -74,6 +76,45 @@ pr:
   - {write: a.md, text: b}
   - {write: schemas/revocation.schema.json, text: '{"type": "array"}'}
   - {move: [implementations/ada.json, implementation/ada.json]}
+`},
+		{"a policy that changes", `
+policy: {reference_server: nova, maintainers: [mia]}
+base: [{listing: ada}, {publish: nova}, {publish: mia}]
+pr: [{edit: .github/gate-policy.yml, replace: {nova: ada}}]
+`},
+		{"re-issues that look back", `
+base:
+  - {at: "-40d"}
+  - {listing: ada, set: {/issued_at: "2036-01-01T00:00:00Z"}}
+  - {listing: bob, registered: none}
+  - {listing: cyd}
+  - {commit: List}
+  - {at: "-9d"}
+  - {write: implementations/cyd.json, text: "{"}
+  - {listing: dan, registered: none}
+pr:
+  - {reissue: ada}
+  - {reissue: bob, provisional: true}
+  - {reissue: cyd}
+  - {reissue: dan, provisional: true}
+`},
+		{"witnesses that are so no more", `
+base:
+  - {at: "-60d"}
+  - {listing: ada, level: L4, witness: [dan]}
+  - {listing: dan, level: L4, witness: [ada]}
+  - {listing: bob, level: L4, witness: [ada], provisional: true, registered: -70d}
+  - {commit: List}
+  - {at: "-29d"}
+  - {listing: nova, level: L4, witness: [bob]}
+  - {listing: eva, level: L4, witness: [{slug: dan, key: mallory}]}
+  - {commit: Witness}
+  - {move: [implementations/bob.json, bob.json]}
+  - {commit: Remove}
+  - {move: [bob.json, implementations/bob.json]}
+  - {commit: Return}
+  - {revoke: bob}
+pr: [{listing: young, level: L4, witness: [dan, bob]}]
 `},
 		{"a revocation that was removed", `
 base:

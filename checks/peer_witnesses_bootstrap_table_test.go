@@ -265,6 +265,16 @@ implementations/else.json:1:1: inconclusive: domain-age: policy-unreadable
 			Want: `
 .github/gate-policy.yml: warning: append-only: governance
 .github/gate-policy.yml: error: peer-witnesses: policy-unreadable`},
+		// with a record append-only refuses it
+		{Name: "proposed with a record",
+			World: base + `pr:
+  - {write: .github/gate-policy.yml, text: "maintainers: everybody\n"}
+  - {listing: else}
+`,
+			Want: `
+.github/gate-policy.yml: error: append-only: mixed
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken`,
+			Says: []string{`fix: fix the file in a pull request of its own; its schema: oap-gate schema gate-policy`}},
 		{Name: "policy, published, proposed",
 			World: policy + base + `  - {publish: nova}
 ` + proposed,
@@ -305,6 +315,22 @@ implementations/young.json:6:3: notice: external-audit: audit-declared`},
 			World: policy + base + `  - {listing: cyd, level: L4, witness: [ada]}
   - {listing: nova, level: L4, witness: [{slug: cyd, key: other}]}
 ` + forL5,
+			Want: `
+implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
+implementations/young.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "policy, listed by another algorithm, for l5",
+			World: policy + base + `  - {listing: cyd, level: L4, witness: [ada]}
+  - {listing: nova, level: L4, witness: [{slug: cyd, alg: ES256}]}
+` + forL5,
+			Want: `
+implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent
+implementations/young.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "policy, listed witnessed, for l5, its witness gone",
+			World: policy + base + `  - {listing: cyd, level: L4, witness: [ada]}
+  - {listing: nova, level: L4, witness: [cyd]}
+` + forL5 + `web: [{url: "https://cyd.example/oap-conformance-receipt.json", status: 404}]`,
 			Want: `
 implementations/young.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/young.json:7:3: warning: peer-witnesses: witness-not-independent

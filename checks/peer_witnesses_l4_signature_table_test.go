@@ -174,6 +174,14 @@ implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		{Name: "one, own receipt gone",
 			World: base + one + `web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 404}]`,
 			Want:  `implementations/nova.json:7:3: error: receipt-fetch: http-status`},
+		// ... and needs no Manifest
+		{Name: "none, own manifest gone",
+			World: base + `pr: [{listing: nova, level: L4}]
+web: [{url: "https://nova.example/.well-known/oap-tool.json", status: 404}]
+`,
+			Want: `
+implementations/nova.json:5:3: error: manifest-reachability: http-status
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses`},
 		{Name: "one, own did gone",
 			World: base + one + `web: [{url: "https://nova.example/.well-known/did.json", status: 404}]`,
 			Want:  `implementations/nova.json:4:3: error: did-resolution: http-status`},

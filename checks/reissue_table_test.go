@@ -85,6 +85,21 @@ pr: [{reissue: ada, signing_key: mallory}]
 pr: [{reissue: ada, signing_key: mallory}]
 `,
 			Want: `implementations/ada.json:8:3: error: reissue: receipt-not-signed`},
+		{Name: "stranger and slug",
+			World: `base: [{listing: ada}]
+pr: [{reissue: ada, signing_key: mallory, set: {/slug: lovelace}}]
+`,
+			Want: `
+implementations/ada.json:2:3: error: reissue: slug-changed
+implementations/ada.json:7:3: error: receipt-signature: signature-not-verified`},
+		{Name: "no Receipt and slug",
+			World: `base: [{listing: ada}]
+pr: [{reissue: ada, set: {/slug: lovelace}}]
+web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 404}]
+`,
+			Want: `
+implementations/ada.json:2:3: error: reissue: slug-changed
+implementations/ada.json:7:3: error: receipt-fetch: http-status`},
 		// nothing is compared with words that nobody signed
 		{Name: "stranger name",
 			World: `base: [{listing: ada}]

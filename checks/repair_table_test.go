@@ -274,6 +274,21 @@ pr: [{move: [one.txt, workflow-anchors/one.json]}]
 `, Want: `
 one.txt: warning: append-only: governance
 workflow-anchors/one.json:3:3: error: workflow-anchors: workflow-anchored-twice`},
+		{Name: "anchor restored, its workflow taken while it could not be read", World: anchored + `
+  - {write: workflow-anchors/one.json, text: "{"}
+  - {commit: Break}
+  - {anchor: two, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+pr: [{anchor: one, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV, at: -10d}]
+`, Want: `
+workflow-anchors/one.json: warning: append-only: governance
+workflow-anchors/one.json:3:3: error: workflow-anchors: workflow-anchored-twice`},
+		{Name: "anchor restored, its workflow taken while it had another", World: anchored + `
+  - {edit: workflow-anchors/one.json, set: {/x: 7, /workflow_id: wf_11ARZ3NDEKTSV4RRFFQ69G5FAV}}
+  - {anchor: two, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+pr: [{anchor: one, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV, at: -10d}]
+`, Want: `
+workflow-anchors/one.json: warning: append-only: governance
+workflow-anchors/one.json:3:3: error: workflow-anchors: workflow-anchored-twice`},
 		{Name: "anchor restored, its workflow anchored twice before", World: anchored + `
   - {edit: workflow-anchors/one.json, set: {/x: 7}}
   - {anchor: two, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}

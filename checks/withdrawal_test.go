@@ -82,6 +82,10 @@ func TestWithdrawn(t *testing.T) {
 			0, ""},
 		{"a JSON text that revokes nothing", listed + "  - {write: revocations/a.json, text: '{\"slug\": \"ada\"}'}\n",
 			0, ""},
+		{"a JSON text that revokes nothing by a slug", listed + "  - {move: [implementations/ada.json, " +
+			"implementations/.json]}\n  - {write: revocations/a.json, text: '{\"revoked_receipt_sha256\": " +
+			"\"$pin(ada)\"}'}\n",
+			0, ""},
 		{"a listing that cannot be read", revoked + "  - {write: implementations/ada.json, text: '{'}\n",
 			0, "listed, revoked ada-PIN1-ada.json, unreadable implementations/ada.json"},
 		{"a listing of nothing that cannot be read", listed + "  - {write: implementations/ada.json, text: '{'}\n",
@@ -187,7 +191,7 @@ func spell(w *Withdrawal) string {
 
 // What is unclear is said about a Receipt that no present listing of its DID pins.
 func TestUnclear(t *testing.T) {
-	w, repo := built(t, `
+	const listed = `
 base:
   - {listing: ada, issued: -20d}
   - {listing: bob}
@@ -196,22 +200,35 @@ base:
   - {revoke: bob}
   - {commit: Revoke}
   - {write: revocations/zed.json, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)"}'}
-`)
-	sum, err := w.Pin("ada", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := runOn(t, repo, w.Now)
-	signed := w.Now.AddDate(0, 0, -15)
-	for _, c := range []struct{ name, sha256, want string }{
-		{"another Receipt", strings.Repeat("0", 64), "listed, unclear ada-" + sum + ".json, misplaced zed.json"},
-		{"the pinned one", sum, "listed, revoked ada-" + sum + ".json, misplaced zed.json"},
+`
+	for _, c := range []struct {
+		name, world string
+		number      int // of the Receipt; 0: another
+		want        string
+	}{
+		{"another Receipt", listed, 0, "listed, unclear ada-FIRST.json, misplaced zed.json"},
+		{"the pinned one", listed, 1, "listed, revoked ada-FIRST.json, misplaced zed.json"},
+		{"another Receipt, a former one revoked", listed + "  - {reissue: ada}\n", 0,
+			"listed, unclear ada-FIRST.json, misplaced zed.json"},
+		{"the pinned one, a former one revoked", listed + "  - {reissue: ada}\n", 2,
+			"listed, misplaced zed.json"},
 	} {
-		found, err := run.Withdrawn("did:web:ada.example", c.sha256, signed)
+		w, repo := built(t, c.world)
+		first, err := w.Pin("ada", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := spell(found); got != c.want {
+		sum := strings.Repeat("0", 64)
+		if c.number > 0 {
+			if sum, err = w.Pin("ada", c.number); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found, err := runOn(t, repo, w.Now).Withdrawn("did:web:ada.example", sum, w.Now.AddDate(0, 0, -15))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.ReplaceAll(spell(found), first, "FIRST"); got != c.want {
 			t.Errorf("%s: %q; expected %q", c.name, got, c.want)
 		}
 		if u := found.Unclear; u != nil && (len(u.Commit) != 40 || u.When.IsZero()) {

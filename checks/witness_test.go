@@ -90,3 +90,33 @@ func TestIndependentSet(t *testing.T) {
 		}
 	}
 }
+
+// A witness whose documents nobody sought may count, and one on an odd A-label stands under its registered domain.
+func TestWeighWithoutDocuments(t *testing.T) {
+	w, repo := built(t, `
+base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+`)
+	s := &Subject{Run: runOn(t, repo, w.Now)}
+	for _, c := range []struct {
+		id         string
+		weight     weight
+		code       string
+		dependence bool
+	}{
+		{"did:web:ada.example", unsure, "witness-not-sought", false},
+		{"did:web:ada.example:path", ignored, "witness-not-listed", true},
+		{"did:web:xn--zzzzzz99.ada.example", ignored, "witness-not-listed", false},
+	} {
+		got, err := weigh(s, statement{}, c.id, "EdDSA", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.weight != c.weight || got.code != c.code || (got.dependence != "") != c.dependence ||
+			got.domain.ICANN != "ada.example" {
+			t.Errorf("%s: weight %d, code %q, dependence %q, domain %q", c.id, got.weight, got.code, got.dependence,
+				got.domain.ICANN)
+		}
+	}
+}

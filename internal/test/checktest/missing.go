@@ -32,6 +32,7 @@ func Missing(t *testing.T, world string) {
 		t.Errorf("%d of %d runs without an object fail; expected at least a quarter", failed, len(ways)*objects)
 	}
 	vanishing(t, w)
+	firstReads(t, w)
 }
 
 // A Way returns what it finds in a world whose repository was opened.
@@ -53,22 +54,9 @@ func Without(t *testing.T, w *fixture.World, ways ...Way) (objects, failed int) 
 		t.Fatalf("the repository has %d packs, %v; expected at least one", len(packs), err)
 	}
 	for _, pack := range packs {
-		index, err := os.ReadFile(pack)
-		if err != nil {
-			t.Fatal(err)
-		}
-		const names = 8 + 256*4 // of version 2, as gitformat-pack(5) says
-		count := int(binary.BigEndian.Uint32(index[names-4:]))
-		objects += count
-		for n := range count {
-			name := index[names+n*sha1.Size:][:sha1.Size]
-			damaged := bytes.Clone(index)
-			damaged[names+(n+1)*sha1.Size-1] ^= 1 // another name
-			sum := sha1.Sum(damaged[:len(damaged)-sha1.Size])
-			copy(damaged[len(damaged)-sha1.Size:], sum[:])
-			if err := os.WriteFile(pack, damaged, 0o600); err != nil {
-				t.Fatal(err)
-			}
+		lacking(t, pack, func(name []byte, damage func()) {
+			objects++
+			damage()
 			for i, find := range ways {
 				got, err := found(t, w, find)
 				if err != nil {
@@ -77,12 +65,34 @@ func Without(t *testing.T, w *fixture.World, ways ...Way) (objects, failed int) 
 					t.Errorf("way %d, without object %x:\n%s\nexpected an error, or\n%s", i, name, got, want[i])
 				}
 			}
-		}
-		if err := os.WriteFile(pack, index, 0o600); err != nil {
+		})
+	}
+	return objects, failed
+}
+
+// lacking calls f for each object of a pack, with what removes the object from the pack's index until f returns.
+func lacking(t *testing.T, path string, f func(name []byte, damage func())) {
+	t.Helper()
+	index, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const names = 8 + 256*4 // of version 2, as gitformat-pack(5) says
+	for n := range int(binary.BigEndian.Uint32(index[names-4:])) {
+		name := index[names+n*sha1.Size:][:sha1.Size]
+		damaged := bytes.Clone(index)
+		damaged[names+(n+1)*sha1.Size-1] ^= 1 // another name
+		sum := sha1.Sum(damaged[:len(damaged)-sha1.Size])
+		copy(damaged[len(damaged)-sha1.Size:], sum[:])
+		f(name, func() {
+			if err := os.WriteFile(path, damaged, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if err := os.WriteFile(path, index, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return objects, failed
 }
 
 // vanishing requires that a check of the pull request fails if the objects vanish while it runs, or finds what it finds
