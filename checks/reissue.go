@@ -87,7 +87,7 @@ func runReissue(s *Subject) (verdict.Outcome, error) {
 		case p.last != nil:
 			f.WithFix("restore it first, in a pull request of its own: git checkout %s -- %s", p.commit,
 				plain.ShellWord(s.Path))
-		case p.broken && p.kept == "":
+		case p.kept == "":
 			f.WithFix("remove the file in a pull request of its own, then list the implementation again: git rm %s",
 				plain.ShellWord(s.Path))
 		default:
