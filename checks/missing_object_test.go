@@ -71,7 +71,9 @@ base:
   - {write: schemas/revocation.schema.json, text: '{"type": "object"}'}
   - {write: revocations/.gitkeep, text: x}
   - {write: docs/Guide.md, text: a}
+  - {write: docs/Parts/A.md, text: a}
 pr:
+  - {remove: docs/Parts}
   - {write: docs/guide.md, text: b}
   - {write: a.md, text: b}
   - {write: schemas/revocation.schema.json, text: '{"type": "array"}'}

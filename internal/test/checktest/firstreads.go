@@ -93,7 +93,7 @@ func judgedApart(t *testing.T, w *fixture.World, facts map[string]*evidence.Fact
 		}
 	}
 	for from, ledger := range ledgers {
-		out["ledger from "+from], _ = c.follow(t, repo, ledger, map[string]string{"base": c.base, "head": c.head}[from])
+		c.follow(t, repo, ledger, map[string]string{"base": c.base, "head": c.head}[from], "ledger from "+from, out)
 	}
 	return out
 }
@@ -294,11 +294,15 @@ func moved(ctx context.Context, t *registry.Tree, repo *registry.Repository) (*r
 	return repo.Tree(ctx, t.Commit())
 }
 
-// follow returns what a ledger on another repository finds in the history after a commit, and what it knows in the end.
-func (c *clone) follow(t *testing.T, repo *registry.Repository, ledger *checks.Ledger, from string) (string, error) {
-	var out strings.Builder
-	ctx := t.Context()
+// follow adds what a ledger on another repository finds in each commit of the history after one, and what it knows in
+// the end.
+func (c *clone) follow(t *testing.T, repo *registry.Repository, ledger *checks.Ledger, from, name string,
+	out map[string]string) {
+	ctx, n := t.Context(), 0
 	err := c.Steps(ctx, from, c.head, func(s *registry.Step) (err error) {
+		n++
+		key := fmt.Sprintf("%s, commit %d", name, n)
+		out[key] = ""
 		here := *s
 		if here.Base, err = moved(ctx, s.Base, repo); err != nil {
 			return err
@@ -307,28 +311,36 @@ func (c *clone) follow(t *testing.T, repo *registry.Repository, ledger *checks.L
 			return err
 		}
 		faults, err := ledger.Step(ctx, &here)
+		if err == nil {
+			out[key] = "faults:"
+		}
 		for _, f := range faults {
-			fmt.Fprintln(&out, f.Pos, f.Severity, f.Check, f.Code)
+			out[key] += fmt.Sprintln("", f.Pos, f.Severity, f.Check, f.Code)
 		}
 		return err
 	})
+	out[name] = ""
 	if err != nil {
-		return "", err
+		return
 	}
-	tree, err := repo.Tree(ctx, c.head)
+	tree, err := c.Tree(ctx, c.head)
+	if err == nil && from != c.head { // else the ledger reads all of it itself
+		tree, err = repo.Tree(ctx, c.head)
+	}
 	if err != nil {
-		return "", err
+		return
 	}
 	st, err := ledger.Standing(ctx, tree)
 	if err != nil {
-		return "", err
+		return
 	}
+	var text strings.Builder
 	for l := range st.Listings() {
 		origin, err := ledger.Origin(ctx, l.Path)
 		if err != nil {
-			return "", err
+			return
 		}
-		fmt.Fprintln(&out, *l, origin)
+		fmt.Fprintln(&text, *l, origin)
 	}
-	return out.String(), nil
+	out[name] = text.String()
 }
