@@ -1,9 +1,11 @@
 package checks
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,13 +21,13 @@ func TestLedgerInParts(t *testing.T) {
 		twin string // slug and DID of listing 9
 		want []string
 	}{
-		{"apart", "did:web:nine.example", nil},
+		{"apart", "did:web:nine.example", []string{"layout json-syntax implementations/odd.json"}},
 		{"one DID", "did:web:two.example", []string{"layout duplicate-did implementations/agent-2.json",
-			"layout duplicate-did implementations/agent-9.json"}},
+			"layout duplicate-did implementations/agent-9.json", "layout json-syntax implementations/odd.json"}},
 		{"one DID in another spelling", "did:web:TWO.example",
 			[]string{"layout duplicate-did implementations/agent-2.json",
 				"layout did-spelling implementations/agent-9.json",
-				"layout duplicate-did implementations/agent-9.json"}},
+				"layout duplicate-did implementations/agent-9.json", "layout json-syntax implementations/odd.json"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r, err := fixture.NewRepo(t.TempDir())
@@ -41,6 +43,7 @@ func TestLedgerInParts(t *testing.T) {
 				text := fmt.Sprintf("{\"slug\": \"agent-%d\", \"name\": \"Agent %d\", \"tool_did\": %q}\n", n, n, did)
 				r.Write(fmt.Sprintf("implementations/agent-%d.json", n), []byte(text))
 			}
+			r.Write("implementations/odd.json", []byte("{"))
 			r.Commit("List ten", fixture.Clock.Add(-24*time.Hour))
 			r.Branch("main")
 			if err := r.Sync(); err != nil {
@@ -48,7 +51,7 @@ func TestLedgerInParts(t *testing.T) {
 			}
 			for _, part := range []int{3, defaultPart} {
 				var got []string
-				for _, f := range faultsInParts(t, r.Dir, part, 10) {
+				for _, f := range faultsInParts(t, r.Dir, part, 11) {
 					got = append(got, strings.Join(strings.Fields(f)[:3], " "))
 				}
 				if !slices.Equal(got, test.want) {
@@ -109,6 +112,236 @@ func TestTwinsInParts(t *testing.T) {
 	}
 	if found != 9 { // of the DIDs of 0, 1, 4, 7, and the slugs of 2, 5, 8, 10, 11
 		t.Errorf("%d claims of what another has, want 9: %q", found, want)
+	}
+}
+
+// TestChangesInParts holds that a commit that also changes or removes what stands is judged as a whole, however large.
+func TestChangesInParts(t *testing.T) {
+	_, repo := built(t, `
+base:
+  - {listing: ada}
+  - {listing: bob}
+  - {listing: cyd}
+  - {listing: dan}
+  - {revoke: dan}
+  - {commit: List}
+  - {reissue: ada}
+  - {listing: eve}
+  - {listing: fox}
+  - {listing: gus, set: {/slug: fox}}
+  - {commit: Change}
+  - {remove: implementations/bob.json}
+  - {listing: hal}
+  - {listing: ida, set: {/slug: hal}}
+  - {commit: Remove}
+  - {revoke: cyd}
+  - {listing: joe}
+  - {listing: kay, set: {/slug: joe}}
+`)
+	want := faultsOf(t, NewLedger(repo, fixture.Clock), repo, "", "main")
+	for part := 1; part < 4; part++ {
+		l := NewLedger(repo, fixture.Clock)
+		l.part = part
+		if got := faultsOf(t, l, repo, "", "main"); !slices.Equal(got, want) {
+			t.Errorf("in parts of %d: %q, want %q", part, got, want)
+		}
+		var paths []string
+		for listing := range l.state.Listings() {
+			paths = append(paths, listing.Path)
+		}
+		slices.Sort(paths)
+		if got := strings.Join(paths, " "); got != "implementations/ada.json implementations/cyd.json "+
+			"implementations/dan.json implementations/eve.json implementations/fox.json implementations/gus.json "+
+			"implementations/hal.json implementations/ida.json implementations/joe.json implementations/kay.json" {
+			t.Errorf("in parts of %d the listings are %s", part, got)
+		}
+		if len(l.files) != 2 {
+			t.Errorf("in parts of %d there are %d other files; expected two revocations", part, len(l.files))
+		}
+	}
+}
+
+// faultsOf returns what a ledger finds in the steps after a commit, each with its commit.
+func faultsOf(t *testing.T, l *Ledger, repo *registry.Repository, from, to string) []string {
+	t.Helper()
+	var out []string
+	err := repo.Steps(t.Context(), from, to, func(s *registry.Step) error {
+		faults, err := l.Step(t.Context(), s)
+		for _, f := range faults {
+			out = append(out, strings.Join([]string{s.Commit.ID, f.Check, f.Code, f.Path, f.Message}, " "))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestLedgerAfterCommit holds that a ledger which begins after a commit finds what one from the root finds from there on.
+func TestLedgerAfterCommit(t *testing.T) {
+	for _, c := range []struct{ name, world, head string }{
+		{"paths that are one", `
+base:
+  - {listing: ada}
+  - {write: docs/Guide.md, text: a}
+  - {write: docs/Guides/A.md, text: a}
+  - {write: docs/Guides/B.md, text: a}
+  - {write: docs/plain.md, text: a}
+  - {write: "\u200b", text: a}
+  - {commit: Begin}
+  - {write: docs/guide.md, text: a}
+  - {write: docs/guides/b.md, text: a}
+  - {write: docs/Plain.md, text: a}
+  - {commit: Bring}
+  - {remove: docs/Guide.md}
+  - {remove: docs/Guides/A.md}
+  - {commit: Remove}
+  - {write: docs/GUIDE.md, text: a}
+  - {write: "docs/gu\u200bide.md", text: a}
+  - {write: docs/guides/a.md, text: a}
+  - {write: "\u200c", text: a}
+`, "main"},
+		{"what git refuses, and a merge", `
+base:
+  - {listing: ada}
+  - {write: .gitmodules, mode: "120000", text: x}
+  - {commit: Begin}
+  - {remove: .gitmodules}
+  - {commit: Remove}
+pr: [{listing: nova}, {write: a/.gitmodules, mode: "120000", text: y}]
+merge: true
+`, "merge"},
+	} {
+		_, repo := built(t, c.world)
+		want := faultsOf(t, NewLedger(repo, fixture.Clock), repo, "", c.head)
+		if len(want) == 0 {
+			t.Fatalf("%s: nothing is found", c.name)
+		}
+		chain, err := repo.FirstParents(t.Context(), "", c.head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, from := range chain {
+			want = slices.DeleteFunc(want, func(f string) bool { return strings.HasPrefix(f, from) })
+			l := LedgerAt(repo, from, fixture.Clock)
+			if got := faultsOf(t, l, repo, from, c.head); !slices.Equal(got, want) {
+				t.Errorf("%s, after %s:\n%s\nwant\n%s", c.name, from, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+	}
+}
+
+// TestOrigin holds that a ledger knows the commit of each record, wherever it begins, and of no other path.
+func TestOrigin(t *testing.T) {
+	w, repo := built(t, "base: [{listing: ada}, {commit: List}, {listing: bob}, {revoke: ada}]\n")
+	chain, err := repo.FirstParents(t.Context(), "", "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := w.Pin("ada", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range append([]string{""}, chain...) {
+		l := LedgerAt(repo, from, fixture.Clock)
+		if from == "" {
+			l = NewLedger(repo, fixture.Clock)
+		}
+		faultsOf(t, l, repo, from, "main")
+		for _, path := range []string{"implementations/cyd.json", "revocations/cyd.json", "README.md"} {
+			if o, err := l.Origin(t.Context(), path); err == nil {
+				t.Errorf("after %q, %s: %v, expected an error", from, path, o)
+			}
+		}
+		for path, own := range map[string]int{"implementations/ada.json": 0, "implementations/bob.json": 1,
+			"revocations/ada-" + sum + ".json": 1} {
+			o, err := l.Origin(t.Context(), path)
+			parent := append([]string{""}, chain...)[own]
+			if err != nil || o.Parent != parent || o.When.IsZero() || o.First.IsZero() {
+				t.Errorf("after %q, %s: %v, error %v; expected the commit after %q", from, path, o, err, parent)
+			}
+		}
+	}
+}
+
+// TestLedgerSeen holds that Seen gets each text that is a strict document, in path order, and no other.
+func TestLedgerSeen(t *testing.T) {
+	w, repo := built(t, `
+base:
+  - {listing: bob}
+  - {listing: ada}
+  - {write: implementations/odd.json, text: "{"}
+  - {commit: List}
+  - {remove: implementations/bob.json}
+  - {reissue: ada}
+`)
+	l := NewLedger(repo, w.Now)
+	var seen []string
+	l.Seen = func(c registry.Change, text []byte) {
+		if !strings.Contains(string(text), "conformance_receipt_sha256") {
+			t.Errorf("the text of %s is %q", c.Path, text)
+		}
+		seen = append(seen, c.Path)
+	}
+	faultsOf(t, l, repo, "", "main")
+	if got := strings.Join(seen, " "); got != "implementations/ada.json implementations/bob.json "+
+		"implementations/ada.json" {
+		t.Errorf("seen are %s", got)
+	}
+}
+
+// lapsing is a context that is over after it was asked a number of times.
+type lapsing struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (l *lapsing) Err() error {
+	if l.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestInterruptedLedger holds that a ledger whose context ends, whenever it does, fails or finds what it finds else.
+func TestInterruptedLedger(t *testing.T) {
+	_, repo := built(t, `
+base:
+  - {listing: ada, set: {/contact: "`+strings.Repeat("x", maxKept)+`"}}
+  - {listing: bob, host: ada.example}
+  - {listing: cyd}
+  - {commit: List}
+  - {reissue: ada}
+  - {revoke: bob}
+`)
+	ctx := t.Context()
+	for _, part := range []int{1, defaultPart} {
+		var want string
+		for most := int64(1 << 30); ; most++ {
+			l := NewLedger(repo, fixture.Clock)
+			l.part = part
+			end := &lapsing{Context: ctx}
+			end.left.Store(most)
+			var out strings.Builder
+			err := repo.Steps(ctx, "", "main", func(s *registry.Step) error {
+				faults, err := l.Step(end, s)
+				for _, f := range faults {
+					fmt.Fprintln(&out, f.Path, f.Code)
+				}
+				return err
+			})
+			switch got := out.String(); {
+			case want == "" && err == nil:
+				want, most = got, -1
+				continue
+			case err == nil && got != want:
+				t.Errorf("in parts of %d, after %d questions: %s\nwant %s", part, most, got, want)
+			}
+			if err == nil {
+				break
+			}
+		}
 	}
 }
 
