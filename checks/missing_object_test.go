@@ -103,6 +103,7 @@ pr:
 		{"witnesses that are so no more", `
 base:
   - {at: "-60d"}
+  - {commit: Begin}
   - {listing: ada, level: L4, witness: [dan]}
   - {listing: dan, level: L4, witness: [ada]}
   - {listing: bob, level: L4, witness: [ada], provisional: true, registered: -70d}

@@ -131,6 +131,16 @@ func judgeEach(run *checks.Run, name string, out map[string]string) {
 	}
 }
 
+// Proposal returns the run of a check of the world's pull request, with the evidence about each subject.
+func Proposal(t *testing.T, world string) *checks.Run {
+	t.Helper()
+	w, repo := Build(t, world)
+	c := opened(t, w, map[string]*evidence.Facts{})
+	c.Close()
+	c.Repository = repo
+	return c.proposal(t)
+}
+
 // opened opens the world's repository, and reads whatever is no part of a run.
 func opened(t *testing.T, w *fixture.World, facts map[string]*evidence.Facts) *clone {
 	t.Helper()
@@ -335,6 +345,7 @@ func (c *clone) follow(t *testing.T, repo *registry.Repository, ledger *checks.L
 		return
 	}
 	var text strings.Builder
+	fmt.Fprintln(&text, st.Schemas != nil, st.Policy.ReferenceServer, st.Policy.Maintainers)
 	for l := range st.Listings() {
 		origin, err := ledger.Origin(ctx, l.Path)
 		if err != nil {
