@@ -24,6 +24,7 @@ func TestKeptLevel(t *testing.T) {
 		{"L9-NC", []level.Level{"L3-NC", "L3"}, "L3"},   // no level, no suffix
 		{"L5-ORG", []level.Level{"L4", "L4-ORG"}, "L4"}, // there is no L4-ORG
 		{"L3", []level.Level{"L9"}, ""},
+		{"L3", []level.Level{"L-1"}, ""},
 		{"L3", nil, ""},
 	} {
 		if got := Kept(c.claimed, c.then); got != c.want {

@@ -1,0 +1,92 @@
+package checks
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// TestListedSince holds that a file has held its DID since the same commit in a check, in an audit that follows the
+// history and in one that does not; of an earlier tree since the commit that counted then.
+func TestListedSince(t *testing.T) {
+	w, repo := built(t, `
+base:
+  - {at: "-60d"}
+  - {commit: Begin}
+  - {listing: ada, provisional: true}
+  - {commit: List}
+  - {at: "-40d"}
+  - {move: [implementations/ada.json, ada.json]}
+  - {commit: Remove}
+  - {at: "-20d"}
+  - {move: [ada.json, implementations/ada.json]}
+  - {commit: Return}
+  - {listing: bob}
+`)
+	chain, err := repo.FirstParents(t.Context(), "", "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := NewLedger(repo, w.Now)
+	faultsOf(t, ledger, repo, "", "main")
+	late := LedgerAt(repo, chain[3], w.Now)
+	faultsOf(t, late, repo, chain[3], "main")
+	day := func(n int) time.Time { return w.Now.AddDate(0, 0, n) }
+	for name, l := range map[string]*Ledger{"a check": nil, "an audit": nil, "an audit from the root": ledger,
+		"an audit of the last commit": late} {
+		run := runOn(t, repo, w.Now)
+		run.Audit = name != "a check"
+		if l != nil {
+			if run.Base, err = l.Standing(t.Context(), run.Base.Tree); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ada := run.Base.BySlug("ada")
+		for _, c := range []struct {
+			commit int
+			at     time.Time
+			since  int  // days
+			is     bool // provisional
+		}{
+			{1, day(-50), -60, true},
+			{1, day(-31), -60, true},
+			{1, day(-29), -60, false},
+			{3, day(-10), -20, true},
+			{len(chain) - 1, w.Now, -20, true},
+		} {
+			tree, err := repo.Tree(t.Context(), chain[c.commit])
+			if err != nil {
+				t.Fatal(err)
+			}
+			since, err := run.listedSince(ada, tree, c.at)
+			if d := since.Sub(day(c.since)); err != nil || d < 0 || d > time.Hour {
+				t.Errorf("%s, commit %d at %s: since %s, error %v; expected %s", name, c.commit, c.at, since, err, day(c.since))
+			}
+			if is, err := run.provisional(ada, tree, c.at); err != nil || is != c.is {
+				t.Errorf("%s, commit %d at %s: provisional is %t, error %v", name, c.commit, c.at, is, err)
+			}
+		}
+		if l != nil {
+			if _, err := run.Provisional(&Listed{Path: "implementations/eve.json", Provisional: true}); err == nil {
+				t.Errorf("%s: no error of a listing that the history lacks", name)
+			}
+			continue
+		}
+		run = runOn(t, repo, w.Now)
+		run.Audit = name != "a check"
+		ended, end := context.WithCancel(t.Context())
+		end()
+		run.Context = ended
+		first, err := repo.Tree(t.Context(), chain[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tree := range []*registry.Tree{run.Base.Tree, first} {
+			if _, err := run.provisional(ada, tree, w.Now); err == nil {
+				t.Errorf("%s: no error of a run that has ended", name)
+			}
+		}
+	}
+}
