@@ -36,7 +36,7 @@ implementations/nova.json:7:3: notice: peer-witnesses: witness-signature`},
   - listing: dan
     level: L4
     witness: [ada]
-    signed: {set: {/signatures/-: {by: "did:web:dan.example#old", alg: EdDSA, value: "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJCrze8SNFZ4kA"}}}
+    signed: {set: {/signatures/-: {by: "did:web:dan.example#old", alg: EdDSA, value: x}}}
   - {commit: List}
   - {listing: nova, level: L4, witness: [{slug: dan, key: eve}]}
 `, Want: `

@@ -178,7 +178,7 @@ func faultsOf(t *testing.T, l *Ledger, repo *registry.Repository, from, to strin
 	return out
 }
 
-// TestLedgerAfterCommit holds that a ledger which begins after a commit finds what one from the root finds from there on.
+// TestLedgerAfterCommit holds that a ledger which begins after a commit finds what one from the root finds after it.
 func TestLedgerAfterCommit(t *testing.T) {
 	for _, c := range []struct{ name, world, head string }{
 		{"paths that are one", `

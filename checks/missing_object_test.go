@@ -59,9 +59,14 @@ base:
   - {listing: bob}
   - {anchor: flow, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
   - {listing: kay, did: key}
+  - {listing: kev, did: key}
+  - {revoke: kev}
 pr:
   - {anchor: other, coordinator: ada, failover: bob}
   - {anchor: keyed, coordinator: kay}
+  - {anchor: away, coordinator: kay, uri: "https://bob.example/away.json"}
+  - {anchor: late, coordinator: kev}
+  - {anchor: failed, coordinator: ada, failover: bob, uri: "https://bob.example/failed.json"}
   - {commit: Anchor}
   - {remove: workflow-anchors/flow.json}
 `},

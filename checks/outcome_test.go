@@ -27,7 +27,8 @@ func TestWitnessing(t *testing.T) {
 		want        []string
 	}{
 		{"L4", witnesses + "pr: [{listing: nova, level: L4, host: nova.corp.example, " + all,
-			[]string{"counts", "counts", "unsigned witness-signature", "witness-not-listed", "counts near corp.example"}},
+			[]string{"counts", "counts", "unsigned witness-signature", "witness-not-listed",
+				"counts near corp.example"}},
 		{"L5", witnesses + "pr: [{listing: nova, level: L5, host: nova.corp.example, " + all,
 			[]string{"counts", "open witness-open", "unsigned witness-signature", "witness-not-listed",
 				"witness-not-independent"}},
@@ -78,7 +79,8 @@ func TestVerified(t *testing.T) {
 	}{
 		{"a witness", "peer-witnesses", witnesses + "pr: [{listing: nova, level: L4, witness: [low, ada]}]\n",
 			"the signature of 1 witness verified", []string{"ada"}},
-		{"three witnesses", "peer-witnesses", witnesses + "pr: [{listing: nova, level: L5, witness: [ada, bob, cyd]}]\n",
+		{"three witnesses", "peer-witnesses",
+			witnesses + "pr: [{listing: nova, level: L5, witness: [ada, bob, cyd]}]\n",
 			"the signatures of three independent witnesses verified", []string{"ada", "bob", "cyd"}},
 		{"too few witnesses", "peer-witnesses", witnesses + "pr: [{listing: nova, level: L5, witness: [ada]}]\n", "",
 			[]string{"ada"}},

@@ -59,8 +59,8 @@ implementations/nova.json:6:3: error: external-audit: no-such-level`},
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:6:3: notice: external-audit: audit-declared`,
 			Says: []string{
-				`implementations/nova.json:6:3: error: peer-witnesses: 2 witnesses that count and are independent, L5 needs 3( \[|$)`,
-				`fix: have three listed L4 or L5 implementations of different publishers, keys and registered domains sign`,
+				`error: peer-witnesses: 2 witnesses that count and are independent, L5 needs 3( \[|$)`,
+				`fix: have three listed L4 or L5 implementations of different publishers, keys and registered `,
 			}},
 		{Name: "one twice", World: base + oneTwice,
 			Want: `

@@ -32,7 +32,8 @@ func TestBootstrapWithoutDocuments(t *testing.T) {
 		var out verdict.Outcome
 		bootstrap(&out, s)
 		if f := out.Findings; len(f) != 1 || f[0].Severity != c.want || f[0].Code != c.code || out.Verified != "" {
-			t.Errorf("%s: %v, verified %q; expected one finding %s and nothing verified", c.name, f, out.Verified, c.code)
+			t.Errorf("%s: %v, verified %q; expected one finding %s and nothing verified", c.name, f, out.Verified,
+				c.code)
 		}
 	}
 }

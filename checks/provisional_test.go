@@ -62,7 +62,8 @@ base:
 			}
 			since, err := run.listedSince(ada, tree, c.at)
 			if d := since.Sub(day(c.since)); err != nil || d < 0 || d > time.Hour {
-				t.Errorf("%s, commit %d at %s: since %s, error %v; expected %s", name, c.commit, c.at, since, err, day(c.since))
+				t.Errorf("%s, commit %d at %s: since %s, error %v; expected %s", name, c.commit, c.at, since, err,
+					day(c.since))
 			}
 			if is, err := run.provisional(ada, tree, c.at); err != nil || is != c.is {
 				t.Errorf("%s, commit %d at %s: provisional is %t, error %v", name, c.commit, c.at, is, err)

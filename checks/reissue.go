@@ -192,7 +192,7 @@ func broughtAt(s *Subject) (time.Time, error) {
 		return b.When, err
 	}
 	h, err := s.History()
-	if err != nil || len(h) == 0 {
+	if len(h) == 0 {
 		return s.Run.Now, err
 	}
 	return h[0].When, nil

@@ -90,7 +90,8 @@ func TestWithdrawn(t *testing.T) {
 			"  - {write: revocations/a.json, text: '{\"slug\": \"bob\", \"revoked_receipt_sha256\": \"$pin(bob)\"}'}\n",
 			0, ""},
 		{"a later one was revoked, and is no more", renewed + "  - {revoke: ada, number: 1}\n" +
-			"  - {write: revocations/a.json, text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n" +
+			"  - {write: revocations/a.json, text: " +
+			"'{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n" +
 			"  - {commit: Revoke}\n  - {remove: revocations/a.json}\n",
 			1, "listed, revoked a.json, removed a.json"},
 		{"a listing that cannot be read", revoked + "  - {write: implementations/ada.json, text: '{'}\n",

@@ -23,8 +23,9 @@ type clone struct {
 	origins    map[string]checks.Origin
 }
 
-// firstReads requires that each check of each record fails if the object that it reads is missing, or finds what it finds in
-// the whole repository. The rest of the run has read its objects before, so that each check is the first to read.
+// firstReads requires that each check of each record fails if the object that it reads is missing, or finds what it
+// finds in the whole repository. The rest of the run has read its objects before, so that each check is the first to
+// read.
 func firstReads(t *testing.T, w *fixture.World) {
 	t.Helper()
 	packs, err := filepath.Glob(filepath.Join(w.Repo.Dir, "objects", "pack", "*.pack"))
@@ -84,8 +85,8 @@ func judgedApart(t *testing.T, w *fixture.World, facts map[string]*evidence.Fact
 	for _, run := range runs {
 		moved = moved && move(t.Context(), run, repo) == nil
 	}
-	ledgers := map[string]*checks.Ledger{"root": checks.NewLedger(repo, w.Now), "base": checks.LedgerAt(repo, c.base, w.Now),
-		"head": checks.LedgerAt(repo, c.head, w.Now)}
+	ledgers := map[string]*checks.Ledger{"root": checks.NewLedger(repo, w.Now),
+		"base": checks.LedgerAt(repo, c.base, w.Now), "head": checks.LedgerAt(repo, c.head, w.Now)}
 	after()
 	for i, run := range runs {
 		if moved {
@@ -120,12 +121,34 @@ func judgeEach(run *checks.Run, name string, out map[string]string) {
 		}
 	}
 	for _, s := range run.Subjects {
+		if s.Anchor != nil {
+			found, err := s.Declarations()
+			key := name + "declarations: " + s.Path
+			out[key] = ""
+			if err == nil {
+				out[key] = fmt.Sprint("of ", len(found))
+			}
+		}
+		if s.Facts.Receipt.State == evidence.Obtained {
+			wanted, failed := s.Wanted(0)
+			var found []any
+			for _, w := range s.Facts.Receipt.Value.PeerWitnesses {
+				found = append(found, wanted.Listed(w.DID) != nil)
+			}
+			worth, err := s.Witnessing()
+			key := name + "witnesses: " + s.Path
+			out[key] = ""
+			if err == nil && failed() == nil {
+				out[key] = fmt.Sprint(append(found, worth)...)
+			}
+		}
 		if s.Listing != nil {
 			found, err := run.Withdrawn(s.Listing.ToolDID, s.Listing.ReceiptSHA256, s.Listing.Issued)
 			key := name + "withdrawn: " + s.Path
 			out[key] = ""
 			if err == nil {
-				out[key] = fmt.Sprint(found.Revoked, found.Unreadable, found.Misplaced, found.Listed, len(found.Removed))
+				out[key] = fmt.Sprint(found.Revoked, found.Unreadable, found.Misplaced, found.Listed,
+					len(found.Removed))
 			}
 		}
 	}
