@@ -282,6 +282,19 @@ pr: [{anchor: one, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV, at
 `, Want: `
 workflow-anchors/one.json: warning: append-only: governance
 workflow-anchors/one.json:3:3: error: workflow-anchors: workflow-anchored-twice`},
+		{Name: "anchor restored that names no workflow, with another", World: `
+base:
+  - {listing: ada}
+  - {write: schemas/workflow-anchor.schema.json, text: '{"properties": {"workflow_id": false}}'}
+  - {anchor: one, coordinator: ada, delete: [/workflow_id]}
+  - {commit: List}
+  - {edit: workflow-anchors/one.json, set: {/workflow_id: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}}
+pr:
+  - {anchor: one, coordinator: ada, delete: [/workflow_id], at: -10d}
+  - {anchor: two, coordinator: ada, delete: [/workflow_id]}
+`, Want: `
+workflow-anchors/one.json: error: append-only: mixed
+workflow-anchors/two.json:1:1: error: workflow-anchors: workflow-id-differs`},
 		{Name: "anchor restored, its workflow taken while it had another", World: anchored + `
   - {edit: workflow-anchors/one.json, set: {/x: 7, /workflow_id: wf_11ARZ3NDEKTSV4RRFFQ69G5FAV}}
   - {anchor: two, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
