@@ -178,7 +178,7 @@ func TestKeySearchLimits(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	run.Context = ctx
-	if _, err := (&keySearch{run: run, seen: seen}).search("a.txt", *entry); err == nil {
+	if _, err := newKeySearch(run).search("a.txt", *entry); err == nil {
 		t.Error("a search after the end of the run: no error")
 	}
 }

@@ -211,7 +211,7 @@ func policyTexts(root *yaml.Node, member string, most int) ([]string, error) {
 	}
 	texts := make([]string, 0, len(list.Content))
 	for _, n := range list.Content {
-		if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
+		if n.Tag != "!!str" {
 			return nil, fmt.Errorf("line %d: an item of %s is not a text", n.Line, member)
 		}
 		texts = append(texts, n.Value)

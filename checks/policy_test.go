@@ -41,6 +41,15 @@ func TestParsePolicyLists(t *testing.T) {
 	}
 }
 
+// A policy that names no reference server names none by the empty text.
+func TestNoReferenceServer(t *testing.T) {
+	w, repo := built(t, `base: [{write: .github/gate-policy.yml, text: "public_suffixes: [a.example]\n"}]`)
+	s := &Subject{Run: runOn(t, repo, w.Now)}
+	if was, err := s.wasReferenceServer(""); was || err != nil {
+		t.Errorf("%t, %v", was, err)
+	}
+}
+
 func TestParsePolicy(t *testing.T) {
 	const head = "version: 1\nreference_server: {tool_did: \"did:web:ref.example\"}\n"
 	whole := head + "maintainers: " + maintainers(1)
@@ -84,6 +93,7 @@ func TestParsePolicy(t *testing.T) {
 		{"a maintainer with an underscore", head + `maintainers: ["did:web:a_b.example"]`, "has an underscore"},
 		{"a maintainer that is no DID", head + `maintainers: [a]`, "is not a DID"},
 		{"a list as a suffix", whole + "\npublic_suffixes: [[a.example]]", "is not a text"},
+		{"a tagged list as a suffix", whole + "\npublic_suffixes: [!!str [a.example]]", "tags and merge keys"},
 		{"a number as a suffix", whole + "\npublic_suffixes: [1]", "is not a text"},
 		{"1000 suffixes", whole + "\npublic_suffixes: [" + numbered(1000) + "]", ""},
 		{"a maintainer in capitals", head + `maintainers: ["did:web:A.example"]`,

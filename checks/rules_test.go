@@ -353,6 +353,19 @@ func TestDeclarations(t *testing.T) {
 	}
 }
 
+// A walk looks at each directory once: where its path begins that the path before does not have.
+func TestSeenBefore(t *testing.T) {
+	for _, c := range []struct {
+		last, path string
+		want       int
+	}{{"", "a", 0}, {"a", "b", 0}, {"a/b", "a/c", 2}, {"a/b/c", "a/b/d", 4}, {"a/bc", "a/bd/e", 2}, {"a", "a.b", 0},
+		{"a/b", "a", 0}, {"a/b", "a/b", 2}} {
+		if got := seenBefore(c.last, c.path); got != c.want {
+			t.Errorf("%q after %q: %d; expected %d", c.path, c.last, got, c.want)
+		}
+	}
+}
+
 // The key of a witness whose DID Document is not known may be the auditor's.
 func TestAuditorKey(t *testing.T) {
 	for state, want := range map[evidence.State]string{evidence.Unsought: "inconclusive audit-open /conformance_level",

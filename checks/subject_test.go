@@ -77,7 +77,8 @@ func TestLostObjects(t *testing.T) {
 base:
   - {write: .github/gate-policy.yml, text: "public_suffixes: [a.example]\n"}
   - {write: docs/registry.git/x, text: x}
-  - {write: key.pem, text: x}
+  - {write: key.pem, text: "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIFoXw5laF8OZWhfDmVoXw5laF8OZWhfDmVoXw5laF8OZ\n` +
+		`-----END PRIVATE KEY-----\n"}
   - {listing: ada}
 `
 	_, whole := built(t, world)
@@ -180,6 +181,12 @@ base:
 			return err
 		}},
 		{"a file that a commit brings", nil, func(r *Run) error {
+			brought(r)
+			_, err := privateKeys(r)
+			return err
+		}},
+		{"a directory that may hold it already", nil, func(r *Run) error {
+			r.Repo = whole
 			brought(r)
 			_, err := privateKeys(r)
 			return err
