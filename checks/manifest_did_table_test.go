@@ -174,6 +174,14 @@ web:
 			Want: `
 implementations/nova.json:7:3: warning: manifest-did: manifest-receipt-differs
 implementations/nova.json:7:3: warning: receipt-claims: target-differs`},
+		// the owner's domain needs neither the Manifest nor the tested host
+		{Name: "receipt of the owner, tested elsewhere",
+			World: `pr:
+  - listing: nova
+    manifest: {delete: [/conformance]}
+    receipt: {set: {/target/uri: "https://stranger.example/v1"}}
+`,
+			Want: `implementations/nova.json:7:3: warning: receipt-claims: target-differs`},
 		// the stranger's own Manifest cannot name the Receipt: it is not the owner's
 		{Name: "both",
 			World: `pr:

@@ -44,7 +44,7 @@ type Policy struct {
 // ReadPolicy reads a tree's policy. A file that is not as it must be is no error: it exempts nobody.
 func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 	e, found, err := t.Entry(policyFile)
-	if err != nil || !found {
+	if !found { // nor with an error
 		return Policy{}, err
 	}
 	if e.Mode != registry.ModeFile {
@@ -94,24 +94,30 @@ func (s *Subject) wasReferenceServer(id string) (bool, error) {
 
 // referenceServers returns the reference servers of all policies along the base branch's first parents.
 func (r *Run) referenceServers() ([]string, error) {
-	r.policies.Do(func() {
-		var versions []registry.Version
-		versions, r.serversErr = r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), policyFile, r.Now)
-		for _, v := range versions {
-			var tree *registry.Tree
-			var p Policy
-			if tree, r.serversErr = r.Repo.Tree(r.Context, v.Commit); r.serversErr != nil {
-				break
-			}
-			if p, r.serversErr = ReadPolicy(r.Context, tree); r.serversErr != nil {
-				break
-			}
-			if p.ReferenceServer != "" {
-				r.servers = append(r.servers, p.ReferenceServer)
-			}
-		}
-	})
+	r.policies.Do(func() { r.servers, r.serversErr = r.findReferenceServers() })
 	return r.servers, r.serversErr
+}
+
+func (r *Run) findReferenceServers() ([]string, error) {
+	versions, err := r.Repo.FileHistory(r.Context, r.Range.Base.Commit(), policyFile, r.Now)
+	if err != nil {
+		return nil, err
+	}
+	var servers []string
+	for _, v := range versions {
+		tree, err := r.Repo.Tree(r.Context, v.Commit)
+		if err != nil {
+			return nil, err
+		}
+		p, err := ReadPolicy(r.Context, tree)
+		if err != nil {
+			return nil, err
+		}
+		if p.ReferenceServer != "" {
+			servers = append(servers, p.ReferenceServer)
+		}
+	}
+	return servers, nil
 }
 
 // saysNothing reports whether a policy has comments and nothing else, as the one that a new registry begins with. An

@@ -76,7 +76,8 @@ func TestRevokedWith(t *testing.T) {
 }
 
 func TestSaysNothing(t *testing.T) {
-	for text, want := range map[string]bool{"# comment\n": true, "\n  # comment\n\n# more": true, "": false,
+	for text, want := range map[string]bool{"# comment\n": true, "\n  # comment\n\n# more": true,
+		"# comment\n\n": true, "": false,
 		"\n \n": false, "# comment\na: b\n": false, "a: b # comment\n": false, "a: b\n": false} {
 		if got := saysNothing([]byte(text)); got != want {
 			t.Errorf("%q: got %v, want %v", text, got, want)

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -160,6 +161,15 @@ base:
 			return err
 		}},
 		{"a directory of the result", nil, func(r *Run) error {
+			_, err := shadowFindings(r)
+			return err
+		}},
+		{"a directory of the result, after a repository", func(r *Run) error {
+			_, first := r.Range.Result.Leaf(policyFile)
+			_, second := r.Range.Result.Leaf("docs/registry.git/x")
+			return errors.Join(first, second)
+		}, func(r *Run) error {
+			r.Range.Base = there
 			_, err := shadowFindings(r)
 			return err
 		}},
