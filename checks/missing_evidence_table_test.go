@@ -182,3 +182,19 @@ web:
 		}
 	}
 }
+
+// A check that passes says what it verified.
+func TestReasonOfAPass(t *testing.T) {
+	checktest.Run(t, []checktest.Case{{Name: "listing", World: `pr: [{listing: nova}]`, Want: `pass`, Says: []string{
+		`^  did-resolution +pass +1 Ed25519 key$`,
+		`^  manifest-reachability +pass +served with status 200$`,
+		`^  manifest-did +pass +tool.did is the listing's, hosted by its owner$`,
+		`^  receipt-fetch +pass +sha256 matches$`,
+		`^  receipt-claims +pass +claims L1 for this DID, 42 of 42 tests passed$`,
+		`^  receipt-signature +pass +signed by did:web:nova.example#key-1, over the canonical JSON`,
+		`^  receipt-validity +pass +89 days 23 hours left$`,
+		`^  domain-age +pass +nova.example is registered since 2015-03-01T00:00:00Z \(rdap\)$`,
+		`^  fallback-policy +skip +the Manifest does not use convention discovery v2$`,
+		`^  external-audit +skip +only L5 needs an external audit$`,
+	}}})
+}
