@@ -78,6 +78,16 @@ web: [{url: "https://nova.example/.well-known/did.json", status: 404}]
 			World: `pr: [{listing: nova, did: "did:web:NOVA.example", did_document: {set: {/id: "did:web:nova.example"}}}]`,
 			Want:  `implementations/nova.json:4:3: error: layout: did-spelling`,
 			Says:  []string{`did-resolution +skip +layout failed`}},
+		{Name: "id of the listing's spelling", World: `pr: [{listing: nova, did: "did:web:NOVA.example"}]`,
+			Want: `implementations/nova.json:4:3: error: layout: did-spelling`,
+			Says: []string{`did-resolution +pass +1 Ed25519 key`}},
+		// the DID that Manifest and Receipt name is the one to list
+		{Name: "another than they name",
+			World: `pr: [{listing: nova, set: {/tool_did: "did:web:other.example"}}]
+web: [{url: "https://other.example/.well-known/did.json", status: 404}]
+`, Only: "did-resolution",
+			Want: `implementations/nova.json:4:3: error: did-resolution: http-status`,
+			Says: []string{`fix: set tool_did to "did:web:nova.example", as Manifest and Receipt say`}},
 		{Name: "id case", World: `pr: [{listing: nova, did_document: {set: {/id: "did:web:Nova.example"}}}]`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-id-differs`},
 		// no key at all; a key that is too short; one of X25519 alone

@@ -57,6 +57,12 @@ func TestSides(t *testing.T) {
 // What each check that runs first has found is kept beside what the others found.
 func TestFirstFindings(t *testing.T) {
 	s := &Subject{Run: &Run{Selected: func(string) bool { return true }}, Record: &registry.Record{}}
+	pass := &Check{ID: "d", First: true, PerCommit: true, Run: func(*Subject) (verdict.Outcome, error) {
+		return verdict.Pass("right"), nil
+	}}
+	if _, err := pass.Judge(s); err != nil || s.first != nil {
+		t.Errorf("%v, %v", s.first, err)
+	}
 	for _, id := range []string{"a", "b", "c"} {
 		c := &Check{ID: id, First: id != "c", PerCommit: true, Run: func(s *Subject) (out verdict.Outcome, _ error) {
 			out.Errorf(verdict.At{}, "/"+id, id, "wrong")
