@@ -122,7 +122,8 @@ pr: [{write: peer-witnesses, text: implementations, mode: "120000"}]
 pr: [{listing: nova, host: ada.example, key: ada}]
 `,
 			Want: `implementations/nova.json:4:3: error: layout: duplicate-did`,
-			Says: []string{`implementations/nova.json:4:3: error: layout: tool_did "did:web:ada.example" is listed by implementations/ada.json too`}},
+			Says: []string{`layout: tool_did "did:web:ada.example" is listed by implementations/ada.json too \[`,
+				`fix: choose another one, or update implementations/ada.json: one implementation has one listing`}},
 		// two new listings of one DID in one pull request
 		{Name: "same did twice",
 			World: `pr:
@@ -208,6 +209,12 @@ base: [{listing: ada}]
 pr: [{revoke: ada, path: "revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json"}]
 `,
 			Want: `revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json:3:3: error: layout: revocation-name`, Says: []string{`name the file revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json$`}},
+		{Name: "no right name of a revocation",
+			World: `pr: [{write: revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json,
+  text: '{"slug": "ada", "revoked_receipt_sha256": "a"}'}]`,
+			Only: "layout",
+			Want: `revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json:1:17: error: layout: revocation-name`,
+			Says: []string{`fix: name the file revocations/<slug>-<revoked_receipt_sha256>.json$`}},
 		{Name: "form of a revocation", World: `pr: [{write: revocations/a.txt, text: a}]`,
 			Want: `revocations/a.txt:1:1: error: layout: misplaced-file`, Says: []string{`may contain only revocations/<slug>-<sha256>.json`}},
 		{Name: "form of an anchor", World: `pr: [{write: workflow-anchors/a.txt, text: a}]`,
@@ -236,6 +243,46 @@ pr: [{reissue: ada, set: {/slug: bob}}]
 base: [{listing: ada}]
 pr: [{reissue: ada, set: {/slug: bob}}]
 `, Only: "layout reissue", Want: `implementations/ada.json:2:3: error: reissue: slug-changed`},
+		{Name: "a slug that a re-issue changes, and a spelling", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, set: {/slug: bob, /tool_did: "did:web:ADA.example"}}]
+`, Only: "layout reissue", Want: `
+implementations/ada.json:4:3: error: layout: did-spelling
+implementations/ada.json:1:1: error: reissue: did-id-differs
+implementations/ada.json:2:3: error: reissue: slug-changed
+implementations/ada.json:4:3: error: reissue: did-changed`},
+		// a mode that stands is a fault of the base tree if a re-issue keeps it, and no excuse for another record
+		{Name: "an executable listing is renewed", World: `
+base: [{write: implementations/ada.json, text: '{"slug": "ada"}', mode: "100755"}]
+pr: [{write: implementations/ada.json, text: '{"slug": "ada", "x": 1}', mode: "100755"}]
+`, Only: "layout", Want: `implementations/ada.json:1:1: warning: layout: file-mode`,
+			Says: []string{`; the base tree has it already, and no re-issue can fix it`}},
+		{Name: "an executable revocation is edited", World: `
+base: [{write: revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json, text: "{}",
+  mode: "100755"}]
+pr: [{write: revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json,
+  text: '{"slug": "ada", "revoked_receipt_sha256": "1111111111111111111111111111111111111111111111111111111111111111"}',
+  mode: "100755"}]
+`, Only: "layout",
+			Want: `revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json:1:1: error: layout: file-mode`},
+		{Name: "an executable README.md that stands", World: `
+base: [{listing: ada}, {write: revocations/README.md, text: "#!/bin/sh", mode: "100755"}]
+pr: [{listing: nova}]
+`, Only: "layout", Want: `revocations/README.md: warning: layout: file-mode`},
+		{Name: "a device is renewed", World: `{base: [{listing: con}], pr: [{reissue: con}]}`, Only: "layout",
+			Want: `pass`},
+		{Name: "a witness's entry is edited", World: `
+base: [{listing: ada, level: L4}, {peer-witness: ada}]
+pr: [{edit: peer-witnesses/ada.json, set: {/name: Eve}}]
+`, Only: "layout", Want: `pass`},
+		{Name: "the DID of a listing that only single commits touch", World: `
+base: [{listing: ada}]
+pr:
+  - {edit: implementations/ada.json, set: {/contact: 7}}
+  - {commit: Edit}
+  - {edit: implementations/ada.json, set: {/contact: contact@ada.example}}
+  - {listing: nova, host: ada.example, key: ada}
+`, Only: "layout", Want: `implementations/nova.json:4:3: error: layout: duplicate-did`},
 		// another slug's revocation, and an entry of the witnesses' directory, may have the name of a device
 		{Name: "a device's revocation", World: `{base: [{listing: con}], pr: [{revoke: con}]}`,
 			Only: "layout", Want: `pass`},
@@ -342,6 +389,39 @@ pr: [{write: docs/c.md, text: b}]
 			Want: `
 docs: error: layout: case-twin
 docs/c.md: warning: append-only: governance`},
+		{Name: "an odd directory was first, an odd file comes", World: `
+base: [{write: Docs/a.md, text: a}]
+pr: [{write: docs/B.md, text: b}, {write: docs/c.md, text: b}, {write: docs/d.md, text: b}]
+`,
+			Want: `
+docs: error: layout: case-twin
+docs/B.md: warning: append-only: governance`},
+		{Name: "two spellings that folding leaves as they are", World: `
+base: [{write: docs/É.md, text: a}]
+pr: [{write: docs/é.md, text: b}]
+`,
+			Want: `
+docs/é.md: error: layout: case-twin
+docs/é.md: warning: append-only: governance`},
+		{Name: "a standing twin changes", World: `
+base: [{write: docs/a.md, text: a}, {write: docs/A.md, text: a}]
+pr: [{write: docs/A.md, text: b}]
+`,
+			Want: `
+docs/A.md: warning: layout: case-twin
+docs/A.md: warning: append-only: governance`},
+		{Name: "a standing twin of a data directory that is not there", World: `
+bare: true
+base: [{listing: ada}, {write: Revocations/a.md, text: a}]
+pr: [{listing: nova}]
+`, Want: `Revocations: warning: layout: case-twin`},
+		{Name: "a standing twin of a data directory that comes as a file", World: `
+bare: true
+base: [{listing: ada}, {write: Revocations/a.md, text: a}]
+pr: [{write: revocations, text: none}]
+`, Only: "layout", Want: `
+Revocations: warning: layout: case-twin
+revocations:1:2: error: layout: folder-mode`},
 		{Name: "a standing twin gets a file", World: `
 base: [{write: Docs/a.md, text: a}, {write: docs/b.md, text: a}]
 pr: [{write: Docs/c.md, text: b}]
@@ -518,7 +598,8 @@ pr:
 			Want:  `implementations/nova.json:1:27: error: layout: invalid-utf8`},
 		{Name: "bom", World: `pr: [{write: implementations/nova.json, text: "\uFEFF{}"}]`,
 			Want: `implementations/nova.json:1:1: error: layout: byte-order-mark`,
-			Says: []string{`implementations/nova.json:1:1: error: layout: `}},
+			Says: []string{`implementations/nova.json:1:1: error: layout: `,
+				`fix: the file must be one strict JSON text: UTF-8 without byte order mark`}},
 		{Name: "trailing", World: `pr: [{listing: nova, replace: {"\n}": "\n} {}"}}]`,
 			Want: `implementations/nova.json:13:3: error: layout: trailing-text`},
 		{Name: "syntax", World: `pr: [{listing: nova, replace: {"\n}": ",\n}"}}]`,

@@ -22,10 +22,25 @@ func TestFirstDifference(t *testing.T) {
 		{`{}`, `{"x/y~z": 1}`, "/x~1y~0z"},
 		{`{"b": 1, "a": 1}`, `{"b": 2, "a": 2}`, "/a"}, // the first by name
 		{`[]`, `{}`, ""},
+		{`{}`, `[]`, ""},
 	} {
 		pointer, same := firstDifference(parse(c.a), parse(c.b))
 		if pointer != c.pointer || same != (c.a[0] == c.b[0] && c.pointer == "") {
 			t.Errorf("firstDifference(%s, %s) = %q, %v, want %q", c.a, c.b, pointer, same, c.pointer)
 		}
+	}
+}
+
+// Twins are reported in the order of their paths, so that those beyond the bound are the last ones.
+func TestTwinsInOrder(t *testing.T) {
+	w, repo := built(t, "base: [{listing: ada}]\npr: [{write: a, text: a}, {write: ａ, text: a}, {write: b, text: a}, "+
+		"{write: B, text: a}]")
+	rng, err := repo.Range(t.Context(), w.Base, w.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := newTwins(&Run{Context: t.Context(), Repo: repo, Range: rng})
+	if err != nil || len(out.Findings) != 2 || out.Findings[0].Pos.Path != "B" || out.Findings[1].Pos.Path != "ａ" {
+		t.Errorf("%+v, %v; expected B, then ａ", out.Findings, err)
 	}
 }

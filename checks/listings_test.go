@@ -144,7 +144,15 @@ func TestOthers(t *testing.T) {
 					}
 				}
 			}
+			if got, count := ask("gone"); n == 0 && (got != "" || count != 0) {
+				t.Errorf("others of one that nobody shares with are %d, the first %q", count, got)
+			}
 			run.Audit = false
+			if n > 1 && landing == 0 {
+				if got, count := ask(all[0]); got != all[1] || count != n-1 {
+					t.Errorf("of %d: others of a draft of the first are %d, the first %q", n, count, got)
+				}
+			}
 			first := ""
 			if n > 0 {
 				first = all[0]

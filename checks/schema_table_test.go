@@ -1,6 +1,7 @@
 package checks_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -27,7 +28,12 @@ implementations/nova.json:13:5: error: schema: schema-pattern`,
 		// a required member is missing: what reads it is skipped and names schema
 		{Name: "missing", World: `pr: [{listing: nova, delete: [/expires_at]}]`,
 			Want: `implementations/nova.json:1:1: error: schema: schema-required`,
-			Says: []string{`receipt-validity +skip +schema failed`}},
+			Says: []string{`receipt-validity +skip +schema failed`,
+				`error: schema: has no "expires_at", which is required`}},
+		{Name: "missing, and not read", Only: "schema receipt-validity",
+			World: `pr: [{listing: nova, delete: [/name]}]`,
+			Want:  `implementations/nova.json:1:1: error: schema: schema-required`,
+			Says:  []string{`receipt-validity +pass`}},
 		// a revocation and an anchor by their schemas
 		{Name: "revocation",
 			World: `base: [{listing: ada}]
@@ -56,6 +62,11 @@ revocations/nova-000000000000000000000000000000000000000000000000000000000000000
 		// --- times that Ajv lets pass and no time check could read ---
 		{Name: "leap", World: `pr: [{listing: nova, set: {/expires_at: "2026-06-30T23:59:60Z"}}]`,
 			Want: `implementations/nova.json:10:3: error: schema: unreadable-time`},
+		{Name: "leap, and another fault",
+			World: `pr: [{listing: nova, set: {/expires_at: "2026-06-30T23:59:60Z", /contact: 7}}]`,
+			Want: `
+implementations/nova.json:10:3: error: schema: unreadable-time
+implementations/nova.json:12:3: error: schema: schema-type`},
 		{Name: "space", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01 11:00:00Z"}}]`,
 			Want: `implementations/nova.json:9:3: error: schema: unreadable-time`},
 		{Name: "lower", World: `pr: [{listing: nova, set: {/issued_at: "2026-06-01t11:00:00z"}}]`,
@@ -467,6 +478,11 @@ peer-witnesses/ada.json:4:3: error: schema: schema-pattern`},
 
 // A member that the schema refuses has a fix that passes.
 func TestSchemaFixes(t *testing.T) {
+	// under is a world whose base has a schema of listings, and whose pull request brings one with these members.
+	under := func(schema, members string) string {
+		return fmt.Sprintf("base: [{write: schemas/implementation.schema.json, text: '{\"properties\": %s}'}]\n"+
+			"pr: [{listing: nova, set: %s}]", schema, members)
+	}
 	const sum = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 	checktest.Run(t, only("schema", []checktest.Case{
 		{Name: "hash in capitals", World: `pr: [{listing: nova, set: {/conformance_receipt_sha256: "` + sum + `"}}]`,
@@ -516,6 +532,51 @@ func TestSchemaFixes(t *testing.T) {
 		{Name: "no slug", World: `pr: [{listing: nova, delete: [/slug]}]`,
 			Want: `implementations/nova.json:1:1: error: schema: schema-required`,
 			Says: []string{`fix: add "slug": "nova"`}},
+		{Name: "two letters too far",
+			World: `pr: [{listing: nova, set: {/conXXct: "a@b.example"}, delete: [/contact]}]`,
+			Want:  `implementations/nova.json:12:3: error: schema: schema-additionalProperties`,
+			Says:  []string{`fix: rename "conXXct" to "contact"`}},
+		{Name: "three letters too far",
+			World: `pr: [{listing: nova, set: {/conforYYYe_level: L1}, delete: [/conformance_level]}]`,
+			Want: `
+implementations/nova.json:1:1: error: schema: schema-required
+implementations/nova.json:12:3: error: schema: schema-additionalProperties`,
+			Says: []string{`fix: remove "conforYYYe_level"`}},
+		{Name: "two letters", World: `pr: [{listing: nova, set: {/ab: 1}}]`,
+			Want: `implementations/nova.json:13:3: error: schema: schema-additionalProperties`,
+			Says: []string{`fix: remove "ab"`}},
+		{Name: "a hash for an e-mail address", World: `pr: [{listing: nova, set: {/contact: "` + sum + `"}}]`,
+			Want: `implementations/nova.json:12:3: error: schema: schema-format`,
+			Says: []string{`fix: set contact to an e-mail address`}},
+		{Name: "a signature of another record", World: under(`{"signature": {"type": "object"}}`, `{/signature: a}`),
+			Want: `implementations/nova.json:13:3: error: schema: schema-type`,
+			Says: []string{`fix: set signature to a value that schemas/implementation.schema.json allows`}},
+		{Name: "a member that is missing below another",
+			World: under(`{"slug": {}, "contact": {"required": ["slug"]}}`, `{/contact: {}}`),
+			Want:  `implementations/nova.json:12:3: error: schema: schema-required`,
+			Says:  []string{`fix: set contact to a value that`}},
+		{Name: "a member that is unknown below another",
+			World: under(`{"contact": {"additionalProperties": false}}`, `{/contact: {a: 1}}`),
+			Want:  `implementations/nova.json:13:5: error: schema: schema-additionalProperties`,
+			Says:  []string{`fix: set contact/a to a value that`}},
+		{Name: "the name of a type", World: under(`{"contact": {"const": "array"}}`, `{/contact: a}`),
+			Want: `implementations/nova.json:12:3: error: schema: schema-const`,
+			Says: []string{`fix: set contact to a value that`}},
+		{Name: "an empty signature", World: `
+base: [{listing: ada}]
+pr: [{revoke: ada, tamper: {set: {/signature: {}}}}]
+`,
+			Want: `
+revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:7:3: error: schema: schema-required
+revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:7:3: error: schema: schema-required
+revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:7:3: error: schema: schema-required`,
+			Says: []string{`fix: set signature to a value that`}},
+		{Name: "a reason that is a number", World: `
+base: [{listing: ada}]
+pr: [{revoke: ada, tamper: {set: {/reason: 7}}}]
+`,
+			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:4:3: error: schema: schema-type`,
+			Says: []string{`fix: set reason to a value that`}},
 		{Name: "a short name", World: `pr: [{listing: nova, set: {/name: a}}]`,
 			Want: `implementations/nova.json:3:3: error: schema: schema-minLength`,
 			Says: []string{`fix: sign a Receipt whose implementation.name has 2 to 80 characters`}},
