@@ -349,6 +349,54 @@ func TestBackdatedBound(t *testing.T) {
 	}
 }
 
+// A time may be ahead of the commit that lands it by the skew. What landed, and what no commit holds, is judged by the
+// clock alone.
+func TestAheadBound(t *testing.T) {
+	w, repo := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")
+	rng, err := repo.Range(t.Context(), w.Base, w.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	when, err := repo.FirstParentTime(t.Context(), w.Head, w.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	late := when.Add(Skew + 1)
+	for _, c := range []struct {
+		name string
+		at   time.Time
+		edit func(*Run)
+		want string
+	}{
+		{"by the skew", when.Add(Skew), func(*Run) {}, ""},
+		{"by more", late, func(*Run) {}, "warning ahead /at"},
+		{"in an audit", late, func(r *Run) { r.Audit = true }, ""},
+		{"in the history", late, func(r *Run) { r.merged = true }, ""},
+		{"on disk", late, func(r *Run) { r.Range = &registry.Range{Base: rng.Base, Head: &registry.Tree{}} }, ""},
+		{"of the base", late, func(r *Run) { r.Range = &registry.Range{Base: rng.Head, Head: rng.Head} }, ""},
+		{"without the commit", late, func(r *Run) { r.Context = ended }, "an error"},
+	} {
+		r := &Run{Context: t.Context(), Repo: repo, Range: rng, Now: w.Now, Base: emptyStanding(rng.Base)}
+		c.edit(r)
+		var out verdict.Outcome
+		err := notAhead(&out, &Subject{Run: r}, "at", "ahead", c.at)
+		got := spelled(out)
+		if err != nil {
+			got = "an error"
+		}
+		if got != c.want {
+			t.Errorf("ahead %s: %q, %v; expected %q", c.name, got, err, c.want)
+		}
+	}
+	var out verdict.Outcome
+	if err := backdated(&out, &Run{Context: t.Context(), Repo: repo, Now: w.Now, Landing: &Landing{},
+		Range: &registry.Range{Base: rng.Base, Head: &registry.Tree{}}}); err != nil || len(out.Findings) > 0 {
+		t.Errorf("files on disk: %+v, %v", out.Findings, err)
+	}
+}
+
 // A domain is old after 30 days, by its registration or else by how long the DID has been listed without a lapse.
 func TestJudgeAge(t *testing.T) {
 	now := fixture.Clock

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"context"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -43,5 +44,51 @@ func TestCandidate(t *testing.T) {
 	s.Facts = &evidence.Facts{}
 	if _, err := s.Witnessing(); err == nil {
 		t.Error("witnesses of a Receipt that was not obtained have a worth")
+	}
+}
+
+// A draft is compared with the names that the base lists, though no range brings it.
+func TestNameOfCandidate(t *testing.T) {
+	const path = "implementations/nova.json"
+	doc, err := strict.Parse(path, []byte(`{"slug": "meridiam"}`), strict.RegistryFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &Run{Context: t.Context(), Base: EmptyStanding(), Now: fixture.Clock}
+	run.Base.listings.add(pack(&Listed{Path: listingPath("meridian"), Slug: "meridian"}))
+	s := NewCandidate(run, &registry.Record{Path: path, Kind: registry.KindListing, Document: doc})
+	out, err := runNameSimilarity(s)
+	if got := spelled(out); err != nil || got != "warning look-alike /slug" {
+		t.Errorf("%q, %v; expected a look-alike", got, err)
+	}
+}
+
+// What could not be read of the registry while evidence was sought is an error afterwards.
+func TestWanted(t *testing.T) {
+	_, repo := built(t, "base: [{listing: eve}]")
+	tree, err := repo.Tree(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	st := emptyStanding(tree)
+	st.listings.add(pack(&Listed{Path: listingPath("bob"), Slug: "bob", ToolDID: "did:web:bob.example", Level: "L4",
+		Expires: fixture.Clock.Add(1), Provisional: true}))
+	for name, ask := range map[string]func(evidence.Wanted){
+		"nothing": func(evidence.Wanted) {},
+		"Listed": func(w evidence.Wanted) {
+			w.Listed("did:web:bob.example")
+			w.Listed("did:web:none.example")
+		},
+		"ReferenceServer": func(w evidence.Wanted) { w.ReferenceServer("did:web:bob.example") },
+	} {
+		s := &Subject{Run: &Run{Context: ended, Repo: repo, Base: st, Range: &registry.Range{Base: tree},
+			Now: fixture.Clock}}
+		wanted, failed := s.Wanted(0)
+		ask(wanted)
+		if err := failed(); (err != nil) != (name != "nothing") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

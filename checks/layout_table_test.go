@@ -481,6 +481,11 @@ pr: [{write: Revocations/a.md, text: b}]
 			Want: `
 Revocations: error: layout: case-twin
 Revocations/a.md: warning: append-only: governance`},
+		// names that no clone can hold there: new ones
+		{Name: "colons", World: `
+base: [{listing: ada}, {write: "a:b", text: a}]
+pr: [{write: "a:b", text: b}, {write: ":c", text: b}]
+`, Only: "layout", Want: `\x3ac: error: layout: path-character`, Says: []string{`":c" holds ":"`}},
 		// names of devices
 		{Name: "device", World: `pr: [{listing: aux}]`,
 			Want: `implementations/aux.json:2:3: error: layout: device-name`},

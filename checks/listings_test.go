@@ -163,3 +163,24 @@ func TestOthers(t *testing.T) {
 		}
 	}
 }
+
+// What shares a text is found without what was removed, and by its own slug, not by that of its path.
+func TestListingsThatShare(t *testing.T) {
+	const tool = "did:web:one.example"
+	ls := newListings()
+	for _, slug := range []string{"ada", "bob", "cyd"} {
+		ls.add(pack(&Listed{Path: listingPath(slug), Slug: slug + "-x", ToolDID: tool}))
+	}
+	for left := 2; left > 0; left-- {
+		ls.remove(listingPath([]string{"cyd", "bob", "ada"}[left]))
+		if got := len(ls.byDID(tool)); got != left {
+			t.Errorf("%d listings have the DID; expected %d", got, left)
+		}
+	}
+	if got := len(ls.bySlug("cyd")); got != 0 {
+		t.Errorf("%d listings have the slug of a path alone; expected none", got)
+	}
+	if got := ls.bySlug("CYD-X"); len(got) != 1 || got[0].Path != listingPath("cyd") {
+		t.Errorf("%v have the slug cyd-x; expected cyd", got)
+	}
+}

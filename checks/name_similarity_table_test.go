@@ -153,6 +153,16 @@ pr: [{reissue: aurora-x}]
 `,
 			Want: `pass`,
 			Says: []string{`name-similarity +skip +no new name`}},
+		{Name: "renamed, its slug and host look like another's",
+			World: `base: [{listing: aurora-x}, {listing: aurora-y}]
+pr: [{reissue: aurora-x, name: Sunrise}]
+`,
+			Want: `pass`},
+		{Name: "renamed, next to a new one",
+			World: `base: [{listing: ada}]
+pr: [{reissue: ada, name: Meridian}, {listing: nova, name: Meridiam}]
+`,
+			Want: `implementations/ada.json:3:3: warning: name-similarity: look-alike`},
 		// one that takes a look-alike name is
 		{Name: "renamed",
 			World: `base: [{listing: ada}, {listing: bob, name: Meridian}]

@@ -22,6 +22,7 @@ func TestResembles(t *testing.T) {
 	}{
 		{"nova", "nova", true},
 		{"nov", "nov", false}, // too short to say
+		{"nov", "nova", false},
 		{"nova", "novo", true},
 		{"nova", "nxyva", false},
 		{"meridian", "meradean", true}, // two edits from eight letters on
@@ -36,6 +37,8 @@ func TestResembles(t *testing.T) {
 		{"нова", "hoba", true}, // Cyrillic
 		{"ﬁnance", "finance", true},
 		{"straße", "STRASSE", true},
+		{"ｎｏｖａ", "novo", true},
+		{"東京東京", "京東京東", false},
 		{"a" + strings.Repeat("n", 255), "b" + strings.Repeat("n", 255), true},
 		{"a" + strings.Repeat("n", 256), "b" + strings.Repeat("n", 256), false}, // longer than any name may be
 		{"a" + strings.Repeat("n", 60_000), "a" + strings.Repeat("N", 60_000), true},

@@ -30,6 +30,9 @@ func TestRecordSlug(t *testing.T) {
 		{registry.KindListing, "implementations/a/b.json", ""},
 		{registry.KindListing, "revocations/ab.json", ""},
 		{registry.KindListing, "implementations", ""},
+		{registry.KindListing, "ab.json", ""},
+		{registry.KindRevocation, "ab-" + sum + ".json", ""},
+		{registry.KindRevocation, "revocations/abcx" + sum + ".json", ""},
 		{registry.KindWorkflowAnchor, "workflow-anchors/ab.json", "ab"},
 		{registry.KindRevocation, "revocations/ab-" + sum + ".json", "ab"},
 		{registry.KindRevocation, "revocations/a-b--" + sum + ".json", "a-b-"},
@@ -54,7 +57,8 @@ func TestRecordSlug(t *testing.T) {
 // A path that is plain keeps its spelling when it is folded. The characters next to A and Z fold to themselves.
 func TestIsPlain(t *testing.T) {
 	for path, want := range map[string]bool{"a/b.json": true, "@[`{": true, "a.b c": true, "A": false, "Z": false,
-		"a/Z": false, "\x7f": true, "\u0080": false, "a.": false, "a./b": false, "a /b": false, "a ": false} {
+		"a/Z": false, "\x7f": true, "\u0080": false, "\x80": false, "a.": false, "a./b": false, "a /b": false,
+		"a ": false} {
 		if got := isPlain(path); got != want || got && foldPath(path) != path {
 			t.Errorf("%q: got %v, want %v; it folds to %q", path, got, want, foldPath(path))
 		}

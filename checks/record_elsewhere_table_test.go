@@ -25,6 +25,27 @@ base: [{listing: ada}, {write: a.md, text: a}]
 main: [{remove: a.md}]
 pr: [{remove: a.md}, {listing: nova}]`,
 			Want: `pass`},
+		{Name: "executable, a copy of a record, and files that are no records", World: `
+base:
+  - {listing: ada}
+  - {write: schemas/revocation.schema.json, text: "{}"}
+  - {write: revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json,
+     text: '{"slug": "ada", "revoked_receipt_sha256": "1111111111111111111111111111111111111111111111111111111111111111"}'}
+pr:
+  - {write: docs/a.json, mode: "100755",
+     text: '{"slug": "eve", "revoked_receipt_sha256": "1111111111111111111111111111111111111111111111111111111111111111"}'}
+  - {write: docs/b.json,
+     text: '{"slug": "ada", "revoked_receipt_sha256": "1111111111111111111111111111111111111111111111111111111111111111"}'}
+  - {write: docs/c.json,
+     text: '{"slug": "a", "revoked_receipt_sha256": "1111111111111111111111111111111111111111111111111111111111111111"}'}
+  - {write: docs/d.json, text: '{}'}
+  - {write: implementations/README.md,
+     text: '{"slug": "eve", "revoked_receipt_sha256": "1111111111111111111111111111111111111111111111111111111111111111"}'}
+`, Only: "layout",
+			Want: `
+docs/a.json: warning: layout: record-elsewhere
+docs/b.json: warning: layout: record-elsewhere`,
+			Says: []string{`"docs/b.json" looks like a revocation`}},
 		{Name: "in the root", World: `pr: [{listing: ada}, {move: [implementations/ada.json, ada.json]}]`,
 			Want: `
 ada.json: warning: layout: record-elsewhere

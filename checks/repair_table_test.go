@@ -206,6 +206,34 @@ registry: warning: append-only: squash`},
   - {edit: implementations/ada.json, set: {/contact: 7, /issued_at: "2020-01-01T00:00:00Z"}}
 pr: [{edit: implementations/ada.json, set: {/contact: contact@ada.example, /issued_at: "2026-05-22T12:00:00Z"}}]`,
 			Want: `implementations/ada.json: warning: append-only: governance`},
+		{Name: "listing with a later time and another Receipt restored", World: listed + `
+  - edit: implementations/ada.json
+    set: {/contact: 7, /issued_at: "2026-05-30T12:00:00Z", /conformance_receipt_sha256: "0000000000000000000000000000000000000000000000000000000000000000"}
+pr:
+  - edit: implementations/ada.json
+    set: {/contact: contact@ada.example, /issued_at: "2026-05-22T12:00:00Z", /conformance_receipt_sha256: $pin(ada)}`,
+			Want: `implementations/ada.json: warning: append-only: governance`},
+		{Name: "listing with an earlier time and another Receipt restored, which is a re-issue", World: listed + `
+  - edit: implementations/ada.json
+    set: {/contact: 7, /issued_at: "2020-01-01T00:00:00Z", /conformance_receipt_sha256: "0000000000000000000000000000000000000000000000000000000000000000"}
+pr:
+  - edit: implementations/ada.json
+    set: {/contact: contact@ada.example, /issued_at: "2026-05-22T12:00:00Z", /conformance_receipt_sha256: $pin(ada)}`,
+			Only: "append-only reissue", Want: `implementations/ada.json:12:3: warning: reissue: unsigned-change`},
+		{Name: "a record of a schema that cannot be used", World: listed + `
+  - {write: schemas/revocation.schema.json, text: "{"}
+  - {write: "revocations/eve-$pin(ada).json", text: "{}"}
+pr: [{write: "revocations/eve-$pin(ada).json", text: '{"slug": "eve"}'}]`,
+			Only: "append-only",
+			Want: `revocations/eve-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: edited`,
+			Says: []string{`this merged revocation is edited`}},
+		{Name: "expired listing returns", World: `
+base:
+  - {listing: ada, issued: -100d}
+  - {commit: List}
+  - {move: [implementations/ada.json, ada.txt]}
+pr: [{move: [ada.txt, implementations/ada.json]}]
+`, Want: `ada.txt: warning: append-only: governance`},
 		{Name: "listing with another slug and Receipt restored", World: listed + `
   - {move: [implementations/ada.json, a.md]}
   - write: implementations/ada.json

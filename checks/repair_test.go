@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -92,5 +93,74 @@ func TestPathList(t *testing.T) {
 	}
 	if got, want := list(all), "a, a, a, a, a, a, a, a, a, a, and 1 more file"; got != want {
 		t.Errorf("eleven: %s, want %s", got, want)
+	}
+}
+
+// What decides about a repair and cannot be read is an error.
+func TestUnreadRepair(t *testing.T) {
+	_, repo := built(t, "base: [{listing: ada}, {write: schemas/revocation.schema.json, text: '{}'}]")
+	tree, err := repo.Tree(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := tree.Leaf("implementations/ada.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	const ada, odd, sum = "implementations/ada.json", "revocations/odd.json",
+		"1111111111111111111111111111111111111111111111111111111111111111"
+	link := lost(t)
+	link.Mode = registry.ModeSymlink
+	repairs := func(c registry.Change, path string) func(*Run) error {
+		return func(r *Run) error {
+			s := &Subject{Run: r, Path: path, Kind: registry.KindOf(path), Change: c}
+			r.Subjects = []*Subject{s}
+			_, err := r.Repaired()
+			_, again := s.Recovers()
+			if (err == nil) != (again == nil) {
+				t.Errorf("%s: %v, %v", path, err, again)
+			}
+			return err
+		}
+	}
+	past := func(path string, e *registry.Entry) func(*Run) error {
+		return func(r *Run) error {
+			r.pasts = map[registry.Kind]map[string][]registry.Version{
+				registry.KindOf(path): {path: {{Entry: e}}}}
+			_, err := r.outlook(&Subject{Run: r, Path: path, Kind: registry.KindOf(path)})
+			return err
+		}
+	}
+	pinned := func(e *registry.Entry) func(*Run) error {
+		return func(r *Run) error {
+			r.everPins = map[string][]registry.PathVersion{sum: {{Path: ada, Version: registry.Version{Entry: e}}}}
+			_, err := r.everPinned(sum)
+			return err
+		}
+	}
+	for _, c := range []struct {
+		name string
+		ctx  context.Context
+		do   func(*Run) error
+	}{
+		{"the history of a new file", ended, repairs(registry.Change{Head: entry}, odd)},
+		{"the base's file, which is removed", t.Context(), repairs(registry.Change{Base: lost(t)}, odd)},
+		{"the base's listing, which changes", t.Context(), repairs(registry.Change{Base: lost(t), Head: entry}, ada)},
+		{"a former version", t.Context(), past(odd, lost(t))},
+		{"a former link", t.Context(), past(odd, link)},
+		{"the listings of the history", ended, func(r *Run) error { _, err := r.everPinned(sum); return err }},
+		{"the listings of the history, for a name", ended, func(r *Run) error {
+			_, err := r.holds(&registry.Record{Path: sum, Entry: *entry})
+			return err
+		}},
+		{"a listing of the history", t.Context(), pinned(lost(t))},
+	} {
+		r := &Run{Context: c.ctx, Repo: repo, Range: &registry.Range{Base: tree}, Base: emptyStanding(tree)}
+		r.Base.Schemas = builtinSchemas()
+		if err := c.do(r); err == nil {
+			t.Errorf("%s is lost: no error", c.name)
+		}
 	}
 }
