@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -267,6 +268,108 @@ func (h *hanging) Observe(ctx context.Context, r evidence.Request) evidence.Obse
 	}
 	h.ended.Store(true)
 	return evidence.Refuse(evidence.Unavailable, evidence.CodeBudget, "ended").Observation(r)
+}
+
+// As many targets are in work at once as the caller says, at most 64.
+func TestInWork(t *testing.T) {
+	t.Parallel()
+	for jobs, want := range map[int]int{-1: 1, 1: 1, 2: 2, 63: 63, 64: 64, 65: 64} {
+		soon, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a run that waits for more ends too
+		src := &crowd{Source: Files(time.Time{}, nil), enough: want, full: make(chan struct{})}
+		run := &Run{Source: src, Jobs: jobs}
+		flags := &bundle.VerifyFlags{Without: true}
+		for i := range 70 {
+			flags.Targets = append(flags.Targets, fmt.Sprintf("https://t%d.example", i))
+		}
+		if err := run.Heard(flags); err != nil {
+			t.Fatal(err)
+		}
+		err := run.Verify(soon, func(*Report) error { return nil })
+		if err != nil || src.most != want {
+			t.Errorf("with %d jobs %d targets are in work, %v; want %d", jobs, src.most, err, want)
+		}
+		cancel()
+	}
+}
+
+// crowd is a source that answers once enough requests were in flight, and keeps how many there were at most.
+type crowd struct {
+	evidence.Source
+	enough int
+	full   chan struct{}
+
+	mu        sync.Mutex
+	now, most int
+}
+
+func (c *crowd) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	c.mu.Lock()
+	c.now++
+	if c.most = max(c.most, c.now); c.now == c.enough {
+		select {
+		case <-c.full:
+		default:
+			close(c.full)
+		}
+	}
+	c.mu.Unlock()
+	select {
+	case <-c.full:
+	case <-ctx.Done():
+	}
+	for range 100 { // whoever may begin has begun by then
+		runtime.Gosched()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now--
+	return c.Source.Observe(ctx, r)
+}
+
+// At most 4,096 targets are verified before the first of them is written.
+func TestAhead(t *testing.T) {
+	t.Parallel()
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	src := &ahead{Source: Files(time.Time{}, nil)}
+	run := &Run{Source: src, Jobs: 2}
+	flags := &bundle.VerifyFlags{Without: true, Targets: []string{"https://slow.example"}, Places: []string{""}}
+	for range 4100 {
+		flags.Targets, flags.Places = append(flags.Targets, "../x"), append(flags.Places, "list:1")
+	}
+	if err := run.Heard(flags); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if err := run.Verify(soon, func(*Report) error { n++; return nil }); err != nil || n != 4101 {
+		t.Errorf("%d reports, %v", n, err)
+	}
+	if src.before != 4095 {
+		t.Errorf("%d targets end before the first, want 4095", src.before)
+	}
+}
+
+// ahead is a source that answers once as many targets as may be are at their end: each asks for the time.
+type ahead struct {
+	evidence.Source
+	asked  atomic.Int64
+	before int64
+}
+
+func (a *ahead) Now() time.Time {
+	a.asked.Add(1)
+	return a.Source.Now()
+}
+
+func (a *ahead) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	for ctx.Err() == nil && a.asked.Load() < 4095 {
+		runtime.Gosched()
+	}
+	for range 1000 { // whoever may begin has begun by then
+		runtime.Gosched()
+	}
+	a.before = a.asked.Load()
+	return a.Source.Observe(ctx, r)
 }
 
 // The common report has each step as a check, and each document once.
