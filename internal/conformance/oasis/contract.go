@@ -3,7 +3,6 @@ package oasis
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -115,7 +114,7 @@ func notThere(err error) bool {
 func (f Files) read(named, name string) (data []byte, path string, err error) {
 	if named != "" {
 		data, err = capped.ReadFile(named, maxContract)
-		return data, named, tooLarge(err)
+		return data, named, err
 	}
 	path = filepath.Join(f.Dir, name)
 	root, err := capped.OpenRoot(f.Dir)
@@ -123,27 +122,8 @@ func (f Files) read(named, name string) (data []byte, path string, err error) {
 		return nil, path, err
 	}
 	defer root.Close()
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, path, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, path, errors.New("it is not a regular file")
-	}
-	file, err := root.Open(name)
-	if err != nil {
-		return nil, path, err
-	}
-	defer file.Close()
-	data, err = capped.ReadAll(io.Reader(file), maxContract)
-	return data, path, tooLarge(err)
-}
-
-func tooLarge(err error) error {
-	if errors.Is(err, capped.ErrTooLarge) {
-		return fmt.Errorf("it has more than %d bytes, which is the most that is read", maxContract)
-	}
-	return err
+	data, err = capped.ReadPlain(root, name, maxContract)
+	return data, path, err
 }
 
 func (c *Contract) unreadable(pos strict.Pos, pointer, format string, args ...any) {

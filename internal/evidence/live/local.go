@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -116,23 +115,15 @@ func (l *locals) read(h localHost, u *url.URL, r evidence.Request) evidence.Obse
 		o.Status, o.Attempts = http.StatusNotFound, 1
 		return o
 	}
-	// A FIFO that nobody writes to must not stop the run.
-	f, err := h.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	body, err := capped.ReadPlain(h.root, name, r.MaxBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return notFound("does not exist")
-	case err != nil: // such as a symbolic link that leaves the directory
-		return notFound("cannot be opened: " + reason(err))
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+	case errors.Is(err, capped.ErrNotPlain):
 		return notFound("is not a regular file")
-	}
-	body, err := capped.ReadAll(f, r.MaxBytes)
-	switch {
 	case errors.Is(err, capped.ErrTooLarge):
 		return evidence.TooLarge(r.MaxBytes).Observation(r)
-	case err != nil:
+	case err != nil: // such as a symbolic link that leaves the directory
 		return notFound("cannot be read: " + reason(err))
 	case !l.quota.take(int64(len(body))):
 		return totalTooLarge().Observation(r)

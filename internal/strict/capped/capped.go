@@ -13,6 +13,9 @@ import (
 // ErrTooLarge means that there is more to read than was allowed.
 var ErrTooLarge = errors.New("too large")
 
+// ErrNotPlain means that a directory, a FIFO or a device has the name of a file.
+var ErrNotPlain = errors.New("it is not a plain file")
+
 // tooLarge is ErrTooLarge with the limit, in bytes.
 type tooLarge int64
 
@@ -63,4 +66,22 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 		return whole.Bytes(), tooLarge(limit)
 	}
 	return whole.Bytes(), nil
+}
+
+// ReadPlain reads a plain file in a root, as ReadAll does. A link is followed where it stays within. The error is
+// ErrNotPlain if something else has the name: a FIFO is not waited for.
+func ReadPlain(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrNotPlain
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ReadAll(f, limit)
 }

@@ -23,6 +23,32 @@ func TestReadAll(t *testing.T) {
 	}
 }
 
+func TestReadPlain(t *testing.T) {
+	dir := t.TempDir()
+	root, err := OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	err = errors.Join(os.WriteFile(filepath.Join(dir, "file"), []byte("abc"), 0o600),
+		os.Mkdir(filepath.Join(dir, "directory"), 0o700), os.Symlink("file", filepath.Join(dir, "link")),
+		os.Symlink(dir, filepath.Join(dir, "out")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]error{"file": nil, "link": nil, "directory": ErrNotPlain, "x": fs.ErrNotExist} {
+		if data, err := ReadPlain(root, name, 3); !errors.Is(err, want) || err == nil && string(data) != "abc" {
+			t.Errorf("%s gives %q, %v", name, data, err)
+		}
+	}
+	if _, err := ReadPlain(root, "file", 2); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v", err)
+	}
+	if data, err := ReadPlain(root, "out/file", 3); err == nil {
+		t.Errorf("a link that leaves the root gives %q", data)
+	}
+}
+
 func TestReadFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if _, err := ReadFile(path, 3); !errors.Is(err, fs.ErrNotExist) {
