@@ -74,28 +74,22 @@ func (r *Repository) ignores(root, path string) (bool, error) {
 		return false, err
 	}
 	fold := settings.IgnoreCase
-	var scopes []scope
+	var scopes []ignore.Scope
 	for _, text := range settings.Excludes {
-		scopes = append(scopes, scope{patterns: ignore.Parse(text, fold)})
+		scopes = append(scopes, ignore.Scope{Patterns: ignore.Parse(text, fold)})
 	}
 	for at, directory := 0, ""; at >= 0; {
 		text, err := ignoreText(filepath.Join(root, filepath.FromSlash(directory), ".gitignore"))
 		if err != nil {
 			return false, err
 		}
-		scopes = append(scopes, scope{directory: directory, patterns: ignore.Parse(text, fold)})
+		scopes = append(scopes, ignore.Scope{Directory: directory, Patterns: ignore.Parse(text, fold)})
 		end := len(path) // end of the next directory on the way, or of path
 		if at = strings.IndexByte(path[len(directory):], '/'); at >= 0 {
 			end = len(directory) + at
 		}
-		for _, s := range slices.Backward(scopes) {
-			switch s.patterns.Match(strings.TrimPrefix(path[:end], s.directory), end < len(path), fold) {
-			case ignore.Ignored:
-				return true, nil
-			case ignore.Undecided:
-				continue
-			}
-			break
+		if ignore.Ignores(scopes, path[:end], end < len(path), fold) {
+			return true, nil
 		}
 		directory = path[:min(end+1, len(path))]
 	}

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
@@ -29,13 +30,6 @@ type untracked struct {
 	left        struct{ names, bytes, work int64 }
 }
 
-// scope is the patterns of one file, and the directory that they hold for: empty, or ending in a slash.
-type scope struct {
-	directory string
-	size      int64 // bytes of the file
-	patterns  ignore.Patterns
-}
-
 // addUntracked adds the untracked paths that `git add -A` would add.
 func (r *Repository) addUntracked(ctx context.Context, d *disk, found *candidates) error {
 	settings := d.conv.settings
@@ -58,16 +52,16 @@ func (r *Repository) addUntracked(ctx context.Context, d *disk, found *candidate
 		}
 	}
 	u.left.names, u.left.bytes, u.left.work = maxPaths, maxIgnoreBytes, maxIgnoreWork
-	var scopes []scope
+	var scopes []ignore.Scope
 	for _, text := range settings.Excludes {
-		scopes = append(scopes, scope{"", int64(len(text)), ignore.Parse(text, u.fold)})
+		scopes = append(scopes, ignore.Scope{Patterns: ignore.Parse(text, u.fold), Size: int64(len(text))})
 	}
 	return u.directory("", 0, scopes)
 }
 
 // directory looks into a directory that is not ignored. Scopes are those of the directories above, lowest priority
 // first.
-func (u *untracked) directory(directory string, depth int, scopes []scope) error {
+func (u *untracked) directory(directory string, depth int, scopes []ignore.Scope) error {
 	if depth > maxDepth {
 		return errDepth(directory)
 	}
@@ -76,7 +70,8 @@ func (u *untracked) directory(directory string, depth int, scopes []scope) error
 		return err
 	}
 	if patterns := ignore.Parse(text, u.fold); len(patterns) > 0 {
-		scopes = append(scopes[:len(scopes):len(scopes)], scope{directory, int64(len(text)), patterns})
+		scopes = append(scopes[:len(scopes):len(scopes)],
+			ignore.Scope{Directory: directory, Patterns: patterns, Size: int64(len(text))})
 	}
 	names, err := u.disk.names(directory + ".")
 	if err != nil {
@@ -96,7 +91,7 @@ func (u *untracked) directory(directory string, depth int, scopes []scope) error
 	return nil
 }
 
-func (u *untracked) path(path string, depth int, scopes []scope) error {
+func (u *untracked) path(path string, depth int, scopes []ignore.Scope) error {
 	if err := u.ctx.Err(); err != nil {
 		return err
 	}
@@ -121,15 +116,14 @@ func (u *untracked) path(path string, depth int, scopes []scope) error {
 }
 
 // ignored asks the patterns of the nearest directory first.
-func (u *untracked) ignored(path string, isDir bool, scopes []scope) (bool, error) {
-	for i := len(scopes) - 1; i >= 0; i-- {
-		s := scopes[i]
-		if u.left.work -= s.size * int64(len(path)); u.left.work < 0 {
+func (u *untracked) ignored(path string, isDir bool, scopes []ignore.Scope) (bool, error) {
+	for _, s := range slices.Backward(scopes) {
+		if u.left.work -= s.Size * int64(len(path)); u.left.work < 0 {
 			return false, remedy.Errorf("take untracked files or ignore patterns away, or name the commit with --head",
 				"looking for ignored files at %q: %w: too many untracked files for so many ignore patterns", path,
 				ErrLimit)
 		}
-		if v := s.patterns.Match(strings.TrimPrefix(path, s.directory), isDir, u.fold); v != ignore.Undecided {
+		if v := s.Patterns.Match(strings.TrimPrefix(path, s.Directory), isDir, u.fold); v != ignore.Undecided {
 			return v == ignore.Ignored, nil
 		}
 	}

@@ -20,6 +20,7 @@ package ignore
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -133,6 +134,24 @@ func (ps Patterns) Match(at string, isDir, fold bool) Verdict {
 		return Ignored
 	}
 	return Undecided
+}
+
+// Scope has the patterns of one file, and the directory that they hold for: empty, or ending in a slash.
+type Scope struct {
+	Directory string
+	Patterns  Patterns
+	Size      int64 // bytes of the file
+}
+
+// Ignores reports whether the patterns ignore the path at, which is relative to the root and in the directory of each
+// scope. The last scope that decides counts.
+func Ignores(scopes []Scope, at string, isDir, fold bool) bool {
+	for _, s := range slices.Backward(scopes) {
+		if v := s.Patterns.Match(strings.TrimPrefix(at, s.Directory), isDir, fold); v != Undecided {
+			return v == Ignored
+		}
+	}
+	return false
 }
 
 func (p *pattern) matches(at, name string) bool {
