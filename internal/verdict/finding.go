@@ -134,6 +134,16 @@ type Rule struct {
 	Codes []strict.Code
 }
 
+// FixOf returns the fix of a finding of that code: the code's, or else the rule's.
+func (r Rule) FixOf(code string) string {
+	for _, c := range r.Codes {
+		if c.ID == code {
+			return c.Fix
+		}
+	}
+	return r.Fix
+}
+
 // Manual returns the result of a requirement that people attest, on a subject.
 func (r Rule) Manual(subject string) Result {
 	return Result{Check: r.ID, Subject: subject, Verdict: Manual, Reason: r.Title}

@@ -83,6 +83,15 @@ func TestSeverityText(t *testing.T) {
 }
 
 // A time that JSON cannot hold would end the run when the report is written.
+func TestFixOf(t *testing.T) {
+	rule := Rule{Fix: "look", Codes: []strict.Code{{ID: "a", Fix: "add it"}, {ID: "b", Fix: "drop it"}}}
+	for code, want := range map[string]string{"a": "add it", "b": "drop it", "c": "look"} {
+		if got := rule.FixOf(code); got != want {
+			t.Errorf("the fix of %s is %q", code, got)
+		}
+	}
+}
+
 func TestUntil(t *testing.T) {
 	zone := time.FixedZone("", -12*60*60)
 	for _, c := range []struct {

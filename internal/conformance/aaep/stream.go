@@ -116,7 +116,7 @@ func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, 
 	}
 	to.found[check] = append(to.found[check], verdict.Finding{Severity: severity, Code: code,
 		Pos: strict.Pos{Path: s.path, Line: int(at.line), Column: int(at.column)}, Pointer: pointer,
-		Message: fmt.Sprintf(format, args...), Fix: fixOf(Rules[check], code)})
+		Message: fmt.Sprintf(format, args...), Fix: Rules[check].FixOf(code)})
 	return &to.found[check][len(to.found[check])-1]
 }
 
@@ -128,20 +128,11 @@ func (s *Stream) sayer(to *said, m *message) sayer {
 	return say
 }
 
-func fixOf(rule verdict.Rule, code string) string {
-	for _, c := range rule.Codes {
-		if c.ID == code {
-			return c.Fix
-		}
-	}
-	return rule.Fix
-}
-
 // resultOf returns the result of the rule of that id for an outcome, each finding with the fix of its code.
 func resultOf(id, subject string, o verdict.Outcome) (verdict.Result, error) {
 	rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == id })]
 	for i, f := range o.Findings {
-		o.Findings[i].Fix = fixOf(rule, f.Code)
+		o.Findings[i].Fix = rule.FixOf(f.Code)
 	}
 	return o.Result(rule, subject)
 }
