@@ -175,9 +175,10 @@ func (s *source) next(top *frame) error {
 		s.mask(1, inFormatted)
 	case isNamePart(rune(c)), c == '"', c == '\'':
 		n := strings.IndexFunc(rest, func(r rune) bool { return !isNamePart(r) })
-		s.at += n
-		if n <= 2 && (rest[n] == '"' || rest[n] == '\'') && strings.Trim(rest[:n], "rRbBuUfFtT") == "" {
-			s.quote(strings.ToLower(rest[:n]))
+		if begin := opening().FindStringSubmatch(rest[:min(5, len(rest))]); begin != nil {
+			s.quote(begin)
+		} else {
+			s.at += n
 		}
 	case strings.HasPrefix(rest, "<<"), strings.HasPrefix(rest, ">>"):
 		s.at += 2
@@ -191,25 +192,18 @@ func (s *source) next(top *frame) error {
 	return nil
 }
 
-// quote opens a string whose prefix was read and whose quote is next.
-func (s *source) quote(prefix string) {
-	f := frame{at: s.at - len(prefix), quote: quoteAt(s.text[s.at:]), masked: inString, text: true}
-	if strings.ContainsAny(prefix, "ft") {
+// opening is the beginning of a string: its prefix and its quote.
+var opening = plain.Pattern(`^(?i:([rbuft]{0,2}))("""|'''|"|')`)
+
+// quote opens the string whose opening is next.
+func (s *source) quote(begin []string) {
+	f := frame{at: s.at, quote: begin[2], masked: inString, raw: strings.ContainsAny(begin[1], "rR"), text: true}
+	if strings.ContainsAny(begin[1], "fFtT") {
 		f.masked = inFormatted
 	}
-	f.raw = strings.Contains(prefix, "r")
-	s.at = f.at
 	s.mask(1, stringStart)
-	s.mask(len(prefix)+len(f.quote)-1, f.masked)
+	s.mask(len(begin[0])-1, f.masked)
 	s.open = append(s.open, f)
-}
-
-// quoteAt returns the quote that a text begins with.
-func quoteAt(text string) string {
-	if len(text) > 2 && text[1] == text[0] && text[2] == text[0] {
-		return text[:3]
-	}
-	return text[:1]
 }
 
 // string reads what is next in a string, or in the format of a field.
@@ -305,9 +299,9 @@ func (s *source) literal(i, j int, between string) (value string, ok bool) {
 	var all strings.Builder
 	for _, m := range masked().FindAllIndex(s.code[i:j], -1) {
 		text := s.text[i+m[0] : i+m[1]]
-		n := strings.IndexAny(text, `"'`)
-		prefix, size := strings.ToLower(text[:n]), len(quoteAt(text[n:]))
-		text = text[n+size : len(text)-size]
+		begin := opening().FindStringSubmatch(text)
+		prefix := strings.ToLower(begin[1])
+		text = text[len(begin[0]) : len(text)-len(begin[2])]
 		if strings.ContainsAny(prefix, "bt") {
 			return "", false
 		}
