@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/links"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
@@ -120,10 +121,10 @@ const maxHops = 8
 // schemas reads the schemas of a tree and, of its other files, those whose names they refer to.
 func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 	s := &schemaSet{texts: map[string][]byte{}, links: map[string]string{}, ids: map[string]gitstore.ID{}}
-	budget := maxSchemas
+	budget, targets := maxSchemas, map[string]string{}
 	add := func(p string, e registry.Entry) error {
 		if e.Mode == registry.ModeSymlink {
-			target, to, err := x.follow(t, p, e)
+			target, to, err := x.follow(t, p, targets)
 			if err != nil || target == "" {
 				return err
 			}
@@ -194,28 +195,34 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 const maxLink = 4096
 
 // follow returns the regular file of a tree to which a symbolic link leads, over other links too. The path is empty if
-// it leads to none.
-func (x *Texts) follow(t *registry.Tree, link string, e registry.Entry) (string, registry.Entry, error) {
-	at := link
-	for range maxHops {
-		text, err := x.repo.Blob(e, maxLink)
-		if errors.Is(err, gitstore.ErrTooLarge) || err == nil && path.IsAbs(string(text)) {
-			return "", e, nil
+// it leads to none. The targets of the links on its way are read once.
+func (x *Texts) follow(t *registry.Tree, link string, targets map[string]string) (string, registry.Entry, error) {
+	var fault error
+	at, outside := links.Resolve(link, func(at string) string {
+		if target, known := targets[at]; known || fault != nil {
+			return target
+		}
+		var text []byte
+		e, _, err := t.Entry(at)
+		if err == nil && e.Mode == registry.ModeSymlink {
+			if text, err = x.repo.Blob(e, maxLink); errors.Is(err, gitstore.ErrTooLarge) {
+				text, err = []byte("/"), nil
+			}
 		}
 		if err != nil {
-			return "", e, fmt.Errorf("reading %q: %w", at, err)
+			fault = fmt.Errorf("reading %q: %w", at, err)
 		}
-		at = path.Join(path.Dir(at), string(text))
-		to, _, err := t.Entry(at)
-		if err != nil || isFile(&to) {
-			return at, to, err
-		}
-		if to.Mode != registry.ModeSymlink {
-			break
-		}
-		e = to
+		targets[at] = string(text)
+		return targets[at]
+	})
+	if outside || fault != nil {
+		return "", registry.Entry{}, fault
 	}
-	return "", e, nil
+	to, _, err := t.Entry(at)
+	if !isFile(&to) {
+		at = ""
+	}
+	return at, to, err
 }
 
 var (
