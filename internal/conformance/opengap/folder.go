@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/links"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/ignore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -23,8 +24,6 @@ const (
 	MaxText    = 32 << 20  // bytes of all files that are read
 	maxEntries = 100_000   // files, links and directories
 	maxDepth   = 64        // directories within directories
-	maxLinks   = 40        // links that lead to links
-	maxPath    = 4096      // bytes of a path
 	maxReads   = 20_000    // files that are read, some of them by several links
 	maxSteps   = 200_000   // parts of paths that are resolved, and imports that are followed
 	maxMatches = 5_000_000 // patterns of .gitignore that are tried
@@ -50,12 +49,6 @@ type directory struct {
 type entry struct {
 	path string
 	kind fs.FileMode // only the type bits
-}
-
-// scope is a .gitignore and the directory that it is in.
-type scope struct {
-	dir      string
-	patterns ignore.Patterns
 }
 
 // fail notes why the directory is not judged, unless something was the reason before. Nothing is read from then on.
@@ -94,14 +87,15 @@ func (f *directory) list(keep []string) {
 	}
 }
 
-func (f *directory) walk(dir string, depth int, scopes []scope, excluded bool) {
+func (f *directory) walk(dir string, depth int, scopes []ignore.Scope, excluded bool) {
 	if depth > maxDepth {
 		f.fail(fmt.Errorf("%w: directories are nested deeper than %d", ErrTooLarge, maxDepth))
 		return
 	}
-	if name := path.Join(dir, gitignoreName); !excluded && f.isFile(name) {
+	if name := path.Join(dir, gitignoreName); !excluded && f.mode(name).IsRegular() {
 		text, _ := f.read(name) // what cannot be read excludes nothing
-		scopes = append(slices.Clip(scopes), scope{dir, ignore.Parse(text, false)})
+		scopes = append(slices.Clip(scopes),
+			ignore.Scope{Directory: strings.TrimPrefix(dir+"/", "./"), Patterns: ignore.Parse(text, false)})
 	}
 	d, err := f.root.Open(dir)
 	if err != nil {
@@ -135,7 +129,7 @@ func (f *directory) walk(dir string, depth int, scopes []scope, excluded bool) {
 }
 
 // excludes reports whether an entry is not part of the agent, in a directory that is or is not.
-func (f *directory) excludes(scopes []scope, e entry, excluded bool) bool {
+func (f *directory) excludes(scopes []ignore.Scope, e entry, excluded bool) bool {
 	name := path.Base(e.path)
 	if name == gitignoreName || name == e.path && strings.HasPrefix(strings.ToUpper(name), "README") ||
 		slices.ContainsFunc(f.keep, func(k string) bool {
@@ -143,28 +137,21 @@ func (f *directory) excludes(scopes []scope, e entry, excluded bool) bool {
 		}) {
 		return false
 	}
-	for _, s := range slices.Backward(scopes) {
-		if f.matches += len(s.patterns); f.matches > maxMatches {
-			f.fail(fmt.Errorf("%w: its .gitignore files have too many patterns", ErrTooLarge))
-			return true
-		}
-		switch s.patterns.Match(strings.TrimPrefix(e.path, s.dir+"/"), e.kind.IsDir(), false) {
-		case ignore.Ignored:
-			return true
-		case ignore.Included:
-			return excluded
-		}
+	for _, s := range scopes {
+		f.matches += len(s.Patterns)
 	}
-	return excluded
+	if f.matches > maxMatches {
+		f.fail(fmt.Errorf("%w: its .gitignore files have too many patterns", ErrTooLarge))
+		return true
+	}
+	return excluded || ignore.Ignores(scopes, e.path, e.kind.IsDir(), false)
 }
 
-// errNotPlain means that a directory, a FIFO or a device has the name of a file.
-var errNotPlain = errors.New("it is not a plain file")
-
 // file gives the text of a file of the agent. A link is followed where it stays within. The error is fs.ErrNotExist,
-// errNotPlain, capped.ErrTooLarge, or what the system says.
+// capped.ErrNotPlain, capped.ErrTooLarge, or what the system says.
 func (f *directory) file(name string) ([]byte, error) {
-	if at, outside := f.resolve(name); !outside && !f.has(at) {
+	at, outside := f.resolve(name)
+	if _, found := f.find(at); !found && !outside {
 		return nil, fs.ErrNotExist
 	}
 	return f.read(name)
@@ -172,27 +159,12 @@ func (f *directory) file(name string) ([]byte, error) {
 
 // read gives the text of a file as file does, whether it belongs to the agent or not.
 func (f *directory) read(name string) ([]byte, error) {
-	if f.err != nil || !within(name) {
+	if f.err != nil {
 		return nil, fs.ErrNotExist
 	}
-	file, err := f.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO is not waited for
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return nil, fs.ErrNotExist
-	case err != nil:
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errNotPlain
-	}
-	text, err := capped.ReadAll(file, MaxFile)
-	if errors.Is(err, capped.ErrTooLarge) {
-		return nil, fmt.Errorf("it has more than %d bytes: %w", MaxFile, err)
+	text, err := capped.ReadPlain(f.root, name, MaxFile)
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = fs.ErrNotExist
 	}
 	f.charge(len(text))
 	return text, err
@@ -210,31 +182,14 @@ func (f *directory) charge(size int) {
 	}
 }
 
-// within reports whether a name can be one of the directory. Other than for fs.ValidPath it need not be UTF-8: git
-// keeps such names.
-func within(name string) bool { return fs.ValidPath(strings.ToValidUTF8(name, "_")) }
-
-// isDir reports whether a name is that of a directory. Links that stay within the agent's directory are followed.
-func (f *directory) isDir(name string) bool {
-	info := f.stat(name)
-	return info != nil && info.IsDir()
-}
-
-// isFile reports whether a name is that of a plain file. Links that stay within the agent's directory are followed.
-func (f *directory) isFile(name string) bool {
-	info := f.stat(name)
-	return info != nil && info.Mode().IsRegular()
-}
-
-func (f *directory) stat(name string) fs.FileInfo {
-	if !within(name) {
-		return nil
-	}
+// mode returns the mode of what has a name, fs.ModeIrregular if nothing has it. Links that stay within the agent's
+// directory are followed.
+func (f *directory) mode(name string) fs.FileMode {
 	info, err := f.root.Stat(name)
 	if err != nil {
-		return nil
+		return fs.ModeIrregular
 	}
-	return info
+	return info.Mode()
 }
 
 // in returns the entries right below a directory. Links that stay within the agent's directory are followed.
@@ -245,13 +200,11 @@ func (f *directory) in(dir string) []entry {
 	})
 }
 
-// below returns the entries of a directory and of those in it, and what all their paths begin with.
+// below returns the entries of a directory and of those in it, and what all their paths begin with. There is no entry
+// if it leads out.
 func (f *directory) below(dir string) (under string, all []entry) {
-	at, outside := f.resolve(dir)
-	switch {
-	case outside:
-		return "", nil
-	case at == ".":
+	at, _ := f.resolve(dir)
+	if at == "." {
 		return "", f.entries
 	}
 	first, _ := f.find(at + "/")
@@ -265,64 +218,19 @@ func (f *directory) find(name string) (int, bool) {
 		func(e entry, name string) int { return cmp.Compare(e.path, name) })
 }
 
-// has reports whether a path without links is one of the entries.
-func (f *directory) has(name string) bool {
-	_, found := f.find(name)
-	return found
-}
-
-// resolve returns a path without the links on its way, and reports whether it leads out of the directory. A link with
-// an absolute target does, since a clone is elsewhere; so does a circle of links, which leads nowhere. A name that does
-// not exist leads to no other place.
+// resolve returns a path without the links on its way, and reports whether it leads out of the directory.
 func (f *directory) resolve(name string) (at string, outside bool) {
-	if len(name) > maxPath {
-		return name, false
-	}
-	rest, here := strings.Split(name, "/"), []string(nil)
-	for links := 0; len(rest) > 0; {
-		next := rest[0]
-		rest = rest[1:]
-		if next == "" || next == "." {
-			continue
-		}
-		if next == ".." {
-			if len(here) == 0 {
-				return "", true
-			}
-			here = here[:len(here)-1]
-			continue
-		}
-		if f.steps++; f.steps > maxSteps {
-			f.fail(fmt.Errorf("%w: its links lead over more than %d directories", ErrTooLarge, maxSteps))
-			return "", true
-		}
-		if here = append(here, next); len(here) > maxDepth+1 {
-			continue // nothing is nested as deep
-		}
-		target := f.link(strings.Join(here, "/"))
-		if target == "" {
-			continue
-		}
-		if links++; links > maxLinks || path.IsAbs(target) {
-			return "", true
-		}
-		here, rest = here[:len(here)-1], append(strings.Split(target, "/"), rest...)
-	}
-	return path.Join(".", path.Join(here...)), false
+	return links.Resolve(name, f.link)
 }
 
 // link returns the target of a link; empty if there is no link of that name.
 func (f *directory) link(name string) string {
-	target, known := f.links[name]
-	if known {
-		return target
+	if f.steps++; f.steps > maxSteps {
+		f.fail(fmt.Errorf("%w: its links lead over more than %d directories", ErrTooLarge, maxSteps))
+		return ""
 	}
-	if info, missing := f.root.Lstat(name); missing == nil && info.Mode().Type() == fs.ModeSymlink {
-		var err error
-		if target, err = f.root.Readlink(name); err != nil {
-			f.fail(err)
-		}
+	if _, known := f.links[name]; !known {
+		f.links[name], _ = f.root.Readlink(name) // what cannot be read is no link
 	}
-	f.links[name] = target
-	return target
+	return f.links[name]
 }

@@ -66,29 +66,27 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 func (a *agent) judgeReferences() verdict.Outcome {
 	var out verdict.Outcome
 	found := 0
-	each := func(what, code, place string, there func(name string) bool) {
-		for _, r := range named(a.manifest.value("/" + what + "s")) {
-			if found++; !enough(&out) && (!simple(r.name) || !there(r.name)) {
-				out.Errorf(a.manifest.at(r.node), "/"+what+"s"+r.pointer, code,
-					"agent.yaml names the %s %q; expected %s", what, r.name, strings.ReplaceAll(place, "NAME", r.name)).
-					WithFix("add %s, or drop the name", strings.ReplaceAll(place, "NAME", r.name))
+	for _, list := range []struct{ what, code, place, file string }{ // a file has that end; empty: a file will not do
+		{"skill", "skill-not-there", "the directory skills/NAME/ with a SKILL.md", ""},
+		{"tool", "tool-not-there", "the file tools/NAME.yaml", ".yaml"},
+		{"agent", "agent-not-there", "the directory agents/NAME/ or the file agents/NAME.md", ".md"},
+	} {
+		for _, r := range named(a.manifest.value("/" + list.what + "s")) {
+			if found++; enough(&out) {
+				continue
 			}
-		}
-	}
-	each("skill", "skill-not-there", "the directory skills/NAME/ with a SKILL.md", func(name string) bool {
-		return a.isDir("skills/" + name)
-	})
-	each("tool", "tool-not-there", "the file tools/NAME.yaml", func(name string) bool {
-		return a.isFile("tools/" + name + ".yaml")
-	})
-	each("agent", "agent-not-there", "the directory agents/NAME/ or the file agents/NAME.md", func(name string) bool {
-		return a.isDir("agents/"+name) || a.isFile("agents/"+name+".md")
-	})
-	for _, r := range named(a.manifest.value("/skills")) {
-		if dir := "skills/" + r.name; simple(r.name) && a.isDir(dir) && !a.isFile(dir+"/"+textName) && !enough(&out) {
-			out.Warnf(a.manifest.at(r.node), "/skills"+r.pointer, "skill-without-text",
-				"agent.yaml names the skill %q, and %s/ has no %s", r.name, dir, textName).
-				WithFix("add %s/%s", dir, textName)
+			name, place := list.what+"s/"+r.name, strings.ReplaceAll(list.place, "NAME", r.name)
+			isDir := list.what != "tool" && simple(r.name) && a.mode(name).IsDir()
+			isFile := list.file != "" && simple(r.name) && a.mode(name+list.file).IsRegular()
+			if !isDir && !isFile {
+				out.Errorf(a.manifest.at(r.node), "/"+list.what+"s"+r.pointer, list.code,
+					"agent.yaml names the %s %q; expected %s", list.what, r.name, place).
+					WithFix("add %s, or drop the name", place)
+			} else if list.what == "skill" && !a.mode(name+"/"+textName).IsRegular() {
+				out.Warnf(a.manifest.at(r.node), "/skills"+r.pointer, "skill-without-text",
+					"agent.yaml names the skill %q, and %s/ has no %s", r.name, name, textName).
+					WithFix("add %s/%s", name, textName)
+			}
 		}
 	}
 	if out.Verified = "agent.yaml names none"; found > 0 {
@@ -167,7 +165,7 @@ func (a *agent) judgeTexts() {
 	for _, e := range a.in("skills") {
 		name := path.Join(e.path, textName)
 		text, err := a.file(name)
-		if errors.Is(err, fs.ErrNotExist) || !a.isDir(e.path) {
+		if errors.Is(err, fs.ErrNotExist) || !a.mode(e.path).IsDir() {
 			continue
 		}
 		found++
@@ -194,8 +192,9 @@ func judgeText(name, directory string, text []byte, err error) verdict.Outcome {
 		return out
 	}
 	if said, ok := m.needText(&out, verdict.Error, "/name"); ok {
-		if why := misnamed(said); why != "" {
-			out.Errorf(m, "/name", "name-form", "name is %.100q, which has %s", said, why)
+		if utf8.RuneCountInString(said) > 64 || strings.Contains(said, "--") || strings.Trim(said, "-") != said {
+			out.Errorf(m, "/name", "name-form", "name is %.100q; expected at most 64 characters, without two hyphens "+
+				"in a row or a hyphen at an end", said)
 		}
 		if said != directory {
 			out.Warnf(m, "/name", "other-name", "name is %.100q, the directory's is %q", said, directory)
@@ -208,19 +207,6 @@ func judgeText(name, directory string, text []byte, err error) verdict.Outcome {
 		}
 	}
 	return out.OrPass()
-}
-
-// misnamed says what is wrong with the name of a skill, empty where nothing is.
-func misnamed(name string) string {
-	switch n := utf8.RuneCountInString(name); {
-	case n > 64:
-		return fmt.Sprintf("%d characters, at most 64 are allowed", n)
-	case strings.Contains(name, "--"):
-		return "two hyphens in a row"
-	case strings.HasPrefix(name, "-"), strings.HasSuffix(name, "-"):
-		return "a hyphen at an end"
-	}
-	return ""
 }
 
 // bar is a line ---, from where a line begins.

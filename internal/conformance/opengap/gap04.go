@@ -18,11 +18,13 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-const gitignoreName = ".gitignore"
+const (
+	gitignoreName = ".gitignore"
+	maxShown      = 300 // characters of names in a message
+)
 
-// judge04 holds the directory against the criteria of dialect 0.4; auto says that nobody named the dialect.
-func (a *agent) judge04(auto bool) {
-	unclear := auto && a.stat("SOUL.md") == nil && (a.manifest == nil || a.manifest.value("/opengap") == nil)
+// judge04 holds the directory against the criteria of dialect 0.4; unclear says that it may be of another one.
+func (a *agent) judge04(unclear bool) {
 	out := a.judgeManifest()
 	if unclear && a.manifest == nil {
 		out.Findings[0].Message += bothDialects
@@ -98,12 +100,8 @@ func (a *agent) judgeFields() verdict.Outcome {
 	var out verdict.Outcome
 	for _, field := range []string{"/name", "/version", "/model/provider", "/model/name"} {
 		text, ok := a.manifest.needText(&out, verdict.Error, field)
-		if core, _, _ := strings.Cut(text, "+"); ok && field == "/version" {
-			core, _, _ = strings.Cut(core, "-")
-			if !semver.IsValid("v"+text) || strings.Count(core, ".") != 2 {
-				out.Warnf(a.manifest, field, "version-not-semver", "version is %q; expected a Semantic Version 2.0.0",
-					text)
-			}
+		if v := "v" + text; ok && field == "/version" && semver.Canonical(v)+semver.Build(v) != v {
+			out.Warnf(a.manifest, field, "version-not-semver", "version is %q; expected a Semantic Version 2.0.0", text)
 		}
 	}
 	const skills = "/skills/path"
@@ -149,10 +147,10 @@ type mentions map[string]string
 // find looks for the words in the text of a file. A word is of letters, digits and _; one that is looked for may have
 // hyphens too, and is then a word of those.
 func (m mentions) find(file, text string) {
-	for _, hyphens := range []bool{false, true} {
-		for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
-			return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && (r != '-' || !hyphens)
-		}) {
+	for whole := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		for _, word := range append(strings.Fields(strings.ReplaceAll(whole, "-", " ")), whole) {
 			if found, wanted := m[word]; wanted && found == "" {
 				m[word] = file
 			}
@@ -172,7 +170,7 @@ func (a *agent) documented(variables []literal, skills []*skill) (m mentions, un
 	}
 	m.find(manifestName, a.manifest.comments())
 	for _, e := range a.in(".") {
-		if !strings.HasPrefix(strings.ToUpper(e.path), "README") || a.isDir(e.path) {
+		if !strings.HasPrefix(strings.ToUpper(e.path), "README") || a.mode(e.path).IsDir() {
 			continue
 		}
 		text, err := a.file(e.path)
@@ -317,7 +315,7 @@ func (s *skill) judge() verdict.Outcome {
 		out.Errorf(verdict.At{Path: s.file}, "", "no-skill",
 			"the file exports no function with the decorator skill of gitagent or opengap%s", s.why)
 	}
-	out.Verified = some(s.names(), ", ")
+	out.Verified = plain.Cut(strings.Join(s.names(), ", "), maxShown)
 	for _, f := range s.functions {
 		if f.origin == declared {
 			out.Warnf(f.at, "", "decorator-unknown",
@@ -326,14 +324,6 @@ func (s *skill) judge() verdict.Outcome {
 		}
 	}
 	return out
-}
-
-// some returns a few names, and how many more there are.
-func some(names []string, between string) string {
-	if n := len(names); n > 6 {
-		names = append(slices.Clone(names[:5]), fmt.Sprintf("%d more", n-5))
-	}
-	return strings.Join(names, between)
 }
 
 func (s *skill) judgeOutside() verdict.Outcome {
@@ -355,7 +345,8 @@ func (a *agent) tested(skills []*skill) mentions {
 	_, all := a.below("tests")
 	for _, e := range all {
 		name, isPython := strings.CutSuffix(path.Base(e.path), ".py")
-		if !isPython || !strings.HasPrefix(name, "test_") && !strings.HasSuffix(name, "_test") || !a.isFile(e.path) {
+		if !isPython || !strings.HasPrefix(name, "test_") && !strings.HasSuffix(name, "_test") ||
+			!a.mode(e.path).IsRegular() {
 			continue
 		}
 		text, _ := a.file(e.path) // what cannot be read has no tests
@@ -376,7 +367,8 @@ func (s *skill) judgeTests(tested mentions, severity verdict.Severity) verdict.O
 	var out verdict.Outcome
 	out.Add(verdict.At{Path: s.file}, severity, "", "no-test",
 		"no file tests/**/test_*.py or tests/**/*_test.py that has a def test… or a class Test… names %s",
-		some(names, " or ")).WithFix("add tests/test_%s.py with a def test…, and import the skill there", s.module)
+		plain.Cut(strings.Join(names, " or "), maxShown)).
+		WithFix("add tests/test_%s.py with a def test…, and import the skill there", s.module)
 	return out
 }
 

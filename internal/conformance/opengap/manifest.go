@@ -122,8 +122,8 @@ var (
 	// sharp is what may begin a comment: a # at the beginning of a line or after a blank.
 	sharp = plain.Pattern("(^|[ \t\r\n\u0085\u2028\u2029])#")
 	mark  = plain.Pattern("\ue000[0-9]+\ue000")
-	// lineBreak is what ends a line in YAML 1.1, by which the reader counts.
-	lineBreak = plain.Pattern("[\r\n\u0085\u2028\u2029]")
+	// marked is a line from its first mark on. A line ends as in YAML 1.1, by which the reader counts.
+	marked = plain.Pattern("\ue000[^\r\n\u0085\u2028\u2029]*")
 )
 
 // comments returns the comments of the text, each on a line. The reader gives some of them to nodes and drops others.
@@ -144,16 +144,13 @@ func (m *mapping) comments() string {
 			inside[one] = true
 		}
 	})
-	var out strings.Builder
-	for _, line := range lineBreak().Split(text, -1) {
-		for _, at := range mark().FindAllStringIndex(line, -1) {
-			if !inside[line[at[0]:at[1]]] {
-				out.WriteString(line[at[1]:] + "\n")
-				break
-			}
+	text = mark().ReplaceAllStringFunc(text, func(one string) string {
+		if inside[one] {
+			return ""
 		}
-	}
-	return out.String()
+		return one
+	})
+	return mark().ReplaceAllString(strings.Join(marked().FindAllString(text, -1), "\n"), "")
 }
 
 // judgeManifest returns the outcome of reading agent.yaml.
@@ -166,7 +163,7 @@ func (a *agent) judgeManifest() verdict.Outcome {
 		return verdict.Pass("%d members", len(m.root.Content)/2)
 	case errors.Is(err, fs.ErrNotExist):
 		f := out.Errorf(verdict.At{Path: manifestName}, "", "no-manifest", "agent.yaml is not there")
-		if a.stat("agent.yml") != nil {
+		if a.mode("agent.yml") != fs.ModeIrregular {
 			f.WithFix("rename agent.yml to agent.yaml")
 		}
 	case errors.As(err, &e):

@@ -58,16 +58,16 @@ func (a *agent) module(from, name string) string {
 	}
 	for _, dir := range under {
 		base := path.Join(dir, strings.ReplaceAll(rest, ".", "/"))
-		file, known := a.modules[base]
-		for _, name := range []string{base + "/__init__.py", base + ".py"} {
-			if known || file != "" {
-				break
-			}
-			if at, outside := a.resolve(name); !outside && a.has(at) {
-				file = at
+		if _, known := a.modules[base]; !known {
+			a.modules[base] = ""
+			for _, name := range []string{base + ".py", base + "/" + initName} { // Python prefers the package
+				at, _ := a.resolve(name)
+				if _, found := a.find(at); found {
+					a.modules[base] = at
+				}
 			}
 		}
-		if a.modules[base] = file; file != "" {
+		if file := a.modules[base]; file != "" {
 			return file
 		}
 	}
@@ -77,52 +77,49 @@ func (a *agent) module(from, name string) string {
 // maxFiles is how many modules of the agent an import is followed over.
 const maxFiles = 5
 
-// spot is a path of an import, and the file that it is in.
-type spot struct{ file, path string }
-
-// follow calls visit with each module and its member that some paths lead to, the nearest first, until visit returns
-// true. The member is * for all that do not begin with _; file is that of the module, empty if it is not the agent's.
-func (a *agent) follow(here []spot, visit func(module, member, file string) bool) {
-	seen := map[spot]bool{}
-	for n := range maxFiles + 1 {
-		var next []spot
-		for _, s := range here {
-			i := strings.LastIndexByte(s.path, '.')
-			if seen[s] || i < 0 {
-				continue
-			}
-			seen[s] = true
-			if a.steps++; a.steps > maxSteps {
-				a.fail(fmt.Errorf("%w: its imports lead over more than %d modules", ErrTooLarge, maxSteps))
-				return
-			}
-			module, member, file := s.path[:i], s.path[i+1:], ""
-			if strings.Trim(module, ".") == "" {
-				module += "."
-			}
-			if n < maxFiles {
-				file = a.module(s.file, module)
-			}
-			if visit(module, member, file) {
-				return
-			}
-			if file == "" {
-				continue
-			}
-			imports := a.parse(file).Imports
-			for _, name := range slices.Sorted(maps.Keys(imports)) {
-				if name != member && (member != "*" || strings.HasPrefix(name, "_")) {
-					continue
-				}
-				for _, path := range imports[name] {
-					next = append(next, spot{file, path})
-				}
-			}
-			for _, star := range imports["*"] {
-				next = append(next, spot{file, strings.TrimSuffix(star, "*") + member})
+// follow calls visit with each module and its member that some paths in a file lead to, the nearest first, until visit
+// returns true. The member is * for all that do not begin with _; in is the module's file, empty if it is not the
+// agent's.
+func (a *agent) follow(file string, paths []string, visit func(module, member, in string) bool) {
+	type spot struct{ file, path string }
+	seen, here := map[spot]int{}, []spot(nil) // how many files lead to each spot; those to visit
+	lead := func(file string, paths []string, files int) {
+		for _, path := range paths {
+			if _, known := seen[spot{file, path}]; !known && strings.Contains(path, ".") {
+				seen[spot{file, path}] = files
+				here = append(here, spot{file, path})
 			}
 		}
-		here = next
+	}
+	for lead(file, paths, 0); len(here) > 0; here = here[1:] {
+		if a.steps++; a.steps > maxSteps {
+			a.fail(fmt.Errorf("%w: its imports lead over more than %d modules", ErrTooLarge, maxSteps))
+			return
+		}
+		s, files := here[0], seen[here[0]]
+		i := strings.LastIndexByte(s.path, '.')
+		module, member, in := s.path[:i], s.path[i+1:], ""
+		if strings.Trim(module, ".") == "" {
+			module += "."
+		}
+		if files < maxFiles {
+			in = a.module(s.file, module)
+		}
+		if visit(module, member, in) {
+			return
+		}
+		if in == "" {
+			continue
+		}
+		imports := a.parse(in).Imports
+		for _, name := range slices.Sorted(maps.Keys(imports)) {
+			if name == member || member == "*" && !strings.HasPrefix(name, "_") {
+				lead(in, imports[name], files+1)
+			}
+		}
+		for _, star := range imports["*"] {
+			lead(in, []string{strings.TrimSuffix(star, "*") + member}, files+1)
+		}
 	}
 }
 
@@ -139,17 +136,13 @@ const (
 func (a *agent) decorated(file string, f *pytoken.Function) (by *pytoken.Decorator, best origin) {
 	for i, d := range f.Decorators {
 		is := other
-		var from []spot
-		for _, path := range d.Paths {
-			from = append(from, spot{file, path})
-		}
-		a.follow(from, func(module, member, file string) bool {
+		a.follow(file, d.Paths, func(module, member, in string) bool {
 			root, _, _ := strings.Cut(module, ".")
 			switch {
 			case member != "skill":
 			case (root == "gitagent" || root == "opengap") && a.module("", root) == "":
 				is = genuine
-			case file == "" && a.declared[distribution(root)]:
+			case in == "" && a.declared[distribution(root)]:
 				is = max(is, declared)
 			}
 			return is == genuine
@@ -164,6 +157,7 @@ func (a *agent) decorated(file string, f *pytoken.Function) (by *pytoken.Decorat
 var (
 	requirement = plain.Pattern(`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:[\[=<>!~;@(#]|$)`)
 	quoted      = plain.Pattern(`"[^"]*"|'[^']*'|#.*`)
+	dependency  = plain.Pattern(`^dependencies\s*=`)
 	listed      = []string{"project", "project.optional-dependencies", "dependency-groups"}
 )
 
@@ -192,14 +186,12 @@ func (a *agent) dependencies() map[string]bool {
 	section, open := "", false // a list of requirements is open
 	for line := range strings.Lines(string(text)) {
 		bare := strings.TrimSpace(quoted().ReplaceAllString(line, ""))
-		key, _, _ := strings.Cut(bare, "=")
-		key = strings.TrimSpace(key)
 		switch {
 		case !open && strings.HasPrefix(bare, "["):
 			section = strings.Trim(bare, "[] ")
 		case strings.HasPrefix(section, "tool.poetry") && strings.HasSuffix(section, "dependencies"):
-			declare(key)
-		case open, slices.Contains(listed, section) && (section != "project" || key == "dependencies"):
+			declare(bare)
+		case open, slices.Contains(listed, section) && (section != "project" || dependency().MatchString(bare)):
 			for _, text := range quoted().FindAllString(line, -1) {
 				declare(strings.Trim(text, `"'`))
 			}

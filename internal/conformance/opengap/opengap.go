@@ -5,6 +5,7 @@ package opengap
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
@@ -66,7 +67,7 @@ func Judge(o Options) (*Judgement, error) {
 	if j.Rules = rules01; j.Dialect == Dialect04 {
 		keep = a.kept()
 		j.Rules = slices.Concat(rules04, runtime)
-		judge = func() { a.judge04(o.Dialect == Auto) }
+		judge = func() { a.judge04(j.Because == unclear) }
 	}
 	f.list(keep)
 	if judge(); f.err != nil {
@@ -75,6 +76,8 @@ func Judge(o Options) (*Judgement, error) {
 	j.Results = a.results
 	return j, nil
 }
+
+const unclear = "nothing says which"
 
 // dialect returns the dialect that was asked for, or the one that the directory looks like, and why.
 func (a *agent) dialect(asked string) (dialect, why string) {
@@ -86,10 +89,10 @@ func (a *agent) dialect(asked string) (dialect, why string) {
 		return Dialect04, "agent.yaml has opengap"
 	case has("spec_version"):
 		return Dialect01, "agent.yaml has spec_version and no opengap"
-	case a.stat("SOUL.md") != nil:
+	case a.mode(soulName) != fs.ModeIrregular:
 		return Dialect01, "there is a SOUL.md, and no opengap"
 	}
-	return Dialect04, "nothing says which"
+	return Dialect04, unclear
 }
 
 // maxFindings is how many findings one rule reports on one subject.
@@ -110,12 +113,8 @@ func (a *agent) say(id, subject string, out verdict.Outcome) {
 		out.Findings = out.Findings[:maxFindings]
 		out.Findings[maxFindings-1].Message += " (and more)"
 	}
-	for i := range out.Findings {
-		for _, code := range rule.Codes {
-			if f := &out.Findings[i]; f.Code == code.ID {
-				f.Fix = cmp.Or(f.Fix, code.Fix)
-			}
-		}
+	for i, f := range out.Findings {
+		out.Findings[i].Fix = cmp.Or(f.Fix, rule.FixOf(f.Code))
 	}
 	result, err := out.Result(rule, subject)
 	a.results = append(a.results, result)

@@ -3,6 +3,7 @@ package opengap
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -53,11 +54,12 @@ func (a *agent) skills(dir string) (all []*skill) {
 	for _, e := range a.in(dir) {
 		name := path.Base(e.path)
 		s := &skill{file: e.path, module: strings.TrimSuffix(name, ".py"), noted: map[[2]string]bool{}}
-		isDir := a.isDir(e.path)
+		isDir := a.mode(e.path).IsDir()
 		if isDir {
 			s.file, s.module = path.Join(e.path, initName), name
 		}
-		if strings.HasPrefix(name, "_") || !strings.HasSuffix(s.file, ".py") || isDir && a.stat(s.file) == nil {
+		if strings.HasPrefix(name, "_") || !strings.HasSuffix(s.file, ".py") ||
+			isDir && a.mode(s.file) == fs.ModeIrregular {
 			continue
 		}
 		a.readSkill(s, e.path)
@@ -83,20 +85,17 @@ func (a *agent) readSkill(s *skill, dir string) {
 			a.search(s, e.path)
 		}
 	}
-	var imports []spot
+	var imports []string
 	for _, name := range slices.Sorted(maps.Keys(own.Imports)) {
-		for _, path := range own.Imports[name] {
-			imports = append(imports, spot{under + initName, path})
-		}
+		imports = append(imports, own.Imports[name]...)
 	}
-	a.follow(imports, func(_, member, file string) bool {
-		if !strings.HasPrefix(file, under) {
+	a.follow(under+initName, imports, func(_, member, in string) bool {
+		if !strings.HasPrefix(in, under) {
 			return false
 		}
-		exports := a.parse(file).Exports
-		for _, name := range slices.Sorted(maps.Keys(exports)) {
-			if name == member || member == "*" && !strings.HasPrefix(name, "_") {
-				a.export(s, file, exports[name])
+		for _, f := range a.parse(in).Functions {
+			if f.Name == member || member == "*" && !strings.HasPrefix(f.Name, "_") {
+				a.export(s, in, f)
 			}
 		}
 		return false
