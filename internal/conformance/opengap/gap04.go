@@ -118,10 +118,11 @@ func (a *agent) judgeDescription() verdict.Outcome {
 }
 
 var (
-	// variable is a reference to an environment variable in a value of agent.yaml.
-	variable = plain.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?`)
-	// begun is the beginning of one; its default may have others.
-	begun = plain.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\}|:-)`)
+	// variable is a reference to an environment variable in a value of agent.yaml, up to its default, which may have
+	// others.
+	variable  = plain.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?:\}|:-)`)
+	defaulted = plain.Pattern(`\$\{[A-Za-z_][A-Za-z0-9_]*:-`)
+	bare      = plain.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
 )
 
 // variables returns the variables that the values of agent.yaml refer to, each at its first place.
@@ -131,7 +132,7 @@ func (a *agent) variables() (all []literal) {
 		if n.Kind != yaml.ScalarNode {
 			return
 		}
-		for _, m := range begun().FindAllStringSubmatch(n.Value[:strings.LastIndexByte(n.Value, '}')+1], -1) {
+		for _, m := range variable().FindAllStringSubmatch(n.Value[:strings.LastIndexByte(n.Value, '}')+1], -1) {
 			if !seen[m[1]] {
 				all = append(all, literal{m[1], a.manifest.at(key)})
 			}
@@ -225,24 +226,20 @@ func (a *agent) kept() []string {
 
 // resolved returns a path with the defaults of its variables, and false if a variable has no default.
 func resolved(text string) (name string, known bool) {
-	known = true
-	name = variable().ReplaceAllStringFunc(text, func(reference string) string {
-		m := variable().FindStringSubmatch(reference)
-		if len(reference) == len("${")+len(m[1]) {
-			known = false
-			return m[1]
-		}
-		return m[2]
-	})
-	return strings.ReplaceAll(name, "}", ""), known
+	text = defaulted().ReplaceAllString(text, "")
+	name = bare().ReplaceAllString(text, "$1")
+	return strings.ReplaceAll(name, "}", ""), name == text
 }
+
+// pathMember is the JSON Pointer of a member that has a path, or a list of them.
+var pathMember = plain.Pattern(`^/(?:skills|hooks|flows|memory)/path(?:/|$)|_file(?:/|$)`)
 
 // judgePaths holds the paths of agent.yaml.
 func (a *agent) judgePaths() verdict.Outcome {
 	var out verdict.Outcome
 	checked := 0
-	hold := func(n, key *yaml.Node, pointer string) {
-		if !isText(n) || enough(&out) {
+	walk(a.manifest.root, "", func(n, key *yaml.Node, pointer string) {
+		if !pathMember().MatchString(pointer) || !isText(n) || enough(&out) {
 			return
 		}
 		checked++
@@ -250,13 +247,6 @@ func (a *agent) judgePaths() verdict.Outcome {
 		if leadsOut(name) || leadsOut(n.Value) {
 			out.Errorf(a.manifest.at(key), pointer, "path-outside", "%s is %q, which is absolute or has .. in it",
 				strings.ReplaceAll(pointer[1:], "/", "."), n.Value)
-		}
-	}
-	walk(a.manifest.root, "", func(n, key *yaml.Node, pointer string) {
-		if slices.Contains([]string{"/skills/path", "/hooks/path", "/flows/path", "/memory/path"}, pointer) ||
-			key != n && strings.HasSuffix(key.Value, "_file") {
-			hold(n, key, pointer)
-			walk(n, pointer, hold)
 		}
 	})
 	out.Verified = fmt.Sprintf("%d paths of agent.yaml", checked)
