@@ -67,7 +67,8 @@ implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 web: [{url: "https://nova.example/.well-known/did.json", status: 404}]
 `,
 			Want: `implementations/nova.json:4:3: error: did-resolution: http-status`,
-			Says: []string{`implementations/nova.json:4:3: error: did-resolution: did:web:nova.example: https://nova.example/.well-known/did.json: answered 404`}},
+			Says: []string{`implementations/nova.json:4:3: error: did-resolution: did:web:nova.example: https://nova.example/.well-known/did.json: answered 404`,
+				`fix: serve /.well-known/did.json with status 200 \(it answers 404\)$`}},
 		// the document of another DID
 		{Name: "id", World: `pr: [{listing: nova, did_document: {set: {/id: "did:web:other.example"}}}]`,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-id-differs`,

@@ -83,6 +83,16 @@ implementations/nova.json:7:3: error: receipt-validity: validity-missing`},
 		{Name: "expires not rounded",
 			World: `pr: [{listing: nova, not_after: "+30d", set: {/expires_at: "2026-07-01T11:59:58.999Z"}}]`,
 			Want:  `implementations/nova.json:10:3: error: receipt-validity: expires-not-signed`},
+		// ... where the end of the 90 days follows issued_at
+		{Name: "both rounded",
+			World: `pr:
+  - {listing: nova, not_after: "+100d", set: {/issued_at: "2026-06-01T11:00:01Z", /expires_at: "2026-08-30T11:00:00Z"}}
+`, Want: `pass`},
+		{Name: "issued rounded, expires not",
+			World: `pr:
+  - {listing: nova, not_after: "+100d", set: {/issued_at: "2026-06-01T11:00:01Z", /expires_at: "2026-08-30T10:59:59.5Z"}}
+`,
+			Want: `implementations/nova.json:10:3: error: receipt-validity: expires-not-signed`},
 		{Name: "stretched",
 			World: `pr:
   - {listing: nova, issued: "-80d", not_after: "+365d", set: {/issued_at: "2026-06-01T11:00:00Z", /expires_at: "2026-08-30T11:00:00Z"}}

@@ -179,6 +179,24 @@ func TestArchivedReceipt(t *testing.T) {
 	}
 }
 
+// Only a Manifest that its server does not have may have another URL.
+func TestOtherManifest(t *testing.T) {
+	for _, c := range []struct {
+		state evidence.State
+		code  string
+		want  bool
+	}{{evidence.Absent, evidence.CodeHTTPStatus, true}, {evidence.Absent, evidence.CodeNoHost, false},
+		{evidence.Invalid, "json-syntax", false}, {evidence.Unavailable, evidence.CodeHTTPStatus, false}} {
+		s := &Subject{Run: &Run{}, Listing: &registry.Listing{}, Facts: &evidence.Facts{}}
+		s.Facts.Manifest.State, s.Facts.Manifest.Code = c.state, c.code
+		out, err := runManifestReachability(s)
+		if err != nil || len(out.Findings) != 1 || out.Findings[0].Code != c.code ||
+			strings.HasSuffix(out.Findings[0].Fix, "; if the Manifest has another URL: oap-gate new SLUG URL") != c.want {
+			t.Errorf("%s %s: %+v, %v", c.state, c.code, out.Findings, err)
+		}
+	}
+}
+
 // What git refuses is named by where it is.
 func TestSpellRefused(t *testing.T) {
 	const commit = "0123456789abcdef0123456789abcdef01234567"
