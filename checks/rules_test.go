@@ -191,7 +191,8 @@ func TestOtherManifest(t *testing.T) {
 		s.Facts.Manifest.State, s.Facts.Manifest.Code = c.state, c.code
 		out, err := runManifestReachability(s)
 		if err != nil || len(out.Findings) != 1 || out.Findings[0].Code != c.code ||
-			strings.HasSuffix(out.Findings[0].Fix, "; if the Manifest has another URL: oap-gate new SLUG URL") != c.want {
+			strings.HasSuffix(out.Findings[0].Fix, "; if the Manifest has another URL: oap-gate new SLUG URL") !=
+				c.want {
 			t.Errorf("%s %s: %+v, %v", c.state, c.code, out.Findings, err)
 		}
 	}
@@ -368,6 +369,24 @@ func TestDeclarations(t *testing.T) {
 		if got := strings.Join(all, ", "); got != c.want {
 			t.Errorf("%s on %s: %q; expected %q", c.failover, c.uri, got, c.want)
 		}
+	}
+}
+
+// What is a repository to its readers comes in path order, so that the same ones are named each time.
+func TestShadowOrder(t *testing.T) {
+	_, repo := built(t, `base: [{write: a/HEAD, text: x}, {write: a/commondir, text: x}, {write: b/registry.git, text: x},
+  {write: c/HEAD, text: x}, {write: c/commondir, text: x}, {write: d/HEAD, text: x}, {write: d/commondir, text: x}]`)
+	tree, err := repo.Tree(t.Context(), "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := shadows(tree)
+	got := ""
+	for _, s := range found {
+		got += " " + s.path
+	}
+	if want := " a/HEAD b/registry.git c/HEAD d/HEAD"; err != nil || got != want {
+		t.Errorf("%s, %v; expected%s", got, err, want)
 	}
 }
 
