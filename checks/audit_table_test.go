@@ -298,6 +298,13 @@ implementations/nova.json:6:3: notice: peer-witnesses: witness-open`,
 `, Want: `
 implementations/nova.json:6:3: notice: peer-witnesses: witness-open
 implementations/nova.json:7:3: notice: peer-witnesses: witness-open`},
+		{Name: "a Manifest that does not answer", World: three + `
+  - {listing: nova, level: L5, witness: [ada, bob, cyd]}
+web:
+  - {url: "https://ada.example/.well-known/oap-tool.json", status: 503}
+`, Want: `
+implementations/nova.json:6:3: notice: peer-witnesses: witness-open
+implementations/nova.json:7:3: notice: peer-witnesses: witness-open`},
 		{Name: "a stale co-signature", World: `
 policy: {reference_server: nova, maintainers: [mia, moe]}
 base:

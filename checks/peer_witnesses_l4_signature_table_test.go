@@ -16,7 +16,8 @@ func TestPeerWitnessesL4Signature(t *testing.T) {
 `
 		one = `pr: [{listing: nova, level: L4, witness: [ada]}]
 `
-		receipt503 = `web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 503}]
+		receipt503 = `web:
+  - {url: "https://ada.example/oap-conformance-receipt.json", status: 503}
 `
 	)
 	checktest.Run(t, []checktest.Case{
@@ -87,6 +88,14 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
 			Want: `
 implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
 implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
+		// of two documents that cannot be had the first is named
+		{Name: "one, did and receipt 503",
+			World: base + one + receipt503 + `  - {url: "https://ada.example/.well-known/did.json", status: 503}
+`,
+			Want: `
+implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
+implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`,
+			Says: []string{`did:web:ada.example: its own DID Document: `}},
 		// a document that cannot be had decides nothing where another witness counts
 		{Name: "two, receipt 503",
 			World: base + `pr: [{listing: nova, level: L4, witness: [ada, bob]}]
@@ -132,6 +141,13 @@ pr: [{listing: nova, level: L4, witness: [{slug: dan, key: spare}]}]
 		{Name: "no signature",
 			World: base + `pr: [{listing: nova, level: L4, witness: [ada], tamper: {set: {/peer_witnesses/0/signature: ""}}}]`,
 			Want:  `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},
+		// ... nor of one whose Receipt cannot be had: what another try shows comes first
+		{Name: "no signature, receipt 503",
+			World: base + `pr: [{listing: nova, level: L4, witness: [ada], tamper: {set: {/peer_witnesses/0/signature: ""}}}]
+` + receipt503,
+			Want: `
+implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
+implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
 		// who stands there twice with one good signature and one bad: the bad one is an error
 		{Name: "twice one bad",
 			World: base + `pr: [{listing: nova, level: L4, witness: [ada, {slug: ada, key: other}]}]`,

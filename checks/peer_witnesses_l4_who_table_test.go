@@ -59,6 +59,13 @@ pr: [{listing: nova, level: L4, witness: [odd]}]
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-level`,
 			Says: []string{`its own Receipt does not claim L5`}},
+		{Name: "L4 by a Receipt of L5",
+			World: base + `  - {listing: odd, level: L4, witness: [ada], receipt: {set: {/claimed_levels: [L5]}}}
+pr: [{listing: nova, level: L4, witness: [odd]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-level`},
 		{Name: "L5 with a suffix by a Receipt of L5",
 			World: base + `  - {listing: odd, level: L5-ORG, witness: [ada], receipt: {set: {/claimed_levels: [L5]}}}
 pr: [{listing: nova, level: L4, witness: [odd]}]
