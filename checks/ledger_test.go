@@ -180,8 +180,8 @@ func faultsOf(t *testing.T, l *Ledger, repo *registry.Repository, from, to strin
 
 // TestLedgerAfterCommit holds that a ledger which begins after a commit finds what one from the root finds after it.
 func TestLedgerAfterCommit(t *testing.T) {
-	for _, c := range []struct{ name, world, head string }{
-		{"paths that are one", `
+	for _, c := range []struct{ name, code, world, head string }{
+		{"paths that are one", " case-twin ", `
 base:
   - {listing: ada}
   - {write: docs/Guide.md, text: a}
@@ -202,7 +202,7 @@ base:
   - {write: docs/guides/a.md, text: a}
   - {write: "\u200c", text: a}
 `, "main"},
-		{"what git refuses, and a merge", `
+		{"what git refuses, and a merge", " fsck-file ", `
 base:
   - {listing: ada}
   - {write: .gitmodules, mode: "120000", text: x}
@@ -215,8 +215,8 @@ merge: true
 	} {
 		_, repo := built(t, c.world)
 		want := faultsOf(t, NewLedger(repo, fixture.Clock), repo, "", c.head)
-		if len(want) == 0 {
-			t.Fatalf("%s: nothing is found", c.name)
+		if !slices.ContainsFunc(want, func(f string) bool { return strings.Contains(f, c.code) }) {
+			t.Fatalf("%s: %q; expected%s", c.name, want, c.code)
 		}
 		chain, err := repo.FirstParents(t.Context(), "", c.head)
 		if err != nil {
@@ -262,6 +262,31 @@ func TestOrigin(t *testing.T) {
 				t.Errorf("after %q, %s: %v, error %v; expected the commit after %q", from, path, o, err, parent)
 			}
 		}
+	}
+}
+
+// TestMixedHistory holds that a ledger tells of a commit that changes records and governance files, and of no other.
+func TestMixedHistory(t *testing.T) {
+	_, repo := built(t, `
+base:
+  - {listing: ada}
+  - {commit: List}
+  - {write: docs/a.md, text: a}
+  - {commit: Write}
+  - {listing: bob}
+  - {write: docs/a.md, text: b}
+  - {commit: Mix}
+  - {reissue: ada}
+`)
+	chain, err := repo.FirstParents(t.Context(), "", "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := faultsOf(t, NewLedger(repo, fixture.Clock), repo, "", "main")
+	mixed := func(f string) bool { return strings.Contains(f, " append-only mixed ") }
+	found = slices.DeleteFunc(found, func(f string) bool { return !mixed(f) || strings.HasPrefix(f, chain[0]) })
+	if len(found) != 1 || !strings.HasPrefix(found[0], chain[2]) {
+		t.Errorf("%q; expected one mixed commit, %s", found, chain[2])
 	}
 }
 

@@ -87,7 +87,7 @@ pr:
 		{"a policy that changes", `
 policy: {reference_server: nova, maintainers: [mia]}
 base: [{listing: ada}, {publish: nova}, {publish: mia}]
-pr: [{edit: .github/gate-policy.yml, replace: {nova: ada}}]
+pr: [{edit: .github/gate-policy.yml, replace: {nova: ada, version: revision}}]
 `},
 		{"re-issues that look back", `
 base:
@@ -100,7 +100,7 @@ base:
   - {write: implementations/cyd.json, text: "{"}
   - {listing: dan, registered: none}
 pr:
-  - {reissue: ada}
+  - {reissue: ada, issued: "-41d"}
   - {reissue: bob, provisional: true}
   - {reissue: cyd}
   - {reissue: dan, provisional: true}

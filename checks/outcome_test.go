@@ -71,33 +71,39 @@ web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 503}]
 // What a check says that it verified, and the witnesses that it names, are what it verified and no more.
 func TestVerified(t *testing.T) {
 	const renewal = "base: [{listing: ada}]\npr: [{reissue: ada"
+	const gone = "web: [{url: \"https://ada.example/oap-conformance-receipt.json\", status: 404}]\n"
 	const signed = "signed by did:web:ada.example#key-1, newer than the merged listing"
 	for _, c := range []struct {
 		name, check, world string
 		verified           string
 		witnesses          []string
+		skipped            string
 	}{
 		{"a witness", "peer-witnesses", witnesses + "pr: [{listing: nova, level: L4, witness: [low, ada]}]\n",
-			"the signature of 1 witness verified", []string{"ada"}},
+			"the signature of 1 witness verified", []string{"ada"}, ""},
 		{"three witnesses", "peer-witnesses",
 			witnesses + "pr: [{listing: nova, level: L5, witness: [ada, bob, cyd]}]\n",
-			"the signatures of three independent witnesses verified", []string{"ada", "bob", "cyd"}},
+			"the signatures of three independent witnesses verified", []string{"ada", "bob", "cyd"}, ""},
 		{"too few witnesses", "peer-witnesses", witnesses + "pr: [{listing: nova, level: L5, witness: [ada]}]\n", "",
-			[]string{"ada"}},
-		{"a renewal", "reissue", renewal + "}]\n", signed, nil},
-		{"a renewal with another name", "reissue", renewal + ", set: {/name: Eve}}]\n", "", nil},
+			[]string{"ada"}, ""},
+		{"a renewal", "reissue", renewal + "}]\n", signed, nil, ""},
+		{"a renewal with another name", "reissue", renewal + ", set: {/name: Eve}}]\n", "", nil, ""},
 		{"a renewal that is provisional", "reissue", renewal + ", provisional: true}]\n" +
-			"web: [{domain: ada.example, registered: none, rdap: {status: 503}}]\n", "", nil},
-		{"a renewal without dates", "reissue", renewal + ", receipt: {delete: [/validity/not_before]}}]\n", "", nil},
+			"web: [{domain: ada.example, registered: none, rdap: {status: 503}}]\n", "", nil, ""},
+		{"a renewal without dates", "reissue", renewal + ", receipt: {delete: [/validity/not_before]}}]\n", "", nil,
+			""},
+		{"a renewal without a Receipt", "reissue", renewal + "}]\n" + gone, "", nil, "receipt-fetch failed"},
+		{"a renewal without a Receipt, and with another slug", "reissue", renewal + ", set: {/slug: eve}}]\n" + gone,
+			"", nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, err := checks.ByID(c.check).Judge(checktest.Proposal(t, c.world).Subjects[0])
 			if err != nil {
 				t.Fatal(err)
 			}
-			if out.Verified != c.verified || !slices.Equal(out.Witnesses, c.witnesses) {
-				t.Errorf("verified %q by %q; expected %q by %q: %s", out.Verified, out.Witnesses, c.verified,
-					c.witnesses, fmt.Sprint(out.Findings))
+			if out.Verified != c.verified || !slices.Equal(out.Witnesses, c.witnesses) || out.Skipped != c.skipped {
+				t.Errorf("verified %q by %q, skipped %q; expected %q by %q, %q: %s", out.Verified, out.Witnesses,
+					out.Skipped, c.verified, c.witnesses, c.skipped, fmt.Sprint(out.Findings))
 			}
 		})
 	}

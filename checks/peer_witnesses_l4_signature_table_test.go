@@ -143,7 +143,8 @@ pr: [{listing: nova, level: L4, witness: [{slug: dan, key: spare}]}]
 			Want:  `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},
 		// ... nor of one whose Receipt cannot be had: what another try shows comes first
 		{Name: "no signature, receipt 503",
-			World: base + `pr: [{listing: nova, level: L4, witness: [ada], tamper: {set: {/peer_witnesses/0/signature: ""}}}]
+			World: base + `pr:
+  - {listing: nova, level: L4, witness: [ada], tamper: {set: {/peer_witnesses/0/signature: ""}}}
 ` + receipt503,
 			Want: `
 implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
