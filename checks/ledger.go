@@ -173,7 +173,7 @@ func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
 			o.First = l.commits[at.first].when
 		}
 	}
-	if l.verified != "" && (!found || o.First.IsZero()) {
+	if l.verified != "" && o.First.IsZero() {
 		if err := l.recall(ctx); err != nil {
 			return Origin{}, err
 		}

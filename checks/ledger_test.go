@@ -188,6 +188,7 @@ base:
   - {write: docs/Guides/A.md, text: a}
   - {write: docs/Guides/B.md, text: a}
   - {write: docs/plain.md, text: a}
+  - {write: old/A.md, text: a}
   - {write: "\u200b", text: a}
   - {commit: Begin}
   - {write: docs/guide.md, text: a}
@@ -196,10 +197,12 @@ base:
   - {commit: Bring}
   - {remove: docs/Guide.md}
   - {remove: docs/Guides/A.md}
+  - {remove: old}
   - {commit: Remove}
   - {write: docs/GUIDE.md, text: a}
   - {write: "docs/gu\u200bide.md", text: a}
   - {write: docs/guides/a.md, text: a}
+  - {write: Old/b.md, text: a}
   - {write: "\u200c", text: a}
 `, "main"},
 		{"what git refuses, and a merge", " fsck-file ", `

@@ -133,6 +133,14 @@ base:
   - {write: revocations/odd.json, text: "{"}
 pr: [{reissue: ada}]
 `},
+		{"no directory of revocations", `
+bare: true
+base:
+  - {listing: ada}
+  - {commit: List}
+  - {write: revocations, text: '{"slug": "ada", "revoked_receipt_sha256": "$pin(ada)"}'}
+pr: [{reissue: ada}]
+`},
 		{"two listings of one DID", `
 base:
   - {listing: ada}

@@ -94,6 +94,9 @@ func TestWithdrawn(t *testing.T) {
 			"'{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n" +
 			"  - {commit: Revoke}\n  - {remove: revocations/a.json}\n",
 			1, "listed, revoked a.json, removed a.json"},
+		{"a text that was a listing", listed + "  - {move: [implementations/ada.json, implementations/ada.txt]}\n" +
+			"  - {commit: Move}\n  - {write: implementations/ada.txt, text: '{'}\n",
+			0, ""},
 		{"a listing that cannot be read", revoked + "  - {write: implementations/ada.json, text: '{'}\n",
 			0, "listed, revoked ada-PIN1-ada.json, unreadable implementations/ada.json"},
 		{"a listing of nothing that cannot be read", listed + "  - {write: implementations/ada.json, text: '{'}\n",
