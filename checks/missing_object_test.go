@@ -37,7 +37,7 @@ base:
   - {publish: moe, did: key}
   - {listing: ada, level: L4, witness: [bob]}
   - {listing: bob, level: L4, witness: [ada]}
-  - {listing: nova, level: L4, co_signers: [mia, moe]}
+  - {listing: nova, level: L4, co_signers: [mia, moe], witness: [{slug: ada, key: mallory}]}
 pr: [{listing: young, level: L5, witness: [nova, ada, bob]}, {peer-witness: ada}]
 `},
 		{"repair", `

@@ -32,6 +32,10 @@ func TestWitnessing(t *testing.T) {
 		{"L5", witnesses + "pr: [{listing: nova, level: L5, host: nova.corp.example, " + all,
 			[]string{"counts", "open witness-open", "unsigned witness-signature", "witness-not-listed",
 				"witness-not-independent"}},
+		{"L4, one with a path", witnesses + `
+  - {listing: way, did: "did:web:way.example:a", level: L4, witness: [ada]}
+pr: [{listing: nova, level: L4, witness: [way]}]
+`, []string{"counts"}},
 		{"L4 without a DID Document", witnesses + `
 pr: [{listing: nova, level: L4, witness: [ada, low]}]
 web: [{url: "https://nova.example/.well-known/did.json", status: 503}]
