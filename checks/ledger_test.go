@@ -168,7 +168,7 @@ func faultsOf(t *testing.T, l *Ledger, repo *registry.Repository, from, to strin
 	err := repo.Steps(t.Context(), from, to, func(s *registry.Step) error {
 		faults, err := l.Step(t.Context(), s)
 		for _, f := range faults {
-			out = append(out, strings.Join([]string{s.Commit.ID, f.Check, f.Code, f.Path, f.Message}, " "))
+			out = append(out, strings.Join([]string{f.Commit, f.Check, f.Code, f.Path, f.Message}, " "))
 		}
 		return err
 	})
