@@ -30,6 +30,9 @@ var appendOnly = &Check{
 	Run:         runAppendOnly,
 	RunRegistry: runAppendOnlyRegistry,
 	Blocks: func(s *Subject, _ []string) (pointer, code, message string) {
+		if recovers, err := s.Recovers(); err == nil && recovers {
+			return "", "", ""
+		}
 		if s.modified() && s.Change.Base.Mode != s.Change.Head.Mode {
 			return "", "mode-changed", "the file's mode or type changes"
 		}

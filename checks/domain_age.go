@@ -177,7 +177,7 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 		out.Warnf(s, "/provisional", "provisional-not-needed", "the listing is provisional, and its domain is old "+
 			"enough").
 			WithFix("drop provisional").WithValue(DropProvisional)
-	case a.byHistory:
+	case how == ageOld && a.byHistory:
 		out.Verified = "no registration date; this DID has been listed here since " + stamp(a.stood)
 	case how == ageOld:
 		out.Verified = fmt.Sprintf("%s is registered since %s (%s)", domain, stamp(a.registered), a.source)

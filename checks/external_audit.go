@@ -127,7 +127,10 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 				WithFix("have it audited by someone who is not a witness")
 			return ""
 		}
-		other, _ := did.Parse(w.DID) // a text that is not a DID has no host and no key
+		other, err := did.Parse(w.DID)
+		if err != nil {
+			continue
+		}
 		theirs, _ := s.Run.Base.Policy.Suffixes.Registrable(other.Host())
 		if domain := within(s, d, theirs); domain != "" {
 			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is under %s, the domain of peer "+
@@ -146,8 +149,10 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 }
 
 // within returns the registrable domain that a did:web has in common with another, or "" if they have none in common.
-// Another DID has no host.
 func within(s *Subject, d did.DID, other domainage.Domain) string {
+	if d.Method != "web" {
+		return ""
+	}
 	mine, _ := s.Run.Base.Policy.Suffixes.Registrable(d.Host())
 	if mine.Registrable == other.Registrable {
 		return mine.Registrable
@@ -156,15 +161,16 @@ func within(s *Subject, d did.DID, other domainage.Domain) string {
 }
 
 // auditorKey checks that an auditor whose DID is a key does not use a key of the candidate's DID Document or of a
-// witness's. If nothing is wrong yet and the candidate's document is missing, it returns another outcome, and true.
+// witness's. If the candidate's document is missing, it returns another outcome, and true.
 func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) (verdict.Outcome, bool) {
 	const at = "/conformance_level"
 	text := r.ExternalAudit.AuditorDID
 	if missing, is := unobtained(s, evidence.DIDDocument); is {
 		if o.Has(verdict.Error) {
-			return verdict.Outcome{}, false
+			return *o, true
 		}
-		return missing, true // o has nothing yet
+		missing.Findings = append(o.Findings, missing.Findings...)
+		return missing, true
 	}
 	if r.PeerWitnessCount > evidence.MaxWitnesses {
 		return deferTo(s, peerWitnesses.ID, at, "too-many-witnesses",

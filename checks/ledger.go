@@ -573,7 +573,7 @@ func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Lis
 
 // remove takes back that a file revokes a Receipt. No commit is judged by what else a file that is not a listing adds.
 func (st *Standing) remove(f *scanned) {
-	if f.revoked != nil { // by its name, which no other file has
+	if f.revoked != nil && st.revoked[*f.revoked] == f.path {
 		delete(st.revoked, *f.revoked)
 	}
 }

@@ -61,7 +61,11 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 			"the Manifest names the Receipt %q, the listing %q", m.ReceiptURI, l.ReceiptURI).
 			WithFix("set %s in the Manifest to the listing's", name)
 	}
-	out.Move(s, "/manifest_uri", ManifestReceipt(m, s.Facts.Receipt.Value, TrustedSuites))
+	var r *receipt.Receipt
+	if s.Facts.Receipt.State == evidence.Obtained {
+		r = s.Facts.Receipt.Value
+	}
+	out.Move(s, "/manifest_uri", ManifestReceipt(m, r, TrustedSuites))
 	manifestOwned, receiptOwned := s.inDomain(l.ManifestURI, l.ToolDID), s.inDomain(l.ReceiptURI, l.ToolDID) ||
 		m.ReceiptURI == l.ReceiptURI
 	if manifestOwned && receiptOwned {
@@ -156,7 +160,10 @@ func (s *Subject) inDomain(uri, tool string) bool { return s.Run.InDomain(uri, t
 // InDomain reports whether a URL is in the registrable domain (private section, with the policy's suffixes) of a
 // did:web's host.
 func (r *Run) InDomain(uri, tool string) bool {
-	d, _ := did.Parse(tool) // what is not a did:web has no host, and so no domain
+	d, err := did.Parse(tool)
+	if err != nil || d.Method != "web" {
+		return false
+	}
 	mine, err := r.Base.Policy.Suffixes.Registrable(d.Host())
 	if err != nil {
 		return false

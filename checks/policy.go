@@ -44,7 +44,7 @@ type Policy struct {
 // ReadPolicy reads a tree's policy. A file that is not as it must be is no error: it exempts nobody.
 func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 	e, found, err := t.Entry(policyFile)
-	if !found { // nor with an error
+	if err != nil || !found {
 		return Policy{}, err
 	}
 	if e.Mode != registry.ModeFile {
@@ -217,7 +217,7 @@ func policyTexts(root *yaml.Node, member string, most int) ([]string, error) {
 	}
 	texts := make([]string, 0, len(list.Content))
 	for _, n := range list.Content {
-		if n.Tag != "!!str" {
+		if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
 			return nil, fmt.Errorf("line %d: an item of %s is not a text", n.Line, member)
 		}
 		texts = append(texts, n.Value)

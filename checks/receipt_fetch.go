@@ -43,7 +43,7 @@ func runReceiptFetch(s *Subject) (verdict.Outcome, error) {
 		}
 		return out, nil
 	}
-	if gone := text.Value.Gone; gone != "" {
+	if gone := text.Value.Gone; text.State == evidence.Obtained && gone != "" {
 		out.Warnf(s, "/conformance_receipt_uri", "receipt-archived", "%s: %s; the archive holds the pinned bytes",
 			s.Listing.ReceiptURI, gone).
 			WithFix("tell the owner that the Receipt is no longer served")

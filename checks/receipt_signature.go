@@ -109,8 +109,8 @@ func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known 
 // gets the id, unless another key has it, or the Receipt gets a signature with the id of its key.
 func keyIDFix(doc *did.Document, v receipt.Verification) string {
 	sign := "remove this signature and run oap-gate sign FILE --key-id " + plain.ShellWord(plain.Cut(v.Key, 200))
-	_, fragment, _ := strings.Cut(v.By, "#")
-	if _, taken := doc.Key(v.By); fragment == "" || taken {
+	_, fragment, found := strings.Cut(v.By, "#")
+	if _, taken := doc.Key(v.By); !found || fragment == "" || taken {
 		return sign
 	}
 	return fmt.Sprintf("add the id %s for this key to verificationMethod and assertionMethod of did.json, or %s",

@@ -87,7 +87,7 @@ func runReissue(s *Subject) (verdict.Outcome, error) {
 		case p.last != nil:
 			f.WithFix("restore it first, in a pull request of its own: git checkout %s -- %s", p.commit,
 				plain.ShellWord(s.Path))
-		case p.kept == "":
+		case p.broken && p.kept == "":
 			f.WithFix("remove the file in a pull request of its own, then list the implementation again: git rm %s",
 				plain.ShellWord(s.Path))
 		default:
@@ -192,7 +192,7 @@ func broughtAt(s *Subject) (time.Time, error) {
 		return b.When, err
 	}
 	h, err := s.History()
-	if len(h) == 0 {
+	if err != nil || len(h) == 0 {
 		return s.Run.Now, err
 	}
 	return h[0].When, nil

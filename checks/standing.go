@@ -145,8 +145,10 @@ func (st *Standing) scan(s *Subject, touched bool) scanned {
 		}
 	}
 	// The name of a revocation puts it in force, whatever happened to its text.
-	if named := revocationName(s.Path); named != (pin{}) {
-		out.revoked = &named
+	if s.Kind == registry.KindRevocation {
+		if named := revocationName(s.Path); named != (pin{}) {
+			out.revoked = &named
+		}
 	}
 	if s.Listing != nil {
 		out.listed = pack(condense(s.Path, s.Listing))

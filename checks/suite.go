@@ -79,8 +79,8 @@ const TargetDiffers = "target-differs"
 // DID's registrable domain. Where the Manifest's URL is not known, it is empty. Pointers are into the Receipt.
 func (run *Run) ReceiptTarget(r *receipt.Receipt, manifestURI string) verdict.Outcome {
 	var out verdict.Outcome
-	d, _ := did.Parse(r.ImplementationDID) // a text that is not a DID has no method
-	if d.Method != "web" || run.InDomain(r.TargetURI, r.ImplementationDID) ||
+	d, err := did.Parse(r.ImplementationDID)
+	if err != nil || d.Method != "web" || run.InDomain(r.TargetURI, r.ImplementationDID) ||
 		SameHost(manifestURI, r.TargetURI) {
 		return out
 	}

@@ -102,7 +102,7 @@ func (s *Subject) witnesses() ([]witness, error) {
 		case err != nil:
 			return nil, err
 		case s.Listing.Level.Base() != 5:
-			if me.domain.Registrable == w.domain.Registrable {
+			if me.domain.Registrable != "" && me.domain.Registrable == w.domain.Registrable {
 				w.near = w.domain.Registrable
 			}
 		case w.dependence == "" && w.weight != ignored:
@@ -411,7 +411,7 @@ func (w *witness) witnessed(known *evidence.Witness) {
 			doubt = "its own witness " + p.DID + ": " + why
 		case how == counts:
 			v := receipt.VerifyImplementation(peer.Receipt.Value, peer.DIDDocument.Value, p.DID)
-			if own.WitnessedBy(v.Keys, p.Signature) {
+			if v.Verified() && own.WitnessedBy(v.Keys, p.Signature) {
 				return
 			}
 		}

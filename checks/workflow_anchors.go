@@ -269,7 +269,7 @@ func web(text string) bool {
 // runAnchorRecovered checks that no other anchor took the workflow of a recovered one while it could not be read.
 func runAnchorRecovered(s *Subject) (out verdict.Outcome) {
 	id := s.Anchor.WorkflowID
-	if registry.ParseAnchor(s.BaseRecord).WorkflowID == id {
+	if was := s.BaseRecord; was != nil && was.Document != nil && registry.ParseAnchor(was).WorkflowID == id {
 		return out // the base tree has two already
 	}
 	if id != "" {

@@ -54,7 +54,7 @@ func (w *work) agedFinding(o *verdict.Outcome, severity verdict.Severity, most t
 	when := c.When(now)
 	var age string
 	switch {
-	case c.Mirror && c.Fetched.IsZero():
+	case when.IsZero() && c.Mirror && c.Fetched.IsZero():
 		age = "the mirror has not verified its tip as the origin's"
 	case when.IsZero() && c.Mirror:
 		age = fmt.Sprintf("the mirror shows no time that counts: its last run of %s is ahead of now", stamp(c.Fetched))
@@ -233,7 +233,7 @@ func judgeAnchor(w *work) (verdict.Outcome, error) {
 		return out, err
 	}
 	w.claimedAnchor(&out)
-	if len(out.Findings) == 0 {
+	if len(w.claimed) == 0 && len(out.Findings) == 0 {
 		return verdict.Skip("the Receipt claims no level"), nil
 	}
 	return out, nil
@@ -256,7 +256,9 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 				break
 			}
 		}
-		levels[l] = verdict.Passed
+		if high {
+			levels[l] = verdict.Passed
+		}
 		switch {
 		case missing != "" && high:
 			levels[l] = verdict.Failed
@@ -285,10 +287,13 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 	if err != nil {
 		return err
 	}
-	latest := history[0] // there is one: the head holds the listing
-	f := o.Noticef(receiptDocument, "", "anchored", "%s pins these bytes since %s", anchor.Path, stamp(latest.When))
-	f.Commit = latest.Commit
-	o.Verified = fmt.Sprintf("%s, brought by commit %s", anchor.Path, latest.Commit)
+	o.Passed = true
+	if len(history) > 0 {
+		f := o.Noticef(receiptDocument, "", "anchored", "%s pins these bytes since %s", anchor.Path,
+			stamp(history[0].When))
+		f.Commit = history[0].Commit
+		o.Verified = fmt.Sprintf("%s, brought by commit %s", anchor.Path, history[0].Commit)
+	}
 	return nil
 }
 

@@ -65,14 +65,16 @@ func segmentOf(escaped string) (string, error) {
 				escaped)
 		}
 		last = name
-		name, _ = url.PathUnescape(name) // the empty text of an error has no dots
+		if next, err := url.PathUnescape(name); err == nil {
+			name = next
+		}
 	}
 	return first, nil
 }
 
 // sameOrigin reports whether two locations have the same scheme, host and port.
 func (l location) sameOrigin(as location) bool {
-	return l.scheme == as.scheme && l.host == as.host && l.port == as.port
+	return l.host != "" && l.scheme == as.scheme && l.host == as.host && l.port == as.port
 }
 
 // below reports whether the path begins with the path of another location.
@@ -90,14 +92,17 @@ func (l location) String() string {
 }
 
 // directory returns where a target's Manifest is, without the name of the file and a last .well-known. found is false
-// for documents at hand, which have no URL, and for a slug, whose URL the registry says. named reports whether the
-// target names a file other than a .well-known/oap-tool.json.
+// for documents at hand and for a slug, which have no directory. named reports whether the target names a file other
+// than a .well-known/oap-tool.json.
 func (t Target) directory() (dir location, named, found bool) {
-	dir, _ = locate(t.ManifestURI) // ParseTarget refuses a URL that has none
-	last := len(dir.path) - 1
-	if last < 0 || t.Slug != "" {
+	if t.AtHand || t.Slug != "" {
 		return location{}, false, false
 	}
+	dir, err := locate(t.ManifestURI)
+	if err != nil || len(dir.path) == 0 { // ParseTarget refuses the one, and a target always names a file
+		return location{}, false, false
+	}
+	last := len(dir.path) - 1
 	named = !strings.EqualFold(dir.path[last], "oap-tool.json")
 	dir.path = dir.path[:last]
 	if last--; last < 0 || !strings.EqualFold(dir.path[last], ".well-known") {
@@ -107,14 +112,17 @@ func (t Target) directory() (dir location, named, found bool) {
 	return dir, named, true
 }
 
-// home returns the address of a did:web, whose path is that of the DID. Another text has an empty one.
-func home(id string) location {
-	d, _ := did.Parse(id)
-	at, _ := locate(address(d))
-	return at
+// home returns the address of a did:web, whose path is that of the DID.
+func home(id string) (location, bool) {
+	d, err := did.Parse(id)
+	if err != nil || d.Method != "web" {
+		return location{}, false
+	}
+	at, err := locate(address(d))
+	return at, err == nil
 }
 
-// address returns the URL below which a did:web has its documents, without a trailing slash; empty for another method.
+// address returns the URL below which a did:web has its documents, without a trailing slash.
 func address(d did.DID) string {
 	document, _ := d.URLs()
 	at := strings.TrimSuffix(document, "/did.json")
@@ -132,9 +140,13 @@ func (w *work) hosted(o *verdict.Outcome) error {
 		return nil
 	}
 	r := w.receipt()
-	ran, _ := locate(r.TargetURI) // what cannot be read is nowhere
-	at := home(r.ImplementationDID)
-	mine, theirs := ran.sameOrigin(dir), at.sameOrigin(dir)
+	ran, err := locate(r.TargetURI)
+	if err != nil {
+		ran = location{}
+	}
+	at, web := home(r.ImplementationDID)
+	mine := ran.sameOrigin(dir)
+	theirs := web && at.sameOrigin(dir)
 	switch {
 	case len(dir.path) == 0:
 		w.atRoot(o, dir, ran, at)
@@ -170,7 +182,7 @@ func (w *work) atRoot(o *verdict.Outcome, dir, ran, at location) {
 
 // itself names the implementation in a fix.
 func (w *work) itself() string {
-	if home(w.receipt().ImplementationDID).host != "" {
+	if at, web := home(w.receipt().ImplementationDID); web && at.host != "" {
 		return did.Spelling(w.receipt().ImplementationDID)
 	}
 	return "the implementation at its signed target.uri"

@@ -69,7 +69,7 @@ func (w *work) lookProven() {
 }
 
 // unproven reports whether the target is a slug of which the proof shows no listing, so that there is nothing to fetch.
-func (w *work) unproven() bool { return w.target.Slug != "" && w.pinned == nil }
+func (w *work) unproven() bool { return w.cfg.Proof != nil && w.target.Slug != "" && w.pinned == nil }
 
 // proven adds why the proof does not show a listing of the target that pins the served bytes. It reports whether there
 // is nothing of it.

@@ -72,8 +72,8 @@ func (r *Run) Open(ctx context.Context, dir, rev string, flags *bundle.VerifyFla
 // follows notes when the clone last saw the commit as the head of its remote's main, and how it is brought up to date.
 // A commit that was named counts as that head if it is.
 func (r *Run) follows(commit string, flags *bundle.VerifyFlags) error {
-	main, how, _ := r.Clone.BaseOf("")
-	if main != commit {
+	main, how, err := r.Clone.BaseOf("")
+	if err != nil || main != commit {
 		return nil // a commit of another branch, or an old one, has no age but its own
 	}
 	ref := "refs/heads/" + how

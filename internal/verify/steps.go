@@ -79,6 +79,9 @@ type members map[string]struct {
 // documents that it is made of.
 func (w *work) check(id string, s *checks.Subject, to members) (verdict.Outcome, error) {
 	out, err := checks.ByID(id).Judge(s)
+	if err != nil {
+		return out, err
+	}
 	_, missing, _ := w.facts.State(checks.ByID(id).Owns)
 	if step := reporters[out.DeferredTo]; step != "" {
 		out.Skipped = "see " + step
@@ -90,16 +93,16 @@ func (w *work) check(id string, s *checks.Subject, to members) (verdict.Outcome,
 			at = to[""]
 		}
 		f.Pos, f.Pointer = at.Pos(""), at.pointer
-		if missing == evidence.CodeNotGiven {
+		if missing == evidence.CodeNotGiven && at.pointer == "" {
 			f.WithFix("give it with --%s FILE", at.Path)
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 func judgeManifest(w *work) (verdict.Outcome, error) {
 	out, err := w.check("manifest-reachability", w.subject, members{"": {manifestDocument, ""}})
-	if w.facts.Manifest.State != evidence.Obtained {
+	if err != nil || w.facts.Manifest.State != evidence.Obtained {
 		return out, err
 	}
 	tool := w.facts.Manifest.Value.ToolDID
@@ -120,7 +123,7 @@ func judgeManifest(w *work) (verdict.Outcome, error) {
 			out.Verified += ", as given"
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 func judgeDiscovery(w *work) (verdict.Outcome, error) {
@@ -161,7 +164,7 @@ func judgeFetch(w *work) (verdict.Outcome, error) {
 		return out, nil
 	}
 	out, err := w.check("receipt-fetch", w.subject, members{"": {receiptDocument, ""}})
-	if w.facts.ReceiptText.State == evidence.Obtained {
+	if err == nil && w.facts.ReceiptText.State == evidence.Obtained && len(out.Findings) == 0 {
 		out.Verified = "sha256 " + w.facts.ReceiptText.Value.SHA256
 		if w.pinned != nil {
 			out.Verified += ", as pinned"
@@ -228,7 +231,7 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 			stamp(until), stamp(now),
 			plain.Span(now.Sub(until))).WithFix("sign a Receipt whose validity.not_after is after %s", stamp(now))
 	}
-	if !r.NotBefore.IsZero() {
+	if !r.NotBefore.IsZero() && !until.IsZero() {
 		d := until.Sub(r.NotBefore.Time).Truncate(time.Millisecond)
 		switch {
 		case d <= 0 && !out.Has(verdict.Error): // within the few minutes that clocks may be apart
@@ -308,10 +311,13 @@ func judgeSignature(w *work) (verdict.Outcome, error) {
 		return verdict.Skip("no document names a DID: see schema"), nil
 	}
 	out, err := w.check("did-resolution", w.subject, members{"": {didDocument, ""}})
+	if err != nil {
+		return out, err
+	}
 	r := w.receipt()
 	add(&out, checks.Placeholders(r))
 	if w.facts.DIDDocument.State != evidence.Obtained {
-		return out, err
+		return out, nil
 	}
 	var known []receipt.Known
 	if m := w.facts.Manifest; m.State == evidence.Obtained {
@@ -323,7 +329,7 @@ func judgeSignature(w *work) (verdict.Outcome, error) {
 	if !out.Has(verdict.Error) {
 		out.Verified = signed.Verified
 	}
-	return out.OrPass(), err
+	return out.OrPass(), nil
 }
 
 func judgeClaims(w *work) (verdict.Outcome, error) {
@@ -423,7 +429,7 @@ func (w *work) eachLevel(id string, from int, not string,
 	worst := verdict.Skipped
 	w.levels[id] = map[level.Level]verdict.Verdict{}
 	for _, l := range w.claimed {
-		if l.Base() < from {
+		if l.Base() < from || w.levels[id][l] != "" {
 			continue
 		}
 		out, err := judge(l, w.candidates[l])

@@ -179,11 +179,11 @@ func (w *work) collect() error {
 		t.SHA256 = w.pinned.ReceiptSHA256
 	}
 	failed := func() error { return nil }
-	evidence.CollectTarget(w.ctx, w.src, t, func(f *evidence.Facts) (string, bool, evidence.Wanted) {
+	facts := evidence.CollectTarget(w.ctx, w.src, t, func(f *evidence.Facts) (string, bool, evidence.Wanted) {
 		w.facts = f
 		w.draft()
 		var kinds evidence.Set
-		if slices.ContainsFunc(w.claimed, needsWitness) {
+		if w.cfg.Standing != nil && slices.ContainsFunc(w.claimed, needsWitness) {
 			kinds = kinds.With(evidence.Witnesses)
 		}
 		var wanted evidence.Wanted
@@ -191,10 +191,11 @@ func (w *work) collect() error {
 		wanted.MaxDocuments = maxDocuments
 		return w.did, slices.ContainsFunc(w.claimed, func(l level.Level) bool { return l.Base() == 5 }), wanted
 	})
+	w.facts = facts
 	for _, s := range w.candidates {
-		s.Facts = w.facts
+		s.Facts = facts
 	}
-	w.subject.Facts = w.facts
+	w.subject.Facts = facts
 	return cmp.Or(failed(), w.ctx.Err())
 }
 
@@ -215,8 +216,12 @@ func (w *work) claim(r *receipt.Receipt) {
 	}
 }
 
-// receipt returns the decoded Receipt, or nil.
-func (w *work) receipt() *receipt.Receipt { return w.facts.Receipt.Value }
+func (w *work) receipt() *receipt.Receipt {
+	if w.facts.Receipt.State != evidence.Obtained {
+		return nil
+	}
+	return w.facts.Receipt.Value
+}
 
 // draft makes the listings that the documents found so far would make.
 func (w *work) draft() {
@@ -251,12 +256,13 @@ func (w *work) draft() {
 	w.candidates = map[level.Level]*checks.Subject{}
 	// The bootstrap rule and its co-signers are L4's: where it is claimed, its listing decides what is sought.
 	for _, l := range w.claimed {
-		if needsWitness(l) {
+		if l.Base() >= 4 && w.candidates[l] == nil {
 			from.Level = l
 			w.candidates[l] = checks.NewCandidate(w.run, listing.Draft(from))
 		}
 	}
 	if w.subject = w.candidates["L4"]; w.subject == nil {
+		from.Level = ""
 		w.subject = checks.NewCandidate(w.run, listing.Draft(from))
 	}
 }
@@ -402,12 +408,12 @@ func (w *work) accept(rep *Report) {
 	}
 	of := func(l level.Level) verdict.Verdict {
 		v := all
-		for _, s := range rep.Steps {
+		for i, s := range rep.Steps {
 			judged := s.Verdict
 			if levels, is := w.levels[s.Step]; is { // else it judged none: the budget was spent before
 				judged = levels[l]
 			}
-			if needsWitness(l) && judged.Worse(v) { // the other steps are in all
+			if catalogue[i].each && needsWitness(l) && judged.Worse(v) {
 				v = judged
 			}
 		}
