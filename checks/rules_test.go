@@ -220,6 +220,27 @@ func TestSpellRefused(t *testing.T) {
 	}
 }
 
+// Each object that git refuses is reported with the commit that brings it, and how to remove it.
+func TestReportRefused(t *testing.T) {
+	var out verdict.Outcome
+	reportRefused(&out, &Run{}, []registry.Refused{{Commit: "c0ffee", Path: "a"}}, "remove it")
+	if f := out.Findings[0]; f.Commit != "c0ffee" || f.Fix != "remove it" || f.Code != fsckFile {
+		t.Errorf("%+v", f)
+	}
+}
+
+// An audit judges neither what becomes of a merged file nor its name again.
+func TestNotInAudit(t *testing.T) {
+	for _, audit := range []bool{false, true} {
+		s := &Subject{Run: &Run{Audit: audit}}
+		for _, c := range []*Check{appendOnly, nameSimilarity} {
+			if why := c.applies(s); (why != "") != audit {
+				t.Errorf("%s, in an audit %t: %q", c.ID, audit, why)
+			}
+		}
+	}
+}
+
 // A file that is too large to be searched is a leak of its own kind, and no reason to let kinds of changes mix.
 func TestLargeFile(t *testing.T) {
 	r := &Run{Selected: func(string) bool { return true },
