@@ -2,7 +2,6 @@ package checks
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -12,22 +11,15 @@ import (
 
 // A check that seeks no evidence runs early, and one that says nothing without evidence is left out offline.
 func TestWhatNeedsTheNetwork(t *testing.T) {
-	var early, online []string
-	for _, c := range All {
-		if c.Early() {
-			early = append(early, c.ID)
+	for id, want := range map[string][2]bool{"layout": {true, false}, "schema": {true, false},
+		"append-only": {true, false}, "name-similarity": {true, false}, "reissue": {}, "receipt-validity": {},
+		"revocations": {}, "did-resolution": {false, true}, "manifest-reachability": {false, true},
+		"manifest-did": {false, true}, "receipt-fetch": {false, true}, "receipt-claims": {false, true},
+		"receipt-signature": {false, true}, "peer-witnesses": {false, true}, "external-audit": {false, true},
+		"domain-age": {false, true}, "fallback-policy": {false, true}, "workflow-anchors": {false, true}} {
+		if c := ByID(id); c.Early() != want[0] || c.Online() != want[1] {
+			t.Errorf("%s: early %t, online %t; expected %v", id, c.Early(), c.Online(), want)
 		}
-		if c.Online() {
-			online = append(online, c.ID)
-		}
-	}
-	if want := []string{"layout", "schema", "append-only", "name-similarity"}; !slices.Equal(early, want) {
-		t.Errorf("early: %q; expected %q", early, want)
-	}
-	if want := []string{"did-resolution", "manifest-reachability", "manifest-did", "receipt-fetch", "receipt-claims",
-		"receipt-signature", "peer-witnesses", "external-audit", "domain-age", "fallback-policy",
-		"workflow-anchors"}; !slices.Equal(online, want) {
-		t.Errorf("online: %q; expected %q", online, want)
 	}
 	if rules := Rules(); len(rules) != len(All) || rules[0].ID != All[0].ID {
 		t.Errorf("%d rules, from %v", len(rules), rules)
