@@ -127,7 +127,9 @@ var (
 		`sure|correct|it\s+is|we\s+are|they\s+are)\b`)
 	// otherStandard is another standard with its number, directly before a word that is about it.
 	otherStandard = plain.Pattern(`\b([A-Z]{2,}(?:[/ -][A-Z]{2,})?)[\s-]+\d[\d.:-]*(?:\s+A{1,3})?[\s-]*$`)
-	ofAAEP        = plain.Pattern(`(?i)^[\s-]+(?:(?:for|by|as|to|with|against|under|the|an|a)\s+){0,2}AAEP\b`)
+	// ownNumber is what AAEP itself numbers, in a text in capitals: AAEP LEVEL 2 CONFORMANT.
+	ownNumber = plain.Pattern(`(?i)\b(?:AAEP|protocol|levels?|version|profile|suite|spec(?:ification)?)$`)
+	ofAAEP    = plain.Pattern(`(?i)^[\s-]+(?:(?:for|by|as|to|with|against|under|the|an|a)\s+){0,2}AAEP\b`)
 )
 
 // months are the names of months, and their abbreviations.
@@ -287,7 +289,7 @@ func (c prose) mentions(w, first []int, word string, level int, heading bool) bo
 	before, after := c.text[max(0, w[0]-100):w[0]], c.text[w[1]:min(w[1]+100, len(c.text))]
 	begin := c.text[max(0, first[0]-60):first[0]]
 	other := otherStandard().FindSubmatch(before)
-	if other != nil && !strings.EqualFold(string(other[1]), "AAEP") && !ofAAEP().Match(after) {
+	if other != nil && !ownNumber().Match(other[1]) && !ofAAEP().Match(after) {
 		return true
 	}
 	topic := strings.HasSuffix(word, "ance")
