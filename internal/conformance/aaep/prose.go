@@ -65,7 +65,11 @@ var (
 	link       = plain.Pattern(`\A\]\(\s*<?([^()\s<>]{0,1000})>?(?:\s+"[^"\n]{0,500}")?\s*\)`)
 	attributes = plain.Pattern(`(?i)\s(?:alt="([^"]*)"|src="([^"]*)")`)
 	address    = plain.Pattern(`\Ahttps?://[^\s<>"')\]]{1,1000}`)
-	inBlocks   = plain.Pattern(`(?i)^(?:p|br|hr|li|ul|ol|dl|dt|dd|h[1-6]|div|tr|table|thead|tbody|section|summary|` +
+	// labelled is the end of a link with a label. The label is not seen if labels say where it leads, nor there.
+	labelled = plain.Pattern(`\A\]\[([^\[\]\n]{0,200})\]`)
+	labels   = plain.Pattern(`(?m)^[ \t>]*(\[([^\[\]\n]{1,200})\]:)[ \t]*<?(?:https?:|[./#])\S*(?:[ \t]+["'(].*)?\r?$`)
+	footnote = plain.Pattern(`\A\[\^?\d`)
+	inBlocks = plain.Pattern(`(?i)^(?:p|br|hr|li|ul|ol|dl|dt|dd|h[1-6]|div|tr|table|thead|tbody|section|summary|` +
 		`details)$`)
 )
 
@@ -75,6 +79,11 @@ const blockEnd = "\n\n"
 // readProse reads a text as Markdown, of which plain text is a case.
 func readProse(text []byte) prose {
 	var p prose
+	known, unseen := map[string]bool{}, map[int]int{} // the labels, and their sizes where they are given
+	for _, m := range labels().FindAllSubmatchIndex(text, -1) {
+		known[strings.ToLower(string(text[m[4]:m[5]]))] = true
+		unseen[m[2]] = m[3] - m[2]
+	}
 	lastComment := bytes.LastIndex(text, []byte("-->"))
 	for i := 0; i < len(text); {
 		rest := text[i:]
@@ -89,6 +98,8 @@ func readProse(text []byte) prose {
 			switch size = len(m[0]); {
 			case inBlocks().Match(m[1]):
 				p.add(blockEnd, i)
+			case bytes.EqualFold(m[1], []byte("sup")):
+				p.add(" ", i)
 			case bytes.EqualFold(m[1], []byte("img")):
 				for _, value := range attributes().FindAllSubmatch(m[0], -1) {
 					p.add(blockEnd+strings.Map(wordsOnly, string(value[1]))+blockEnd, i)
@@ -108,7 +119,14 @@ func readProse(text []byte) prose {
 			m := link().FindSubmatch(rest)
 			size = len(m[0])
 			p.addBadge(m[1], i)
-		case c == '>' && atLineStart(text, i):
+		case c == ']' && labelled().Match(rest):
+			p.add(" ", i)
+			if name := labelled().FindSubmatch(rest)[1]; len(name) == 0 || known[strings.ToLower(string(name))] {
+				size = len("][]") + len(name)
+			}
+		case unseen[i] > 0:
+			size = unseen[i]
+		case c == '>' && atLineStart(text, i), c == '[' && footnote().Match(rest):
 			p.add(" ", i)
 		case c == '*' && !atLineStart(text, i), c == '`', c == '[', c == ']',
 			c == '!' && bytes.HasPrefix(rest, []byte("![")):
@@ -144,6 +162,9 @@ func (p *prose) addBadge(address []byte, at int) bool {
 // addFolded appends a text in compatibility form, without what is not seen, and with the quotes, hyphens and blanks of
 // ASCII.
 func (p *prose) addFolded(text string, at int) {
+	if strings.ContainsAny(text, raised) {
+		p.add(" ", at)
+	}
 	for _, r := range norm.NFKC.String(text) {
 		switch {
 		case fold.DefaultIgnorable(r):
@@ -160,6 +181,9 @@ func (p *prose) addFolded(text string, at int) {
 		}
 	}
 }
+
+// raised are characters that end the word before them.
+const raised = "™℠¹²³⁰⁴⁵⁶⁷⁸⁹"
 
 // lookAlikes are letters of other scripts that are drawn as Latin ones are.
 var lookAlikes = map[rune]rune{'А': 'A', 'В': 'B', 'Е': 'E', 'К': 'K', 'М': 'M', 'Н': 'H', 'О': 'O', 'Р': 'P', 'С': 'C',
