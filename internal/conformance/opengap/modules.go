@@ -140,7 +140,7 @@ func (a *agent) decorated(file string, f *pytoken.Function) (by *pytoken.Decorat
 			root, _, _ := strings.Cut(module, ".")
 			switch {
 			case member != "skill":
-			case (root == "gitagent" || root == "opengap") && a.module("", root) == "":
+			case (root == "gitagent" || root == "opengap") && a.module("", root) == "" && a.module("", module) == "":
 				is = genuine
 			case in == "" && a.declared[distribution(root)]:
 				is = max(is, declared)
