@@ -209,8 +209,8 @@ func judgeText(name, directory string, text []byte, err error) verdict.Outcome {
 	return out.OrPass()
 }
 
-// bar is a line ---, from where a line begins.
-var bar = plain.Pattern(`(?m)^---[ \t\r]*(?:\n|\z)`)
+// bar is a line ---, from where a line begins; a byte order mark may be before the first.
+var bar = plain.Pattern(`(?m)^\x{feff}?---[ \t\r]*(?:\n|\z)`)
 
 // frontMatter returns the mapping between the lines --- that a text begins with.
 func frontMatter(name string, text []byte) (*mapping, error) {

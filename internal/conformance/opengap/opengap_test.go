@@ -881,6 +881,7 @@ func TestDialect01(t *testing.T) {
 			[]string{"skills/look-up/SKILL.md:3 gap01-skills no-front-matter"}},
 		{"front matter of a list", skill("---\n- name\n---\n"),
 			[]string{"skills/look-up/SKILL.md:2 gap01-skills no-front-matter"}},
+		{"byte order mark", skill("\ufeff---\nname: look-up\ndescription: x\n---\n"), nil},
 		{"carriage returns", skill("---  \r\nname: look-up\r\ndescription: x\r\n---\r\n"), nil},
 		{"neither name nor description", skill("---\nlicense: MIT\n---\n"),
 			[]string{"skills/look-up/SKILL.md:2 gap01-skills missing-field",
