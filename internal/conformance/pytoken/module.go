@@ -80,7 +80,7 @@ var (
 	// binds are the targets of the statements that begin with a word and bind or delete names.
 	binds = map[string]func() *regexp.Regexp{
 		"for":  plain.Pattern(`^(?:async +)?for\b(.*?)\bin\b`),
-		"with": plain.Pattern(`\bas\b *([(\[][^()\[\]]*|[^,()]+)`),
+		"with": plain.Pattern(`\bas\b *([(\[](?:[^()\[\]]|[(\[][^()\[\]]*[)\]])*|[^,()]+)`),
 		"del":  plain.Pattern(`^del\b(.*)`),
 	}
 )

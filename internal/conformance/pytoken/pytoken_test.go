@@ -141,7 +141,9 @@ func TestBindings(t *testing.T) {
 		"skill += 1": false, "skill <<= 1": false, "skill, = x": false, "def skill(f): return f": false,
 		"class skill: pass": false, "del (skill)": false, "del a, skill": false, "for x, skill in y: pass": false,
 		"with a as b, c(d, e) as skill: pass": false, "with (a as b, c as skill): pass": false,
-		"with a as (b, skill), c: pass": false, "with a as skill[0]: pass": true,
+		"with a as (b, skill), c: pass": false, "with a as (b, [c, skill], d), e: pass": false,
+		"with a as (b, (c, d), skill): pass": false, "with a as (b, (c, d)), e as skill: pass": false,
+		"with a as (b, (c, d)), skill: pass": true, "with a as skill[0]: pass": true,
 		"x = 1; del skill": false, "skill = x.skill": false, "skill = f(skill=1)": false, "skill = 'skill'": false,
 		"async def skill(): pass": false, "type skill = int": false, "from a import (b,\n  c as skill)": false,
 	} {
