@@ -49,8 +49,7 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 		text, ok := a.manifest.needText(&out, verdict.Error, field)
 		if ok && field == "/name" && !nameForm().MatchString(text) {
 			out.Errorf(a.manifest, field, "name-form",
-				"name is %q, a lower-case letter and then lower-case letters, digits and hyphens are needed",
-				text)
+				"name is %q, a lower-case letter and then lower-case letters, digits and hyphens are needed", text)
 		}
 	}
 	for i := 0; i < len(a.manifest.root.Content) && !enough(&out); i += 2 {

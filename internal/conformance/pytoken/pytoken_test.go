@@ -145,6 +145,7 @@ func TestBindings(t *testing.T) {
 		"with a as (b, (c, d), skill): pass": false, "with a as (b, (c, d)), e as skill: pass": false,
 		"with a as (b, (c, d)), skill: pass": true, "with a as skill[0]: pass": true,
 		"x = 1; del skill": false, "skill = x.skill": false, "skill = f(skill=1)": false, "skill = 'skill'": false,
+		"ſkill = None": false, "del ｓkill": false, "import a as ſkill": false, "ſkıll = None": true,
 		"async def skill(): pass": false, "type skill = int": false, "from a import (b,\n  c as skill)": false,
 	} {
 		t.Run(text, func(t *testing.T) {

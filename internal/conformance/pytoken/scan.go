@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -178,6 +180,9 @@ func (s *source) next(top *frame) error {
 		if begin := opening().FindStringSubmatch(rest[:min(5, len(rest))]); begin != nil {
 			s.quote(begin)
 		} else {
+			if name := norm.NFKC.String(rest[:n]); len(name) <= n { // by which Python compares names
+				copy(s.code[s.at:], name+strings.Repeat(" ", n-len(name)))
+			}
 			s.at += n
 		}
 	case strings.HasPrefix(rest, "<<"), strings.HasPrefix(rest, ">>"):
