@@ -214,8 +214,7 @@ func (f *directory) below(dir string) (under string, all []entry) {
 
 // find returns the index of a path among the entries, or where it would be.
 func (f *directory) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(f.entries, name,
-		func(e entry, name string) int { return cmp.Compare(e.path, name) })
+	return slices.BinarySearchFunc(f.entries, name, func(e entry, name string) int { return cmp.Compare(e.path, name) })
 }
 
 // resolve returns a path without the links on its way, and reports whether it leads out of the directory.

@@ -170,8 +170,7 @@ var rules01 = []verdict.Rule{
 		}},
 	{ID: "gap01-references", Title: "the skills, tools and agents that agent.yaml names are there", Cite: first,
 		Role: "agent",
-		Why:  "what is named and not there cannot be loaded",
-		Fix:  "add the file or directory, or drop the name",
+		Why:  "what is named and not there cannot be loaded", Fix: "add the file or directory, or drop the name",
 		Codes: []strict.Code{
 			{"skill-not-there", "agent.yaml names a skill that has no directory in skills/",
 				"add skills/NAME/SKILL.md, or drop the name"},

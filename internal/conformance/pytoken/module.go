@@ -71,10 +71,12 @@ var (
 	test       = plain.Pattern(`^(?:async +)?(?:def +test|class +Test)`)
 	compound   = plain.Pattern(`^(?:async +)?(if|elif|else|for|while|try|except|finally|with)\b`)
 	importing  = plain.Pattern(`^(from\b.*?)?\bimport\b(.*)$`)
-	lambda     = plain.Pattern(`\blambda\b`)
+	lambda     = plain.Pattern(`\blambda\b[^()\[\]{}]*$`)
 	target     = plain.Pattern(`^(?:type +)?[ *(\[]*(` + identifier + `)[ )\]]*[-+*/%&|^@<>]*$`)
-	mention    = plain.Pattern(`(\. *)?(` + identifier + `)( *=)?`)
-	dotted     = plain.Pattern(`^` + identifier + `(?: *\. *` + identifier + `)*`)
+	// trailing are the brackets of subscripts and calls in a target, which may have brackets in them.
+	trailing = plain.Pattern(`([\w\x{80}-\x{10ffff})\]]) *(?:[(\[](?:[^()\[\]]|[(\[][^()\[\]]*[)\]])*[)\]] *)+`)
+	mention  = plain.Pattern(`(\. *)?(` + identifier + `)( *=)?`)
+	dotted   = plain.Pattern(`^` + identifier + `(?: *\. *` + identifier + `)*`)
 	// called is a name before a bracket. The first group says that it is a member of something, or is defined.
 	called = plain.Pattern(`(\. *|\bdef +|\bclass +)?(` + identifier + `(?: *\. *` + identifier + `)*) *[(\[]`)
 	// binds are the targets of the statements that begin with a word and bind or delete names.
@@ -234,6 +236,7 @@ func (r *reader) unbind(word string, code []byte) {
 
 // targets returns the names among some targets that mean something.
 func (r *reader) targets(code []byte) (names []string) {
+	code = trailing().ReplaceAll(code, []byte("$1."))
 	for t := range bytes.FieldsFuncSeq(code, func(c rune) bool { return c == ',' || c == '=' }) {
 		if m := target().FindSubmatch(t); m != nil {
 			if name := string(m[1]); r.Imports[name] != nil || r.Exports[name] != nil {

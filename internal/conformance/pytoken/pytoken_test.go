@@ -145,6 +145,10 @@ func TestBindings(t *testing.T) {
 		"with a as (b, (c, d), skill): pass": false, "with a as (b, (c, d)), e as skill: pass": false,
 		"with a as (b, (c, d)), skill: pass": true, "with a as skill[0]: pass": true,
 		"x = 1; del skill": false, "skill = x.skill": false, "skill = f(skill=1)": false, "skill = 'skill'": false,
+		"a[b, skill] = 1": true, "a[b(c, skill)] = 1": true, "a[b][c, skill], d = 1": true, "a(b, skill)[c] = 1": true,
+		"for a[b, skill] in c: pass": true, "del a[b, skill]": true, "a[b], skill = c": false,
+		"a[b], [c, skill] = d": false, "skill: [lambda a=1: 2] = 3": false, "a[lambda: 1], skill = b": false,
+		"for a[b(skill=1)] in c: pass": true, "del(a, skill)": false, "a = [b, skill] = c": false,
 		"ſkill = None": false, "del ｓkill": false, "import a as ſkill": false, "ſkıll = None": true,
 		"async def skill(): pass": false, "type skill = int": false, "from a import (b,\n  c as skill)": false,
 	} {
