@@ -296,7 +296,8 @@ func TestClaimForms(t *testing.T) {
 		"https://img.shields.io/badge/AAEP%20agent-certifi%65d-green",
 		"<img src=\"https://img.shields.io/badge/AAEP_Level_3-certified-green\">",
 		"Acme is certified and AAEP Level 2 conformant.", "Acme is AAEP Level 2 conformant and certified.",
-		"Acme is AAEP Level 2 conformant, officially certified.",
+		"Acme is AAEP Level 2 conformant, officially certified.", "Acme is AAEP Level 2 conformant (certified).",
+		"Acme (officially certified) is AAEP Level 2 conformant.", "Certified and AAEP Level 2 conformant.",
 		// What seems to deny it.
 		"Acme is not only AAEP certified.", "There is no doubt that Acme is AAEP certified.",
 		"We do not deny that Acme is AAEP certified.", "We do not doubt that Acme is AAEP certified.",
@@ -372,6 +373,7 @@ func TestClaimDetails(t *testing.T) {
 		"Acme is AAEP Level 2 conformant and even Level 4 conformant" + by:      "1 claim-level error",
 		"Acme is AAEP Level 2 conformant and Level 9 quick" + by:                "",
 		it + " and ISO 27001 certified" + by:                                    "", it + " and FDA certified" + by: "",
+		it + " (not certified)" + by: "", it + " (ISO 27001 certified)" + by: "", it + " (self-certified)" + by: "",
 		it + ", not certified" + by:               "",
 		"ACME IS AAEP CONFORMANT AT LEVEL 2" + by: "",
 		"ACME IS AAEP LEVEL 2 CONFORMANT" + by:    "", "Acme is AAEP LEVEL 4 conformant" + by: "1 claim-level error",

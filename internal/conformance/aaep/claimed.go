@@ -74,7 +74,7 @@ var (
 	topicOnly = plain.Pattern(`(?i)^[\s*•>|-]*(?:AAEP\s+(?:conformance|compliance)|` +
 		`(?:conformance|compliance)\s+(?:with|to|of|in)\s+AAEP)[\s|.]*$`)
 	// andCertified ends a clause that leaves AAEP out: certified and AAEP conformant.
-	andCertified = plain.Pattern(`(?:^|[^A-Z\d\s])\s+(?:[a-z]+\s+)?(?i:certified)\W*$`)
+	andCertified = plain.Pattern(`(?:^\s*|[^A-Z\d\s]\s+)(?:[a-z]+\s+)?(?i:certified)\W*$`)
 	// conforms claims only right before or after the name.
 	conforms   = plain.Pattern(`(?i)^(?:conform(?:s|ed|ing)?|compl(?:y|ies|ied|ying))$`)
 	nameBefore = plain.Pattern(`(?i)\b(?:AAEP|Protocol)(?:[\s-]+(?:Levels?[\s-]*|L)` + levelNumber +
