@@ -43,12 +43,8 @@ func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) 
 	case !utf8.Valid(data):
 		return fault(0, 0, "file is not UTF-8")
 	}
-	text := data
-	if rest, is := bytes.CutPrefix(data, []byte("%YAML 1.2")); is { // the library refuses it, and reads both alike
-		text = append([]byte("%YAML 1.1"), rest...)
-	}
 	var document, more yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	if err := decoder.Decode(&document); err != nil {
 		if errors.Is(err, io.EOF) {
 			return fault(0, 0, "file holds no YAML document")

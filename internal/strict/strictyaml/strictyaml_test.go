@@ -33,9 +33,6 @@ func TestParse(t *testing.T) {
 		{"broken second document", "a: 1\n---\nb: [\n", "f.yml:4:1: did not find expected node content"},
 		{"tag of a sequence", "a: ! [1]\n", `f.yml:1:4: tag "!": tags and merge keys are not allowed`},
 		{"tag without a name", "a: ! 1\n", ""},
-		{"version 1.2", "%YAML 1.2 # of YAML\n---\na: 1\n", ""},
-		{"version 1.1", "%YAML 1.1\n---\na: 1\n", ""},
-		{"other version", "%YAML 1.23\n---\na: 1\n", "f.yml:1:1: found incompatible YAML document"},
 
 		// Lines of a value need the indentation of YAML 1.2, which many readers do not ask for.
 		{"sequence", "a: [b,\nc]\n", lessIndented},
