@@ -596,7 +596,7 @@ func (l *Ledger) newTwins(step *registry.Step) (out []twin, more int, err error)
 	if err != nil {
 		return nil, 0, err
 	}
-	groups := map[string][]string{} // by folded form; without plain paths of which no earlier path is a variant
+	groups := map[string][]string{} // by folded form: odd paths, and plain ones with an earlier odd twin
 	for _, p := range brought {
 		if !isPlain(p) || len(l.odd[p]) > 0 {
 			folded := foldPath(p)

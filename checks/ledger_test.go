@@ -115,7 +115,7 @@ func TestTwinsInParts(t *testing.T) {
 	}
 }
 
-// TestChangesInParts holds that a commit that also changes or removes what stands is judged as a whole, however large.
+// TestChangesInParts requires that a commit that also changes or removes merged records is judged as a whole.
 func TestChangesInParts(t *testing.T) {
 	_, repo := built(t, `
 base:
@@ -235,7 +235,8 @@ merge: true
 	}
 }
 
-// TestOrigin holds that a ledger knows the commit of each record, wherever it begins, and of no other path.
+// TestOrigin requires that a ledger knows which commit brought each record, wherever the ledger begins. For any other
+// path it returns an error.
 func TestOrigin(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}, {commit: List}, {listing: bob}, {revoke: ada}]\n")
 	chain, err := repo.FirstParents(t.Context(), "", "main")
@@ -268,7 +269,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestMixedHistory holds that a ledger tells of a commit that changes records and governance files, and of no other.
+// TestMixedHistory requires that a ledger reports only commits that change both records and governance files.
 func TestMixedHistory(t *testing.T) {
 	_, repo := built(t, `
 base:
@@ -293,7 +294,7 @@ base:
 	}
 }
 
-// TestLedgerSeen holds that Seen gets each text that is a strict document, in path order, and no other.
+// TestLedgerSeen requires that Seen gets only strict documents, and each of them, in path order.
 func TestLedgerSeen(t *testing.T) {
 	w, repo := built(t, `
 base:
@@ -332,7 +333,7 @@ func (l *lapsing) Err() error {
 	return nil
 }
 
-// TestInterruptedLedger holds that a ledger whose context ends, whenever it does, fails or finds what it finds else.
+// TestInterruptedLedger requires that a ledger whose context ends fails, or finds what it finds without that.
 func TestInterruptedLedger(t *testing.T) {
 	_, repo := built(t, `
 base:

@@ -88,7 +88,7 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
 			Want: `
 implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
 implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
-		// of two documents that cannot be had the first is named
+		// if two documents cannot be fetched, the finding names the first
 		{Name: "one, did and receipt 503",
 			World: base + one + receipt503 + `  - {url: "https://ada.example/.well-known/did.json", status: 503}
 `,
@@ -141,7 +141,7 @@ pr: [{listing: nova, level: L4, witness: [{slug: dan, key: spare}]}]
 		{Name: "no signature",
 			World: base + `pr: [{listing: nova, level: L4, witness: [ada], tamper: {set: {/peer_witnesses/0/signature: ""}}}]`,
 			Want:  `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},
-		// ... nor of one whose Receipt cannot be had: what another try shows comes first
+		// ... and the Receipt cannot be fetched: the result is inconclusive, since another try may show more
 		{Name: "no signature, receipt 503",
 			World: base + `pr:
   - {listing: nova, level: L4, witness: [ada], tamper: {set: {/peer_witnesses/0/signature: ""}}}

@@ -18,7 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// The worlds of which a reader needs objects of each kind.
+// missingWorlds are worlds in which a run reads objects of each kind.
 var missingWorlds = []struct{ name, world, text string }{
 	{"a witness, and a root that confirms", `
 policy: "public_suffixes: [tenants.example]\n"

@@ -263,7 +263,7 @@ func (h *hanging) Observe(ctx context.Context, r evidence.Request) evidence.Obse
 	}
 	close(h.began)
 	<-ctx.Done()
-	for range 1000 { // whoever does not wait has returned by then
+	for range 1000 { // time for a run that does not wait to return
 		runtime.Gosched()
 	}
 	h.ended.Store(true)
@@ -317,7 +317,7 @@ func (c *crowd) Observe(ctx context.Context, r evidence.Request) evidence.Observ
 	case <-c.full:
 	case <-ctx.Done():
 	}
-	for range 100 { // whoever may begin has begun by then
+	for range 100 { // time for further targets to begin
 		runtime.Gosched()
 	}
 	c.mu.Lock()
@@ -365,7 +365,7 @@ func (a *ahead) Observe(ctx context.Context, r evidence.Request) evidence.Observ
 	for ctx.Err() == nil && a.asked.Load() < 4095 {
 		runtime.Gosched()
 	}
-	for range 1000 { // whoever may begin has begun by then
+	for range 1000 { // time for further targets to begin
 		runtime.Gosched()
 	}
 	a.before = a.asked.Load()
