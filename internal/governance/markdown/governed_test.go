@@ -284,7 +284,8 @@ func TestHostile(t *testing.T) {
 // FuzzRead checks that any text is read, that it equals itself, and that an added requirement is seen.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"# a\n\nb MUST\n- c\n", "> a\n```\nb", "|a|\n|-|\n|b|", "<!-- a\n-->\n<div>b",
-		"<!d \x80\x80\x81>\n", "<!d ȺȺȺ>\n", "[a]: b 'c'\n[a][]", "- a\n\n      b", "<p hidden>a</p>&amp;\\*`b`"} {
+		"<!d \x80\x80\x81>\n", "<!d ȺȺȺ>\n", "<p A=ȺȺȺȺȺȺȺȺ hidden=a>b", "[a]: b 'c'\n[a][]", "- a\n\n      b",
+		"<p hidden>a</p>&amp;\\*`b`"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

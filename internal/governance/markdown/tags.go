@@ -129,32 +129,26 @@ func looseTag(text string) (t tag, ok bool) {
 
 // attribute returns the value of an attribute, and whether the tag has it.
 func (t tag) attribute(name string) (value string, found bool) {
-	if strings.Trim(t.attributes, " /\n") == "" {
-		return "", false
-	}
-	lower := strings.ToLower(t.attributes)
-	for at := 0; ; {
-		i := strings.Index(lower[at:], name)
-		if i < 0 {
-			return "", false
+	text := t.attributes
+	for at := 0; at+len(name) <= len(text); at++ {
+		end := at + len(name) // EqualFold: in lower case a text may have another length
+		if !strings.EqualFold(text[at:end], name) || at > 0 && isNameByte(text[at-1]) ||
+			end < len(text) && isNameByte(text[end]) {
+			continue
 		}
-		at += i
-		end := at + len(name)
-		if (at == 0 || !isNameByte(lower[at-1])) && (end == len(lower) || !isNameByte(lower[end])) {
-			i := skipBlanks(t.attributes, end)
-			if i == len(t.attributes) || t.attributes[i] != '=' {
-				return "", true
-			}
-			i = skipBlanks(t.attributes, i+1)
-			if end := attributeEnd(t.attributes, i); end > i {
-				value = t.attributes[i:end]
-			} else {
-				value = t.attributes[i:]
-			}
-			return html.UnescapeString(strings.Trim(value, `"'`)), true
+		i := skipBlanks(text, end)
+		if i == len(text) || text[i] != '=' {
+			return "", true
 		}
-		at = end
+		i = skipBlanks(text, i+1)
+		if end := attributeEnd(text, i); end > i {
+			value = text[i:end]
+		} else {
+			value = text[i:]
+		}
+		return html.UnescapeString(strings.Trim(value, `"'`)), true
 	}
+	return "", false
 }
 
 // hiders are the elements whose content is not shown, or is not said. An attribute hidden or style makes one of any.
