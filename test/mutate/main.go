@@ -4,9 +4,8 @@
 //
 // A FILE is a Go file; mutate tries only its mutants. It copies the files that Git knows into a temporary directory and
 // rewrites the package there, so that every mutant is compiled in and the variable MUTANT chooses one. It runs each
-// test once to see which mutants change a value in it, and then, for each mutant, only those tests. A panic and a
-// time-out count as killed, as does a process that needs more than 1 GiB. For the packages in scripted, the scripts of
-// testdata/script run too.
+// test of the package once to see which mutants change a value in it, and then, for each mutant, only those tests. A
+// panic and a time-out count as killed, as does a process that needs more than 1 GiB.
 //
 //	true, false  a leaf of a boolean expression always or never holds; a loop's condition only never
 //	edge         < and <=, or > and >=, are exchanged
@@ -46,9 +45,6 @@ import (
 //go:embed accepted.txt
 var acceptedText string
 
-// scripted lists the packages whose rules the scripts of internal/cli test.
-var scripted = []string{"checks", "internal/verify"}
-
 // least returns the percentage of a package's mutants that tests must kill, without those that are accepted.
 func least(pkg string) int {
 	if slices.Contains([]string{"internal/oap/did", "internal/oap/signature", "internal/git/checkpoint"}, pkg) {
@@ -60,18 +56,18 @@ func least(pkg string) int {
 // mostAccepted is the percentage of a package's mutants that accepted.txt may list.
 const mostAccepted = 15
 
-// A mutant is one change of one package. Its number is its index plus 1.
+// A mutant is one change of one package.
 type mutant struct {
 	file, function, operator, text string
-	line, column                   int
+	line, column, number           int
 	tests                          []*test // those in which it changes a value
 	killed, accepted               bool
 }
 
-// A test is a test function, or one script.
+// A test is a test function.
 type test struct {
-	binary, dir, pattern string
-	usual                time.Duration
+	name  string
+	usual time.Duration
 }
 
 func main() {
@@ -98,7 +94,8 @@ type mutator struct {
 	files                   map[string][]string // by the directory of a package: the files to mutate; without: all
 	least                   func(pkg string) int
 	log                     func(string)
-	temp                    string // holds the copy, the binaries, and what tests write
+	temp                    string // holds the copy, the binary, and what tests write
+	binary, dir             string // the tests of the package, and where they run
 }
 
 // run mutates each package and reports whether tests kill enough.
@@ -179,7 +176,7 @@ func (m *mutator) mutate(ctx context.Context, pkg string, entries []*entry) (boo
 		return false, err
 	}
 	tried := m.choose(pkg, mutants, lines)
-	if err := m.try(ctx, tried, mutants); err != nil {
+	if err := m.try(ctx, tried); err != nil {
 		return false, err
 	}
 	return m.judge(pkg, tried, entries), ctx.Err()
@@ -328,7 +325,7 @@ func (r *rewriter) add(operator string, node ast.Node) int {
 		text = string(long[:100]) + "..."
 	}
 	r.mutants = append(r.mutants, &mutant{file: r.file, function: r.function, operator: operator, text: text,
-		line: at.Line, column: at.Column})
+		line: at.Line, column: at.Column, number: len(r.mutants) + 1})
 	return len(r.mutants)
 }
 
@@ -568,39 +565,25 @@ func (r *rewriter) results(s *ast.ReturnStmt) {
 	}
 }
 
-// build compiles the tests of a package and lists them, and the scripts that test it.
+// build compiles the tests of a package and lists them.
 func (m *mutator) build(ctx context.Context, copied, pkg string) ([]*test, error) {
-	compile := func(pkg, binary string) error {
-		_, err := m.output(ctx, copied, "go", "test", "-c", "-trimpath", "-ldflags=-w", "-o", binary, "./"+pkg)
-		return err
-	}
-	var tests []*test
-	binary, dir := filepath.Join(m.temp, "package.test"), filepath.Join(copied, pkg)
-	if err := errors.Join(os.RemoveAll(binary), compile(pkg, binary)); err != nil {
+	m.binary, m.dir = filepath.Join(m.temp, "package.test"), filepath.Join(copied, pkg)
+	if err := os.RemoveAll(m.binary); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(binary); err == nil {
-		list, err := m.output(ctx, dir, binary, "-test.list", "^(Test|Fuzz|Example)")
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range strings.Fields(list) {
-			tests = append(tests, &test{binary: binary, dir: dir, pattern: "^" + name + "$"})
-		}
-	}
-	if !slices.Contains(scripted, pkg) {
-		return tests, nil
-	}
-	binary, dir = filepath.Join(m.temp, "scripts.test"), filepath.Join(copied, "internal", "cli")
-	scripts, err := filepath.Glob(filepath.Join(copied, "testdata", "script", "*.txtar"))
+	_, err := m.output(ctx, copied, "go", "test", "-c", "-trimpath", "-ldflags=-w", "-o", m.binary, "./"+pkg)
 	if err != nil {
 		return nil, err
 	}
-	for _, script := range scripts {
-		name := strings.TrimSuffix(filepath.Base(script), ".txtar")
-		tests = append(tests, &test{binary: binary, dir: dir, pattern: "^TestScript$/^" + regexp.QuoteMeta(name) + "$"})
+	if _, err := os.Stat(m.binary); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	return tests, compile("internal/cli", binary)
+	list, err := m.output(ctx, m.dir, m.binary, "-test.list", "^(Test|Fuzz|Example)")
+	var tests []*test
+	for _, name := range strings.Fields(list) {
+		tests = append(tests, &test{name: name})
+	}
+	return tests, err
 }
 
 // record runs each test once, without a mutant, to learn how long it takes and which mutants change a value in it.
@@ -608,9 +591,9 @@ func (m *mutator) record(ctx context.Context, tests []*test, mutants []*mutant) 
 	reached := make([][]byte, len(tests))
 	err := parallel(ctx, len(tests), func(i int) error {
 		log, begun := filepath.Join(m.temp, fmt.Sprintf("log-%d", i)), time.Now()
-		out, failed := m.execute(ctx, tests[i], tests[i].pattern, 10*time.Minute, "MUTANT_LOG="+log)
+		out, failed := m.execute(ctx, tests[i:i+1], 10*time.Minute, "MUTANT_LOG="+log)
 		if failed {
-			return fmt.Errorf("test %s fails without a mutant:\n%s", tests[i].pattern, out)
+			return fmt.Errorf("%s fails without a mutant:\n%s", tests[i].name, out)
 		}
 		tests[i].usual = time.Since(begun)
 		var err error
@@ -683,40 +666,31 @@ func (m *mutator) changedLines(ctx context.Context, pkg string) (map[string]map[
 }
 
 // try runs the tests that reach each mutant until one fails.
-func (m *mutator) try(ctx context.Context, tried []*mutant, all []*mutant) error {
-	numbers := map[*mutant]int{}
-	for i, u := range all {
-		numbers[u] = i + 1
-	}
+func (m *mutator) try(ctx context.Context, tried []*mutant) error {
 	return parallel(ctx, len(tried), func(i int) error {
 		u := tried[i]
-		env := fmt.Sprintf("MUTANT=%d", numbers[u])
-		var functions []string // in the package, which one process runs
-		var usual time.Duration
+		most := 5 * time.Second
 		for _, t := range u.tests {
-			if !strings.Contains(t.pattern, "/") {
-				functions, usual = append(functions, t.pattern), usual+t.usual
-			}
+			most += 10 * t.usual
 		}
-		if len(functions) > 0 {
-			_, u.killed = m.execute(ctx, u.tests[0], strings.Join(functions, "|"), 10*usual+5*time.Second, env)
-		}
-		for _, t := range u.tests[len(functions):] {
-			if !u.killed {
-				_, u.killed = m.execute(ctx, t, t.pattern, 10*t.usual+5*time.Second, env)
-			}
+		if len(u.tests) > 0 {
+			_, u.killed = m.execute(ctx, u.tests, most, fmt.Sprintf("MUTANT=%d", u.number))
 		}
 		return ctx.Err()
 	})
 }
 
-// execute runs tests of a binary and reports whether they fail.
-func (m *mutator) execute(ctx context.Context, t *test, pattern string, most time.Duration, env string) ([]byte, bool) {
+// execute runs tests in one process and reports whether one fails.
+func (m *mutator) execute(ctx context.Context, tests []*test, most time.Duration, env string) ([]byte, bool) {
 	ctx, stop := context.WithTimeout(ctx, most+10*time.Second)
 	defer stop()
-	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -d 1048576; exec "$0" "$@"`, t.binary, "-test.run", pattern,
-		"-test.short", "-test.failfast", "-test.timeout", most.String())
-	cmd.Dir = t.dir
+	var names []string
+	for _, t := range tests {
+		names = append(names, t.name)
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -d 1048576; exec "$0" "$@"`, m.binary, "-test.run",
+		"^("+strings.Join(names, "|")+")$", "-test.short", "-test.failfast", "-test.timeout", most.String())
+	cmd.Dir = m.dir
 	cmd.Env = append(os.Environ(), "TMPDIR="+m.temp, env)
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
