@@ -196,9 +196,6 @@ func (s *Server) FailAt(n int, f Failure) {
 	s.Fail(f)
 }
 
-// ClearFailures removes all failures.
-func (s *Server) ClearFailures() { s.with(func() { s.failures = nil }) }
-
 // Comments returns all comments, oldest first.
 func (s *Server) Comments() (all []Comment) {
 	s.with(func() { all = slices.Clone(s.comments) })
