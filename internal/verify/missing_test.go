@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -72,7 +69,9 @@ func TestMissingObject(t *testing.T) {
 			if failed < objects {
 				t.Errorf("%d runs without one of %d objects fail", failed, objects)
 			}
-			vanishing(t, w, c.text)
+			checktest.Vanishing(t, w, func(repo *registry.Repository, asked func()) (string, error) {
+				return read(t, w, repo, c.text, &asking{checktest.Web(t, w), asked})
+			})
 		})
 	}
 }
@@ -169,70 +168,18 @@ func stood(t *testing.T, _ *fixture.World, repo *registry.Repository) (string, e
 	return out.String(), nil
 }
 
-// vanishing requires that a run fails if the objects vanish while it asks its source, or reports what it reports of the
-// whole clone. They vanish at the first question, at the second, and so on.
-func vanishing(t *testing.T, w *fixture.World, text string) {
-	t.Helper()
-	packs, err := filepath.Glob(filepath.Join(w.Repo.Dir, "objects", "pack", "*.pack"))
-	if err != nil || len(packs) != 1 {
-		t.Fatalf("the repository has %d packs, %v; expected one", len(packs), err)
-	}
-	whole, err := os.ReadFile(packs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, questions, failed := "", int64(0), 0
-	for last := int64(0); last <= questions; last++ {
-		repo, err := registry.Open(w.Repo.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		src := &emptying{Source: checktest.Web(t, w), last: last, empty: func() {
-			if err := os.Truncate(packs[0], 0); err != nil {
-				t.Error(err)
-			}
-		}}
-		got, err := read(t, w, repo, text, src)
-		repo.Close()
-		if err := os.WriteFile(packs[0], whole, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		switch {
-		case last == 0 && err != nil:
-			t.Fatal(err)
-		case last == 0:
-			want, questions = got, src.asked.Load()
-		case err != nil:
-			failed++
-		case got != want:
-			t.Errorf("without objects after question %d:\n%s\nexpected an error, or\n%s", last, got, want)
-		}
-	}
-	if failed == 0 {
-		t.Errorf("no run of %d fails without objects", questions)
-	}
-}
-
-// emptying is a source that calls empty at its last question.
-type emptying struct {
+// asking is a source that calls asked before it answers.
+type asking struct {
 	evidence.Source
-	asked atomic.Int64
-	last  int64
-	empty func()
+	asked func()
 }
 
-func (e *emptying) ask() {
-	if e.asked.Add(1) == e.last {
-		e.empty()
-	}
+func (a *asking) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	a.asked()
+	return a.Source.Observe(ctx, r)
 }
 
-func (e *emptying) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
-	e.ask()
-	return e.Source.Observe(ctx, r)
-}
-
-func (e *emptying) Reaches(check, subject string) bool {
-	e.ask()
-	return e.Source.Reaches(check, subject)
+func (a *asking) Reaches(check, subject string) bool {
+	a.asked()
+	return a.Source.Reaches(check, subject)
 }

@@ -31,7 +31,12 @@ func Missing(t *testing.T, world string) {
 	if objects, failed := Without(t, w, ways...); failed < objects {
 		t.Errorf("%d of %d runs without an object fail; expected at least a quarter", failed, len(ways)*objects)
 	}
-	vanishing(t, w)
+	Vanishing(t, w, func(repo *registry.Repository, asked func()) (string, error) {
+		return checkedBy(t, w, repo, func(string) bool {
+			asked()
+			return true
+		})
+	})
 	firstReads(t, w)
 }
 
@@ -95,10 +100,9 @@ func lacking(t *testing.T, path string, f func(name []byte, damage func())) {
 	}
 }
 
-// vanishing requires that a check of the pull request fails if the objects vanish while it runs, or finds what it finds
-// in the whole repository. They vanish as it asks whether a check is selected: at the first such question, at the
-// second, and so on.
-func vanishing(t *testing.T, w *fixture.World) {
+// Vanishing requires that find fails if the objects of the world's repository vanish while it runs, or finds what it
+// finds in the whole repository. They vanish as find calls asked for the first time, for the second, and so on.
+func Vanishing(t *testing.T, w *fixture.World, find func(repo *registry.Repository, asked func()) (string, error)) {
 	t.Helper()
 	packs, err := filepath.Glob(filepath.Join(w.Repo.Dir, "objects", "pack", "*.pack"))
 	if err != nil || len(packs) != 1 {
@@ -108,17 +112,16 @@ func vanishing(t *testing.T, w *fixture.World) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, questions, failed := "", int64(0), 0
-	for last := int64(0); last <= questions; last++ {
+	want, calls, failed := "", int64(0), 0
+	for last := int64(0); last <= calls; last++ {
 		var asked atomic.Int64
-		got, err := found(t, w, func(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
-			return checkedBy(t, w, repo, func(string) bool {
+		got, err := found(t, w, func(t *testing.T, _ *fixture.World, repo *registry.Repository) (string, error) {
+			return find(repo, func() {
 				if asked.Add(1) == last {
 					if err := os.Truncate(packs[0], 0); err != nil {
 						t.Error(err)
 					}
 				}
-				return true
 			})
 		})
 		if err := os.WriteFile(packs[0], whole, 0o600); err != nil {
@@ -128,15 +131,15 @@ func vanishing(t *testing.T, w *fixture.World) {
 		case last == 0 && err != nil:
 			t.Fatal(err)
 		case last == 0:
-			want, questions = got, asked.Load()
+			want, calls = got, asked.Load()
 		case err != nil:
 			failed++
 		case got != want:
-			t.Errorf("without objects after question %d:\n%s\nexpected an error, or\n%s", last, got, want)
+			t.Errorf("without objects after call %d:\n%s\nexpected an error, or\n%s", last, got, want)
 		}
 	}
 	if failed == 0 {
-		t.Errorf("no run of %d fails without objects", questions)
+		t.Errorf("no run of %d fails without objects", calls)
 	}
 }
 
