@@ -13,7 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// TestLedgerInParts holds that a commit with many new listings is judged in parts as it is judged whole, claims of one
+// TestLedgerInParts checks that a commit with many new listings is judged in parts as it is judged whole, claims of one
 // slug or DID in two parts included.
 func TestLedgerInParts(t *testing.T) {
 	for _, test := range []struct {
@@ -89,7 +89,7 @@ func faultsInParts(t *testing.T, dir string, part, listings int) []string {
 	return out
 }
 
-// TestTwinsInParts holds that what many listings claim together is told in the same words where their commit is judged
+// TestTwinsInParts checks that what many listings claim together is told in the same words where their commit is judged
 // in parts, with what stands before it, and where their documents are too large to be held together.
 func TestTwinsInParts(t *testing.T) {
 	var want []string
@@ -178,7 +178,7 @@ func faultsOf(t *testing.T, l *Ledger, repo *registry.Repository, from, to strin
 	return out
 }
 
-// TestLedgerAfterCommit holds that a ledger which begins after a commit finds what one from the root finds after it.
+// TestLedgerAfterCommit checks that a ledger which begins after a commit finds what one from the root finds after it.
 func TestLedgerAfterCommit(t *testing.T) {
 	for _, c := range []struct{ name, code, world, head string }{
 		{"paths that are one", " case-twin ", `
@@ -402,7 +402,7 @@ func twins(t *testing.T, padding string) (dir string) {
 	return r.Dir
 }
 
-// TestLargeRecordIsPutAside holds that an audit does not hold the documents of large records beside one another, nor
+// TestLargeRecordIsPutAside checks that an audit does not hold the documents of large records beside one another, nor
 // those of very many, and reads them again.
 func TestLargeRecordIsPutAside(t *testing.T) {
 	for _, padding := range []string{"", strings.Repeat("x", maxKept)} {
@@ -447,7 +447,7 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 	}
 }
 
-// TestPinnedBefore holds that what a revocation at the head revokes is known about the one walk through the history,
+// TestPinnedBefore checks that what a revocation at the head revokes is known about the one walk through the history,
 // from its root or from what was verified on: reading the history again for each of them takes hours.
 func TestPinnedBefore(t *testing.T) {
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(`
@@ -501,7 +501,7 @@ base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: 
 	}
 }
 
-// TestManyTwins holds that paths which folding makes one are named up to a bound, and that the rest is counted: there
+// TestManyTwins checks that paths which folding makes one are named up to a bound, and that the rest is counted: there
 // are as many pairs as the square of the paths.
 func TestManyTwins(t *testing.T) {
 	const paths = 500

@@ -8,7 +8,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// TestListedSince holds that a file has held its DID since the same commit in a check, in an audit that follows the
+// TestListedSince checks that a file has held its DID since the same commit in a check, in an audit that follows the
 // history and in one that does not; of an earlier tree since the commit that counted then.
 func TestListedSince(t *testing.T) {
 	w, repo := built(t, `

@@ -17,7 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// FuzzRevocation holds that of all texts that carry the owner's one signature, those alone are authorised whose
+// FuzzRevocation checks that of all texts that carry the owner's one signature, those alone are authorised whose
 // members beside the signatures are the ones that the owner signed.
 func FuzzRevocation(f *testing.F) {
 	const owner, path = "did:web:ada.example",

@@ -8,7 +8,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// TestFixOfManyUnknownMembers holds that what is meant for a missing member is sought among thousands without listing
+// TestFixOfManyUnknownMembers checks that what is meant for a missing member is sought among thousands without listing
 // the schema's members for each: a record of 64 KiB took a quarter of a second.
 func TestFixOfManyUnknownMembers(t *testing.T) {
 	judge := jsonschema.Builtin("listing")

@@ -60,7 +60,7 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestIndependentSet holds the search against one that tries all subsets.
+// TestIndependentSet compares the search with one that tries all subsets.
 func TestIndependentSet(t *testing.T) {
 	for seed := range 300 {
 		var all []*witness

@@ -45,8 +45,8 @@ func known(call string) (int, error) {
 	return strings.Count(call, " --"), err
 }
 
-// TestCallsOfThePages holds every call of the program that a page shows, and that a workflow makes, to the commands and
-// flags that there are.
+// TestCallsOfThePages checks that each call of the program on a page or in a workflow names commands and flags that
+// exist.
 func TestCallsOfThePages(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil {

@@ -217,7 +217,7 @@ func (o *operator) day(want int, verified string) {
 	}
 }
 
-// TestMirrorPageRuns holds that what the page says to run each day passes on a registry as it is, and fails on the day
+// TestMirrorPageRuns checks that what the page says to run each day passes on a registry as it is, and fails on the day
 // on which its history is rewritten, or a record changed.
 func TestMirrorPageRuns(t *testing.T) {
 	o := newOperator(t)
@@ -367,8 +367,8 @@ func (s *shell) key() {
 	}
 }
 
-// TestMirrorPageRest holds the blocks that are no daily command: the Deployment runs the mirror of the first line, what
-// is accepted can be read, a checkpoint is signed by a key of the page's program, and compared with another's.
+// TestMirrorPageRest checks the other blocks of the page: the Deployment runs the mirror of the first line, what is
+// accepted can be read, and a checkpoint is signed by a key of the page's program and compared with another.
 func TestMirrorPageRest(t *testing.T) {
 	o := newOperator(t)
 	var deployment struct {

@@ -108,7 +108,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestForeignTargets holds that the page's examples put -- before a target that someone else wrote.
+// TestForeignTargets checks that the page's examples put -- before a target that someone else wrote.
 func TestForeignTargets(t *testing.T) {
 	text := page(t, "verify.md")
 	for _, call := range []string{`--format json -- "$TARGET" | jq -e -s`, `"--format", "json", "--", target).Output()`} {
@@ -209,7 +209,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestMembersOfTheReport holds the table of verify.md to the report's schema.
+// TestMembersOfTheReport compares the table of verify.md with the report's schema.
 func TestMembersOfTheReport(t *testing.T) {
 	var schema struct {
 		Properties map[string]any `json:"properties"`

@@ -28,8 +28,8 @@ func (c *clone) history(parents [][]int, dates []int) []string {
 	return strings.Fields(c.Git(names...))
 }
 
-// TestAncestryAsGitDoes holds merge bases and base..head of random histories against git, and against the
-// definition where dates are out of order.
+// TestAncestryAsGitDoes compares merge bases and base..head of random histories with git, and with the definition where
+// dates are out of order.
 func TestAncestryAsGitDoes(t *testing.T) {
 	for _, skewed := range []bool{false, true} {
 		for seed := range uint64(6) {
@@ -147,7 +147,7 @@ func reach(parents [][]int, from int) map[int]bool {
 	return seen
 }
 
-// TestManyMergeBases holds that a head with more merge bases than are compared is refused.
+// TestManyMergeBases checks that a head with more merge bases than are compared is refused.
 func TestManyMergeBases(t *testing.T) {
 	for sides, want := range map[int]error{maxMergeBases: nil, maxMergeBases + 1: ErrLimit,
 		5 * maxMergeBases: ErrLimit} {
@@ -173,7 +173,7 @@ func TestManyMergeBases(t *testing.T) {
 	}
 }
 
-// TestAncestryDates holds that no date takes a commit out of a range or an ancestor out of sight.
+// TestAncestryDates checks that no date takes a commit out of a range or an ancestor out of sight.
 func TestAncestryDates(t *testing.T) {
 	const now = 1_700_000_000
 	// 0 - 1 - 2 - 3 (base), 1 - 4 - 5 (head)

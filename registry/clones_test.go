@@ -101,7 +101,7 @@ func TestSHA256(t *testing.T) {
 	}
 }
 
-// TestShallow holds that history which is not there is an error, and never shorter.
+// TestShallow checks that history which is not there is an error, and never shorter.
 func TestShallow(t *testing.T) {
 	origin := newClone(t)
 	origin.Commit(pathA, "{}")
@@ -127,7 +127,7 @@ func TestShallow(t *testing.T) {
 	}
 }
 
-// TestPartial holds that a file which was not fetched is an error.
+// TestPartial checks that a file which was not fetched is an error.
 func TestPartial(t *testing.T) {
 	origin := newClone(t)
 	base := origin.Commit(pathA, "{}")

@@ -12,8 +12,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
-// TestCompareAsGitDoes compares random trees and holds the result against git diff-tree; and what the changes
-// make of the first tree against the second.
+// TestCompareAsGitDoes compares random trees, the result with git diff-tree, and what the changes make of the first
+// tree with the second.
 func TestCompareAsGitDoes(t *testing.T) {
 	c := newClone(t)
 	rnd := rand.New(rand.NewPCG(1, 2))

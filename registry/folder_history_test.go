@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestFolderHistory holds the history of a directory to that of each of its files.
+// TestFolderHistory compares the history of a directory with those of its files.
 func TestFolderHistory(t *testing.T) {
 	g := newClone(t)
 	g.Write("other/x.json", "x")

@@ -124,7 +124,7 @@ func spellChanges(changes []Change) string {
 	return strings.Join(lines, "\n")
 }
 
-// wantError holds an error against what it must be, and demands a remedy.
+// wantError requires that an error is what it must be, and has a remedy.
 func wantError(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {

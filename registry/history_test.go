@@ -114,7 +114,7 @@ func TestFirstParents(t *testing.T) {
 	}
 }
 
-// TestFileHistoryAsGitDoes holds the history of each file of a random history against git log.
+// TestFileHistoryAsGitDoes compares the history of each file of a random history with git log.
 func TestFileHistoryAsGitDoes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	c := newClone(t)
@@ -168,7 +168,7 @@ func TestFileHistoryAsGitDoes(t *testing.T) {
 	}
 }
 
-// TestSteps holds that the steps of a history are its first-parent commits, each compared with the one before.
+// TestSteps checks that the steps of a history are its first-parent commits, each compared with the one before.
 func TestSteps(t *testing.T) {
 	c := newClone(t)
 	root := c.Commit(pathA, "a")

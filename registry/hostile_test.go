@@ -139,7 +139,7 @@ func TestMissingTree(t *testing.T) {
 	wantError(t, err, gitstore.ErrNotFound)
 }
 
-// TestOddEntries holds that what is no plain file is listed, and is a record that says why it is not read.
+// TestOddEntries checks that what is no plain file is listed, and is a record that says why it is not read.
 func TestOddEntries(t *testing.T) {
 	c, base, blob := hostile(t)
 	large := filepath.Join(t.TempDir(), "large")
@@ -207,7 +207,7 @@ func wantErrorOrEmpty(t *testing.T, g *Range, err error) {
 	}
 }
 
-// TestDataDirectoryIsNone holds that a data directory that is a link, a submodule or a file is not hidden.
+// TestDataDirectoryIsNone checks that a data directory that is a link, a submodule or a file is not hidden.
 func TestDataDirectoryIsNone(t *testing.T) {
 	for _, mode := range []Mode{ModeSymlink, ModeSubmodule, ModeFile, ModeExecutable} {
 		t.Run(mode.String(), func(t *testing.T) {
@@ -232,7 +232,7 @@ func TestDataDirectoryIsNone(t *testing.T) {
 	}
 }
 
-// TestNames holds that names that only some file systems tell apart stay apart here.
+// TestNames checks that names that only some file systems tell apart stay apart here.
 func TestNames(t *testing.T) {
 	c, base, blob := hostile(t)
 	directory := c.object("tree", entryText("100644", "A.json", blob)+entryText("100644", "a.json", blob)+
@@ -252,7 +252,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestRecord holds that what a file says is read, and why it is not where it is not.
+// TestRecord checks that what a file says is read, and why it is not where it is not.
 func TestRecord(t *testing.T) {
 	c := newClone(t)
 	head := c.Commit(

@@ -23,7 +23,7 @@ func write(t *testing.T, c *gittest.Clone, path, text string) {
 	}
 }
 
-// TestLocate holds which files of a work tree are ignored against git, and where files lie.
+// TestLocate checks which files of a work tree are ignored, as git does, and where files lie.
 func TestLocate(t *testing.T) {
 	c := gittest.New(t)
 	write(t, c, ".gitignore", "*.pem\n!keep.pem\n/secrets/\n/only\nforced\n")

@@ -87,7 +87,7 @@ func TestComparePeer(t *testing.T) {
 	}
 }
 
-// TestComparePeerLimit holds that a split of many records names the first ones.
+// TestComparePeerLimit checks that a split of many records names the first ones.
 func TestComparePeerLimit(t *testing.T) {
 	c := newClone(t)
 	c.Commit("README.md", "r")

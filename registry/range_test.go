@@ -342,7 +342,7 @@ commit head: [A implementations/c.json]
 	}
 }
 
-// checkResult holds Result against Changes: the base tree with the changes is the result.
+// checkResult compares Result with Changes: the base tree with the changes is the result.
 func checkResult(t *testing.T, g *Range) {
 	t.Helper()
 	files := map[string]Entry{}

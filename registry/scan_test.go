@@ -22,8 +22,8 @@ func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 	return all, nil
 }
 
-// TestScanInParts holds that however many files are decoded at once, all are given, in order, and no more are read once
-// nobody wants them.
+// TestScanInParts checks that however many files are decoded at once, all are given, in order, and no more are read
+// once nobody wants them.
 func TestScanInParts(t *testing.T) {
 	const listings = 150
 	generated, err := fixture.Generate(filepath.Join(t.TempDir(), "registry"), fixture.Bulk{Listings: listings})

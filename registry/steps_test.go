@@ -9,7 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
-// TestStretches holds that commits compared in batches change what each compared by itself changes: loose, packed by
+// TestStretches checks that commits compared in batches change what each compared by itself changes: loose, packed by
 // git the newest first, and packed the oldest first.
 func TestStretches(t *testing.T) {
 	c := newClone(t)

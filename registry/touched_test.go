@@ -71,9 +71,8 @@ func randomDAG(rnd *rand.Rand, count int) *dag {
 	return d
 }
 
-// TestTouched holds what counts as changed by each commit of random histories against the definition, and that no way
-// to land a range commit by commit makes a step of the main branch that does not count: neither a fast-forward nor a
-// rebase.
+// TestTouched compares what counts as changed by each commit of random histories with the definition. No way to land a
+// range commit by commit, by a fast-forward or a rebase, makes a step of the main branch that does not count.
 func TestTouched(t *testing.T) {
 	const count = 14
 	counted := map[string]int{}
@@ -237,7 +236,7 @@ func (n *naive) check(t *testing.T, g *Range, ids []string, where string, counte
 	}
 }
 
-// TestTouchedHonestly holds that a branch that only adds, however it and main merge and squash one another, touches
+// TestTouchedHonestly checks that a branch that only adds, however it and main merge and squash one another, touches
 // nothing that main holds, and that main moved on nowhere.
 func TestTouchedHonestly(t *testing.T) {
 	for seed := range uint64(12) {

@@ -65,7 +65,7 @@ func (c *clone) lsFiles() []string {
 	return paths
 }
 
-// TestUntrackedAsGitDoes holds which untracked files count against git, file by file of patterns.
+// TestUntrackedAsGitDoes compares which untracked files count with git, one file of patterns at a time.
 func TestUntrackedAsGitDoes(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -158,7 +158,7 @@ func TestUntrackedAsGitDoes(t *testing.T) {
 	}
 }
 
-// TestUntrackedFiles holds what stands on disk otherwise than as a file, and where patterns come from, against git.
+// TestUntrackedFiles compares with git what on disk is not a plain file, and where patterns come from.
 func TestUntrackedFiles(t *testing.T) {
 	tests := []struct {
 		name string
@@ -252,7 +252,7 @@ func TestUntrackedFiles(t *testing.T) {
 	}
 }
 
-// TestUntrackedAtRandom holds the same for patterns and paths that nobody thought of.
+// TestUntrackedAtRandom compares the same for patterns and paths that nobody thought of.
 func TestUntrackedAtRandom(t *testing.T) {
 	c := newClone(t)
 	c.Commit("README.md", "r")
@@ -301,7 +301,7 @@ func minus(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
-// TestUntrackedCaps holds that a clone cannot make the search go on for ever, nor lead it out.
+// TestUntrackedCaps checks that a clone cannot make the search go on for ever, nor lead it out.
 func TestUntrackedCaps(t *testing.T) {
 	tests := []struct {
 		name string
@@ -355,7 +355,7 @@ func (c *clone) byUser(args ...string) string {
 	return strings.Join(strings.Fields(string(out)), " ")
 }
 
-// TestUserIgnores holds which of the user's own files are read, against git.
+// TestUserIgnores compares with git which of the user's own files are read.
 func TestUserIgnores(t *testing.T) {
 	tests := []struct {
 		name  string

@@ -90,7 +90,7 @@ func (c *clone) old() {
 	c.Git("update-index", "-q", "--refresh")
 }
 
-// TestWorktreeAsGitDoes holds the tree of the files on disk against the one that git would commit.
+// TestWorktreeAsGitDoes compares the tree of the files on disk with the one that git would commit.
 func TestWorktreeAsGitDoes(t *testing.T) {
 	tests := []struct {
 		name string
@@ -234,7 +234,7 @@ func TestWorktreeAsGitDoes(t *testing.T) {
 	}
 }
 
-// TestWorktreeRange holds files on disk, on top of a branch, against a base that moved on.
+// TestWorktreeRange compares files on disk, on top of a branch, with a base that moved on.
 func TestWorktreeRange(t *testing.T) {
 	c := newClone(t)
 	fork := c.Commit(pathA, `{"slug": "a"}`)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestWorktreeDevices holds that what is no file neither hangs nor counts.
+// TestWorktreeDevices checks that what is no file neither hangs nor counts.
 func TestWorktreeDevices(t *testing.T) {
 	c := newClone(t)
 	c.Commit(pathA, "1", "docs/x", "x")

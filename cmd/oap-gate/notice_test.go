@@ -24,7 +24,7 @@ type module struct {
 	texts              []string
 }
 
-// TestNotice holds that NOTICE names each module in the binaries of a release, with its licence and its text.
+// TestNotice checks that NOTICE names each module in the binaries of a release, with its licence and its text.
 func TestNotice(t *testing.T) {
 	linked := map[string]module{}
 	for _, platform := range []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64",

@@ -52,7 +52,7 @@ func (c cachedAudit) asked(request string, n int) {
 	}
 }
 
-// TestAuditCache holds that a second audit asks with entity tags alone, and not at all for what domains' registries
+// TestAuditCache checks that a second audit asks with entity tags alone, and not at all for what domains' registries
 // said in the last days, and that what it takes from the cache is recorded as such.
 func TestAuditCache(t *testing.T) {
 	t.Parallel()
@@ -95,7 +95,7 @@ func TestAuditCache(t *testing.T) {
 	a.run(1)
 }
 
-// TestAuditCachePoisoned holds that bytes under another's hash are never believed.
+// TestAuditCachePoisoned checks that bytes under another's hash are never believed.
 func TestAuditCachePoisoned(t *testing.T) {
 	t.Parallel()
 	w := build(t, twoSteps)
@@ -141,8 +141,8 @@ func TestAuditCachePoisoned(t *testing.T) {
 	}
 }
 
-// TestAuditCacheShared holds that two registries may share a cache: of one web, and of two webs with other
-// documents under the same URLs and entity tags.
+// TestAuditCacheShared checks that two registries may share a cache: of one web, and of two webs with other documents
+// under the same URLs and entity tags.
 func TestAuditCacheShared(t *testing.T) {
 	t.Parallel()
 	one := build(t, twoSteps)
@@ -170,8 +170,8 @@ base:
 	}
 }
 
-// TestAuditReportSize holds that the JSON report of an online audit of 10,000 listings stays below 64 MiB, by what
-// one listing takes of it.
+// TestAuditReportSize checks that the JSON report of an online audit of 10,000 listings stays below 64 MiB, by what one
+// listing takes of it.
 func TestAuditReportSize(t *testing.T) {
 	t.Parallel()
 	const listings = 40

@@ -132,7 +132,7 @@ func kill(t *testing.T, w *fixture.World, n int, args ...string) {
 	<-ended
 }
 
-// wholeDocuments holds that each document of a cache is what its name says.
+// wholeDocuments requires that each document of a cache is what its name says.
 func wholeDocuments(t *testing.T, cache string) {
 	t.Helper()
 	files, err := os.ReadDir(filepath.Join(cache, "documents"))
@@ -281,7 +281,7 @@ func digest(t *testing.T, path string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// TestAuditKilledFails holds that no earlier run, whenever it was killed, makes one pass that must fail: one whose
+// TestAuditKilledFails checks that no earlier run, whenever it was killed, makes one pass that must fail: one whose
 // history is bad, and one whose Receipt is another than the pinned one.
 func TestAuditKilledFails(t *testing.T) {
 	skipKills(t)
@@ -312,8 +312,8 @@ base:
 	}
 }
 
-// TestAuditFullDisk holds that on a disk without room the checkpoint stays, that the audit says that it could not
-// run, and that the cache takes no part in a verdict.
+// TestAuditFullDisk checks that on a disk without room the checkpoint stays, that the audit says that it could not run,
+// and that the cache takes no part in a verdict.
 func TestAuditFullDisk(t *testing.T) {
 	t.Parallel()
 	w := build(t, twoSteps)
@@ -380,7 +380,7 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// TestAuditLeftovers holds that what a killed run leaves beside its files is no part of a later one, which removes it.
+// TestAuditLeftovers checks that what a killed run leaves beside its files is no part of a later one, which removes it.
 func TestAuditLeftovers(t *testing.T) {
 	t.Parallel()
 	w := build(t, twoSteps)

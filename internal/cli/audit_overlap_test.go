@@ -14,7 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
 
-// TestAuditOverlap holds that an audit that began before another moved the checkpoint does not move it back.
+// TestAuditOverlap checks that an audit that began before another moved the checkpoint does not move it back.
 func TestAuditOverlap(t *testing.T) {
 	w := build(t, twoSteps)
 	state := filepath.Join(t.TempDir(), "state")

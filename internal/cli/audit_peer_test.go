@@ -12,7 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
 
-// TestPeerByURL holds that a peer is fetched and compared with wherever the clone is named from.
+// TestPeerByURL checks that a peer is fetched and compared with wherever the clone is named from.
 func TestPeerByURL(t *testing.T) {
 	w := build(t, "base: [{listing: eve}]\n")
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)

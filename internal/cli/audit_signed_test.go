@@ -136,7 +136,7 @@ func (r *signedRegistry) tamper() {
 	r.run("", "git", "reset", "-q", "--hard", strings.TrimSpace(id))
 }
 
-// TestAuditSignatures holds that the program counts commits by their signatures, with OpenPGP and SSH keys side by
+// TestAuditSignatures checks that the program counts commits by their signatures, with OpenPGP and SSH keys side by
 // side, that only --require-signed makes a failure of them, and that the text tells the counts.
 func TestAuditSignatures(t *testing.T) {
 	t.Parallel()

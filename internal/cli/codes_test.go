@@ -95,7 +95,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	}
 }
 
-// TestUnexplainedCodeIsFound holds the search to each way in which the source gives a finding its code.
+// TestUnexplainedCodeIsFound checks that the search sees each way in which the source gives a finding its code.
 func TestUnexplainedCodeIsFound(t *testing.T) {
 	root := t.TempDir()
 	text := `package p

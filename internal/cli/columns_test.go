@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestColumns holds lines of Go to 120 columns, a tab counted as four. What cannot be broken may be longer: a line with
-// a part of a raw string (struct tags are such), and one that is a single token.
+// TestColumns checks that a line of Go has at most 120 columns; a tab counts as four. A line with a part of a raw
+// string, such as a struct tag, may be longer, and so may a single token: neither can be broken.
 func TestColumns(t *testing.T) {
 	const root, most = "../..", 120
 	list, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z", "*.go").Output()

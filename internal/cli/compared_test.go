@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestCodesAreNotText holds that no package but checks, in a check's own file, compares the code of a finding with a
+// TestCodesAreNotText checks that no package but checks, in a check's own file, compares the code of a finding with a
 // text: a code that others ask for is a constant beside its check.
 func TestCodesAreNotText(t *testing.T) {
 	const root = "../.."

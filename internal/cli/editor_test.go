@@ -15,7 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
-// TestProblemMatcher holds docs/problem-matcher.json to what a run tells as text.
+// TestProblemMatcher checks that docs/problem-matcher.json matches what a run prints as text.
 func TestProblemMatcher(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "problem-matcher.json"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
-// TestFilesWithoutEnd holds that no command waits for a file that nobody writes, nor reads one without an end.
+// TestFilesWithoutEnd checks that no command waits for a file that nobody writes, nor reads one without an end.
 func TestFilesWithoutEnd(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

@@ -192,7 +192,7 @@ func TestForgeCommands(t *testing.T) {
 	}
 }
 
-// TestRuleIDs holds that explain, SARIF and the text format can tell a rule of the installation from a check and a
+// TestRuleIDs checks that explain, SARIF and the text format can tell a rule of the installation from a check and a
 // code.
 func TestRuleIDs(t *testing.T) {
 	taken := slices.Concat(verdict.IDs(mirror.Catalogue()), codeIDs())

@@ -256,7 +256,7 @@ func TestGovernanceAction(t *testing.T) {
 	}
 }
 
-// TestGovernanceEvents holds which events the Action takes, and that an unknown mode is none.
+// TestGovernanceEvents checks which events the Action takes, and that an unknown mode is none.
 func TestGovernanceEvents(t *testing.T) {
 	dir, head := proposed(t, map[string]string{"papers/x.md": "x"})
 	s := ghtest.Start("acme", "spec")
@@ -286,7 +286,7 @@ func TestGovernanceEvents(t *testing.T) {
 	}
 }
 
-// TestGovernanceUsage holds what is refused, and says how to mend it.
+// TestGovernanceUsage checks what is refused, and that the message says how to mend it.
 func TestGovernanceUsage(t *testing.T) {
 	dir, head := proposed(t, map[string]string{"papers/x.md": "x"})
 	file := func(text string) string {
@@ -350,7 +350,7 @@ func TestGovernanceUsage(t *testing.T) {
 	}
 }
 
-// TestHostileProposal holds that no text of a pull request, a review or a tree takes effect in what is told.
+// TestHostileProposal checks that no text of a pull request, a review or a tree takes effect in what is told.
 func TestHostileProposal(t *testing.T) {
 	for _, payload := range slices.Sorted(maps.Keys(payloads)) {
 		t.Run(payload, func(t *testing.T) {

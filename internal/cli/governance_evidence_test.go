@@ -10,7 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
-// TestReadmeEvidence holds the example of a renamed test in docs/governance.md to what the program prints.
+// TestReadmeEvidence checks that the program prints the example of a renamed test in docs/governance.md.
 func TestReadmeEvidence(t *testing.T) {
 	repo, err := fixture.NewRepo(t.TempDir())
 	if err != nil {

@@ -49,7 +49,7 @@ func specification(t testing.TB) string {
 	return dir
 }
 
-// TestSpecificationHistory holds the verdicts on the real history, and the documentation to them.
+// TestSpecificationHistory checks the verdicts on the real history, and that the documentation agrees with them.
 func TestSpecificationHistory(t *testing.T) {
 	rep, code := governed(t, noEnvironment, "--repo", specification(t), "--each", "--head", "HEAD")
 	verdicts, codes := map[string]int{}, map[string]int{}
@@ -188,7 +188,7 @@ func TestEachReport(t *testing.T) {
 	}
 }
 
-// TestEachRange holds which commits --each judges.
+// TestEachRange checks which commits --each judges.
 func TestEachRange(t *testing.T) {
 	dir := specification(t)
 	git := func(args ...string) string {

@@ -12,7 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
-// TestGovernanceWorktree holds that the files on disk are judged as `git add -A` commits them: whatever Git's settings
+// TestGovernanceWorktree checks that the files on disk are judged as `git add -A` commits them: whatever Git's settings
 // for line ends, modes and links, the verdict is that of the commit, and a clean status gives that of HEAD.
 func TestGovernanceWorktree(t *testing.T) {
 	origin := gittest.New(t)

@@ -116,8 +116,8 @@ pr:
 `,
 }
 
-// TestHostileText holds that no foreign text takes effect: the real program gates worlds that are full of it,
-// and all that it writes is read as the runner, a terminal and viewers read it.
+// TestHostileText checks that no foreign text takes effect: the real program gates worlds that are full of it, and all
+// that it writes is read as the runner, a terminal and viewers read it.
 func TestHostileText(t *testing.T) {
 	for _, world := range slices.Sorted(maps.Keys(hostileWorlds)) {
 		t.Run(world, func(t *testing.T) {
@@ -426,8 +426,8 @@ func readOutputs(t *testing.T, text string) map[string]string {
 	return outputs
 }
 
-// TestHostileArguments holds that a mistake in the arguments, which may come from a workflow's event, is told
-// without effect.
+// TestHostileArguments checks that a mistake in the arguments, which may come from a workflow's event, is told without
+// effect.
 func TestHostileArguments(t *testing.T) {
 	w := build(t, "pr:\n  - {listing: nova}\n")
 	for _, payload := range payloads {

@@ -228,7 +228,7 @@ func TestMirrorReverify(t *testing.T) {
 	}
 }
 
-// TestMirrorUndamaged holds that a pass over an undamaged directory asks the origin nothing, and changes no file that
+// TestMirrorUndamaged checks that a pass over an undamaged directory asks the origin nothing, and changes no file that
 // others take.
 func TestMirrorUndamaged(t *testing.T) {
 	m := newMirrored(t)

@@ -34,7 +34,7 @@ func (m *mirrored) metrics() map[string]string {
 	return samples
 }
 
-// TestMirrorMetrics holds that the metrics are written after each run, whatever its end.
+// TestMirrorMetrics checks that the metrics are written after each run, whatever its end.
 func TestMirrorMetrics(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")
@@ -99,7 +99,7 @@ func keysOf(m map[string]string) []string {
 	return keys
 }
 
-// TestMirrorAssumesNoArchive holds that a mirror's own archive is in what the report assumes only if a document came
+// TestMirrorAssumesNoArchive checks that a mirror's own archive is in what the report assumes only if a document came
 // from it.
 func TestMirrorAssumesNoArchive(t *testing.T) {
 	m := newMirrored(t)
@@ -123,7 +123,7 @@ func TestMirrorAssumesNoArchive(t *testing.T) {
 	}
 }
 
-// TestMirrorNamesNoPath holds that what a mirror serves names no path of the machine, whatever flags and peers have.
+// TestMirrorNamesNoPath checks that what a mirror serves names no path of the machine, whatever flags and peers have.
 func TestMirrorNamesNoPath(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")
@@ -167,7 +167,7 @@ func TestMirrorNamesNoPath(t *testing.T) {
 	clean()
 }
 
-// TestMirrorFixes holds that what a mirror says to do names flags that it has.
+// TestMirrorFixes checks that what a mirror says to do names flags that it has.
 func TestMirrorFixes(t *testing.T) {
 	m := newMirrored(t)
 	m.git(m.work, "checkout", "-q", "--orphan", "none")

@@ -245,7 +245,7 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// TestMirrorRefuses holds what a mirror ends at before it touches anything, and what it is told of its directory.
+// TestMirrorRefuses checks what ends a mirror before it touches anything, and what it says about its directory.
 func TestMirrorRefuses(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")
@@ -332,7 +332,7 @@ func TestMirrorRefuses(t *testing.T) {
 	m.run(1, first)
 }
 
-// TestMirrorFull holds that a mirror that holds as much as it may fetches nothing more.
+// TestMirrorFull checks that a mirror that holds as much as it may fetches nothing more.
 func TestMirrorFull(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")
@@ -400,7 +400,7 @@ func TestMirrorFull(t *testing.T) {
 	}
 }
 
-// TestMirrorTips holds that a branch of the origin that names no commit, or one that is not whole, is not admitted.
+// TestMirrorTips checks that a branch of the origin that names no commit, or one that is not whole, is not admitted.
 func TestMirrorTips(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")
@@ -421,7 +421,7 @@ func TestMirrorTips(t *testing.T) {
 	}
 }
 
-// TestMirrorPeers holds that a mirror compares with other copies, and that a copy with SHA-256 ids is not fetched.
+// TestMirrorPeers checks that a mirror compares with other copies, and that a copy with SHA-256 ids is not fetched.
 func TestMirrorPeers(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")
@@ -450,7 +450,7 @@ func TestMirrorPeers(t *testing.T) {
 	}
 }
 
-// TestMirrorPeersNeeded holds that the branch moves while enough distinct peers hold the verified tip, and does not
+// TestMirrorPeersNeeded checks that the branch moves while enough distinct peers hold the verified tip, and does not
 // while fewer do.
 func TestMirrorPeersNeeded(t *testing.T) {
 	m := newMirrored(t)
@@ -556,7 +556,7 @@ func TestMirrorsThatNameEachOther(t *testing.T) {
 	}
 }
 
-// TestMirrorRefusesRecords holds that a record whose own checks fail is shown as refused by whoever reads the mirror.
+// TestMirrorRefusesRecords checks that a record whose own checks fail is shown as refused by whoever reads the mirror.
 func TestMirrorRefusesRecords(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")
@@ -638,7 +638,7 @@ func ends(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// TestMirrorGoesOn holds that a mirror that goes on serves what it found, that a second mirror of its directory says
+// TestMirrorGoesOn checks that a mirror that goes on serves what it found, that a second mirror of its directory says
 // which process holds it, and that a signal ends it.
 func TestMirrorGoesOn(t *testing.T) {
 	m := newMirrored(t)
@@ -692,7 +692,7 @@ func TestMirrorGoesOn(t *testing.T) {
 	ends(t, cmd)
 }
 
-// TestMirrorEnds holds that a signal ends a mirror that waits for its origin.
+// TestMirrorEnds checks that a signal ends a mirror that waits for its origin.
 func TestMirrorEnds(t *testing.T) {
 	slow, asked := stalling(t)
 	cmd := exec.Command("oap-gate", "mirror", slow+"/r", t.TempDir(), "--every", "1h")

@@ -49,8 +49,8 @@ func between(t *testing.T, text, begin, end, made string) string {
 	return before + begin + made + end + after
 }
 
-// TestReadme holds what the documentation says about the checks, and the workflow that has a job for each row of
-// section 6, to the catalogue.
+// TestReadme checks that the catalogue agrees with what the documentation says about the checks, and with the workflow
+// that has a job for each row of section 6.
 func TestReadme(t *testing.T) {
 	follows(t, "README.md", func(text string) string {
 		var b strings.Builder
@@ -121,7 +121,7 @@ func TestReadmeMembers(t *testing.T) {
 	})
 }
 
-// TestReadmeRules holds docs/rules.md, where SARIF's helpUri leads, to all catalogues.
+// TestReadmeRules compares docs/rules.md, where SARIF's helpUri leads, with all catalogues.
 func TestReadmeRules(t *testing.T) {
 	follows(t, "docs/rules.md", func(text string) string {
 		var b strings.Builder

@@ -36,7 +36,7 @@ func TestRecordKilled(t *testing.T) {
 	}
 }
 
-// TestRecordJudgedFirst holds that a record is written only after its verdict was printed, and its path last.
+// TestRecordJudgedFirst checks that a record is written only after its verdict was printed, and its path last.
 func TestRecordJudgedFirst(t *testing.T) {
 	w := build(t, "pr: [{publish: nova}]\n")
 	if out, err := exec.Command("git", "-C", w.Repo.Dir, "checkout", "-q", "main").CombinedOutput(); err != nil {

@@ -32,7 +32,7 @@ worktree:
   - {listing: m3, set: {/conformance_level: "«mended_level»", /contact: "‹contact›"}}
 `
 
-// TestHostileDocuments holds that what a stranger's documents say takes no effect in what the commands print that make
+// TestHostileDocuments checks that what a stranger's documents say takes no effect in what the commands print that make
 // listings of them, nor in the commands that they tell to run next.
 func TestHostileDocuments(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
-// TestTamperedBundle holds that no change of what a bundle says that its audit was told, or had verified before, makes
+// TestTamperedBundle checks that no change of what a bundle says that its audit was told, or had verified before, makes
 // a registry pass whose history is broken, or one that was not judged whole.
 func TestTamperedBundle(t *testing.T) {
 	const whole = "base: [{listing: ada, level: L1}, {commit: Second}, {listing: bob, level: L1}, {commit: Third}"

@@ -506,7 +506,7 @@ func receiver(x ast.Expr) string {
 	return x.(*ast.Ident).Name
 }
 
-// TestRoomsTwins holds that imports that must pass do, and that each rule refuses an offender.
+// TestRoomsTwins checks that imports that must pass do, and that each rule refuses an offender.
 func TestRoomsTwins(t *testing.T) {
 	for _, c := range []struct {
 		from, to string

@@ -42,8 +42,8 @@ func keyFile(ts *testscript.TestScript, neg bool, args []string) {
 	s.keys = append(s.keys, ts.MkAbs(args[1]))
 }
 
-// unseen holds that none of the script's keys is in a file of the script, but for the keys' own files, or in what the
-// last program wrote.
+// unseen requires that no file of the script but the keys' own has one of its keys, and that the last program wrote
+// none.
 func unseen(ts *testscript.TestScript, neg bool, args []string) {
 	s := state(ts)
 	if neg || len(args) > 0 || len(s.secrets) == 0 {

@@ -61,7 +61,7 @@ func snapshot(ts *testscript.TestScript, neg bool, args []string) {
 	state(ts).files = filesOf(ts)
 }
 
-// unchanged holds that everything stands as snapshot noted it.
+// unchanged requires that everything stands as snapshot noted it.
 func unchanged(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) > 0 || state(ts).files == nil {
 		ts.Fatalf("usage: unchanged, after snapshot")
@@ -83,7 +83,7 @@ func unchanged(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// unasked holds that nothing was asked of the world's web, or that a URL was not.
+// unasked requires that nothing was asked of the world's web, or that a URL was not.
 func unasked(ts *testscript.TestScript, neg bool, args []string) {
 	web := state(ts).world.Web
 	switch {

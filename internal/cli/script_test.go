@@ -341,8 +341,8 @@ func asked(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// TestEveryCheckHasScripts holds that each check has a script in which it alone fails, or for one that only
-// warns, warns.
+// TestEveryCheckHasScripts checks that each check has a script in which it alone fails, or for one that only warns,
+// warns.
 func TestEveryCheckHasScripts(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "script", "*.txtar"))
 	if err != nil {

@@ -84,7 +84,7 @@ func TestSignedKilled(t *testing.T) {
 	})
 }
 
-// TestKeyKilled holds that a key's file is whole or not there, and that on Linux nothing else of a key is left.
+// TestKeyKilled checks that a key's file is whole or not there, and that on Linux nothing else of a key is left.
 func TestKeyKilled(t *testing.T) {
 	skipKills(t)
 	t.Parallel()
@@ -125,7 +125,7 @@ func TestKeyKilled(t *testing.T) {
 	}
 }
 
-// TestShows holds that what `unseen` looks for is found where it is.
+// TestShows checks that what `unseen` looks for is found where it is.
 func TestShows(t *testing.T) {
 	key := fixture.Key("nova")
 	der, err := x509.MarshalPKCS8PrivateKey(key)

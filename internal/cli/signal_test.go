@@ -21,8 +21,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
-// TestInterrupted holds that an audit or a check which is asked to end still tells what it knows, and says that it
-// did not see all.
+// TestInterrupted checks that an audit or a check which is asked to end still tells what it knows, and says that it did
+// not see all.
 func TestInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no SIGTERM here")
@@ -103,7 +103,7 @@ func signalledRun(t *testing.T, w *fixture.World, url string, args []string, sen
 	return cmd.ProcessState.ExitCode(), out.String()
 }
 
-// TestInterruptedRecord holds that a command that writes records and is asked to end writes nothing and exits with 2,
+// TestInterruptedRecord checks that a command that writes records and is asked to end writes nothing and exits with 2,
 // whatever it was waiting for.
 func TestInterruptedRecord(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -165,7 +165,7 @@ func (s signalled) Err() error {
 	return s.Context.Err()
 }
 
-// TestReplayOfInterrupted holds that the bundle of an audit gives its report wherever a signal ended it, on the walk
+// TestReplayOfInterrupted checks that the bundle of an audit gives its report wherever a signal ended it, on the walk
 // through the history too.
 func TestReplayOfInterrupted(t *testing.T) {
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(

@@ -24,7 +24,7 @@ func (g gone) Write([]byte) (int, error) {
 	return 0, errors.New("the reader has gone")
 }
 
-// TestTell holds that reports and summary are written before stdout is, which may end the program.
+// TestTell checks that reports and summary are written before stdout is, which may end the program.
 func TestTell(t *testing.T) {
 	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
 	dir := t.TempDir()
@@ -56,7 +56,7 @@ func verdicts(w *fixture.World) map[string][]string {
 	}
 }
 
-// TestReportTargets holds that a report that has no file is refused before anything is fetched, with what to write
+// TestReportTargets checks that a report that has no file is refused before anything is fetched, with what to write
 // instead, and that one that fails when it is written ends the run with exit status 2.
 func TestReportTargets(t *testing.T) {
 	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
@@ -95,7 +95,7 @@ func TestReportTargets(t *testing.T) {
 	}
 }
 
-// TestColour holds that the text is coloured on a terminal alone, where nothing speaks against it, and wherever it is
+// TestColour checks that the text is coloured on a terminal alone, where nothing speaks against it, and wherever it is
 // asked for.
 func TestColour(t *testing.T) {
 	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")

@@ -23,7 +23,7 @@ import (
 // whole is what stands on stderr where the program could not run: pairs of an error and its fix.
 var whole = regexp.MustCompile(`^(error: .+\nfix: .+\n)*$`)
 
-// TestHelp holds that each command that does something has an example, and that explain says six things at least of
+// TestHelp checks that each command that does something has an example, and that explain says six things at least of
 // each check that its list names.
 func TestHelp(t *testing.T) {
 	told := func(args ...string) string {
@@ -167,7 +167,7 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 	}
 }
 
-// TestAdvice holds that the fix of a likely mistake is one that helps.
+// TestAdvice checks that the fix of a likely mistake is one that helps.
 func TestAdvice(t *testing.T) {
 	w := build(t, "base: [{listing: eve}]\npr: [{listing: nova}]\n")
 	t.Chdir(w.Repo.Dir)
@@ -214,7 +214,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestFixIsNeverEmpty holds that no error is written without its fix, also where no test gets to.
+// TestFixIsNeverEmpty checks that no error is written without its fix, also where no test gets to.
 func TestFixIsNeverEmpty(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"*.go", "../frame/*.go", "../*/*cmd/*.go"} {

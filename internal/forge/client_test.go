@@ -209,7 +209,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestNothing holds that an answer without a list or an object is not taken for an empty one, and that a forge which
+// TestNothing checks that an answer without a list or an object is not taken for an empty one, and that a forge which
 // shows the token has it in no message.
 func TestNothing(t *testing.T) {
 	for _, c := range []struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestAssumedHoldsNoPassword holds that a report, which anybody may read, names a proxy without its password.
+// TestAssumedHoldsNoPassword checks that a report, which anybody may read, names a proxy without its password.
 func TestAssumedHoldsNoPassword(t *testing.T) {
 	o := Network{routeFlags: routeFlags{proxy: "http://user:secret@proxy.example:3128"},
 		rdapURL: "https://user:secret@rdap.example/"}

@@ -156,7 +156,7 @@ func TestCharterTriggers(t *testing.T) {
 	}
 }
 
-// TestCharterLabels holds which labels ask for the review, and when issues are asked.
+// TestCharterLabels checks which labels ask for the review, and when issues are asked.
 func TestCharterLabels(t *testing.T) {
 	advocates := files{rfc: editsRFC}
 	for _, c := range []struct {
@@ -221,7 +221,7 @@ func review(login string, edit ...string) Review {
 	return all[0]
 }
 
-// TestQuorum holds what each review counts for.
+// TestQuorum checks what each review counts for.
 func TestQuorum(t *testing.T) {
 	good := func(more ...Review) []Review {
 		return append([]Review{review("ann"), review("bob"), review("cyd"), review("dee")}, more...)
@@ -308,7 +308,7 @@ func TestQuorum(t *testing.T) {
 	}
 }
 
-// TestOpenerApproves holds that the opener's approval does not count, whatever its letters.
+// TestOpenerApproves checks that the opener's approval does not count, whatever its letters.
 func TestOpenerApproves(t *testing.T) {
 	p := propose(t, nil, files{"rfcs/RFC-0016-x.md": "x"})
 	p.Head, p.Opener = head40, "Ann"
@@ -323,7 +323,7 @@ func TestOpenerApproves(t *testing.T) {
 	}
 }
 
-// TestRosterOfTheBase holds that a proposal cannot name its own reviewers.
+// TestRosterOfTheBase checks that a proposal cannot name its own reviewers.
 func TestRosterOfTheBase(t *testing.T) {
 	p := propose(t,
 		files{"governance/MAINTAINERS.md": "## Current Maintainers\n\n| h | o |\n|---|---|\n| @ann | A |\n"},
@@ -507,7 +507,7 @@ func TestSmallRoster(t *testing.T) {
 	}
 }
 
-// TestRoster holds which rows of which table count.
+// TestRoster checks which rows of which table count.
 func TestRoster(t *testing.T) {
 	const title = "# M\n\n## Current Maintainers\n\nSome text.\n\n"
 	table := func(rows ...string) string {
@@ -574,7 +574,7 @@ func TestRoster(t *testing.T) {
 	}
 }
 
-// TestParseReviews holds that a list that is none is refused.
+// TestParseReviews checks that a list that is none is refused.
 func TestParseReviews(t *testing.T) {
 	for _, text := range []string{"", "{}", `{"message": "Not Found"}`, `[1]`, `[{"state": 1}]`,
 		`[{"state": "a", "state": "b"}]`,
@@ -617,7 +617,7 @@ func TestReviewOrder(t *testing.T) {
 	}
 }
 
-// TestLatest holds that of two reviews of one time the later listed stands.
+// TestLatest checks that of two reviews of one time the later listed stands.
 func TestLatest(t *testing.T) {
 	all := latest([]Review{review("ann"), review("ANN", "state", "dismissed")})
 	if len(all) != 1 || all[0].state() != "DISMISSED" {

@@ -177,7 +177,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestCarried holds what a pass says that the evidence is for.
+// TestCarried checks what a pass says that the evidence is for.
 func TestCarried(t *testing.T) {
 	for want, head := range map[string]files{
 		"; no requirement changed": {rfc: editsOne},
@@ -196,7 +196,7 @@ func TestCarried(t *testing.T) {
 	}
 }
 
-// TestEvidencePage holds the list of what is code in the documentation.
+// TestEvidencePage checks the documentation's list of what is code.
 func TestEvidencePage(t *testing.T) {
 	text, err := os.ReadFile("../../docs/governance.md")
 	if err != nil {
@@ -231,7 +231,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestFirstChange holds on which line of a file a change that lacks evidence is shown.
+// TestFirstChange checks on which line of a file a change that lacks evidence is shown.
 func TestFirstChange(t *testing.T) {
 	const begins = "# RFC\n\nA Tool MUST answer.\n\nEnd.\n"
 	for _, c := range []struct {
@@ -312,7 +312,7 @@ func TestEvidenceHostile(t *testing.T) {
 	}
 }
 
-// TestEvidenceOfTheBase holds that a test is no evidence if the base has it by now, whatever the branch began from.
+// TestEvidenceOfTheBase checks that a test is no evidence if the base has it by now, whatever the branch began from.
 func TestEvidenceOfTheBase(t *testing.T) {
 	for text, want := range map[string]int{"assert(soon())": 1, "assert(late())": 0} {
 		repo, err := fixture.NewBareRepo(t.TempDir())

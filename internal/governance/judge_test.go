@@ -134,7 +134,7 @@ const (
 	justify  = "Implementability Gate exception: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"
 )
 
-// TestImplementability holds when evidence is needed, and what an exception comes to.
+// TestImplementability checks when evidence is needed, and what an exception comes to.
 func TestImplementability(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -210,7 +210,7 @@ func TestImplementability(t *testing.T) {
 	}
 }
 
-// TestExceptionDenied holds that a claimed exception is told, and fails where the operator says so.
+// TestExceptionDenied checks that a claimed exception is told, and fails where the operator says so.
 func TestExceptionDenied(t *testing.T) {
 	p := propose(t, nil, files{rfc: editsOne})
 	p.Words, p.DenyException = NewWords("the body", justify), true
@@ -224,7 +224,7 @@ func TestExceptionDenied(t *testing.T) {
 	}
 }
 
-// TestCompatibility holds each row of what happens to a schema.
+// TestCompatibility checks each row of what happens to a schema.
 func TestCompatibility(t *testing.T) {
 	a := func(members string) string {
 		return `{"$id": "https://x.example/schemas/v1.0/a.schema.json", "type": "object", "properties": {` + members
@@ -460,7 +460,7 @@ func TestCompatibility(t *testing.T) {
 	}
 }
 
-// TestChangelog holds when an entry is asked for, and when an accepted RFC changes.
+// TestChangelog checks when an entry is asked for, and when an accepted RFC changes.
 func TestChangelog(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -493,7 +493,7 @@ func TestChangelog(t *testing.T) {
 	}
 }
 
-// TestStatus holds where an RFC says that it is accepted.
+// TestStatus checks where an RFC says that it is accepted.
 func TestStatus(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Status: Accepted": true, "**Status:** Accepted": true, "- Status: accepted": true,
@@ -552,7 +552,7 @@ func TestHasSpecification(t *testing.T) {
 	}
 }
 
-// TestLimits holds that what passes a limit is no verdict.
+// TestLimits checks that what passes a limit is no verdict.
 func TestLimits(t *testing.T) {
 	many := files{}
 	chain := files{schemaA: strings.Replace(specified[schemaA], `"object"`, `"object", "$ref": "../../spec/0.json"`, 1)}

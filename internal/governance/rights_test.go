@@ -2,7 +2,7 @@ package governance
 
 import "testing"
 
-// TestRightStems holds that a text with a word of a right has one of the stems without which it is not searched.
+// TestRightStems checks that a text with a word of a right has one of the stems without which it is not searched.
 func TestRightStems(t *testing.T) {
 	for _, text := range []string{"identity", "Identities", "memory", "MEMORIES", "reputations", "projection",
 		"personas", "cooling-off", "cool_off", "coolOff", "escalates", "deletion", "replaceability", "pluralism",

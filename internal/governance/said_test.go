@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestDeclaration holds what of a body declares that a change is additive only.
+// TestDeclaration checks what of a body declares that a change is additive only.
 func TestDeclaration(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
@@ -261,7 +261,7 @@ func TestDeclaration(t *testing.T) {
 	}
 }
 
-// TestException holds what of a body claims an exception, and justifies it.
+// TestException checks what of a body claims an exception, and justifies it.
 func TestException(t *testing.T) {
 	const why = "Only a broken cross reference in section 4 is mended, and the working group's minutes of May say so."
 	for _, c := range []struct {
@@ -335,7 +335,7 @@ func TestCloses(t *testing.T) {
 	}
 }
 
-// FuzzClean holds that any text is cleaned, that no more comes out, and that nothing is found in what is gone.
+// FuzzClean checks that any text is cleaned, that no more comes out, and that nothing is found in what is gone.
 func FuzzClean(f *testing.F) {
 	for _, seed := range []string{"```\n<!-- `", "- [ ] a\n    - b", "[a]: <b\n'c", "![[]](\"", "~~a~~b~", "<a b='",
 		"&lt;!--"} {

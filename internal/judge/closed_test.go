@@ -16,7 +16,7 @@ import (
 // notObtained are all states but Obtained, with one that does not exist.
 var notObtained = []evidence.State{evidence.Unsought, evidence.Absent, evidence.Invalid, evidence.Unavailable, 99}
 
-// TestNothingPassesWithoutItsEvidence holds that no check passes a record where a kind that it owns or needs is in any
+// TestNothingPassesWithoutItsEvidence checks that no check passes a record where a kind that it owns or needs is in any
 // other state than Obtained, though the documents themselves are good.
 func TestNothingPassesWithoutItsEvidence(t *testing.T) {
 	w, err := fixture.Build(t.TempDir(), []byte(pureWorlds["honest"]))
@@ -63,8 +63,8 @@ func TestNothingPassesWithoutItsEvidence(t *testing.T) {
 	}
 }
 
-// TestNeedingAnyKindFailsClosed holds the same of a check that would pass whatever there is, for each kind, those that
-// nobody knows included.
+// TestNeedingAnyKindFailsClosed checks the same of a check that would pass whatever there is, for each kind and for one
+// that nobody knows.
 func TestNeedingAnyKindFailsClosed(t *testing.T) {
 	for k := range evidence.Kind(32) {
 		c := &checks.Check{ID: "new", Kinds: registry.DataKinds,

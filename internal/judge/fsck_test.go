@@ -373,8 +373,8 @@ func acceptedShapes() []shape {
 		})
 }
 
-// TestGitAcceptsWhatPasses holds the verdict on each shape against git: what a clone of base and head with
-// transfer.fsckObjects refuses may not pass, neither check nor an audit.
+// TestGitAcceptsWhatPasses compares the verdict on each shape with git: what a clone of base and head with
+// transfer.fsckObjects refuses may pass neither a check nor an audit.
 func TestGitAcceptsWhatPasses(t *testing.T) {
 	s := newShapes(t)
 	clone := func(branch string) error {

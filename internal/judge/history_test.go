@@ -76,7 +76,7 @@ func TestHistoryAgreesWithCheck(t *testing.T) {
 	}
 }
 
-// sameStanding holds that a ledger that followed the whole history stands where reading the head anew does.
+// sameStanding requires that a ledger that followed the whole history stands where reading the head anew does.
 func sameStanding(t *testing.T, repo *registry.Repository, ledger *checks.Ledger) {
 	t.Helper()
 	head, err := repo.Resolve("main")
@@ -240,8 +240,8 @@ func (h *history) revocation(slug, sum string) []byte {
 "signature":{"alg":"EdDSA","value":"x","by":"did:web:first.example#key-1"}}`, slug, sum, h.now.Format(time.RFC3339))
 }
 
-// TestRevokedByFileName holds that an audit looks for a listing's revocation under the slug of its file, not under
-// the one that its text claims: a listing can neither shed a revocation by another slug nor take one over.
+// TestRevokedByFileName checks that an audit looks for a listing's revocation under the slug of its file, not under the
+// one that its text claims: a listing can neither shed a revocation by another slug nor take one over.
 func TestRevokedByFileName(t *testing.T) {
 	h := &history{now: fixture.Clock.AddDate(0, 0, -1)}
 	var err error

@@ -103,9 +103,9 @@ web:
 `,
 }
 
-// TestChecksArePure holds that a check is a function of registry, clock and the evidence that it declares:
-// judged a second time on recorded evidence, without all that it neither owns, needs nor uses, each check
-// finds the same on every record.
+// TestChecksArePure checks that a check is a function of registry, clock and the evidence that it declares: judged a
+// second time on recorded evidence, without all that it neither owns, needs nor uses, each check finds the same on
+// every record.
 func TestChecksArePure(t *testing.T) {
 	for name, description := range pureWorlds {
 		t.Run(name, func(t *testing.T) {
@@ -284,7 +284,7 @@ func only(f *evidence.Facts, kinds evidence.Set, of registry.Kind) *evidence.Fac
 	return out
 }
 
-// TestEvidenceHasOneOwner holds that exactly one check reports that a kind of evidence is missing.
+// TestEvidenceHasOneOwner checks that exactly one check reports that a kind of evidence is missing.
 func TestEvidenceHasOneOwner(t *testing.T) {
 	owners := map[evidence.Kind][]string{}
 	for _, c := range checks.All {

@@ -13,7 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// TestAnchorsOfOneWorkflow holds that of several anchors of one workflow each is told of another, in a whole audit and
+// TestAnchorsOfOneWorkflow checks that of several anchors of one workflow each is told of another, in a whole audit and
 // in shards that do not judge that other one.
 func TestAnchorsOfOneWorkflow(t *testing.T) {
 	made, err := fixture.NewRepo(filepath.Join(t.TempDir(), "registry"))

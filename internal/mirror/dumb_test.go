@@ -119,7 +119,7 @@ func TestServeGit(t *testing.T) {
 	}
 }
 
-// TestServeGitServesNoMore holds that of registry.git only what the dumb protocol asks for is served.
+// TestServeGitServesNoMore checks that of registry.git only what the dumb protocol asks for is served.
 func TestServeGitServesNoMore(t *testing.T) {
 	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "main")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// TestInterruptedWalk holds that an audit which is asked to end while it walks through the history tells so, and judges
-// no record: who brought one is not known yet.
+// TestInterruptedWalk checks that an audit which is asked to end while it walks through the history tells so, and
+// judges no record: who brought one is not known yet.
 func TestInterruptedWalk(t *testing.T) {
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(`
 base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}, {commit: Begin}, {revoke: bob}]

@@ -16,7 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 )
 
-// TestSite holds what is served, with which head, and that nothing else of the directory is.
+// TestSite checks what is served, with which headers, and that nothing else of the directory is.
 func TestSite(t *testing.T) {
 	d := &Dir{Path: t.TempDir()}
 	site := NewSite(d, time.Hour, false)
@@ -152,7 +152,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestSiteKeepsNoFile holds that a file is closed when the last of its readers and the site are done with it, and that
+// TestSiteKeepsNoFile checks that a file is closed when the last of its readers and the site are done with it, and that
 // a reader who began before a run ended reads the old file to its end.
 func TestSiteKeepsNoFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -184,7 +184,7 @@ func TestSiteKeepsNoFile(t *testing.T) {
 	}
 }
 
-// TestSiteSlow holds that clients that send nothing keep no others from being served, and that serving ends in time.
+// TestSiteSlow checks that clients that send nothing keep no others from being served, and that serving ends in time.
 func TestSiteSlow(t *testing.T) {
 	d := &Dir{Path: t.TempDir()}
 	site := NewSite(d, time.Hour, false)

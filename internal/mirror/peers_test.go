@@ -9,7 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
-// TestDistinct holds which names are of one peer.
+// TestDistinct checks which names are of one peer.
 func TestDistinct(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -88,7 +88,7 @@ func TestMergeNeedsTheRegistry(t *testing.T) {
 	}
 }
 
-// TestMergeRefuses holds that what is no whole is refused, and what two shards judged by different rules.
+// TestMergeRefuses checks that what is no whole is refused, and what two shards judged by different rules.
 func TestMergeRefuses(t *testing.T) {
 	frame := func(shard int) *verdict.Report {
 		return &verdict.Report{Version: 1, Mode: "audit", Verdict: verdict.Passed, Shard: fmt.Sprintf("%d/2", shard),
@@ -172,7 +172,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// TestMergeOfWhatWasLeftOut holds that a check may be missing that a flag of the run left out, and no other.
+// TestMergeOfWhatWasLeftOut checks that a check may be missing that a flag of the run left out, and no other.
 func TestMergeOfWhatWasLeftOut(t *testing.T) {
 	for _, c := range []struct {
 		assumed string
@@ -198,7 +198,7 @@ func TestMergeOfWhatWasLeftOut(t *testing.T) {
 	}
 }
 
-// TestMergeWithinADay holds that all shards are of one day, in whatever order they are named.
+// TestMergeWithinADay checks that all shards are of one day, in whatever order they are named.
 func TestMergeWithinADay(t *testing.T) {
 	at := func(shard int, hours int) mirror.Part {
 		return part(t, whole(&verdict.Report{Version: 1, Mode: "audit", Verdict: verdict.Passed,
@@ -219,7 +219,7 @@ func TestMergeWithinADay(t *testing.T) {
 	}
 }
 
-// TestShardsMakeTheWhole holds that for any number of shards each record is judged in one of them, and that their
+// TestShardsMakeTheWhole checks that for any number of shards each record is judged in one of them, and that their
 // reports joined are the report of the whole.
 func TestShardsMakeTheWhole(t *testing.T) {
 	generated, err := fixture.Generate(filepath.Join(t.TempDir(), "registry"), fixture.Bulk{Listings: 60, Commits: 10})

@@ -134,7 +134,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestWatchedListingsAreBeyondTheBound holds that a watched listing has a series although more than maxExpiries others
+// TestWatchedListingsAreBeyondTheBound checks that a watched listing has a series although more than maxExpiries others
 // end before it.
 func TestWatchedListingsAreBeyondTheBound(t *testing.T) {
 	r := frame()

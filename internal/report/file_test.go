@@ -34,7 +34,7 @@ func TestWriteFile(t *testing.T) {
 	checkAlone(t, dir, 1)
 }
 
-// TestDiskFull holds that a report is whole or not written where a disk is full, be it that of its results or its own.
+// TestDiskFull checks that a report is whole or not written where a disk is full, be it that of its results or its own.
 func TestDiskFull(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// TestSpooledReport holds that each format has the same bytes of results in a file as of results in memory.
+// TestSpooledReport checks that each format has the same bytes of results in a file as of results in memory.
 func TestSpooledReport(t *testing.T) {
 	for _, sample := range samples {
 		rules := rulesOf(sample.report)

@@ -10,7 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// TestListingsAreEncoded holds that a listing has the bytes that encode gives it, whatever each member holds.
+// TestListingsAreEncoded checks that a listing has the bytes that encode gives it, whatever each member holds.
 func TestListingsAreEncoded(t *testing.T) {
 	early, late := time.Date(2026, 5, 4, 8, 0, 0, 120, time.UTC), time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)
 	abroad := early.In(time.FixedZone("", 5400))

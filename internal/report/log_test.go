@@ -156,8 +156,8 @@ func checkAnnotations(t *testing.T, log string, r *verdict.Report, limit int) {
 	}
 }
 
-// FuzzMarkdownPage holds that foreign text never leaves its code spans: apart from these and from links that
-// are plainly https, the page is the same whatever the text.
+// FuzzMarkdownPage checks that foreign text never leaves its code spans: apart from these and from links that are
+// plainly https, the page is the same whatever the text.
 func FuzzMarkdownPage(f *testing.F) {
 	for _, s := range hostile {
 		f.Add(s)

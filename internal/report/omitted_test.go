@@ -10,7 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// TestSummaryOnly holds that a report without what passed and what was skipped says so, counts it, is read again, and
+// TestSummaryOnly checks that a report without what passed and what was skipped says so, counts it, is read again, and
 // is shown as what it is.
 func TestSummaryOnly(t *testing.T) {
 	for _, sample := range samples {

@@ -26,7 +26,7 @@ func streamed(text string) (*verdict.Report, error) {
 	return r, err
 }
 
-// TestStream holds that a report read record by record is the report, as it is written and on one line.
+// TestStream checks that a report read record by record is the report, as it is written and on one line.
 func TestStream(t *testing.T) {
 	for _, sample := range samples {
 		text := written(t, "json", sample.report, Options{})
@@ -44,7 +44,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamIsStrict holds that what Read refuses is refused record by record too, wherever in the report it stands.
+// TestStreamIsStrict checks that what Read refuses is refused record by record too, wherever in the report it stands.
 func TestStreamIsStrict(t *testing.T) {
 	honest := written(t, "json", audited(), Options{})
 	first := func(old, new string) string { return strings.Replace(honest, old, new, 1) }
@@ -106,7 +106,7 @@ func TestStreamIsStrict(t *testing.T) {
 	}
 }
 
-// TestOtherLetterCase holds that a member in another letter case than the schema has it in, which the schema does not
+// TestOtherLetterCase checks that a member in another letter case than the schema has it in, which the schema does not
 // judge, is not taken for it.
 func TestOtherLetterCase(t *testing.T) {
 	honest := written(t, "json", audited(), Options{})

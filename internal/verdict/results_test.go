@@ -51,7 +51,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestBySubject holds that results of a subject are together, wherever they stand, and that nothing is written over.
+// TestBySubject checks that results of a subject are together, wherever they stand, and that nothing is written over.
 func TestBySubject(t *testing.T) {
 	all := []Result{{Check: "1", Subject: "b"}, {Check: "2", Subject: "b"}, {Check: "3", Subject: "a"},
 		{Check: "4", Subject: "b"}, {Check: "5", Subject: "a"}, {Check: "6", Subject: "c"}}

@@ -82,7 +82,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// FuzzEdit holds that an edit of a strict JSON text changes the one member and no other.
+// FuzzEdit checks that an edit of a strict JSON text changes the one member and no other.
 func FuzzEdit(f *testing.F) {
 	for _, s := range []string{pretty, `{}`, `{"a":1,"\u0061b":2}`, "{\"b\"\t:\n[1 , 2]}", `{"a":{"a":{}}}`} {
 		f.Add([]byte(s), "a")

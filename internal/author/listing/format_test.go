@@ -14,7 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// TestOrders holds the order of members to that of the built-in schemas, which is that of the registry's.
+// TestOrders compares the order of members with that of the built-in schemas, which is that of the registry's.
 func TestOrders(t *testing.T) {
 	names := map[registry.Kind]string{registry.KindListing: "listing", registry.KindPeerWitness: "listing",
 		registry.KindRevocation: "revocation", registry.KindWorkflowAnchor: "workflow-anchor"}
@@ -91,7 +91,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// FuzzFormat holds that what is laid out keeps its value, and is laid out as it is.
+// FuzzFormat checks that what is laid out keeps its value, and is laid out as it is.
 func FuzzFormat(f *testing.F) {
 	f.Add([]byte(`{"slug":"a","signature":{"x":[1,-0.0,1e2,true,null]},"\u2028\ud83d\ude00":"\\\"\/\b"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -92,7 +92,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestSideBySide holds that writers of one file who sweep at the same time take nothing from each other.
+// TestSideBySide checks that writers of one file who sweep at the same time take nothing from each other.
 func TestSideBySide(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state")

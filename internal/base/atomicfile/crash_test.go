@@ -62,7 +62,7 @@ func killed(t *testing.T, environment string) {
 	}
 }
 
-// TestKilledScratch holds that nothing is left of the scratch file of a process that was killed.
+// TestKilledScratch checks that nothing is left of the scratch file of a process that was killed.
 func TestKilledScratch(t *testing.T) {
 	dir := t.TempDir()
 	killed(t, "ATOMICFILE_TEST_SCRATCH="+dir)
@@ -71,7 +71,7 @@ func TestKilledScratch(t *testing.T) {
 	}
 }
 
-// TestKilled holds that a file is whole whenever its writer is killed, that what is left beside it is known by its
+// TestKilled checks that a file is whole whenever its writer is killed, that what is left beside it is known by its
 // name, and that the next writer removes it once it is stale, and not before.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()

@@ -30,7 +30,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestDistanceIsWhole holds that what Distance leaves out changes nothing: all cells of the table give the same.
+// TestDistanceIsWhole checks that what Distance leaves out changes nothing: all cells of the table give the same.
 func TestDistanceIsWhole(t *testing.T) {
 	whole := func(a, b []rune) int {
 		d := make([][]int, len(a)+1)

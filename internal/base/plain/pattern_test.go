@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestPatterns holds that no package of this module compiles an expression or a template when a program starts, and
+// TestPatterns checks that no package of this module compiles an expression or a template when a program starts, and
 // that each expression of a [Pattern] compiles: it would panic at its first use else.
 func TestPatterns(t *testing.T) {
 	const root = "../.."

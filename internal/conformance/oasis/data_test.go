@@ -33,7 +33,7 @@ func sharedFile(t *testing.T, to any, elements ...string) []byte {
 	return data
 }
 
-// hold holds what Judge says about an answer against the verdict and the findings.
+// hold compares what Judge says about an answer with the verdict and the findings.
 func hold(t *testing.T, c *Contract, answer []byte, tier int, want verdict.Verdict, findings, ofContract []finding) {
 	t.Helper()
 	results, err := Judge(Saved(c, "answer.json", answer, tier), "answer.json")

@@ -9,7 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// FuzzAnswer holds that every answer gets a result of each check, and that none passes whole that the endpoint check
+// FuzzAnswer checks that every answer gets a result of each check, and that none passes whole that the endpoint check
 // refuses.
 func FuzzAnswer(f *testing.F) {
 	dir := f.TempDir()
@@ -36,7 +36,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzContract holds that whatever stands in a profile's files, a contract that cannot be read fails.
+// FuzzContract checks that whatever stands in a profile's files, a contract that cannot be read fails.
 func FuzzContract(f *testing.F) {
 	f.Add([]byte(requirementsYAML), []byte(contractMarkdown))
 	f.Add([]byte("requirements: {a: {type: integer, expected: {comparison_operator: lt, value: "+

@@ -368,7 +368,7 @@ func TestDecorators(t *testing.T) {
 	})
 }
 
-// TestWhyNoSkill holds that the finding names the import.
+// TestWhyNoSkill checks that the finding names the import.
 func TestWhyNoSkill(t *testing.T) {
 	for text, want := range map[string]string{
 		"from other import skill\n@skill\ndef f(): 1":                     "; @skill is imported as other.skill",
@@ -389,7 +389,7 @@ func TestWhyNoSkill(t *testing.T) {
 	}
 }
 
-// TestWhyNoSkillOfPackage holds that the last of a package's imports by name is the one that the finding names.
+// TestWhyNoSkillOfPackage checks that the last of a package's imports by name is the one that the finding names.
 func TestWhyNoSkillOfPackage(t *testing.T) {
 	edit := files{"skills/orders.py": gone, "skills/orders/__init__.py": "from .m import a, b, c, d, e, f, g, h"}
 	for name := 'a'; name <= 'h'; name++ {
@@ -592,7 +592,7 @@ func TestEnvironment(t *testing.T) {
 	})
 }
 
-// TestComments holds what is a comment of YAML against what only looks like one.
+// TestComments checks what is a comment of YAML, and what only looks like one.
 func TestComments(t *testing.T) {
 	const text = `# IN1
 a: x # IN2
@@ -750,7 +750,7 @@ func TestGitignore(t *testing.T) {
 	})
 }
 
-// TestRecommended holds that three checks warn, and the others do not, where the recommended ones are to warn.
+// TestRecommended checks that three checks warn, and the others do not, where the recommended ones are to warn.
 func TestRecommended(t *testing.T) {
 	dir := agent04.edit(files{"agent.yaml": "opengap: '0.4'\n", "tests/test_orders.py": gone,
 		".gitignore":       ".env\n*.pyc\n",
@@ -910,7 +910,7 @@ func TestDialect01(t *testing.T) {
 	})
 }
 
-// TestManyFindings holds that of very many the errors are told, and that there are more.
+// TestManyFindings checks that of very many the errors are told, and that there are more.
 func TestManyFindings(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("name: a\nversion: 1.0.0\ndescription: x\nskills:\n")
@@ -937,7 +937,7 @@ func TestManyFindings(t *testing.T) {
 	}
 }
 
-// TestCommand holds that the command of a fix is one, whatever a file is named.
+// TestCommand checks that the command of a fix is one, whatever a file is named.
 func TestCommand(t *testing.T) {
 	j, err := Judge(Options{Dir: agent04.edit(files{"skills/a;b.py": "("}).write(t), Dialect: Auto})
 	if err != nil {
@@ -955,7 +955,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestHostile holds that odd directories end in an error or a finding, and that nothing outside of them is read.
+// TestHostile checks that odd directories end in an error or a finding, and that nothing outside of them is read.
 func TestHostile(t *testing.T) {
 	judge := func(t *testing.T, dir string) error {
 		t.Helper()

@@ -282,7 +282,7 @@ func TestScan(t *testing.T) {
 	})
 }
 
-// FuzzRead holds that no text makes the package panic, and that ends of lines read alike.
+// FuzzRead checks that no text makes the package panic, and that ends of lines read alike.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"", "@skill\ndef f(): 'x'", "f'{a!r:{b}}'", "if a:\n\tb\n", "'''", "\\\n", "(((",
 		"from a import (b as c, d)\nimport e.f as g\ndel b, c[d]", "t'{x}' f'{'", "# coding: latin-1\n\xe9",

@@ -157,7 +157,7 @@ func TestBundleRefuses(t *testing.T) {
 	}
 }
 
-// TestBundleVersion1 holds what the recordings in testdata do not: what is refused in a bundle of the version before.
+// TestBundleVersion1 checks what the recordings in testdata do not: what is refused in a bundle of the version before.
 func TestBundleVersion1(t *testing.T) {
 	text := `{"version": 1, "mode": "audit", "base": "", "head": "", "merge_base": "", "now": "2026-05-04T12:00:00Z",
 		"flags": {"only": "reissue,domain-age", "keyring": "QQ==", "assumed": "--offline\nx", "later": "is not known",

@@ -148,7 +148,7 @@ func TestCacheOfFuture(t *testing.T) {
 	}
 }
 
-// TestCacheOfOtherWorlds holds that no run believes what was answered in another web than its own.
+// TestCacheOfOtherWorlds checks that no run believes what was answered in another web than its own.
 func TestCacheOfOtherWorlds(t *testing.T) {
 	dir := t.TempDir()
 	cached := func(o *Options) { o.CacheDir = dir }

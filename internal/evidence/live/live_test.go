@@ -631,7 +631,7 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestObservedBeforeTheEnd holds that what was observed counts where the context has ended too, whichever is seen
+// TestObservedBeforeTheEnd checks that what was observed counts where the context has ended too, whichever is seen
 // first.
 func TestObservedBeforeTheEnd(t *testing.T) {
 	r := evidence.Request{Protocol: evidence.HTTPS, Target: "https://tool.example/", MaxBytes: 100}.Canonical()

@@ -121,7 +121,7 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// TestLocalOnly holds that a run without network asks nobody but local hosts, and what a bundle keeps of a trial.
+// TestLocalOnly checks that a run without network asks nobody but local hosts, and what a bundle keeps of a trial.
 func TestLocalOnly(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte("{}"), 0o644); err != nil {

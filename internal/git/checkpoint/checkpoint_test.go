@@ -74,7 +74,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestMore holds that what was accepted, and from when on signatures were demanded, are lines of their own.
+// TestMore checks that what was accepted, and from when on signatures were demanded, are lines of their own.
 func TestMore(t *testing.T) {
 	for _, tt := range []struct{ accepted, since, more string }{
 		{testSigners, "", "accepted " + testSigners + "\n"},

@@ -53,7 +53,7 @@ func writer(path string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestKilled holds that a checkpoint is whole whenever its writer is killed, and never older than the one before.
+// TestKilled checks that a checkpoint is whole whenever its writer is killed, and never older than the one before.
 func TestKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	for range 20 {
@@ -95,7 +95,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestFull holds that the old checkpoint stands where the disk takes only a part of the new one.
+// TestFull checks that the old checkpoint stands where the disk takes only a part of the new one.
 func TestFull(t *testing.T) {
 	for _, there := range []bool{true, false} {
 		dir := t.TempDir()

@@ -47,7 +47,7 @@ func (b *bench) signedBy(fpr string, at int64, options string) string {
 	return b.signed(at, "-c", b.program(at, options), "-c", "user.signingKey="+fpr)
 }
 
-// TestOpenPGP holds the verdicts against git verify-commit with real keys.
+// TestOpenPGP compares the verdicts with those of git verify-commit, with real keys.
 func TestOpenPGP(t *testing.T) {
 	b := newBench(t, "sha1", "gpg", "gpgconf")
 	const day = 86400

@@ -64,7 +64,7 @@ func (b *bench) certify(ca, key, name string, options ...string) string {
 	return file + "-cert.pub"
 }
 
-// TestSSH holds the verdicts against git verify-commit with real keys.
+// TestSSH compares the verdicts with those of git verify-commit, with real keys.
 func TestSSH(t *testing.T) {
 	b := newBench(t, "sha1", "ssh-keygen")
 	ed, rsa, nist := b.sshKey("ed", "-t", "ed25519"), b.sshKey("rsa", "-t", "rsa", "-b", "2048"),
@@ -214,7 +214,7 @@ func forge(t *testing.T, armored, old, now string) string {
 	return lines[0] + "\n" + wrapped.String() + text + "\n" + lines[len(lines)-1] + "\n"
 }
 
-// TestSHA256 holds that in a SHA-256 clone the header is gpgsig-sha256.
+// TestSHA256 checks that in a SHA-256 clone the header is gpgsig-sha256.
 func TestSHA256(t *testing.T) {
 	b := newBench(t, "sha256", "ssh-keygen")
 	ed := b.sshKey("ed", "-t", "ed25519")

@@ -98,7 +98,7 @@ func TestSignersSHA256(t *testing.T) {
 	}
 }
 
-// FuzzSignature holds that no signature of foreign making is good for a commit that nobody signed.
+// FuzzSignature checks that no signature of foreign making is good for a commit that nobody signed.
 func FuzzSignature(f *testing.F) {
 	v, byPGP, bySSH := trusted(f)
 	block, _ := pem.Decode(decode(f, bySSH).Signature)
@@ -135,7 +135,7 @@ func FuzzSignature(f *testing.F) {
 	})
 }
 
-// FuzzCommit holds that a commit is good only if what was signed is all that it says beside the signature.
+// FuzzCommit checks that a commit is good only if what was signed is all that it says beside the signature.
 func FuzzCommit(f *testing.F) {
 	v, byPGP, bySSH := trusted(f)
 	for _, raw := range []string{byPGP, bySSH, unsignedText,

@@ -79,7 +79,7 @@ func mustID(t testing.TB, text string) ID {
 	return id
 }
 
-// TestIsEmpty holds that a repository without a branch is empty, and one whose HEAD names none of its branches is not.
+// TestIsEmpty checks that a repository without a branch is empty, and one whose HEAD names none of its branches is not.
 func TestIsEmpty(t *testing.T) {
 	for name, tt := range map[string]struct {
 		make func(c *gittest.Clone)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// compare holds every object of a clone against what git cat-file says.
+// compare compares every object of a clone with what git cat-file says.
 func compare(t *testing.T, c clone, s *Store) {
 	t.Helper()
 	var want bytes.Buffer

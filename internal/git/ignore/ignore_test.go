@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzPatterns holds that no text makes the package panic, and that the case of a path does not count with fold. What
+// FuzzPatterns checks that no text makes the package panic, and that the case of a path does not count with fold. What
 // patterns mean is compared with git in package registry, where the walk is.
 func FuzzPatterns(f *testing.F) {
 	for _, text := range []string{"[!a]x\n", "x[[:digit:]]", "d/a**b",
@@ -21,7 +21,7 @@ func FuzzPatterns(f *testing.F) {
 	})
 }
 
-// TestIgnores holds that the last scope that decides counts, and that patterns hold below their directory.
+// TestIgnores checks that the last scope that decides counts, and that patterns hold below their directory.
 func TestIgnores(t *testing.T) {
 	scopes := []Scope{{Patterns: Parse([]byte("*.a\n/d/*.b\n"), false)},
 		{Directory: "d/", Patterns: Parse([]byte("!x.a\n/y.c\nsub/\n"), false)}}

@@ -146,7 +146,7 @@ func advertise(w http.ResponseWriter) {
 		pkt(zeroes+" refs/heads/main\n"), "0000")
 }
 
-// TestFetchHostile holds that a server that means harm ends the fetch, in little memory.
+// TestFetchHostile checks that a server that means harm ends the fetch, in little memory.
 func TestFetchHostile(t *testing.T) {
 	endless := func(w http.ResponseWriter, piece string) {
 		for {

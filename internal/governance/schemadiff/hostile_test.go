@@ -14,8 +14,8 @@ func nested(n int, open, text, end string) string {
 	return strings.Repeat(open, n) + text + strings.Repeat(end, n)
 }
 
-// TestHostile holds that no schema makes a comparison endless: each ends within its steps, and what was not compared is
-// Changed.
+// TestHostile checks that no schema makes a comparison endless: each ends within its steps, and what was not compared
+// is Changed.
 func TestHostile(t *testing.T) {
 	// each definition leads to the next twice, on one side by another way: 2^n ways, and n pairs
 	var fan strings.Builder
@@ -108,7 +108,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestPairsBound holds that all calls of Pairs have one bound.
+// TestPairsBound checks that all calls of Pairs have one bound.
 func TestPairsBound(t *testing.T) {
 	tree := func(minimum int) *Tree {
 		var members strings.Builder

@@ -488,9 +488,10 @@ func counterexample(o, n *jsonschema.Schema, d []Difference, instances []any) an
 	return nil
 }
 
-// TestRandomPairs holds the classes to what they claim: random documents are judged by a schema and by a mutation of
-// it. Pairs without a difference but notes never judge otherwise, neither do those with new optional fields alone
-// a document without them; loosened alone never refuses, tightened alone never accepts what the old did not.
+// TestRandomPairs checks what the classes claim: random documents are judged by a schema and by a mutation of it. If
+// the only differences are notes, both judge alike, and so they do for a document without the new fields if only
+// optional fields are new. What was only loosened refuses nothing that the old schema accepted, and what was only
+// tightened accepts nothing that it refused.
 func TestRandomPairs(t *testing.T) {
 	pairs := 2_000
 	if text := os.Getenv(pairsVariable); text != "" {

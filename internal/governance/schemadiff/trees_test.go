@@ -224,7 +224,7 @@ func BenchmarkRealSchemas(b *testing.B) {
 	b.ReportMetric(float64(len(paths)*len(paths)), "pairs/op")
 }
 
-// FuzzCompare holds that no two texts make a comparison panic or hang, that a text that is read is no break of itself
+// FuzzCompare checks that no two texts make a comparison panic or hang, that a text that is read is no break of itself
 // unless it refers to nothing, and that two comparisons of one pair are equal.
 func FuzzCompare(f *testing.F) {
 	for _, seed := range [][2]string{

@@ -11,7 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
 
-// TestPrune holds that required checks which nothing reports are shown, taken away where that was asked for, and that
+// TestPrune checks that required checks which nothing reports are shown, taken away where that was asked for, and that
 // no other is: not one of another app, of a matrix, of the file, or of an organisation's ruleset.
 func TestPrune(t *testing.T) {
 	const required = `{"name":%q,"source_type":%q,"target":"branch","enforcement":"active","bypass_actors":[],

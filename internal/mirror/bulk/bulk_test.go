@@ -52,7 +52,7 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// TestSpooledResults holds that results are the same from a file as from memory, each member of theirs included,
+// TestSpooledResults checks that results are the same from a file as from memory, each member of theirs included,
 // however many memory holds and in whatever order they come.
 func TestSpooledResults(t *testing.T) {
 	var all []verdict.Result
@@ -99,7 +99,7 @@ func TestSpooledResults(t *testing.T) {
 	}
 }
 
-// TestSpoolIsOptional holds that no file is made where the results fit.
+// TestSpoolIsOptional checks that no file is made where the results fit.
 func TestSpoolIsOptional(t *testing.T) {
 	var rs verdict.Results
 	Spool{Memory: 2, File: func() (File, error) { panic("asked for") }}.For(&rs, two)
@@ -128,7 +128,7 @@ func (b broken) ReadAt(p []byte, off int64) (int, error) {
 	return b.File.ReadAt(p, off)
 }
 
-// TestSpooledResultsTogether holds that several read the same results at once.
+// TestSpooledResultsTogether checks that several read the same results at once.
 func TestSpooledResultsTogether(t *testing.T) {
 	var rs verdict.Results
 	Spool{Memory: 3, File: directory(t)}.For(&rs, two)
@@ -156,7 +156,7 @@ func TestSpooledResultsTogether(t *testing.T) {
 	}
 }
 
-// TestSpoolFails holds that a file that fails, or does not give back what was written, is no pass.
+// TestSpoolFails checks that a file that fails, or does not give back what was written, is no pass.
 func TestSpoolFails(t *testing.T) {
 	no := errors.New("no")
 	for name, file := range map[string]func() (File, error){

@@ -12,7 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// TestMirrorRunLine holds the line that each run of a mirror that goes on writes.
+// TestMirrorRunLine checks the line that each run of a mirror writes if it goes on.
 func TestMirrorRunLine(t *testing.T) {
 	head := strings.Repeat("a", 40)
 	with := func(findings ...verdict.Finding) *report.Counted {

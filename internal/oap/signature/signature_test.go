@@ -336,7 +336,7 @@ func TestRoundedAlone(t *testing.T) {
 	}
 }
 
-// TestShortIsExact holds what rounded takes for granted of a number of up to 15 characters.
+// TestShortIsExact checks what rounded takes for granted of a number of up to 15 characters.
 func TestShortIsExact(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {

@@ -97,7 +97,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestRefusals holds that what cannot sign is refused, with a remedy and without a byte of it.
+// TestRefusals checks that what cannot sign is refused, with a remedy and without a byte of it.
 func TestRefusals(t *testing.T) {
 	private := key(t)
 	public := private[ed25519.SeedSize:]
@@ -233,7 +233,7 @@ func TestShows(t *testing.T) {
 	}
 }
 
-// TestNotShown holds that no way of printing a key shows its private half, as a panic would.
+// TestNotShown checks that no way of printing a key shows its private half, as a panic would.
 func TestNotShown(t *testing.T) {
 	k, err := read(forms(t)["JWK"])
 	if err != nil {
@@ -441,7 +441,7 @@ func TestOpenSSL(t *testing.T) {
 	}
 }
 
-// FuzzRead holds that no text crashes the reader, and that what it refuses is not shown.
+// FuzzRead checks that no text crashes the reader, and that what it refuses is not shown.
 func FuzzRead(f *testing.F) {
 	for _, text := range forms(f) {
 		f.Add([]byte(text))

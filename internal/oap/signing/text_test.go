@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestKeyForFile holds that a key which is given as the name of a file is refused and not repeated, and that the long
+// TestKeyForFile checks that a key which is given as the name of a file is refused and not repeated, and that the long
 // name of a file is no key.
 func TestKeyForFile(t *testing.T) {
 	texts := forms(t)
@@ -45,7 +45,7 @@ func TestKeyForFile(t *testing.T) {
 	}
 }
 
-// TestReadPublic holds that the public half is read from each form of a private and of a public key, and cannot sign.
+// TestReadPublic checks that the public half is read from each form of a private and of a public key, and cannot sign.
 func TestReadPublic(t *testing.T) {
 	for name, text := range forms(t) {
 		k, private, _, err := ReadPublic(Stdin, strings.NewReader(text))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// agree holds the fast verdict against the library's.
+// agree compares the fast verdict with the library's.
 func agree(t testing.TB, s *Schema, root any) {
 	t.Helper()
 	if s.fast == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
-// FuzzValidate holds that no document makes Validate panic, that the fast verdict is the library's, and that
-// two judgements of one document are equal.
+// FuzzValidate checks that no document makes Validate panic, that the fast verdict is the library's, and that two
+// judgements of one document are equal.
 func FuzzValidate(f *testing.F) {
 	for i, name := range Names[:4] {
 		f.Add(uint8(i), []byte(seeds[name]))
@@ -40,7 +40,7 @@ func FuzzValidate(f *testing.F) {
 	})
 }
 
-// FuzzCompile holds that no schema makes Compile or Validate panic or hang.
+// FuzzCompile checks that no schema makes Compile or Validate panic or hang.
 func FuzzCompile(f *testing.F) {
 	for _, name := range Names {
 		f.Add(schemas.Text(name), []byte(seeds[name]))
@@ -69,7 +69,7 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// FuzzPattern holds the matching by sequences against package regexp.
+// FuzzPattern compares the matching by sequences with package regexp.
 func FuzzPattern(f *testing.F) {
 	for _, p := range []string{"^[a-z0-9][a-z0-9-]{1,63}$", "^did:(web|key):[a-zA-Z0-9._:-]+$",
 		"^L[0-5](-NC|-FINANCE|-ORG)?$", "^[A-Z]{2}$",
