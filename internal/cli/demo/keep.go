@@ -64,6 +64,10 @@ func keep(sys frame.IO, dir string) (err error) {
 	if err := os.Rename(w.Repo.Dir, upstream); err != nil {
 		return err
 	}
+	// The branch pr, which the fixture leaves checked out, is not the one to clone.
+	if err := os.WriteFile(filepath.Join(upstream, "HEAD"), []byte("ref: refs/heads/main\n"), 0o644); err != nil {
+		return err
+	}
 	if err := os.CopyFS(fork, os.DirFS(upstream)); err != nil {
 		return err
 	}
