@@ -249,17 +249,20 @@ Other commands:
   init            1: a file that differs was kept, or could not be moved
   list            1: --did matches no listing
   fmt --check     1: a file is not formatted
-  protect         1: nothing was changed, because the change would lock out
+  protect         1: nothing was changed: the change would lock out, or the
+                  forge does not know a code owner
   prove           1: the log or the proof differs; 3: the proof is too old
   changes         1: the log differs; 2: SIZE exceeds the history
   schema diff     1: something breaks; 2: the schemas cannot be compared
 
 A panic is a bug: it prints one line with the version and exits 2.`
 
-const formatsTopic = `  vsa          a signed Verification Summary Attestation, of verify
+const formatsTopic = `  vsa          a signed Verification Summary Attestation, of check, audit,
+               mirror and verify: only for --report
 
 --format takes text, json and github; in a workflow the default is github.
---report takes all of them, once per FILE; - is stdout, for one format.
+list also takes csv, and prove and schema diff take only text and json.
+--report names each FILE once; - is stdout, for one format.
 Scripts read codes and JSON members, which never change. Messages may.`
 
 const targetsTopic = `A TARGET names one implementation:

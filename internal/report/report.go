@@ -54,7 +54,7 @@ var writers = []struct {
 	{"junit", "for a test dashboard", writeJUnit},
 	{"html", "one page without scripts and without foreign resources", writeHTML},
 	{"prometheus", "metrics of an audit", writePrometheus},
-	{"checklist", "what people must attest, of conformance oasis", writeChecklist},
+	{"checklist", "what people must attest, of conformance and governance", writeChecklist},
 	{"aaep", "the report of AAEP, of conformance aaep", writeAAEP},
 }
 

@@ -58,7 +58,7 @@ func newKeyNew(sys frame.IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new FILE",
 		Short: "create an Ed25519 key in a new file",
-		Long: `new writes a new Ed25519 key as PKCS #8 PEM to FILE, which its owner alone may read. It overwrites
+		Long: `new writes a new Ed25519 key as PKCS #8 PEM to FILE, which only its owner may read. It overwrites
 nothing, and refuses a FILE in a Git work tree whose repository does not ignore it. Keep a copy where
 you keep secrets: nothing can restore it.
 

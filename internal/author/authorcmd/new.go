@@ -47,7 +47,7 @@ func NewNew(sys frame.IO) *cobra.Command {
 		Long: strings.TrimSpace(`
 new fetches the Manifest, the Receipt and the DID Document of TARGET, verifies them, and writes
 implementations/SLUG.json: name, DID, level, dates and hash as the documents say them, none typed by hand.
-` + verify.Addresses + `.
+A target is` + strings.TrimPrefix(verify.Addresses, "a target is") + `.
 
 It runs check on the file first and writes nothing if check fails (exit status 1). If check is inconclusive it writes
 the file and exits with 3. It refuses a slug or a DID that the base, the present branch or the work tree lists.`),

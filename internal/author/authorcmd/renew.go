@@ -43,7 +43,7 @@ func NewRenew(sys frame.IO) *cobra.Command {
 		Short: "update a listing to its implementation's new Receipt",
 		Long: strings.TrimSpace(`
 renew edits implementations/SLUG.json in place: the hash, the dates and the URI of the Receipt that the Manifest names
-now, and name, level and provisional where the Receipt says otherwise. Every other byte stays. It runs check on the
+now, and name, level and provisional if they must change. Every other byte stays. It runs check on the
 result first and changes nothing if check fails (exit status 1), for example because the Receipt is pinned already, is
 not newer, has expired, or is another DID's. If check is inconclusive it writes the file and exits with 3.
 

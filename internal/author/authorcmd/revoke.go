@@ -48,11 +48,11 @@ func NewRevoke(sys frame.IO) *cobra.Command {
 revoke writes revocations/SLUG-SHA256.json for the Receipt that the listing pins, signed by a key of the DID Document
 that is served for its tool_did, and judges it as check --worktree would. A revoked Receipt never comes back.
 
-With --draft the signature is left out: what is to be signed is printed, the bytes and their SHA-256 each on a line
-of its own behind the path, for a key that lives elsewhere. --signature then completes the file.
+If the key is elsewhere, --draft writes the file without a signature. It prints the path, the bytes to sign and their
+SHA-256, each on its own line. --signature then completes the file.
 
-With --forced --did DID the revocation is begun by the first of three witnesses, who are listed at L4 or L5 and
-independent; the two others sign the file by oap-gate witness.`),
+--forced begins a revocation by three independent witnesses that are listed at L4 or L5. --did names the first; the
+two others sign the file with oap-gate witness.`),
 		Example: `  oap-gate revoke my-agent --reason superseded --key ~/oap.pem
   pass oap-key | oap-gate revoke my-agent --reason key_compromise --key -
   oap-gate revoke my-agent --reason voluntary_withdrawal --draft

@@ -62,7 +62,7 @@ implementation (https://host, did:web:host, or its slug), the file of its Receip
 By RFC 0019 section 7.1 a witness of a Receipt attests two things: that the Receipt's own parts fit together, and that
 the witness executed the tests of the level against the live deployment. witness verifies the first and prints what it
 did about each part; if the results at results_uri differ, it refuses. No program can know the second:
---tests-executed HASH says so, HASH being the SHA-256 of the Receipt that was tested.
+--tests-executed states it, with the SHA-256 of the Receipt that was tested.
 
 The entry is printed. --out writes SUBJECT with the entry in it to a new file, --in-place to SUBJECT itself; every
 other byte stays. A candidate publishes that file and pins it again.`),

@@ -83,9 +83,9 @@ func New(sys frame.IO) *cobra.Command {
 		Short: "run the gate on a built-in registry, without network",
 		Long: strings.TrimSpace(`
 demo builds a small registry in a temporary directory and a web on loopback, and gates honest and
-dishonest pull requests on it through the same code as check. It says of each in one line what
-was proposed, what came out and why, and exits 0 only if each came out as it must. It needs
-no git and no network.
+dishonest pull requests on it through the same code as check. It prints one line for each:
+the proposal, the verdict and why. It exits 0 only if each verdict is right. It needs no git
+and no network.
 
 --keep DIR leaves a registry and a fork of it, the directories of its sites and the keys of its
 owners in DIR, which must not exist, and prints commands to try there.`),

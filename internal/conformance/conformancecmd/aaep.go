@@ -165,7 +165,7 @@ func newAAEPProducer(sys frame.IO, p *Protocol) *cobra.Command {
 		Use:   "producer --endpoint URL",
 		Short: "run sessions with a producer, and check what it emits",
 		Long: `producer starts one session for each scenario, answers its confirmations as the scenario says, and judges all
-that passes as events does; besides, whether a forged, a second or a late reply is honored, and the timeout. Level 3
+that passes as events does. It also judges the timeout, and whether a forged, second or late reply is honored. Level 3
 adds six sessions that negotiate, renegotiate and close, about half a minute at 2 events a second.
 A scenario file is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
 none, forged, twice and late. What makes a producer ask is its own business; give it harmless tools, or a place

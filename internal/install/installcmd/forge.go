@@ -32,9 +32,9 @@ func NewComment(sys frame.IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "comment REPORT",
 		Short: "write or edit a pull request's one comment from a report",
-		Long: `comment takes the report of a full check (JSON), which it treats as data: one that does not
-validate, contradicts itself, is about another commit, or left something out is refused. A token
-that may not comment is no failure.`,
+		Long: `comment takes the JSON report of a full check as data. It refuses a report that is not valid,
+contradicts itself, is about another commit, or leaves checks out. If the token may not comment, it
+prints a notice and exits 0.`,
 		Example: "  oap-gate comment --head $HEAD_SHA report.json",
 		Args:    frame.Wants(1, "oap-gate comment [--head SHA] REPORT", "comment wants one report"),
 		RunE: func(cmd *cobra.Command, args []string) error {

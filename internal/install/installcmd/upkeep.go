@@ -160,9 +160,9 @@ func NewRerun(sys frame.IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rerun",
 		Short: "run the gate again for pull requests that waited for a date",
-		Long: `rerun looks at the gate's comment in each open pull request. Where it says that the verdict may change with
+		Long: `rerun looks at the gate's comment in each open pull request. If it says that the verdict may change with
 time, and the time has come, it plans to run the failed jobs again: at most five times for one head, once in 12
-hours. Where the base moved on since, or the run is older than 28 days, the comment asks to update the branch.`,
+hours. If the base has moved since, or the run is older than 28 days, the comment asks to update the branch.`,
 		Example: "  GITHUB_TOKEN=… oap-gate rerun\n  GITHUB_TOKEN=… oap-gate rerun --apply",
 		Args:    frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

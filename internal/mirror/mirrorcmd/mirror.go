@@ -56,7 +56,7 @@ mirror fetches a registry into DIR, audits it, and moves the branch of DIR/regis
 was verified, never back and never to another history. Anything else that the origin serves is kept,
 and hidden from clones of the mirror. No git program is needed.
 
-exit status: as of audit; 3 where the origin is down, 1 where it serves a rewritten history`),
+exit status: as of audit; 3 if the origin is down, 1 if it serves a rewritten history`),
 		Example: `  oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry \
     /var/lib/oap
   oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry \

@@ -40,7 +40,6 @@ first SIZE commits, and last the size and the root of the log.`,
 		"commit `REV` whose history is read (default: HEAD or main of the remote upstream, else of origin, else "+
 			"main)")
 	f.Int64Var(&since, "since", 0, "print what changed after the first `SIZE` commits")
-	f.Lookup("since").DefValue = ""
 	return c
 }
 

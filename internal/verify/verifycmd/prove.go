@@ -106,6 +106,7 @@ a log checkpoint that the clone agrees with. prove --check verifies such a file
 without a clone and without network, by the keys of the log and of witnesses.
 
 exit status of --log: 0 written, 1 the log differs from the clone, 2 could not run
+
 exit status of --check: 0 listed and unrevoked, 1 not, 2 could not run, 3 too old`,
 		Example: "  oap-gate prove assistant-net --log https-mirror/log\n" +
 			"  oap-gate prove assistant-net --check assistant-net.tlog-proof \\\n    --witness-policy policy.txt",

@@ -122,13 +122,17 @@ func New(sys frame.IO) *cobra.Command {
 verify fetches a target's Manifest, Receipt and DID Document, judges them by the rules of the
 registry's checks, and says which of the levels that the Receipt claims are accepted.
 
-` + verify.Forms + `.
+A target is` + strings.TrimPrefix(verify.Forms, "a target is") + `.
 
-exit status: 0 accepted, 1 not, 2 could not run, 3 only inconclusive steps stand in the way`),
-		Example: `  oap-gate verify https://tool.example
+Only a clone (--registry) or a proof (--proof) shows revocations. Without one a target is at best undecided, unless
+--without-registry is given.
+
+exit status: 0 accepted, 1 refused, 2 could not run, 3 undecided`),
+		Example: `  oap-gate verify https://tool.example --registry oap-registry
   oap-gate verify did:web:tool.example --registry oap-registry --level L2
-  oap-gate verify --receipt receipt.json --did-document did.json --canonical
-  oap-gate verify --targets list.txt --format json > reports.jsonl`,
+  oap-gate verify --receipt receipt.json --did-document did.json \
+    --without-registry --canonical
+  oap-gate verify --targets list.txt --registry oap-registry --format json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			o.aged = cmd.Flags().Changed("max-age")
