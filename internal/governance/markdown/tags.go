@@ -127,26 +127,29 @@ func looseTag(text string) (t tag, ok bool) {
 	return t, true
 }
 
-// attribute returns the value of an attribute, and whether the tag has it.
+// attribute returns the value of an attribute, and whether the tag has it, as a browser reads it: the first of a name
+// counts.
 func (t tag) attribute(name string) (value string, found bool) {
-	text := t.attributes
-	for at := 0; at+len(name) <= len(text); at++ {
-		end := at + len(name) // EqualFold: in lower case a text may have another length
-		if !strings.EqualFold(text[at:end], name) || at > 0 && isNameByte(text[at-1]) ||
-			end < len(text) && isNameByte(text[end]) {
-			continue
+	const blanks = " \t\n\f"
+	for rest := strings.TrimLeft(t.attributes, blanks+"/"); rest != ""; rest = strings.TrimLeft(rest, blanks+"/") {
+		n := 1 // a name may begin with =
+		for n < len(rest) && strings.IndexByte(blanks+"/=", rest[n]) < 0 {
+			n++
 		}
-		i := skipBlanks(text, end)
-		if i == len(text) || text[i] != '=' {
-			return "", true
+		key, value := strings.ToLower(rest[:n]), ""
+		rest = strings.TrimLeft(rest[n:], blanks)
+		if after, ok := strings.CutPrefix(rest, "="); ok {
+			rest = strings.TrimLeft(after, blanks)
+			if rest != "" && (rest[0] == '"' || rest[0] == '\'') {
+				value, rest, _ = strings.Cut(rest[1:], rest[:1])
+			} else {
+				n := strings.IndexAny(rest+" ", blanks)
+				value, rest = rest[:n], rest[n:]
+			}
 		}
-		i = skipBlanks(text, i+1)
-		if end := attributeEnd(text, i); end > i {
-			value = text[i:end]
-		} else {
-			value = text[i:]
+		if key == name {
+			return html.UnescapeString(value), true
 		}
-		return html.UnescapeString(strings.Trim(value, `"'`)), true
 	}
 	return "", false
 }
