@@ -39,7 +39,7 @@ func flow(n *yaml.Node, lines []string, spaces int) (line, column int, message s
 	before := byte(' ') // the last character that is not blank, or a blank
 	at := len(string([]rune(lines[n.Line-1])[:n.Column-1]))
 	for i := n.Line - 1; i < len(lines); i++ {
-		text := strings.TrimRight(lines[i], "\r")
+		text := lines[i]
 		if rest := strings.TrimLeft(text, " \t"); i >= n.Line && rest != "" {
 			at = len(text) - len(rest)
 			open := quote != 0 || !strings.Contains("#]}", rest[:1])
@@ -89,7 +89,7 @@ func block(n *yaml.Node, lines []string, parent int) (line, column int, message 
 	}
 	longest, at := 0, 0
 	for i := n.Line; i < len(lines); i++ {
-		text := strings.TrimRight(lines[i], "\r")
+		text := lines[i]
 		spaces := len(text) - len(strings.TrimLeft(text, " "))
 		switch {
 		case spaces == len(text):

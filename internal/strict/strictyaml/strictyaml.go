@@ -1,8 +1,8 @@
 // Package strictyaml reads YAML the way a gate must: one meaning for each text, or an error with a position.
 //
 // It refuses what YAML readers disagree about or expand: duplicate and non-text keys, anchors, aliases, merge keys,
-// tags, more than one document, a byte order mark, text that is not UTF-8, deep nesting. It also refuses indentation
-// that YAML 1.2 does not allow and many readers accept.
+// tags, more than one document, a byte order mark, text that is not UTF-8, deep nesting, and characters that end a line
+// in YAML 1.1 alone. It also refuses indentation that YAML 1.2 does not allow and many readers accept.
 package strictyaml
 
 import (
@@ -43,6 +43,14 @@ func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) 
 	case !utf8.Valid(data):
 		return fault(0, 0, "file is not UTF-8")
 	}
+	lines := strings.Split(lineBreaks.Replace(string(data)), "\n")
+	for i, line := range lines {
+		if before := strings.IndexAny(line, "\u0085\u2028\u2029"); before >= 0 {
+			r, _ := utf8.DecodeRuneInString(line[before:])
+			return fault(i+1, utf8.RuneCountInString(line[:before])+1,
+				"%U ends a line for some readers; expected a line feed or an escape", r)
+		}
+	}
 	var document, more yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	if err := decoder.Decode(&document); err != nil {
@@ -66,11 +74,14 @@ func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) 
 	if n, message := check(root, 0); n != nil {
 		return fault(n.Line, n.Column, "%s", message)
 	}
-	if line, column, message := indented(root, strings.Split(string(data), "\n")); line > 0 {
+	if line, column, message := indented(root, lines); line > 0 {
 		return fault(line, column, "%s", message)
 	}
 	return root, nil
 }
+
+// lineBreaks makes one of all line breaks that every reader knows.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // syntax returns the position and the message of an error of the library.
 func syntax(err error) (line, column int, message string) {

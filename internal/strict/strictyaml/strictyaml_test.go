@@ -15,6 +15,13 @@ func TestParse(t *testing.T) {
 		{"empty", "", "f.yml: file holds no YAML document"},
 		{"comment alone", "# nothing\n", "f.yml: file holds no YAML document"},
 		{"too large", "a: " + strings.Repeat("x", 200), "f.yml: file has 203 bytes, at most 100 are allowed"},
+		{"a line break of YAML 1.1", "a: 1\nbö: 2 # c\u0085d: 3\n",
+			"f.yml:2:10: U+0085 ends a line for some readers; expected a line feed or an escape"},
+		{"a line separator", "a: \u2028 1\n",
+			"f.yml:1:4: U+2028 ends a line for some readers; expected a line feed or an escape"},
+		{"a paragraph separator in quotes", "a: 'b\u2029'\n",
+			"f.yml:1:6: U+2029 ends a line for some readers; expected a line feed or an escape"},
+		{"escaped line breaks", `a: "\N\L\P"` + "\n", ""},
 		{"byte order mark", "\xef\xbb\xbfa: 1\n", "f.yml:1:1: file starts with a byte order mark"},
 		{"UTF-16", "\xff\xfea\x00", "f.yml: file is not UTF-8"},
 		{"duplicate", "a: 1\nb: 2\n\"a\": 3\n", `f.yml:3:1: key "a" again; it is on line 1 already`},
@@ -56,6 +63,9 @@ func TestParse(t *testing.T) {
 		{"comments and blank lines", "a: [b,\n# c\n\n \n\t\n d]\n", ""},
 		{"a tab behind the space", "a: \"b\n \tc\"\n", ""},
 		{"the root", "[a,\nb, \"c\nd\"]\n", ""},
+		{"carriage returns alone", "a:\r\r\r  - 'b\rc'\r", "f.yml:5:1: the line continues the value of line 4 and is " +
+			"indented less than it; expected at least 3 spaces before it"},
+		{"carriage returns alone, and a space", "a: [b,\r c]\r", ""},
 		{"carriage returns", "a: [b,\r\n\r\n c]\r\nd: |\r\n \r\n e\r\n", ""},
 		{"blank lines of a text", "a: |\n\n  \n  b\n   \nc: >-\n\n d\n", ""},
 		{"a text of blank lines", "a: |\n   \nb: 1\n", ""},
@@ -95,7 +105,7 @@ func TestMember(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"a: 1", "a: &x [*x]", "? [a]\n: 1", "<<: {a: 1}", "- - -", "a: |\n  x\n",
-		"%YAML 1.2\n---\na", "\"\\u0041\": 1\nA: 2", "!!binary a", "a:\tb", "? \n? "} {
+		"%YAML 1.2\n---\na", "\"\\u0041\": 1\nA: 2", "!!binary a", "a:\tb", "? \n? ", "a:\n\r\r\r'b\rc'\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
