@@ -47,9 +47,9 @@ var reissue = &Check{
 		{"base-unreadable", "the merged listing cannot be read, so that nothing shows whose it is",
 			"restore the content that it had as a record, or remove the file, in a pull request of its own"},
 		{"slug-changed", "slug changes",
-			"keep it; another slug is a new listing, and the old Receipt is revoked as superseded"},
+			"keep it: a DID keeps its slug, so another slug needs another DID"},
 		{"did-changed", "tool_did changes",
-			"keep it; another DID is a new listing, and the old Receipt is revoked as superseded"},
+			"keep it; list another DID under a new slug, and revoke the old Receipt as superseded"},
 		{"receipt-unchanged",
 			"the listing changes and pins the same Receipt as before",
 			"sign a new Receipt and pin it"},
@@ -97,8 +97,7 @@ func runReissue(s *Subject) (verdict.Outcome, error) {
 	}
 	if l.Slug != base.Slug {
 		out.Errorf(s, "/slug", "slug-changed", "slug changes from %q to %q", base.Slug, l.Slug).
-			WithFix("%s", notYours(s, "keep the slug; an implementation that wants another one lists itself "+
-				"again and revokes the old Receipt (superseded)"))
+			WithFix("%s", notYours(s, "keep the slug: a DID keeps its slug, so another slug needs another DID"))
 	}
 	if l.ToolDID != base.ToolDID {
 		out.Errorf(s, "/tool_did", "did-changed", "tool_did changes from %q to %q", base.ToolDID, l.ToolDID).
