@@ -641,7 +641,7 @@ var hunk = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 // changedLines returns the lines of each file of a package that differ from the commit that the run names.
 func (m *mutator) changedLines(ctx context.Context, pkg string) (map[string]map[int]bool, error) {
 	diff, err := m.output(ctx, m.root, "git", "diff", "--unified=0", "--no-ext-diff", "--no-color", "--no-prefix",
-		"--relative", m.changed, "--", pkg+"/*.go")
+		"--relative", m.changed, "--", pkg+"/*.go", ":!*_test.go")
 	if err != nil {
 		return nil, err
 	}

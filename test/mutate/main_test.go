@@ -121,6 +121,9 @@ func TestChanged(t *testing.T) {
 	if ok, out := mutateSmall(t, dir, "HEAD"); !ok || out != "" {
 		t.Errorf("no line differs: %v: %s", ok, out)
 	}
+	if ok, out := mutateSmall(t, dir, "HEAD~1"); !ok || out != "" { // without small_test.go
+		t.Errorf("only a test differs: %v: %s", ok, out)
+	}
 	rewrite(t, dir, "small.go", small+"\nfunc Large(n int) bool { return n > 99 }\n")
 	ok, out := mutateSmall(t, dir, "HEAD~1")
 	if ok || !strings.Contains(out, "Large edge") || strings.Contains(out, "Small") ||
