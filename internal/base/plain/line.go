@@ -50,9 +50,8 @@ func Line(s string) string {
 		if spelled != "" {
 			b.WriteString(s[written:i])
 			b.WriteString(spelled)
-			written = i + size
-		}
-		if mark && marks > 0 {
+			written, marks = i+size, 0 // a mark that follows would be on the escape
+		} else if mark {
 			marks--
 		}
 		start = start && r == ' '

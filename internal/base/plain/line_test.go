@@ -38,6 +38,7 @@ var lines = []struct{ name, in, want string }{
 	{"surrogate in UTF-8", "\xed\xa0\x80", `\xed\xa0\x80`},
 	{"replacement character", "\ufffd", "\ufffd"},
 	{"marks without a letter", "\u0338a: \u0301", `\u0338a: \u0301`},
+	{"marks on an escape", "a\u3164\u0485 e\ufe0f\u0301", `a\u3164\u0485 e\ufe0f\u0301`},
 	{"a pile of marks", "a" + strings.Repeat("\u0300", 6), "a" + strings.Repeat("\u0300", 4) + `\u0300\u0300`},
 }
 
