@@ -612,11 +612,11 @@ func TestFaults(t *testing.T) {
 			"error config-below-rfc repo-config.yml <protection:>"},
 		{"not up to date", config, "up_to_date: true ", "up_to_date: false ",
 			"error config-below-rfc repo-config.yml <up_to_date: false            # two pull requests that " +
-				"pass alone may not pass together; a merge queue does as well>"},
+				"pass alone may not pass together; a merge queue prevents that too>"},
 		{"a merge queue", config, "merge_queue: false", "merge_queue: true", ""},
 		{"rebasing", config, "block_rebase_merging: true", "block_rebase_merging: false",
-			"warning rebase-merging repo-config.yml <block_rebase_merging: false  # rebased, the steps between would " +
-				"be on the branch>"},
+			"warning rebase-merging repo-config.yml <block_rebase_merging: false  # a rebase would put the steps " +
+				"between on the branch>"},
 		{"any app", config, "      app_id: 15368 ", "      # ",
 			"warning check-from-any-app repo-config.yml <context: oap-gate       # the name of the job>"},
 		{"no code owners' review", config, "code_owner_review: true ", "code_owner_review: false ",
@@ -799,7 +799,7 @@ func TestForge(t *testing.T) {
 				`{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"MERGE"}},`, 1))
 			f[".github/workflows/check.yml"] = strings.Replace(f[".github/workflows/check.yml"], "  merge_group:\n", "",
 				1)
-		}, "notice protection-stricter repo-config.yml <merge_queue: false          # organisations only>\nerror " +
+		}, "notice protection-stricter repo-config.yml <merge_queue: false          # organizations only>\nerror " +
 			"no-merge-group check.yml <on:>", 1},
 		{"no config: what the RFC demands, and the gate's own job", "admin", func(s *ghtest.Server, f tree) {
 			delete(f, ".github/repo-config.yml")
