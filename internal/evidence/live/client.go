@@ -39,6 +39,9 @@ func (t *toNamed) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	switch _, connected := t.routes.dialer.connectTo(r.URL.Hostname()); {
 	case t.routes.proxied != nil && !connected && !plain.IsLoopback(r.URL.Hostname()):
+		if !named && !isPublicName(r.URL.Hostname()) { // the proxy resolves names, so that no guard sees the address
+			return nil, fmt.Errorf("requesting %q, which is not of the public DNS: %w", r.URL.Host, ErrForbidden)
+		}
 		return t.routes.proxied.RoundTrip(r)
 	case named:
 		return t.routes.named.RoundTrip(r)

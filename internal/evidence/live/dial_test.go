@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -298,6 +299,43 @@ func TestProxy(t *testing.T) {
 	for _, request := range asked() {
 		if request != "CONNECT example.com:443" && request != "CONNECT refused.example:443" {
 			t.Errorf("the proxy was asked for %s", request)
+		}
+	}
+}
+
+// TestProxyOfNamed requires that a server that was named redirects a request through the proxy to public names only.
+func TestProxyOfNamed(t *testing.T) {
+	w := startWeb(t)
+	proxy, asked := startProxy(t, w.Addr())
+	for _, tt := range []struct {
+		named, target string
+		forbidden     bool
+	}{
+		{"https://refused.example/r", "https://refused.example/r", false},
+		{"https://refused.example/r", "https://refused.other.example/r", false},
+		{"https://refused.intranet.internal/r", "https://refused.intranet.internal/r", false}, // the operator named it
+		{"https://refused.example/r", "https://intranet/r", true},
+		{"https://refused.example/r", "https://vault.internal/r", true},
+		{"https://refused.example/r", "https://10.0.0.1/r", true},
+		{"https://refused.example/r", "https://[fd00::1]/r", true},
+		{"https://refused.example/r", "https://169.254.169.254/r", true},
+	} {
+		u, err := url.Parse(tt.named)
+		if err != nil {
+			t.Fatal(err)
+		}
+		transport, err := NewTransport(Options{Proxy: proxy}, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, tt.target, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := len(asked())
+		_, err = transport.RoundTrip(r)
+		if errors.Is(err, ErrForbidden) != tt.forbidden || (len(asked()) == before) != tt.forbidden {
+			t.Errorf("from %s to %s: %v, the proxy was asked for %s", tt.named, tt.target, err, asked()[before:])
 		}
 	}
 }
