@@ -342,7 +342,10 @@ func TestMirrorOriginGone(t *testing.T) {
 	m.git(m.work, "push", "-q", "origin", "HEAD:other")
 	m.git(m.origin, "update-ref", "-d", "refs/heads/main")
 	m.ends(1, "[origin-vanished]", first)
-	m.git(m.origin, "update-ref", "-d", "refs/heads/other")
+	for _, ref := range strings.Fields(m.git(m.origin, "for-each-ref", "--format=%(refname)")) {
+		m.git(m.origin, "update-ref", "-d", ref)
+	}
+	m.ends(1, "it is empty", first)
 	m.ends(1, "[origin-vanished]", first)
 	m.git(m.work, "push", "-q", "origin", "HEAD:main")
 	m.run(0, first)

@@ -23,7 +23,7 @@ func (d *Dir) Unserved(err error) error {
 		return err
 	case errors.Is(err, live.ErrForbidden):
 		return remedy.Coded("address-refused", refusedAddress, "%w", err)
-	case errors.Is(err, peer.ErrBranch) && verified != "":
+	case verified != "" && (errors.Is(err, peer.ErrBranch) || errors.Is(err, peer.ErrEmpty)):
 		return remedy.Coded("origin-vanished", vanished,
 			"%w: the origin no longer has the branch; expected it at %s or a descendant", err, verified)
 	case errors.Is(err, peer.ErrHidden):

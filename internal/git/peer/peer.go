@@ -276,9 +276,6 @@ func failed(err error) error {
 			return err
 		}
 	}
-	if errors.Is(err, transport.ErrEmptyRemoteRepository) {
-		return fmt.Errorf("%w: the repository is empty", ErrBranch)
-	}
 	return &failure{err}
 }
 
