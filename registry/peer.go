@@ -63,6 +63,7 @@ func (r *Repository) comparePeer(ctx context.Context, name string, peer *Reposit
 	if err != nil {
 		return nil, err
 	}
+	peer.passing = true
 	theirs, err := peer.resolve("HEAD")
 	if err != nil && peer.store.IsEmpty() {
 		err = ErrEmptyPeer
@@ -101,36 +102,52 @@ func (s *PeerState) meet(ctx context.Context, r *Repository, own *commit, peer *
 		s.Common, s.CommonWhen = own.id.String(), own.when
 		return nil
 	}
-	type chain struct {
-		repo  *Repository
-		next  *commit
-		seen  map[gitstore.ID]int // how many commits stand above
-		count int
-	}
 	a := &chain{repo: r, next: own, seen: map[gitstore.ID]int{}}
 	b := &chain{repo: peer, next: theirs, seen: map[gitstore.ID]int{}}
+	common, err := meet(ctx, a, b)
+	if err != nil {
+		return err
+	}
+	if common != nil {
+		s.Common, s.CommonWhen = common.id.String(), common.when
+	}
+	s.OwnOnly, s.PeerOnly = a.count, b.count
+	return nil
+}
+
+// chain is one of two chains that are walked down.
+type chain struct {
+	repo  *Repository
+	next  *commit
+	seen  map[gitstore.ID]int // how many commits are above one that was passed, while the other one was walked too
+	count int                 // commits that were passed
+}
+
+// meet returns the newest common commit, or nil if the chains share no commit. count is then the number of commits
+// above it. The longer chain remembers only about as many commits as the shorter one has: a peer may have millions.
+func meet(ctx context.Context, a, b *chain) (*commit, error) {
 	for one, other := a, b; a.next != nil || b.next != nil; one, other = other, one {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		c := one.next
 		if c == nil {
 			continue
 		}
-		one.seen[c.id] = one.count
-		if _, ok := other.seen[c.id]; ok {
-			s.Common, s.CommonWhen = c.id.String(), c.when
-			s.OwnOnly, s.PeerOnly = a.seen[c.id], b.seen[c.id]
-			return nil
+		if above, ok := other.seen[c.id]; ok {
+			other.count = above
+			return c, nil
+		}
+		if other.next != nil {
+			one.seen[c.id] = one.count
 		}
 		one.count++
 		var err error
 		if one.next, err = one.repo.firstParent(c); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	s.OwnOnly, s.PeerOnly = a.count, b.count
-	return nil
+	return nil, nil
 }
 
 // differingRecords lists the first paths of the data directories that differ between trees of two clones.

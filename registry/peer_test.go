@@ -87,6 +87,47 @@ func TestComparePeer(t *testing.T) {
 	}
 }
 
+// TestMeetKeepsLittle requires that a peer's history, which may have millions of commits, takes no more memory than the
+// clone's own.
+func TestMeetKeepsLittle(t *testing.T) {
+	c := newClone(t)
+	root := c.Commit("README.md", "r")
+	c.Commit("README.md", "s")
+	c.Git("checkout", "-q", "--orphan", "long")
+	for range 10 {
+		c.Commit("README.md", "l")
+	}
+	c.Git("checkout", "-q", "-b", "longer", root)
+	for range 10 {
+		c.Commit("README.md", "l")
+	}
+	for branch, want := range map[string]string{"long": "", "longer": root} {
+		r, peer := c.open(), c.open()
+		own, err := r.resolve("main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs, err := peer.resolve(branch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &chain{repo: r, next: own, seen: map[gitstore.ID]int{}}
+		b := &chain{repo: peer, next: theirs, seen: map[gitstore.ID]int{}}
+		common, err := meet(ctx, a, b)
+		if err != nil || (common == nil) != (want == "") || common != nil && common.id.String() != want {
+			t.Errorf("%s: the common commit is %v, %v; expected %q", branch, common, err, want)
+		}
+		if b.count < 10 || len(b.seen) > 3 {
+			t.Errorf("%s: of %d commits, %d were seen", branch, b.count, len(b.seen))
+		}
+	}
+	peer := c.open() // its HEAD is the last branch
+	s, err := c.open().comparePeer(ctx, "p", peer, "main")
+	if err != nil || s.Relation != PeerSplit || s.PeerOnly != 10 || len(peer.commits) > 0 {
+		t.Errorf("%+v, %v; %d commits are kept", s, err, len(peer.commits))
+	}
+}
+
 // TestComparePeerLimit checks that a split of many records names the first ones.
 func TestComparePeerLimit(t *testing.T) {
 	c := newClone(t)
