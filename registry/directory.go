@@ -200,7 +200,7 @@ func (r *Repository) directoryLike(id gitstore.ID, path string, like *directory)
 	}
 	raw, err := r.object(id, gitstore.Tree, maxTreeBytes)
 	if err != nil {
-		return nil, fmt.Errorf("reading directory %q: %w", path, err)
+		return nil, fmt.Errorf("reading directory %.300q: %w", path, err)
 	}
 	f, _ := parseLike(raw, like, 0, 0, nil)
 	if f == nil {
@@ -215,5 +215,5 @@ func (r *Repository) directoryLike(id gitstore.ID, path string, like *directory)
 // malformed says which object err is about, and what to do.
 func malformed(id gitstore.ID, path string, err error) error {
 	return remedy.Errorf("write the tree again with git: check the files out, `git add` them and commit",
-		"reading directory %q, tree %s: %w", path, id, err)
+		"reading directory %.300q, tree %s: %w", path, id, err)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -200,6 +201,30 @@ A implementations/sub/deep.json`; got != want {
 }
 
 // wantErrorOrEmpty: base is an ancestor of head here, so nothing lands the other way round.
+// TestHostileNames requires that an error about a path is short, although a name may have megabytes.
+func TestHostileNames(t *testing.T) {
+	c, _, blob := hostile(t)
+	long := strings.Repeat("a", 100_000)
+	malformed := c.object("tree", entryText("100644", "b", blob)+entryText("100644", "a", blob))
+	root := c.object("tree", entryText("100644", long, absent)+entryText("120000", long+"b", blob)+
+		entryText("40000", long+"c", absent)+entryText("40000", long+"d", malformed))
+	tree, err := c.open().Tree(ctx, c.commitTree(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]error{long: gitstore.ErrNotFound, long + "b": ErrNotFile,
+		long + "c/x": gitstore.ErrNotFound, long + "d/x": gitstore.ErrMalformed} {
+		_, err := tree.File(ctx, path, 10)
+		fix := ""
+		if e, ok := errors.AsType[remedy.Fixer](err); ok {
+			fix = e.Fix()
+		}
+		if !errors.Is(err, want) || len(err.Error()) > 1000 || len(fix) > 1000 {
+			t.Errorf("%.1200v, fix: %.1200s; expected %v", err, fix, want)
+		}
+	}
+}
+
 func wantErrorOrEmpty(t *testing.T, g *Range, err error) {
 	t.Helper()
 	if err != nil || len(g.Changes) > 0 {

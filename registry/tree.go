@@ -101,12 +101,12 @@ func (t *Tree) File(_ context.Context, path string, max int64) ([]byte, error) {
 		return nil, err
 	}
 	if e.Mode != ModeFile && e.Mode != ModeExecutable {
-		return nil, remedy.Errorf(fmt.Sprintf("make %q a regular file", path),
-			"reading %q: %w: it is a %s", path, ErrNotFile, e.Mode)
+		return nil, remedy.Errorf(fmt.Sprintf("make %.300q a regular file", path),
+			"reading %.300q: %w: it is a %s", path, ErrNotFile, e.Mode)
 	}
 	data, err := t.repo.blob(e.ID, max)
 	if err != nil {
-		return nil, fmt.Errorf("reading %q: %w", path, err)
+		return nil, fmt.Errorf("reading %.300q: %w", path, err)
 	}
 	if data == nil {
 		data = []byte{}
@@ -289,11 +289,11 @@ func (r *Repository) Record(_ context.Context, path string, e Entry) (*Record, e
 		return rec, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %q: %w", path, err)
+		return nil, fmt.Errorf("reading %.300q: %w", path, err)
 	}
 	rec.Document, err = strict.Parse(path, data, strict.RegistryFile)
 	if err != nil && !errors.As(err, &rec.Err) {
-		return nil, fmt.Errorf("reading %q: %w", path, err)
+		return nil, fmt.Errorf("reading %.300q: %w", path, err)
 	}
 	return rec, nil
 }

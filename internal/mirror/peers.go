@@ -245,12 +245,18 @@ func (p Peers) shown(name string) string {
 	return base
 }
 
+// The most characters of a peer's texts in a report: the names in its trees may have megabytes.
+const (
+	maxPeerPath   = 300
+	maxPeerReason = 2000
+)
+
 // reason returns why a peer could not be read. In a report that is served it names no path.
 func (p Peers) reason(err error, name string) string {
+	text := plain.Cut(err.Error(), maxPeerReason)
 	if !p.Public {
-		return err.Error()
+		return text
 	}
-	text := err.Error()
 	if dir, local := peer.Dir(name); local {
 		text = strings.ReplaceAll(text, name, p.shown(name))
 		text = strings.ReplaceAll(text, dir, p.shown(name))
@@ -274,7 +280,7 @@ func common(s *registry.PeerState) string {
 	}
 	var paths []string
 	for _, c := range s.Differ {
-		paths = append(paths, c.Path)
+		paths = append(paths, plain.Cut(c.Path, maxPeerPath))
 	}
 	if len(paths) == 0 {
 		return text + "; both hold the same records"

@@ -1,12 +1,15 @@
 package mirror
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // TestDistinct checks which names are of one peer.
@@ -42,6 +45,21 @@ func TestDistinct(t *testing.T) {
 		"http://127.0.0.2/r", "a", "b", "a.git", "nowhere"}
 	if got := Distinct(differ); !slices.Equal(got, differ) {
 		t.Errorf("%q are %q, want all", differ, got)
+	}
+}
+
+// TestPeerTexts requires that what a peer names fills no report: a name in its trees may have megabytes.
+func TestPeerTexts(t *testing.T) {
+	long := strings.Repeat("\u00e4", 1<<20)
+	state := &registry.PeerState{Differ: []registry.Change{{Path: "implementations/" + long}, {Path: "revocations/x"}}}
+	if got := common(state); len(got) > 1000 || !strings.HasSuffix(got, "…, revocations/x") {
+		t.Errorf("the first records are %d bytes: %.400s", len(got), got)
+	}
+	for _, public := range []bool{false, true} {
+		got := Peers{Public: public}.reason(errors.New("reading "+long), "https://mirror.example/r")
+		if len(got) > 5000 || !strings.HasPrefix(got, "reading \u00e4") {
+			t.Errorf("public %t: the reason is %d bytes: %.400s", public, len(got), got)
+		}
 	}
 }
 

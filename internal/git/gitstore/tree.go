@@ -94,10 +94,10 @@ func parseTreeEntry(data []byte, idSize int) (TreeEntry, int, error) {
 	}
 	at := space + 1 + end + 1
 	if len(data)-at < idSize {
-		return e, 0, fmt.Errorf("name %q has an id of %d bytes, want %d", e.Name, len(data)-at, idSize)
+		return e, 0, fmt.Errorf("name %.300q has an id of %d bytes, want %d", e.Name, len(data)-at, idSize)
 	}
 	if e.ID = BytesID(data[at : at+idSize]); e.ID.sum == [32]byte{} {
-		return e, 0, fmt.Errorf("name %q has the id zero", e.Name)
+		return e, 0, fmt.Errorf("name %.300q has the id zero", e.Name)
 	}
 	return e, at + idSize, nil
 }
@@ -123,7 +123,7 @@ func modeOf(text []byte) uint32 {
 // between the file a and the directory a, which sorts as a/, names such as a-b and a.json may stand.
 func (r *TreeReader) ordered(e TreeEntry) error {
 	if r.next > 0 && CompareEntries(r.Entry, e) >= 0 {
-		return fmt.Errorf("name %q after %q, want names in order, each once", e.Name, r.Entry.Name)
+		return fmt.Errorf("name %.300q after %.300q, want names in order, each once", e.Name, r.Entry.Name)
 	}
 	for len(r.files) > 0 && !bytes.HasPrefix(e.Name, r.files[len(r.files)-1]) {
 		r.files = r.files[:len(r.files)-1]
@@ -131,7 +131,7 @@ func (r *TreeReader) ordered(e TreeEntry) error {
 	if e.Mode != ModeTree {
 		r.files = append(r.files, e.Name)
 	} else if n := len(r.files); n > 0 && len(r.files[n-1]) == len(e.Name) {
-		return fmt.Errorf("name %q is a directory and also a file", e.Name)
+		return fmt.Errorf("name %.300q is a directory and also a file", e.Name)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func checkName(name []byte) error {
 	suspect := false
 	for _, c := range name {
 		if c < ' ' || c == 0x7f || c == '/' {
-			return fmt.Errorf("name %q holds %q", name, c)
+			return fmt.Errorf("name %.300q holds %q", name, c)
 		}
 		suspect = suspect || c == '~' || c >= 0x80 || c == '\\'
 	}
@@ -173,7 +173,7 @@ func checkName(name []byte) error {
 	}
 	text := string(name)
 	if text == "." || text == ".." || isDotGit(text) {
-		return fmt.Errorf("name %q, which a file system may take for %s", text, ".git, . or ..")
+		return fmt.Errorf("name %.300q, which a file system may take for %s", text, ".git, . or ..")
 	}
 	return nil
 }

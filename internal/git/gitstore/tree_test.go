@@ -101,6 +101,25 @@ func TestDecodeTree(t *testing.T) {
 	}
 }
 
+// TestDecodeTreeLongNames requires that the error for a tree is short, whatever its names are: they may have megabytes.
+func TestDecodeTreeLongNames(t *testing.T) {
+	long := strings.Repeat("a", 100_000)
+	for want, data := range map[string][]byte{
+		"holds":       rawTree("100644 " + long + "\n"),
+		"may take":    rawTree("100644 " + long + `\.git`),
+		"in order":    rawTree("100644 b"+long, "100644 "+long),
+		"also a file": rawTree("100644 "+long, "40000 "+long),
+		"has no end":  []byte("100644 " + long),
+		"an id of":    []byte("100644 " + long + "\x00"),
+		"id zero":     append([]byte("100644 "+long+"\x00"), make([]byte, 20)...),
+	} {
+		_, err := decodeAll(data, 20)
+		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 1000 {
+			t.Errorf("%s: the error is %.1200v", want, err)
+		}
+	}
+}
+
 func encodeTree(entries []TreeEntry) []byte {
 	var out []byte
 	for _, e := range entries {
