@@ -200,7 +200,6 @@ A implementations/sub/deep.json`; got != want {
 	wantErrorOrEmpty(t, back, err)
 }
 
-// wantErrorOrEmpty: base is an ancestor of head here, so nothing lands the other way round.
 // TestHostileNames requires that an error about a path is short, although a name may have megabytes.
 func TestHostileNames(t *testing.T) {
 	c, _, blob := hostile(t)
@@ -225,6 +224,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// wantErrorOrEmpty requires that a range from a head back to its ancestor fails, or has no changes.
 func wantErrorOrEmpty(t *testing.T, g *Range, err error) {
 	t.Helper()
 	if err != nil || len(g.Changes) > 0 {
