@@ -20,10 +20,10 @@ import (
 
 var peerWitnesses = &Check{
 	ID:    "peer-witnesses",
-	Title: "an L4 Receipt carries one, an L5 Receipt three independent peer witnesses' signatures",
+	Title: "an L4 Receipt carries the signature of one peer witness, an L5 Receipt those of three independent ones",
 	Cite:  "RFC 0026 sections 6 and 10, RFC 0019 section 7.1",
 	Row:   "Peer witnesses (L4+)",
-	Why:   "at L4 and above, others who have been through it must vouch",
+	Why:   "at L4 and above, implementations that passed the same tests must vouch",
 	Fix:   "have listed L4 or L5 implementations sign the Receipt; for L5 three of different publishers and domains",
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.Witnesses,

@@ -17,7 +17,7 @@ var receiptSignature = &Check{
 	Title: "a key of the DID Document signed the Receipt",
 	Cite:  "RFC 0026 section 6",
 	Row:   "Receipt signature",
-	Why:   "without the owner's signature a Receipt is a rumour",
+	Why:   "without the owner's signature anyone could have written the Receipt",
 	Fix: "sign the RFC 8785 canonical JSON of the Receipt, without signatures and peer_witnesses, with an Ed25519 " +
 		"key of the DID Document",
 	Kinds: []registry.Kind{registry.KindListing},

@@ -153,8 +153,8 @@ var Codes = []strict.Code{
 		"correct the host name, or publish its address"},
 	{CodeTLS, "the server's certificate does not verify, or TLS could not be agreed on",
 		"serve a certificate of a public authority for this host, with the whole chain"},
-	{CodeForbidden, "the host leads to an address that may not be asked: one that is not public, or is where it was " +
-		"named as private",
+	{CodeForbidden, "the host leads to an address that the gate does not connect to: a private one, or a public one " +
+		"of a server that was named as private",
 		"serve the document at a public address"},
 	{CodeScheme, "the URL or a redirect is not https", "use https throughout"},
 	{CodeURL, "the text is no absolute URL with a DNS name as host", "write it like https://host.example/path"},
@@ -175,12 +175,13 @@ var Codes = []strict.Code{
 		"run without --local once the host is public"},
 	{CodeHashMismatch, "the served bytes have another SHA-256 than the registry pins",
 		"serve the bytes that were pinned, or pin those that are served"},
-	{CodeDIDSyntax, "the text is no DID, or one that cannot stand for anything",
+	{CodeDIDSyntax, "the text is not a DID, or is a DID that cannot name anything",
 		"use a did:web with a DNS name, or the did:key of an Ed25519 key"},
 	{CodeDIDMethod, "the DID's method cannot be resolved: only web and key can", "use a did:web or a did:key"},
-	{"too-many-anchors", "the anchors that are read of a coordinator declare no such failover, and there are more",
+	{"too-many-anchors",
+		"no anchor that was read declares this failover, and the coordinator has more anchors than are read",
 		"serve the Receipt in the coordinator's own domain"},
-	{"document-invalid", "the document cannot be read as what it should be", "serve a document of the right format"},
+	{"document-invalid", "the document is not of the format that is required", "serve a document of the right format"},
 }
 
 // DomainCodes explains why a domain has no age, in addition to Codes.

@@ -111,8 +111,8 @@ var Codes = []checks.Code{
 		Fix: "free space on its disk, and let the user who runs oap-gate write to the directory"},
 }
 
-var acceptedUnused = checks.Code{ID: "accepted-unused", Meaning: "a line of --accepted is of no finding",
-	Fix: "look whether its commit, check and code are right, or take the line out"}
+var acceptedUnused = checks.Code{ID: "accepted-unused", Meaning: "a line of --accepted matches no finding",
+	Fix: "correct its commit, check and code, or remove the line"}
 
 // Catalogue returns every check of an audit, in the order of a report.
 func Catalogue() []verdict.Rule { return slices.Concat(Rules(), checks.Rules()) }

@@ -10,7 +10,7 @@ var consistency = &check{
 		ID:    consistencyID,
 		Title: "the history continues what was verified before, and what other copies hold",
 		Cite:  "RFC 0026 sections 7 and 8",
-		Why:   "a rewritten history, or another one for other eyes, is the attack that a log exists to show",
+		Why:   "a log exists to show that a history was rewritten, or that two readers have different ones",
 		Fix:   "keep both copies, and tell the maintainers and the other mirrors",
 		Codes: []checks.Code{
 			checks.HistoryRewritten,

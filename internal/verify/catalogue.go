@@ -37,7 +37,7 @@ var catalogue = []step{
 		}, codesOf("manifest-did", "manifest-receipt-differs", "receipt-uri-differs", "manifest-contradicts")),
 	}},
 	{judge: judgeFetch, Rule: verdict.Rule{
-		ID: "receipt-fetch", Title: "the Receipt is served, with the pinned bytes where a listing pins them",
+		ID: "receipt-fetch", Title: "the Receipt is served, with the pinned bytes if a listing pins it",
 		Cite: section6, Method: verdict.Live,
 		Why:   "a claim whose evidence is not published is no claim",
 		Fix:   "serve the Receipt with status 200 over https, at most 1 MiB, within 10 seconds",
@@ -86,7 +86,7 @@ var catalogue = []step{
 		ID: "signature", Title: "a key of the implementation's DID Document signed the Receipt, " +
 			"and no signature of it is a placeholder",
 		Cite: "RFC 0019 sections 6 and 7.3", Method: verdict.Live,
-		Why: "without the implementation's signature a Receipt is a rumour",
+		Why: "without the implementation's signature anyone could have written the Receipt",
 		Fix: "sign the RFC 8785 canonical JSON of the Receipt, without signatures and peer_witnesses, " +
 			"with an Ed25519 key of the DID Document",
 		Codes: slices.Concat(codesOf("did-resolution"), codesOf("receipt-signature"), codesOf("receipt-claims",
@@ -104,7 +104,7 @@ var catalogue = []step{
 			"profile", "revenue-source")),
 	}},
 	{judge: thawed(judgeRevocation), registry: true, costly: true, Rule: verdict.Rule{
-		ID: "revocation", Title: "no revocation in force is of the Receipt, or of a later one of the implementation",
+		ID: "revocation", Title: "no revocation in force withdraws the Receipt, or a later one of the implementation",
 		Cite: "RFC 0019 section 10, RFC 0026 section 5",
 		Why:  "what was withdrawn can still be shown",
 		Fix:  "name a clone of the registry that is up to date with --registry DIR",
@@ -124,11 +124,11 @@ var catalogue = []step{
 		}, proofCodes),
 	}},
 	{judge: thawed(judgeWitnesses), each: true, costly: true, Rule: verdict.Rule{
-		ID: "peer-witnesses", Title: "an L4 Receipt carries one, " +
-			"an L5 Receipt three independent peer witnesses' signatures",
+		ID: "peer-witnesses", Title: "an L4 Receipt carries the signature of one peer witness, " +
+			"an L5 Receipt those of three independent ones",
 		Cite:   "RFC 0019 section 7.1, RFC 0026 sections 6 and 10",
 		Method: verdict.Live,
-		Why:    "at L4 and above, others who have been through it must vouch",
+		Why:    "at L4 and above, implementations that passed the same tests must vouch",
 		Fix: "have listed L4 or L5 implementations sign the Receipt; for L5 three of different publishers and " +
 			"domains",
 		Codes: slices.Concat(codesOf("peer-witnesses"), []strict.Code{noRegistryCode, cloneOld, mirrorFrozen}),
@@ -167,7 +167,8 @@ var catalogue = []step{
 }
 
 var (
-	noRegistryCode = strict.Code{"no-registry", "what only a clone of the registry shows is not known",
+	noRegistryCode = strict.Code{"no-registry",
+		"without a clone of the registry, revocations and listings are not known",
 		nameClone}
 	cloneOld = strict.Code{"clone-old",
 		"the clone was not fetched for longer than --max-age allows, or for 14 days without the flag",
