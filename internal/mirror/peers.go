@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"os"
 	"path"
@@ -16,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -33,7 +35,8 @@ type Peers struct {
 }
 
 // Distinct returns the names of peers without those that name the same one again: directories are compared by the
-// repository that is read there, URLs without a trailing slash and .git.
+// repository that is read there, URLs by host, port and path without a trailing slash and .git, however they are
+// spelled.
 func Distinct(names []string) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -89,12 +92,23 @@ func peerKey(name string) string {
 	if err != nil {
 		return "url " + name
 	}
-	port := u.Port()
+	port := strings.TrimLeft(u.Port(), "0")
 	if port == "" || u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
 		port = u.Scheme
 	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	return "url " + host + " " + port + " " + strings.TrimSuffix(path.Clean("/"+u.Path), ".git")
+	at := strings.TrimSuffix(path.Clean("/"+u.Path), "/.git") // git serves a work tree under both names
+	return "url " + hostKey(u.Hostname()) + " " + port + " " + strings.TrimSuffix(at, ".git")
+}
+
+// hostKey is equal for the spellings of one host name or address.
+func hostKey(host string) string {
+	if name, err := domainage.Host(host); err == nil {
+		return name
+	}
+	if at, err := netip.ParseAddr(host); err == nil {
+		return at.Unmap().String()
+	}
+	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
 // cloneIn returns the clone in a mirror's directory, and another directory as it is.

@@ -26,14 +26,18 @@ func TestDistinct(t *testing.T) {
 		{"https://mirror.example/r", "https://mirror.example/r/", "https://mirror.example/r.git",
 			"https://mirror.example/r.git/", "https://Mirror.EXAMPLE/r", "https://mirror.example:443/r",
 			"https://mirror.example./r", "https://token@mirror.example/r", "https://mirror.example//r",
-			"https://mirror.example/x/../r", "https://mirror.example/%72"},
-		{"http://127.0.0.1/r", "http://127.0.0.1:80/r"},
+			"https://mirror.example/x/../r", "https://mirror.example/%72", "https://mirror.example/r/.git",
+			"https://mirror.example:0443/r", "https://mirror.example:/r", "https://mirror.example:00443/r.git/.git"},
+		{"https://b\u00fccher.example/r", "https://B\u00dcCHER.example/r", "https://xn--bcher-kva.example/r",
+			"https://bu\u0308cher.example/r"},
+		{"http://127.0.0.1/r", "http://127.0.0.1:80/r", "http://[::ffff:127.0.0.1]/r", "http://127.0.0.1:080/r"},
+		{"http://[::1]/r", "http://[0:0:0:0:0:0:0:1]/r", "http://[::0001]:80/r"},
 		{"a", "./a", "a/", filepath.Join(dir, "a"), "file://" + filepath.ToSlash(filepath.Join(dir, "a")),
 			"a/registry.git", "b/../a"},
 		{"work", "work/.git"},
 	}
 	if linked {
-		same[2] = append(same[2], "link", "link/registry.git")
+		same[4] = append(same[4], "link", "link/registry.git")
 	}
 	for _, names := range same {
 		if got := Distinct(names); !slices.Equal(got, names[:1]) {
@@ -42,7 +46,8 @@ func TestDistinct(t *testing.T) {
 	}
 	differ := []string{"https://mirror.example/r", "https://mirror.example/R", "https://mirror.example/r/s",
 		"https://mirror.example:8443/r", "https://other.example/r", "http://127.0.0.1/r", "http://127.0.0.1:8080/r",
-		"http://127.0.0.2/r", "a", "b", "a.git", "nowhere"}
+		"http://127.0.0.2/r", "https://mirror.example:80/r", "https://mirror.example/.git", "http://[::1]/r", "a",
+		"b", "a.git", "nowhere"}
 	if got := Distinct(differ); !slices.Equal(got, differ) {
 		t.Errorf("%q are %q, want all", differ, got)
 	}
