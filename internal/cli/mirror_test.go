@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -397,6 +398,51 @@ func TestMirrorFull(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(m.dir, "registry.git/refs/remotes/origin/main")); err != nil ||
 		string(got) != second+"\n" {
 		t.Errorf("the origin is shown at %s, %v", got, err)
+	}
+}
+
+// TestMirrorFullOfPeer requires that the pack of a peer is fetched only if --max-disk has room for it.
+func TestMirrorFullOfPeer(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, first)
+	root := filepath.Dir(m.origin)
+	m.git(root, "clone", "-q", m.origin, "other")
+	var noise strings.Builder // does not compress
+	for random := rand.New(rand.NewPCG(1, 2)); noise.Len() < 400_000; {
+		fmt.Fprintf(&noise, "%016x", random.Uint64())
+	}
+	if err := os.WriteFile(filepath.Join(root, "other", "README.md"), []byte(noise.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m.git(filepath.Join(root, "other"), "commit", "-q", "-a", "--amend", "-m", "Other")
+	size := int64(100_000) // the reports differ a little from run to run
+	if err := filepath.WalkDir(m.dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	large := filepath.Join(m.dir, "large")
+	if err := os.WriteFile(large, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(large, 1<<30-size); err != nil {
+		t.Fatal(err)
+	}
+	other := []string{"--peer", m.server.URL + "/other/.git"}
+	if out := m.run(3, first, append(other, "--max-disk", "1")...); !strings.Contains(out, "the mirror is full") ||
+		!strings.Contains(out, "fix: name another copy, or give a larger --max-disk") {
+		t.Errorf("no word of the limit:\n%s", out)
+	}
+	if out := m.run(1, first, append(other, "--max-disk", "2")...); !strings.Contains(out, "[split-view]") {
+		t.Errorf("no word of the split view:\n%s", out)
 	}
 }
 

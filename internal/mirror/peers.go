@@ -29,6 +29,7 @@ type Peers struct {
 	Verified string   // tip that was verified before; empty: none
 	Public   bool     // the report is served: it shows only the last names of a peer's directory
 	Temp     string   // directory for what is fetched; empty: the system's
+	MaxPack  int64    // bytes of a peer's pack, if Temp has no room for more; 0: what the fetch allows
 	Offline  bool     // none is fetched
 	Live     live.Options
 	Budget   time.Duration // for each fetch; 0: what the fetch allows
@@ -151,11 +152,15 @@ func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
 			continue
 		}
 		if err != nil {
+			fix := "try again, or name another copy"
+			if errors.Is(err, ErrFull) {
+				fix = "name another copy, or give a larger --max-disk"
+			}
 			peers = append(peers, verdict.Peer{Name: shown, State: unavailable})
 			unread = append(unread, len(findings))
 			findings = append(findings, verdict.Finding{Severity: verdict.Doubt, Code: codeUnavailable,
 				Message: fmt.Sprintf("the peer %q could not be compared with: %s", shown, p.reason(err, name)),
-				Fix:     "try again, or name another copy"})
+				Fix:     fix})
 			continue
 		}
 		state.Name = shown
@@ -350,7 +355,7 @@ func (p Peers) fetch(ctx context.Context, repo *registry.Repository, name, head,
 			return err
 		}
 	}
-	source := peer.Source{URL: name, Transport: way}
+	source := peer.Source{URL: name, Transport: way, MaxPack: p.MaxPack}
 	own := repo.ObjectDir()
 	if !strings.ContainsAny(own, "\n\r") { // no such path can be written there; the fetch is larger without
 		if err := os.WriteFile(filepath.Join(objects, "info", "alternates"), []byte(own+"\n"), 0o666); err != nil {
@@ -360,6 +365,9 @@ func (p Peers) fetch(ctx context.Context, repo *registry.Repository, name, head,
 		source.Haves = func(ctx context.Context) ([]string, error) { return haves(ctx, repo, head) }
 	}
 	f, err := peer.Fetch(ctx, source, filepath.Join(objects, "pack"))
+	if errors.Is(err, peer.ErrTooLarge) && p.MaxPack > 0 && p.MaxPack < peer.MaxPack {
+		err = fmt.Errorf("%w: %w", ErrFull, err)
+	}
 	if err != nil {
 		return err
 	}

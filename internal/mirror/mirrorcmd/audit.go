@@ -53,7 +53,8 @@ type auditOptions struct {
 	temp                    string // directory for copies of peers and for results; empty: the system's
 	known                   string // commit that a mirror verified; empty: none
 	peers                   []string
-	peersNeeded             int // only for a mirror; 0: each peer must be readable
+	peersNeeded             int   // only for a mirror; 0: each peer must be readable
+	peerPack                int64 // bytes of a peer's pack that a mirror has room for; 0: any that a fetch allows
 	archive                 string
 	documents               string     // directory of a mirror's cache; empty: --cache
 	ofMirror                bool       // archive and cache are a mirror's own; its reports name no path
@@ -270,7 +271,7 @@ func (o *auditOptions) run(ctx context.Context, sys frame.IO) (_ *verdict.Report
 		return nil, err
 	}
 	copies := mirror.Peers{Names: o.peers, Needed: o.peersNeeded, Verified: o.known, Temp: o.temp,
-		Offline: o.Offline, Live: way, Budget: way.Budget, Public: o.ofMirror}
+		MaxPack: o.peerPack, Offline: o.Offline, Live: way, Budget: way.Budget, Public: o.ofMirror}
 	peers, apart, err := copies.Compare(ctx, repo, head)
 	if err != nil {
 		return nil, err

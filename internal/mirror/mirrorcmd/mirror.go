@@ -366,6 +366,11 @@ func (o *mirrorOptions) judged(ctx context.Context, sys frame.IO, dir *mirror.Di
 	if o.rev, err = dir.Fetch(ctx, origin); err != nil {
 		return nil, fetching(dir, err)
 	}
+	size, err := dir.Size()
+	if err != nil {
+		return nil, err
+	}
+	o.peerPack = max(min(origin.MaxDisk-size, peer.MaxPack), 1)
 	return o.run(ctx, sys)
 }
 
