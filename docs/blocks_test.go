@@ -92,7 +92,9 @@ func TestUsesOfTheAction(t *testing.T) {
 	}
 	var workflow struct {
 		On   map[string]any
-		Jobs struct{ Gate struct{ Steps []step } }
+		Jobs struct {
+			Gate struct{ Steps []step } `yaml:"oap-gate"` // the check that repo-config.example.yml requires
+		}
 	}
 	var steps []step
 	indented := func(name, first string) []byte {
