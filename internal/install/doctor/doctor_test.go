@@ -593,6 +593,8 @@ func TestFaults(t *testing.T) {
 		{"no gate", check, "", "", "error no-gate .github/workflows\nwarning workflow-run comment.yml <OAP gate]>"},
 		{"comment on pull_request", comment, "  workflow_run:\n    workflows: [OAP gate]\n    types: [completed]\n",
 			"  pull_request:\n", "warning comment-event comment.yml <on:>"},
+		{"comment on nothing", comment, "on:\n  workflow_run:\n    workflows: [OAP gate]\n    types: [completed]\n", "",
+			"warning comment-event comment.yml <comment:>"},
 		{"comment after a workflow that is not there", comment, "[OAP gate]", "[OAP]",
 			"warning workflow-run comment.yml <OAP]>"},
 		{"comment checks out", comment, "    steps:\n",

@@ -569,7 +569,7 @@ func (v *inspection) judgePermissions(j *job, writable []string) {
 // judgeCommentJob looks at a job that has a token to comment with: it must run nothing of the pull request's.
 func (v *inspection) judgeCommentJob(j *job) {
 	if _, ok := j.w.events["workflow_run"]; !ok {
-		v.add(verdict.Warning, "comment-event", j.w.member("on").pos(),
+		v.add(verdict.Warning, "comment-event", field{path: j.path, key: cmp.Or(j.w.member("on").key, j.key)}.pos(),
 			"start it on workflow_run, as the comment.yml that oap-gate init writes",
 			"comments are written without workflow_run: on a pull request from a fork the token can only read")
 	}
