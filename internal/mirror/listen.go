@@ -292,7 +292,7 @@ func (s *Site) Serve(ctx context.Context, l net.Listener) error {
 			_ = server.Close() // cuts off the clients that are slow now
 		}
 	})
-	err := server.Serve(netutil.LimitListener(l, maxClients))
+	err := server.Serve(netutil.LimitListener(l, clients()))
 	if !stop() {
 		<-ended
 	}

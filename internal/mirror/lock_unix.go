@@ -16,3 +16,13 @@ func take(f *os.File) (taken bool, err error) {
 	}
 	return err == nil, err
 }
+
+// clients returns how many clients may be connected at once. A client may have a connection and a file open. Half of
+// the files that this process may open remain for the runs.
+func clients() int {
+	var files syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
+		return maxClients
+	}
+	return int(min(uint64(files.Cur)/4, maxClients))
+}

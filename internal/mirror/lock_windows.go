@@ -18,3 +18,6 @@ func take(f *os.File) (taken bool, err error) {
 	}
 	return err == nil, err
 }
+
+// clients returns how many clients may be connected at once.
+func clients() int { return maxClients }

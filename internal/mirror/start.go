@@ -28,9 +28,11 @@ func damaged(file, fix, reason string) error {
 
 // Load reads the state for a run, and looks at the files of the clone that say whose it is.
 func (d *Dir) Load(now time.Time) error {
-	early := d.State.Repaired // of opening the directory, before any state was read
+	var early mirrorstate.Repaired
 	if d.loaded {
-		d.Warnings, early = nil, mirrorstate.Repaired{}
+		d.Warnings = nil
+	} else if d.State != nil { // nil: the run before could not read it either
+		early = d.State.Repaired // of opening the directory, before any state was read
 	}
 	d.now, d.refetched = now, false
 	if err := d.readState(); err != nil {
