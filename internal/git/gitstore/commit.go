@@ -174,9 +174,8 @@ func (c *CommitObject) sign(data []byte) {
 	inOwn, inOther := false, false
 	for line := range bytes.Lines(headers) {
 		if line[0] != ' ' {
-			key, _, _ := bytes.Cut(line, []byte{' '})
-			inOwn = string(key) == own
-			inOther = !inOwn && bytes.HasPrefix(key, []byte("gpgsig"))
+			inOwn = bytes.HasPrefix(line, []byte(own+" "))
+			inOther = !inOwn && bytes.HasPrefix(line, []byte("gpgsig"))
 			if inOwn {
 				count++
 				line = line[len(own):]

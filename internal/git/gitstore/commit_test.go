@@ -178,6 +178,10 @@ func TestSignatureKinds(t *testing.T) {
 			t.Errorf("%q: payload %q, signature %q", headers, c.Payload, c.Signature)
 		}
 	}
+	c, err := DecodeCommit([]byte(plain + "gpgsig x\ngpgsig")) // it ends in a header without a blank
+	if err != nil || c.Signed != UnknownSignature || string(c.Payload) != plain || string(c.Signature) != "x\n" {
+		t.Errorf("a header cut short: %+v, %v", c, err)
+	}
 	wide := strings.ReplaceAll(plain, emptyTree, strings.Repeat("a", 64))
 	for headers, want := range map[string]SignatureKind{
 		pgp: Unsigned, strings.Replace(pgp, "gpgsig", "gpgsig-sha256", 1): OpenPGP,
