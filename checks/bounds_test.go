@@ -62,10 +62,10 @@ func TestNamedFindings(t *testing.T) {
 			return out
 		}, "%d more object"},
 		{"twins", 100, func(n int) verdict.Outcome {
-			return twinFindings(&Run{}, slices.Repeat([]twin{{"a", "A", false}}, n), 0)
+			return twinFindings(&Run{}, slices.Repeat([]twin{{"a", "A", false}}, n))
 		}, "%d more pairs"},
 		{"standing twins", 100, func(n int) verdict.Outcome {
-			out := twinFindings(&Run{}, slices.Repeat([]twin{{"a", "A", true}}, n), 0)
+			out := twinFindings(&Run{}, slices.Repeat([]twin{{"a", "A", true}}, n))
 			if out.Has(verdict.Error) {
 				t.Error("a twin that the base tree has is an error")
 			}

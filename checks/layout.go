@@ -487,7 +487,7 @@ func newTwins(r *Run) (verdict.Outcome, error) {
 		}
 	}
 	slices.SortFunc(twins, func(a, b twin) int { return strings.Compare(a.path, b.path) })
-	return twinFindings(r, twins, 0), nil
+	return twinFindings(r, twins), nil
 }
 
 // original returns the path of a group of twins that the others are reported against. A path that was there before goes
@@ -510,9 +510,9 @@ func isDataDirectory(path string) bool {
 const maxTwins = 100
 
 // twinFindings returns the findings for the twins, and one for those that are only counted.
-func twinFindings(r *Run, twins []twin, more int) verdict.Outcome {
+func twinFindings(r *Run, twins []twin) verdict.Outcome {
 	var out verdict.Outcome
-	hidden := map[verdict.Severity]int{verdict.Error: more}
+	hidden := map[verdict.Severity]int{}
 	for _, t := range twins {
 		sev := verdict.Error
 		if t.stood {

@@ -275,11 +275,11 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		return nil, err
 	}
 	j.add(appendOnly, RegistrySubject, out)
-	twins, more, err := l.newTwins(step)
+	twins, err := l.newTwins(step)
 	if err != nil {
 		return nil, err
 	}
-	j.add(layout, RegistrySubject, twinFindings(run, twins, more))
+	j.add(layout, RegistrySubject, twinFindings(run, twins))
 	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
 		return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Directory() == c.Path
 	}) {
@@ -590,11 +590,11 @@ func prefixes(path string) []string {
 }
 
 // newTwins returns the paths of this commit that have the same folded form as another path, and remembers the commit's
-// paths for later commits. It returns at most maxTwins, and the number of the others.
-func (l *Ledger) newTwins(step *registry.Step) (out []twin, more int, err error) {
+// paths for later commits.
+func (l *Ledger) newTwins(step *registry.Step) (out []twin, err error) {
 	brought, err := l.paths(step)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	groups := map[string][]string{} // by folded form: odd paths, and plain ones with an earlier odd twin
 	for _, p := range brought {
@@ -614,7 +614,7 @@ func (l *Ledger) newTwins(step *registry.Step) (out []twin, more int, err error)
 		_, found, err := step.Result.Entry(folded)
 		switch {
 		case err != nil:
-			return nil, 0, err
+			return nil, err
 		case isDataDirectory(folded), found && folded != "" && !new:
 			stood = append(stood, folded)
 		case new && !slices.Contains(fresh, folded):
@@ -622,16 +622,12 @@ func (l *Ledger) newTwins(step *registry.Step) (out []twin, more int, err error)
 		}
 		other := original(folded, stood, fresh)
 		for _, p := range fresh {
-			switch {
-			case p == other:
-			case len(out) >= maxTwins:
-				more++
-			default:
+			if p != other {
 				out = append(out, twin{p, other, false})
 			}
 		}
 	}
-	return out, more, nil
+	return out, nil
 }
 
 // paths returns the paths and directories that a commit adds, in order, and forgets those that it removes. It looks up
