@@ -14,7 +14,8 @@
 //	not          a returned true or false is the other
 //
 // accepted.txt, next to this file, lists the survivors that stay. The exit status is 1 if a package kills a smaller
-// share of the other mutants than least returns, or if a line of accepted.txt is wrong, and 2 if mutate fails.
+// share of the other mutants than least returns, or if a line of accepted.txt is wrong, and 2 if mutate fails. With
+// -changed, the survivors that least allows are rounded up to a whole number.
 package main
 
 import (
@@ -730,7 +731,11 @@ func (m *mutator) judge(pkg string, tried []*mutant, entries []*entry) bool {
 	others := len(tried) - accepted
 	m.log(fmt.Sprintf("%s: %d mutants, %d accepted, %d of %d others killed, %d survive, %d of these unreached", pkg,
 		len(tried), accepted, killed, others, others-killed, unreached))
-	ok := killed*100 >= others*m.least(pkg)
+	spared := others * (100 - m.least(pkg)) // in hundredths
+	if m.changed != "" {
+		spared += 99 // 5 % of a few is one
+	}
+	ok := (others-killed)*100 <= spared
 	if m.changed != "" || m.max > 0 || len(m.files) > 0 {
 		return ok
 	}

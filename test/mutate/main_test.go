@@ -132,6 +132,27 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+// TestFew checks that -changed spares one survivor of a few mutants, and none where all must be killed.
+func TestFew(t *testing.T) {
+	for _, c := range []struct {
+		killed, survive, least int
+		changed                string
+		ok                     bool
+	}{
+		{4, 1, 95, "HEAD", true}, {4, 1, 95, "", false}, {3, 2, 95, "HEAD", false}, {19, 1, 95, "", true},
+		{39, 2, 95, "HEAD", true}, {37, 3, 95, "HEAD", false}, {4, 1, 100, "HEAD", false}, {0, 0, 95, "", true},
+	} {
+		m := mutator{changed: c.changed, least: func(string) int { return c.least }, log: func(string) {}}
+		var tried []*mutant
+		for i := range c.killed + c.survive {
+			tried = append(tried, &mutant{killed: i < c.killed})
+		}
+		if ok := m.judge("p", tried, nil); ok != c.ok {
+			t.Errorf("%+v: %v", c, ok)
+		}
+	}
+}
+
 // TestFile checks that a run on a file tries its mutants and no others, and that a file must exist.
 func TestFile(t *testing.T) {
 	dir := seed(t, `9: true, 10: false`)
