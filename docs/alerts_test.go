@@ -194,8 +194,8 @@ func (q *query) selected(selector string, from scrape) scrape {
 	return out
 }
 
-// TestAlertRules checks which alert rules of the page fire on the metrics of which run of a mirror, and that none fires
-// while all is well.
+// TestAlertRules checks which alert rules of the page fire after each run of a mirror, and that none fires while all is
+// well.
 func TestAlertRules(t *testing.T) {
 	o := operatorOf(t, []byte("base: [{listing: eve}, {commit: eve}, {listing: fay}]\n"))
 	var rules struct {

@@ -15,11 +15,11 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
-// TestRecordedBundles checks that bundles which earlier programs wrote give the reports that those programs wrote then,
-// but for their sentences, which may be mended, and for members that reports have gained at their root since: verdict,
-// counts, and of each result its check, subject, verdict, codes and places stay. A recording has a world, whose commits
-// have the same ids wherever it is built, the bundle and the report. A recording of a mode without a registry has the
-// files of its input instead, and the command that replays it.
+// TestRecordedBundles checks that bundles of earlier programs still give the reports of those programs. Sentences may
+// change, and reports may have new members at their root. The verdict and the counts stay, and so do the check,
+// subject, verdict, codes and places of each result. A recording has the bundle, the report and a world, whose commits
+// have the same ids wherever it is built. A recording of a mode without a registry has the files of its input and the
+// command that replays it.
 func TestRecordedBundles(t *testing.T) {
 	directory, err := filepath.Abs(filepath.Join("..", "..", "testdata", "bundles"))
 	if err != nil {

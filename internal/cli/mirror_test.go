@@ -602,7 +602,7 @@ func TestMirrorsThatNameEachOther(t *testing.T) {
 	}
 }
 
-// TestMirrorRefusesRecords checks that a record whose own checks fail is shown as refused by whoever reads the mirror.
+// TestMirrorRefusesRecords checks that a mirror refuses a record whose own checks fail, and that its readers see that.
 func TestMirrorRefusesRecords(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")

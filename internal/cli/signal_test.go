@@ -21,8 +21,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
-// TestInterrupted checks that an audit or a check which is asked to end still tells what it knows, and says that it did
-// not see all.
+// TestInterrupted checks that an audit or a check that gets a signal reports what it found, and says that it did not
+// see all.
 func TestInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no SIGTERM here")

@@ -95,8 +95,8 @@ func TestReportTargets(t *testing.T) {
 	}
 }
 
-// TestColour checks that the text is coloured on a terminal alone, where nothing speaks against it, and wherever it is
-// asked for.
+// TestColour checks that the text is colored if --color asks for it, or on a terminal unless --color, NO_COLOR or TERM
+// forbids it.
 func TestColour(t *testing.T) {
 	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
 	for command, args := range verdicts(w) {
@@ -118,7 +118,7 @@ func TestColour(t *testing.T) {
 				OutWidth: c.width,
 				Getenv:   func(name string) string { return map[string]string{c.name: c.value}[name] }})
 			if got := strings.Contains(out.String(), "\x1b["); code != 0 || got != c.want {
-				t.Errorf("%s %+v: exit status %d, coloured: %t\n%s", command, c, code, got, out.String())
+				t.Errorf("%s %+v: exit status %d, colored: %t\n%s", command, c, code, got, out.String())
 			}
 		}
 	}

@@ -507,7 +507,7 @@ func TestSmallRoster(t *testing.T) {
 	}
 }
 
-// TestRoster checks which rows of which table count.
+// TestRoster checks which table names the maintainers, and which of its rows count.
 func TestRoster(t *testing.T) {
 	const title = "# M\n\n## Current Maintainers\n\nSome text.\n\n"
 	table := func(rows ...string) string {

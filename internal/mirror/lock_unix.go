@@ -24,5 +24,5 @@ func clients() int {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
 		return maxClients
 	}
-	return int(min(uint64(files.Cur)/4, maxClients))
+	return int(max(1, min(uint64(files.Cur)/4, maxClients)))
 }

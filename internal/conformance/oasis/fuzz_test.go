@@ -36,7 +36,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzContract checks that whatever stands in a profile's files, a contract that cannot be read fails.
+// FuzzContract checks that a contract that cannot be read fails, whatever a profile's files contain.
 func FuzzContract(f *testing.F) {
 	f.Add([]byte(requirementsYAML), []byte(contractMarkdown))
 	f.Add([]byte("requirements: {a: {type: integer, expected: {comparison_operator: lt, value: "+
