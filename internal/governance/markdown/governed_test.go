@@ -296,6 +296,20 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestManyAttributes checks that a tag with many attributes is not copied for each of them: a pull request chooses how
+// many there are.
+func TestManyAttributes(t *testing.T) {
+	many, _ := parseTag("<a" + strings.Repeat(" b=c", 10_000) + ">")
+	copies := testing.AllocsPerRun(1, func() {
+		if _, found := many.attribute("href"); found {
+			t.Error("the tag has an address")
+		}
+	})
+	if copies > 10 {
+		t.Errorf("the search allocates %v times", copies)
+	}
+}
+
 // FuzzRead checks that any text is read, that it equals itself, and that an added requirement is seen.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"# a\n\nb MUST\n- c\n", "> a\n```\nb", "|a|\n|-|\n|b|", "<!-- a\n-->\n<div>b",

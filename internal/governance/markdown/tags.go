@@ -143,7 +143,10 @@ func (t tag) attribute(name string) (value string, found bool) {
 			if rest != "" && (rest[0] == '"' || rest[0] == '\'') {
 				value, rest, _ = strings.Cut(rest[1:], rest[:1])
 			} else {
-				n := strings.IndexAny(rest+" ", blanks)
+				n := strings.IndexAny(rest, blanks)
+				if n < 0 {
+					n = len(rest)
+				}
 				value, rest = rest[:n], rest[n:]
 			}
 		}
