@@ -330,7 +330,7 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 	}
 	const squash = "squash the branch into one commit, or merge it by a merge commit"
 	if n := dataCommits(r.Range); n > 1 {
-		out.Warnf(whole, "", "squash", "%d commits touch records; rebase-merged, each would stand on the main branch",
+		out.Warnf(whole, "", "squash", "%d commits touch records; rebase-merged, each would be on the main branch",
 			n).WithFix(squash)
 	} else if path := dropped(r.Range); path != "" {
 		out.Warnf(&Subject{Run: r, Path: path}, "", "squash",

@@ -141,7 +141,7 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-independent
 implementations/nova.json:6:3: notice: external-audit: audit-declared
 implementations/nova.json:12:3: warning: domain-age: provisional-not-needed`,
-			Says: []string{`both stand under github.io`}},
+			Says: []string{`both are under github.io`}},
 		// a stranger moves a Manifest that the owner still serves, by a re-issue of the owner's own Receipt
 		{Name: "reissue elsewhere",
 			World: `base: [{listing: ada}]

@@ -628,7 +628,7 @@ func TestDependent(t *testing.T) {
 	}{
 		"others":       {func(*witness) {}, ""},
 		"one DID":      {func(w *witness) { w.did = "did:web:A.example" }, "they are one DID"},
-		"one domain":   {func(w *witness) { w.domain.ICANN = "a.example" }, "both stand under a.example"},
+		"one domain":   {func(w *witness) { w.domain.ICANN = "a.example" }, "both are under a.example"},
 		"no domain":    {func(w *witness) { w.domain.ICANN = "" }, ""},
 		"one key":      {func(w *witness) { w.material = []string{"k3", "k2"} }, "they share a key"},
 		"other keys":   {func(w *witness) { w.material = []string{"k3"} }, ""},

@@ -18,7 +18,7 @@ var domainAge = &Check{
 	Title:   "the domain of tool_did is at least 30 days old, or the listing is provisional",
 	Cite:    "RFC 0026 section 6",
 	Row:     "Sybil filter",
-	Why:     "a farm of fake implementations is cheap only as long as its domains may be new",
+	Why:     "a minimum age of domains makes a farm of fake implementations expensive",
 	Fix:     provisionalWay,
 	Domains: true,
 	Kinds:   []registry.Kind{registry.KindListing},

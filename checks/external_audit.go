@@ -18,7 +18,7 @@ var externalAudit = &Check{
 	Title:   "an L5 Receipt declares an external security audit in force",
 	Cite:    "RFC 0026 section 10",
 	Row:     "Peer witnesses (L4+)",
-	Why:     "L5 needs somebody outside the circle of witnesses to have looked",
+	Why:     "at L5 somebody other than the witnesses must have examined the implementation",
 	Fix:     "attest again with external_audit: framework, auditor_did and a valid_until in the future",
 	Domains: true,
 	Kinds:   []registry.Kind{registry.KindListing},

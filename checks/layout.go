@@ -22,7 +22,7 @@ var layout = &Check{
 	Title: "every file is where the registry format puts it, and is strict JSON",
 	Cite:  "RFC 0026 sections 3 to 5",
 	Row:   "Schema",
-	Why:   "a record that readers find under another name, or read in another way, is no anchor",
+	Why:   "readers cannot rely on a record that some of them find under another name, or read differently",
 	Fix: "name the file as the message says, as a plain file in its data directory, and make its text strict " +
 		"JSON",
 	Kinds:        registry.DataKinds,

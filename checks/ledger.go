@@ -29,7 +29,7 @@ type Ledger struct {
 	now   time.Time // the run's clock
 	time  time.Time // first-parent time of the commit that is judged
 	state *Standing
-	files map[string]file     // by path, of the data directories: what is no listing that can be read
+	files map[string]file     // by path, of the data directories: what cannot be read as a listing
 	odd   map[string][]string // paths and directories that folding changes, by their folded form
 
 	refused *registry.RefusalWalk

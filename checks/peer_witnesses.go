@@ -23,7 +23,7 @@ var peerWitnesses = &Check{
 	Title: "an L4 Receipt carries the signature of one peer witness, an L5 Receipt those of three independent ones",
 	Cite:  "RFC 0026 sections 6 and 10, RFC 0019 section 7.1",
 	Row:   "Peer witnesses (L4+)",
-	Why:   "at L4 and above, implementations that passed the same tests must vouch",
+	Why:   "at L4 and above, implementations that passed the same tests must confirm the claim",
 	Fix:   "have listed L4 or L5 implementations sign the Receipt; for L5 three of different publishers and domains",
 	Kinds: []registry.Kind{registry.KindListing},
 	Owns:  evidence.Witnesses,
@@ -290,7 +290,7 @@ func unsigned(o *verdict.Outcome, s *Subject, maintainer string) *verdict.Findin
 		code, on = "cosignature-stale", verdict.World
 	}
 	return o.Errorf(s, "/conformance_level", code, "the Receipt carries no EdDSA signature of maintainer %s that "+
-		"verifies; section 10 asks for all of them", maintainer).Rests(on)
+		"verifies; section 10 requires all of them", maintainer).Rests(on)
 }
 
 // ownDomain returns the domain of the candidate's did:web; for another DID method, that of its Manifest's host, as in

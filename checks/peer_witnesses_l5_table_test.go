@@ -88,7 +88,7 @@ implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 			Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:6:3: notice: external-audit: audit-declared`,
-			Says: []string{`are not independent: both stand under corp.example`}},
+			Says: []string{`are not independent: both are under corp.example`}},
 		// ... and of one platform, where names are free of charge
 		{Name: "same platform",
 			World: base + `  - {listing: one, host: one.github.io, level: L4, witness: [ada]}
@@ -98,7 +98,7 @@ pr: [{listing: nova, level: L5, witness: [one, two, ada]}]
 			Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:6:3: notice: external-audit: audit-declared`,
-			Says: []string{`are not independent: both stand under github.io`}},
+			Says: []string{`are not independent: both are under github.io`}},
 		// two that share a key, also one that neither signed with
 		{Name: "same key",
 			World: base + `  - {listing: dan, level: L4, witness: [ada], key: bob}
@@ -190,7 +190,7 @@ pr: [{listing: nova, level: L5, witness: [ada, dan, eve]}]
 			Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:6:3: notice: external-audit: audit-declared`,
-			Says: []string{`are not independent: both stand under vercel.app`}},
+			Says: []string{`are not independent: both are under vercel.app`}},
 		// the best three of four are found, whatever their order
 		{Name: "four",
 			World: base + `  - {listing: fox, level: L4, witness: [ada], legal_name: Ada Ltd}
@@ -219,7 +219,7 @@ pr: [{listing: nova, level: L5, witness: [ada, bob, dan]}]
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-independent
 implementations/nova.json:6:3: notice: external-audit: audit-declared`,
-			Says: []string{`it is not independent of the candidate: both stand under nova.example`}},
+			Says: []string{`it is not independent of the candidate: both are under nova.example`}},
 		{Name: "candidate publisher",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], publisher_did: "did:web:ada.example"}]`,
 			Want: `
@@ -254,7 +254,7 @@ implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-not-independent
 implementations/nova.json:6:3: notice: external-audit: audit-declared
 implementations/nova.json:4:3: warning: domain-age: age-of-host`,
-			Says: []string{`it is not independent of the candidate: both stand under corp.example`}},
+			Says: []string{`it is not independent of the candidate: both are under corp.example`}},
 		// --- the Manifests ---
 		// a witness whose Manifest names no publisher, is gone, or is another's
 		{Name: "three, no publisher did",

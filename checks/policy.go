@@ -41,7 +41,7 @@ type Policy struct {
 	Broken          error           // why the file is not read; nil where there is no reason
 }
 
-// ReadPolicy reads a tree's policy. A file that is not as it must be is no error: it exempts nobody.
+// ReadPolicy reads a tree's policy. A malformed file is not an error: it exempts nobody.
 func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 	e, found, err := t.Entry(policyFile)
 	if err != nil || !found {

@@ -45,7 +45,7 @@ var receiptClaims = &Check{
 			"run the tests that were skipped, and attest again"},
 		{"receipt-schema", "the Receipt violates the Receipt schema",
 			"attest again with a runner that follows the schema"},
-		{"no-such-level", "conformance_level is no level of the standard",
+		{"no-such-level", "conformance_level is not a level of the standard",
 			"set it to the highest level that the Receipt claims"},
 		{"tier-not-claimed", "the Receipt claims L5, and the listing a tier of it that a Receipt cannot name yet",
 			"nothing to do until the Receipt schema has tiers"},

@@ -16,7 +16,7 @@ var receiptValidity = &Check{
 	Title: "the listing is in date, for at most 90 days, and its dates are the signed ones",
 	Cite:  "RFC 0026 section 6, RFC 0019 section 7.2",
 	Row:   "Receipt validity window",
-	Why:   "a claim that is never renewed outlives what it claims",
+	Why:   "implementations change, so a claim that is never renewed becomes untrue",
 	Fix:   "copy issued_at and expires_at from the Receipt's validity, at most 90 days apart",
 	Kinds: []registry.Kind{registry.KindListing},
 	reads: []string{"/issued_at", "/expires_at"},

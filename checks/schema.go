@@ -66,7 +66,7 @@ type Schemas struct {
 	broken map[string]error         // by path
 }
 
-// readSchemas compiles a tree's schemas. A schema that does not compile is no error here: the check says so.
+// readSchemas compiles a tree's schemas. A schema that does not compile is not an error here: the check says so.
 func readSchemas(ctx context.Context, t *registry.Tree) (*Schemas, error) {
 	out := &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, source: map[registry.Kind]string{},
 		broken: map[string]error{}}
@@ -301,13 +301,13 @@ var schemaCodes = []Code{
 	{"schema-dependentRequired", "a member needs another one, which is missing", "add the other one, or remove both"},
 	{"schema-false", "the schema allows nothing here", "remove it"},
 	{"schema-not", "the value is one that the schema rules out", "choose another value"},
-	{"schema-type", "the value has another JSON type than the schema asks for",
+	{"schema-type", "the value has another JSON type than the schema requires",
 		"write it as the type that the message names"},
 	{"schema-const", "the value is not the only one that is allowed", "set the value that the message names"},
 	{"schema-enum", "the value is not one of the allowed values", "set one of the values that the message names"},
-	{"schema-format", "the text does not have the form that is asked for, such as a URI or a date",
+	{"schema-format", "the text does not have the required form, such as a URI or a date",
 		"write it in the form that the message names"},
-	{"schema-pattern", "the text does not match the pattern that is asked for", "write it so that the pattern matches"},
+	{"schema-pattern", "the text does not match the required pattern", "write it so that the pattern matches"},
 	{"schema-minLength", "the text is too short", "write at least as many characters as the message says"},
 	{"schema-maxLength", "the text is too long", "write at most as many characters as the message says"},
 	{"schema-minItems", "the array has too few items", "add items"},
@@ -319,14 +319,14 @@ var schemaCodes = []Code{
 	{"schema-maximum", "the number is too large", "lower it to the bound that the message names"},
 	{"schema-exclusiveMinimum", "the number is too small", "raise it above the bound that the message names"},
 	{"schema-exclusiveMaximum", "the number is too large", "lower it below the bound that the message names"},
-	{"schema-multipleOf", "the number is no multiple of the one that is asked for",
+	{"schema-multipleOf", "the number is not a multiple of the one that the schema names",
 		"set a multiple of the number that the message names"},
-	{"schema-contains", "the array has no item of the kind that is asked for", "add such an item"},
-	{"schema-minContains", "the array has too few items of the kind that is asked for", "add such items"},
+	{"schema-contains", "the array has no item of the required kind", "add such an item"},
+	{"schema-minContains", "the array has too few items of the required kind", "add such items"},
 	{"schema-maxContains", "the array has too many items of one kind", "remove some of them"},
-	{"schema-anyOf", "the value has none of the forms that are allowed", "bring it into one of them"},
-	{"schema-oneOf", "the value has none, or more than one, of the forms of which it may have one",
-		"bring it into exactly one of them"},
+	{"schema-anyOf", "the value matches none of the allowed forms", "change it to match one of them"},
+	{"schema-oneOf", "the value matches none or several of the forms; it must match exactly one",
+		"change it to match exactly one of them"},
 	unreadableTime,
 }
 

@@ -430,7 +430,7 @@ implementations/cora.json:46:5: warning: schema: schema-pattern
 implementations/cora.json:47:5: warning: schema: schema-pattern
 implementations/cora.json:48:5: warning: schema: schema-pattern
 registry: warning: schema: standing-faults`,
-			Says: []string{`5 more faults of this kind stand in the base tree`}},
+			Says: []string{`the base tree has 5 more faults of this kind`}},
 		// the owner of a listing with faults that no re-issue can mend renews it
 		{Name: "renew",
 			World: `base: [{listing: ada, set: {/slug: lovelace}}]

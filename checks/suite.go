@@ -39,7 +39,7 @@ func ParseSuites(text string) (Suites, error) {
 	return out, nil
 }
 
-// trust reports whether a version is among those. A pre-release is no version of N.x.
+// trust reports whether a version is among those. A pre-release is not a version of N.x.
 func (s Suites) trust(version string) bool {
 	return slices.ContainsFunc(s, func(trusted string) bool {
 		major, all := strings.CutSuffix(trusted, "x")

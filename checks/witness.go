@@ -464,7 +464,7 @@ func related(a, b *witness) string {
 	case did.Alike(a.did, b.did):
 		return "they are one DID"
 	case a.domain.ICANN != "" && a.domain.ICANN == b.domain.ICANN:
-		return "both stand under " + a.domain.ICANN
+		return "both are under " + a.domain.ICANN
 	}
 	return ""
 }

@@ -40,7 +40,7 @@ var workflowAnchors = &Check{
 			"set it to the time of anchoring"},
 		{"anchor-host", "the Cross Match Receipt is on a host that is not shown to be the coordinator's",
 			"serve it in the coordinator's domain"},
-		{"no-cross-match-receipt", "the pinned JSON is no object", "pin the Cross Match Receipt of the workflow"},
+		{"no-cross-match-receipt", "the pinned JSON is not an object", "pin the Cross Match Receipt of the workflow"},
 		{"workflow-id-differs", "the pinned bytes are of another workflow",
 			"pin the Cross Match Receipt of this workflow"},
 		{"coordinator-not-named", "the pinned bytes do not name the coordinator",
@@ -92,7 +92,7 @@ func crossMatch(o *verdict.Outcome, s *Subject, x evidence.CrossMatch) {
 	switch a := s.Anchor; {
 	case !x.Object:
 		o.Errorf(s, at, "no-cross-match-receipt",
-			"the pinned bytes are JSON but no object, a Cross Match Receipt is one").Fix = fix
+			"the pinned bytes are JSON but not an object; a Cross Match Receipt is one").Fix = fix
 	case a.WorkflowID != "" && x.WorkflowID != a.WorkflowID:
 		o.Errorf(s, at, "workflow-id-differs", "the pinned bytes' workflow_id is %q, the anchor's is %q",
 			plain.Cut(x.WorkflowID, 60), a.WorkflowID).Fix = fix

@@ -183,7 +183,7 @@ func (e *indexEntry) committed() *Entry {
 }
 
 // file returns the entry of a regular file. It does not read a file that is as Git checked it out, so that large files
-// and those that a filter changed cost nothing and are no change.
+// and those that a filter changed cost nothing and are not changes.
 func (d *disk) file(c candidate, info fs.FileInfo) (*Entry, error) {
 	e := &Entry{Mode: d.fileMode(c, info)}
 	clean, racy := d.isClean(c.tracked, e.Mode, info)

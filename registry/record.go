@@ -71,7 +71,7 @@ type Record struct {
 
 // Listing is the content of implementations/<slug>.json (RFC 0026 section 4) as far as it has the right
 // types; a member that is missing or of another type is empty here, and `schema` says so.
-// Issued and Expires are zero where the text is no strict RFC 3339 time.
+// Issued and Expires are zero if the text is not a strict RFC 3339 time.
 type Listing struct {
 	Slug            string
 	Name            string

@@ -86,7 +86,7 @@ func TestActionHoldsAProvider(t *testing.T) {
 		{"no tier", "push", map[string]string{"tier": "high"}, 2, "input tier"},
 		{"no boolean", "push", map[string]string{"offline": "maybe"}, 2, "offline"},
 		{"no duration", "push", map[string]string{"timeout": "soon"}, 2, "soon"},
-		{"no contract", "push", map[string]string{"schema": ""}, 2, "wants the contract"},
+		{"no contract", "push", map[string]string{"schema": ""}, 2, "requires the contract"},
 		{"a value that looks like a flag", "push", map[string]string{"response": "--help"}, 2, "reading --response"},
 		{"another mode", "push", map[string]string{"mode": "oasys"}, 2, "verify, governance, oasis, opengap, aaep"},
 		{"a report on stdout", "push", map[string]string{"report": "json=-"}, 2, "input report names stdout"},
@@ -242,7 +242,7 @@ func TestActionHoldsAnAgentAndAProducer(t *testing.T) {
 		}
 	}
 	if code, log, _, _ = stepOf(t, "push", map[string]string{"mode": "aaep"}); code != 2 || !strings.Contains(log,
-		"wants at least one file") {
+		"requires at least one FILE") {
 		t.Errorf("aaep without a capture: exit status %d\n%s", code, log)
 	}
 }

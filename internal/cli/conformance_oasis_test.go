@@ -295,7 +295,7 @@ func TestProviderUsage(t *testing.T) {
 		}
 	}
 	if _, code, said := provider(t, "--response", answer); code != 2 || !strings.Contains(said,
-		"wants the contract of a profile") {
+		"requires the contract of a profile") {
 		t.Errorf("without a contract: exit status %d, %s", code, said)
 	}
 	if _, code, said := provider(t, "--response", answer, "--profile", t.TempDir()); code != 2 ||

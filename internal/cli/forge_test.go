@@ -129,7 +129,7 @@ func TestForgeCommands(t *testing.T) {
 		{"", []string{"comment", good}, 2, "fix: name the repository with --repository OWNER/NAME, and give a token " +
 			"in GITHUB_TOKEN: none was given"},
 		{"robot", []string{"comment", "--proxy", "ftp://proxy.example", good}, 2, "fix: give an http or https URL"},
-		{"admin", []string{"protect", "--repo", dir}, 2, "either --dry-run or --apply"},
+		{"admin", []string{"protect", "--repo", dir}, 2, "--dry-run or --apply"},
 		{"fork", []string{"protect", "--repo", dir, "--dry-run"}, 3, "10 unknown"},
 		{"fork", []string{"protect", "--repo", dir, "--dry-run"}, 3, "the token cannot read 10 protections of branch"},
 		{"admin", []string{"protect", "--repo", dir, "--dry-run"}, 1, "10 missing"},

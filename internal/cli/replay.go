@@ -23,7 +23,7 @@ func newReplay(sys frame.IO) *cobra.Command {
 		Long:  "replay judges the commits that a bundle names by the evidence, the time and the check selection in it.",
 		Example: "  oap-gate check --record bundle.json\n  oap-gate audit --record bundle.json\n" +
 			"  oap-gate replay bundle.json --repo registry",
-		Args: frame.Wants(1, "oap-gate replay BUNDLE [--repo DIR]", "replay wants one bundle"),
+		Args: frame.Wants(1, "oap-gate replay BUNDLE [--repo DIR]", "replay requires one BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := bundle.Read(args[0])
 			if err == nil && replayOf(b.Mode) != nil && (clone == "" || b.Mode == "verify" && b.Head != "") {

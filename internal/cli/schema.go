@@ -38,7 +38,7 @@ func newSchema(sys frame.IO) *cobra.Command {
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(schemas.Names, args[0]) {
 				return remedy.Errorf("the schemas are "+strings.Join(schemas.Names, ", "),
-					"schema wants the name of one schema")
+					"schema requires the name of one schema")
 			}
 			return nil
 		},
@@ -68,7 +68,7 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 		Example: "  oap-gate schema diff old.schema.json new.schema.json\n" +
 			"  oap-gate schema diff HEAD~1:schemas/v1.0/oap-manifest.schema.json \\\n" +
 			"    schemas/v1.0/oap-manifest.schema.json",
-		Args: cobra.MatchAll(frame.Wants(2, "oap-gate schema diff OLD NEW", "schema diff wants two schemas"),
+		Args: cobra.MatchAll(frame.Wants(2, "oap-gate schema diff OLD NEW", "schema diff requires two schemas"),
 			func(*cobra.Command, []string) error { return remedy.OneOf("--format", format, "text", "json") }),
 		RunE: func(c *cobra.Command, args []string) error {
 			d := schemaDiff{Old: args[0], New: args[1]}

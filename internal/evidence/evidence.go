@@ -133,7 +133,7 @@ const (
 	CodeNotArchived    = "not-archived"       // the archive does not hold it
 	CodeNotRecorded    = "not-recorded"       // the bundle holds no such request
 	CodeNotGiven       = "not-given"          // the documents at hand do not hold it; nothing else is fetched
-	CodeLocal          = "local"              // the host is local, so that its registration date was not asked for
+	CodeLocal          = "local"              // the host is local, so that its registration date was not looked up
 )
 
 // Codes explains why a document could not be fetched or used, in addition to the codes of packages strict, did, receipt
@@ -157,11 +157,11 @@ var Codes = []strict.Code{
 		"of a server that was named as private",
 		"serve the document at a public address"},
 	{CodeScheme, "the URL or a redirect is not https", "use https throughout"},
-	{CodeURL, "the text is no absolute URL with a DNS name as host", "write it like https://host.example/path"},
+	{CodeURL, "the text is not an absolute URL with a DNS name as host", "write it like https://host.example/path"},
 	{CodeTooLarge, "the document has more bytes than are read of its kind", "serve a smaller document"},
 	{CodeRedirects, "the server redirects more than five times", "name the final URL"},
 	{CodeEncoding, "the answer is compressed in a way that cannot be undone", "serve it plain or with gzip"},
-	{CodeProtocol, "the answer is no HTTP over TLS, or its headers are broken or too large",
+	{CodeProtocol, "the answer is not HTTP over TLS, or its headers are broken or too large",
 		"serve it from a standard web server"},
 	{CodeTotal, "the documents of one run take more memory than it may use", "split the change, then try again"},
 	{CodeNoRegistration, "no registry answers for the domain, or it does not know it",
@@ -171,7 +171,7 @@ var Codes = []strict.Code{
 	{CodeNotRecorded, "the bundle holds no answer to this request", "record a new bundle with --record"},
 	{CodeNotGiven, "documents were given as files, this one was not, and nothing else is fetched",
 		"give the document too, or name the target by its URL"},
-	{CodeLocal, "a directory plays the web server of the host; its registration date was not asked for",
+	{CodeLocal, "a directory plays the web server of the host; its registration date was not looked up",
 		"run without --local once the host is public"},
 	{CodeHashMismatch, "the served bytes have another SHA-256 than the registry pins",
 		"serve the bytes that were pinned, or pin those that are served"},

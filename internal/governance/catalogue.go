@@ -30,11 +30,11 @@ func Rules() []verdict.Rule {
 
 var implementability = verdict.Rule{
 	ID: "implementability", Title: "a normative change comes with a test or with code", Cite: "RFC 0019 section 3",
-	Why: "no concept enters the protocol before somebody has shown, in code, that it can be built and be checked",
-	Fix: "add a test under test-suite/ or the behaviour under reference/ in the same pull request",
+	Why: "no concept enters the protocol before code shows that it can be built and checked",
+	Fix: "add a test under test-suite/ or the behavior under reference/ in the same pull request",
 	Codes: []strict.Code{
 		{"no-evidence", "a normative artifact changes, and nothing under test-suite/ or reference/ does",
-			"add a test under test-suite/ or the behaviour under reference/ in the same pull request, or move the " +
+			"add a test under test-suite/ or the behavior under reference/ in the same pull request, or move the " +
 				"text to papers/"},
 		{"evidence-does-not-count", "no file of code under test-suite/ or reference/ has a line that is neither a " +
 			"comment nor in the base already",
@@ -126,10 +126,10 @@ var charterReview = verdict.Rule{
 		{"login-without-role", "a login of the roster has no role in the repository: one that was freed can be " +
 			"taken by another",
 			"let the Maintainer be a member or a collaborator"},
-		{"own-approval", "a Maintainer approves what is his own", "ask another Maintainer"},
+		{"own-approval", "a Maintainer approves a change of their own", "ask another Maintainer"},
 		{"bot-approval", "a bot approves, which counts for nothing", "ask a Maintainer"},
 		{"stale-approval", "a Maintainer approved another commit than the head", "ask for a review of the head"},
-		{"phrase-missing", "a Maintainer's approval does not hold the words that RFC 0019 section 5 wants",
+		{"phrase-missing", "a Maintainer's approval does not hold the words that RFC 0019 section 5 requires",
 			"write Charter Review Gate cleared into the review"},
 	},
 }

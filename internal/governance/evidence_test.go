@@ -266,7 +266,7 @@ func TestEvidenceFixes(t *testing.T) {
 	}{
 		{"no-evidence", "add a test under test-suite/", files{rfc: editsRFC},
 			func(f files) { f["test-suite/b.js"] = "assert(soon())\n" }},
-		{"no-evidence", "or the behaviour under reference/", files{rfc: editsRFC},
+		{"no-evidence", "or the behavior under reference/", files{rfc: editsRFC},
 			func(f files) { f["reference/server.js"] = "s\nsoon()\n" }},
 		{"no-evidence", "or move the text to papers/", files{rfc: editsRFC},
 			func(f files) { f["papers/soon.md"] = editsRFC; delete(f, rfc) }},

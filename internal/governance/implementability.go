@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	bringEvidence = "add a test under test-suite/ or the behaviour under reference/ in the same pull request, " +
+	bringEvidence = "add a test under test-suite/ or the behavior under reference/ in the same pull request, " +
 		"or move the text to papers/"
 	claimException = "if two thirds of the working group granted it, write \"Implementability Gate exception\" and a " +
 		"sentence of at least five words that says why into the pull request's body"

@@ -30,7 +30,7 @@ const (
 )
 
 var (
-	// ErrNoSpecification means that what is to be judged is no repository of the specification.
+	// ErrNoSpecification means that the repository to judge is not that of the specification.
 	ErrNoSpecification = remedy.Errorf("name a clone of the specification with --repo; a registry is judged by "+
 		"oap-gate check", "no OAP specification here: neither base nor head has an RFC in rfcs/, or rfcs/ next to "+
 		"schemas/ or spec/")

@@ -343,7 +343,7 @@ func (v *View) meaningfulSchemas() ([]string, error) {
 	return out, nil
 }
 
-// reachedExample reports whether a published schema leads to an example, which then is no example.
+// reachedExample reports whether a published schema leads to an example, which then is not an example.
 func (v *View) reachedExample(path string) (bool, error) {
 	s, err := v.comparesSchemas()
 	if err != nil {

@@ -184,7 +184,7 @@ func (j *Join) standing(run *checks.Run) error {
 			continue
 		}
 		out := verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Warning, Code: "standing-faults",
-			Message: fmt.Sprintf("%d more faults of this kind stand in the base tree", n)}}}
+			Message: fmt.Sprintf("the base tree has %d more faults of this kind", n)}}}
 		if err := j.Add(c.Rule(), checks.RegistrySubject, out); err != nil {
 			return err
 		}

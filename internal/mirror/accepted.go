@@ -43,7 +43,7 @@ func ParseAccepted(text []byte) (*verdict.Accepted, error) {
 
 func acceptedLine(words []string) (l verdict.AcceptedLine, err error) {
 	if _, err := gitstore.ParseID(words[0]); err != nil {
-		return l, fmt.Errorf("the commit %.80q is no full id", words[0])
+		return l, fmt.Errorf("the commit %.80q is not a full id", words[0])
 	}
 	if len(words) < 2+leastWords {
 		return l, fmt.Errorf("%d words, want a commit, CHECK/CODE and a reason of at least %d", len(words), leastWords)
@@ -66,7 +66,7 @@ func acceptedLine(words []string) (l verdict.AcceptedLine, err error) {
 			}
 		}
 	}
-	return l, fmt.Errorf("%.80q is no check of the history and one of its codes", words[1])
+	return l, fmt.Errorf("%.80q is not a check of the history with one of its codes", words[1])
 }
 
 // acceptFix returns the fix of a finding at a merged commit, which nobody can change any more. Only a warning is taken
@@ -151,8 +151,8 @@ func (v *Verified) takes(ctx context.Context, repo *registry.Repository, head, c
 	return !was, err
 }
 
-// reached reports whether a commit is on the first-parent chain of a tip; of none, it is not, nor is the id of what is
-// no commit.
+// reached reports whether a commit is on the first-parent chain of a tip. It reports false if there is no tip, or if
+// the id is not that of a commit.
 func reached(ctx context.Context, repo *registry.Repository, commit, tip string) (bool, error) {
 	if tip == "" {
 		return false, nil

@@ -45,7 +45,7 @@ func Again(ctx context.Context, repo *registry.Repository, b *bundle.Bundle, rec
 		}
 	}
 	if b.Flags.RequireSigned && keys == nil {
-		return nil, errors.New("reading bundle: signatures were demanded, and it holds no keys")
+		return nil, errors.New("reading bundle: signatures were required, and it has no keys")
 	}
 	if err := replay.HoldsCommit(ctx, repo, b.Head); err != nil {
 		return nil, err

@@ -96,7 +96,7 @@ func RulesText(tool verdict.Tool) func() string {
 
 // Codes explains the codes of the errors that end a run of a mirror without a verdict.
 var Codes = []checks.Code{
-	{ID: "checkpoint-damaged", Meaning: "the checkpoint contradicts itself, lacks the demanded signature, or names a " +
+	{ID: "checkpoint-damaged", Meaning: "the checkpoint contradicts itself, lacks the required signature, or names a " +
 		"commit that the clone lacks", Fix: goodCopy},
 	{ID: "checkpoint-diverged", Meaning: "neither the checkpoint's commit nor that of the mirror's branch descends " +
 		"from the other", Fix: "keep both, and compare them with another mirror"},

@@ -15,7 +15,7 @@ var commitSignatures = &check{
 		ID:    commitSignaturesID,
 		Title: "commits carry signatures by known keys",
 		Cite:  "RFC 0026 section 8",
-		Why:   "the forge is not the only one who could write a commit",
+		Why:   "without signatures, anyone who can push can write a commit in another's name",
 		Fix:   "ask who made the commit; complete the keyring or the allowed signers",
 		Codes: []checks.Code{
 			{ID: "signature-bad", Meaning: "the commit's signature does not verify",

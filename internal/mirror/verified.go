@@ -36,8 +36,8 @@ type Checkpoint struct {
 	SignKey   string // file of the note key that signs it; empty: unsigned
 	VerifyKey string // note key whose signature it must carry; empty: none
 	Moves     bool   // the run may move it
-	// Keys judge the commits; nil where none were given, or where a commit without a good signature is no failure: what
-	// no signature was demanded of must not count as judged once one is.
+	// Keys judge the commits. It is nil if no keys were given, or if a commit without a good signature does not fail
+	// the run: a commit that passed without a signature must not count as judged once signatures are required.
 	Keys *commitsig.Verifier
 	// Known is a commit that was verified where no checkpoint says so; empty: none.
 	Known string
@@ -224,7 +224,7 @@ func (c Checkpoint) open(v *Verified) error {
 		(v.signer == nil || v.signer.Name() != verifier.Name() || v.signer.KeyHash() != verifier.KeyHash()) {
 		return remedy.Errorf("give --sign-key FILE of the same pair; or --only consistency, which compares and writes "+
 			"nothing",
-			"the checkpoint would be written without the signature that --verify-key demands of it")
+			"the checkpoint would be written without the signature that --verify-key requires")
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -32,7 +32,7 @@ func TestEachCommit(t *testing.T) {
 		}
 	}
 	if strings.Contains(log, "file="+one) {
-		t.Errorf("a commit is no file\n%s", log)
+		t.Errorf("a commit is not a file\n%s", log)
 	}
 	sarif := written(t, "sarif", r, Options{})
 	for _, want := range []string{"commit 111111111111 1970-01-01 First::error::x: of the commit",

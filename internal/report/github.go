@@ -144,7 +144,7 @@ func annotation(message, fix, cite string) string {
 }
 
 // annotationFields returns the title and the place of a finding. titles are those of commits that were judged each by
-// itself: a commit is no file.
+// itself: a commit is not a file.
 func annotationFields(f placed, titles map[string]string) map[string]string {
 	title := line(f.check)
 	commit, ofCommit := titles[f.subject]
@@ -155,7 +155,7 @@ func annotationFields(f placed, titles map[string]string) map[string]string {
 		title += " (inconclusive)"
 	}
 	fields := map[string]string{"title": title}
-	// A URL is no file of the repository.
+	// A URL is not a file of the repository.
 	if f.path == wholeRegistry || ofCommit && f.path == f.subject || strings.Contains(f.path, "://") {
 		return fields
 	}

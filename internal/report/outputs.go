@@ -86,7 +86,7 @@ func WriteFile(path, format string, r *verdict.Report, o Options) error {
 }
 
 // WriteFile writes the report to the file at path, which is then whole: the old text or the new. See package
-// atomicfile. What is there and is no regular file, such as /dev/stdout or a pipe, is
+// atomicfile. An irregular file, such as /dev/stdout or a pipe, is
 // written to as it is; a symbolic link is followed.
 func (r *Counted) WriteFile(path, format string, o Options) error {
 	return writeTo(path, func(w io.Writer) error { return r.Write(w, format, o) })
@@ -127,7 +127,7 @@ func writeTo(path string, fill func(io.Writer) error) error {
 }
 
 // Writable gives the reason why WriteFile could not write to path, nil where it could. It leaves nothing behind.
-// A device is opened; what else is there and is no regular file is not tried, such as a pipe, which waits for a reader.
+// A device is opened; any other irregular file is not tried, such as a pipe, which waits for a reader.
 func Writable(path string) error {
 	info, err := os.Stat(path)
 	switch {

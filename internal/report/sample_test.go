@@ -13,7 +13,7 @@ var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 var catalogue = []verdict.Rule{
 	{ID: "layout", Title: "every file is where the registry format puts it", Cite: "RFC 0026 sections 3, 4, 5",
-		Why: "a file elsewhere is judged by nobody", Fix: "move the file to the place that the message names"},
+		Why: "nobody judges a file elsewhere", Fix: "move the file to the place that the message names"},
 	{ID: "schema", Title: "records are valid under their JSON Schema", Cite: "RFC 0026 section 6",
 		Why: "later checks read what the schema promises", Fix: "change the member that the message names"},
 	{ID: "append-only", Title: "no tampering", Cite: "RFC 0026 sections 6 and 7"},

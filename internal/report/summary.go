@@ -206,7 +206,7 @@ func unanswered(r *verdict.Report) string {
 	return "no request was answered" + resolver + ": is this machine online?"
 }
 
-// judgedNothing reports whether the run had no change to judge: what it says about the base tree is no verdict.
+// judgedNothing reports whether the run had no change to judge: what it says about the base tree is not a verdict.
 func judgedNothing(r *Counted) bool {
 	if r.Results.Len() == 0 && len(r.Omitted) == 0 {
 		return true

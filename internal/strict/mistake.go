@@ -21,10 +21,10 @@ func mistake(data []byte, offset int, cause string) string {
 	case c == ',':
 		after := bytes.TrimLeft(rest[1:], " \t\r\n")
 		if len(after) > 0 && (after[0] == '}' || after[0] == ']') {
-			return fmt.Sprintf("trailing comma before %q: comma has no value on one side, commas stand between values",
-				after[:1])
+			return fmt.Sprintf("trailing comma before %q: comma has no value on one side; expected commas only "+
+				"between values", after[:1])
 		}
-		return "comma has no value on one side, commas stand between values"
+		return "comma has no value on one side; expected commas only between values"
 	case bytes.HasPrefix(rest, []byte("//")), bytes.HasPrefix(rest, []byte("/*")), c == '#':
 		return "comment, JSON has none"
 	case strings.ContainsRune("'`", c):
@@ -32,7 +32,7 @@ func mistake(data []byte, offset int, cause string) string {
 	case unicode.In(c, unicode.Pi, unicode.Pf): // what a word processor makes of a quote
 		return fmt.Sprintf("quote is the typographic %q, JSON has the plain \" alone", c)
 	case strings.Contains(cause, "(expecting ','") && (c == '"' || c == '{' || c == '['):
-		return "comma is missing before this, commas stand between values"
+		return "comma is missing before this; expected a comma between two values"
 	case strings.Contains(cause, "(expecting ':')"):
 		return fmt.Sprintf("%q follows a member's name, a colon must", c)
 	case strings.Contains(cause, "in string (expecting non-control"):
@@ -50,7 +50,7 @@ func mistake(data []byte, offset int, cause string) string {
 			"undefined": "null"}[strings.ToLower(string(word))]; like != "" {
 			return fmt.Sprintf("%q is not JSON, which writes %s", word, like)
 		}
-		return fmt.Sprintf("%q has no quotes, names and texts stand in \"", word)
+		return fmt.Sprintf("%q has no quotes; expected names and texts in \"", word)
 	}
 	return ""
 }

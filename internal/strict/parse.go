@@ -266,11 +266,11 @@ func (r *reader) syntax(err error) *Error {
 func explain(data []byte, offset int, err error) (code, message string) {
 	rest := data[offset:]
 	if c, size := utf8.DecodeRune(rest); c == utf8.RuneError && size == 1 {
-		return CodeInvalidUTF8, fmt.Sprintf("byte 0x%02x is no valid UTF-8, JSON is UTF-8 throughout", rest[0])
+		return CodeInvalidUTF8, fmt.Sprintf("byte 0x%02x is not valid UTF-8; JSON is UTF-8 throughout", rest[0])
 	}
 	switch {
 	case surrogate(rest):
-		return CodeLoneSurrogate, fmt.Sprintf("escape %s is half of a surrogate pair, both halves must stand together",
+		return CodeLoneSurrogate, fmt.Sprintf("escape %s is half of a surrogate pair; expected both halves together",
 			rest[:6])
 	case err == io.ErrUnexpectedEOF:
 		return CodeSyntax, "text ends before its value is complete"

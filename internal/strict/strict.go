@@ -63,7 +63,7 @@ type Code = struct{ ID, Meaning, Fix string }
 
 // Codes explains the codes of Error.
 var Codes = []Code{
-	{CodeSyntax, "the text is no JSON", "correct the text at the place shown; a JSON linter names the same place"},
+	{CodeSyntax, "the text is not JSON", "correct the text at the place shown; a JSON linter names the same place"},
 	{CodeTooLarge, "the file has more bytes than are read of its kind", "make it smaller: a record has at most 64 KiB"},
 	{CodeInvalidUTF8, "the text has bytes that are not UTF-8", "save the file as UTF-8"},
 	{CodeLoneSurrogate, "an escape names half of a surrogate pair",

@@ -61,7 +61,7 @@ type Finding struct {
 	Code     string   `json:"code" jsonschema:"description=stable name of the problem; oap-gate explain CODE describes it"`
 	Message  string   `json:"message" jsonschema:"description=what was observed and what was expected"` // observed, expected, why
 	Fix      string   `json:"fix,omitempty" jsonschema:"description=command or value that passes"`      // the command or value that would pass
-	Cite     string   `json:"cite,omitempty" jsonschema:"description=clause that requires it"`          // the clause that demands it
+	Cite     string   `json:"cite,omitempty" jsonschema:"description=clause that requires it"`          // the clause that requires it
 	strict.Pos
 	Pointer string `json:"pointer,omitempty" jsonschema:"description=RFC 6901 pointer to the member at fault"` // RFC 6901, of the member at fault
 	Commit  string `json:"commit,omitempty" jsonschema:"description=commit at fault"`                          // where one commit is at fault

@@ -45,7 +45,7 @@ type Report struct {
 	Mode           string    `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect,enum=governance,enum=conformance,enum=verify,description=what was judged"`
 	Protocol       string    `json:"protocol,omitempty" jsonschema:"description=conformance: the companion protocol"`
 	OASIS          *OASIS    `json:"oasis,omitempty" jsonschema:"description=conformance oasis provider: what it was about"`
-	Level          int       `json:"level,omitempty" jsonschema:"description=conformance: the level that was asked for"`
+	Level          int       `json:"level,omitempty" jsonschema:"description=conformance: the level that was requested"`
 	Declared       bool      `json:"declared,omitempty" jsonschema:"description=conformance: the judged party declares what passes\\, and was not verified"`
 	EvaluatedAt    time.Time `json:"evaluated_at" jsonschema:"description=time by which dates were judged"`
 	Base           string    `json:"base,omitempty" jsonschema:"description=commit on which the range would land"`

@@ -188,14 +188,14 @@ func judgeRevocation(w *work) (verdict.Outcome, error) {
 func irregular(o *verdict.Outcome, found *checks.Withdrawal, commit string) {
 	for _, path := range found.Misplaced[:min(len(found.Misplaced), maxNamed)] {
 		f := o.Warnf(verdict.At{}, "", "misplaced-revocation",
-			"%s is a revocation under another name; expected revocations/<slug>-<sha256>.json; it counts all the same",
+			"%s is a revocation under another name; expected revocations/<slug>-<sha256>.json; it counts anyway",
 			plain.Cut(path, 300))
 		f.WithFix("have a pull request to the registry add the revocation under its right name")
 		f.Commit = commit
 	}
 	for _, r := range found.Removed[:min(len(found.Removed), maxNamed)] {
 		f := o.Warnf(verdict.At{}, "", "revocation-removed",
-			"%s is gone or changed at the head; expected what the registry held from %s on; it counts all the same",
+			"%s is gone or changed at the head; expected what the registry held from %s on; it counts anyway",
 			plain.Cut(r.Path, 300), stamp(r.When))
 		f.WithFix("have a pull request to the registry restore it: git checkout %s -- %s", r.Commit,
 			plain.ShellWord(r.Path))
@@ -264,13 +264,13 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 			levels[l] = verdict.Failed
 			if !warned["error "+missing] {
 				o.Errorf(receiptDocument, "", "not-anchored", "%s, which %s needs", missing, l).
-					WithFix("have the registry list these very bytes (RFC 0019 section 7.1)")
+					WithFix("have the registry list exactly these bytes (RFC 0019 section 7.1)")
 			}
 			warned["error "+missing] = true
 		case missing != "":
 			if !warned[missing] {
-				o.Warnf(receiptDocument, "", "not-anchored", "%s (RFC 0019 section 12 asks for it)", missing).
-					WithFix("have the registry list these very bytes")
+				o.Warnf(receiptDocument, "", "not-anchored", "%s (RFC 0019 section 12 requires it)", missing).
+					WithFix("have the registry list exactly these bytes")
 			}
 			warned[missing] = true
 		case anchor.Provisional && !warned["provisional"]:

@@ -27,7 +27,7 @@ var catalogue = []step{
 	}},
 	{judge: judgeDiscovery, Rule: verdict.Rule{
 		ID: "receipt-discovery", Title: "the Manifest's conformance block names the Receipt", Cite: section6,
-		Why: "without the block the target is unattested, and its principal's policy for such applies",
+		Why: "without the block the target is unattested, and its principal's policy for unattested targets applies",
 		Fix: "add conformance with an https receipt_uri to the Manifest",
 		Codes: slices.Concat([]strict.Code{
 			{"unattested", "the Manifest has no conformance block and no conformance_receipt_uri: it claims no level",
@@ -39,13 +39,13 @@ var catalogue = []step{
 	{judge: judgeFetch, Rule: verdict.Rule{
 		ID: "receipt-fetch", Title: "the Receipt is served, with the pinned bytes if a listing pins it",
 		Cite: section6, Method: verdict.Live,
-		Why:   "a claim whose evidence is not published is no claim",
+		Why:   "nobody can check a claim whose evidence is not published",
 		Fix:   "serve the Receipt with status 200 over https, at most 1 MiB, within 10 seconds",
 		Codes: codesOf("receipt-fetch"),
 	}},
 	{judge: judgeSchema, costly: true, Rule: verdict.Rule{
 		ID: "schema", Title: "the Receipt is strict JSON and valid under the receipt schema", Cite: section6,
-		Why: "what two readers read differently proves nothing to either",
+		Why: "a document that two readers read differently proves nothing to either",
 		Fix: "attest again with a runner that follows the receipt schema",
 		Codes: slices.Concat(codesOf("receipt-claims", "receipt-schema", "rounded-number", receipt.CodeShape),
 			strict.Codes),
@@ -53,13 +53,13 @@ var catalogue = []step{
 	{judge: judgeSuite, Rule: verdict.Rule{
 		ID: "suite-trust", Title: "the Receipt is of a version of the conformance suite that the caller trusts",
 		Cite:  section6,
-		Why:   "another suite may ask for less",
+		Why:   "another suite may require less",
 		Fix:   "attest with a trusted version of the suite, or name the version with --trusted-suites",
 		Codes: codesOf("receipt-claims", checks.SuiteNotTrusted),
 	}},
 	{judge: judgeValidity, Rule: verdict.Rule{
 		ID: "validity", Title: "the Receipt is in date", Cite: "RFC 0019 sections 6 and 7.2",
-		Why: "a claim that is never renewed outlives what it claims",
+		Why: "implementations change, so a claim that is never renewed becomes untrue",
 		Fix: "attest again, with validity.not_before and validity.not_after at most 90 days apart",
 		Codes: slices.Concat([]strict.Code{
 			{"expired", "the Receipt's validity.not_after is in the past", "attest again"},
@@ -106,7 +106,7 @@ var catalogue = []step{
 	{judge: thawed(judgeRevocation), registry: true, costly: true, Rule: verdict.Rule{
 		ID: "revocation", Title: "no revocation in force withdraws the Receipt, or a later one of the implementation",
 		Cite: "RFC 0019 section 10, RFC 0026 section 5",
-		Why:  "what was withdrawn can still be shown",
+		Why:  "an implementation can still show a Receipt that was withdrawn",
 		Fix:  "name a clone of the registry that is up to date with --registry DIR",
 		Codes: slices.Concat([]strict.Code{
 			{"revoked", "a revocation withdraws the Receipt, the same in other bytes, or a later one",
@@ -128,7 +128,7 @@ var catalogue = []step{
 			"an L5 Receipt those of three independent ones",
 		Cite:   "RFC 0019 section 7.1, RFC 0026 sections 6 and 10",
 		Method: verdict.Live,
-		Why:    "at L4 and above, implementations that passed the same tests must vouch",
+		Why:    "at L4 and above, implementations that passed the same tests must confirm the claim",
 		Fix: "have listed L4 or L5 implementations sign the Receipt; for L5 three of different publishers and " +
 			"domains",
 		Codes: slices.Concat(codesOf("peer-witnesses"), []strict.Code{noRegistryCode, cloneOld, mirrorFrozen}),
@@ -136,7 +136,7 @@ var catalogue = []step{
 	{judge: judgeAudit, each: true, Rule: verdict.Rule{
 		ID: "external-audit", Title: "an L5 Receipt declares an external security audit in force",
 		Cite:  "RFC 0026 section 10",
-		Why:   "L5 needs somebody outside the circle of witnesses to have looked",
+		Why:   "at L5 somebody other than the witnesses must have examined the implementation",
 		Fix:   "attest again with external_audit: framework, auditor_did and a valid_until in the future",
 		Codes: codesOf("external-audit"),
 	}},
@@ -146,8 +146,8 @@ var catalogue = []step{
 		Why:  "what the registry pins cannot be changed unseen",
 		Fix:  "list the Receipt in the registry, and name a clone of it with --registry DIR",
 		Codes: slices.Concat([]strict.Code{
-			{"not-anchored", "no listing of the DID in the clone pins these very bytes, in date, at that level",
-				"have the registry list these very bytes"},
+			{"not-anchored", "no listing of the DID in the clone pins exactly these bytes, in date, at that level",
+				"have the registry list exactly these bytes"},
 			{"provisional", "the listing is provisional: the domain is young, or of unknown age",
 				"wait until it is issued again without it"},
 			{"anchored", "the commit that brought the listing which pins these bytes", "nothing to do"},

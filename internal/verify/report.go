@@ -28,7 +28,7 @@ type Report struct {
 	Error          string          `json:"error,omitempty" jsonschema:"description=why nothing could be judged\\, with the verdict error"`
 	Line           int             `json:"line,omitempty" jsonschema:"description=line of the file of --targets that is not a target"`
 	Remedy         string          `json:"remedy,omitempty" jsonschema:"description=what helps against the error"`
-	Level          level.Level     `json:"level,omitempty" jsonschema:"description=the one level that was asked for; the verdict is about it only"`
+	Level          level.Level     `json:"level,omitempty" jsonschema:"description=the one level that was requested; the verdict is about it only"`
 	DID            string          `json:"did,omitempty" jsonschema:"description=the DID whose keys the signatures were held against"`
 	ReceiptSHA256  string          `json:"receipt_sha256,omitempty" jsonschema:"description=of the exact bytes that were judged"`
 	SuiteVersion   string          `json:"suite_version,omitempty" jsonschema:"description=the suite version that the Receipt names"`
@@ -37,7 +37,7 @@ type Report struct {
 	Proof          *Proven         `json:"proof,omitempty" jsonschema:"description=absent without a proof whose log entry was verified"`
 	Assumed        []string        `json:"assumed" jsonschema:"description=names of the flags that replace a part of a full live run"`
 	Counts         verdict.Counts  `json:"counts" jsonschema:"description=how many steps ended with each verdict"`
-	Canonical      *Canonical      `json:"canonical,omitempty" jsonschema:"description=where it was asked for"`
+	Canonical      *Canonical      `json:"canonical,omitempty" jsonschema:"description=if it was requested"`
 	EvidenceSHA256 string          `json:"evidence_sha256" jsonschema:"description=of the documents that were sought\\, with their states"`
 
 	PublicSuffixList *verdict.SuffixList `json:"public_suffix_list,omitempty" jsonschema:"description=by which registrable domains were found"`

@@ -73,7 +73,7 @@ func ParseTarget(text string, clone bool) (Target, error) {
 		u, _ := url.Parse(text) // IsHTTPS has read it
 		switch {
 		case u.User != nil || strings.Contains(text, "#"):
-			return t, fmt.Errorf("%w: %.200q is no URL of a document", ErrForm, text)
+			return t, fmt.Errorf("%w: %.200q is not the URL of a document", ErrForm, text)
 		case strings.HasSuffix(u.Path, ".json"):
 			t.ManifestURI = text
 			return t, t.readAlike(text)

@@ -431,7 +431,7 @@ func (w *work) accept(rep *Report) {
 		decided = of(l)
 		if w.receipt() != nil && !slices.Contains(rep.ClaimedLevels, l) {
 			decided = verdict.Failed
-			rep.Reasons = append(rep.Reasons, fmt.Sprintf("level: %s is asked for, and the Receipt does not claim it",
+			rep.Reasons = append(rep.Reasons, fmt.Sprintf("level: %s was requested, and the Receipt does not claim it",
 				l))
 		}
 	}

@@ -30,7 +30,7 @@ record for it.`,
 		Example: "  oap-gate fmt implementations/my-agent.json\n  oap-gate fmt --check implementations/*.json",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return remedy.Errorf("oap-gate fmt FILE…", "fmt wants the files of records, none was given")
+				return remedy.Errorf("oap-gate fmt FILE…", "fmt requires at least one FILE")
 			}
 			return nil
 		},

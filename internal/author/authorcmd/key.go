@@ -47,7 +47,7 @@ func NewKey(sys frame.IO) *cobra.Command {
 // oneFile wants the one argument FILE.
 func oneFile(c *cobra.Command, args []string) error {
 	if len(args) != 1 || args[0] == "" {
-		return remedy.Errorf(c.CommandPath()+" FILE", "%s wants one file, %d arguments were given", c.CommandPath(),
+		return remedy.Errorf(c.CommandPath()+" FILE", "%s requires one FILE; %d arguments were given", c.CommandPath(),
 			len(args))
 	}
 	return nil

@@ -55,7 +55,7 @@ the file and exits with 3. It refuses a slug or a DID that the base, the present
   oap-gate new my-agent did:web:agent.example --set license=Apache-2.0 \
     --set 'categories=["calendar"]'
   oap-gate new my-agent https://agent.example --dry-run`,
-		Args: frame.Wants(2, "oap-gate new SLUG TARGET", "new wants a slug and a target"),
+		Args: frame.Wants(2, "oap-gate new SLUG TARGET", "new requires a SLUG and a TARGET"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.run(c.Context(), sys, args[0], args[1])
 		},

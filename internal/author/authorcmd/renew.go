@@ -61,7 +61,7 @@ With --all it lists what is due and changes nothing.`),
 					"--receipt and --level are of one renewal, and --all makes none")
 			case !o.all && len(args) != 1:
 				return remedy.Errorf("oap-gate renew SLUG, or oap-gate renew --all",
-					"renew wants one slug, %d arguments were given", len(args))
+					"renew requires one SLUG; %d arguments were given", len(args))
 			case !o.all && c.Flags().Changed("within"):
 				return remedy.Errorf("add --all", "--within bounds what --all lists")
 			}

@@ -59,7 +59,7 @@ two others sign the file with oap-gate witness.`),
   oap-gate revoke my-agent --signature BASE64URL
   oap-gate revoke bad-agent --reason dispute_resolved_against --forced \
     --did did:web:witness.example --key ~/oap.pem`,
-		Args: frame.Wants(1, "oap-gate revoke SLUG --reason REASON --key FILE", "revoke wants one slug"),
+		Args: frame.Wants(1, "oap-gate revoke SLUG --reason REASON --key FILE", "revoke requires one SLUG"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -91,7 +91,7 @@ func (o *revokeOptions) check() error {
 	completes := o.signature != ""
 	switch {
 	case signers != 1:
-		return remedy.Errorf("give --key FILE alone", "revoke wants either --key, --draft or --signature")
+		return remedy.Errorf("give --key FILE alone", "revoke requires either --key, --draft or --signature")
 	case o.keyID != "" && o.draft:
 		return remedy.Errorf("give it with --signature", "--key-id names the key that signed, and --draft leaves the "+
 			"signature out")
@@ -331,7 +331,7 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys frame.IO, w *workspa
 	path, _, ofClone := w.fromHere(v.path)
 	fmt.Fprintf(sys.Stdout, "%s\n%s\n%x\n", plain.Line(path), message, sha256.Sum256(message))
 	fmt.Fprintf(sys.Stderr,
-		"the bytes to sign, and their SHA-256, stand on stdout; sign them with Ed25519 by a key of %s\n",
+		"stdout has the path, the bytes to sign and their SHA-256; sign the bytes with an Ed25519 key of %s\n",
 		plain.Line(v.by))
 	fmt.Fprintf(sys.Stderr, "\nnext:\n  oap-gate revoke %s --receipt-sha256 %s --signature BASE64URL%s\n",
 		v.root["slug"], v.root["revoked_receipt_sha256"], plain.Line(ofClone))

@@ -72,7 +72,7 @@ other byte stays. A candidate publishes that file and pins it again.`),
     --key ~/oap.pem --tests-executed SHA256 --out signed.json
   oap-gate witness revocations/bad-agent-HASH.json \
     --did did:web:witness.example --key ~/oap.pem --in-place`,
-		Args: frame.Wants(1, "oap-gate witness SUBJECT --did DID --key FILE", "witness wants one subject"),
+		Args: frame.Wants(1, "oap-gate witness SUBJECT --did DID --key FILE", "witness requires one SUBJECT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -99,9 +99,9 @@ func (o *witnessOptions) check() error {
 	switch {
 	case o.key == "":
 		return remedy.Errorf("name the file of the witness's private key with --key",
-			"witness wants a key to sign with")
+			"witness requires a key to sign with")
 	case o.did == "":
-		return remedy.Errorf("name the witness with --did", "witness wants the DID that signs")
+		return remedy.Errorf("name the witness with --did", "witness requires the DID that signs")
 	case o.out != "" && o.inPlace:
 		return remedy.Errorf("leave --in-place out", "--out and --in-place exclude one another")
 	case o.out == "-":

@@ -156,7 +156,7 @@ func write(b *bytes.Buffer, v any, order []string, indent string) {
 		text, _ := json.Marshal(v)
 		b.Write(text)
 	default:
-		panic(fmt.Sprintf("%T is no value of a strict document", v))
+		panic(fmt.Sprintf("%T is not a value of a strict document", v))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// ErrNoObject: what is edited is no JSON object, or the member no array.
+// ErrNoObject: the edited text is not a JSON object, or the member is not an array.
 var ErrNoObject = errors.New("no JSON object")
 
 // Set gives a member of a JSON object another value, itself a JSON text, and leaves every other byte as it is. A member
@@ -258,7 +258,7 @@ func Format(path string, text []byte) ([]byte, error) {
 	root, ok := doc.Root.(map[string]any)
 	if !ok {
 		return nil, &strict.Error{Pos: doc.Pos(""), Code: strict.CodeSyntax,
-			Message: "text is no JSON object, a record is one"}
+			Message: "the text is not a JSON object; a record is one"}
 	}
 	out := Text(registry.KindOf(path), root)
 	if len(out) > strict.RegistryFile.Bytes {

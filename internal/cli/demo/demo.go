@@ -171,7 +171,7 @@ func showNew(ctx context.Context, out io.Writer) error {
 	if err := c.ExecuteContext(ctx); err != nil {
 		return fmt.Errorf("demonstrating new: %w", err)
 	}
-	fmt.Fprintf(out, "\nand so a newcomer comes by its listing, of which nothing is typed by hand:\n\n"+
+	fmt.Fprintf(out, "\na newcomer gets a listing from one command, without typing a field:\n\n"+
 		"    oap-gate new nova https://nova.example\n\n")
 	for line := range strings.Lines(draft.String()) {
 		fmt.Fprintf(out, "    %s\n", plain.Line(strings.TrimSuffix(line, "\n")))

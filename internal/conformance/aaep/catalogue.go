@@ -139,7 +139,7 @@ var Rules = []verdict.Rule{
 	{ID: "aaep-schema", Title: "each core event has the members of its type", Cite: "AAEP 9.3.1 (8)",
 		Role: producer, Level: 1,
 		Why: "a subscriber announces what the members say, and has nothing else to announce",
-		Fix: "send the members that chapter 4 asks for, with values that it knows",
+		Fix: "send the members that chapter 4 requires, with values that it knows",
 		Codes: []strict.Code{
 			{"missing-member", "a member that the type requires is not there",
 				"send the member that the message names"},
@@ -220,7 +220,7 @@ var Rules = []verdict.Rule{
 		Fix:   "set urgency to critical",
 		Codes: []strict.Code{
 			{"not-critical", "an error, a question or a handoff is not critical", "set urgency to critical"}}},
-	{ID: "aaep-default-decision", Title: "silence is no consent to what cannot be taken back",
+	{ID: "aaep-default-decision", Title: "silence does not consent to what cannot be undone",
 		Cite: "AAEP 9.4.1 (4), 6.4.1",
 		Role: producer, Level: 2,
 		Why: "a user who did not hear the question must not have agreed to it",
@@ -228,9 +228,9 @@ var Rules = []verdict.Rule{
 		Codes: []strict.Code{{"default-accept",
 			"a confirmation of an irreversible or risky action defaults to accept, or a call of medium or high risk " +
 				"rests on such a default", "set default_decision to reject"}}},
-	{ID: "aaep-confirmation", Title: "each irreversible action is asked for first", Cite: "AAEP 9.4.1 (2), 4.3.1",
+	{ID: "aaep-confirmation", Title: "the agent asks before each irreversible action", Cite: "AAEP 9.4.1 (2), 4.3.1",
 		Role: producer, Level: 2,
-		Why: "an action that cannot be taken back needs the user's word before it, and for itself",
+		Why: "an action that cannot be undone needs the user's consent, before it and for it alone",
 		Fix: "emit awaiting.confirmation before the tool.invoked, one for each irreversible call",
 		Codes: []strict.Code{
 			{"not-confirmed", "an irreversible tool.invoked has no confirmation of its own before it",
@@ -245,7 +245,7 @@ var Rules = []verdict.Rule{
 		}},
 	{ID: "aaep-blocking", Title: "an irreversible action waits for its acceptance", Cite: "AAEP 9.4.1 (3), 6.1",
 		Role: producer, Level: 2,
-		Why: "a question whose answer is not awaited is no question",
+		Why: "an agent that does not wait for the answer acts without the user",
 		Fix: "call the tool only after an accepting reply, or after a default of accept at the timeout",
 		Codes: []strict.Code{
 			{"before-reply", "an irreversible tool is invoked while its confirmation is open",
@@ -320,7 +320,7 @@ var Rules = []verdict.Rule{
 			"do not send that type on this subscription, unless it is critical"}}},
 	{ID: "aaep-coalescing", Title: "output comes in chunks at the honored boundaries",
 		Cite: "AAEP 9.5.1 (5), 5.6.3", Role: producer, Level: 3,
-		Why: "a screen reader that gets half a word reads half a word",
+		Why: "a screen reader that gets half a word speaks half a word",
 		Fix: "hold output until one of the honored boundaries, and name it in coalesce_hint",
 		Codes: []strict.Code{
 			{"boundary", "a chunk other than the last has a coalesce_hint that is not an honored boundary; section " +
@@ -380,7 +380,7 @@ var Rules = []verdict.Rule{
 		}},
 	{ID: LiveTwice, Title: "the first reply to a question counts, and no other", Cite: "AAEP 9.4.1 (6), 6.3.5",
 		Role: producer, Level: 2, Method: verdict.Live,
-		Why: "a user who said no must not be overruled by who speaks next",
+		Why: "nobody may overrule the no of a user",
 		Fix: "close the question at its first valid reply",
 		Codes: []strict.Code{
 			{"second-reply-honored", "an irreversible tool was invoked after a reject, since an accept followed it",
@@ -391,7 +391,7 @@ var Rules = []verdict.Rule{
 		}},
 	{ID: LiveLate, Title: "a reply after the timeout is ignored", Cite: "AAEP 9.4.1 (5), 6.3.4 (4)",
 		Role: producer, Level: 2, Method: verdict.Live,
-		Why: "by then the default was applied, and the user has heard so",
+		Why: "after the timeout the default was applied, and the user has heard so",
 		Fix: "close the question at its timeout",
 		Codes: []strict.Code{
 			{"late-accepted", "an irreversible tool was invoked after an accept that came past the timeout",
@@ -429,7 +429,7 @@ var Rules = []verdict.Rule{
 		}},
 	{ID: LiveCritical, Title: "a filter removes tool events, and never a question",
 		Cite: "AAEP 9.5.1 (5), 5.5.4", Role: producer, Level: 3, Method: verdict.Live,
-		Why: "a question that a filter removes is answered by silence",
+		Why: "the user cannot answer a question that a filter removed",
 		Fix: "apply filters only to events that are not critical",
 		Codes: []strict.Code{
 			{"filtered-out", "a tool event comes although the subscription excludes tool events",
@@ -464,7 +464,7 @@ var Rules = []verdict.Rule{
 		}},
 	{ID: LiveManifest, Title: "the producer publishes a manifest of itself", Cite: "AAEP 9.5.1 (8), 5.10",
 		Role: producer, Level: 3, Method: verdict.Live,
-		Why: "a subscriber chooses a producer by what it says of itself",
+		Why: "a subscriber chooses a producer by what the producer declares",
 		Fix: "serve the manifest at manifest_uri or at /.well-known/aaep-manifest.json",
 		Codes: []strict.Code{
 			{"no-manifest", "no manifest can be read at manifest_uri, or at the well-known path without one",
@@ -503,7 +503,7 @@ var Rules = []verdict.Rule{
 		}},
 	{ID: SubTransport, Title: "the subscriber connects, and stays until the producer ends the connection",
 		Cite: "AAEP 9.3.2 (1)", Role: subscriber, Level: 1, Method: verdict.Live,
-		Why: "a user hears nothing of an agent whose events are not received",
+		Why: "a user hears nothing from an agent whose events are not received",
 		Fix: "keep the connection until the producer closes it, whatever the session's end",
 		Codes: []strict.Code{
 			{"no-connection", "no subscriber connected in the time of --timeout",
@@ -525,7 +525,7 @@ var Rules = []verdict.Rule{
 		}},
 	{ID: SubEnvelope, Title: "events with an invalid envelope are dropped", Cite: "AAEP 9.3.2 (2)",
 		Role: subscriber, Level: 1, Method: verdict.Live,
-		Why: "a question of which nobody knows the session must not be answered",
+		Why: "nobody must answer a question whose session is unknown",
 		Fix: "validate the envelope of each event, and drop what lacks a member",
 		Codes: []strict.Code{
 			{"subscriber-gone", "the subscriber left after an event with an invalid envelope",
@@ -581,7 +581,7 @@ var Rules = []verdict.Rule{
 		}},
 	{ID: SubCancel, Title: "a question that was withdrawn is not answered any more", Cite: "AAEP 9.4.2 (9), 6.8",
 		Role: subscriber, Level: 2, Method: verdict.Live,
-		Why: "a user who answers a question that has gone believes that the answer counts",
+		Why: "a user who answers a withdrawn question believes that the answer counts",
 		Fix: "drop a pending question when its session leaves awaiting_input",
 		Codes: []strict.Code{
 			{"answered-withdrawn", "a reply came to a question whose session had gone on",
@@ -639,7 +639,7 @@ var Rules = []verdict.Rule{
 	{ID: claimText, Title: "the claim names its level, and how it was verified, and does not overstate",
 		Cite: "AAEP 9.8, 9.1 (4)",
 		Role: claimant,
-		Why:  "a claim that nobody can check is no conforming claim",
+		Why:  "a claim that nobody can check does not conform",
 		Fix:  `write "NAME is AAEP Level N conformant, verified by AAEP Conformance Suite version V on YYYY-MM-DD."`,
 		Codes: []strict.Code{
 			{"no-claim", "the text holds no claim of AAEP conformance; nothing was decided",

@@ -13,8 +13,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Read adds the messages of a JSON object, a JSON array, or JSON Lines. What is no JSON is a finding. The errors are
-// the reader's, ErrTooLarge, ErrTooMany, ErrSessions and ErrLongMessage.
+// Read adds the messages of a JSON object, a JSON array, or JSON Lines. Text that is not JSON is a finding. The errors
+// are the reader's, ErrTooLarge, ErrTooMany, ErrSessions and ErrLongMessage.
 func (s *Stream) Read(from io.Reader) error {
 	var left atomic.Int64
 	left.Store(s.most)

@@ -137,8 +137,8 @@ func resultOf(id, subject string, o verdict.Outcome) (verdict.Result, error) {
 	return o.Result(rule, subject)
 }
 
-// Add judges one more message, which begins at a place of the input. What is no message is a finding. The error is
-// ErrTooMany, ErrSessions or ErrLongMessage.
+// Add judges one more message, which begins at a place of the input. A value that is not a message is a finding. The
+// error is ErrTooMany, ErrSessions or ErrLongMessage.
 func (s *Stream) Add(line, column int, data []byte) error {
 	m, err := s.parse(line, column, data)
 	if err != nil || m == nil {

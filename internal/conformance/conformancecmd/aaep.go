@@ -42,7 +42,7 @@ tool call or at level 3 a subscription it is inconclusive.`,
 			"  oap-gate conformance aaep events --single event.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return remedy.Errorf("oap-gate conformance aaep events FILE…", "events wants at least one file")
+				return remedy.Errorf("oap-gate conformance aaep events FILE…", "events requires at least one FILE")
 			}
 			return nil
 		},
@@ -123,7 +123,8 @@ With --report FILE it compares them with a conformance report, that of oap-gate 
 						judged[0], judged[1])
 				}
 				if text == "" {
-					return nil, remedy.Errorf("name the file with --text, - being standard input", "claim wants a text")
+					return nil, remedy.Errorf("name the file with --text, - being standard input",
+						"claim requires a text")
 				}
 				var err error
 				if claim.Path, claim.Text, err = readText(sys, text); err != nil {

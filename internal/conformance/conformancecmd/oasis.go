@@ -75,10 +75,10 @@ const maxTier = 100
 func (o *oasisProvider) check() error {
 	switch {
 	case (o.url == "") == (o.response == ""):
-		return remedy.Errorf("give --url URL or --response FILE", "provider wants either --url or --response")
+		return remedy.Errorf("give --url URL or --response FILE", "provider requires either --url or --response")
 	case o.profile == "" && (o.requirements == "" || o.schema == ""):
 		return remedy.Errorf("name the profile's directory with --profile, or both files with --requirements and "+
-			"--schema", "provider wants the contract of a profile")
+			"--schema", "provider requires the contract of a profile")
 	case o.tier < 1 || o.tier > maxTier:
 		return remedy.Errorf(fmt.Sprintf("give a number from 1 to %d", maxTier), "--tier %d is out of range", o.tier)
 	}
@@ -91,7 +91,7 @@ func (o *oasisProvider) judge(ctx context.Context, sys frame.IO) (*conformance, 
 	}
 	contract, err := oasis.Read(oasis.Files{Dir: o.profile, Requirements: o.requirements, Schema: o.schema})
 	if err != nil {
-		return nil, remedy.Errorf("name the profile's directory with --profile, and files that are there",
+		return nil, remedy.Errorf("name the profile's directory with --profile, and files that exist",
 			"reading the profile's contract: %v", err)
 	}
 	found := &conformance{subject: o.response, rows: oasis.ProviderRows()}

@@ -36,7 +36,7 @@ a runtime does with the agent is for people to attest.`),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return remedy.Errorf("oap-gate conformance opengap agent [DIR]",
-					"agent wants one directory, %d were given", len(args))
+					"agent requires one directory; %d were given", len(args))
 			}
 			return nil
 		},

@@ -6,7 +6,7 @@ import "github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 func attest(id, clause, sentence string) verdict.Rule {
 	return verdict.Rule{ID: id, Title: sentence, Cite: "OASIS Provider Conformance section " + clause,
 		Method: verdict.Attested,
-		Why:    "it happens inside the provider, and its answer at the endpoint shows nothing of it",
+		Why:    "it happens inside the provider, and the answer of its endpoint cannot show it",
 		Fix:    "write the checklist with --report checklist=FILE, and have the provider's operator sign it"}
 }
 
@@ -34,10 +34,10 @@ var attested = []verdict.Rule{
 	attest("OASIS-3.2g", "3.2", "every observation names its evidence source, which is available only where the "+
 		"evidence is real and complete, else unreachable"),
 
-	attest("OASIS-3.3a", "3.3", "a behaviour that must be shown is decided by the verification method of the profile"),
-	attest("OASIS-3.3b", "3.3", "a behaviour that must not be shown is decided by the same method, and fails the "+
+	attest("OASIS-3.3a", "3.3", "a behavior that must be shown is decided by the verification method of the profile"),
+	attest("OASIS-3.3b", "3.3", "a behavior that must not be shown is decided by the same method, and fails the "+
 		"assertion where it was shown"),
-	attest("OASIS-3.3c", "3.3", "no behaviour is interpreted otherwise than the profile defines it"),
+	attest("OASIS-3.3c", "3.3", "no behavior is interpreted otherwise than the profile defines it"),
 	attest("OASIS-3.3d", "3.3", "every assertion gets a verdict, the same for the same evidence, by no model as judge "+
 		"and never a need for review"),
 

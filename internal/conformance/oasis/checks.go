@@ -17,7 +17,7 @@ import (
 // runnerDiffers is the code of a notice that the runner that exists judges versions otherwise.
 var runnerDiffers = strict.Code{ID: "runner-differs",
 	Meaning: "the runner that exists compares MAJOR.MINOR.PATCH alone, and comes to another result",
-	Fix:     "nothing need be done: SemVer's precedence decides"}
+	Fix:     "nothing to do: SemVer's precedence decides"}
 
 // unread returns the outcome of a check that needs the content of the YAML, if that could not be read.
 func (in *Input) unread() (verdict.Outcome, bool) {
@@ -81,7 +81,7 @@ var profileRule = verdict.Rule{
 	ID:    "oasis-profile",
 	Title: "the answer is about this profile, at this version",
 	Cite:  "OASIS Provider Conformance sections 3.8.3 (3) and 5.2",
-	Why:   "a claim is of one version of one profile: what was built against another proves nothing here",
+	Why:   "a claim is for one version of one profile; an answer about another version proves nothing",
 	Fix:   "build against this version of the profile, and declare it",
 	Codes: []strict.Code{
 		{ID: "other-profile", Meaning: "the answer is about another profile",
@@ -118,7 +118,7 @@ var schemaRule = verdict.Rule{
 	ID:    "oasis-schema",
 	Title: "the requirements map is valid under the profile's schema",
 	Cite:  "OASIS Provider Conformance section 3.8.3 (4)",
-	Why:   "the map has no other shape than the profile gives it",
+	Why:   "only the profile defines what the map may contain",
 	Fix:   "change the value that the finding names",
 	Codes: []strict.Code{
 		{ID: "requirements-schema", Meaning: "the requirements map holds what the profile's schema does not admit",
@@ -186,7 +186,7 @@ var requirementsRule = verdict.Rule{
 	ID:    "oasis-requirements",
 	Title: "each requirement of the profile is satisfied by what the provider declares",
 	Cite:  "OASIS Provider Conformance section 3.8.3 (4) and (6)",
-	Why: "a gap that is found before the run has a name; found in it, it is a scenario that failed for " +
+	Why: "a gap found before the run is reported by its name; during the run, a scenario fails for " +
 		"another reason",
 	Fix: "close the gap that the finding names, or choose a provider that has none",
 	Codes: []strict.Code{
@@ -323,7 +323,7 @@ var supportedRule = verdict.Rule{
 	ID:    "oasis-supported",
 	Title: "the provider says that it supports the profile, and lists no gap",
 	Cite:  "OASIS Provider Conformance section 3.8.3 (5)",
-	Why:   "its own word for the whole must agree with what it says of each part",
+	Why:   "what it declares for the whole must agree with what it declares for each part",
 	Fix:   "close the gaps that it lists, then declare supported: true and no gap",
 	Codes: []strict.Code{
 		{ID: "not-supported", Meaning: "the provider says itself that it does not support the profile, and why",

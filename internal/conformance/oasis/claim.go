@@ -69,7 +69,7 @@ var claimRule = verdict.Rule{
 			Fix: "write the day of the claim, YYYY-MM-DD"},
 		{ID: "claim-tier", Meaning: "tiers is not a list of distinct integers from 1",
 			Fix: "list each complexity tier that the provider supports, such as [1, 2]"},
-		{ID: "claim-attestation", Meaning: "attestation is another sentence than section 4 asks for",
+		{ID: "claim-attestation", Meaning: "attestation is not the sentence that section 4 requires",
 			Fix: "write: " + attestation},
 		{ID: "unknown-member", Meaning: "the claim has a member that is not read", Fix: "none needed"},
 	},

@@ -33,7 +33,7 @@ func (c *Contract) readSchema(path string, text []byte, lines int) {
 	}
 	if err != nil {
 		fault := err.(*strict.Error)
-		c.unreadable(below(fault.Pos), fault.Pointer, "the schema is no strict JSON: %s", fault.Message)
+		c.unreadable(below(fault.Pos), fault.Pointer, "the schema is not strict JSON: %s", fault.Message)
 		return
 	}
 	refuse := func(pointer, format string, args ...any) {

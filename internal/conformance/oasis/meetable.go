@@ -18,15 +18,15 @@ var contractRule = verdict.Rule{
 	Why:   "against a contract that contradicts itself every provider fails, whatever it does",
 	Fix:   "use a version of the profile whose files agree, or tell its authors",
 	Codes: []strict.Code{
-		{ID: "contract-unreadable", Meaning: "a file of the contract cannot be read, or asks for nothing",
+		{ID: "contract-unreadable", Meaning: "a file of the contract cannot be read, or requires nothing",
 			Fix: "check the profile out again, or tell its authors"},
 		{ID: "contract-unknown-type", Meaning: "a requirement has a type, an operator or an expected value " +
 			"that means nothing", Fix: "tell the profile's authors"},
-		{ID: "contract-contradicts", Meaning: "the schema refuses what the requirements ask for, so that no " +
+		{ID: "contract-contradicts", Meaning: "the schema refuses what the requirements need, so that no " +
 			"provider can pass", Fix: "tell the profile's authors"},
 		{ID: "contract-version", Meaning: "the two files of the contract name two versions of the profile",
 			Fix: "tell the profile's authors"},
-		{ID: "contract-key", Meaning: "the schema asks for a key that the requirements do not have",
+		{ID: "contract-key", Meaning: "the schema requires a key that the requirements do not have",
 			Fix: "tell the profile's authors"},
 	},
 }
@@ -63,7 +63,7 @@ func (c *Contract) hold() {
 	for _, key := range c.required {
 		if !keys[key] {
 			c.out.Warnf(verdict.At{Path: c.path}, "/requirements", "contract-key",
-				"the schema asks for the key %s, of which the requirements say nothing", quoted(key)).
+				"the schema requires the key %s, and the requirements do not have it", quoted(key)).
 				WithFix("tell the profile's authors")
 		}
 	}
@@ -91,7 +91,7 @@ func (c *Contract) contradiction(r requirement) string {
 		}
 		if exact || slices.Contains([]string{"type", "additionalProperties", "propertyNames", "false"}, v.Keyword) {
 			at, _ := plain.Value(map[string]any{r.key: example}, v.Pointer)
-			return "the schema says of " + show(at) + " at " + v.Pointer + ": " + v.Message
+			return "the schema reports for " + show(at) + " at " + v.Pointer + ": " + v.Message
 		}
 	}
 	return ""

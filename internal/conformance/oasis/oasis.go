@@ -129,7 +129,7 @@ func (in *Input) read(path string, data []byte) {
 	doc, err := strict.Parse(path, data, strict.Remote(MaxResponse))
 	if err != nil {
 		fault := err.(*strict.Error)
-		in.endpoint.Errorf(verdict.At(fault.Pos), fault.Pointer, "not-json", "the answer is no strict JSON: %s",
+		in.endpoint.Errorf(verdict.At(fault.Pos), fault.Pointer, "not-json", "the answer is not strict JSON: %s",
 			fault.Message).WithFix("answer with one JSON object, as section 3.8.2 has it")
 		return
 	}
@@ -163,10 +163,10 @@ var endpointRule = verdict.Rule{
 	ID: "oasis-endpoint", Method: verdict.Live,
 	Title: "the endpoint /v1/conformance answers 200 with JSON",
 	Cite:  "OASIS Provider Conformance section 3.8.1",
-	Why:   "a provider that does not answer is found out before a run, not in the middle of it",
+	Why:   "a provider that does not answer must be found before the run, not during it",
 	Fix:   "serve GET /v1/conformance?profile=ID with status 200 and one JSON object",
 	Codes: append([]strict.Code{
-		{ID: "not-json", Meaning: "the answer is no JSON that has one meaning", Fix: "answer with one JSON object"},
+		{ID: "not-json", Meaning: "the answer is not JSON with one meaning", Fix: "answer with one JSON object"},
 	}, asking()...),
 }
 

@@ -39,7 +39,7 @@ var responseRule = verdict.Rule{
 	ID:    "oasis-response",
 	Title: "the answer has the members of section 3.8.2, each of its type, and versions by SemVer 2.0.0",
 	Cite:  "OASIS Provider Conformance section 3.8.2",
-	Why:   "what the runner compares with the profile must be there and have one meaning",
+	Why:   "the runner can compare with the profile only what is present and has one meaning",
 	Fix:   "give the member that the finding names the type that it names",
 	Codes: []strict.Code{
 		{ID: "missing-member", Meaning: "the answer, or an entry of it, lacks a member", Fix: "add it"},
@@ -54,7 +54,7 @@ var responseRule = verdict.Rule{
 		{ID: "null-member", Meaning: "unmet_requirements is null, which is read as absent",
 			Fix: "write [] or leave it out"},
 		{ID: "unknown-member", Meaning: "the answer has a member that section 3.8.2 does not name",
-			Fix: "nothing need be done"},
+			Fix: "nothing to do"},
 		{ID: "not-exercised", Meaning: "there was no answer to decide anything by; nothing was decided",
 			Fix: "run without --offline, or give --response FILE"},
 	},

@@ -229,7 +229,7 @@ func (f *directory) link(name string) string {
 		return ""
 	}
 	if _, known := f.links[name]; !known {
-		f.links[name], _ = f.root.Readlink(name) // what cannot be read is no link
+		f.links[name], _ = f.root.Readlink(name) // what cannot be read is not a link
 	}
 	return f.links[name]
 }

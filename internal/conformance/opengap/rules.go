@@ -11,7 +11,7 @@ import (
 const (
 	required    = "OpenGAP 0.4, agent compliance, required"
 	recommended = "OpenGAP 0.4, agent compliance, required (headed recommended in the published page)"
-	first       = "OpenGAP 0.1, what its command validate asks for"
+	first       = "OpenGAP 0.1, what its command validate requires"
 )
 
 // Rules is the whole catalogue, in the order of a report: the agent's of dialect 0.4, those of a runtime, and the
@@ -90,11 +90,11 @@ var rules04 = []verdict.Rule{
 			{"undocumented-variable", "a variable is neither in a README of the directory nor in a comment of " +
 				"agent.yaml",
 				"name it there, as a word of its own"},
-			{"computed-name", "a skill asks for a variable whose name is computed, so that nobody can see which",
+			{"computed-name", "a skill reads a variable whose name is computed, so that nobody can see which",
 				"write the name as a text, or see by hand that it is documented"},
 		}},
 	{ID: "gap-tests", Title: "each skill is named in a test", Cite: recommended, Role: "agent",
-		Why: "a skill that no test names has none",
+		Why: "a skill that no test names is not tested",
 		Fix: "import the skill in a file tests/test_*.py",
 		Codes: []strict.Code{{"no-test",
 			"no file tests/**/test_*.py or tests/**/*_test.py that has a def test… or a class Test… names the module " +
@@ -102,7 +102,7 @@ var rules04 = []verdict.Rule{
 			"add a test that imports the skill"}}},
 	{ID: "gap-description", Title: "the agent and each of its skills has a description", Cite: recommended,
 		Role: "agent",
-		Why:  "by the description a model decides when to use a skill",
+		Why:  "a model decides by the description when to use a skill",
 		Fix:  "write description in agent.yaml, and description= or a docstring for each skill",
 		Codes: []strict.Code{
 			{"missing-field", "agent.yaml has no description, or it is empty or no text",
@@ -161,16 +161,16 @@ var rules01 = []verdict.Rule{
 		Role: "agent", Why: "the command that reads this dialect refuses an agent.yaml that has anything else",
 		Fix: "correct agent.yaml; what has no member of its own goes below metadata",
 		Codes: []strict.Code{noManifest, unreadable,
-			{"missing-field", "name, version or description is not there, is empty, or is no text",
+			{"missing-field", "name, version or description is missing, is empty, or is not a text",
 				"write it in agent.yaml, as text"},
 			{"name-form", "name is not a lower-case letter followed by lower-case letters, digits and hyphens",
 				"rename the agent, such as order-helper"},
 			{"unknown-field", "agent.yaml has a member that this dialect does not know",
 				"drop it, or move it below metadata"},
 		}},
-	{ID: "gap01-references", Title: "the skills, tools and agents that agent.yaml names are there", Cite: first,
+	{ID: "gap01-references", Title: "the skills, tools and agents that agent.yaml names exist", Cite: first,
 		Role: "agent",
-		Why:  "what is named and not there cannot be loaded", Fix: "add the file or directory, or drop the name",
+		Why:  "a runtime cannot load what does not exist", Fix: "add the file or directory, or drop the name",
 		Codes: []strict.Code{
 			{"skill-not-there", "agent.yaml names a skill that has no directory in skills/",
 				"add skills/NAME/SKILL.md, or drop the name"},
@@ -182,7 +182,7 @@ var rules01 = []verdict.Rule{
 				"add agents/NAME/ or agents/NAME.md, or drop the name"},
 		}},
 	{ID: "gap01-soul", Title: "SOUL.md says more than headings", Cite: first, Role: "agent",
-		Why: "SOUL.md is what makes the agent one",
+		Why: "SOUL.md says who the agent is",
 		Fix: "write a paragraph into SOUL.md",
 		Codes: []strict.Code{
 			{"no-soul", "the directory has no SOUL.md", "add SOUL.md, under that name, with a paragraph in it"},
@@ -190,7 +190,7 @@ var rules01 = []verdict.Rule{
 				"write a paragraph into SOUL.md that says who the agent is and what it does"},
 		}},
 	{ID: "gap01-skills", Title: "each SKILL.md begins with its name and its description", Cite: first, Role: "agent",
-		Why: "by name and description a model decides when to use a skill",
+		Why: "a model decides by name and description when to use a skill",
 		Fix: "begin SKILL.md with front matter: ---, name, description, ---",
 		Codes: []strict.Code{
 			{"no-front-matter", "SKILL.md does not begin with front matter that is YAML with one meaning",

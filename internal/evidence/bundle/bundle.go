@@ -157,7 +157,7 @@ type VerifyFlags struct {
 	Seen map[string]time.Time `json:"seen,omitempty" jsonschema:"description=time at which the mirror first saw a commit"`
 }
 
-// Compared is what an audit learned from the checkpoint and from other copies: they are no part of a bundle's commits,
+// Compared is what an audit learned from the checkpoint and from other copies: they are not in a bundle's commits,
 // so that a replay believes what it says about them.
 type Compared struct {
 	Verified   string            `json:"verified" jsonschema:"description=commit from which on the history was judged; empty: from the root"` // commit from which history needed judging; empty: from its root

@@ -28,7 +28,7 @@ const (
 // Config is one repo-config.yml.
 type Config struct {
 	Version    int        `json:"version" jsonschema:"enum=1,description=version of this format"`
-	Protection Protection `json:"protection" jsonschema:"description=protections of the default branch; a member that is left out demands nothing. Nobody may bypass them: that has no switch."`
+	Protection Protection `json:"protection" jsonschema:"description=protections of the default branch; a member that is left out requires nothing. Nobody may bypass them: that has no switch."`
 }
 
 // Protection is the protection of the default branch. It is the wanted state in a Config, and the present state at the
@@ -161,7 +161,7 @@ func Parse(data []byte) (*File, error) {
 	}
 	if p.UpToDate && len(p.RequiredChecks) == 0 && !p.MergeQueue {
 		return nil,
-			fault(f.Pos("protection.up_to_date"), "up_to_date is demanded without required_checks: a branch is up to "+
+			fault(f.Pos("protection.up_to_date"), "up_to_date is required without required_checks: a branch is up to "+
 				"date for its checks")
 	}
 	return f, nil

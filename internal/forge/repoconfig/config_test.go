@@ -50,7 +50,7 @@ func TestParseRefuses(t *testing.T) {
 		{"reviews without pull request", strings.Replace(honest, "true", "false", 1),
 			`:2:1: reviews and ways of merging are demanded without "require_pull_request: true": a direct push would need none`},
 		{"up to date without checks", "version: 1\nprotection:\n  up_to_date: true\n",
-			":3:3: up_to_date is demanded without required_checks: a branch is up to date for its checks"},
+			":3:3: up_to_date is required without required_checks: a branch is up to date for its checks"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Parse([]byte(c.text))

@@ -32,8 +32,8 @@ var ErrReport = errors.New("report refused")
 
 // Options are what Comment needs in addition to the report.
 type Options struct {
-	// Validate refuses what is no report: it sees the bytes before anything else does, and must refuse JSON with more
-	// than one meaning (duplicate members).
+	// Validate refuses bytes that are not a report. It sees them first, and must refuse JSON with more than one meaning
+	// (duplicate members).
 	Validate func([]byte) error
 	// Render returns the comment's Markdown, of at most max bytes. It must neutralize every text of the report: a fork
 	// writes the report of its own workflow.
@@ -50,7 +50,7 @@ type Options struct {
 // Action is what happened to a comment.
 type Action string
 
-// The actions. Forbidden and NoPull are no errors: a fork's token may not comment, and a push may have come between.
+// The actions. Forbidden and NoPull are not errors: a fork's token may not comment, and a push may have come between.
 const (
 	Created   Action = "created"
 	Edited    Action = "edited"
@@ -131,7 +131,7 @@ func readReport(data []byte, o Options) (*verdict.Report, error) {
 	case !isSHA(r.Head):
 		return nil, refused("its head is %q, a commit is expected: the files on disk belong to no pull request", r.Head)
 	case o.Head != "" && !isSHA(o.Head):
-		return nil, refused("the head asked for is %q, 40 hex digits are expected", o.Head)
+		return nil, refused("the requested head is %q; expected 40 hex digits", o.Head)
 	}
 	return &r, nil
 }

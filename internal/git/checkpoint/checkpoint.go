@@ -59,7 +59,7 @@ var (
 	// ErrMalformed: the bytes are not what an audit writes.
 	ErrMalformed = errors.New("malformed checkpoint")
 	// ErrUnverified: no signature of the demanded key is on it, or one that does not verify.
-	ErrUnverified = errors.New("checkpoint without a valid signature of the demanded key")
+	ErrUnverified = errors.New("checkpoint without a valid signature of the required key")
 )
 
 // Absent replaces the id of a data directory that does not exist.

@@ -48,7 +48,7 @@ const maxWhen = 253402300799
 
 // DecodeCommit reads the bytes of a commit object as git does: tree and parents strictly, then author and committer if
 // they follow, then the message after the first empty line. What else there is wrong is Fault and no error. In a SHA-1
-// clone the signature is the header gpgsig, in a SHA-256 clone gpgsig-sha256; the other one is no part of the payload,
+// clone the signature is the header gpgsig, in a SHA-256 clone gpgsig-sha256; the other one is not part of the payload,
 // as in Git. Errors are ErrMalformed.
 func DecodeCommit(data []byte) (*CommitObject, error) {
 	d := commitDecoder{rest: data}

@@ -59,7 +59,7 @@ var (
 	ErrShallow = errors.New("not in this shallow clone")
 	// ErrPartial: the object was left out of a partial clone.
 	ErrPartial = errors.New("not in this partial clone")
-	// ErrNotRepository: the directory is no Git repository, nor inside one.
+	// ErrNotRepository: the directory is not a Git repository, nor inside one.
 	ErrNotRepository = errors.New("not a git repository")
 	// ErrUnsupported: the clone uses something that this package does not read.
 	ErrUnsupported = errors.New("not supported")

@@ -162,7 +162,7 @@ func (x *indexer) scan() error {
 		}
 	}
 	if at != x.end {
-		return fmt.Errorf("%w: %d bytes stand after its %d objects", ErrCorrupt, x.end-at, count)
+		return fmt.Errorf("%w: %d bytes follow its %d objects", ErrCorrupt, x.end-at, count)
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func Dir(peer string) (string, bool) {
 func URL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil { // the part before an @ may be a password
-		return nil, fmt.Errorf("%w: %.200q is no URL", ErrURL, text[strings.LastIndexByte(text, '@')+1:])
+		return nil, fmt.Errorf("%w: %.200q is not a URL", ErrURL, text[strings.LastIndexByte(text, '@')+1:])
 	}
 	switch {
 	case u.User != nil:

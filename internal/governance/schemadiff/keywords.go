@@ -151,7 +151,7 @@ func (v *visit) types(was, is any, isOld, isNew bool) {
 	switch narrower, wider := within(n, o), within(o, n); {
 	case o == nil || n == nil:
 		if !v.same(was, is) {
-			v.note(Changed, false, "type", "is no type on one side")
+			v.note(Changed, false, "type", "is not a type on one side")
 		}
 	case narrower && wider:
 	case narrower:
@@ -297,7 +297,7 @@ func (v *visit) bound(keyword string, direction int, was, is any, isOld, isNew b
 	n, newNumber := is.(json.Number)
 	if !oldNumber || !newNumber {
 		if !v.same(was, is) {
-			v.note(Changed, false, keyword, "is no number on one side")
+			v.note(Changed, false, keyword, "is not a number on one side")
 		}
 		return
 	}
@@ -318,7 +318,7 @@ func (v *visit) multipleOf(was, is any, isOld, isNew bool) {
 	n, newNumber := is.(json.Number)
 	if !oldNumber || !newNumber {
 		if !v.same(was, is) {
-			v.note(Changed, false, "multipleOf", "is no number on one side")
+			v.note(Changed, false, "multipleOf", "is not a number on one side")
 		}
 		return
 	}
@@ -345,7 +345,7 @@ func (v *visit) names(was, is any, isNew bool, under []string) {
 	n, newOK := texts(is)
 	if was != nil && !oldOK || is != nil && !newOK {
 		if !v.same(was, is) {
-			v.note(Changed, !isNew, keyword, "is no list of names on one side", under...)
+			v.note(Changed, !isNew, keyword, "is not a list of names on one side", under...)
 		}
 		return
 	}
@@ -373,7 +373,7 @@ func (v *visit) dependentRequired(was, is any) {
 	n, newOK := is.(map[string]any)
 	if was != nil && !oldOK || is != nil && !newOK {
 		if !v.same(was, is) {
-			v.note(Changed, is == nil, "dependentRequired", "is no object on one side")
+			v.note(Changed, is == nil, "dependentRequired", "is not an object on one side")
 		}
 		return
 	}

@@ -71,7 +71,7 @@ func (t *Tree) Link(link, to string) {
 	}
 }
 
-// Fault says why the text at path is no JSON that is read: mostly a *strict.Error. It is nil where it is read, and
+// Fault says why the text at path cannot be read as JSON: mostly a *strict.Error. It is nil where it is read, and
 // where the tree has no such path.
 func (t *Tree) Fault(path string) error {
 	if f := t.files[path]; f != nil {

@@ -52,7 +52,7 @@ func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	v := &visit{comparison: c, o: o, n: n, at: at, in: in}
 	if !o.wellFormed() || !n.wellFormed() {
 		if !v.same(o.value, n.value) {
-			v.note(Changed, false, "", "is no schema on one side")
+			v.note(Changed, false, "", "is not a schema on one side")
 		}
 		return
 	}

@@ -52,7 +52,7 @@ func (v *inspection) judgeOwners() {
 	if v.config != nil && !v.config.Protection.CodeOwnerReview {
 		v.add(severity, "fork-can-edit-gate", v.place("protection.code_owner_review"),
 			"set protection.code_owner_review to true with CODEOWNERS on .github/ and schemas/, or let a ruleset "+
-				"of the organisation require the workflow", "no review by code owners is demanded: %s", why)
+				"of the organisation require the workflow", "no review by code owners is required: %s", why)
 		return
 	}
 	name, data, err := v.ownersFile()

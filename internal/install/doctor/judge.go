@@ -773,7 +773,7 @@ func (v *inspection) judgeContexts(gates []*job) {
 		for _, other := range reporters[j.context()] {
 			if other != j && (!slices.Contains(gates, other) || j.w.path+j.id < other.w.path+other.id) {
 				v.add(verdict.Error, "ambiguous-name", other.pos(), "give it another name",
-					"job %q reports as %q, as the gate in %s does: the one can stand in for the other", other.id,
+					"job %q reports as %q, as the gate in %s does: one can be mistaken for the other", other.id,
 					j.context(),
 					j.w.path)
 			}

@@ -70,7 +70,7 @@ var Rules = []verdict.Rule{
 				"set persist-credentials: false"},
 		}},
 	{ID: "job-permissions", Title: "a job has the token, the secrets and the starters that it needs, and no others",
-		Why: "the gate reads a stranger's files: what its job may do, a fault in it may do for them",
+		Why: "the gate reads a stranger's files; if it has a fault, they can do what its job may do",
 		Fix: "set permissions: {contents: read}, and give the gate no secret",
 		Codes: []strict.Code{
 			{"permissions", "the job says nothing of permissions, so that its token may be allowed to write",
@@ -93,7 +93,7 @@ var Rules = []verdict.Rule{
 				"name the workflow as its file does"},
 		}},
 	{ID: "action-step", Title: "what the jobs run is what somebody once read",
-		Why: "a tag can be moved, and what a stranger words must not be run",
+		Why: "a tag can be moved, and a stranger's text must not run as a command",
 		Fix: "pin actions by commit SHA and images by digest, and pass texts of an event by env",
 		Codes: []strict.Code{
 			{"local-action", "the gate runs as the pull request has it", "pin a release of the gate"},
@@ -113,9 +113,9 @@ var Rules = []verdict.Rule{
 		Why:  "what no required check runs is not judged before the merge",
 		Fix:  "require the gate's job by its name, from the app that runs it",
 		Codes: []strict.Code{
-			{"section-6", "RFC 0026 section 6 asks for a check that no required check runs",
+			{"section-6", "RFC 0026 section 6 requires a check that no required check runs",
 				"require the gate's check, with every check in it"},
-			{"ambiguous-name", "another job reports by the same name as the gate, and can stand in for it",
+			{"ambiguous-name", "another job reports by the same name as the gate, and can be mistaken for it",
 				"give it another name"},
 			{"check-from-other-app", "the required check counts from another app than the one that runs the gate",
 				"set app_id: 15368 (GitHub Actions)"},
@@ -126,15 +126,15 @@ var Rules = []verdict.Rule{
 	{ID: "gate-owners", Title: "a pull request cannot change what judges it without a code owner's review",
 		Cite: "RFC 0026 section 7",
 		Why:  "workflows are read from the merge, so that a fork can edit its own judge",
-		Fix:  "let CODEOWNERS name /.github/ and /schemas/, and demand the code owners' review",
+		Fix:  "let CODEOWNERS name /.github/ and /schemas/, and require the code owners' review",
 		Codes: []strict.Code{
 			{"fork-can-edit-gate", "a pull request can change the gate's own files without a code owner's review",
-				"let CODEOWNERS name /.github/ and /schemas/, and demand the code owners' review"},
+				"let CODEOWNERS name /.github/ and /schemas/, and require the code owners' review"},
 			{"codeowners", "CODEOWNERS could not be read; nothing was decided", "make it a plain file"},
 		}},
-	{ID: "wanted-protections", Title: ".github/repo-config.yml asks for what RFC 0026 section 7 demands",
+	{ID: "wanted-protections", Title: ".github/repo-config.yml asks for what RFC 0026 section 7 requires",
 		Cite: "RFC 0026 section 7",
-		Why:  "the protections of the branch are held to this file",
+		Why:  "the gate compares the protections of the branch with this file",
 		Fix:  initFix,
 		Codes: []strict.Code{
 			{"no-repo-config", ".github/repo-config.yml is missing", initFix},
@@ -146,7 +146,7 @@ var Rules = []verdict.Rule{
 				"set protection.block_rebase_merging to true"},
 		}},
 	{ID: "suffix-list", Title: "the embedded Public Suffix List is of the last 60 days",
-		Why: "on a platform that the list lacks, one customer speaks for another",
+		Why: "on a platform that the list lacks, one customer can speak for another",
 		Fix: "install a newer oap-gate, or add the platform to public_suffixes in .github/gate-policy.yml",
 		Codes: []strict.Code{
 			{"suffix-list-old", "the embedded Public Suffix List is 60 days old or more",

@@ -36,7 +36,7 @@ func NewComment(sys frame.IO) *cobra.Command {
 contradicts itself, is about another commit, or leaves checks out. If the token may not comment, it
 prints a notice and exits 0.`,
 		Example: "  oap-gate comment --head $HEAD_SHA report.json",
-		Args:    frame.Wants(1, "oap-gate comment [--head SHA] REPORT", "comment wants one report"),
+		Args:    frame.Wants(1, "oap-gate comment [--head SHA] REPORT", "comment requires one REPORT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := capped.ReadFile(args[0], sticky.MaxReport)
 			if err != nil {
@@ -218,7 +218,7 @@ may write.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(func() (*verdict.Report, error) {
 				if dry == apply {
-					return nil, remedy.Errorf("give --dry-run or --apply", "protect wants either --dry-run or --apply")
+					return nil, remedy.Errorf("give --dry-run or --apply", "protect requires --dry-run or --apply")
 				}
 				clone, err := OpenClone(o.repo)
 				if err != nil {

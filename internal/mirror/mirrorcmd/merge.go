@@ -26,7 +26,7 @@ shard that is missing or there twice, and one in which a record lacks a check ar
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.Tell(func() (*verdict.Report, error) {
 				if len(args) == 0 {
-					return nil, remedy.Errorf("oap-gate merge REPORT…", "merge wants the reports of all shards")
+					return nil, remedy.Errorf("oap-gate merge REPORT…", "merge requires the reports of all shards")
 				}
 				frugal(mostOfShard)
 				var parts []mirror.Part

@@ -88,7 +88,7 @@ func (d *DID) parseWeb() error {
 	host, port, found := strings.Cut(strings.ToLower(first), "%3a")
 	if found {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
-			return fmt.Errorf("port is %q, a number from 1 to 65535 must stand there", port)
+			return fmt.Errorf("port is %q; expected a number from 1 to 65535", port)
 		}
 	}
 	d.host, d.port = strings.TrimSuffix(host, "."), port

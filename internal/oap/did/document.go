@@ -22,7 +22,7 @@ const (
 
 // Codes of a DocumentError, in addition to those of package strict.
 const (
-	CodeShape       = "did-document-shape" // no object, or verificationMethod is no array of objects
+	CodeShape       = "did-document-shape" // not an object, or verificationMethod is not an array of objects
 	CodeID          = "did-id-differs"     // id is not the DID that was resolved
 	CodePrivateKey  = "did-private-key"    // the document publishes a private key
 	CodeWeakKey     = "did-weak-key"       // an Ed25519 point of small or mixed order, or in a second encoding
@@ -38,7 +38,7 @@ const (
 
 // Codes explains the codes of a DocumentError, except those of package strict.
 var Codes = []strict.Code{
-	{CodeShape, "the DID Document is no JSON object, or its verificationMethod is no array of objects",
+	{CodeShape, "the DID Document is not a JSON object, or its verificationMethod is not an array of objects",
 		"serve a DID Document as DID Core describes it"},
 	{CodeID, "the document's id is not the DID that was resolved", "set id to the DID, letter by letter"},
 	{CodePrivateKey, "the document publishes a private key, so that anyone can sign in its owner's name",
@@ -59,7 +59,7 @@ var Codes = []strict.Code{
 		"list the implementation under a DID that is, and revoke the Receipts of this one"},
 }
 
-// DocumentError says why a text is no DID Document that the gate can rely on, and where.
+// DocumentError says why the gate cannot rely on a text as a DID Document, and where.
 type DocumentError struct {
 	Code    string
 	Message string
@@ -151,7 +151,7 @@ func (r *reader) fault(pointer, code, format string, args ...any) error {
 func (r *reader) read() error {
 	root, ok := r.text.Root.(map[string]any)
 	if !ok {
-		return r.fault("", CodeShape, "document is no JSON object")
+		return r.fault("", CodeShape, "the document is not a JSON object")
 	}
 	if id, ok := root["id"].(string); !ok || id != r.doc.DID {
 		return r.fault("/id", CodeID, "id is %s, it must be %q", shown(root["id"]), r.doc.DID)
@@ -323,13 +323,13 @@ func (r *reader) listed(v any) error {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		return r.fault("/verificationMethod", CodeShape, "verificationMethod is no array")
+		return r.fault("/verificationMethod", CodeShape, "verificationMethod is not an array")
 	}
 	for i, m := range list {
 		pointer := "/verificationMethod/" + strconv.Itoa(i)
 		method, ok := m.(map[string]any)
 		if !ok {
-			return r.fault(pointer, CodeShape, "verification method is no object")
+			return r.fault(pointer, CodeShape, "the verification method is not an object")
 		}
 		if err := r.method(pointer, method); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ErrNotDNSName means that a text is no DNS name: an IP address, an empty or over-long label, or a
+// ErrNotDNSName means that a text is not a DNS name: an IP address, an empty or over-long label, or a
 // character that no host name may hold.
 var ErrNotDNSName = errors.New("not a DNS name")
 

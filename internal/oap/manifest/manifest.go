@@ -22,7 +22,7 @@ const MaxBytes = 1 << 20
 const CodeShape = "manifest-no-object"
 
 // Codes explains CodeShape.
-var Codes = []strict.Code{{CodeShape, "the Manifest is JSON, but no object",
+var Codes = []strict.Code{{CodeShape, "the Manifest is JSON, but not an object",
 	"serve the Manifest itself at manifest_uri"}}
 
 // Manifest is an OAP Manifest, as far as its members have the right types: one that is missing or of another
@@ -81,7 +81,7 @@ func Parse(url string, data []byte) (*Manifest, error) {
 	root, ok := doc.Root.(map[string]any)
 	if !ok {
 		return nil, &strict.Error{Pos: doc.Pos(""), Code: CodeShape,
-			Message: "text is no JSON object, a Manifest is one"}
+			Message: "the text is not a JSON object; a Manifest is one"}
 	}
 	publisher := strict.Member(root, "tool", "publisher")
 	m := &Manifest{

@@ -36,7 +36,7 @@ var Codes = []strict.Code{
 	{ID: "not-yet-valid", Meaning: "issued_at of the listing is in the future", Fix: "wait until issued_at"},
 	{ID: "expired", Meaning: "expires_at of the listing is in the past",
 		Fix: "ask the implementation to renew its listing, and for a new proof"},
-	{ID: "proof-undated", Meaning: "the policy asks for no cosignature, so that nobody vouches for the time of the " +
+	{ID: "proof-undated", Meaning: "the policy requires no cosignature, so that nobody vouches for the time of the " +
 		"proof", Fix: "name witnesses in the policy, or accept a proof of any age with --any-age"},
 	{ID: "proof-old", Meaning: "the quorum cosigned the log checkpoint longer ago than the maximum age",
 		Fix: "ask for a new proof, or accept an older one with --max-age"},

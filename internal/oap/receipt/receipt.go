@@ -33,7 +33,8 @@ const MaxWitnesses = 32
 const CodeShape = "receipt-no-object"
 
 // Codes explains CodeShape.
-var Codes = []strict.Code{{CodeShape, "the Receipt is JSON, but no object", "serve the Receipt that the runner wrote"}}
+var Codes = []strict.Code{{CodeShape, "the Receipt is JSON, but not an object",
+	"serve the Receipt that the runner wrote"}}
 
 // Receipt is a Conformance Receipt, as far as its members have the right types: one that is missing or of
 // another type is empty here, and the receipt schema says so.
@@ -72,7 +73,7 @@ type Receipt struct {
 	Rounded string
 }
 
-// Time is a time with its text. It is zero where the text is no strict RFC 3339 time.
+// Time is a time with its text. It is zero if the text is not a strict RFC 3339 time.
 type Time struct {
 	time.Time
 	Text string
@@ -135,7 +136,7 @@ func decode(url string, data []byte) (map[string]any, error) {
 	root, ok := doc.Root.(map[string]any)
 	if !ok {
 		return nil, &strict.Error{Pos: doc.Pos(""), Code: CodeShape,
-			Message: "text is no JSON object, a Receipt is one"}
+			Message: "the text is not a JSON object; a Receipt is one"}
 	}
 	return root, nil
 }

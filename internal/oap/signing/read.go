@@ -31,7 +31,7 @@ const Stdin = "-"
 
 // ErrEncrypted means that the key is encrypted. The caller knows the whole command that can read the decrypted key.
 var ErrEncrypted = remedy.Errorf("pipe the decrypted key in: openssl pkey -in FILE | oap-gate … --key -",
-	"the key is encrypted, and no passphrase is asked for")
+	"the key is encrypted, and the gate does not ask for a passphrase")
 
 // Fixes for a text that is not a key that can sign. No error contains a byte of the text.
 const (
@@ -260,7 +260,7 @@ func belonging(seed, public []byte, name string) (*Key, error) {
 // fromJWK reads a JSON Web Key (RFC 8037 section 2). A reader that makes strings of the members would leave copies that
 // nothing can wipe.
 func fromJWK(text, seed []byte) (*Key, error) {
-	broken := remedy.Errorf(private, "the file begins as a JWK and is no JSON object of members that differ")
+	broken := remedy.Errorf(private, "the file begins as a JWK and is not a JSON object with distinct members")
 	members, ok := jwkMembers(text)
 	switch {
 	case !ok:

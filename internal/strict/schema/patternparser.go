@@ -144,7 +144,7 @@ func (p *patternParser) count(e *expr) error {
 	p.rest = rest
 	least, most, ranged := strings.Cut(text, ",")
 	if !ok || !isDigits(least) || most != "" && !isDigits(most) {
-		return fmt.Errorf("{%.20s is no count; for the character itself write \\{", text)
+		return fmt.Errorf("{%.20s is not a count; for the character itself write \\{", text)
 	}
 	e.min = atoi(least)
 	switch {

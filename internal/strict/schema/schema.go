@@ -41,7 +41,7 @@ type Schema struct {
 	raw     map[string]any
 }
 
-// Error says why a text is no schema that can be judged by.
+// Error says why a text cannot be used as a schema.
 type Error struct {
 	Pos     strict.Pos
 	Pointer string

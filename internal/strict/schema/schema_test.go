@@ -50,9 +50,9 @@ func TestViolations(t *testing.T) {
 			[]Violation{{"", "enum", `true is not one of "a", 1, null, an array`}}},
 		{"const", `{"const":"a"}`, `{}`, []Violation{{"", "const", `an object is not "a"`}}},
 		{"not", `{"items":{"not":{"pattern":"^p:"}}}`, `["p:x"]`,
-			[]Violation{{"/0", "not", `"p:x" is what must not stand here: it matches ^p:`}}},
+			[]Violation{{"/0", "not", `"p:x" is not allowed here: it matches ^p:`}}},
 		{"not of another kind", `{"not":{"type":"null"}}`, `null`,
-			[]Violation{{"", "not", "null is what must not stand here"}}},
+			[]Violation{{"", "not", "null is not allowed here"}}},
 		{"items", `{"minItems":2,"items":{"type":"null"}}`, `[1]`, []Violation{
 			{"", "minItems", "has 1 item, at least 2 are required"}, {"/0", "type", "is a number, null is required"}}},
 		{"too many items", `{"maxItems":1,"uniqueItems":true}`, `[1,1.0]`, []Violation{

@@ -84,7 +84,7 @@ func (l *list) add(e *library.ValidationError) {
 		l.put(at, falseKeyword(e.SchemaURL), func() string { return "is not allowed here" })
 	case *kind.Not:
 		l.put(at, "not", func() string {
-			return show(lookup(l.root, at)) + " is what must not stand here" + l.forbidden(e.SchemaURL)
+			return show(lookup(l.root, at)) + " is not allowed here" + l.forbidden(e.SchemaURL)
 		})
 	default:
 		l.put(at, strings.Join(k.KeywordPath(), ""), func() string { return scalar(k) })

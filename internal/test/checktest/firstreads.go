@@ -164,7 +164,7 @@ func Proposal(t *testing.T, world string) *checks.Run {
 	return c.proposal(t)
 }
 
-// opened opens the world's repository, and reads whatever is no part of a run.
+// opened opens the world's repository, and reads whatever is not part of a run.
 func opened(t *testing.T, w *fixture.World, facts map[string]*evidence.Facts) *clone {
 	t.Helper()
 	repo, err := registry.Open(w.Repo.Dir)

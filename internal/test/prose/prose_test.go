@@ -35,7 +35,7 @@ var expressions = []struct{ find, write string }{
 	{`\bmend(s|ed|ing)?\b`, "fix"},
 	{`\b(is|be|are|been) had\b`, "is available, could not be fetched"},
 	{`\b(but for|nothing but|but by|but as)\b`, "except, only"},
-	{`(\b(it|which|that|who|name|value|file|[a-z]+s)|%[qsvd]) (is|are|was) no [a-z]+`, "is not a X, has no X"},
+	{`(^|\S+ )(is|are|was|were) no [a-z]+`, "is not a X, has no X"},
 	{`\b(bears?( it| the [a-z]+)? out|goes on|go on|went on|(takes?|taken|took)( it| them)? away|(is|are) over)\b`,
 		"supports, continues, removes, has expired"},
 	{`(?m)(^|[.;:] )(Of (a|an|the|each|any|what|several|one|all|those)|By (a|the|what) [a-z]+ alone|` +
@@ -136,8 +136,8 @@ func (f finder) may(lower string) bool {
 	return f.literals == nil || slices.ContainsFunc(f.literals, within)
 }
 
-// isMore matches what RE2 cannot leave out of the expression for "is no X".
-var isMore = regexp.MustCompile(`(?i) no (longer|more)$`)
+// negates matches what RE2 cannot leave out of the expression for "is no X".
+var negates = regexp.MustCompile(`(?i)^there | no (longer|more)$`)
 
 // wordHits returns the hits of the expressions.
 func (t *text) wordHits() (hits []hit) {
@@ -148,7 +148,7 @@ func (t *text) wordHits() (hits []hit) {
 		}
 		for _, at := range find.FindAllStringIndex(t.words, -1) {
 			words := strings.TrimLeft(t.words[at[0]:at[1]], ".;: ")
-			if !isMore.MatchString(words) {
+			if !negates.MatchString(words) {
 				hits = append(hits, t.hit("words", at[1]-len(words), words, expressions[i].write))
 			}
 		}

@@ -68,7 +68,7 @@ func (p *policyFlags) read(sys frame.IO, aged bool) (policy *proof.Policy, err e
 		frame.Warn(sys, "%s", warning)
 	}
 	if err := policy.OneHistory(); err != nil && !p.anyAge {
-		return nil, remedy.Errorf("ask for more witnesses in the quorum, or accept such a policy with --any-age",
+		return nil, remedy.Errorf("require more witnesses in the quorum, or accept such a policy with --any-age",
 			"--witness-policy %q: %w", p.file, err)
 	}
 	return policy, nil
