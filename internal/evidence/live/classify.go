@@ -80,6 +80,9 @@ func broken(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) {
 		return "the connection ended without an answer"
 	}
+	if errors.Is(err, errDials) {
+		return errDials.Error()
+	}
 	if e, ok := errors.AsType[streamError](err); ok && e.Code != http2ProtocolError {
 		return "the HTTP/2 stream was reset"
 	}

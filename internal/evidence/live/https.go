@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -22,6 +23,7 @@ import (
 const (
 	maxRedirects   = 5
 	maxHeaderBytes = 64 << 10
+	maxDials       = 8 // connections for one request: net/http sets no limit if an HTTP/2 server ends each of them
 
 	acceptJSON = "application/json, */*;q=0.5"
 	acceptRDAP = "application/rdap+json, application/json;q=0.9"
@@ -41,16 +43,22 @@ type routes struct {
 // way is a transport whose answers end with the request's context.
 type way struct{ *http.Transport }
 
-// RoundTrip sends one request. The body of 101 Switching Protocols would be the connection itself, which no context
-// ends: it is closed, and the answer has none.
+// RoundTrip sends one request, by at most maxDials connections. The body of 101 Switching Protocols would be the
+// connection itself, which no context ends: it is closed, and the answer has none.
 func (w *way) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := w.Transport.RoundTrip(r)
+	resp, err := w.Transport.RoundTrip(r.WithContext(context.WithValue(r.Context(), dials{}, new(atomic.Int32))))
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
 		_ = resp.Body.Close()
 		resp.Body = http.NoBody
 	}
 	return resp, err
 }
+
+// dials is the key of the number of connections that a request has made; see [way.RoundTrip].
+type dials struct{}
+
+// errDials means that a server ended each connection before it answered.
+var errDials = fmt.Errorf("the server ended %d connections without an answer", maxDials)
 
 // errProxy means that the proxy would not connect: nothing is known about the host behind it.
 var errProxy = errors.New("the proxy did not connect")
@@ -77,6 +85,9 @@ func newRoutes(o Options, rdap, server *url.URL) (*routes, error) {
 	// A transport dials before it takes its TLS configuration.
 	trusting := func(dial dial) dial {
 		return func(ctx context.Context, network, address string) (net.Conn, error) {
+			if made, ok := ctx.Value(dials{}).(*atomic.Int32); ok && made.Add(1) > maxDials {
+				return nil, errDials
+			}
 			if err := trust(); err != nil {
 				return nil, err
 			}

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -388,8 +389,9 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// HTTP/2 lets a server answer with any integer for a status; what is recorded of it can be replayed.
-func TestStatusOfMoreThanThreeDigits(t *testing.T) {
+// onFrames starts an HTTP/2 server that answers each request by frames.
+func onFrames(t *testing.T, answer func(f *http2.Framer, stream uint32, path string)) *Source {
+	t.Helper()
 	s := httptest.NewUnstartedServer(nil)
 	s.TLS = &tls.Config{NextProtos: []string{"h2"}}
 	s.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){"h2": func(_ *http.Server,
@@ -405,19 +407,59 @@ func TestStatusOfMoreThanThreeDigits(t *testing.T) {
 			if err != nil {
 				return
 			}
-			request, ok := frame.(*http2.MetaHeadersFrame)
-			if !ok {
-				continue
+			if request, ok := frame.(*http2.MetaHeadersFrame); ok {
+				answer(f, request.StreamID, request.PseudoValue("path"))
 			}
-			var block bytes.Buffer
-			_ = hpack.NewEncoder(&block).
-				WriteField(hpack.HeaderField{Name: ":status", Value: strings.TrimPrefix(request.PseudoValue("path"),
-					"/")})
-			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: request.StreamID, BlockFragment: block.Bytes(),
-				EndStream: true, EndHeaders: true})
 		}
 	}}
-	l := onServer(t, s)
+	return onServer(t, s)
+}
+
+// writeStatus ends a stream with a status and no body.
+func writeStatus(f *http2.Framer, stream uint32, status string) {
+	var block bytes.Buffer
+	_ = hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: status})
+	_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndStream: true,
+		EndHeaders: true})
+}
+
+// TestConnections requires a request to give up on a server that ends each connection before it answers, and to obtain
+// the document from one that ends a few.
+func TestConnections(t *testing.T) {
+	var asked, ends atomic.Int64
+	l := onFrames(t, func(f *http2.Framer, stream uint32, _ string) {
+		if asked.Add(1) > ends.Load() {
+			writeStatus(f, stream, "200")
+		} else {
+			_ = f.WriteGoAway(0, http2.ErrCodeNo, nil)
+		}
+	})
+	for i, test := range []struct {
+		ends  int64
+		want  string
+		asked int64
+	}{
+		{0, `obtained 200 ""`, 1},
+		{maxDials - 1, `obtained 200 ""`, maxDials},
+		{maxDials, `obtained 200 ""`, maxDials + 1}, // by the second attempt
+		{3 * maxDials, "unavailable connect-failed 0", 3 * maxDials},
+	} {
+		asked.Store(0)
+		ends.Store(test.ends)
+		l.web.routes.close() // so that the first request dials too
+		o := l.Observe(t.Context(), get(fmt.Sprintf("https://example.com/%d", i), 1000))
+		if got := outcome(o); got != test.want || asked.Load() != test.asked {
+			t.Errorf("a server that ends %d connections gives %s after %d requests, want %s after %d: %s", test.ends,
+				got, asked.Load(), test.want, test.asked, o.Message)
+		}
+	}
+}
+
+// HTTP/2 lets a server answer with any integer for a status; what is recorded of it can be replayed.
+func TestStatusOfMoreThanThreeDigits(t *testing.T) {
+	l := onFrames(t, func(f *http2.Framer, stream uint32, path string) {
+		writeStatus(f, stream, strings.TrimPrefix(path, "/"))
+	})
 	for sent, want := range map[string]string{
 		"200": `obtained 200 ""`, "999": "absent http-status 999", "1000": "absent http-status 0",
 		"-5": "absent http-status 0", "9223372036854775807": "absent http-status 0", "0": "absent http-status 0",
