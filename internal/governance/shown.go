@@ -380,8 +380,8 @@ var lost = strings.Fields(`
 var divisions = strings.Fields(`
 	blockquote dd details div dl dt h1 h2 h3 h4 h5 h6 hr li ol p pre section summary table tbody thead tr ul`)
 
-// tag skips a tag or a comment. An invalid tag extends to the next bracket: a browser may read it otherwise than
-// Markdown, and another tag may begin in it.
+// tag skips a tag or a comment. In HTML a browser reads a tag that is invalid in Markdown. In a paragraph such a tag
+// extends to the next bracket: another tag may begin in it.
 func (l *reading) tag() {
 	rest := l.text[l.at:]
 	if strings.HasPrefix(rest, "<!--") {
@@ -389,25 +389,35 @@ func (l *reading) tag() {
 		l.comment, l.at = !found, len(l.text)-len(after)
 		return
 	}
-	name, closes := tagName(rest)
+	t, valid := markdown.ParseTag(rest)
+	name, swallows := t.Name, false
 	if name == "" && (len(rest) < 2 || strings.IndexByte("!?/", rest[1]) < 0) {
 		l.at++
 		l.write("<")
 		return
 	}
-	length, attributes, valid := readTag(rest)
-	l.at += length
 	switch {
-	case closes && l.open[name] > 0:
+	case valid:
+	case l.raw && name != "":
+		if t, _ = markdown.LooseTag(rest); t.Length == 0 { // all that follows is in the tag
+			name, swallows, t.Length = "<", true, len(rest)
+		}
+	default:
+		t.Length = len(rest)
+		if end := strings.IndexAny(rest[1:], "<>") + 1; end > 0 {
+			t.Length = end + strings.Count(rest[end:end+1], ">")
+		}
+	}
+	l.at += t.Length
+	switch {
+	case swallows:
+		l.lose(name)
+	case t.Closing && l.open[name] > 0:
 		l.open[name]--
 		l.silent--
-	case !closes && (slices.Contains(lost, name) || l.open[name] > 0 || !valid && hides(rest[:length]) ||
-		attributes["hidden"] || attributes["popover"] || attributes["style"]):
-		if l.open == nil {
-			l.open = map[string]int{}
-		}
-		l.open[name]++
-		l.silent++
+	case !t.Closing && (slices.Contains(lost, name) || l.open[name] > 0 || !valid && hides(rest[1:t.Length]) ||
+		t.Has("hidden", "popover", "style")):
+		l.lose(name)
 	}
 	switch {
 	case name == "br":
@@ -416,7 +426,7 @@ func (l *reading) tag() {
 		l.write("|")
 	case name == "img":
 		l.write(string(removed))
-	case name == "input" && attributes["checked"]:
+	case name == "input" && t.Has("checked"):
 		l.write(ticked)
 	case name == "input":
 		l.write(unticked)
@@ -425,74 +435,20 @@ func (l *reading) tag() {
 	}
 }
 
-// hides reports whether a text may have an attribute that hides the element.
-func hides(tag string) bool {
-	tag = strings.ToLower(tag)
-	return strings.Contains(tag, "hidden") || strings.Contains(tag, "popover") || strings.Contains(tag, "style")
+// lose enters an element whose content is not said.
+func (s *speech) lose(name string) {
+	if s.open == nil {
+		s.open = map[string]int{}
+	}
+	s.open[name]++
+	s.silent++
 }
 
-// readTag returns the length of the tag that a text begins with and the names of its attributes. One that is not valid
-// by CommonMark ends before the next bracket.
-func readTag(text string) (length int, attributes map[string]bool, valid bool) {
-	attributes = map[string]bool{}
-	i := 1
-	skip := func(in func(c byte) bool) int {
-		from := i
-		for i < len(text) && in(text[i]) {
-			i++
-		}
-		return i - from
-	}
-	blank := func(c byte) bool { return isBlank(c) }
-	name := func(c byte) bool {
-		return c < utf8.RuneSelf && (isAlphanumeric(rune(c)) || strings.IndexByte("_:.-", c) >= 0)
-	}
-	if i < len(text) && text[i] == '/' {
-		i++
-	}
-	skip(name)
-	for {
-		blanks := skip(blank)
-		if i < len(text) && text[i] == '/' {
-			i++
-			blanks = 0
-		}
-		if i < len(text) && text[i] == '>' {
-			return i + 1, attributes, true
-		}
-		from := i
-		if blanks == 0 || skip(name) == 0 {
-			break
-		}
-		attributes[strings.ToLower(text[from:i])] = true
-		before := i
-		skip(blank)
-		if i == len(text) || text[i] != '=' {
-			i = before
-			continue
-		}
-		i++
-		skip(blank)
-		if i < len(text) && (text[i] == '"' || text[i] == '\'') {
-			n := strings.IndexByte(text[i+1:], text[i])
-			if n < 0 {
-				break
-			}
-			i += n + 2
-			continue
-		}
-		if skip(func(c byte) bool { return !isBlank(c) && strings.IndexByte("\"'=<>`", c) < 0 }) == 0 {
-			break
-		}
-	}
-	end := strings.IndexAny(text[1:], "<>") + 1
-	switch {
-	case end == 0:
-		end = len(text)
-	case text[end] == '>':
-		end++
-	}
-	return end, attributes, false
+// hides reports whether the rest of an invalid tag may hide the element, or has another tag.
+func hides(tag string) bool {
+	return slices.ContainsFunc([]string{"hidden", "popover", "style", "<"}, func(part string) bool {
+		return strings.Contains(strings.ToLower(tag), part)
+	})
 }
 
 // withoutDefinitions drops the link definitions that a paragraph begins with, and a footnote. What begins as a
@@ -567,16 +523,4 @@ func titleEnd(text string) int {
 		}
 	}
 	return 0
-}
-
-// tagName returns the name of the tag that a text begins with, in small letters, and whether it closes an element. The
-// name is empty if the text does not begin with a tag.
-func tagName(text string) (name string, closes bool) {
-	rest, closes := strings.CutPrefix(text[1:], "/")
-	n := 0
-	for n < len(rest) && n < 32 && rest[n] < utf8.RuneSelf &&
-		(unicode.IsLetter(rune(rest[n])) || n > 0 && unicode.IsDigit(rune(rest[n]))) {
-		n++
-	}
-	return strings.ToLower(rest[:n]), closes
 }

@@ -348,20 +348,20 @@ func (s *scanner) angle(i int) int {
 		s.target(address)
 		return len(address) + 2
 	}
-	t, ok := parseTag(rest)
+	t, ok := ParseTag(rest)
 	if s.raw && !s.swallows {
-		t, ok = looseTag(rest)
+		t, ok = LooseTag(rest)
 	}
 	switch {
 	case !ok || s.swallows:
 		return 0
-	case t.length == 0: // a browser takes all that follows for its attributes
+	case t.Length == 0: // a browser takes all that follows for its attributes
 		s.swallows = true
-		s.doc.hiding.open("<" + t.name)
+		s.doc.hiding.open("<" + t.Name)
 		return 0
 	}
-	s.tag(t, rest[:t.length])
-	return t.length
+	s.tag(t, rest[:t.Length])
+	return t.Length
 }
 
 // find returns the place of a mark from i on, or -1.
@@ -393,7 +393,7 @@ func autolink(text string) (address string, ok bool) {
 
 // tag reads a tag of that source. It adds the words that a reader may see or use: an address, the text of an image, and
 // a requirement.
-func (s *scanner) tag(t tag, source string) {
+func (s *scanner) tag(t Tag, source string) {
 	s.doc.hiding.tag(t)
 	for rest := source[1:]; ; { // some readers see a tag in a tag
 		i := strings.IndexByte(rest, '<')
@@ -406,23 +406,23 @@ func (s *scanner) tag(t tag, source string) {
 		}
 		rest = rest[1:]
 	}
-	if parting[t.name] {
+	if parting[t.Name] {
 		s.end()
 	} else if s.start < len(s.out) {
 		s.out = append(s.out, joinMark)
 	}
-	if t.closing {
+	if t.Closing {
 		return
 	}
-	if len(t.name) == 2 && t.name[0] == 'h' && '1' <= t.name[1] && t.name[1] <= '6' {
-		s.level = int(t.name[1] - '0')
+	if len(t.Name) == 2 && t.Name[0] == 'h' && '1' <= t.Name[1] && t.Name[1] <= '6' {
+		s.level = int(t.Name[1] - '0')
 	}
 	for _, name := range []string{"href", "src"} {
 		if address, ok := t.attribute(name); ok {
 			s.target(address)
 		}
 	}
-	if name := map[string]string{"img": "alt", "input": "value"}[t.name]; name != "" { // a browser shows it
+	if name := map[string]string{"img": "alt", "input": "value"}[t.Name]; name != "" { // a browser shows it
 		value, _ := t.attribute(name)
 		for _, word := range strings.Fields(value) {
 			s.after = append(s.after, pending{word, false})
@@ -433,10 +433,10 @@ func (s *scanner) tag(t tag, source string) {
 			s.after = append(s.after, pending{word, false})
 		}
 	}
-	switch t.name {
+	switch t.Name {
 	case "td", "th":
 		s.after = append(s.after, pending{cellMark, true})
 	case "sub", "sup":
-		s.after = append(s.after, pending{t.name, true})
+		s.after = append(s.after, pending{t.Name, true})
 	}
 }

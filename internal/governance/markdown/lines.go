@@ -174,7 +174,7 @@ func htmlStart(line string, continued bool) (l leaf, end string) {
 	case (delimited || strings.HasPrefix(after, "/>")) && isHTMLBlock[name]:
 		return htmlLeaf, ""
 	case !continued:
-		if t, ok := parseTag(line); ok && strings.TrimSpace(line[t.length:]) == "" {
+		if t, ok := ParseTag(line); ok && strings.TrimSpace(line[t.Length:]) == "" {
 			return htmlLeaf, ""
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// tag is an HTML tag.
-type tag struct {
-	name       string // in small letters
-	closing    bool
+// Tag is an HTML tag.
+type Tag struct {
+	Name       string // in small letters
+	Closing    bool
+	Length     int
 	attributes string // as they are written
-	length     int
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
@@ -32,14 +32,15 @@ func elementName(text string) (name string, closing bool) {
 	return strings.ToLower(rest[:n]), closing
 }
 
-// parseTag reads the tag that a text begins with, as CommonMark has it within a paragraph.
-func parseTag(text string) (t tag, ok bool) {
-	t.name, t.closing = elementName(text)
-	if t.name == "" {
+// ParseTag reads the tag that a text begins with, as CommonMark has it within a paragraph. The second result is false
+// if the text does not begin with one. Then only Name and Closing are set, by what looks like the begin of a tag.
+func ParseTag(text string) (t Tag, ok bool) {
+	t.Name, t.Closing = elementName(text)
+	if t.Name == "" {
 		return t, false
 	}
-	i := 1 + len(t.name)
-	if t.closing {
+	i := 1 + len(t.Name)
+	if t.Closing {
 		i++
 	}
 	begin := i
@@ -50,11 +51,11 @@ func parseTag(text string) (t tag, ok bool) {
 		switch {
 		case i == len(text):
 			return t, false
-		case text[i] == '>', strings.HasPrefix(text[i:], "/>") && !t.closing:
+		case text[i] == '>', strings.HasPrefix(text[i:], "/>") && !t.Closing:
 			t.attributes = text[begin:i]
-			t.length = i + strings.IndexByte(text[i:], '>') + 1
+			t.Length = i + strings.IndexByte(text[i:], '>') + 1
 			return t, true
-		case t.closing || !spaced || !isLetter(text[i]) && text[i] != '_' && text[i] != ':':
+		case t.Closing || !spaced || !isLetter(text[i]) && text[i] != '_' && text[i] != ':':
 			return t, false
 		}
 		for i < len(text) && (isNameByte(text[i]) || strings.IndexByte("_:.", text[i]) >= 0) {
@@ -71,7 +72,7 @@ func parseTag(text string) (t tag, ok bool) {
 }
 
 func skipBlanks(text string, i int) int {
-	for i < len(text) && (text[i] == ' ' || text[i] == '\n') {
+	for i < len(text) && strings.IndexByte(" \t\n", text[i]) >= 0 {
 		i++
 	}
 	return i
@@ -89,20 +90,20 @@ func attributeEnd(text string, i int) int {
 		}
 		return i + 1 + end + 1
 	}
-	n := strings.IndexAny(text[i:], " \n\"'=<>`")
+	n := strings.IndexAny(text[i:], " \t\n\"'=<>`")
 	if n <= 0 {
 		return -1
 	}
 	return i + n
 }
 
-// looseTag reads the tag that a text begins with as a browser does, because a block of HTML reaches the browser as it
+// LooseTag reads the tag that a text begins with as a browser does, because a block of HTML reaches the browser as it
 // is. The second result is false if the text does not begin with a tag; a length of 0 is a tag that does not end.
-func looseTag(text string) (t tag, ok bool) {
-	if t, ok := parseTag(text); ok {
+func LooseTag(text string) (t Tag, ok bool) {
+	if t, ok := ParseTag(text); ok {
 		return t, true
 	}
-	if t.name, t.closing = elementName(text); t.name == "" {
+	if t.Name, t.Closing = elementName(text); t.Name == "" {
 		return t, false
 	}
 	quoted, last := byte(0), byte(0)
@@ -114,12 +115,12 @@ func looseTag(text string) (t tag, ok bool) {
 				quoted = 0
 			}
 		case c == '>':
-			t.attributes, t.length = text[1+len(t.name):i], i+1
+			t.attributes, t.Length = text[1+len(t.Name):i], i+1
 			return t, true
 		case (c == '"' || c == '\'') && last == '=':
 			quoted = c
 		}
-		if c != ' ' && c != '\n' {
+		if strings.IndexByte(" \t\n", c) < 0 {
 			last = c
 		}
 	}
@@ -129,7 +130,7 @@ func looseTag(text string) (t tag, ok bool) {
 
 // attribute returns the value of an attribute, and whether the tag has it, as a browser reads it: the first of a name
 // counts.
-func (t tag) attribute(name string) (value string, found bool) {
+func (t Tag) attribute(name string) (value string, found bool) {
 	const blanks = " \t\n\f"
 	for rest := strings.TrimLeft(t.attributes, blanks+"/"); rest != ""; rest = strings.TrimLeft(rest, blanks+"/") {
 		n := 1 // a name may begin with =
@@ -190,34 +191,37 @@ func (h *hiding) String() string {
 }
 
 // tag enters the elements that a tag opens or closes.
-func (h *hiding) tag(t tag) {
+func (h *hiding) tag(t Tag) {
 	n := len(h.names)
-	if n > 0 && literal[h.names[n-1]] && (!t.closing || t.name != h.names[n-1]) {
+	if n > 0 && literal[h.names[n-1]] && (!t.Closing || t.Name != h.names[n-1]) {
 		return
 	}
-	if t.closing {
+	if t.Closing {
 		for i, name := range slices.Backward(h.names) {
-			if name == t.name {
+			if name == t.Name {
 				h.names = slices.Delete(h.names, i, i+1)
 				return
 			}
 		}
 		return
 	}
-	if void[t.name] {
+	if void[t.Name] {
 		if t.hides() {
-			h.note(t.name)
+			h.note(t.Name)
 		}
 		return
 	}
-	if hiders[t.name] || t.hides() || slices.Contains(h.names, t.name) {
-		h.open(t.name)
+	if hiders[t.Name] || t.hides() || slices.Contains(h.names, t.Name) {
+		h.open(t.Name)
 	}
 }
 
 // hides reports whether an attribute may hide the element, or show its content as something else.
-func (t tag) hides() bool {
-	return slices.ContainsFunc([]string{"hidden", "popover", "style", "dir"}, func(name string) bool {
+func (t Tag) hides() bool { return t.Has("hidden", "popover", "style", "dir") }
+
+// Has reports whether the tag has one of the attributes.
+func (t Tag) Has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
 		_, has := t.attribute(name)
 		return has
 	})
