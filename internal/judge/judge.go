@@ -187,9 +187,11 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 		return err
 	}
 	rep := joined.rep
-	rep.Governance = slices.Compact(
-		slices.Sorted(slices.Values(slices.Concat(rep.Governance, checks.Governance(rng),
-			checks.TransientGovernance(rng), repaired))))
+	for _, path := range slices.Concat(checks.Governance(rng), checks.TransientGovernance(rng), repaired) {
+		rep.Governance = append(rep.Governance, verdict.Abridged(path))
+	}
+	slices.Sort(rep.Governance)
+	rep.Governance = slices.Compact(rep.Governance)
 	rep.Squash = rep.Squash || checks.Squash(rng)
 	return nil
 }

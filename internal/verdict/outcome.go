@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -119,16 +120,32 @@ func (o Outcome) Verdict() (Verdict, error) {
 	return v, nil
 }
 
-// Result returns the outcome of the check of that rule on a subject, for the report. The error wraps ErrUnsaid.
+// maxText is how many characters of a path, a message or a fix are in a report.
+const maxText = 4096
+
+// Abridged returns a path as reports have it. Git allows names of megabytes, which a report would repeat for each
+// check: a path of more than 4,096 characters is cut, and its SHA-256 keeps it unlike others.
+func Abridged(path string) string {
+	cut := plain.Cut(path, maxText)
+	if cut != path {
+		cut += plain.SHA256([]byte(path))
+	}
+	return cut
+}
+
+// Result returns the outcome of the check of that rule on a subject, for the report. Paths are Abridged, and the
+// messages and fixes are cut after as many characters. The error wraps ErrUnsaid.
 func (o Outcome) Result(rule Rule, subject string) (Result, error) {
 	v, err := o.Verdict()
 	if err != nil {
 		return Result{}, fmt.Errorf("check %s %w of %s", rule.ID, err, subject)
 	}
-	r := Result{Check: rule.ID, Subject: subject, Verdict: v, Reason: cmp.Or(o.Skipped, o.Doubtful, o.Verified),
+	r := Result{Check: rule.ID, Subject: Abridged(subject), Verdict: v,
+		Reason:   cmp.Or(o.Skipped, o.Doubtful, o.Verified),
 		Findings: []Finding{}} // an array in JSON, never null
 	for _, f := range o.Findings {
 		f.Cite = rule.Cite
+		f.Path, f.Message, f.Fix = Abridged(f.Path), plain.Cut(f.Message, maxText), plain.Cut(f.Fix, maxText)
 		r.Findings = append(r.Findings, f)
 	}
 	sortFindings(r.Findings)

@@ -3,6 +3,7 @@ package verdict
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,6 +80,26 @@ func TestSeverityText(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &s); err == nil {
 			t.Errorf("%s is taken for %v", text, s)
 		}
+	}
+}
+
+// TestLongTexts checks that a report cuts what is very long, and keeps long paths apart.
+func TestLongTexts(t *testing.T) {
+	long := strings.Repeat("é", maxText)
+	var o Outcome
+	o.Errorf(At{Path: long + "/a"}, "", "code", "%s", long+"b").WithFix("%s", long+"c")
+	r, err := o.Result(Rule{ID: "x"}, long+"/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := r.Findings[0]
+	if r.Subject != f.Path || f.Path != Abridged(long+"/a") || len(f.Path) != len(long)+len("…")+64 ||
+		f.Message != long+"…" || f.Fix != long+"…" {
+		t.Errorf("subject %d, path %d, message %d, fix %d bytes", len(r.Subject), len(f.Path), len(f.Message),
+			len(f.Fix))
+	}
+	if Abridged(long) != long || Abridged(long+"a") == Abridged(long+"b") {
+		t.Error("a path that fits is cut, or two long paths are one")
 	}
 }
 
