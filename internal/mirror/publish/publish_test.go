@@ -356,7 +356,12 @@ func TestUnwitnessed(t *testing.T) {
 
 // TestHostileWitness requires that no answer costs more than two requests, and that none counts but a cosignature.
 func TestHostileWitness(t *testing.T) {
-	conflict := func(text string) func(http.ResponseWriter) { return status(http.StatusConflict, text) }
+	conflict := func(texts ...string) func(http.ResponseWriter) { // the last text answers all further requests
+		return func(w http.ResponseWriter) {
+			status(http.StatusConflict, texts[0])(w)
+			texts = texts[min(1, len(texts)-1):]
+		}
+	}
 	stranger := newWitness(t, "stranger.example", nil)
 	for name, tt := range map[string]struct {
 		answer   func(http.ResponseWriter)
@@ -365,6 +370,9 @@ func TestHostileWitness(t *testing.T) {
 	}{
 		"another history":    {status(http.StatusUnprocessableEntity, ""), "witness-refused error", 1},
 		"conflict for ever":  {conflict("1\n"), "witness-refused error", 2},
+		"a size and no size": {conflict("1\n", "x\n"), "witness-refused error", 2},
+		"another size":       {conflict("1\n", "2\n"), "witness-unavailable warning", 2},
+		"another, ahead":     {conflict("1\n", "3\n"), "witness-ahead warning", 2},
 		"ahead":              {conflict("3\n"), "witness-ahead warning", 1},
 		"far ahead":          {conflict("9223372036854775807\n"), "witness-ahead warning", 1},
 		"no size":            {conflict("x\n"), "witness-unavailable warning", 1},

@@ -57,6 +57,10 @@ func (l *Log) ask(ctx context.Context, h *prove.History, c proof.Checkpoint, sig
 		return answer{code: code, severity: severity, fix: fix,
 			message: fmt.Sprintf("witness %q: ", name) + fmt.Sprintf(format, args...)}
 	}
+	refused := func(status int) answer {
+		return found(verdict.Error, codeRefused, keepBoth,
+			"it holds another history than size %d with the root %s (status %d)", c.Size, c.Root, status)
+	}
 	old := int64(0)
 	if l.published != nil {
 		old = l.published.Size
@@ -71,9 +75,8 @@ func (l *Log) ask(ctx context.Context, h *prove.History, c proof.Checkpoint, sig
 				return answer{line: line}
 			}
 			return found(verdict.Doubt, codeUnavailable, tryLater, "the answer has no cosignature of its key")
-		case status == http.StatusUnprocessableEntity, status == http.StatusConflict && second:
-			return found(verdict.Error, codeRefused, keepBoth,
-				"it holds another history than size %d with the root %s (status %d)", c.Size, c.Root, status)
+		case status == http.StatusUnprocessableEntity:
+			return refused(status)
 		case status == http.StatusForbidden, status == http.StatusNotFound:
 			return found(verdict.Doubt, codeUnknown, askWitness, "it does not know the log %q or its key (status %d)",
 				c.Origin, status)
@@ -83,11 +86,16 @@ func (l *Log) ask(ctx context.Context, h *prove.History, c proof.Checkpoint, sig
 		// A first conflict is how a witness says which size it holds.
 		text := strings.TrimSuffix(string(body), "\n")
 		size, err := strconv.ParseInt(text, 10, 64)
+		named := err == nil && size >= 0 && strconv.FormatInt(size, 10) == text
 		switch {
-		case err != nil || size < 0 || strconv.FormatInt(size, 10) != text:
+		case second && (!named || size == old):
+			return refused(status)
+		case !named:
 			return found(verdict.Doubt, codeUnavailable, tryLater, "status 409 without a size")
 		case size > c.Size:
 			return found(verdict.Doubt, codeAhead, fetchIt, "it holds size %d, and this log has %d", size, c.Size)
+		case second: // another mirror of this log may have sent a log checkpoint in between
+			return found(verdict.Doubt, codeUnavailable, tryLater, "it held size %d, and then size %d", old, size)
 		}
 		old = size
 	}
