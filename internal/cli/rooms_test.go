@@ -40,7 +40,7 @@ var rooms = map[string]struct {
 	"gate":        {10, "", 0},
 	"judge":       {7, "gates a range of a registry by all checks", 1200},
 	"frame":       {7, "gives a command its flags, streams, inputs and exit status", 1700},
-	"mirror":      {8, "audits and mirrors a whole registry", 7575},
+	"mirror":      {8, "audits and mirrors a whole registry", 7630},
 	"verify":      {8, "judges one implementation by RFC 0019 section 6", 3900},
 	"author":      {8, "drafts, corrects, signs and lists records", 4850},
 	"governance":  {8, "checks a proposal against the gates of RFC 0019", 10030},

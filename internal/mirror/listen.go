@@ -17,8 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -39,6 +37,7 @@ type Site struct {
 	every time.Duration
 	git   bool
 	now   func() time.Time
+	most  int // clients that may be connected
 
 	mu    sync.Mutex
 	pages map[string]*page
@@ -51,7 +50,7 @@ type Site struct {
 // NewSite serves the files that earlier runs left, and the verified branch by git's dumb protocol if git is set. A run
 // is due each time after every.
 func NewSite(d *Dir, every time.Duration, git bool) *Site {
-	s := &Site{dir: d, every: every, git: git, now: time.Now, fault: notYet}
+	s := &Site{dir: d, every: every, git: git, now: time.Now, most: clients(), fault: notYet}
 	s.read()
 	return s
 }
@@ -282,7 +281,8 @@ func yes(w http.ResponseWriter) {
 // Serve serves on a listener until the context ends, then lets requests end.
 func (s *Site) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout,
-		WriteTimeout: writeTimeout, IdleTimeout: writeTimeout, MaxHeaderBytes: 16 << 10}
+		WriteTimeout: writeTimeout, IdleTimeout: writeTimeout, MaxHeaderBytes: 16 << 10,
+		ConnState: (&crowd{most: s.most}).changed}
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
@@ -292,7 +292,7 @@ func (s *Site) Serve(ctx context.Context, l net.Listener) error {
 			_ = server.Close() // cuts off the clients that are slow now
 		}
 	})
-	err := server.Serve(netutil.LimitListener(l, clients()))
+	err := server.Serve(l)
 	if !stop() {
 		<-ended
 	}

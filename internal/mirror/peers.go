@@ -32,7 +32,18 @@ type Peers struct {
 	MaxPack  int64    // bytes of a peer's pack, if Temp has no room for more; 0: what the fetch allows
 	Offline  bool     // none is fetched
 	Live     live.Options
-	Budget   time.Duration // for each fetch; 0: what the fetch allows
+	Budget   time.Duration // for each fetch; 0: peerTime
+}
+
+// peerTime is how long a peer may take. It sends what one's own clone lacks, which is little: without a limit of their
+// own, peers that drip could hold a run for half an hour each.
+const peerTime = 5 * time.Minute
+
+// within limits the time of one fetch.
+func (p Peers) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := cmp.Or(p.Budget, peerTime)
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w: it took more than %s", peer.ErrFetch,
+		plain.Span(limit)))
 }
 
 // Distinct returns the names of peers without those that name the same one again: directories are compared by the
@@ -318,11 +329,8 @@ func (p Peers) compare(ctx context.Context, repo *registry.Repository, name, hea
 	if p.Offline {
 		return nil, errors.New("--offline forbids to fetch it")
 	}
-	if p.Budget > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, p.Budget)
-		defer cancel()
-	}
+	ctx, cancel := p.within(ctx)
+	defer cancel()
 	dir, err := os.MkdirTemp(p.Temp, peerPrefix)
 	if err != nil {
 		return nil, err

@@ -1,13 +1,17 @@
 package mirror
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -65,6 +69,25 @@ func TestPeerTexts(t *testing.T) {
 		if len(got) > 5000 || !strings.HasPrefix(got, "reading \u00e4") {
 			t.Errorf("public %t: the reason is %d bytes: %.400s", public, len(got), got)
 		}
+	}
+}
+
+// TestPeerTime checks how long a peer may take, and what is said of one that takes longer.
+func TestPeerTime(t *testing.T) {
+	for _, test := range []struct{ budget, want time.Duration }{{0, 5 * time.Minute}, {time.Hour, time.Hour}} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			ctx, cancel := Peers{Budget: test.budget}.within(t.Context())
+			defer cancel()
+			<-ctx.Done()
+			if got := time.Since(start); got != test.want {
+				t.Errorf("with the budget %s a peer has %s, want %s", test.budget, got, test.want)
+			}
+			got := context.Cause(ctx)
+			if !errors.Is(got, peer.ErrFetch) || !strings.Contains(got.Error(), "more than") {
+				t.Errorf("the cause is %v", got)
+			}
+		})
 	}
 }
 
