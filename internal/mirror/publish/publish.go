@@ -7,7 +7,6 @@ package publish
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -347,7 +346,7 @@ func (l *Log) cosign(ctx context.Context, h *prove.History, c proof.Checkpoint, 
 	}
 	var findings []verdict.Finding
 	for i, a := range answers {
-		lines[i] = cmp.Or(a.line, lines[i])
+		lines[i] = lineOf([]byte(a.line+lines[i]), l.Policy.Witnesses[i].Key, c, l.Now())
 		if a.code != "" {
 			findings = append(findings, verdict.Finding{Severity: a.severity, Code: a.code, Message: a.message,
 				Fix: a.fix})

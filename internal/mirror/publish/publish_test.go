@@ -304,9 +304,13 @@ func TestWitnessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _, _ := key.Cosigned(first)
-	if after, _, _ := key.Cosigned(p.read("checkpoint")); !after.Equal(before.Add(time.Hour)) {
-		t.Errorf("the cosignature of %v was not renewed: %v", before, after)
+	renewed := func() {
+		t.Helper()
+		if after, _, _ := key.Cosigned(p.read("checkpoint")); !after.Equal(before.Add(time.Hour)) {
+			t.Errorf("the cosignature of %v is of %v, want an hour later", before, after)
+		}
 	}
+	renewed()
 	if !slices.Equal(down.requests, []int64{0, 2, 0}) {
 		t.Errorf("the witness that was down was asked with old %v", down.requests)
 	}
@@ -314,6 +318,19 @@ func TestWitnessed(t *testing.T) {
 	down.answer = status(http.StatusServiceUnavailable, "")
 	p.run("witness-unavailable warning")
 	p.sizes(2, 2, 0, 1, 2)
+	// It stays too if the witness repeats an older one, or sends both.
+	text := first.Text()
+	newest := p.witnesses[0].line(text)
+	p.witnesses[0].now = testTime
+	p.run("witness-unavailable warning")
+	renewed()
+	if err := os.Remove(filepath.Join(p.dir, "checkpoint")); err != nil {
+		t.Fatal(err)
+	}
+	p.witnesses[0].answer = status(http.StatusOK, p.witnesses[0].line(text)+newest+p.witnesses[0].line(text))
+	p.run("witness-unavailable warning")
+	renewed()
+	p.witnesses[0].answer = nil
 	// The log grows.
 	p.clone.Commit()
 	p.clone.Commit()

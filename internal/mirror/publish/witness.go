@@ -149,16 +149,19 @@ func (l *Log) post(ctx context.Context, h *prove.History, c proof.Checkpoint, si
 	return res.StatusCode, body, err
 }
 
-// lineOf returns the first line in which a witness's own key cosigns a log checkpoint, or "".
-func lineOf(lines []byte, key *proof.Key, c proof.Checkpoint, now time.Time) string {
+// lineOf returns the newest line in which a witness's own key cosigns a log checkpoint, or "". Of equally new ones it
+// is the first.
+func lineOf(lines []byte, key *proof.Key, c proof.Checkpoint, now time.Time) (newest string) {
+	var since time.Time
 	for line := range strings.Lines(string(lines)) {
 		s, err := proof.ParseSigned([]byte(c.Text() + "\n" + line))
 		if err != nil {
 			continue
 		}
-		if at, cosigned, err := key.Cosigned(s); err == nil && cosigned && !at.After(now.Add(skew)) {
-			return line
+		at, cosigned, err := key.Cosigned(s)
+		if err == nil && cosigned && at.After(since) && !at.After(now.Add(skew)) {
+			newest, since = line, at
 		}
 	}
-	return ""
+	return newest
 }
