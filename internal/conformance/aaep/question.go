@@ -454,7 +454,7 @@ func (t *tool) named(c *call) string {
 // left, unless a question that was asked after the accept was refused; without one the newest question decides.
 func (s *Stream) act(of *session, c *call, n int32) {
 	of.acted++
-	var refused, newest *question
+	var refused, newest, accepted *question
 	for i := len(of.questions) - 1; i >= 0; i-- {
 		q := of.questions[i]
 		if q.reversible || q.spent {
@@ -463,17 +463,16 @@ func (s *Stream) act(of *session, c *call, n int32) {
 		if newest == nil {
 			newest = q
 		}
-		switch q.decided(n) {
-		case accept:
-			if refused == nil || refused.asked < q.ended {
-				s.spend(of, c, q, refused)
-				return
-			}
-		case reject:
-			if refused == nil {
-				refused = q
-			}
+		switch by := q.decided(n); {
+		case by == accept && (accepted == nil || q.ended > accepted.ended || q.ended == accepted.ended && q.answered):
+			accepted = q
+		case by == reject && refused == nil:
+			refused = q
 		}
+	}
+	if accepted != nil && (refused == nil || refused.asked < accepted.ended) {
+		s.spend(of, c, accepted, refused)
+		return
 	}
 	named := c.of.named(c)
 	if newest == nil {
@@ -506,7 +505,7 @@ func (s *Stream) act(of *session, c *call, n int32) {
 	}
 }
 
-// spend uses an accept for a call. refused is the newest question that was refused, if it was asked after this one.
+// spend uses an accept for a call. refused is the newest question that was refused.
 func (s *Stream) spend(of *session, c *call, q, refused *question) {
 	of.confirmedCalls++
 	q.spent, c.used = true, q
@@ -524,7 +523,7 @@ func (s *Stream) spend(of *session, c *call, q, refused *question) {
 		s.note(of.said, c.at, confirmation, verdict.Warning, pointer, "irreversible-differs",
 			"%s is invoked after its confirmation and does not say irreversible: true", named)
 	}
-	if refused != nil {
+	if refused != nil && refused.asked > q.asked {
 		s.note(of.said, c.at, blocking, verdict.Warning, "", "which-question",
 			"%s is invoked after two questions that were open at once: that of line %d was accepted, that of line %d "+
 				"refused", named, q.at.line, refused.at.line)

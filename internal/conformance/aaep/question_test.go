@@ -233,6 +233,9 @@ var covers = []struct{ name, text, want string }{
 	{"both refused", "?a ?b -a -b pay!", "5 after-reject"},
 	{"a second call", "?a ?b +a -b pay! pay!", "5 which-question, 6 after-reject"},
 	{"both accepted", "?a ?b +a +b pay! pay! pay!", "7 not-confirmed"},
+	{"accepted last by a reply", "?a ?b:accept:1 2s look- +a pay!:risk=high", ""},
+	{"accepted by a reply when the later is accepted by default", "?a ?b:accept:1 2s +a pay!:risk=high", ""},
+	{"accepted last by default", "?a:accept:1 ?b +b 2s pay!:risk=high", "5 default-accept"},
 
 	// 7. What is not known.
 	{"an unknown call after a refusal", "?a +a pay! | ?b -b look", "6 call-unclear"},
