@@ -252,6 +252,8 @@ func TestScan(t *testing.T) {
 		{"field over lines", "f'{a\n}' f'''{a # }\n}'''", ""},
 		{"byte order mark", "\ufeffx", ""},
 		{"Latin-1", "# coding: latin-1\n'\xe9'", ""},
+		{"Latin-1 with ends of lines", "# -*- coding: iso-latin-1-unix -*-\n'\xe9'", ""},
+		{"UTF-8 with ends of lines", "# coding: utf-8-DOS\n'é'", ""},
 		{"Latin-1 in the second line", "#!\n# -*- coding: latin-1 -*-\n'\xe9'", ""},
 		{"eight fields", strings.Repeat("f'{", 8) + strings.Repeat("}'", 8), ""},
 
@@ -261,6 +263,8 @@ func TestScan(t *testing.T) {
 		{"65 brackets", strings.Repeat("(", 65) + strings.Repeat(")", 65),
 			"1:65: more than 64 brackets or 8 expressions in formatted strings nest"},
 		{"other encoding", "# coding: utf-7\n", `1:1: the encoding "utf-7" is not supported; expected UTF-8 or Latin-1`},
+		{"encoding that begins as Latin-1 does", "# coding: latin-10-unix\n",
+			`1:1: the encoding "latin-10" is not supported; expected UTF-8 or Latin-1`},
 		{"Latin-1 after code", "x\n# coding: latin-1\n'\xe9'", "3:2: the byte 0xe9 is not text"},
 		{"control characters", "x = '\x01\x02\x03'\n@x(\x03)", "2:4: the byte 0x03 is not Python"},
 		{"null byte", "a\n\x00", "2:1: the byte 0x00 is not text"},
