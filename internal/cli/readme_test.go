@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -125,27 +126,56 @@ func TestReadmeMembers(t *testing.T) {
 func TestReadmeRules(t *testing.T) {
 	follows(t, "docs/rules.md", func(text string) string {
 		var b strings.Builder
+		users := map[strict.Code]int{} // how many checks have a code; those of more than five share a table
+		var shared []strict.Code
+		table := func(codes []strict.Code) {
+			if len(codes) > 0 {
+				b.WriteString("\n| code | means | fix |\n|---|---|---|\n")
+			}
+			for _, c := range codes {
+				fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.ID, cell(c.Meaning), cell(c.Fix))
+			}
+		}
 		section := func(title string, rules []verdict.Rule) {
 			fmt.Fprintf(&b, "\n## %s\n", title)
 			for _, r := range rules {
-				fmt.Fprintf(&b, "\n### %s\n\n%s. %s\n", r.ID, sentence(r.Title), r.Cite)
+				fmt.Fprintf(&b, "\n### %s\n\n%s\n\n", r.ID, strings.TrimSpace(sentence(r.Title)+". "+r.Cite))
 				for _, part := range [][2]string{{"Why", r.Why}, {"Fix", r.Fix}} {
 					if part[1] != "" {
-						fmt.Fprintf(&b, "%s: %s.\n", part[0], part[1])
+						fmt.Fprintf(&b, "- %s: %s.\n", part[0], part[1])
 					}
 				}
-				if len(r.Codes) > 0 {
-					b.WriteString("\n| code | means | fix |\n|---|---|---|\n")
-				}
+				var own []strict.Code
+				var also []string
 				for _, c := range r.Codes {
-					fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.ID, cell(c.Meaning), cell(c.Fix))
+					if users[c] <= 5 {
+						own = append(own, c)
+						continue
+					}
+					also = append(also, "`"+c.ID+"`")
+					if !slices.Contains(shared, c) {
+						shared = append(shared, c)
+					}
+				}
+				table(own)
+				if also != nil {
+					fmt.Fprintf(&b, "\n[Codes of many checks](#codes-of-many-checks): %s.\n", strings.Join(also, ", "))
 				}
 			}
 		}
-		section("The registry", mirror.Catalogue())
-		for _, s := range subjects() {
+		catalogues := append([]subject{{judges: "the registry", rules: mirror.Catalogue()}}, subjects()...)
+		for _, s := range catalogues {
+			for _, r := range s.rules {
+				for _, c := range r.Codes {
+					users[c]++
+				}
+			}
+		}
+		for _, s := range catalogues {
 			section(sentence(s.judges), s.rules)
 		}
+		b.WriteString("\n## Codes of many checks\n")
+		table(shared)
 		before, _, found := strings.Cut(text, "-update -->\n")
 		if !found {
 			t.Fatal("docs/rules.md has lost its mark")
