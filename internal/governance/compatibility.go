@@ -402,7 +402,7 @@ func (g *compatibility) identified(v *View, s *schemaView, document *strict.Docu
 			shorten(id),
 			document.Path).WithFix("%s", fix)
 	}
-	identifiers(document.Root, "", "", func(id, pointer string) {
+	identifiers(document.Root, false, "", "", func(id, pointer string) {
 		for _, set := range []*schemaSet{s.head, s.base} {
 			for _, other := range v.texts.identified(set)[id] {
 				if other.path != document.Path {

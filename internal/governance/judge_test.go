@@ -304,6 +304,14 @@ func TestCompatibility(t *testing.T) {
 		{"new with another's $id under an unknown keyword", nil, files{"schemas/v1.0/n.json": `{"$id":
 			"https://x.example/schemas/v1.0/n.json", "definitions": {"d": {"$id": "a.schema.json"}}}`}, "",
 			[]string{"error schema-id schemas/v1.0/n.json /definitions/d/$id"}},
+		{"new with another's $id under names that are keywords elsewhere", nil, files{"schemas/v1.0/n.json": `{"$id":
+			"https://x.example/schemas/v1.0/n.json", "properties": {"default": {"$id": "a.schema.json"}},
+			"definitions": {"enum": {"$defs": {"const": {"$id": "b.schema.json"}}}}}`}, "",
+			[]string{"error schema-id schemas/v1.0/n.json /definitions/enum/$defs/const/$id",
+				"error schema-id schemas/v1.0/n.json /properties/default/$id"}},
+		{"new with another's $id in a value of a field named as a keyword", nil, files{"schemas/v1.0/n.json": `{"$id":
+			"https://x.example/schemas/v1.0/n.json", "properties": {"properties": {"default": {"$id":
+			"a.schema.json"}}, "$id": {"examples": [{"$id": "a.schema.json"}]}}}`}, "", nil},
 		{"new with an own $id below, and another's in a value", nil, files{"schemas/v1.0/n.json": `{"$id":
 			"https://x.example/schemas/v1.0/n.json", "$defs": {"d": {"$id": "n-d", "$ref": "a.schema.json",
 			"const": {"$id": "a.schema.json"}}}}`}, "", nil},

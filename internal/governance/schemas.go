@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/links"
@@ -281,7 +280,7 @@ func (x *Texts) identified(s *schemaSet) map[string][]identity {
 		s.byID = map[string][]identity{}
 		for _, p := range slices.Sorted(maps.Keys(s.texts)) {
 			if d, _ := x.document(s, p); d != nil && strings.HasPrefix(p, "schemas/") && !isExample(p) {
-				identifiers(d.Root, "", "", func(id, pointer string) {
+				identifiers(d.Root, false, "", "", func(id, pointer string) {
 					s.byID[id] = append(s.byID[id], identity{p, pointer})
 				})
 			}
@@ -290,24 +289,17 @@ func (x *Texts) identified(s *schemaSet) map[string][]identity {
 	return s.byID
 }
 
-// identifiers yields each $id in a value, absolute by those around it, with the pointer of its holder.
-func identifiers(v any, base, at string, yield func(id, pointer string)) {
-	switch v := v.(type) {
-	case map[string]any:
-		if id, ok := v["$id"].(string); ok {
-			base = strings.TrimSuffix(schemadiff.Absolute(base, id), "#")
-			yield(base, at)
-		}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if name != "const" && name != "enum" && name != "default" && name != "examples" {
-				identifiers(v[name], base, at+"/"+strict.Escape(name), yield)
-			}
-		}
-	case []any:
-		for i, item := range v {
-			identifiers(item, base, at+"/"+strconv.Itoa(i), yield)
-		}
+// identifiers yields each $id in a value, absolute by those around it, with the pointer of its holder. byName is as in
+// schemadiff.Inner.
+func identifiers(v any, byName bool, base, at string, yield func(id, pointer string)) {
+	object, _ := v.(map[string]any)
+	if id, ok := object["$id"].(string); ok && !byName {
+		base = strings.TrimSuffix(schemadiff.Absolute(base, id), "#")
+		yield(base, at)
 	}
+	schemadiff.Inner(v, byName, func(token string, v any, byName bool) {
+		identifiers(v, byName, base, at+"/"+strict.Escape(token), yield)
+	})
 }
 
 // meaningfulSchemas lists the places at which the normative JSON files of a view differ in more than annotations.

@@ -93,6 +93,20 @@ func (t *Tree) references(s *schema) map[string]*schema {
 	return targets
 }
 
+// reached returns the schemas that the references of s may lead to: all that have the anchor of a dynamic one.
+func (t *Tree) reached(s *schema) (all []*schema) {
+	for keyword, target := range t.references(s) {
+		if target == nil {
+			continue
+		}
+		all = append(all, target)
+		if name, ok := target.object()["$dynamicAnchor"].(string); ok && keyword == "$dynamicRef" {
+			all = append(all, t.dynamic[name]...)
+		}
+	}
+	return all
+}
+
 // surroundings are the settings of all subschemas that some roots of a tree lead to, and who refers to them.
 type surroundings struct {
 	settings map[*schema]setting
@@ -125,13 +139,13 @@ func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
 		for _, sub := range s.each() {
 			add(sub, x.of(s, sub))
 		}
-		for _, target := range t.references(s) {
-			if target != nil {
-				if !known[s] {
-					all.users[target] = append(all.users[target], s)
-				}
-				add(target, x)
+		targets := t.reached(s)
+		c.spend(len(targets))
+		for _, target := range targets {
+			if !known[s] {
+				all.users[target] = append(all.users[target], s)
 			}
+			add(target, x)
 		}
 		known[s] = true
 	}
@@ -236,12 +250,10 @@ func (c *comparison) leads(t *Tree, path string, files []string) bool {
 		if _, published := c.oldOf[s.file.path]; !published && slices.Contains(files, s.file.path) {
 			return true
 		}
-		next := slices.Clone(s.each())
-		for _, target := range t.references(s) {
-			next = append(next, target)
-		}
-		for _, sub := range next {
-			if sub != nil && !seen[sub] {
+		targets := t.reached(s)
+		c.spend(len(targets))
+		for _, sub := range slices.Concat(s.each(), targets) {
+			if !seen[sub] {
 				seen[sub] = true
 				queue = append(queue, sub)
 			}

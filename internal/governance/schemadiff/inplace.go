@@ -48,7 +48,7 @@ func (c *comparison) collect(groups map[*schema]*group, s *schema, round int) (g
 	}
 	g.round = round
 	add := func(s *schema) {
-		if s != nil && !g.has[s] {
+		if !g.has[s] {
 			g.has[s], grew = true, true
 			g.list = append(g.list, s)
 		}
@@ -91,7 +91,9 @@ func (c *comparison) collect(groups map[*schema]*group, s *schema, round int) (g
 				add(sub)
 			}
 		}
-		for _, target := range c.old.references(g.list[i]) {
+		targets := c.old.reached(g.list[i])
+		c.spend(len(targets))
+		for _, target := range targets {
 			add(target)
 		}
 	}

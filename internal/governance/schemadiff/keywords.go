@@ -505,7 +505,7 @@ func (v *visit) fields() bool {
 		if closed == nil {
 			closed = v.o.at("unevaluatedProperties", "")
 		}
-		class, why := v.beyond(n, map[*schema]bool{})
+		class, why := v.beyond(n)
 		switch by := v.governor(name, governing); {
 		case required[name] && closed != nil && !closed.bare():
 			v.note(Changed, false, "properties",

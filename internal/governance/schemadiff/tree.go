@@ -22,7 +22,7 @@ type Tree struct {
 	files    map[string]*file
 	resource map[string][]*schema // by absolute $id
 	at       map[string]*file     // by path, as a URI has it
-	dynamic  map[string]int       // how many places have this $dynamicAnchor
+	dynamic  map[string][]*schema // by $dynamicAnchor
 	words    map[string]int       // how many titles and descriptions use a word; nil: not asked for yet
 
 	// Around reports whether the texts around the schemas use a word. Such a word in a requirement of the old tree is
@@ -41,7 +41,7 @@ type file struct {
 // texts beyond MaxTree bytes in all are not read.
 func NewTree(texts map[string][]byte) *Tree {
 	t := &Tree{files: map[string]*file{}, resource: map[string][]*schema{}, at: map[string]*file{},
-		dynamic: map[string]int{}}
+		dynamic: map[string][]*schema{}}
 	left := MaxTree
 	for _, p := range slices.Sorted(maps.Keys(texts)) {
 		f := &file{path: p, loose: map[string]*schema{}}
@@ -242,7 +242,7 @@ func (t *Tree) index(s *schema) {
 		if name, ok := object[keyword].(string); ok {
 			s.resource.anchors[name] = s
 			if keyword == "$dynamicAnchor" {
-				t.dynamic[name]++
+				t.dynamic[name] = append(t.dynamic[name], s)
 			}
 		}
 	}

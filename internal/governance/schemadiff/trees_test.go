@@ -104,6 +104,18 @@ func TestReferenceTakenOver(t *testing.T) {
 	}
 }
 
+// A new file of the tree that a new field leads to does not end the search for a reference that leads out.
+func TestReferenceOutOfNewFile(t *testing.T) {
+	base := map[string]string{"schemas/v1.0/a.json": `{"$id":"https://x.example/v1.0/a.json"}`}
+	head := map[string]string{
+		"schemas/v1.0/a.json": `{"$id":"https://x.example/v1.0/a.json","properties":{"f":{"$ref":"b.json"}}}`,
+		"schemas/v1.0/b.json": `{"$id":"https://x.example/v1.0/b.json","items":{"$ref":"https://y.example/c.json"}}`}
+	d := Trees(tree(base), tree(head), published).Schema("schemas/v1.0/a.json")
+	if len(d) != 1 || d[0].Class != Changed || d[0].Pointer != "/properties/f" {
+		t.Errorf("got %v", d)
+	}
+}
+
 func TestResolve(t *testing.T) {
 	files := tree(map[string]string{
 		"schemas/v1.0/a.json": `{"$id":"https://x.example/schemas/v1.0/a.json","$defs":{"x y":{"$anchor":"n"},

@@ -307,11 +307,9 @@ func (v *visit) marks() {
 		case !annotations[keyword] && (v.o.otherDraft() || v.n.otherDraft()):
 			v.note(Changed, !isNew, keyword, "differs; draft 2020-12 has no such keyword, but the draft that $schema "+
 				"names may")
-		case keyword == "contentSchema" && v.idle(keyword):
+		case (keyword == "contentSchema" || !annotations[keyword]) && v.idle(keyword):
 		case strings.HasPrefix(keyword, "content") && annotations[keyword]:
 			v.note(Meaning, !isNew, keyword, differs(was, is, isOld, isNew)+"; a text is decoded as something else")
-		case !annotations[keyword] && !v.same(identifiersIn(was), identifiersIn(is)):
-			v.note(Identity, !isNew, keyword, "holds other identifiers")
 		default:
 			v.note(Note, !isNew, keyword, differs(was, is, isOld, isNew))
 		}
@@ -343,26 +341,39 @@ func (v *visit) wording(keyword string, was, is any, isOld, isNew bool) {
 	}
 }
 
-// identifiersIn returns the identifiers of schemas in a value that no known keyword holds. Some validators read the
-// schemas there.
-func identifiersIn(v any) any {
-	found := []any{}
+// Inner yields the members or items of a value, apart from those that are data in every draft. The others may contain
+// schemas, which some validators read under unknown keywords too. byName says that the names in the value are not
+// keywords; it is yielded for what is inside.
+func Inner(v any, byName bool, yield func(token string, v any, byName bool)) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range sortedNames(v) {
-			switch text, ok := v[name].(string); {
-			case ok && (name == "$id" || name == "$anchor" || name == "$dynamicAnchor"):
-				found = append(found, name, text)
-			case name == "const", name == "enum", name == "default", name == "examples":
-			default:
-				found = append(found, identifiersIn(v[name]).([]any)...)
+			if byName || !slices.Contains([]string{"const", "enum", "default", "examples"}, name) {
+				yield(name, v[name], !byName && holdsNamed(name))
 			}
 		}
 	case []any:
-		for _, item := range v {
-			found = append(found, identifiersIn(item).([]any)...)
+		for i, item := range v {
+			yield(strconv.Itoa(i), item, false)
 		}
 	}
+}
+
+// holdsNamed reports whether a keyword, of any draft, holds schemas by name.
+func holdsNamed(keyword string) bool {
+	return forms[keyword] == named || keyword == "definitions" || keyword == "dependencies"
+}
+
+// identifiersIn returns the identifiers of schemas in a value that a keyword holds.
+func identifiersIn(v any, byName bool) any {
+	found := []any{}
+	Inner(v, byName, func(token string, v any, inner bool) {
+		text, ok := v.(string)
+		if ok && !byName && (token == "$id" || token == "$anchor" || token == "$dynamicAnchor") {
+			found = append(found, token, text)
+		}
+		found = append(found, identifiersIn(v, inner).([]any)...)
+	})
 	return found
 }
 
@@ -590,7 +601,7 @@ func fragment(reference string) string {
 // dynamical reports whether s is one of several subschemas with its dynamic anchor.
 func (t *Tree) dynamical(s *schema) bool {
 	name, ok := s.object()["$dynamicAnchor"].(string)
-	return ok && t.dynamic[name] > 1
+	return ok && len(t.dynamic[name]) > 1
 }
 
 // atOwnPlace reports whether two targets meet where they stand, in the walk through their files.
@@ -604,7 +615,7 @@ func (v *visit) definitions() {
 	v.entries("$defs", func(name string, o, n *schema) {
 		switch {
 		case o == nil:
-			if class, why := v.beyond(n, map[*schema]bool{}); class != "" {
+			if class, why := v.beyond(n); class != "" {
 				v.note(class, false, "$defs", "definition "+why+" is new", name)
 				return
 			}
@@ -615,17 +626,24 @@ func (v *visit) definitions() {
 	})
 }
 
-// beyond returns the class of a new subschema that affects more than its own place. It is Identity if it or a schema
-// below has an identifier, by which references elsewhere may lead to it, and Changed if it refers to a document that is
-// not in the tree, without which the whole does not compile. It is "" in all other cases.
-func (v *visit) beyond(s *schema, seen map[*schema]bool) (class Class, why string) {
-	if !v.spend(1) {
+// beyond returns the class of a new subschema that affects more than its own place. It is Identity if it holds an
+// identifier, by which references elsewhere may lead to it, and Changed if it refers to a document that is not in the
+// tree, without which the whole does not compile. It is "" in all other cases.
+func (v *visit) beyond(s *schema) (class Class, why string) {
+	if !v.spend(size(s.value)/64) || len(identifiersIn(s.value, false).([]any)) > 0 {
 		return Identity, "with an identifier"
 	}
-	for _, keyword := range []string{"$id", "$anchor", "$dynamicAnchor"} {
-		if _, ok := s.object()[keyword]; ok {
-			return Identity, "with an identifier"
-		}
+	if why = v.leadsOut(s, map[*schema]bool{}); why != "" {
+		return Changed, "with a reference that " + why
+	}
+	return "", ""
+}
+
+// leadsOut says where the first reference in a new subschema leads that does not remain in the tree. It is "" if all
+// remain.
+func (v *visit) leadsOut(s *schema, seen map[*schema]bool) string {
+	if !v.spend(1) {
+		return "was not followed"
 	}
 	for keyword, target := range v.new.references(s) {
 		switch {
@@ -636,29 +654,29 @@ func (v *visit) beyond(s *schema, seen map[*schema]bool) (class Class, why strin
 				if v.depth++; v.depth > maxDepth {
 					v.left = -1
 				}
-				class, _ := v.beyond(target, seen)
+				out := v.leadsOut(target, seen)
 				v.depth--
-				if class == Changed {
-					return Changed, "with a reference that leads out of the tree in the end"
+				if out != "" {
+					return "leads out of the tree in the end"
 				}
 			}
 		case v.new.outside(s, s.object()[keyword].(string)):
-			return Changed, "with a reference that leads to nothing in the tree"
+			return "leads to nothing in the tree"
 		}
 	}
 	for _, sub := range s.each() {
-		if class, why = v.beyond(sub, seen); class != "" {
-			return class, why
+		if out := v.leadsOut(sub, seen); out != "" {
+			return out
 		}
 	}
-	return "", ""
+	return ""
 }
 
 // idle reports a keyword whose schema is applied to nothing, if the identifiers in it differ: references elsewhere may
 // lead to them.
 func (v *visit) idle(keyword string) bool {
 	was, is := v.o.object()[keyword], v.n.object()[keyword]
-	if v.same(identifiersIn(was), identifiersIn(is)) {
+	if byName := holdsNamed(keyword); v.same(identifiersIn(was, byName), identifiersIn(is, byName)) {
 		return false
 	}
 	v.note(Identity, is == nil, keyword, "holds other identifiers")
