@@ -31,8 +31,9 @@ func classify(ctx context.Context, err error) (*evidence.Refusal, bool) {
 			return evidence.Refuse(evidence.Absent, evidence.CodeNoHost, "no such host: %q",
 				strings.TrimSuffix(dns.Name, ".")), false
 		}
+		why := dns.Err[strings.LastIndex(": "+dns.Err, ": "):] // without addresses: read udp FROM->TO: i/o timeout
 		return evidence.Refuse(evidence.Unavailable, evidence.CodeResolver, "the resolver has no answer for %q: %s",
-			strings.TrimSuffix(dns.Name, "."), dns.Err), true
+			strings.TrimSuffix(dns.Name, "."), why), true
 	}
 	if _, ok := errors.AsType[*net.AddrError](err); ok {
 		return evidence.Refuse(evidence.Absent, evidence.CodeNoHost, "the host has no usable address"), false

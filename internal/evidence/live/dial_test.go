@@ -182,6 +182,26 @@ func TestNamesOfPrivateAddresses(t *testing.T) {
 	}
 }
 
+// TestResolverThatIsGone requires a message without the addresses of this machine, whose ports differ from run to run.
+func TestResolverThatIsGone(t *testing.T) {
+	gone, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = gone.Close()
+	l := onWeb(t, startWeb(t), func(o *Options) {
+		o.ConnectTo = nil
+		o.Resolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "udp", gone.LocalAddr().String())
+		}}
+	})
+	o := l.Observe(t.Context(), get("https://tool.example/", 100))
+	if got := outcome(o); got != "unavailable resolver-failed 0" || strings.Contains(o.Message, "127.0.0.1") ||
+		!strings.HasPrefix(o.Message, `the resolver has no answer for "tool.example": `) {
+		t.Errorf("gives %s: %s", got, o.Message)
+	}
+}
+
 // TestAnswerThatChanges lets one loopback address stand for a public one.
 func TestAnswerThatChanges(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
