@@ -85,8 +85,13 @@ func (s *Site) public(message string) string {
 	return withoutPaths(strings.ReplaceAll(message, s.dir.Path, "DIR"))
 }
 
-// withoutPaths returns a message in which PATH replaces each absolute path.
-func withoutPaths(message string) string { return absolute().ReplaceAllString(message, "${1}PATH") }
+// ownAddress matches the address of this machine in the error of a connection: read tcp OWN->OTHER: reason.
+var ownAddress = plain.Pattern(`(?:[0-9.]+|\[[0-9A-Za-z:.%_-]+\]):[0-9]+->`)
+
+// withoutPaths returns a message in which PATH replaces each absolute path, and without addresses of this machine.
+func withoutPaths(message string) string {
+	return ownAddress().ReplaceAllString(absolute().ReplaceAllString(message, "${1}PATH"), "")
+}
 
 // page is a file as it was when it was opened. Its readers share it, and the last of them closes it.
 type page struct {

@@ -114,14 +114,16 @@ func TestSite(t *testing.T) {
 		t.Errorf("within a run: %q with the tag %s, want the old file with %s", body, h.Get("ETag"), tag)
 	}
 	site.Ended("the origin is down: open " + filepath.Join(d.Path, "report.json") + ": /var/lib/x y: " +
-		"C:\\Users\\x, \"/etc/y\" of http://127.0.0.1:1/origin.git")
+		"C:\\Users\\x, \"/etc/y\" of http://127.0.0.1:1/origin.git; read tcp 10.0.0.7:49152->192.0.2.1:443: x; " +
+		"write tcp [fe80::1%eth0]:5->[2001:db8::1]:443: y")
 	if code, body, _ := get("GET", "/report.json", map[string]string{"If-None-Match": tag}); code != 200 ||
 		body != "new" {
 		t.Errorf("with the tag of another: %d %q", code, body)
 	}
 	if code, body, _ := get("GET", "/healthz", nil); code != 503 || body !=
 		"the origin is down: open DIR"+string(filepath.Separator)+
-			"report.json: PATH y: PATH \"PATH\" of http://127.0.0.1:1/origin.git\n" {
+			"report.json: PATH y: PATH \"PATH\" of http://127.0.0.1:1/origin.git; read tcp 192.0.2.1:443: x; "+
+			"write tcp [2001:db8::1]:443: y\n" {
 		t.Errorf("health: %d %q", code, body)
 	}
 	for _, path := range []string{"/livez", "/readyz"} {
