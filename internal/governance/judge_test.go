@@ -156,6 +156,8 @@ func TestImplementability(t *testing.T) {
 			`the changes that need it: "MUST" is new (RFCs/Rfc-0001-a.md:1)`},
 		{"a version of two digits", files{"schemas/v12.34/x": "MUST"}, "",
 			[]string{"error no-evidence schemas/v12.34/x"}, ""},
+		{"a version that is a link", files{"spec/v1.1": "mode 120000 ../papers"}, "",
+			[]string{"error no-evidence spec/v1.1"}, ""},
 		{"editorial", files{rfc: editsOne}, "", []string{"error no-evidence " + rfc, "notice looks-editorial " + rfc},
 			""},
 		{"editorial move", files{rfc: gone, "rfcs/RFC-0002-a.md": specified[rfc]}, "",

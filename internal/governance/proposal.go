@@ -221,7 +221,7 @@ func isFile(e *registry.Entry) bool {
 // isNormative reports whether a path, in any letter case, is one whose change RFC 0019 section 3 asks evidence for. The
 // RFC names only v1.0; section 4 sends every breaking change to a later version, which must not escape.
 func isNormative(path string) bool {
-	path = strings.ToLower(path)
+	path = strings.ToLower(path) + "/" // a version may be a link to a directory
 	return strings.HasPrefix(path, "rfcs/rfc-") || inVersion(path, "schemas/") || inVersion(path, "spec/")
 }
 
