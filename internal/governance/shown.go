@@ -455,11 +455,12 @@ func hides(tag string) bool {
 // definition and is not one goes to the end of its line, on a later line too.
 func withoutDefinitions(text string) string {
 	for {
-		n := labelLength(text)
+		n := markdown.DefinitionLength(text)
 		switch {
 		case n == 0 && strings.Contains(text, "\n["):
 			lines := strings.Split(text, "\n")
-			return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return labelLength(line) > 0 }), "\n")
+			lines = slices.DeleteFunc(lines, func(line string) bool { return markdown.DefinitionLength(line) > 0 })
+			return strings.Join(lines, "\n")
 		case n == 0:
 			return text
 		case strings.HasPrefix(text, "[^"):
@@ -485,27 +486,6 @@ func withoutDefinitions(text string) string {
 		}
 		_, text, _ = strings.Cut(target, "\n")
 	}
-}
-
-// labelLength returns the length of the label of a definition with its colon, 0 if a text does not begin with one.
-func labelLength(text string) int {
-	if !strings.HasPrefix(text, "[") {
-		return 0
-	}
-	for i := 1; i+1 < len(text) && i < 1000; i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '[':
-			return 0
-		case ']':
-			if text[i+1] != ':' || strings.TrimSpace(text[1:i]) == "" {
-				return 0
-			}
-			return i + 2
-		}
-	}
-	return 0
 }
 
 // titleEnd returns the length of the title that a text begins with, 0 if it does not end.

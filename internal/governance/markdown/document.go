@@ -169,7 +169,8 @@ func split(text string) (*Document, error) {
 	n := 0
 	if end := slices.Index(lines[1:], "---"); end > 0 && lines[0] == "---" {
 		n = end + 2
-		r.add(Paragraph, 2).Lines = lines[1 : end+1]
+		b := r.add(Paragraph, 2)
+		b.Lines, b.hidden = lines[1:end+1], "front matter"
 	}
 	for ; n < len(lines); n++ {
 		r.line(n+1, expanded(lines[n]))

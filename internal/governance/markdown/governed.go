@@ -13,7 +13,6 @@ var (
 	sectionNumber = plain.Pattern(
 		`^[*_]*(?:RFC[- ]?[0-9]+ *[:\x{2013}\x{2014}-]|(?:[0-9]+|[A-Z])(?:(?:\.[0-9a-z]{1,5})+[.)]?|[.)]))[*_]* +`)
 	headingAttributes = plain.Pattern(` *\{ *[#.:][^{}]*\} *$`)
-	definitionLine    = plain.Pattern(`^\[([^\[\]]+)\]:(.*)`)
 )
 
 // finish reads the words of the blocks, and finds the requirements. It reports whether the words are few enough.
@@ -56,15 +55,18 @@ const maxTarget = 80
 func (d *Document) define() {
 	all := map[string][]string{}
 	for _, b := range d.Blocks {
+		if b.Kind == Code || b.Kind == Heading || b.Kind == Row ||
+			!slices.ContainsFunc(b.Lines, func(line string) bool { return strings.HasPrefix(line, "[") }) {
+			continue
+		}
 		label := ""
-		for _, line := range b.Lines {
-			if strings.HasPrefix(line, "[") && b.Kind != Code && b.Kind != Heading && b.Kind != Row {
-				if m := definitionLine().FindStringSubmatch(line); m != nil && m[1][0] != '^' {
-					label, line = folded(m[1]), m[2]
-				}
+		for line, rest := "", b.Source(); rest != ""; {
+			if n := DefinitionLength(rest); n > 0 {
+				label, rest = folded(rest[1:n-2]), rest[n:]
 			}
-			if label != "" {
-				for _, field := range strings.Fields(line) {
+			line, rest, _ = strings.Cut(rest, "\n")
+			if label != "" && label[0] != '^' {
+				for field := range strings.FieldsSeq(line) {
 					all[label] = append(all[label], target(strings.Trim(field, "<>")))
 				}
 			}
@@ -101,11 +103,8 @@ func (d *Document) hideFootnotes() {
 
 // footnoteLabel returns the folded label of the footnote that a line begins, empty if it begins none.
 func footnoteLabel(line string) string {
-	if !strings.HasPrefix(line, "[^") {
-		return ""
-	}
-	if m := definitionLine().FindStringSubmatch(line); m != nil {
-		return folded(m[1])
+	if n := DefinitionLength(line); n > 0 && line[1] == '^' {
+		return folded(line[1 : n-2])
 	}
 	return ""
 }
@@ -115,7 +114,7 @@ func footnoteLabel(line string) string {
 func (d *Document) read(b *Block) {
 	d.hiding.fresh = d.hiding.fresh[:0]
 	if b.Kind != Comment {
-		b.hidden = d.hiding.String()
+		b.hidden += d.hiding.String()
 	}
 	if b.Kind == Heading || b.Kind == Row || b.raw || !d.simple(b, "") || slices.ContainsFunc(b.Lines, mayRequire) {
 		d.words(b)

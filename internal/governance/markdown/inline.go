@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 )
 
 // The marks of a scanned text. No text has these characters: control characters are dropped.
@@ -223,16 +225,14 @@ func (s *scanner) link(i int) int {
 			s.doc.referred[folded(label)] = true
 		}
 	}
-	if strings.HasPrefix(rest, "[") {
-		if end := strings.IndexByte(rest[:min(len(rest), maxLabel)], ']'); end > 0 {
-			n += end + 1
-			if end > 1 {
-				label = rest[1:end]
-			}
+	if end := labelEnd(rest); end > 0 {
+		n += end + 1
+		if end > 1 {
+			label = rest[1:end]
 		}
 	}
 	target := s.doc.targets[folded(label)]
-	if target == "" || strings.HasPrefix(rest, ":") && open.source == 0 {
+	if target == "" {
 		s.out = append(s.out, ']')
 		return 1
 	}
@@ -241,13 +241,41 @@ func (s *scanner) link(i int) int {
 	return n
 }
 
-// maxLabel is the length of a link label in CommonMark.
-const maxLabel = 1000
+// maxLabel is the bytes of a link label, which has at most 999 characters in CommonMark.
+const maxLabel = 4000
 
-// folded returns a label as it is compared, empty if it is too long.
+// labelEnd returns the place of the bracket that closes the label that a text begins with, 0 if it begins with none.
+func labelEnd(text string) int {
+	if !strings.HasPrefix(text, "[") {
+		return 0
+	}
+	for i := 1; i < min(len(text), maxLabel); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '[':
+			return 0
+		case ']':
+			return i
+		}
+	}
+	return 0
+}
+
+// DefinitionLength returns the length of the label of a link definition or a footnote with its colon, 0 if a text does
+// not begin with one.
+func DefinitionLength(text string) int {
+	end := labelEnd(text)
+	if end == 0 || !strings.HasPrefix(text[end:], "]:") || strings.TrimSpace(text[1:end]) == "" {
+		return 0
+	}
+	return end + 2
+}
+
+// folded returns a label as it is compared.
 func folded(label string) string {
-	if len(label) > maxLabel {
-		return ""
+	if !isASCII(label) {
+		label = fold.Text(label)
 	}
 	return strings.ToLower(strings.Join(strings.Fields(label), " "))
 }

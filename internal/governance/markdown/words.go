@@ -305,9 +305,12 @@ func (w word) required() bool {
 	return w.kind == requirement || w.kind == targetWord && hasKeyWord(w.text)
 }
 
-// isRaised reports whether a character is a superscript or a subscript, which NFKC makes another number.
+// isRaised reports whether a character is a superscript, a subscript or a fraction, which NFKC joins to the number
+// before it.
 func isRaised(r rune) bool {
-	return r == '\u00b2' || r == '\u00b3' || r == '\u00b9' || 0x2070 <= r && r <= 0x209f
+	return r <= '¾' && unicode.Is(unicode.No, r) || 0x2070 <= r && r <= 0x209f || 0x2150 <= r && r <= 0x215f ||
+		r == 'ª' || r == 'º' || r == '↉' ||
+		unicode.Is(unicode.Lm, r) && !norm.NFKC.IsNormalString(string(r))
 }
 
 // codeWord appends a word that is code, at least in part, as it is written.
