@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -214,6 +215,9 @@ func (r *Repository) directoryLike(id gitstore.ID, path string, like *directory)
 
 // malformed says which object err is about, and what to do.
 func malformed(id gitstore.ID, path string, err error) error {
-	return remedy.Errorf("write the tree again with git: check the files out, `git add` them and commit",
-		"reading directory %.300q, tree %s: %w", path, id, err)
+	fix := "write the tree again with git: check the files out, `git add` them and commit"
+	if errors.Is(err, gitstore.ErrEntryName) {
+		fix = "rename it with `git mv`, and squash the branch into one commit, so that no commit has the old name"
+	}
+	return remedy.Errorf(fix, "reading directory %.300q, tree %s: %w", path, id, err)
 }

@@ -224,6 +224,26 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// TestMalformedFix requires that the fix of a tree that is refused for a name does not advise to add the file again.
+func TestMalformedFix(t *testing.T) {
+	c, _, blob := hostile(t)
+	for _, tt := range []struct{ name, entries, want string }{
+		{"control character", entryText("100644", "a\tb", blob), "git mv"},
+		{"order", entryText("100644", "b", blob) + entryText("100644", "a", blob), "git add"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tree, err := c.open().Tree(ctx, c.commitTree(c.object("tree", tt.entries)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = tree.File(ctx, "b", 10)
+			if e, ok := errors.AsType[remedy.Fixer](err); !ok || !strings.Contains(e.Fix(), tt.want) {
+				t.Errorf("%v; expected a fix with %q", err, tt.want)
+			}
+		})
+	}
+}
+
 // wantErrorOrEmpty requires that a range from a head back to its ancestor fails, or has no changes.
 func wantErrorOrEmpty(t *testing.T, g *Range, err error) {
 	t.Helper()

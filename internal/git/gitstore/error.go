@@ -53,6 +53,8 @@ var (
 	ErrCorrupt = errors.New("corrupt")
 	// ErrMalformed: an object is what its id says, but not spelled as Git writes it.
 	ErrMalformed = errors.New("malformed")
+	// ErrEntryName: a tree has an entry whose name is refused: empty, .git, or with a control character.
+	ErrEntryName = errors.New("unusable name")
 	// ErrTooLarge means that an object, or a part that it is made from, exceeds a cap.
 	ErrTooLarge = errors.New("too large")
 	// ErrShallow: the object is beyond the boundary of a shallow clone.

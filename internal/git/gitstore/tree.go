@@ -161,19 +161,19 @@ func checkName(name []byte) error {
 	suspect := false
 	for _, c := range name {
 		if c < ' ' || c == 0x7f || c == '/' {
-			return fmt.Errorf("name %.300q holds %q", name, c)
+			return fmt.Errorf("%w: %.300q holds %q", ErrEntryName, name, c)
 		}
 		suspect = suspect || c == '~' || c >= 0x80 || c == '\\'
 	}
 	if len(name) == 0 {
-		return fmt.Errorf("an empty name")
+		return fmt.Errorf("%w: it is empty", ErrEntryName)
 	}
 	if name[0] != '.' && !suspect {
 		return nil
 	}
 	text := string(name)
 	if text == "." || text == ".." || isDotGit(text) {
-		return fmt.Errorf("name %.300q, which a file system may take for %s", text, ".git, . or ..")
+		return fmt.Errorf("%w: %.300q, which a file system may take for %s", ErrEntryName, text, ".git, . or ..")
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ var treeTests = []struct {
 	{"no mode", rawTree(" a"), `mode ""`},
 	{"mode without end", []byte("100644"), "want a mode"},
 	{"mode that is long", rawTree("0000000100644 a"), "want a mode"},
-	{"no name", rawTree("100644 "), "empty name"},
+	{"no name", rawTree("100644 "), "it is empty"},
 	{"no end of the name", []byte("100644 a"), "no end"},
 	{"no id", []byte("100644 a\x00"), "id of 0 bytes"},
 	{"half an id", rawTree("100644 a")[:20], "id of 11 bytes, want 20"},
