@@ -5,12 +5,14 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -341,16 +343,20 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// onServer starts a server of one certificate, and asks it for every host.
-func onServer(t *testing.T, s *httptest.Server) *Source {
+// onServer starts a server of one certificate, and asks it for every host. edit may be nil.
+func onServer(t *testing.T, s *httptest.Server, edit func(*Options)) *Source {
 	t.Helper()
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	l, err := New(Options{Now: testNow,
+	o := Options{Now: testNow,
 		CACert:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}),
 		ConnectTo: []ConnectTo{{"*", netip.MustParseAddrPort(s.Listener.Addr().String())}},
 		Wait:      func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-	})
+	}
+	if edit != nil {
+		edit(&o)
+	}
+	l, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +384,7 @@ func TestHTTP2(t *testing.T) {
 		}
 	}))
 	s.EnableHTTP2 = true
-	l := onServer(t, s)
+	l := onServer(t, s, nil)
 	for path, want := range map[string]string{
 		"/": `obtained 200 "2 identity"`, "/reset": "unavailable connect-failed 0",
 		"/headers": "invalid protocol-error 0", "/endless": "invalid body-too-large 200",
@@ -389,8 +395,8 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// onFrames starts an HTTP/2 server that answers each request by frames.
-func onFrames(t *testing.T, answer func(f *http2.Framer, stream uint32, path string)) *Source {
+// onFrames starts an HTTP/2 server that answers each request by frames. edit may be nil.
+func onFrames(t *testing.T, edit func(*Options), answer func(f *http2.Framer, stream uint32, path string)) *Source {
 	t.Helper()
 	s := httptest.NewUnstartedServer(nil)
 	s.TLS = &tls.Config{NextProtos: []string{"h2"}}
@@ -412,22 +418,20 @@ func onFrames(t *testing.T, answer func(f *http2.Framer, stream uint32, path str
 			}
 		}
 	}}
-	return onServer(t, s)
+	return onServer(t, s, edit)
 }
 
 // writeStatus ends a stream with a status and no body.
 func writeStatus(f *http2.Framer, stream uint32, status string) {
-	var block bytes.Buffer
-	_ = hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: status})
-	_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndStream: true,
-		EndHeaders: true})
+	_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block(":status", status),
+		EndStream: true, EndHeaders: true})
 }
 
 // TestConnections requires a request to give up on a server that ends each connection before it answers, and to obtain
 // the document from one that ends a few.
 func TestConnections(t *testing.T) {
 	var asked, ends atomic.Int64
-	l := onFrames(t, func(f *http2.Framer, stream uint32, _ string) {
+	l := onFrames(t, nil, func(f *http2.Framer, stream uint32, _ string) {
 		if asked.Add(1) > ends.Load() {
 			writeStatus(f, stream, "200")
 		} else {
@@ -455,9 +459,89 @@ func TestConnections(t *testing.T) {
 	}
 }
 
+// block returns header fields, of names and values.
+func block(fields ...string) []byte {
+	var b bytes.Buffer
+	e := hpack.NewEncoder(&b)
+	for pair := range slices.Chunk(fields, 2) {
+		_ = e.WriteField(hpack.HeaderField{Name: pair[0], Value: pair[1]})
+	}
+	return b.Bytes()
+}
+
+// TestFloods requires frames without end to end a request in its time at the latest, in little memory.
+func TestFloods(t *testing.T) {
+	begin := func(f *http2.Framer, stream uint32, status string, end bool) error {
+		return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block(":status", status),
+			EndHeaders: end})
+	}
+	long := block("x", strings.Repeat("a", 9000))
+	for name, test := range map[string]struct {
+		first, again func(f *http2.Framer, stream uint32) error
+		want         string
+	}{
+		"pings": {nil, func(f *http2.Framer, _ uint32) error { return f.WritePing(false, [8]byte{}) },
+			"unavailable timeout 0"},
+		"settings": {nil, func(f *http2.Framer, _ uint32) error {
+			return f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1 << 16})
+		}, "unavailable timeout 0"},
+		"windows": {nil, func(f *http2.Framer, _ uint32) error { return f.WriteWindowUpdate(0, 1) },
+			"unavailable timeout 0"},
+		"resets": {nil, func(f *http2.Framer, s uint32) error { return f.WriteRSTStream(s+2, http2.ErrCodeCancel) },
+			"unavailable timeout 0"},
+		"empty headers": {func(f *http2.Framer, s uint32) error { return begin(f, s, "200", false) },
+			func(f *http2.Framer, s uint32) error { return f.WriteContinuation(s, false, nil) },
+			"unavailable timeout 0"},
+		"headers": {func(f *http2.Framer, s uint32) error { return begin(f, s, "200", false) },
+			func(f *http2.Framer, s uint32) error { return f.WriteContinuation(s, false, long) },
+			"invalid protocol-error 0"},
+		"early hints": {nil, func(f *http2.Framer, s uint32) error { return begin(f, s, "103", true) },
+			"invalid protocol-error 0"},
+		"empty data": {func(f *http2.Framer, s uint32) error { return begin(f, s, "200", true) },
+			func(f *http2.Framer, s uint32) error { return f.WriteData(s, false, nil) }, "unavailable timeout 200"},
+		"padding": {func(f *http2.Framer, s uint32) error { return begin(f, s, "200", true) },
+			func(f *http2.Framer, s uint32) error { return f.WriteDataPadded(s, false, nil, make([]byte, 255)) },
+			"unavailable timeout 200"},
+		"trailers": {func(f *http2.Framer, s uint32) error {
+			return errors.Join(begin(f, s, "200", true), f.WriteHeaders(http2.HeadersFrameParam{StreamID: s,
+				BlockFragment: long, EndStream: true}))
+		}, func(f *http2.Framer, s uint32) error { return f.WriteContinuation(s, false, long) },
+			"invalid protocol-error 200"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := onFrames(t, short, func(f *http2.Framer, stream uint32, _ string) {
+				var reading sync.WaitGroup
+				defer reading.Wait()
+				reading.Go(func() { // what comes back must be read, or the client cannot write
+					for {
+						if _, err := f.ReadFrame(); err != nil {
+							return
+						}
+					}
+				})
+				if test.first != nil && test.first(f, stream) != nil {
+					return
+				}
+				for test.again(f, stream) == nil {
+				}
+			})
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			o := l.Observe(t.Context(), get("https://example.com/", 1000))
+			runtime.ReadMemStats(&after)
+			if got := outcome(o); got != test.want || o.Attempts != 1 {
+				t.Errorf("gives %s after %d attempts, want %s: %s", got, o.Attempts, test.want, o.Message)
+			}
+			if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 32<<20 {
+				t.Errorf("the heap grew by %d MiB", grown>>20)
+			}
+		})
+	}
+}
+
 // HTTP/2 lets a server answer with any integer for a status; what is recorded of it can be replayed.
 func TestStatusOfMoreThanThreeDigits(t *testing.T) {
-	l := onFrames(t, func(f *http2.Framer, stream uint32, path string) {
+	l := onFrames(t, nil, func(f *http2.Framer, stream uint32, path string) {
 		writeStatus(f, stream, strings.TrimPrefix(path, "/"))
 	})
 	for sent, want := range map[string]string{
