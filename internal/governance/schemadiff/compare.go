@@ -273,6 +273,14 @@ type spot struct {
 	// and those of the branch in one object.
 	outer    map[string]bool
 	outerNew bool // the new schema is the one that represents its holder
+
+	chain *chain
+}
+
+// chain is the pairs that references alone led to, the last first.
+type chain struct {
+	before *chain
+	pair   pair
 }
 
 // inside returns the spot of a schema that represents its holder.
@@ -290,7 +298,7 @@ func (s spot) inside(holder *schema, isNew bool) spot {
 
 // elsewhere returns the spot without the keywords of a holder.
 func (s spot) elsewhere() spot {
-	s.followReference, s.outer, s.outerNew = false, nil, false
+	s.followReference, s.outer, s.outerNew, s.chain = false, nil, false, nil
 	return s
 }
 

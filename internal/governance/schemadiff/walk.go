@@ -522,6 +522,7 @@ func (v *visit) isReference() bool {
 
 // followReference compares what the one reference leads to with the side that has none.
 func (v *visit) followReference() {
+	const back = "leads back to itself, and so to no schema"
 	for keyword, to := range v.old.references(v.o) {
 		if to == nil {
 			v.note(Changed, true, keyword, "led to nothing in the tree, so that it cannot be compared")
@@ -529,7 +530,9 @@ func (v *visit) followReference() {
 		}
 		at := v.at.branch([]string{keyword}, nil).inside(v.o, false)
 		at.oldRef, at.followReference = true, true
-		v.follow(to, v.n, at)
+		if !v.follow(to, v.n, at) {
+			v.note(Changed, true, keyword, back)
+		}
 	}
 	for keyword, to := range v.new.references(v.n) {
 		if to == nil {
@@ -538,22 +541,30 @@ func (v *visit) followReference() {
 		}
 		at := v.at.branch(nil, []string{keyword}).inside(v.n, true)
 		at.newRef, at.followReference = true, true
-		v.follow(v.o, to, at)
+		if !v.follow(v.o, to, at) {
+			v.note(Changed, false, keyword, back)
+		}
 	}
 }
 
-// follow walks a pair of which one is at the end of a reference, once.
-func (v *visit) follow(o, n *schema, at spot) {
+// follow walks a pair of which one is at the end of a reference, once. It returns false if only references led from the
+// pair back to it.
+func (v *visit) follow(o, n *schema, at spot) bool {
 	key := pair{o, n, v.in}
 	if v.walked[key] {
-		return
+		c := at.chain
+		for c != nil && c.pair != key {
+			c = c.before
+		}
+		return c == nil
 	}
-	v.walked[key] = true
+	v.walked[key], at.chain = true, &chain{at.chain, key}
 	if v.depth++; v.depth > maxDepth {
 		v.left = -1
 	}
 	v.walk(o, n, at, v.in, nil)
 	v.depth--
+	return true
 }
 
 // reference compares what a reference leads to, where both sides have it.
