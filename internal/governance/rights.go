@@ -29,17 +29,14 @@ var right = plain.Pattern(`(?i)\b(?:identit(?:y|ies)|memor(?:y|ies)|reputations?
 var rightStems = strings.Fields("identit memor reputation projection persona cool escalat delet replaceab plural " +
 	"expla optimi human disappear forgotten eras charter rfc")
 
-// emphasis are signs that a renderer takes out of a word.
-var emphasis = strings.NewReplacer("*", "", "`", "")
-
 // ofRight returns the word of a right that a text or a name has, or a word that mixes scripts and may look like one;
 // empty if it has none. Hyphens, strokes, dots, low lines, digits and capitals within a name part words.
 func ofRight(text string) string {
-	text = emphasis.Replace(text)
+	text = strings.ReplaceAll(markdown.Normalized(text), "*", "")
 	if word := markdown.Disguised(text); word != "" {
 		return word
 	}
-	lower := strings.ReplaceAll(strings.ToLower(text), "ſ", "s") // as the pattern folds it
+	lower := strings.ToLower(text)
 	if !slices.ContainsFunc(rightStems, func(stem string) bool { return strings.Contains(lower, stem) }) {
 		return ""
 	}
@@ -442,13 +439,15 @@ func (d *draft) claimLines() (out []claimLine) {
 
 // affects adds the lines that differ and say that this text affects one of rights.
 func (p *revision) affects(t *triggers, names map[int]bool, gone verdict.At) {
-	add := func(l claimLine, at verdict.At) {
-		ofRFC := rfcName().MatchString(l.text) && slices.ContainsFunc(rfcNumbers().FindAllString(l.text, -1),
-			func(digits string) bool {
+	named := func(text string) bool {
+		return ofRight(text) != "" || rfcName().MatchString(text) &&
+			slices.ContainsFunc(rfcNumbers().FindAllString(text, -1), func(digits string) bool {
 				n, err := strconv.Atoi(digits)
 				return err == nil && (16 <= n && n <= 18 || names[n])
 			})
-		if ofRFC || ofRight(l.text) != "" {
+	}
+	add := func(l claimLine, at verdict.At) {
+		if named(l.text) || named(plainText(l.text)) {
 			t.add("affects", l.text, at)
 		}
 	}

@@ -10,13 +10,13 @@ func TestRightStems(t *testing.T) {
 		"explained", "optimised", "optimizes", "personalisation", "personalize", "human path", "human-beings",
 		"humanContact", "human.operator", "disappears", "forgotten", "erase", "erasure", "eraſe", "charter",
 		"RFC 0016",
-		"RFC-017", "rfc0018", "theMemoryKept"} {
+		"RFC-017", "rfc0018", "theMemoryKept", "ｍｅｍｏｒｙ", "me\u00admory", "userMe\u200bmory"} {
 		if ofRight(text) == "" {
 			t.Errorf("%q has no word of a right", text)
 		}
 	}
 	for _, text := range []string{"", "identical", "human", "cool", "cooler offer", "RFC 0015", "RFC 00161",
-		"unforgotten", "memo", "plum"} {
+		"unforgotten", "memo", "plum", "mémoire"} {
 		if word := ofRight(text); word != "" {
 			t.Errorf("%q has the word %q", text, word)
 		}

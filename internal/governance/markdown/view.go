@@ -33,3 +33,6 @@ func Disguised(text string) string {
 	}
 	return ""
 }
+
+// Normalized returns a text as its words are compared: in NFKC, and without characters that are not seen.
+func Normalized(text string) string { return normalized(text) }
