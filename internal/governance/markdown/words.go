@@ -353,7 +353,7 @@ func newWord(text string) (word, bool) {
 	switch {
 	case bare == "":
 		return word{}, false
-	case strings.HasPrefix(lower, "http://"), strings.HasPrefix(lower, "https://"):
+	case strings.HasPrefix(lower, "http://"), strings.HasPrefix(lower, "https://"), strings.HasPrefix(lower, "www."):
 		address := target(strings.Trim(bare, punctuation))
 		return word{"\x00" + address, address, targetWord}, true
 	case requires(starless(bare)):
