@@ -23,7 +23,7 @@ import (
 const (
 	maxRedirects   = 5
 	maxHeaderBytes = 64 << 10
-	maxDials       = 8 // connections for one request: net/http sets no limit if an HTTP/2 server ends each of them
+	maxDials       = 20 // connections for one request: net/http sets no limit if an HTTP/2 server ends each of them
 
 	acceptJSON = "application/json, */*;q=0.5"
 	acceptRDAP = "application/rdap+json, application/json;q=0.9"
