@@ -42,8 +42,8 @@ func ParseSuites(text string) (Suites, error) {
 // trust reports whether a version is among those. A pre-release is not a version of N.x.
 func (s Suites) trust(version string) bool {
 	return slices.ContainsFunc(s, func(trusted string) bool {
-		major, all := strings.CutSuffix(trusted, "x")
-		if all {
+		if suiteMajor().MatchString(trusted) {
+			major := strings.TrimSuffix(trusted, "x")
 			return strings.HasPrefix(version, major) && numbers().MatchString(version)
 		}
 		return trusted == version

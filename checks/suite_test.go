@@ -12,6 +12,7 @@ func TestSuites(t *testing.T) {
 			false},
 		{"1.x", "1.x", false}, {"1.x", "1.0.0 ", false}, {"1.x", "", false}, {"1.x,2.1.0", "2.1.0", true}, {"2.1.0",
 			"2.1", false},
+		{"1.4.0-rc.x", "1.4.0-rc.x", true}, {"1.4.0-rc.x", "1.4.0-rc.1", false},
 		{"1.4.0-rc.1", "1.4.0-rc.1", true}, {"1.x, 2.1.0", "2.1.0", true},
 	} {
 		s, err := ParseSuites(c.trusted)
