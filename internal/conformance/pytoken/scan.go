@@ -58,7 +58,7 @@ type frame struct {
 	raw, text bool
 }
 
-var coding = plain.Pattern(`\A(?:[ \t\f]*(?:#.*)?\n)??[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+?)(?i:-unix|-dos|-mac)?[^-\w.]`)
+var coding = plain.Pattern(`\A(?:[ \t\f]*(?:#.*)?\n)??[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`)
 
 // decode returns a text as UTF-8, with line feeds only and one at its end, and the name of an encoding that is not
 // supported.
@@ -69,7 +69,7 @@ func decode(data []byte) (text, unsupported string) {
 	if m == nil || marked {
 		return text, ""
 	}
-	switch encoding := strings.ReplaceAll(strings.ToLower(m[1]), "_", "-"); encoding {
+	switch encoding := strings.NewReplacer("-unix", "", "-dos", "", "_", "-").Replace(strings.ToLower(m[1])); encoding {
 	case "utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii":
 	case "latin-1", "latin1", "iso-8859-1", "iso8859-1", "iso-latin-1":
 		runes := make([]rune, len(text))
