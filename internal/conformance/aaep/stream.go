@@ -89,7 +89,8 @@ const (
 func NewStream(path string, o Options) *Stream {
 	return &Stream{Options: o, path: path, most: MaxBytes, own: &said{subject: path}, eventIDs: map[string]bool{},
 		byID: map[string]*session{}, questions: map[string]*question{}, calls: map[part]*call{},
-		queues: map[part]*queue{}, chunks: map[part]*chunks{}, tools: map[string]*tool{}}
+		queues: map[part]*queue{}, chunks: map[part]*chunks{}, tools: map[string]*tool{},
+		subscription: subscribed{honored: unknown()}}
 }
 
 // sayer adds a finding at a place that it knows. Its code is of that check.

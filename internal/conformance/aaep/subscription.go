@@ -40,10 +40,18 @@ func defaults() terms {
 		include: []string{shortNamespace + "agent.*"}, confirms: true, clarifies: true}
 }
 
+// unknown are the terms of a subscription whose request and answer are not in the input.
+func unknown() terms {
+	t := terms{unread: map[string]bool{}}
+	for _, of := range capabilities {
+		t.unread[of.name] = true
+	}
+	return t
+}
+
 // with returns the terms with those members replaced that are there.
 func (t terms) with(members map[string]any) terms {
-	t.unread = maps.Clone(t.unread)
-	if t.unread == nil {
+	if t.unread = maps.Clone(t.unread); t.unread == nil {
 		t.unread = map[string]bool{}
 	}
 	for _, of := range capabilities {
@@ -297,15 +305,15 @@ func (n *subscribed) answer(m *message, say sayer) {
 	if n.accepted = m.members; n.state == closed {
 		return // the answer to a renegotiation came too late to matter
 	}
-	n.wanted = defaults().with(of.capabilities)
+	wanted := defaults()
 	if of.renegotiates {
 		n.same(m, say)
-		before := n.honored
-		before.confirms, before.clarifies = n.wanted.confirms, n.wanted.clarifies
-		n.wanted = before.with(of.capabilities)
+		wanted = n.honored
+		wanted.confirms, wanted.clarifies = n.wanted.confirms, n.wanted.clarifies
 	} else {
 		n.id = strings.Clone(m.text("subscription_id"))
 	}
+	n.wanted = wanted.with(of.capabilities)
 	n.honored = defaults()
 	n.honored.confirms, n.honored.clarifies = false, false
 	inner, _ := m.members["honored_capabilities"].(map[string]any)
