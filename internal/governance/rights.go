@@ -32,9 +32,9 @@ var rightStems = strings.Fields("identit memor reputation projection persona coo
 // ofRight returns the word of a right that a text or a name has, or a word that mixes scripts and may look like one;
 // empty if it has none. Hyphens, strokes, dots, low lines, digits and capitals within a name part words.
 func ofRight(text string) string {
-	text = strings.ReplaceAll(markdown.Normalized(text), "*", "")
-	if word := markdown.Disguised(text); word != "" {
-		return word
+	text, disguised := markdown.Plain(strings.ReplaceAll(text, "*", ""))
+	if disguised != "" {
+		return disguised
 	}
 	lower := strings.ToLower(text)
 	if !slices.ContainsFunc(rightStems, func(stem string) bool { return strings.Contains(lower, stem) }) {

@@ -240,7 +240,7 @@ func (l *reading) apostrophe() {
 
 // inlineCode reads a run of backticks, and the code up to the next run of the same length.
 func (l *reading) inlineCode() {
-	n := runLength(l.text[l.at:], '`')
+	n := runLength(l.text[l.at:], "`")
 	end := l.codeEnd(l.at)
 	switch {
 	case end > l.at+n && l.keeps:
@@ -257,14 +257,14 @@ func (l *reading) codeEnd(at int) int {
 	if l.code == nil {
 		l.code = map[int][]int{}
 		for i := at; i < len(l.text); {
-			n := runLength(l.text[i:], '`')
+			n := runLength(l.text[i:], "`")
 			if n > 0 {
 				l.code[n] = append(l.code[n], i)
 			}
 			i += max(n, 1)
 		}
 	}
-	n := runLength(l.text[at:], '`')
+	n := runLength(l.text[at:], "`")
 	runs := l.code[n]
 	for len(runs) > 0 && runs[0] < at+n {
 		runs = runs[1:]
@@ -276,17 +276,11 @@ func (l *reading) codeEnd(at int) int {
 	return runs[0] + n
 }
 
-func runLength(text string, c byte) int {
-	n := 0
-	for n < len(text) && text[n] == c {
-		n++
-	}
-	return n
-}
+func runLength(text, sign string) int { return len(text) - len(strings.TrimLeft(text, sign)) }
 
 // strike reads a run of tildes. One or two of them begin struck text, or end it.
 func (l *reading) strike() {
-	n := runLength(l.text[l.at:], '~')
+	n := runLength(l.text[l.at:], "~")
 	before := l.at > 0 && !isBlank(l.text[l.at-1])
 	l.at += n
 	after := l.at < len(l.text) && !isBlank(l.text[l.at])
@@ -390,7 +384,7 @@ func (l *reading) tag() {
 		return
 	}
 	t, valid := markdown.ParseTag(rest)
-	name, swallows := t.Name, false
+	name := t.Name
 	if name == "" && (len(rest) < 2 || strings.IndexByte("!?/", rest[1]) < 0) {
 		l.at++
 		l.write("<")
@@ -400,7 +394,8 @@ func (l *reading) tag() {
 	case valid:
 	case l.raw && name != "":
 		if t, _ = markdown.LooseTag(rest); t.Length == 0 { // all that follows is in the tag
-			name, swallows, t.Length = "<", true, len(rest)
+			t.Length = len(rest)
+			l.lose("<")
 		}
 	default:
 		t.Length = len(rest)
@@ -410,8 +405,6 @@ func (l *reading) tag() {
 	}
 	l.at += t.Length
 	switch {
-	case swallows:
-		l.lose(name)
 	case t.Closing && l.open[name] > 0:
 		l.open[name]--
 		l.silent--

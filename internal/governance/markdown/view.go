@@ -2,8 +2,16 @@ package markdown
 
 import "strings"
 
-// Source returns the lines of a block as one text.
-func (b *Block) Source() string { return strings.Join(b.Lines, "\n") }
+// Source returns the lines of a block as one text, of a row the cells that are shown.
+func (b *Block) Source() string {
+	text := strings.Join(b.Lines, "\n")
+	if b.Kind == Row {
+		if cells := Cells(text); len(cells) > b.shown {
+			return "|" + strings.Join(cells[:b.shown], "|") + "|"
+		}
+	}
+	return text
+}
 
 // Level returns the level of a heading, from 1; 0 for another block.
 func (b *Block) Level() int { return b.level }
@@ -20,19 +28,17 @@ func (b *Block) Items() (around, begun int) { return b.items, b.opens }
 // HTML reports whether the characters of Markdown mean themselves in the block.
 func (b *Block) HTML() bool { return b.raw }
 
-// Disguised returns the first word of a text that mixes scripts, or is in capitals of one that is not Latin. It may
-// look like another word. It is empty if the text has none.
-func Disguised(text string) string {
-	if isASCII(text) {
-		return ""
+// Plain returns a text in the form in which its words are compared, and the first word that mixes scripts, or is in
+// capitals of one that is not Latin. It may look like another word. It is empty if the text has none.
+func Plain(text string) (plain, disguised string) {
+	plain = normalized(text)
+	if isASCII(plain) {
+		return plain, ""
 	}
-	for word := range strings.FieldsSeq(normalized(text)) {
+	for word := range strings.FieldsSeq(plain) {
 		if mixed(word) {
-			return word
+			return plain, word
 		}
 	}
-	return ""
+	return plain, ""
 }
-
-// Normalized returns a text as its words are compared: in NFKC, and without characters that are not seen.
-func Normalized(text string) string { return normalized(text) }

@@ -273,8 +273,7 @@ type spot struct {
 	// and those of the branch in one object.
 	outer    map[string]bool
 	outerNew bool // the new schema is the one that represents its holder
-
-	chain *chain
+	chain    *chain
 }
 
 // chain is the pairs that references alone led to, the last first.
