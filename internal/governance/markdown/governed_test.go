@@ -164,6 +164,7 @@ func TestTwins(t *testing.T) {
 		{"repoint autolink", "It MUST follow <http://a.b>.\n", "It MUST follow <http://a.c>.\n", false},
 		{"repoint bare case", "It MUST follow http://a.b/X.\n", "It MUST follow http://a.b/x.\n", false},
 		{"repoint without scheme", "It MUST follow www.a.b/X.\n", "It MUST follow www.a.b/x.\n", false},
+		{"without scheme", "It MUST follow www.a.b.\n", "It MUST follow <https://www.a.b>.\n", true},
 		{"dead link", "It MUST follow [x](gone.md).\n", "It MUST follow [x](here.md).\n", true},
 		{"http", "It MUST follow [x](http://a).\n", "It MUST follow [x](https://a).\n", true},
 		{"autolink https", "It MUST follow <http://a.b>.\n", "It MUST follow https://a.b.\n", true},

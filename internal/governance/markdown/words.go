@@ -354,6 +354,9 @@ func newWord(text string) (word, bool) {
 	case bare == "":
 		return word{}, false
 	case strings.HasPrefix(lower, "http://"), strings.HasPrefix(lower, "https://"), strings.HasPrefix(lower, "www."):
+		if lower[0] == 'w' {
+			bare = "http://" + bare
+		}
 		address := target(strings.Trim(bare, punctuation))
 		return word{"\x00" + address, address, targetWord}, true
 	case requires(starless(bare)):
