@@ -59,8 +59,8 @@ func backdated(o *verdict.Outcome, r *Run) error {
 func notAhead(o *verdict.Outcome, s *Subject, member, code string, at time.Time) error {
 	now, r := s.proposedAt(), s.Run
 	if at.After(now.Add(Skew)) {
-		o.Errorf(s, "/"+member, code, "%s is %s, it is %s; at most %s ahead is allowed", member, stamp(at), stamp(now),
-			plain.Span(Skew)).
+		o.Errorf(s, "/"+member, code, "%s is %s, and it is %s; expected at most %s ahead", member, stamp(at),
+			stamp(now), plain.Span(Skew)).
 			WithFix("set %s to now", member).Until(at)
 		return nil
 	}

@@ -185,7 +185,7 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 		out.Noticef(s, "/provisional", "provisional", "the domain's age is not shown; the listing is provisional and "+
 			"stays out of default results")
 	case how == ageYoung:
-		out.Errorf(s, at, "domain-too-young", "domain %s is registered since %s, %s ago; %s are needed", domain,
+		out.Errorf(s, at, "domain-too-young", "domain %s is registered since %s, %s ago; expected at least %s", domain,
 			stamp(a.registered),
 			plain.Span(max(s.Run.Now.Sub(a.registered), 0)), plain.Span(minimumAge)).
 			WithFix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(minimumAge))).

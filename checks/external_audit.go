@@ -70,14 +70,14 @@ func runExternalAudit(s *Subject) (verdict.Outcome, error) {
 		return out, nil
 	}
 	if !slices.Contains(auditFrameworks, a.Framework) {
-		out.Errorf(s, at, "audit-framework", "external_audit.framework is %q, one of %q is needed",
+		out.Errorf(s, at, "audit-framework", "external_audit.framework is %q; expected one of %q",
 			plain.Cut(a.Framework, 60), auditFrameworks).
 			WithFix("name the framework, or %q", "equivalent")
 	}
 	key := auditor(&out, s, r)
 	switch {
 	case a.Until.IsZero():
-		out.Errorf(s, at, "audit-date", "external_audit.valid_until is %q, an RFC 3339 time or a date is needed",
+		out.Errorf(s, at, "audit-date", "external_audit.valid_until is %q; expected an RFC 3339 time or a date",
 			plain.Cut(a.ValidUntil, 60)).
 			WithFix("write it like 2027-01-31")
 	case !s.Run.Now.Before(a.Until):
@@ -105,7 +105,7 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 		key, err = did.Material(d)
 	}
 	if err != nil {
-		o.Errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q, a DID is needed", plain.Cut(text, 200)).
+		o.Errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q; expected a DID", plain.Cut(text, 200)).
 			WithFix("name the auditor by its DID")
 		return ""
 	}

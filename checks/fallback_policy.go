@@ -40,8 +40,8 @@ func runFallbackPolicy(s *Subject) (verdict.Outcome, error) {
 	}
 	p := m.FallbackPolicy
 	if !policyClasses[p.Class] {
-		out.Errorf(s, at, "policy-class", "aht_fallback_policy.policy_class is %q, one of POAM, PLASTIC, AATEAM, "+
-			"ROTATE and Custom is needed", plain.Cut(p.Class, 60)).
+		out.Errorf(s, at, "policy-class", "aht_fallback_policy.policy_class is %q; expected one of POAM, "+
+			"PLASTIC, AATEAM, ROTATE and Custom", plain.Cut(p.Class, 60)).
 			WithFix("set it in the Manifest")
 	}
 	if p.Assumptions == 0 {

@@ -14,7 +14,7 @@ func TestFallbackPolicy(t *testing.T) {
   - {listing: nova, manifest: {set: {/ad_hoc_teamwork: {convention_discovery_v2: true, unilateral_timeout_ms: 2000, aht_fallback_policy: {policy_class: Poam, assumptions: [a]}}}}}
 `,
 			Want: `implementations/nova.json:5:3: error: fallback-policy: policy-class`,
-			Says: []string{`policy_class is "Poam", one of POAM, PLASTIC, AATEAM, ROTATE and Custom is needed`}},
+			Says: []string{`policy_class is "Poam"; expected one of POAM, PLASTIC, AATEAM, ROTATE and Custom`}},
 		{Name: "assumptions",
 			World: `pr:
   - {listing: nova, manifest: {set: {/ad_hoc_teamwork: {convention_discovery_v2: true, unilateral_timeout_ms: 2000, aht_fallback_policy: {policy_class: POAM, assumptions: []}}}}}

@@ -70,7 +70,7 @@ implementations/other.json:13:3: error: schema: schema-additionalProperties`,
 			Says: []string{
 				`conformance_level: "L9" does not match`,
 				`fix: use one of "L0", "L1", "L1-NC", "L2", "L3", "L3-NC", "L4", "L5", "L5-FINANCE", "L5-ORG"`,
-				`name: 7 is a number, a string is required`,
+				`name: 7 is a number; expected a string`,
 				`expiry_at: "expiry_at" is not a member that is allowed here`,
 				`has no "expires_at", which is required`,
 				`fix: rename "expiry_at" to "expires_at"`,

@@ -168,9 +168,8 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 			"judged: %s", sure, quorum, cmp.Or(firstOpen(all), firstDependence(all))).
 			WithFix("try again").Rests(verdict.World)
 	default:
-		f := o.Errorf(s, at, "too-few-witnesses", "%s that %s and %s independent, L5 needs %d",
-			plain.Count(sure, "witness"),
-			plain.Plural(sure, "counts", "count"), plain.Plural(sure, "is", "are"), quorum)
+		f := o.Errorf(s, at, "too-few-witnesses", "%s; L5 requires %d",
+			plain.Count(sure, "independent witness")+plain.Plural(sure, " counts", " count"), quorum)
 		if why := firstDependence(all); why != "" {
 			f.Message += ": " + why
 		}
@@ -250,8 +249,8 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 	const at = "/conformance_level"
 	maintainers := s.bootstrapMaintainers()
 	if len(maintainers) == 0 {
-		o.Errorf(s, at, "too-few-witnesses", "no peer witness counts, L4 needs one; RFC 0026 section 10 exempts only "+
-			"the reference server that %s names, before %s",
+		o.Errorf(s, at, "too-few-witnesses", "no peer witness counts; L4 requires one: RFC 0026 section 10 exempts "+
+			"only the reference server that %s names, before %s",
 			policyFile, stamp(bootstrapEnd)).WithFix("have a listed L4 or L5 implementation sign the Receipt")
 		return
 	}

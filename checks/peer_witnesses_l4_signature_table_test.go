@@ -78,7 +78,7 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-receipt`},
 			Want: `
 implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open
 implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`,
-			Says: []string{`did:web:ada.example: its own Receipt: served bytes have sha256 `}},
+			Says: []string{`did:web:ada.example: its own Receipt: the served bytes have SHA-256 `}},
 		{Name: "one, receipt 503", World: base + one + receipt503,
 			Want: `
 implementations/nova.json:6:3: inconclusive: peer-witnesses: witness-open

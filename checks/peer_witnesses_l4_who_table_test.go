@@ -28,7 +28,7 @@ func TestPeerWitnessesL4Who(t *testing.T) {
 		{Name: "none", World: base + `pr: [{listing: nova, level: L4}]`,
 			Want: `implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses`,
 			Says: []string{
-				`implementations/nova.json:6:3: error: peer-witnesses: no peer witness counts, L4 needs one`,
+				`implementations/nova.json:6:3: error: peer-witnesses: no peer witness counts; L4 requires one`,
 				`RFC 0026 section 10`,
 			}},
 		// a witness at L5, or at a tier of L5, counts too

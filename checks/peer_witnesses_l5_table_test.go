@@ -59,7 +59,7 @@ implementations/nova.json:6:3: error: external-audit: no-such-level`},
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:6:3: notice: external-audit: audit-declared`,
 			Says: []string{
-				`error: peer-witnesses: 2 witnesses that count and are independent, L5 needs 3( \[|$)`,
+				`error: peer-witnesses: 2 independent witnesses count; L5 requires 3( \[|$)`,
 				`fix: have three listed L4 or L5 implementations of different publishers, keys and registered `,
 			}},
 		{Name: "one twice", World: base + oneTwice,

@@ -85,7 +85,7 @@ pr: [{reissue: nova, set: {/name: Supernova}}]
 			Want: `
 implementations/nova.json:7:3: error: receipt-claims: receipt-schema
 implementations/nova.json:7:3: warning: receipt-claims: suite-not-trusted`,
-			Says: []string{`suite.name is "my-suite", "oap-conformance-test-suite" is needed`}},
+			Says: []string{`suite.name is "my-suite"; expected "oap-conformance-test-suite"`}},
 		{Name: "suite 1.3", World: `pr: [{listing: nova, receipt: {set: {/suite/version: "1.3.0"}}}]`, Want: `pass`},
 		// a suite that ran elsewhere: on the tester's machine, in another domain; on another host of the domain it is
 		// the owner's

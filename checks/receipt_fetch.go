@@ -35,7 +35,7 @@ func runReceiptFetch(s *Subject) (verdict.Outcome, error) {
 	if text.Code == evidence.CodeHashMismatch {
 		got, want := text.Value.SHA256, s.Listing.ReceiptSHA256
 		f := out.Errorf(s, "/conformance_receipt_sha256", "receipt-hash-mismatch",
-			"the served Receipt has sha256 %s, the listing pins %s", got, cmp.Or(want, "none"))
+			"the served Receipt has SHA-256 %s; the listing pins %s", got, cmp.Or(want, "none"))
 		f.WithFix("pin the served bytes: %s; or publish the Receipt that was pinned", got)
 		if slices.Contains(text.Value.Minified, want) {
 			f.Message += ", which is the hash of the same Receipt minified"

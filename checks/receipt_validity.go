@@ -61,7 +61,7 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 	tooLong := -1 // the place of that finding
 	if d := l.Expires.Sub(l.Issued).Truncate(time.Millisecond); d > Window {
 		tooLong = len(out.Findings)
-		out.Errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at, at most %s is allowed",
+		out.Errorf(s, "/expires_at", "window-too-long", "expires_at is %s after issued_at; expected at most %s",
 			plain.Span(d), plain.Span(Window)).
 			WithFix("set expires_at to %s, or to the Receipt's validity.not_after where that is earlier",
 				stamp(l.Issued.Add(Window)))
@@ -71,7 +71,7 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 			WithFix("set expires_at after issued_at, at most 90 days")
 	}
 	if l.Issued.After(now.Add(Skew)) {
-		out.Errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, it is %s; at most %s ahead is allowed",
+		out.Errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, and it is %s; expected at most %s ahead",
 			stamp(l.Issued), stamp(now), plain.Span(Skew)).
 			WithFix("%s", Wait(l.Issued, now, s.Facts.ReceiptText.From)).
 			Until(l.Issued)
@@ -161,7 +161,7 @@ func ReceiptDates(r *receipt.Receipt) verdict.Outcome {
 	}{{"not_before", r.NotBefore}, {"not_after", r.NotAfter}} {
 		if t.IsZero() {
 			out.Errorf(verdict.At{}, "/validity/"+t.name, "validity-missing",
-				"the Receipt's validity.%s is %q, an RFC 3339 time is needed", t.name, plain.Cut(t.Text, 60)).
+				"the Receipt's validity.%s is %q; expected an RFC 3339 time", t.name, plain.Cut(t.Text, 60)).
 				WithFix("attest again with validity.not_before and validity.not_after")
 		}
 	}

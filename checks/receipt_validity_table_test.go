@@ -17,7 +17,7 @@ func TestReceiptValidity(t *testing.T) {
 			World: `pr: [{listing: nova, not_after: "+100d", set: {/expires_at: "2026-08-30T11:00:00.001Z"}}]`,
 			Want:  `implementations/nova.json:10:3: error: receipt-validity: window-too-long`,
 			Says: []string{
-				`expires_at is 90 days 1 millisecond after issued_at, at most 90 days is allowed`,
+				`expires_at is 90 days 1 millisecond after issued_at; expected at most 90 days`,
 				`fix: set expires_at to 2026-08-30T11:00:00Z, the date that the Receipt signs`,
 			}},
 		// a hundred years
@@ -59,7 +59,7 @@ web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 404}]
 		// issued more than 5 minutes ahead of the clock
 		{Name: "future", World: `pr: [{listing: nova, issued: "+301s"}]`,
 			Want: `implementations/nova.json:9:3: error: receipt-validity: issued-in-future`,
-			Says: []string{`implementations/nova.json:9:3: error: receipt-validity: issued_at is 2026-06-01T12:05:01Z, it is 2026-06-01T12:00:00Z; at most 5 minutes ahead is allowed`}},
+			Says: []string{`implementations/nova.json:9:3: error: receipt-validity: issued_at is 2026-06-01T12:05:01Z, and it is 2026-06-01T12:00:00Z; expected at most 5 minutes ahead`}},
 		// the Receipt has no dates, one of two, or one that cannot be read
 		{Name: "none", World: `pr: [{listing: nova, receipt: {delete: [/validity]}}]`,
 			Want: `

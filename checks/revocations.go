@@ -75,7 +75,7 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 	case refused(s, "/signature"):
 		return verdict.Outcome{Skipped: schema.ID + " failed", DeferredTo: schema.ID}, nil
 	default:
-		out.Errorf(s, "/signature", "signature-form", "signature is the text %q, an object is needed",
+		out.Errorf(s, "/signature", "signature-form", "signature is the text %q; expected an object",
 			plain.Cut(v.SignatureText, 40)).Fix = signatureForm
 		return out, nil
 	}
@@ -96,7 +96,7 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 	}
 	reason(&out, s)
 	if v.Revoked.IsZero() {
-		out.Errorf(s, "/revoked_at", "unreadable-time", "revoked_at is %q, an RFC 3339 time is needed", v.RevokedAt).
+		out.Errorf(s, "/revoked_at", "unreadable-time", "revoked_at is %q; expected an RFC 3339 time", v.RevokedAt).
 			WithFix("write it like 2026-05-12T13:24:00Z")
 	} else if err := notAhead(&out, s, "revoked_at", "revoked-in-future", v.Revoked); err != nil {
 		return out, err

@@ -60,7 +60,7 @@ const SuiteNotTrusted = "suite-not-trusted"
 func ReceiptSuite(r *receipt.Receipt, trusted Suites, severity verdict.Severity) verdict.Outcome {
 	var out verdict.Outcome
 	if r.SuiteName != suiteName {
-		out.Add(verdict.At{}, severity, "/suite/name", SuiteNotTrusted, "suite.name is %.100q, %q is needed",
+		out.Add(verdict.At{}, severity, "/suite/name", SuiteNotTrusted, "suite.name is %.100q; expected %q",
 			r.SuiteName, suiteName).
 			WithFix("attest with the conformance suite of the specification")
 	}

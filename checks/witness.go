@@ -157,7 +157,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	case v == nil:
 		return worth(ignored, code, "%s", why)
 	case alg != "EdDSA":
-		return worth(ignored, "witness-algorithm", "its alg is %q, EdDSA is needed", plain.Cut(alg, 40))
+		return worth(ignored, "witness-algorithm", "its alg is %q; expected EdDSA", plain.Cut(alg, 40))
 	}
 	if _, err := signature.Text(text); s.Run.Audit && err != nil {
 		return worth(broken, witnessSignature, "its signature can never have verified: %v", err)

@@ -62,7 +62,7 @@ func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 		onlyAnchor(&out, s)
 	}
 	if a.Anchored.IsZero() { // a base schema of the registry's own may not ask for it
-		out.Errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q, an RFC 3339 time is needed",
+		out.Errorf(s, "/anchored_at", "unreadable-time", "anchored_at is %q; expected an RFC 3339 time",
 			plain.Cut(a.AnchoredAt, 60)).WithFix("write it like 2026-05-12T13:24:00Z")
 	} else if err := notAhead(&out, s, "anchored_at", "anchored-in-future", a.Anchored); err != nil {
 		return out, err

@@ -284,7 +284,7 @@ func (r *Repository) Record(_ context.Context, path string, e Entry) (*Record, e
 	data, err := r.blob(e.ID, int64(strict.RegistryFile.Bytes))
 	if errors.Is(err, gitstore.ErrTooLarge) {
 		rec.Err = &strict.Error{Pos: Pos{Path: path}, Code: strict.CodeTooLarge,
-			Message: fmt.Sprintf("the file is larger than %d bytes, at most that is allowed",
+			Message: fmt.Sprintf("the file is larger than the %d bytes that are allowed",
 				strict.RegistryFile.Bytes)}
 		return rec, nil
 	}

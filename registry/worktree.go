@@ -233,7 +233,7 @@ func readIndex(gitDir string, idSize int) (fs.FileInfo, []indexEntry, error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxIndex {
-		return nil, nil, fmt.Errorf("reading %s: a regular file of at most %d bytes is expected", name, maxIndex)
+		return nil, nil, fmt.Errorf("reading %s: expected a regular file of at most %d bytes", name, maxIndex)
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {

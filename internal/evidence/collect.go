@@ -310,7 +310,8 @@ func (c *collector) pinned(r Request, sum string) Result[Pinned] {
 	p := Pinned{Body: o.Body, SHA256: o.SHA256}
 	if p.SHA256 != sum {
 		return Result[Pinned]{State: Invalid, Value: p, Code: CodeHashMismatch, From: []Observation{o},
-			Message: fmt.Sprintf("served bytes have sha256 %s, the registry pins %s", p.SHA256, cmp.Or(sum, "none"))}
+			Message: fmt.Sprintf("the served bytes have SHA-256 %s; the registry pins %s", p.SHA256,
+				cmp.Or(sum, "none"))}
 	}
 	return Result[Pinned]{State: Obtained, Value: p, From: []Observation{o}}
 }

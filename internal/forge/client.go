@@ -69,15 +69,15 @@ var repositoryName = plain.Pattern(`^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}))/([A-Za
 func New(o Options) (*Client, error) {
 	m := repositoryName().FindStringSubmatch(o.Repository)
 	if m == nil || m[2] == "." || m[2] == ".." {
-		return nil, fmt.Errorf("repository is %q, owner/name is expected", o.Repository)
+		return nil, fmt.Errorf("repository is %q; expected owner/name", o.Repository)
 	}
 	o.BaseURL = cmp.Or(o.BaseURL, DefaultBaseURL)
 	base, err := url.Parse(o.BaseURL)
 	if err != nil || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
-		return nil, fmt.Errorf("URL of the forge is %q, https://HOST/PATH is expected", o.BaseURL)
+		return nil, fmt.Errorf("URL of the forge is %q; expected https://HOST/PATH", o.BaseURL)
 	}
 	if base.Scheme != "https" && (base.Scheme != "http" || !plain.IsLoopback(base.Hostname())) {
-		return nil, fmt.Errorf("URL of the forge is %q, https is expected: the token would travel in the clear",
+		return nil, fmt.Errorf("URL of the forge is %q; expected https: the token would travel in the clear",
 			o.BaseURL)
 	}
 	base.Path = strings.TrimSuffix(base.Path, "/") + "/"

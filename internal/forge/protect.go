@@ -133,7 +133,7 @@ func (c *Client) ownRuleset(ctx context.Context) (*ruleset, error) {
 	if full.ID != found.ID || full.Target != "branch" {
 		return nil,
 			&Error{Op: op, Kind: ErrRefused,
-				Err: fmt.Errorf("it is for %q, \"branch\" is expected: rename it at the forge", full.Target)}
+				Err: fmt.Errorf("it is for %q; expected \"branch\": rename it at the forge", full.Target)}
 	}
 	return &full, nil
 }

@@ -360,7 +360,7 @@ func TestProtectFails(t *testing.T) {
 			s.AllowRebase = false
 			s.AddRuleset(`{"name":"oap-gate","target":"tag","enforcement":"active","rules":[]}`)
 		}, ErrRefused,
-			`reading the ruleset "oap-gate": the forge refuses what was sent (it is for "tag", "branch" is expected: rename it at the forge)`},
+			`reading the ruleset "oap-gate": the forge refuses what was sent (it is for "tag"; expected "branch": rename it at the forge)`},
 		{"half way", admin, true, func(s *ghtest.Server, _ *repoconfig.Protection) {
 			s.Fail(ghtest.Failure{Method: "POST", Path: "/repos/acme/registry/rulesets", Status: 422,
 				Message: "Validation Failed"})

@@ -40,7 +40,7 @@ func ParseReviews(name string, data []byte) ([]Review, error) {
 		return nil, err
 	}
 	if _, ok := doc.Root.([]any); !ok {
-		return nil, fmt.Errorf("%s: an array of reviews is expected, as GET /repos/OWNER/NAME/pulls/N/reviews answers",
+		return nil, fmt.Errorf("%s: expected an array of reviews, as GET /repos/OWNER/NAME/pulls/N/reviews answers",
 			name)
 	}
 	var out []Review

@@ -56,7 +56,7 @@ func Merge(parts []Part, spool bulk.Spool) (*verdict.Report, error) {
 		}
 		if _, err := fmt.Sscanf(p.Shard, "%d/%d", &i, &n); err != nil || i < 1 || i > n ||
 			p.Shard != fmt.Sprintf("%d/%d", i, n) {
-			return refuse("one is of the shard %q, I/N is needed", p.Shard)
+			return refuse("one is of the shard %q; expected I/N", p.Shard)
 		}
 		switch {
 		case of != 0 && n != of:

@@ -349,7 +349,7 @@ func Age(ctx context.Context, repo *registry.Repository, head string, now time.T
 	old, when := now.Sub(c.When), c.When.Format("2006-01-02T15:04:05Z")
 	if old < -checks.Skew {
 		return []verdict.Finding{{Severity: verdict.Error, Code: "head-in-future", Commit: head,
-			Message: fmt.Sprintf("the head is of %s, %s ahead: nothing shows its age; at most %s is allowed", when,
+			Message: fmt.Sprintf("the head is of %s, %s ahead: nothing shows its age; expected at most %s", when,
 				plain.Span(-old), plain.Span(checks.Skew)),
 			Fix: "set the clock, or ask the maintainers who made commit " + head}}, nil
 	}

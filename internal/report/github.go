@@ -21,7 +21,7 @@ const AnnotationLimit = 9
 // in a group, and the verdict as plain lines.
 func writeGitHub(b *bufio.Writer, r *Counted, o Options) error {
 	if o.MaxAnnotations < 0 || o.MaxAnnotations > AnnotationLimit {
-		return fmt.Errorf("%d annotations of each severity: 0 to %d is allowed", o.MaxAnnotations, AnnotationLimit)
+		return fmt.Errorf("%d annotations of each severity; expected 0 to %d", o.MaxAnnotations, AnnotationLimit)
 	}
 	ink := newInk(o.Color)
 	// The library writes its messages escaped; its plain output is not, so plain lines do not go through it.

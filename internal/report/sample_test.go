@@ -97,7 +97,7 @@ func mixed() *verdict.Report {
 	}
 	set("receipt-validity", verdict.Failed, "", verdict.Finding{
 		Severity: verdict.Error, Code: "window-too-long", Cite: "RFC 0026 section 6",
-		Message: "expires_at is 90d0h0m0.001s after issued_at, at most 90d is allowed",
+		Message: "expires_at is 90d0h0m0.001s after issued_at; expected at most 90d",
 		Fix:     "set expires_at to 2026-08-02T10:34:47.660Z or earlier",
 		Pos:     strict.Pos{Path: "implementations/acme.json", Line: 9, Column: 3}, Pointer: "/expires_at",
 	})

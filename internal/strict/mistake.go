@@ -40,7 +40,7 @@ func mistake(data []byte, offset int, cause string) string {
 	case !atValue:
 		return ""
 	case c == '<':
-		return "text is HTML or XML, JSON is needed"
+		return "text is HTML or XML; expected JSON"
 	case unicode.IsLetter(c) || c == '_' || c == '$':
 		word := rest[:len(rest)-len(bytes.TrimLeftFunc(rest, func(r rune) bool {
 			return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '$'

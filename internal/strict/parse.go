@@ -77,7 +77,7 @@ var decoding = jsontext.AllowDuplicateNames(true)
 func (r *reader) document() (any, error) {
 	if len(r.data) > r.lim.Bytes {
 		return nil, &Error{Pos: Pos{Path: r.path}, Code: CodeTooLarge,
-			Message: fmt.Sprintf("text has %d bytes, at most %d are allowed", len(r.data), r.lim.Bytes)}
+			Message: fmt.Sprintf("text has %d bytes; expected at most %d", len(r.data), r.lim.Bytes)}
 	}
 	if bytes.HasPrefix(r.data, byteOrderMark) {
 		return nil, r.fault(0, CodeBOM, "text begins with a byte order mark, JSON has none")
@@ -137,7 +137,7 @@ func (r *reader) value(t token, depth int) (any, error) {
 	case '{', '[':
 		if depth++; depth > r.lim.Depth {
 			return nil, r.fault(t.start, CodeTooDeep,
-				fmt.Sprintf("value is nested %d deep, at most %d are allowed", depth, r.lim.Depth))
+				fmt.Sprintf("value is nested %d deep; expected at most %d", depth, r.lim.Depth))
 		}
 		if t.kind == '{' {
 			return r.object(depth)
@@ -220,7 +220,7 @@ func (r *reader) number(t token) (any, error) {
 	digits := r.text[t.start:t.end]
 	if len(digits) > r.lim.Number {
 		return nil, r.fault(t.start, CodeLongNumber,
-			fmt.Sprintf("number has %d bytes, at most %d are allowed", len(digits), r.lim.Number))
+			fmt.Sprintf("number has %d bytes; expected at most %d", len(digits), r.lim.Number))
 	}
 	if _, err := strconv.ParseFloat(digits, 64); err != nil {
 		return nil, r.fault(t.start, CodeNumberRange,

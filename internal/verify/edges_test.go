@@ -47,12 +47,12 @@ base: [{publish: mia}, {publish: moe}, {listing: nova, level: L4, co_signers: [m
 		{name: "no witness at L4", world: publish("level: L4"), want: `
 			fail
 			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
-			registry-anchor: inconclusive; inconclusive no-registry`, says: []string{`no peer witness, L4 needs one`}},
+			registry-anchor: inconclusive; inconclusive no-registry`, says: []string{`no peer witness; L4 requires one`}},
 		{name: "no witness at L5", world: publish("level: L5"), want: `
 			fail
 			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
 			external-audit: pass; notice audit-declared receipt#/external_audit
-			registry-anchor: inconclusive; inconclusive no-registry`, says: []string{`no peer witness, L5 needs three`}},
+			registry-anchor: inconclusive; inconclusive no-registry`, says: []string{`no peer witness; L5 requires three`}},
 		{name: "L5 without a Manifest", clone: "main", text: "nova", world: `base:
   - {listing: ada, level: L4, witness: [bob]}
   - {listing: bob, level: L4, witness: [ada]}

@@ -143,7 +143,7 @@ func judgeDiscovery(w *work) (verdict.Outcome, error) {
 		return out, nil
 	case !evidence.IsHTTPS(m.ReceiptURI):
 		out.Errorf(manifestDocument, pointer, "no-receipt-uri",
-			"%s is %.200q, an https URL is needed", name, m.ReceiptURI).
+			"%s is %.200q; expected an https URL", name, m.ReceiptURI).
 			WithFix("set %s to the https URL of the signed Receipt", name)
 	}
 	addTo(&out, manifestDocument, checks.ManifestReceipt(m, w.receipt(), w.suites()))
@@ -221,7 +221,7 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 	add(&out, checks.ReceiptDates(r))
 	if from := r.NotBefore.Time; now.Before(from.Add(-checks.Skew)) {
 		out.Errorf(receiptDocument, "/validity/not_before", "not-yet-valid",
-			"validity.not_before is %s, it is %s; at most %s ahead is allowed",
+			"validity.not_before is %s, and it is %s; expected at most %s ahead",
 			stamp(from), stamp(now), plain.Span(checks.Skew)).
 			WithFix("%s", checks.Wait(from.Add(-checks.Skew), now, w.facts.ReceiptText.From))
 	}
@@ -390,7 +390,7 @@ func judgeWitnesses(w *work) (verdict.Outcome, error) {
 				need = "three"
 			}
 			out.Errorf(receiptDocument, "/peer_witnesses", "too-few-witnesses",
-				"the Receipt carries no peer witness, %s needs %s", l, need).
+				"the Receipt carries no peer witness; %s requires %s", l, need).
 				WithFix("have listed L4 or L5 implementations sign the Receipt")
 			return out, nil
 		case w.cfg.Standing == nil:

@@ -134,7 +134,7 @@ func (c *Claim) judgeReport(level int) verdict.Outcome {
 		o.Errorf(at, "", "claim-above-report", "the claim is of level %d, the report of level %d", level, r.level)
 	}
 	if !r.passed {
-		o.Errorf(at, "", "claim-not-passed", "the verdict of the report is %s, a pass is needed",
+		o.Errorf(at, "", "claim-not-passed", "the verdict of the report is %s; expected a pass",
 			strconv.Quote(plain.Cut(r.verdict, 40)))
 	}
 	if r.failures > 0 {
@@ -172,7 +172,7 @@ func readReport(root any) (r reported, wrong string) {
 	case tool && strict.Member(root, "version") == json.Number("1"):
 		if mode, protocol := strict.String(root, "mode"), strict.String(root, "protocol"); mode != "conformance" ||
 			protocol != "aaep" {
-			return r, fmt.Sprintf("the report is of mode %q and protocol %q, conformance and aaep are needed",
+			return r, fmt.Sprintf("the report is of mode %q and protocol %q; expected conformance and aaep",
 				plain.Cut(mode, 40),
 				plain.Cut(protocol, 40))
 		}

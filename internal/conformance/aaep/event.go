@@ -54,10 +54,10 @@ func judgeUrgency(m *message, say sayer) {
 	}
 	switch v, there := m.members["urgency"]; {
 	case !there:
-		say(urgency, verdict.Error, "", "not-critical", "%s has no urgency, which means normal; critical is needed",
+		say(urgency, verdict.Error, "", "not-critical", "%s has no urgency, which means normal; expected critical",
 			m.core)
 	case v != "critical":
-		say(urgency, verdict.Error, "/urgency", "not-critical", "urgency of %s is %s, critical is needed", m.core,
+		say(urgency, verdict.Error, "/urgency", "not-critical", "urgency of %s is %s; expected critical", m.core,
 			show(v))
 	}
 }
@@ -73,7 +73,7 @@ func judgeDefault(m *message, say sayer) {
 	switch {
 	case forever && (risk == "high" || risk == "medium"):
 		say(defaultDecision, verdict.Error, at, code,
-			"default_decision is accept for an irreversible action of %s risk, reject is needed", risk)
+			"default_decision is accept for an irreversible action of %s risk; expected reject", risk)
 	case forever:
 		say(defaultDecision, verdict.Warning, at, code,
 			"default_decision is accept for an irreversible action, reject is better")

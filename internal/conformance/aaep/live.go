@@ -382,7 +382,7 @@ func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (a a
 		location := resp.Header.Get("Location")
 		events, err := resp.Request.URL.Parse(location)
 		if location == "" || err != nil || events.Scheme != v.URL.Scheme || events.Host != v.URL.Host {
-			return a, v.broken(verdict.Error, "no-subscription", "Location is %s, a URL on %s is needed",
+			return a, v.broken(verdict.Error, "no-subscription", "Location is %s; expected a URL on %s",
 				show(location),
 				v.URL.Host)
 		}
@@ -403,7 +403,7 @@ func (v *visit) status(resp *http.Response, method, path, want string) error {
 	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
 		severity = verdict.Doubt // another try may change it
 	}
-	return v.broken(severity, "http-status", "%s %s was answered with the status %d, %s is needed", method, path,
+	return v.broken(severity, "http-status", "%s %s was answered with the status %d; expected %s", method, path,
 		resp.StatusCode, want)
 }
 
@@ -420,7 +420,7 @@ func (v *visit) listen(ctx context.Context, events *url.URL) (<-chan heard, erro
 		return nil, v.status(resp, http.MethodGet, "events", "200")
 	case kind != "text/event-stream":
 		resp.Body.Close()
-		return nil, v.broken(verdict.Error, "not-sse", "Content-Type of the events is %s, text/event-stream is needed",
+		return nil, v.broken(verdict.Error, "not-sse", "Content-Type of the events is %s; expected text/event-stream",
 			show(resp.Header.Get("Content-Type")))
 	}
 	all := make(chan heard, 64) // so that a reply under way does not change when an event counts as heard

@@ -78,7 +78,7 @@ func ReadScenarios(path string, data []byte) ([]Scenario, error) {
 				s.Name = value.Value
 			case key.Value == "reply":
 				if s.Reply = value.Value; !slices.Contains(replies, s.Reply) {
-					return nil, refuse(value, "reply is %q, one of %s is needed", s.Reply, strings.Join(replies, ", "))
+					return nil, refuse(value, "reply is %q; expected one of %s", s.Reply, strings.Join(replies, ", "))
 				}
 			default:
 				return nil, refuse(key, "a scenario has name, start and reply, not %q", key.Value)

@@ -75,9 +75,9 @@ func (o *session) count(m *message, say sayer) {
 			number, index+1)
 	case !n.known && index == 0 && m.core == sessionStarted && number != 0:
 		say(envelope, verdict.Error, "/sequence_number", "sequence",
-			"sequence_number is %d at the session's start, 0 is needed", number)
+			"sequence_number is %d at the session's start; expected 0", number)
 	case n.known && number != n.base+index && (number <= n.last || number > n.last+1+int64(n.since) && !o.jumps):
-		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d after %d, %d is needed",
+		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d after %d; expected %d",
 			number,
 			n.last,
 			n.last+1+int64(n.since))
@@ -99,7 +99,7 @@ func (s *Stream) bracket(o *session, m *message, say sayer) {
 	switch {
 	case m.core == sessionStarted && o.started:
 		say(lifecycle, verdict.Error, "", "started-twice",
-			"the session starts a second time, one session.started is needed")
+			"the session starts a second time; expected one session.started")
 	case m.core == sessionStarted:
 		o.started = true
 		for _, at := range o.early {
@@ -169,7 +169,7 @@ func (o *session) enter(m *message, say sayer) {
 	case from == "": // judged by its schema
 	case c.n == 0 && o.started && from != "idle":
 		say(state, verdict.Error, "/from_state", "first-state",
-			"the session's first state.changed is from %s, idle is needed", show(from))
+			"the session's first state.changed is from %s; expected idle", show(from))
 	case c.n > 0 && c.last != "" && from != c.last && !c.implies(from):
 		say(state, verdict.Error, "/from_state", "state-chain", "from_state is %s, the session was in %s", show(from),
 			show(c.last))

@@ -174,7 +174,7 @@ func (s *Stream) parse(line, column int, data []byte) (*message, error) {
 	}
 	members, ok := document.Root.(map[string]any)
 	if !ok {
-		s.note(s.own, at, envelope, verdict.Error, "", "not-an-object", "the message is %s, an object is needed",
+		s.note(s.own, at, envelope, verdict.Error, "", "not-an-object", "the message is %s; expected an object",
 			show(document.Root))
 		return nil, nil
 	}

@@ -203,7 +203,7 @@ func (c *Contract) readRequirement(name, body *yaml.Node) requirement {
 	}
 	if _, n := strictyaml.Member(body, "required"); n != nil {
 		if n.Tag != "!!bool" {
-			wrong(n, "/required", "required is %s, true or false is needed", quoted(n.Value))
+			wrong(n, "/required", "required is %s; expected true or false", quoted(n.Value))
 			return r
 		}
 		r.required = truth(n)
@@ -285,7 +285,7 @@ func (c *Contract) readComparison(r *requirement, expected *yaml.Node, wrong fun
 	}
 	n, err := strconv.ParseInt(value.Value, 10, 64)
 	if err != nil || value.Tag != "!!int" {
-		wrong(value, "/expected/value", "the value is %s, an integer or requested is needed", quoted(value.Value))
+		wrong(value, "/expected/value", "the value is %s; expected an integer or requested", quoted(value.Value))
 	}
 	r.value = n
 }
@@ -338,7 +338,7 @@ func (c *Contract) readMarkdown(path string, text []byte) {
 		}
 	}
 	if len(found) != 1 {
-		c.unreadable(strict.Pos{Path: path}, "", "%d json blocks have a $schema, exactly one is needed", len(found))
+		c.unreadable(strict.Pos{Path: path}, "", "%d json blocks have a $schema; expected exactly one", len(found))
 		return
 	}
 	c.readSchema(path, found[0].text, found[0].line)

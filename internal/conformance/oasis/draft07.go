@@ -53,7 +53,7 @@ func (c *Contract) readSchema(path string, text []byte, lines int) {
 			return
 		}
 	default:
-		refuse("/$schema", "$schema is %s, draft-07 or 2020-12 is needed", show(root["$schema"]))
+		refuse("/$schema", "$schema is %s; expected draft-07 or 2020-12", show(root["$schema"]))
 		return
 	}
 	bare := maps.Clone(root)

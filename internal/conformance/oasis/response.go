@@ -94,7 +94,7 @@ func (r *reader) add(severity verdict.Severity, pointer, code, format string, ar
 
 func (r *reader) wrong(pointer string, v any, want string) {
 	r.unusable = true
-	r.add(verdict.Error, pointer, "wrong-type", "%s is %s, %s is needed", name(pointer), show(v), want).
+	r.add(verdict.Error, pointer, "wrong-type", "%s is %s; expected %s", name(pointer), show(v), want).
 		WithFix("write %s there", want)
 }
 
@@ -147,7 +147,7 @@ func (r *reader) version(object map[string]any, key string) string {
 
 func (r *reader) semVer(pointer, text string) {
 	if !isSemVer(text) {
-		r.add(verdict.Error, pointer, "not-semver", "%s is %s, a version by SemVer 2.0.0 is needed", name(pointer),
+		r.add(verdict.Error, pointer, "not-semver", "%s is %s; expected a version by SemVer 2.0.0", name(pointer),
 			quoted(text)).
 			WithFix("write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5")
 	}
@@ -207,7 +207,7 @@ func (r *reader) cores(object map[string]any) []string {
 	}
 	if len(entries) == 0 {
 		r.add(verdict.Error, pointer, "no-core-version",
-			"oasis_core_spec_versions is empty, at least one version is needed").
+			"oasis_core_spec_versions is empty; expected at least one version").
 			WithFix("list each core version that the provider implements")
 	}
 	var versions []string

@@ -49,7 +49,7 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 		text, ok := a.manifest.needText(&out, verdict.Error, field)
 		if ok && field == "/name" && !nameForm().MatchString(text) {
 			out.Errorf(a.manifest, field, "name-form",
-				"name is %q, a lower-case letter and then lower-case letters, digits and hyphens are needed", text)
+				"name is %q; expected a lower-case letter, then lower-case letters, digits and hyphens", text)
 		}
 	}
 	for i := 0; i < len(a.manifest.root.Content) && !enough(&out); i += 2 {
@@ -202,7 +202,7 @@ func judgeText(name, directory string, text []byte, err error) verdict.Outcome {
 	if said, ok := m.needText(&out, verdict.Error, "/description"); ok {
 		if n := utf8.RuneCountInString(said); n > 1024 {
 			out.Errorf(m, "/description", "long-description",
-				"description has %d characters, at most 1,024 are allowed", n)
+				"description has %d characters; expected at most 1,024", n)
 		}
 	}
 	return out.OrPass()

@@ -38,7 +38,7 @@ func readMapping(name string, text []byte, line int) (*mapping, error) {
 	}
 	if root.Kind != yaml.MappingNode {
 		return nil, &strictyaml.Error{Pos: strict.Pos{Path: name, Line: root.Line + line, Column: root.Column},
-			Message: "it is " + kindOf(root) + ", a mapping is needed"}
+			Message: "it is " + kindOf(root) + "; expected a mapping"}
 	}
 	return &mapping{name, string(text), root, line}, nil
 }
@@ -88,7 +88,7 @@ func (m *mapping) needText(out *verdict.Outcome, severity verdict.Severity, poin
 	default:
 		return v.Value, true
 	}
-	out.Add(m, severity, pointer, "missing-field", "%s %s, text is needed", name, is).WithFix("write %s: TEXT", name)
+	out.Add(m, severity, pointer, "missing-field", "%s %s; expected text", name, is).WithFix("write %s: TEXT", name)
 	return "", false
 }
 

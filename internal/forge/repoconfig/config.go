@@ -212,7 +212,7 @@ func (f *File) checks(n *yaml.Node) ([]RequiredCheck, error) {
 		return nil, fault(posOf(n), "%s is found where a sequence is expected", n.ShortTag())
 	}
 	if len(n.Content) > MaxChecks {
-		return nil, fault(posOf(n), "%d checks are required, at most %d are allowed", len(n.Content), MaxChecks)
+		return nil, fault(posOf(n), "%d checks are required; expected at most %d", len(n.Content), MaxChecks)
 	}
 	var all []RequiredCheck
 	seen := map[string]bool{}
@@ -224,9 +224,9 @@ func (f *File) checks(n *yaml.Node) ([]RequiredCheck, error) {
 		}
 		switch {
 		case c.Context == "":
-			return nil, fault(posOf(item), "a required check has no context, the name of its job is expected")
+			return nil, fault(posOf(item), "a required check has no context; expected the name of its job")
 		case len([]rune(c.Context)) > MaxContext:
-			return nil, fault(posOf(item), "the context has %d characters, at most %d are allowed",
+			return nil, fault(posOf(item), "the context has %d characters; expected at most %d",
 				len([]rune(c.Context)), MaxContext)
 		case !printable().MatchString(c.Context):
 			return nil, fault(posOf(item), "the context %q holds control characters", c.Context)
@@ -234,7 +234,7 @@ func (f *File) checks(n *yaml.Node) ([]RequiredCheck, error) {
 			return nil, fault(posOf(item), "the context %q appears twice", c.Context)
 		}
 		if _, value := strictyaml.Member(item, "app_id"); value != nil && c.AppID < 1 {
-			return nil, fault(posOf(value), "app_id is %d, 1 or more is expected", c.AppID)
+			return nil, fault(posOf(value), "app_id is %d; expected 1 or more", c.AppID)
 		}
 		seen[c.Context] = true
 		all = append(all, c)

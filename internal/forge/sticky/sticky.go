@@ -122,14 +122,14 @@ func readReport(data []byte, o Options) (*verdict.Report, error) {
 	}
 	switch {
 	case r.Mode != "check":
-		return nil, refused("its mode is %q, \"check\" is expected", r.Mode)
+		return nil, refused("its mode is %q; expected \"check\"", r.Mode)
 	case r.Verdict == verdict.Errored:
 		return nil, refused("it holds no verdict: the gate could not run: %s", r.Error)
 	case len(r.Assumed) > 0:
 		return nil, refused("it was given under assumptions (%q): a comment must not look like the gate's full verdict",
 			r.Assumed)
 	case !isSHA(r.Head):
-		return nil, refused("its head is %q, a commit is expected: the files on disk belong to no pull request", r.Head)
+		return nil, refused("its head is %q; expected a commit: the files on disk belong to no pull request", r.Head)
 	case o.Head != "" && !isSHA(o.Head):
 		return nil, refused("the requested head is %q; expected 40 hex digits", o.Head)
 	}

@@ -200,7 +200,7 @@ func TestComment(t *testing.T) {
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) {
 				o.Validate = func([]byte) error { return errors.New("schema says no") }
 			}},
-		{name: "audit", token: robot, want: `report refused: its mode is "audit", "check" is expected`,
+		{name: "audit", token: robot, want: `report refused: its mode is "audit"; expected "check"`,
 			set: func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Mode = "audit" }},
 		{name: "assumptions", token: robot,
 			want: `report refused: it was given under assumptions (["--offline"]): a comment must not look like the gate's full verdict`,
@@ -211,10 +211,10 @@ func TestComment(t *testing.T) {
 				r.Verdict, r.Error, r.Head = verdict.Errored, "not in this shallow clone", ""
 			}},
 		{name: "files on disk", token: robot,
-			want: `report refused: its head is "", a commit is expected: the files on disk belong to no pull request`,
+			want: `report refused: its head is ""; expected a commit: the files on disk belong to no pull request`,
 			set:  func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = "" }},
 		{name: "path in the head", token: robot,
-			want: `report refused: its head is "../../user", a commit is expected: the files on disk belong to no pull request`,
+			want: `report refused: its head is "../../user"; expected a commit: the files on disk belong to no pull request`,
 			set:  func(s *ghtest.Server, r *verdict.Report, o *Options) { r.Head = "../../user" }},
 		{name: "unknown token", token: "stolen",
 			want: `listing the pull requests: the forge does not know the token (401 "Bad credentials")`,

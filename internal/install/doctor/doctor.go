@@ -230,7 +230,7 @@ func (v *inspection) judgeConfig() {
 	for _, d := range forge.Plan(standing, least) {
 		if d.State == forge.Missing {
 			v.add(verdict.Error, "config-below-rfc", v.place(d.Path), fmt.Sprintf("set %s to %s", d.Path, d.Want),
-				"%s is %s, RFC 0026 section 7 needs %s", d.Path, d.Have, d.Want)
+				"%s is %s; RFC 0026 section 7 requires %s", d.Path, d.Have, d.Want)
 		}
 	}
 	if len(have.RequiredChecks) == 0 {

@@ -141,10 +141,10 @@ func checkHost(host string) error {
 	}
 	last := strings.LastIndexByte(host, '.')
 	if isNumber(host[last+1:]) {
-		return fmt.Errorf("host is %q, which is an IP address or read as one, a DNS name is needed", host)
+		return fmt.Errorf("host is %q, which is an IP address or read as one; expected a DNS name", host)
 	}
 	if last < 0 {
-		return fmt.Errorf("host is %q, a fully qualified DNS name with a dot is needed", host)
+		return fmt.Errorf("host is %q; expected a fully qualified DNS name with a dot", host)
 	}
 	return nil
 }

@@ -212,7 +212,7 @@ func (r *reader) keyless() error {
 	case named != "":
 		return r.fault(at, CodeNoKey, "document has no usable Ed25519 key: %s", named)
 	}
-	return r.fault(at, CodeNoKey, "document has no Ed25519 key, at least one is needed")
+	return r.fault(at, CodeNoKey, "document has no Ed25519 key; expected at least one")
 }
 
 // passOver notes that a key is skipped, and why.

@@ -110,7 +110,7 @@ func TestKeyless(t *testing.T) {
 		unusable []string
 		want     string
 	}{
-		{nil, "document has no Ed25519 key, at least one is needed"},
+		{nil, "document has no Ed25519 key; expected at least one"},
 		{[]string{"one", "two"}, "document has no usable Ed25519 key: one; two"},
 		{[]string{a, b}, "document has no usable Ed25519 key: " + a + "; " + b},
 		{[]string{a, "b" + b, "c"}, "document has no usable Ed25519 key: " + a + "; and 2 more"},
@@ -125,7 +125,7 @@ func TestKeyless(t *testing.T) {
 		`{"revoked":"2026-01-01T00:00:00Z",`, 1)
 	for members, want := range map[string]string{
 		`"verificationMethod":[` + revoked + `]`: `key "did:web:example.org#1" is no longer valid (revoked is 2026-01-0`,
-		`"keyAgreement":["#1"]`:                  "document has no Ed25519 key, at least one is needed",
+		`"keyAgreement":["#1"]`:                  "document has no Ed25519 key; expected at least one",
 		`"keyAgreement":{"id":"#1"}`:             `key "did:web:example.org#1": it is for key agreement only`,
 		`"verificationMethod":[{"type":"x"}]`:    `key "": it is not an Ed25519 key`,
 	} {

@@ -74,7 +74,7 @@ func looseText(text string) (raw []byte, how string) {
 		return raw, ""
 	}
 	if raw, err := hex.DecodeString(text); err == nil && len(raw) == ed25519.SignatureSize {
-		return raw, "the value is written in hex, base64url is needed"
+		return raw, "the value is written in hex; expected base64url"
 	}
 	if raw, err := signature.Text(strings.Join(strings.Fields(text), "")); err == nil {
 		return raw, "the value has white space in it, base64url has none"

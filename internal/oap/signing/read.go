@@ -192,7 +192,7 @@ func fromPEM(text, seed []byte) (*Key, error) {
 		return nil, remedy.Errorf(makeOne, "the key is in the format of OpenPGP, which is not read")
 	case strings.HasSuffix(kind, " PRIVATE KEY"), kind == "EC PARAMETERS", kind == "DSA PARAMETERS":
 		algorithm, _, _ := strings.Cut(kind, " ")
-		return nil, remedy.Errorf(makeOne, "the key is one of %.20q, Ed25519 is needed", algorithm)
+		return nil, remedy.Errorf(makeOne, "the key is one of %.20q; expected Ed25519", algorithm)
 	case kind != "PRIVATE KEY":
 		return nil, remedy.Errorf(private, "the PEM block is a %.40q, a \"PRIVATE KEY\" is needed", kind)
 	case bytes.Contains(rest, []byte(begin)):
@@ -229,7 +229,7 @@ func fromPKCS8(der, seed []byte) (*Key, error) {
 		if !known {
 			name = "the algorithm " + oid.String()
 		}
-		return nil, remedy.Errorf(makeOne, "the key is one of %.60s, Ed25519 is needed", name)
+		return nil, remedy.Errorf(makeOne, "the key is one of %.60s; expected Ed25519", name)
 	}
 	if version < 0 || version > 1 || !algorithm.Empty() || !key.ReadASN1(&octets, tag.OCTET_STRING) ||
 		!octets.ReadASN1(&scalar, tag.OCTET_STRING) || !octets.Empty() || len(scalar) != ed25519.SeedSize ||
@@ -273,7 +273,7 @@ func fromJWK(text, seed []byte) (*Key, error) {
 	case members["ciphertext"] != nil:
 		return nil, remedy.Errorf("decrypt it, and pipe the key in with --key -", "the JWK is encrypted")
 	case !jwkIs(members, "kty", "OKP") || !jwkIs(members, "crv", "Ed25519"):
-		return nil, remedy.Errorf(makeOne, "the JWK has not the kty OKP and the crv Ed25519, which are needed")
+		return nil, remedy.Errorf(makeOne, "the JWK is not of an Ed25519 key; expected the kty OKP and the crv Ed25519")
 	case members["d"] == nil:
 		return nil, remedy.Errorf(private, "the JWK has no member d: it is a public key, and a public key cannot sign")
 	case members["x"] == nil:

@@ -26,10 +26,10 @@ func TestViolations(t *testing.T) {
 		name, schema, document string
 		want                   []Violation
 	}{
-		{"type", `{"type":"string"}`, `1`, []Violation{{"", "type", "is a number, a string is required"}}},
+		{"type", `{"type":"string"}`, `1`, []Violation{{"", "type", "is a number; expected a string"}}},
 		{"types", `{"type":["array","null"]}`, `{}`,
-			[]Violation{{"", "type", "is an object, null or an array is required"}}},
-		{"integer", `{"type":"integer"}`, `1.5`, []Violation{{"", "type", "is a number, an integer is required"}}},
+			[]Violation{{"", "type", "is an object; expected null or an array"}}},
+		{"integer", `{"type":"integer"}`, `1.5`, []Violation{{"", "type", "is a number; expected an integer"}}},
 		{"required", `{"properties":{"a":{"required":["y","x"]}}}`, `{"a":{}}`, []Violation{
 			{"/a", "required", `has no "x", which is required`}, {"/a", "required", `has no "y", which is required`}}},
 		{"additional members", `{"additionalProperties":false}`, `{"b/~":1,"a":2}`, []Violation{
@@ -37,12 +37,12 @@ func TestViolations(t *testing.T) {
 			{"/b~1~0", "additionalProperties", `"b/~" is not a member that is allowed here`}}},
 		{"lengths", `{"properties":{"a":{"maxLength":80},"b":{"minLength":1},"c":{"minLength":2}}}`, `{"a":"` + long +
 			`","b":"","c":"x"}`, []Violation{
-			{"/a", "maxLength", "is 81 characters long, at most 80 are allowed"},
-			{"/b", "minLength", "is 0 characters long, at least 1 is required"},
-			{"/c", "minLength", "is 1 character long, at least 2 are required"}}},
+			{"/a", "maxLength", "is 81 characters long; expected at most 80"},
+			{"/b", "minLength", "is 0 characters long; expected at least 1"},
+			{"/c", "minLength", "is 1 character long; expected at least 2"}}},
 		{"every keyword of a string", `{"format":"date","pattern":"^x","maxLength":1}`, `"ab"`, []Violation{
-			{"", "format", `"ab" is no date: a day such as 2026-05-04 is required`},
-			{"", "maxLength", "is 2 characters long, at most 1 is allowed"},
+			{"", "format", `"ab" is not of the format date; expected a day such as 2026-05-04`},
+			{"", "maxLength", "is 2 characters long; expected at most 1"},
 			{"", "pattern", `"ab" does not match ^x`}}},
 		{"hostile text", `{"pattern":"^$"}`, `"\u001b[31m\u202e::error::` + long + `"`, []Violation{
 			{"", "pattern", `"\x1b[31m\u202e::error::` + strings.Repeat("é", 65) + `…" does not match ^$`}}},
@@ -54,20 +54,20 @@ func TestViolations(t *testing.T) {
 		{"not of another kind", `{"not":{"type":"null"}}`, `null`,
 			[]Violation{{"", "not", "null is not allowed here"}}},
 		{"items", `{"minItems":2,"items":{"type":"null"}}`, `[1]`, []Violation{
-			{"", "minItems", "has 1 item, at least 2 are required"}, {"/0", "type", "is a number, null is required"}}},
+			{"", "minItems", "has 1 item; expected at least 2"}, {"/0", "type", "is a number; expected null"}}},
 		{"too many items", `{"maxItems":1,"uniqueItems":true}`, `[1,1.0]`, []Violation{
-			{"", "maxItems", "has 2 items, at most 1 is allowed"},
-			{"", "uniqueItems", "items 0 and 1 are equal, all must differ"}}},
+			{"", "maxItems", "has 2 items; expected at most 1"},
+			{"", "uniqueItems", "items 0 and 1 are equal; expected items that differ"}}},
 		{"numbers", `{"minimum":2,"exclusiveMaximum":1,"multipleOf":2}`, `1e0`, []Violation{
-			{"", "exclusiveMaximum", "is 1, less than 1 is required"}, {"", "minimum", "is 1, at least 2 is required"},
-			{"", "multipleOf", "is 1, a multiple of 2 is required"}}},
+			{"", "exclusiveMaximum", "is 1; expected less than 1"}, {"", "minimum", "is 1; expected at least 2"},
+			{"", "multipleOf", "is 1; expected a multiple of 2"}}},
 		{"references and allOf", `{"$ref":"#/$defs/a","allOf":[{"type":"null"}],"$defs":{"a":{"type":"string"}}}`, `1`,
 			[]Violation{
-				{"", "type", "is a number, a string is required"}, {"", "type", "is a number, null is required"}}},
+				{"", "type", "is a number; expected a string"}, {"", "type", "is a number; expected null"}}},
 		{"anyOf", `{"anyOf":[{"type":"null"},{"type":"string"}]}`, `1`,
-			[]Violation{{"", "anyOf", "fits none of the forms that are allowed"}}},
+			[]Violation{{"", "anyOf", "matches none of the allowed forms"}}},
 		{"oneOf", `{"oneOf":[true,true]}`, `1`,
-			[]Violation{{"", "oneOf", "fits forms 0 and 1, exactly one is allowed"}}},
+			[]Violation{{"", "oneOf", "matches forms 0 and 1; expected exactly one"}}},
 		{"if", `{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`,
 			[]Violation{{"", "required", `has no "b", which is required`}}},
 		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`,
@@ -78,7 +78,7 @@ func TestViolations(t *testing.T) {
 			[]Violation{{"/a", "unevaluatedProperties", "is not allowed here"}}},
 		{"false", `{"properties":{"a":false}}`, `{"a":1}`, []Violation{{"/a", "false", "is not allowed here"}}},
 		{"contains", `{"contains":{"type":"null"},"minContains":1,"maxContains":1}`, `[null,null]`, []Violation{
-			{"", "maxContains", "has 2 items of a kind of which at most 1 is allowed"}}},
+			{"", "maxContains", "has 2 items of one kind; expected at most 1"}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestCompileRefuses(t *testing.T) {
 		{"no JSON", `{`, "", ""},
 		{"duplicate member", `{"type":"string","type":"null"}`, "/type", ""},
 		{"no schema", `1`, "", "is a number"},
-		{"no type", `{"properties":{"a":{"type":"text"}}}`, "/properties/a/type", "fits none"},
-		{"negative length", `{"minLength":-1}`, "/minLength", "is -1, at least 0"},
+		{"no type", `{"properties":{"a":{"type":"text"}}}`, "/properties/a/type", "matches none"},
+		{"negative length", `{"minLength":-1}`, "/minLength", "is -1; expected at least 0"},
 		{"old dialect", `{"$schema":"http://json-schema.org/draft-07/schema#"}`, "/$schema", "another dialect"},
 		{"dialect below", `{"items":{"$schema":"http://json-schema.org/draft-07/schema#"}}`, "/items/$schema",
 			"another dialect"},
@@ -240,7 +240,7 @@ func TestManyViolations(t *testing.T) {
 		last string
 	}{
 		{Builtin("listing"), map[string]any{"categories": make([]any, 1000)}, 100, "has 910 more violations"},
-		{twice, make([]any, 100), 100, "is null, a string is required"},
+		{twice, make([]any, 100), 100, "is null; expected a string"},
 		{twice, make([]any, 101), 100, "has 103 more violations"},
 	} {
 		for range 3 {

@@ -102,61 +102,54 @@ func (l *list) dependency(at, keyword, name string, missing []string) {
 func scalar(k library.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
-		return fmt.Sprintf("is %s, %s is required", withArticle(k.Got), either(k.Want))
+		return fmt.Sprintf("is %s; expected %s", withArticle(k.Got), either(k.Want))
 	case *kind.Const:
 		return fmt.Sprintf("%s is not %s", show(k.Got), show(k.Want))
 	case *kind.Enum:
 		return fmt.Sprintf("%s is not one of %s", show(k.Got), oneOf(k.Want))
 	case *kind.Format:
-		return fmt.Sprintf("%s is no %s: %s is required", show(k.Got), k.Want, formats[k.Want].wants)
+		return fmt.Sprintf("%s is not of the format %s; expected %s", show(k.Got), k.Want, formats[k.Want].wants)
 	case *kind.Pattern:
 		return fmt.Sprintf("%s does not match %s", show(k.Got), showPattern(k.Want))
 	case *kind.MinLength:
-		return fmt.Sprintf("is %s long, at least %d %s required", plain.Count(k.Got, "character"), k.Want,
-			are(k.Want))
+		return fmt.Sprintf("is %s long; expected at least %d", plain.Count(k.Got, "character"), k.Want)
 	case *kind.MaxLength:
-		return fmt.Sprintf("is %s long, at most %d %s allowed", plain.Count(k.Got, "character"), k.Want,
-			are(k.Want))
+		return fmt.Sprintf("is %s long; expected at most %d", plain.Count(k.Got, "character"), k.Want)
 	case *kind.MinItems:
-		return fmt.Sprintf("has %s, at least %d %s required",
-			plain.Count(k.Got, "item"), k.Want, are(k.Want))
+		return fmt.Sprintf("has %s; expected at least %d", plain.Count(k.Got, "item"), k.Want)
 	case *kind.MaxItems:
-		return fmt.Sprintf("has %s, at most %d %s allowed", plain.Count(k.Got, "item"), k.Want, are(k.Want))
+		return fmt.Sprintf("has %s; expected at most %d", plain.Count(k.Got, "item"), k.Want)
 	case *kind.MinProperties:
-		return fmt.Sprintf("has %s, at least %d %s required", plain.Count(k.Got, "member"), k.Want,
-			are(k.Want))
+		return fmt.Sprintf("has %s; expected at least %d", plain.Count(k.Got, "member"), k.Want)
 	case *kind.MaxProperties:
-		return fmt.Sprintf("has %s, at most %d %s allowed", plain.Count(k.Got, "member"), k.Want,
-			are(k.Want))
+		return fmt.Sprintf("has %s; expected at most %d", plain.Count(k.Got, "member"), k.Want)
 	case *kind.UniqueItems:
-		return fmt.Sprintf("items %d and %d are equal, all must differ", k.Duplicates[0],
+		return fmt.Sprintf("items %d and %d are equal; expected items that differ", k.Duplicates[0],
 			k.Duplicates[1])
 	case *kind.Minimum:
-		return fmt.Sprintf("is %s, at least %s is required", number(k.Got), number(k.Want))
+		return fmt.Sprintf("is %s; expected at least %s", number(k.Got), number(k.Want))
 	case *kind.Maximum:
-		return fmt.Sprintf("is %s, at most %s is allowed", number(k.Got), number(k.Want))
+		return fmt.Sprintf("is %s; expected at most %s", number(k.Got), number(k.Want))
 	case *kind.ExclusiveMinimum:
-		return fmt.Sprintf("is %s, more than %s is required", number(k.Got), number(k.Want))
+		return fmt.Sprintf("is %s; expected more than %s", number(k.Got), number(k.Want))
 	case *kind.ExclusiveMaximum:
-		return fmt.Sprintf("is %s, less than %s is required", number(k.Got), number(k.Want))
+		return fmt.Sprintf("is %s; expected less than %s", number(k.Got), number(k.Want))
 	case *kind.MultipleOf:
-		return fmt.Sprintf("is %s, a multiple of %s is required", number(k.Got), number(k.Want))
+		return fmt.Sprintf("is %s; expected a multiple of %s", number(k.Got), number(k.Want))
 	case *kind.Contains:
-		return "has no item of the kind that is required"
+		return "has no item of the required kind"
 	case *kind.MinContains:
-		return fmt.Sprintf("has %s of the kind that is required, at least %d %s",
-			plain.Count(len(k.Got), "item"), k.Want, are(k.Want))
+		return fmt.Sprintf("has %s of the required kind; expected at least %d", plain.Count(len(k.Got), "item"), k.Want)
 	case *kind.MaxContains:
-		return fmt.Sprintf("has %s of a kind of which at most %d %s allowed",
-			plain.Count(len(k.Got), "item"), k.Want, are(k.Want))
+		return fmt.Sprintf("has %s of one kind; expected at most %d", plain.Count(len(k.Got), "item"), k.Want)
 	case *kind.AnyOf:
-		return "fits none of the forms that are allowed"
+		return "matches none of the allowed forms"
 	case *kind.OneOf:
 		if len(k.Subschemas) > 1 {
-			return fmt.Sprintf("fits forms %d and %d, exactly one is allowed", k.Subschemas[0],
+			return fmt.Sprintf("matches forms %d and %d; expected exactly one", k.Subschemas[0],
 				k.Subschemas[1])
 		}
-		return "fits none of the forms that are allowed"
+		return "matches none of the allowed forms"
 	}
 	return "is not a value that JSON can hold"
 }
@@ -257,8 +250,6 @@ func number(r *big.Rat) string {
 	f, _ := r.Float64()
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
-
-func are(n int) string { return plain.Plural(n, "is", "are") }
 
 func withArticle(typeName string) string {
 	switch typeName {

@@ -37,7 +37,7 @@ func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) 
 	}
 	switch {
 	case len(data) > maxBytes:
-		return fault(0, 0, "file has %d bytes, at most %d are allowed", len(data), maxBytes)
+		return fault(0, 0, "file has %d bytes; expected at most %d", len(data), maxBytes)
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
 		return fault(1, 1, "file starts with a byte order mark")
 	case !utf8.Valid(data):
@@ -62,7 +62,7 @@ func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) 
 	}
 	switch err := decoder.Decode(&more); {
 	case err == nil:
-		return fault(more.Line, more.Column, "a second YAML document starts here, only one is allowed")
+		return fault(more.Line, more.Column, "a second YAML document starts here; expected only one")
 	case !errors.Is(err, io.EOF):
 		line, column, message := syntax(err)
 		return fault(line, column, "%s", message)
