@@ -51,16 +51,17 @@ func (d *Document) finish() bool {
 // maxTarget is the length of a link target that is kept for each link. A longer one is kept as its hash.
 const maxTarget = 80
 
-// define enters the link definitions of all paragraphs: for each label all that may be its target.
+// define enters for each label of a link definition all that may be its target. A heading may begin with one.
 func (d *Document) define() {
 	all := map[string][]string{}
+	footnote := false // its indented text is not code
 	for _, b := range d.Blocks {
-		if b.Kind == Code || b.Kind == Heading || b.Kind == Row ||
-			!slices.ContainsFunc(b.Lines, func(line string) bool { return strings.HasPrefix(line, "[") }) {
+		text := strings.Join(b.Lines, "\n")
+		footnote = b.Kind == Code && footnote || b.Kind != Code && footnoteLabel(text) != ""
+		if b.Kind == Code && !footnote {
 			continue
 		}
-		label := ""
-		for line, rest := "", b.Source(); rest != ""; {
+		for label, line, rest := "", "", text; rest != ""; {
 			if n := DefinitionLength(rest); n > 0 {
 				label, rest = folded(rest[1:n-2]), rest[n:]
 			}

@@ -45,8 +45,7 @@ func headingText(line string) string {
 // underline returns the level of the heading that a line underlines, 0 if it does not underline one.
 func underline(line string) int {
 	line = strings.TrimRight(line, " ")
-	switch level := strings.IndexByte("=-", line[0]) + 1; {
-	case level > 0 && strings.Trim(line, line[:1]) == "":
+	if level := strings.IndexByte("=-", line[0]) + 1; level > 0 && strings.Trim(line, line[:1]) == "" {
 		return level
 	}
 	return 0
