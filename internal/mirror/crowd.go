@@ -17,11 +17,11 @@ type crowd struct {
 
 type member struct {
 	net.Conn
-	idle bool // between two requests
+	idle bool // no request of it is under way
 }
 
 // changed takes note of a connection's state, as http.Server.ConnState does. If there are too many connections, it
-// closes the oldest of those that are between two requests, or else the oldest of all.
+// closes the oldest of those without a request, or else the oldest of all.
 func (c *crowd) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +33,7 @@ func (c *crowd) changed(conn net.Conn, state http.ConnState) {
 			_ = c.members[out].Close() // its client sees that it ended
 			c.members = slices.Delete(c.members, out, out+1)
 		}
-		c.members = append(c.members, member{Conn: conn})
+		c.members = append(c.members, member{conn, true})
 	case at < 0: // it was closed here
 	case state == http.StateClosed || state == http.StateHijacked:
 		c.members = slices.Delete(c.members, at, at+1)

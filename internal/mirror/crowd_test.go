@@ -24,7 +24,7 @@ func (n *named) Close() error {
 	return nil
 }
 
-// TestCrowd requires a connection above the limit to end one between two requests, or else the oldest.
+// TestCrowd requires a connection above the limit to end one without a request, or else the oldest.
 func TestCrowd(t *testing.T) {
 	var closed []string
 	conns := map[string]*named{}
@@ -39,17 +39,20 @@ func TestCrowd(t *testing.T) {
 		{"a", http.StateActive, nil},
 		{"c", http.StateNew, nil},
 		{"c", http.StateActive, nil},
-		{"d", http.StateNew, []string{"a"}},
-		{"c", http.StateIdle, []string{"a"}},
-		{"a", http.StateClosed, []string{"a"}}, // as the server says of what was closed
-		{"e", http.StateNew, []string{"a", "c"}},
-		{"d", http.StateIdle, []string{"a", "c"}},
-		{"d", http.StateActive, []string{"a", "c"}},
-		{"d", http.StateClosed, []string{"a", "c"}},
-		{"f", http.StateNew, []string{"a", "c"}},
-		{"e", http.StateHijacked, []string{"a", "c"}},
-		{"g", http.StateNew, []string{"a", "c"}},
-		{"h", http.StateNew, []string{"a", "c", "b"}},
+		{"d", http.StateNew, []string{"b"}},
+		{"c", http.StateIdle, []string{"b"}},
+		{"b", http.StateClosed, []string{"b"}}, // as the server says of what was closed
+		{"e", http.StateNew, []string{"b", "c"}},
+		{"d", http.StateIdle, []string{"b", "c"}},
+		{"d", http.StateActive, []string{"b", "c"}},
+		{"d", http.StateClosed, []string{"b", "c"}},
+		{"f", http.StateNew, []string{"b", "c"}},
+		{"e", http.StateHijacked, []string{"b", "c"}},
+		{"g", http.StateNew, []string{"b", "c"}},
+		{"h", http.StateNew, []string{"b", "c", "f"}},
+		{"g", http.StateActive, []string{"b", "c", "f"}},
+		{"h", http.StateActive, []string{"b", "c", "f"}},
+		{"i", http.StateNew, []string{"b", "c", "f", "a"}},
 	} {
 		if conns[step.name] == nil {
 			conns[step.name] = &named{name: step.name, closed: &closed}
