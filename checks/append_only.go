@@ -11,6 +11,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
+// restoreFile is the fix of a merged file that a range changes.
+const restoreFile = "restore it: git checkout BASE -- FILE (and squash the branch into one commit)"
+
 var appendOnly = &Check{
 	ID:    "append-only",
 	Title: "merged records are not changed, moved or deleted",
@@ -41,12 +44,12 @@ var appendOnly = &Check{
 	Codes: []Code{
 		{"base-moved-on", "the base branch changed the file after this range began",
 			"merge the base branch into yours, or rebase onto it"},
-		{"deleted", "a merged file is deleted or moved away", "restore it: git checkout BASE -- FILE"},
-		{"mode-changed", "the mode or type of a merged file changes", "restore it: git checkout BASE -- FILE"},
-		{"edited", "a merged record other than a listing is edited", "restore it: git checkout BASE -- FILE"},
+		{"deleted", "a merged file is deleted or moved away", restoreFile},
+		{"mode-changed", "the mode or type of a merged file changes", restoreFile},
+		{"edited", "a merged record other than a listing is edited", restoreFile},
 		{"too-many-versions", "more commits change one listing than are read", "squash the branch into one commit"},
 		{"commit-tampers", "a single commit changes a merged file, though the range as a whole may not",
-			"take the commit out of the branch"},
+			"squash the branch into one commit, or take the commit out of it"},
 		{"mixed", "records and governance files change together",
 			"split it: records in one pull request, governance files in another"},
 		{"governance", "governance files change, and no record does",
@@ -147,7 +150,7 @@ func unrepaired(o *verdict.Outcome, s *Subject, p *outlook, head *registry.Entry
 		o.Errorf(s, "", code,
 			"this file is %s; expected the content that it had when it last was a record, in commit %s", what,
 			short(p.commit)).
-			WithFix("restore it: git checkout %s -- %s", p.commit, plain.ShellWord(s.Path))
+			WithFix("restore it: %s", checkout(s, p.commit))
 	case head == nil:
 		o.Errorf(s, "", code, "this file is removed and %s; expected a file whose removal cannot hide a revocation",
 			p.kept).
@@ -170,7 +173,19 @@ func notYours(s *Subject, way string) string {
 
 // restore returns the command that restores the file's content from the base tree.
 func restore(s *Subject) string {
-	return fmt.Sprintf("git checkout %s -- %s", short(s.Run.Range.Base.Commit()), plain.ShellWord(s.Path))
+	return checkout(s, short(s.Run.Range.Base.Commit()))
+}
+
+// checkout returns the command that restores the file's content from a commit. A further commit is not enough if a
+// commit of the range touches the file, since commit-tampers reports that one.
+func checkout(s *Subject, commit string) string {
+	command := fmt.Sprintf("git checkout %s -- %s", commit, plain.ShellWord(s.Path))
+	for _, c := range s.Run.Range.Commits {
+		if _, found := indexOf(c.Touched, s.Path); found && c.ID != "" { // the files on disk have no ID
+			return command + " (and squash the branch into one commit)"
+		}
+	}
+	return command
 }
 
 // maxVersions is how many versions of one listing are read from a range's commits.
@@ -226,7 +241,8 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 		if problem != "" {
 			f := o.Errorf(s, "", "commit-tampers", "a single commit %s", problem)
 			f.Commit = c.ID
-			f.WithFix("take the commit out of the branch: git rebase -i %s", short(s.Run.Range.Base.Commit()))
+			f.WithFix("squash the branch into one commit, or take the commit out of it: git rebase -i %s",
+				short(s.Run.Range.Base.Commit()))
 			return nil
 		}
 	}

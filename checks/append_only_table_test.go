@@ -87,13 +87,13 @@ pr:
 implementations/ada.json:1:1: error: append-only: commit-tampers
 registry: warning: append-only: squash`,
 			Says: []string{`changes a merged file that the range as a whole does not re-issue \(commit [0-9a-f]{12}\)`,
-				`fix: take the commit out of the branch: git rebase -i [0-9a-f]{12}`}},
+				`fix: squash the branch into one commit, or take the commit out of it: git rebase -i [0-9a-f]{12}`}},
 		{Name: "a revocation edited", World: `
 base: [{listing: ada}, {revoke: ada}]
 pr: [{edit: "revocations/ada-$pin(ada).json", set: {/reason: key_compromise}}]`,
 			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: edited`,
 			Says: []string{`this merged revocation is edited; only a listing may change, by a re-issue`,
-				`fix: restore it: git checkout [0-9a-f]{12} -- revocations/ada-`}},
+				`fix: restore it: git checkout [0-9a-f]{12} -- revocations/ada-[0-9a-f]{64}.json \(and squash the branch`}},
 		{Name: "a revocation edited and undone", World: `
 base: [{listing: ada}, {revoke: ada}]
 pr:
@@ -108,7 +108,7 @@ revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f
 base: [{listing: ada}, {anchor: trade, coordinator: ada}]
 pr: [{remove: workflow-anchors/trade.json}]`,
 			Want: `workflow-anchors/trade.json: error: append-only: deleted`,
-			Says: []string{`fix: not yours\? git checkout [0-9a-f]{12} -- workflow-anchors/trade.json; yours: leave it`}},
+			Says: []string{`fix: not yours\? git checkout [0-9a-f]{12} -- workflow-anchors/trade.json \(and squash the branch into one commit\); yours: leave it`}},
 		{Name: "a new listing edited in between", World: `
 base: [{listing: ada}]
 pr: [{listing: nova}, {commit: List}, {edit: implementations/nova.json, set: {/contact: a@nova.example}}]`,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // Landing is the event by which commits land on the main branch.
@@ -59,9 +60,13 @@ func backdated(o *verdict.Outcome, r *Run) error {
 func notAhead(o *verdict.Outcome, s *Subject, member, code string, at time.Time) error {
 	now, r := s.proposedAt(), s.Run
 	if at.After(now.Add(Skew)) {
+		fix := "set %s to now"
+		if s.Kind == registry.KindRevocation {
+			fix += ", and sign again"
+		}
 		o.Errorf(s, "/"+member, code, "%s is %s, and it is %s; expected at most %s ahead", member, stamp(at),
 			stamp(now), plain.Span(Skew)).
-			WithFix("set %s to now", member).Until(at)
+			WithFix(fix, member).Until(at)
 		return nil
 	}
 	commit := r.Range.Head.Commit()

@@ -38,8 +38,9 @@ var externalAudit = &Check{
 		{"audit-missing", "the Receipt declares no external audit, which its level needs",
 			"attest again with external_audit"},
 		{"audit-framework", "the audit's framework is not an accepted one",
-			"name one of the frameworks that the message lists"},
-		{"audit-auditor", "the auditor is named by no DID", "set external_audit.auditor_did to the auditor's DID"},
+			"name one of the frameworks that the message lists, and attest again"},
+		{"audit-auditor", "the auditor is named by no DID",
+			"set external_audit.auditor_did to the auditor's DID, and attest again"},
 		{"audit-by-itself", "the auditor is the implementation itself", "have somebody else audit it"},
 		{"audit-by-witness", "the auditor is a peer witness of this Receipt too",
 			"choose an auditor that is not a witness, or a witness that is not the auditor"},
@@ -48,7 +49,7 @@ var externalAudit = &Check{
 		{"audit-witness-key", "auditor_did encodes a key of a peer witness's DID Document",
 			"choose an auditor that is not a witness, or a witness that is not the auditor"},
 		{"audit-open", "a witness's DID Document, which may hold the auditor's key, could not be fetched", "try again"},
-		{"audit-date", "external_audit.valid_until is not a date", "write it like 2026-12-31"},
+		{"audit-date", "external_audit.valid_until is not a date", "write it like 2026-12-31, and attest again"},
 		{"audit-expired", "the audit has expired", "renew it and attest again"},
 		{"audit-declared", "the audit is declared, and nobody verified it here", "nothing to do"},
 	},
@@ -72,14 +73,14 @@ func runExternalAudit(s *Subject) (verdict.Outcome, error) {
 	if !slices.Contains(auditFrameworks, a.Framework) {
 		out.Errorf(s, at, "audit-framework", "external_audit.framework is %q; expected one of %q",
 			plain.Cut(a.Framework, 60), auditFrameworks).
-			WithFix("name the framework, or %q", "equivalent")
+			WithFix("name the framework, or %q, and attest again", "equivalent")
 	}
 	key := auditor(&out, s, r)
 	switch {
 	case a.Until.IsZero():
 		out.Errorf(s, at, "audit-date", "external_audit.valid_until is %q; expected an RFC 3339 time or a date",
 			plain.Cut(a.ValidUntil, 60)).
-			WithFix("write it like 2027-01-31")
+			WithFix("write it like 2027-01-31, and attest again")
 	case !s.Run.Now.Before(a.Until):
 		out.Errorf(s, at, "audit-expired", "external_audit.valid_until is %q, which ended at %s; it is %s",
 			plain.Cut(a.ValidUntil, 60), stamp(a.Until), stamp(s.Run.Now)).WithFix("renew the audit and attest again")
@@ -106,7 +107,7 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 	}
 	if err != nil {
 		o.Errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q; expected a DID", plain.Cut(text, 200)).
-			WithFix("name the auditor by its DID")
+			WithFix("name the auditor by its DID, and attest again")
 		return ""
 	}
 	if did.Alike(text, s.Listing.ToolDID) || did.Alike(text, r.ImplementationDID) {

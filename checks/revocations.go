@@ -41,13 +41,15 @@ var revocations = &Check{
 		{"signature-form", "the revocation's signature is a text instead of an object", signatureForm},
 		{"revokes-nothing", "no merged listing has the revocation's slug", "name the slug of a merged listing"},
 		{"never-pinned", "the listing never pinned the Receipt that is revoked",
-			"set revoked_receipt_sha256 to the hash that the listing pins"},
-		{"revoked-in-future", "revoked_at is ahead of now, or of the commit that lands it", "set it to now"},
+			"set revoked_receipt_sha256 to the hash that the listing pins, and sign again"},
+		{"revoked-in-future", "revoked_at is ahead of now, or of the commit that lands it",
+			"set it to now, and sign again"},
 		{"revoked-before-issue", "revoked_at is before the revoked listing was issued",
-			"set it to the time of the revocation"},
+			"set it to the time of the revocation, and sign again"},
 		{"revocation-is-receipt", "the revocation has members of a Receipt, so that one signature may serve for both",
 			"remove them, and sign again"},
-		{"no-such-reason", "reason is not one that the standard knows", "use one of " + strings.Join(Reasons, ", ")},
+		{"no-such-reason", "reason is not one that the standard knows",
+			"use one of " + strings.Join(Reasons, ", ") + ", and sign again"},
 		{"witness-not-counted", "a witness of the revocation does not count",
 			"have a listed, independent witness sign"},
 		{"owner-open", "the owner's DID Document could not be fetched; nothing was decided", "try again"},
@@ -92,18 +94,19 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 	if issued == nil {
 		out.Errorf(s, "/revoked_receipt_sha256", "never-pinned", "%s neither pins %s nor has ever pinned it", l.Path,
 			v.ReceiptSHA256).
-			WithFix("set revoked_receipt_sha256 to the hash that the listing pins: %s", l.ReceiptSHA256)
+			WithFix("set revoked_receipt_sha256 to the hash that the listing pins, name the file by it, "+
+				"and sign again: %s", l.ReceiptSHA256)
 	}
 	reason(&out, s)
 	if v.Revoked.IsZero() {
 		out.Errorf(s, "/revoked_at", "unreadable-time", "revoked_at is %q; expected an RFC 3339 time", v.RevokedAt).
-			WithFix("write it like 2026-05-12T13:24:00Z")
+			WithFix("write it like 2026-05-12T13:24:00Z, and sign again")
 	} else if err := notAhead(&out, s, "revoked_at", "revoked-in-future", v.Revoked); err != nil {
 		return out, err
 	} else if issued != nil && v.Revoked.Before(issued.Issued) {
 		out.Warnf(s, "/revoked_at", "revoked-before-issue",
 			"revoked_at is %s, before the revoked listing's issued_at %s", stamp(v.Revoked), stamp(issued.Issued)).
-			WithFix("set revoked_at to the time of the revocation")
+			WithFix("set revoked_at to the time of the revocation, and sign again")
 	}
 	noReceipt(&out, s)
 	bytes, err := signature.CanonicalWithout(s.Record.Document.Root, "signature", "peer_witness_signatures")
@@ -142,7 +145,7 @@ func reason(o *verdict.Outcome, s *Subject) {
 	if !slices.Contains(Reasons, s.Revocation.Reason) && !refused(s, "/reason") {
 		o.Errorf(s, "/reason", "no-such-reason", "reason is %q, which RFC 0026 section 5 does not know",
 			plain.Cut(s.Revocation.Reason, 60)).
-			WithFix("use one of %s", strings.Join(Reasons, ", "))
+			WithFix("use one of %s, and sign again", strings.Join(Reasons, ", "))
 	}
 }
 

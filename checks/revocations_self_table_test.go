@@ -169,7 +169,7 @@ revocations/nova-785354bed26ea50032af4ef3636a4d541ff1b80f9974809e4a27fd627bd3f92
 			Want:  `revocations/eve-0000000000000000000000000000000000000000000000000000000000000000.json:3:3: error: revocations: never-pinned`,
 			Says: []string{
 				`revocations/eve-0+.json:3:3: error: revocations: implementations/eve.json neither pins 0+ nor has ever pinned it`,
-				`fix: set revoked_receipt_sha256 to the hash that the listing pins: [0-9a-f]{64}`,
+				`fix: set revoked_receipt_sha256 to the hash that the listing pins, name the file by it, and sign again: [0-9a-f]{64}`,
 			}},
 		{Name: "others pin", World: base + `pr: [{revoke: eve, sha256: $pin(fay)}]`,
 			Want: `revocations/eve-8a28faf125e6f65597524cf9b329115286ec4e44ab4a3701e59af1ea9de0703b.json:3:3: error: revocations: never-pinned`},
@@ -237,7 +237,8 @@ revocations/dan-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc
 			Want: `pass`},
 		{Name: "ahead", World: base + `pr: [{revoke: eve, at: +5m1s}]`,
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: error: revocations: revoked-in-future`,
-			Says: []string{`revocations/eve-[0-9a-f]{64}.json:5:3: error: revocations: revoked_at is 2026-06-01T12:05:01Z, and it is 2026-06-01T12:00:00Z`}},
+			Says: []string{`revocations/eve-[0-9a-f]{64}.json:5:3: error: revocations: revoked_at is 2026-06-01T12:05:01Z, and it is 2026-06-01T12:00:00Z`,
+				`fix: set revoked_at to now, and sign again`}},
 		{Name: "leap",
 			World: base + `pr: [{revoke: eve, revocation: {set: {/revoked_at: "2016-12-31T23:59:60Z"}}}]`,
 			Want:  `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: error: schema: unreadable-time`},
