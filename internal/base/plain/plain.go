@@ -14,6 +14,9 @@ import (
 
 // Cut returns the first most characters of text, and "…" if there are more.
 func Cut(text string, most int) string {
+	if len(text) <= most { // most texts of a report
+		return text
+	}
 	n := 0
 	for i := range text {
 		if n == most {
