@@ -68,7 +68,7 @@ func (b *bench) time(c command) (usage, error) {
 	err := cmd.Run()
 	u := usage{wall: time.Since(start)}
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != c.exit {
-		return u, fmt.Errorf("%s: %w, want exit status %d\n%s", c, err, c.exit, stderr.Bytes())
+		return u, fmt.Errorf("%s: %w; expected exit status %d\n%s", c, err, c.exit, stderr.Bytes())
 	}
 	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	u.memory = peakMemory(cmd.ProcessState)

@@ -103,7 +103,7 @@ func (b *bench) run(names string) error {
 	}
 	for _, n := range chosen {
 		if !slices.Contains(rowNames(), n) {
-			return fmt.Errorf("row %q is not known, want some of %s", n, strings.Join(rowNames(), ","))
+			return fmt.Errorf("row %q is not known; expected some of %s", n, strings.Join(rowNames(), ","))
 		}
 	}
 	if b.quick {

@@ -46,7 +46,8 @@ func acceptedLine(words []string) (l verdict.AcceptedLine, err error) {
 		return l, fmt.Errorf("the commit %.80q is not a full id", words[0])
 	}
 	if len(words) < 2+leastWords {
-		return l, fmt.Errorf("%d words, want a commit, CHECK/CODE and a reason of at least %d", len(words), leastWords)
+		return l, fmt.Errorf("%d words; expected a commit, CHECK/CODE and a reason of at least %d", len(words),
+			leastWords)
 	}
 	check, code, _ := strings.Cut(words[1], "/")
 	for _, c := range own {

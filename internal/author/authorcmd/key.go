@@ -44,7 +44,7 @@ func NewKey(sys frame.IO) *cobra.Command {
 	return c
 }
 
-// oneFile wants the one argument FILE.
+// oneFile requires exactly one argument, FILE.
 func oneFile(c *cobra.Command, args []string) error {
 	if len(args) != 1 || args[0] == "" {
 		return remedy.Errorf(c.CommandPath()+" FILE", "%s requires one FILE; %d arguments were given", c.CommandPath(),

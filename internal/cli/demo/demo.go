@@ -219,7 +219,7 @@ func (c demoCase) show(out io.Writer, number int, rep *verdict.Report, verbose b
 	}
 	text := fmt.Sprintf("%2d. %s: %s, %s", number, c.title, rep.Verdict, strings.Join(why, "; "))
 	if !c.asItMust(rep) {
-		text += fmt.Sprintf(" (NOT as it must: %q failed, want %q)", failedChecks(rep), c.failed)
+		text += fmt.Sprintf(" (NOT as it must: %q failed; expected %q)", failedChecks(rep), c.failed)
 	}
 	fmt.Fprintln(out, plain.Line(text))
 	if !verbose {

@@ -76,7 +76,7 @@ func Root(tip string, trees [4]string) [sha256.Size]byte {
 func New(origin string, size int, tip string, trees [4]string, policy int, signers string) (*Checkpoint, error) {
 	for _, id := range trees {
 		if id != Absent && (!plain.IsHex(id) || len(id) != len(tip)) {
-			return nil, fmt.Errorf("%w: the tree %q, want an id of %d hexadecimal digits or %q", ErrMalformed, id,
+			return nil, fmt.Errorf("%w: the tree %q; expected an id of %d hexadecimal digits or %q", ErrMalformed, id,
 				len(tip),
 				Absent)
 		}
@@ -103,13 +103,13 @@ func (c *Checkpoint) check() error {
 	case c.Policy < 0:
 		return wrong("the policy %d, want 0 or more", c.Policy)
 	case !plain.IsSHA256(c.Signers):
-		return wrong("the signers %q, want %d hexadecimal digits in lower case", c.Signers, 2*sha256.Size)
+		return wrong("the signers %q; expected %d hexadecimal digits in lower case", c.Signers, 2*sha256.Size)
 	case len(c.Tip) != 40 && len(c.Tip) != 64 || !plain.IsHex(c.Tip):
 		return wrong("the tip %q, want 40 or 64 hexadecimal digits in lower case", c.Tip)
 	case c.Accepted != "" && !plain.IsSHA256(c.Accepted):
-		return wrong("accepted %q, want %d hexadecimal digits in lower case", c.Accepted, 2*sha256.Size)
+		return wrong("accepted %q; expected %d hexadecimal digits in lower case", c.Accepted, 2*sha256.Size)
 	case c.Since != "" && (len(c.Since) != len(c.Tip) || !plain.IsHex(c.Since)):
-		return wrong("since %q, want an id of %d hexadecimal digits", c.Since, len(c.Tip))
+		return wrong("since %q; expected an id of %d hexadecimal digits", c.Since, len(c.Tip))
 	}
 	return nil
 }
@@ -209,24 +209,24 @@ func open(data []byte, verifier note.Verifier) (string, error) {
 func parseBody(text string) (*Checkpoint, error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) < 7 || len(lines) > 9 || lines[len(lines)-1] != "" {
-		return nil, fmt.Errorf("%w: %d lines, want 6 to 8", ErrMalformed, strings.Count(text, "\n"))
+		return nil, fmt.Errorf("%w: %d lines; expected 6 to 8", ErrMalformed, strings.Count(text, "\n"))
 	}
 	c := &Checkpoint{Origin: lines[0]}
 	for _, more := range lines[6 : len(lines)-1] {
 		if value, ok := strings.CutPrefix(more, "accepted "); ok {
 			c.Accepted = value
 		} else if c.Since, ok = strings.CutPrefix(more, "since "); !ok {
-			return nil, fmt.Errorf("%w: the line %.80q, want one that begins with \"accepted \" or \"since \"",
+			return nil, fmt.Errorf("%w: the line %.80q; expected one that begins with \"accepted \" or \"since \"",
 				ErrMalformed, more)
 		}
 	}
 	size, err := strconv.Atoi(lines[1])
 	if err != nil {
-		return nil, fmt.Errorf("%w: the size %.80q, want a number", ErrMalformed, lines[1])
+		return nil, fmt.Errorf("%w: the size %.80q; expected a number", ErrMalformed, lines[1])
 	}
 	root, err := base64.StdEncoding.Strict().DecodeString(lines[2])
 	if err != nil || len(root) != sha256.Size {
-		return nil, fmt.Errorf("%w: the root %.80q, want %d bytes in base64", ErrMalformed, lines[2], sha256.Size)
+		return nil, fmt.Errorf("%w: the root %.80q; expected %d bytes in base64", ErrMalformed, lines[2], sha256.Size)
 	}
 	c.Size = size
 	copy(c.Root[:], root)
@@ -237,12 +237,13 @@ func parseBody(text string) (*Checkpoint, error) {
 	}{{"policy ", &policy}, {"signers ", &c.Signers}, {"tip ", &c.Tip}} {
 		value, ok := strings.CutPrefix(lines[3+i], at.key)
 		if !ok {
-			return nil, fmt.Errorf("%w: the line %.80q, want one that begins with %q", ErrMalformed, lines[3+i], at.key)
+			return nil, fmt.Errorf("%w: the line %.80q; expected one that begins with %q", ErrMalformed, lines[3+i],
+				at.key)
 		}
 		*at.value = value
 	}
 	if c.Policy, err = strconv.Atoi(policy); err != nil {
-		return nil, fmt.Errorf("%w: the policy %.80q, want a number", ErrMalformed, policy)
+		return nil, fmt.Errorf("%w: the policy %.80q; expected a number", ErrMalformed, policy)
 	}
 	return c, nil
 }

@@ -300,24 +300,24 @@ func TestFile(t *testing.T) {
 func TestParseMessages(t *testing.T) {
 	root := testBody[strings.Index(testBody, "\n50000\n")+7 : strings.Index(testBody, "=\npolicy")+1]
 	for _, tt := range []struct{ old, now, want string }{
-		{"50000", "5x", `the size "5x", want a number`},
-		{root, "?", `the root "?", want 32 bytes`},
-		{root, "AAAA", `the root "AAAA", want 32 bytes`},
-		{root, root + "A", `, want 32 bytes`},
+		{"50000", "5x", `the size "5x"; expected a number`},
+		{root, "?", `the root "?"; expected 32 bytes`},
+		{root, "AAAA", `the root "AAAA"; expected 32 bytes`},
+		{root, root + "A", `; expected 32 bytes`},
 		{"policy 3", "Policy 3", `begins with "policy "`},
 		{"signers ", "signed ", `begins with "signers "`},
 		{"\ntip ", "\nhead ", `begins with "tip "`},
-		{"policy 3", "policy x", `the policy "x", want a number`},
+		{"policy 3", "policy x", `the policy "x"; expected a number`},
 		{testTip + "\n", testTip + "\n" + testTip + "\n", `begins with "accepted " or "since "`},
-		{testTip + "\n", testTip + "\nsince " + strings.Repeat("g", 40) + "\n", "want an id of 40"},
+		{testTip + "\n", testTip + "\nsince " + strings.Repeat("g", 40) + "\n", "expected an id of 40"},
 		{testTip + "\n", testTip + "\naccepted " + testSigners + "\nsince " + testTip + "\nx\n",
-			"9 lines, want 6 to 8"},
-		{testTip + "\n", testTip + "\naccepted " + testSigners, "6 lines, want 6 to 8"},
+			"9 lines; expected 6 to 8"},
+		{testTip + "\n", testTip + "\naccepted " + testSigners, "6 lines; expected 6 to 8"},
 	} {
 		text := strings.Replace(testBody, tt.old, tt.now, 1)
 		_, err := Parse([]byte(text), nil)
 		if !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%q: %v; expected %q", text, err, tt.want)
+			t.Errorf("%q: %v, want %q", text, err, tt.want)
 		}
 	}
 }

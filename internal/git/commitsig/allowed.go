@@ -75,7 +75,7 @@ func parseSigner(line string) (*signer, string, error) {
 	}
 	first, after := cutWord(rest)
 	if after == "" {
-		return nil, "", fmt.Errorf("%.80q, want principals, a key type and its key in base64", line)
+		return nil, "", fmt.Errorf("%.80q; expected principals, a key type and its key in base64", line)
 	}
 	if !isKeyType(first) {
 		if rest, err = s.options(rest); err != nil {
@@ -86,7 +86,7 @@ func parseSigner(line string) (*signer, string, error) {
 	text, _ := cutWord(after)
 	blob, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || text == "" {
-		return nil, "", fmt.Errorf("%.80q, want a key type and its key in base64", first+" "+text)
+		return nil, "", fmt.Errorf("%.80q; expected a key type and its key in base64", first+" "+text)
 	}
 	key, err := ssh.ParsePublicKey(blob)
 	if err != nil {
@@ -96,7 +96,7 @@ func parseSigner(line string) (*signer, string, error) {
 		return nil, "", fmt.Errorf("a key of type %q behind the word %q", key.Type(), first)
 	}
 	if _, ok := key.(*ssh.Certificate); ok {
-		return nil, "", errors.New("a certificate, want a key: name its authority with cert-authority")
+		return nil, "", errors.New("a certificate; expected a key: name its authority with cert-authority")
 	}
 	return s, string(key.Marshal()), nil
 }
@@ -106,7 +106,7 @@ func cutPrincipals(line string) (principals, rest string, err error) {
 	if line[0] == '"' {
 		principals, rest, ok := strings.Cut(line[1:], `"`)
 		if !ok || principals == "" || !strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "\t") {
-			return "", "", fmt.Errorf("%.80q, want principals in quotes and then a key", line)
+			return "", "", fmt.Errorf("%.80q; expected principals in quotes and then a key", line)
 		}
 		return principals, strings.TrimLeft(rest, " \t"), nil
 	}
@@ -159,7 +159,7 @@ func (s *signer) options(text string) (rest string, err error) {
 			continue
 		}
 		if text != "" && text[0] != ' ' && text[0] != '\t' {
-			return "", fmt.Errorf("%.80q after the option %q, want a comma or a space", text, name)
+			return "", fmt.Errorf("%.80q after the option %q; expected a comma or a space", text, name)
 		}
 		break
 	}
@@ -180,7 +180,7 @@ func (s *signer) option(name, value string, hasValue bool) (err error) {
 	case name == "valid-before" && hasValue:
 		s.before, err = parseTime(value)
 	default:
-		return fmt.Errorf(`the option %.80q, want cert-authority, namespaces="…", valid-after="…" or valid-before="…"`,
+		return fmt.Errorf(`the option %.80q; expected cert-authority, namespaces="…", valid-after="…" or valid-before="…"`,
 			name)
 	}
 	return err
@@ -189,7 +189,7 @@ func (s *signer) option(name, value string, hasValue bool) (err error) {
 // cutQuoted takes a value in quotes, in which \" is a quote.
 func cutQuoted(text string) (value, rest string, err error) {
 	if !strings.HasPrefix(text, `"`) {
-		return "", "", fmt.Errorf("the value %.80q, want it in quotes", text)
+		return "", "", fmt.Errorf("the value %.80q; expected it in quotes", text)
 	}
 	var b strings.Builder
 	for i := 1; i < len(text); i++ {
@@ -214,7 +214,7 @@ func parseTime(text string) (time.Time, error) {
 			}
 		}
 	}
-	return time.Time{}, fmt.Errorf("the time %.80q, want YYYYMMDD, YYYYMMDDHHMM or YYYYMMDDHHMMSS, with Z", text)
+	return time.Time{}, fmt.Errorf("the time %.80q; expected YYYYMMDD, YYYYMMDDHHMM or YYYYMMDDHHMMSS, with Z", text)
 }
 
 // inForce reports whether the key may be used at a time, in whole seconds as ssh-keygen has it.
@@ -261,11 +261,11 @@ func matchPattern(text, pattern string) bool {
 // weakSSH says why no signature by a key counts.
 func weakSSH(key ssh.PublicKey) string {
 	if key.Type() == "ssh-dss" {
-		return "a DSA key, want RSA, ECDSA or Ed25519"
+		return "a DSA key; expected RSA, ECDSA or Ed25519"
 	}
 	if k, ok := key.(ssh.CryptoPublicKey); ok {
 		if r, ok := k.CryptoPublicKey().(*rsa.PublicKey); ok && r.N.BitLen() < minRSABits {
-			return fmt.Sprintf("an RSA key of %d bits, want %d or more", r.N.BitLen(), minRSABits)
+			return fmt.Sprintf("an RSA key of %d bits; expected %d or more", r.N.BitLen(), minRSABits)
 		}
 	}
 	return ""

@@ -55,7 +55,7 @@ func parseKeyring(data []byte) (map[uint64][]*pgpKey, error) {
 		id := fmt.Sprintf("%X", e.PrimaryKey.Fingerprint)
 		switch {
 		case e.PrivateKey != nil:
-			return nil, fmt.Errorf("key %s is a private key, want public keys only", id)
+			return nil, fmt.Errorf("key %s is a private key; expected public keys only", id)
 		case seen[id]:
 			// The copies can differ in what is revoked or expired.
 			return nil, fmt.Errorf("key %s is twice in it: join the copies by `gpg --import` and `gpg --export`",
@@ -96,7 +96,7 @@ func dearmorKeyring(data []byte) ([]byte, error) {
 			return nil, fmt.Errorf("reading armor: %w", err)
 		}
 		if block.Type != openpgp.PublicKeyType {
-			return nil, fmt.Errorf("a block %q, want %q", block.Type, openpgp.PublicKeyType)
+			return nil, fmt.Errorf("a block %q; expected %q", block.Type, openpgp.PublicKeyType)
 		}
 		body, err := io.ReadAll(block.Body)
 		if err != nil {
@@ -227,10 +227,10 @@ func weakness(k *packet.PublicKey) string {
 	switch k.PubKeyAlgo {
 	case packet.PubKeyAlgoRSA, packet.PubKeyAlgoRSASignOnly:
 		if bits, err := k.BitLength(); err != nil || bits < minRSABits {
-			return fmt.Sprintf("an RSA key of %d bits, want %d or more", bits, minRSABits)
+			return fmt.Sprintf("an RSA key of %d bits; expected %d or more", bits, minRSABits)
 		}
 	case packet.PubKeyAlgoDSA:
-		return "a DSA key, want RSA, ECDSA or Ed25519"
+		return "a DSA key; expected RSA, ECDSA or Ed25519"
 	}
 	return ""
 }
@@ -252,7 +252,7 @@ func (v *Verifier) verifyOpenPGP(payload, text []byte, at time.Time) Result {
 		return Result{Verdict: UnknownKey, Detail: "the key is not in the keyring, or may not sign"}.with("", keyID)
 	}
 	if !slices.Contains(strongHashes, sig.Hash) {
-		return bad("the digest %s is too weak, want SHA-256 or better", sig.Hash).with(keys[0].signer, keys[0].id)
+		return bad("the digest %s is too weak; expected SHA-256 or better", sig.Hash).with(keys[0].signer, keys[0].id)
 	}
 	if c := criticalNotation(sig); c != "" {
 		return bad("%s", c).with(keys[0].signer, keys[0].id)
@@ -307,7 +307,7 @@ func (k *pgpKey) verify(payload []byte, sig *packet.Signature) error {
 	case packet.SigTypeText:
 		openpgp.NewCanonicalTextHash(h).Write(payload)
 	default:
-		return fmt.Errorf("a signature of type %#x, want one of a document", byte(sig.SigType))
+		return fmt.Errorf("a signature of type %#x; expected one of a document", byte(sig.SigType))
 	}
 	return k.public.VerifySignature(h, sig)
 }

@@ -44,7 +44,7 @@ func (v *Verifier) verifySSH(payload, text []byte, when time.Time) Result {
 	}
 	switch err := checkSSH(payload, sig, key); {
 	case errors.Is(err, sshsig.ErrNamespaceMismatch):
-		return bad("the signature is for the namespace %.80q, want %q", sig.Namespace, gitNamespace).with(name, id)
+		return bad("the signature is for the namespace %.80q; expected %q", sig.Namespace, gitNamespace).with(name, id)
 	case err != nil:
 		return bad("the signature does not fit the commit: %v", err).with(name, id)
 	}

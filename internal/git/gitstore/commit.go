@@ -127,7 +127,7 @@ func (d *commitDecoder) want(key string, ok bool) error {
 		return nil
 	}
 	line, _, _ := bytes.Cut(d.rest, []byte{'\n'})
-	return fmt.Errorf("the line %.80q, want the header %s", line, key)
+	return fmt.Errorf("the line %.80q; expected the header %s", line, key)
 }
 
 func (d *commitDecoder) id(key string) (ID, bool, error) {

@@ -25,14 +25,14 @@ func TestDecodeCommit(t *testing.T) {
 		{"a line that is no header", plain + "nonsense\n\n", ""},
 		{"blanks before the date", strings.ReplaceAll(plain, "> ", ">  \t") + "\n", ""},
 
-		{"empty", "", "want the header tree"},
-		{"no tree", strings.TrimPrefix(plain, "tree "+emptyTree+"\n") + "\n", "want the header tree"},
+		{"empty", "", "expected the header tree"},
+		{"no tree", strings.TrimPrefix(plain, "tree "+emptyTree+"\n") + "\n", "expected the header tree"},
 		{"tree without an end", "tree " + emptyTree, "has no end"},
 		{"tree in capitals", strings.Replace(plain, emptyTree, strings.ToUpper(emptyTree), 1) + "\n", "lower-case"},
 		{"short tree", strings.Replace(plain, emptyTree, emptyTree[:39], 1) + "\n", "want 40 or 64"},
 		{"tree and a space", strings.Replace(plain, emptyTree, emptyTree+" ", 1) + "\n", "want 40 or 64"},
 		{"two spaces", strings.Replace(plain, "tree ", "tree  ", 1) + "\n", "want 40 or 64"},
-		{"parent before tree", parent + plain + "\n", "want the header tree"},
+		{"parent before tree", parent + plain + "\n", "expected the header tree"},
 		{"parent of another size", strings.Replace(plain, "author", "parent "+strings.Repeat("1", 64)+"\nauthor", 1) +
 			"\n", "another size"},
 	} {

@@ -222,7 +222,7 @@ func (c config) bool(key string) (bool, error) {
 	if n, err := strconv.Atoi(v); err == nil { // as git reads any number
 		return n != 0, nil
 	}
-	return false, fmt.Errorf("%s is %q, want true or false", key, v)
+	return false, fmt.Errorf("%s is %q; expected true or false", key, v)
 }
 
 func isAlpha(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

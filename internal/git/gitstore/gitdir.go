@@ -131,7 +131,7 @@ func readLink(file, prefix string) (string, error) {
 	}
 	name, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), prefix)
 	if !ok || name == "" || strings.ContainsAny(name, "\x00\n") {
-		return "", fmt.Errorf("%w: %s holds %q, want %q and a directory", ErrNotRepository, file, text, prefix)
+		return "", fmt.Errorf("%w: %s holds %q; expected %q and a directory", ErrNotRepository, file, text, prefix)
 	}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(file), name)

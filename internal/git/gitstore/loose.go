@@ -87,7 +87,7 @@ func parseLooseHead(head []byte) (t Type, size int64, start int, err error) {
 	}
 	size, err = strconv.ParseInt(string(digits), 10, 64)
 	if t == 0 || !ok || err != nil || strconv.FormatInt(size, 10) != string(digits) || size < 0 {
-		return 0, 0, 0, fmt.Errorf("%w: its head is %q, want a type and a size", ErrCorrupt, head)
+		return 0, 0, 0, fmt.Errorf("%w: its head is %q; expected a type and a size", ErrCorrupt, head)
 	}
 	return t, size, len(name) + 1 + len(digits) + 1, nil
 }

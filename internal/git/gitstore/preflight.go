@@ -112,7 +112,7 @@ func readShallow(common string, idSize int) (map[ID]bool, error) {
 	for line := range bytes.Lines(text) {
 		id, err := ParseID(string(bytes.TrimRight(line, "\r\n")))
 		if err != nil || id.Size() != idSize {
-			return nil, fmt.Errorf("%w: shallow holds %q, want object ids", ErrCorrupt, line)
+			return nil, fmt.Errorf("%w: shallow holds %q; expected object ids", ErrCorrupt, line)
 		}
 		boundary[id] = true
 	}

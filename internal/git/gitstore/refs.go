@@ -80,7 +80,7 @@ func (s *Store) readRef(name string) (id ID, symbolic string, err error) {
 		text = text[:i]
 	}
 	if id, err = ParseID(string(text)); err != nil || id.Size() != s.idSize {
-		return ID{}, "", fmt.Errorf("%w: ref %s holds %.80q, want an object id", ErrCorrupt, name, text)
+		return ID{}, "", fmt.Errorf("%w: ref %s holds %.80q; expected an object id", ErrCorrupt, name, text)
 	}
 	return id, "", nil
 }

@@ -186,7 +186,7 @@ func (s *Store) commit(id ID) (ID, *CommitObject, error) {
 				return ID{}, nil, err
 			}
 		default:
-			return ID{}, nil, fmt.Errorf("%w: %s is a %s, want a commit", ErrNotFound, id, t)
+			return ID{}, nil, fmt.Errorf("%w: %s is a %s; expected a commit", ErrNotFound, id, t)
 		}
 	}
 	return ID{}, nil, fmt.Errorf("%w: more than %d tags of tags", ErrTooLarge, maxTags)
@@ -197,7 +197,7 @@ func tagged(tag []byte) (ID, error) {
 	line, _, _ := bytes.Cut(tag, []byte{'\n'})
 	digits, ok := bytes.CutPrefix(line, []byte("object "))
 	if !ok {
-		return ID{}, fmt.Errorf("%w: a tag begins %.80q, want an object", ErrMalformed, line)
+		return ID{}, fmt.Errorf("%w: a tag begins %.80q; expected an object", ErrMalformed, line)
 	}
 	id, err := ParseID(string(digits))
 	if err != nil {

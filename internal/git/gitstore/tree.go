@@ -79,7 +79,7 @@ func parseTreeEntry(data []byte, idSize int) (TreeEntry, int, error) {
 	var e TreeEntry
 	space := bytes.IndexByte(data[:min(len(data), 7)], ' ')
 	if space < 0 {
-		return e, 0, fmt.Errorf("%.7q, want a mode", data)
+		return e, 0, fmt.Errorf("%.7q; expected a mode", data)
 	}
 	if e.Mode = modeOf(data[:space]); e.Mode == 0 {
 		return e, 0, fmt.Errorf("mode %q, want 40000, 100644, 100755, 120000 or 160000", data[:space])
@@ -94,7 +94,7 @@ func parseTreeEntry(data []byte, idSize int) (TreeEntry, int, error) {
 	}
 	at := space + 1 + end + 1
 	if len(data)-at < idSize {
-		return e, 0, fmt.Errorf("name %.300q has an id of %d bytes, want %d", e.Name, len(data)-at, idSize)
+		return e, 0, fmt.Errorf("name %.300q has an id of %d bytes; expected %d", e.Name, len(data)-at, idSize)
 	}
 	if e.ID = BytesID(data[at : at+idSize]); e.ID.sum == [32]byte{} {
 		return e, 0, fmt.Errorf("name %.300q has the id zero", e.Name)
@@ -123,7 +123,7 @@ func modeOf(text []byte) uint32 {
 // between the file a and the directory a, which sorts as a/, names such as a-b and a.json may stand.
 func (r *TreeReader) ordered(e TreeEntry) error {
 	if r.next > 0 && CompareEntries(r.Entry, e) >= 0 {
-		return fmt.Errorf("name %.300q after %.300q, want names in order, each once", e.Name, r.Entry.Name)
+		return fmt.Errorf("name %.300q after %.300q; expected names in order, each once", e.Name, r.Entry.Name)
 	}
 	for len(r.files) > 0 && !bytes.HasPrefix(e.Name, r.files[len(r.files)-1]) {
 		r.files = r.files[:len(r.files)-1]

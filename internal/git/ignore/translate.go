@@ -102,7 +102,7 @@ func (t *translation) stars() {
 		t.name.WriteByte('*')
 		return
 	}
-	if escaped { // then git wants one directory at least
+	if escaped { // then git requires at least one directory
 		t.name.WriteByte('*')
 		t.end()
 	}

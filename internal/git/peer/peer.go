@@ -103,13 +103,14 @@ func URL(text string) (*url.URL, error) {
 	}
 	switch {
 	case u.User != nil:
-		return nil, fmt.Errorf("%w: a URL of %q with a user or password, want one without", ErrURL, u.Host)
+		return nil, fmt.Errorf("%w: a URL of %q with a user or password; expected one without", ErrURL, u.Host)
 	case u.Hostname() == "" || u.Opaque != "" || u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("%w: %.200q, want https://host/path", ErrURL, text)
+		return nil, fmt.Errorf("%w: %.200q; expected https://host/path", ErrURL, text)
 	case u.Scheme == "https", u.Scheme == "http" && plain.IsLoopback(u.Hostname()):
 		return u, nil
 	}
-	return nil, fmt.Errorf("%w: %.200q, want a directory or https://host/path (http:// on loopback only)", ErrURL, text)
+	return nil, fmt.Errorf("%w: %.200q; expected a directory or https://host/path (http:// on loopback only)", ErrURL,
+		text)
 }
 
 // Fetch brings a branch into files of a directory, which is empty. It ends with the context, at the latest after

@@ -576,7 +576,7 @@ func (v *inspection) judgeCommentJob(j *job) {
 	for _, s := range j.steps {
 		if isCheckout(s) && (s.input("ref").there() || s.input("repository").there()) {
 			v.add(verdict.Error, "privileged-checkout", s.pos(),
-				"drop the checkout: the report is data, and nothing else is needed",
+				"drop the checkout: the job needs only the report, which is data",
 				"job %q can write comments and checks out %q",
 				j.id, s.input("ref").text())
 		}

@@ -194,7 +194,7 @@ func fromPEM(text, seed []byte) (*Key, error) {
 		algorithm, _, _ := strings.Cut(kind, " ")
 		return nil, remedy.Errorf(makeOne, "the key is one of %.20q; expected Ed25519", algorithm)
 	case kind != "PRIVATE KEY":
-		return nil, remedy.Errorf(private, "the PEM block is a %.40q, a \"PRIVATE KEY\" is needed", kind)
+		return nil, remedy.Errorf(private, "the PEM block is a %.40q; expected a \"PRIVATE KEY\"", kind)
 	case bytes.Contains(rest, []byte(begin)):
 		return nil, remedy.Errorf("put only the one key into the file", "the file holds more than one PEM block")
 	}

@@ -44,6 +44,8 @@ var expressions = []struct{ find, write string }{
 	{`\b(is|are|was|were) (passed over|held against)\b`, "is skipped, is compared with"},
 	{`\b(let|lets) go\b`, "releases"},
 	{`\bsome [0-9]`, "about"},
+	{`, (([^,;:]|%[a-z])+ (is|are) needed$|want ([a-z%]|$))`, "; expected X"},
+	{`\bwants (a|an|one|two|either|the|at)\b`, "requires"},
 }
 
 // An exception is a hit that stays, in one file.
@@ -51,6 +53,7 @@ type exception struct{ file, words, reason string }
 
 var exceptions = []exception{
 	{"checks/subject.go", "Stood", "the name of an exported field"},
+	{"internal/conformance/oasis/checks.go", ", %s is needed", "the two ends of a gap, as its rule words them"},
 	{"internal/governance/evidence.go", ".js .mjs .cjs .jsx .ts .mts .cts .tsx .py .go .rs .java .kt ",
 		"a list of extensions is not a sentence"},
 }

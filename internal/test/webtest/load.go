@@ -29,7 +29,7 @@ func (w *Web) Apply(e Entry) error {
 	case named != 1:
 		return errors.New("want exactly one of url, domain and host")
 	case !e.TLS.known():
-		return fmt.Errorf("tls is %q, want wrong-name, expired, untrusted, reset or silent", e.TLS)
+		return fmt.Errorf("tls is %q; expected wrong-name, expired, untrusted, reset or silent", e.TLS)
 	case e.URL != "":
 		w.Set(e.URL, e.Behaviour)
 	case e.DomainName != "":
