@@ -50,7 +50,7 @@ func parseIndex(data []byte, idSize int) ([]indexEntry, error) {
 	}
 	p.version = binary.BigEndian.Uint32(data[4:])
 	if p.version < 2 || p.version > 4 {
-		return nil, fmt.Errorf("%w: version %d, want 2, 3 or 4", errIndex, p.version)
+		return nil, fmt.Errorf("%w: version %d; expected 2, 3 or 4", errIndex, p.version)
 	}
 	if err := p.checksum(); err != nil {
 		return nil, err

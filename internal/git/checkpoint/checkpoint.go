@@ -97,15 +97,15 @@ func (c *Checkpoint) check() error {
 	}
 	switch {
 	case !isOrigin(c.Origin):
-		return wrong("the origin %q, want 1 to %d bytes without spaces and control characters", c.Origin, maxOrigin)
+		return wrong("the origin %q; expected 1 to %d bytes without spaces and control characters", c.Origin, maxOrigin)
 	case c.Size < 1:
-		return wrong("the size %d, want 1 or more", c.Size)
+		return wrong("the size %d; expected 1 or more", c.Size)
 	case c.Policy < 0:
-		return wrong("the policy %d, want 0 or more", c.Policy)
+		return wrong("the policy %d; expected 0 or more", c.Policy)
 	case !plain.IsSHA256(c.Signers):
 		return wrong("the signers %q; expected %d hexadecimal digits in lower case", c.Signers, 2*sha256.Size)
 	case len(c.Tip) != 40 && len(c.Tip) != 64 || !plain.IsHex(c.Tip):
-		return wrong("the tip %q, want 40 or 64 hexadecimal digits in lower case", c.Tip)
+		return wrong("the tip %q; expected 40 or 64 hexadecimal digits in lower case", c.Tip)
 	case c.Accepted != "" && !plain.IsSHA256(c.Accepted):
 		return wrong("accepted %q; expected %d hexadecimal digits in lower case", c.Accepted, 2*sha256.Size)
 	case c.Since != "" && (len(c.Since) != len(c.Tip) || !plain.IsHex(c.Since)):

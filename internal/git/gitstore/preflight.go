@@ -43,7 +43,7 @@ func readConfig(common string) (cloneFormat, error) {
 	if err != nil || version < 0 || version > 1 {
 		return cloneFormat{}, &Error{Op: "reading", Object: "config",
 			Remedy: "clone it again with git's default format",
-			Err: fmt.Errorf("core.repositoryFormatVersion %q is %w, want 0 or 1", c["core.repositoryformatversion"],
+			Err: fmt.Errorf("core.repositoryFormatVersion %q is %w; expected 0 or 1", c["core.repositoryformatversion"],
 				ErrUnsupported)}
 	}
 	f := cloneFormat{idSize: 20, remotes: map[string]string{}}

@@ -82,7 +82,7 @@ func parseTreeEntry(data []byte, idSize int) (TreeEntry, int, error) {
 		return e, 0, fmt.Errorf("%.7q; expected a mode", data)
 	}
 	if e.Mode = modeOf(data[:space]); e.Mode == 0 {
-		return e, 0, fmt.Errorf("mode %q, want 40000, 100644, 100755, 120000 or 160000", data[:space])
+		return e, 0, fmt.Errorf("mode %q; expected 40000, 100644, 100755, 120000 or 160000", data[:space])
 	}
 	end := bytes.IndexByte(data[space+1:], 0)
 	if end < 0 {

@@ -44,7 +44,7 @@ var expressions = []struct{ find, write string }{
 	{`\b(is|are|was|were) (passed over|held against)\b`, "is skipped, is compared with"},
 	{`\b(let|lets) go\b`, "releases"},
 	{`\bsome [0-9]`, "about"},
-	{`, (([^,;:]|%[a-z])+ (is|are) needed$|want ([a-z%]|$))`, "; expected X"},
+	{`, (([^,;:]|%[a-z])+ (is|are) needed$|want ([a-z0-9%]|$))`, "; expected X"},
 	{`\bwants (a|an|one|two|either|the|at)\b`, "requires"},
 }
 
