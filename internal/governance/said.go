@@ -22,7 +22,7 @@ func NewWords(source, text string) *Words {
 	var s speech
 	var off []bool // by depth: whether an item has a box that is not ticked, or is in such a one and has none
 	section := 0
-	blocks, err := markdown.Split(text)
+	blocks, err := markdown.Split("\n" + text) // it has no front matter
 	if err != nil {
 		return w // what is too long to be read says nothing
 	}
@@ -34,14 +34,14 @@ func NewWords(source, text string) *Words {
 		depth, begun := block.Items()
 		off = off[:min(len(off), max(depth-begun, 0))]
 		out := len(off) > 0 && off[len(off)-1]
-		if ok && !block.Quoted() && block.Kind != markdown.Code && block.Kind != markdown.Comment {
+		if ok && block.Kind != markdown.Code && block.Kind != markdown.Comment {
 			for i, part := range strings.Split(s.shown(text, block.HTML()), division) {
 				b := newStatement(part)
 				b.kind, b.section, b.table = block.Kind, section, block.Table()
-				if isTicked, has := b.box(); has && i == 0 && begun > 0 {
+				if isTicked, has := b.box(); has && i == 0 && begun > 0 && !block.Quoted() {
 					out = !isTicked
 				}
-				if !out {
+				if !out && !block.Quoted() { // what a quote opens continues
 					w.blocks = append(w.blocks, b)
 				}
 			}

@@ -374,8 +374,7 @@ var lost = strings.Fields(`
 var divisions = strings.Fields(`
 	blockquote dd details div dl dt h1 h2 h3 h4 h5 h6 hr li ol p pre section summary table tbody thead tr ul`)
 
-// tag skips a tag or a comment. In HTML a browser reads a tag that is invalid in Markdown. In a paragraph such a tag
-// extends to the next bracket: another tag may begin in it.
+// tag skips a tag or a comment. In HTML a browser reads a tag that is invalid in Markdown. In a paragraph it is text.
 func (l *reading) tag() {
 	rest := l.text[l.at:]
 	if strings.HasPrefix(rest, "<!--") {
@@ -385,30 +384,28 @@ func (l *reading) tag() {
 	}
 	t, valid := markdown.ParseTag(rest)
 	name := t.Name
-	if name == "" && (len(rest) < 2 || strings.IndexByte("!?/", rest[1]) < 0) {
+	unseen := len(rest) > 2 && rest[1] == '!' && 'a' <= rest[2]|0x20 && rest[2]|0x20 <= 'z' ||
+		strings.HasPrefix(rest, "<?") && strings.Contains(rest, "?>") ||
+		strings.HasPrefix(rest, "<![CDATA[") && strings.Contains(rest, "]]>")
+	if !valid && !unseen && (!l.raw || name == "" && (len(rest) < 2 || strings.IndexByte("!?/", rest[1]) < 0)) {
 		l.at++
 		l.write("<")
 		return
 	}
-	switch {
-	case valid:
-	case l.raw && name != "":
-		if t, _ = markdown.LooseTag(rest); t.Length == 0 { // all that follows is in the tag
-			t.Length = len(rest)
-			l.lose("<")
-		}
-	default:
+	if t, _ = markdown.LooseTag(rest); name == "" {
+		t.Length = strings.IndexByte(rest, '>') + 1
+	} else if t.Length == 0 {
+		l.lose("<")
+	}
+	if t.Length == 0 { // all that follows is in the tag
 		t.Length = len(rest)
-		if end := strings.IndexAny(rest[1:], "<>") + 1; end > 0 {
-			t.Length = end + strings.Count(rest[end:end+1], ">")
-		}
 	}
 	l.at += t.Length
 	switch {
 	case t.Closing && l.open[name] > 0:
 		l.open[name]--
 		l.silent--
-	case !t.Closing && (slices.Contains(lost, name) || l.open[name] > 0 || !valid && hides(rest[1:t.Length]) ||
+	case !t.Closing && (slices.Contains(lost, name) || l.open[name] > 0 ||
 		t.Has("hidden", "popover", "style")):
 		l.lose(name)
 	}
@@ -435,13 +432,6 @@ func (s *speech) lose(name string) {
 	}
 	s.open[name]++
 	s.silent++
-}
-
-// hides reports whether the rest of an invalid tag may hide the element, or has another tag.
-func hides(tag string) bool {
-	return slices.ContainsFunc([]string{"hidden", "popover", "style", "<"}, func(part string) bool {
-		return strings.Contains(strings.ToLower(tag), part)
-	})
 }
 
 // withoutDefinitions drops the link definitions that a paragraph begins with, and a footnote. What begins as a

@@ -228,6 +228,9 @@ func (r *reader) line(n int, rest string) {
 		matched++
 	}
 	all := matched == len(r.open)
+	if !all && r.leaf == commentLeaf {
+		r.afterComment("<!--") // it does not end for a browser
+	}
 	if !all && r.leaf != paragraphLeaf {
 		r.leaf = noLeaf
 	}
@@ -259,7 +262,7 @@ func (r *reader) line(n int, rest string) {
 			r.begin(fencedLeaf, Code, n)
 			r.fence = fenceOf(text)
 			return
-		case continued && underline(text) > 0:
+		case continued && underline(text) > 0 && footnoteLabel(r.block.Lines[0]) == "":
 			r.block.Kind, r.block.level = Heading, underline(text)
 			r.leaf = noLeaf
 			return
@@ -313,13 +316,10 @@ func (r *reader) text(n int, rest string, matched int) {
 		if r.leaf != indentedLeaf {
 			r.leaf = noLeaf
 		}
-	case r.leaf == paragraphLeaf && lazy:
-		r.block.Lines = append(r.block.Lines, rest[columns:])
 	case r.leaf == paragraphLeaf:
-		if r.ruled(rest) {
-			return
+		if lazy || columns >= 4 || !r.ruled(rest) {
+			r.block.Lines = append(r.block.Lines, rest[columns:])
 		}
-		r.block.Lines = append(r.block.Lines, rest[columns:])
 	case r.leaf == tableLeaf && columns < 4:
 		r.row(n, rest)
 	default:
@@ -425,7 +425,7 @@ func (r *reader) ruled(line string) bool {
 	last := len(r.block.Lines) - 1
 	header := r.block.Lines[last]
 	columns, ok := ruler(line)
-	if !ok || columns != len(Cells(header)) || !strings.Contains(header, "|") && !strings.Contains(line, "|") {
+	if !ok || columns != len(Cells(header)) || footnoteLabel(header) != "" {
 		return false
 	}
 	r.leaf, r.columns = tableLeaf, columns
