@@ -51,7 +51,7 @@ func (b *Block) quote(first int) string {
 		out = append(out, "…")
 	}
 	for _, w := range b.compared()[min(first, len(b.compared())):] {
-		if w.kind == targetWord && w != cell {
+		if w.kind == targetWord {
 			out = append(out, "<"+w.text+">")
 		} else {
 			out = append(out, w.text)
@@ -187,7 +187,7 @@ func (d *Document) Text(b *Block) string {
 	}
 	var out []string
 	for _, w := range words {
-		if w.kind != targetWord {
+		if w.kind != targetWord && w.kind != mark {
 			out = append(out, w.text)
 		}
 	}
@@ -255,7 +255,7 @@ func (c *comparison) repairable(old, new word) bool {
 			return false
 		}
 	case old.kind == targetWord && new.kind == targetWord:
-		if old == cell || new == cell || c.Lacks == nil || !c.Lacks(old.text) {
+		if c.Lacks == nil || !c.Lacks(old.text) {
 			return false
 		}
 	default:

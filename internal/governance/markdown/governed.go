@@ -119,7 +119,7 @@ func (d *Document) read(b *Block) {
 	}
 	if b.Kind == Heading || b.Kind == Row || b.raw || !d.simple(b, "") || slices.ContainsFunc(b.Lines, mayRequire) {
 		d.words(b)
-		b.empty = len(b.words) == 0
+		b.empty = !slices.ContainsFunc(b.words, func(w word) bool { return w.kind != mark })
 	}
 	if len(d.hiding.fresh) > 0 && b.Kind != Comment {
 		b.hidden += " " + strings.Join(d.hiding.fresh, " ")
@@ -202,7 +202,7 @@ func (d *Document) words(b *Block) {
 				return
 			}
 			var required bool
-			b.words, required = d.word(b.words, out[of.from:of.to], of.target)
+			b.words, required = d.word(b.words, out[of.from:of.to], of.kind)
 			b.Required = b.Required || required
 		}
 		if s.level > 0 {

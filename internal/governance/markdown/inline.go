@@ -4,6 +4,7 @@ import (
 	"html"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,10 +19,10 @@ const (
 	dropMark = '\x04' // nothing: a bracket of a link
 )
 
-// span is a word of a scanned text, or the target of a link.
+// span is a word of a scanned text, of kind targetWord the target of a link, of kind mark a mark.
 type span struct {
 	from, to int32
-	target   bool
+	kind     wordKind
 }
 
 // scanner reads the inline marks of one block.
@@ -43,8 +44,8 @@ type scanner struct {
 
 // pending is a word that follows the open one.
 type pending struct {
-	text   string
-	target bool
+	text string
+	kind wordKind
 }
 
 // bracket is an opening bracket that may begin a link.
@@ -94,12 +95,12 @@ func (s *scanner) scan() {
 // end ends the open word.
 func (s *scanner) end() {
 	if s.start < len(s.out) {
-		s.spans = append(s.spans, span{int32(s.start), int32(len(s.out)), false})
+		s.spans = append(s.spans, span{int32(s.start), int32(len(s.out)), spelled})
 		s.start = len(s.out)
 	}
 	for _, p := range s.after {
 		s.out = append(s.out, p.text...)
-		s.spans = append(s.spans, span{int32(s.start), int32(len(s.out)), p.target})
+		s.spans = append(s.spans, span{int32(s.start), int32(len(s.out)), p.kind})
 		s.start = len(s.out)
 	}
 	s.after = s.after[:0]
@@ -214,7 +215,7 @@ func (s *scanner) link(i int) int {
 			s.out[open.at] = dropMark
 			s.target(target)
 			for _, word := range strings.Fields(title) {
-				s.after = append(s.after, pending{word, false})
+				s.after = append(s.after, pending{word, spelled})
 			}
 			return 1 + n
 		}
@@ -237,7 +238,7 @@ func (s *scanner) link(i int) int {
 		return 1
 	}
 	s.out[open.at] = dropMark
-	s.after = append(s.after, pending{target, true})
+	s.after = append(s.after, pending{target, targetWord})
 	return n
 }
 
@@ -281,7 +282,7 @@ func folded(label string) string {
 }
 
 func (s *scanner) target(address string) {
-	s.after = append(s.after, pending{target(address), true})
+	s.after = append(s.after, pending{target(address), targetWord})
 }
 
 // target returns the target of a link as it is compared: http is https.
@@ -422,7 +423,9 @@ func autolink(text string) (address string, ok bool) {
 // tag reads a tag of that source. It adds the words that a reader may see or use: an address, the text of an image, and
 // a requirement.
 func (s *scanner) tag(t Tag, source string) {
+	open := len(s.doc.hiding.names)
 	s.doc.hiding.tag(t)
+	hides := len(s.doc.hiding.names) != open
 	for rest := source[1:]; ; { // some readers see a tag in a tag
 		i := strings.IndexByte(rest, '<')
 		if i < 0 {
@@ -439,6 +442,10 @@ func (s *scanner) tag(t Tag, source string) {
 	} else if s.start < len(s.out) {
 		s.out = append(s.out, joinMark)
 	}
+	if hides || t.Name == "sub" || t.Name == "sup" {
+		name := source[:strings.Index(strings.ToLower(source), t.Name)] + t.Name
+		s.after = append(s.after, pending{name + ">" + strconv.Itoa(len(s.out)-s.start), mark})
+	}
 	if t.Closing {
 		return
 	}
@@ -453,18 +460,15 @@ func (s *scanner) tag(t Tag, source string) {
 	if name := map[string]string{"img": "alt", "input": "value"}[t.Name]; name != "" { // a browser shows it
 		value, _ := t.attribute(name)
 		for _, word := range strings.Fields(value) {
-			s.after = append(s.after, pending{word, false})
+			s.after = append(s.after, pending{word, spelled})
 		}
 	}
 	if hasKeyWord(normalized(source)) {
 		for _, word := range strings.Fields(source) {
-			s.after = append(s.after, pending{word, false})
+			s.after = append(s.after, pending{word, spelled})
 		}
 	}
-	switch t.Name {
-	case "td", "th":
-		s.after = append(s.after, pending{cellMark, true})
-	case "sub", "sup":
-		s.after = append(s.after, pending{t.Name, true})
+	if t.Name == "td" || t.Name == "th" {
+		s.after = append(s.after, pending{cellMark, mark})
 	}
 }

@@ -30,6 +30,8 @@ const (
 	targetWord
 	// binding decides what a requirement asks for.
 	binding
+	// mark is what parts or begins a part of a text: a cell, or content that is raised or hidden.
+	mark
 	// requirement is a requirement word.
 	requirement
 )
@@ -245,13 +247,13 @@ func lettered(r rune) rune {
 const maxWord = 1 << 16
 
 // word appends the words of a scanned text, mostly one, and reports whether one is a requirement word.
-func (d *Document) word(out []word, source string, target bool) (words []word, required bool) {
+func (d *Document) word(out []word, source string, kind wordKind) (words []word, required bool) {
 	if len(source) > maxWord && !isASCII(source) {
 		d.size = maxWords + 1
 		return nil, false
 	}
-	if target {
-		return append(out, word{"\x00" + source, source, targetWord}), false
+	if kind != spelled {
+		return append(out, word{"\x00" + source, source, kind}), false
 	}
 	if strings.IndexByte(source, joinMark) >= 0 {
 		for part := range strings.SplitSeq(source, string(joinMark)) {
@@ -326,7 +328,10 @@ func codeWord(out []word, source string, required bool) ([]word, bool) {
 	}, source), "*")
 	kind := binding
 	if !strings.ContainsFunc(text, unicode.IsNumber) {
-		kind, text = plainWord, strings.Trim(text, punctuation)
+		kind, text = plainWord, strings.TrimLeft(text, punctuation)
+		if strings.Count(source, string(codeMark))%2 == 0 { // the end is not code
+			text = strings.TrimRight(text, punctuation)
+		}
 	}
 	if strings.Trim(text, "`") == "" {
 		return out, required
@@ -401,7 +406,7 @@ func starless(text string) string { return strings.ReplaceAll(text, "*", "") }
 
 // once drops the second of a doubled word that decides nothing.
 func once(words []word) []word {
-	again := func(a, b word) bool { return a.key == b.key && a.kind < binding && a.key != cell.key }
+	again := func(a, b word) bool { return a.key == b.key && a.kind < binding }
 	for i := 1; i < len(words); i++ {
 		if again(words[i-1], words[i]) {
 			return slices.CompactFunc(slices.Clone(words), again)
@@ -410,4 +415,4 @@ func once(words []word) []word {
 	return words
 }
 
-var cell = word{"\x00" + cellMark, cellMark, targetWord}
+var cell = word{"\x00" + cellMark, cellMark, mark}
