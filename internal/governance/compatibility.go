@@ -88,10 +88,10 @@ type modified struct {
 }
 
 func (g *compatibility) view(v *View) error {
-	var outside []string // files that are not a published schema, but that one may lead to
+	var changed []string // files that a published schema may lead to
 	for _, c := range v.Changes {
-		if !isSchema(c.Path) || c.Base == nil {
-			outside = append(outside, c.Path)
+		if !isSchema(c.Path) || c.Base == nil || isFile(c.Head) {
+			changed = append(changed, c.Path)
 		}
 		if !isSchema(c.Path) {
 			continue
@@ -101,27 +101,22 @@ func (g *compatibility) view(v *View) error {
 			return err
 		}
 	}
-	if len(outside) == 0 {
-		return nil
-	}
 	s, err := v.comparesSchemas()
 	if err != nil {
 		return err
 	}
-	for _, p := range slices.Clone(outside) {
+	for _, p := range slices.Clone(changed) {
 		for _, set := range []*schemaSet{s.base, s.head} {
 			if to := set.links[p]; to != "" {
-				outside = append(outside, to) // as if it changed
+				changed = append(changed, to) // as if it changed
 			}
 		}
 	}
 	g.links(v, s)
-	touched := slices.ContainsFunc(outside,
-		func(p string) bool { return s.base.texts[p] != nil || s.head.texts[p] != nil })
-	if !touched {
+	if !slices.ContainsFunc(changed, func(p string) bool { return s.base.texts[p] != nil || s.head.texts[p] != nil }) {
 		return nil
 	}
-	for _, published := range s.comparison().Affected(outside) {
+	for _, published := range s.comparison().Affected(changed) {
 		document, _ := v.texts.document(s.head, published)
 		itself := slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == published })
 		if document == nil || itself {

@@ -233,7 +233,8 @@ func unread(side, path string, f *file) string {
 	return fmt.Sprintf("the %s schema cannot be read: %s", side, quote(f.fault.Error()))
 }
 
-// leads reports whether the schema leads, by references, to one of the files that is not published.
+// leads reports whether the schema leads, by references, to a part of one of the files that the walk through the
+// published schemas does not compare with its counterpart.
 func (c *comparison) leads(t *Tree, path string, files []string) bool {
 	f := t.files[path]
 	if f == nil || f.root == nil {
@@ -247,7 +248,7 @@ func (c *comparison) leads(t *Tree, path string, files []string) bool {
 		if !c.spend(1) {
 			return true
 		}
-		if _, published := c.oldOf[s.file.path]; !published && slices.Contains(files, s.file.path) {
+		if _, published := c.oldOf[s.file.path]; (!published || s.unpaired) && slices.Contains(files, s.file.path) {
 			return true
 		}
 		targets := t.reached(s)
