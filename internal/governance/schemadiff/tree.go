@@ -160,9 +160,7 @@ func (s *schema) at(keyword, name string) *schema {
 	}
 	value, ok := s.object()[keyword]
 	switch {
-	case !ok:
-		return nil
-	case forms[keyword] == named:
+	case forms[keyword] == named, keyword == "definitions":
 		members, _ := value.(map[string]any)
 		value, ok = members[name]
 	case forms[keyword] == listed:
@@ -177,7 +175,8 @@ func (s *schema) at(keyword, name string) *schema {
 	}
 	sub := &schema{file: s.file, parent: s, keyword: keyword, name: name, value: value, resource: s.resource}
 	_, conditional := s.object()["if"]
-	sub.unpaired = s.unpaired || forms[keyword] == listed || (keyword == "then" || keyword == "else") && !conditional
+	sub.unpaired = s.unpaired || forms[keyword] == listed || forms[keyword] == none ||
+		(keyword == "then" || keyword == "else") && !conditional
 	if s.subs == nil {
 		s.subs = map[string]*schema{}
 	}
@@ -248,6 +247,10 @@ func (t *Tree) index(s *schema) {
 	}
 	for _, sub := range s.each() {
 		t.index(sub)
+	}
+	members, _ := object["definitions"].(map[string]any) // an older keyword that validators heed
+	for _, name := range sortedNames(members) {
+		t.index(s.at("definitions", name))
 	}
 }
 
@@ -349,12 +352,12 @@ func (s *schema) follow(pointer string) *schema {
 	for rest := pointer; rest != ""; {
 		keyword, after := cutToken(rest)
 		name := ""
-		switch forms[keyword] {
-		case none:
+		switch {
+		case forms[keyword] == none && keyword != "definitions":
 			return at.loose(pointer, rest)
-		case listed, named:
-			if after == "" {
-				return nil
+		case forms[keyword] != single:
+			if after == "" { // what holds the schemas
+				return at.loose(pointer, rest)
 			}
 			name, after = cutToken(after)
 		}

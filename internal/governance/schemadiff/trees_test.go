@@ -142,8 +142,8 @@ func TestResolve(t *testing.T) {
 		{"schemas/v1.0/a.json", "../v1.1/a.json", "schemas/v1.1/a.json#"},
 		{"schemas/v1.0/a.json", "b.json", "schemas/v1.0/b.json#"},
 		{"schemas/v1.1/b.json", "b.json", "schemas/v1.1/b.json#"},
-		{"schemas/v1.0/b.json", "https://elsewhere.example/b.json", ""}, // of the same name only
-		{"schemas/v1.0/a.json", "#/$defs", ""},
+		{"schemas/v1.0/b.json", "https://elsewhere.example/b.json", ""},  // of the same name only
+		{"schemas/v1.0/a.json", "#/$defs", "schemas/v1.0/a.json#/$defs"}, // what holds schemas is read as one
 		{"schemas/v1.0/a.json", "#/definitions/u/00", ""},
 		{"schemas/v1.0/a.json", "#%", ""},
 		{"schemas/v1.0/a.json", "none.json", ""},
