@@ -27,7 +27,7 @@ func NewWords(source, text string) *Words {
 		return w // what is too long to be read says nothing
 	}
 	for _, block := range blocks {
-		text, ok := s.behindComment(block.Source())
+		text, ok := s.behindComment(block.Source(), block.HTML())
 		if block.Kind == markdown.Heading && ok && !block.Quoted() {
 			section++
 		}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 )
@@ -24,12 +25,16 @@ const (
 // speech is the state that continues from one block of a text to the next.
 type speech struct {
 	comment bool           // it has not ended
+	html    bool           // only HTML ends it
 	open    map[string]int // elements whose content is not said
 	silent  int            // how many these are
 }
 
 // behindComment returns what is left of a block after the comment that is open, and false if that is nothing.
-func (s *speech) behindComment(text string) (string, bool) {
+func (s *speech) behindComment(text string, raw bool) (string, bool) {
+	if s.comment && s.html && !raw {
+		return "", false
+	}
 	if s.comment {
 		_, after, found := strings.Cut(text, "-->")
 		s.comment = !found
@@ -379,7 +384,7 @@ func (l *reading) tag() {
 	rest := l.text[l.at:]
 	if strings.HasPrefix(rest, "<!--") {
 		_, after, found := strings.Cut(rest[4:], "-->")
-		l.comment, l.at = !found, len(l.text)-len(after)
+		l.comment, l.html, l.at = !found, l.raw, len(l.text)-len(after)
 		return
 	}
 	t, valid := markdown.ParseTag(rest)
@@ -434,56 +439,29 @@ func (s *speech) lose(name string) {
 	s.silent++
 }
 
-// withoutDefinitions drops the link definitions that a paragraph begins with, and a footnote. What begins as a
-// definition and is not one goes to the end of its line, on a later line too.
-func withoutDefinitions(text string) string {
-	for {
-		n := markdown.DefinitionLength(text)
-		switch {
-		case n == 0 && strings.Contains(text, "\n["):
-			lines := strings.Split(text, "\n")
-			lines = slices.DeleteFunc(lines, func(line string) bool { return markdown.DefinitionLength(line) > 0 })
-			return strings.Join(lines, "\n")
-		case n == 0:
-			return text
-		case strings.HasPrefix(text, "[^"):
-			return ""
-		}
-		text = text[n:]
-		target := strings.TrimLeft(text, " \t")
-		if strings.HasPrefix(target, "\n") {
-			target = strings.TrimLeft(target[1:], " \t")
-		}
-		if end := strings.IndexByte(target, '>'); strings.HasPrefix(target, "<") && end > 0 {
-			target = target[end+1:]
-		} else if end := strings.IndexAny(target, " \t\n"); end >= 0 {
-			target = target[end:]
-		} else {
-			return ""
-		}
-		title := strings.TrimLeft(target, " \t\n")
-		if title != "" && strings.IndexByte(`"'(`, title[0]) >= 0 {
-			if end := titleEnd(title); end > 0 {
-				target = title[end:]
-			}
-		}
-		_, text, _ = strings.Cut(target, "\n")
-	}
-}
+// behindLabel is the rest of a link definition. It may be none if its address has a parenthesis.
+var behindLabel = plain.Pattern(`(?s)^[ \t]*\n?[ \t]*(?:<[^<>\n\\]*>|[^\s<()][^\s()]*)` +
+	`(?:\s+(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\((?:\\.|[^()\\])*\)))?[ \t]*(?:\n|$)`)
 
-// titleEnd returns the length of the title that a text begins with, 0 if it does not end.
-func titleEnd(text string) int {
-	end := text[0]
-	if end == '(' {
-		end = ')'
+// withoutDefinitions drops the link definitions that a paragraph begins with, and a footnote. A line that begins as a
+// definition and is not one goes too, with all that follows if it has a mark.
+func withoutDefinitions(text string) string {
+	for n := markdown.DefinitionLength(text); n > 0; n = markdown.DefinitionLength(text) {
+		rest := behindLabel().FindString(text[n:])
+		if text[1] == '^' {
+			return ""
+		} else if rest == "" {
+			break
+		}
+		text = text[n+len(rest):]
 	}
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case end:
-			return i + 1
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if markdown.DefinitionLength(line) == 0 {
+			lines = append(lines, line)
+		} else if strings.ContainsAny(line, "<`~\"'“‘") {
+			break
 		}
 	}
-	return 0
+	return strings.Join(lines, "\n")
 }

@@ -275,7 +275,7 @@ func (r *reader) line(n int, rest string) {
 			r.html(l, end, n, rest)
 			return
 		}
-		if r.leaf == paragraphLeaf && footnoteLabel(text) != "" {
+		if footnoteLabel(text) != "" {
 			r.close(matched)
 			break
 		}
@@ -348,6 +348,7 @@ func (c *container) strip(line string) (rest string, ok bool) {
 	case columns < c.indent:
 		return "", false
 	}
+	c.bare = false
 	return line[c.indent:], true
 }
 
@@ -425,7 +426,7 @@ func (r *reader) ruled(line string) bool {
 	last := len(r.block.Lines) - 1
 	header := r.block.Lines[last]
 	columns, ok := ruler(line)
-	if !ok || columns != len(Cells(header)) || footnoteLabel(header) != "" {
+	if !ok || columns != len(Cells(header)) || footnoteLabel(r.block.Lines[0]) != "" {
 		return false
 	}
 	r.leaf, r.columns = tableLeaf, columns
