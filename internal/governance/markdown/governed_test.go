@@ -235,6 +235,8 @@ func TestTwins(t *testing.T) {
 		{"tilde", "It MUST ~~not~~ bow.\n", "It MUST not bow.\n", false},
 		{"code to prose", "It MUST be `x`.\n", "It MUST be x.\n", false},
 		{"a sign in code", "It MUST be `a: b`.\n", "It MUST be `a b`.\n", false},
+		{"a backtick in code", "It MUST be ``a`b``.\n", "It MUST be `ab`.\n", false},
+		{"out of an item that a rule begins", "-\n  ***\n\n  " + must, "-\n  ***\n\n " + must, false},
 		{"signs around code", "It MUST be (`a b`).\n", "It MUST be `a b`.\n", true},
 		{"case in code", "It MUST be `Key`.\n", "It MUST be `key`.\n", false},
 		{"case", "It MUST be Key.\n", "It MUST be key.\n", true},

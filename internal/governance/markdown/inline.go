@@ -190,7 +190,7 @@ func (s *scanner) code(i int) int {
 		case unicode.IsSpace(r):
 			s.end()
 			s.out = append(s.out, codeMark)
-		case r >= ' ' && r != '`' && r != '\x7f':
+		case r >= ' ' && r != '\x7f':
 			s.out = append(s.out, s.text[j:j+size]...)
 		}
 		j += size
