@@ -422,6 +422,7 @@ func TestRules(t *testing.T) {
 		{"$schema with another fragment", `{"$schema":"https://json-schema.org/draft/2020-12/schema"}`,
 			`{"$schema":"https://json-schema.org/draft/2020-12/schema#a"}`, "identity /$schema"},
 		{"readOnly false", `{"type":"string"}`, `{"type":"string","readOnly":false}`, "note /readOnly"},
+		{"then and else without if, in a schema that refuses nothing", `{}`, `{"then":{"minimum":1},"else":false}`, ""},
 		{"then and else that are true", `{"if":{"minimum":1}}`, `{"if":{"minimum":1},"then":true,"else":{"title":"t"}}`,
 			"note /else/title"},
 		{"then that is true goes", `{"if":{"minimum":1},"then":{}}`, `{"if":{"minimum":1}}`, ""},

@@ -419,6 +419,8 @@ func (s *schema) refuses(keyword string) bool {
 		return !s.at(keyword, "").bare()
 	case "uniqueItems":
 		return s.object()[keyword] == true
+	case "then", "else":
+		return s.at("if", "") != nil
 	case "allOf":
 		if branches := s.list(keyword); len(branches) == 1 {
 			return !branches[0].bare()
