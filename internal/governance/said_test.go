@@ -288,6 +288,9 @@ func TestDeclaration(t *testing.T) {
 		{"struck from a tag that looks like a title", "[a]:<s>>\nadditive only", false},
 		{"behind what looks like a definition", "[a]: x y\nadditive only", true},
 		{"behind a definition with marks", "[a]: <~x~> \"'y'\"\nadditive only", true},
+		{"in a tag with a vertical tab", "<i\vadditive only>", false},
+		{"in a value up to a form feed", "<i a=b\fadditive only>", false},
+		{"lazy line of a quote behind a tag", "> a\n</s>\nadditive only", false},
 		{"a footnote with a ruler", "[^1]: |\n--\nadditive only", false},
 		{"empty", "", false},
 	} {

@@ -270,7 +270,7 @@ func (r *reader) line(n int, rest string) {
 			r.close(matched)
 			return
 		}
-		if l, end := htmlStart(text, continued); l != noLeaf {
+		if l, end := htmlStart(text, r.leaf == paragraphLeaf); l != noLeaf {
 			r.close(matched)
 			r.html(l, end, n, rest)
 			return

@@ -72,7 +72,7 @@ func ParseTag(text string) (t Tag, ok bool) {
 }
 
 func skipBlanks(text string, i int) int {
-	for i < len(text) && strings.IndexByte(" \t\n", text[i]) >= 0 {
+	for i < len(text) && strings.IndexByte(" \t\n\v\f", text[i]) >= 0 {
 		i++
 	}
 	return i
@@ -90,7 +90,7 @@ func attributeEnd(text string, i int) int {
 		}
 		return i + 1 + end + 1
 	}
-	n := strings.IndexAny(text[i:], " \t\n\"'=<>`")
+	n := strings.IndexAny(text[i:], " \t\n\v\f\"'=<>`")
 	if n <= 0 {
 		return -1
 	}
