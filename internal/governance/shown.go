@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 )
@@ -439,21 +438,12 @@ func (s *speech) lose(name string) {
 	s.silent++
 }
 
-// behindLabel is the rest of a link definition. It may be none if its address has a parenthesis.
-var behindLabel = plain.Pattern(`(?s)^[ \t]*\n?[ \t]*(?:<[^<>\n\\]*>|[^\s<()][^\s()]*)` +
-	`(?:\s+(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\((?:\\.|[^()\\])*\)))?[ \t]*(?:\n|$)`)
-
 // withoutDefinitions drops the link definitions that a paragraph begins with, and a footnote. A line that begins as a
 // definition and is not one goes too, with all that follows if it has a mark.
 func withoutDefinitions(text string) string {
-	for n := markdown.DefinitionLength(text); n > 0; n = markdown.DefinitionLength(text) {
-		rest := behindLabel().FindString(text[n:])
-		if text[1] == '^' {
-			return ""
-		} else if rest == "" {
-			break
-		}
-		text = text[n+len(rest):]
+	text = text[markdown.Definitions(text):]
+	if strings.HasPrefix(text, "[^") && markdown.DefinitionLength(text) > 0 {
+		return ""
 	}
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -51,7 +51,8 @@ func (d *Document) finish() bool {
 // maxTarget is the length of a link target that is kept for each link. A longer one is kept as its hash.
 const maxTarget = 80
 
-// define enters for each label of a link definition all that may be its target. A heading may begin with one.
+// define enters for each label of a link definition all that may be its target, and whether it is within text, where it
+// defines nothing. A heading may begin with one.
 func (d *Document) define() {
 	all := map[string][]string{}
 	footnote := false // its indented text is not code
@@ -61,9 +62,14 @@ func (d *Document) define() {
 		if b.Kind == Code && !footnote {
 			continue
 		}
+		inText := len(text) - Definitions(text)
 		for label, line, rest := "", "", text; rest != ""; {
 			if n := DefinitionLength(rest); n > 0 {
-				label, rest = folded(rest[1:n-2]), rest[n:]
+				label = folded(rest[1 : n-2])
+				if len(rest) <= inText && label != "" && label[0] != '^' {
+					all[label] = append(all[label], "no-link")
+				}
+				rest = rest[n:]
 			}
 			line, rest, _ = strings.Cut(rest, "\n")
 			if label != "" && label[0] != '^' {

@@ -137,6 +137,12 @@ func TestTwins(t *testing.T) {
 			"It MUST follow [the x].\n\n[the\nx]: http://b\n", false},
 		{"repoint via def, its label with a bracket", "It MUST follow [the x][a\\]b].\n\n[a\\]b]: http://a\n",
 			"It MUST follow [the x][a\\]b].\n\n[a\\]b]: http://b\n", false},
+		{"a line above a def, which is text then", "It MUST follow [x].\n\n[x]: http://a\n",
+			"It MUST follow [x].\n\nSee\n[x]: http://a\n", false},
+		{"a def above that is none", "It MUST follow [x].\n\n[y]: http://b\n[x]: http://a\n",
+			"It MUST follow [x].\n\n[y]: http://b c\n[x]: http://a\n", false},
+		{"a def below another", "It MUST follow [x].\n\n[x]: http://a\n",
+			"It MUST follow [x].\n\n[y]: http://b \"b\"\n[x]: http://a\n", true},
 		{"repoint via def, its label in capitals", "It MUST follow [Straße].\n\n[STRASSE]: http://a\n",
 			"It MUST follow [Straße].\n\n[STRASSE]: http://b\n", false},
 		{"repoint via def, a label of 999 characters", "It MUST [" + strings.Repeat("x", 999) + "].\n\n[" +

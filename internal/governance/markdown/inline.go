@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 )
 
@@ -261,6 +262,26 @@ func labelEnd(text string) int {
 		}
 	}
 	return 0
+}
+
+// behindLabel is the rest of a link definition. It may be none if its address has a parenthesis.
+var behindLabel = plain.Pattern(`(?s)^[ \t]*\n?[ \t]*(?:<[^<>\n\\]*>|[^\s<()][^\s()]*)` +
+	`(?:\s+(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\((?:\\.|[^()\\])*\)))?[ \t]*(?:\n|$)`)
+
+// Definitions returns the length of the link definitions that a paragraph begins with. What looks like one behind them
+// is text.
+func Definitions(text string) (length int) {
+	for {
+		n := DefinitionLength(text[length:])
+		if n == 0 || text[length+1] == '^' {
+			return length
+		}
+		rest := behindLabel().FindString(text[length+n:])
+		if rest == "" {
+			return length
+		}
+		length += n + len(rest)
+	}
 }
 
 // DefinitionLength returns the length of the label of a link definition or a footnote with its colon, 0 if a text does
