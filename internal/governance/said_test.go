@@ -138,6 +138,7 @@ func TestDeclaration(t *testing.T) {
 		{"quote in an item", "- > additive only", false},
 		{"under a quote", "> Does it break?\n\nNo. It is additive only.", true},
 		{"everything at once", strings.Repeat("> ~~`![[<a b='", 20) + "\n\nadditive only", true},
+		{"8 MiB of what does not end", "x " + strings.Repeat("<?", 1<<22) + "\n\nadditive only", true},
 		{"often in one sentence", strings.Repeat("not additive only ", 20_000) + ", additive only", true},
 		{"too often in one clause", strings.Repeat("additive only ", 20_000) + "[ ]", false},
 		{"a dash before", "Schema \u2014 additive only", true},

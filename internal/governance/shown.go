@@ -63,6 +63,7 @@ func plainText(text string) string {
 
 // read returns what is shown.
 func (l *reading) read() string {
+	l.last = [...]int{strings.LastIndex(l.text, "?>"), strings.LastIndex(l.text, "]]>")}
 	for l.at < len(l.text) {
 		if !l.markup() {
 			r, size := utf8.DecodeRuneInString(l.text[l.at:])
@@ -85,6 +86,7 @@ type reading struct {
 	at    int
 	out   []byte // a NUL is nothing
 	code  map[int][]int
+	last  [2]int // where the last ?> and the last ]]> are, or -1
 
 	brackets []bracket // that are open
 	quote    int       // where a text in quotation marks begins in out; -1 outside
@@ -389,8 +391,8 @@ func (l *reading) tag() {
 	t, valid := markdown.ParseTag(rest)
 	name := t.Name
 	unseen := len(rest) > 2 && rest[1] == '!' && 'a' <= rest[2]|0x20 && rest[2]|0x20 <= 'z' ||
-		strings.HasPrefix(rest, "<?") && strings.Contains(rest, "?>") ||
-		strings.HasPrefix(rest, "<![CDATA[") && strings.Contains(rest, "]]>")
+		strings.HasPrefix(rest, "<?") && l.at < l.last[0] ||
+		strings.HasPrefix(rest, "<![CDATA[") && l.at < l.last[1]
 	if !valid && !unseen && (!l.raw || name == "" && (len(rest) < 2 || strings.IndexByte("!?/", rest[1]) < 0)) {
 		l.at++
 		l.write("<")
