@@ -11,8 +11,12 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
+// andSquash completes the command that restores a file: a further commit is not enough if a commit of the range touches
+// the file, since commit-tampers reports that one.
+const andSquash = " (and squash the branch if a commit changes it)"
+
 // restoreFile is the fix of a merged file that a range changes.
-const restoreFile = "restore it: git checkout BASE -- FILE (and squash the branch into one commit)"
+const restoreFile = "restore it: git checkout BASE -- FILE" + andSquash
 
 var appendOnly = &Check{
 	ID:    "append-only",
@@ -176,16 +180,9 @@ func restore(s *Subject) string {
 	return checkout(s, short(s.Run.Range.Base.Commit()))
 }
 
-// checkout returns the command that restores the file's content from a commit. A further commit is not enough if a
-// commit of the range touches the file, since commit-tampers reports that one.
+// checkout returns the command that restores the file's content from a commit.
 func checkout(s *Subject, commit string) string {
-	command := fmt.Sprintf("git checkout %s -- %s", commit, plain.ShellWord(s.Path))
-	for _, c := range s.Run.Range.Commits {
-		if _, found := indexOf(c.Touched, s.Path); found && c.ID != "" { // the files on disk have no ID
-			return command + " (and squash the branch into one commit)"
-		}
-	}
-	return command
+	return fmt.Sprintf("git checkout %s -- %s", commit, plain.ShellWord(s.Path)) + andSquash
 }
 
 // maxVersions is how many versions of one listing are read from a range's commits.

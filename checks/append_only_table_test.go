@@ -108,7 +108,7 @@ revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f
 base: [{listing: ada}, {anchor: trade, coordinator: ada}]
 pr: [{remove: workflow-anchors/trade.json}]`,
 			Want: `workflow-anchors/trade.json: error: append-only: deleted`,
-			Says: []string{`fix: not yours\? git checkout [0-9a-f]{12} -- workflow-anchors/trade.json \(and squash the branch into one commit\); yours: leave it`}},
+			Says: []string{`fix: not yours\? git checkout [0-9a-f]{12} -- workflow-anchors/trade.json \(and squash the branch if a commit changes it\); yours: leave it`}},
 		{Name: "a new listing edited in between", World: `
 base: [{listing: ada}]
 pr: [{listing: nova}, {commit: List}, {edit: implementations/nova.json, set: {/contact: a@nova.example}}]`,

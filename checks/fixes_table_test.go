@@ -33,7 +33,7 @@ pr: [{edit: implementations/eve.json, set: {/contact: "mallory@eve.example"}}]
 			Want: `
 implementations/eve.json:8:3: error: reissue: receipt-unchanged
 implementations/eve.json:12:3: warning: reissue: unsigned-change`,
-			Says: []string{`fix: not yours\? git checkout [0-9a-f]{12} -- implementations/eve\.json \(and squash the branch into one commit\); yours: sign a new Receipt`}},
+			Says: []string{`fix: not yours\? git checkout [0-9a-f]{12} -- implementations/eve\.json \(and squash the branch if a commit changes it\); yours: sign a new Receipt`}},
 		{Name: "renamed",
 			World: `base: [{listing: eve}]
 pr: [{move: [implementations/eve.json, implementations/evil.json]}]
@@ -42,7 +42,7 @@ pr: [{move: [implementations/eve.json, implementations/evil.json]}]
 implementations/eve.json: error: append-only: deleted
 implementations/evil.json:2:3: error: layout: slug-mismatch`,
 			Says: []string{
-				`fix: not yours\? git checkout [0-9a-f]{12} -- implementations/eve\.json \(and squash the branch into one commit\); yours: `,
+				`fix: not yours\? git checkout [0-9a-f]{12} -- implementations/eve\.json \(and squash the branch if a commit changes it\); yours: `,
 				`fix: set slug to "evil", or name the file implementations/eve\.json`,
 			}},
 		// a published private key is of no more use
