@@ -452,9 +452,10 @@ func TestConnections(t *testing.T) {
 		ends.Store(test.ends)
 		l.web.routes.close() // so that the first request dials too
 		o := l.Observe(t.Context(), get(fmt.Sprintf("https://example.com/%d", i), 1000))
-		if got := outcome(o); got != test.want || asked.Load() != test.asked {
-			t.Errorf("a server that ends %d connections gives %s after %d requests, want %s after %d: %s", test.ends,
-				got, asked.Load(), test.want, test.asked, o.Message)
+		few := test.asked - test.asked/10 // a connection may end before its request is written
+		if got := outcome(o); got != test.want || asked.Load() > test.asked || asked.Load() < few {
+			t.Errorf("a server that ends %d connections gives %s after %d requests, want %s after %d to %d: %s",
+				test.ends, got, asked.Load(), test.want, few, test.asked, o.Message)
 		}
 	}
 }
