@@ -17,9 +17,9 @@ import (
 
 // TestRecordedBundles checks that bundles of earlier programs still give the reports of those programs. Sentences may
 // change, and reports may have new members at their root. The verdict and the counts stay, and so do the check,
-// subject, verdict, codes and places of each result. A recording has the bundle, the report and a world, whose commits
-// have the same ids wherever it is built. A recording of a mode without a registry has the files of its input and the
-// command that replays it.
+// subject, verdict, codes and places of each result. A recording has the bundle, the report and a world. The world's
+// commits have the same ids on every machine. If the mode needs no registry, the recording has input files and the
+// command that replays them, and no world.
 func TestRecordedBundles(t *testing.T) {
 	directory, err := filepath.Abs(filepath.Join("..", "..", "testdata", "bundles"))
 	if err != nil {

@@ -549,8 +549,8 @@ func (v *visit) followReference() {
 	}
 }
 
-// follow walks a pair of which one is at the end of a reference, once. It returns false if only references led from the
-// pair back to it.
+// follow compares two schemas, at least one of which a reference leads to. It compares each pair once. It returns false
+// if the references form a circle: they lead back to the pair and to no other keyword.
 func (v *visit) follow(o, n *schema, at spot) bool {
 	key := pair{o, n, v.in}
 	if v.walked[key] {
