@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -88,11 +87,7 @@ type modified struct {
 }
 
 func (g *compatibility) view(v *View) error {
-	var changed []string // files that a published schema may lead to
 	for _, c := range v.Changes {
-		if !isSchema(c.Path) || c.Base == nil || isFile(c.Head) {
-			changed = append(changed, c.Path)
-		}
 		if !isSchema(c.Path) {
 			continue
 		}
@@ -105,44 +100,20 @@ func (g *compatibility) view(v *View) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range slices.Clone(changed) {
-		for _, set := range []*schemaSet{s.base, s.head} {
-			if to := set.links[p]; to != "" {
-				changed = append(changed, to) // as if it changed
-			}
-		}
-	}
-	g.links(v, s)
-	if !slices.ContainsFunc(changed, func(p string) bool { return s.base.texts[p] != nil || s.head.texts[p] != nil }) {
-		return nil
-	}
-	for _, published := range s.comparison().Affected(changed) {
-		document, _ := v.texts.document(s.head, published)
-		itself := slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == published })
-		if document == nil || itself {
-			continue // it changed itself, which is judged
-		}
-		g.judged[published] = true
-		g.report(document, verdict.At{Path: published}, s.differences(published), false)
-	}
-	return nil
-}
-
-// links judges the published schemas that are unchanged symbolic links, by the files that they lead to. If that file is
-// a published schema too, its own change is judged instead.
-func (g *compatibility) links(v *View, s *schemaView) {
-	for _, p := range slices.Sorted(maps.Keys(s.base.links)) {
-		was, is := s.base.links[p], s.head.links[p]
-		itself := slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == p })
-		if !isSchema(p) || itself || was == is && isSchema(was) ||
-			bytes.Equal(s.base.texts[was], s.head.texts[is]) || sameTokens(s.base.texts[was], s.head.texts[is]) {
-			continue
-		}
+	linked, led := v.concerned(s)
+	for _, p := range linked {
 		g.judged[p] = true
 		g.out.Errorf(file(p), "", code(schemadiff.Changed),
-			"the published schema is a symbolic link to %q, which differs", plain.Cut(was, 200)).
+			"the published schema is a symbolic link to %q, which differs", plain.Cut(s.base.links[p], 200)).
 			WithFix("%s", nextVersion)
 	}
+	for _, p := range led {
+		if document, _ := v.texts.document(s.head, p); document != nil {
+			g.judged[p] = true
+			g.report(document, verdict.At{Path: p}, s.differences(p), false)
+		}
+	}
+	return nil
 }
 
 // change judges a schema that a view changes or adds.

@@ -41,7 +41,7 @@ func NewWords(source, text string) *Words {
 				if isTicked, has := b.box(); has && i == 0 && begun > 0 && !block.Quoted() {
 					out = !isTicked
 				}
-				if !out && !block.Quoted() { // what a quote opens continues
+				if !out && !block.Quoted() && len(b.sentences) > 0 { // what a quote opens continues
 					w.blocks = append(w.blocks, b)
 				}
 			}

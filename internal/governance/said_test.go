@@ -270,8 +270,8 @@ func TestDeclaration(t *testing.T) {
 		{"code that begins in what looks like a tag", "<r``>additive only``", false},
 		{"struck from what looks like a tag", "<r ~~>additive only~~", false},
 		{"struck from what looks like a declaration", "<! ~~>additive only~~", false},
-		{"struck from what looks like an instruction", "<? ~~>additive only~~", false},
-		{"struck from what looks like character data", "<![CDATA[~~>additive only~~", false},
+		{"struck from what looks like an instruction", "a <? ~~>additive only~~", false},
+		{"struck from what looks like character data", "a <![CDATA[~~>additive only~~", false},
 		{"in a declaration", "a <!b additive only> c", false},
 		{"in an instruction", "a <? additive only ?> c", false},
 		{"in character data", "a <![CDATA[ additive only ]]> c", false},
@@ -293,6 +293,12 @@ func TestDeclaration(t *testing.T) {
 		{"in a value up to a form feed", "<i a=b\fadditive only>", false},
 		{"lazy line of a quote behind a tag", "> a\n</s>\nadditive only", false},
 		{"a footnote with a ruler", "[^1]: |\n--\nadditive only", false},
+		{"before an answer in HTML", "## Additive only\n\n<p>No</p>", false},
+		{"before a comment and an answer", "## Additive only\n\n<!-- a -->\n\nNo", false},
+		{"before a comment in a table and an answer", "| Additive only |\n|---|\n| <!-- a --> |\n| No |", false},
+		{"in a later block of a footnote", "[^1]: x\n\n    additive only", false},
+		{"in a list of a footnote", "[^1]: - x\n\n        additive only", false},
+		{"behind a footnote", "[^1]: x\n\nadditive only", true},
 		{"empty", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package governance
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/links"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
@@ -156,9 +156,7 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 	}
 	self := len(s.links) == 0 // nothing leads out of the directory
 	for hops := 0; ; hops++ {
-		wanted := s.unresolved()
-		s.read = nil // more texts may come
-		maps.Copy(wanted, s.tree().Unresolved())
+		wanted := s.tree().Unresolved()
 		if len(wanted) == 0 {
 			break
 		}
@@ -224,34 +222,6 @@ func (x *Texts) follow(t *registry.Tree, link string, targets map[string]string)
 	return at, to, err
 }
 
-var (
-	reference  = plain.Pattern(`"\$(?:dynamicR|r)ef"\s*:\s*"([^"#\\]+)`)
-	identifier = plain.Pattern(`"\$id"\s*:\s*"([^"\\]+)"`)
-)
-
-// unresolved returns the base names of the files that the texts refer to and that none of them is, by place or by $id.
-func (s *schemaSet) unresolved() map[string]bool {
-	there := map[string]bool{}
-	for p := range s.links {
-		there[path.Base(p)] = true
-	}
-	for p, text := range s.texts {
-		there[path.Base(p)] = true
-		for _, m := range identifier().FindAllSubmatch(text, -1) {
-			there[path.Base(strings.TrimSuffix(string(m[1]), "#"))] = true
-		}
-	}
-	out := map[string]bool{}
-	for _, text := range s.texts {
-		for _, m := range reference().FindAllSubmatch(text, -1) {
-			if name := path.Base(string(m[1])); !there[name] {
-				out[name] = true
-			}
-		}
-	}
-	return out
-}
-
 // textKey is one text at one path: its faults are reported there.
 type textKey struct {
 	path string
@@ -302,44 +272,61 @@ func identifiers(v any, byName bool, base, at string, yield func(id, pointer str
 	})
 }
 
-// meaningfulSchemas lists the places at which the normative JSON files of a view differ in more than annotations.
+// concerned returns the published schemas that do not change themselves and that changed files concern: unchanged
+// symbolic links to a file that differs and is not published itself, and schemas that lead to a changed file.
+func (v *View) concerned(s *schemaView) (linked, led []string) {
+	itself := map[string]bool{}
+	var changed []string // files that a published schema may lead to
+	for _, c := range v.Changes {
+		itself[c.Path] = true
+		if isSchema(c.Path) && c.Base != nil && !isFile(c.Head) {
+			continue
+		}
+		changed = append(changed, c.Path)
+		for _, set := range []*schemaSet{s.base, s.head} {
+			if to := set.links[c.Path]; to != "" {
+				changed = append(changed, to) // as if it changed
+			}
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(s.base.links)) {
+		was, is := s.base.links[p], s.head.links[p]
+		if isSchema(p) && !itself[p] && (was != is || !isSchema(was)) &&
+			!bytes.Equal(s.base.texts[was], s.head.texts[is]) && !sameTokens(s.base.texts[was], s.head.texts[is]) {
+			linked = append(linked, p)
+		}
+	}
+	if slices.ContainsFunc(changed, func(p string) bool { return s.base.texts[p] != nil || s.head.texts[p] != nil }) {
+		led = slices.DeleteFunc(s.comparison().Affected(changed), func(p string) bool { return itself[p] })
+	}
+	return linked, led
+}
+
+// meaningfulSchemas lists the places at which the schemas of a view differ in more than annotations.
 func (v *View) meaningfulSchemas() ([]string, error) {
-	var out []string
+	s, err := v.comparesSchemas()
+	if err != nil {
+		return nil, err
+	}
+	out, led := v.concerned(s)
+	for i, p := range out {
+		out[i] = fmt.Sprintf("%q, by what it links to", p)
+	}
 	for _, c := range v.normative() {
 		switch {
-		case !isJSON(c.Path) || !inVersion(strings.ToLower(c.Path), "schemas/"):
-			continue
-		case isExample(c.Path):
-			reached, err := v.reachedExample(c.Path)
-			if err != nil {
-				return nil, err
-			}
-			if reached {
-				out = append(out, fmt.Sprintf("%q", c.Path))
-			}
-			continue
+		case !isSchema(c.Path):
 		case !isFile(c.Base) || !isFile(c.Head) || c.Base.Mode != c.Head.Mode:
 			out = append(out, fmt.Sprintf("%q is added, deleted or changes its mode", c.Path))
-			continue
+		default:
+			led = append(led, c.Path)
 		}
-		s, err := v.comparesSchemas()
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range s.differences(c.Path) {
+	}
+	for _, p := range led {
+		for _, d := range s.differences(p) {
 			if d.Class != schemadiff.Note {
-				out = append(out, fmt.Sprintf("%q of %q", d.Pointer, c.Path))
+				out = append(out, fmt.Sprintf("%q of %q", d.Pointer, p))
 			}
 		}
 	}
 	return out, nil
-}
-
-// reachedExample reports whether a published schema leads to an example, which then is not an example.
-func (v *View) reachedExample(path string) (bool, error) {
-	s, err := v.comparesSchemas()
-	if err != nil {
-		return false, err
-	}
-	return len(s.comparison().Affected([]string{path})) > 0, nil
 }

@@ -440,13 +440,10 @@ func (s *speech) lose(name string) {
 	s.silent++
 }
 
-// withoutDefinitions drops the link definitions that a paragraph begins with, and a footnote. A line that begins as a
-// definition and is not one goes too, with all that follows if it has a mark.
+// withoutDefinitions drops the link definitions that a paragraph begins with. A line that begins as a definition and is
+// not one goes too, with all that follows if it has a mark.
 func withoutDefinitions(text string) string {
 	text = text[markdown.Definitions(text):]
-	if strings.HasPrefix(text, "[^") && markdown.DefinitionLength(text) > 0 {
-		return ""
-	}
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		if markdown.DefinitionLength(line) == 0 {

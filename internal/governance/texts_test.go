@@ -9,11 +9,14 @@ import (
 // TestEditorialFiles checks which files look editorial, each change next to one that is more.
 func TestEditorialFiles(t *testing.T) {
 	const (
-		core  = "spec/v1.0/core.md"
-		other = "rfcs/RFC-0033-b.md"
-		moved = "rfcs/RFC-0034-b.md"
-		flow  = "# RFC 0033: Flow\n\n**Status:** Draft\n\n## 1. Rules\n\nA Tool MUST log.\n"
+		core    = "spec/v1.0/core.md"
+		schemaC = "schemas/v1.0/c.schema.json"
+		other   = "rfcs/RFC-0033-b.md"
+		moved   = "rfcs/RFC-0034-b.md"
+		flow    = "# RFC 0033: Flow\n\n**Status:** Draft\n\n## 1. Rules\n\nA Tool MUST log.\n"
 	)
+	defines := func(kind string) string { return `{"definitions": {"x": {"type": ` + kind + `}}}` }
+	leads := func(to string) string { return `{"properties": {"c": {"$ref": "` + to + `#/definitions/x"}}}` }
 	must := func(words string) string { return "A Tool MUST " + words + "\n" }
 	for _, c := range []struct {
 		name       string
@@ -50,6 +53,24 @@ func TestEditorialFiles(t *testing.T) {
 		{"a picture", nil, files{"spec/v1.0/x.PNG": "x"}, true, ""},
 		{"YAML", nil, files{"spec/v1.0/x.yaml": "x"}, false, "neither Markdown nor text"},
 		{"JSON outside the schemas", files{"spec/v1.0/x.json": "1"}, files{"spec/v1.0/x.json": " 1"}, false, ""},
+		{"a definition that another schema leads to", files{schemaA: defines(`"string"`),
+			schemaC: leads("a.schema.json")},
+			files{schemaA: defines(`"null"`)}, false, `"/properties/c/$ref" of "` + schemaC},
+		{"a definition that no schema leads to", files{schemaA: defines(`"string"`)},
+			files{schemaA: defines(`"null"`)}, true,
+			""},
+		{"a file that a schema leads to, next to a text", nil, files{"schemas/common.json": `{"type": "null"}`,
+			core: "# Core\n\nA Tool MUST answer.\n" +
+				"\nA note.\n"}, false, `"/properties/c/$ref" of "` + "schemas/v1.0/b.schema.json"},
+		{"an example that a schema leads to", files{schemaC: leads("examples/e.json"),
+			"schemas/v1.0/examples/e.json": defines("1")},
+			files{"schemas/v1.0/examples/e.json": defines("2")}, false, schemaC},
+		{"the title of an example that a schema leads to", files{schemaC: `{"$ref": "examples/e.json"}`,
+			"schemas/v1.0/examples/e.json": `{"title": "a"}`}, files{"schemas/v1.0/examples/e.json": `{"title": "b"}`},
+			true, ""},
+		{"a file that a link leads to, next to a text", files{schemaC: "mode 120000 ../common.json"},
+			files{"schemas/common.json": `{"type": "null"}`, core: "# Core\n\nA Tool MUST answer.\n\nA note.\n"}, false,
+			`"` + schemaC + `", by what it links to`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -53,7 +53,7 @@ const (
 	Later
 	// Row is a row of a table.
 	Row
-	// Quote is a paragraph of a quote.
+	// Quote is a paragraph of a quote or of a footnote.
 	Quote
 	// Code is fenced or indented code.
 	Code
@@ -81,24 +81,27 @@ type Block struct {
 
 	in     *container
 	opens  int    // the number of containers around it of which it is the first block
-	quotes int    // around it
+	note   string // the folded label of the footnote that it is in
+	quotes int    // around it, a footnote among them
 	items  int    // around it
 	level  int    // level of a heading, from 1
 	raw    bool   // it is HTML, in which Markdown has no meaning
 	empty  bool   // it has no words
 	hidden string // the elements that may hide it
+	listed bool   // an HTML element that lists or quotes is around it or begins in it
 	table  int    // the number of the table that a row belongs to, from 1
 	shown  int    // the number of cells of a row that are shown
 	words  []word // words of a heading, and of a governed block
 }
 
-// container is a quote or a list item.
+// container is a quote, a footnote or a list item.
 type container struct {
 	in     *container
 	quote  bool
-	indent int  // the number of blanks that a line of an item has at least
-	filled bool // the item has a block
-	bare   bool // the item begins with a blank line, and nothing follows yet
+	note   string // the folded label of a footnote, which is a quote too
+	indent int    // the number of blanks that a line of an item or a footnote has at least
+	filled bool   // it has a block
+	bare   bool   // it begins with a blank line, and nothing follows yet
 
 	governed bool // with all that it holds
 	led      bool // a paragraph in it governs what follows there
@@ -116,9 +119,8 @@ const (
 	tableLeaf
 	fencedLeaf
 	indentedLeaf
-	htmlLeaf    // up to a blank line
-	rawLeaf     // HTML up to a line with a mark
-	commentLeaf // the same
+	htmlLeaf // up to a blank line
+	rawLeaf  // HTML up to a line with a mark
 )
 
 // reader cuts a text into blocks, as CommonMark and GitHub's tables do.
@@ -128,7 +130,7 @@ type reader struct {
 	leaf    leaf
 	block   *Block // the leaf's
 	fence   string // that opened the code
-	end     string // the mark that ends rawLeaf or commentLeaf, in small letters
+	end     string // the mark that ends rawLeaf, in small letters
 	tables  int
 	columns int // that the open table has
 }
@@ -146,13 +148,14 @@ func Read(text string) (*Document, error) {
 	return d, nil
 }
 
-// Split cuts a text into blocks. It leaves out comments that begin a line, and does not read words: headings above
-// and requirements are not set. A text of too many lines is ErrLimit.
+// Split cuts a text into blocks. It does not read words: headings above and requirements are not set. A text of too
+// many lines is ErrLimit.
 func Split(text string) ([]*Block, error) {
 	d, err := split(text)
 	if err != nil {
 		return nil, err
 	}
+	d.place()
 	return d.Blocks, nil
 }
 
@@ -180,33 +183,39 @@ func split(text string) (*Document, error) {
 
 // add appends a block at the place of the open containers.
 func (r *reader) add(kind Kind, line int) *Block {
-	b := &Block{Kind: kind, Line: line}
-	for i, c := range r.open {
+	b := &Block{Kind: kind, Line: line, in: r.innermost()}
+	for _, c := range r.open {
 		if c.quote {
 			b.quotes++
 		} else {
 			b.items++
 		}
-		if i == len(r.open)-1 {
-			b.in = c
+		if c.note != "" {
+			b.note = c.note
 		}
-	}
-	if kind == Paragraph && b.in != nil {
-		switch {
-		case b.in.quote:
-			b.Kind = Quote
-		case b.in.filled:
-			b.Kind = Later
-		default:
-			b.Kind = Item
-		}
-	}
-	for c := b.in; c != nil && !c.filled; c = c.in {
-		c.filled, c.bare = true, false
-		b.opens++
 	}
 	r.doc.Blocks = append(r.doc.Blocks, b)
 	return b
+}
+
+// place finds out which blocks begin an item.
+func (d *Document) place() {
+	for _, b := range d.Blocks {
+		if b.Kind == Paragraph && b.in != nil {
+			switch {
+			case b.in.quote:
+				b.Kind = Quote
+			case b.in.filled:
+				b.Kind = Later
+			default:
+				b.Kind = Item
+			}
+		}
+		for c := b.in; c != nil && !c.filled; c = c.in {
+			c.filled = true
+			b.opens++
+		}
+	}
 }
 
 // begin opens a leaf.
@@ -228,9 +237,6 @@ func (r *reader) line(n int, rest string) {
 		matched++
 	}
 	all := matched == len(r.open)
-	if !all && r.leaf == commentLeaf {
-		r.afterComment("<!--") // it does not end for a browser
-	}
 	if !all && r.leaf != paragraphLeaf {
 		r.leaf = noLeaf
 	}
@@ -262,7 +268,7 @@ func (r *reader) line(n int, rest string) {
 			r.begin(fencedLeaf, Code, n)
 			r.fence = fenceOf(text)
 			return
-		case continued && underline(text) > 0 && footnoteLabel(r.block.Lines[0]) == "":
+		case continued && underline(text) > 0:
 			r.block.Kind, r.block.level = Heading, underline(text)
 			r.leaf = noLeaf
 			return
@@ -272,12 +278,18 @@ func (r *reader) line(n int, rest string) {
 		}
 		if l, end := htmlStart(text, r.leaf == paragraphLeaf); l != noLeaf {
 			r.close(matched)
-			r.html(l, end, n, rest)
+			r.end = end
+			r.begin(l, Paragraph, n).raw = true
+			r.continues(rest)
 			return
 		}
-		if footnoteLabel(text) != "" {
+		if label, length := footnote(text); label != "" && !deep {
 			r.close(matched)
-			break
+			rest = strings.TrimLeft(text[length:], " ")
+			r.open = append(r.open,
+				&container{in: r.innermost(), quote: true, note: label, indent: 4, bare: rest == ""})
+			matched++
+			continue
 		}
 		width := marker(text)
 		if width == 0 || deep || continued && !interrupts(text, width) {
@@ -339,10 +351,9 @@ func (r *reader) text(n int, rest string, matched int) {
 func (c *container) strip(line string) (rest string, ok bool) {
 	columns := indentation(line)
 	switch {
-	case c.quote && columns < 4 && strings.HasPrefix(line[columns:], ">"):
-		return strings.TrimPrefix(line[columns+1:], " "), true
-	case c.quote:
-		return "", false
+	case c.quote && c.note == "":
+		inner, ok := strings.CutPrefix(line[min(columns, 3):], ">")
+		return strings.TrimPrefix(inner, " "), ok
 	case columns == len(line):
 		return "", !c.bare
 	case columns < c.indent:
@@ -359,7 +370,7 @@ func (r *reader) innermost() *container {
 	return r.open[len(r.open)-1]
 }
 
-// continues adds a line to fenced code, HTML or a comment, and reports whether one of these is open.
+// continues adds a line to fenced code or HTML, and reports whether one of these is open.
 func (r *reader) continues(line string) bool {
 	switch r.leaf {
 	case fencedLeaf:
@@ -373,12 +384,6 @@ func (r *reader) continues(line string) bool {
 			r.leaf = noLeaf
 			return false
 		}
-	case commentLeaf:
-		if before, after, ends := strings.Cut(line, r.end); ends {
-			r.block.Lines = append(r.block.Lines, before)
-			r.afterComment(after)
-			return true
-		}
 	case rawLeaf:
 		if strings.Contains(strings.ToLower(line), r.end) {
 			r.leaf = noLeaf
@@ -390,43 +395,12 @@ func (r *reader) continues(line string) bool {
 	return true
 }
 
-// html opens a block of HTML.
-func (r *reader) html(l leaf, end string, n int, line string) {
-	r.end = end
-	if l != commentLeaf {
-		r.begin(l, Paragraph, n).raw = true
-		r.continues(line)
-		return
-	}
-	r.leaf = commentLeaf
-	r.block = &Block{Kind: Comment, Line: n}
-	r.doc.comments = append(r.doc.comments, r.block)
-	mark := "<!--"
-	line = line[indentation(line):]
-	if end != "-->" {
-		mark = "<"
-	} else if strings.HasPrefix(line, "<!-->") || strings.HasPrefix(line, "<!--->") {
-		mark = line[:strings.IndexByte(line, '>')-2]
-	}
-	r.continues(line[len(mark):])
-}
-
-// afterComment reads what follows a comment in the line that ends it: HTML.
-func (r *reader) afterComment(rest string) {
-	n := r.block.Line + len(r.block.Lines) - 1
-	r.leaf = noLeaf
-	if strings.TrimSpace(rest) != "" {
-		b := r.add(Paragraph, n)
-		b.raw, b.Lines = true, []string{rest}
-	}
-}
-
 // ruled makes a table of the last line of a paragraph if a ruler follows, and reports whether one does.
 func (r *reader) ruled(line string) bool {
 	last := len(r.block.Lines) - 1
 	header := r.block.Lines[last]
 	columns, ok := ruler(line)
-	if !ok || columns != len(Cells(header)) || footnoteLabel(r.block.Lines[0]) != "" {
+	if !ok || columns != len(Cells(header)) {
 		return false
 	}
 	r.leaf, r.columns = tableLeaf, columns

@@ -26,6 +26,7 @@ func (d *Document) finish() bool {
 		}
 	}
 	d.Blocks = slices.DeleteFunc(d.Blocks, func(b *Block) bool { return b.Kind != Heading && b.empty })
+	d.place()
 	d.hideFootnotes()
 	d.structure()
 	d.govern()
@@ -55,24 +56,22 @@ const maxTarget = 80
 // defines nothing. A heading may begin with one.
 func (d *Document) define() {
 	all := map[string][]string{}
-	footnote := false // its indented text is not code
 	for _, b := range d.Blocks {
-		text := strings.Join(b.Lines, "\n")
-		footnote = b.Kind == Code && footnote || b.Kind != Code && footnoteLabel(text) != ""
-		if b.Kind == Code && !footnote {
+		if b.Kind == Code {
 			continue
 		}
+		text := strings.Join(b.Lines, "\n")
 		inText := len(text) - Definitions(text)
 		for label, line, rest := "", "", text; rest != ""; {
 			if n := DefinitionLength(rest); n > 0 {
 				label = folded(rest[1 : n-2])
-				if len(rest) <= inText && label != "" && label[0] != '^' {
+				if len(rest) <= inText && label != "" {
 					all[label] = append(all[label], "no-link")
 				}
 				rest = rest[n:]
 			}
 			line, rest, _ = strings.Cut(rest, "\n")
-			if label != "" && label[0] != '^' {
+			if label != "" {
 				for field := range strings.FieldsSeq(line) {
 					all[label] = append(all[label], target(strings.Trim(field, "<>")))
 				}
@@ -89,37 +88,40 @@ func (d *Document) define() {
 	}
 }
 
-// hideFootnotes marks the footnotes that are not shown: nothing refers to them, or an earlier one has their label.
-// Indented text after a footnote is part of it.
+// hideFootnotes marks the footnotes by their labels, and those that are not shown: nothing refers to them, or an
+// earlier one has their label.
 func (d *Document) hideFootnotes() {
-	defined, hidden := map[string]bool{}, false
+	defined := map[string]*container{}
 	for _, b := range d.Blocks {
-		name := ""
-		if b.Kind != Code && len(b.Lines) > 0 {
-			name = footnoteLabel(b.Lines[0])
-		}
-		if name != "" {
-			hidden = !d.referred[name] || defined[name]
-			defined[name] = true
-		}
-		if hidden = hidden && (name != "" || b.Kind == Code); hidden {
-			b.hidden += " footnote"
+		for c := b.in; c != nil; c = c.in {
+			if c.note == "" {
+				continue
+			}
+			if defined[c.note] == nil {
+				defined[c.note] = c
+			}
+			b.hidden += " footnote " + c.note
+			if !d.referred[c.note] || defined[c.note] != c {
+				b.hidden += " unseen"
+			}
 		}
 	}
 }
 
-// footnoteLabel returns the folded label of the footnote that a line begins, empty if it begins none.
-func footnoteLabel(line string) string {
-	if n := DefinitionLength(line); n > 0 && line[1] == '^' {
-		return folded(line[1 : n-2])
+// footnote returns the folded label of the footnote that a line begins, empty if it begins none, and its length.
+func footnote(line string) (label string, length int) {
+	if length = DefinitionLength(line); length > 0 && line[1] == '^' {
+		if label = line[2 : length-2]; label != "" && !strings.ContainsAny(label, " \t") {
+			return folded(label), length
+		}
 	}
-	return ""
+	return "", 0
 }
 
 // read finds out whether a block has words and a requirement word, and what may hide it. It keeps the words if it
 // needs them for that.
 func (d *Document) read(b *Block) {
-	d.hiding.fresh = d.hiding.fresh[:0]
+	d.hiding.begin()
 	if b.Kind != Comment {
 		b.hidden += d.hiding.String()
 	}
@@ -130,6 +132,8 @@ func (d *Document) read(b *Block) {
 	if len(d.hiding.fresh) > 0 && b.Kind != Comment {
 		b.hidden += " " + strings.Join(d.hiding.fresh, " ")
 	}
+	b.listed = d.hiding.lists
+	b.Required = b.Required || d.hiding.lost
 	if b.Kind != Row && b.Kind != Code && b.Kind != Comment {
 		for i := range b.Lines {
 			d.status(b, i)
@@ -214,8 +218,9 @@ func (d *Document) words(b *Block) {
 		if s.level > 0 {
 			b.Kind, b.level = Heading, s.level
 		}
-		for _, text := range s.comments {
-			d.comments = append(d.comments, &Block{Kind: Comment, Line: b.Line, Lines: strings.Split(text, "\n")})
+		for _, c := range s.comments {
+			c.Line += b.Line
+			d.comments = append(d.comments, c)
 		}
 	}
 	for len(b.words) > 0 && b.words[len(b.words)-1] == cell {
@@ -324,7 +329,8 @@ func (d *Document) govern() {
 	}
 	led := false // by a paragraph
 	for _, b := range d.Blocks {
-		b.Governed = b.Required || tables[b.table] || led && b.Kind != Paragraph && b.Kind != Heading
+		b.Governed = b.Required || tables[b.table] ||
+			led && b.note == "" && (b.Kind != Paragraph && b.Kind != Heading || b.listed)
 		for above := b.Above; above != nil && !b.Governed; above = above.Above {
 			b.Governed = above.Required
 		}

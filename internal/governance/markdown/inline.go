@@ -39,7 +39,9 @@ type scanner struct {
 	runs     map[int][]int // where runs of backticks begin, by their length
 	missing  map[string]bool
 	level    int // level of the last heading that a tag opens
-	comments []string
+	comments []*Block
+	line     int  // the number of lines before the last comment
+	counted  int  // bytes
 	swallows bool // a tag of HTML does not end
 }
 
@@ -223,9 +225,7 @@ func (s *scanner) link(i int) int {
 	}
 	label, n := s.text[open.source+1:i], 1
 	if strings.HasPrefix(label, "^") {
-		if open.source > 0 || !strings.HasPrefix(rest, ":") {
-			s.doc.referred[folded(label)] = true
-		}
+		s.doc.referred[folded(label[1:])] = true
 	}
 	if end := labelEnd(rest); end > 0 {
 		n += end + 1
@@ -273,7 +273,7 @@ var behindLabel = plain.Pattern(`(?s)^[ \t]*\n?[ \t]*(?:<[^<>\n\\]*>|[^\s<()][^\
 func Definitions(text string) (length int) {
 	for {
 		n := DefinitionLength(text[length:])
-		if n == 0 || text[length+1] == '^' {
+		if n == 0 {
 			return length
 		}
 		rest := behindLabel().FindString(text[length+n:])
@@ -381,12 +381,19 @@ func (s *scanner) angle(i int) int {
 		if !strings.HasPrefix(rest, c.begin) || c.end == ">" && !s.raw && (len(rest) < 3 || !isLetter(rest[2])) {
 			continue
 		}
-		from := len(c.begin)
-		if c.begin == "<!--" && (strings.HasPrefix(rest, "<!-->") || strings.HasPrefix(rest, "<!--->")) {
+		if strings.HasPrefix(rest, "<!-->") || strings.HasPrefix(rest, "<!--->") {
 			return strings.IndexByte(rest, '>') + 1
 		}
-		if end := s.find(i+from, c.end); end >= 0 {
-			s.comments = append(s.comments, s.text[i+from:end])
+		from := i + len(c.begin)
+		end := s.find(from, c.end)
+		if s.raw || end >= 0 {
+			end, c.end = s.browserEnd(from, c.begin)
+		}
+		if end >= 0 {
+			s.line += strings.Count(s.text[s.counted:from], "\n")
+			s.counted = from
+			s.comments = append(s.comments,
+				&Block{Kind: Comment, Line: s.line, Lines: strings.Split(s.text[from:end], "\n")})
 			return end + len(c.end) - i
 		}
 		if s.raw {
@@ -412,6 +419,18 @@ func (s *scanner) angle(i int) int {
 	}
 	s.tag(t, rest[:t.Length])
 	return t.Length
+}
+
+// browserEnd returns the place and the mark at which a browser ends what begins with an unseen mark before i.
+func (s *scanner) browserEnd(i int, begin string) (end int, mark string) {
+	if begin != "<!--" {
+		return s.find(i, ">"), ">"
+	}
+	end, other := s.find(i, "-->"), s.find(i, "--!>")
+	if other >= 0 && (other < end || end < 0) {
+		return other, "--!>"
+	}
+	return end, "-->"
 }
 
 // find returns the place of a mark from i on, or -1.

@@ -152,13 +152,13 @@ func htmlStart(line string, continued bool) (l leaf, end string) {
 	}
 	switch {
 	case strings.HasPrefix(line, "<!--"):
-		return commentLeaf, "-->"
+		return rawLeaf, "-->"
 	case line[1] == '?':
-		return commentLeaf, "?>"
+		return rawLeaf, "?>"
 	case strings.HasPrefix(line, "<![CDATA["):
-		return commentLeaf, "]]>"
+		return rawLeaf, "]]>"
 	case line[1] == '!' && len(line) > 2 && isLetter(line[2]):
-		return commentLeaf, ">"
+		return rawLeaf, ">"
 	}
 	name, closing := elementName(line)
 	after := line[1+len(name):]

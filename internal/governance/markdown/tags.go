@@ -160,8 +160,13 @@ func (t Tag) attribute(name string) (value string, found bool) {
 
 // hiders are the elements whose content is not shown, or is not said. An attribute hidden or style makes one of any.
 var hiders = wordSet(`
-	audio bdo blockquote canvas code datalist del details dialog font head iframe math meter noembed noframes noscript
-	object plaintext pre progress q rp s script select strike style svg template textarea title video xmp`)
+	audio bdo canvas code datalist del details dialog font head iframe math meter noembed noframes noscript
+	object plaintext progress q rp s script select strike style svg template textarea title video xmp` + lists)
+
+// lists are the elements that a paragraph before them may lead, as it does the blocks of Markdown that they are.
+const lists = " blockquote dl menu ol pre table ul"
+
+var isList = wordSet(lists)
 
 // literal are the elements whose content has no tags.
 var literal = wordSet("iframe noembed noframes noscript plaintext script style textarea title xmp")
@@ -177,6 +182,14 @@ type hiding struct {
 	names []string
 	more  int      // those beyond maxHiding
 	fresh []string // those that the block opens, though it may close them
+	lists bool     // a list is open, or was in the block
+	lost  bool     // a tag or a comment does not end, so that it is not known what a browser shows
+}
+
+// begin begins a block.
+func (h *hiding) begin() {
+	h.fresh = h.fresh[:0]
+	h.lists = h.more > 0 || slices.ContainsFunc(h.names, func(name string) bool { return isList[name] })
 }
 
 // maxHiding is how many elements are distinguished.
@@ -230,6 +243,7 @@ func (t Tag) Has(names ...string) bool {
 // open enters an element.
 func (h *hiding) open(name string) {
 	h.note(name)
+	h.lists, h.lost = h.lists || isList[name], h.lost || name[0] == '<'
 	if len(h.names) == maxHiding {
 		h.more++
 		return

@@ -263,6 +263,11 @@ func (d *Document) word(out []word, source string, kind wordKind) (words []word,
 	if strings.IndexByte(source, codeMark) >= 0 {
 		return codeWord(out, source, required)
 	}
+	if i := strings.IndexAny(source, string([]rune{joinMark, dropMark})); i > 0 && isAddress(source[:i]) {
+		out, _ = d.word(out, source[:i], kind) // it ends where a tag or a link begins
+		out, more := d.word(out, source[i+1:], kind)
+		return out, required || more
+	}
 	text, raised := source, false
 	if strings.IndexByte(source, dropMark) >= 0 || strings.IndexByte(source, joinMark) >= 0 || !isASCII(source) {
 		text, raised = normalized(source), strings.ContainsFunc(source, isRaised)
@@ -342,12 +347,24 @@ func codeWord(out []word, source string, required bool) ([]word, bool) {
 // punctuation does not count at the ends of a word without a digit.
 const punctuation = `,;:.?()"'`
 
+// around are the signs that are not of an address between them.
+const around = punctuation + "*_~!"
+
+// isAddress reports whether a text is an address that GitHub makes a link of.
+func isAddress(text string) bool {
+	text = strings.Trim(text, around)
+	text = strings.ToLower(text[:min(len(text), len("https://"))])
+	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "www.")
+}
+
 // newWord returns a word of a normalized text, false if nothing of it counts.
 func newWord(text string) (word, bool) {
 	if strings.TrimFunc(text, isDash) == "" {
 		return word{"-", "-", plainWord}, true
 	}
-	text = withoutStars(text)
+	if !isAddress(text) {
+		text = withoutStars(text)
+	}
 	bare := text
 	number := strings.ContainsFunc(text, unicode.IsNumber)
 	if !number {
@@ -358,11 +375,11 @@ func newWord(text string) (word, bool) {
 	switch {
 	case bare == "":
 		return word{}, false
-	case strings.HasPrefix(lower, "http://"), strings.HasPrefix(lower, "https://"), strings.HasPrefix(lower, "www."):
-		if lower[0] == 'w' {
+	case isAddress(text):
+		if bare = strings.Trim(text, around); bare[0]|0x20 == 'w' {
 			bare = "http://" + bare
 		}
-		address := target(strings.Trim(bare, punctuation))
+		address := target(bare)
 		return word{"\x00" + address, address, targetWord}, true
 	case requires(starless(bare)):
 		return word{bare, text, requirement}, true

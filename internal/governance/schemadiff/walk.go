@@ -68,6 +68,9 @@ func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	}
 	switch {
 	case never:
+		if !v.same(identifiersIn(o.value, false), identifiersIn(n.value, false)) {
+			v.note(Identity, false, "", "holds other identifiers")
+		}
 	case class != "":
 		v.whole(class, holder)
 	case isReference:
@@ -431,11 +434,8 @@ func (s *schema) refuses(keyword string) bool {
 
 // never reports whether s is false, or an object that says as much.
 func (s *schema) never() bool {
-	if branch := s.sole(); branch != nil {
-		return branch.never()
-	}
 	not := s.at("not", "")
-	return s.value == false || not != nil && not.bare()
+	return s.value == false || not != nil && not.bare() || slices.ContainsFunc(s.list("allOf"), (*schema).never)
 }
 
 // asWhole returns the class of a schema that becomes true or false, or ceases to be; "" for any other.
