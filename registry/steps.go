@@ -186,7 +186,7 @@ func (r *Repository) newestFirst(trees []dataTree) bool {
 	for i := range DataKinds {
 		first, last := trees[0].directories[i], trees[len(trees)-1].directories[i]
 		if !first.IsZero() && !last.IsZero() && first != last {
-			return r.store.Order([]gitstore.ID{first, last})[0] == 1
+			return r.store.Order([]gitstore.ID{first, last})[0] == last
 		}
 	}
 	return false

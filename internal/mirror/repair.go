@@ -335,10 +335,7 @@ func (d *Dir) unpack(ctx context.Context, path string, ids []gitstore.ID) error 
 		if err != nil {
 			continue // lost: whether the branch needs it is looked at when all is done
 		}
-		name, text, err := gitstore.LooseText(id, kind, data)
-		if err != nil {
-			return err
-		}
+		name, text := gitstore.LooseText(id, kind, data)
 		file := filepath.Join(d.objects(), name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			return Local(err)

@@ -6,7 +6,6 @@ import (
 	"crypto/sha1"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
@@ -30,9 +29,7 @@ func (s *Store) Each(ctx context.Context, ids []ID, limit int64, f func(i int, o
 		defer close(order)
 		var l latest
 		for _, id := range ids {
-			o := s.unverified(id, limit, &l)
-			p := &o
-			p.done = make(chan struct{})
+			p := s.unverified(id, limit, &l)
 			for _, to := range []chan *pending{order, made} {
 				select {
 				case to <- p:
@@ -134,8 +131,8 @@ func (l *latest) get(at place) builtTree {
 }
 
 // unverified makes an object from the first pack that has it. Whatever goes wrong is left to finish.
-func (s *Store) unverified(id ID, limit int64, l *latest) pending {
-	o := pending{id: id, err: errAbsent}
+func (s *Store) unverified(id ID, limit int64, l *latest) *pending {
+	o := &pending{id: id, err: errAbsent, done: make(chan struct{})}
 	for _, p := range *s.packs.Load() {
 		at, ok := p.index.find(id)
 		if !ok {
@@ -244,13 +241,12 @@ func (t builtTree) apply(delta []byte, limit int64) (builtTree, error) {
 
 // finish verifies an object. If it is wrong, finish reads it again as Read does.
 func (s *Store) finish(p *pending, limit int64) {
-	s.verifyTree(p)
 	switch {
 	case p.err != nil || p.object.id == p.id:
-	case p.object.data == nil:
-		p.err = errAbsent
-	default:
+	case p.object.data != nil:
 		p.object, p.err = s.verified(p.object, p.id)
+	default:
+		p.err = p.verifyPieces()
 	}
 	if p.err != nil {
 		p.pieces = nil
@@ -258,32 +254,22 @@ func (s *Store) finish(p *pending, limit int64) {
 	}
 }
 
-// verifyTree sets the id of a tree that is what its id says.
-func (s *Store) verifyTree(p *pending) {
-	if p.err != nil || p.object.kind != Tree || p.id.size != sha1.Size || p.object.id == p.id {
-		return
+// verifyPieces checks that an object in pieces hashes to its id.
+func (p *pending) verifyPieces() error {
+	h := hashObject(p.object.kind, p.pieces.size(), p.id.Size())
+	defer h.release()
+	for _, one := range p.pieces {
+		h.Write(one.of[one.from:one.to])
 	}
-	size, pieces := int64(len(p.object.data)), [][]byte{p.object.data}
-	if p.pieces != nil {
-		size, pieces = p.pieces.size(), p.pieces.bytes()
+	if id, err := h.id(); err != nil || id != p.id {
+		return ErrCorrupt
 	}
-	h := sha1.New()
-	h.Write(append(strconv.AppendInt([]byte("tree "), size, 10), 0))
-	for _, piece := range pieces {
-		h.Write(piece)
-	}
-	if BytesID(h.Sum(nil)) != p.id {
-		return
-	}
-	p.object.id = p.id
-	if p.object.data != nil {
-		s.cache.put(p.object)
-	}
+	return nil
 }
 
-// Order gives the subscripts of ids in the order in which they are read fastest: as they stand in the packs, where a
-// delta is near its base, and the base still in the cache. It reads nothing; ids that no pack has come last.
-func (s *Store) Order(ids []ID) []int {
+// Order sorts ids in the order in which they are read fastest: as the packs have them, where a delta is near its base,
+// and the base still in the cache. It reads nothing; ids that no pack has come last.
+func (s *Store) Order(ids []ID) []ID {
 	type spot struct {
 		i, pack int
 		offset  int64
@@ -302,9 +288,9 @@ func (s *Store) Order(ids []ID) []int {
 	slices.SortFunc(spots, func(a, b spot) int {
 		return cmp.Or(a.pack-b.pack, cmp.Compare(a.offset, b.offset), a.i-b.i)
 	})
-	order := make([]int, len(ids))
+	order := make([]ID, len(ids))
 	for i, s := range spots {
-		order[i] = s.i
+		order[i] = ids[s.i]
 	}
 	return order
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"hash"
 	"sort"
 )
 
@@ -58,19 +59,29 @@ func parseIndex(data []byte, idSize int) (*index, error) {
 	x.names, body = body[:n*int64(idSize)], body[n*int64(idSize+4):] // CRCs are for git's own repacking
 	x.offsets, x.large = body[:4*n], body[4*n:]
 	x.pack = data[len(data)-2*idSize : len(data)-idSize]
-	if !bytes.Equal(checksum(data[:len(data)-idSize], idSize), data[len(data)-idSize:]) {
+	h := newHash(idSize)
+	h.Write(data[:len(data)-idSize])
+	if !bytes.Equal(h.Sum(nil), data[len(data)-idSize:]) {
 		return nil, fmt.Errorf("%w: its checksum is wrong", ErrCorrupt)
 	}
 	return x, nil
 }
 
-func checksum(data []byte, idSize int) []byte {
-	if idSize == sha256.Size {
-		sum := sha256.Sum256(data)
-		return sum[:]
+// readIndex reads the pack index in a file.
+func readIndex(file string, idSize int) (*index, error) {
+	data, err := readCapped(file, maxIndex)
+	if err != nil {
+		return nil, err
 	}
-	sum := sha1.Sum(data)
-	return sum[:]
+	return parseIndex(data, idSize)
+}
+
+// newHash returns the hash function of ids of that size.
+func newHash(idSize int) hash.Hash {
+	if idSize == sha256.Size {
+		return sha256.New()
+	}
+	return sha1.New()
 }
 
 func (x *index) count() int { return int(x.fanout[255]) }

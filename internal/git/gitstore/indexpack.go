@@ -15,11 +15,8 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
-
-	"github.com/pjbgf/sha1cd"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
 )
@@ -124,35 +121,23 @@ const (
 
 // scan reads the pack from its head to its end, and computes the ids of the objects that are not deltas.
 func (x *indexer) scan() error {
-	info, err := x.file.Stat()
+	count, end, err := packHead(x.file, sha1.Size)
 	if err != nil {
 		return err
 	}
-	x.end = info.Size() - sha1.Size
-	var head [12]byte
-	if x.end < int64(len(head)) {
-		return fmt.Errorf("%w: pack of %d bytes", ErrCorrupt, info.Size())
-	}
-	if _, err := x.file.ReadAt(head[:], 0); err != nil {
-		return err
-	}
-	version, count := binary.BigEndian.Uint32(head[4:]), binary.BigEndian.Uint32(head[8:])
+	x.end = end
 	switch {
-	case string(head[:4]) != "PACK":
-		return fmt.Errorf("%w: no pack", ErrCorrupt)
-	case version != 2 && version != 3:
-		return fmt.Errorf("pack version %d is %w", version, ErrUnsupported)
 	case count > maxPackObjects:
 		return fmt.Errorf("%w: %d objects, at most %d are indexed", ErrTooLarge, count, maxPackObjects)
 	case int64(count) > x.end/leastEntry:
-		return fmt.Errorf("%w: it declares %d objects in %d bytes", ErrCorrupt, count, info.Size())
+		return fmt.Errorf("%w: it declares %d objects in %d bytes", ErrCorrupt, count, x.end+sha1.Size)
 	}
-	if x.sum, err = x.checksum(); err != nil {
+	if x.sum, err = packSum(x.ctx, x.file, x.end, sha1.Size); err != nil {
 		return err
 	}
 	s := &scanner{x: x, data: make([]byte, 32<<10)}
 	x.entries, x.waiting = make([]indexed, 0, count), map[ID][]int32{}
-	at := int64(len(head))
+	at := int64(packHeadSize)
 	for i := range count {
 		if i%256 == 0 && x.ctx.Err() != nil {
 			return x.ctx.Err()
@@ -165,36 +150,6 @@ func (x *indexer) scan() error {
 		return fmt.Errorf("%w: %d bytes follow its %d objects", ErrCorrupt, x.end-at, count)
 	}
 	return nil
-}
-
-// checksum returns the sum at the end of the pack, after comparing it with the hash of the pack's bytes.
-func (x *indexer) checksum() ([]byte, error) {
-	h := sha1.New()
-	if _, err := io.CopyBuffer(h, readerOf{x.ctx, io.NewSectionReader(x.file, 0, x.end)}, make([]byte,
-		256<<10)); err != nil {
-		return nil, err
-	}
-	tail := make([]byte, sha1.Size)
-	if _, err := x.file.ReadAt(tail, x.end); err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(h.Sum(nil), tail) {
-		return nil, fmt.Errorf("%w: its checksum is wrong", ErrCorrupt)
-	}
-	return tail, nil
-}
-
-// readerOf is a reader that ends with a context.
-type readerOf struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r readerOf) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }
 
 // scanner reads entries one after another.
@@ -213,7 +168,7 @@ func (s *scanner) entry(at int64) (int64, error) {
 		return 0, errEntryEnds
 	}
 	i := int32(len(x.entries))
-	e, used, base, err := parseEntryAlone(head, at)
+	e, base, used, err := parseEntry(head, at, sha1.Size)
 	if err != nil {
 		return 0, err
 	}
@@ -261,10 +216,8 @@ func (s *scanner) stream(r *inflater, p *indexed) (int64, error) {
 	}
 	var h *hasher
 	if p.kind != 0 {
-		var pool *sync.Pool
-		pool, h = hasherOf(p.kind)
-		defer pool.Put(h)
-		h.begin(p.kind, p.size)
+		h = hashObject(p.kind, p.size, sha1.Size)
+		defer h.release()
 	}
 	sum := adler32.New()
 	for left := p.size; left > 0; {
@@ -295,11 +248,11 @@ func (s *scanner) stream(r *inflater, p *indexed) (int64, error) {
 		return 0, fmt.Errorf("%w: the checksum of its stream is wrong", ErrCorrupt)
 	}
 	if h != nil {
-		id, err := h.name()
+		id, err := h.id()
 		if err != nil {
 			return 0, err
 		}
-		p.id = id
+		p.id = [sha1.Size]byte(id.Bytes())
 	}
 	return r.offset(), nil
 }
@@ -476,16 +429,12 @@ func (d *descent) step() error {
 
 // made names an object that was made of a delta.
 func (x *indexer) made(i int32, kind Type, data []byte) error {
-	pool, h := hasherOf(kind)
-	defer pool.Put(h)
-	h.begin(kind, int64(len(data)))
-	h.Write(data)
-	id, err := h.name()
+	id, err := objectID(kind, data, sha1.Size)
 	if err != nil {
 		return err
 	}
 	p := &x.entries[i]
-	p.id, p.kind = id, kind
+	p.id, p.kind = [sha1.Size]byte(id.Bytes()), kind
 	atomic.StoreInt32(&p.state, isMade)
 	return nil
 }
@@ -536,30 +485,6 @@ func (x *indexer) inflated(p *indexed) ([]byte, error) {
 	defer r.release()
 	out := make([]byte, p.size)
 	return out, r.stream(out)
-}
-
-// parseEntryAlone reads the head of an entry without an index: the base of a refDelta is given by its id.
-func parseEntryAlone(head []byte, at int64) (entry, int, ID, error) {
-	none := &index{idSize: sha1.Size}
-	kind := Type(0)
-	if len(head) > 0 {
-		kind = Type(head[0] >> 4 & 7)
-	}
-	if kind != refDelta {
-		e, used, err := parseEntry(head, at, none)
-		return e, used, ID{}, err
-	}
-	blob := slices.Clone(head) // the same head, of an object that has no base
-	blob[0] = blob[0]&0x8f | byte(Blob)<<4
-	e, used, err := parseEntry(blob, at, none)
-	if err != nil {
-		return e, used, ID{}, err
-	}
-	if len(head)-used < sha1.Size {
-		return entry{}, 0, ID{}, errEntryEnds
-	}
-	e.kind = refDelta
-	return e, used + sha1.Size, BytesID(head[used : used+sha1.Size]), nil
 }
 
 // write writes the index, gitformat-pack(5), version 2.
@@ -617,32 +542,4 @@ func (x *indexer) write(to string) error {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
-}
-
-// hasherOf returns the hash function for objects of that kind, see verify.
-func hasherOf(t Type) (*sync.Pool, *hasher) {
-	pool := detectingHashers
-	if t == Tree {
-		pool = sha1Hashers
-	}
-	return pool, pool.Get().(*hasher)
-}
-
-// begin hashes the header that precedes the bytes of an object.
-func (h *hasher) begin(t Type, size int64) {
-	h.Reset()
-	head := append(append(h.buf[:0], t.String()...), ' ')
-	h.Write(append(strconv.AppendInt(head, size, 10), 0))
-}
-
-// name returns the id of what was hashed.
-func (h *hasher) name() (id [sha1.Size]byte, err error) {
-	if detecting, ok := h.Hash.(sha1cd.CollisionResistantHash); ok {
-		sum, collision := detecting.CollisionResistantSum(h.buf[:0])
-		if collision {
-			return id, fmt.Errorf("%w: it holds half of a SHA-1 collision", ErrCorrupt)
-		}
-		return [sha1.Size]byte(sum), nil
-	}
-	return [sha1.Size]byte(h.Sum(h.buf[:0])), nil
 }

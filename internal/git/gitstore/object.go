@@ -49,11 +49,14 @@ func (t Type) String() string {
 // hasher is kept for reuse: the state of sha1cd takes half a kilobyte.
 type hasher struct {
 	hash.Hash
-	buf [64]byte
+	buf  [64]byte
+	pool *sync.Pool
 }
 
 func pool(make func() hash.Hash) *sync.Pool {
-	return &sync.Pool{New: func() any { return &hasher{Hash: make()} }}
+	p := new(sync.Pool)
+	p.New = func() any { return &hasher{Hash: make(), pool: p} }
+	return p
 }
 
 var (
@@ -62,39 +65,55 @@ var (
 	sha256Hashers    = pool(sha256.New)
 )
 
-// verify compares the hash of data with id.
+// hashObject begins an object of that many bytes, whose id has idSize bytes. The caller releases the hasher.
 //
 // For all objects except trees, SHA-1 comes with collision detection, as in Git itself. An audit hashes gigabytes of
 // trees, and detection halves the speed. The blocks of a collision (128 bytes of nearly free form) cannot occur in a
 // tree whose names have no control characters, as DecodeTree requires.
-func verify(id ID, t Type, data []byte) error {
+func hashObject(t Type, size int64, idSize int) *hasher {
 	pool := detectingHashers
 	switch {
-	case id.size == sha256.Size:
+	case idSize == sha256.Size:
 		pool = sha256Hashers
 	case t == Tree:
 		pool = sha1Hashers
 	}
 	h := pool.Get().(*hasher)
-	defer pool.Put(h)
 	h.Reset()
 	head := append(append(h.buf[:0], t.String()...), ' ')
-	h.Write(append(strconv.AppendInt(head, int64(len(data)), 10), 0))
-	h.Write(data)
-	var got []byte
+	h.Write(append(strconv.AppendInt(head, size, 10), 0))
+	return h
+}
+
+func (h *hasher) release() { h.pool.Put(h) }
+
+// id returns the id of the object that was written.
+func (h *hasher) id() (ID, error) {
 	if detecting, ok := h.Hash.(sha1cd.CollisionResistantHash); ok {
 		sum, collision := detecting.CollisionResistantSum(h.buf[:0])
 		if collision {
-			return fmt.Errorf("%w: its bytes are half of a SHA-1 collision", ErrCorrupt)
+			return ID{}, fmt.Errorf("%w: its bytes are half of a SHA-1 collision", ErrCorrupt)
 		}
-		got = sum
-	} else {
-		got = h.Sum(h.buf[:0])
+		return BytesID(sum), nil
 	}
-	if BytesID(got) != id {
-		return fmt.Errorf("%w: its bytes hash to %x", ErrCorrupt, got)
+	return BytesID(h.Sum(h.buf[:0])), nil
+}
+
+// objectID returns the id that an object of these bytes has.
+func objectID(t Type, data []byte, idSize int) (ID, error) {
+	h := hashObject(t, int64(len(data)), idSize)
+	defer h.release()
+	h.Write(data)
+	return h.id()
+}
+
+// verify checks that an object hashes to its id.
+func verify(id ID, t Type, data []byte) error {
+	got, err := objectID(t, data, id.Size())
+	if err == nil && got != id {
+		err = fmt.Errorf("%w: its bytes hash to %s", ErrCorrupt, got)
 	}
-	return nil
+	return err
 }
 
 // ID is an object id: SHA-1, or SHA-256 in clones that use it. The zero ID names no object.

@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -59,34 +60,86 @@ func (p *pack) ready() error {
 }
 
 func checkPack(f *os.File, x *index) (int64, error) {
-	info, err := f.Stat()
+	count, end, err := packHead(f, x.idSize)
 	if err != nil {
 		return 0, err
 	}
-	end := info.Size() - int64(x.idSize)
-	var head [12]byte
 	tail := make([]byte, x.idSize)
-	if end < int64(len(head)) {
-		return 0, fmt.Errorf("%w: pack of %d bytes", ErrCorrupt, info.Size())
-	}
-	if _, err := f.ReadAt(head[:], 0); err != nil {
-		return 0, err
-	}
 	if _, err := f.ReadAt(tail, end); err != nil {
 		return 0, err
 	}
-	version, count := binary.BigEndian.Uint32(head[4:]), binary.BigEndian.Uint32(head[8:])
 	switch {
-	case string(head[:4]) != "PACK":
-		return 0, fmt.Errorf("%w: no pack", ErrCorrupt)
-	case version != 2 && version != 3:
-		return 0, fmt.Errorf("pack version %d is %w", version, ErrUnsupported)
 	case int64(count) != int64(x.count()):
 		return 0, fmt.Errorf("%w: pack of %d objects, its index has %d", ErrCorrupt, count, x.count())
 	case !bytes.Equal(tail, x.pack):
 		return 0, fmt.Errorf("%w: the index is of another pack", ErrCorrupt)
 	}
 	return end, nil
+}
+
+// packHeadSize is the size of a pack's head, after which the first entry begins.
+const packHeadSize = 12
+
+// packHead reads the head of a pack: how many objects it has. The entries end at end, where the checksum begins.
+func packHead(f *os.File, idSize int) (count uint32, end int64, err error) {
+	if end, err = packEnd(f, idSize); err != nil {
+		return 0, 0, err
+	}
+	var head [packHeadSize]byte
+	if _, err := f.ReadAt(head[:], 0); err != nil {
+		return 0, 0, err
+	}
+	version, count := binary.BigEndian.Uint32(head[4:]), binary.BigEndian.Uint32(head[8:])
+	switch {
+	case string(head[:4]) != "PACK":
+		return 0, 0, fmt.Errorf("%w: no pack", ErrCorrupt)
+	case version != 2 && version != 3:
+		return 0, 0, fmt.Errorf("pack version %d is %w", version, ErrUnsupported)
+	}
+	return count, end, nil
+}
+
+func packEnd(f *os.File, idSize int) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	end := info.Size() - int64(idSize)
+	if end < packHeadSize {
+		return 0, fmt.Errorf("%w: pack of %d bytes", ErrCorrupt, info.Size())
+	}
+	return end, nil
+}
+
+// packSum returns what the bytes of a pack hash to, also with the error that the checksum at its end is another.
+func packSum(ctx context.Context, f *os.File, end int64, idSize int) ([]byte, error) {
+	h := newHash(idSize)
+	entries := readerOf{ctx, io.NewSectionReader(f, 0, end)}
+	if _, err := io.CopyBuffer(h, entries, make([]byte, 256<<10)); err != nil {
+		return nil, err
+	}
+	tail := make([]byte, idSize)
+	if _, err := f.ReadAt(tail, end); err != nil {
+		return nil, err
+	}
+	sum := h.Sum(nil)
+	if !bytes.Equal(sum, tail) {
+		return sum, fmt.Errorf("%w: its bytes do not hash to its trailer", ErrCorrupt)
+	}
+	return sum, nil
+}
+
+// readerOf is a reader that ends with a context.
+type readerOf struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r readerOf) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 func (p *pack) close() error {
@@ -106,22 +159,37 @@ type entry struct {
 // start reads the header of the entry at an offset and returns an inflater at the start of its stream. The caller
 // releases the inflater.
 func (p *pack) start(at int64) (*inflater, entry, error) {
-	if at < 12 || at >= p.end {
+	if at < packHeadSize || at >= p.end {
 		return nil, entry{}, fmt.Errorf("%w: offset %d lies outside the pack", ErrCorrupt, at)
 	}
 	r := inflate(p.file, at, p.end)
+	e, err := p.entry(r, at)
+	if err != nil {
+		r.release()
+		return nil, entry{}, err
+	}
+	return r, e, nil
+}
+
+// entry reads the head of an entry.
+func (p *pack) entry(r *inflater, at int64) (entry, error) {
 	head, err := r.head()
 	if err != nil {
-		r.release()
-		return nil, entry{}, err
+		return entry{}, err
 	}
-	e, used, err := parseEntry(head, at, p.index)
+	e, base, used, err := parseEntry(head, at, p.index.idSize)
 	if err != nil {
-		r.release()
-		return nil, entry{}, err
+		return entry{}, err
+	}
+	if e.kind == refDelta {
+		var found bool
+		if e.base, found = p.index.find(base); !found {
+			return entry{}, fmt.Errorf("%w: the delta at %d has the base %s, which is not in the pack", ErrCorrupt, at,
+				base)
+		}
 	}
 	r.Discard(used)
-	return r, e, nil
+	return e, nil
 }
 
 // kind returns the type of the object at an offset, which is that of the whole object at the end of its delta chain.
@@ -142,17 +210,18 @@ func (p *pack) kind(at int64) (Type, error) {
 
 var errEntryEnds = fmt.Errorf("%w: the pack ends inside the head of an entry, or its size does not end", ErrCorrupt)
 
-// parseEntry reads the head of the entry at an offset, gitformat-pack(5).
-func parseEntry(head []byte, at int64, x *index) (entry, int, error) {
+// parseEntry reads the head of the entry at an offset, gitformat-pack(5), which takes used bytes. A refDelta has its base
+// by its id.
+func parseEntry(head []byte, at int64, idSize int) (e entry, base ID, used int, err error) {
 	if len(head) == 0 {
-		return entry{}, 0, errEntryEnds
+		return e, base, 0, errEntryEnds
 	}
 	c := head[0]
-	e := entry{kind: Type(c >> 4 & 7), size: int64(c & 15)}
-	used := 1
+	e = entry{kind: Type(c >> 4 & 7), size: int64(c & 15)}
+	used = 1
 	for shift := 4; c >= 0x80; shift += 7 {
 		if used == len(head) || shift > 53 {
-			return entry{}, 0, errEntryEnds
+			return e, base, 0, errEntryEnds
 		}
 		c = head[used]
 		e.size |= int64(c&0x7f) << shift
@@ -162,25 +231,19 @@ func parseEntry(head []byte, at int64, x *index) (entry, int, error) {
 	case Commit, Tree, Blob, Tag:
 	case offsetDelta:
 		back, n := offsetBack(head[used:])
-		if n == 0 || back <= 0 || back > at-12 {
-			return entry{}, 0, fmt.Errorf("%w: the delta at %d has its base %d bytes before", ErrCorrupt, at, back)
+		if n == 0 || back <= 0 || back > at-packHeadSize {
+			return e, base, 0, fmt.Errorf("%w: the delta at %d has its base %d bytes before", ErrCorrupt, at, back)
 		}
 		e.base, used = at-back, used+n
 	case refDelta:
-		if len(head)-used < x.idSize {
-			return entry{}, 0, errEntryEnds
+		if len(head)-used < idSize {
+			return e, base, 0, errEntryEnds
 		}
-		id := BytesID(head[used : used+x.idSize])
-		base, ok := x.find(id)
-		if !ok {
-			return entry{}, 0, fmt.Errorf("%w: the delta at %d has the base %s, which is not in the pack", ErrCorrupt,
-				at, id)
-		}
-		e.base, used = base, used+x.idSize
+		base, used = BytesID(head[used:used+idSize]), used+idSize
 	default:
-		return entry{}, 0, fmt.Errorf("%w: entry of type %d at %d", ErrCorrupt, e.kind, at)
+		return e, base, 0, fmt.Errorf("%w: entry of type %d at %d", ErrCorrupt, e.kind, at)
 	}
-	return e, used, nil
+	return e, base, used, nil
 }
 
 // offsetBack reads how far back the base of an offset delta is, and how many bytes say so; 0 if they do not end.

@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,7 +14,7 @@ import (
 
 // PackFault is what is wrong with one pack.
 type PackFault struct {
-	Path  string // size of the pack without its trailing checksum
+	Path  string // of the pack and its index, without .pack and .idx
 	Sum   []byte // that the bytes of the pack hash to; nil: it could not be read
 	Pack  error  // nil: its bytes hash to its trailer
 	Index error  // nil: it is whole, and of this pack
@@ -51,18 +47,12 @@ func PackFaults(ctx context.Context, objects string, idSize int) ([]PackFault, e
 		}
 		seen[name] = true
 		f := PackFault{Path: filepath.Join(objects, "pack", name)}
-		var sum []byte
-		sum, f.Pack = packSum(ctx, f.Path+".pack", idSize)
-		f.Sum = sum
+		f.Sum, f.Pack = sumOfPack(ctx, f.Path+".pack", idSize)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		var x *index
-		data, err := readCapped(f.Path+".idx", maxIndex)
-		if err == nil {
-			x, err = parseIndex(data, idSize)
-		}
-		if err == nil && f.Pack == nil && !bytes.Equal(x.pack, sum) {
+		x, err := readIndex(f.Path+".idx", idSize)
+		if err == nil && f.Pack == nil && !bytes.Equal(x.pack, f.Sum) {
 			err = fmt.Errorf("%w: the index is of another pack", ErrCorrupt)
 		}
 		if f.Index = err; f.Pack != nil || f.Index != nil {
@@ -72,37 +62,17 @@ func PackFaults(ctx context.Context, objects string, idSize int) ([]PackFault, e
 	return faults, nil
 }
 
-// packSum returns what the bytes of a pack hash to, also with the error that its trailer is another.
-func packSum(ctx context.Context, path string, idSize int) ([]byte, error) {
+func sumOfPack(ctx context.Context, path string, idSize int) ([]byte, error) {
 	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	end, err := packEnd(f, idSize)
 	if err != nil {
 		return nil, err
 	}
-	end := info.Size() - int64(idSize)
-	if end < 12 {
-		return nil, fmt.Errorf("%w: pack of %d bytes", ErrCorrupt, info.Size())
-	}
-	var h hash.Hash = sha1.New()
-	if idSize == sha256.Size {
-		h = sha256.New()
-	}
-	if _, err := io.CopyBuffer(h, readerOf{ctx, io.NewSectionReader(f, 0, end)}, make([]byte, 256<<10)); err != nil {
-		return nil, err
-	}
-	tail := make([]byte, idSize)
-	if _, err := f.ReadAt(tail, end); err != nil {
-		return nil, err
-	}
-	sum := h.Sum(nil)
-	if !bytes.Equal(sum, tail) {
-		return sum, fmt.Errorf("%w: its bytes do not hash to its trailer", ErrCorrupt)
-	}
-	return sum, nil
+	return packSum(ctx, f, end, idSize)
 }
 
 // PackFaults checks the packs of the clone's object directories; see the function of that name.
@@ -122,13 +92,8 @@ func (s *Store) PackFaults(ctx context.Context) ([]PackFault, error) {
 // the first that cannot be read, or the context's.
 func (s *Store) HashAll(ctx context.Context) error {
 	for _, p := range *s.packs.Load() {
-		ids := p.index.ids()
-		order := s.Order(ids)
-		sorted := make([]ID, len(ids))
-		for i, at := range order {
-			sorted[i] = ids[at]
-		}
-		if err := s.Each(ctx, sorted, maxObject, func(int, Object) error { return nil }); err != nil {
+		ids := s.Order(p.index.ids())
+		if err := s.Each(ctx, ids, maxObject, func(int, Object) error { return nil }); err != nil {
 			return err
 		}
 	}
@@ -160,11 +125,7 @@ func (x *index) ids() []ID {
 
 // PackIDs returns the ids of the objects that an index names.
 func PackIDs(path string, idSize int) ([]ID, error) {
-	data, err := readCapped(path, maxIndex)
-	if err != nil {
-		return nil, err
-	}
-	x, err := parseIndex(data, idSize)
+	x, err := readIndex(path, idSize)
 	if err != nil {
 		return nil, err
 	}
@@ -207,21 +168,13 @@ func (s *Store) Has(id ID) bool {
 }
 
 // LooseText returns an object as a loose file has it, and the path of that file below the objects.
-func LooseText(id ID, kind Type, data []byte) (string, []byte, error) {
-	text, err := deflate(fmt.Appendf(nil, "%s %d\x00", kind, len(data)), data)
-	return loosePath("", id), text, err
-}
-
-func deflate(parts ...[]byte) ([]byte, error) {
-	var out bytes.Buffer
+func LooseText(id ID, kind Type, data []byte) (string, []byte) {
+	var out bytes.Buffer // which no write to fails
 	w := zlib.NewWriter(&out)
-	for _, p := range parts {
-		if _, err := w.Write(p); err != nil {
-			return nil, err
-		}
-	}
-	err := w.Close()
-	return out.Bytes(), err
+	fmt.Fprintf(w, "%s %d\x00", kind, len(data))
+	w.Write(data)
+	w.Close()
+	return loosePath("", id), out.Bytes()
 }
 
 // RemoteURL returns the URL of the remote origin by the configuration of a bare clone, whatever else is wrong with it.
