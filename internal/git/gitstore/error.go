@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 )
@@ -26,21 +25,26 @@ func (e *Error) Fix() string {
 	if errors.Is(e.Err, fs.ErrPermission) {
 		return "let the user who runs oap-gate read it"
 	}
+	if e.Remedy != "" {
+		return e.Remedy
+	}
 	for _, known := range []struct {
 		kind error
 		fix  string
 	}{
 		{ErrNotRepository, "name the directory of a clone"},
-		{ErrNotFound, "run `git fetch`, or name what `git log --all` lists"},
+		{ErrShallow, "git fetch --unshallow (in Actions: fetch-depth: 0)"},
+		{ErrPartial, "clone without --filter"},
+		{ErrNotFound, "name a commit, branch or tag of this clone, or fetch it"},
 		{ErrAmbiguous, "write more digits of the id"},
 		{ErrName, "name a commit, a branch or a tag as `git log --all` shows them"},
 		{ErrUnsupported, "clone it again with git's default format"},
 	} {
-		if e.Remedy == "" && errors.Is(e.Err, known.kind) {
+		if errors.Is(e.Err, known.kind) {
 			return known.fix
 		}
 	}
-	return cmp.Or(e.Remedy, "run `git fsck`; if it complains, clone the registry again")
+	return "run `git fsck`; if it complains, clone the registry again"
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -21,9 +21,9 @@ type location struct {
 	directory string // the directory that is itself the repository; "" where a .git led to it
 }
 
-// find looks for a clone at dir, then above it: the first directory that has a .git, or is itself a repository,
+// find looks for a clone at dir, and if asked above it: the first directory that has a .git, or is itself a repository,
 // decides. GIT_DIR and the like are not read: no environment variable may choose what is judged.
-func find(dir string) (location, error) {
+func find(dir string, above bool) (location, error) {
 	abs, err := directoryOf(dir)
 	if err != nil {
 		return location{}, err
@@ -33,7 +33,7 @@ func find(dir string) (location, error) {
 		if err != nil || loc.gitDir != "" {
 			return loc, err
 		}
-		if filepath.Dir(at) == at {
+		if !above || filepath.Dir(at) == at {
 			return location{}, ErrNotRepository
 		}
 	}

@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -42,7 +41,6 @@ func readConfig(common string) (cloneFormat, error) {
 	version, err := strconv.Atoi(cmp.Or(c["core.repositoryformatversion"], "0"))
 	if err != nil || version < 0 || version > 1 {
 		return cloneFormat{}, &Error{Op: "reading", Object: "config",
-			Remedy: "clone it again with git's default format",
 			Err: fmt.Errorf("core.repositoryFormatVersion %q is %w; expected 0 or 1", c["core.repositoryformatversion"],
 				ErrUnsupported)}
 	}
@@ -96,7 +94,7 @@ func (f *cloneFormat) extension(name, value string, version int) error {
 	case name == "refstorage":
 		return unsupported("run `git refs migrate --ref-format=files`, or clone again with `--ref-format=files`")
 	}
-	return unsupported("clone again with git's default format")
+	return unsupported("")
 }
 
 // readShallow returns the commits whose parents the clone lacks.
@@ -170,10 +168,8 @@ func readAlternates(objects string) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, maxAlternates+1)
-	for lines.Scan() {
-		name := lines.Text()
+	for line := range strings.Lines(string(text)) {
+		name := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		if name == "" || name[0] == '#' {
 			continue
 		}
@@ -186,5 +182,5 @@ func readAlternates(objects string) ([]string, error) {
 		}
 		names = append(names, filepath.Clean(name))
 	}
-	return names, lines.Err()
+	return names, nil
 }

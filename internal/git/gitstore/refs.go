@@ -66,7 +66,7 @@ func (s *Store) ref(name string) (ID, error) {
 func (s *Store) readRef(name string) (id ID, symbolic string, err error) {
 	text, err := s.readRefFile(name)
 	if notThere(err) {
-		id, err = s.packedRef(name)
+		id, err = packedIn(s.common, name, s.idSize)
 		return id, "", err
 	}
 	if err != nil {
@@ -124,11 +124,6 @@ func ofWorktree(name string) bool {
 		strings.HasPrefix(name, "refs/worktree/") || strings.HasPrefix(name, "refs/rewritten/")
 }
 
-// packedRef looks a name up in packed-refs. It is read each time: git replaces it as it likes.
-func (s *Store) packedRef(name string) (ID, error) {
-	return packedIn(s.common, name, s.idSize)
-}
-
 // PackedRef returns the id that the packed-refs of the repository at dir has for a full ref name. The error is
 // ErrNotFound if it has none.
 func PackedRef(dir, name string, idSize int) (ID, error) {
@@ -140,6 +135,7 @@ func PackedRef(dir, name string, idSize int) (ID, error) {
 	return packedIn(root, name, idSize)
 }
 
+// packedIn looks a name up in packed-refs. It is read each time: git replaces it as it likes.
 func packedIn(root *os.Root, name string, idSize int) (ID, error) {
 	text, err := readRooted(root, "packed-refs", maxPackedRefs)
 	if errors.Is(err, fs.ErrNotExist) {

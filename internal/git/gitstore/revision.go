@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -25,11 +26,7 @@ const (
 func (s *Store) Resolve(rev string) (ID, error) {
 	id, err := s.resolve(rev)
 	if err != nil {
-		remedy := ""
-		if errors.Is(err, ErrNotFound) {
-			remedy = "name a commit, branch or tag of this clone, or fetch it"
-		}
-		return ID{}, wrap(err, "resolving revision", strconv.Quote(rev), remedy)
+		return ID{}, wrap(err, "resolving revision", strconv.Quote(rev), "")
 	}
 	return id, nil
 }
@@ -213,24 +210,20 @@ func (s *Store) step(id ID, steps string) (ID, string, error) {
 			return id, rest, nil
 		}
 	}
-	n := 1
 	digits := steps[1 : len(steps)-len(strings.TrimLeft(steps[1:], "0123456789"))]
 	rest := steps[1+len(digits):]
 	if rest != "" && rest[0] != '^' && rest[0] != '~' || len(digits) > maxRevDigits {
 		return ID{}, "", fmt.Errorf("%w: the suffix %q is not one of ^, ^N, ~N, ^{commit}", ErrName, steps)
 	}
-	if digits != "" {
-		var err error
-		if n, err = strconv.Atoi(digits); err != nil {
-			return ID{}, "", err
-		}
+	n, err := strconv.Atoi(cmp.Or(digits, "1"))
+	if err != nil {
+		return ID{}, "", err
 	}
 	if steps[0] == '^' {
 		id, err := s.parent(id, n)
 		return id, rest, err
 	}
 	for range n {
-		var err error
 		if id, err = s.parent(id, 1); err != nil {
 			return ID{}, "", err
 		}
@@ -251,8 +244,7 @@ func (s *Store) parent(id ID, n int) (ID, error) {
 		return ID{}, fmt.Errorf("%w: commit %s has %d parents", ErrNotFound, id, len(c.Parents))
 	}
 	if s.IsShallow(id) {
-		return ID{}, &Error{Op: "reading the parents of commit", Object: id.String(), Remedy: shallowRemedy,
-			Err: ErrShallow}
+		return ID{}, &Error{Op: "reading the parents of commit", Object: id.String(), Err: ErrShallow}
 	}
 	return c.Parents[n-1], nil
 }

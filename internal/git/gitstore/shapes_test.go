@@ -200,8 +200,8 @@ func wantError(t *testing.T, err, want error, remedy string) {
 		t.Errorf("got error %v, want %v", err, want)
 		return
 	}
-	if !strings.Contains(e.Remedy, remedy) {
-		t.Errorf("%v: remedy %q, want %q", err, e.Remedy, remedy)
+	if !strings.Contains(e.Fix(), remedy) {
+		t.Errorf("%v: fix %q, want %q", err, e.Fix(), remedy)
 	}
 }
 
@@ -311,10 +311,10 @@ func TestOpenRefuses(t *testing.T) {
 		{"reftable", func(c clone) { c.Write(".git/config", version1+"[extensions]\nrefStorage = reftable\n") },
 			ErrUnsupported, "git refs migrate --ref-format=files"},
 		{"unknown extension", func(c clone) { c.Write(".git/config", version1+"[extensions]\nfuture = true\n") },
-			ErrUnsupported, "clone again"},
+			ErrUnsupported, "clone it again"},
 		{"unknown object format",
 			func(c clone) { c.Write(".git/config", version1+"[extensions]\nobjectFormat = sha3\n") },
-			ErrUnsupported, "clone again"},
+			ErrUnsupported, "clone it again"},
 		{"unknown version", func(c clone) { c.Write(".git/config", "[core]\nrepositoryformatversion = 2\n") },
 			ErrUnsupported, "clone it again"},
 		{"version that is no number",

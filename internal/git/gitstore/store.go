@@ -35,22 +35,10 @@ type Store struct {
 // Open opens the clone at dir, or above it: a work tree, a linked work tree, a bare clone. The first directory that has
 // a .git, or is itself a repository, decides. Errors: ErrNotRepository; ErrUnsupported for a format that is not read;
 // ErrCorrupt; ErrTooLarge.
-func Open(dir string) (*Store, error) { return openFound(dir, find) }
+func Open(dir string) (*Store, error) { return openStore(dir, true) }
 
 // OpenAt opens the clone at dir as Open does, and never one above it.
-func OpenAt(dir string) (*Store, error) {
-	return openFound(dir, func(dir string) (location, error) {
-		at, err := directoryOf(dir)
-		if err != nil {
-			return location{}, err
-		}
-		loc, err := findAt(at)
-		if err == nil && loc.gitDir == "" {
-			err = ErrNotRepository
-		}
-		return loc, err
-	})
-}
+func OpenAt(dir string) (*Store, error) { return openStore(dir, false) }
 
 // IsRepository reports whether dir itself is a work tree or a repository, readable or not.
 func IsRepository(dir string) bool {
@@ -64,21 +52,17 @@ func IsClone(dir string) bool {
 	return err == nil
 }
 
-func openFound(dir string, find func(dir string) (location, error)) (*Store, error) {
+func openStore(dir string, above bool) (*Store, error) {
 	s := &Store{}
-	if err := s.open(dir, find); err != nil {
+	if err := s.open(dir, above); err != nil {
 		_ = s.Close() // the error that matters is the first
-		remedy := ""
-		if errors.Is(err, ErrNotRepository) {
-			remedy = "name the directory of a clone"
-		}
-		return nil, wrap(err, "opening repository", dir, remedy)
+		return nil, wrap(err, "opening repository", dir, "")
 	}
 	return s, nil
 }
 
-func (s *Store) open(dir string, find func(dir string) (location, error)) (err error) {
-	if s.location, err = find(dir); err != nil {
+func (s *Store) open(dir string, above bool) (err error) {
+	if s.location, err = find(dir, above); err != nil {
 		return err
 	}
 	if s.cloneFormat, err = readConfig(s.commonDir); err != nil {
@@ -226,17 +210,19 @@ var errAbsent = errors.New("absent")
 // lookup tries each copy of an object until one is good; then, since gc or fetch may have moved it, again with the
 // packs that are there by then, and once more should gc be at it still.
 func (s *Store) lookup(id ID, packed func(*pack, int64) error, loose func(string) error) error {
-	err := errAbsent
+	if id.Size() != s.idSize {
+		return errAbsent
+	}
 	for range 3 {
 		seen := s.packs.Load()
-		if err = s.try(id, *seen, packed, loose); err != errAbsent || id.Size() != s.idSize {
-			break
+		if err := s.try(id, *seen, packed, loose); err != errAbsent {
+			return err
 		}
 		if err := s.rescan(seen); err != nil {
 			return err
 		}
 	}
-	return err
+	return errAbsent
 }
 
 func (s *Store) try(id ID, packs []*pack, packed func(*pack, int64) error, loose func(string) error) error {
@@ -271,9 +257,6 @@ func (s *Store) try(id ID, packs []*pack, packed func(*pack, int64) error, loose
 			return nil
 		}
 	}
-	if id.Size() != s.idSize {
-		return errAbsent
-	}
 	for _, dir := range s.dirs {
 		if attempt(loose(dir)) {
 			return nil
@@ -290,9 +273,9 @@ func (s *Store) failed(err error, id ID) error {
 		e.Remedy = "run `git fsck`, then clone again"
 	case err != errAbsent:
 	case s.promisor:
-		e.Err, e.Remedy = ErrPartial, "clone without --filter"
+		e.Err = ErrPartial
 	case s.Shallow():
-		e.Err, e.Remedy = ErrShallow, shallowRemedy
+		e.Err = ErrShallow
 	case len(s.missing) > 0:
 		e.Err = ErrNotFound
 		e.Remedy = fmt.Sprintf("put back %q, which objects/info/alternates names, or clone without --shared and "+
@@ -302,8 +285,6 @@ func (s *Store) failed(err error, id ID) error {
 	}
 	return e
 }
-
-const shallowRemedy = "git fetch --unshallow (in Actions: fetch-depth: 0)"
 
 // rescan lists the packs again unless another reader did so after seen was loaded.
 func (s *Store) rescan(seen *[]*pack) error {
@@ -373,17 +354,12 @@ func packPaths(objects string) ([]string, error) {
 // loadPack reads the index of a pack. It returns nil if git removed the pack meanwhile.
 func loadPack(path string, idSize int) (*pack, error) {
 	file := strings.TrimSuffix(path, ".pack") + ".idx"
-	data, err := readCapped(file, maxIndex)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var x *index
-	if err == nil {
-		x, err = parseIndex(data, idSize)
-	}
+	x, err := readIndex(file, idSize)
 	switch {
 	case err == nil:
 		return &pack{path: path, index: x}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
 	case errors.Is(err, ErrUnsupported):
 		return nil, wrap(err, "reading pack index", file, "run `git -c pack.indexVersion=2 repack -a -d`")
 	}
