@@ -2,7 +2,6 @@ package gitstore
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -85,8 +84,12 @@ func (d *commitDecoder) header(key string) ([]byte, bool, error) {
 
 func (d *commitDecoder) decode(data []byte) error {
 	tree, ok, err := d.id("tree")
-	if err != nil || !ok {
-		return errors.Join(err, d.want("tree", ok))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		line, _, _ := bytes.Cut(d.rest, []byte{'\n'})
+		return fmt.Errorf("the line %.80q; expected the header tree", line)
 	}
 	d.commit.Tree = tree
 	for {
@@ -112,22 +115,13 @@ func (d *commitDecoder) decode(data []byte) error {
 // persons reads author and committer as far as they are in order; Fault says what is not.
 func (d *commitDecoder) persons() {
 	var ok bool
-	var err error
-	if d.commit.Author, ok, err = d.header("author"); err != nil || !ok {
+	if d.commit.Author, ok, _ = d.header("author"); !ok {
 		return
 	}
-	if d.commit.Committer, ok, err = d.header("committer"); err != nil || !ok {
+	if d.commit.Committer, ok, _ = d.header("committer"); !ok {
 		return
 	}
 	d.commit.When, d.commit.Dated = when(d.commit.Committer)
-}
-
-func (d *commitDecoder) want(key string, ok bool) error {
-	if ok {
-		return nil
-	}
-	line, _, _ := bytes.Cut(d.rest, []byte{'\n'})
-	return fmt.Errorf("the line %.80q; expected the header %s", line, key)
 }
 
 func (d *commitDecoder) id(key string) (ID, bool, error) {

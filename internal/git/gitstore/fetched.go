@@ -53,7 +53,7 @@ func (s *Store) Fetched(remote, branch string, tip ID, latest time.Time) (time.T
 			note(t)
 		}
 	}
-	urls, err := s.remoteURLs(remote)
+	url, hasURL, err := s.remoteURL(remote)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -75,7 +75,7 @@ func (s *Store) Fetched(remote, branch string, tip ID, latest time.Time) (time.T
 		if err != nil {
 			return time.Time{}, wrap(err, "reading", name, "remove the file, and fetch again")
 		}
-		if namesTip(text, tip, branch, urls, unnamed) {
+		if hasURL && namesTip(text, tip, branch, url, unnamed) {
 			note(info.ModTime())
 		}
 	}
@@ -172,17 +172,17 @@ func asksRemote(message, remote string) bool {
 	return !slices.ContainsFunc(named, byID) && (len(named) == 0 || slices.Contains(named, remote))
 }
 
-// namesTip reports whether a FETCH_HEAD names a commit as the tip of a branch of one of these URLs; with unnamed also
-// by a line that names no branch.
-func namesTip(text []byte, tip ID, branch string, urls []string, unnamed bool) bool {
+// namesTip reports whether a FETCH_HEAD names a commit as the tip of a branch of a URL; with unnamed also by a line that
+// names no branch.
+func namesTip(text []byte, tip ID, branch, url string, unnamed bool) bool {
 	want := tip.String()
 	for line := range bytes.Lines(text) {
 		parts := strings.SplitN(strings.TrimRight(string(line), "\r\n"), "\t", 3)
 		if len(parts) < 3 || parts[0] != want {
 			continue
 		}
-		url, named := strings.CutPrefix(parts[2], "branch '"+branch+"' of ")
-		if (named || unnamed) && slices.Contains(urls, plainURL(url)) {
+		from, named := strings.CutPrefix(parts[2], "branch '"+branch+"' of ")
+		if (named || unnamed) && plainURL(from) == url {
 			return true
 		}
 	}
@@ -207,22 +207,22 @@ func plainURL(url string) string {
 	return url
 }
 
-// remoteURLs returns the URLs that the remote may be fetched from, spelled by plainURL: the first that is configured,
-// as it is and after insteadOf.
-func (s *Store) remoteURLs(remote string) ([]string, error) {
+// remoteURL returns the URL that the remote is fetched from, spelled by plainURL: the first that is configured, after
+// insteadOf.
+func (s *Store) remoteURL(remote string) (url string, found bool, err error) {
 	var first string
 	type rewrite struct{ from, to string }
 	var rewrites []rewrite
-	err := s.eachUserSetting(func(key, value string) {
+	u := &userSettings{store: s, values: config{}, each: func(key, value string) {
 		switch name, found := strings.CutPrefix(key, "url."); {
 		case key == "remote."+remote+".url":
 			first = cmp.Or(first, value)
 		case found && strings.HasSuffix(name, ".insteadof") && value != "":
 			rewrites = append(rewrites, rewrite{value, strings.TrimSuffix(name, ".insteadof")})
 		}
-	})
-	if err != nil || first == "" {
-		return nil, err
+	}}
+	if err := u.readAll(); err != nil || first == "" {
+		return "", false, err
 	}
 	longest := rewrite{}
 	for _, r := range rewrites {
@@ -230,9 +230,5 @@ func (s *Store) remoteURLs(remote string) ([]string, error) {
 			longest = r
 		}
 	}
-	urls := []string{plainURL(first)}
-	if longest.from != "" {
-		urls = []string{plainURL(longest.to + strings.TrimPrefix(first, longest.from))}
-	}
-	return urls, nil
+	return plainURL(longest.to + strings.TrimPrefix(first, longest.from)), true, nil
 }

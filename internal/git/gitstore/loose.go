@@ -27,12 +27,7 @@ func readLoose(objects string, id ID, limit int64) (t Type, data []byte, err err
 // looseType returns the type of a loose object.
 func looseType(objects string, id ID) (t Type, err error) {
 	err = inflateLoose(objects, id, func(r *inflater) error {
-		var head [maxLooseHead]byte
-		n, err := r.atMost(head[:])
-		if err != nil {
-			return err
-		}
-		t, _, _, err = parseLooseHead(head[:n])
+		t, _, _, err = r.looseHead()
 		return err
 	})
 	return t, err
@@ -57,27 +52,33 @@ func inflateLoose(objects string, id ID, read func(*inflater) error) error {
 }
 
 func (r *inflater) loose(limit int64) (Type, []byte, error) {
-	var head [maxLooseHead]byte
-	n, err := r.atMost(head[:])
-	if err != nil {
-		return 0, nil, err
-	}
-	t, size, start, err := parseLooseHead(head[:n])
+	t, size, start, err := r.looseHead()
 	if err != nil {
 		return 0, nil, err
 	}
 	if err := within(size, limit); err != nil {
 		return 0, nil, err
 	}
-	if int64(n-start) > size {
+	if int64(len(start)) > size {
 		return 0, nil, fmt.Errorf("%w: more than its %d bytes", ErrCorrupt, size)
 	}
 	data := make([]byte, size)
-	copied := copy(data, head[start:n])
+	copied := copy(data, start)
 	return t, data, r.exactly(data[copied:])
 }
 
-func parseLooseHead(head []byte) (t Type, size int64, start int, err error) {
+// looseHead reads the head of a loose object. The start of its bytes comes with it.
+func (r *inflater) looseHead() (t Type, size int64, start []byte, err error) {
+	head := make([]byte, maxLooseHead)
+	n, err := r.atMost(head)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	t, size, end, err := parseLooseHead(head[:n])
+	return t, size, head[end:n], err
+}
+
+func parseLooseHead(head []byte) (t Type, size int64, end int, err error) {
 	name, rest, _ := bytes.Cut(head, []byte{' '})
 	digits, _, ok := bytes.Cut(rest, []byte{0})
 	for _, known := range []Type{Commit, Tree, Blob, Tag} {

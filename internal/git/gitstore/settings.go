@@ -132,14 +132,7 @@ type userSettings struct {
 	each   func(key, value string) // is given each setting; nil: nobody asks
 }
 
-// eachUserSetting calls f for each setting of the system's, the user's and the clone's configuration, in the order in
-// which git reads them.
-func (s *Store) eachUserSetting(f func(key, value string)) error {
-	u := &userSettings{store: s, values: config{}, each: f}
-	return u.readAll()
-}
-
-// readAll reads the configuration files in git's order.
+// readAll reads the configuration of the system, the user and the clone, in git's order.
 func (u *userSettings) readAll() error {
 	u.home, _ = os.UserHomeDir() // without one there are no files in it
 	u.xdg = os.Getenv("XDG_CONFIG_HOME")
