@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"bytes"
 	"container/heap"
 	"context"
 	"slices"
@@ -102,7 +101,7 @@ func (a *ancestry) common() []gitstore.ID {
 			ids = append(ids, id)
 		}
 	}
-	sortIDs(ids)
+	slices.SortFunc(ids, gitstore.ID.Compare)
 	return ids
 }
 
@@ -148,40 +147,65 @@ func (a *ancestry) oldestAhead() (seconds int64, rooted, found bool, err error) 
 
 // ahead lists the commits that head reaches and base does not, each after its parents. The order depends on
 // the commits alone.
-func (a *ancestry) ahead(head *commit) ([]*commit, error) {
+func (a *ancestry) ahead(ctx context.Context, head *commit) ([]*commit, error) {
+	var order []*commit
+	isNew := unseen(map[gitstore.ID]bool{})
+	err := a.repo.ancestors(ctx, head, func(id gitstore.ID) bool { return a.isAhead(id) && isNew(id) },
+		func(c *commit, _ []*commit) error {
+			order = append(order, c)
+			return nil
+		})
+	return order, err
+}
+
+// unseen returns a function that reports whether an id is not in the set, and adds it.
+func unseen(seen map[gitstore.ID]bool) func(gitstore.ID) bool {
+	return func(id gitstore.ID) bool {
+		known := seen[id]
+		seen[id] = true
+		return !known
+	}
+}
+
+// ancestors calls visit for a commit and all that it reaches by commits that enters accepts, each after its parents.
+func (r *Repository) ancestors(ctx context.Context, tip *commit, enters func(gitstore.ID) bool,
+	visit func(c *commit, parents []*commit) error) error {
 	type frame struct {
 		c       *commit
 		parents []*commit
+		next    int
 	}
-	var order []*commit
 	var stack []frame
-	seen := map[gitstore.ID]bool{}
 	push := func(c *commit) error {
-		if seen[c.id] || !a.isAhead(c.id) {
+		if !enters(c.id) {
 			return nil
 		}
-		seen[c.id] = true
-		parents, err := a.repo.parents(c)
-		stack = append(stack, frame{c, parents})
+		parents, err := r.parents(c)
+		stack = append(stack, frame{c: c, parents: parents})
 		return err
 	}
-	if err := push(head); err != nil {
-		return nil, err
+	if err := push(tip); err != nil {
+		return err
 	}
 	for len(stack) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		top := &stack[len(stack)-1]
-		if len(top.parents) == 0 {
-			order = append(order, top.c)
-			stack = stack[:len(stack)-1]
+		if top.next < len(top.parents) {
+			top.next++
+			if err := push(top.parents[top.next-1]); err != nil {
+				return err
+			}
 			continue
 		}
-		next := top.parents[0]
-		top.parents = top.parents[1:]
-		if err := push(next); err != nil {
-			return nil, err
+		c, parents := top.c, top.parents
+		stack = stack[:len(stack)-1]
+		if err := visit(c, parents); err != nil {
+			return err
 		}
 	}
-	return order, nil
+	return nil
 }
 
 // maxMergeBases bounds the comparisons of one range. Git's own merges leave one or two merge bases.
@@ -248,10 +272,6 @@ func (r *Repository) isAncestor(ctx context.Context, c *commit, tips ...*commit)
 	return a.marks[c.id]&fromBase != 0, nil
 }
 
-func sortIDs(ids []gitstore.ID) {
-	slices.SortFunc(ids, func(a, b gitstore.ID) int { return bytes.Compare(a.Bytes(), b.Bytes()) })
-}
-
 // commitQueue is a heap, the newest commit on top; ties by id.
 type commitQueue []*commit
 
@@ -261,7 +281,7 @@ func (q commitQueue) Less(i, j int) bool {
 	if !q[i].when.Equal(q[j].when) {
 		return q[i].when.After(q[j].when)
 	}
-	return bytes.Compare(q[i].id.Bytes(), q[j].id.Bytes()) < 0
+	return q[i].id.Compare(q[j].id) < 0
 }
 
 func (q commitQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }

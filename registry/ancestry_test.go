@@ -103,7 +103,7 @@ func checkAncestry(t *testing.T, r *Repository, parents [][]int, ids []string, b
 	if err := walk.settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	commits, err := walk.ahead(head)
+	commits, err := walk.ahead(t.Context(), head)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,11 +34,7 @@ func (r *Repository) Connected(ctx context.Context, tip string) error {
 			return err
 		}
 		if !main[c.id.String()] { // a commit of a merged side branch
-			before := r.EmptyTree().root
-			if len(parents) > 0 {
-				before = parents[0].tree
-			}
-			changes, err := r.compare(ctx, before, c.tree)
+			changes, err := r.changesOf(ctx, c, parents)
 			if err == nil {
 				err = r.has(c.id.String(), changes)
 			}

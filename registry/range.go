@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
@@ -62,7 +63,7 @@ func (r *Repository) between(ctx context.Context, b, h *commit, proposed *Tree) 
 	if err := walk.settle(ctx); err != nil {
 		return nil, err
 	}
-	commits, err := walk.ahead(h)
+	commits, err := walk.ahead(ctx, h)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +199,7 @@ func leafOf(e Entry, ok bool) *Entry {
 
 // sortChanges sorts changes by path and joins those of one path: the entry before any of them, and the entry after all.
 func sortChanges(changes []Change) []Change {
-	sort.SliceStable(changes, func(i, j int) bool { return changes[i].Path < changes[j].Path })
+	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	kept := changes[:0]
 	for _, c := range changes {
 		if n := len(kept); n > 0 && kept[n-1].Path == c.Path {

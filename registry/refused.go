@@ -79,10 +79,7 @@ type refusals struct {
 // of returns what git refuses of a commit, given the changes that it makes of each of its parents. The error is
 // ErrMalformed if a file is not a blob; records is false if the records are read anyway.
 func (w *refusals) of(c *commit, parents []*commit, changes []Change, records bool) ([]Refused, error) {
-	commit := ""
-	if !c.id.IsZero() {
-		commit = c.id.String()
-	}
+	commit := c.id.String() // empty for the files on disk
 	var out []Refused
 	if c.fault != nil {
 		out = append(out, Refused{Commit: commit, ID: c.fault.ID, Detail: c.fault.Detail})
@@ -155,19 +152,19 @@ func (w *refusals) directory(c *commit, parents []*commit, path string) (e Entry
 
 // file judges an entry under a name that git reads.
 func (w *refusals) file(key fileKey) (*gitfsck.Fault, error) {
-	fault := func(id, detail string) (*gitfsck.Fault, error) {
-		return &gitfsck.Fault{ID: key.kind.String() + id, Detail: detail}, nil
+	fault := func(id, detail string) *gitfsck.Fault {
+		return &gitfsck.Fault{ID: key.kind.String() + id, Detail: detail}
 	}
 	switch key.entry.Mode {
 	case ModeSymlink:
 		if key.kind == attributesFile {
 			return nil, nil // git warns
 		}
-		return fault("Symlink", "the file is a symbolic link")
+		return fault("Symlink", "the file is a symbolic link"), nil
 	case ModeSubmodule: // git judges the object that it names, once the clone has that: a later commit can bring it
-		return fault("Blob", "the file is a submodule")
+		return fault("Blob", "the file is a submodule"), nil
 	case ModeTree:
-		return fault("Blob", "the file is a directory")
+		return fault("Blob", "the file is a directory"), nil
 	}
 	if f, known := w.known[key]; known {
 		return f, nil
@@ -178,7 +175,7 @@ func (w *refusals) file(key fileKey) (*gitfsck.Fault, error) {
 	case errors.Is(err, gitstore.ErrTooLarge):
 		found = gitfsck.Large(key.kind.String())
 	case errors.Is(err, errOtherType):
-		found, _ = fault("Blob", "the file is not a blob")
+		found = fault("Blob", "the file is not a blob")
 	case err != nil:
 		return nil, err
 	case key.kind == modulesFile:
@@ -201,16 +198,12 @@ func (g *Range) splitRefused(ctx context.Context, base *commit) error {
 	files := slices.ContainsFunc(g.Refused, func(f Refused) bool { return f.Path != "" })
 	commits := map[string]bool{}
 	retained := map[fileKey]bool{}
-	err := g.repo.ancestors(ctx, base, map[gitstore.ID]bool{}, func(c *commit, parents []*commit) error {
+	err := g.repo.ancestors(ctx, base, unseen(map[gitstore.ID]bool{}), func(c *commit, parents []*commit) error {
 		commits[c.id.String()] = true
 		if !files {
 			return nil
 		}
-		var first gitstore.ID
-		if len(parents) > 0 {
-			first = parents[0].tree
-		}
-		changes, err := g.repo.compare(ctx, first, c.tree)
+		changes, err := g.repo.changesOf(ctx, c, parents)
 		for _, change := range changes {
 			if path, kind := named(change.Path); kind != otherFile && change.Head != nil {
 				entry := *change.Head
@@ -235,48 +228,6 @@ func (g *Range) splitRefused(ctx context.Context, base *commit) error {
 	return nil
 }
 
-// ancestors calls visit for a commit and all that it reaches and that are not seen, each once, after its parents.
-func (r *Repository) ancestors(ctx context.Context, tip *commit, seen map[gitstore.ID]bool,
-	visit func(c *commit, parents []*commit) error) error {
-	type frame struct {
-		c       *commit
-		parents []*commit
-		next    int
-	}
-	var stack []frame
-	push := func(c *commit) error {
-		if seen[c.id] {
-			return nil
-		}
-		seen[c.id] = true
-		parents, err := r.parents(c)
-		stack = append(stack, frame{c: c, parents: parents})
-		return err
-	}
-	if err := push(tip); err != nil {
-		return err
-	}
-	for len(stack) > 0 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		top := &stack[len(stack)-1]
-		if top.next < len(top.parents) {
-			top.next++
-			if err := push(top.parents[top.next-1]); err != nil {
-				return err
-			}
-			continue
-		}
-		c, parents := top.c, top.parents
-		stack = stack[:len(stack)-1]
-		if err := visit(c, parents); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Limits on what is read of base only to warn.
 const (
 	maxNewest  = 256   // commits
@@ -287,12 +238,10 @@ const (
 // reason, files of the base tree, and those of its newest commits.
 func (g *Range) RefusedBefore(ctx context.Context) ([]Refused, error) {
 	out := slices.Clone(g.refusedBefore)
-	add := func(found ...Refused) {
-		for _, f := range found {
-			same := func(o Refused) bool { return o.Path == f.Path && (f.Path != "" || o.Commit == f.Commit) }
-			if !slices.ContainsFunc(out, same) {
-				out = append(out, f)
-			}
+	add := func(f Refused) {
+		same := func(o Refused) bool { return o.Path == f.Path && (f.Path != "" || o.Commit == f.Commit) }
+		if !slices.ContainsFunc(out, same) {
+			out = append(out, f)
 		}
 	}
 	b, err := g.repo.resolve(g.Base.commit)
@@ -410,17 +359,13 @@ func (w *RefusalWalk) Step(ctx context.Context, s *Step) ([]Refused, error) {
 			return nil, err
 		}
 		w.before = ""
-		if err := w.repo.ancestors(ctx, old, w.seen, func(*commit, []*commit) error { return nil }); err != nil {
+		if err := w.repo.ancestors(ctx, old, unseen(w.seen), func(*commit, []*commit) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
 	var out []Refused
-	err = w.repo.ancestors(ctx, c, w.seen, func(c *commit, parents []*commit) error {
-		var first gitstore.ID
-		if len(parents) > 0 {
-			first = parents[0].tree
-		}
-		changes, err := w.repo.compare(ctx, first, c.tree)
+	err = w.repo.ancestors(ctx, c, unseen(w.seen), func(c *commit, parents []*commit) error {
+		changes, err := w.repo.changesOf(ctx, c, parents)
 		if err != nil {
 			return fmt.Errorf("reading what commit %s changes: %w", c.id, err)
 		}

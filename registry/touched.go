@@ -42,11 +42,7 @@ func (g *Range) changedBy(ctx context.Context, c *commit, onto bool) ([]Change, 
 	if err != nil {
 		return nil, nil, err
 	}
-	var first gitstore.ID
-	if len(parents) > 0 {
-		first = parents[0].tree
-	}
-	changes, err := g.repo.compare(ctx, first, c.tree)
+	changes, err := g.repo.changesOf(ctx, c, parents)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,6 +60,15 @@ func (g *Range) changedBy(ctx context.Context, c *commit, onto bool) ([]Change, 
 		return changes, refused, err
 	}
 	return sortChanges(append(changes, steps...)), refused, nil
+}
+
+// changesOf lists what a commit changes in the tree of its first parent, or that a root commit adds.
+func (r *Repository) changesOf(ctx context.Context, c *commit, parents []*commit) ([]Change, error) {
+	var before gitstore.ID
+	if len(parents) > 0 {
+		before = parents[0].tree
+	}
+	return r.compare(ctx, before, c.tree)
 }
 
 // unlikeOthers keeps of the changes that a commit makes of its first parent those that it makes of all others too.

@@ -10,6 +10,7 @@
 package gitstore
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
@@ -155,6 +156,9 @@ func (id ID) IsZero() bool { return id.size == 0 }
 
 // Bytes returns the 20 or 32 raw bytes.
 func (id ID) Bytes() []byte { return id.sum[:id.size] }
+
+// Compare compares the bytes of two ids.
+func (id ID) Compare(other ID) int { return bytes.Compare(id.Bytes(), other.Bytes()) }
 
 func (id ID) String() string { return hex.EncodeToString(id.sum[:id.size]) }
 
