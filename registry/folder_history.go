@@ -29,10 +29,10 @@ func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now 
 				if err != nil || c.Path == k.Directory() || !keep(c.Path) {
 					continue
 				}
-				id := b.commits[i].id.String()
+				commit := b.commits[i]
 				var landed time.Time
-				landed, err = r.FirstParentTime(ctx, id, now)
-				out = append(out, PathVersion{c.Path, Version{Commit: id, When: landed, Entry: c.Head}})
+				landed, err = r.firstParentTime(ctx, commit, now)
+				out = append(out, PathVersion{c.Path, Version{Commit: commit.id.String(), When: landed, Entry: c.Head}})
 			}
 		}
 		if err == nil {

@@ -122,6 +122,10 @@ func (r *Repository) FirstParentTime(ctx context.Context, rev string, now time.T
 	if err != nil {
 		return time.Time{}, err
 	}
+	return r.firstParentTime(ctx, c, now)
+}
+
+func (r *Repository) firstParentTime(ctx context.Context, c *commit, now time.Time) (_ time.Time, err error) {
 	last := landing{known: true, clock: now}
 	var chain []*commit
 	for c != nil {
@@ -164,14 +168,11 @@ func (r *Repository) land(chain []*commit, last landing) landing {
 // changed the entry, with its first-parent time by the clock now. For a path that never existed it returns an empty
 // list.
 func (r *Repository) FileHistory(ctx context.Context, tip, path string, now time.Time) ([]Version, error) {
-	var chain []*commit
-	c, err := r.resolve(tip)
-	for ; c != nil && err == nil; c, err = r.firstParent(c) {
-		chain = append(chain, c)
-	}
+	chain, err := r.firstParents(ctx, "", tip)
 	if err != nil {
 		return nil, err
 	}
+	slices.Reverse(chain)
 	entries := make([]*Entry, len(chain)+1) // before the root commit there was nothing
 	err = inParallel(ctx, len(chain), successive, func(from, to int) error {
 		v := versionReader{repo: r, latest: map[string]*directory{}}
@@ -187,17 +188,16 @@ func (r *Repository) FileHistory(ctx context.Context, tip, path string, now time
 	if err != nil {
 		return nil, err
 	}
-	last := landing{known: true, clock: now}
-	times := make([]time.Time, len(chain))
-	for i := range slices.Backward(chain) {
-		last = r.land(chain[i:i+1], last)
-		times[i] = last.time()
-	}
 	var versions []Version
 	for i, c := range chain {
-		if !SameEntry(entries[i], entries[i+1]) {
-			versions = append(versions, Version{Commit: c.id.String(), When: times[i], Entry: entries[i]})
+		if SameEntry(entries[i], entries[i+1]) {
+			continue
 		}
+		landed, err := r.firstParentTime(ctx, c, now)
+		if err != nil {
+			return nil, err
+		}
+		versions = append(versions, Version{Commit: c.id.String(), When: landed, Entry: entries[i]})
 	}
 	return versions, nil
 }
