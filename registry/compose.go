@@ -1,13 +1,11 @@
 package registry
 
 import (
-	"crypto/sha1"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash"
 	"os"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 
@@ -121,10 +119,7 @@ func hashObject(t gitstore.Type, data []byte, like gitstore.ID) gitstore.ID {
 }
 
 func newHash(t gitstore.Type, size int64, like gitstore.ID) hash.Hash {
-	h := sha1.New()
-	if like.Size() == sha256.Size {
-		h = sha256.New()
-	}
+	h := gitstore.NewHash(like.Size())
 	fmt.Fprintf(h, "%s %d\x00", t, size)
 	return h
 }
@@ -193,10 +188,7 @@ func (r *Repository) composeEntry(path, name string, in *directory, like gitstor
 		there = there && entry.Mode == ModeTree && !isEmptyTree(entry.ID)
 		edits = edits[1:]
 	}
-	adds := false
-	for _, e := range edits {
-		adds = adds || e.head != nil
-	}
+	adds := slices.ContainsFunc(edits, func(e edit) bool { return e.head != nil })
 	isTree := there && entry.Mode == ModeTree
 	if len(edits) == 0 || (!isTree && !adds) {
 		return entry, there, nil
@@ -213,7 +205,7 @@ func isEmptyTree(id gitstore.ID) bool { return id == hashObject(gitstore.Tree, n
 
 // spell returns the tree object of old without the edited names and with the fresh entries.
 func spell(old *directory, edited map[string][]edit, fresh []item) []byte {
-	sort.Slice(fresh, func(i, j int) bool { return compareItems(fresh[i], fresh[j]) < 0 })
+	slices.SortFunc(fresh, compareItems)
 	raw := make([]byte, 0, len(old.raw)+80*len(fresh))
 	add := func(i item) {
 		raw = fmt.Appendf(raw, "%o %s\x00", uint32(i.entry.Mode), i.name)

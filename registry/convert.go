@@ -146,7 +146,7 @@ func (c *converter) attributes(path string) (map[string]gitattr.Value, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	files := append([]*gitattr.File(nil), c.above...)
-	for at := 0; at >= 0; {
+	for at := 0; ; {
 		f, err := c.file(path[:at])
 		if err != nil {
 			return nil, err

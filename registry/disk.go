@@ -323,19 +323,15 @@ func (d *disk) open(path string) (*os.File, int64, error) {
 // read returns what Git would store of a file that hashed to id, of at most limit bytes.
 func (d *disk) read(path string, id gitstore.ID, limit int64) ([]byte, error) {
 	p, _ := d.conv.plan(path)
-	if !p.changes {
-		text := d.text
-		if p.link {
-			text = d.target
-		}
-		data, err := text(path, limit)
-		if err == nil && hashObject(gitstore.Blob, data, id) != id {
-			return nil, errDisk(path, errChanged)
-		}
-		return data, err
+	text, most := d.text, limit
+	switch {
+	case p.link:
+		text = d.target
+	case p.changes:
+		most = maxDiskFile
 	}
-	data, err := d.text(path, maxDiskFile)
-	if err == nil {
+	data, err := text(path, most)
+	if err == nil && p.changes {
 		data, err = d.conv.stored(p, nil, data)
 	}
 	switch {

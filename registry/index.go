@@ -2,8 +2,6 @@ package registry
 
 import (
 	"bytes"
-	"crypto/sha1"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -44,18 +42,16 @@ var errIndex = errors.New("malformed index")
 // parseIndex reads an index of version 2, 3 or 4, with ids of idSize bytes. It skips optional extensions. The only
 // required extension that it knows is sparse directories ("sdir"). Paths are strictly increasing.
 func parseIndex(data []byte, idSize int) ([]indexEntry, error) {
-	p := indexParser{data: data, idSize: idSize}
 	if len(data) < 12+idSize || string(data[:4]) != "DIRC" {
 		return nil, fmt.Errorf("%w: no index header", errIndex)
 	}
-	p.version = binary.BigEndian.Uint32(data[4:])
+	p := indexParser{idSize: idSize, version: binary.BigEndian.Uint32(data[4:]), rest: data[12 : len(data)-idSize]}
 	if p.version < 2 || p.version > 4 {
 		return nil, fmt.Errorf("%w: version %d; expected 2, 3 or 4", errIndex, p.version)
 	}
-	if err := p.checksum(); err != nil {
+	if err := checkSum(data, idSize); err != nil {
 		return nil, err
 	}
-	p.rest = data[12 : len(data)-idSize]
 	var entries []indexEntry
 	for range binary.BigEndian.Uint32(data[8:]) {
 		e, err := p.entry()
@@ -77,29 +73,21 @@ func parseIndex(data []byte, idSize int) ([]indexEntry, error) {
 }
 
 type indexParser struct {
-	data    []byte
 	rest    []byte
 	idSize  int
 	version uint32
 	last    string // path before, which version 4 continues
 }
 
-// checksum holds the file against the hash at its end, which is all zero under index.skipHash.
-func (p *indexParser) checksum() error {
-	end := len(p.data) - p.idSize
-	want := p.data[end:]
-	if bytes.Equal(want, make([]byte, p.idSize)) {
+// checkSum checks the hash at the end of an index, which is all zero under index.skipHash.
+func checkSum(data []byte, idSize int) error {
+	text, want := data[:len(data)-idSize], data[len(data)-idSize:]
+	if bytes.Equal(want, make([]byte, idSize)) {
 		return nil
 	}
-	var got []byte
-	if p.idSize == sha256.Size {
-		sum := sha256.Sum256(p.data[:end])
-		got = sum[:]
-	} else {
-		sum := sha1.Sum(p.data[:end])
-		got = sum[:]
-	}
-	if !bytes.Equal(got, want) {
+	h := gitstore.NewHash(idSize)
+	h.Write(text)
+	if !bytes.Equal(h.Sum(nil), want) {
 		return fmt.Errorf("%w: its checksum does not match", errIndex)
 	}
 	return nil

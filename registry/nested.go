@@ -162,7 +162,7 @@ func (f *trackedDirectory) tracked() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	data, err := f.read(head, gitstore.Commit)
+	data, err := readObject(store, head, gitstore.Commit, maxOuterObject)
 	if err != nil {
 		return false, err
 	}
@@ -220,7 +220,7 @@ func (f *trackedDirectory) is(path string, n int) bool {
 // inTree reports whether a tree, of the directory at a path that leads to the looked for, lists a path of that. The
 // tree may be of any repository: other malformed entries of it do not matter here.
 func (f *trackedDirectory) inTree(path string, id gitstore.ID) (bool, error) {
-	data, err := f.read(id, gitstore.Tree)
+	data, err := readObject(f.store, id, gitstore.Tree, maxOuterObject)
 	if err != nil {
 		return false, err
 	}
@@ -257,11 +257,3 @@ func (f *trackedDirectory) inTree(path string, id gitstore.ID) (bool, error) {
 
 // maxOuterObject caps a commit or a tree of the outer repository in bytes.
 const maxOuterObject = 64 << 20
-
-func (f *trackedDirectory) read(id gitstore.ID, want gitstore.Type) ([]byte, error) {
-	got, data, err := f.store.Read(id, maxOuterObject)
-	if err == nil && got != want {
-		err = errWrongType(id, got, want)
-	}
-	return data, err
-}

@@ -157,15 +157,15 @@ func differingRecords(ctx context.Context, own, theirs *Tree) ([]Change, error) 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		a, inA, err := own.Entry(k.Directory())
+		a, _, err := own.Entry(k.Directory())
 		if err != nil {
 			return nil, err
 		}
-		b, inB, err := theirs.Entry(k.Directory())
+		b, _, err := theirs.Entry(k.Directory())
 		if err != nil {
 			return nil, err
 		}
-		if inA == inB && a == b {
+		if a == b {
 			continue
 		}
 		before, err := own.Data(k)

@@ -151,10 +151,7 @@ func (r *Repository) Commit(_ context.Context, id string) (*Commit, error) {
 }
 
 func (c *commit) public() *Commit {
-	p := &Commit{When: c.when}
-	if !c.id.IsZero() {
-		p.ID = c.id.String()
-	}
+	p := &Commit{ID: c.id.String(), When: c.when} // no ID for the files on disk
 	for _, id := range c.parents {
 		p.Parents = append(p.Parents, id.String())
 	}
@@ -221,7 +218,11 @@ func errShallow(c *commit) error {
 
 // object reads an object of one type, of at most limit bytes.
 func (r *Repository) object(id gitstore.ID, want gitstore.Type, limit int64) ([]byte, error) {
-	got, data, err := r.store.Read(id, limit)
+	return readObject(r.store, id, want, limit)
+}
+
+func readObject(store *gitstore.Store, id gitstore.ID, want gitstore.Type, limit int64) ([]byte, error) {
+	got, data, err := store.Read(id, limit)
 	if err != nil {
 		return nil, err
 	}

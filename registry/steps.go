@@ -117,7 +117,7 @@ func (r *Repository) compareChain(ctx context.Context, only Kind, base gitstore.
 	}
 }
 
-// compareBatch gives what each commit changes; errHeld where several change more than limit, and which of them it was
+// compareBatch gives what each commit changes; errKept where several change more than limit, and which of them it was
 // that did not fit.
 func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitstore.ID, commits []*commit,
 	limit int) (changes [][]Change, many int, err error) {
@@ -224,7 +224,7 @@ type batchWalk struct {
 	previous    map[string]*previousDirectory
 	changes     [][]Change // by commit, oldest first
 	left        int        // how many more there may be
-	many        int        // the commit of which there were more, after errHeld
+	many        int        // the commit of which there were more, after errKept
 }
 
 // previousDirectory is a data directory in the version that came last and the one before, and where they differ, if

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
@@ -251,7 +251,7 @@ func (t *Tree) Entries(k Kind) iter.Seq2[NamedEntry, error] {
 			yield(NamedEntry{}, err)
 			return
 		}
-		sort.SliceStable(found, func(i, j int) bool { return found[i].Path < found[j].Path })
+		slices.SortStableFunc(found, func(a, b NamedEntry) int { return strings.Compare(a.Path, b.Path) })
 		for _, e := range found {
 			if !yield(e, nil) {
 				return
@@ -263,13 +263,10 @@ func (t *Tree) Entries(k Kind) iter.Seq2[NamedEntry, error] {
 // errStopped ends a walk whose caller wants no more of it.
 var errStopped = errors.New("stopped")
 
-// Codes of a Record's Err, in addition to those of package strict.
-const (
-	// codeNotFile means that a symbolic link, submodule or directory is where a file is expected.
-	codeNotFile = "not-a-file"
-)
+// codeNotFile means that a symbolic link, submodule or directory is where a file is expected.
+const codeNotFile = "not-a-file"
 
-// Codes explains codeNotFile.
+// Codes explains the code of a Record's Err that package strict does not have.
 var Codes = []strict.Code{{codeNotFile, "a symbolic link, a submodule or a directory is where a record must be",
 	"replace it by a plain file of mode 100644"}}
 

@@ -59,7 +59,7 @@ func parseIndex(data []byte, idSize int) (*index, error) {
 	x.names, body = body[:n*int64(idSize)], body[n*int64(idSize+4):] // CRCs are for git's own repacking
 	x.offsets, x.large = body[:4*n], body[4*n:]
 	x.pack = data[len(data)-2*idSize : len(data)-idSize]
-	h := newHash(idSize)
+	h := NewHash(idSize)
 	h.Write(data[:len(data)-idSize])
 	if !bytes.Equal(h.Sum(nil), data[len(data)-idSize:]) {
 		return nil, fmt.Errorf("%w: its checksum is wrong", ErrCorrupt)
@@ -76,8 +76,8 @@ func readIndex(file string, idSize int) (*index, error) {
 	return parseIndex(data, idSize)
 }
 
-// newHash returns the hash function of ids of that size.
-func newHash(idSize int) hash.Hash {
+// NewHash returns the hash function of ids of that size.
+func NewHash(idSize int) hash.Hash {
 	if idSize == sha256.Size {
 		return sha256.New()
 	}

@@ -113,7 +113,7 @@ func packEnd(f *os.File, idSize int) (int64, error) {
 
 // packSum returns what the bytes of a pack hash to, also with the error that the checksum at its end is another.
 func packSum(ctx context.Context, f *os.File, end int64, idSize int) ([]byte, error) {
-	h := newHash(idSize)
+	h := NewHash(idSize)
 	entries := readerOf{ctx, io.NewSectionReader(f, 0, end)}
 	if _, err := io.CopyBuffer(h, entries, make([]byte, 256<<10)); err != nil {
 		return nil, err
