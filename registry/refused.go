@@ -359,7 +359,8 @@ func (w *RefusalWalk) Step(ctx context.Context, s *Step) ([]Refused, error) {
 			return nil, err
 		}
 		w.before = ""
-		if err := w.repo.ancestors(ctx, old, unseen(w.seen), func(*commit, []*commit) error { return nil }); err != nil {
+		err = w.repo.ancestors(ctx, old, unseen(w.seen), func(*commit, []*commit) error { return nil })
+		if err != nil {
 			return nil, err
 		}
 	}

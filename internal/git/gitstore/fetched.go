@@ -172,8 +172,8 @@ func asksRemote(message, remote string) bool {
 	return !slices.ContainsFunc(named, byID) && (len(named) == 0 || slices.Contains(named, remote))
 }
 
-// namesTip reports whether a FETCH_HEAD names a commit as the tip of a branch of a URL; with unnamed also by a line that
-// names no branch.
+// namesTip reports whether a FETCH_HEAD names a commit as the tip of a branch of a URL; with unnamed also by a line
+// that names no branch.
 func namesTip(text []byte, tip ID, branch, url string, unnamed bool) bool {
 	want := tip.String()
 	for line := range bytes.Lines(text) {

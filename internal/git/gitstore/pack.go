@@ -210,8 +210,8 @@ func (p *pack) kind(at int64) (Type, error) {
 
 var errEntryEnds = fmt.Errorf("%w: the pack ends inside the head of an entry, or its size does not end", ErrCorrupt)
 
-// parseEntry reads the head of the entry at an offset, gitformat-pack(5), which takes used bytes. A refDelta has its base
-// by its id.
+// parseEntry reads the head of the entry at an offset, gitformat-pack(5), which takes used bytes. A refDelta has its
+// base by its id.
 func parseEntry(head []byte, at int64, idSize int) (e entry, base ID, used int, err error) {
 	if len(head) == 0 {
 		return e, base, 0, errEntryEnds
