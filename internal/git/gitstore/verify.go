@@ -14,7 +14,7 @@ import (
 
 // PackFault is what is wrong with one pack.
 type PackFault struct {
-	Path  string // of the pack and its index, without .pack and .idx
+	Path  string // path of the pack and its index, without .pack and .idx
 	Sum   []byte // that the bytes of the pack hash to; nil: it could not be read
 	Pack  error  // nil: its bytes hash to its trailer
 	Index error  // nil: it is whole, and of this pack
