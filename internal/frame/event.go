@@ -59,8 +59,7 @@ func (o *Span) chooseRange(ctx context.Context, repo *registry.Repository, event
 	return evidence.Chosen{Base: base, How: fmt.Sprintf("base %s (%s), head the files on disk", base[:12], how)}, nil
 }
 
-func (o *Span) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (evidence.Chosen,
-	error) {
+func (o *Span) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (evidence.Chosen, error) {
 	if err := o.admit(name); err != nil {
 		return evidence.Chosen{}, err
 	}

@@ -35,8 +35,7 @@ func (o *Forge) Client(sys IO, dir string) (*forge.Client, error) {
 	opts := forge.Options{BaseURL: cmp.Or(o.api, sys.Getenv("GITHUB_API_URL")),
 		Repository: cmp.Or(o.repository, sys.Getenv("GITHUB_REPOSITORY")),
 		Token:      cmp.Or(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")),
-		UserAgent:  "oap-gate/" + Version().Version,
-		RetryWait:  time.Second / 4}
+		UserAgent:  "oap-gate/" + Version().Version, RetryWait: time.Second / 4}
 	if opts.Repository == "" {
 		repo, err := registry.Open(dir)
 		if err != nil {
@@ -50,8 +49,7 @@ func (o *Forge) Client(sys IO, dir string) (*forge.Client, error) {
 		}
 		if !forge.Serves(opts.BaseURL, host) {
 			return nil, remedy.Errorf("name the repository with --repository OWNER/NAME, or the API of "+host+
-				" with --api-url URL",
-				"the remote origin is %q at %q, and %q is the API of another forge", path, host,
+				" with --api-url URL", "the remote origin is %q at %q, and %q is the API of another forge", path, host,
 				cmp.Or(opts.BaseURL, forge.DefaultBaseURL))
 		}
 		opts.Repository = path

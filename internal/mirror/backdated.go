@@ -41,8 +41,7 @@ func (d *Dir) Findings(ctx context.Context, repo *registry.Repository, head stri
 	warning := verdict.Finding{Severity: verdict.Warning, Code: checks.CodeCommitBackdated, Commit: after[0],
 		Message: fmt.Sprintf("the first-parent time of the new commit %s is %s, %s before %s, when the branch did not "+
 			"have it; expected at most %s. Records that %s from it on %s are judged by %s, when a run first saw it",
-			after[0],
-			stamp(oldest), plain.Span(fresh.Sub(oldest)), stamp(fresh), plain.Span(checks.MaxBackdated),
+			after[0], stamp(oldest), plain.Span(fresh.Sub(oldest)), stamp(fresh), plain.Span(checks.MaxBackdated),
 			plain.Count(n, "commit"), plain.Plural(n, "brings", "bring"), stamp(seen)),
 		Fix: "ask the maintainers to land commits with a merge commit or squashed"}
 	return slices.Concat(d.Warnings, []verdict.Finding{warning}), nil

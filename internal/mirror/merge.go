@@ -79,8 +79,7 @@ func Merge(parts []Part, spool bulk.Spool) (*verdict.Report, error) {
 			return refuse("shard %s was run with other flags: %q, not %q", p.Shard, p.Assumed, whole.Assumed)
 		case p.Strict != whole.Strict || p.RequireSigned != whole.RequireSigned:
 			return refuse("shard %s was run with other flags: --strict %t and --require-signed %t, not %t and %t",
-				p.Shard,
-				p.Strict, p.RequireSigned, whole.Strict, whole.RequireSigned)
+				p.Shard, p.Strict, p.RequireSigned, whole.Strict, whole.RequireSigned)
 		case !reflect.DeepEqual(p.Accepted, whole.Accepted):
 			return refuse("shard %s was judged with another file of --accepted", p.Shard)
 		case !sameHistory(p.History, whole.History):

@@ -158,8 +158,7 @@ func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, 
 		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: checks.CodeHistoryRewritten,
 			Commit: head,
 			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not in the first-parent "+
-				"history of %s",
-				known, head),
+				"history of %s", known, head),
 			Fix: "keep both copies, and tell the maintainers and the other mirrors; do not remove the verified branch"})
 		return nil
 	}

@@ -51,8 +51,7 @@ const suiteSpec = "1.0.0"
 func writeAAEP(w *bufio.Writer, r *Counted, o Options) error {
 	at := r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05.000Z")
 	all := suiteRun{SpecVersion: suiteSpec, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r.Report),
-		StartedAt:   at,
-		CompletedAt: at, Verdict: "PASS", Results: []suiteTest{}, Failures: []suiteTest{},
+		StartedAt: at, CompletedAt: at, Verdict: "PASS", Results: []suiteTest{}, Failures: []suiteTest{},
 		Metadata: map[string]any{"aaep_spec_version": suiteSpec, "suite_version": r.Tool.Version, "tool": "oap-gate",
 			"tool_commit": r.Tool.Commit, "tool_verdict": string(r.Verdict),
 			"assumed": append([]string{}, r.Assumed...)}}

@@ -122,8 +122,7 @@ func newHistory(r *Counted) *historyView {
 	if r.History == nil {
 		return nil
 	}
-	v := &historyView{History: r.History, Age: sinceHead(r.Report),
-		Verified: noted(r.Report, r.History.Checkpoint)}
+	v := &historyView{History: r.History, Age: sinceHead(r.Report), Verified: noted(r.Report, r.History.Checkpoint)}
 	left := historyRoom / 2
 	for _, peer := range r.History.Peers {
 		if !left.take(220, peer.Name, peer.Name, peer.Tip, peer.State) {

@@ -219,8 +219,7 @@ func (p *page) each(r *Counted) {
 
 func (p *page) results(r *Counted) {
 	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason "+
-		"|\n|---|---|---|---|\n",
-		plain.Count(r.Results.Len(), "result")+leftOut(r.Report))
+		"|\n|---|---|---|---|\n", plain.Count(r.Results.Len(), "result")+leftOut(r.Report))
 	p.table(head, r.Results.Len(), rows(r.Results.All(), func(result verdict.Result) string {
 		return fmt.Sprintf("| %s | %s | %s | %s |\n", Markdown(result.Subject), Markdown(result.Check),
 			word(string(result.Verdict)), Markdown(result.Reason))
@@ -229,8 +228,7 @@ func (p *page) results(r *Counted) {
 
 func (p *page) evidence(r *verdict.Report) {
 	head := fmt.Sprintf("\n<details><summary>%s sought</summary>\n\n| document | state | status | bytes | ms | tries "+
-		"| from | SHA-256 |\n|---|---|---|---|---|---|---|---|\n",
-		plain.Count(len(r.Evidence), "document"))
+		"| from | SHA-256 |\n|---|---|---|---|---|---|---|---|\n", plain.Count(len(r.Evidence), "document"))
 	p.table(head, len(r.Evidence), rows(slices.Values(r.Evidence), func(e verdict.Evidence) string {
 		document, from := link(e.URL), Markdown(e.Address)
 		if e.FinalURL != "" && e.FinalURL != e.URL {

@@ -51,8 +51,7 @@ func writeList(b *bufio.Writer, title string, results []verdict.Result, width, c
 	}
 	if manual > 0 {
 		fmt.Fprintf(b, "  %-*s  %s  --report checklist=FILE writes them down\n", width,
-			plain.Count(manual, "requirement"),
-			ink.verdict(verdict.Manual, fmt.Sprintf("%-12s", verdict.Manual)))
+			plain.Count(manual, "requirement"), ink.verdict(verdict.Manual, fmt.Sprintf("%-12s", verdict.Manual)))
 	}
 }
 

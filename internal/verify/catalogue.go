@@ -168,8 +168,7 @@ var catalogue = []step{
 
 var (
 	noRegistryCode = strict.Code{"no-registry",
-		"without a clone of the registry, revocations and listings are not known",
-		nameClone}
+		"without a clone of the registry, revocations and listings are not known", nameClone}
 	cloneOld = strict.Code{"clone-old",
 		"the clone was not fetched for longer than --max-age allows, or for 14 days without the flag",
 		"run git fetch in the clone"}

@@ -146,8 +146,7 @@ func (r *Report) Obstacles() (steps, fix string) {
 func Common(all []*Report) *verdict.Report {
 	first := all[0]
 	rep := &verdict.Report{Version: 1, Tool: first.Tool, Mode: "verify", EvaluatedAt: first.Timestamp,
-		Assumed: first.Assumed,
-		Verdict: verdict.Passed, Evidence: []verdict.Evidence{}}
+		Assumed: first.Assumed, Verdict: verdict.Passed, Evidence: []verdict.Evidence{}}
 	rep.Counts.Records = len(all)
 	var rows []evidence.Row
 	seen := map[verdict.Evidence]bool{}
@@ -208,8 +207,7 @@ func (s Step) result(subject string) verdict.Result {
 			pointer = f.Document + "#" + pointer
 		}
 		out.Findings = append(out.Findings, verdict.Finding{Severity: f.Severity, Code: f.Code, Message: f.Message,
-			Fix:  f.Fix,
-			Cite: f.Cite, Pointer: pointer, Commit: f.Commit})
+			Fix: f.Fix, Cite: f.Cite, Pointer: pointer, Commit: f.Commit})
 	}
 	return out
 }

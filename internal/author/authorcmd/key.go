@@ -264,9 +264,8 @@ func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error 
 	if method != "" {
 		fmt.Fprintf(&b, "method    %s\n", plain.Line(method))
 	}
-	fmt.Fprintf(&b,
-		"verificationMethod\n{\n  \"id\": %s,\n  \"type\": \"Multikey\",\n"+
-			"  \"controller\": %s,\n  \"publicKeyMultibase\": %q\n}\n",
+	fmt.Fprintf(&b, "verificationMethod\n{\n  \"id\": %s,\n  \"type\": \"Multikey\",\n"+
+		"  \"controller\": %s,\n  \"publicKeyMultibase\": %q\n}\n",
 		listing.Quote(paste), listing.Quote(id), k.Multikey())
 	if _, err := sys.Stdout.Write([]byte(b.String())); err != nil {
 		return err
@@ -321,13 +320,11 @@ func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
 	for _, over := range doc.Over {
 		if over.Public.Equal(k.Public()) {
 			return "", refusef("sign with a key that is in use", "the key is the method %q of %s, which has ended (%s)",
-				over.ID,
-				id, over.Why)
+				over.ID, id, over.Why)
 		}
 	}
 	return "", refusef("publish the verificationMethod of: oap-gate key show FILE --did "+id,
-		"the key is not among the %d usable Ed25519 keys in the DID Document of %s",
-		len(doc.Keys), id)
+		"the key is not among the %d usable Ed25519 keys in the DID Document of %s", len(doc.Keys), id)
 }
 
 // documentOf fetches the DID Document of a DID. If it does not exist, the error is a judgment; if it could not be

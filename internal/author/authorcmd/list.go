@@ -61,12 +61,10 @@ out unless --status names them. See verify and audit for what the documents say.
 	f.StringVar(&o.rev, "rev", "",
 		"commit `REV` to read (default: HEAD or main of the remote upstream, else of origin, else main)")
 	o.BindAt(c.Flags())
-	f.StringVar(&o.level, "level", "",
-		"only this `LEVEL`; with + after it also higher levels, with any suffix")
+	f.StringVar(&o.level, "level", "", "only this `LEVEL`; with + after it also higher levels, with any suffix")
 	f.StringSliceVar(&o.statuses, "status", nil, "only listings with this `STATUS`, or several joined by commas: "+
 		strings.Join(listing.Statuses, ", ")+" (default: all except provisional)")
-	frame.DurationVar(f, &o.within, "within", "0",
-		"only listings that expire within this time; 0 for any")
+	frame.DurationVar(f, &o.within, "within", "0", "only listings that expire within this time; 0 for any")
 	f.StringVar(&o.did, "did", "", "only this `DID`; exit status 1 if it is not listed")
 	f.StringVar(&o.format, "format", "text", "`FORMAT` of stdout: text, json or csv")
 	return c
@@ -209,8 +207,7 @@ func writeRows(out *bufio.Writer, rows []listing.Row, whole bool, terminal int) 
 	for i := range rows {
 		r := &rows[i]
 		line := []string{r.Slug, r.Level, r.Status, until(r), r.ToolDID,
-			r.ReceiptSHA256[:min(12, len(r.ReceiptSHA256))],
-			plain.Short(r.Commit), stampSeconds(r.CommittedAt)}
+			r.ReceiptSHA256[:min(12, len(r.ReceiptSHA256))], plain.Short(r.Commit), stampSeconds(r.CommittedAt)}
 		for i := range line {
 			line[i] = cmp.Or(plain.Line(line[i]), "-")
 		}

@@ -161,8 +161,7 @@ func (o *revokeOptions) run(ctx context.Context, sys frame.IO, slug string) erro
 		return o.complete(ctx, sys, w, l, slug, path)
 	}
 	v := revocation{path: path, by: l.ToolDID, root: map[string]any{"slug": slug,
-		"revoked_receipt_sha256": hash, "reason": o.reason,
-		"revoked_at": stampSeconds(w.src.Now())}}
+		"revoked_receipt_sha256": hash, "reason": o.reason, "revoked_at": stampSeconds(w.src.Now())}}
 	if o.forced {
 		why, err := cannotRevoke(ctx, st, w, l, o.did)
 		if err != nil {
@@ -189,8 +188,7 @@ func (o *revokeOptions) run(ctx context.Context, sys frame.IO, slug string) erro
 
 // cannotRevoke returns why a DID may not sign a listing's revocation as a witness, as far as the base tree shows. It
 // returns "" if the DID may.
-func cannotRevoke(ctx context.Context, st *checks.Standing, w *workspace, l *checks.Listed,
-	id string) (string, error) {
+func cannotRevoke(ctx context.Context, st *checks.Standing, w *workspace, l *checks.Listed, id string) (string, error) {
 	if did.Alike(id, l.ToolDID) {
 		return "it is the listing's own tool_did, which revokes without --forced", nil
 	}

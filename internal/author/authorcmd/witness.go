@@ -176,8 +176,7 @@ func readSubject(name string) (*witnessed, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
 		if _, err := verify.ParseTarget(name, true); err != nil {
-			return nil, remedy.Errorf(witnessForms,
-				"%q is neither a file nor a target", name)
+			return nil, remedy.Errorf(witnessForms, "%q is neither a file nor a target", name)
 		}
 		return s, nil
 	}
@@ -344,8 +343,7 @@ func (o *witnessOptions) own(ctx context.Context, st *checks.Standing) (*registr
 	l := st.Witness(o.did)
 	if l == nil {
 		return nil, refusef("have a listed L4 or L5 implementation sign",
-			"the base tree has no listing at L4 or L5 of %s",
-			o.did)
+			"the base tree has no listing at L4 or L5 of %s", o.did)
 	}
 	return st.Listing(ctx, l)
 }
@@ -355,15 +353,12 @@ func mayWitness(r *receipt.Receipt, id string) error {
 	switch {
 	case !slices.ContainsFunc(r.ClaimedLevels, func(l level.Level) bool { return l.Base() >= 4 }):
 		return refusef("witness Receipts that claim L4 or L5",
-			"the Receipt claims %s, for which no peer witness is asked",
-			plainLevels(r))
+			"the Receipt claims %s, for which no peer witness is asked", plainLevels(r))
 	case r.PeerWitnessCount >= receipt.MaxWitnesses:
 		return refusef("have entries removed that do not count",
-			"the Receipt has %d peer witnesses, at most %d are read",
-			r.PeerWitnessCount, receipt.MaxWitnesses)
+			"the Receipt has %d peer witnesses, at most %d are read", r.PeerWitnessCount, receipt.MaxWitnesses)
 	case slices.ContainsFunc(r.PeerWitnesses, func(p receipt.PeerWitness) bool { return did.Alike(p.DID, id) }):
-		return refusef("none needed, or have that entry removed first", "%s has signed the Receipt already",
-			id)
+		return refusef("none needed, or have that entry removed first", "%s has signed the Receipt already", id)
 	}
 	return nil
 }
@@ -690,10 +685,9 @@ func showReceipt(sys frame.IO, r *receipt.Receipt, root any, hash string, parts 
 		fmt.Fprintf(&b, "members to be signed that no schema knows:\n%s", unknown)
 	}
 	fmt.Fprintf(&b, "members to be signed:\n%sto be witnessed:\n", known)
-	for _, member := range [][2]string{{"DID", r.ImplementationDID}, {"name", r.ImplementationName}, {"target",
-		r.TargetURI},
-		{"levels", plainLevels(r)}, {"valid from", r.NotBefore.Text}, {"valid until", r.NotAfter.Text},
-		{"sha256", hash}} {
+	for _, member := range [][2]string{{"DID", r.ImplementationDID}, {"name", r.ImplementationName},
+		{"target", r.TargetURI}, {"levels", plainLevels(r)}, {"valid from", r.NotBefore.Text},
+		{"valid until", r.NotAfter.Text}, {"sha256", hash}} {
 		b.WriteString(report.Hang(fmt.Sprintf("  %-12s ", member[0]), plain.Line(member[1]), 15, report.Columns) + "\n")
 	}
 	b.WriteString("by RFC 0019 section 7.1 a signature attests\n" +
@@ -818,8 +812,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 	case n < 3 && rep.Verdict.ExitStatus() != 0:
 		fmt.Fprintf(sys.Stderr, "\n%d of 3 witnesses have signed, %d are missing\n", n, 3-n)
 	default:
-		fmt.Fprintf(sys.Stderr,
-			"\n%s signed; next, with the file at %s of the clone:\n  oap-gate check --worktree\n",
+		fmt.Fprintf(sys.Stderr, "\n%s signed; next, with the file at %s of the clone:\n  oap-gate check --worktree\n",
 			plain.Count(n, "witness")+plain.Plural(n, " has", " have"), path)
 	}
 	return nil

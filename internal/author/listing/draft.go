@@ -89,12 +89,10 @@ var orders = map[registry.Kind][]string{
 	registry.KindListing:     ofListing,
 	registry.KindPeerWitness: ofListing,
 	registry.KindRevocation: {"slug", "revoked_receipt_sha256", "reason", "evidence_uri", "revoked_at",
-		"revoked_by_did",
-		"signature", "peer_witness_signatures"},
+		"revoked_by_did", "signature", "peer_witness_signatures"},
 	registry.KindWorkflowAnchor: {"slug", "workflow_id", "workflow_manifest_id", "workflow_type", "coordinator_did",
 		"failover_coordinator_did", "cross_match_receipt_uri", "cross_match_receipt_sha256", "anchored_at",
-		"merkle_root",
-		"consistency_proof_to_prev", "jurisdictions", "is_high_stakes"},
+		"merkle_root", "consistency_proof_to_prev", "jurisdictions", "is_high_stakes"},
 }
 
 var ofListing = []string{"slug", "name", "tool_did", "manifest_uri", "conformance_level", "conformance_receipt_uri",

@@ -79,8 +79,7 @@ func contentEncoding(h http.Header) (string, *evidence.Refusal) {
 			one = strings.TrimPrefix(token, "x-")
 		default:
 			return "", evidence.Refuse(evidence.Invalid, evidence.CodeEncoding,
-				"the body has the Content-Encoding %q, expected none",
-				h.Values("Content-Encoding"))
+				"the body has the Content-Encoding %q, expected none", h.Values("Content-Encoding"))
 		}
 	}
 	return one, nil

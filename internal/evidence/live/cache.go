@@ -157,8 +157,7 @@ func (a *cached) recall(r evidence.Request, q *quota) evidence.Observation {
 		return totalTooLarge().Observation(r)
 	}
 	o := evidence.Observation{Request: r, State: evidence.Obtained, Status: a.Status, FinalURL: a.URL, SHA256: a.SHA256,
-		Body:     a.body,
-		CachedAt: a.Confirmed}
+		Body: a.body, CachedAt: a.Confirmed}
 	if o.FinalURL == r.Target {
 		o.FinalURL = ""
 	}

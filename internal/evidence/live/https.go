@@ -266,8 +266,7 @@ func (w *web) document(ctx context.Context, r evidence.Request, q query) attempt
 		}
 		if hop == maxRedirects {
 			return a.failed(evidence.Refuse(evidence.Invalid, evidence.CodeRedirects,
-				"redirected more than %d times, to %q", maxRedirects, next),
-				false)
+				"redirected more than %d times, to %q", maxRedirects, next), false)
 		}
 		q.url, q.named = next, q.named && w.routes.isNamed(next)
 	}
@@ -302,15 +301,13 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode < 100 || resp.StatusCode > 999 { // HTTP/2 takes any integer; RFC 9110 section 15: three digits
 		return a.failed(evidence.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
-			"answered with the status %d, expected 200",
-			resp.StatusCode), false), nil
+			"answered with the status %d, expected 200", resp.StatusCode), false), nil
 	}
 	a.observation.Status, a.observation.Date = resp.StatusCode, date(resp)
 	if location := resp.Header.Get("Location"); redirects(resp.StatusCode) && location != "" {
 		if w.preflight {
 			return a.failed(evidence.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
-				"answered %d with the Location %.200q, expected 200",
-				resp.StatusCode, location), false), nil
+				"answered %d with the Location %.200q, expected 200", resp.StatusCode, location), false), nil
 		}
 		next, refused := w.redirect(q, location)
 		if refused != nil {

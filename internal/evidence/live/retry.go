@@ -51,8 +51,7 @@ type backoff struct {
 func newBackoff(o Options) *backoff {
 	first := cmp.Or(o.RetryWait, time.Second)
 	waits := []time.Duration{first, 3 * first}
-	b := &backoff{waits: waits[:min(cmp.Or(o.Tries, 3), 3)-1], wait: o.Wait,
-		limit: o.Timeout}
+	b := &backoff{waits: waits[:min(cmp.Or(o.Tries, 3), 3)-1], wait: o.Wait, limit: o.Timeout}
 	if b.wait == nil {
 		b.wait = sleep
 	}

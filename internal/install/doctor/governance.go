@@ -43,8 +43,7 @@ func (v *inspection) judgeGovernanceEvents(w *workflow) {
 		if len(missing) > 0 {
 			v.add(verdict.Error, "governance-types", at.pos(), fix,
 				"%s does not start the gates when a pull request is %s: their verdict would be about the state "+
-					"before",
-				e.event, strings.Join(missing, ", "))
+					"before", e.event, strings.Join(missing, ", "))
 		}
 	}
 }

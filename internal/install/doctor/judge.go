@@ -391,8 +391,7 @@ func (v *inspection) judgeSelection(s *step) {
 	for id := range s.only() {
 		if !known[id] && s.role == checkRole {
 			v.add(verdict.Error, "unknown-check", s.input("checks").pos(), "name checks that oap-gate explain lists",
-				"%q is not a check of the gate",
-				id)
+				"%q is not a check of the gate", id)
 		}
 	}
 	if s.role == governsRole && s.only() != nil { // no other job is held to the rest
@@ -577,8 +576,7 @@ func (v *inspection) judgeCommentJob(j *job) {
 		if isCheckout(s) && (s.input("ref").there() || s.input("repository").there()) {
 			v.add(verdict.Error, "privileged-checkout", s.pos(),
 				"drop the checkout: the job needs only the report, which is data",
-				"job %q can write comments and checks out %q",
-				j.id, s.input("ref").text())
+				"job %q can write comments and checks out %q", j.id, s.input("ref").text())
 		}
 	}
 	if v.unreadable {
@@ -653,8 +651,7 @@ func (v *inspection) judgePins(j *job) {
 				"%q is not pinned: a tag can be moved", text)
 		case !image && !pinned().MatchString(text):
 			v.add(verdict.Error, "unpinned", uses.pos(), "pin the action by its full commit SHA, with the version in "+
-				"a comment",
-				"%q is not pinned: a tag or branch can be moved", text)
+				"a comment", "%q is not pinned: a tag or branch can be moved", text)
 		}
 	}
 }
@@ -711,8 +708,7 @@ func (v *inspection) judgeCoverage() {
 		// what is compared with a companion protocol
 	}
 	if len(gates) == 0 {
-		v.add(verdict.Error, "no-gate", field{path: workflowDirectory}.pos(),
-			initFix,
+		v.add(verdict.Error, "no-gate", field{path: workflowDirectory}.pos(), initFix,
 			"no workflow runs the gate on pull_request")
 		return
 	}
@@ -774,8 +770,7 @@ func (v *inspection) judgeContexts(gates []*job) {
 			if other != j && (!slices.Contains(gates, other) || j.w.path+j.id < other.w.path+other.id) {
 				v.add(verdict.Error, "ambiguous-name", other.pos(), "give it another name",
 					"job %q reports as %q, as the gate in %s does: one can be mistaken for the other", other.id,
-					j.context(),
-					j.w.path)
+					j.context(), j.w.path)
 			}
 		}
 	}
@@ -793,8 +788,7 @@ func (v *inspection) judgeContexts(gates []*job) {
 		}
 		if len(reporters[c.Context]) == 0 {
 			v.add(verdict.Warning, "unknown-context", v.place("protection.required_checks"),
-				"name it as its job is named",
-				"required check %q: no workflow here has a job of that name", c.Context)
+				"name it as its job is named", "required check %q: no workflow here has a job of that name", c.Context)
 		}
 	}
 }

@@ -154,8 +154,7 @@ func (v *inspection) reports(context string) bool {
 func (v *inspection) report(mode string, ids ...string) (*verdict.Report, error) {
 	slices.Sort(v.examined)
 	r := &verdict.Report{Version: 1, Mode: mode, Installation: &verdict.Installation{Repository: v.forge,
-		Branch: v.branch,
-		Files:  v.examined, Applied: v.applied, Unread: v.unread}}
+		Branch: v.branch, Files: v.examined, Applied: v.applied, Unread: v.unread}}
 	for _, rule := range Rules {
 		if len(ids) > 0 && !slices.Contains(ids, rule.ID) {
 			continue

@@ -120,8 +120,7 @@ func (o *auditOptions) bind(c *cobra.Command, sys frame.IO) {
 	f.StringVar(&o.signKey, "sign-key", "", "`FILE` of the Ed25519 note key that signs the checkpoint")
 	f.StringVar(&o.verifyKey, "verify-key", "", "Ed25519 note `KEY` whose signature the checkpoint must have")
 	f.StringArrayVar(&o.peers, "peer", nil, "`URL|DIR` of another copy of the registry to compare with (repeatable)")
-	frame.DurationVar(f, &o.maxAge, "max-age", "0",
-		"maximum age of the head; an older head fails; 0 for any age")
+	frame.DurationVar(f, &o.maxAge, "max-age", "0", "maximum age of the head; an older head fails; 0 for any age")
 	f.BoolVar(&o.verifyAll, "verify-all", false, "hash every object that the clone stores, not only the packs")
 	f.StringVar(&o.accepted, "accepted", "",
 		"`FILE` of lines COMMIT CHECK/CODE reason: these findings of the history are warnings")
@@ -165,8 +164,7 @@ func spool(directory string) bulk.Spool {
 			return bulk.Spool{}
 		}
 	}
-	return bulk.Spool{Memory: maxResults,
-		File: func() (bulk.File, error) { return atomicfile.NewScratch(directory) }}
+	return bulk.Spool{Memory: maxResults, File: func() (bulk.File, error) { return atomicfile.NewScratch(directory) }}
 }
 
 func (o *auditOptions) check() error {
@@ -206,8 +204,7 @@ func (o *auditOptions) check() error {
 		},
 		o.checkLog,
 		func() error {
-			return o.Place(&o.Network, files, [][2]string{{"--archive", o.archive},
-				{"--cache", o.documents}})
+			return o.Place(&o.Network, files, [][2]string{{"--archive", o.archive}, {"--cache", o.documents}})
 		},
 	)
 }
@@ -345,8 +342,7 @@ func (o *auditOptions) readAccepted() (*verdict.Accepted, error) {
 // namedCheckpoint returns the checkpoint that the flags name.
 func (o *auditOptions) namedCheckpoint(keys *commitsig.Verifier, taken *verdict.Accepted) mirror.Checkpoint {
 	c := mirror.Checkpoint{File: o.checkpoint, Origin: o.origin, SignKey: o.signKey, VerifyKey: o.verifyKey,
-		Moves: o.moves(),
-		Known: o.known, Accepted: taken, SignedSince: o.signedSince}
+		Moves: o.moves(), Known: o.known, Accepted: taken, SignedSince: o.signedSince}
 	if o.requireSigned {
 		c.Keys = keys
 	}

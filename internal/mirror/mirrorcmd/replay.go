@@ -22,8 +22,7 @@ func (o *auditOptions) auditBundle(cfg mirror.AuditConfig, head string, src evid
 	b.Flags.Shard, b.Flags.Keyring, b.Flags.AllowedSigners = o.shard, o.keys.keyring, o.keys.signers
 	b.Flags.Accepted, b.Flags.SignedSince, b.Flags.Unwalked = o.past, o.signedSince, cfg.Unwalked
 	b.Compared = &bundle.Compared{File: file, Verified: cfg.Verified, Size: cfg.VerifiedSize,
-		Checkpoint: cfg.Checkpoint,
-		Findings:   cfg.Consistency, Peers: cfg.Peers}
+		Checkpoint: cfg.Checkpoint, Findings: cfg.Consistency, Peers: cfg.Peers}
 	return b
 }
 

@@ -158,8 +158,7 @@ func (o *proveOptions) belong(f *pflag.FlagSet) error {
 		}
 	}
 	return remedy.First(o.Network.Check, func() error {
-		return remedy.OneOf("--format", o.format, "text",
-			"json")
+		return remedy.OneOf("--format", o.format, "text", "json")
 	})
 }
 

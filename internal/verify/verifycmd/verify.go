@@ -248,8 +248,7 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 	}
 	if o.Record != "" && len(v.Targets) > verify.MaxRecorded {
 		return remedy.Errorf("record fewer of them at a time", "--record is for at most %d targets, %d were given",
-			verify.MaxRecorded,
-			len(v.Targets))
+			verify.MaxRecorded, len(v.Targets))
 	}
 	v.record = o.Record
 	switch {
