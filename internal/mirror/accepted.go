@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -50,24 +51,23 @@ func acceptedLine(words []string) (l verdict.AcceptedLine, err error) {
 			leastWords)
 	}
 	check, code, _ := strings.Cut(words[1], "/")
-	for _, c := range own {
-		for _, known := range c.Codes {
-			if c.ID == check && known.ID == code && code != codeServedOlder { // a mirror never moves back
-				return verdict.AcceptedLine{Commit: words[0], Check: check, Code: code,
-					Reason: strings.Join(words[2:], " ")}, nil
-			}
-		}
+	if !isAcceptable(check, code) {
+		return l, fmt.Errorf("%.80q is not a check of the history with one of its codes", words[1])
+	}
+	return verdict.AcceptedLine{Commit: words[0], Check: check, Code: code, Reason: strings.Join(words[2:], " ")}, nil
+}
+
+// isAcceptable reports whether a check of the history has a code that a line may accept.
+func isAcceptable(id, code string) bool {
+	has := func(codes []checks.Code) bool {
+		return slices.ContainsFunc(codes, func(c checks.Code) bool { return c.ID == code })
+	}
+	if code == codeServedOlder { // a mirror never moves back
+		return false
 	}
 	// The history is judged by the rules of a pull request, whose codes its findings have.
-	for _, c := range checks.All {
-		for _, known := range c.Codes {
-			if check == historyID && known.ID == code {
-				return verdict.AcceptedLine{Commit: words[0], Check: check, Code: code,
-					Reason: strings.Join(words[2:], " ")}, nil
-			}
-		}
-	}
-	return l, fmt.Errorf("%.80q is not a check of the history with one of its codes", words[1])
+	return slices.ContainsFunc(own, func(c *check) bool { return c.ID == id && has(c.Codes) }) ||
+		id == historyID && slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return has(c.Codes) })
 }
 
 // acceptFix returns the fix of a finding at a merged commit, which nobody can change any more. Only a warning is taken
@@ -90,8 +90,9 @@ func TakesRewrite(l verdict.AcceptedLine) bool {
 
 // accept makes warnings of the findings of consistency that were accepted, and a warning of each such line that is of
 // none.
-func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head string, a *verdict.Accepted,
+func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head string,
 	findings []verdict.Finding) ([]verdict.Finding, error) {
+	a := v.named.Accepted
 	if a == nil {
 		return findings, nil
 	}
@@ -129,10 +130,10 @@ func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head s
 }
 
 func (v *Verified) lastTip() string {
-	if v.known == "" && v.Last != nil {
+	if v.named.Known == "" && v.Last != nil {
 		return v.Last.Tip
 	}
-	return v.known
+	return v.named.Known
 }
 
 // takes reports whether a line takes this rewrite: its commit is one that came with it, and the file one that no

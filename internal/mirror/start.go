@@ -101,8 +101,9 @@ func (d *Dir) Start(ctx context.Context, c Checkpoint) error {
 
 // verified reads the checkpoint with its signature, or returns nil if the file does not exist.
 func (c Checkpoint) verified() (*checkpoint.Checkpoint, error) {
-	v := &Verified{file: c.File, origin: c.Origin, moves: true}
-	err := c.open(v)
+	c.Moves = true
+	v := &Verified{named: c}
+	err := v.open()
 	if errors.Is(err, checkpoint.ErrMalformed) || errors.Is(err, checkpoint.ErrUnverified) {
 		return nil, damaged(c.File, goodCopy, err.Error())
 	}
@@ -164,7 +165,7 @@ func (d *Dir) branchOf(ctx context.Context, repo *registry.Repository, c Checkpo
 // takes, and that was verified with this file.
 func (c Checkpoint) took(ctx context.Context, repo *registry.Repository, last *checkpoint.Checkpoint,
 	ref string) (bool, error) {
-	if c.Accepted == nil || last.Accepted != c.Accepted.SHA256 {
+	if c.Accepted == nil || last.Accepted != c.acceptedSHA256() {
 		return false, nil
 	}
 	for _, l := range c.Accepted.Lines {

@@ -54,15 +54,9 @@ type Verified struct {
 	Size     int                    // first-parent commits up to Tip
 	Findings []verdict.Finding      // of comparing the history with Last
 
-	file    string
-	origin  string
-	signers string
+	named   Checkpoint // with the origin that applies
+	signers string     // digest of the keys that judge the commits
 	signer  note.Signer
-	moves   bool
-	known   string
-
-	accepted *verdict.Accepted
-	since    string
 }
 
 // keep is the fix for a checkpoint that cannot be read: removing it would forget what was verified.
@@ -73,16 +67,12 @@ const writable = "name a file in a directory that can be written"
 
 // Read reads the checkpoint and finds its tip in the history of head.
 func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head string) (*Verified, error) {
-	v := &Verified{file: c.File, origin: c.Origin, moves: c.Moves && c.File != "", known: c.Known, accepted: c.Accepted,
-		since: c.SignedSince}
-	if v.file == "" {
-		return v, nil
+	if c.File == "" {
+		return &Verified{named: c}, nil
 	}
-	if v.origin == "" {
-		if v.origin = checkpoint.Origin(repo.RemoteURL()); v.origin == "" {
-			return nil, remedy.Errorf("name the registry with --origin",
-				"the checkpoint needs an origin, and the clone has no remote")
-		}
+	if c.Origin = cmp.Or(c.Origin, checkpoint.Origin(repo.RemoteURL())); c.Origin == "" {
+		return nil, remedy.Errorf("name the registry with --origin",
+			"the checkpoint needs an origin, and the clone has no remote")
 	}
 	keys := c.Keys
 	if keys == nil {
@@ -91,20 +81,16 @@ func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head st
 			return nil, err
 		}
 	}
-	v.signers = keys.SignersSHA256()
-	if err := c.open(v); err != nil {
+	v := &Verified{named: c, signers: keys.SignersSHA256()}
+	if err := v.open(); err != nil {
 		return nil, err
 	}
-	if v.Last == nil {
-		return v, v.compareKnown(ctx, repo, c.Known, head)
+	// A known commit is the checkpoint's tip, or ahead of it: the mirror's start has seen to that.
+	if err := v.compareKnown(ctx, repo, head); err != nil || v.Last == nil || len(v.Findings) > 0 {
+		return v, err
 	}
-	if c.Known != "" { // which is the checkpoint's tip, or ahead of it: the mirror's start has seen to that
-		if err := v.compareKnown(ctx, repo, c.Known, head); err != nil || len(v.Findings) > 0 {
-			return v, err
-		}
-	}
-	goOn := v.Last.Policy == policy && v.Last.Signers == v.signers && v.Last.Accepted == v.acceptedSHA256() &&
-		v.Last.Since == v.since
+	goOn := v.Last.Policy == policy && v.Last.Signers == v.signers && v.Last.Accepted == c.acceptedSHA256() &&
+		v.Last.Since == c.SignedSince
 	found, err := onChain(ctx, repo, v.Last, head, goOn)
 	if err != nil {
 		return nil, err
@@ -128,41 +114,43 @@ func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head st
 	return v, nil
 }
 
-func (v *Verified) acceptedSHA256() string {
-	if v.accepted == nil {
+func (c Checkpoint) acceptedSHA256() string {
+	if c.Accepted == nil {
 		return ""
 	}
-	return v.accepted.SHA256
+	return c.Accepted.SHA256
 }
 
 // Consistency returns what comparing with earlier verifications, with the clock and with other copies found, without
 // the accepted findings.
 func (v *Verified) Consistency(ctx context.Context, repo *registry.Repository, head string,
 	more ...verdict.Finding) ([]verdict.Finding, error) {
-	return v.accept(ctx, repo, head, v.accepted, slices.Concat(v.Findings, more))
+	return v.accept(ctx, repo, head, slices.Concat(v.Findings, more))
 }
 
-// compareKnown looks for a verified commit in the history of head, which is judged again all the same.
-func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, known, head string) error {
+// compareKnown looks for the known commit in the history of head, which is judged again all the same.
+func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, head string) error {
+	known := v.named.Known
 	if known == "" {
 		return nil
 	}
-	_, err := repo.FirstParents(ctx, known, head)
-	if errors.Is(err, registry.ErrNotAncestor) {
-		if ahead, err := repo.FirstParents(ctx, head, known); err == nil {
-			v.Findings = append(v.Findings, servedOlder(known, head, len(ahead)))
-			return nil
-		} else if !errors.Is(err, registry.ErrNotAncestor) {
-			return err
-		}
+	if _, err := repo.FirstParents(ctx, known, head); !errors.Is(err, registry.ErrNotAncestor) {
+		return err
+	}
+	ahead, err := repo.FirstParents(ctx, head, known)
+	switch {
+	case err == nil:
+		v.Findings = append(v.Findings, servedOlder(known, head, len(ahead)))
+	case errors.Is(err, registry.ErrNotAncestor):
 		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: checks.CodeHistoryRewritten,
 			Commit: head,
 			Message: fmt.Sprintf("history was rewritten: the last verified tip %s is not in the first-parent "+
 				"history of %s", known, head),
 			Fix: "keep both copies, and tell the maintainers and the other mirrors; do not remove the verified branch"})
-		return nil
+	default:
+		return err
 	}
-	return err
+	return nil
 }
 
 // servedOlder returns the finding about a head that is n first-parent commits behind the verified one.
@@ -204,7 +192,8 @@ func contradicts(ctx context.Context, repo *registry.Repository, last *checkpoin
 }
 
 // open reads the file, and the keys of its signature.
-func (c Checkpoint) open(v *Verified) error {
+func (v *Verified) open() error {
+	c := v.named
 	var verifier note.Verifier
 	var err error
 	if c.VerifyKey != "" {
@@ -217,9 +206,9 @@ func (c Checkpoint) open(v *Verified) error {
 			return remedy.With(err, "name the file of the private key with --sign-key")
 		}
 	}
-	v.Last, err = checkpoint.Read(v.file, verifier)
+	v.Last, err = checkpoint.Read(c.File, verifier)
 	read := err == nil || errors.Is(err, fs.ErrNotExist)
-	if read && verifier != nil && v.moves &&
+	if read && verifier != nil && c.Moves &&
 		(v.signer == nil || v.signer.Name() != verifier.Name() || v.signer.KeyHash() != verifier.KeyHash()) {
 		return remedy.Errorf("give --sign-key FILE of the same pair; or --only consistency, which compares and writes "+
 			"nothing",
@@ -231,9 +220,9 @@ func (c Checkpoint) open(v *Verified) error {
 	if err != nil {
 		return remedy.With(fmt.Errorf("reading --checkpoint: %w", err), keep)
 	}
-	if v.Last.Origin != v.origin {
+	if v.Last.Origin != c.Origin {
 		return remedy.Errorf("give --origin "+v.Last.Origin+", or another file",
-			"the checkpoint is of the registry %q, this one is %q", v.Last.Origin, v.origin)
+			"the checkpoint is of the registry %q, this one is %q", v.Last.Origin, c.Origin)
 	}
 	return nil
 }
@@ -269,9 +258,9 @@ func (v *Verified) Next(ctx context.Context, repo *registry.Repository,
 		return nil, &verdict.CheckpointFile{Reason: reason}, nil
 	}
 	switch {
-	case v.file == "":
+	case v.named.File == "":
 		return not("no --checkpoint names a file")
-	case !v.moves:
+	case !v.named.Moves:
 		return not("--only, --skip, --shard or --replay was given")
 	}
 	judged := []string{historyID, consistencyID, commitSignaturesID}
@@ -298,11 +287,11 @@ func (v *Verified) Next(ctx context.Context, repo *registry.Repository,
 	if err != nil {
 		return nil, nil, err
 	}
-	next, err := checkpoint.New(v.origin, rep.History.Commits, rep.Head, trees, policy, v.signers)
+	next, err := checkpoint.New(v.named.Origin, rep.History.Commits, rep.Head, trees, policy, v.signers)
 	if err != nil {
 		return nil, nil, err
 	}
-	next.Accepted, next.Since = v.acceptedSHA256(), v.since
+	next.Accepted, next.Since = v.named.acceptedSHA256(), v.named.SignedSince
 	if v.Last != nil && *v.Last == *next && v.signer == nil {
 		return not(already)
 	}
@@ -322,16 +311,16 @@ func (v *Verified) Write(next *checkpoint.Checkpoint) error {
 	if next == nil {
 		return nil
 	}
-	switch now, err := checkpoint.Read(v.file, nil); {
+	switch now, err := checkpoint.Read(v.named.File, nil); {
 	case errors.Is(err, fs.ErrNotExist) && v.Last == nil:
 	case err != nil:
 		return remedy.With(err, keep)
 	case *now != *next && (v.Last == nil || *now != *v.Last):
 		// Written now, it would forget what the other audit verified.
 		return remedy.Errorf("run again, one audit at a time", "another audit moved the checkpoint %q meanwhile",
-			v.file)
+			v.named.File)
 	}
-	return remedy.With(next.WriteFile(v.file, v.signer), writable)
+	return remedy.With(next.WriteFile(v.named.File, v.signer), writable)
 }
 
 // Age makes a head that has not moved for longer than most a finding: a frozen copy shows nothing of what came after.
