@@ -52,26 +52,49 @@ func (d *Dir) Fetch(ctx context.Context, o Origin) (string, error) {
 	return f.Tip, nil
 }
 
-// isolate makes the quarantine: an empty bare repository, which borrows the clone's objects if it is to.
+// isolate makes the quarantine, which borrows the clone's objects if it is to.
 func (d *Dir) isolate(borrow bool) error {
 	if err := os.RemoveAll(d.quarantine()); err != nil {
 		return err
 	}
-	for _, sub := range []string{"objects/pack", "objects/info", "refs"} {
-		if err := os.MkdirAll(filepath.Join(d.quarantine(), sub), 0o777); err != nil {
+	objects := ""
+	if borrow {
+		objects = filepath.Join("..", "..", registry.MirrorClone, "objects")
+	}
+	return makeBare(d.quarantine(), objects)
+}
+
+// makeBare makes an empty bare repository, which borrows the objects of a directory; empty: it borrows none.
+func makeBare(dir, objects string) error {
+	for _, sub := range []string{"objects/pack", "objects/info", "refs/heads"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
 			return err
 		}
 	}
 	files := map[string]string{"HEAD": "ref: refs/heads/none\n"}
-	if borrow {
-		files["objects/info/alternates"] = filepath.Join("..", "..", registry.MirrorClone, "objects") + "\n"
+	if objects != "" {
+		files["objects/info/alternates"] = objects + "\n"
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(d.quarantine(), name), []byte(text), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// tips returns the commits that the clone's refs name: the verified one, and what the origin served last.
+func (d *Dir) tips() (tips []string, err error) {
+	for _, name := range []string{d.verifiedRef(), d.servedRef()} {
+		tip, err := d.ref(name)
+		if err != nil {
+			return nil, err
+		}
+		if tip != "" {
+			tips = append(tips, tip)
+		}
+	}
+	return tips, nil
 }
 
 // source says what to ask the origin for.
@@ -108,15 +131,12 @@ func (d *Dir) haves(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	defer repo.Close()
+	tips, err := d.tips()
+	if err != nil {
+		return nil, err
+	}
 	var all []string
-	for _, name := range []string{d.verifiedRef(), d.servedRef()} {
-		tip, err := d.ref(name)
-		if err != nil {
-			return nil, err
-		}
-		if tip == "" {
-			continue
-		}
+	for _, tip := range tips {
 		more, err := haves(ctx, repo, tip)
 		if err != nil {
 			return nil, ctx.Err()
@@ -157,8 +177,8 @@ func (d *Dir) serve(ctx context.Context, f *peer.Fetched, before string, now tim
 	return d.setRef(d.servedRef(), f.Tip)
 }
 
-// look reads a tip in the quarantine and reports whether it leaves the history of the one before. A replica that lags
-// behind the verified tip, and serves nothing else, rewrites nothing.
+// look reads a tip in the quarantine and reports whether it leaves the history of the one before; empty: there is none.
+// A replica that lags behind the verified tip, and serves nothing else, rewrites nothing.
 func (d *Dir) look(ctx context.Context, tip, before, verified string) (rewritten bool, err error) {
 	repo, err := registry.OpenAt(d.quarantine())
 	if err != nil {

@@ -357,22 +357,19 @@ func (p Peers) fetch(ctx context.Context, repo *registry.Repository, name, head,
 	if err != nil {
 		return err
 	}
-	objects := filepath.Join(dir, "objects")
-	for _, sub := range []string{"objects/pack", "objects/info", "refs/heads"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
-			return err
-		}
+	own := repo.ObjectDir()
+	if strings.ContainsAny(own, "\n\r") { // no such path can be written there; the fetch is larger without
+		own = ""
+	}
+	if err := makeBare(dir, own); err != nil {
+		return err
 	}
 	source := peer.Source{URL: name, Transport: way, MaxPack: p.MaxPack}
-	own := repo.ObjectDir()
-	if !strings.ContainsAny(own, "\n\r") { // no such path can be written there; the fetch is larger without
-		if err := os.WriteFile(filepath.Join(objects, "info", "alternates"), []byte(own+"\n"), 0o666); err != nil {
-			return err
-		}
+	if own != "" {
 		source.Has = func(id string) bool { return id == head }
 		source.Haves = func(ctx context.Context) ([]string, error) { return haves(ctx, repo, head) }
 	}
-	f, err := peer.Fetch(ctx, source, filepath.Join(objects, "pack"))
+	f, err := peer.Fetch(ctx, source, filepath.Join(dir, "objects", "pack"))
 	if errors.Is(err, peer.ErrTooLarge) && p.MaxPack > 0 && p.MaxPack < peer.MaxPack {
 		err = fmt.Errorf("%w: %w", ErrFull, err)
 	}

@@ -265,11 +265,8 @@ func (d *Dir) hashLoose(ctx context.Context) error {
 
 // replace fetches everything again, keeps what only the damaged packs have and can still be read, and removes them.
 func (d *Dir) replace(ctx context.Context, o Origin, bad []gitstore.PackFault) error {
-	if err := d.Refetch(ctx, o); err != nil {
-		if ctx.Err() != nil || remedy.CodeOf(err) == "local-write" {
-			return err
-		}
-		return cloneDamaged(anotherClone, "%w; fetching it again: %w", bad[0], err)
+	if err := d.refetchFor(ctx, o, bad[0]); err != nil {
+		return err
 	}
 	for _, f := range bad {
 		if err := d.salvage(ctx, f); err != nil {
@@ -358,11 +355,8 @@ func (d *Dir) complete(ctx context.Context, o Origin) error {
 	if missing == nil || !IsDamage(missing) {
 		return missing
 	}
-	if err := d.Refetch(ctx, o); err != nil {
-		if ctx.Err() != nil || remedy.CodeOf(err) == "local-write" {
-			return err
-		}
-		return cloneDamaged(anotherClone, "%w; fetching it again: %w", missing, err)
+	if err := d.refetchFor(ctx, o, missing); err != nil {
+		return err
 	}
 	if err := d.connected(ctx, tip); err != nil {
 		if IsDamage(err) {
@@ -419,6 +413,15 @@ func (d *Dir) Refetched(ctx context.Context, o Origin, missing error) error {
 	return nil
 }
 
+// refetchFor is Refetch because of damage, which the error of an origin that does not serve all again names.
+func (d *Dir) refetchFor(ctx context.Context, o Origin, damage error) error {
+	err := d.Refetch(ctx, o)
+	if err == nil || ctx.Err() != nil || remedy.CodeOf(err) == "local-write" {
+		return err
+	}
+	return cloneDamaged(anotherClone, "%w; fetching it again: %w", damage, err)
+}
+
 // Refetch fetches all that the origin serves into the clone, and relies on nothing that is there. No ref moves.
 func (d *Dir) Refetch(ctx context.Context, o Origin) error {
 	f, err := d.fetch(ctx, o, "", false)
@@ -426,24 +429,11 @@ func (d *Dir) Refetch(ctx context.Context, o Origin) error {
 		return err
 	}
 	defer os.RemoveAll(d.quarantine())
-	if err := d.readTip(ctx, f.Tip); err != nil {
+	if _, err := d.look(ctx, f.Tip, "", ""); err != nil {
 		return err
 	}
 	d.refetched = true
 	return d.admit(f.Pack)
-}
-
-// readTip reads a tip in the quarantine.
-func (d *Dir) readTip(ctx context.Context, tip string) error {
-	repo, err := registry.OpenAt(d.quarantine())
-	if err != nil {
-		return err
-	}
-	defer repo.Close()
-	if _, err := repo.Commit(ctx, tip); err != nil {
-		return fmt.Errorf("%w: its tip: %w", ErrRefused, err)
-	}
-	return nil
 }
 
 // fetch brings what the origin serves into the quarantine: what the clone lacks, if it may rely on the clone, else all.

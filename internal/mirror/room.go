@@ -92,14 +92,11 @@ func (d *Dir) pins(ctx context.Context) (map[string]bool, error) {
 		return nil, err
 	}
 	defer repo.Close()
-	for _, name := range []string{d.verifiedRef(), d.servedRef()} {
-		tip, err := d.ref(name)
-		if err != nil {
-			return nil, err
-		}
-		if tip == "" {
-			continue
-		}
+	tips, err := d.tips()
+	if err != nil {
+		return nil, err
+	}
+	for _, tip := range tips {
 		tree, err := repo.Tree(ctx, tip)
 		if err != nil {
 			return nil, err
