@@ -68,7 +68,7 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	if err := a.join.SuffixList(cfg.Config); err != nil {
 		return nil, err
 	}
-	cfg.Spool.For(&rep.Results, catalogue())
+	cfg.Spool.For(&rep.Results, Catalogue())
 	defer repo.KeepTexts(maxTexts)()
 	if err := a.walk(); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 		return nil, err
 	}
 	a.join.Done()
-	rep.Settle(catalogue())
+	rep.Settle(Catalogue())
 	if err := rep.Results.Err(); err != nil {
 		return nil, err
 	}
@@ -427,10 +427,7 @@ func (a *audit) unreached() error {
 
 // mine reports whether a record belongs to this shard. A slug's listing, revocations and anchors go together.
 func (a *audit) mine(path string) bool {
-	if a.cfg.Of == 0 {
-		return true
-	}
-	return ShardOf(path, a.cfg.Of) == a.cfg.Shard
+	return a.cfg.Of == 0 || ShardOf(path, a.cfg.Of) == a.cfg.Shard
 }
 
 // ShardOf returns the part, from 1 to of, that a record belongs to, by the slug in its name.

@@ -66,15 +66,12 @@ func AddLog(rep *verdict.Report, o verdict.Outcome) error {
 		return err
 	}
 	interrupted := rep.Verdict == verdict.Inconclusive && slices.Contains(rep.Assumed, verdict.Interrupted)
-	rep.Append(catalogue(), r)
+	rep.Append(Catalogue(), r)
 	if interrupted && rep.Verdict == verdict.Passed {
 		rep.Verdict = verdict.Inconclusive
 	}
 	return rep.Results.Err()
 }
-
-// catalogue returns the rules of an audit, in the order of its report.
-func catalogue() []verdict.Rule { return slices.Concat(Rules(), checks.Rules()) }
 
 // RulesText returns a function that says by which rules a build judges: the version of the program and of the policy
 // file, the checks in the order of a report, the built-in schemas with the SHA-256 of what the command schema prints,

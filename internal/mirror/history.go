@@ -42,34 +42,38 @@ type ofHistory struct {
 	before    time.Time      // date of the first parent
 }
 
-func (h *ofHistory) add(s *registry.Step, path string, f verdict.Finding) {
-	out := h.bySubject[path]
-	if out == nil {
-		out = &verdict.Outcome{}
-		h.bySubject[path] = out
+// of returns the outcome of a subject.
+func (h *ofHistory) of(path string) *verdict.Outcome {
+	if h.bySubject[path] == nil {
+		h.bySubject[path] = &verdict.Outcome{}
 	}
+	return h.bySubject[path]
+}
+
+func (h *ofHistory) add(s *registry.Step, path string, f verdict.Finding) {
+	out := h.of(path)
 	out.Findings = append(out.Findings, f)
 	if h.first == "" && f.Severity == verdict.Error {
-		h.first = fmt.Sprintf("; the first at fault is %s of %s: %s", s.Commit.ID,
-			s.Commit.When.UTC().Format(time.RFC3339), path)
+		h.first = fmt.Sprintf("; the first at fault is %s of %s: %s", s.Commit.ID, stamp(s.Commit.When), path)
 	}
 }
 
 func stepHistory(a *audit, s *registry.Step, faults []checks.Fault) error {
 	h := &a.history
+	found := func(path string, f verdict.Finding) {
+		f.Fix = acceptFix(historyID, f)
+		a.accept(historyID, &f)
+		h.add(s, path, f)
+	}
 	for _, f := range faults {
 		f.Message = f.Check + ": " + f.Message
-		f.Fix = acceptFix(historyID, f.Finding)
-		a.accept(historyID, &f.Finding)
-		h.add(s, f.Path, f.Finding)
+		found(f.Path, f.Finding)
 	}
 	if governs(s.Changes) {
 		h.governing, h.governed = h.governing+1, s
 	}
 	if s.Commit.When.Before(h.before.Add(-checks.Skew)) {
-		f := backdated(s, h.before)
-		a.accept(historyID, &f)
-		h.add(s, checks.RegistrySubject, f)
+		found(checks.RegistrySubject, backdated(s, h.before))
 	}
 	h.before = s.Commit.When
 	return nil
@@ -96,11 +100,7 @@ func runHistory(a *audit) ([]outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole := h.bySubject[checks.RegistrySubject]
-	if whole == nil {
-		whole = &verdict.Outcome{}
-		h.bySubject[checks.RegistrySubject] = whole
-	}
+	whole := h.of(checks.RegistrySubject)
 	whole.Findings = append(whole.Findings, unused...)
 	whole.Verified = fmt.Sprintf("%d of %d first-parent commits judged", a.rep.History.Walked,
 		a.rep.History.Commits) + h.first
@@ -112,12 +112,9 @@ func runHistory(a *audit) ([]outcome, error) {
 
 // backdated returns the warning of a commit that is dated before its first parent.
 func backdated(s *registry.Step, before time.Time) verdict.Finding {
-	f := verdict.Finding{Severity: verdict.Warning, Code: "dated-before-parent", Commit: s.Commit.ID,
+	return verdict.Finding{Severity: verdict.Warning, Code: "dated-before-parent", Commit: s.Commit.ID,
 		Message: fmt.Sprintf("the committer date is %s; expected at least %s, that of the first parent: what the "+
-			"commit brought is judged by the later date",
-			s.Commit.When.UTC().Format(time.RFC3339), before.UTC().Format(time.RFC3339))}
-	f.Fix = acceptFix(historyID, f)
-	return f
+			"commit brought is judged by the later date", stamp(s.Commit.When), stamp(before))}
 }
 
 // ofGovernance returns the notice about commits that only change governance files. It is one notice for all of them:
@@ -125,6 +122,5 @@ func backdated(s *registry.Step, before time.Time) verdict.Finding {
 func ofGovernance(n int, last *registry.Step) verdict.Finding {
 	return verdict.Finding{Severity: verdict.Notice, Code: "governance",
 		Message: fmt.Sprintf("append-only: %s %s governance files and no record, the last is %.12s of %s",
-			plain.Count(n, "commit"), plain.Plural(n, "changes", "change"),
-			last.Commit.ID, last.Commit.When.UTC().Format(time.RFC3339))}
+			plain.Count(n, "commit"), plain.Plural(n, "changes", "change"), last.Commit.ID, stamp(last.Commit.When))}
 }

@@ -103,19 +103,22 @@ type page struct {
 	used int      // readers, and one for the site while it serves the page; guarded by Site.mu
 }
 
+// served are the files of the last run by their paths, with their types.
+var served = map[string]struct{ file, kind string }{
+	"/":            {"report.html", "text/html; charset=utf-8"},
+	"/report.json": {"report.json", "application/json"},
+	"/state.json":  {"state.json", "application/json"},
+	"/checkpoint":  {"checkpoint", "text/plain; charset=utf-8"},
+	"/metrics":     {"metrics.prom", "text/plain; version=0.0.4; charset=utf-8"},
+}
+
 // read opens the files as they are now, so that the bytes that are sent have the tag that was computed from them, also
 // if a run replaces the file meanwhile.
 func (s *Site) read() {
 	fresh := map[string]*page{}
-	for path, of := range map[string][2]string{
-		"/":            {"report.html", "text/html; charset=utf-8"},
-		"/report.json": {"report.json", "application/json"},
-		"/state.json":  {"state.json", "application/json"},
-		"/checkpoint":  {"checkpoint", "text/plain; charset=utf-8"},
-		"/metrics":     {"metrics.prom", "text/plain; version=0.0.4; charset=utf-8"},
-	} {
-		if p, err := openPage(s.dir.File(of[0])); err == nil { // the answer for a missing file says so
-			p.kind = of[1]
+	for path, of := range served {
+		if p, err := openPage(s.dir.File(of.file)); err == nil { // the answer for a missing file says so
+			p.kind = of.kind
 			fresh[path] = p
 		}
 	}
@@ -183,10 +186,11 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-cache")
 	inGit, ofGit := strings.CutPrefix(r.URL.Path, "/registry.git/")
 	inLog, ofLog := strings.CutPrefix(r.URL.Path, "/log/")
+	_, ofRun := served[r.URL.Path]
 	serve := s.file
 	switch path := r.URL.Path; {
 	case path == "/livez":
-		serve = s.live
+		serve = yes
 	case path == "/readyz":
 		serve = s.ready
 	case path == "/healthz":
@@ -195,7 +199,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		serve = func(w http.ResponseWriter, r *http.Request) { s.repository(w, r, inGit) }
 	case ofLog && (inLog == "checkpoint" || tileFile().MatchString(inLog)):
 		serve = func(w http.ResponseWriter, r *http.Request) { s.logFile(w, r, inLog) }
-	case path != "/" && path != "/report.json" && path != "/state.json" && path != "/checkpoint" && path != "/metrics":
+	case !ofRun:
 		http.Error(w, "not found", http.StatusNotFound)
 		return
 	}
@@ -248,20 +252,17 @@ func send(w http.ResponseWriter, r *http.Request, body *io.SectionReader) {
 	http.ServeContent(w, r, "", time.Time{}, body)
 }
 
-// live answers while the process serves.
-func (s *Site) live(w http.ResponseWriter, _ *http.Request) { yes(w) }
-
 // ready answers whether there is a verified head to read, which an origin that is down does not change.
-func (s *Site) ready(w http.ResponseWriter, _ *http.Request) {
+func (s *Site) ready(w http.ResponseWriter, r *http.Request) {
 	if id, err := s.dir.Verified(); err != nil || id == "" {
 		http.Error(w, "no head has been verified yet", http.StatusServiceUnavailable)
 		return
 	}
-	yes(w)
+	yes(w, r)
 }
 
 // health answers whether the last run ended in time, and came to a verdict.
-func (s *Site) health(w http.ResponseWriter, _ *http.Request) {
+func (s *Site) health(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	fault, late := s.fault, s.now().Sub(s.ended)-s.spent // a pass over the stored objects does not count
 	if !s.since.IsZero() {
@@ -275,10 +276,11 @@ func (s *Site) health(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, fault, http.StatusServiceUnavailable)
 		return
 	}
-	yes(w)
+	yes(w, r)
 }
 
-func yes(w http.ResponseWriter) {
+// yes is also the answer of a process that serves at all.
+func yes(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	fmt.Fprintln(w, "ok")
 }

@@ -11,8 +11,7 @@ import (
 )
 
 // lock takes the lock of a mirror and writes there which process holds it. A file that merely is there is no lock: a
-// killed
-// mirror leaves it.
+// killed mirror leaves it.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

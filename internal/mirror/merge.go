@@ -46,7 +46,6 @@ func Merge(parts []Part, spool bulk.Spool) (*verdict.Report, error) {
 	of := 0
 	first, last := whole.EvaluatedAt, whole.EvaluatedAt
 	for _, p := range parts {
-		i, n := 0, 0
 		farthest := first
 		if last.Sub(p.EvaluatedAt) > p.EvaluatedAt.Sub(first) {
 			farthest = last
@@ -54,8 +53,9 @@ func Merge(parts []Part, spool bulk.Spool) (*verdict.Report, error) {
 		if p.Mode != "audit" || p.Verdict == verdict.Errored {
 			return refuse("one is of the mode %q with the verdict %q", p.Mode, p.Verdict)
 		}
-		if _, err := fmt.Sscanf(p.Shard, "%d/%d", &i, &n); err != nil || i < 1 || i > n ||
-			p.Shard != fmt.Sprintf("%d/%d", i, n) {
+		part, err := ParseShard(p.Shard)
+		i, n := part[0], part[1]
+		if err != nil || n == 0 {
 			return refuse("one is of the shard %q; expected I/N", p.Shard)
 		}
 		switch {
@@ -105,7 +105,7 @@ func Merge(parts []Part, spool bulk.Spool) (*verdict.Report, error) {
 	whole.Shard, whole.Results, whole.Evidence, whole.Listings, whole.Counts = "", verdict.Results{},
 		[]verdict.Evidence{}, nil, verdict.Counts{}
 	whole.Commits, whole.EvaluatedAt = nil, last
-	spool.For(&whole.Results, catalogue())
+	spool.For(&whole.Results, Catalogue())
 	joined := judge.NewJoin(&whole)
 	records := 0
 	for _, p := range parts {
@@ -136,7 +136,7 @@ func Merge(parts []Part, spool bulk.Spool) (*verdict.Report, error) {
 		rows = append(rows, evidence.Row{URL: e.URL, State: e.State, Status: e.Status, SHA256: e.SHA256})
 	}
 	whole.EvidenceSHA256 = evidence.DigestRows(rows)
-	whole.Settle(catalogue())
+	whole.Settle(Catalogue())
 	return &whole, whole.Results.Err()
 }
 
@@ -155,7 +155,7 @@ func comparePaths(a, b string) int {
 func addPart(whole *verdict.Report, joined *judge.Join, p Part, of int) error {
 	whole.Commits = append(whole.Commits, p.Commits...)
 	places := map[string]int{}
-	for i, rule := range catalogue() {
+	for i, rule := range Catalogue() {
 		places[rule.ID] = i + 1
 	}
 	var last verdict.Result

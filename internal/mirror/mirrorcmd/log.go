@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -100,11 +101,7 @@ func (o *auditOptions) logPolicy(own *proof.Key) (*proof.Policy, error) {
 	if err != nil {
 		return nil, wrong(err)
 	}
-	listed := false
-	for _, known := range p.Logs {
-		listed = listed || known.Key.String() == own.String()
-	}
-	if !listed {
+	if !slices.ContainsFunc(p.Logs, func(known proof.Peer) bool { return known.Key.String() == own.String() }) {
 		return nil, remedy.Errorf("add the line: log "+own.String(),
 			"--witness-policy %q does not list the log's own key", o.published.policy)
 	}
@@ -134,15 +131,9 @@ func (o *auditOptions) publish(ctx context.Context, repo *registry.Repository, l
 		return mirror.AddLog(rep, verdict.Skip("the history of this head was not verified, so that nothing is signed"))
 	}
 	out, err := l.Run(ctx, repo, rep.Head, func(commit string) bool {
-		if taken == nil {
-			return false
-		}
-		for _, line := range taken.Lines {
-			if line.Commit == commit && mirror.TakesRewrite(line) {
-				return true
-			}
-		}
-		return false
+		return taken != nil && slices.ContainsFunc(taken.Lines, func(line verdict.AcceptedLine) bool {
+			return line.Commit == commit && mirror.TakesRewrite(line)
+		})
 	})
 	if err != nil {
 		return err

@@ -33,10 +33,7 @@ type mirrorRun struct {
 func (o *mirrorOptions) measured(ctx context.Context, sys frame.IO, dir *mirror.Dir) mirrorRun {
 	begun := o.Now()
 	started := time.Now()
-	before, _, err := o.verified(ctx, dir)
-	if err != nil {
-		before = 0 // the run itself says what is wrong
-	}
+	before, _, _ := o.verified(ctx, dir) // the run itself says what is wrong
 	rep, err := o.once(ctx, sys, dir)
 	run := mirrorRun{err: ofMirror(err)}
 	if err == nil {
@@ -47,7 +44,7 @@ func (o *mirrorOptions) measured(ctx context.Context, sys frame.IO, dir *mirror.
 	if ctx.Err() != nil {
 		return run
 	}
-	if err := o.measure(ctx, sys, dir, run, begun); err != nil {
+	if err := o.measure(ctx, dir, run, begun); err != nil {
 		run.err = errors.Join(run.err, err)
 		if run.rep != nil {
 			run.err = errors.Join(run.err, run.rep.Results.Close())
@@ -85,8 +82,7 @@ func ofMirror(err error) error {
 const maxMetrics = 4 << 20
 
 // measure writes the metrics of a run.
-func (o *mirrorOptions) measure(ctx context.Context, sys frame.IO, dir *mirror.Dir, run mirrorRun,
-	begun time.Time) error {
+func (o *mirrorOptions) measure(ctx context.Context, dir *mirror.Dir, run mirrorRun, begun time.Time) error {
 	a := &report.Attempt{At: begun, Took: run.took, Watch: o.watch}
 	path := dir.File("metrics.prom")
 	var err error
@@ -102,9 +98,7 @@ func (o *mirrorOptions) measure(ctx context.Context, sys frame.IO, dir *mirror.D
 		counted = report.Count(failed)
 		a.ExitStatus, a.Codes = withoutVerdict(run.err).ExitStatus(), []string{codeOf(run.err)}
 	}
-	if a.Verified, a.VerifiedTime, err = o.verified(ctx, dir); err != nil {
-		a.Verified = 0 // what is wrong with the clone ended the run, which says so
-	}
+	a.Verified, a.VerifiedTime, _ = o.verified(ctx, dir) // what is wrong with the clone ended the run, which says so
 	if state, err := mirrorstate.Read(dir.Path); err == nil {
 		a.Rewrites, a.Repaired = state.Rewritten.Count, state.Repaired.Count
 		if tip, err := dir.Verified(); err == nil && state.Of(tip) != nil {
@@ -123,7 +117,7 @@ func (o *mirrorOptions) measure(ctx context.Context, sys frame.IO, dir *mirror.D
 }
 
 // verified returns the number of first-parent commits of the verified tip and its committer date; 0 while none is
-// verified. The checkpoint has the number, unless the branch could not follow it.
+// verified, and with an error. The checkpoint has the number, unless the branch could not follow it.
 func (o *mirrorOptions) verified(ctx context.Context, dir *mirror.Dir) (int, time.Time, error) {
 	tip, err := dir.Verified()
 	if err != nil || tip == "" {
