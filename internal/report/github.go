@@ -28,18 +28,18 @@ func writeGitHub(b *bufio.Writer, r *Counted, o Options) error {
 	step := githubactions.New(githubactions.WithWriter(b))
 	writeChosen(b, r)
 	writeAnnotations(step, r, o.MaxAnnotations)
-	if isEach(r.Report) {
+	switch {
+	case isEach(r.Report):
 		step.Group("verdict of each commit")
 		writeEach(b, r, o, ink)
 		step.EndGroup()
-		writeVerdict(b, r, ink)
-		return nil
-	}
-	writeFindings(b, r, ink)
-	if r.Results.Len() > 0 {
-		step.Group("verdict of each check")
-		writeTable(b, r, o, ink)
-		step.EndGroup()
+	default:
+		writeFindings(b, r, ink)
+		if r.Results.Len() > 0 {
+			step.Group("verdict of each check")
+			writeTable(b, r, o, ink)
+			step.EndGroup()
+		}
 	}
 	writeVerdict(b, r, ink)
 	return nil
@@ -114,12 +114,10 @@ func (r *rounds) add(f placed, limit int) {
 	}
 	round := r.seen[f.path]
 	r.seen[f.path]++
-	at, _ := slices.BinarySearchFunc(r.shown, round, func(one inRound, round int) int {
-		if one.round <= round {
-			return -1
-		}
-		return 1
-	})
+	at := slices.IndexFunc(r.shown, func(one inRound) bool { return one.round > round })
+	if at < 0 {
+		at = len(r.shown)
+	}
 	r.shown = slices.Insert(r.shown, at, inRound{f, round})
 	r.shown = r.shown[:min(len(r.shown), limit)]
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the page's template and style
 	"encoding/base64"
@@ -126,7 +127,7 @@ func writeHTML(b *bufio.Writer, r *Counted, o Options) error {
 	head := headRoom
 	v := &view{Report: r.Report, Style: style(), Heading: heading(r.Report),
 		BaseNoted: noted(r.Report, r.Base), HeadNoted: noted(r.Report, r.Head),
-		Examined: examined(r, line), Outcomes: outcomes(r.Report),
+		Examined: examined(r, line), Outcomes: outcomes(r.Report), Attested: attested(r.Counts.Manual),
 		Assumed: fit(&head, r.Assumed), NotRun: fit(&head, r.NotRun), Governance: fit(&head, r.Governance),
 		Checks: checkRows(&head, r, o.Rules), History: newHistory(r)}
 	if isEach(r.Report) {
@@ -138,9 +139,6 @@ func writeHTML(b *bufio.Writer, r *Counted, o Options) error {
 	}
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {
 		v.Listings, v.Witnesses = newListings(r.Report), newWitnesses(r.Report)
-	}
-	if r.Counts.Manual > 0 {
-		v.Attested = attested(r.Counts.Manual)
 	}
 	if r.Declared && r.Verdict == verdict.Passed {
 		v.Caveat = sentence(onlyDeclared) + "."
@@ -212,37 +210,25 @@ func fit(left *budget, items []string) capped {
 	return capped{Items: items}
 }
 
-// class returns the color of a verdict, a severity or a status; symbol says the same without color.
-func class(word string) string {
-	switch word {
-	case "pass", verdict.StatusValid, "same":
-		return "p"
-	case "fail", "error", verdict.StatusInvalid, verdict.StatusRevoked, "bad", "split":
-		return "f"
-	case "inconclusive", "unavailable", verdict.StatusUnreachable:
-		return "q"
-	case "warn", "warning", verdict.StatusExpiring, verdict.StatusExpired:
-		return "w"
-	}
-	return "n"
+// classes are the colors of verdicts, severities and statuses; others have the color n.
+var classes = map[string]string{
+	"pass": "p", verdict.StatusValid: "p", "same": "p",
+	"fail": "f", "error": "f", verdict.StatusInvalid: "f", verdict.StatusRevoked: "f", "bad": "f", "split": "f",
+	"inconclusive": "q", "unavailable": "q", verdict.StatusUnreachable: "q",
+	"warn": "w", "warning": "w", verdict.StatusExpiring: "w", verdict.StatusExpired: "w",
 }
+
+// symbols say the same as the colors.
+var symbols = map[string]string{"p": "✓", "f": "✗", "q": "?", "w": "!", "n": "·"}
+
+func class(word string) string { return cmp.Or(classes[word], "n") }
 
 func symbol(word string) string {
 	switch word {
 	case "skip", "notice", verdict.StatusProvisional:
 		return "–"
 	}
-	switch class(word) {
-	case "p":
-		return "✓"
-	case "f":
-		return "✗"
-	case "q":
-		return "?"
-	case "w":
-		return "!"
-	}
-	return "·"
+	return symbols[class(word)]
 }
 
 // linked returns a URL that may become a link, or "".

@@ -80,13 +80,11 @@ type commitBlock struct {
 // commitBlocks returns a block for each commit, in the order of the history.
 func commitBlocks(r *Counted, rules []verdict.Rule) []commitBlock {
 	titles := commitTitles(r.Report)
-	rows, findings := resultsRoom, findingsRoom
+	rows, findings, known := resultsRoom, findingsRoom, byID(rules)
 	var all []commitBlock
 	for results := range r.Results.BySubject() {
-		block := commitBlock{Title: cmp.Or(titles[results[0].Subject], line(results[0].Subject))}
-		for _, shown := range lists(&rows, slices.Values([][]verdict.Result{results}), byID(rules)) {
-			block.Results = shown
-		}
+		block := commitBlock{Title: cmp.Or(titles[results[0].Subject], line(results[0].Subject)),
+			Results: titledResults(&rows, results, known)}
 		block.Findings = groupFindings(&verdict.Report{}, func(yield func(placed) bool) {
 			for _, result := range results {
 				for f := range findingsOf(result) {

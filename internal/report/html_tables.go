@@ -1,7 +1,6 @@
 package report
 
 import (
-	"iter"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -64,7 +63,14 @@ func results(r *Counted, rules []verdict.Rule) ([][]titled, *matrix) {
 		return nil, nil
 	}
 	if r.subjects.count <= maxLists {
-		return lists(&left, r.Results.BySubject(), byID(rules)), nil
+		var lists [][]titled
+		known := byID(rules)
+		for group := range r.Results.BySubject() {
+			if rows := titledResults(&left, group, known); rows != nil {
+				lists = append(lists, rows)
+			}
+		}
+		return lists, nil
 	}
 	m := &matrix{Columns: r.decidedColumns(rules)}
 	if len(m.Columns) > maxColumns {
@@ -100,21 +106,15 @@ func results(r *Counted, rules []verdict.Rule) ([][]titled, *matrix) {
 	return nil, m
 }
 
-func lists(left *budget, groups iter.Seq[[]verdict.Result], rules map[string]verdict.Rule) [][]titled {
-	var all [][]titled
-	for group := range groups {
-		var rows []titled
-		for _, result := range group {
-			title := rules[result.Check].Title
-			if left.take(200, result.Check, title, result.Subject, result.Reason) {
-				rows = append(rows, titled{result, title})
-			}
-		}
-		if rows != nil {
-			all = append(all, rows)
+// titledResults returns those of a subject's results for which there is room.
+func titledResults(left *budget, results []verdict.Result, rules map[string]verdict.Rule) (rows []titled) {
+	for _, result := range results {
+		title := rules[result.Check].Title
+		if left.take(200, result.Check, title, result.Subject, result.Reason) {
+			rows = append(rows, titled{result, title})
 		}
 	}
-	return all
+	return rows
 }
 
 // maxColumns is how many checks the matrix shows; the catalogue has fewer.
@@ -131,26 +131,30 @@ type evidenceGroup struct {
 
 // documents shows what was not obtained first, so that it has room; the second result counts what has none.
 func documents(r *verdict.Report) ([]evidenceGroup, int) {
-	missing, got := evidenceGroup{Title: "Not obtained"}, evidenceGroup{Title: "Obtained"}
-	var rows [2][]verdict.Evidence
+	missing, got := []verdict.Evidence{}, []verdict.Evidence{}
 	for _, e := range r.Evidence {
 		if e.State == "obtained" {
-			rows[1] = append(rows[1], e)
+			got = append(got, e)
 		} else {
-			rows[0] = append(rows[0], e)
+			missing = append(missing, e)
 		}
 	}
+	var groups []evidenceGroup
 	left, more, shown := evidenceRoom, 0, 0
-	for i, group := range []*evidenceGroup{&missing, &got} {
-		group.Count = len(rows[i])
-		for j, e := range rows[i] {
+	add := func(title string, rows []verdict.Evidence) {
+		count := len(rows)
+		for i, e := range rows {
 			if !left.take(280, e.URL, e.URL, e.FinalURL, e.FinalURL, e.SHA256, e.Address, e.State, e.Code, e.Message) {
-				more += len(rows[i]) - j
-				rows[i] = rows[i][:j]
+				rows = rows[:i]
 				break
 			}
 		}
-		group.Chunks = chunks(rows[i], &shown)
+		more += count - len(rows)
+		if count > 0 {
+			groups = append(groups, evidenceGroup{title, count, chunks(rows, &shown)})
+		}
 	}
-	return slices.DeleteFunc([]evidenceGroup{missing, got}, func(g evidenceGroup) bool { return g.Count == 0 }), more
+	add("Not obtained", missing)
+	add("Obtained", got)
+	return groups, more
 }

@@ -46,11 +46,13 @@ type edge struct {
 // impactRow is what the revocation of a witness would leave short.
 type impactRow struct {
 	Slug, Level, Status string
-	Vouches, Falls      []string
-	VouchesMore         int
-	FallsMore           int
-	FallsCount          int
-	VouchesCount        int
+	Falls, Vouches      named
+}
+
+// named are listings of which a row names the first.
+type named struct {
+	Slugs       []string
+	Count, More int
 }
 
 // needed returns how many witnesses a level requires: duties follow the base level, whatever the suffix.
@@ -221,15 +223,12 @@ func (v *witnessView) table(g *vouching) {
 	var rows []impactRow
 	left := impactRoom
 	for _, w := range ranked(n) {
-		row := impactRow{Slug: w, Level: "not listed", Status: "not listed", FallsCount: len(falls[w]),
-			VouchesCount: len(g.of[w])}
+		row := impactRow{w, "not listed", "not listed", few(falls[w]), few(g.of[w])}
 		if l := g.listing[w]; l != nil {
 			row.Level, row.Status = l.Level, l.Status
 		}
-		row.Falls, row.FallsMore = few(falls[w])
-		row.Vouches, row.VouchesMore = few(g.of[w])
-		if !left.take(220+4*(len(row.Falls)+len(row.Vouches)), slices.Concat([]string{row.Slug, row.Level, row.Status},
-			row.Falls, row.Vouches)...) {
+		slugs := slices.Concat(row.Falls.Slugs, row.Vouches.Slugs)
+		if !left.take(220+4*len(slugs), append([]string{row.Slug, row.Level, row.Status}, slugs...)...) {
 			break
 		}
 		rows = append(rows, row)
@@ -239,7 +238,7 @@ func (v *witnessView) table(g *vouching) {
 	v.Rows = chunks(rows, &shown)
 }
 
-func few(slugs []string) ([]string, int) {
+func few(slugs []string) named {
 	n := min(len(slugs), maxNamed)
-	return slugs[:n], len(slugs) - n
+	return named{slugs[:n], len(slugs), len(slugs) - n}
 }

@@ -26,24 +26,15 @@ func (k ink) bold(s string) string { return k.paint(s, color.Bold) }
 func (k ink) faint(s string) string { return k.paint(s, color.Faint) }
 
 func (k ink) severity(s verdict.Severity) string {
-	switch s {
-	case verdict.Error:
-		return k.verdict(verdict.Failed, s.String())
-	case verdict.Doubt:
-		return k.verdict(verdict.Inconclusive, s.String())
-	case verdict.Warning:
-		return k.verdict(verdict.Warned, s.String())
-	}
-	return s.String()
+	return k.verdict(blames[s], s.String())
 }
 
+// blames are the verdicts that findings lead to; a notice leads to none.
+var blames = map[verdict.Severity]verdict.Verdict{verdict.Error: verdict.Failed, verdict.Doubt: verdict.Inconclusive,
+	verdict.Warning: verdict.Warned}
+
 // verdict colours s, a neutral text, as v.
-func (k ink) verdict(v verdict.Verdict, s string) string {
-	if !k.on {
-		return s
-	}
-	return k.paint(s, shades[v]...)
-}
+func (k ink) verdict(v verdict.Verdict, s string) string { return k.paint(s, shades[v]...) }
 
 // Shade colours s, a neutral text, as the text of a report colours v, where that is on.
 func Shade(on bool, v verdict.Verdict, s string) string { return newInk(on).verdict(v, s) }

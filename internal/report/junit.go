@@ -123,7 +123,7 @@ func junitBlock(result verdict.Result, printed string) *junitOutcome {
 
 // junitText returns the findings as lines, as in the text format.
 func junitText(result verdict.Result) string {
-	if _, blocks := blocking(result.Verdict); len(result.Findings) == 0 && !blocks {
+	if isSilent(result) {
 		return line(result.Reason)
 	}
 	var b bytes.Buffer

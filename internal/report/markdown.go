@@ -104,14 +104,8 @@ func (p *page) head(r *Counted) {
 			fmt.Fprintf(b, "**Fix:** %s\n\n", markdown(r.Remedy, headField))
 		}
 	} else {
-		b.WriteString(sentence(examined(r, Markdown)))
-		if found := outcomes(r.Report); found != "" {
-			fmt.Fprintf(b, "; %s", found)
-		}
-		if r.Counts.Manual > 0 {
-			fmt.Fprintf(b, "; %s", attested(r.Counts.Manual))
-		}
-		b.WriteString(".\n\n")
+		fmt.Fprintf(b, "%s.\n\n",
+			sentence(phrases(examined(r, Markdown), outcomes(r.Report), attested(r.Counts.Manual))))
 	}
 	if r.Declared && r.Verdict == verdict.Passed {
 		fmt.Fprintf(b, "**%s.**\n\n", sentence(onlyDeclared))

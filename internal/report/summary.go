@@ -24,23 +24,13 @@ func verdictLine(r *Counted) string {
 	if r.Declared && r.Verdict == verdict.Passed {
 		s += onlyDeclared + "; "
 	}
-	s += examined(r, line)
-	if found := outcomes(r.Report); found != "" {
-		s += "; " + found
-	}
-	if again := mayPass(r.Report); again != "" {
-		s += "; " + again
-	}
-	if r.Counts.Manual > 0 {
-		s += "; " + attested(r.Counts.Manual)
-	}
-	if assumed := assumptions(r.Report); assumed != "" {
-		s += "; " + assumed
-	}
-	if trial := Trial(localHosts(r.Assumed)); trial != "" {
-		s += "; " + trial
-	}
-	return s
+	return s + phrases(examined(r, line), outcomes(r.Report), mayPass(r.Report), attested(r.Counts.Manual),
+		assumptions(r.Report), Trial(localHosts(r.Assumed)))
+}
+
+// phrases joins those phrases that are not empty.
+func phrases(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(phrase string) bool { return phrase == "" }), "; ")
 }
 
 // Trial says which hosts were read from directories, each given as HOST=DIR, and what a trial does not show. Without
@@ -98,8 +88,11 @@ func mayPass(r *verdict.Report) string {
 	return "may pass from " + r.RetryAt.Format(time.RFC3339) + " on"
 }
 
-// attested says that nothing was decided of n requirements.
+// attested says that nothing was decided of n requirements; "" if there are none.
 func attested(n int) string {
+	if n == 0 {
+		return ""
+	}
 	return plain.Count(n, "requirement") + " " + plain.Plural(n, "is", "are") + " for people to attest"
 }
 
@@ -248,17 +241,16 @@ func outcomes(r *verdict.Report) string {
 
 // assumptions says what the verdict does not rest on.
 func assumptions(r *verdict.Report) string {
-	var parts []string
+	notRun, assumed := "", ""
 	if n := len(r.NotRun); n > 0 {
-		part := plain.Count(n, "check") + " not run"
+		notRun = plain.Count(n, "check") + " not run"
 		if slices.Contains(r.Assumed, "--offline") {
-			part = "offline: " + part
+			notRun = "offline: " + notRun
 		}
-		parts = append(parts, part)
 	}
 	flags := slices.DeleteFunc(slices.Clone(r.Assumed), func(a string) bool { return a == verdict.Interrupted })
 	if len(flags) > 0 {
-		parts = append(parts, "assumed: "+line(strings.Join(flags, ", ")))
+		assumed = "assumed: " + line(strings.Join(flags, ", "))
 	}
-	return strings.Join(parts, "; ")
+	return phrases(notRun, assumed)
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -94,21 +95,10 @@ func writeMatrix(b *bufio.Writer, r *Counted, checks []string, ink ink) {
 
 func isManual(r verdict.Result) bool { return r.Verdict == verdict.Manual }
 
-func mark(v verdict.Verdict) string {
-	switch v {
-	case verdict.Passed:
-		return "✓"
-	case verdict.Failed:
-		return "✗"
-	case verdict.Inconclusive:
-		return "?"
-	case verdict.Warned:
-		return "!"
-	case verdict.Skipped:
-		return "-"
-	}
-	return "~" // no verdict of ours
-}
+var marks = map[verdict.Verdict]string{verdict.Passed: "✓", verdict.Failed: "✗", verdict.Inconclusive: "?",
+	verdict.Warned: "!", verdict.Skipped: "-"}
+
+func mark(v verdict.Verdict) string { return cmp.Or(marks[v], "~") } // the last is no verdict of ours
 
 func longest(names []string) int {
 	n := 0

@@ -20,10 +20,10 @@ func writeText(b *bufio.Writer, r *Counted, o Options) error {
 		writeEach(b, r, o, ink)
 	} else {
 		writeFindings(b, r, ink)
-	}
-	if r.Results.Len() > 0 && !isEach(r.Report) {
-		writeTable(b, r, o, ink)
-		b.WriteByte('\n')
+		if r.Results.Len() > 0 {
+			writeTable(b, r, o, ink)
+			b.WriteByte('\n')
+		}
 	}
 	if text := checkpointFile(r.Report); text != "" {
 		fmt.Fprintf(b, "%s\n", text)
