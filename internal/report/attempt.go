@@ -35,10 +35,7 @@ const errorsTotal = "oap_gate_mirror_errors_total"
 func (m metrics) attempt(a *Attempt, r *Counted) {
 	m.family("oap_gate_build_info", "Always 1. Its labels say which build wrote this.")
 	m.sample("oap_gate_build_info", 1, "version", r.Tool.Version, "commit", r.Tool.Commit)
-	value := func(name, help string, value int) {
-		m.family("oap_gate_mirror_"+name, help)
-		m.sample("oap_gate_mirror_"+name, value)
-	}
+	value := func(name, help string, value int) { m.value("oap_gate_mirror_"+name, help, value) }
 	value("last_attempt_timestamp_seconds", "Time of the last run, whatever its end.", int(a.At.Unix()))
 	value("last_exit_status", "Exit status of the last run: 0 pass, 1 fail, 2 could not run, 3 inconclusive.",
 		a.ExitStatus)

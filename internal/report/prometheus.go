@@ -37,28 +37,24 @@ func (m metrics) run(r *Counted, o Options) {
 	for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Inconclusive, verdict.Errored} {
 		m.sample("oap_gate_verdict", truth(r.Verdict == v), "verdict", string(v))
 	}
-	m.family("oap_gate_complete", "Whether the last run was full and live: no check left out, nothing replaced.")
-	m.sample("oap_gate_complete", truth(isComplete(r.Report)))
+	m.value("oap_gate_complete", "Whether the last run was full and live: no check left out, nothing replaced.",
+		truth(isComplete(r.Report)))
 	if o.Attempt != nil && r.Verdict == verdict.Errored {
 		return
 	}
-	m.family("oap_gate_evaluated_timestamp_seconds", "Time as of which the last run judged.")
-	m.sample("oap_gate_evaluated_timestamp_seconds", int(r.EvaluatedAt.Unix()))
+	m.value("oap_gate_evaluated_timestamp_seconds", "Time as of which the last run judged.", int(r.EvaluatedAt.Unix()))
 	if r.Verdict == verdict.Passed {
 		// Without a pass the metric is absent rather than zero: the value of earlier runs in the time series remains.
-		m.family(lastSuccess, "Time as of which the last run that passed judged.")
-		m.sample(lastSuccess, int(r.EvaluatedAt.Unix()))
+		m.value(lastSuccess, "Time as of which the last run that passed judged.", int(r.EvaluatedAt.Unix()))
 	}
 	if r.Installation != nil { // it has no record and no document
 		m.results(r, o.Rules)
 		return
 	}
-	m.family("oap_gate_records", "Records that the last run examined.")
-	m.sample("oap_gate_records", r.Counts.Records)
+	m.value("oap_gate_records", "Records that the last run examined.", r.Counts.Records)
 	m.results(r, o.Rules)
 	if r.Counts.Manual > 0 {
-		m.family("oap_gate_manual", "Requirements of the last run that are for people to attest.")
-		m.sample("oap_gate_manual", r.Counts.Manual)
+		m.value("oap_gate_manual", "Requirements of the last run that are for people to attest.", r.Counts.Manual)
 	}
 	m.documents(r.Report)
 	if r.Mode == "audit" && r.Verdict != verdict.Errored {
@@ -80,6 +76,12 @@ type metrics struct {
 }
 
 func (m metrics) family(name, help string) { m.head(name, "gauge", help) }
+
+// value writes a family of one value.
+func (m metrics) value(name, help string, value int) {
+	m.family(name, help)
+	m.sample(name, value)
+}
 
 func (m metrics) head(name, kind, help string) {
 	m.written[name] = true
@@ -179,12 +181,9 @@ func (m metrics) listings(r *verdict.Report, watched []string) {
 }
 
 func (m metrics) history(h *verdict.History) {
-	m.family("oap_gate_commits", "First-parent commits of the head.")
-	m.sample("oap_gate_commits", h.Commits)
-	m.family("oap_gate_commits_judged", "First-parent commits that the last run judged.")
-	m.sample("oap_gate_commits_judged", h.Walked)
-	m.family("oap_gate_head_timestamp_seconds", "Committer date of the head.")
-	m.sample("oap_gate_head_timestamp_seconds", int(h.HeadTime.Unix()))
+	m.value("oap_gate_commits", "First-parent commits of the head.", h.Commits)
+	m.value("oap_gate_commits_judged", "First-parent commits that the last run judged.", h.Walked)
+	m.value("oap_gate_head_timestamp_seconds", "Committer date of the head.", int(h.HeadTime.Unix()))
 	m.family("oap_gate_commit_signatures", "Commits judged in the last run by what their signature is.")
 	for _, s := range []struct {
 		word string
