@@ -111,7 +111,7 @@ func writeSARIF(w *bufio.Writer, r *Counted, o Options) error {
 	if rest > 0 {
 		printed := &all.Invocations[0].Notifications
 		*printed = append(*printed, sarifNotification{"note", sarifText{fmt.Sprintf(
-			"%s left out, the least severe: the forge takes %d of a all. The JSON report has all.",
+			"%s left out, the least severe: the forge takes %d of a run. The JSON report has all.",
 			plain.Count(rest, "finding"), maxSARIF)}})
 	}
 	seen, titles := map[string]int{}, eachTitles(r.Report)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"regexp"
 	"strings"
@@ -91,5 +92,25 @@ func TestFingerprints(t *testing.T) {
 			t.Errorf("two findings have the fingerprint %s", before[i])
 		}
 		seen[before[i]] = true
+	}
+}
+
+// The forge refuses a file with more results than it takes: the least severe are left out, and counted.
+func TestSARIFIsCapped(t *testing.T) {
+	var log sarifLog
+	if err := json.Unmarshal([]byte(written(t, "sarif", faulty(6_300), Options{})), &log); err != nil {
+		t.Fatal(err)
+	}
+	run := log.Runs[0]
+	levels := map[string]int{}
+	for _, result := range run.Results {
+		levels[result.Level]++
+	}
+	if want := map[string]int{"error": 12_600, "warning": 6_300, "note": 6_100}; !maps.Equal(levels, want) {
+		t.Errorf("%v, want %v", levels, want)
+	}
+	const want = "200 findings left out, the least severe: the forge takes 25000 of a run. The JSON report has all."
+	if got := run.Invocations[0].Notifications; len(got) != 1 || got[0].Message.Text != want {
+		t.Errorf("the notes are %+v", got)
 	}
 }
