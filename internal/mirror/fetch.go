@@ -177,7 +177,7 @@ func (d *Dir) serve(ctx context.Context, f *peer.Fetched, before string, now tim
 	return d.setRef(d.servedRef(), f.Tip)
 }
 
-// look reads a tip in the quarantine and reports whether it leaves the history of the one before; empty: there is none.
+// look reads a tip in the quarantine and reports whether it leaves the history of the one before, which may be empty.
 // A replica that lags behind the verified tip, and serves nothing else, rewrites nothing.
 func (d *Dir) look(ctx context.Context, tip, before, verified string) (rewritten bool, err error) {
 	repo, err := registry.OpenAt(d.quarantine())

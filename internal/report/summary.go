@@ -88,7 +88,7 @@ func mayPass(r *verdict.Report) string {
 	return "may pass from " + r.RetryAt.Format(time.RFC3339) + " on"
 }
 
-// attested says that nothing was decided of n requirements; "" if there are none.
+// attested says that nothing was decided of n requirements; "" for 0.
 func attested(n int) string {
 	if n == 0 {
 		return ""

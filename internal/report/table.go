@@ -98,7 +98,7 @@ func isManual(r verdict.Result) bool { return r.Verdict == verdict.Manual }
 var marks = map[verdict.Verdict]string{verdict.Passed: "✓", verdict.Failed: "✗", verdict.Inconclusive: "?",
 	verdict.Warned: "!", verdict.Skipped: "-"}
 
-func mark(v verdict.Verdict) string { return cmp.Or(marks[v], "~") } // the last is no verdict of ours
+func mark(v verdict.Verdict) string { return cmp.Or(marks[v], "~") } // a report may have foreign verdicts
 
 func longest(names []string) int {
 	n := 0
