@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
@@ -32,18 +33,13 @@ func (c *collector) anchor(f *Facts, a *registry.Anchor, w Wanted) {
 
 // crossMatch reads the Cross Match Receipt that an anchor pins. Only what it says is kept: many are held at once.
 func (c *collector) crossMatch(a *registry.Anchor) Result[CrossMatch] {
-	got := c.pinned(Request{HTTPS, a.ReceiptURI, MaxCrossMatchReceipt}, a.ReceiptSHA256)
-	out := Result[CrossMatch]{State: got.State, Code: got.Code, Message: got.Message, From: got.From}
-	if got.State != Obtained {
-		return out
-	}
-	text, coordinator := got.Value, did.Spelling(a.CoordinatorDID)
-	of := document{"Cross Match Receipt of " + coordinator, a.ReceiptURI, text.SHA256}
-	var err error
-	out.Value, err = decode(c, of, text.Body, func() (CrossMatch, error) {
+	text := c.pinned(Request{HTTPS, a.ReceiptURI, MaxCrossMatchReceipt}, a.ReceiptSHA256)
+	coordinator := did.Spelling(a.CoordinatorDID)
+	of := document{"Cross Match Receipt of " + coordinator, a.ReceiptURI, text.Value.SHA256}
+	return decodedText(c, of, text, func() (CrossMatch, error) {
 		limits := strict.Remote(MaxCrossMatchReceipt)
 		limits.Values = 1 << 20
-		d, err := strict.Parse(a.ReceiptURI, text.Body, limits)
+		d, err := strict.Parse(a.ReceiptURI, text.Value.Body, limits)
 		if err != nil {
 			return CrossMatch{}, err
 		}
@@ -55,10 +51,6 @@ func (c *collector) crossMatch(a *registry.Anchor) Result[CrossMatch] {
 			FailoverDID: strings.Clone(strict.String(d.Root, "failover_coordinator_did")),
 		}, nil
 	})
-	if err != nil {
-		out.State, out.Code, out.Message = Invalid, documentCode(err), err.Error()
-	}
-	return out
 }
 
 // declared looks for a Cross Match Receipt that names the failover coordinator, in the order of the anchors that pin
@@ -86,11 +78,7 @@ func holds(v any, spelt string) bool {
 	case string:
 		return strings.HasPrefix(v, "did:") && did.Spelling(v) == spelt
 	case []any:
-		for _, e := range v {
-			if holds(e, spelt) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, func(e any) bool { return holds(e, spelt) })
 	case map[string]any:
 		for _, e := range v {
 			if holds(e, spelt) {

@@ -276,23 +276,14 @@ func (c *collector) receiptOf(at Request, sum string) (Result[Pinned], Result[*r
 				return receipt.Minified(text.Value.Body), nil
 			})
 	}
-	if text.State != Obtained {
-		return text, Result[*receipt.Receipt]{State: text.State, Code: text.Code, Message: text.Message,
-			From: text.From}
-	}
-	r, err := decode(c, document{"Receipt", at.Target, text.Value.SHA256}, text.Value.Body,
-		func() (*receipt.Receipt, error) {
-			r, err := receipt.Parse(at.Target, text.Value.Body)
-			if err == nil {
-				r.RememberIn(c.memo)
-			}
-			return r, err
-		})
-	if err != nil {
-		return text, Result[*receipt.Receipt]{State: Invalid, Code: documentCode(err), Message: err.Error(),
-			From: text.From}
-	}
-	return text, Result[*receipt.Receipt]{State: Obtained, Value: r, From: text.From}
+	of := document{"Receipt", at.Target, text.Value.SHA256}
+	return text, decodedText(c, of, text, func() (*receipt.Receipt, error) {
+		r, err := receipt.Parse(at.Target, text.Value.Body)
+		if err == nil {
+			r.RememberIn(c.memo)
+		}
+		return r, err
+	})
 }
 
 // pinned gets the document of that hash. None has the empty one: a base schema may let a record do without.
@@ -371,14 +362,21 @@ func (c *collector) registration(r Request,
 
 // decoded returns what parse makes of an observation; a document that it refuses is Invalid.
 func decoded[T any](c *collector, d document, o Observation, parse func() (T, error)) Result[T] {
-	if o.State != Obtained {
-		return fault[T](o)
+	text := fault[Pinned](o)
+	text.Value.Body = o.Body
+	return decodedText(c, d, text, parse)
+}
+
+// decodedText is decoded for a text that was obtained in another way.
+func decodedText[T any](c *collector, d document, text Result[Pinned], parse func() (T, error)) Result[T] {
+	if text.State != Obtained {
+		return Result[T]{State: text.State, Code: text.Code, Message: text.Message, From: text.From}
 	}
-	v, err := decode(c, d, o.Body, parse)
+	v, err := decode(c, d, text.Value.Body, parse)
 	if err != nil {
-		return Result[T]{State: Invalid, Code: documentCode(err), Message: err.Error(), From: []Observation{o}}
+		return Result[T]{State: Invalid, Code: documentCode(err), Message: err.Error(), From: text.From}
 	}
-	return Result[T]{State: Obtained, Value: v, From: []Observation{o}}
+	return Result[T]{State: Obtained, Value: v, From: text.From}
 }
 
 var decoding = make(chan struct{}, min(runtime.GOMAXPROCS(0), 4))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // Offline returns a source that asks nobody: each observation is Unsought, with CodeOffline, and none is kept. The
@@ -30,27 +31,19 @@ func (o *offline) Observe(_ context.Context, r Request) Observation {
 
 func (o *offline) Observations() []Observation { return nil }
 
-// Row is what Digest covers of one observation.
-type Row struct {
-	URL    string // as Request.String has it
-	State  string
-	Status int
-	SHA256 string // empty where nothing was obtained
-}
-
-// Digest returns DigestRows of the observations.
+// Digest returns DigestEvidence of the observations.
 func Digest(all []Observation) string {
-	rows := make([]Row, 0, len(all))
+	rows := make([]verdict.Evidence, 0, len(all))
 	for _, o := range all {
-		rows = append(rows, Row{o.String(), o.State.String(), o.Status, o.SHA256})
+		rows = append(rows, o.Evidence())
 	}
-	return DigestRows(rows)
+	return DigestEvidence(rows)
 }
 
-// DigestRows returns the SHA-256, in hex, of the RFC 8785 form of the array of [url, state, status, sha256] of each
-// row, sorted.
-func DigestRows(all []Row) string {
-	all = slices.SortedFunc(slices.Values(all), func(a, b Row) int {
+// DigestEvidence returns the SHA-256, in hex, of the RFC 8785 form of the array of [url, state, status, sha256] of each
+// document, sorted.
+func DigestEvidence(all []verdict.Evidence) string {
+	all = slices.SortedFunc(slices.Values(all), func(a, b verdict.Evidence) int {
 		return cmp.Or(cmp.Compare(a.URL, b.URL), cmp.Compare(a.State, b.State), cmp.Compare(a.Status, b.Status),
 			cmp.Compare(a.SHA256, b.SHA256))
 	})

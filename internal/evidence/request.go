@@ -43,9 +43,7 @@ func (r Request) Canonical() Request {
 	switch r.Protocol {
 	case Archive, File:
 		return r
-	case Named:
-		r.Target = strings.ToValidUTF8(r.Target, "\uFFFD")
-		return r
+	case Named: // in the operator's spelling
 	case HTTPS:
 		if u, err := DocumentURL(r.Target); err == nil {
 			r.Target = u.String()

@@ -131,11 +131,7 @@ func Merge(parts []Part, spool bulk.Spool) (*verdict.Report, error) {
 	whole.Evidence = slices.CompactFunc(whole.Evidence, func(a, b verdict.Evidence) bool {
 		return a.URL == b.URL && a.State == b.State && a.Status == b.Status && a.SHA256 == b.SHA256
 	})
-	var rows []evidence.Row
-	for _, e := range whole.Evidence {
-		rows = append(rows, evidence.Row{URL: e.URL, State: e.State, Status: e.Status, SHA256: e.SHA256})
-	}
-	whole.EvidenceSHA256 = evidence.DigestRows(rows)
+	whole.EvidenceSHA256 = evidence.DigestEvidence(whole.Evidence)
 	whole.Settle(Catalogue())
 	return &whole, whole.Results.Err()
 }

@@ -148,7 +148,6 @@ func Common(all []*Report) *verdict.Report {
 	rep := &verdict.Report{Version: 1, Tool: first.Tool, Mode: "verify", EvaluatedAt: first.Timestamp,
 		Assumed: first.Assumed, Verdict: verdict.Passed, Evidence: []verdict.Evidence{}}
 	rep.Counts.Records = len(all)
-	var rows []evidence.Row
 	seen := map[verdict.Evidence]bool{}
 	worst := verdict.Passed
 	for _, r := range all {
@@ -175,14 +174,13 @@ func Common(all []*Report) *verdict.Report {
 			if !seen[key] {
 				seen[key] = true
 				rep.Evidence = append(rep.Evidence, e)
-				rows = append(rows, evidence.Row{URL: e.URL, State: e.State, Status: e.Status, SHA256: e.SHA256})
 			}
 		}
 	}
 	results := verdict.NewResults(slices.Collect(rep.Results.All())...)
 	rep.Settle(Rules())
 	rep.Results, rep.Verdict = results, worst // in the order of the targets, and by the levels that were asked for
-	rep.EvidenceSHA256 = evidence.DigestRows(rows)
+	rep.EvidenceSHA256 = evidence.DigestEvidence(rep.Evidence)
 	return rep
 }
 
