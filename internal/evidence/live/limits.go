@@ -75,7 +75,7 @@ func place(ctx context.Context, places chan struct{}) error {
 // to the cap must not fill the memory.
 const largeDocument = 4 << 20
 
-// quota is what is left of MaxTotal.
+// quota is how many bytes may still be kept, such as what is left of MaxTotal.
 type quota struct{ left atomic.Int64 }
 
 func (q *quota) take(n int64) bool {

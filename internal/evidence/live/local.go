@@ -157,10 +157,8 @@ func fileOf(u *url.URL) (string, error) {
 		names = append(names, name)
 	}
 	last := len(names) - 1
-	for i, name := range names {
-		if name == "" && i < last {
-			return "", errors.New("the path has an empty segment")
-		}
+	if slices.Contains(names[:last], "") {
+		return "", errors.New("the path has an empty segment")
 	}
 	if names[last] == "" { // a directory
 		names[last] = "."

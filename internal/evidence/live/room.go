@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
@@ -14,7 +13,7 @@ import (
 
 // Room is how much the archive and the cache may still store. A nil Room is without bound.
 type Room struct {
-	left   atomic.Int64
+	quota
 	pinned func(sha256 string) bool
 	mu     sync.Mutex // held while the versions of a URL are counted
 }
@@ -31,14 +30,7 @@ func NewRoom(bytes int64, pinned func(sha256 string) bool) *Room {
 
 // take reports whether n more bytes may be stored.
 func (r *Room) take(n int) bool {
-	if r == nil {
-		return true
-	}
-	if r.left.Add(-int64(n)) >= 0 {
-		return true
-	}
-	r.left.Add(int64(n))
-	return false
+	return r == nil || r.quota.take(int64(n))
 }
 
 // version records that a URL served the document of that hash, and removes the oldest of too many.
