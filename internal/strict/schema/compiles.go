@@ -15,8 +15,7 @@ import (
 // drafts are the meta-schemas that $schema may name, each compiled when it is first asked for.
 var drafts = func() map[string]func() *library.Schema {
 	out := map[string]func() *library.Schema{}
-	for _, uri := range []string{"https://json-schema.org/draft/2020-12/schema",
-		"https://json-schema.org/draft/2019-09/schema",
+	for _, uri := range []string{latestDraft, "https://json-schema.org/draft/2019-09/schema",
 		"http://json-schema.org/draft-07/schema", "http://json-schema.org/draft-06/schema",
 		"http://json-schema.org/draft-04/schema"} {
 		out[uri] = sync.OnceValue(func() *library.Schema { return library.NewCompiler().MustCompile(uri) })

@@ -10,6 +10,8 @@ import (
 
 	library "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // finish puts the formats into every subschema that the compiled root can reach, and refuses what has no bound.
@@ -26,11 +28,9 @@ func finish(root *library.Schema, text map[string]any) *Error {
 		if fault := w.visit(s); fault != nil {
 			return fault
 		}
-		if object, ok := raw.(map[string]any); ok {
-			name, _ := object["format"].(string)
-			if f, ok := formats[name]; ok {
-				s.Extensions = append(s.Extensions, assertion{name, f})
-			}
+		name := strict.String(raw, "format")
+		if f, ok := formats[name]; ok {
+			s.Extensions = append(s.Extensions, assertion{name, f})
 		}
 	}
 	return nil

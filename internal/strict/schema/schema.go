@@ -74,8 +74,7 @@ type Violation struct {
 
 // Members returns the names under properties of the schema itself, sorted.
 func (s *Schema) Members() []string {
-	root, _ := s.raw[""].(map[string]any)
-	properties, _ := root["properties"].(map[string]any)
+	properties, _ := strict.Member(s.raw[""], "properties").(map[string]any)
 	return slices.Sorted(maps.Keys(properties))
 }
 
@@ -160,8 +159,7 @@ func libraryFault(err error) *Error {
 		if v := new(Schema).violations(nil, invalid.Err); len(v) > 0 {
 			_, at, _ := strings.Cut(invalid.URL, "#")
 			at, _ = url.PathUnescape(at)
-			pointer := at + v[0].Pointer
-			return &Error{Pointer: pointer, Message: "no schema of draft 2020-12: " + v[0].Message}
+			return &Error{Pointer: at + v[0].Pointer, Message: "no schema of draft 2020-12: " + v[0].Message}
 		}
 	}
 	return &Error{Message: "no schema of draft 2020-12: " + quote(err.Error())}

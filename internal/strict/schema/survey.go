@@ -23,20 +23,17 @@ type survey struct {
 	references map[string]string // by the pointer of the $ref: its fragment
 	patterns   map[string]*pattern
 	programs   int
-	values     int
 	fault      *Error
 }
 
 func newSurvey(root any) *survey {
 	s := &survey{subschemas: map[string]any{}, anchors: map[string]bool{}, references: map[string]string{},
 		patterns: map[string]*pattern{}}
-	if s.count(root); s.values > maxValues {
+	if values, _ := measure(root); values > maxValues {
 		s.refuse("", "holds more than %d values, which is the most that is compiled", maxValues)
 		return s
 	}
-	if object, ok := root.(map[string]any); ok {
-		s.id, _ = object["$id"].(string)
-	}
+	s.id = strict.String(root, "$id")
 	s.subschema("", root)
 	for _, at := range slices.Sorted(maps.Keys(s.references)) {
 		fragment := s.references[at]
@@ -45,20 +42,6 @@ func newSurvey(root any) *survey {
 		}
 	}
 	return s
-}
-
-func (s *survey) count(v any) {
-	s.values++
-	switch v := v.(type) {
-	case map[string]any:
-		for _, member := range v {
-			s.count(member)
-		}
-	case []any:
-		for _, item := range v {
-			s.count(item)
-		}
-	}
 }
 
 // refuse keeps the first fault.
@@ -97,7 +80,7 @@ var counts = []string{"maxContains", "maxItems", "maxLength", "maxProperties", "
 	"minProperties"}
 
 // dialects are the values of $schema that Ajv 2020 knows.
-var dialects = []string{"https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/schema"}
+var dialects = []string{latestDraft, "http://json-schema.org/schema"}
 
 func (s *survey) subschema(pointer string, v any) {
 	s.subschemas[pointer] = v
@@ -149,7 +132,7 @@ func (s *survey) keyword(pointer, keyword string, v any) {
 	switch keyword {
 	case "$schema":
 		if !slices.Contains(dialects, strings.TrimSuffix(text, "#")) {
-			s.refuse(at, "%s is another dialect than draft 2020-12, %s", quote(text), quote(dialects[0]))
+			s.refuse(at, "%s is another dialect than draft 2020-12, %s", quote(text), quote(latestDraft))
 		}
 	case "$id":
 		if pointer != "" {
