@@ -1,5 +1,7 @@
 package gitfsck
 
+import "bytes"
+
 // readConfig reads the text of a configuration file up to its end or the first part that git cannot read, and calls
 // take for each variable: section and key in lower case, the subsection as it is, dots between them; a variable without
 // "=" is not set. It ends early if take returns false.
@@ -122,12 +124,7 @@ func (r *configReader) variable(name []byte) (variable string, value []byte, set
 			return "", nil, false, false
 		}
 	}
-	for i, c := range name {
-		if c == 0 {
-			name = name[:i]
-			break
-		}
-	}
+	name, _, _ = bytes.Cut(name, []byte{0})
 	return string(name), value, set, true
 }
 

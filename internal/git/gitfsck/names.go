@@ -14,16 +14,12 @@ func IsModules(name string) bool {
 		return true
 	}
 	// To NTFS a backslash is a slash. Git looks at the part before the first one together with the rest.
-	for part := name; ; {
+	for part, more := name, true; more; _, part, more = strings.Cut(part, `\`) {
 		if isNTFS(part, "gitmodules", "gi7eba") {
 			return true
 		}
-		_, after, found := strings.Cut(part, `\`)
-		if !found {
-			return false
-		}
-		part = after
 	}
+	return false
 }
 
 // IsAttributes reports whether some file system would open .gitattributes by the name of a tree entry.
@@ -64,22 +60,14 @@ func HFS(name string) string {
 // other files have those short names, as the one that begins with hash. Dots, spaces and a stream may follow.
 func isNTFS(name, like, hash string) bool {
 	rest, found := cutFold(name, "."+like)
-	if !found {
-		if rest, found = cutFold(name, like[:6]+"~"); found {
-			found = rest != "" && rest[0] >= '1' && rest[0] <= '4'
-			if found {
-				rest = rest[1:]
-			}
-		}
+	if number, short := cutFold(name, like[:6]+"~"); short && number != "" && number[0] >= '1' && number[0] <= '4' {
+		rest, found = number[1:], true
 	}
 	if !found {
 		rest, found = cutHash(name, hash)
 	}
-	if !found {
-		return false
-	}
 	rest, _, _ = strings.Cut(rest, ":")
-	return strings.Trim(rest, " .") == ""
+	return found && strings.Trim(rest, " .") == ""
 }
 
 // cutFold is strings.CutPrefix in any letter case, for a prefix of ASCII.
