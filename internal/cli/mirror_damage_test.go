@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"crypto/sha1"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -354,6 +355,31 @@ func TestMirrorOriginGone(t *testing.T) {
 	if code != 3 || !strings.Contains(out, "[origin-unavailable]") {
 		t.Errorf("exit status %d: %s", code, out)
 	}
+}
+
+// TestMirrorShallowOrigin has an origin that leaves out what its branch needs: nobody can repair that but the origin.
+func TestMirrorShallowOrigin(t *testing.T) {
+	m := newMirrored(t)
+	first := m.git(m.work, "rev-parse", "HEAD")
+	m.run(0, first)
+	m.push("README.md", "# on\n")
+	last := m.push("README.md", "# and on\n")
+	if err := os.Rename(m.origin, m.origin+".full"); err != nil {
+		t.Fatal(err)
+	}
+	m.git(m.work, "clone", "-q", "--bare", "--branch=main", "--depth=1", "file://"+m.origin+".full", m.origin)
+	const fix = "; the origin leaves it out\nfix: have the origin serve a repository that `git fsck` accepts"
+	m.ends(1, fix, first)
+	dir := m.dir
+	m.dir = filepath.Join(t.TempDir(), "new")
+	if out := m.fails(2); !strings.Contains(out, fix) {
+		t.Errorf("it says\n%s", out)
+	}
+	m.dir = dir
+	if err := errors.Join(os.RemoveAll(m.origin), os.Rename(m.origin+".full", m.origin)); err != nil {
+		t.Fatal(err)
+	}
+	m.run(0, last)
 }
 
 // TestAuditDamagedClone audits a clone whose bytes are damaged, and writes nothing to it.

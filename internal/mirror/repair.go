@@ -395,6 +395,20 @@ func (d *Dir) Damaged(ctx context.Context, err error) error {
 	return cloneDamaged(anotherClone, "%w; the origin does not serve it again", err)
 }
 
+// LeftOut returns Damaged, and the fix of an origin that does not serve an object that its own branch needs.
+func (d *Dir) LeftOut(ctx context.Context, err error) error {
+	damaged := d.Damaged(ctx, err)
+	e, ok := errors.AsType[*gitstore.Error](err)
+	if !ok || remedy.CodeOf(damaged) != "" {
+		return damaged
+	}
+	if _, notObject := gitstore.ParseID(e.Object); notObject != nil {
+		return damaged
+	}
+	return remedy.Errorf("have the origin serve a repository that `git fsck` accepts, not a shallow or partial clone; "+
+		"or mirror another copy of the registry into an empty directory", "%w; the origin leaves it out", err)
+}
+
 // Refetched fetches everything again because of an error that says what was missing, which is recorded.
 func (d *Dir) Refetched(ctx context.Context, o Origin, missing error) error {
 	if err := d.Refetch(ctx, o); err != nil {

@@ -347,7 +347,7 @@ func (o *mirrorOptions) again(ctx context.Context, dir *mirror.Dir, origin mirro
 		return dir.Damaged(ctx, fetching(dir, err))
 	}
 	if err = do(); mirror.IsDamage(err) {
-		return dir.Damaged(ctx, err)
+		return dir.LeftOut(ctx, err)
 	}
 	return err
 }
