@@ -217,7 +217,8 @@ func (r *Repository) directoryLike(id gitstore.ID, path string, like *directory)
 func malformed(id gitstore.ID, path string, err error) error {
 	fix := "write the tree again with git: check the files out, `git add` them and commit"
 	if errors.Is(err, gitstore.ErrEntryName) {
-		fix = "rename it with `git mv`, and squash the branch into one commit, so that no commit has the old name"
+		fix = "rename it with `git mv` and squash the branch into one commit; if the base branch has the name, reset " +
+			"that branch to the last commit without it" // no audit has gone beyond that
 	}
 	return remedy.Errorf(fix, "reading directory %.300q, tree %s: %w", path, id, err)
 }
