@@ -73,7 +73,7 @@ func (d *Document) define() {
 			line, rest, _ = strings.Cut(rest, "\n")
 			if label != "" {
 				for field := range strings.FieldsSeq(line) {
-					all[label] = append(all[label], target(strings.Trim(field, "<>")))
+					all[label] = append(all[label], target(withEntities(strings.Trim(field, "<>"))))
 				}
 			}
 		}

@@ -216,7 +216,7 @@ func (s *scanner) link(i int) int {
 	if strings.HasPrefix(rest, "(") {
 		if target, title, n := linkTarget(rest); n > 0 {
 			s.out[open.at] = dropMark
-			s.target(target)
+			s.target(withEntities(target))
 			for _, word := range strings.Fields(title) {
 				s.after = append(s.after, pending{word, spelled})
 			}
@@ -308,11 +308,17 @@ func (s *scanner) target(address string) {
 
 // target returns the target of a link as it is compared: http is https.
 func target(address string) string {
-	address = html.UnescapeString(address)
 	if scheme, rest, ok := strings.Cut(address, "://"); ok && strings.EqualFold(scheme, "http") {
 		return "https://" + rest
 	}
 	return address
+}
+
+var entity = plain.Pattern(`&#?[0-9A-Za-z]{1,31};`)
+
+// withEntities returns a text of Markdown with the characters that its entities mean.
+func withEntities(text string) string {
+	return entity().ReplaceAllStringFunc(text, html.UnescapeString)
 }
 
 // linkTarget reads what follows the text of a link in parentheses. The length is 0 if it is not a target.
@@ -402,7 +408,7 @@ func (s *scanner) angle(i int) int {
 		return 0
 	}
 	if address, ok := autolink(rest); ok && !s.raw {
-		s.target(address)
+		s.target(withEntities(address))
 		return len(address) + 2
 	}
 	t, ok := ParseTag(rest)

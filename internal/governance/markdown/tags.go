@@ -164,9 +164,15 @@ var hiders = wordSet(`
 	object plaintext progress q rp s script select strike style svg template textarea title video xmp` + lists)
 
 // lists are the elements that a paragraph before them may lead, as it does the blocks of Markdown that they are.
-const lists = " blockquote dl menu ol pre table ul"
+const lists = " blockquote dd dl dt li menu ol pre table ul"
 
 var isList = wordSet(lists)
+
+// implied are the elements that the next of them and the end of their list end.
+var implied = wordSet("dd dt li")
+
+// scopes are the elements in which no tag closes an element around them.
+var scopes = wordSet("object table template")
 
 // literal are the elements whose content has no tags.
 var literal = wordSet("iframe noembed noframes noscript plaintext script style textarea title xmp")
@@ -212,7 +218,13 @@ func (h *hiding) tag(t Tag) {
 	if t.Closing {
 		for i, name := range slices.Backward(h.names) {
 			if name == t.Name {
-				h.names = slices.Delete(h.names, i, i+1)
+				end := i + 1
+				for end < len(h.names) && implied[h.names[end]] {
+					end++
+				}
+				h.names = slices.Delete(h.names, i, end)
+			}
+			if name == t.Name || scopes[name] {
 				return
 			}
 		}
@@ -223,6 +235,9 @@ func (h *hiding) tag(t Tag) {
 			h.note(t.Name)
 		}
 		return
+	}
+	if n > 0 && implied[t.Name] && implied[h.names[n-1]] {
+		h.names = h.names[:n-1]
 	}
 	if hiders[t.Name] || t.hides() || slices.Contains(h.names, t.Name) {
 		h.open(t.Name)
