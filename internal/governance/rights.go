@@ -126,13 +126,8 @@ func (t *triggers) String() string {
 }
 
 func isCharterPath(path string) bool {
-	path = strings.ToLower(path)
-	for _, begin := range []string{"rfcs/rfc-0016-", "rfcs/rfc-0017-", "rfcs/rfc-0018-", "test-suite/charter/"} {
-		if strings.HasPrefix(path, begin) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"rfcs/rfc-0016-", "rfcs/rfc-0017-", "rfcs/rfc-0018-", "test-suite/charter/"},
+		func(begin string) bool { return strings.HasPrefix(strings.ToLower(path), begin) })
 }
 
 // touchesRights returns why a proposal touches user rights. It warns of a change of a charter's front matter only.
@@ -513,9 +508,6 @@ func (v *View) properties(t *triggers) error {
 // fields returns the names of the fields of a schema by pointer, none if it is not there or cannot be read.
 func fields(x *Texts, s *schemaSet, path string) map[string]string {
 	out := map[string]string{}
-	if s.texts[path] == nil {
-		return out
-	}
 	document, _ := x.document(s, path)
 	if document == nil {
 		return out

@@ -18,6 +18,8 @@ type Document struct {
 	targets  map[string]string // of link definitions, by folded label
 	referred map[string]bool   // footnotes
 	hiding   hiding
+	lines    []string
+	lost     int // the line of the first block from which on it is not known what is shown; 0: it is known
 	comments []*Block
 	size     int             // the number of words that were read
 	known    map[string]word // the words that were read, by their text; dropped in the end
@@ -169,6 +171,7 @@ func split(text string) (*Document, error) {
 		return nil, fmt.Errorf("%w: the text has %d lines, at most %d are read", ErrLimit, n, maxLines)
 	}
 	lines := strings.Split(text, "\n")
+	r.doc.lines = lines
 	n := 0
 	if end := slices.Index(lines[1:], "---"); end > 0 && lines[0] == "---" {
 		n = end + 2
@@ -332,7 +335,7 @@ func (r *reader) text(n int, rest string, matched int) {
 		if lazy || columns >= 4 || !r.ruled(rest) {
 			r.block.Lines = append(r.block.Lines, rest[columns:])
 		}
-	case r.leaf == tableLeaf && columns < 4:
+	case r.leaf == tableLeaf && columns < 4 && len(Cells(rest)) > 0:
 		r.row(n, rest)
 	default:
 		r.open = r.open[:matched]

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,6 +31,11 @@ func (d *Document) finish() bool {
 	d.hideFootnotes()
 	d.structure()
 	d.govern()
+	if d.lost > 0 { // any mark may change what is shown
+		rest := plain.SHA256([]byte(strings.Join(d.lines[d.lost-1:], "\n")))
+		d.Blocks = append(d.Blocks, &Block{Kind: Code, Line: d.lost, Governed: true, Lines: []string{
+			"what follows an element, a tag or a comment of HTML that does not end, of SHA-256 " + rest}})
+	}
 	slices.SortStableFunc(d.comments, func(a, b *Block) int { return a.Line - b.Line })
 	for _, b := range d.comments {
 		d.read(b)
@@ -45,7 +51,7 @@ func (d *Document) finish() bool {
 			b.words = nil // they take more memory than the text
 		}
 	}
-	d.known = nil
+	d.known, d.lines = nil, nil
 	return d.size <= maxWords
 }
 
@@ -121,7 +127,7 @@ func footnote(line string) (label string, length int) {
 // read finds out whether a block has words and a requirement word, and what may hide it. It keeps the words if it
 // needs them for that.
 func (d *Document) read(b *Block) {
-	d.hiding.begin()
+	d.hiding.begin(b.in)
 	if b.Kind != Comment {
 		b.hidden += d.hiding.String()
 	}
@@ -133,7 +139,9 @@ func (d *Document) read(b *Block) {
 		b.hidden += " " + strings.Join(d.hiding.fresh, " ")
 	}
 	b.listed = d.hiding.lists
-	b.Required = b.Required || d.hiding.lost
+	if d.hiding.lost && d.lost == 0 {
+		d.lost = b.Line
+	}
 	if b.Kind != Row && b.Kind != Code && b.Kind != Comment {
 		for i := range b.Lines {
 			d.status(b, i)
@@ -293,8 +301,8 @@ func (d *Document) structure() {
 		open = append(open, b)
 		clear(numbers[b.level+1:])
 		if len(b.words) > 1 {
-			if n := wholeNumber(b.words[0].key); n > 0 && n == numbers[b.level]+1 {
-				numbers[b.level] = n
+			if next := numbers[b.level] + 1; strings.TrimLeft(b.words[0].key, "0") == strconv.Itoa(next) {
+				numbers[b.level] = next
 				b.words = b.words[1:]
 			}
 		}
@@ -302,18 +310,6 @@ func (d *Document) structure() {
 			return w.key == "a" || w.key == "an" || w.key == "the"
 		})
 	}
-}
-
-// wholeNumber returns a number of at most three digits, 0 if the text is not one.
-func wholeNumber(text string) int {
-	n := 0
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' || len(text) > 3 {
-			return 0
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n
 }
 
 // govern finds the blocks that a requirement word governs.

@@ -356,6 +356,20 @@ func TestTwins(t *testing.T) {
 		{"an entity twice in an address", "It MUST follow <a href='a&amp;lt;'>x</a>.\n",
 			"It MUST follow <a href='a&lt;'>x</a>.\n",
 			false},
+		{"out of an element that an item ends", "<details>\n\n" + must, "- <details>\n\n" + must, false},
+		{"an element that an item ends, elsewhere", must + "\n- <details>\n\nA\n", must + "\n- <details>\n\nB\n",
+			false},
+		{"an element that ends in its item", must + "\n- <details>\n  </details>\n\nA\n",
+			must + "\n- <details>\n  </details>\n\nB\n", true},
+		{"behind a tag without its end", must + "\n<div title='\n\nA\n", must + "\n<div title='\n\nB\n", false},
+		{"before a tag without its end", "A\n\n" + must + "\n<div title='\n", "B\n\n" + must + "\n<div title='\n",
+			true},
+		{"another element by a sign", "<p>\n<s>It MUST bow.</s>\n", "<p>\n<s.>It MUST bow.</s.>\n", false},
+		{"an element in a value", "<s>\n\n" + must, "<p title='<s>'>\n\n" + must, false},
+		{"an entity without its end", "It MUST be < 5;\n", "It MUST be &lt 5;\n", false},
+		{"an entity without its end in HTML", "<p>\nIt MUST be < 5;\n", "<p>\nIt MUST be &lt 5;\n", true},
+		{"a row of a bar alone", "|a|\n|-|\nIt MUST\n", "|a|\n|-|\n|\nIt MUST\n", false},
+		{"a header of a bar alone", "|\n|-|\nIt MUST\n", "| |\n|-|\nIt MUST\n", false},
 		{"a list in HTML elsewhere", must + "\nA\n\n<ul><li>a</ul>\n", must + "\nA\n\n<ul><li>b</ul>\n", true},
 		{"a picture in HTML", must + "\n<p>a</p>\n", must + "\n<p>b</p>\n", true},
 		{"a tag that breaks an address", "It MUST follow https://a.b/cd.\n", "It MUST follow https://a.b/c<b></b>d.\n",
@@ -431,7 +445,7 @@ func TestManyAttributes(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"# a\n\nb MUST\n- c\n", "> a\n```\nb", "|a|\n|-|\n|b|", "<!-- a\n-->\n<div>b",
 		"<!d \x80\x80\x81>\n", "<!d ȺȺȺ>\n", "<p A=ȺȺȺȺȺȺȺȺ hidden=a>b", "[a]: b 'c'\n[a][]", "- a\n\n      b",
-		"<p hidden>a</p>&amp;\\*`b`"} {
+		"<p>\n<s", "<p hidden>a</p>&amp;\\*`b`"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -142,14 +142,12 @@ const maxEntity = 33
 
 func (s *scanner) entity(i int) int {
 	part := s.text[i:min(len(s.text), i+maxEntity)]
-	n := strings.IndexByte(part, ';') + 1
-	switch {
-	case n > 0:
-	case s.raw:
-		n = 1 + len(part[1:]) - len(strings.TrimLeftFunc(part[1:], func(r rune) bool {
-			return r == '#' || r < utf8.RuneSelf && isNameByte(byte(r))
-		}))
-	default:
+	n := 1 + len(part[1:]) - len(strings.TrimLeftFunc(part[1:], func(r rune) bool {
+		return r == '#' || r < utf8.RuneSelf && isNameByte(byte(r))
+	}))
+	if n < len(part) && part[n] == ';' {
+		n++
+	} else if !s.raw {
 		n = 1
 	}
 	decoded := html.UnescapeString(part[:n])
@@ -479,7 +477,7 @@ func (s *scanner) tag(t Tag, source string) {
 		}
 		rest = rest[i:]
 		if name, closing := elementName(rest); !closing && hiders[name] {
-			s.doc.hiding.open(name)
+			s.doc.hiding.open("<" + name)
 		}
 		rest = rest[1:]
 	}

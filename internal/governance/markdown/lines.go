@@ -100,7 +100,8 @@ func interrupts(line string, width int) bool {
 	return strings.TrimSpace(line[width:]) != "" && (width == 1 || line[:width-1] == "1")
 }
 
-// Cells returns the cells of a row, without the blanks around them. A backslash before a bar makes it text.
+// Cells returns the cells of a row, without the blanks around them: a bar alone has none. A backslash before a bar
+// makes it text.
 func Cells(row string) []string {
 	row = strings.TrimSpace(row)
 	row = strings.TrimPrefix(row, "|")
@@ -115,7 +116,7 @@ func Cells(row string) []string {
 			start = i + 1
 		}
 	}
-	if rest := strings.TrimSpace(row[start:]); rest != "" || len(out) == 0 {
+	if rest := strings.TrimSpace(row[start:]); rest != "" {
 		out = append(out, rest)
 	}
 	return out

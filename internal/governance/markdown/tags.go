@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Tag is an HTML tag.
@@ -100,14 +101,17 @@ func attributeEnd(text string, i int) int {
 // LooseTag reads the tag that a text begins with as a browser does, because a block of HTML reaches the browser as it
 // is. The second result is false if the text does not begin with a tag; a length of 0 is a tag that does not end.
 func LooseTag(text string) (t Tag, ok bool) {
-	if t, ok := ParseTag(text); ok {
-		return t, true
+	if t, ok = ParseTag(text); ok || t.Name == "" {
+		return t, ok
 	}
-	if t.Name, t.Closing = elementName(text); t.Name == "" {
-		return t, false
+	begin := strings.IndexFunc(text, unicode.IsLetter)
+	end := begin + len(t.Name)
+	for end < len(text) && strings.IndexByte(" \t\n\f/>", text[end]) < 0 {
+		end++ // any other sign is of the name
 	}
+	t.Name = strings.ToLower(text[begin:end])
 	quoted, last := byte(0), byte(0)
-	for i := 1; i < len(text); i++ {
+	for i := end; i < len(text); i++ {
 		c := text[i]
 		switch {
 		case quoted != 0:
@@ -115,7 +119,7 @@ func LooseTag(text string) (t Tag, ok bool) {
 				quoted = 0
 			}
 		case c == '>':
-			t.attributes, t.Length = text[1+len(t.Name):i], i+1
+			t.attributes, t.Length = text[end:i], i+1
 			return t, true
 		case (c == '"' || c == '\'') && last == '=':
 			quoted = c
@@ -124,7 +128,7 @@ func LooseTag(text string) (t Tag, ok bool) {
 			last = c
 		}
 	}
-	t.attributes = text[1:]
+	t.attributes = text[end:]
 	return t, true
 }
 
@@ -186,16 +190,25 @@ var parting = wordSet("br pre " + htmlBlocks)
 // hiding are the elements that are open and may hide what follows, outermost first.
 type hiding struct {
 	names []string
-	more  int      // those beyond maxHiding
-	fresh []string // those that the block opens, though it may close them
-	lists bool     // a list is open, or was in the block
-	lost  bool     // a tag or a comment does not end, so that it is not known what a browser shows
+	in    []*container // that they begin in
+	block *container   // that holds the block
+	more  int          // those beyond maxHiding
+	fresh []string     // those that the block opens, though it may close them
+	lists bool         // a list is open, or was in the block
+	lost  bool         // a tag, a comment or an element does not end, so that it is not known what a browser shows
 }
 
-// begin begins a block.
-func (h *hiding) begin() {
-	h.fresh = h.fresh[:0]
-	h.lists = h.more > 0 || slices.ContainsFunc(h.names, func(name string) bool { return isList[name] })
+// begin begins a block in a container.
+func (h *hiding) begin(in *container) {
+	h.fresh, h.block, h.lists = h.fresh[:0], in, h.more > 0
+	for i, name := range h.names {
+		h.lists = h.lists || isList[name]
+		around := in
+		for around != nil && around != h.in[i] {
+			around = around.in
+		}
+		h.lost = h.lost || around != h.in[i]
+	}
 }
 
 // maxHiding is how many elements are distinguished.
@@ -222,7 +235,7 @@ func (h *hiding) tag(t Tag) {
 				for end < len(h.names) && implied[h.names[end]] {
 					end++
 				}
-				h.names = slices.Delete(h.names, i, end)
+				h.names, h.in = slices.Delete(h.names, i, end), slices.Delete(h.in, i, end)
 			}
 			if name == t.Name || scopes[name] {
 				return
@@ -237,7 +250,7 @@ func (h *hiding) tag(t Tag) {
 		return
 	}
 	if n > 0 && implied[t.Name] && implied[h.names[n-1]] {
-		h.names = h.names[:n-1]
+		h.names, h.in = h.names[:n-1], h.in[:n-1]
 	}
 	if hiders[t.Name] || t.hides() || slices.Contains(h.names, t.Name) {
 		h.open(t.Name)
@@ -263,7 +276,7 @@ func (h *hiding) open(name string) {
 		h.more++
 		return
 	}
-	h.names = append(h.names, name)
+	h.names, h.in = append(h.names, name), append(h.in, h.block)
 }
 
 func (h *hiding) note(name string) {

@@ -285,10 +285,8 @@ type chain struct {
 
 // inside returns the spot of a schema that represents its holder.
 func (s spot) inside(holder *schema, isNew bool) spot {
-	outer := maps.Clone(s.outer)
-	if outer == nil {
-		outer = map[string]bool{}
-	}
+	outer := map[string]bool{}
+	maps.Copy(outer, s.outer)
 	for keyword := range holder.object() {
 		outer[keyword] = true
 	}

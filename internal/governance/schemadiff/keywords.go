@@ -377,14 +377,7 @@ func (v *visit) dependentRequired(was, is any) {
 		}
 		return
 	}
-	all := map[string]bool{}
-	for name := range o {
-		all[name] = true
-	}
-	for name := range n {
-		all[name] = true
-	}
-	for _, name := range sortedNames(all) {
+	for _, name := range eitherName(o, n) {
 		_, isNew := n[name]
 		v.names(o[name], n[name], isNew, []string{name})
 	}

@@ -50,7 +50,8 @@ func TestRules(t *testing.T) {
 		// booleans
 		{"same in other words", `{"properties":{"a":true,"b":{},"c":{"title":"x"},"d":false},"items":{}}`,
 			`{"properties":{"a":{},"b":true,"c":true,"d":{"not":{}}},"items":true}`, "note /properties/c/title"},
-		{"a false branch", `{"properties":{"a":{"allOf":[false],"uniqueItems":false},"b":{"allOf":[false,{"minimum":1}]}}}`,
+		{"a false branch",
+			`{"properties":{"a":{"allOf":[false],"uniqueItems":false},"b":{"allOf":[false,{"minimum":1}]}}}`,
 			`{"properties":{"a":false,"b":{"allOf":[{"minimum":1}]}}}`, "loosened /properties/b"},
 		{"a false branch beside a keyword that differs", `{"allOf":[false],"minLength":0}`, `{"allOf":[false]}`, ""},
 		{"to false, with an identifier", `{"items":{"allOf":[false,{"$anchor":"x"}]}}`, `{"items":false}`,

@@ -235,14 +235,15 @@ func (v *visit) settle() {
 
 // either gives the keywords that one of the two has, in order.
 func (v *visit) either() []string {
-	all := map[string]bool{}
-	for keyword := range v.o.object() {
-		all[keyword] = true
-	}
-	for keyword := range v.n.object() {
-		all[keyword] = true
-	}
-	return slices.Sorted(maps.Keys(all))
+	return eitherName(v.o.object(), v.n.object())
+}
+
+// eitherName gives the names that one of two objects has, in order.
+func eitherName(a, b map[string]any) []string {
+	all := map[string]any{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return sortedNames(all)
 }
 
 var identifiers = map[string]bool{"$id": true, "$schema": true, "$vocabulary": true, "$anchor": true,
@@ -701,14 +702,7 @@ func (v *visit) idle(keyword string) bool {
 func (v *visit) entries(keyword string, one func(name string, o, n *schema)) {
 	was, _ := v.o.object()[keyword].(map[string]any)
 	is, _ := v.n.object()[keyword].(map[string]any)
-	names := slices.Collect(maps.Keys(was))
-	for name := range is {
-		if _, ok := was[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range eitherName(was, is) {
 		o, n := v.o.at(keyword, name), v.n.at(keyword, name)
 		if o == nil || n == nil {
 			one(name, o, n)
