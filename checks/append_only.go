@@ -254,9 +254,11 @@ func (r *Run) kindsMixed(governance []string) ([]string, error) {
 		return mixed, nil
 	}
 	leaks, err := r.leaks()
-	return slices.DeleteFunc(mixed, func(path string) bool {
-		return slices.ContainsFunc(leaks, func(l leak) bool { return l.path == path && l.kind != "" })
-	}), err
+	reported := map[string]bool{}
+	for _, l := range leaks {
+		reported[l.path] = l.kind != ""
+	}
+	return slices.DeleteFunc(mixed, func(path string) bool { return reported[path] }), err
 }
 
 func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,6 +18,21 @@ func lost(t *testing.T) *registry.Entry {
 		t.Fatal(err)
 	}
 	return &registry.Entry{Mode: registry.ModeFile, ID: id}
+}
+
+// A pull request may bring many files with private keys. Work that grew with the square of their number would not end.
+func TestManyPrivateKeys(t *testing.T) {
+	const many = 1 << 19
+	r := &Run{Selected: func(string) bool { return true }, leakage: make([]leak, many)}
+	r.leaked.Do(func() {})
+	governance := make([]string, many)
+	for i := range governance {
+		governance[i] = fmt.Sprintf("docs/%06d.pem", i)
+		r.leakage[i] = leak{path: governance[i], kind: "a PEM block"}
+	}
+	if mixed, err := r.kindsMixed(append(governance, "docs/readme.md")); err != nil || len(mixed) != 1 {
+		t.Errorf("%d files, %v; expected the one without a key", len(mixed), err)
+	}
 }
 
 // Each comparison and each commit of a range counts by itself, whatever the range as a whole does. An object of them
