@@ -92,23 +92,17 @@ func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 		out.Verified = "gives the file back what it had as a record"
 	}
 	for _, v := range s.Run.Range.Views {
-		i, found := indexOf(v.Changes, s.Path)
-		if !found {
+		c := changeOf(v.Changes, s.Path)
+		switch {
+		case c == nil:
 			continue
-		}
-		if !registry.SameEntry(v.Changes[i].Base, s.Change.Base) {
-			if registry.SameEntry(v.Changes[i].Head, s.Change.Base) {
-				continue // base has it so already: nothing would change
-			}
-			out.Errorf(s, "", "base-moved-on", "the base branch changed this file since commit %s, from which this "+
-				"range starts", short(v.From)).
-				WithFix("merge the base branch into yours, or rebase onto it")
+		case movedOn(&out, s, v, c, s.Change.Base):
 			return out, nil
-		}
-		if repaired != noRepair && registry.SameEntry(v.Changes[i].Head, s.Change.Head) {
+		case !registry.SameEntry(c.Base, s.Change.Base), // base has it so already: nothing would change
+			repaired != noRepair && registry.SameEntry(c.Head, s.Change.Head):
 			continue
 		}
-		if err := change(&out, s, v.Changes[i]); err != nil || len(out.Findings) > 0 {
+		if err := change(&out, s, c); err != nil || len(out.Findings) > 0 {
 			return out, err
 		}
 	}
@@ -118,8 +112,20 @@ func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 	return out.OrPass(), err
 }
 
+// movedOn reports a change of a file that the base branch, where it is now, has changed too, unless the change leads to
+// what is there.
+func movedOn(o *verdict.Outcome, at verdict.Place, v registry.View, c *registry.Change, now *registry.Entry) bool {
+	if registry.SameEntry(c.Base, now) || registry.SameEntry(c.Head, now) {
+		return false
+	}
+	o.Errorf(at, "", "base-moved-on", "the base branch changed this file since commit %s, from which this range starts",
+		short(v.From)).
+		WithFix("merge the base branch into yours, or rebase onto it")
+	return true
+}
+
 // change reports a change of a merged file that is not a re-issue.
-func change(o *verdict.Outcome, s *Subject, c registry.Change) error {
+func change(o *verdict.Outcome, s *Subject, c *registry.Change) error {
 	if c.Base == nil {
 		return nil
 	}
@@ -196,14 +202,11 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 	}
 	versions := 0
 	for _, c := range s.Run.Range.Commits {
-		i, found := indexOf(c.Touched, s.Path)
-		if !found {
-			continue
-		}
-		head := c.Touched[i].Head
-		if reissued && registry.SameEntry(head, s.Change.Head) {
+		touched := changeOf(c.Touched, s.Path)
+		if touched == nil || reissued && registry.SameEntry(touched.Head, s.Change.Head) {
 			continue // what the range as a whole makes of it is judged as such
 		}
+		head := touched.Head
 		p, err := s.prospect(head)
 		if err != nil {
 			return err
@@ -263,51 +266,43 @@ func (r *Run) kindsMixed(governance []string) ([]string, error) {
 
 func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
-	whole := &Subject{Run: r}
 	governance := Governance(r.Range)
-	var repaired []string
-	if !r.merged { // there it would only matter for the rule of one re-issue
-		var err error
-		if repaired, err = r.Repaired(); err != nil {
-			return out, err
-		}
-	}
-	governance = slices.Sorted(slices.Values(slices.Concat(governance, repaired)))
 	data := 0
 	var reissues []*Subject
 	for _, s := range r.Subjects {
-		if s.Unchanged() || slices.Contains(repaired, s.Path) {
+		if s.Unchanged() {
 			continue
+		}
+		if !r.merged { // there it would only matter for the rule of one re-issue
+			if is, err := s.repair(); err != nil {
+				return out, err
+			} else if is != noRepair {
+				governance = append(governance, s.Path)
+				continue
+			}
 		}
 		data++
 		if s.Kind == registry.KindListing && s.modified() {
 			reissues = append(reissues, s)
 		}
 	}
+	slices.Sort(governance)
 	mixed, err := r.kindsMixed(governance)
 	if err != nil {
 		return out, err
 	}
 	switch {
 	case data > 0 && len(mixed) > 0:
-		sev := verdict.Error
-		if r.merged {
-			sev = verdict.Warning
-		}
-		out.Add(&Subject{Run: r, Path: mixed[0]}, sev, "", "mixed",
+		out.Add(verdict.At{Path: mixed[0]}, errorIf(!r.merged), "", "mixed",
 			"the range changes records and governance files together: %s", list(mixed)).
 			WithFix("split it: records in one pull request, governance files in another")
 	case data == 0 && len(governance) > 0 && !r.merged:
-		sev := verdict.Warning
-		if r.DenyGovernance {
-			sev = verdict.Error
-		}
-		out.Add(&Subject{Run: r, Path: governance[0]}, sev, "", "governance", "the range changes governance files: %s",
-			list(governance)).
+		out.Add(verdict.At{Path: governance[0]}, errorIf(r.DenyGovernance), "", "governance",
+			"the range changes governance files: %s", list(governance)).
 			WithFix("have a maintainer review it; no record changes")
 	}
 	if passing := TransientGovernance(r.Range); len(passing) > 0 {
-		out.Warnf(&Subject{Run: r, Path: passing[0]}, "", "governance-in-passing",
+		out.Warnf(verdict.At{Path: passing[0]}, "", "governance-in-passing",
 			"single commits change governance files, and later ones undo it: %s", list(passing)).
 			WithFix("squash the branch into one commit")
 	}
@@ -322,61 +317,56 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 		}
 		reissues = kept
 	}
-	if len(reissues) > 1 {
-		for _, s := range reissues[1:] {
-			out.Errorf(s, "", "several-reissues", "the range re-issues %d listings, at most one may change: %s is "+
-				"the first", len(reissues), reissues[0].Path).
-				WithFix("propose each re-issue in a pull request of its own")
-		}
+	for _, s := range reissues[min(1, len(reissues)):] {
+		out.Errorf(s, "", "several-reissues",
+			"the range re-issues %d listings, at most one may change: %s is the first", len(reissues),
+			reissues[0].Path).
+			WithFix("propose each re-issue in a pull request of its own")
 	}
 	for _, v := range r.Range.Views {
 		for _, c := range v.Changes {
-			if registry.KindOf(c.Path) != registry.Governance {
+			if isRecord(c) {
 				continue
 			}
-			if e, err := r.Range.Base.Leaf(c.Path); err != nil {
+			now, err := r.Range.Base.Leaf(c.Path)
+			if err != nil {
 				return out, err
-			} else if !registry.SameEntry(c.Base, e) && !registry.SameEntry(c.Head, e) {
-				out.Errorf(&Subject{Run: r, Path: c.Path}, "", "base-moved-on",
-					"the base branch changed this file since commit %s, from which this range starts", short(v.From)).
-					WithFix("merge the base branch into yours, or rebase onto it")
 			}
+			movedOn(&out, verdict.At{Path: c.Path}, v, &c, now)
 		}
 	}
 	const squash = "squash the branch into one commit, or merge it by a merge commit"
 	if n := dataCommits(r.Range); n > 1 {
-		out.Warnf(whole, "", "squash", "%d commits touch records; rebase-merged, each would be on the main branch",
-			n).WithFix(squash)
+		out.Warnf(verdict.At{}, "", "squash",
+			"%d commits touch records; rebase-merged, each would be on the main branch", n).WithFix(squash)
 	} else if path := dropped(r.Range); path != "" {
-		out.Warnf(&Subject{Run: r, Path: path}, "", "squash",
+		out.Warnf(verdict.At{Path: path}, "", "squash",
 			"a single commit makes of this file what a merge after it drops; rebase-merged, it would stand on the "+
 				"main branch").WithFix(squash)
 	}
 	if r.Range.Displaces {
-		out.Warnf(whole, "", "not-fast-forward", "base %s is in the head's history, but not on its first-parent "+
-			"chain; fast-forwarded, the branch's own commits would take the place of the main branch's",
+		out.Warnf(verdict.At{}, "", "not-fast-forward", "base %s is in the head's history, but not on its "+
+			"first-parent chain; fast-forwarded, the branch's own commits would take the place of the main branch's",
 			short(r.Range.Base.Commit())).
 			WithFix("land it by a merge commit or squashed, or rebase it: git rebase %s", short(r.Range.Base.Commit()))
 	}
-	changes := func(c registry.Change) bool { return !registry.SameEntry(c.Base, c.Head) }
-	if len(out.Findings) == 0 && !slices.ContainsFunc(r.Range.Changes, changes) {
+	if len(out.Findings) == 0 && !slices.ContainsFunc(r.Range.Changes, differs) {
 		out.Verified = "the range changes nothing"
 	}
 	// A step of the ledger has no merge base.
 	if len(r.Range.MergeBases) > 0 && len(r.Range.Commits) == 0 {
-		out.Warnf(whole, "", "nothing-judged",
+		out.Warnf(verdict.At{}, "", "nothing-judged",
 			"%s: the base holds the head already, so that the range changes nothing; nothing was judged",
 			cmp.Or(r.Chosen, "base "+short(r.Range.Base.Commit()))).
 			WithFix("commit what you propose, or fetch the registry's own branch and name it with --base")
 	}
-	if err := acceptedByGit(&out, r); err != nil {
-		return out, err
-	}
-	if err := backdated(&out, r); err != nil {
-		return out, err
+	for _, report := range []func(*verdict.Outcome, *Run) error{acceptedByGit, backdated} {
+		if err := report(&out, r); err != nil {
+			return out, err
+		}
 	}
 	if len(r.Uncommitted) > 0 {
-		out.Noticef(whole, "", "uncommitted",
+		out.Noticef(verdict.At{}, "", "uncommitted",
 			"the work tree holds records that are not committed, and these were not judged: %s", list(r.Uncommitted)).
 			WithFix("commit them, or judge the files on disk: oap-gate check --worktree")
 	}
@@ -387,7 +377,7 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 func Governance(r *registry.Range) []string {
 	var out []string
 	for _, c := range r.Changes {
-		if registry.KindOf(c.Path) == registry.Governance && !registry.SameEntry(c.Base, c.Head) {
+		if !isRecord(c) && differs(c) {
 			out = append(out, c.Path)
 		}
 	}
@@ -404,7 +394,7 @@ func TransientGovernance(r *registry.Range) []string {
 	var out []string
 	for _, c := range r.Commits {
 		for _, t := range c.Touched {
-			if registry.KindOf(t.Path) == registry.Governance && !known[t.Path] {
+			if !isRecord(t) && !known[t.Path] {
 				known[t.Path] = true
 				out = append(out, t.Path)
 			}
@@ -422,11 +412,7 @@ func Squash(r *registry.Range) bool { return dataCommits(r) > 1 || dropped(r) !=
 func dropped(r *registry.Range) string {
 	for _, c := range r.Commits {
 		for _, t := range c.Touched {
-			if registry.KindOf(t.Path) == registry.Governance {
-				continue
-			}
-			i, found := indexOf(r.Changes, t.Path)
-			if !found || !registry.SameEntry(r.Changes[i].Head, t.Head) {
+			if c := changeOf(r.Changes, t.Path); isRecord(t) && (c == nil || !registry.SameEntry(c.Head, t.Head)) {
 				return t.Path
 			}
 		}
@@ -437,8 +423,7 @@ func dropped(r *registry.Range) string {
 func dataCommits(r *registry.Range) int {
 	n := 0
 	for _, c := range r.Commits {
-		if slices.ContainsFunc(c.Touched,
-			func(t registry.Change) bool { return registry.KindOf(t.Path) != registry.Governance }) {
+		if slices.ContainsFunc(c.Touched, isRecord) {
 			n++
 		}
 	}
@@ -452,10 +437,20 @@ func isGitkeep(path string) bool {
 	})
 }
 
-// indexOf finds the change of a path among changes in path order.
-func indexOf(changes []registry.Change, path string) (int, bool) {
-	return slices.BinarySearchFunc(changes, path,
+// isRecord reports whether a change is one of a record, not of a governance file.
+func isRecord(c registry.Change) bool { return registry.KindOf(c.Path) != registry.Governance }
+
+// differs reports whether a change leaves another entry than it found.
+func differs(c registry.Change) bool { return !registry.SameEntry(c.Base, c.Head) }
+
+// changeOf returns the change of a path among changes in path order, or nil.
+func changeOf(changes []registry.Change, path string) *registry.Change {
+	i, found := slices.BinarySearchFunc(changes, path,
 		func(c registry.Change, p string) int { return strings.Compare(c.Path, p) })
+	if !found {
+		return nil
+	}
+	return &changes[i]
 }
 
 // short returns a commit id as a message shows it. An empty id means the files on disk.

@@ -42,16 +42,13 @@ func backdated(o *verdict.Outcome, r *Run) error {
 	if at.Sub(when) <= MaxBackdated {
 		return nil
 	}
-	severity, fix := verdict.Error, "land the commits with a merge commit or squashed"
+	f := o.Add(verdict.At{}, errorIf(!r.Landing.Landed), "", CodeCommitBackdated,
+		"the first-parent time of commit %s is %s, %s before the event of %s; expected at most %s", short(commit),
+		stamp(when), plain.Span(at.Sub(when)), stamp(at), plain.Span(MaxBackdated))
+	f.Commit, f.Fix = commit, "land the commits with a merge commit or squashed"
 	if r.Landing.Landed {
-		severity, fix = verdict.Warning, fix+"; the next push is judged by itself"
+		f.Fix += "; the next push is judged by itself"
 	}
-	f := o.Add(&Subject{Run: r}, severity, "", CodeCommitBackdated,
-		"the first-parent time of commit %s is %s, %s before the "+
-			"event of %s; expected at most %s", short(commit), stamp(when), plain.Span(at.Sub(when)), stamp(at),
-		plain.Span(MaxBackdated))
-	f.Commit = commit
-	f.WithFix("%s", fix)
 	return nil
 }
 
@@ -77,12 +74,8 @@ func notAhead(o *verdict.Outcome, s *Subject, member, code string, at time.Time)
 	if err != nil || !at.After(dated.Add(Skew)) {
 		return err
 	}
-	severity := verdict.Warning
-	if r.Landing != nil {
-		severity = verdict.Error
-	}
-	o.Add(s, severity, "/"+member, code, "%s is %s, and the first-parent time of commit %s is %s; an audit refuses "+
-		"the record if that commit lands as it is", member, stamp(at), short(commit), stamp(dated)).
+	o.Add(s, errorIf(r.Landing != nil), "/"+member, code, "%s is %s, and the first-parent time of commit %s is %s; an "+
+		"audit refuses the record if that commit lands as it is", member, stamp(at), short(commit), stamp(dated)).
 		WithFix("land it with a merge commit or squashed, or commit it again: git commit --amend --no-edit")
 	return nil
 }

@@ -58,14 +58,14 @@ func TestNamedFindings(t *testing.T) {
 		}, "%d more file"},
 		{"refused objects", 100, func(n int) verdict.Outcome {
 			var out verdict.Outcome
-			reportRefused(&out, &Run{}, make([]registry.Refused, n), "remove it")
+			reportRefused(&out, make([]registry.Refused, n), "remove it")
 			return out
 		}, "%d more object"},
 		{"twins", 100, func(n int) verdict.Outcome {
-			return twinFindings(&Run{}, slices.Repeat([]twin{{"a", "A", false}}, n))
+			return twinFindings(slices.Repeat([]twin{{"a", "A", false}}, n))
 		}, "%d more pairs"},
 		{"standing twins", 100, func(n int) verdict.Outcome {
-			out := twinFindings(&Run{}, slices.Repeat([]twin{{"a", "A", true}}, n))
+			out := twinFindings(slices.Repeat([]twin{{"a", "A", true}}, n))
 			if out.Has(verdict.Error) {
 				t.Error("a twin that the base tree has is an error")
 			}

@@ -225,6 +225,14 @@ func (r *Run) owner(k evidence.Kind) string {
 	return ""
 }
 
+// errorIf returns Error for what blocks a change, else Warning.
+func errorIf(blocks bool) verdict.Severity {
+	if blocks {
+		return verdict.Error
+	}
+	return verdict.Warning
+}
+
 // report turns missing evidence into its owner's finding, true where there is one.
 func report(o *verdict.Outcome, s *Subject, pointer string, state evidence.State, code, message, fix string) bool {
 	switch state {

@@ -14,13 +14,10 @@ const (
 	fsckFile   = "fsck-file"
 )
 
-// maxRefused is how many objects that git refuses are named; the rest is counted.
-const maxRefused = 100
-
 // acceptedByGit requires that git with transfer.fsckObjects accepts the commits of the range: merged history cannot be
 // corrected, and careful readers could not clone it.
 func acceptedByGit(o *verdict.Outcome, r *Run) error {
-	reportRefused(o, r, r.Range.Refused, "remove the object from every commit of the branch: git rebase -i "+
+	reportRefused(o, r.Range.Refused, "remove the object from every commit of the branch: git rebase -i "+
 		short(r.Range.Base.Commit()))
 	if r.Follows || r.merged {
 		return nil
@@ -34,22 +31,22 @@ func acceptedByGit(o *verdict.Outcome, r *Run) error {
 	if n := len(before) - 1; n > 0 {
 		more = ", and " + plain.Count(n, "more object")
 	}
-	f := o.Warnf(&Subject{Run: r}, "", codeOf(first), "the base already has an object that git refuses with "+
+	f := o.Warnf(verdict.At{}, "", codeOf(first), "the base already has an object that git refuses with "+
 		"transfer.fsckObjects: %s%s", spellRefused(first), more)
 	f.Commit = first.Commit
 	f.WithFix("none needed here: the registry's maintainers name it in the file of --accepted of an audit")
 	return nil
 }
 
-// reportRefused adds an error for each object that git refuses, up to maxRefused.
-func reportRefused(o *verdict.Outcome, r *Run, all []registry.Refused, fix string) {
+// reportRefused adds an error for each object that git refuses, up to maxNamed.
+func reportRefused(o *verdict.Outcome, all []registry.Refused, fix string) {
 	for i, one := range all {
-		if i == maxRefused {
-			o.Errorf(&Subject{Run: r}, "", codeOf(one), "git refuses %s with transfer.fsckObjects",
+		if i == maxNamed {
+			o.Errorf(verdict.At{}, "", codeOf(one), "git refuses %s with transfer.fsckObjects",
 				plain.Count(len(all)-i, "more object")).WithFix("%s", fix)
 			return
 		}
-		f := o.Errorf(&Subject{Run: r, Path: one.Path}, "", codeOf(one), "%s; expected what git accepts with "+
+		f := o.Errorf(verdict.At{Path: one.Path}, "", codeOf(one), "%s; expected what git accepts with "+
 			"transfer.fsckObjects", spellRefused(one))
 		f.Commit = one.Commit
 		f.WithFix("%s", fix)

@@ -12,14 +12,15 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// maxNamed is how many governance files of a range one finding each is given to; the rest is counted.
+// maxNamed is how many paths or objects of one fault are named; a pull request can bring any number, and the rest is
+// counted.
 const maxNamed = 100
 
 // newGovernance returns the governance files that a range adds to the base tree, in path order.
 func newGovernance(r *registry.Range) []registry.Change {
 	var out []registry.Change
 	for _, c := range r.Changes {
-		if registry.KindOf(c.Path) == registry.Governance && c.Base == nil && c.Head != nil {
+		if !isRecord(c) && c.Base == nil && c.Head != nil {
 			out = append(out, c)
 		}
 	}
@@ -47,11 +48,11 @@ func portable(r *Run) (verdict.Outcome, error) {
 		case len(out.Findings) == maxNamed:
 			hidden++
 		default:
-			out.Errorf(&Subject{Run: r, Path: c.Path}, "", code, "%s", message).WithFix("%s", fix)
+			out.Errorf(verdict.At{Path: c.Path}, "", code, "%s", message).WithFix("%s", fix)
 		}
 	}
 	if hidden > 0 {
-		out.Errorf(&Subject{Run: r}, "", "path-character", "%s that some systems cannot hold",
+		out.Errorf(verdict.At{}, "", "path-character", "%s that some systems cannot hold",
 			plain.Count(hidden, "more new governance file")+plain.Plural(hidden, " has a name", " have names")).
 			WithFix("choose other names")
 	}
@@ -112,13 +113,13 @@ func elsewhere(r *Run) (verdict.Outcome, error) {
 			if err != nil {
 				return out, err
 			}
-			out.Warnf(&Subject{Run: r, Path: c.Path}, "", "record-elsewhere",
+			out.Warnf(verdict.At{Path: c.Path}, "", "record-elsewhere",
 				"%q looks like a %s, but is not in a data directory, so nobody reads it as one", c.Path, kind).
 				WithFix("%s; an example may stay", way)
 		}
 	}
 	if hidden > 0 {
-		out.Warnf(&Subject{Run: r}, "", "record-elsewhere", "%s like records, outside the data directories",
+		out.Warnf(verdict.At{}, "", "record-elsewhere", "%s like records, outside the data directories",
 			plain.Count(hidden, "more new file")+plain.Plural(hidden, " looks", " look")).
 			WithFix("git mv them to their data directories; examples may stay")
 	}

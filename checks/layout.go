@@ -461,8 +461,8 @@ func newTwins(r *Run) (verdict.Outcome, error) {
 		var stood, fresh []string
 		for _, path := range groups[folded] {
 			is := isDataDirectory(path)
-			if i, changed := indexOf(r.Range.Changes, path); changed && !is {
-				is = r.Range.Changes[i].Base != nil
+			if c := changeOf(r.Range.Changes, path); c != nil && !is {
+				is = c.Base != nil
 			} else if !is {
 				if _, is, err = r.Range.Base.Entry(path); err != nil {
 					return verdict.Outcome{}, err
@@ -487,7 +487,7 @@ func newTwins(r *Run) (verdict.Outcome, error) {
 		}
 	}
 	slices.SortFunc(twins, func(a, b twin) int { return strings.Compare(a.path, b.path) })
-	return twinFindings(r, twins), nil
+	return twinFindings(twins), nil
 }
 
 // original returns the path of a group of twins that the others are reported against. A path that was there before goes
@@ -506,29 +506,23 @@ func isDataDirectory(path string) bool {
 	return slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Directory() == path })
 }
 
-// maxTwins is how many pairs are named: a pull request can bring any number of them.
-const maxTwins = 100
-
 // twinFindings returns the findings for the twins, and one for those that are only counted.
-func twinFindings(r *Run, twins []twin) verdict.Outcome {
+func twinFindings(twins []twin) verdict.Outcome {
 	var out verdict.Outcome
 	hidden := map[verdict.Severity]int{}
 	for _, t := range twins {
-		sev := verdict.Error
-		if t.stood {
-			sev = verdict.Warning
-		}
-		if len(out.Findings) >= maxTwins {
+		sev := errorIf(!t.stood)
+		if len(out.Findings) >= maxNamed {
 			hidden[sev]++
 			continue
 		}
-		out.Add(&Subject{Run: r, Path: t.path}, sev, "", "case-twin",
+		out.Add(verdict.At{Path: t.path}, sev, "", "case-twin",
 			"%q and %q are one path on systems that fold letter case or drop characters", t.path, t.other).
 			WithFix("rename the newer of the two")
 	}
 	for _, sev := range []verdict.Severity{verdict.Error, verdict.Warning} {
 		if n := hidden[sev]; n > 0 {
-			out.Add(&Subject{Run: r}, sev, "", "case-twin",
+			out.Add(verdict.At{}, sev, "", "case-twin",
 				"%d more pairs of paths are one on systems that fold letter case or drop characters", n).
 				WithFix("rename the newer of each two")
 		}
@@ -548,17 +542,13 @@ func directoryFindings(r *Run) (verdict.Outcome, error) {
 				return out, err
 			}
 			e := before // without reading the result's directory, which the base's or the changes show
-			if i, found := indexOf(r.Range.Changes, path); found {
-				e = r.Range.Changes[i].Head
+			if c := changeOf(r.Range.Changes, path); c != nil {
+				e = c.Head
 			}
 			if e == nil || e.Mode == registry.ModeFile {
 				continue // files in a directory of this name are misplaced records
 			}
-			sev := verdict.Error
-			if before != nil && before.Mode == e.Mode {
-				sev = verdict.Warning
-			}
-			out.Add(&Subject{Run: r, Path: path}, sev, "", "file-mode",
+			out.Add(verdict.At{Path: path}, errorIf(before == nil || before.Mode != e.Mode), "", "file-mode",
 				"mode is %o, a file of a data directory has mode %o", uint32(e.Mode), uint32(registry.ModeFile)).
 				WithFix("replace it by a plain file: no symbolic link, no submodule, no executable bit")
 		}

@@ -210,7 +210,7 @@ func (l *Ledger) recall(ctx context.Context) error {
 			return err
 		}
 		for _, c := range step.Changes {
-			if registry.KindOf(c.Path) == registry.Governance {
+			if !isRecord(c) {
 				continue
 			}
 			old := l.before[c.Path]
@@ -279,9 +279,9 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	if err != nil {
 		return nil, err
 	}
-	j.add(layout, RegistrySubject, twinFindings(run, twins))
+	j.add(layout, RegistrySubject, twinFindings(twins))
 	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
-		return registry.KindOf(c.Path) == registry.Governance || registry.KindOf(c.Path).Directory() == c.Path
+		return !isRecord(c) || registry.KindOf(c.Path).Directory() == c.Path
 	}) {
 		// Looking in each commit would read the data directories as they were.
 		directories, err := directoryFindings(run)
@@ -305,7 +305,7 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 func (l *Ledger) acceptedByGit(ctx context.Context, run *Run, step *registry.Step) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	found, err := l.refused.Step(ctx, step)
-	reportRefused(&out, run, found,
+	reportRefused(&out, found,
 		"judge it, and name the commit in the file of --accepted: merged history cannot be corrected")
 	return out, err
 }
@@ -313,13 +313,8 @@ func (l *Ledger) acceptedByGit(ctx context.Context, run *Run, step *registry.Ste
 // here returns the origin of what the commit judged last wrote.
 func (l *Ledger) here() origin { return origin{uint32(len(l.commits) - 1), uint32(len(l.commits) - 1)} }
 
-func isRecord(c registry.Change) bool { return registry.KindOf(c.Path) != registry.Governance }
-
 // records returns the changes that concern records.
 func records(changes []registry.Change) []registry.Change {
-	if !slices.ContainsFunc(changes, func(c registry.Change) bool { return !isRecord(c) }) {
-		return changes
-	}
 	return slices.DeleteFunc(slices.Clone(changes), func(c registry.Change) bool { return !isRecord(c) })
 }
 

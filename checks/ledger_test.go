@@ -547,9 +547,9 @@ func TestManyTwins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("%d more pairs of paths are one", paths-maxTwins)
-	if len(told) != maxTwins+1 || !strings.HasPrefix(told[maxTwins], want) {
-		t.Errorf("%d findings, want %d and %q", len(told), maxTwins+1, want)
+	want := fmt.Sprintf("%d more pairs of paths are one", paths-maxNamed)
+	if len(told) != maxNamed+1 || !strings.HasPrefix(told[maxNamed], want) {
+		t.Errorf("%d findings, want %d and %q", len(told), maxNamed+1, want)
 	}
 	if odd := l.odd["docs/a"]; !slices.Equal(odd, []string{name(paths - 1)}) {
 		t.Errorf("known in the end are %q", odd)

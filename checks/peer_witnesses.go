@@ -311,7 +311,7 @@ func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 	p, whose := r.Base.Policy, "the base tree's"
 	severity, code, fix := verdict.Warning, "policy-broken", "fix the file in a pull request of its own; its "+
 		"schema: oap-gate schema gate-policy"
-	if touches(r.Range, policyFile) {
+	if changeOf(r.Range.Changes, policyFile) != nil {
 		if len(r.Subjects) == 0 { // else append-only refuses the change of both kinds
 			severity, code, fix = verdict.Error, codePolicyUnreadable,
 				"correct the file; its schema: oap-gate schema gate-policy"
@@ -323,7 +323,7 @@ func runPeerWitnessesRegistry(r *Run) (verdict.Outcome, error) {
 		whose = "the proposed"
 	}
 	if p.Broken != nil {
-		f := out.Add(&Subject{Run: r, Path: policyFile}, severity, "", code, "%s %s exempts nobody: %v", whose,
+		f := out.Add(verdict.At{Path: policyFile}, severity, "", code, "%s %s exempts nobody: %v", whose,
 			policyFile, p.Broken)
 		if at, ok := errors.AsType[*strictyaml.Error](p.Broken); ok {
 			f.Pos, f.Message = at.Pos, whose+" policy exempts nobody: "+at.Message

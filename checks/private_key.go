@@ -142,11 +142,11 @@ func privateKeys(r *Run) (verdict.Outcome, error) {
 	for i, l := range found {
 		if i == maxNamed {
 			more := plain.Count(len(found)-i, "more file") + plain.Plural(len(found)-i, " has", " have")
-			out.Add(&Subject{Run: r}, severity, "", codePrivateKey, "%s a private key; expected none", more).
+			out.Add(verdict.At{}, severity, "", codePrivateKey, "%s a private key; expected none", more).
 				WithFix(privateKeyFix)
 			break
 		}
-		f := out.Add(&Subject{Run: r, Path: l.path}, severity, "", codePrivateKey,
+		f := out.Add(verdict.At{Path: l.path}, severity, "", codePrivateKey,
 			"%q has a private key (%s); the SHA-256 of the file is %s; expected no private key", l.path, l.kind,
 			l.sha256)
 		f.WithFix(privateKeyFix)

@@ -113,11 +113,7 @@ func signedName(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 		changed && !s.Run.Audit && s.Run.Selected(reissueID): // which reports it
 		return
 	}
-	severity := verdict.Warning
-	if !s.Run.Audit && (s.Added() || changed) {
-		severity = verdict.Error
-	}
-	f := o.Add(s, severity, "/name", "name-not-signed",
+	f := o.Add(s, errorIf(!s.Run.Audit && (s.Added() || changed)), "/name", "name-not-signed",
 		"name is %q; expected the Receipt's implementation.name %q", now, plain.Cut(signed, 200))
 	if n := utf8.RuneCountInString(signed); n < minName || n > maxName {
 		f.WithFix("%s", s.nameFix())

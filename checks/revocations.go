@@ -350,7 +350,7 @@ func runRevocationsRegistry(r *Run) (verdict.Outcome, error) {
 		}
 	}
 	if expired+revoked > 0 {
-		out.Noticef(&Subject{Run: r}, "", "not-in-force",
+		out.Noticef(verdict.At{}, "", "not-in-force",
 			"the base tree holds %s, %d expired and %d revoked; they block nobody",
 			plain.Count(r.Base.Len(), "listing"), expired, revoked)
 	}

@@ -223,7 +223,7 @@ func TestSpellRefused(t *testing.T) {
 // Each object that git refuses is reported with the commit that brings it, and how to remove it.
 func TestReportRefused(t *testing.T) {
 	var out verdict.Outcome
-	reportRefused(&out, &Run{}, []registry.Refused{{Commit: "c0ffee", Path: "a"}}, "remove it")
+	reportRefused(&out, []registry.Refused{{Commit: "c0ffee", Path: "a"}}, "remove it")
 	if f := out.Findings[0]; f.Commit != "c0ffee" || f.Fix != "remove it" || f.Code != fsckFile {
 		t.Errorf("%+v", f)
 	}

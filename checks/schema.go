@@ -205,28 +205,18 @@ func unmendable(s *Subject) map[string]bool {
 func runSchemaRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	for _, f := range schemaFiles {
-		changed := touches(r.Range, f.path)
-		if broken := r.Base.Schemas.broken[f.path]; broken != nil && !changed {
-			at := &Subject{Run: r, Path: f.path}
-			sev := verdict.Warning
-			if len(r.Subjects) > 0 {
-				sev = verdict.Error
-			}
-			out.Add(at, sev, "", "schema-broken", "the base tree's schema does not compile: %v", broken).
-				WithFix("fix %s in a pull request of its own, or remove it to fall back on the built-in schema",
-					f.path)
-		}
-		if changed {
+		if changeOf(r.Range.Changes, f.path) != nil {
 			if err := schemaChange(&out, r, f.kinds, f.path, f.name); err != nil {
 				return out, err
 			}
+		} else if broken := r.Base.Schemas.broken[f.path]; broken != nil {
+			out.Add(verdict.At{Path: f.path}, errorIf(len(r.Subjects) > 0), "", "schema-broken",
+				"the base tree's schema does not compile: %v", broken).
+				WithFix("fix %s in a pull request of its own, or remove it to fall back on the built-in schema",
+					f.path)
 		}
 	}
 	return out.OrPass(), nil
-}
-
-func touches(r *registry.Range, path string) bool {
-	return slices.ContainsFunc(r.Changes, func(c registry.Change) bool { return c.Path == path })
 }
 
 // maxBrokenRecords is how many records that a new schema refuses are named.
@@ -235,7 +225,7 @@ const maxBrokenRecords = 10
 // schemaChange judges a pull request that brings a new schema: it compiles, and no record that was valid
 // becomes invalid.
 func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, builtin string) error {
-	at := &Subject{Run: r, Path: path}
+	at := verdict.At{Path: path}
 	next, broken, err := readSchema(r.Context, r.Range.Result, path, builtin)
 	if err != nil {
 		return err

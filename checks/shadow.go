@@ -115,20 +115,17 @@ func shadowFindings(r *Run) (verdict.Outcome, error) {
 	}
 	hidden := map[verdict.Severity]int{}
 	for _, s := range found {
-		sev := verdict.Error
-		if stood[s.path] {
-			sev = verdict.Warning
-		}
+		sev := errorIf(!stood[s.path])
 		if len(out.Findings) >= maxNamed {
 			hidden[sev]++
 			continue
 		}
-		out.Add(&Subject{Run: r, Path: s.path}, sev, "", "repository-in-tree", "%s", s.message).
+		out.Add(verdict.At{Path: s.path}, sev, "", "repository-in-tree", "%s", s.message).
 			WithFix("rename %q to %q", s.path, s.rename)
 	}
 	for _, sev := range []verdict.Severity{verdict.Error, verdict.Warning} {
 		if n := hidden[sev]; n > 0 {
-			out.Add(&Subject{Run: r}, sev, "", "repository-in-tree", "%s a repository to readers of the tree",
+			out.Add(verdict.At{}, sev, "", "repository-in-tree", "%s a repository to readers of the tree",
 				plain.Count(n, "more path")+plain.Plural(n, " makes", " make")).
 				WithFix("rename them")
 		}
@@ -170,10 +167,10 @@ func longPaths(r *Run) (verdict.Outcome, error) {
 			hidden++
 			continue
 		}
-		out.Errorf(&Subject{Run: r, Path: c.Path}, "", "path-too-long", "%s", message).WithFix("choose a shorter name")
+		out.Errorf(verdict.At{Path: c.Path}, "", "path-too-long", "%s", message).WithFix("choose a shorter name")
 	}
 	if hidden > 0 {
-		out.Errorf(&Subject{Run: r}, "", "path-too-long", "%s too long; expected at most %d bytes, %d in each part",
+		out.Errorf(verdict.At{}, "", "path-too-long", "%s too long; expected at most %d bytes, %d in each part",
 			plain.Count(hidden, "more new path")+plain.Plural(hidden, " is", " are"), maxPath, maxPathPart).
 			WithFix("choose shorter names")
 	}
