@@ -23,13 +23,13 @@ func lost(t *testing.T) *registry.Entry {
 // A pull request may bring many files with private keys. Work that grew with the square of their number would not end.
 func TestManyPrivateKeys(t *testing.T) {
 	const many = 1 << 19
-	r := &Run{Selected: func(string) bool { return true }, leakage: make([]leak, many)}
-	r.leaked.Do(func() {})
-	governance := make([]string, many)
+	r := &Run{Selected: func(string) bool { return true }}
+	governance, leaks := make([]string, many), make([]leak, many)
 	for i := range governance {
 		governance[i] = fmt.Sprintf("docs/%06d.pem", i)
-		r.leakage[i] = leak{path: governance[i], kind: "a PEM block"}
+		leaks[i] = leak{path: governance[i], kind: "a PEM block"}
 	}
+	r.leakage.set(leaks, nil)
 	if mixed, err := r.kindsMixed(append(governance, "docs/readme.md")); err != nil || len(mixed) != 1 {
 		t.Errorf("%d files, %v; expected the one without a key", len(mixed), err)
 	}
@@ -160,7 +160,7 @@ func TestRangeAsAWhole(t *testing.T) {
 		{"a file", nil, []string{"a.md"}, nil, "warning governance", ""},
 		{"a file and a re-issue", []*Subject{renewed}, []string{"a.md"}, nil, "error mixed", "warning mixed"},
 		{"a .gitkeep and a re-issue", []*Subject{renewed}, []string{"revocations/.gitkeep"}, nil, "", ""},
-		{"files that could not be searched", nil, []string{"a.md"}, func(r *Run) { r.leakErr = registry.ErrLimit },
+		{"files that could not be searched", nil, []string{"a.md"}, func(r *Run) { r.leakage.err = registry.ErrLimit },
 			anError, ""},
 		{"a file in passing", nil, nil, func(r *Run) {
 			r.Range.Commits = []registry.Commit{touching("a.md", is)}
@@ -182,7 +182,7 @@ func TestRangeAsAWhole(t *testing.T) {
 			r := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: &registry.Tree{},
 				Head: &registry.Tree{}}, Base: emptyStanding(nil), Now: w.Now, merged: merged, Follows: true,
 				Selected: func(string) bool { return true }}
-			r.leaked.Do(func() {})
+			r.leakage.set(nil, nil)
 			for _, s := range c.subjects {
 				s := *s
 				s.Run = r

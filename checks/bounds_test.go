@@ -52,8 +52,8 @@ func TestNamedFindings(t *testing.T) {
 		}, "%d more place"},
 		{"placeholders", 20, func(n int) verdict.Outcome { return Placeholders(receiptOf(n)) }, "%d more signature"},
 		{"private keys", 100, func(n int) verdict.Outcome {
-			r := &Run{leakage: slices.Repeat([]leak{{path: "a.pem", kind: "a PEM block"}}, n)}
-			r.leaked.Do(func() {})
+			r := &Run{}
+			r.leakage.set(slices.Repeat([]leak{{path: "a.pem", kind: "a PEM block"}}, n), nil)
 			return found(privateKeys(r))
 		}, "%d more file"},
 		{"refused objects", 100, func(n int) verdict.Outcome {

@@ -134,12 +134,7 @@ func home(r *Run, c registry.Change, text []byte) (registry.Kind, string, error)
 		return 0, "", nil // not JSON
 	}
 	for _, kind := range []registry.Kind{registry.KindListing, registry.KindRevocation, registry.KindWorkflowAnchor} {
-		slug := strict.String(d.Root, "slug")
-		name := slug
-		if kind == registry.KindRevocation {
-			name += "-" + strict.String(d.Root, "revoked_receipt_sha256")
-		}
-		path := kind.Directory() + "/" + name + ".json"
+		slug, path := strict.String(d.Root, "slug"), memberPath(kind, d.Root)
 		s := r.Base.Schemas.Of(kind)
 		if s == nil || recordSlug(kind, path) != slug || slug == "" || len(s.Validate(d.Root)) > 0 {
 			continue
@@ -148,9 +143,8 @@ func home(r *Run, c registry.Change, text []byte) (registry.Kind, string, error)
 			return 0, "", err
 		} else if kind == registry.KindListing && e != nil && e.ID == c.Head.ID { // a copy is an entry of the directory
 			kind = registry.KindPeerWitness
-			path = kind.Directory() + "/" + name + ".json"
 		}
-		return kind, path, nil
+		return kind, memberPath(kind, d.Root), nil
 	}
 	return 0, "", nil
 }

@@ -167,12 +167,7 @@ func rightName(s *Subject) (string, error) {
 	if s.Record.Document == nil || !s.Added() || s.Run.Audit {
 		return "", nil
 	}
-	root := s.Record.Document.Root
-	name := strict.String(root, "slug")
-	if s.Kind == registry.KindRevocation {
-		name += "-" + strict.String(root, "revoked_receipt_sha256")
-	}
-	path := s.Kind.Directory() + "/" + name + ".json"
+	path := memberPath(s.Kind, s.Record.Document.Root)
 	if path == s.Path || recordSlug(s.Kind, path) == "" {
 		return "", nil
 	}
@@ -221,21 +216,38 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 		}
 	}
 	if named := recordSlug(s.Kind, s.Path); s.Kind != registry.KindRevocation && s.Kind != registry.KindPeerWitness &&
-		s.Added() && !s.Run.Audit && deviceName().MatchString(named) {
+		s.Added() && !s.Run.Audit && IsDevice(named) {
 		out.Errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could "+
 			"hold it", named).
 			WithFix("choose another slug")
 	}
-	if s.modified() && s.Kind == registry.KindListing {
-		standing := unmendable(s)
-		for i, f := range out.Findings {
-			if standing[f.Pointer] || f.Value == plainMode {
-				out.Findings[i].Severity = verdict.Warning
-				out.Findings[i].Message += "; the base tree has it already, and no re-issue can fix it"
-			}
+	forgive(&out, s)
+	return out.OrPass(), nil
+}
+
+// forgive makes warnings of the findings that no re-issue can fix, since the base tree has the same.
+func forgive(o *verdict.Outcome, s *Subject) {
+	if !s.modified() || s.Kind != registry.KindListing {
+		return
+	}
+	standing := unmendable(s)
+	for i := range o.Findings {
+		if f := &o.Findings[i]; standing[f.Pointer] || f.Value == plainMode {
+			f.Severity = verdict.Warning
+			f.Message += "; the base tree has it already, and no re-issue can fix it"
 		}
 	}
-	return out.OrPass(), nil
+}
+
+// unmendable returns the members that a re-issue must not change and has not changed.
+func unmendable(s *Subject) map[string]bool {
+	out := map[string]bool{}
+	if s.baseListing == nil || s.Listing == nil {
+		return out
+	}
+	out["/slug"] = s.baseListing.Slug == s.Listing.Slug
+	out["/tool_did"] = s.baseListing.ToolDID == s.Listing.ToolDID
+	return out
 }
 
 // runLayoutRecovered checks that no other listing took the slug or DID of a recovered one while it could not be read.
@@ -256,26 +268,21 @@ func runLayoutRecovered(s *Subject) verdict.Outcome {
 // unique checks that no other listing would have the slug or DID of this one. If several do, the message names the
 // first: in a range of many listings, naming all in each message would fill the memory.
 func unique(o *verdict.Outcome, s *Subject) {
-	l := s.Run.landed()
 	for _, m := range []struct {
-		pointer, code, format, value string
-		key                          string // that all share who have the value
-		landing                      map[string][]*Subject
-		standing                     func(string) []*Listed
+		claim               claim
+		code, format, value string
 	}{
-		{slugPointer, "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug, strings.ToLower(s.Listing.Slug),
-			l.slugs, s.Run.Base.BySlugText},
-		{didPointer, "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID,
-			did.Fold(s.Listing.ToolDID), l.dids, s.Run.Base.listings.byDID},
+		{slugClaim(s.Listing.Slug), "duplicate-slug", "slug %q is that of %s too", s.Listing.Slug},
+		{didClaim(s.Listing.ToolDID), "duplicate-did", "tool_did %q is listed by %s too", s.Listing.ToolDID},
 	} {
 		if m.value == "" {
 			continue
 		}
-		first, count := s.Run.others(s.Path, m.pointer, m.key, m.landing[m.key], m.standing)
+		first, count := s.Run.others(s.Path, m.claim)
 		if count == 0 {
 			continue
 		}
-		f := o.Errorf(s, m.pointer, m.code, m.format, m.value, first)
+		f := o.Errorf(s, m.claim.pointer, m.code, m.format, m.value, first)
 		if count > 1 {
 			f.Message += fmt.Sprintf(", and of %s", plain.Count(count-1, "more listing"))
 		}
@@ -283,13 +290,26 @@ func unique(o *verdict.Outcome, s *Subject) {
 	}
 }
 
-// Where the texts stand that no two listings may share.
-const (
-	slugPointer = "/slug"
-	didPointer  = "/tool_did"
-)
+// A claim is a text that no two records may have at a pointer, folded as texts are compared there.
+type claim struct{ pointer, text string }
 
-// sharing are listings that share a text: how many, and the paths of the first two.
+const slugPointer = "/slug"
+
+func slugClaim(slug string) claim { return claim{slugPointer, strings.ToLower(slug)} }
+
+func didClaim(tool string) claim { return claim{"/tool_did", did.Fold(tool)} }
+
+func workflowClaim(id string) claim { return claim{"/workflow_id", id} }
+
+// claimants returns the listings of the tree with that slug or DID, in path order.
+func (st *Standing) claimants(c claim) []*Listed {
+	if c.pointer == slugPointer {
+		return st.listings.bySlug(c.text)
+	}
+	return st.listings.byDID(c.text)
+}
+
+// sharing are listings that share a claim: how many, and the paths of the first two.
 type sharing struct {
 	count int
 	paths [2]string
@@ -302,16 +322,15 @@ func (s *sharing) note(path string) {
 	s.count++
 }
 
-// others returns how many other listings would have the slug or DID of the listing at a path, and the path of the
-// first. The key is given with the landing and the present listings that share it. Listings that share a key are looked
-// through once.
-func (r *Run) others(path, of, key string, landing []*Subject, standing func(string) []*Listed) (string, int) {
+// others returns how many other listings would share a claim with the listing at a path, and the path of the first.
+// Listings that share one are looked through once.
+func (r *Run) others(path string, c claim) (string, int) {
 	l := r.landed()
 	look := func(but string) (found sharing) {
-		for _, t := range landing {
-			found.note(t.Path)
+		for _, landing := range l.claims[c] {
+			found.note(landing)
 		}
-		for _, t := range standing(key) {
+		for _, t := range r.Base.claimants(c) {
 			if t.Path != but && !l.replaced[t.Path] {
 				found.note(t.Path)
 			}
@@ -324,15 +343,15 @@ func (r *Run) others(path, of, key string, landing []*Subject, standing func(str
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	found, known := r.shared[[2]string{of, key}]
+	found, known := r.shared[c]
 	if !known {
 		if found = look(""); found.count < 2 {
 			return "", 0
 		}
 		if r.shared == nil {
-			r.shared = map[[2]string]sharing{}
+			r.shared = map[claim]sharing{}
 		}
-		r.shared[[2]string{of, key}] = found
+		r.shared[c] = found
 	}
 	if found.paths[0] == path {
 		return found.paths[1], found.count - 1
@@ -340,45 +359,45 @@ func (r *Run) others(path, of, key string, landing []*Subject, standing func(str
 	return found.paths[0], found.count - 1
 }
 
-// landings are the listings that the range adds or changes, by slug in lower case and by did.Fold, the paths of those
-// that it changes or removes, and the revocations that it adds.
+// landings are what the range brings that other records depend on.
 type landings struct {
-	slugs, dids map[string][]*Subject
-	replaced    map[string]bool
-	revoked     map[pin]string // paths of the revocations that it brings
+	claims   map[claim][]string // paths of the listings and anchors that it adds or changes, in order
+	replaced map[string]bool    // paths of the listings that it adds, changes or removes
+	revoked  map[pin]string     // paths of the revocations that it adds
 }
 
 // landed looks through the subjects once: a pull request may bring many.
 func (r *Run) landed() *landings {
-	r.once.Do(func() {
-		r.landings = landings{map[string][]*Subject{}, map[string][]*Subject{}, map[string]bool{}, map[pin]string{}}
-		for _, t := range r.Subjects {
-			if r.Audit { // all stand in the base tree
-				return
-			}
-			if named := revocationName(t.Path); named != (pin{}) && t.Added() {
-				r.landings.revoked[named] = t.Path
-			}
-			if t.Kind != registry.KindListing {
-				continue
-			}
-			if t.Listing == nil || t.Unchanged() {
-				r.landings.replaced[t.Path] = t.Change.Head == nil
-				continue
-			}
-			r.landings.replaced[t.Path] = true
-			slug, tool := strings.ToLower(t.Listing.Slug), did.Fold(t.Listing.ToolDID)
-			r.landings.slugs[slug] = append(r.landings.slugs[slug], t)
-			r.landings.dids[tool] = append(r.landings.dids[tool], t)
+	l, _ := r.landings.get(func() (*landings, error) {
+		l := &landings{map[claim][]string{}, map[string]bool{}, map[pin]string{}}
+		if r.Audit { // all stand in the base tree
+			return l, nil
 		}
+		for _, t := range r.Subjects {
+			if named := revocationName(t.Path); named != (pin{}) && t.Added() {
+				l.revoked[named] = t.Path
+			}
+			var claims []claim
+			switch {
+			case t.Listing != nil && !t.Unchanged():
+				claims = []claim{slugClaim(t.Listing.Slug), didClaim(t.Listing.ToolDID)}
+			case t.Anchor != nil && !t.Unchanged():
+				claims = []claim{workflowClaim(t.Anchor.WorkflowID)}
+			}
+			for _, c := range claims {
+				l.claims[c] = append(l.claims[c], t.Path)
+			}
+			l.replaced[t.Path] = claims != nil || t.Change.Head == nil
+		}
+		return l, nil
 	})
-	return &r.landings
+	return l
 }
 
 // directoryEntry checks that a new entry in peer-witnesses/ copies a listing that may act as a witness.
 func directoryEntry(o *verdict.Outcome, s *Subject) error {
 	slug := strings.TrimSuffix(strings.TrimPrefix(s.Path, s.Kind.Directory()+"/"), ".json")
-	path := "implementations/" + slug + ".json"
+	path := listingPath(slug)
 	const fix = "propose the entry after the listing is merged, as an exact copy of it"
 	l := s.Run.Base.BySlug(slug)
 	if l == nil {
@@ -386,7 +405,7 @@ func directoryEntry(o *verdict.Outcome, s *Subject) error {
 			Fix = fix
 		return nil
 	}
-	rec, err := s.Run.Range.Base.Record(s.Run.Context, l.Path)
+	rec, err := s.Run.Range.Base.Record(s.Run.Context, path)
 	if err != nil {
 		return err
 	}
@@ -399,11 +418,11 @@ func directoryEntry(o *verdict.Outcome, s *Subject) error {
 			l.Level).
 			WithFix("leave the entry out until the listing reaches L4")
 	}
-	if path := s.Run.Revoked(l.Path, l.ReceiptSHA256); path != "" {
-		o.Errorf(s, "", "witness-not-current", "the listing's Receipt is revoked by %s", path).
+	if revocation := s.Run.Revoked(path, l.ReceiptSHA256); revocation != "" {
+		o.Errorf(s, "", "witness-not-current", "the listing's Receipt is revoked by %s", revocation).
 			WithFix("renew the listing first")
 	} else if !s.Run.Now.Before(l.Expires) {
-		o.Errorf(s, "", "witness-not-current", "%s expired at %s", l.Path, stamp(l.Expires)).
+		o.Errorf(s, "", "witness-not-current", "%s expired at %s", path, stamp(l.Expires)).
 			WithFix("renew the listing first")
 	}
 	return nil
@@ -416,14 +435,7 @@ func firstDifference(a, b any) (string, bool) {
 	if !okA || !okB {
 		return "", reflect.DeepEqual(a, b)
 	}
-	names := map[string]bool{}
-	for n := range x {
-		names[n] = true
-	}
-	for n := range y {
-		names[n] = true
-	}
-	for _, n := range slices.Sorted(maps.Keys(names)) {
+	for _, n := range memberNames(x, y) {
 		vx, hasX := x[n]
 		vy, hasY := y[n]
 		if hasX != hasY || !reflect.DeepEqual(vx, vy) {
@@ -431,6 +443,18 @@ func firstDifference(a, b any) (string, bool) {
 		}
 	}
 	return "", true
+}
+
+// memberNames returns the names of the members of two objects, in order.
+func memberNames(a, b map[string]any) []string {
+	names := slices.Sorted(maps.Keys(a))
+	for n := range b {
+		if _, there := a[n]; !there {
+			names = append(names, n)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // runLayoutRegistry looks for paths of the tree that would land which other systems cannot tell apart or hold, or which
@@ -565,21 +589,7 @@ type twin struct {
 // caseTwins groups the paths and directories that have the same folded form, by that form. It includes the data
 // directories, even those that the tree lacks.
 func caseTwins(t *registry.Tree) (map[string][]string, error) {
-	folded := map[string][]string{}
-	odd := map[string]bool{} // paths that folding changes
-	err := t.Walk(func(path string, _ registry.Entry) error {
-		if isPlain(path) {
-			return nil
-		}
-		for _, prefix := range prefixes(path) {
-			if !isPlain(prefix) && !odd[prefix] {
-				odd[prefix] = true
-				key := foldPath(prefix)
-				folded[key] = append(folded[key], prefix)
-			}
-		}
-		return nil
-	})
+	folded, err := oddPaths(t)
 	if err != nil || len(folded) == 0 {
 		return nil, err
 	}
@@ -603,4 +613,24 @@ func caseTwins(t *registry.Tree) (map[string][]string, error) {
 	})
 	maps.DeleteFunc(folded, func(_ string, paths []string) bool { return len(paths) == 1 })
 	return folded, err
+}
+
+// oddPaths returns the paths and directories of a tree that folding changes, by their folded form.
+func oddPaths(t *registry.Tree) (map[string][]string, error) {
+	odd := map[string][]string{}
+	seen := map[string]bool{}
+	err := t.Walk(func(path string, _ registry.Entry) error {
+		if isPlain(path) {
+			return nil
+		}
+		for _, prefix := range prefixes(path) {
+			if !isPlain(prefix) && !seen[prefix] {
+				seen[prefix] = true
+				folded := foldPath(prefix)
+				odd[folded] = append(odd[folded], prefix)
+			}
+		}
+		return nil
+	})
+	return odd, err
 }

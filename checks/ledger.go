@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/ahead"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -111,19 +110,8 @@ func (l *Ledger) read(ctx context.Context) error {
 			l.enter(f, origin{beforeLedger, beforeLedger})
 		}
 	}
-	known := map[string]bool{}
-	return t.Walk(func(path string, _ registry.Entry) error {
-		if !isPlain(path) {
-			for _, p := range prefixes(path) {
-				if !isPlain(p) && !known[p] {
-					known[p] = true
-					folded := foldPath(p)
-					l.odd[folded] = append(l.odd[folded], p)
-				}
-			}
-		}
-		return nil
-	})
+	l.odd, err = oddPaths(t)
+	return err
 }
 
 // Standing returns the state after the commit judged last, whose tree is t, without the faults of files. It frees what
@@ -387,7 +375,7 @@ func (l *Ledger) judgeApart(ctx context.Context, step *registry.Step) (*judged, 
 }
 
 func (l *Ledger) judgeParts(ctx context.Context, step *registry.Step,
-	shared map[[2]string]sharing) (*judged, error) {
+	shared map[claim]sharing) (*judged, error) {
 	j := &judged{commit: step.Commit.ID}
 	for run, err := range ahead.Of(l.parts(ctx, step)) {
 		if err != nil {
@@ -412,14 +400,14 @@ func (l *Ledger) judgeParts(ctx context.Context, step *registry.Step,
 
 // claimedTwice returns the slugs and DIDs that more than one of these new listings claim, with the present listings
 // that have them.
-func (l *Ledger) claimedTwice(listings []packed) map[[2]string]sharing {
+func (l *Ledger) claimedTwice(listings []packed) map[claim]sharing {
 	seed := maphash.MakeSeed()
-	claims := func(p packed) (keys [2][2]string, hashes [2]uint64) {
-		keys = [2][2]string{{slugPointer, strings.ToLower(p.slug())}, {didPointer, did.Fold(p.toolDID())}}
-		for i, k := range keys {
-			hashes[i] = maphash.Comparable(seed, k)
+	claims := func(p packed) (claims [2]claim, hashes [2]uint64) {
+		claims = [2]claim{slugClaim(p.slug()), didClaim(p.toolDID())}
+		for i, c := range claims {
+			hashes[i] = maphash.Comparable(seed, c)
 		}
-		return keys, hashes
+		return claims, hashes
 	}
 	all := make([]uint64, 0, 2*len(listings)) // two that are equal are hardly ever of different texts
 	for _, p := range listings {
@@ -436,26 +424,22 @@ func (l *Ledger) claimedTwice(listings []packed) map[[2]string]sharing {
 	if len(twice) == 0 {
 		return nil
 	}
-	shared := map[[2]string]sharing{}
+	shared := map[claim]sharing{}
 	for _, p := range listings {
-		keys, hashes := claims(p)
-		for i, k := range keys {
+		all, hashes := claims(p)
+		for i, c := range all {
 			if twice[hashes[i]] {
-				found := shared[k]
+				found := shared[c]
 				found.note(p.path())
-				shared[k] = found
+				shared[c] = found
 			}
 		}
 	}
-	for k, found := range shared {
-		standing := l.state.listings.byDID
-		if k[0] == slugPointer {
-			standing = l.state.BySlugText
-		}
-		for _, t := range standing(k[1]) {
+	for c, found := range shared {
+		for _, t := range l.state.claimants(c) {
 			found.note(t.Path)
 		}
-		shared[k] = found
+		shared[c] = found
 	}
 	return shared
 }

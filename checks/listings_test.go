@@ -127,7 +127,7 @@ func TestOthers(t *testing.T) {
 				all = append(all, path)
 			}
 			ask := func(path string) (string, int) {
-				return run.others(path, "/tool_did", tool, run.landed().dids[tool], st.ByDID)
+				return run.others(path, didClaim(tool))
 			}
 			for range 2 {
 				for i, path := range all {

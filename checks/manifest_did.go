@@ -66,7 +66,7 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 		r = s.Facts.Receipt.Value
 	}
 	out.Move(s, "/manifest_uri", ManifestReceipt(m, r, TrustedSuites))
-	manifestOwned, receiptOwned := s.inDomain(l.ManifestURI, l.ToolDID), s.inDomain(l.ReceiptURI, l.ToolDID) ||
+	manifestOwned, receiptOwned := s.Run.InDomain(l.ManifestURI, l.ToolDID), s.Run.InDomain(l.ReceiptURI, l.ToolDID) ||
 		m.ReceiptURI == l.ReceiptURI
 	if manifestOwned && receiptOwned {
 		out.Verified = "tool.did is the listing's, hosted by its owner"
@@ -155,16 +155,19 @@ func host(text string) string {
 // SameHost reports whether two URLs have one host.
 func SameHost(a, b string) bool { return host(a) != "" && host(a) == host(b) }
 
-func (s *Subject) inDomain(uri, tool string) bool { return s.Run.InDomain(uri, tool) }
+// webHost returns the host of a did:web, or "" for any other text.
+func webHost(text string) string {
+	d, err := did.Parse(text)
+	if err != nil || d.Method != "web" {
+		return ""
+	}
+	return d.Host()
+}
 
 // InDomain reports whether a URL is in the registrable domain (private section, with the policy's suffixes) of a
 // did:web's host.
 func (r *Run) InDomain(uri, tool string) bool {
-	d, err := did.Parse(tool)
-	if err != nil || d.Method != "web" {
-		return false
-	}
-	mine, err := r.Base.Policy.Suffixes.Registrable(d.Host())
+	mine, err := r.Base.Policy.Suffixes.Registrable(webHost(tool))
 	if err != nil {
 		return false
 	}

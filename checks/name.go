@@ -8,6 +8,8 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -31,12 +33,24 @@ func recordSlug(k registry.Kind, path string) string {
 func revocationName(path string) pin {
 	name, found := strings.CutPrefix(path, "revocations/")
 	name, isJSON := strings.CutSuffix(name, ".json")
-	at := len(name) - len("-") - 64
-	if !found || !isJSON || at < 0 || name[at] != '-' || !isSlug(name[:at]) ||
-		strings.Trim(name[at+1:], "0123456789abcdef") != "" {
+	at := strings.LastIndexByte(name, '-')
+	if !found || !isJSON || at < 0 || !isSlug(name[:at]) || !plain.IsSHA256(name[at+1:]) {
 		return pin{}
 	}
 	return pin{name[:at], name[at+1:]}
+}
+
+// recordPath returns the path of a record of kind k: DIRECTORY/SLUG.json, for a revocation DIRECTORY/SLUG-SHA256.json.
+func recordPath(k registry.Kind, slug, sha256 string) string {
+	if k == registry.KindRevocation {
+		slug += "-" + sha256
+	}
+	return k.Directory() + "/" + slug + ".json"
+}
+
+// memberPath returns the path that the members of a record of kind k require.
+func memberPath(k registry.Kind, root any) string {
+	return recordPath(k, strict.String(root, "slug"), strict.String(root, "revoked_receipt_sha256"))
 }
 
 // isSlug reports whether a text is of 2 to 64 characters from a-z, 0-9 and hyphen, not beginning with a hyphen.

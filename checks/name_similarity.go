@@ -14,7 +14,6 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -93,7 +92,7 @@ func runNameSimilarity(s *Subject) (verdict.Outcome, error) {
 			break
 		}
 	}
-	mine := look(s.Path, s.Listing.Slug, s.Listing.Name, s.Listing.ToolDID)
+	mine := look(condense(s.Path, s.Listing))
 	for _, n := range neighbours(s) {
 		out.Warnf(s, facetPointers[n.facet], "look-alike", "%s %q looks like %q of %s", facetWords[n.facet],
 			mine.texts[n.facet].plain, n.plain, n.path).
@@ -106,14 +105,26 @@ func runNameSimilarity(s *Subject) (verdict.Outcome, error) {
 // the range adds.
 func neighbours(s *Subject) []neighbour {
 	r := s.Run
-	r.namesOnce.Do(func() {
-		r.neighbours = r.compareNames(slices.DeleteFunc(r.landing(registry.KindListing),
-			func(s *Subject) bool { return noNewName(s) != "" }))
+	all, _ := r.neighbours.get(func() (map[*Subject][]neighbour, error) {
+		return r.compareNames(r.landingListings(func(s *Subject) bool { return noNewName(s) == "" })), nil
 	})
-	if found, compared := r.neighbours[s]; compared {
+	if found, compared := all[s]; compared {
 		return found
 	}
 	return r.compareNames([]*Subject{s})[s] // a draft, which no range brings
+}
+
+// landingListings returns the listings, in path order, whose file is added or changed and can be read, as far as they
+// are wanted.
+func (r *Run) landingListings(wanted func(*Subject) bool) []*Subject {
+	var out []*Subject
+	for _, s := range r.Subjects {
+		// Not by Record, which is released once the subject is judged: the result would hang on who comes first.
+		if s.Listing != nil && !s.Unchanged() && wanted(s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // compareNames compares listings with all that stand and that the range adds, in one pass, on all processors: what a
@@ -125,13 +136,11 @@ func (r *Run) compareNames(subjects []*Subject) map[*Subject][]neighbour {
 	}
 	mine := make([]lookAlike, len(subjects))
 	for i, s := range subjects {
-		mine[i] = look(s.Path, s.Listing.Slug, s.Listing.Name, s.Listing.ToolDID)
+		mine[i] = look(condense(s.Path, s.Listing))
 	}
-	added := slices.DeleteFunc(r.landing(registry.KindListing), func(s *Subject) bool { return !s.Added() })
-	slices.SortStableFunc(added, func(a, b *Subject) int { return strings.Compare(a.Path, b.Path) })
 	others := r.Base.listings.parts(runtime.GOMAXPROCS(0))
 	others = append(others, func(yield func(*Listed) bool) {
-		for _, s := range added {
+		for _, s := range r.landingListings((*Subject).Added) {
 			if !yield(condense(s.Path, s.Listing)) {
 				return
 			}
@@ -145,7 +154,7 @@ func (r *Run) compareNames(subjects []*Subject) map[*Subject][]neighbour {
 		running.Go(func() {
 			defer crashed.Catch(nil)
 			for l := range part {
-				compareName(near[i], subjects, mine, look(l.Path, l.Slug, l.Name, l.ToolDID))
+				compareName(near[i], subjects, mine, look(l))
 			}
 		})
 	}
@@ -178,14 +187,11 @@ func compareName(near [][]neighbour, subjects []*Subject, mine []lookAlike, othe
 	}
 }
 
-func look(path, slug, name, tool string) lookAlike {
-	host := ""
-	if d, err := did.Parse(tool); err == nil && d.Method == "web" {
-		host = d.Host()
-		suffix := (*domainage.Suffixes)(nil).Suffix(host)
-		host = strings.TrimSuffix(strings.TrimSuffix(host, suffix), ".")
-	}
-	return lookAlike{path, [facets]folded{foldText(slug), foldText(name), foldText(host)}}
+func look(l *Listed) lookAlike {
+	host := webHost(l.ToolDID)
+	suffix := (*domainage.Suffixes)(nil).Suffix(host)
+	host = strings.TrimSuffix(strings.TrimSuffix(host, suffix), ".")
+	return lookAlike{l.Path, [facets]folded{foldText(l.Slug), foldText(l.Name), foldText(host)}}
 }
 
 func foldText(s string) folded {

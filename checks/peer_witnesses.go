@@ -295,10 +295,7 @@ func unsigned(o *verdict.Outcome, s *Subject, maintainer string) *verdict.Findin
 // ownDomain returns the domain of the candidate's did:web; for another DID method, that of its Manifest's host, as in
 // domain-age.
 func ownDomain(s *Subject) domainage.Domain {
-	name := host(s.Listing.ManifestURI)
-	if d, err := did.Parse(s.Listing.ToolDID); err == nil && d.Method == "web" {
-		name = d.Host()
-	}
+	name := cmp.Or(webHost(s.Listing.ToolDID), host(s.Listing.ManifestURI))
 	// domain-age reports an error, which leaves what is known.
 	domain, _ := s.Run.Base.Policy.Suffixes.Registrable(name)
 	return domain

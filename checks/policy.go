@@ -62,9 +62,8 @@ func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 	}
 	p, broken := parsePolicy(text)
 	if broken != nil {
-		p = Policy{}
+		return Policy{Broken: broken}, nil
 	}
-	p.Broken = broken
 	return p, nil
 }
 
@@ -94,8 +93,7 @@ func (s *Subject) wasReferenceServer(id string) (bool, error) {
 
 // referenceServers returns the reference servers of all policies along the base branch's first parents.
 func (r *Run) referenceServers() ([]string, error) {
-	r.policies.Do(func() { r.servers, r.serversErr = r.findReferenceServers() })
-	return r.servers, r.serversErr
+	return r.servers.get(r.findReferenceServers)
 }
 
 func (r *Run) findReferenceServers() ([]string, error) {
@@ -196,15 +194,13 @@ func (p *Policy) parseLists(root *yaml.Node) error {
 	}
 	p.exampleKeys = map[string]bool{}
 	for _, sum := range sums {
-		if !sha256Hex().MatchString(sum) {
+		if !plain.IsSHA256(sum) {
 			return fmt.Errorf("example_keys: %.100q is not a SHA-256 of 64 lower-case hexadecimal digits", sum)
 		}
 		p.exampleKeys[sum] = true
 	}
 	return nil
 }
-
-var sha256Hex = plain.Pattern(`^[0-9a-f]{64}$`)
 
 // policyTexts reads a list of texts. A member that is absent is an empty list.
 func policyTexts(root *yaml.Node, member string, most int) ([]string, error) {

@@ -37,10 +37,7 @@ type leak struct {
 
 // leaks returns the private keys in the blobs that the commits of the range bring and the base tree does not hold, by
 // path in the order of the commits.
-func (r *Run) leaks() ([]leak, error) {
-	r.leaked.Do(func() { r.leakage, r.leakErr = r.findLeaks() })
-	return r.leakage, r.leakErr
-}
+func (r *Run) leaks() ([]leak, error) { return r.leakage.get(r.findLeaks) }
 
 func (r *Run) findLeaks() ([]leak, error) {
 	var out []leak

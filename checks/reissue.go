@@ -3,7 +3,6 @@ package checks
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -221,14 +220,8 @@ func otherMembers(o *verdict.Outcome, s *Subject) {
 		"expires_at"}
 	now, _ := s.Record.Document.Root.(map[string]any)
 	then, _ := s.BaseRecord.Document.Root.(map[string]any)
-	names := map[string]bool{}
-	for _, m := range []map[string]any{now, then} {
-		for n := range m {
-			names[n] = !slices.Contains(judged, n)
-		}
-	}
-	for _, n := range slices.Sorted(maps.Keys(names)) {
-		if names[n] && !reflect.DeepEqual(now[n], then[n]) {
+	for _, n := range memberNames(now, then) {
+		if !slices.Contains(judged, n) && !reflect.DeepEqual(now[n], then[n]) {
 			o.Warnf(s, "/"+strict.Escape(n), "unsigned-change",
 				"%s changes from %s to %s; the signature shows that the Receipt is the owner's, not who proposes this",
 				n, shown(then, n), shown(now, n)).WithFix("have the owner confirm the change")

@@ -242,31 +242,11 @@ func isHexDigit(c rune) bool {
 // everPinned returns the path of a valid listing of the base tree's first-parent history that pinned a hash, empty if
 // none did. The history is read once.
 func (r *Run) everPinned(sha256 string) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.everPins == nil {
-		pins := map[string][]registry.PathVersion{}
-		versions, err := r.Repo.FolderHistory(r.Context, r.Range.Base.Commit(), registry.KindListing, r.Now,
-			isJSON)
-		if err != nil {
-			return "", err
-		}
-		for _, v := range versions {
-			if v.Entry == nil {
-				continue
-			}
-			rec, err := r.Repo.Record(r.Context, v.Path, *v.Entry)
-			if err != nil {
-				return "", err
-			}
-			if rec.Document != nil {
-				sum := strings.ToLower(registry.ParseListing(rec).ReceiptSHA256)
-				pins[strings.Clone(sum)] = append(pins[sum], v)
-			}
-		}
-		r.everPins = pins
+	pins, err := r.everPins.get(r.findEverPins)
+	if err != nil {
+		return "", err
 	}
-	for _, v := range r.everPins[sha256] {
+	for _, v := range pins[sha256] {
 		rec, err := r.Repo.Record(r.Context, v.Path, *v.Entry)
 		if err != nil {
 			return "", err
@@ -276,6 +256,17 @@ func (r *Run) everPinned(sha256 string) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+func (r *Run) findEverPins() (map[string][]registry.PathVersion, error) {
+	pins := map[string][]registry.PathVersion{}
+	err := eachRecord(r.Context, r.Repo, r.Range.Base.Commit(), registry.KindListing, r.Now, isJSON,
+		func(v registry.PathVersion, rec *registry.Record) error {
+			sum := strings.ToLower(registry.ParseListing(rec).ReceiptSHA256)
+			pins[strings.Clone(sum)] = append(pins[sum], v)
+			return nil
+		})
+	return pins, err
 }
 
 // Repaired returns the paths that a range repairs, in path order: they count as governance files.

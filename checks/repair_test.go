@@ -135,7 +135,8 @@ func TestUnreadRepair(t *testing.T) {
 	}
 	pinned := func(e *registry.Entry) func(*Run) error {
 		return func(r *Run) error {
-			r.everPins = map[string][]registry.PathVersion{sum: {{Path: ada, Version: registry.Version{Entry: e}}}}
+			r.everPins.set(map[string][]registry.PathVersion{
+				sum: {{Path: ada, Version: registry.Version{Entry: e}}}}, nil)
 			_, err := r.everPinned(sum)
 			return err
 		}

@@ -240,7 +240,7 @@ const maxFollowed = 10
 func eligible(r *Run, l *Listed) int {
 	n, followed := 0, 0
 	for w := range r.Base.Listings() {
-		if w.Path == l.Path || w.Level.Base() < 4 || !web(w.ToolDID) || !r.Now.Before(w.Expires) ||
+		if w.Path == l.Path || w.Level.Base() < 4 || webHost(w.ToolDID) == "" || !r.Now.Before(w.Expires) ||
 			r.Revoked(w.Path, w.ReceiptSHA256) != "" {
 			continue
 		}
@@ -317,6 +317,11 @@ func pinsOf(r *Run, path string) (map[string]*registry.Listing, error) {
 	}
 	r.pins[path] = all
 	return all, nil
+}
+
+// revocationPath returns the path of a revocation of a Receipt that the listing at a path pins.
+func revocationPath(listing, sha256 string) string {
+	return recordPath(registry.KindRevocation, slugOf(listing), sha256)
 }
 
 // slugOf returns the slug in the name of a listing's file.

@@ -243,9 +243,9 @@ func TestNotInAudit(t *testing.T) {
 
 // A file that is too large to be searched is a leak of its own kind, and no reason to let kinds of changes mix.
 func TestLargeFile(t *testing.T) {
-	r := &Run{Selected: func(string) bool { return true },
-		leakage: []leak{{path: "big.bin", commit: "c0ffee"}, {path: "key.pem", commit: "c0ffee", kind: "a PEM block"}}}
-	r.leaked.Do(func() {})
+	r := &Run{Selected: func(string) bool { return true }}
+	r.leakage.set([]leak{{path: "big.bin", commit: "c0ffee"}, {path: "key.pem", commit: "c0ffee", kind: "a PEM block"}},
+		nil)
 	out, err := privateKeys(r)
 	if err != nil || len(out.Findings) != 2 {
 		t.Fatalf("%v, %v", out.Findings, err)
@@ -265,7 +265,7 @@ func TestLargeFile(t *testing.T) {
 	if mixed, err = r.kindsMixed([]string{"key.pem"}); err != nil || len(mixed) != 1 {
 		t.Errorf("mixed in a merged commit are %q, %v", mixed, err)
 	}
-	r.merged, r.leakErr = false, registry.ErrLimit
+	r.merged, r.leakage.err = false, registry.ErrLimit
 	if _, err = r.kindsMixed([]string{"key.pem"}); err == nil {
 		t.Error("files that could not be searched: no error")
 	}

@@ -167,17 +167,7 @@ func runSchema(s *Subject) (verdict.Outcome, error) {
 		return verdict.Skip("the base tree's schema does not compile; see %s", RegistrySubject), nil
 	}
 	out := verdict.Outcome{Findings: schemas.violations(s)}
-	standing := map[string]bool{}
-	if s.modified() && s.Kind == registry.KindListing {
-		standing = unmendable(s)
-	}
-	for i := range out.Findings {
-		f := &out.Findings[i]
-		if standing[f.Pointer] {
-			f.Severity, f.Message = verdict.Warning, f.Message+
-				"; the base tree has it already, and no re-issue can fix it"
-		}
-	}
+	forgive(&out, s)
 	return out.OrPass(), nil
 }
 
@@ -189,17 +179,6 @@ func refused(s *Subject, pointer string) bool {
 	return slices.ContainsFunc(s.first[schemaID], func(f verdict.Finding) bool {
 		return f.Severity == verdict.Error && f.Pointer == pointer
 	})
-}
-
-// unmendable returns the members that a re-issue must not change and has not changed.
-func unmendable(s *Subject) map[string]bool {
-	out := map[string]bool{}
-	if s.baseListing == nil || s.Listing == nil {
-		return out
-	}
-	out["/slug"] = s.baseListing.Slug == s.Listing.Slug
-	out["/tool_did"] = s.baseListing.ToolDID == s.Listing.ToolDID
-	return out
 }
 
 func runSchemaRegistry(r *Run) (verdict.Outcome, error) {

@@ -52,7 +52,7 @@ func (st *Standing) Len() int { return st.listings.count }
 func (st *Standing) Listings() iter.Seq[*Listed] { return st.listings.all() }
 
 // listingPath returns the path of the listing of a slug.
-func listingPath(slug string) string { return "implementations/" + slug + ".json" }
+func listingPath(slug string) string { return recordPath(registry.KindListing, slug, "") }
 
 // BySlug returns the listing in the file of that slug, or nil.
 func (st *Standing) BySlug(slug string) *Listed { return st.listings.byPath(listingPath(slug)) }

@@ -46,30 +46,30 @@ type Run struct {
 	// Subjects are the data paths that the range touches, in path order; in an audit those that are judged together.
 	Subjects []*Subject
 
-	once     sync.Once
-	landings landings
-
-	namesOnce  sync.Once
-	neighbours map[*Subject][]neighbour // by listing that the range brings; see neighbours
-
-	anchorsOnce sync.Once
-	anchors     map[string][]*standingAnchor // by coordinator; see anchored
-	anchorsErr  error
-
-	policies   sync.Once
-	servers    []string // see referenceServers
-	serversErr error
-
-	leaked  sync.Once
-	leakage []leak // see leaks
-	leakErr error
+	landings   once[*landings]
+	neighbours once[map[*Subject][]neighbour]          // by listing that the range brings
+	anchors    once[map[string][]*standingAnchor]      // by coordinator; see anchored
+	servers    once[[]string]                          // see referenceServers
+	leakage    once[[]leak]                            // see leaks
+	everPins   once[map[string][]registry.PathVersion] // by hash; see everPinned
 
 	mu        sync.Mutex
 	histories map[string][]registry.Version           // by path
-	pins      map[string]map[string]*registry.Listing // by path and hash; see pinned
+	pins      map[string]map[string]*registry.Listing // by path and hash; see pinsOf
 	pasts     map[registry.Kind]map[string][]registry.Version
-	everPins  map[string][]registry.PathVersion // by hash; see everPinned
-	shared    map[[2]string]sharing             // by what listings share, and its key; see others
+	shared    map[claim]sharing // see others
+}
+
+// once is what a run works out when it is first asked for.
+type once[T any] struct {
+	sync.Once
+	value T
+	err   error
+}
+
+func (o *once[T]) get(work func() (T, error)) (T, error) {
+	o.Do(func() { o.value, o.err = work() })
+	return o.value, o.err
 }
 
 // Reaches reports whether the run's budget lasts for judging a subject by a check.
@@ -292,18 +292,6 @@ func (r *Run) Version(path string, v registry.Version) (*registry.Listing, error
 		return nil, err
 	}
 	return registry.ParseListing(rec), nil
-}
-
-// landing returns the listings or the anchors whose file is added or changed and can be read.
-func (r *Run) landing(k registry.Kind) []*Subject {
-	var out []*Subject
-	for _, s := range r.Subjects {
-		// Not by Record, which is released once the subject is judged: the result would hang on who comes first.
-		if s.Kind == k && !s.Unchanged() && (s.Listing != nil || s.Anchor != nil) {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // stamp writes a time as the registry's files do: RFC 3339, UTC, milliseconds where there are any.

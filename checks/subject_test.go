@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -11,11 +12,14 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
+// set makes a value, or an error, what a run has worked out.
+func (o *once[T]) set(value T, err error) { o.get(func() (T, error) { return value, err }) }
+
 // Only records that land, and can be read, are compared with one another.
 func TestLanding(t *testing.T) {
 	one, other := &registry.Entry{Mode: registry.ModeFile}, &registry.Entry{Mode: registry.ModeExecutable}
 	const listing = registry.KindListing
-	l, anchor := &registry.Listing{}, &registry.Anchor{}
+	l, anchor := &registry.Listing{Slug: "Ada", ToolDID: "did:web:ada.example"}, &registry.Anchor{WorkflowID: "w"}
 	r := &Run{Subjects: []*Subject{
 		{Path: "new", Kind: listing, Change: registry.Change{Head: one}, Listing: l},
 		{Path: "changed", Kind: listing, Change: registry.Change{Base: other, Head: one}, Listing: l},
@@ -23,14 +27,17 @@ func TestLanding(t *testing.T) {
 		{Path: "unreadable", Kind: listing, Change: registry.Change{Head: one}},
 		{Path: "anchor", Kind: registry.KindWorkflowAnchor, Change: registry.Change{Head: one}, Anchor: anchor},
 	}}
-	for kind, want := range map[registry.Kind]string{listing: " new changed",
-		registry.KindWorkflowAnchor: " anchor"} {
-		got := ""
-		for _, s := range r.landing(kind) {
-			got += " " + s.Path
-		}
-		if got != want {
-			t.Errorf("%v:%s; expected%s", kind, got, want)
+	got := ""
+	for _, s := range r.landingListings(func(s *Subject) bool { return s.Path != "new" }) {
+		got += " " + s.Path
+	}
+	if got != " changed" {
+		t.Errorf("landing, without the new one:%s", got)
+	}
+	for claim, want := range map[claim]string{{"/slug", "ada"}: "new changed",
+		{"/tool_did", "did:web:ada.example"}: "new changed", {"/workflow_id", "w"}: "anchor", {"/slug", "w"}: ""} {
+		if got := strings.Join(r.landed().claims[claim], " "); got != want {
+			t.Errorf("%v: %q; expected %q", claim, got, want)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -79,8 +78,7 @@ const TargetDiffers = "target-differs"
 // DID's registrable domain. Where the Manifest's URL is not known, it is empty. Pointers are into the Receipt.
 func (run *Run) ReceiptTarget(r *receipt.Receipt, manifestURI string) verdict.Outcome {
 	var out verdict.Outcome
-	d, err := did.Parse(r.ImplementationDID)
-	if err != nil || d.Method != "web" || run.InDomain(r.TargetURI, r.ImplementationDID) ||
+	if webHost(r.ImplementationDID) == "" || run.InDomain(r.TargetURI, r.ImplementationDID) ||
 		SameHost(manifestURI, r.TargetURI) {
 		return out
 	}

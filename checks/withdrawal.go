@@ -123,16 +123,30 @@ func (s *revocationsSeen) atHead(ctx context.Context, head *registry.Tree) error
 	return nil
 }
 
-// parsed returns the record of a version, or nil if the version is a deletion or its text never parsed.
-func parsed(ctx context.Context, repo *registry.Repository, v registry.PathVersion) (*registry.Record, error) {
-	if v.Entry == nil {
-		return nil, nil
+// eachRecord calls f with each record that the paths of a kind held along the first parents of a commit, oldest first,
+// for the paths that keep accepts. It leaves out what never parsed.
+func eachRecord(ctx context.Context, repo *registry.Repository, tip string, k registry.Kind, now time.Time,
+	keep func(path string) bool, f func(registry.PathVersion, *registry.Record) error) error {
+	versions, err := repo.FolderHistory(ctx, tip, k, now, keep)
+	if err != nil {
+		return err
 	}
-	rec, err := repo.Record(ctx, v.Path, *v.Entry)
-	if err != nil || rec.Document == nil {
-		return nil, err
+	for _, v := range versions {
+		if v.Entry == nil {
+			continue
+		}
+		rec, err := repo.Record(ctx, v.Path, *v.Entry)
+		if err != nil {
+			return err
+		}
+		if rec.Document == nil {
+			continue
+		}
+		if err := f(v, rec); err != nil {
+			return err
+		}
 	}
-	return rec, nil
+	return nil
 }
 
 // before reads the revocations that the first-parent history held and the head does not, in the last content of each
@@ -144,34 +158,25 @@ func (s *revocationsSeen) before(ctx context.Context, repo *registry.Repository,
 	for _, r := range s.all {
 		standing[r.pin] = true
 	}
-	versions, err := repo.FolderHistory(ctx, head.Commit(), registry.KindRevocation, clock, isJSON)
-	if err != nil {
-		return err
-	}
-	for _, v := range versions {
-		rec, err := parsed(ctx, repo, v)
-		if err != nil {
-			return err
-		}
-		if rec == nil {
-			continue
-		}
-		text, is := pinOf(rec)
-		if !is {
-			continue
-		}
-		now, err := head.Leaf(v.Path)
-		if err != nil {
-			return err
-		}
-		changed := now != nil && !registry.SameEntry(now, v.Entry)
-		if key := (pin{v.Path, text.sha256}); !standing[text] || changed && !known[key] {
-			standing[text], known[key] = true, true
-			s.all = append(s.all, seenRevocation{RevokedFile{v.Path, v.Commit, v.When}, text, false, false})
-		}
-	}
+	err := eachRecord(ctx, repo, head.Commit(), registry.KindRevocation, clock, isJSON,
+		func(v registry.PathVersion, rec *registry.Record) error {
+			text, is := pinOf(rec)
+			if !is {
+				return nil
+			}
+			now, err := head.Leaf(v.Path)
+			if err != nil {
+				return err
+			}
+			changed := now != nil && !registry.SameEntry(now, v.Entry)
+			if key := (pin{v.Path, text.sha256}); !standing[text] || changed && !known[key] {
+				standing[text], known[key] = true, true
+				s.all = append(s.all, seenRevocation{RevokedFile{v.Path, v.Commit, v.When}, text, false, false})
+			}
+			return nil
+		})
 	slices.SortStableFunc(s.all, func(a, b seenRevocation) int { return strings.Compare(a.Path, b.Path) })
-	return nil
+	return err
 }
 
 // listings reads the versions of the listings that the revocations name, and of those that cannot be read at the head.
@@ -191,30 +196,20 @@ func (s *revocationsSeen) listings(ctx context.Context, repo *registry.Repositor
 		return nil
 	}
 	keep := func(path string) bool { return wanted[path] }
-	versions, err := repo.FolderHistory(ctx, head.Commit(), registry.KindListing, now, keep)
-	if err != nil {
-		return err
-	}
-	for _, v := range versions {
-		rec, err := parsed(ctx, repo, v)
-		if err != nil {
-			return err
-		}
-		if rec == nil {
-			continue
-		}
-		l := registry.ParseListing(rec)
-		folded := did.Fold(l.ToolDID)
-		if folded == "" {
-			continue
-		}
-		s.listed[v.Path] = append(s.listed[v.Path], listed{strings.Clone(folded),
-			strings.ToLower(strings.Clone(l.ReceiptSHA256)), v.Commit, l.Issued, v.When})
-		if !slices.Contains(s.slugs[folded], v.Path) {
-			s.slugs[strings.Clone(folded)] = append(s.slugs[folded], v.Path)
-		}
-	}
-	return nil
+	return eachRecord(ctx, repo, head.Commit(), registry.KindListing, now, keep,
+		func(v registry.PathVersion, rec *registry.Record) error {
+			l := registry.ParseListing(rec)
+			folded := did.Fold(l.ToolDID)
+			if folded == "" {
+				return nil
+			}
+			s.listed[v.Path] = append(s.listed[v.Path], listed{strings.Clone(folded),
+				strings.ToLower(strings.Clone(l.ReceiptSHA256)), v.Commit, l.Issued, v.When})
+			if !slices.Contains(s.slugs[folded], v.Path) {
+				s.slugs[strings.Clone(folded)] = append(s.slugs[folded], v.Path)
+			}
+			return nil
+		})
 }
 
 // Withdrawn returns what the history says against a Receipt of an implementation, with this hash and signed not_before.

@@ -294,7 +294,7 @@ func vouchedThen(s *Subject, id string) (*voucher, error) {
 		} else if provisional {
 			continue
 		}
-		_, revoked, err := s.Then.Tree.Entry("revocations/" + slugOf(then.Path) + "-" + then.ReceiptSHA256 + ".json")
+		_, revoked, err := s.Then.Tree.Entry(revocationPath(then.Path, then.ReceiptSHA256))
 		if err != nil {
 			return nil, err
 		}

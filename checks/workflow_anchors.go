@@ -109,7 +109,7 @@ func whose(o *verdict.Outcome, s *Subject) error {
 	a, doc := s.Anchor, s.Facts.DIDDocument
 	switch {
 	case doc.Code == evidence.CodeDIDSyntax || doc.Code == evidence.CodeDIDMethod: // coordinator reports it
-	case !web(a.CoordinatorDID):
+	case webHost(a.CoordinatorDID) == "":
 		bound, err := keyHost(s, a.CoordinatorDID)
 		if err != nil {
 			return err
@@ -123,8 +123,8 @@ func whose(o *verdict.Outcome, s *Subject) error {
 				"Manifest on %q",
 				host(a.ReceiptURI), bound).WithFix("serve it on %s", bound)
 		}
-	case s.inDomain(a.ReceiptURI, a.CoordinatorDID):
-	case !s.inDomain(a.ReceiptURI, a.FailoverDID):
+	case s.Run.InDomain(a.ReceiptURI, a.CoordinatorDID):
+	case !s.Run.InDomain(a.ReceiptURI, a.FailoverDID):
 		o.Errorf(s, at, "anchor-host", "cross_match_receipt_uri is on host %q, outside the domains of the coordinators",
 			host(a.ReceiptURI)).
 			WithFix("serve it in the registrable domain of the coordinator's did:web")
@@ -167,7 +167,7 @@ func keyHost(s *Subject, id string) (string, error) {
 		if listing == nil || !did.Same(listing.ToolDID, id) || !at.Before(listing.Expires) {
 			continue
 		}
-		_, revoked, err := tree.Entry("revocations/" + slugOf(l.Path) + "-" + listing.ReceiptSHA256 + ".json")
+		_, revoked, err := tree.Entry(revocationPath(l.Path, listing.ReceiptSHA256))
 		if err != nil {
 			return "", err
 		}
@@ -183,7 +183,7 @@ func keyHost(s *Subject, id string) (string, error) {
 // first. It returns nil if nothing depends on it.
 func (s *Subject) Declarations() ([]*registry.Anchor, error) {
 	a := s.Anchor
-	if s.inDomain(a.ReceiptURI, a.CoordinatorDID) || !s.inDomain(a.ReceiptURI, a.FailoverDID) {
+	if s.Run.InDomain(a.ReceiptURI, a.CoordinatorDID) || !s.Run.InDomain(a.ReceiptURI, a.FailoverDID) {
 		return nil, nil
 	}
 	var first, rest []*registry.Anchor
@@ -222,24 +222,29 @@ type standingAnchor struct {
 // anchored returns the anchors of the base tree that a coordinator has in its own domain, in path order. All are read
 // once, because few runs ask.
 func anchored(r *Run, coordinator string) ([]*standingAnchor, error) {
-	r.anchorsOnce.Do(func() {
-		r.anchors = map[string][]*standingAnchor{}
-		const kind = registry.KindWorkflowAnchor
-		scan := func(rec *registry.Record) *standingAnchor {
-			a := registry.ParseAnchor(rec)
-			if !r.InDomain(a.ReceiptURI, a.CoordinatorDID) {
-				return nil
-			}
-			return &standingAnchor{*a, rec.Path, did.Spelling(a.FailoverDID)}
+	all, err := r.anchors.get(r.findAnchors)
+	return all[did.Spelling(coordinator)], err
+}
+
+func (r *Run) findAnchors() (map[string][]*standingAnchor, error) {
+	scan := func(rec *registry.Record) *standingAnchor {
+		a := registry.ParseAnchor(rec)
+		if !r.InDomain(a.ReceiptURI, a.CoordinatorDID) {
+			return nil
 		}
-		for a, err := range registry.Scan(r.Context, r.Base.Tree, kind, scan) {
-			if r.anchorsErr = err; a != nil {
-				by := did.Spelling(a.CoordinatorDID)
-				r.anchors[by] = append(r.anchors[by], a)
-			}
+		return &standingAnchor{*a, rec.Path, did.Spelling(a.FailoverDID)}
+	}
+	all := map[string][]*standingAnchor{}
+	for a, err := range registry.Scan(r.Context, r.Base.Tree, registry.KindWorkflowAnchor, scan) {
+		if err != nil {
+			return nil, err
 		}
-	})
-	return r.anchors[did.Spelling(coordinator)], r.anchorsErr
+		if a != nil {
+			by := did.Spelling(a.CoordinatorDID)
+			all[by] = append(all[by], a)
+		}
+	}
+	return all, nil
 }
 
 // coordinator checks that a DID resolves.
@@ -260,11 +265,6 @@ func coordinator(o *verdict.Outcome, s *Subject, pointer, text string, doc evide
 }
 
 func last(o *verdict.Outcome) *verdict.Finding { return &o.Findings[len(o.Findings)-1] }
-
-func web(text string) bool {
-	d, err := did.Parse(text)
-	return err == nil && d.Method == "web"
-}
 
 // runAnchorRecovered checks that no other anchor took the workflow of a recovered one while it could not be read.
 func runAnchorRecovered(s *Subject) (out verdict.Outcome) {
@@ -295,9 +295,9 @@ func otherAnchor(s *Subject) string {
 	if s.Run.Audit {
 		return s.Run.Base.twins[s.Anchor.WorkflowID]
 	}
-	for _, t := range s.Run.landing(registry.KindWorkflowAnchor) {
-		if t != s && t.Anchor.WorkflowID == s.Anchor.WorkflowID {
-			return t.Path
+	for _, path := range s.Run.landed().claims[workflowClaim(s.Anchor.WorkflowID)] {
+		if path != s.Path {
+			return path
 		}
 	}
 	return ""
