@@ -228,7 +228,7 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 		case head.Mode != s.Change.Base.Mode:
 			problem = "changes the listing's mode or type"
 		default:
-			l, err := s.Run.Version(s.Path, registry.Version{Entry: head})
+			l, err := s.Run.listingIn(s.Path, head)
 			switch {
 			case err != nil:
 				return err

@@ -86,7 +86,7 @@ func (c *Check) Judges(k registry.Kind) bool {
 // Wants returns the evidence to fetch for a subject.
 func (c *Check) Wants(s *Subject) evidence.Set {
 	var set evidence.Set
-	if owner, _, _, _ := c.Blocked(s); owner != "" || c.applies != nil && c.applies(s) != "" {
+	if owner, _, _, _ := c.Blocked(s); owner != "" || c.inapplicable(s) != "" {
 		return set
 	}
 	if c.Owns != 0 {
@@ -101,6 +101,14 @@ func (c *Check) Wants(s *Subject) evidence.Set {
 		set = set.With(k)
 	}
 	return set
+}
+
+// inapplicable returns why the check does not apply to the subject, or "".
+func (c *Check) inapplicable(s *Subject) string {
+	if c.applies == nil {
+		return ""
+	}
+	return c.applies(s)
 }
 
 func needs(kinds ...evidence.Kind) func(*Subject) []evidence.Kind {
@@ -138,10 +146,10 @@ func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 	if s.Run.Offline && c.Online() {
 		return verdict.Outcome{Skipped: Offline}, nil
 	}
-	if s.Record == nil && !c.PerCommit {
-		return verdict.Skip("the file is deleted"), nil
-	}
 	if !c.PerCommit {
+		if s.Record == nil {
+			return verdict.Skip("the file is deleted"), nil
+		}
 		if is, err := s.Recovers(); err != nil || is {
 			return c.recovered(s), err
 		}
@@ -149,10 +157,8 @@ func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 	if owner, pointer, code, message := c.Blocked(s); owner != "" {
 		return deferTo(s, owner, pointer, code, message), nil
 	}
-	if c.applies != nil {
-		if why := c.applies(s); why != "" {
-			return verdict.Outcome{Skipped: why}, nil
-		}
+	if why := c.inapplicable(s); why != "" {
+		return verdict.Outcome{Skipped: why}, nil
 	}
 	if !s.Run.Reaches(c.ID, s.Path) {
 		return verdict.Outcome{Doubtful: NotReached}, nil
@@ -165,14 +171,7 @@ func (c *Check) Judge(s *Subject) (verdict.Outcome, error) {
 			return out, nil
 		}
 	}
-	out, err := c.Run(s)
-	if c.First && len(out.Findings) > 0 {
-		if s.first == nil {
-			s.first = map[string][]verdict.Finding{}
-		}
-		s.first[c.ID] = out.Findings
-	}
-	return out, err
+	return c.Run(s)
 }
 
 // recovered judges a file that the range recovers.
@@ -215,6 +214,17 @@ func unobtained(s *Subject, kinds ...evidence.Kind) (out verdict.Outcome, missin
 	return out, false
 }
 
+// lacks reports whether evidence is missing that the rest of a check needs. Unless an error was found before, the
+// outcome is then what unobtained says, after what was found.
+func lacks(o *verdict.Outcome, s *Subject, kinds ...evidence.Kind) bool {
+	out, missing := unobtained(s, kinds...)
+	if missing && !o.Has(verdict.Error) {
+		out.Findings = append(o.Findings, out.Findings...)
+		*o = out
+	}
+	return missing
+}
+
 // owner returns the id of the check that reports that evidence k is missing.
 func (r *Run) owner(k evidence.Kind) string {
 	for _, c := range r.Catalogue {
@@ -233,17 +243,16 @@ func errorIf(blocks bool) verdict.Severity {
 	return verdict.Warning
 }
 
-// report turns missing evidence into its owner's finding, true where there is one.
-func report(o *verdict.Outcome, s *Subject, pointer string, state evidence.State, code, message, fix string) bool {
-	switch state {
-	case evidence.Obtained:
-		return false
-	case evidence.Absent, evidence.Invalid:
-		o.Errorf(s, pointer, code, "%s", message).Fix = fix
-	default:
-		o.Doubtf(s, pointer, code, "%s", message).WithFix("try again; nothing was decided")
+// report turns missing evidence into its owner's finding, and returns that; nil if the evidence was obtained.
+func report[T any](o *verdict.Outcome, s *Subject, pointer string, found evidence.Result[T],
+	message, fix string) *verdict.Finding {
+	switch {
+	case found.State == evidence.Obtained:
+		return nil
+	case found.State.Open():
+		return o.Doubtf(s, pointer, found.Code, "%s", message).WithFix("try again; nothing was decided")
 	}
-	return true
+	return o.Errorf(s, pointer, found.Code, "%s", message).WithFix("%s", fix)
 }
 
 // didFix returns the fix of a new listing whose tool_did is not the one that Manifest and Receipt both name: theirs.
@@ -262,14 +271,13 @@ func (s *Subject) didFix(otherwise string) string {
 }
 
 // documentFix returns the fix of a document that could not be fetched from the URL of a member, else otherwise.
-func (s *Subject) documentFix(member, text, code string, from []evidence.Observation, most int64,
-	otherwise string) string {
+func documentFix[T any](member, text string, found evidence.Result[T], most int64, otherwise string) string {
 	u, err := url.Parse(text)
-	if err != nil || len(from) == 0 {
+	if err != nil || len(found.From) == 0 {
 		return otherwise
 	}
-	last := from[len(from)-1]
-	switch code {
+	last := found.From[len(found.From)-1]
+	switch found.Code {
 	case evidence.CodeScheme:
 		if strings.EqualFold(u.Scheme, "http") {
 			return fmt.Sprintf("set %s to %q", member, "https"+text[len("http"):])
@@ -291,12 +299,14 @@ func (s *Subject) documentFix(member, text, code string, from []evidence.Observa
 	return otherwise
 }
 
-// located puts in front of a message the URL that answered so, unless it begins with it. A decoder's message
-// names its document itself.
-func located(from []evidence.Observation, message string) string {
-	if n := len(from); n > 0 && from[n-1].State != evidence.Obtained &&
-		!strings.HasPrefix(message, strconv.Quote(from[n-1].Target)) {
-		return from[n-1].Target + ": " + message
+// located puts in front of the message of a result the URL that answered so, unless it begins with it. A decoder's
+// message names its document itself.
+func located[T any](found evidence.Result[T]) string {
+	if n := len(found.From); n > 0 {
+		last := found.From[n-1]
+		if last.State != evidence.Obtained && !strings.HasPrefix(found.Message, strconv.Quote(last.Target)) {
+			return last.Target + ": " + found.Message
+		}
 	}
-	return message
+	return found.Message
 }

@@ -117,7 +117,7 @@ func TestRelease(t *testing.T) {
 	whole := func() *Subject {
 		return &Subject{Path: "b", Record: &registry.Record{}, BaseRecord: &registry.Record{},
 			Listing: &registry.Listing{}, Facts: &evidence.Facts{DIDFallback: "https://a.example/"},
-			first: map[string][]verdict.Finding{"a": nil}}
+			violations: make([]verdict.Finding, 1)}
 	}
 	s := whole()
 	if err := s.Read(); err != nil {
@@ -129,7 +129,7 @@ func TestRelease(t *testing.T) {
 	}
 	s = whole()
 	s.Forget()
-	if s.Record != nil || s.BaseRecord != nil || s.Facts != unsought || s.Listing != nil || len(s.first) != 1 ||
+	if s.Record != nil || s.BaseRecord != nil || s.Facts != unsought || s.Listing != nil || len(s.violations) != 1 ||
 		s.Path != "b" || !s.forgotten {
 		t.Errorf("forgotten: %+v", s)
 	}

@@ -34,7 +34,7 @@ const prefixFix = "set publicKeyMultibase in the DID Document to the value that 
 func runDIDResolution(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	d := s.Facts.DIDDocument
-	message, fix := s.Listing.ToolDID+": "+located(d.From, d.Message),
+	message, fix := s.Listing.ToolDID+": "+located(d),
 		"serve the DID Document with status 200 over https: its id is "+s.Listing.ToolDID+
 			", with at least one Ed25519 key and no private key"
 	if parsed, err := did.Parse(s.Listing.ToolDID); err == nil && d.State == evidence.Invalid &&
@@ -42,7 +42,7 @@ func runDIDResolution(s *Subject) (verdict.Outcome, error) {
 		return deferTo(s, layout.ID, "/tool_did", "did-spelling", message), nil
 	}
 	if len(d.From) > 0 {
-		fix = s.documentFix("tool_did", d.From[0].Target, d.Code, d.From, evidence.MaxDIDDocument, fix)
+		fix = documentFix("tool_did", d.From[0].Target, d, evidence.MaxDIDDocument, fix)
 	}
 	fix = s.didFix(fix)
 	switch d.Code {
@@ -64,7 +64,7 @@ func runDIDResolution(s *Subject) (verdict.Outcome, error) {
 		fix = "correct the keys that the message names, or add the verificationMethod that " +
 			"oap-gate key show FILE prints"
 	}
-	if report(&out, s, "/tool_did", d.State, d.Code, message, fix) {
+	if report(&out, s, "/tool_did", d, message, fix) != nil {
 		return out, nil
 	}
 	if s.Facts.DIDFallback != "" {

@@ -85,7 +85,7 @@ func judgeAge(s *Subject) (ages, age, error) {
 		a.stood = s.Stood
 	} else if s.baseListing != nil {
 		var err error
-		if a.stood, err = stoodSince(s); err != nil {
+		if a.stood, err = s.Run.stoodSince(s.Path, s.Listing.ToolDID); err != nil {
 			return ageUnsure, a, err
 		}
 		lapse = s.baseListing.Expires
@@ -132,16 +132,6 @@ func (a age) changedHands() bool {
 		from = from.Add(-vague)
 	}
 	return !a.stood.IsZero() && from.After(a.stood)
-}
-
-// stoodSince returns the first-parent time of the commit from which on the listing's file has held its tool_did without
-// a break.
-func stoodSince(s *Subject) (time.Time, error) {
-	history, err := s.History()
-	if err != nil {
-		return time.Time{}, err
-	}
-	return s.Run.tenureSince(s.Path, s.Listing.ToolDID, history)
 }
 
 func runDomainAge(s *Subject) (verdict.Outcome, error) {

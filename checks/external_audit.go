@@ -85,10 +85,8 @@ func runExternalAudit(s *Subject) (verdict.Outcome, error) {
 		out.Errorf(s, at, "audit-expired", "external_audit.valid_until is %q, which ended at %s; it is %s",
 			plain.Cut(a.ValidUntil, 60), stamp(a.Until), stamp(s.Run.Now)).WithFix("renew the audit and attest again")
 	}
-	if key != "" {
-		if open, is := auditorKey(&out, s, r, key); is {
-			return open, nil
-		}
+	if key != "" && !auditorKey(&out, s, r, key) {
+		return out, nil
 	}
 	if !out.Has(verdict.Error) && !out.Has(verdict.Doubt) {
 		out.Noticef(s, at, "audit-declared", "an external audit (%s) is declared, not verified", a.Framework)
@@ -110,43 +108,44 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 			WithFix("name the auditor by its DID, and attest again")
 		return ""
 	}
+	itself, domain := "", within(s, d, ownDomain(s))
 	if did.Alike(text, s.Listing.ToolDID) || did.Alike(text, r.ImplementationDID) {
-		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is the implementation itself", text).
+		itself = "the implementation itself"
+	} else if domain != "" {
+		itself = "under " + domain + ", the implementation's own domain"
+	}
+	if itself != "" {
+		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is %s", text, itself).
 			WithFix("have somebody else audit it")
 		return ""
 	}
-	if domain := within(s, d, ownDomain(s)); domain != "" {
-		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is under %s, the implementation's "+
-			"own domain", text, domain).
-			WithFix("have somebody else audit it")
+	if witness := auditingWitness(s, r, d, key); witness != "" {
+		o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is %s", text, witness).
+			WithFix("have it audited by someone who is not a witness")
 		return ""
 	}
+	return key
+}
+
+// auditingWitness returns how an auditor, whose DID encodes that key if any, is a peer witness of the Receipt, or "".
+func auditingWitness(s *Subject, r *receipt.Receipt, auditor did.DID, key string) string {
 	for _, w := range r.PeerWitnesses {
-		if did.Alike(w.DID, text) {
-			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is a peer witness of this Receipt too",
-				text).
-				WithFix("have it audited by someone who is not a witness")
-			return ""
+		if did.Alike(w.DID, r.ExternalAudit.AuditorDID) {
+			return "a peer witness of this Receipt too"
 		}
 		other, err := did.Parse(w.DID)
 		if err != nil {
 			continue
 		}
 		theirs, _ := s.Run.Base.Policy.Suffixes.Registrable(other.Host())
-		if domain := within(s, d, theirs); domain != "" {
-			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is under %s, the domain of peer "+
-				"witness %q", text, domain, w.DID).
-				WithFix("have it audited by someone who is not a witness")
-			return ""
+		if domain := within(s, auditor, theirs); domain != "" {
+			return fmt.Sprintf("under %s, the domain of peer witness %q", domain, w.DID)
 		}
 		if encoded, _ := did.Material(other); key != "" && encoded == key {
-			o.Errorf(s, at, "audit-by-witness", "external_audit.auditor_did %q is the key of peer witness %q", text,
-				w.DID).
-				WithFix("have it audited by someone who is not a witness")
-			return ""
+			return fmt.Sprintf("the key of peer witness %q", w.DID)
 		}
 	}
-	return key
+	return ""
 }
 
 // within returns the registrable domain that a did:web has in common with another, or "" if they have none in common.
@@ -162,26 +161,23 @@ func within(s *Subject, d did.DID, other domainage.Domain) string {
 }
 
 // auditorKey checks that an auditor whose DID is a key does not use a key of the candidate's DID Document or of a
-// witness's. If the candidate's document is missing, it returns another outcome, and true.
-func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) (verdict.Outcome, bool) {
+// witness's. It returns false if it cannot decide that, as the outcome then says.
+func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) bool {
 	const at = "/conformance_level"
 	text := r.ExternalAudit.AuditorDID
-	if missing, is := unobtained(s, evidence.DIDDocument); is {
-		if o.Has(verdict.Error) {
-			return *o, true
-		}
-		missing.Findings = append(o.Findings, missing.Findings...)
-		return missing, true
+	if lacks(o, s, evidence.DIDDocument) {
+		return false
 	}
 	if r.PeerWitnessCount > evidence.MaxWitnesses {
-		return deferTo(s, peerWitnesses.ID, at, "too-many-witnesses",
+		*o = deferTo(s, peerWitnesses.ID, at, "too-many-witnesses",
 			fmt.Sprintf("the Receipt has %d peer_witnesses, at most %d are read", r.PeerWitnessCount,
-				evidence.MaxWitnesses)), true
+				evidence.MaxWitnesses))
+		return false
 	}
 	if slices.Contains(s.Facts.DIDDocument.Value.Material, key) {
 		o.Errorf(s, at, "audit-own-key", "external_audit.auditor_did %q is a key of the implementation itself", text).
 			WithFix("have somebody else audit it")
-		return verdict.Outcome{}, false
+		return true
 	}
 	for _, w := range r.PeerWitnesses {
 		known := s.Facts.Witnesses[w.DID]
@@ -189,16 +185,16 @@ func auditorKey(o *verdict.Outcome, s *Subject, r *receipt.Receipt, key string) 
 			continue
 		}
 		switch doc := known.DIDDocument; {
-		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
+		case doc.State.Open():
 			o.Doubtf(s, at, "audit-open", "cannot compare external_audit.auditor_did %q with the keys of peer "+
 				"witness %q: its DID Document could not be fetched: %s",
-				text, w.DID, located(doc.From, doc.Message)).WithFix("try again").Rests(verdict.World)
+				text, w.DID, located(doc)).WithFix("try again").Rests(verdict.World)
 		case doc.State == evidence.Obtained && slices.Contains(doc.Value.Material, key):
 			o.Errorf(s, at, "audit-witness-key", "external_audit.auditor_did %q is a key of peer witness %q of this "+
 				"Receipt", text, w.DID).
 				WithFix("have it audited by someone who is not a witness").Rests(verdict.World)
-			return verdict.Outcome{}, false
+			return true
 		}
 	}
-	return verdict.Outcome{}, false
+	return true
 }

@@ -42,7 +42,8 @@ func TestDocumentFix(t *testing.T) {
 		{"https://a.example", evidence.CodeHTTPStatus, answered[:1], 1, "otherwise"},
 		{"https://a.example", evidence.CodeTimeout, answered, 1, "otherwise"},
 	} {
-		if got := (&Subject{}).documentFix("uri", c.url, c.code, c.from, c.most, "otherwise"); got != c.want {
+		found := evidence.Result[int]{Code: c.code, From: c.from}
+		if got := documentFix("uri", c.url, found, c.most, "otherwise"); got != c.want {
 			t.Errorf("%s, %s: %q; expected %q", c.url, c.code, got, c.want)
 		}
 	}
@@ -111,7 +112,7 @@ func TestLocated(t *testing.T) {
 		{from(evidence.Obtained), "no JSON", "no JSON"},
 		{append(from(evidence.Absent), from(evidence.Obtained)...), "no JSON", "no JSON"},
 	} {
-		if got := located(c.from, c.message); got != c.want {
+		if got := located(evidence.Result[int]{From: c.from, Message: c.message}); got != c.want {
 			t.Errorf("%q; expected %q", got, c.want)
 		}
 	}

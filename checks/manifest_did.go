@@ -72,12 +72,8 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 		out.Verified = "tool.did is the listing's, hosted by its owner"
 		return out, nil
 	}
-	if missing, is := unobtained(s, evidence.ReceiptText, evidence.Receipt); is {
-		if out.Has(verdict.Error) {
-			return out, nil
-		}
-		missing.Findings = append(out.Findings, missing.Findings...)
-		return missing, nil
+	if lacks(&out, s, evidence.ReceiptText, evidence.Receipt) {
+		return out, nil
 	}
 	target := s.Facts.Receipt.Value.TargetURI
 	if !manifestOwned && !SameHost(l.ManifestURI, target) {

@@ -27,12 +27,12 @@ var manifestReachability = &Check{
 func runManifestReachability(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	m := s.Facts.Manifest
-	fix := s.documentFix("manifest_uri", s.Listing.ManifestURI, m.Code, m.From, evidence.MaxManifest,
+	fix := documentFix("manifest_uri", s.Listing.ManifestURI, m, evidence.MaxManifest,
 		"serve the Manifest as strict JSON with status 200 over https, at most 1 MiB, within 10 seconds")
 	if m.Code == evidence.CodeHTTPStatus && m.State == evidence.Absent {
 		fix += "; if the Manifest has another URL: oap-gate new SLUG URL"
 	}
-	if !report(&out, s, "/manifest_uri", m.State, m.Code, located(m.From, m.Message), fix) {
+	if report(&out, s, "/manifest_uri", m, located(m), fix) == nil {
 		out.Verified = "served with status 200"
 	}
 	return out.OrPass(), nil

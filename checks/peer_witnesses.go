@@ -262,7 +262,7 @@ func bootstrap(o *verdict.Outcome, s *Subject) {
 		}
 		doc := s.Facts.Maintainers[m]
 		switch {
-		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
+		case doc.State.Open():
 			o.Doubtf(s, at, "cosigner-open", "the DID Document of maintainer %s could not be fetched: %s", m,
 				doc.Message).
 				WithFix("try again").Rests(verdict.World)

@@ -33,11 +33,7 @@ func (r *Run) listedSince(l *Listed, t *registry.Tree, at time.Time) (time.Time,
 		}
 	}
 	if standing {
-		history, err := r.History(l.Path)
-		if err != nil {
-			return time.Time{}, err
-		}
-		return r.tenureSince(l.Path, l.ToolDID, history)
+		return r.stoodSince(l.Path, l.ToolDID)
 	}
 	history, err := r.Repo.FileHistory(r.Context, t.Commit(), l.Path, r.Now)
 	if err != nil {
@@ -46,12 +42,22 @@ func (r *Run) listedSince(l *Listed, t *registry.Tree, at time.Time) (time.Time,
 	return r.tenureSince(l.Path, l.ToolDID, history)
 }
 
+// stoodSince returns the first-parent time of the commit since which a path of the base branch has held a DID without a
+// break.
+func (r *Run) stoodSince(path, toolDID string) (time.Time, error) {
+	history, err := r.History(path)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return r.tenureSince(path, toolDID, history)
+}
+
 // tenureSince returns since when a path has held a DID without a break; zero if its newest version does not. The
 // history is newest first.
 func (r *Run) tenureSince(path, toolDID string, history []registry.Version) (time.Time, error) {
 	var tenure registry.Tenure
 	for _, v := range slices.Backward(history) {
-		l, err := r.Version(path, v)
+		l, err := r.listingIn(path, v.Entry)
 		switch {
 		case err != nil:
 			return time.Time{}, err

@@ -73,8 +73,8 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	const at = "/conformance_receipt_uri"
 	got := s.Facts.Receipt
-	if report(&out, s, at, got.State, got.Code, "the Receipt is not strict JSON: "+got.Message,
-		"publish the Receipt as one strict JSON text (RFC 7493) and pin the new bytes") {
+	if report(&out, s, at, got, "the Receipt is not strict JSON: "+got.Message,
+		"publish the Receipt as one strict JSON text (RFC 7493) and pin the new bytes") != nil {
 		return out, nil
 	}
 	r, l := got.Value, s.Listing
@@ -240,13 +240,11 @@ func claimedLevel(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 		o.Warnf(s, at, "level-not-highest", "conformance_level is %q, the Receipt claims %q too", l.Level, top).
 			WithFix("set conformance_level to %q, or keep the lower claim", top)
 	}
-	if l.Level.NonCommercial() {
-		o.Move(s, at, NonCommercial(r, l.Level))
-		if !l.NonCommercial {
-			o.Warnf(s, "/non_commercial", "non-commercial", "level %s goes with non_commercial: true in the listing",
-				l.Level).
-				WithFix("set non_commercial to true").WithValue("true")
-		}
+	o.Move(s, at, NonCommercial(r, l.Level))
+	if l.Level.NonCommercial() && !l.NonCommercial {
+		o.Warnf(s, "/non_commercial", "non-commercial", "level %s goes with non_commercial: true in the listing",
+			l.Level).
+			WithFix("set non_commercial to true").WithValue("true")
 	}
 }
 

@@ -49,9 +49,9 @@ func runReceiptFetch(s *Subject) (verdict.Outcome, error) {
 			WithFix("tell the owner that the Receipt is no longer served")
 		return out, nil
 	}
-	fix := s.documentFix("conformance_receipt_uri", s.Listing.ReceiptURI, text.Code, text.From, evidence.MaxReceipt,
+	fix := documentFix("conformance_receipt_uri", s.Listing.ReceiptURI, text, evidence.MaxReceipt,
 		"serve the Receipt with status 200 over https, at most 1 MiB, within 10 seconds")
-	if !report(&out, s, "/conformance_receipt_uri", text.State, text.Code, located(text.From, text.Message), fix) {
+	if report(&out, s, "/conformance_receipt_uri", text, located(text), fix) == nil {
 		out.Verified = "sha256 matches"
 	}
 	return out.OrPass(), nil

@@ -80,11 +80,8 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 		out.Verified = "signed dates not judged: offline"
 		return out, nil
 	}
-	if missing, is := unobtained(s, evidence.ReceiptText, evidence.Receipt); is {
-		if out.Has(verdict.Error) {
-			return out, nil
-		}
-		return missing, nil
+	if lacks(&out, s, evidence.ReceiptText, evidence.Receipt) {
+		return out, nil
 	}
 	signedDates(&out, s, s.Facts.Receipt.Value, tooLong)
 	if !out.Has(verdict.Error) {

@@ -189,7 +189,7 @@ func broughtAt(s *Subject) (time.Time, error) {
 		b, err := l.Origin(s.Run.Context, s.Path)
 		return b.When, err
 	}
-	h, err := s.History()
+	h, err := s.Run.History(s.Path)
 	if err != nil || len(h) == 0 {
 		return s.Run.Now, err
 	}

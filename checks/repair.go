@@ -108,15 +108,13 @@ func (s *Subject) mayReturn() bool {
 func (s *Subject) looksRenewed(head *registry.Entry) (bool, error) {
 	was, is := s.baseListing, s.Listing
 	if was == nil || is == nil || !registry.SameEntry(head, s.Change.Head) {
-		listings := [2]*registry.Listing{}
-		for i, e := range []*registry.Entry{s.Change.Base, head} {
-			rec, err := s.Run.Repo.Record(s.Run.Context, s.Path, *e)
-			if err != nil || rec.Document == nil {
-				return false, err
-			}
-			listings[i] = registry.ParseListing(rec)
+		var err error
+		if was, err = s.Run.listingIn(s.Path, s.Change.Base); err != nil || was == nil {
+			return false, err
 		}
-		was, is = listings[0], listings[1]
+		if is, err = s.Run.listingIn(s.Path, head); err != nil || is == nil {
+			return false, err
+		}
 	}
 	return was.ReceiptSHA256 != is.ReceiptSHA256 && is.Issued.After(was.Issued) && was.Slug == is.Slug &&
 		was.ToolDID == is.ToolDID, nil

@@ -160,10 +160,10 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 	} else {
 		doc := s.Facts.DIDDocument
 		switch {
-		case doc.State == evidence.Unavailable || doc.State == evidence.Unsought:
-			selfDoubt = located(doc.From, doc.Message)
+		case doc.State.Open():
+			selfDoubt = located(doc)
 		case doc.State != evidence.Obtained:
-			selfWhy = l.ToolDID + ": " + located(doc.From, doc.Message)
+			selfWhy = l.ToolDID + ": " + located(doc)
 		case v.Signature.Alg == "EdDSA" && receipt.VerifyBy(doc.Value.Keys, bytes, v.Signature.Value):
 			o.Verified = "signed by the revoked implementation"
 			return o, nil
@@ -304,7 +304,7 @@ func pinsOf(r *Run, path string) (map[string]*registry.Listing, error) {
 	}
 	all := map[string]*registry.Listing{}
 	for _, v := range history {
-		if l, err := r.Version(path, v); err != nil {
+		if l, err := r.listingIn(path, v.Entry); err != nil {
 			return nil, err
 		} else if l != nil && all[l.ReceiptSHA256] == nil {
 			all[strings.Clone(l.ReceiptSHA256)] = &registry.Listing{Issued: l.Issued}
@@ -317,11 +317,6 @@ func pinsOf(r *Run, path string) (map[string]*registry.Listing, error) {
 	}
 	r.pins[path] = all
 	return all, nil
-}
-
-// revocationPath returns the path of a revocation of a Receipt that the listing at a path pins.
-func revocationPath(listing, sha256 string) string {
-	return recordPath(registry.KindRevocation, slugOf(listing), sha256)
 }
 
 // slugOf returns the slug in the name of a listing's file.

@@ -131,7 +131,7 @@ func TestSignedName(t *testing.T) {
 		{"changed, without reissue", "Eve", "Ada", false, reissueID, "", "error name-not-signed /name"},
 		{"changed, in an audit", "Eve", "Ada", true, "", "", "warning name-not-signed /name"},
 		{"the schema refuses the listing's", "Eve", "", false, "", "/name", ""},
-		{"the schema refuses it, and does not run", "Eve", "", false, schemaID, "/name",
+		{"the schema refuses it, and does not run", "Eve", "", false, schema.ID, "/name",
 			"error name-not-signed /name"},
 		{"the schema refuses another member", "Eve", "", false, "", "/slug", "error name-not-signed /name"},
 	} {
@@ -141,7 +141,7 @@ func TestSignedName(t *testing.T) {
 			s.baseListing, s.Change.Base = &registry.Listing{Name: c.was}, entry
 		}
 		if c.refused != "" {
-			s.first = map[string][]verdict.Finding{schemaID: {{Severity: verdict.Error, Pointer: c.refused}}}
+			s.violations = []verdict.Finding{{Severity: verdict.Error, Pointer: c.refused}}
 		}
 		var out verdict.Outcome
 		signedName(&out, s, &receipt.Receipt{ImplementationName: c.signed})
@@ -160,7 +160,7 @@ func TestSignedName(t *testing.T) {
 			t.Errorf("%q in a Receipt that violates its schema: %q; expected %q", signed, got, want)
 		}
 	}
-	s := &Subject{first: map[string][]verdict.Finding{schemaID: {{Severity: verdict.Warning, Pointer: "/name"}}}}
+	s := &Subject{violations: []verdict.Finding{{Severity: verdict.Warning, Pointer: "/name"}}}
 	if refused(s, "/name") {
 		t.Error("a warning of schema refuses the member")
 	}
@@ -303,7 +303,7 @@ func TestElsewhereBounds(t *testing.T) {
 
 // A ledger judges by the checks that judge the history.
 func TestHistorical(t *testing.T) {
-	for id, want := range map[string]bool{layoutID: true, reissueID: true, schemaID: false, "": false} {
+	for id, want := range map[string]bool{layoutID: true, reissueID: true, schema.ID: false, "": false} {
 		if got := historical(id); got != want {
 			t.Errorf("%q: %t", id, got)
 		}
@@ -437,8 +437,8 @@ func TestAuditorKey(t *testing.T) {
 		r := &receipt.Receipt{PeerWitnesses: []receipt.PeerWitness{{DID: "did:web:ada.example"},
 			{DID: "did:web:bob.example"}}}
 		var out verdict.Outcome
-		if _, missing := auditorKey(&out, s, r, "key"); missing || spelled(out) != want {
-			t.Errorf("%s: %q, missing %t; expected %q", state, spelled(out), missing, want)
+		if decides := auditorKey(&out, s, r, "key"); !decides || spelled(out) != want {
+			t.Errorf("%s: %q, decides %t; expected %q", state, spelled(out), decides, want)
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 )
 
 var schema = &Check{
-	ID:    schemaID,
+	ID:    "schema",
 	Title: "every record is valid under the base tree's JSON Schema",
 	Cite:  "RFC 0026 section 6",
 	Row:   "Schema",
@@ -168,15 +168,13 @@ func runSchema(s *Subject) (verdict.Outcome, error) {
 	}
 	out := verdict.Outcome{Findings: schemas.violations(s)}
 	forgive(&out, s)
+	s.violations = out.Findings
 	return out.OrPass(), nil
 }
 
-// schemaID is the id of schema, by which a later check finds what it made of a record.
-const schemaID = "schema"
-
 // refused reports whether schema refuses the member at that place.
 func refused(s *Subject, pointer string) bool {
-	return slices.ContainsFunc(s.first[schemaID], func(f verdict.Finding) bool {
+	return slices.ContainsFunc(s.violations, func(f verdict.Finding) bool {
 		return f.Severity == verdict.Error && f.Pointer == pointer
 	})
 }

@@ -21,8 +21,8 @@ type shadow struct {
 
 // gitDirectory is what a directory has of the names that make a repository.
 type gitDirectory struct {
-	path, head                        string
-	hasObjects, hasRefs, hasCommonDir bool
+	path, head string
+	others     map[string]bool // objects, refs, commondir
 }
 
 // shadows finds the paths of a tree that git, or this program, would read as a repository, in path order.
@@ -35,7 +35,7 @@ func shadows(t *registry.Tree) ([]shadow, error) {
 			key = foldPath(directory)
 		}
 		if directories[key] == nil {
-			directories[key] = &gitDirectory{path: directory}
+			directories[key] = &gitDirectory{path: directory, others: map[string]bool{}}
 		}
 		return directories[key]
 	}
@@ -52,12 +52,8 @@ func shadows(t *registry.Tree) ([]shadow, error) {
 			switch name {
 			case "head":
 				in(directory).head = at
-			case "objects":
-				in(directory).hasObjects = true
-			case "refs":
-				in(directory).hasRefs = true
-			case "commondir":
-				in(directory).hasCommonDir = true
+			case "objects", "refs", "commondir":
+				in(directory).others[name] = true
 			case registry.MirrorClone:
 				out = append(out, shadow{at, fmt.Sprintf("%q has the name of the clone in a mirror's directory; "+
 					"expected another name", at), path.Join(directory, "registry-git")})
@@ -72,9 +68,9 @@ func shadows(t *registry.Tree) ([]shadow, error) {
 		switch {
 		case f.head == "":
 			continue
-		case f.hasObjects && f.hasRefs:
+		case f.others["objects"] && f.others["refs"]:
 			others = "objects and refs"
-		case f.hasCommonDir:
+		case f.others["commondir"]:
 			others = "commondir"
 		default:
 			continue
@@ -147,12 +143,8 @@ func longPaths(r *Run) (verdict.Outcome, error) {
 		if c.Base != nil || c.Head == nil {
 			continue
 		}
-		longest := ""
-		for part := range strings.SplitSeq(c.Path, "/") {
-			if len(part) > len(longest) {
-				longest = part
-			}
-		}
+		longest := slices.MaxFunc(strings.Split(c.Path, "/"),
+			func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 		message := ""
 		switch {
 		case len(longest) > maxPathPart:

@@ -97,10 +97,9 @@ type Subject struct {
 	// Stood is, in an audit, since when the path has held this tool_did.
 	Stood time.Time
 
-	first   map[string][]verdict.Finding // findings of the checks that run First, by id
-	outlook *outlook                     // see prospect
-
-	forgotten bool
+	violations []verdict.Finding // what schema found
+	outlook    *outlook          // see prospect
+	forgotten  bool
 }
 
 // Added reports whether the base tree has no such file.
@@ -189,7 +188,7 @@ func (s *Subject) take(records registry.Sides) {
 // Forget releases all that was read of the record, until Read. In a range others are judged by it too.
 func (s *Subject) Forget() {
 	*s = Subject{Run: s.Run, Path: s.Path, Kind: s.Kind, Change: s.Change, Facts: unsought, Then: s.Then,
-		Stood: s.Stood, first: s.first, forgotten: true}
+		Stood: s.Stood, violations: s.violations, forgotten: true}
 }
 
 // Read reads again the record that Forget or PutAside released.
@@ -213,13 +212,10 @@ func (s *Subject) Unchanged() bool {
 
 // Pos returns the position of a member in the file as it would land.
 func (s *Subject) Pos(pointer string) registry.Pos {
-	switch {
-	case s.Record == nil:
-		return registry.Pos{Path: s.Path}
-	case s.Record.Document != nil:
-		return s.Record.Document.Pos(pointer)
-	case s.Record.Err != nil:
-		return s.Record.Err.Pos
+	if r := s.Record; r != nil && r.Document != nil {
+		return r.Document.Pos(pointer)
+	} else if r != nil && r.Err != nil {
+		return r.Err.Pos
 	}
 	return registry.Pos{Path: s.Path}
 }
@@ -253,9 +249,6 @@ func (s *Subject) Release() {
 	s.Record, s.BaseRecord = nil, nil
 }
 
-// History returns what the path held along the base branch's first parents, newest first.
-func (s *Subject) History() ([]registry.Version, error) { return s.Run.History(s.Path) }
-
 // maxHistories is how many paths of one range are followed through the history, which is read whole for each.
 const maxHistories = 100
 
@@ -282,12 +275,12 @@ func (r *Run) History(path string) ([]registry.Version, error) {
 	return h, nil
 }
 
-// Version decodes the listing that a version of its file held; nil where it held none that can be read.
-func (r *Run) Version(path string, v registry.Version) (*registry.Listing, error) {
-	if v.Entry == nil {
+// listingIn reads the listing that an entry of its file holds. It returns nil if no listing can be read there.
+func (r *Run) listingIn(path string, e *registry.Entry) (*registry.Listing, error) {
+	if e == nil {
 		return nil, nil
 	}
-	rec, err := r.Repo.Record(r.Context, path, *v.Entry)
+	rec, err := r.Repo.Record(r.Context, path, *e)
 	if err != nil || rec.Document == nil {
 		return nil, err
 	}

@@ -61,29 +61,6 @@ func TestSides(t *testing.T) {
 	}
 }
 
-// What each check that runs first has found is kept beside what the others found.
-func TestFirstFindings(t *testing.T) {
-	s := &Subject{Run: &Run{Selected: func(string) bool { return true }}, Record: &registry.Record{}}
-	pass := &Check{ID: "d", First: true, PerCommit: true, Run: func(*Subject) (verdict.Outcome, error) {
-		return verdict.Pass("right"), nil
-	}}
-	if _, err := pass.Judge(s); err != nil || s.first != nil {
-		t.Errorf("%v, %v", s.first, err)
-	}
-	for _, id := range []string{"a", "b", "c"} {
-		c := &Check{ID: id, First: id != "c", PerCommit: true, Run: func(s *Subject) (out verdict.Outcome, _ error) {
-			out.Errorf(verdict.At{}, "/"+id, id, "wrong")
-			return out, nil
-		}}
-		if _, err := c.Judge(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if a, b := s.first["a"], s.first["b"]; len(s.first) != 2 || len(a) != 1 || len(b) != 1 || b[0].Pointer != "/b" {
-		t.Errorf("%v", s.first)
-	}
-}
-
 // What the repository has lost is an error of each that reads it. TestMissingObject has a whole run in which another
 // may have read it before.
 func TestLostObjects(t *testing.T) {
@@ -144,7 +121,7 @@ base:
 			return err
 		}},
 		{"the history", nil, func(r *Run) error {
-			_, err := changed(r).History()
+			_, err := r.History(changed(r).Path)
 			return err
 		}},
 		{"the history of an old domain", nil, func(r *Run) error {

@@ -163,7 +163,7 @@ func history(t *testing.T, r *Run, path string) []*registry.Listing {
 	}
 	var out []*registry.Listing
 	for _, v := range versions {
-		l, err := r.Version(path, v)
+		l, err := r.listingIn(path, v.Entry)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -278,31 +279,35 @@ func (st *Standing) noWitness(id string) string {
 // and DID, so those of today lead to those of then.
 func vouchedThen(s *Subject, id string) (*voucher, error) {
 	for _, l := range s.Run.Base.ByDID(id) {
-		listing, err := s.Then.Tree.Listing(s.Run.Context, l.Path)
+		listing, err := currentIn(s.Run.Context, s.Then.Tree, l.Path, id, s.Then.When)
 		if err != nil {
 			return nil, err
 		}
-		if listing == nil {
+		if listing == nil || listing.Level.Base() < 4 {
 			continue
 		}
 		then := condense(l.Path, listing)
-		if !did.Same(then.ToolDID, id) || then.Level.Base() < 4 || !s.Then.When.Before(then.Expires) {
-			continue
-		}
 		if provisional, err := s.Run.provisional(then, s.Then.Tree, s.Then.When); err != nil {
 			return nil, err
-		} else if provisional {
-			continue
-		}
-		_, revoked, err := s.Then.Tree.Entry(revocationPath(then.Path, then.ReceiptSHA256))
-		if err != nil {
-			return nil, err
-		}
-		if !revoked {
+		} else if !provisional {
 			return &voucher{then, s.Then.Tree, s.Then.When}, nil
 		}
 	}
 	return nil, nil
+}
+
+// currentIn returns the listing that a tree has at a path if it is of that DID, in date at that time, and not revoked
+// in the tree; else nil.
+func currentIn(ctx context.Context, t *registry.Tree, path, id string, at time.Time) (*registry.Listing, error) {
+	l, err := t.Listing(ctx, path)
+	if err != nil || l == nil || !did.Same(l.ToolDID, id) || !at.Before(l.Expires) {
+		return nil, err
+	}
+	_, revoked, err := t.Entry(recordPath(registry.KindRevocation, slugOf(path), l.ReceiptSHA256))
+	if err != nil || revoked {
+		return nil, err
+	}
+	return l, nil
 }
 
 // pinnedThen reports whether, in an audit, a witness's listing pins the Receipt that it pinned when the record was
@@ -327,26 +332,25 @@ func (s *Subject) witnessListing(id string) (*registry.Listing, error) {
 // documents reports whether a witness's own documents are there. What is definitely wrong with one of them
 // outweighs what another try may change.
 func documents(known *evidence.Witness) (weight, string) {
-	worst, why := counts, ""
-	note := func(as weight, name, message string, from []evidence.Observation) {
-		if as > worst {
-			worst, why = as, "its own "+name+": "+located(from, message)
-		}
+	d, r := known.DIDDocument, known.Receipt
+	how, why := document("DID Document", d, d.State.Open())
+	other, also := document("Receipt", r, r.State.Open() || r.Code == evidence.CodeHashMismatch ||
+		r.Code == evidence.CodeTooLarge || oddStatus(r.From))
+	if other > how {
+		return other, also
 	}
-	open := func(s evidence.State) bool { return s == evidence.Unavailable || s == evidence.Unsought }
+	return how, why
+}
 
-	if d := known.DIDDocument; open(d.State) {
-		note(unsure, "DID Document", d.Message, d.From)
-	} else if d.State != evidence.Obtained {
-		note(ignored, "DID Document", d.Message, d.From)
+// document reports whether one of a witness's own documents is there. If it is open, another try may change that.
+func document[T any](name string, found evidence.Result[T], open bool) (weight, string) {
+	switch {
+	case open:
+		return unsure, "its own " + name + ": " + located(found)
+	case found.State != evidence.Obtained:
+		return ignored, "its own " + name + ": " + located(found)
 	}
-	if r := known.Receipt; open(r.State) || r.Code == evidence.CodeHashMismatch || r.Code == evidence.CodeTooLarge ||
-		oddStatus(r.From) {
-		note(unsure, "Receipt", r.Message, r.From)
-	} else if r.State != evidence.Obtained {
-		note(ignored, "Receipt", r.Message, r.From)
-	}
-	return worst, why
+	return counts, ""
 }
 
 // oddStatus reports whether the last answer had a status that neither returns a document nor says that there is no
@@ -365,10 +369,10 @@ func independence(s *Subject, w *witness, known *evidence.Witness, id string) er
 	m := known.Manifest
 	switch {
 	case w.dependence != "":
-	case m.State == evidence.Unavailable || m.State == evidence.Unsought:
-		w.doubt = "its Manifest could not be fetched: " + located(m.From, m.Message)
+	case m.State.Open():
+		w.doubt = "its Manifest could not be fetched: " + located(m)
 	case m.State != evidence.Obtained:
-		w.dependence = "its Manifest: " + located(m.From, m.Message)
+		w.dependence = "its Manifest: " + located(m)
 	case !did.Same(m.Value.ToolDID, id):
 		w.dependence = fmt.Sprintf("its Manifest's tool.did is %q", plain.Cut(m.Value.ToolDID, 200))
 	case m.Value.Unnamed() != "":

@@ -68,13 +68,12 @@ func runWorkflowAnchors(s *Subject) (verdict.Outcome, error) {
 		return out, err
 	}
 	x := s.Facts.CrossMatch
-	if report(&out, s, "/cross_match_receipt_uri", x.State, x.Code, located(x.From, x.Message),
-		"serve the pinned Cross Match Receipt with status 200 over https, at most 16 MiB") {
-		if x.Code != evidence.CodeScheme || strings.HasPrefix(a.ReceiptURI, "https:") {
-			last(&out).Rests(verdict.World)
-		}
-	} else {
+	f := report(&out, s, "/cross_match_receipt_uri", x, located(x),
+		"serve the pinned Cross Match Receipt with status 200 over https, at most 16 MiB")
+	if f == nil {
 		crossMatch(&out, s, x.Value)
+	} else if x.Code != evidence.CodeScheme || strings.HasPrefix(a.ReceiptURI, "https:") {
+		f.Rests(verdict.World)
 	}
 	coordinator(&out, s, "/coordinator_did", a.CoordinatorDID, s.Facts.DIDDocument)
 	if a.FailoverDID != "" {
@@ -143,7 +142,7 @@ func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 	case evidence.Obtained:
 	case evidence.Unavailable:
 		o.Doubtf(s, at, found.Code, "whether the coordinator named %q could not be read in what it anchored: %s",
-			failover, located(found.From, found.Message)).
+			failover, located(found)).
 			WithFix("try again, or serve the Cross Match Receipt in the coordinator's domain").Rests(verdict.World)
 	default:
 		o.Errorf(s, at, "failover-not-declared", "no Cross Match Receipt that the base tree pins in the domain of %q "+
@@ -160,18 +159,11 @@ func keyHost(s *Subject, id string) (string, error) {
 		tree = s.Then.Tree
 	}
 	for _, l := range s.Run.Base.ByDID(id) {
-		listing, err := tree.Listing(s.Run.Context, l.Path)
+		listing, err := currentIn(s.Run.Context, tree, l.Path, id, at)
 		if err != nil {
 			return "", err
 		}
-		if listing == nil || !did.Same(listing.ToolDID, id) || !at.Before(listing.Expires) {
-			continue
-		}
-		_, revoked, err := tree.Entry(revocationPath(l.Path, listing.ReceiptSHA256))
-		if err != nil {
-			return "", err
-		}
-		if !revoked && (s.Run.Audit || s.Run.Revoked(l.Path, listing.ReceiptSHA256) == "") {
+		if listing != nil && (s.Run.Audit || s.Run.Revoked(l.Path, listing.ReceiptSHA256) == "") {
 			return host(listing.ManifestURI), nil
 		}
 	}
@@ -249,22 +241,20 @@ func (r *Run) findAnchors() (map[string][]*standingAnchor, error) {
 
 // coordinator checks that a DID resolves.
 func coordinator(o *verdict.Outcome, s *Subject, pointer, text string, doc evidence.Result[*did.Document]) {
-	if doc.Code == evidence.CodeDIDMethod {
+	switch doc.Code {
+	case evidence.CodeDIDMethod:
 		o.Errorf(s, pointer, doc.Code, "%s; nothing shows who it is", doc.Message).WithFix("use a did:web or a did:key")
 		return
-	}
-	if doc.Code == evidence.CodeDIDSyntax {
+	case evidence.CodeDIDSyntax:
 		o.Errorf(s, pointer, doc.Code, "%s", doc.Message).
 			WithFix("use a did:web with a DNS name, or the did:key of an Ed25519 key")
 		return
 	}
-	if report(o, s, pointer, doc.State, doc.Code, text+": "+located(doc.From, doc.Message),
-		"serve its DID Document with status 200 over https") {
-		last(o).Rests(verdict.World)
+	if f := report(o, s, pointer, doc, text+": "+located(doc),
+		"serve its DID Document with status 200 over https"); f != nil {
+		f.Rests(verdict.World)
 	}
 }
-
-func last(o *verdict.Outcome) *verdict.Finding { return &o.Findings[len(o.Findings)-1] }
 
 // runAnchorRecovered checks that no other anchor took the workflow of a recovered one while it could not be read.
 func runAnchorRecovered(s *Subject) (out verdict.Outcome) {

@@ -63,6 +63,9 @@ const (
 	Unavailable
 )
 
+// Open reports whether another try may give another state.
+func (s State) Open() bool { return s == Unavailable || s == Unsought }
+
 // String returns the state's word in the report.
 func (s State) String() string {
 	words := [...]string{"unsought", "obtained", "absent", "invalid", "unavailable"}
