@@ -61,8 +61,8 @@ func notAhead(o *verdict.Outcome, s *Subject, member, code string, at time.Time)
 		if s.Kind == registry.KindRevocation {
 			fix += ", and sign again"
 		}
-		o.Errorf(s, "/"+member, code, "%s is %s, and it is %s; expected at most %s ahead", member, stamp(at),
-			stamp(now), plain.Span(Skew)).
+		o.Errorf(s, "/"+member, code, "%s is %s, later than the evaluation time %s; expected at most %s ahead", member,
+			stamp(at), stamp(now), plain.Span(Skew)).
 			WithFix(fix, member).Until(at)
 		return nil
 	}

@@ -53,8 +53,8 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 		return out, nil
 	}
 	if !now.Before(l.Expires) {
-		out.Errorf(s, "/expires_at", "expired", "expires_at is %s, it is %s, %s later", stamp(l.Expires), stamp(now),
-			plain.Span(now.Sub(l.Expires))).
+		out.Errorf(s, "/expires_at", "expired", "expires_at is %s, %s before the evaluation time %s", stamp(l.Expires),
+			plain.Span(now.Sub(l.Expires)), stamp(now)).
 			WithFix("sign a new Receipt (validity.not_after after %s), publish it, then %s", stamp(now), s.again()).
 			Rests(verdict.Lapsed)
 	}
@@ -71,7 +71,8 @@ func runReceiptValidity(s *Subject) (verdict.Outcome, error) {
 			WithFix("set expires_at after issued_at, at most 90 days")
 	}
 	if l.Issued.After(now.Add(Skew)) {
-		out.Errorf(s, "/issued_at", "issued-in-future", "issued_at is %s, and it is %s; expected at most %s ahead",
+		out.Errorf(s, "/issued_at", "issued-in-future",
+			"issued_at is %s, later than the evaluation time %s; expected at most %s ahead",
 			stamp(l.Issued), stamp(now), plain.Span(Skew)).
 			WithFix("%s", Wait(l.Issued, now, s.Facts.ReceiptText.From)).
 			Until(l.Issued)

@@ -59,7 +59,7 @@ web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 404}]
 		// issued more than 5 minutes ahead of the clock
 		{Name: "future", World: `pr: [{listing: nova, issued: "+301s"}]`,
 			Want: `implementations/nova.json:9:3: error: receipt-validity: issued-in-future`,
-			Says: []string{`implementations/nova.json:9:3: error: receipt-validity: issued_at is 2026-06-01T12:05:01Z, and it is 2026-06-01T12:00:00Z; expected at most 5 minutes ahead`}},
+			Says: []string{`implementations/nova.json:9:3: error: receipt-validity: issued_at is 2026-06-01T12:05:01Z, later than the evaluation time 2026-06-01T12:00:00Z; expected at most 5 minutes ahead`}},
 		// the Receipt has no dates, one of two, or one that cannot be read
 		{Name: "none", World: `pr: [{listing: nova, receipt: {delete: [/validity]}}]`,
 			Want: `

@@ -237,7 +237,7 @@ revocations/dan-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc
 			Want: `pass`},
 		{Name: "ahead", World: base + `pr: [{revoke: eve, at: +5m1s}]`,
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:5:3: error: revocations: revoked-in-future`,
-			Says: []string{`revocations/eve-[0-9a-f]{64}.json:5:3: error: revocations: revoked_at is 2026-06-01T12:05:01Z, and it is 2026-06-01T12:00:00Z`,
+			Says: []string{`revocations/eve-[0-9a-f]{64}.json:5:3: error: revocations: revoked_at is 2026-06-01T12:05:01Z, later than the evaluation time 2026-06-01T12:00:00Z`,
 				`fix: set revoked_at to now, and sign again`}},
 		{Name: "leap",
 			World: base + `pr: [{revoke: eve, revocation: {set: {/revoked_at: "2016-12-31T23:59:60Z"}}}]`,

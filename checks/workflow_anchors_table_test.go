@@ -113,7 +113,7 @@ workflow-anchors/two.json:3:3: error: workflow-anchors: workflow-anchored-twice`
 			Want: `pass`},
 		{Name: "ahead", World: base + `pr: [{anchor: flow, coordinator: ada, at: +5m1s}]`,
 			Want: `workflow-anchors/flow.json:9:3: error: workflow-anchors: anchored-in-future`,
-			Says: []string{`workflow-anchors/flow.json:9:3: error: workflow-anchors: anchored_at is 2026-06-01T12:05:01Z, and it is 2026-06-01T12:00:00Z`,
+			Says: []string{`workflow-anchors/flow.json:9:3: error: workflow-anchors: anchored_at is 2026-06-01T12:05:01Z, later than the evaluation time 2026-06-01T12:00:00Z`,
 				`fix: set anchored_at to now$`}},
 		// --- what stands ---
 		// a standing anchor is never fetched again, and never changes

@@ -221,15 +221,15 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 	add(&out, checks.ReceiptDates(r))
 	if from := r.NotBefore.Time; now.Before(from.Add(-checks.Skew)) {
 		out.Errorf(receiptDocument, "/validity/not_before", "not-yet-valid",
-			"validity.not_before is %s, and it is %s; expected at most %s ahead",
+			"validity.not_before is %s, later than the evaluation time %s; expected at most %s ahead",
 			stamp(from), stamp(now), plain.Span(checks.Skew)).
 			WithFix("%s", checks.Wait(from.Add(-checks.Skew), now, w.facts.ReceiptText.From))
 	}
 	until := r.NotAfter.Time
 	if !until.IsZero() && !now.Before(until) {
-		out.Errorf(receiptDocument, "/validity/not_after", "expired", "validity.not_after is %s, it is %s, %s later",
-			stamp(until), stamp(now),
-			plain.Span(now.Sub(until))).WithFix("sign a Receipt whose validity.not_after is after %s", stamp(now))
+		out.Errorf(receiptDocument, "/validity/not_after", "expired",
+			"validity.not_after is %s, %s before the evaluation time %s", stamp(until), plain.Span(now.Sub(until)),
+			stamp(now)).WithFix("sign a Receipt whose validity.not_after is after %s", stamp(now))
 	}
 	if !r.NotBefore.IsZero() && !until.IsZero() {
 		d := until.Sub(r.NotBefore.Time).Truncate(time.Millisecond)
