@@ -69,21 +69,23 @@ var repositoryName = plain.Pattern(`^([A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}))/([A-Za
 func New(o Options) (*Client, error) {
 	m := repositoryName().FindStringSubmatch(o.Repository)
 	if m == nil || m[2] == "." || m[2] == ".." {
-		return nil, fmt.Errorf("repository is %q; expected owner/name", o.Repository)
+		return nil, remedy.Errorf("give --repository OWNER/NAME", "repository is %q; expected owner/name", o.Repository)
 	}
 	o.BaseURL = cmp.Or(o.BaseURL, DefaultBaseURL)
 	base, err := url.Parse(o.BaseURL)
 	if err != nil || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
-		return nil, fmt.Errorf("URL of the forge is %q; expected https://HOST/PATH", o.BaseURL)
+		return nil, remedy.Errorf("give --api-url https://HOST/PATH",
+			"URL of the forge is %q; expected https://HOST/PATH", o.BaseURL)
 	}
 	if base.Scheme != "https" && (base.Scheme != "http" || !plain.IsLoopback(base.Hostname())) {
-		return nil, fmt.Errorf("URL of the forge is %q; expected https: the token would travel in the clear",
-			o.BaseURL)
+		return nil, remedy.Errorf("give --api-url https://HOST/PATH",
+			"URL of the forge is %q; expected https: the token would travel in the clear", o.BaseURL)
 	}
 	base.Path = strings.TrimSuffix(base.Path, "/") + "/"
 	// A token never reaches a terminal or a log by an error of the header's.
 	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return nil, errors.New("the token holds spaces or control characters")
+		return nil, remedy.Errorf("give the token in GITHUB_TOKEN as the forge showed it",
+			"the token holds spaces or control characters")
 	}
 	inner := &http.Transport{
 		Proxy:                  http.ProxyURL(o.Proxy),

@@ -18,11 +18,11 @@ import (
 
 // Kinds of Error, for errors.Is.
 var (
-	ErrUnauthorized = errors.New("the forge does not know the token")            // 401
-	ErrForbidden    = errors.New("the token may not do this")                    // 403
-	ErrNotFound     = errors.New("not there, or not to be seen with this token") // 404
-	ErrRefused      = errors.New("the forge refuses what was sent")              // 409, 422 and other 4xx
-	ErrLimited      = errors.New("the forge's rate limit is used up")            // 403 or 429 with its headers
+	ErrUnauthorized = errors.New("the forge does not know the token")               // 401
+	ErrForbidden    = errors.New("the token may not do this")                       // 403
+	ErrNotFound     = errors.New("it does not exist, or this token may not see it") // 404
+	ErrRefused      = errors.New("the forge refuses what was sent")                 // 409, 422 and other 4xx
+	ErrLimited      = errors.New("the forge's rate limit is used up")               // 403 or 429 with its headers
 	ErrUnavailable  = errors.New("the forge cannot be reached or does not " +
 		"make sense") // network, 5xx, an unreadable answer
 	ErrUnresolved = errors.New("the host name is not resolved") // DNS
@@ -78,7 +78,7 @@ func (e *Error) Fix() string {
 		return "name the repository with --repository OWNER/NAME, and give a token in GITHUB_TOKEN: none was given"
 	}
 	return "name the repository with --repository OWNER/NAME, and give a token in GITHUB_TOKEN that may do this " +
-		"(administration: read shows all, write applies)"
+		"(writing takes: comment pull-requests, remind issues, rerun actions and pull-requests, protect administration)"
 }
 
 // Unwrap gives the kind and the cause.

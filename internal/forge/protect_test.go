@@ -203,7 +203,7 @@ unread classic branch protection: reading the branch protection: the token may n
 			s.AllowRebase = false
 			s.Fail(ghtest.Failure{Path: "/repos/acme/registry/rules/", Status: 404, Message: "Not Found"})
 		}, `unknown block_deletion: false; not all could be read -> true
-unread rulesets: reading the rules: not there, or not to be seen with this token (404 "Not Found")`},
+unread rulesets: reading the rules: it does not exist, or this token may not see it (404 "Not Found")`},
 		{"old forge, contexts alone", admin, func(s *ghtest.Server) {
 			s.SetClassic("main", with(fullClassic, `[{"context":"oap-gate","app_id":15368}]`, "[]"))
 			s.AllowRebase = false
@@ -344,12 +344,12 @@ func TestProtectFails(t *testing.T) {
 	}{
 		{"no such repository", "", false, func(s *ghtest.Server, _ *repoconfig.Protection) { s.Name = "other" },
 			ErrNotFound,
-			`reading the repository acme/registry: not there, or not to be seen with this token (404 "Not Found")`},
+			`reading the repository acme/registry: it does not exist, or this token may not see it (404 "Not Found")`},
 		{"may not write", robot, true, func(*ghtest.Server, *repoconfig.Protection) {}, ErrForbidden,
 			`switching rebase merging off: the token may not do this (403 "Resource not accessible by integration")`},
 		{"may not write, not said so", person, true,
 			func(s *ghtest.Server, _ *repoconfig.Protection) { s.AllowRebase = false }, ErrNotFound,
-			`switching rebase merging off: not there, or not to be seen with this token (404 "Not Found")`},
+			`switching rebase merging off: it does not exist, or this token may not see it (404 "Not Found")`},
 		{"only rebasing is on", admin, true, func(s *ghtest.Server, _ *repoconfig.Protection) { s.OnlyRebase = true },
 			ErrRefused,
 			`switching rebase merging off: the forge refuses what was sent (422 "Validation Failed", "Sorry, you need to allow at least one merge strategy. (no_merge_method)")`},

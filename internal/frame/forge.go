@@ -65,7 +65,5 @@ func (o *Forge) Client(sys IO, dir string) (*forge.Client, error) {
 	if opts.Roots, err = live.Roots(pem); err != nil {
 		return nil, remedy.With(err, "name a PEM file with --ca-cert")
 	}
-	client, err := forge.New(opts)
-	return client,
-		remedy.With(err, "give --repository OWNER/NAME, --api-url https://HOST/PATH, and the token as it was made")
+	return forge.New(opts)
 }

@@ -35,9 +35,9 @@ type Release struct {
 
 // Errors of a Release.
 var (
-	ErrCommit = errors.New("no full commit SHA: 40 lower-case hexadecimal digits that are not all zero")
-	ErrImage  = errors.New("no digest of an image: sha256: and 64 lower-case hexadecimal digits")
-	ErrOwner  = errors.New("no code owner: @user or @organisation/team")
+	ErrCommit = errors.New("not a full commit SHA: 40 lower-case hexadecimal digits that are not all zero")
+	ErrImage  = errors.New("not the digest of an image: sha256: and 64 lower-case hexadecimal digits")
+	ErrOwner  = errors.New("not a code owner: @user or @organisation/team")
 	ErrName   = errors.New("no version: letters, digits, dots and hyphens")
 	ErrBranch = errors.New("not a branch that a workflow can name: letters, digits, dots, hyphens, underscores and " +
 		"slashes")

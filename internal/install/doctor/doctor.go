@@ -291,7 +291,7 @@ func (v *inspection) judgeProtections(ctx context.Context, o Options) error {
 		return err
 	}
 	v.differences(forge.Plan(v.standing, v.wanted()), applyFix, func(d forge.Difference) string {
-		return fmt.Sprintf("at the forge %s of branch %q is %s, wanted is %s", d.Path, v.branch, d.Have, d.Want)
+		return fmt.Sprintf("%s of branch %q is %s at the forge; expected %s", d.Path, v.branch, d.Have, d.Want)
 	})
 	for _, kind := range v.standing.NotChecked {
 		v.add(verdict.Notice, "rule-not-checked", strict.Pos{}, "",

@@ -56,7 +56,7 @@ func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree f
 		v.writers = ""
 	}
 	v.differences(done.Differences, fix, func(d forge.Difference) string {
-		return fmt.Sprintf("%s: have %s; want %s", d.Path, d.Have, d.Want)
+		return fmt.Sprintf("%s is %s at the forge; expected %s", d.Path, d.Have, d.Want)
 	})
 	if err := v.prune(ctx, c, done, may); err != nil {
 		return nil, err

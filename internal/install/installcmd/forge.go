@@ -218,7 +218,8 @@ may write.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(func() (*verdict.Report, error) {
 				if dry == apply {
-					return nil, remedy.Errorf("give --dry-run or --apply", "protect requires --dry-run or --apply")
+					return nil, remedy.Errorf("give --dry-run or --apply",
+						"protect requires one of --dry-run and --apply")
 				}
 				clone, err := OpenClone(o.repo)
 				if err != nil {

@@ -164,7 +164,7 @@ func (o *initOptions) show(out io.Writer, plan *install.Plan, others []doctor.Ot
 	}
 	for _, s := range plan.Steps {
 		if s.Left != "" {
-			fmt.Fprintf(out, "left out  %s left out: %s\n", s.Path, s.Left)
+			fmt.Fprintf(out, "left out  %s: %s\n", s.Path, s.Left)
 			continue
 		}
 		word := string(s.State)
@@ -208,7 +208,7 @@ func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Ot
 	fmt.Fprintln(out, "\nnext:\n"+
 		"  1. on a branch, add the files, and remove each workflow above that the gate replaces:")
 	if o.Owner == "" {
-		fmt.Fprintln(out, "     in .github/CODEOWNERS replace @example/registry-maintainers by your team")
+		fmt.Fprintln(out, "     in .github/CODEOWNERS replace @example/registry-maintainers with your team")
 	}
 	fmt.Fprintln(out, "     git switch -c oap-gate")
 	for _, other := range others {

@@ -112,11 +112,8 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 
 // looked says how many listings there are and how many are due.
 func looked(listings, due int, within time.Duration) string {
-	when := fmt.Sprintf("within %s or ended less than %s ago", plain.Span(within), plain.Span(over))
-	if due == 0 {
-		return fmt.Sprintf("%s: none ends %s", plain.Count(listings, "listing"), when)
-	}
-	return fmt.Sprintf("%s: %d %s %s", plain.Count(listings, "listing"), due, plain.Plural(due, "ends", "end"), when)
+	return fmt.Sprintf("%s: %d due, which expire within %s or expired less than %s ago",
+		plain.Count(listings, "listing"), due, plain.Span(within), plain.Span(over))
 }
 
 // ownIssues returns the issues with a mark that the writer created, those of each state in turn, the oldest first. A
@@ -169,7 +166,7 @@ func settled(listed map[string]listing.Row, slug string, at time.Time) string {
 	case row.Until != nil && row.Until.After(at):
 		return "it was renewed, until " + date(*row.Until)
 	}
-	return "it ended, and was not renewed"
+	return "it expired, and was not renewed"
 }
 
 // same reports whether a forge shows a text that was sent to it: it may change line ends.
@@ -186,13 +183,13 @@ func closing(one issue, slug, why string) Change {
 }
 
 func title(row listing.Row) string {
-	return fmt.Sprintf("implementations/%s.json ends on %s", row.Slug, date(*row.Until))
+	return fmt.Sprintf("implementations/%s.json expires on %s", row.Slug, date(*row.Until))
 }
 
 // body names no person, and has no text but the slug and the date.
 func body(row listing.Row) string {
 	return fmt.Sprintf(`<!-- oap-gate:remind:%[1]s -->
-The listing `+"`implementations/%[1]s.json`"+` ends on %[2]s. Once it has ended nobody may rely on it.
+The listing `+"`implementations/%[1]s.json`"+` expires on %[2]s. After that, nobody may rely on it.
 
 Its owner signs a new Receipt, serves it, and in a clone of this registry runs
 

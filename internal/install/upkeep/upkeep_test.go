@@ -80,9 +80,9 @@ func TestRemind(t *testing.T) {
 	hostile.Slug = "a`@everyone"
 	rows.Listings = append(rows.Listings, revoked, hostile)
 
-	want := []string{"create issue: implementations/old.json ends on 2026-05-03",
-		"create issue: implementations/aurora.json ends on 2026-06-04",
-		"create issue: implementations/nova.json ends on 2026-06-11"}
+	want := []string{"create issue: implementations/old.json expires on 2026-05-03",
+		"create issue: implementations/aurora.json expires on 2026-06-04",
+		"create issue: implementations/nova.json expires on 2026-06-11"}
 	if got := settle(t, c, rows); !slices.Equal(got, want) {
 		t.Fatalf("first: %q", got)
 	}
@@ -96,9 +96,9 @@ func TestRemind(t *testing.T) {
 	later := now.Add(2 * day)
 	next := listed(later, "nova", 8*day-time.Hour, "aurora", 90*day, "old", -31*day)
 	got := settle(t, c, next)
-	want = []string{"close issue 103 of old: it ended, and was not renewed",
+	want = []string{"close issue 103 of old: it expired, and was not renewed",
 		"close issue 104 of aurora: it was renewed, until 2026-09-01",
-		"edit issue 105: implementations/nova.json ends on 2026-06-11"}
+		"edit issue 105: implementations/nova.json expires on 2026-06-11"}
 	if !slices.Equal(got, want) {
 		t.Errorf("later: %q", got)
 	}
