@@ -648,7 +648,7 @@ var Rules = []verdict.Rule{
 			{"claim-certified", "the claim says certified; the AAEP project certifies nothing",
 				"say conformant, and by which suite it was verified"},
 			{"claim-suite", "the claim names no suite version",
-				"name the version of the suite by which it was verified"},
+				"name the suite and its version, such as AAEP suite 1.0.0"},
 			{"claim-date", "the claim names no date of verification, or one that cannot be or is long past",
 				"name the day of the last verification, YYYY-MM-DD"},
 			{"claim-profile", "the claim names a profile of AAEP without its version, or without its URI",

@@ -35,11 +35,12 @@ func newAAEPEvents(sys frame.IO, p *Protocol) *cobra.Command {
 		Use:   "events FILE…",
 		Short: "check the events that a producer emitted",
 		Long: `events judges captures of a producer, message by message, at level 1, 2 or 3 of chapter 9. Each file is an
-input of its own. Replies stand in it in the order in which they passed; at level 3, so do the messages of the
-subscription. What an input does not show is not passed: without a tool call, an output, at level 2 an irreversible
+input of its own; - is stdin. Replies are in it, in the order in which they passed; at level 3, so are the messages
+of the subscription. What an input does not show is not passed: without a tool call, an output, at level 2 an irreversible
 tool call or at level 3 a subscription it is inconclusive.`,
 		Example: "  oap-gate conformance aaep events capture.jsonl --level 2\n" +
-			"  oap-gate conformance aaep events --single event.json",
+			"  oap-gate conformance aaep events --single event.json\n" +
+			"  oap-gate conformance aaep example --level 2 |\n    oap-gate conformance aaep events - --level 2",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return remedy.Errorf("oap-gate conformance aaep events FILE…", "events requires at least one FILE")
@@ -56,8 +57,8 @@ tool call or at level 3 a subscription it is inconclusive.`,
 					found.subject = args[0]
 				}
 				for _, name := range args {
-					s := aaep.NewStream(name, options)
-					if err := readInto(s, name); err != nil {
+					s, err := readStream(sys, name, options)
+					if err != nil {
 						return nil,
 							remedy.Errorf(
 								"give a capture that can be read: at most 64 MiB, 200,000 messages of 1 MiB, "+
@@ -113,7 +114,12 @@ a level, the version of the suite, a day, no certificate, and the version and UR
 With --report FILE it compares them with a conformance report, that of oap-gate (JSON, or by
 --report aaep=FILE) or that of the AAEP suite.`,
 		Example: "  oap-gate conformance aaep claim --text README.md --report report.json",
-		Args:    frame.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return remedy.Errorf("name the text with --text FILE", "claim takes no argument; %q was given", args[0])
+			}
+			return nil
+		},
 		RunE: func(*cobra.Command, []string) error {
 			judged := o.ForeignReports()
 			return o.run(func() (*conformance, error) {
@@ -123,8 +129,8 @@ With --report FILE it compares them with a conformance report, that of oap-gate 
 						judged[0], judged[1])
 				}
 				if text == "" {
-					return nil, remedy.Errorf("name the file with --text, - being standard input",
-						"claim requires a text")
+					return nil, remedy.Errorf("name the file of the text with --text FILE; - is stdin",
+						"claim requires --text")
 				}
 				var err error
 				if claim.Path, claim.Text, err = readText(sys, text); err != nil {
@@ -302,7 +308,7 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 
 // chosen says how the producer was asked.
 func (o *aaepProducer) chosen(scenarios int) string {
-	text := fmt.Sprintf("layout %s, %d scenarios", o.layout, scenarios)
+	text := fmt.Sprintf("layout %s, %s", o.layout, plain.Count(scenarios, "scenario"))
 	if len(o.extensions) > 0 {
 		text += ", extensions " + strings.Join(o.extensions, " ")
 	}
@@ -368,15 +374,20 @@ func checkLevel(level int) error {
 	return remedy.Errorf("give a level from 1 to 3", "--level %d is not decided here", level)
 }
 
-// readInto adds a file's messages to a stream.
-func readInto(s *aaep.Stream, name string) error {
+// readStream reads the messages of a file, or of stdin if its name is "-".
+func readStream(sys frame.IO, name string, options aaep.Options) (*aaep.Stream, error) {
+	if name == "-" {
+		s := aaep.NewStream("stdin", options)
+		return s, s.Read(sys.Stdin)
+	}
 	f, err := capped.Open(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return fmt.Errorf("%q is a directory", name)
+		return nil, fmt.Errorf("%q is a directory", name)
 	}
-	return s.Read(f)
+	s := aaep.NewStream(name, options)
+	return s, s.Read(f)
 }

@@ -43,7 +43,7 @@ ended with its children. Without a command a person connects the subscriber and 
 A scenario file is a YAML list of {name, play}; without one each play of the level is
 played once, in random order.`,
 		Example: "  oap-gate conformance aaep subscriber --listen 127.0.0.1:8080 --level 2\n" +
-			"  oap-gate conformance aaep subscriber --level 3 -- ./reader --test",
+			"  oap-gate conformance aaep subscriber --listen 127.0.0.1:0 --level 3 \\\n    -- ./reader --test",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 && c.ArgsLenAtDash() != 0 {
 				return remedy.Errorf("write the command after --, as in -- "+plain.Cut(args[0], 40),

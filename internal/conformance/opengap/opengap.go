@@ -77,7 +77,7 @@ func Judge(o Options) (*Judgement, error) {
 	return j, nil
 }
 
-const unclear = "nothing says which"
+const unclear = "neither agent.yaml nor a SOUL.md says which"
 
 // dialect returns the dialect that was asked for, or the one that the directory looks like, and why.
 func (a *agent) dialect(asked string) (dialect, why string) {

@@ -782,8 +782,8 @@ func TestDialect(t *testing.T) {
 		{"soul", Auto, files{"agent.yaml": "name: x\n", "SOUL.md": "x"}, "0.1 there is a SOUL.md, and no opengap"},
 		{"soul alone", Auto, files{"SOUL.md": "x"}, "0.1 there is a SOUL.md, and no opengap"},
 		{"soul, asked", Dialect04, files{"SOUL.md": "x"}, "0.4 as --dialect says"},
-		{"neither", Auto, files{"agent.yaml": "name: x\n"}, "0.4 nothing says which"},
-		{"nothing", Auto, files{"x": ""}, "0.4 nothing says which"},
+		{"neither", Auto, files{"agent.yaml": "name: x\n"}, "0.4 neither agent.yaml nor a SOUL.md says which"},
+		{"nothing", Auto, files{"x": ""}, "0.4 neither agent.yaml nor a SOUL.md says which"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j, err := Judge(Options{Dir: c.files.write(t), Dialect: c.asked})
@@ -799,7 +799,7 @@ func TestDialect(t *testing.T) {
 					names = names || strings.Contains(f.Message, "spec_version")
 				}
 			}
-			if names != (c.want == "0.4 nothing says which") {
+			if names != (c.want == "0.4 neither agent.yaml nor a SOUL.md says which") {
 				t.Errorf("a finding names both dialects: %v", names)
 			}
 		})
