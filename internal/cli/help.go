@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -26,17 +27,11 @@ func helper(root *cobra.Command, sys frame.IO) {
 		return err
 	})
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
-		text := c.Long
-		if text == "" {
-			text = c.Short
-		}
-		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", wrap(strings.TrimSpace(text), columns), usage(c, columns))
+		text := strings.TrimSpace(cmp.Or(c.Long, c.Short))
+		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", wrap(text, columns), usage(c, columns))
 	})
-	for _, c := range root.Commands() {
-		if c.Name() == "help" {
-			root.SetHelpCommand(c)
-		}
-	}
+	help, _, _ := root.Find([]string{"help"})
+	root.SetHelpCommand(help)
 }
 
 // newCompletion returns cobra's command completion, whose texts are of another style.
@@ -48,6 +43,9 @@ func newCompletion(sys frame.IO) *cobra.Command {
 	c, _, _ := root.Find([]string{"completion"})
 	root.RemoveCommand(c)
 	c.Short = "print the completion script of a shell"
+	c.Long = "completion prints the script by which a shell completes commands, flags and values.\n" +
+		"The help of each shell says how to load it."
+	c.Args, c.RunE = knownCommand, func(*cobra.Command, []string) error { return c.Help() }
 	for _, shell := range c.Commands() {
 		shell.Short = "print the completion script for " + shell.Name()
 	}

@@ -115,14 +115,14 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
 	return root
 }
 
-// knownCommand refuses a first word that names no command, and says which may have been meant.
+// knownCommand refuses a first word that names no command below c, and says which may have been meant.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	fix := "oap-gate --help lists the commands"
+	fix := c.CommandPath() + " --help lists the commands"
 	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
-		fix = "did you mean: oap-gate " + strings.Join(like, ", oap-gate ")
+		fix = "did you mean: " + c.CommandPath() + " " + strings.Join(like, ", "+c.CommandPath()+" ")
 	}
 	return remedy.Errorf(fix, "no command is called %q", args[0])
 }

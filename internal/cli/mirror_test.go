@@ -264,7 +264,7 @@ func TestMirrorRefuses(t *testing.T) {
 	fails(2, "mirror of another branch", "mirror", at, m.dir, "--branch", "trunk")
 	fails(2, "no such branch", "mirror", at, t.TempDir(), "--branch", "trunk")
 	fails(2, "expected a directory or https", "mirror", "http://registry.example/r", m.dir)
-	fails(2, "takes a URL and a directory", "mirror", at)
+	fails(2, "requires a URL and a DIR", "mirror", at)
 	for _, slug := range []string{"", "A", "a/b", "../a", "a.json"} {
 		fails(2, fmt.Sprintf("--watch %q is not a slug", slug), "mirror", at, m.dir, "--watch", slug)
 	}

@@ -36,9 +36,10 @@ func newSchema(sys frame.IO) *cobra.Command {
 			"  oap-gate schema diff old.schema.json new.schema.json",
 		ValidArgs: schemas.Names,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 || !slices.Contains(schemas.Names, args[0]) {
-				return remedy.Errorf("the schemas are "+strings.Join(schemas.Names, ", "),
-					"schema requires the name of one schema")
+			if word := strings.Join(args, " "); !slices.Contains(schemas.Names, word) {
+				fix := "the schemas are " + strings.Join(schemas.Names, ", ")
+				return remedy.Errorf(remedy.DidYouMean(word, schemas.Names, fix),
+					"schema requires the NAME of one schema; %q is not one", word)
 			}
 			return nil
 		},

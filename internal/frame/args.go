@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
@@ -16,16 +17,19 @@ func (sys IO) FlagError(c *cobra.Command, err error) error {
 		flag := value.GetFlag()
 		e, fixed := errors.AsType[*remedy.Error](err)
 		input := sys.inputs[flag.Name]
+		kind := "a whole number"
+		if flag.Value.Type() == "bool" {
+			kind = "true or false"
+		}
 		switch {
 		case fixed && input == "":
 			return remedy.Errorf(e.Fix(), "--%s %v", flag.Name, e)
 		case fixed:
 			return remedy.Errorf(e.Fix(), "input %s: %v", input, e)
-		case input != "" && flag.Value.Type() == "bool":
-			return remedy.Errorf("use true or false", "input %s is %q", input, value.GetValue())
 		case input != "":
-			return remedy.Errorf("use a number", "input %s is %q", input, value.GetValue())
+			return remedy.Errorf("use "+kind, "input %s is %q", input, value.GetValue())
 		}
+		return remedy.Errorf("give "+kind, "--%s %q is not %s", flag.Name, value.GetValue(), kind)
 	}
 	fix := c.CommandPath() + " --help shows the usage"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
@@ -43,7 +47,7 @@ func (sys IO) FlagError(c *cobra.Command, err error) error {
 func Wants(n int, usage, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
-			return remedy.Errorf(usage, "%s, %d arguments were given", what, len(args))
+			return remedy.Errorf(usage, "%s; %s given", what, plain.Count(len(args), "argument"))
 		}
 		return nil
 	}

@@ -393,7 +393,7 @@ func claim(taken []output, f output) ([]output, error) {
 	}
 	for _, t := range taken {
 		if t.path == path || sameFile(t.path, path) {
-			return taken, remedy.Errorf("give each a file of its own", "%s %q is the file that %s names too", f.flag,
+			return taken, remedy.Errorf("give each a file of its own", "%s %q names a file that %s names too", f.flag,
 				f.path, t.flag)
 		}
 	}

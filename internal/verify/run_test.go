@@ -159,7 +159,7 @@ func TestSeveral(t *testing.T) {
 	unlisted := `"the clone holds no such listing: implementations/nobody.json is not in commit ` + commit + `"`
 	want := []string{`nova pass 0 "" []`, "nobody error 0 " + unlisted + " [" + unlisted + "]",
 		`https://ada.example pass 0 "" []`,
-		`../x error 7 "list:7: no target: \"../x\"" ["list:7: no target: \"../x\""]`}
+		`../x error 7 "list:7: not a target: \"../x\"" ["list:7: no target: \"../x\""]`}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

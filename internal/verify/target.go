@@ -33,7 +33,7 @@ type Target struct {
 func (t Target) Subject() string { return "target:" + t.Text }
 
 // ErrForm means that a text has none of the forms of a target; Forms shows them.
-var ErrForm = errors.New("no target")
+var ErrForm = errors.New("not a target")
 
 // Addresses are the forms of a target that name no clone's listing, Forms are all.
 const (
@@ -65,7 +65,7 @@ func ParseTarget(text string, clone bool) (Target, error) {
 		}
 		at := address(d)
 		if at == "" {
-			return t, fmt.Errorf("%w: %.200q: a DID of the method %s says no address", ErrForm, text, d.Method)
+			return t, fmt.Errorf("%w: %.200q: a DID of the method %s names no host", ErrForm, text, d.Method)
 		}
 		t.DID, t.ManifestURI = text, at+wellKnown
 		return t, t.readAlike(text)

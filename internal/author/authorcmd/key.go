@@ -47,8 +47,8 @@ func NewKey(sys frame.IO) *cobra.Command {
 // oneFile requires exactly one argument, FILE.
 func oneFile(c *cobra.Command, args []string) error {
 	if len(args) != 1 || args[0] == "" {
-		return remedy.Errorf(c.CommandPath()+" FILE", "%s requires one FILE; %d arguments were given", c.CommandPath(),
-			len(args))
+		return remedy.Errorf(c.CommandPath()+" FILE", "%s requires one FILE; %s given", c.CommandPath(),
+			plain.Count(len(args), "argument"))
 	}
 	return nil
 }
@@ -324,7 +324,7 @@ func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
 		}
 	}
 	return "", refusef("publish the verificationMethod of: oap-gate key show FILE --did "+id,
-		"the key is not among the %d usable Ed25519 keys in the DID Document of %s", len(doc.Keys), id)
+		"the key is not among the usable Ed25519 keys in the DID Document of %s, which has %d", id, len(doc.Keys))
 }
 
 // documentOf fetches the DID Document of a DID. If it does not exist, the error is a judgment; if it could not be

@@ -86,8 +86,8 @@ func (o *newOptions) members() (map[string]any, error) {
 		switch {
 		case !found || !slices.Contains(unsigned, name):
 			return nil, remedy.Errorf("set one of "+strings.Join(unsigned, ", ")+
-				", as MEMBER=VALUE; all others are what documents say",
-				"--set %q sets none of the members that no document says", s)
+				", as MEMBER=VALUE; the documents say all others",
+				"--set %q does not name a member that can be set", s)
 		case twice:
 			return nil, remedy.Errorf("set it once", "--set %s is given twice", name)
 		case !utf8.ValidString(text):
@@ -128,7 +128,7 @@ func (o *newOptions) run(ctx context.Context, sys frame.IO, slug, text string) e
 	}
 	if o.AsksNobody() {
 		return remedy.Errorf("leave --offline out",
-			"a listing is made of the documents that are served, and --offline forbids to fetch them")
+			"new fetches the documents that are served, and --offline forbids it")
 	}
 	if err := o.check(); err != nil {
 		return err

@@ -206,7 +206,7 @@ func (w *workspace) unlistedFix(slug string) string {
 	case w.repo.HasRemote("upstream") && !strings.HasPrefix(w.how, "upstream/"):
 		return "leave --base out: the base is then the main branch of upstream"
 	}
-	return "list it: oap-gate new " + slug + " TARGET"
+	return "oap-gate list shows the slugs; to list a new one: oap-gate new " + slug + " TARGET"
 }
 
 // lostFix returns the fix for a record that the base has and the work tree lacks. A branch that began before the record

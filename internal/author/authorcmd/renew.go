@@ -61,7 +61,7 @@ With --all it lists what is due and changes nothing.`),
 					"--receipt and --level are of one renewal, and --all makes none")
 			case !o.all && len(args) != 1:
 				return remedy.Errorf("oap-gate renew SLUG, or oap-gate renew --all",
-					"renew requires one SLUG; %d arguments were given", len(args))
+					"renew requires one SLUG; %s given", plain.Count(len(args), "argument"))
 			case !o.all && c.Flags().Changed("within"):
 				return remedy.Errorf("add --all", "--within bounds what --all lists")
 			}
@@ -118,7 +118,7 @@ func (o *renewOptions) due(ctx context.Context, sys frame.IO, w *workspace) erro
 		fmt.Fprintf(sys.Stdout, "%s\t%s\t%s\n", plain.Line(slug), l.Expires.Format(time.RFC3339Nano), left)
 	}
 	if len(due) == 0 {
-		fmt.Fprintf(sys.Stderr, "no listing ends within %s\n", plain.Span(o.within))
+		fmt.Fprintf(sys.Stderr, "no listing expires within %s\n", plain.Span(o.within))
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (o *renewOptions) renew(ctx context.Context, sys frame.IO, w *workspace, sl
 	l := registry.ParseListing(&registry.Record{Document: doc})
 	if o.AsksNobody() {
 		return remedy.Errorf("leave --offline out",
-			"a listing is renewed from the Receipt that is served, and --offline forbids to fetch it")
+			"renew fetches the Receipt that is served, and --offline forbids it")
 	}
 	uri := cmp.Or(o.receipt, w.manifestNames(ctx, l.ManifestURI), l.ReceiptURI)
 	served, r, err := o.served(ctx, w, uri)

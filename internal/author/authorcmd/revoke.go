@@ -91,7 +91,8 @@ func (o *revokeOptions) check() error {
 	completes := o.signature != ""
 	switch {
 	case signers != 1:
-		return remedy.Errorf("give --key FILE alone", "revoke requires either --key, --draft or --signature")
+		return remedy.Errorf("add --key FILE; --draft is for a key that is elsewhere",
+			"revoke requires one of --key, --draft and --signature")
 	case o.keyID != "" && o.draft:
 		return remedy.Errorf("give it with --signature", "--key-id names the key that signed, and --draft leaves the "+
 			"signature out")
@@ -400,7 +401,7 @@ func (o *revokeOptions) complete(ctx context.Context, sys frame.IO, w *workspace
 	}
 	if k, known := keys.Key(o.keyID); by == "" || o.keyID != "" && (!known || k.ID != by) {
 		return refusef(fmt.Sprintf("sign these bytes, of SHA-256 %x: %s", sha256.Sum256(message), message),
-			"the signature of the draft verifies under no key of %s that it may be", v.by)
+			"the signature verifies under no usable key of %s", v.by)
 	}
 	now, err := listing.Set(was, "signature", object("alg", "EdDSA", "value", o.signature, "by", by))
 	if err == nil && o.forced {

@@ -55,7 +55,7 @@ The entry is printed; --in-place or --out FILE writes the signed Receipt.`),
 		Example: `  oap-gate sign receipt.json --key ~/oap.pem --in-place
   oap-gate sign receipt.json --key ~/oap.pem --did-document did.json --in-place
   pass oap-key | oap-gate sign receipt.json --key - --local nova.example=site`,
-		Args: frame.Wants(1, "oap-gate sign RECEIPT --key FILE", "sign requires exactly one argument, RECEIPT"),
+		Args: frame.Wants(1, "oap-gate sign RECEIPT --key FILE", "sign requires one RECEIPT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err

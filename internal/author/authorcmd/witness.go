@@ -110,7 +110,7 @@ func (o *witnessOptions) check() error {
 		return remedy.Errorf("name the file too", "--out %q names a directory", o.out)
 	case o.Offline:
 		return remedy.Errorf("leave --offline out",
-			"a witness signs what it has verified, and --offline forbids to fetch it")
+			"witness fetches what it verifies, and --offline forbids it")
 	case len(o.Local()) > 0 && !o.dryRun:
 		return remedy.Errorf("add --dry-run", "a witness attests a live deployment, and --local reads a directory")
 	case o.Record != "":

@@ -19,7 +19,7 @@ import (
 // Errors of writing. [fs.ErrExist] and [fs.ErrNotExist] are those of the paths themselves.
 var (
 	// ErrSlug means that a text is not a slug, so that it cannot be part of a path.
-	ErrSlug = errors.New("no slug: 2 to 64 characters from a-z, 0-9 and -, not beginning with -")
+	ErrSlug = errors.New("not a slug: 2 to 64 characters from a-z, 0-9 and -, not beginning with -")
 	// ErrPlace: a path is not one of a record, something else than plain directories and files is on the way, or the
 	// file is larger than a record can be.
 	ErrPlace = errors.New("there is no record")

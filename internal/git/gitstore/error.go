@@ -28,6 +28,9 @@ func (e *Error) Fix() string {
 	if e.Remedy != "" {
 		return e.Remedy
 	}
+	if e.Object == "." && errors.Is(e.Err, ErrNotRepository) { // no flag named a directory
+		return "run it in a clone, or name one with --repo DIR"
+	}
 	for _, known := range []struct {
 		kind error
 		fix  string

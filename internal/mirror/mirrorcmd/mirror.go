@@ -61,7 +61,7 @@ exit status: as of audit; 3 if the origin is down, 1 if it serves a rewritten hi
     /var/lib/oap
   oap-gate mirror https://github.com/openagentprotocol-OAP/oap-registry \
     /var/lib/oap --every 1h`,
-		Args: frame.Wants(2, "oap-gate mirror URL DIR", "oap-gate mirror takes a URL and a directory"),
+		Args: frame.Wants(2, "oap-gate mirror URL DIR", "mirror requires a URL and a DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.url, o.dir = args[0], args[1]
 			o.allPeers = !cmd.Flags().Changed("peers-needed")

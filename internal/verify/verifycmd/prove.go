@@ -110,7 +110,7 @@ exit status of --log: 0 written, 1 the log differs from the clone, 2 could not r
 exit status of --check: 0 listed and unrevoked, 1 not, 2 could not run, 3 too old`,
 		Example: "  oap-gate prove assistant-net --log https-mirror/log\n" +
 			"  oap-gate prove assistant-net --check assistant-net.tlog-proof \\\n    --witness-policy policy.txt",
-		Args: frame.Wants(1, "oap-gate prove SLUG --check FILE", "prove requires one slug"),
+		Args: frame.Wants(1, "oap-gate prove SLUG --check FILE", "prove requires one SLUG"),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case !proof.IsSlug(args[0]):
