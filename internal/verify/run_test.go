@@ -49,7 +49,7 @@ func TestAgainRefuses(t *testing.T) {
 		{"honest", func(*bundle.Bundle) {}, ""},
 		{"of a check", func(b *bundle.Bundle) { b.Mode = "check" }, `of the mode "check"`},
 		{"without flags", func(b *bundle.Bundle) { b.Flags.Verify = nil }, `of the mode "verify"`},
-		{"no target", func(b *bundle.Bundle) { b.Flags.Verify.Targets = nil }, "has 0 targets"},
+		{"not a target", func(b *bundle.Bundle) { b.Flags.Verify.Targets = nil }, "has 0 targets"},
 		{"documents and a target", func(b *bundle.Bundle) {
 			b.Flags.Verify.AtHand, b.Flags.Assumed = true, []string{"--receipt"}
 		}, "has 1 targets"},
@@ -58,16 +58,16 @@ func TestAgainRefuses(t *testing.T) {
 		}, ""},
 		{"100 targets", func(b *bundle.Bundle) { b.Flags.Verify.Targets = many(100) }, ""},
 		{"101 targets", func(b *bundle.Bundle) { b.Flags.Verify.Targets = many(101) }, "has 101 targets"},
-		{"a target that is none", func(b *bundle.Bundle) { b.Flags.Verify.Targets = []string{"../x"} }, "no target"},
+		{"a target that is none", func(b *bundle.Bundle) { b.Flags.Verify.Targets = []string{"../x"} }, "not a target"},
 		{"a slug without a clone", func(b *bundle.Bundle) {
 			b.Head, b.Flags.Verify.Targets = "", []string{"nova"}
 		}, "may be a slug"},
-		{"a line that is no target", func(b *bundle.Bundle) {
+		{"a line that is not a target", func(b *bundle.Bundle) {
 			b.Flags.Verify.Targets, b.Flags.Verify.Places = []string{"../x"}, []string{"list:7"}
 		}, ""},
 		{"a target that is none, without a place", func(b *bundle.Bundle) {
 			b.Flags.Verify.Targets, b.Flags.Verify.Places = []string{"../x"}, []string{""}
-		}, "no target"},
+		}, "not a target"},
 		{"fewer places than targets", func(b *bundle.Bundle) { b.Flags.Verify.Places = []string{} },
 			"1 targets and 0 places"},
 		{"suites that are none", func(b *bundle.Bundle) {
@@ -134,7 +134,7 @@ func TestAgainRefuses(t *testing.T) {
 	}
 }
 
-// The reports come in the order of the targets; a slug that is not listed and a line that is no target have one too.
+// The reports come in the order of the targets; a slug that is not listed and a line that is not a target have one too.
 func TestSeveral(t *testing.T) {
 	t.Parallel()
 	w := built(t, "base: [{listing: nova}, {listing: ada}]")
@@ -159,7 +159,7 @@ func TestSeveral(t *testing.T) {
 	unlisted := `"the clone holds no such listing: implementations/nobody.json is not in commit ` + commit + `"`
 	want := []string{`nova pass 0 "" []`, "nobody error 0 " + unlisted + " [" + unlisted + "]",
 		`https://ada.example pass 0 "" []`,
-		`../x error 7 "list:7: not a target: \"../x\"" ["list:7: no target: \"../x\""]`}
+		`../x error 7 "list:7: not a target: \"../x\"" ["list:7: not a target: \"../x\""]`}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

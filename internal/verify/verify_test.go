@@ -58,7 +58,7 @@ func TestParseTarget(t *testing.T) {
 			t.Errorf("%q: %+v, %v, want ErrForm", text, got, err)
 			continue
 		}
-		const address = "says no address"
+		const address = "names no host"
 		if strings.Contains(err.Error(), address) != (text == didKey || text == "did:ion:x") {
 			t.Errorf("%q: %v; only a DID of another method than web %s", text, err, address)
 		}

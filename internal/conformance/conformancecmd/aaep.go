@@ -36,8 +36,8 @@ func newAAEPEvents(sys frame.IO, p *Protocol) *cobra.Command {
 		Short: "check the events that a producer emitted",
 		Long: `events judges captures of a producer, message by message, at level 1, 2 or 3 of chapter 9. Each file is an
 input of its own; - is stdin. Replies are in it, in the order in which they passed; at level 3, so are the messages
-of the subscription. What an input does not show is not passed: without a tool call, an output, at level 2 an irreversible
-tool call or at level 3 a subscription it is inconclusive.`,
+of the subscription. What an input does not show is not passed: without a tool call, an output, at level 2 an
+irreversible tool call or at level 3 a subscription it is inconclusive.`,
 		Example: "  oap-gate conformance aaep events capture.jsonl --level 2\n" +
 			"  oap-gate conformance aaep events --single event.json\n" +
 			"  oap-gate conformance aaep example --level 2 |\n    oap-gate conformance aaep events - --level 2",
