@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
@@ -230,7 +231,7 @@ func (c *coverage) begin(record string) {
 	clear(c.checks)
 	if registry.KindOf(record) == registry.KindListing {
 		c.judged++
-		delete(c.listed, strings.TrimSuffix(strings.TrimPrefix(record, registry.KindListing.Directory()+"/"), ".json"))
+		delete(c.listed, listing.SlugOf(record))
 	}
 }
 

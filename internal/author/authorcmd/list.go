@@ -229,16 +229,11 @@ func writeRows(out *bufio.Writer, rows []listing.Row, whole bool, terminal int) 
 		}
 	}
 	for _, line := range lines {
-		for i, cell := range line {
-			_, _ = out.WriteString(cell)
-			if i == len(line)-1 {
-				_ = out.WriteByte('\n')
-				break
-			}
-			for range max(0, width[i]-utf8.RuneCountInString(cell)) + 2 {
-				_ = out.WriteByte(' ')
-			}
+		last := len(line) - 1
+		for i, cell := range line[:last] {
+			fmt.Fprintf(out, "%-*s  ", width[i], cell)
 		}
+		fmt.Fprintln(out, line[last])
 	}
 }
 

@@ -60,11 +60,6 @@ the file and exits with 3. It refuses a slug or a DID that the base, the present
 			return o.run(c.Context(), sys, args[0], args[1])
 		},
 	}
-	o.bindAll(c)
-	return c
-}
-
-func (o *newOptions) bindAll(c *cobra.Command) {
 	o.bind(c)
 	f := c.Flags()
 	f.StringVar(&o.receipt, "receipt", "", "`URL` of the Receipt (default: as the Manifest says)")
@@ -72,6 +67,7 @@ func (o *newOptions) bindAll(c *cobra.Command) {
 	f.BoolVar(&o.provisional, "provisional", false, "list as provisional, whatever the domain's age")
 	f.StringArrayVar(&o.set, "set", nil,
 		"set a member that no document has, as `MEMBER=VALUE`: "+strings.Join(unsigned, ", ")+" (repeatable)")
+	return c
 }
 
 // unsigned are the members of a listing that no document says.
@@ -173,7 +169,7 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 	}
 	for _, l := range pending {
 		if l.Slug == slug || l.path == path {
-			return remedy.Errorf(unmerged(slugOf(l.path)),
+			return remedy.Errorf(unmerged(listing.SlugOf(l.path)),
 				"the present branch or the work tree lists %s in %q, and nothing is overwritten", slug, l.path)
 		}
 	}
@@ -193,12 +189,12 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 		from.ManifestURI = at[0].FinalURL
 	}
 	if same := st.ByDID(from.ToolDID); len(same) > 0 {
-		listed := slugOf(same[0].Path)
+		listed := listing.SlugOf(same[0].Path)
 		return refusef("renew it: oap-gate renew "+listed, "%s is listed as %s", from.ToolDID, listed)
 	}
 	for _, l := range pending {
 		if did.Alike(l.ToolDID, from.ToolDID) {
-			listed := slugOf(l.path)
+			listed := listing.SlugOf(l.path)
 			return refusef(unmerged(listed)+"; once it is merged: oap-gate renew "+plain.ShellWord(listed),
 				"%s is listed as %s on the present branch or in the work tree", from.ToolDID, listed)
 		}
@@ -358,11 +354,6 @@ func (o *recordFlags) unmerged(ctx context.Context, w *workspace) ([]placed, err
 		}
 	}
 	return all, nil
-}
-
-// slugOf returns the slug that a listing's path names.
-func slugOf(path string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Directory()+"/"), ".json")
 }
 
 // listable refuses a --level that no listing can have.

@@ -114,8 +114,8 @@ func (o *renewOptions) due(ctx context.Context, sys frame.IO, w *workspace) erro
 		if !now.Before(l.Expires) {
 			left = "expired " + plain.Span(now.Sub(l.Expires)) + " ago"
 		}
-		slug := strings.TrimSuffix(strings.TrimPrefix(l.Path, registry.KindListing.Directory()+"/"), ".json")
-		fmt.Fprintf(sys.Stdout, "%s\t%s\t%s\n", plain.Line(slug), l.Expires.Format(time.RFC3339Nano), left)
+		fmt.Fprintf(sys.Stdout, "%s\t%s\t%s\n", plain.Line(listing.SlugOf(l.Path)), l.Expires.Format(time.RFC3339Nano),
+			left)
 	}
 	if len(due) == 0 {
 		fmt.Fprintf(sys.Stderr, "no listing expires within %s\n", plain.Span(o.within))
@@ -125,8 +125,8 @@ func (o *renewOptions) due(ctx context.Context, sys frame.IO, w *workspace) erro
 
 // recordSlug returns the slug that an argument names: itself, or that of a listing's path.
 func recordSlug(arg string) string {
-	if path, ok := strings.CutSuffix(strings.TrimPrefix(arg, "./"), ".json"); ok {
-		return strings.TrimPrefix(path, registry.KindListing.Directory()+"/")
+	if strings.HasSuffix(arg, ".json") {
+		return listing.SlugOf(strings.TrimPrefix(arg, "./"))
 	}
 	return arg
 }

@@ -1,13 +1,13 @@
 package authorcmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,7 +15,6 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -27,16 +26,14 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // signOptions are the flags of sign.
 type signOptions struct {
 	frame.Network
 	keyFlags
+	signedFile
 	didDocument string
-	out         string
-	inPlace     bool
 }
 
 // NewSign returns the command sign.
@@ -81,16 +78,12 @@ func (o *signOptions) check() error {
 		return remedy.Errorf("leave --in-place out", "--out and --in-place exclude one another")
 	case o.out == "-":
 		return remedy.Errorf("name a new file with --out FILE", "--out writes a file; - is not a file")
+	case o.namesDirectory():
+		return remedy.Errorf("name the file too", "--out %q names a directory", o.out)
 	case o.Record != "" || o.Replay != "":
 		return remedy.Errorf("run oap-gate verify with them", "sign has no bundle: --record and --replay are not read")
 	}
-	if o.out != "" {
-		if at, err := registry.Locate(o.out); err == nil && (at.InGit || at.InData) {
-			return remedy.Errorf("name a file outside of it",
-				"--out %q lies in the Git directory or a data directory of %s", o.out, at.Root)
-		}
-	}
-	return o.Network.Check()
+	return cmp.Or(o.outside(), o.Network.Check())
 }
 
 // run signs one Receipt.
@@ -125,8 +118,14 @@ func (o *signOptions) run(ctx context.Context, sys frame.IO, name string) error 
 	if err := verifySigned(name, signed, message, doc); err != nil {
 		return err
 	}
-	if err := o.put(name, text, signed); err != nil {
-		return err
+	if o.given() {
+		to, err := o.write(name, text, signed)
+		if errors.Is(err, fs.ErrExist) {
+			return remedy.Errorf("name a file that does not exist", "writing %s: it exists, and is not overwritten", to)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if _, err := sys.Stdout.Write(append(entry, '\n')); err != nil {
 		return err
@@ -260,41 +259,11 @@ func verifySigned(name string, signed, message []byte, doc *did.Document) error 
 	return nil
 }
 
-// put writes the signed Receipt if that is asked for.
-func (o *signOptions) put(name string, was, signed []byte) error {
-	to := o.out
-	if o.inPlace {
-		to = name
-	}
-	if to == "" {
-		return nil
-	}
-	dir, err := os.OpenRoot(filepath.Dir(to))
-	if err != nil {
-		return remedy.With(err, remedy.Writable)
-	}
-	defer dir.Close()
-	if o.inPlace {
-		err = overwrite(dir, filepath.Base(to), was, signed)
-	} else {
-		err = atomicfile.Create(dir, filepath.Base(to), signed, 0o644)
-	}
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return remedy.Errorf("name a file that does not exist", "writing %s: it exists, and is not overwritten", to)
-	case errors.Is(err, listing.ErrChanged):
-		return remedy.Errorf("run it again", "writing %s: %v", to, err)
-	case err != nil:
-		return remedy.With(fmt.Errorf("writing %s: %w", to, err), remedy.Writable)
-	}
-	return nil
-}
-
 // next prints the command that follows.
 func (o *signOptions) next(sys frame.IO, name, id string) {
 	local := report.LocalFlags(o.Local())
 	command := "verify " + plain.ShellWord(id) + local + " --without-registry"
-	if o.out == "" && !o.inPlace {
+	if !o.given() {
 		command = "sign " + plain.ShellWord(name) + " --key " + plain.ShellWord(o.key) + local + " --in-place"
 	}
 	reportTrial(sys, o.Local())

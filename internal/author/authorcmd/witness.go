@@ -2,6 +2,7 @@ package authorcmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -10,7 +11,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,14 +20,12 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
@@ -44,10 +42,9 @@ import (
 type witnessOptions struct {
 	recordFlags
 	keyFlags
-	did     string
-	tests   string
-	out     string
-	inPlace bool
+	signedFile
+	did   string
+	tests string
 }
 
 func NewWitness(sys frame.IO) *cobra.Command {
@@ -106,7 +103,7 @@ func (o *witnessOptions) check() error {
 		return remedy.Errorf("leave --in-place out", "--out and --in-place exclude one another")
 	case o.out == "-":
 		return remedy.Errorf("name a file, or use --dry-run", "--out writes a file, and - is not a file")
-	case o.out != "" && os.IsPathSeparator(o.out[len(o.out)-1]):
+	case o.namesDirectory():
 		return remedy.Errorf("name the file too", "--out %q names a directory", o.out)
 	case o.Offline:
 		return remedy.Errorf("leave --offline out",
@@ -129,12 +126,8 @@ func (o *witnessOptions) run(ctx context.Context, sys frame.IO, name string) err
 	if err != nil {
 		return err
 	}
-	if o.out != "" {
-		// A directory that is not there is an error of writing.
-		if at, err := registry.Locate(o.out); err == nil && (at.InGit || at.InData) {
-			return remedy.Errorf("name a file outside of it",
-				"--out %q lies in the Git directory or a data directory of %s", o.out, at.Root)
-		}
+	if err := o.outside(); err != nil {
+		return err
 	}
 	if s.text == nil && o.inPlace {
 		return remedy.Errorf("use --out FILE", "--in-place overwrites a file, and %q is not a file", name)
@@ -330,7 +323,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 	if err := o.put(sys, s, entry, signed); err != nil {
 		return err
 	}
-	if o.out != "" || o.inPlace {
+	if o.given() {
 		next := fmt.Sprintf("%s: publish it, and pin it again: sha256 %x", plain.Line(r.ImplementationDID),
 			sha256.Sum256(signed))
 		fmt.Fprintln(sys.Stderr, "\n"+report.Hang("next, by ", next, 2, report.Columns))
@@ -393,14 +386,7 @@ func (o *witnessOptions) candidate(ctx context.Context, w *workspace, st *checks
 			"the Receipt does not say where its Manifest is: %v", err)
 	}
 	// The file is what the Manifest's URL is to serve; a Manifest that names none is refused as such.
-	c.target.ReceiptURI = c.target.ManifestURI
-	got := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: c.target.ManifestURI,
-		MaxBytes: evidence.MaxManifest})
-	if got.State == evidence.Obtained {
-		if m, err := manifest.Parse(c.target.ManifestURI, got.Body); err == nil && evidence.IsHTTPS(m.ReceiptURI) {
-			c.target.ReceiptURI = m.ReceiptURI
-		}
-	}
+	c.target.ReceiptURI = cmp.Or(w.manifestNames(ctx, c.target.ManifestURI), c.target.ManifestURI)
 	return c, nil
 }
 
@@ -825,51 +811,16 @@ func (o *witnessOptions) put(sys frame.IO, s *witnessed, entry, signed []byte) e
 		reportTrial(sys, o.Local())
 		return err
 	}
-	to := o.out
-	if o.inPlace {
-		to = s.name
-	}
-	if to != "" {
-		dir, err := os.OpenRoot(filepath.Dir(to))
-		if err != nil {
-			return remedy.With(err, remedy.Writable)
-		}
-		defer dir.Close()
-		if o.inPlace {
-			err = overwrite(dir, filepath.Base(to), s.text, signed)
-		} else {
-			err = atomicfile.Create(dir, filepath.Base(to), signed, 0o644)
-		}
-		switch {
-		case errors.Is(err, fs.ErrExist):
+	if o.given() {
+		to, err := o.write(s.name, s.text, signed)
+		if errors.Is(err, fs.ErrExist) {
 			return remedy.Errorf("name a new file", "writing %s: it is there, and nothing is overwritten", to)
-		case errors.Is(err, listing.ErrChanged):
-			return remedy.Errorf("run it again", "writing %s: %v", to, err)
-		case err != nil:
-			return remedy.With(fmt.Errorf("writing %s: %w", to, err), remedy.Writable)
+		}
+		if err != nil {
+			return err
 		}
 		fmt.Fprintf(sys.Stderr, "written: %s\n", plain.Line(to))
 	}
 	_, err := sys.Stdout.Write(append(entry, '\n'))
 	return err
-}
-
-// overwrite replaces a file that still holds what was read.
-func overwrite(dir *os.Root, name string, was, text []byte) error {
-	f, err := dir.Open(name)
-	if err != nil {
-		return err
-	}
-	now, err := capped.ReadAll(f, receipt.MaxBytes)
-	if err := errors.Join(err, f.Close()); err != nil && !errors.Is(err, capped.ErrTooLarge) {
-		return err
-	}
-	info, err := dir.Lstat(name)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() || !bytes.Equal(now, was) {
-		return listing.ErrChanged
-	}
-	return atomicfile.Replace(dir, name, text, info.Mode().Perm())
 }

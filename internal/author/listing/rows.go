@@ -95,7 +95,7 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 
 // row copies what it keeps: the strings of a listing are parts of its text.
 func row(rec *registry.Record, at time.Time) Row {
-	slug := slugOf(rec.Path)
+	slug := SlugOf(rec.Path)
 	l := registry.ParseListing(rec)
 	r := Row{Slug: slug, ToolDID: strings.Clone(l.ToolDID), Level: strings.Clone(string(l.Level)),
 		ReceiptSHA256: strings.Clone(l.ReceiptSHA256), Status: verdict.StatusValid, flagged: l.Provisional}
@@ -128,7 +128,8 @@ func (r *Row) settle(at time.Time, revoked map[string]bool) {
 	}
 }
 
-func slugOf(path string) string {
+// SlugOf returns the slug that the path of a listing names.
+func SlugOf(path string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Directory()+"/"), ".json")
 }
 
@@ -181,7 +182,7 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 			default:
 				continue
 			}
-			last[slugOf(c.Path)] = step.Commit
+			last[SlugOf(c.Path)] = step.Commit
 			if err := t.change(ctx, step.Commit.ID, c); err != nil {
 				return err
 			}
@@ -232,7 +233,7 @@ func (t *tenures) begin(ctx context.Context, root string, rows []Row) error {
 
 // change follows a commit that changes a listing.
 func (t *tenures) change(ctx context.Context, commit string, c registry.Change) error {
-	slug := slugOf(c.Path)
+	slug := SlugOf(c.Path)
 	if !t.flagged[slug] {
 		return nil
 	}

@@ -1,0 +1,88 @@
+package authorcmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// signedFile says where a file goes that was signed. If neither is given, it is not written.
+type signedFile struct {
+	out     string
+	inPlace bool
+}
+
+func (f *signedFile) given() bool { return f.out != "" || f.inPlace }
+
+// namesDirectory reports whether --out ends like the name of a directory.
+func (f *signedFile) namesDirectory() bool {
+	return f.out != "" && os.IsPathSeparator(f.out[len(f.out)-1])
+}
+
+// outside refuses a new file in a Git directory or a data directory. A directory that is not there is an error of
+// writing.
+func (f *signedFile) outside() error {
+	if f.out == "" {
+		return nil
+	}
+	if at, err := registry.Locate(f.out); err == nil && (at.InGit || at.InData) {
+		return remedy.Errorf("name a file outside of it",
+			"--out %q lies in the Git directory or a data directory of %s", f.out, at.Root)
+	}
+	return nil
+}
+
+// write writes the signed text of a file that had the text was, and returns the name of the file that has it now. The
+// error is [fs.ErrExist] if the new file exists.
+func (f *signedFile) write(name string, was, signed []byte) (to string, err error) {
+	if to = f.out; f.inPlace {
+		to = name
+	}
+	dir, err := os.OpenRoot(filepath.Dir(to))
+	if err != nil {
+		return to, remedy.With(err, remedy.Writable)
+	}
+	defer dir.Close()
+	if f.inPlace {
+		err = overwrite(dir, filepath.Base(to), was, signed)
+	} else {
+		err = atomicfile.Create(dir, filepath.Base(to), signed, 0o644)
+	}
+	switch {
+	case err == nil, errors.Is(err, fs.ErrExist):
+		return to, err
+	case errors.Is(err, listing.ErrChanged):
+		return to, remedy.Errorf("run it again", "writing %s: %v", to, err)
+	}
+	return to, remedy.With(fmt.Errorf("writing %s: %w", to, err), remedy.Writable)
+}
+
+// overwrite replaces a file that still holds what was read.
+func overwrite(dir *os.Root, name string, was, text []byte) error {
+	f, err := dir.Open(name)
+	if err != nil {
+		return err
+	}
+	now, err := capped.ReadAll(f, receipt.MaxBytes)
+	if err := errors.Join(err, f.Close()); err != nil && !errors.Is(err, capped.ErrTooLarge) {
+		return err
+	}
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || !bytes.Equal(now, was) {
+		return listing.ErrChanged
+	}
+	return atomicfile.Replace(dir, name, text, info.Mode().Perm())
+}
