@@ -259,8 +259,7 @@ type member struct{ name, value string }
 // other members say: the Manifest at the address of its DID, the Receipt where the Manifest says.
 func (m *fixer) own(ctx context.Context, l *registry.Listing) (_ []member, why string) {
 	at := cmp.Or(l.ManifestURI, manifest.URI(l.ToolDID))
-	of, err := manifest.Parse(at, m.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: at,
-		MaxBytes: evidence.MaxManifest}).Body)
+	of, err := manifest.Parse(at, m.src.Observe(ctx, evidence.Document(at, evidence.MaxManifest)).Body)
 	if err != nil {
 		return nil, "the Manifest cannot be read: " + err.Error()
 	}
@@ -318,8 +317,7 @@ func (m *fixer) wrong(root any, found map[string][]verdict.Finding) []string {
 
 // signed returns the served Receipt and its hash, if the owner of the listing signed it; else why it is not used.
 func (m *fixer) signed(ctx context.Context, l *registry.Listing) (_ *receipt.Receipt, sha256, why string) {
-	served := m.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: l.ReceiptURI,
-		MaxBytes: evidence.MaxReceipt})
+	served := m.src.Observe(ctx, evidence.Document(l.ReceiptURI, evidence.MaxReceipt))
 	if served.State != evidence.Obtained {
 		return nil, "", "the Receipt could not be fetched: " + served.Message
 	}

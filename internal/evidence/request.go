@@ -37,6 +37,9 @@ func (r *Refusal) Observation(of Request) Observation {
 	return Observation{Request: of, State: r.State, Code: r.Code, Message: r.Message}
 }
 
+// Document returns the request for a document of at most so many bytes.
+func Document(url string, most int64) Request { return Request{HTTPS, url, most} }
+
 // Canonical returns the request in the one spelling under which it is observed, recorded and looked up. A target
 // that is not usable stays as it is, except for bytes that are not UTF-8.
 func (r Request) Canonical() Request {

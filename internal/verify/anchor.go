@@ -7,7 +7,6 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
@@ -133,7 +132,7 @@ func judgeRevocation(w *work) (verdict.Outcome, error) {
 	case w.cfg.Standing == nil:
 		return verdict.Skip("revocations were not looked at: --without-registry"), nil
 	}
-	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
+	if out, missing := w.needs(aReceipt...); missing {
 		return out, nil
 	}
 	found, err := w.run.Withdrawn(w.did, w.facts.ReceiptText.Value.SHA256, w.receipt().NotBefore.Time)
@@ -209,7 +208,7 @@ func judgeAnchor(w *work) (verdict.Outcome, error) {
 		return judgeAnchorByProof(w)
 	}
 	var out verdict.Outcome
-	if missing, is := w.needs(evidence.ReceiptText, evidence.Receipt); is && w.cfg.Standing != nil {
+	if missing, is := w.needs(aReceipt...); is && w.cfg.Standing != nil {
 		return missing, nil
 	}
 	w.levels[id] = map[level.Level]verdict.Verdict{}

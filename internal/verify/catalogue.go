@@ -15,6 +15,9 @@ const reverify = "reverify" // the id of the step that nobody performs
 
 const section6 = "RFC 0019 section 6"
 
+// aReceipt is what a step needs that judges what a Receipt says.
+var aReceipt = []evidence.Kind{evidence.ReceiptText, evidence.Receipt}
+
 // catalogue are the steps in the order of the report.
 var catalogue = []step{
 	{judge: judgeManifest, Rule: verdict.Rule{
@@ -25,7 +28,7 @@ var catalogue = []step{
 			"tool.did",
 		Codes: slices.Concat(codesOf("manifest-reachability"), codesOf("manifest-did", "manifest-did-differs")),
 	}},
-	{judge: judgeDiscovery, Rule: verdict.Rule{
+	{judge: judgeDiscovery, needs: []evidence.Kind{evidence.Manifest}, Rule: verdict.Rule{
 		ID: "receipt-discovery", Title: "the Manifest's conformance block names the Receipt", Cite: section6,
 		Why: "without the block the target is unattested, and its principal's policy for unattested targets applies",
 		Fix: "add conformance with an https receipt_uri to the Manifest",
@@ -43,21 +46,21 @@ var catalogue = []step{
 		Fix:   "serve the Receipt with status 200 over https, at most 1 MiB, within 10 seconds",
 		Codes: codesOf("receipt-fetch"),
 	}},
-	{judge: judgeSchema, costly: true, Rule: verdict.Rule{
+	{judge: judgeSchema, needs: []evidence.Kind{evidence.ReceiptText}, costly: true, Rule: verdict.Rule{
 		ID: "schema", Title: "the Receipt is strict JSON and valid under the receipt schema", Cite: section6,
 		Why: "a document that two readers read differently proves nothing to either",
 		Fix: "attest again with a runner that follows the receipt schema",
 		Codes: slices.Concat(codesOf("receipt-claims", "receipt-schema", "rounded-number", receipt.CodeShape),
 			strict.Codes),
 	}},
-	{judge: judgeSuite, Rule: verdict.Rule{
+	{judge: judgeSuite, needs: aReceipt, Rule: verdict.Rule{
 		ID: "suite-trust", Title: "the Receipt is of a version of the conformance suite that the caller trusts",
 		Cite:  section6,
 		Why:   "another suite may require less",
 		Fix:   "attest with a trusted version of the suite, or name the version with --trusted-suites",
 		Codes: codesOf("receipt-claims", checks.SuiteNotTrusted),
 	}},
-	{judge: judgeValidity, Rule: verdict.Rule{
+	{judge: judgeValidity, needs: aReceipt, Rule: verdict.Rule{
 		ID: "validity", Title: "the Receipt is in date", Cite: "RFC 0019 sections 6 and 7.2",
 		Why: "implementations change, so a claim that is never renewed becomes untrue",
 		Fix: "attest again, with validity.not_before and validity.not_after at most 90 days apart",
@@ -69,7 +72,7 @@ var catalogue = []step{
 				"attest at least every 90 days"},
 		}, codesOf("receipt-validity", "validity-missing")),
 	}},
-	{judge: judgeIdentity, Rule: verdict.Rule{
+	{judge: judgeIdentity, needs: slices.Concat([]evidence.Kind{evidence.Manifest}, aReceipt), Rule: verdict.Rule{
 		ID: "identity", Title: "the Receipt is that of this implementation, at this address",
 		Cite: "RFC 0019 sections 6 and 10",
 		Why:  "anyone who has a Receipt can show it",
@@ -82,7 +85,7 @@ var catalogue = []step{
 		}, codesOf("receipt-claims", checks.ReceiptDIDDiffers, checks.TargetDiffers),
 			codesOf("manifest-did", "manifest-host", "policy-unreadable", evidence.CodeSuffixList)),
 	}},
-	{judge: judgeSignature, costly: true, Rule: verdict.Rule{
+	{judge: judgeSignature, needs: aReceipt, costly: true, Rule: verdict.Rule{
 		ID: "signature", Title: "a key of the implementation's DID Document signed the Receipt, " +
 			"and no signature of it is a placeholder",
 		Cite: "RFC 0019 sections 6 and 7.3", Method: verdict.Live,
@@ -92,7 +95,7 @@ var catalogue = []step{
 		Codes: slices.Concat(codesOf("did-resolution"), codesOf("receipt-signature"), codesOf("receipt-claims",
 			"placeholder")),
 	}},
-	{judge: judgeClaims, Rule: verdict.Rule{
+	{judge: judgeClaims, needs: aReceipt, Rule: verdict.Rule{
 		ID: "claims", Title: "each claimed level exists and has what its profile needs, and no test failed",
 		Cite: "RFC 0019 sections 6 and 7, RFC 0025",
 		Why:  "a signature does not make a level valid",
@@ -123,7 +126,7 @@ var catalogue = []step{
 			noRegistryCode, cloneOld, mirrorFrozen,
 		}, proofCodes),
 	}},
-	{judge: thawed(judgeWitnesses), each: true, costly: true, Rule: verdict.Rule{
+	{judge: thawed(judgeWitnesses), needs: aReceipt, each: true, costly: true, Rule: verdict.Rule{
 		ID: "peer-witnesses", Title: "an L4 Receipt carries the signature of one peer witness, " +
 			"an L5 Receipt those of three independent ones",
 		Cite:   "RFC 0019 section 7.1, RFC 0026 sections 6 and 10",
@@ -133,7 +136,7 @@ var catalogue = []step{
 			"domains",
 		Codes: slices.Concat(codesOf("peer-witnesses"), []strict.Code{noRegistryCode, cloneOld, mirrorFrozen}),
 	}},
-	{judge: judgeAudit, each: true, Rule: verdict.Rule{
+	{judge: judgeAudit, needs: aReceipt, each: true, Rule: verdict.Rule{
 		ID: "external-audit", Title: "an L5 Receipt declares an external security audit in force",
 		Cite:  "RFC 0026 section 10",
 		Why:   "at L5 somebody other than the witnesses must have examined the implementation",

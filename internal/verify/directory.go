@@ -202,8 +202,7 @@ func (w *work) confirmed(o *verdict.Outcome, dir location) error {
 		}
 	}
 	root := rootOf(dir) + wellKnown
-	got := w.src.Observe(w.ctx, evidence.Request{Protocol: evidence.HTTPS, Target: root,
-		MaxBytes: evidence.MaxManifest})
+	got := w.src.Observe(w.ctx, evidence.Document(root, evidence.MaxManifest))
 	from := w.facts.Manifest.From
 	fix := "serve the same Manifest at " + root + ", or verify the implementation there"
 	switch {

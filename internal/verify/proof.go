@@ -103,7 +103,7 @@ func judgeRevocationByProof(w *work) (verdict.Outcome, error) {
 	if !w.proven(&out) {
 		return out, nil
 	}
-	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
+	if out, missing := w.needs(aReceipt...); missing {
 		return out, nil
 	}
 	l := w.cfg.Proof.listing
@@ -119,7 +119,7 @@ func judgeAnchorByProof(w *work) (verdict.Outcome, error) {
 	if !w.proven(&out) {
 		return out, nil
 	}
-	if missing, is := w.needs(evidence.ReceiptText, evidence.Receipt); is {
+	if missing, is := w.needs(aReceipt...); is {
 		return missing, nil
 	}
 	l, commit := w.cfg.Proof.listing, w.cfg.Proof.shown.Entry.Commit

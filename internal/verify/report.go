@@ -99,13 +99,17 @@ type Canonical struct {
 	Error  string `json:"error,omitempty" jsonschema:"description=why there is none"`
 }
 
+// newReport returns an empty report on a target.
+func newReport(target string, src evidence.Source, cfg *Config) *Report {
+	return &Report{Version: 1, Tool: cfg.Tool, Mode: "verify", Target: target, Timestamp: src.Now().UTC(),
+		AcceptedLevels: []level.Level{}, ClaimedLevels: []level.Level{}, Reasons: []string{}, Steps: []Step{},
+		Level: cfg.Level, Assumed: append([]string{}, cfg.Assumed...), Evidence: []verdict.Evidence{}}
+}
+
 // Unmade returns the report on a target if nothing about it could be judged.
 func Unmade(target string, src evidence.Source, cfg *Config, message, fix string) *Report {
-	rep := &Report{Version: 1, Tool: cfg.Tool, Mode: "verify", Target: target, Timestamp: src.Now().UTC(),
-		AcceptedLevels: []level.Level{}, ClaimedLevels: []level.Level{}, Reasons: []string{}, Steps: []Step{},
-		Verdict: verdict.Errored, Error: message, Remedy: fix, Level: cfg.Level,
-		Assumed: append([]string{}, cfg.Assumed...), EvidenceSHA256: evidence.Digest(nil),
-		Evidence: []verdict.Evidence{}}
+	rep := newReport(target, src, cfg)
+	rep.Verdict, rep.Error, rep.Remedy, rep.EvidenceSHA256 = verdict.Errored, message, fix, evidence.Digest(nil)
 	if message != "" {
 		rep.Reasons = append(rep.Reasons, message)
 	}

@@ -24,9 +24,10 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z
 // step is one step of the procedure.
 type step struct {
 	verdict.Rule
-	each     bool // judges each of the levels from L4 on for itself, and bears on no other
-	registry bool // without a clone it says nothing
-	costly   bool // takes more than a look, so that the budget is asked before
+	each     bool            // judges each of the levels from L4 on for itself, and bears on no other
+	registry bool            // without a clone it says nothing
+	costly   bool            // takes more than a look, so that the budget is asked before
+	needs    []evidence.Kind // documents without which it is skipped
 	judge    func(*work) (verdict.Outcome, error)
 }
 
@@ -127,9 +128,6 @@ func judgeManifest(w *work) (verdict.Outcome, error) {
 }
 
 func judgeDiscovery(w *work) (verdict.Outcome, error) {
-	if out, missing := w.needs(evidence.Manifest); missing {
-		return out, nil
-	}
 	var out verdict.Outcome
 	m := w.facts.Manifest.Value
 	pointer, name := m.ReceiptMember()
@@ -174,9 +172,6 @@ func judgeFetch(w *work) (verdict.Outcome, error) {
 }
 
 func judgeSchema(w *work) (verdict.Outcome, error) {
-	if out, missing := w.needs(evidence.ReceiptText); missing {
-		return out, nil
-	}
 	var out verdict.Outcome
 	if got := w.facts.Receipt; got.State != evidence.Obtained {
 		out.Errorf(receiptDocument, "", got.Code, "the Receipt is not strict JSON: %s", got.Message).
@@ -200,9 +195,6 @@ func (w *work) suites() checks.Suites {
 }
 
 func judgeSuite(w *work) (verdict.Outcome, error) {
-	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
-		return out, nil
-	}
 	var out verdict.Outcome
 	r := w.receipt()
 	add(&out, checks.ReceiptSuite(r, w.suites(), verdict.Error))
@@ -213,9 +205,6 @@ func judgeSuite(w *work) (verdict.Outcome, error) {
 }
 
 func judgeValidity(w *work) (verdict.Outcome, error) {
-	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
-		return out, nil
-	}
 	var out verdict.Outcome
 	r, now := w.receipt(), w.src.Now()
 	add(&out, checks.ReceiptDates(r))
@@ -251,9 +240,6 @@ func judgeValidity(w *work) (verdict.Outcome, error) {
 }
 
 func judgeIdentity(w *work) (verdict.Outcome, error) {
-	if out, missing := w.needs(evidence.Manifest, evidence.ReceiptText, evidence.Receipt); missing {
-		return out, nil
-	}
 	var out verdict.Outcome
 	w.cfg.Recorded.Differs(&out)
 	m, r := w.facts.Manifest.Value, w.receipt()
@@ -304,9 +290,6 @@ func hostOf(text string) string {
 }
 
 func judgeSignature(w *work) (verdict.Outcome, error) {
-	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
-		return out, nil
-	}
 	if w.did == "" {
 		return verdict.Skip("no document names a DID: see schema"), nil
 	}
@@ -333,9 +316,6 @@ func judgeSignature(w *work) (verdict.Outcome, error) {
 }
 
 func judgeClaims(w *work) (verdict.Outcome, error) {
-	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
-		return out, nil
-	}
 	var out verdict.Outcome
 	r := w.receipt()
 	for _, l := range w.claimed {
@@ -422,9 +402,6 @@ func judgeAudit(w *work) (verdict.Outcome, error) {
 // eachLevel judges each claimed level from one on, which is at least 4, and joins what was found.
 func (w *work) eachLevel(id string, from int, not string,
 	judge func(level.Level, *checks.Subject) (verdict.Outcome, error)) (verdict.Outcome, error) {
-	if out, missing := w.needs(evidence.ReceiptText, evidence.Receipt); missing {
-		return out, nil
-	}
 	var all verdict.Outcome
 	worst := verdict.Skipped
 	w.levels[id] = map[level.Level]verdict.Verdict{}

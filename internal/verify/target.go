@@ -10,10 +10,10 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 )
 
 // MaxTargets is how many targets one run has.
@@ -52,8 +52,6 @@ func FormsOf(text string) string {
 // wellKnown is where an implementation serves its Manifest, below its own address (RFC 0019 section 6).
 const wellKnown = "/.well-known/oap-tool.json"
 
-var slugs = plain.Pattern(`^[a-z0-9][a-z0-9-]{1,63}$`)
-
 // ParseTarget reads a target. A slug is one only where there is a clone to look it up in. The error wraps ErrForm.
 func ParseTarget(text string, clone bool) (Target, error) {
 	t := Target{Text: text}
@@ -82,10 +80,10 @@ func ParseTarget(text string, clone bool) (Target, error) {
 		}
 		t.ManifestURI = strings.TrimSuffix(text, "/") + wellKnown
 		return t, t.readAlike(text)
-	case slugs().MatchString(text) && clone:
+	case proof.IsSlug(text) && clone:
 		t.Slug = text
 		return t, nil
-	case slugs().MatchString(text):
+	case proof.IsSlug(text):
 		return t, fmt.Errorf("%w: %q may be a slug, and there is no clone to look it up in", ErrForm, text)
 	}
 	return t, fmt.Errorf("%w: %.200q", ErrForm, text)

@@ -83,6 +83,10 @@ func Verify(ctx context.Context, src evidence.Source, t Target, cfg *Config) (*R
 			steps[i] = verdict.Outcome{Doubtful: checks.NotReached}
 			continue
 		}
+		var missing bool
+		if steps[i], missing = w.needs(s.needs...); missing {
+			continue
+		}
 		var err error
 		if steps[i], err = s.judge(w); err != nil {
 			return nil, err
@@ -160,8 +164,7 @@ const maxDocuments = 50
 // collect seeks the documents.
 func (w *work) collect() error {
 	t := evidence.Target{Memo: w.cfg.Memo}
-	t.Manifest = evidence.Request{Protocol: evidence.HTTPS, Target: w.target.ManifestURI,
-		MaxBytes: evidence.MaxManifest}
+	t.Manifest = evidence.Document(w.target.ManifestURI, evidence.MaxManifest)
 	switch {
 	case w.target.AtHand:
 		at := func(name string, most int64) evidence.Request {
@@ -171,11 +174,9 @@ func (w *work) collect() error {
 		t.Receipt = at(evidence.FileReceipt, evidence.MaxReceipt)
 		t.DIDDocument = at(evidence.FileDIDDocument, evidence.MaxDIDDocument)
 	case w.target.ReceiptURI != "":
-		t.Receipt = evidence.Request{Protocol: evidence.HTTPS, Target: w.target.ReceiptURI,
-			MaxBytes: evidence.MaxReceipt}
+		t.Receipt = evidence.Document(w.target.ReceiptURI, evidence.MaxReceipt)
 	case w.pinned != nil:
-		t.Receipt = evidence.Request{Protocol: evidence.HTTPS, Target: w.pinned.ReceiptURI,
-			MaxBytes: evidence.MaxReceipt}
+		t.Receipt = evidence.Document(w.pinned.ReceiptURI, evidence.MaxReceipt)
 		t.SHA256 = w.pinned.ReceiptSHA256
 	}
 	failed := func() error { return nil }
@@ -269,12 +270,9 @@ func (w *work) draft() {
 
 // report returns the report on the steps' outcomes.
 func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
-	rep := &Report{Version: 1, Tool: w.cfg.Tool, Mode: "verify", Target: w.target.Text, Timestamp: w.src.Now().UTC(),
-		AcceptedLevels: []level.Level{}, ClaimedLevels: []level.Level{}, Reasons: []string{}, DID: w.did,
-		Level: w.cfg.Level, Assumed: append([]string{}, w.cfg.Assumed...), Local: w.cfg.Local,
-		Evidence: []verdict.Evidence{}, Counts: verdict.Counts{Records: 1},
-		PublicSuffixList: w.cfg.Recorded.SuffixList()}
-	rep.Target = cmp.Or(rep.Target, w.did)
+	rep := newReport(cmp.Or(w.target.Text, w.did), w.src, w.cfg)
+	rep.DID, rep.Local, rep.Counts.Records = w.did, w.cfg.Local, 1
+	rep.PublicSuffixList = w.cfg.Recorded.SuffixList()
 	if c := w.cfg.Clone; w.cfg.Standing != nil {
 		rep.Registry = &Anchored{Commit: c.Commit, Chosen: c.Chosen, Path: w.path()}
 		if when := c.When(w.src.Now()); !when.IsZero() {
@@ -312,7 +310,9 @@ func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 		}
 	}
 	w.accept(rep)
-	count(rep)
+	for _, s := range rep.Steps {
+		rep.Counts.Add(s.Verdict)
+	}
 	if w.cfg.Canonical {
 		rep.Canonical = w.canonical()
 	}
@@ -442,23 +442,6 @@ func (w *work) accept(rep *Report) {
 		rep.Verdict = verdict.Passed
 	default:
 		rep.Verdict = verdict.Failed
-	}
-}
-
-func count(rep *Report) {
-	for _, s := range rep.Steps {
-		switch s.Verdict {
-		case verdict.Passed:
-			rep.Counts.Pass++
-		case verdict.Failed:
-			rep.Counts.Fail++
-		case verdict.Inconclusive:
-			rep.Counts.Inconclusive++
-		case verdict.Warned:
-			rep.Counts.Warn++
-		case verdict.Skipped:
-			rep.Counts.Skip++
-		}
 	}
 }
 

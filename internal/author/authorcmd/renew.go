@@ -229,7 +229,7 @@ func (o *recordFlags) localAge(rep *verdict.Report, path string) bool {
 // manifestNames returns the https URI of the Receipt that the Manifest at a URL names; empty if none can be read there,
 // which check then says.
 func (w *workspace) manifestNames(ctx context.Context, url string) string {
-	at := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: evidence.MaxManifest})
+	at := w.src.Observe(ctx, evidence.Document(url, evidence.MaxManifest))
 	if at.State != evidence.Obtained {
 		return ""
 	}
@@ -243,7 +243,7 @@ func (w *workspace) manifestNames(ctx context.Context, url string) string {
 // served returns the Receipt that a URL serves now.
 func (o *recordFlags) served(ctx context.Context, w *workspace,
 	url string) (evidence.Observation, *receipt.Receipt, error) {
-	at := w.src.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: url, MaxBytes: evidence.MaxReceipt})
+	at := w.src.Observe(ctx, evidence.Document(url, evidence.MaxReceipt))
 	if err := ctx.Err(); err != nil {
 		return at, nil, err
 	}

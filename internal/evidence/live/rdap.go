@@ -63,7 +63,7 @@ func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *evidenc
 	if p.named != nil {
 		return []*url.URL{p.named}, nil
 	}
-	list := p.run.Observe(ctx, evidence.Request{Protocol: evidence.HTTPS, Target: bootstrapURL, MaxBytes: MaxBootstrap})
+	list := p.run.Observe(ctx, evidence.Document(bootstrapURL, MaxBootstrap))
 	if list.State != evidence.Obtained {
 		return nil, p.noList(list.Code, list.Message)
 	}

@@ -15,15 +15,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
-// jsonOf returns a report as JSON, on one line if it is one of several.
-func jsonOf(r *verify.Report, several bool) ([]byte, error) {
-	indent := "  "
-	if several {
-		indent = ""
-	}
-	return report.JSON(r, indent)
-}
-
 // words name a step's verdict in the text.
 var words = map[verdict.Verdict]string{verdict.Passed: "ok", verdict.Failed: "FAIL", verdict.Inconclusive: "????",
 	verdict.Warned: "warn", verdict.Skipped: "skip"}

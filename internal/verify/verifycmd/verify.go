@@ -446,7 +446,11 @@ func (t *output) add(r *verify.Report) error {
 	}
 	var out []byte
 	if t.format == "json" || slices.Contains(t.files, "json") {
-		text, err := jsonOf(r, t.several)
+		indent := "  "
+		if t.several { // each on a line of its own
+			indent = ""
+		}
+		text, err := report.JSON(r, indent)
 		if err != nil {
 			return err
 		}
