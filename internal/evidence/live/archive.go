@@ -37,11 +37,10 @@ func (a *archive) Observe(ctx context.Context, r evidence.Request) evidence.Obse
 }
 
 func openArchive(dir string, room *Room, below layer) (*archive, error) {
-	if dir == "" {
-		return &archive{below: below}, nil
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("making archive: %w", err)
+	if dir != "" {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("making archive: %w", err)
+		}
 	}
 	return &archive{dir: dir, room: room, below: below}, nil
 }

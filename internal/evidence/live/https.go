@@ -146,11 +146,10 @@ func operatorURL(text string, schemes ...string) (*url.URL, error) {
 }
 
 func (r *routes) close() {
-	r.guarded.CloseIdleConnections()
-	r.named.CloseIdleConnections()
-	r.private.CloseIdleConnections()
-	if r.proxied != nil {
-		r.proxied.CloseIdleConnections()
+	for _, way := range []*way{r.guarded, r.named, r.private, r.proxied} {
+		if way != nil {
+			way.CloseIdleConnections()
+		}
 	}
 }
 
@@ -334,10 +333,7 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 
 // date returns the time of a response's Date header, or the zero time if the header is missing or is not a date.
 func date(resp *http.Response) time.Time {
-	t, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := http.ParseTime(resp.Header.Get("Date"))
 	return t.UTC()
 }
 
@@ -374,16 +370,14 @@ func (w *web) redirect(q query, location string) (*url.URL, *evidence.Refusal) {
 // the document is not there.
 func status(resp *http.Response) (*evidence.Refusal, bool) {
 	text := strings.TrimSpace(strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
-	state := evidence.Absent
-	switch code := resp.StatusCode; {
-	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests,
-		code >= 500 && code < 600:
-		state = evidence.Unavailable
-	}
-	again := false
-	switch resp.StatusCode {
+	state, again := evidence.Absent, false
+	switch code := resp.StatusCode; code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		again = true
+		state, again = evidence.Unavailable, true
+	default:
+		if code == http.StatusRequestTimeout || code == http.StatusTooEarly || code/100 == 5 {
+			state = evidence.Unavailable
+		}
 	}
 	return evidence.Refuse(state, evidence.CodeHTTPStatus, "answered %s, expected 200", text), again
 }

@@ -212,8 +212,7 @@ func (v *inspection) readConfig() {
 
 // fault reports an error of a YAML reader at its place.
 func (v *inspection) fault(s verdict.Severity, code string, err error, fix string) {
-	var e *strictyaml.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*strictyaml.Error](err); ok {
 		v.add(s, code, e.Pos, fix, "%s", e.Message)
 		return
 	}

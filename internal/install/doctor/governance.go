@@ -58,7 +58,7 @@ func (v *inspection) conforms() bool {
 	return errors.Is(err, fs.ErrNotExist) && v.has(conformsRole)
 }
 
-func (v *inspection) has(r role) bool { return len(v.jobs(r)) > 0 }
+func (v *inspection) has(roles ...role) bool { return len(v.jobs(roles...)) > 0 }
 
 // jobs returns the jobs of one of the roles.
 func (v *inspection) jobs(roles ...role) []*job {

@@ -529,12 +529,12 @@ func (v *inspection) judgeCheckout(j *job, r role) {
 		v.add(verdict.Error, "shallow-checkout", pos(depth).pos(), "set fetch-depth: 0",
 			"the clone is shallow (fetch-depth %q): the gate needs the branch and its history", depth.text())
 	}
-	if filter := checkout.input("filter"); filter.text() != "" {
-		v.add(verdict.Error, "partial-checkout", filter.pos(), "drop filter",
-			"the clone is partial (filter %q): the gate reads every object itself", filter.text())
-	} else if sparse := checkout.input("sparse-checkout"); sparse.text() != "" {
-		v.add(verdict.Error, "partial-checkout", sparse.pos(), "drop sparse-checkout",
-			"the clone is partial (sparse-checkout %q): the gate reads every object itself", sparse.text())
+	for _, name := range []string{"filter", "sparse-checkout"} {
+		if in := checkout.input(name); in.text() != "" {
+			v.add(verdict.Error, "partial-checkout", in.pos(), "drop "+name,
+				"the clone is partial (%s %q): the gate reads every object itself", name, in.text())
+			break
+		}
 	}
 	if keep := checkout.input("persist-credentials"); keep.text() != "false" {
 		v.add(verdict.Warning, "credentials", pos(keep).pos(), "set persist-credentials: false",

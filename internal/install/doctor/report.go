@@ -201,14 +201,6 @@ var judged = map[string][]role{
 // unblamed returns the outcome of a rule without a finding.
 func (v *inspection) unblamed(rule string) verdict.Outcome {
 	roles := judged[rule]
-	jobs := 0
-	for _, w := range v.workflows {
-		for _, j := range w.jobs {
-			if slices.Contains(roles, j.role()) {
-				jobs++
-			}
-		}
-	}
 	switch {
 	case (roles != nil || rule == "required-checks") && v.unreadable:
 		return verdict.Skip("not every workflow could be read")
@@ -218,7 +210,7 @@ func (v *inspection) unblamed(rule string) verdict.Outcome {
 		return verdict.Skip("the repo-config that names them was not read")
 	case rule == "required-checks" && len(v.gates()) == 0:
 		return verdict.Skip("no workflow that was read runs the gate on pull_request")
-	case roles != nil && jobs == 0:
+	case roles != nil && !v.has(roles...):
 		return verdict.Skip("no such job was read")
 	}
 	return verdict.Pass("")

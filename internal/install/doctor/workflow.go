@@ -109,19 +109,11 @@ func (f field) pos() strict.Pos {
 }
 
 // holds reports whether any scalar in f matches.
-func (f field) holds(re *regexp.Regexp) bool {
-	if f.value == nil {
-		return false
-	}
-	if f.value.Kind == yaml.ScalarNode {
-		return re.MatchString(f.value.Value)
-	}
-	for _, n := range f.value.Content {
-		if (field{value: n}).holds(re) {
-			return true
-		}
-	}
-	return false
+func (f field) holds(re *regexp.Regexp) (found bool) {
+	f.each(func(leaf field) {
+		found = found || leaf.value.Kind == yaml.ScalarNode && re.MatchString(leaf.value.Value)
+	})
+	return found
 }
 
 // workflow is one file of .github/workflows.
@@ -351,16 +343,5 @@ func commandRole(command string) role {
 
 // gates returns the jobs that check pull requests.
 func (v *inspection) gates() []*job {
-	var all []*job
-	for _, w := range v.workflows {
-		if !w.runsOn("pull_request") {
-			continue
-		}
-		for _, j := range w.jobs {
-			if j.role() == checkRole {
-				all = append(all, j)
-			}
-		}
-	}
-	return all
+	return slices.DeleteFunc(v.jobs(checkRole), func(j *job) bool { return !j.w.runsOn("pull_request") })
 }

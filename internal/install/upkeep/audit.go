@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -50,20 +49,18 @@ func Audit(ctx context.Context, c *forge.Client, r *verdict.Report, run string, 
 		}
 	case verdict.Failed:
 		title, body := auditIssue(r)
-		sent := map[string]any{"title": title, "body": body + lastLine(run)}
+		sent := body + lastLine(run)
 		for i, one := range open {
 			shown, _, _ := strings.Cut(strings.ReplaceAll(one.Body, "\r\n", "\n"), runLine)
 			switch {
 			case i > 0:
 				plan.Changes = append(plan.Changes, closing(one, "the audit", "another issue is about it"))
 			case one.Title != title || !same(shown, body):
-				plan.Changes = append(plan.Changes, Change{Text: fmt.Sprintf("edit issue %d: %s", one.Number, title),
-					Method: http.MethodPatch, Path: issuePath(one.Number), Body: sent})
+				plan.Changes = append(plan.Changes, editing(one, title, sent))
 			}
 		}
 		if len(open) == 0 {
-			plan.Changes = append(plan.Changes, Change{Text: "create issue: " + title, Method: http.MethodPost,
-				Path: "issues", Body: sent, holds: writer.Knows})
+			plan.Changes = append(plan.Changes, creating(writer, title, sent))
 		}
 	}
 	return plan, nil

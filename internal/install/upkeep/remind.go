@@ -66,7 +66,7 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 	slices.SortFunc(order, func(a, b listing.Row) int {
 		return cmp.Or(a.Until.Compare(*b.Until), strings.Compare(a.Slug, b.Slug))
 	})
-	labels, err := hasLabel(ctx, c)
+	labels, err := existingLabels(ctx, c)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -85,9 +85,7 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 		default:
 			open[slug] = true
 			if one.Title != title(row) || !same(one.Body, body(row)) {
-				edits = append(edits, Change{Text: fmt.Sprintf("edit issue %d: %s", one.Number, title(row)),
-					Method: http.MethodPatch,
-					Path:   issuePath(one.Number), Body: map[string]any{"title": title(row), "body": body(row)}})
+				edits = append(edits, editing(one, title(row), body(row)))
 			}
 		}
 	}
@@ -100,12 +98,7 @@ func Remind(ctx context.Context, c *forge.Client, rows *listing.Rows, within tim
 		if ofDomain[domain]++; ofDomain[domain] > maxOfDomain {
 			continue
 		}
-		sent := map[string]any{"title": title(row), "body": body(row)}
-		if labels {
-			sent["labels"] = []string{label}
-		}
-		first = append(first, Change{Text: "create issue: " + title(row), Method: http.MethodPost, Path: "issues",
-			Body: sent, holds: writer.Knows})
+		first = append(first, creating(writer, title(row), body(row), labels...))
 	}
 	return Plan{append(first, edits...), looked(len(rows.Listings), len(order), within)}, nil
 }
@@ -135,13 +128,13 @@ func ownIssues(ctx context.Context, c *forge.Client, writer forge.Writer, mark *
 	return all, nil
 }
 
-// hasLabel reports whether the repository has the label; one that it does not have is not made.
-func hasLabel(ctx context.Context, c *forge.Client) (bool, error) {
+// existingLabels returns the label, or nothing if the repository does not have it: it is not made.
+func existingLabels(ctx context.Context, c *forge.Client) ([]string, error) {
 	_, err := c.Call(ctx, "looking for the label "+label, http.MethodGet, "labels/"+label, nil, nil)
 	if errors.Is(err, forge.ErrNotFound) {
-		return false, nil
+		return nil, nil
 	}
-	return err == nil, err
+	return []string{label}, err
 }
 
 // reminded reports whether a listing that is not revoked ends within a time, or ended not long ago.
@@ -172,6 +165,20 @@ func settled(listed map[string]listing.Row, slug string, at time.Time) string {
 // same reports whether a forge shows a text that was sent to it: it may change line ends.
 func same(shown, sent string) bool {
 	return strings.TrimSpace(strings.ReplaceAll(shown, "\r\n", "\n")) == strings.TrimSpace(sent)
+}
+
+func editing(one issue, title, body string) Change {
+	return Change{Text: fmt.Sprintf("edit issue %d: %s", one.Number, title), Method: http.MethodPatch,
+		Path: issuePath(one.Number), Body: map[string]any{"title": title, "body": body}}
+}
+
+// creating also sets the labels.
+func creating(writer forge.Writer, title, body string, labels ...string) Change {
+	sent := map[string]any{"title": title, "body": body}
+	if labels != nil {
+		sent["labels"] = labels
+	}
+	return Change{Text: "create issue: " + title, Method: http.MethodPost, Path: "issues", Body: sent, holds: writer.Knows}
 }
 
 // closing says why in the body, which the forge changes together with the state: a comment of its own could be lost, or

@@ -170,6 +170,5 @@ func outdated(p forge.PullRequest, own *sticky.Posted) *Change {
 		return nil
 	}
 	return &Change{Text: fmt.Sprintf("say in pull request %d that its branch has to be updated", p.Number),
-		Method: http.MethodPatch,
-		Path:   fmt.Sprintf("issues/comments/%d", own.ID), Body: map[string]any{"body": text}}
+		Method: http.MethodPatch, Path: fmt.Sprintf("issues/comments/%d", own.ID), Body: map[string]any{"body": text}}
 }
