@@ -178,7 +178,8 @@ func creating(writer forge.Writer, title, body string, labels ...string) Change 
 	if labels != nil {
 		sent["labels"] = labels
 	}
-	return Change{Text: "create issue: " + title, Method: http.MethodPost, Path: "issues", Body: sent, holds: writer.Knows}
+	return Change{Text: "create issue: " + title, Method: http.MethodPost, Path: "issues", Body: sent,
+		holds: writer.Knows}
 }
 
 // closing says why in the body, which the forge changes together with the state: a comment of its own could be lost, or
