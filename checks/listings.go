@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"hash/maphash"
 	"iter"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -26,6 +28,14 @@ type Listed struct {
 // condense takes of a listing what is kept of it.
 func condense(path string, l *registry.Listing) *Listed {
 	return &Listed{path, l.Slug, l.Name, l.ToolDID, l.ReceiptSHA256, l.Level, l.Issued, l.Expires, l.Provisional}
+}
+
+// Misplaced says why no revocation can name the listing: its path is not that of its slug. It is empty otherwise.
+func (l *Listed) Misplaced() string {
+	if l.Path == listingPath(l.Slug) && isSlug(l.Slug) {
+		return ""
+	}
+	return fmt.Sprintf("%s has the slug %q, which is not that of its path", l.Path, plain.Cut(l.Slug, 100))
 }
 
 // packed is a Listed as one text: the path, NUL, the rest. So they are in the order of their paths, and the collector

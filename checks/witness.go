@@ -230,9 +230,17 @@ func (r *Run) MayWitness(id string) (l *Listed, code, why string, err error) {
 	}
 	provisional, err := r.Provisional(l)
 	revoked := r.Revoked(l.Path, l.ReceiptSHA256)
+	if err == nil && r.Reads {
+		var found *Withdrawal
+		if found, err = r.Withdrawn(l.ToolDID, l.ReceiptSHA256, l.Issued); err == nil {
+			revoked = found.Revoked
+		}
+	}
 	switch {
 	case err != nil:
 		return nil, "", "", err
+	case r.Reads && l.Misplaced() != "":
+		return nil, "witness-not-listed", "its listing " + l.Misplaced(), nil
 	case provisional:
 		return nil, "witness-provisional", fmt.Sprintf("its listing %s is provisional", l.Path), nil
 	case !r.Now.Before(l.Expires):

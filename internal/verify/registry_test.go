@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
@@ -19,6 +20,61 @@ main:
   - {listing: cy, level: L4, witness: [ada]}
 main: `
 )
+
+// A witness is revoked wherever the history has its revocation, and a listing that no revocation can name, or that is
+// not valid yet, anchors nothing and makes nobody a witness.
+func TestOutOfPlace(t *testing.T) {
+	t.Parallel()
+	const passes = `
+			pass L4
+			revocation..peer-witnesses: pass
+			registry-anchor: pass; notice anchored receipt#`
+	const unwitnessed = `
+			fail
+			revocation: pass
+			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses;
+			warning CODE receipt#/peer_witnesses
+			registry-anchor: pass; notice anchored receipt#`
+	const unanchored = `
+			fail
+			revocation..peer-witnesses: pass
+			registry-anchor: fail; error not-anchored receipt#`
+	without := func(code string) string { return strings.Replace(unwitnessed, "CODE", code, 1) }
+	var all []target
+	for _, c := range []struct{ name, then, want string }{
+		{"another is revoked, under another name", "{revoke: cy, path: revocations/a.json}", passes},
+		{"the witness is revoked, and renewed",
+			`{revoke: ada}, {commit: Revoke}, {reissue: ada, issued: "-1h"}`, passes},
+		{"the witness is revoked under another name", "{revoke: ada, path: revocations/a.json}",
+			without("witness-revoked")},
+		{"the witness is revoked in a directory below", "{revoke: ada, path: revocations/a/b.json}",
+			without("witness-revoked")},
+		{"the witness's revocation was removed", "{revoke: ada}, {commit: Revoke}, {remove: revocations}",
+			without("witness-revoked")},
+		{"the witness's listing has another name",
+			"{move: [implementations/ada.json, implementations/a.json]}", without("witness-not-listed")},
+		{"the witness's listing is in a directory below",
+			"{move: [implementations/ada.json, implementations/a/ada.json]}", without("witness-not-listed")},
+		{"the witness's slug has the directory too",
+			"{move: [implementations/ada.json, implementations/a/ada.json]}, " +
+				"{edit: implementations/a/ada.json, set: {/slug: a/ada}}", without("witness-not-listed")},
+		{"the listing moved, with its slug", "{move: [implementations/nova.json, implementations/nov.json]}, " +
+			"{edit: implementations/nov.json, set: {/slug: nov}}", passes},
+		{"the listing has another name", "{move: [implementations/nova.json, implementations/nov.json]}", unanchored},
+		{"the listing is not a JSON file", "{move: [implementations/nova.json, implementations/nova.txt]}", unanchored},
+		{"the listing's slug has a directory", "{move: [implementations/nova.json, implementations/a/nova.json]}, " +
+			"{edit: implementations/a/nova.json, set: {/slug: a/nova}}", unanchored},
+		{"the listing has no slug", "{edit: implementations/nova.json, delete: [/slug]}", unanchored},
+		{"the listing is valid in five minutes",
+			`{edit: implementations/nova.json, set: {/issued_at: "2026-06-01T12:05:00Z"}}`, passes},
+		{"the listing is valid a second later",
+			`{edit: implementations/nova.json, set: {/issued_at: "2026-06-01T12:05:01Z"}}`, unanchored},
+	} {
+		all = append(all, target{name: c.name, clone: "main", want: c.want, world: circle +
+			"[{listing: nova, level: L4, witness: [ada]}, {commit: List}, " + c.then + ", {commit: Change}]"})
+	}
+	runTargets(t, all)
+}
 
 // A clone shows revocations, witnesses, the listing and how old it is.
 func TestRegistry(t *testing.T) {
