@@ -48,7 +48,7 @@ func (f *signedFile) write(name string, was, signed []byte) (to string, err erro
 	if to = f.out; f.inPlace {
 		to = name
 	}
-	dir, err := os.OpenRoot(filepath.Dir(to))
+	dir, err := capped.OpenRoot(filepath.Dir(to))
 	if err != nil {
 		return to, remedy.With(err, remedy.Writable)
 	}

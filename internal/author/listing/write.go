@@ -69,7 +69,7 @@ type Tree struct{ root *os.Root }
 
 // OpenTree opens the work tree at dir.
 func OpenTree(dir string) (*Tree, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := capped.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -5,11 +5,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -59,7 +59,7 @@ func writeFile(path string, text []byte) error {
 		return remedy.Errorf(outside+", or ignore it there first: a key that is committed is known to all",
 			"%s lies in the Git work tree %s, which does not ignore it", path, at.Root)
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := capped.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("writing the key: %w", err)
 	}
