@@ -61,30 +61,37 @@ func (c *comparison) directories(path string, base, head gitstore.ID, depth int)
 	}
 	m := c.middle(b, h)
 	for i, j := m.first, m.first; i < m.baseEnd || j < m.headEnd; {
-		var old, new *item
-		if i < m.baseEnd {
-			e := b.at(i)
-			old = &e
+		var old, new item
+		inBase, inHead := i < m.baseEnd, j < m.headEnd
+		if inBase {
+			old = b.at(i)
 		}
-		if j < m.headEnd {
-			e := h.at(j)
-			new = &e
+		if inHead {
+			new = h.at(j)
 		}
-		if old != nil && new != nil {
-			switch order := compareItems(*old, *new); {
-			case order < 0:
-				new = nil
-			case order > 0:
-				old = nil
-			}
+		if inBase && inHead {
+			order := compareItems(old, new)
+			inBase, inHead = order <= 0, order >= 0
 		}
-		if old != nil {
+		either := new
+		var change Change // with entries without their names, which would keep the directories' bytes in memory
+		if inBase {
+			base := old.entry
+			either, change.Base = old, &base
 			i++
 		}
-		if new != nil {
+		if inHead {
+			head := new.entry
+			change.Head = &head
 			j++
 		}
-		if err := c.items(path, old, new, depth); err != nil {
+		change.Path = join(path, string(either.name))
+		if either.entry.Mode == ModeTree { // as both are, if there are two
+			err = c.directories(change.Path, change.Base.id(), change.Head.id(), depth+1)
+		} else {
+			err = c.add(change)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -148,31 +155,6 @@ func (c *comparison) empty(path string, base Entry, b *directory, head Entry, h 
 		return nil
 	}
 	return c.add(change)
-}
-
-// items compares two entries of one name that are both directories or both none; nil is not there.
-func (c *comparison) items(path string, old, new *item, depth int) error {
-	either := old
-	if either == nil {
-		either = new
-	}
-	change := Change{Path: join(path, string(either.name))}
-	if old != nil {
-		change.Base = old.alone()
-	}
-	if new != nil {
-		change.Head = new.alone()
-	}
-	if either.entry.Mode != ModeTree {
-		return c.add(change)
-	}
-	return c.directories(change.Path, change.Base.id(), change.Head.id(), depth+1)
-}
-
-// alone returns the entry without its name, which would keep the directory's bytes in memory.
-func (i *item) alone() *Entry {
-	e := i.entry
-	return &e
 }
 
 func (e *Entry) id() gitstore.ID {
