@@ -29,12 +29,21 @@ func (c *composed) directory(id gitstore.ID) *directory {
 	return c.directories[id]
 }
 
-// file returns the path and the disk of a file that is only on disk.
-func (c *composed) file(id gitstore.ID) (*disk, string, bool) {
+// blob reads a file that no commit holds yet, of at most limit bytes. It reports false for any other.
+func (c *composed) blob(id gitstore.ID, limit int64) (_ []byte, found bool, err error) {
 	c.mu.RLock()
-	defer c.mu.RUnlock()
-	path, ok := c.files[id]
-	return c.disk, path, ok
+	path, onDisk := c.files[id]
+	text, found := c.texts[id]
+	d := c.disk
+	c.mu.RUnlock()
+	switch {
+	case onDisk:
+		text, err = d.read(path, id, limit)
+		return text, true, err
+	case int64(len(text)) > limit:
+		return nil, true, gitstore.ErrTooLarge
+	}
+	return text, found, nil
 }
 
 // addText keeps a text that is neither in the object store nor on disk, and returns its id.
@@ -47,14 +56,6 @@ func (c *composed) addText(text []byte, like gitstore.ID) gitstore.ID {
 	}
 	c.texts[id] = text
 	return id
-}
-
-// text returns a text that addText kept.
-func (c *composed) text(id gitstore.ID) ([]byte, bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	text, ok := c.texts[id]
-	return text, ok
 }
 
 // addFiles notes where the changed files of the work tree are. What an entry of the index has instead is an object.

@@ -242,14 +242,8 @@ func errWrongType(id gitstore.ID, got, want gitstore.Type) error {
 
 // blob reads a file's content from the object store, or from the disk if the file is only there.
 func (r *Repository) blob(id gitstore.ID, limit int64) ([]byte, error) {
-	if d, path, ok := r.composed.file(id); ok {
-		return d.read(path, id, limit)
-	}
-	if text, ok := r.composed.text(id); ok {
-		if int64(len(text)) > limit {
-			return nil, gitstore.ErrTooLarge
-		}
-		return text, nil
+	if text, ok, err := r.composed.blob(id, limit); ok {
+		return text, err
 	}
 	if text, ok := r.texts.take(id); ok {
 		return text, nil
