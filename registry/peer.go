@@ -76,43 +76,32 @@ func (r *Repository) comparePeer(ctx context.Context, name string, peer *Reposit
 			"comparing peer %q: %w", name, errOtherHash)
 	}
 	s := &PeerState{Name: name, Tip: theirs.id.String(), When: theirs.when}
-	if err := s.meet(ctx, r, own, peer, theirs); err != nil {
-		return nil, fmt.Errorf("comparing peer %q: %w", name, err)
-	}
-	switch {
-	case s.Common != "" && s.OwnOnly == 0 && s.PeerOnly == 0:
-		s.Relation = PeerSame
-	case s.Common != "" && s.PeerOnly == 0:
-		s.Relation = PeerBehind
-	case s.Common != "" && s.OwnOnly == 0:
-		s.Relation = PeerAhead
-	default:
-		s.Relation = PeerSplit
-		if s.Differ, err = differingRecords(ctx, r.treeOf(own), peer.treeOf(theirs)); err != nil {
-			return nil, fmt.Errorf("comparing records of peer %q: %w", name, err)
+	common := own
+	if own.id != theirs.id { // else even a shallow copy can say that much
+		a := &chain{repo: r, next: own, seen: map[gitstore.ID]int{}}
+		b := &chain{repo: peer, next: theirs, seen: map[gitstore.ID]int{}}
+		if common, err = meet(ctx, a, b); err != nil {
+			return nil, fmt.Errorf("comparing peer %q: %w", name, err)
 		}
-	}
-	return s, nil
-}
-
-// meet walks both chains down, in turns, until one comes to a commit that the other has passed. Below it they are
-// one, so it is the newest common commit whatever the dates.
-func (s *PeerState) meet(ctx context.Context, r *Repository, own *commit, peer *Repository, theirs *commit) error {
-	if own.id == theirs.id { // a shallow copy can tell that much
-		s.Common, s.CommonWhen = own.id.String(), own.when
-		return nil
-	}
-	a := &chain{repo: r, next: own, seen: map[gitstore.ID]int{}}
-	b := &chain{repo: peer, next: theirs, seen: map[gitstore.ID]int{}}
-	common, err := meet(ctx, a, b)
-	if err != nil {
-		return err
+		s.OwnOnly, s.PeerOnly = a.count, b.count
 	}
 	if common != nil {
 		s.Common, s.CommonWhen = common.id.String(), common.when
 	}
-	s.OwnOnly, s.PeerOnly = a.count, b.count
-	return nil
+	switch {
+	case common == nil, s.OwnOnly > 0 && s.PeerOnly > 0:
+		s.Relation = PeerSplit
+		if s.Differ, err = differingRecords(ctx, r.treeOf(own), peer.treeOf(theirs)); err != nil {
+			return nil, fmt.Errorf("comparing records of peer %q: %w", name, err)
+		}
+	case s.OwnOnly > 0:
+		s.Relation = PeerBehind
+	case s.PeerOnly > 0:
+		s.Relation = PeerAhead
+	default:
+		s.Relation = PeerSame
+	}
+	return s, nil
 }
 
 // chain is one of two chains that are walked down.
@@ -123,8 +112,10 @@ type chain struct {
 	count int                 // commits that were passed
 }
 
-// meet returns the newest common commit, or nil if the chains share no commit. count is then the number of commits
-// above it. The longer chain remembers only about as many commits as the shorter one has: a peer may have millions.
+// meet walks both chains down, in turns, until one comes to a commit that the other has passed: below it they are one,
+// so it is the newest common commit whatever the dates. It returns nil if the chains share no commit. count is then the
+// number of commits above it. The longer chain remembers only about as many commits as the shorter one has: a peer may
+// have millions.
 func meet(ctx context.Context, a, b *chain) (*commit, error) {
 	for one, other := a, b; a.next != nil || b.next != nil; one, other = other, one {
 		if err := ctx.Err(); err != nil {
