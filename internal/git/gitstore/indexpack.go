@@ -92,6 +92,7 @@ type indexer struct {
 	end     int64 // where the entries end
 	sum     []byte
 	entries []indexed
+	buffer  []byte // of the stream that is scanned
 
 	waiting map[ID][]int32 // entries that are deltas of an object named by its id, by subscripts
 	named   int            // how many
@@ -135,14 +136,13 @@ func (x *indexer) scan() error {
 	if x.sum, err = packSum(x.ctx, x.file, x.end, sha1.Size); err != nil {
 		return err
 	}
-	s := &scanner{x: x, data: make([]byte, 32<<10)}
-	x.entries, x.waiting = make([]indexed, 0, count), map[ID][]int32{}
+	x.entries, x.waiting, x.buffer = make([]indexed, 0, count), map[ID][]int32{}, make([]byte, 32<<10)
 	at := int64(packHeadSize)
 	for i := range count {
 		if i%256 == 0 && x.ctx.Err() != nil {
 			return x.ctx.Err()
 		}
-		if at, err = s.entry(at); err != nil {
+		if at, err = x.entry(at); err != nil {
 			return err
 		}
 	}
@@ -152,15 +152,8 @@ func (x *indexer) scan() error {
 	return nil
 }
 
-// scanner reads entries one after another.
-type scanner struct {
-	x    *indexer
-	data []byte
-}
-
-// entry reads the one at an offset and gives where the next begins.
-func (s *scanner) entry(at int64) (int64, error) {
-	x := s.x
+// entry reads the entry at an offset, after all before it, and gives where the next begins.
+func (x *indexer) entry(at int64) (int64, error) {
 	r := inflate(x.file, at, x.end)
 	defer r.release()
 	head, err := r.head()
@@ -199,7 +192,7 @@ func (s *scanner) entry(at int64) (int64, error) {
 	if err := x.spend(p.size); err != nil {
 		return 0, err
 	}
-	next, err := s.stream(r, p)
+	next, err := x.stream(r, p)
 	if err != nil {
 		return 0, fmt.Errorf("the entry at %d: %w", at, err)
 	}
@@ -210,7 +203,7 @@ func (s *scanner) entry(at int64) (int64, error) {
 func byOffset(p indexed, at int64) int { return cmp.Compare(p.at, at) }
 
 // stream reads the stream of an entry, names the object if it is one, and gives where the stream ends.
-func (s *scanner) stream(r *inflater, p *indexed) (int64, error) {
+func (x *indexer) stream(r *inflater, p *indexed) (int64, error) {
 	if err := r.zlib(); err != nil {
 		return 0, err
 	}
@@ -221,13 +214,13 @@ func (s *scanner) stream(r *inflater, p *indexed) (int64, error) {
 	}
 	sum := adler32.New()
 	for left := p.size; left > 0; {
-		n, err := io.ReadFull(r.flate, s.data[:min(left, int64(len(s.data)))])
+		n, err := io.ReadFull(r.flate, x.buffer[:min(left, int64(len(x.buffer)))])
 		if err != nil {
 			return 0, streamError(err)
 		}
-		sum.Write(s.data[:n])
+		sum.Write(x.buffer[:n])
 		if h != nil {
-			h.Write(s.data[:n])
+			h.Write(x.buffer[:n])
 		}
 		left -= int64(n)
 	}
