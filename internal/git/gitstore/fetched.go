@@ -3,8 +3,6 @@ package gitstore
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -93,10 +91,7 @@ func (s *Store) fetchHeads() ([]string, error) {
 		return nil, wrap(err, "reading", "worktrees", "make the clone readable")
 	}
 	defer dir.Close()
-	entries, err := dir.ReadDir(maxWorktrees)
-	if err != nil && len(entries) == 0 && !errors.Is(err, fs.ErrNotExist) {
-		return files, nil // an empty directory, or a file
-	}
+	entries, _ := dir.ReadDir(maxWorktrees) // none of an empty directory, or of a file
 	for _, e := range entries {
 		files = append(files, "worktrees/"+e.Name()+"/FETCH_HEAD")
 	}

@@ -230,16 +230,14 @@ func (x *indexer) stream(r *inflater, p *indexed) (int64, error) {
 		}
 		return 0, err
 	}
-	var tail [4]byte
-	for i := range tail {
-		var err error
-		if tail[i], err = r.ReadByte(); err != nil {
-			return 0, streamError(err)
-		}
+	tail, err := r.Peek(adler32.Size)
+	if err != nil {
+		return 0, streamError(err)
 	}
-	if binary.BigEndian.Uint32(tail[:]) != sum.Sum32() {
+	if binary.BigEndian.Uint32(tail) != sum.Sum32() {
 		return 0, fmt.Errorf("%w: the checksum of its stream is wrong", ErrCorrupt)
 	}
+	r.Discard(len(tail))
 	if h != nil {
 		id, err := h.id()
 		if err != nil {

@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -81,17 +82,14 @@ func (p *part) Read(b []byte) (int, error) {
 
 // zlib begins a zlib stream at the place that was read to, for atMost and exactly.
 func (r *inflater) zlib() error {
-	cmf, err := r.ReadByte()
+	head, err := r.Peek(2)
 	if err != nil {
 		return streamError(err)
 	}
-	flg, err := r.ReadByte()
-	if err != nil {
-		return streamError(err)
-	}
-	if cmf&0x0f != 8 || flg&0x20 != 0 || (uint(cmf)<<8|uint(flg))%31 != 0 {
+	if head[0]&0x0f != 8 || head[1]&0x20 != 0 || binary.BigEndian.Uint16(head)%31 != 0 {
 		return fmt.Errorf("%w: no zlib stream", ErrCorrupt)
 	}
+	r.Discard(len(head))
 	if r.flate == nil {
 		r.flate = flate.NewReader(r.Reader)
 		return nil

@@ -51,17 +51,18 @@ func readConfig(common string) (cloneFormat, error) {
 				return cloneFormat{}, err
 			}
 		}
-		if name, ok := strings.CutPrefix(key, "remote."); ok && strings.HasSuffix(name, ".url") {
+		name, ok := strings.CutPrefix(key, "remote.")
+		switch {
+		case !ok:
+		case strings.HasSuffix(name, ".url"):
 			f.remotes[strings.TrimSuffix(name, ".url")] = c[key]
-		}
-		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".promisor") {
+		case strings.HasSuffix(key, ".promisor"):
 			on, err := c.bool(key)
 			if err != nil {
 				return cloneFormat{}, fmt.Errorf("%w: config: %w", ErrCorrupt, err)
 			}
 			f.promisor = f.promisor || on
-		}
-		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".partialclonefilter") {
+		case strings.HasSuffix(key, ".partialclonefilter"):
 			f.promisor = true
 		}
 	}
