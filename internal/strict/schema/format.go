@@ -68,6 +68,15 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
+func allHex(s string) bool {
+	for i := range len(s) {
+		if !isHex(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // isDigits reports whether s is one digit or more.
 func isDigits(s string) bool { return s != "" && countDigits(s) == len(s) }
 

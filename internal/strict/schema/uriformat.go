@@ -105,15 +105,8 @@ func hasIPLiteral(s string, path *charset) bool {
 
 func isIPFuture(s string) bool {
 	version, address, ok := strings.Cut(s, ".")
-	if !ok || len(version) < 2 || version[0]|0x20 != 'v' || address == "" || strings.Contains(address, "%") {
-		return false
-	}
-	for i := 1; i < len(version); i++ {
-		if !isHex(version[i]) {
-			return false
-		}
-	}
-	return userinfoChars.all(address)
+	return ok && len(version) >= 2 && version[0]|0x20 == 'v' && allHex(version[1:]) && address != "" &&
+		!strings.Contains(address, "%") && userinfoChars.all(address)
 }
 
 // isIPv6 holds eight groups of hexadecimal digits, or at most seven with one "::"; an IPv4 address may stand
@@ -153,14 +146,7 @@ func groups(s string, last, inURI bool) int {
 	}
 }
 
-func isGroup(s string) bool {
-	for i := range len(s) {
-		if !isHex(s[i]) {
-			return false
-		}
-	}
-	return 1 <= len(s) && len(s) <= 4
-}
+func isGroup(s string) bool { return 1 <= len(s) && len(s) <= 4 && allHex(s) }
 
 // isIPv4 holds four numbers up to 255 without leading zeros; in a URI they may have up to three digits.
 func isIPv4(s string, inURI bool) bool {
