@@ -25,19 +25,18 @@ func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now 
 	var out []PathVersion
 	r.compareChain(ctx, k, gitstore.ID{}, chain, batches, func(b batch) bool {
 		for i, changes := range b.changes {
+			commit := b.commits[i]
+			var landed time.Time
+			if landed, err = r.firstParentTime(ctx, commit, now); err != nil {
+				return false
+			}
 			for _, c := range changes {
-				if err != nil || c.Path == k.Directory() || !keep(c.Path) {
-					continue
+				if c.Path != k.Directory() && keep(c.Path) {
+					out = append(out, PathVersion{c.Path, Version{commit.id.String(), landed, c.Head}})
 				}
-				commit := b.commits[i]
-				var landed time.Time
-				landed, err = r.firstParentTime(ctx, commit, now)
-				out = append(out, PathVersion{c.Path, Version{Commit: commit.id.String(), When: landed, Entry: c.Head}})
 			}
 		}
-		if err == nil {
-			err = b.err
-		}
+		err = b.err
 		return err == nil
 	})
 	return out, err
