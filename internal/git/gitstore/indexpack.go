@@ -92,7 +92,7 @@ type indexer struct {
 	end     int64 // where the entries end
 	sum     []byte
 	entries []indexed
-	buffer  []byte // of the stream that is scanned
+	buffer  []byte // for the stream that is scanned
 
 	waiting map[ID][]int32 // entries that are deltas of an object named by its id, by subscripts
 	named   int            // how many
