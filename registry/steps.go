@@ -136,7 +136,7 @@ func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitstore.
 		slices.Reverse(trees)
 	}
 	versions, ids := versionsOf(trees)
-	w := &batchWalk{ctx: ctx, repo: r, path: only.Directory(), trees: trees, newestFirst: newestFirst,
+	w := &batchWalk{ctx: ctx, repo: r, path: only.Directory(), trees: trees, next: 1, newestFirst: newestFirst,
 		previous: map[string]*previousDirectory{}, changes: make([][]Change, len(commits)), left: limit}
 	err = r.store.Each(ctx, ids, maxTreeBytes, func(i int, o gitstore.Object) error {
 		if err := w.compareBefore(versions[i].tree); err != nil {
@@ -180,8 +180,8 @@ func (r *Repository) dataTree(root gitstore.ID, only Kind) (dataTree, error) {
 	return t, nil
 }
 
-// newestFirst reports whether the newer versions of a data directory stand before the older ones, as git packs them,
-// each the base of the next.
+// newestFirst reports whether the packs have the newer versions of a data directory before the older ones, as git
+// writes them, each the base of the next.
 func (r *Repository) newestFirst(trees []dataTree) bool {
 	for i := range DataKinds {
 		first, last := trees[0].directories[i], trees[len(trees)-1].directories[i]
@@ -220,7 +220,7 @@ type batchWalk struct {
 	path        string     // path of the compared directory: empty, or a data directory
 	trees       []dataTree // in the order in which they are read
 	newestFirst bool
-	next        int // index of the next tree
+	next        int // index of the next tree that is compared with the one before it
 	previous    map[string]*previousDirectory
 	changes     [][]Change // by commit, oldest first
 	left        int        // how many more there may be
@@ -290,9 +290,6 @@ func (w *batchWalk) middle(base, head *directory) middle {
 // compareBefore compares the trees before that subscript which are not yet compared.
 func (w *batchWalk) compareBefore(end int) error {
 	for ; w.next < end; w.next++ {
-		if w.next == 0 {
-			continue
-		}
 		i, base, head := w.next-1, w.trees[w.next-1].root, w.trees[w.next].root
 		if w.newestFirst {
 			i, base, head = len(w.changes)-w.next, head, base
