@@ -22,7 +22,7 @@ type comparison struct {
 	changes   []Change
 }
 
-// trees compares two trees that stand at path, which is empty or a directory of the root.
+// trees compares two trees at path, which is empty or a directory of the root.
 func (c *comparison) trees(path string, base, head gitstore.ID) ([]Change, error) {
 	depth := 0
 	if path != "" {

@@ -20,7 +20,7 @@ type composed struct {
 	directories map[gitstore.ID]*directory
 	disk        *disk                  // nil until a work tree is read
 	files       map[gitstore.ID]string // path on disk
-	texts       map[gitstore.ID][]byte // of files that stand nowhere
+	texts       map[gitstore.ID][]byte // files that are neither in the object store nor on disk
 }
 
 func (c *composed) directory(id gitstore.ID) *directory {

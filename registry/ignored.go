@@ -108,7 +108,7 @@ func ignoreText(name string) ([]byte, error) {
 	return capped.ReadFile(name, maxIgnoreBytes)
 }
 
-// tracks reports whether the index holds a path.
+// tracks reports whether the index lists a path.
 func (r *Repository) tracks(path string) (bool, error) {
 	_, entries, err := readIndex(r.store.GitDir(), r.store.IDSize())
 	return slices.ContainsFunc(entries, func(e indexEntry) bool { // a sparse index has directories

@@ -130,7 +130,7 @@ func (g *Range) mergeViews(ctx context.Context, b, h *commit) error {
 	return nil
 }
 
-// land works out the tree that would stand on the base branch, and lists the paths of the range.
+// land computes the tree that the base branch would have, and lists the paths of the range.
 func (g *Range) land(ctx context.Context, b *commit, bases []*commit) error {
 	g.Result = g.Head
 	if len(bases) != 1 || bases[0].id != b.id {

@@ -39,7 +39,7 @@ func scan[T any](ctx context.Context, t *Tree, k Kind, atOnce int, f func(*Recor
 	}
 }
 
-// scanParts yields the results of so many files at a time.
+// scanParts yields the results of atOnce files at a time.
 func scanParts[T any](ctx context.Context, t *Tree, k Kind, atOnce int, f func(*Record) T) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		read := func(entries []NamedEntry) bool {

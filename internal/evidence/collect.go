@@ -161,7 +161,7 @@ func (c *collector) revocation(f *Facts, r *registry.Revocation, w Wanted) {
 	f.Witnesses = c.witnesses(dids, w, true, math.MaxInt)
 }
 
-// witnesses seeks the documents of the listed among dids, as long as they are at most so many. Where independence
+// witnesses seeks the documents of the listed among dids, at most that many documents. Where independence
 // matters that includes their Manifests, and the reference server's own witnesses.
 func (c *collector) witnesses(dids []string, w Wanted, independence bool, documents int) map[string]*Witness {
 	found := make(map[string]*Witness)

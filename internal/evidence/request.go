@@ -110,7 +110,7 @@ func Usable(u *url.URL) (*url.URL, *Refusal) {
 	return &c, nil
 }
 
-// escapeQuery escapes what url.Parse lets stand in a query and a request line may not hold.
+// escapeQuery escapes the bytes that url.Parse accepts in a query and that a request line must not have.
 func escapeQuery(query string) string {
 	var b strings.Builder
 	for _, c := range []byte(query) {

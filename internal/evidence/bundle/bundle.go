@@ -281,7 +281,7 @@ func (r *reader) fail(pointer, format string, args ...any) {
 	}
 }
 
-// members holds an object to the members that it may have.
+// members returns an object, and refuses members other than these.
 func (r *reader) members(v any, pointer string, names ...string) map[string]any {
 	object, ok := v.(map[string]any)
 	if !ok {

@@ -82,12 +82,12 @@ type latest []builtTree
 // maxLatest is how many are kept: git looks at ten by default.
 const maxLatest = 16
 
-// builtTree is a large tree. Its pieces keep the deltas that they are of in memory, which may be so many bytes.
+// builtTree is a large tree.
 type builtTree struct {
 	place  place
 	pieces rope
 	root   []byte // the tree in one piece that it goes back to
-	deltas int64
+	deltas int64  // bytes of the deltas that its pieces keep in memory
 }
 
 func (l *latest) put(m builtTree) {

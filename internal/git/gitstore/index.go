@@ -27,8 +27,8 @@ var indexMagic = []byte{0xff, 't', 'O', 'c', 0, 0, 0, 2}
 
 var errIndexVersion = fmt.Errorf("a pack index of another version than 2 is %w", ErrUnsupported)
 
-// parseIndex reads a pack index, gitformat-pack(5). It holds sizes, fan-out and checksum to be right; that the
-// ids are sorted, and the offsets are those of their objects, is found out by verifying what is read.
+// parseIndex reads a pack index, gitformat-pack(5). It checks sizes, fan-out and checksum. It does not check that the
+// ids are sorted, or that the offsets are those of their objects: each object that is read is compared with its id.
 func parseIndex(data []byte, idSize int) (*index, error) {
 	head := len(indexMagic) + 256*4
 	if len(data) < head+2*idSize {

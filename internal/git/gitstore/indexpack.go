@@ -41,9 +41,9 @@ const (
 	maxKeptTogether = 24 << 20
 )
 
-// IndexPack reads the SHA-1 pack at path, holds each of its bytes to be right, and writes the index that names its
-// objects to the file at to, synced. It gives the pack's checksum in hexadecimal digits. A stranger may have made
-// the pack: sizes, chains and work are capped, and the context ends it soon. A delta's base is in the pack. Errors:
+// IndexPack reads the SHA-1 pack at path, checks each of its bytes, and writes and syncs the index of its objects to
+// the file at to. It returns the pack's checksum in hexadecimal digits. A stranger may have made the pack: sizes,
+// chains and work are capped, and the context ends it soon. The base of each delta must be in the pack. Errors:
 // ErrCorrupt, ErrTooLarge, ErrUnsupported, or the context's.
 func IndexPack(ctx context.Context, path, to string) (string, error) {
 	var sum []byte
@@ -68,7 +68,7 @@ func packWork(size int64) int64 {
 	return min(maxPackWork, leastPackWork+size*size/128)
 }
 
-// indexPack inflates and makes of deltas at most that many bytes.
+// indexPack is IndexPack, and inflates or makes of deltas at most work bytes.
 func indexPack(ctx context.Context, path, to string, work int64) ([]byte, error) {
 	f, err := open(path)
 	if err != nil {
@@ -94,8 +94,8 @@ type indexer struct {
 	entries []indexed
 	buffer  []byte // for the stream that is scanned
 
-	waiting map[ID][]int32 // entries that are deltas of an object named by its id, by subscripts
-	named   int            // how many
+	waiting map[ID][]int32 // by the id of an object: the subscripts of the deltas that name it as their base
+	named   int            // number of these deltas
 	work    atomic.Int64
 	most    int64 // of work
 }

@@ -14,7 +14,7 @@ import (
 // inflater reads a part of a file through a buffer, and zlib streams in it. The stream's Adler-32 is not looked at:
 // every object is compared with its id.
 type inflater struct {
-	*bufio.Reader // of part; the one that flate reads bytes of without a call of an interface for each
+	*bufio.Reader // reads part; flate knows this type, and so calls no interface for each byte
 	part          part
 	flate         io.ReadCloser
 }

@@ -194,7 +194,7 @@ func (s *Store) readPacked(p *pack, at int64, id ID, limit int64) (cached, error
 	return s.verified(o, id)
 }
 
-// verified holds an object of a pack against its id, and has the cache remember that.
+// verified checks that an object of a pack hashes to its id, and notes that in the cache.
 func (s *Store) verified(o cached, id ID) (cached, error) {
 	if err := verify(id, o.kind, o.data); err != nil {
 		return o, err

@@ -119,8 +119,8 @@ func modeOf(text []byte) uint32 {
 	return 0
 }
 
-// ordered holds an entry against the one before it, and against the files whose names are prefixes of its own:
-// between the file a and the directory a, which sorts as a/, names such as a-b and a.json may stand.
+// ordered checks that an entry follows the one before it, and that a directory does not have the name of a file. That
+// file may come some entries earlier: a-b and a.json sort between the file a and the directory a, which sorts as a/.
 func (r *TreeReader) ordered(e TreeEntry) error {
 	if r.next > 0 && CompareEntries(r.Entry, e) >= 0 {
 		return fmt.Errorf("name %.300q after %.300q; expected names in order, each once", e.Name, r.Entry.Name)

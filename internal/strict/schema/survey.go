@@ -147,7 +147,7 @@ func (s *survey) keyword(pointer, keyword string, v any) {
 	}
 }
 
-// reference holds a $ref to the schema itself.
+// reference checks that a $ref leads to a part of the schema itself.
 func (s *survey) reference(at, text string) {
 	base, fragment, _ := strings.Cut(text, "#")
 	if base != "" && base != strings.TrimSuffix(s.id, "#") {

@@ -110,7 +110,7 @@ func leapSecond(hour, minute int, second float64) bool {
 	return (hour == 23 || hour == -1) && (minute == 59 || minute == -1) && second < 61
 }
 
-// isDuration holds P, then years, months, days and a time, or weeks.
+// isDuration accepts P, then years, months, days and a time, or weeks.
 func isDuration(s string) bool {
 	s, ok := strings.CutPrefix(s, "P")
 	if !ok || s == "" {

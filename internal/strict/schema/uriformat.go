@@ -109,8 +109,8 @@ func isIPFuture(s string) bool {
 		!strings.Contains(address, "%") && userinfoChars.all(address)
 }
 
-// isIPv6 holds eight groups of hexadecimal digits, or at most seven with one "::"; an IPv4 address may stand
-// for the last two. A zone is refused. In a URI its numbers may have leading zeros.
+// isIPv6 accepts eight groups of hexadecimal digits, or at most seven with one "::"; an IPv4 address may replace
+// the last two. A zone is refused. In a URI its numbers may have leading zeros.
 func isIPv6(s string, inURI bool) bool {
 	left, right, elided := strings.Cut(s, "::")
 	if !elided {
@@ -148,7 +148,7 @@ func groups(s string, last, inURI bool) int {
 
 func isGroup(s string) bool { return 1 <= len(s) && len(s) <= 4 && allHex(s) }
 
-// isIPv4 holds four numbers up to 255 without leading zeros; in a URI they may have up to three digits.
+// isIPv4 accepts four numbers up to 255 without leading zeros; in a URI they may have up to three digits.
 func isIPv4(s string, inURI bool) bool {
 	if !inURI {
 		a, err := netip.ParseAddr(s)
