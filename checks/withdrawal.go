@@ -91,6 +91,15 @@ func pinOf(rec *registry.Record) (pin, bool) {
 	return p, p.slug != "" && p.sha256 != ""
 }
 
+// RevocationPath returns the path that the text of a file in revocations/ requires, or "" if it is not a revocation.
+func RevocationPath(rec *registry.Record) string {
+	p, is := pinOf(rec)
+	if !is || !isJSON(rec.Path) {
+		return ""
+	}
+	return registry.KindRevocation.Directory() + "/" + p.slug + "-" + p.sha256 + ".json"
+}
+
 // atHead reads the revocations at the head: every JSON file below the directory, whatever its name.
 func (s *revocationsSeen) atHead(ctx context.Context, head *registry.Tree) error {
 	directory := registry.KindRevocation.Directory()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -135,7 +136,8 @@ func SlugOf(path string) string {
 
 // anchor says about each row which first-parent commit gave its file its present content, and of one whose file says
 // provisional until when it counts as that by the clock at. What no commit after the root changed came with that. The
-// revocations that the history held and the head does not are added to revoked: a removal does not undo one.
+// revocations that the history held and the head does not, and those under another name, are added to revoked: a
+// removal does not undo one.
 func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.Time, rows []Row,
 	revoked map[string]bool) error {
 	chain, err := repo.FirstParents(ctx, "", tip)
@@ -151,12 +153,12 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 		return err
 	}
 	tenure := func(path string, e *registry.Entry) error {
-		if e == nil || revoked[path] {
+		if e == nil {
 			return nil
 		}
 		rec, err := repo.Record(ctx, path, *e)
-		if err == nil && rec.Document != nil { // what never parsed was not a listing
-			revoked[path] = true
+		if err == nil && rec.Document != nil { // what never parsed was not a revocation
+			revoked[path], revoked[checks.RevocationPath(rec)] = true, true
 		}
 		return err
 	}
