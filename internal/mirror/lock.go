@@ -20,7 +20,7 @@ func lock(path string) (*os.File, error) {
 	taken, err := take(f)
 	if err == nil && !taken {
 		by, _ := io.ReadAll(io.LimitReader(f, 1024))
-		err = remedy.Errorf("let it end, or name another directory", "the mirror in use: %q is held by %s", path,
+		err = remedy.Errorf("let it end, or name another directory", "the mirror is in use: %q is held by %s", path,
 			strings.TrimSpace(string(by)))
 	}
 	if err == nil {

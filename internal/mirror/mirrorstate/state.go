@@ -101,7 +101,8 @@ const (
 
 // Codes explains the codes of this package's errors.
 var Codes = []strict.Code{
-	{"mirror-state", "the state of a mirror cannot be read, or has no entry for the tip of the mirror's branch", again},
+	{"mirror-state", "the state of a mirror cannot be read, or has no entry for the tip of the mirror's branch, or " +
+		"no commit was verified", again},
 }
 
 // again is the fix of a state that cannot be read.
@@ -291,7 +292,9 @@ func Open(dir string, tip func() (string, error)) (string, *View, error) {
 	for try := 0; ; try++ {
 		at, err := tip()
 		if err != nil {
-			return "", nil, err
+			return "", nil, remedy.Coded("mirror-state",
+				"run oap-gate mirror for this directory, and read its last line",
+				"the mirror %s has no verified commit: %w", dir, err)
 		}
 		s, err := Read(dir)
 		if errors.Is(err, fs.ErrNotExist) {

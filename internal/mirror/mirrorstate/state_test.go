@@ -92,6 +92,23 @@ func TestFor(t *testing.T) {
 	}
 }
 
+// TestOpenUnverified requires the code of a mirror whose branch has no commit yet, with or without a state.
+func TestOpenUnverified(t *testing.T) {
+	dir := t.TempDir()
+	for range 2 {
+		_, _, err := mirrorstate.Open(dir, func() (string, error) { return "", errors.New("no commit") })
+		message, fix := remedy.Describe(err)
+		if remedy.CodeOf(err) != "mirror-state" ||
+			!strings.HasSuffix(message, "has no verified commit: no commit [mirror-state]") ||
+			fix != "run oap-gate mirror for this directory, and read its last line" {
+			t.Errorf("%s, %s", message, fix)
+		}
+		if err := (&mirrorstate.State{}).Write(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestOpenWhileItMoves reads the branch before the mirror moves it, and the state after.
 func TestOpenWhileItMoves(t *testing.T) {
 	dir := t.TempDir()
