@@ -170,14 +170,13 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 	case how == ageOld && a.byHistory:
 		out.Verified = "no registration date; this DID has been listed here since " + stamp(a.stood)
 	case how == ageOld:
-		out.Verified = fmt.Sprintf("%s is registered since %s (%s)", domain, stamp(a.registered), a.source)
+		out.Verified = fmt.Sprintf("%s was registered on %s (%s)", domain, stamp(a.registered), a.source)
 	case provisional:
 		out.Noticef(s, "/provisional", "provisional", "the domain's age is not shown; the listing is provisional and "+
 			"stays out of default results")
 	case how == ageYoung:
-		out.Errorf(s, at, "domain-too-young", "domain %s is registered since %s, %s ago; expected at least %s", domain,
-			stamp(a.registered),
-			plain.Span(max(s.Run.Now.Sub(a.registered), 0)), plain.Span(minimumAge)).
+		out.Errorf(s, at, "domain-too-young", "domain %s was registered on %s, %s ago; expected at least %s ago",
+			domain, stamp(a.registered), plain.Span(max(s.Run.Now.Sub(a.registered), 0)), plain.Span(minimumAge)).
 			WithFix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(minimumAge))).
 			Until(a.registered.Add(minimumAge)).WithValue(SetProvisional)
 	case how == ageUnknown:

@@ -62,7 +62,7 @@ web:
   - {domain: nova.example, whois: {body: "domain: nova.example\r\ncreated: 2015-03-01\r\n\r\nnic-hdl: N1\r\nperson: Nova\r\ncreated: 2026-05-30\r\n"}}
 `,
 			Want: `pass`,
-			Says: []string{`nova.example is registered since 2015-03-01T23:59:59Z \(whois\)`}},
+			Says: []string{`nova.example was registered on 2015-03-01T23:59:59Z \(whois\)`}},
 		{Name: "older name server",
 			World: `pr: [{listing: nova, registered: none}]
 web:

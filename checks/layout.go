@@ -128,8 +128,7 @@ func place(s *Subject, right string) []verdict.Finding {
 	}
 	if err := s.Record.Err; err != nil {
 		f := out.Errorf(s, err.Pointer, err.Code, "%s", err.Message)
-		f.WithFix("the file must be one strict JSON text: UTF-8 without byte order mark, no member twice, at " +
-			"most 64 KiB")
+		f.WithFix("write one strict JSON text: UTF-8 without byte order mark, no member twice, at most 64 KiB")
 		if strings.HasSuffix(err.Message, "is a merge conflict marker") {
 			f.WithFix("resolve the conflict, then git add %s", plain.ShellWord(s.Path))
 		}

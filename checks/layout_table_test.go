@@ -604,7 +604,7 @@ pr:
 		{Name: "bom", World: `pr: [{write: implementations/nova.json, text: "\uFEFF{}"}]`,
 			Want: `implementations/nova.json:1:1: error: layout: byte-order-mark`,
 			Says: []string{`implementations/nova.json:1:1: error: layout: `,
-				`fix: the file must be one strict JSON text: UTF-8 without byte order mark`}},
+				`fix: write one strict JSON text: UTF-8 without byte order mark`}},
 		{Name: "trailing", World: `pr: [{listing: nova, replace: {"\n}": "\n} {}"}}]`,
 			Want: `implementations/nova.json:13:3: error: layout: trailing-text`},
 		{Name: "syntax", World: `pr: [{listing: nova, replace: {"\n}": ",\n}"}}]`,

@@ -193,7 +193,7 @@ func TestReasonOfAPass(t *testing.T) {
 		`^  receipt-claims +pass +claims L1 for this DID, 42 of 42 tests passed$`,
 		`^  receipt-signature +pass +signed by did:web:nova.example#key-1, over the canonical JSON`,
 		`^  receipt-validity +pass +89 days 23 hours left$`,
-		`^  domain-age +pass +nova.example is registered since 2015-03-01T00:00:00Z \(rdap\)$`,
+		`^  domain-age +pass +nova.example was registered on 2015-03-01T00:00:00Z \(rdap\)$`,
 		`^  fallback-policy +skip +the Manifest does not use convention discovery v2$`,
 		`^  external-audit +skip +only L5 needs an external audit$`,
 	}}})

@@ -223,9 +223,12 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		if n := eligible(s.Run, l); n < quorum {
 			message += fmt.Sprintf("; the base tree lists %d that could sign", n)
 		}
+		fix := "sign the canonical JSON without signature and peer_witness_signatures with a key of " + l.ToolDID
+		if s.Facts.DIDDocument.State != evidence.Obtained && did.Same(v.RevokedByDID, l.ToolDID) {
+			fix = "serve the DID Document of " + l.ToolDID + " with the key that signed"
+		}
 		f := o.Errorf(s, at, "not-authorised", "%s", message).
-			WithFix("sign the canonical JSON without signature and peer_witness_signatures by a key of %s, or have "+
-				"three independent witnesses sign it", l.ToolDID).WithValue(MoreSignatures)
+			WithFix("%s, or have three independent witnesses sign it", fix).WithValue(MoreSignatures)
 		if did.Same(v.RevokedByDID, l.ToolDID) && readable(v.Signature.Alg, v.Signature.Value) {
 			f.Rests(verdict.World) // it may have verified under an earlier key
 		}

@@ -132,7 +132,8 @@ web:
 		// the owner's DID Document is gone, is another's, or could not be had
 		{Name: "honest, did gone", World: base + honest + didGone,
 			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`,
-			Says: []string{`not signed by the owner \(did:web:eve.example: `}},
+			Says: []string{`not signed by the owner \(did:web:eve.example: `,
+				`fix: serve the DID Document of did:web:eve.example with the key that signed, or have three independent `}},
 		{Name: "honest, did other",
 			World: base + honest + `web: [{edit: "https://eve.example/.well-known/did.json", set: {/id: "did:web:else.example"}}]`,
 			Want:  `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: not-authorised`},
