@@ -321,7 +321,7 @@ func TestGovernanceUsage(t *testing.T) {
 		{[]string{"--at", "yesterday"}, 2, "--at"},
 		{[]string{"--base", "main", "--head", "topic", "--body", "/nowhere"}, 2, "reading --body"},
 		{[]string{"--base", "main", "--head", "topic", "--body", file(strings.Repeat("x", 1<<20+1))}, 2,
-			"most that is read"},
+			"it exceeds 1 MiB"},
 		{[]string{"--base", "main", "--head", "topic", "--pr", file("{}")}, 2, "has no pull request"},
 		{[]string{"--base", "main", "--head", "topic", "--pr", file(`{"pull_request": 1, "pull_request": 2}`)}, 2,
 			"pull_request"},

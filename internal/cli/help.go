@@ -219,7 +219,7 @@ In a workflow, GITHUB_ACTIONS is true. Then the program also reads:
   GITHUB_RUN_ID         the run that a comment or an issue links to
   GITHUB_SERVER_URL     the forge's web site, for that link
   GITHUB_STEP_SUMMARY   the file for the job summary, with --summary
-  GITHUB_WORKSPACE      the directory in which no report is a symbolic link
+  GITHUB_WORKSPACE      the directory in which no report may be a symbolic link
   INPUT_*               the inputs of the Action, and only of the Action
 
 To read the same ignore rules as git, the program also reads XDG_CONFIG_HOME,

@@ -68,6 +68,7 @@ func TestReportTargets(t *testing.T) {
 	for command, args := range verdicts(w) {
 		for _, c := range []struct{ report, want, fix string }{
 			{"json", `--report "json" is not FORMAT=FILE`, "name the file too: --report json=FILE"},
+			{"vsa", `--report "vsa" is not FORMAT=FILE`, "name the file too: --report vsa=FILE"},
 			{"json=", `--report "json=" is not FORMAT=FILE`, "name the file too: --report json=FILE"},
 			{"yaml=x", `--report "yaml=x" is not FORMAT=FILE`, "write FORMAT=FILE; the formats are text, json,"},
 			{"json=" + dir, "cannot be written: it is a directory", remedy.Writable},

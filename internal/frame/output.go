@@ -77,8 +77,12 @@ func (o *Output) check() error {
 	}
 	for _, r := range o.reports {
 		if format, _, ok := o.target(r); !ok {
-			fix := "write FORMAT=FILE; the formats are " + strings.Join(report.Formats, ", ")
-			if slices.Contains(report.Formats, format) {
+			formats := slices.Clone(report.Formats)
+			if o.statement.rules != nil {
+				formats = append(formats, report.StatementFormat)
+			}
+			fix := "write FORMAT=FILE; the formats are " + strings.Join(formats, ", ")
+			if slices.Contains(formats, format) {
 				fix = "name the file too: --report " + format + "=FILE"
 			}
 			return remedy.Errorf(fix, "--report %q is not FORMAT=FILE", r)

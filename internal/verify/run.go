@@ -141,7 +141,7 @@ func (r *Run) Heard(flags *bundle.VerifyFlags) (err error) {
 			line := flags.Places[i][strings.LastIndexByte(flags.Places[i], ':')+1:]
 			r.lines[i], _ = strconv.Atoi(line) // 0 if a bundle names no line
 		default:
-			return remedy.Errorf(FormsOf(text), "%v", err)
+			return remedy.Errorf(FormsOf(text, Forms+inFile), "%v", err)
 		}
 		r.Targets = append(r.Targets, t)
 	}
@@ -261,7 +261,7 @@ func (r *Run) Verify(ctx context.Context, each func(*Report) error) error {
 				defer func() { <-places }()
 				defer crashed.Catch(cancel)
 				if err := r.unreadable[i]; err != nil {
-					rep := Unmade(t.Text, r.Source, &r.Config, err.Error(), FormsOf(t.Text))
+					rep := Unmade(t.Text, r.Source, &r.Config, err.Error(), FormsOf(t.Text, Forms+inFile))
 					rep.Line = r.lines[i]
 					results[i] <- reported{rep, nil}
 					return

@@ -49,7 +49,7 @@ func TestAgainRefuses(t *testing.T) {
 		{"honest", func(*bundle.Bundle) {}, ""},
 		{"of a check", func(b *bundle.Bundle) { b.Mode = "check" }, `of the mode "check"`},
 		{"without flags", func(b *bundle.Bundle) { b.Flags.Verify = nil }, `of the mode "verify"`},
-		{"not a target", func(b *bundle.Bundle) { b.Flags.Verify.Targets = nil }, "has 0 targets"},
+		{"no target", func(b *bundle.Bundle) { b.Flags.Verify.Targets = nil }, "has 0 targets"},
 		{"documents and a target", func(b *bundle.Bundle) {
 			b.Flags.Verify.AtHand, b.Flags.Assumed = true, []string{"--receipt"}
 		}, "has 1 targets"},

@@ -39,14 +39,15 @@ var ErrForm = errors.New("not a target")
 const (
 	Addresses = "a target is https://host[/path], https://host/….json (a Manifest's URL), did:web:host[:path]"
 	Forms     = Addresses + ", or, with --registry DIR, the slug of a listing there"
+	inFile    = "; a Receipt in a file is given with --receipt FILE"
 )
 
-// FormsOf returns the fix for a text that is not a target: the URL that was meant if it is a host name, else Forms.
-func FormsOf(text string) string {
+// FormsOf returns the fix for a text that is not a target: the URL that was meant if it is a host name, else forms.
+func FormsOf(text, forms string) string {
 	if host, err := domainage.Host(text); err == nil && strings.Contains(host, ".") {
 		return "did you mean https://" + host + "?"
 	}
-	return Forms + "; a Receipt in a file is given with --receipt FILE"
+	return forms
 }
 
 // wellKnown is where an implementation serves its Manifest, below its own address (RFC 0019 section 6).

@@ -69,7 +69,7 @@ func TestParseTarget(t *testing.T) {
 func TestFormsOf(t *testing.T) {
 	for text, want := range map[string]string{"Tool.example": "did you mean https://tool.example?", "tool": Forms,
 		"../tool": Forms, "xn--a.example": Forms} {
-		if got := FormsOf(text); !strings.HasPrefix(got, want) {
+		if got := FormsOf(text, Forms); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

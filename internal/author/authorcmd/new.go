@@ -112,7 +112,7 @@ func (o *newOptions) run(ctx context.Context, sys frame.IO, slug, text string) e
 	}
 	target, err := verify.ParseTarget(text, false)
 	if err != nil {
-		return remedy.Errorf(verify.Addresses, "%v", err)
+		return remedy.Errorf(verify.FormsOf(text, verify.Addresses), "%v", err)
 	}
 	target.ReceiptURI = o.receipt
 	more, err := o.members()
@@ -146,8 +146,9 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 	if err != nil {
 		return err
 	}
-	if st.BySlug(slug) != nil {
-		return refusef(renew, "%s is listed", slug)
+	if l := st.BySlug(slug); l != nil {
+		return refusef("if it is yours, "+renew+"; if not, choose another slug", "the slug %s is listed, for %s", slug,
+			l.ToolDID)
 	}
 	if err := allowed(st.Schemas.Of(registry.KindListing), from.More); err != nil {
 		return err

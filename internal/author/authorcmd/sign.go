@@ -138,8 +138,11 @@ func (o *signOptions) run(ctx context.Context, sys frame.IO, name string) error 
 // has signed it.
 func readUnsigned(name string) ([]byte, *receipt.Receipt, error) {
 	info, err := os.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, nil, remedy.Errorf("name the file of your Receipt", "%q is not a regular file", name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	if err != nil {
+		return nil, nil, remedy.Errorf("name the file of your Receipt", "reading %s: %v", name, err)
 	}
 	text, err := capped.ReadFile(name, receipt.MaxBytes)
 	if err != nil {

@@ -39,7 +39,7 @@ import (
 // Errors of Fetch and URL.
 var (
 	// ErrURL: a peer that is neither a directory nor a URL that may be fetched.
-	ErrURL = errors.New("not a peer")
+	ErrURL = errors.New("not a copy of a registry")
 	// ErrTooLarge means that what the peer named or sent exceeds a cap.
 	ErrTooLarge = errors.New("too large")
 	// ErrFetch: it could not be reached, or did not speak the protocol to its end.

@@ -168,7 +168,7 @@ func (o *checkOptions) fixAll(ctx context.Context, sys frame.IO, src evidence.So
 			fmt.Fprint(sys.Stderr, c.Diff())
 		}
 		for _, reason := range reasons {
-			fmt.Fprintln(sys.Stderr, plain.Line("--fix changed nothing: "+reason))
+			fmt.Fprintln(sys.Stderr, plain.Line("--fix left an error: "+reason))
 		}
 		if err != nil || len(changes) == 0 {
 			return rep, err

@@ -36,8 +36,8 @@ func Changes(ctx context.Context, repo *registry.Repository, tip string, since i
 		}
 	}
 	if h.Log.Size() < since {
-		return remedy.Errorf("git fetch, or name a smaller size with --since", "the history has %d entries, and %d "+
-			"were requested", h.Log.Size(), since)
+		return remedy.Errorf("git fetch, or name a smaller size with --since", "the log has only size %d, not %d",
+			h.Log.Size(), since)
 	}
 	h.changed = func(e proof.Entry, name string, before, after *proof.Hash) error {
 		c := change{Index: h.Log.Size(), Commit: e.Commit, Time: e.Time, Path: name, Change: "modified"}

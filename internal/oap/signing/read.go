@@ -192,7 +192,7 @@ func fromPEM(text, seed []byte) (*Key, error) {
 		return nil, remedy.Errorf(makeOne, "the key is in the format of OpenPGP, which is not read")
 	case strings.HasSuffix(kind, " PRIVATE KEY"), kind == "EC PARAMETERS", kind == "DSA PARAMETERS":
 		algorithm, _, _ := strings.Cut(kind, " ")
-		return nil, remedy.Errorf(makeOne, "the key is one of %.20q; expected Ed25519", algorithm)
+		return nil, remedy.Errorf(makeOne, "the key is for %.20q; expected Ed25519", algorithm)
 	case kind != "PRIVATE KEY":
 		return nil, remedy.Errorf(private, "the PEM block is a %.40q; expected a \"PRIVATE KEY\"", kind)
 	case bytes.Contains(rest, []byte(begin)):
@@ -229,7 +229,7 @@ func fromPKCS8(der, seed []byte) (*Key, error) {
 		if !known {
 			name = "the algorithm " + oid.String()
 		}
-		return nil, remedy.Errorf(makeOne, "the key is one of %.60s; expected Ed25519", name)
+		return nil, remedy.Errorf(makeOne, "the key is for %.60s; expected Ed25519", name)
 	}
 	if version < 0 || version > 1 || !algorithm.Empty() || !key.ReadASN1(&octets, tag.OCTET_STRING) ||
 		!octets.ReadASN1(&scalar, tag.OCTET_STRING) || !octets.Empty() || len(scalar) != ed25519.SeedSize ||

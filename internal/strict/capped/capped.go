@@ -20,7 +20,13 @@ var ErrNotPlain = errors.New("it is not a plain file")
 type tooLarge int64
 
 func (most tooLarge) Error() string {
-	return fmt.Sprintf("it has more than %d bytes, which is the most that is read", int64(most))
+	for _, unit := range []string{"bytes", "KiB"} {
+		if most%1024 != 0 {
+			return fmt.Sprintf("it exceeds %d %s", int64(most), unit)
+		}
+		most /= 1024
+	}
+	return fmt.Sprintf("it exceeds %d MiB", int64(most))
 }
 
 func (tooLarge) Is(err error) bool { return err == ErrTooLarge }

@@ -67,3 +67,13 @@ func TestReadFile(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestTooLargeSaysTheLimit(t *testing.T) {
+	for limit, want := range map[int64]string{5: "it exceeds 5 bytes", 1500: "it exceeds 1500 bytes",
+		16 << 10: "it exceeds 16 KiB", 1536 << 10: "it exceeds 1536 KiB", 1 << 20: "it exceeds 1 MiB",
+		2 << 30: "it exceeds 2048 MiB"} {
+		if got := tooLarge(limit).Error(); got != want {
+			t.Errorf("limit %d: %q, want %q", limit, got, want)
+		}
+	}
+}

@@ -29,7 +29,7 @@ first SIZE commits, and last the size and the root of the log.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !c.Flags().Changed("since") || since < 0 {
 				return remedy.Errorf("give --since SIZE; 0 prints the whole history",
-					"changes requires the size of the log from which on it prints")
+					"changes requires --since with a SIZE of 0 or more")
 			}
 			return changes(c.Context(), sys, repo, rev, since)
 		},
