@@ -29,21 +29,14 @@ type fileKey struct {
 	entry Entry
 }
 
-// fileKind is what git reads a file as, by its name.
-type fileKind uint8
+// fileKind is what git reads a file as, by its name. Git's ids of faults begin with it.
+type fileKind string
 
 const (
-	otherFile fileKind = iota
-	modulesFile
-	attributesFile
+	otherFile      fileKind = ""
+	modulesFile    fileKind = "gitmodules"
+	attributesFile fileKind = "gitattributes"
 )
-
-func (k fileKind) String() string {
-	if k == modulesFile {
-		return "gitmodules"
-	}
-	return "gitattributes"
-}
 
 func fileKindOf(name string) fileKind {
 	switch {
@@ -153,7 +146,7 @@ func (w *refusals) directory(c *commit, parents []*commit, path string) (e Entry
 // file judges an entry under a name that git reads.
 func (w *refusals) file(key fileKey) (*gitfsck.Fault, error) {
 	fault := func(id, detail string) *gitfsck.Fault {
-		return &gitfsck.Fault{ID: key.kind.String() + id, Detail: detail}
+		return &gitfsck.Fault{ID: string(key.kind) + id, Detail: detail}
 	}
 	switch key.entry.Mode {
 	case ModeSymlink:
@@ -173,7 +166,7 @@ func (w *refusals) file(key fileKey) (*gitfsck.Fault, error) {
 	var found *gitfsck.Fault
 	switch {
 	case errors.Is(err, gitstore.ErrTooLarge):
-		found = gitfsck.Large(key.kind.String())
+		found = gitfsck.Large(string(key.kind))
 	case errors.Is(err, errOtherType):
 		found = fault("Blob", "the file is not a blob")
 	case err != nil:

@@ -17,14 +17,10 @@ const maxConfig = 4 << 20
 // parseConfig reads the syntax of git-config(1). It is strict: what git refuses it refuses.
 func parseConfig(text string) (config, error) {
 	c := config{}
-	err := eachSetting(text, func(key, value string) error {
+	return c, eachSetting(text, func(key, value string) error {
 		c[key] = value
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
 }
 
 // eachSetting calls f for each key and its value, in the order of the file.

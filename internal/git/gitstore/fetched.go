@@ -21,10 +21,7 @@ func (s *Store) Symbolic(name string) string {
 	if checkRefName(name) != nil {
 		return ""
 	}
-	_, next, err := s.readRef(name)
-	if err != nil {
-		return ""
-	}
+	_, next, _ := s.readRef(name)
 	return next
 }
 

@@ -134,10 +134,7 @@ func ParseID(s string) (ID, error) {
 			return id, fmt.Errorf("object id %q: want lower-case hexadecimal digits", s)
 		}
 	}
-	n, err := hex.Decode(id.sum[:], []byte(s))
-	if err != nil {
-		return ID{}, fmt.Errorf("object id %q: %w", s, err)
-	}
+	n, _ := hex.Decode(id.sum[:], []byte(s)) // only digits are left
 	id.size = uint8(n)
 	return id, nil
 }
