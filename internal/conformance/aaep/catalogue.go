@@ -50,18 +50,6 @@ const (
 	LiveSigned      = "aaep-live-signed"
 )
 
-// What not-exercised means if no question was answered.
-const (
-	unansweredMeaning = "no question of the run was answered, so that silence shows nothing"
-	unansweredFix     = "play accept or reject, too"
-)
-
-// What not-exercised means if only some plays of a check were played.
-const (
-	unplayedMeaning = "not each play of the check was played"
-	unplayedFix     = "leave --scenario out, or name the plays that the message names"
-)
-
 // The checks of a running subscriber.
 const (
 	SubTransport = "aaep-sub-transport"
@@ -83,21 +71,13 @@ const (
 	claimReport = "aaep-claim-report"
 )
 
-// unclearProbe says what call-unclear means in a live check.
-const unclearProbe = "after the reply a tool was called, and nothing in the run says whether it is irreversible"
-
 // plainTool is the row by which people attest that a call says what it does.
 const plainTool = "AAEP-P2.2b"
 
 // notExercised is what an input comes to that shows nothing of a required behaviour.
 const notExercised = "not-exercised"
 
-// What not-exercised means in a session of level 3.
-const (
-	unsubscribedMeaning = "the producer rejected the subscription, or its session asks nothing; nothing was decided"
-	unsubscribedFix     = "accept an ordinary subscription, and begin the scenarios with one of reply accept that asks"
-)
-
+// The roles of the catalogue.
 const (
 	producer   = "producer"
 	subscriber = "subscriber"
@@ -105,10 +85,54 @@ const (
 )
 
 // Rules are the requirements of chapter 9, in the order of a report: those of a stream, those of a running producer,
-// those of a claim, and what is not decided here.
-var Rules = []verdict.Rule{
-	{ID: "aaep-envelope", Title: "each event has a whole and well-formed envelope", Cite: "AAEP 9.3.1 (7), 3.2",
-		Role: producer, Level: 1,
+// those of a running subscriber, those of a claim, and what is not decided here.
+var Rules = slices.Concat(of(producer, verdict.Mechanical, streamRules), of(producer, verdict.Live, liveRules),
+	of(subscriber, verdict.Live, subscriberRules), of(claimant, verdict.Mechanical, claimRules), otherRules)
+
+// of returns rules, whose role and method it sets.
+func of(role string, method verdict.Method, rules []verdict.Rule) []verdict.Rule {
+	for i := range rules {
+		rules[i].Role, rules[i].Method = role, method
+	}
+	return rules
+}
+
+// These codes are of several rules.
+var (
+	noEvents    = strict.Code{"no-events", "the input holds no event", "capture a session and give its events"}
+	lacksMember = strict.Code{"missing-member", "a message of the subscription lacks a member that it requires",
+		"send the member that the message names"}
+	wrongMember = strict.Code{"member-value", "a member of a message of the subscription has a value that its type " +
+		"does not know", "use a value that the message names"}
+	afterClose = strict.Code{"event-after-close", "an event comes more than 1 s after subscription.close",
+		"stop sending events to the subscription at once"}
+	unclearProbe = strict.Code{"call-unclear", "after the reply a tool was called, and nothing in the run says " +
+		"whether it is irreversible", "add a scenario with reply: accept, in which the tool is called"}
+	noScenario = strict.Code{notExercised, "no scenario brought about what the check needs; nothing was decided",
+		"write a scenario that makes the producer ask for a confirmation with a short timeout"}
+	badRejection = strict.Code{"member-value", "a subscription.rejected lacks a member, or has a value that it does " +
+		"not know", "use one of the eight reason codes of section 5.5.3, and a reason_message"}
+	otherReason = strict.Code{"reason-code", "the reason_code is not the one of that rejection",
+		"use the reason_code that the message names"}
+	notSubscribed = strict.Code{notExercised, "the producer rejected the subscription, or its session asks nothing; " +
+		"nothing was decided",
+		"accept an ordinary subscription, and begin the scenarios with one of reply accept that asks"}
+	otherAgent = strict.Code{"manifest-agent", "the manifest is of another agent_id than subscription.accepted",
+		"use the same agent_id in both"}
+	noneAnswered = strict.Code{notExercised, "no question of the run was answered, so that silence shows nothing",
+		"play accept or reject, too"}
+	noReply = strict.Code{"no-reply", "the question has no reply",
+		"answer as its action says, or give a longer --timeout"}
+	lateReply = strict.Code{"late-reply", "a reply came after the timeout of its question",
+		"answer within timeout_seconds, or give a longer --timeout"}
+	notPlayed = strict.Code{notExercised, "not each play of the check was played",
+		"leave --scenario out, or name the plays that the message names"}
+)
+
+// streamRules are decided by a stream of events.
+var streamRules = []verdict.Rule{
+	{ID: "aaep-envelope", Title: "each event has a whole and well-formed envelope",
+		Cite: "AAEP 9.3.1 (7), 3.2", Level: 1,
 		Why: "a subscriber that cannot tell who speaks, when and in which session cannot announce anything",
 		Fix: "send the six required members on each event, in their form",
 		Codes: append([]strict.Code{
@@ -134,10 +158,9 @@ var Rules = []verdict.Rule{
 				"number all events of a session, or none"},
 			{"frame", "a frame has no time of passing, or names no sender or the wrong one",
 				`write it like {"at":"2026-05-04T12:00:00.000Z","from":"producer","message":{…}}`},
-			{"no-events", "the input holds no event", "capture a session and give its events"},
+			noEvents,
 		}, strict.Codes...)},
-	{ID: "aaep-schema", Title: "each core event has the members of its type", Cite: "AAEP 9.3.1 (8)",
-		Role: producer, Level: 1,
+	{ID: "aaep-schema", Title: "each core event has the members of its type", Cite: "AAEP 9.3.1 (8)", Level: 1,
 		Why: "a subscriber announces what the members say, and has nothing else to announce",
 		Fix: "send the members that chapter 4 requires, with values that it knows",
 		Codes: []strict.Code{
@@ -145,8 +168,8 @@ var Rules = []verdict.Rule{
 				"send the member that the message names"},
 			{"member-value", "a member has a value that its type does not know", "use a value that the message names"},
 		}},
-	{ID: "aaep-lifecycle", Title: "a session starts once, first, and ends once, last", Cite: "AAEP 9.3.1 (1, 2), 4.5.1",
-		Role: producer, Level: 1,
+	{ID: "aaep-lifecycle", Title: "a session starts once, first, and ends once, last",
+		Cite: "AAEP 9.3.1 (1, 2), 4.5.1", Level: 1,
 		Why: "a user must know when an agent begins to act and when it has ended",
 		Fix: "emit session.started before anything else, and one terminal event after all else",
 		Codes: []strict.Code{
@@ -158,10 +181,10 @@ var Rules = []verdict.Rule{
 				"capture from before the session starts, or emit session.started"},
 			{"capture-ends", "the input does not hold the session's end; nothing is known of what came after",
 				"capture until the session has ended, or emit its terminal event"},
-			{"no-events", "the input holds no event", "capture a session and give its events"},
+			noEvents,
 		}},
-	{ID: "aaep-state", Title: "a session reports its states, and they form a chain", Cite: "AAEP 9.3.1 (3), 4.2.1",
-		Role: producer, Level: 1,
+	{ID: "aaep-state", Title: "a session reports its states, and they form a chain",
+		Cite: "AAEP 9.3.1 (3), 4.2.1", Level: 1,
 		Why: "a user who cannot see the screen learns only from these events what the agent is doing",
 		Fix: "emit state.changed at each transition, from the state that was reported last",
 		Codes: []strict.Code{
@@ -176,8 +199,7 @@ var Rules = []verdict.Rule{
 			{"writing-output", "a session streams output and never reports the state writing_output",
 				"emit state.changed to writing_output before the first chunk"},
 		}},
-	{ID: "aaep-tools", Title: "each tool call is reported before and after", Cite: "AAEP 9.3.1 (4, 5), 4.5.2",
-		Role: producer, Level: 1,
+	{ID: "aaep-tools", Title: "each tool call is reported before and after", Cite: "AAEP 9.3.1 (4, 5), 4.5.2", Level: 1,
 		Why: "what an agent does on a user's behalf must be heard, and how it ended",
 		Fix: "emit one tool.completed for each tool.invoked, with the same tool_call_id and tool",
 		Codes: []strict.Code{
@@ -191,15 +213,13 @@ var Rules = []verdict.Rule{
 			{notExercised, "the input holds no tool call; nothing was decided",
 				"capture a session in which a tool is called"},
 		}},
-	{ID: "aaep-output", Title: "streamed output is whole and in order", Cite: "AAEP 9.3.1 (6), 4.3.3",
-		Role: producer, Level: 1,
+	{ID: "aaep-output", Title: "streamed output is whole and in order", Cite: "AAEP 9.3.1 (6), 4.3.3", Level: 1,
 		Why: "a screen reader reads the chunks as they come, and stops at the complete one",
 		Fix: "count position from 0 for each output_id, and set complete only on the last chunk",
 		Codes: []strict.Code{
 			{"not-complete", "an output has no complete chunk when its session ends",
 				"set complete to true on the last chunk"},
-			{"after-complete", "a chunk follows the complete one of its output",
-				"set complete only on the last chunk"},
+			{"after-complete", "a chunk follows the complete one of its output", "set complete only on the last chunk"},
 			{"position-back", "a chunk's position is before that of the chunk before it",
 				"let position grow with the output"},
 			{"position-offset", "a chunk's position is not the length of what came before it",
@@ -208,28 +228,24 @@ var Rules = []verdict.Rule{
 				"set coalesce_hint on each chunk"},
 			{notExercised, "the input holds no output; nothing was decided", "capture a session that streams output"},
 		}},
-	{ID: "aaep-summary", Title: "what is likely to be announced has a summary", Cite: "AAEP 9.3.1 (9)",
-		Role: producer, Level: 1,
+	{ID: "aaep-summary", Title: "what is likely to be announced has a summary", Cite: "AAEP 9.3.1 (9)", Level: 1,
 		Why: "the summary is what is said aloud",
 		Fix: "send summary_normal",
-		Codes: []strict.Code{
-			{"no-summary", "an event that is likely to be announced has no summary_normal", "send summary_normal"}}},
-	{ID: "aaep-urgency", Title: "what must not be missed is critical", Cite: "AAEP 4.1.3, 4.4", Role: producer,
-		Level: 1,
-		Why:   "only critical events are exempt from filters and rate limits",
-		Fix:   "set urgency to critical",
-		Codes: []strict.Code{
-			{"not-critical", "an error, a question or a handoff is not critical", "set urgency to critical"}}},
+		Codes: []strict.Code{{"no-summary", "an event that is likely to be announced has no summary_normal",
+			"send summary_normal"}}},
+	{ID: "aaep-urgency", Title: "what must not be missed is critical", Cite: "AAEP 4.1.3, 4.4", Level: 1,
+		Why: "only critical events are exempt from filters and rate limits",
+		Fix: "set urgency to critical",
+		Codes: []strict.Code{{"not-critical", "an error, a question or a handoff is not critical",
+			"set urgency to critical"}}},
 	{ID: "aaep-default-decision", Title: "silence does not consent to what cannot be undone",
-		Cite: "AAEP 9.4.1 (4), 6.4.1",
-		Role: producer, Level: 2,
+		Cite: "AAEP 9.4.1 (4), 6.4.1", Level: 2,
 		Why: "a user who did not hear the question must not have agreed to it",
 		Fix: "set default_decision to reject",
-		Codes: []strict.Code{{"default-accept",
-			"a confirmation of an irreversible or risky action defaults to accept, or a call of medium or high risk " +
-				"rests on such a default", "set default_decision to reject"}}},
-	{ID: "aaep-confirmation", Title: "the agent asks before each irreversible action", Cite: "AAEP 9.4.1 (2), 4.3.1",
-		Role: producer, Level: 2,
+		Codes: []strict.Code{{"default-accept", "a confirmation of an irreversible or risky action defaults to " +
+			"accept, or a call of medium or high risk rests on such a default", "set default_decision to reject"}}},
+	{ID: "aaep-confirmation", Title: "the agent asks before each irreversible action",
+		Cite: "AAEP 9.4.1 (2), 4.3.1", Level: 2,
 		Why: "an action that cannot be undone needs the user's consent, before it and for it alone",
 		Fix: "emit awaiting.confirmation before the tool.invoked, one for each irreversible call",
 		Codes: []strict.Code{
@@ -243,36 +259,32 @@ var Rules = []verdict.Rule{
 			{notExercised, "no tool.invoked of the input has irreversible: true; nothing was decided",
 				"capture a session in which a tool.invoked has irreversible: true"},
 		}},
-	{ID: "aaep-blocking", Title: "an irreversible action waits for its acceptance", Cite: "AAEP 9.4.1 (3), 6.1",
-		Role: producer, Level: 2,
+	{ID: "aaep-blocking", Title: "an irreversible action waits for its acceptance",
+		Cite: "AAEP 9.4.1 (3), 6.1", Level: 2,
 		Why: "an agent that does not wait for the answer acts without the user",
 		Fix: "call the tool only after an accepting reply, or after a default of accept at the timeout",
 		Codes: []strict.Code{
 			{"before-reply", "an irreversible tool is invoked while its confirmation is open",
 				"wait for the reply or the timeout"},
 			{"after-reject", "an irreversible tool is invoked although its confirmation was rejected, by a reply or " +
-				"by default",
-				"drop the action, and emit state.changed instead"},
+				"by default", "drop the action, and emit state.changed instead"},
 			{"replies-not-captured", "the input holds no reply at all, so that nobody can tell whether one had come",
 				"capture the replies too, in the order in which they pass"},
 			{"which-question", "of two questions that were open at once the later was refused, and a call uses the " +
-				"earlier one's accept",
-				"ask one question at a time"},
+				"earlier one's accept", "ask one question at a time"},
 			{"call-unclear", "the input does not say whether a call is irreversible, and no accepted question comes " +
-				"before it",
-				"call that tool before a question, in a session that asks one later"},
+				"before it", "call that tool before a question, in a session that asks one later"},
 			{"taken-as-plain", "a tool is called after an irreversible question, and a session calls it before its " +
 				"first question: people attest that it is not irreversible",
 				"sign the tool's row of the checklist: --report checklist=FILE"},
 		}},
-	{ID: "aaep-resolution", Title: "a question that was answered is followed up", Cite: "AAEP 9.4.1 (9)",
-		Role: producer, Level: 2,
+	{ID: "aaep-resolution", Title: "a question that was answered is followed up", Cite: "AAEP 9.4.1 (9)", Level: 2,
 		Why: "a user who answered must hear that the answer counted",
 		Fix: "emit state.changed after each reply",
-		Codes: []strict.Code{
-			{"no-follow-up", "no event of the session follows the reply", "emit state.changed after the reply"}}},
+		Codes: []strict.Code{{"no-follow-up", "no event of the session follows the reply",
+			"emit state.changed after the reply"}}},
 	{ID: "aaep-handshake", Title: "each request is answered before events come, and messages have their members",
-		Cite: "AAEP 9.5.1 (2, 3, 6), 5.2 to 5.7", Role: producer, Level: 3,
+		Cite: "AAEP 9.5.1 (2, 3, 6), 5.2 to 5.7", Level: 3,
 		Why: "a subscriber that gets no answer does not know which events it will miss",
 		Fix: "answer each request with subscription.accepted or subscription.rejected before its first event",
 		Codes: []strict.Code{
@@ -284,24 +296,21 @@ var Rules = []verdict.Rule{
 				"send subscription.accepted before the first event"},
 			{"event-after-rejected", "an event comes after the subscription was rejected",
 				"send no event after subscription.rejected"},
-			{"missing-member", "a message of the subscription lacks a member that it requires",
-				"send the member that the message names"},
-			{"member-value", "a member of a message of the subscription has a value that its type does not know",
-				"use a value that the message names"},
+			lacksMember, wrongMember,
 			{"other-subscription", "a message names another subscription than the one that was accepted",
 				"keep the subscription_id from the first subscription.accepted to the end"},
 			{notExercised, "the input has no subscription.request, or no event under an accepted one",
 				"capture from before the subscription is requested until its session has ended"},
 		}},
 	{ID: "aaep-honored", Title: "honored capabilities grant no more than was requested",
-		Cite: "AAEP 9.5.1 (4), 5.4.4", Role: producer, Level: 3,
+		Cite: "AAEP 9.5.1 (4), 5.4.4", Level: 3,
 		Why: "a subscriber asks for what its user can follow; more is lost on the user",
 		Fix: "honor what was requested, or less; name each member, since one that is left out has its default",
 		Codes: []strict.Code{{"more-permissive", "honored_capabilities grant more than the request; a member that is " +
 			"left out has the default of section 5.3.1, without a limit of rate",
 			"set the member that the message names to what was requested, or to less"}}},
 	{ID: "aaep-rate", Title: "events keep the honored rate, and critical events wait for nothing",
-		Cite: "AAEP 9.5.1 (5, 10), 5.6.1", Role: producer, Level: 3,
+		Cite: "AAEP 9.5.1 (5, 10), 5.6.1", Level: 3,
 		Why: "a braille display that gets more events than it can show loses some of them",
 		Fix: "keep a token bucket for each subscription, and send critical events past it",
 		Codes: []strict.Code{
@@ -313,13 +322,13 @@ var Rules = []verdict.Rule{
 				`capture frames, {"at": TIME, "from": "producer", "message": {…}}, as producer --capture does`},
 		}},
 	{ID: "aaep-filters", Title: "no event arrives that the honored filters exclude",
-		Cite: "AAEP 9.5.1 (5), 5.3.1.7", Role: producer, Level: 3,
+		Cite: "AAEP 9.5.1 (5), 5.3.1.7", Level: 3,
 		Why: "a subscriber filters what its user must not be interrupted by",
 		Fix: "send to each subscription only the events that its filters let through, and all critical ones",
 		Codes: []strict.Code{{"filtered-out", "a non-critical event comes that the filters exclude or do not include",
 			"do not send that type on this subscription, unless it is critical"}}},
 	{ID: "aaep-coalescing", Title: "output comes in chunks at the honored boundaries",
-		Cite: "AAEP 9.5.1 (5), 5.6.3", Role: producer, Level: 3,
+		Cite: "AAEP 9.5.1 (5), 5.6.3", Level: 3,
 		Why: "a screen reader that gets half a word speaks half a word",
 		Fix: "hold output until one of the honored boundaries, and name it in coalesce_hint",
 		Codes: []strict.Code{
@@ -328,21 +337,22 @@ var Rules = []verdict.Rule{
 				"send the chunk at a boundary that was honored, with that coalesce_hint"},
 			{"boundary-text", "a chunk that claims a boundary ends within a word", "end the chunk at the boundary"},
 		}},
-	{ID: "aaep-languages", Title: "events are in an honored language", Cite: "AAEP 9.5.1 (5), 5.3.1.3",
-		Role: producer, Level: 3,
+	{ID: "aaep-languages", Title: "events are in an honored language", Cite: "AAEP 9.5.1 (5), 5.3.1.3", Level: 3,
 		Why: "a voice for one language cannot speak another",
 		Fix: "write summaries in a language that was honored",
 		Codes: []strict.Code{{"language", "an event names a primary_language that was not honored",
 			"use an honored language, or leave localization_hints out"}}},
-	{ID: "aaep-close", Title: "no event comes after the subscription was closed", Cite: "AAEP 9.5.1 (7), 5.8.2",
-		Role: producer, Level: 3,
-		Why: "a user who has left a session must no longer hear of it",
-		Fix: "stop sending events to a subscription that was closed",
-		Codes: []strict.Code{{"event-after-close", "an event comes more than 1 s after subscription.close",
-			"stop sending events to the subscription at once"}}},
+	{ID: "aaep-close", Title: "no event comes after the subscription was closed",
+		Cite: "AAEP 9.5.1 (7), 5.8.2", Level: 3,
+		Why:   "a user who has left a session must no longer hear of it",
+		Fix:   "stop sending events to a subscription that was closed",
+		Codes: []strict.Code{afterClose}},
+}
+
+// liveRules are decided by sessions with a running producer.
+var liveRules = []verdict.Rule{
 	{ID: LiveStream, Title: "a running producer serves its events, and ends its sessions",
-		Cite: "AAEP 9.3.1, appendix B",
-		Role: producer, Level: 1, Method: verdict.Live,
+		Cite: "AAEP 9.3.1, appendix B", Level: 1,
 		Why: "what cannot be received cannot be announced",
 		Fix: "serve text/event-stream, keep the connection until the session has ended, and end it",
 		Codes: []strict.Code{
@@ -353,8 +363,7 @@ var Rules = []verdict.Rule{
 			{"not-sse", "the stream of events is not served as text/event-stream",
 				"serve it with Content-Type: text/event-stream"},
 			{"event-name", "a core event comes under another event name than aaep.event or message, so that no " +
-				"subscriber takes it for one",
-				"send it with event: aaep.event, event: message or no event field"},
+				"subscriber takes it for one", "send it with event: aaep.event, event: message or no event field"},
 			{"no-subscription", "the answer to subscription.request has no Location on the same server",
 				"answer 201 with one"},
 			{"session-hangs", "nothing came for the time of --timeout, or --budget was used up, and the session had " +
@@ -367,41 +376,33 @@ var Rules = []verdict.Rule{
 			{"stream-too-large", "the stream has more bytes, messages or sessions than are read, or a longer message",
 				"send less: see the limits in docs/conformance.md"},
 		}},
-	{ID: LiveForged, Title: "a reply with a token that was never issued is ignored", Cite: "AAEP 9.4.1 (5), 6.3.4 (2)",
-		Role: producer, Level: 2, Method: verdict.Live,
+	{ID: LiveForged, Title: "a reply with a token that was never issued is ignored",
+		Cite: "AAEP 9.4.1 (5), 6.3.4 (2)", Level: 2,
 		Why: "a client that does not know the token must not be able to accept anything",
 		Fix: "act on a reply only where its token is of an open question",
 		Codes: []strict.Code{
 			{"forged-accepted", "an irreversible tool was invoked after a reply with a token that was never issued",
 				"look the token up among the open questions, and ignore what is not there"},
-			{"call-unclear", unclearProbe, "add a scenario with reply: accept, in which the tool is called"},
-			{notExercised, "no scenario brought about what the check needs; nothing was decided",
-				"write a scenario that makes the producer ask for a confirmation with a short timeout"},
+			unclearProbe, noScenario,
 		}},
-	{ID: LiveTwice, Title: "the first reply to a question counts, and no other", Cite: "AAEP 9.4.1 (6), 6.3.5",
-		Role: producer, Level: 2, Method: verdict.Live,
+	{ID: LiveTwice, Title: "the first reply to a question counts, and no other",
+		Cite: "AAEP 9.4.1 (6), 6.3.5", Level: 2,
 		Why: "nobody may overrule the no of a user",
 		Fix: "close the question at its first valid reply",
 		Codes: []strict.Code{
 			{"second-reply-honored", "an irreversible tool was invoked after a reject, since an accept followed it",
 				"close the question at its first valid reply"},
-			{"call-unclear", unclearProbe, "add a scenario with reply: accept, in which the tool is called"},
-			{notExercised, "no scenario brought about what the check needs; nothing was decided",
-				"write a scenario that makes the producer ask for a confirmation with a short timeout"},
+			unclearProbe, noScenario,
 		}},
-	{ID: LiveLate, Title: "a reply after the timeout is ignored", Cite: "AAEP 9.4.1 (5), 6.3.4 (4)",
-		Role: producer, Level: 2, Method: verdict.Live,
+	{ID: LiveLate, Title: "a reply after the timeout is ignored", Cite: "AAEP 9.4.1 (5), 6.3.4 (4)", Level: 2,
 		Why: "after the timeout the default was applied, and the user has heard so",
 		Fix: "close the question at its timeout",
 		Codes: []strict.Code{
 			{"late-accepted", "an irreversible tool was invoked after an accept that came past the timeout",
 				"close the question at its timeout"},
-			{"call-unclear", unclearProbe, "add a scenario with reply: accept, in which the tool is called"},
-			{notExercised, "no scenario brought about what the check needs; nothing was decided",
-				"write a scenario that makes the producer ask for a confirmation with a short timeout"},
+			unclearProbe, noScenario,
 		}},
-	{ID: LiveTimeout, Title: "the default is applied when the timeout has passed", Cite: "AAEP 9.4.4, 6.4",
-		Role: producer, Level: 2, Method: verdict.Live,
+	{ID: LiveTimeout, Title: "the default is applied when the timeout has passed", Cite: "AAEP 9.4.4, 6.4", Level: 2,
 		Why: "a session that never stops waiting has no end that a user could hear",
 		Fix: "apply default_decision at timeout_seconds, and emit state.changed",
 		Codes: []strict.Code{
@@ -409,11 +410,10 @@ var Rules = []verdict.Rule{
 				"apply default_decision at the timeout"},
 			{"timeout-late", "the default was applied later than 2 s and 10 % after the timeout",
 				"apply it at the timeout"},
-			{notExercised, "no scenario brought about what the check needs; nothing was decided",
-				"write a scenario that makes the producer ask for a confirmation with a short timeout"},
+			noScenario,
 		}},
 	{ID: LiveHandshake, Title: "an unknown version is rejected, and each request is answered",
-		Cite: "AAEP 9.5.1 (2, 3), 5.2 to 5.5", Role: producer, Level: 3, Method: verdict.Live,
+		Cite: "AAEP 9.5.1 (2, 3), 5.2 to 5.5", Level: 3,
 		Why: "a subscriber that speaks another version must learn it before it relies on the events",
 		Fix: "answer each subscription.request with subscription.accepted or subscription.rejected in the response",
 		Codes: []strict.Code{
@@ -421,14 +421,10 @@ var Rules = []verdict.Rule{
 				"answer each request in the body of its response, within --timeout"},
 			{"version-accepted", "a request of version 99.0.0 is accepted",
 				"reject versions that you do not know, with version_unsupported"},
-			{"member-value", "a subscription.rejected lacks a member, or has a value that it does not know",
-				"use one of the eight reason codes of section 5.5.3, and a reason_message"},
-			{"reason-code", "the reason_code is not the one of that rejection",
-				"use the reason_code that the message names"},
-			{notExercised, unsubscribedMeaning, unsubscribedFix},
+			badRejection, otherReason, notSubscribed,
 		}},
 	{ID: LiveCritical, Title: "a filter removes tool events, and never a question",
-		Cite: "AAEP 9.5.1 (5), 5.5.4", Role: producer, Level: 3, Method: verdict.Live,
+		Cite: "AAEP 9.5.1 (5), 5.5.4", Level: 3,
 		Why: "the user cannot answer a question that a filter removed",
 		Fix: "apply filters only to events that are not critical",
 		Codes: []strict.Code{
@@ -436,34 +432,31 @@ var Rules = []verdict.Rule{
 				"apply the filters that were honored"},
 			{"critical-filtered", "no question comes under a filter that excludes questions",
 				"send critical events whatever the filters"},
-			{notExercised, unsubscribedMeaning, unsubscribedFix},
+			notSubscribed,
 		}},
-	{ID: LiveRenegotiate, Title: "a lower rate can be renegotiated", Cite: "AAEP 9.5.1 (6), 5.7", Role: producer,
-		Level: 3, Method: verdict.Live,
+	{ID: LiveRenegotiate, Title: "a lower rate can be renegotiated", Cite: "AAEP 9.5.1 (6), 5.7", Level: 3,
 		Why: "a user whose device falls behind needs fewer events now, not in the next session",
 		Fix: "answer subscription.renegotiate with subscription.accepted, and apply it to the events that follow",
 		Codes: []strict.Code{
 			{"no-answer", "a renegotiation has no answer, neither in its response nor in the stream",
 				"answer with subscription.accepted or subscription.rejected"},
 			{"renegotiate-rejected", "a renegotiation that only lowers the rate is rejected", "accept a lower rate"},
-			{notExercised, unsubscribedMeaning, unsubscribedFix},
+			notSubscribed,
 		}},
 	{ID: LiveClose, Title: "a subscription that is closed gets no events, and its question its default",
-		Cite: "AAEP 9.5.1 (7), 5.8.2", Role: producer, Level: 3, Method: verdict.Live,
+		Cite: "AAEP 9.5.1 (7), 5.8.2", Level: 3,
 		Why: "a session that waits for a user who has left never ends",
 		Fix: "at subscription.close stop the events, and apply default_decision to the subscription's open questions",
 		Codes: []strict.Code{
-			{"event-after-close", "an event comes more than 1 s after subscription.close",
-				"stop sending events to the subscription at once"},
+			afterClose,
 			{"close-default-not-applied", "the session does not continue within 2 s, or invokes an irreversible tool " +
-				"against a default of reject; not judged: questions to the second subscription (5.3.1.4, 5.5.4 " +
-				"and 6.6 differ)", "apply default_decision at subscription.close, and emit state.changed"},
-			{"call-unclear", unclearProbe, "add a scenario with reply: accept, in which the tool is called"},
-			{notExercised, unsubscribedMeaning + ", or no question has a timeout of 10 s or more",
+				"against a default of reject; not judged: questions to the second subscription (5.3.1.4, 5.5.4 and " +
+				"6.6 differ)", "apply default_decision at subscription.close, and emit state.changed"},
+			unclearProbe,
+			{notExercised, notSubscribed.Meaning + ", or no question has a timeout of 10 s or more",
 				"add a scenario named held, whose question has timeout_seconds of 10 or more"},
 		}},
-	{ID: LiveManifest, Title: "the producer publishes a manifest of itself", Cite: "AAEP 9.5.1 (8), 5.10",
-		Role: producer, Level: 3, Method: verdict.Live,
+	{ID: LiveManifest, Title: "the producer publishes a manifest of itself", Cite: "AAEP 9.5.1 (8), 5.10", Level: 3,
 		Why: "a subscriber chooses a producer by what the producer declares",
 		Fix: "serve the manifest at manifest_uri or at /.well-known/aaep-manifest.json",
 		Codes: []strict.Code{
@@ -472,14 +465,13 @@ var Rules = []verdict.Rule{
 			{"missing-member", "the manifest lacks a member that it requires", "add the member that the message names"},
 			{"member-value", "a member of the manifest has a value that it does not know",
 				"use a value that the message names"},
-			{"manifest-agent", "the manifest is of another agent_id than subscription.accepted",
-				"use the same agent_id in both"},
+			otherAgent,
 			{"manifest-level", "the manifest does not list the level that is judged",
 				"add the level to conformance_levels_supported"},
-			{notExercised, unsubscribedMeaning, unsubscribedFix},
+			notSubscribed,
 		}},
 	{ID: LiveSigned, Title: "a subscriber that requires a signed manifest gets one, or is rejected",
-		Cite: "AAEP 9.5.1 (9), 10.4", Role: producer, Level: 3, Method: verdict.Live,
+		Cite: "AAEP 9.5.1 (9), 10.4", Level: 3,
 		Why: "a subscriber that requires a signature must not be served by anyone who pretends to be the producer",
 		Fix: "sign the manifest with ES256, or reject with manifest_signature_required",
 		Codes: []strict.Code{
@@ -487,22 +479,21 @@ var Rules = []verdict.Rule{
 				"send signed_manifest, or reject with manifest_signature_required"},
 			{"jws-form", "the signed manifest is not a compact JWS of a JSON object",
 				"send HEADER.PAYLOAD.SIGNATURE, each base64url without padding"},
-			{"jws-alg", "the algorithm of the signature is \"none\", or not known here", "sign with ES256"},
+			{"jws-alg", `the algorithm of the signature is "none", or not known here`, "sign with ES256"},
 			{"jws-signature", "the signature of the manifest does not verify", "sign the manifest that you send"},
-			{"manifest-agent", "the manifest is of another agent_id than subscription.accepted",
-				"use the same agent_id in both"},
+			otherAgent,
 			{"jws-own-key", "the manifest is signed by the key in its own header, which anyone can make",
 				"give the producer's key: --manifest-key FILE"},
 			{"jws-no-key", "the manifest carries no key, and none was given",
 				"give the producer's key: --manifest-key FILE"},
-			{"member-value", "a subscription.rejected lacks a member, or has a value that it does not know",
-				"use one of the eight reason codes of section 5.5.3, and a reason_message"},
-			{"reason-code", "the reason_code is not the one of that rejection",
-				"use the reason_code that the message names"},
-			{notExercised, unsubscribedMeaning, unsubscribedFix},
+			badRejection, otherReason, notSubscribed,
 		}},
+}
+
+// subscriberRules are decided by plays with a running subscriber.
+var subscriberRules = []verdict.Rule{
 	{ID: SubTransport, Title: "the subscriber connects, and stays until the producer ends the connection",
-		Cite: "AAEP 9.3.2 (1)", Role: subscriber, Level: 1, Method: verdict.Live,
+		Cite: "AAEP 9.3.2 (1)", Level: 1,
 		Why: "a user hears nothing from an agent whose events are not received",
 		Fix: "keep the connection until the producer closes it, whatever the session's end",
 		Codes: []strict.Code{
@@ -515,7 +506,7 @@ var Rules = []verdict.Rule{
 			{"out-of-time", "the time of --budget ended before all plays were played", "give a longer --budget"},
 		}},
 	{ID: SubUnknown, Title: "unknown types and extensions do not disturb the subscriber",
-		Cite: "AAEP 9.3.2 (5, 6)", Role: subscriber, Level: 1, Method: verdict.Live,
+		Cite: "AAEP 9.3.2 (5, 6)", Level: 1,
 		Why: "the protocol grows; a subscriber that stops at what it does not know leaves its user alone",
 		Fix: "announce events of unknown types generically, and ignore unknown extensions",
 		Codes: []strict.Code{
@@ -523,8 +514,7 @@ var Rules = []verdict.Rule{
 				"announce such events generically, and keep the connection"},
 			{"no-reply", "the question after such an event has no reply", "answer the questions that follow"},
 		}},
-	{ID: SubEnvelope, Title: "events with an invalid envelope are dropped", Cite: "AAEP 9.3.2 (2)",
-		Role: subscriber, Level: 1, Method: verdict.Live,
+	{ID: SubEnvelope, Title: "events with an invalid envelope are dropped", Cite: "AAEP 9.3.2 (2)", Level: 1,
 		Why: "nobody must answer a question whose session is unknown",
 		Fix: "validate the envelope of each event, and drop what lacks a member",
 		Codes: []strict.Code{
@@ -532,10 +522,10 @@ var Rules = []verdict.Rule{
 				"drop the event, and keep the connection"},
 			{"answered-invalid", "a question without a required member of the envelope has a reply",
 				"drop questions whose envelope is invalid"},
-			{notExercised, unansweredMeaning, unansweredFix},
+			noneAnswered,
 		}},
 	{ID: SubReply, Title: "the user's decision is sent as a valid reply to its question",
-		Cite: "AAEP 9.4.2 (2, 3, 4)", Role: subscriber, Level: 2, Method: verdict.Live,
+		Cite: "AAEP 9.4.2 (2, 3, 4)", Level: 2,
 		Why: "an agent acts on the reply that it gets, not on the one that the user meant",
 		Fix: "send confirmation.reply with the question's reply_token and the user's decision",
 		Codes: []strict.Code{
@@ -551,14 +541,11 @@ var Rules = []verdict.Rule{
 				"send the subscription_id of subscription.accepted"},
 			{"other-decision", "a reply has another decision than the tester was asked for",
 				"send the decision that the user made"},
-			{"no-reply", "the question has no reply", "answer as its action says, or give a longer --timeout"},
-			{"late-reply", "a reply came after the timeout of its question",
-				"answer within timeout_seconds, or give a longer --timeout"},
+			noReply, lateReply,
 			{"answered-twice", "a question has two replies", "send one reply for each reply_token"},
-			{notExercised, unplayedMeaning, unplayedFix},
+			notPlayed,
 		}},
-	{ID: SubClarify, Title: "a clarification is answered in a kind that it accepts", Cite: "AAEP 9.4.2 (7)",
-		Role: subscriber, Level: 2, Method: verdict.Live,
+	{ID: SubClarify, Title: "a clarification is answered in a kind that it accepts", Cite: "AAEP 9.4.2 (7)", Level: 2,
 		Why: "an agent that gets a text for a number asks again, or guesses",
 		Fix: "send clarification.reply with a response of an accepted kind",
 		Codes: []strict.Code{
@@ -566,44 +553,37 @@ var Rules = []verdict.Rule{
 				"send true or false for yes_no, a number for numeric, else a text"},
 			{"response-choice", "the response is not a listed choice", "send the value of a listed choice"},
 			{"no-reply", "the question has no reply", "answer as the question says, or give a longer --timeout"},
-			{"late-reply", "a reply came after the timeout of its question",
-				"answer within timeout_seconds, or give a longer --timeout"},
-			{notExercised, unplayedMeaning, unplayedFix},
+			lateReply, notPlayed,
 		}},
-	{ID: SubConsent, Title: "nothing is answered if the user does not answer", Cite: "AAEP 9.4.2 (6)",
-		Role: subscriber, Level: 2, Method: verdict.Live,
+	{ID: SubConsent, Title: "nothing is answered if the user does not answer", Cite: "AAEP 9.4.2 (6)", Level: 2,
 		Why: "silence must not become consent",
 		Fix: "send a reply only if the user answered",
 		Codes: []strict.Code{
 			{"answered-unasked", "a question has a reply that the tester was asked not to answer",
 				"send a reply only if the user answered"},
-			{notExercised, unansweredMeaning, unansweredFix},
+			noneAnswered,
 		}},
-	{ID: SubCancel, Title: "a question that was withdrawn is not answered any more", Cite: "AAEP 9.4.2 (9), 6.8",
-		Role: subscriber, Level: 2, Method: verdict.Live,
+	{ID: SubCancel, Title: "a question that was withdrawn is not answered any more",
+		Cite: "AAEP 9.4.2 (9), 6.8", Level: 2,
 		Why: "a user who answers a withdrawn question believes that the answer counts",
 		Fix: "drop a pending question when its session leaves awaiting_input",
 		Codes: []strict.Code{
 			{"answered-withdrawn", "a reply came to a question whose session had gone on",
 				"drop a pending question when its session leaves awaiting_input"},
-			{notExercised, unansweredMeaning, unansweredFix},
+			noneAnswered,
 		}},
 	{ID: SubHandshake, Title: "each subscription is requested, and its honored terms are accepted",
-		Cite: "AAEP 9.5.2 (2, 3, 9)", Role: subscriber, Level: 3, Method: verdict.Live,
+		Cite: "AAEP 9.5.2 (2, 3, 9)", Level: 3,
 		Why: "a producer that does not know what a subscriber can show sends what it cannot",
 		Fix: "begin with subscription.request, and serve the user with what was honored",
 		Codes: []strict.Code{
 			{"no-request", "a connection takes events without subscription.request", "send subscription.request first"},
-			{"missing-member", "a message of the subscription lacks a member that it requires",
-				"send the member that the message names"},
-			{"member-value", "a member of a message of the subscription has a value that its type does not know",
-				"use a value that the message names"},
+			lacksMember, wrongMember,
 			{"subscriber-gone", "the subscriber left under a lower rate than it had requested",
 				"accept the rate that was honored"},
 			{"no-reply", "the question after 3 s at a lower rate has no reply", "answer questions at any rate"},
 		}},
-	{ID: SubOrder, Title: "duplicate events and events out of order are detected", Cite: "AAEP 9.5.2 (5, 6)",
-		Role: subscriber, Level: 3, Method: verdict.Live,
+	{ID: SubOrder, Title: "duplicate events and events out of order are detected", Cite: "AAEP 9.5.2 (5, 6)", Level: 3,
 		Why: "a user who hears a question twice may answer it twice",
 		Fix: "drop events by event_id, and order them by sequence_number",
 		Codes: []strict.Code{
@@ -611,11 +591,9 @@ var Rules = []verdict.Rule{
 				"drop an event whose event_id was seen"},
 			{"answered-stale", "a reply came to a question whose session had gone on, by its sequence_number",
 				"order events by sequence_number"},
-			{"no-reply", "the question has no reply", "answer as its action says, or give a longer --timeout"},
-			{notExercised, unansweredMeaning, unansweredFix},
+			noReply, noneAnswered,
 		}},
-	{ID: SubManifest, Title: "a signed manifest is verified where it is required", Cite: "AAEP 9.5.2 (8)",
-		Role: subscriber, Level: 3, Method: verdict.Live,
+	{ID: SubManifest, Title: "a signed manifest is verified where it is required", Cite: "AAEP 9.5.2 (8)", Level: 3,
 		Why: "anyone can pretend to be a producer whose signature nobody verifies",
 		Fix: "verify signature, algorithm and agent_id before you take events",
 		Codes: []strict.Code{
@@ -626,8 +604,7 @@ var Rules = []verdict.Rule{
 			{notExercised, "the subscriber did not ask again after each manifest with a fault",
 				"ask again after a manifest was refused, or give the subscriber's command after --"},
 		}},
-	{ID: SubClose, Title: "the subscription is closed when the subscriber stops", Cite: "AAEP 9.5.2 (7)",
-		Role: subscriber, Level: 3, Method: verdict.Live,
+	{ID: SubClose, Title: "the subscription is closed when the subscriber stops", Cite: "AAEP 9.5.2 (7)", Level: 3,
 		Why: "a producer that does not know that its user has left keeps a question open",
 		Fix: "send subscription.close before the connection ends",
 		Codes: []strict.Code{
@@ -636,9 +613,12 @@ var Rules = []verdict.Rule{
 			{"not-stopped", "the subscriber was not stopped in the time of --timeout",
 				"stop the subscriber when the run asks for it, or give its command after --"},
 		}},
+}
+
+// claimRules are decided by the text of a claim and its report.
+var claimRules = []verdict.Rule{
 	{ID: claimText, Title: "the claim names its level, and how it was verified, and does not overstate",
 		Cite: "AAEP 9.8, 9.1 (4)",
-		Role: claimant,
 		Why:  "a claim that nobody can check does not conform",
 		Fix:  `write "NAME is AAEP Level N conformant, verified by AAEP Conformance Suite version V on YYYY-MM-DD."`,
 		Codes: []strict.Code{
@@ -654,7 +634,7 @@ var Rules = []verdict.Rule{
 			{"claim-profile", "the claim names a profile of AAEP without its version, or without its URI",
 				"name the profile's version and its URI"},
 		}},
-	{ID: claimReport, Title: "the report says what is claimed", Cite: "AAEP 9.8, 9.7 (4)", Role: claimant,
+	{ID: claimReport, Title: "the report says what is claimed", Cite: "AAEP 9.8, 9.7 (4)",
 		Why: "a higher level than the implementation passes is a misrepresentation",
 		Fix: "claim what the report says, or give the report of a run at the claimed level",
 		Codes: append([]strict.Code{
@@ -665,11 +645,13 @@ var Rules = []verdict.Rule{
 				"fix what the report names, and run it again"},
 			{"claim-with-failures", "the report lists a failure of severity error",
 				"fix what the report names, and run it again"},
-			{"claim-live-not-run",
-				"a requirement of the claimed level takes a running producer, and the report's run asked none",
-				"run oap-gate conformance aaep producer, and give its report"},
+			{"claim-live-not-run", "a requirement of the claimed level takes a running producer, and the report's " +
+				"run asked none", "run oap-gate conformance aaep producer, and give its report"},
 		}, strict.Codes...)},
+}
 
+// otherRules are the requirements that people attest, and those that checks of other rows decide.
+var otherRules = []verdict.Rule{
 	manual("AAEP-P1.3b", producer, 1, "9.3.1 (3)", "every substantive transition is reported"),
 	manual("AAEP-P1.4b", producer, 1, "9.3.1 (4)", "the tool's side effect comes after agent.tool.invoked"),
 	manual("AAEP-P1.9b", producer, 1, "9.3.1 (9)", "summaries say what happens"),
