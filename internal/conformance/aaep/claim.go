@@ -53,18 +53,10 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 	if c.ReportPath != "" {
 		report = c.judgeReport(level)
 	}
-	var results []verdict.Result
-	for _, found := range []struct {
-		id, subject string
-		verdict.Outcome
-	}{{claimText, c.Path, o}, {claimReport, cmp.Or(c.ReportPath, c.Path), report}} {
-		r, err := resultOf(found.id, found.subject, found.OrPass())
-		if err != nil {
-			return nil, 0, err
-		}
-		results = append(results, r)
-	}
-	return results, level, nil
+	var all tally
+	all.addFixed(claimText, c.Path, o.OrPass())
+	all.addFixed(claimReport, cmp.Or(c.ReportPath, c.Path), report.OrPass())
+	return all.results, level, all.err
 }
 
 func (c *Claim) judge(s *statement, o *verdict.Outcome) {
@@ -181,9 +173,7 @@ func readReport(root any) (r reported, wrong string) {
 		r = reported{level: int(of), verdict: strict.String(root, "verdict")}
 		r.passed = r.verdict == string(verdict.Passed)
 		results, _ := strict.Member(root, "results").([]any)
-		role := roleOf(results, "check")
-		r.notRun, r.producer = liveRows(role), role == producer
-		r.results = named(results, "check")
+		r.owes(results, "check", true)
 		for _, one := range results {
 			if v := strict.String(one, "verdict"); v == string(verdict.Passed) || v == string(verdict.Warned) {
 				delete(r.notRun, strict.String(one, "check"))
@@ -201,22 +191,18 @@ func readReport(root any) (r reported, wrong string) {
 		r.passed = r.verdict == "PASS"
 		tests, _ := strict.Member(root, "test_results").([]any)
 		failures, _ := strict.Member(root, "failures").([]any)
-		r.results = named(slices.Concat(tests, failures), "test_id")
-		if strict.String(root, "metadata", "tool") == "oap-gate" {
-			role := roleOf(slices.Concat(tests, failures), "test_id")
-			r.notRun, r.producer = liveRows(role), role == producer
-		}
+		all := slices.Concat(tests, failures)
+		r.owes(all, "test_id", strict.String(root, "metadata", "tool") == "oap-gate")
 		seen := map[string]bool{}
-		for _, one := range slices.Concat(tests, failures) {
-			name := strict.String(one, "test_id") + "\n" + strict.String(one, "description")
-			switch passed, _ := strict.Member(one, "passed").(bool); {
-			case passed:
-				delete(r.notRun, strict.String(one, "test_id"))
-			case strict.String(one, "severity") == "error" && !seen[name]:
+		for _, one := range all {
+			id, severity := strict.String(one, "test_id"), strict.String(one, "severity")
+			name := id + "\n" + strict.String(one, "description")
+			switch passed := strict.Member(one, "passed") == true; {
+			case passed || severity == "warning":
+				delete(r.notRun, id)
+			case severity == "error" && !seen[name]:
 				seen[name] = true
 				r.failures++
-			case strict.String(one, "severity") == "warning":
-				delete(r.notRun, strict.String(one, "test_id"))
 			}
 		}
 	default:
@@ -225,30 +211,26 @@ func readReport(root any) (r reported, wrong string) {
 	return r, ""
 }
 
-// named returns the names that results have in a member.
-func named(results []any, id string) map[string]bool {
-	names := map[string]bool{}
+// owes takes the results of a report, by the member that is their id, and finds what a report of this tool owes. That
+// of a subscriber has a row of a subscriber, and none of a producer.
+func (r *reported) owes(results []any, id string, ours bool) {
+	r.results = map[string]bool{}
 	for _, one := range results {
 		if name := strict.String(one, id); name != "" {
-			names[name] = true
+			r.results[name] = true
 		}
 	}
-	return names
-}
-
-// roleOf returns whose report results are of: a subscriber's has a row of a subscriber, and none of a producer.
-func roleOf(results []any, id string) string {
 	of := map[string]bool{}
-	for _, one := range results {
-		name := strict.String(one, id)
-		if i := slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == name }); i >= 0 {
-			of[Rules[i].Role] = true
-		}
+	for _, rule := range Rules {
+		of[rule.Role] = of[rule.Role] || r.results[rule.ID]
 	}
+	role := producer
 	if of[subscriber] && !of[producer] {
-		return subscriber
+		role = subscriber
 	}
-	return producer
+	if ours {
+		r.notRun, r.producer = liveRows(role), role == producer
+	}
 }
 
 // liveRows returns the checks that ask a running producer, or a running subscriber. From level 2 on a claim of a

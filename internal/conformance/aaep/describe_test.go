@@ -48,7 +48,10 @@ func agrees(t *testing.T, schemas map[string]*jsonschema.Schema, data []byte) {
 	}
 	m := newMessage(place{}, members)
 	name, faults := EventSchema, 0
-	say := func(int, verdict.Severity, string, string, string, ...any) noted { faults++; return noted{} }
+	say := func(int, verdict.Severity, string, string, string, ...any) *verdict.Finding {
+		faults++
+		return new(verdict.Finding)
+	}
 	switch {
 	case m.isReply(), m.isSubscription():
 		name = SubscriptionSchema
@@ -197,9 +200,9 @@ func sound(t *testing.T, m member, v any) bool {
 	object, ok := parsed(t, v).(map[string]any)
 	if ok {
 		judgeMembers(schema, "", m.value.members, object, "", func(int, verdict.Severity, string, string, string,
-			...any) noted {
+			...any) *verdict.Finding {
 			faults++
-			return noted{}
+			return new(verdict.Finding)
 		})
 	}
 	return faults == 0

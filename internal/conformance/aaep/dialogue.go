@@ -1,6 +1,7 @@
 package aaep
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,34 +25,31 @@ type dialogueOf struct {
 	hold func(*visit, context.Context, *probe, Scenario) error
 }
 
-// dialogues are those sessions, in the order of a report. The start is that of the first scenario that accepts.
+// dialogues are those sessions, in their order. That of LiveClose is the last: it leaves a session under way.
 var dialogues = []dialogueOf{
 	{LiveHandshake, (*visit).shakeHands},
 	{LiveCritical, (*visit).filterAll},
 	{LiveRenegotiate, (*visit).slowDown},
-	{LiveClose, (*visit).walkOut},
 	{LiveManifest, (*visit).readManifest},
 	{LiveSigned, (*visit).requireSignature},
+	{LiveClose, (*visit).walkOut},
 }
 
-// negotiate holds the sessions of level 3. The one of LiveClose is the last: it leaves a session under way.
+// negotiate holds the sessions of level 3. Their start is that of the first scenario that accepts.
 func (v *visit) negotiate(ctx context.Context) error {
 	at := slices.IndexFunc(v.Scenarios, func(s Scenario) bool { return s.Reply == replyAccept })
-	for last := range 2 {
-		for _, d := range dialogues {
-			p := v.probes[d.row]
-			switch {
-			case (d.row == LiveClose) != (last == 1):
-			case v.Layout == LayoutReference:
-				p.skipped = "not run: the layout reference has no subscriptions"
-			case at < 0:
-				p.skipped = "not run: no scenario has reply accept"
-			default:
-				session, cancel := context.WithCancel(ctx)
-				err := d.hold(v, session, p, v.Scenarios[at])
-				if cancel(); err == errStop {
-					return err
-				}
+	for _, d := range dialogues {
+		p := v.probes[d.row]
+		switch {
+		case v.Layout == LayoutReference:
+			p.skipped = "not run: the layout reference has no subscriptions"
+		case at < 0:
+			p.skipped = "not run: no scenario has reply accept"
+		default:
+			session, cancel := context.WithCancel(ctx)
+			err := d.hold(v, session, p, v.Scenarios[at])
+			if cancel(); err == errStop {
+				return err
 			}
 		}
 	}
@@ -60,21 +58,7 @@ func (v *visit) negotiate(ctx context.Context) error {
 
 // ofDialogue returns what a row of level 3 comes to.
 func (v *visit) ofDialogue(row string) verdict.Outcome {
-	p := v.probes[row]
-	o := p.Outcome
-	switch {
-	case p.shown > 0:
-		o.Verified = p.verified
-		return o.OrPass()
-	case len(o.Findings) > 0:
-	case p.skipped != "":
-		return verdict.Skip("%s", p.skipped)
-	case v.stream.broken:
-		return verdict.Skip("not run, as %s says", LiveStream)
-	default:
-		o.Doubtf(verdict.At{Path: v.Path}, "", notExercised, "the producer rejected the subscription of the check")
-	}
-	return o
+	return v.outcome(v.probes[row], v.doubt("the producer rejected the subscription of the check"))
 }
 
 // show notes what a row of level 3 verified.
@@ -84,12 +68,7 @@ func (p *probe) show(format string, args ...any) {
 }
 
 // ratePerSecond returns the rate that a session of level 3 asks for.
-func (l *Live) ratePerSecond() int64 {
-	if l.Rate == 0 {
-		return 2
-	}
-	return l.Rate
-}
+func (l *Live) ratePerSecond() int64 { return cmp.Or(l.Rate, 2) }
 
 // requestOf returns a subscription.request of level 3.
 func (l *Live) requestOf(version string, more map[string]any) []byte {
@@ -115,17 +94,6 @@ const version = "1.0.0"
 // dialogue opens a session of level 3. The error is errRejected where the producer rejected it.
 func (v *visit) dialogue(ctx context.Context, mark string, s Scenario, more map[string]any) (*talk, error) {
 	return v.open(ctx, mark, s, v.requestOf(version, more))
-}
-
-// whole holds the session to its end.
-func (t *talk) whole(ctx context.Context) error {
-	if err := t.start(ctx); err != nil {
-		return err
-	}
-	if err := t.converse(ctx); err != nil {
-		return err
-	}
-	return t.unsubscribe(ctx)
 }
 
 // unsubscribe closes the subscription. What the producer answers is ignored.
@@ -174,28 +142,23 @@ func (v *visit) shakeHands(ctx context.Context, p *probe, s Scenario) error {
 
 // reason checks why the producer rejected a request, and reports whether it gave the reason that was expected.
 func (v *visit) reason(p *probe, m *message, want string) bool {
-	is := m.text("reason_code")
-	var members []member
 	for _, of := range membersOf[subscriptionRejected] {
-		if value, there := m.members[of.name]; !there || !of.value.holds(value) {
-			members = append(members, of)
+		value, there := m.members[of.name]
+		if there && of.value.holds(value) {
+			continue
 		}
+		got := "missing"
+		if there {
+			got = show(value)
+		}
+		p.Errorf(v.here(), "", "member-value", "%s of the rejection is %s; expected %s", of.name, got, of.value.words)
+		return false
 	}
-	switch {
-	case len(members) > 0:
-		value, there := m.members[members[0].name]
-		got := show(value)
-		if !there {
-			got = "missing"
-		}
-		p.Errorf(v.here(), "", "member-value", "%s of the rejection is %s; expected %s", members[0].name, got,
-			members[0].value.words)
-	case is != want:
+	is := m.text("reason_code")
+	if is != want {
 		p.Warnf(v.here(), "", "reason-code", "reason_code is %s; expected %s", show(is), want)
-	default:
-		return true
 	}
-	return false
+	return is == want
 }
 
 // filterAll filters out what must not be filtered out.
@@ -259,10 +222,7 @@ func (v *visit) slowDown(ctx context.Context, p *probe, s Scenario) error {
 		}
 		return nil
 	}
-	err = t.start(ctx)
-	if err == nil {
-		err = t.converse(ctx)
-	}
+	err = t.run(ctx)
 	for listens := !sent.IsZero(); err == nil && got == nil && listens; { // it may come in the stream
 		select {
 		case h := <-t.all:
@@ -305,14 +265,10 @@ func (t *talk) renegotiate(ctx context.Context, rate int64) error {
 	}
 	_, answer, err := t.try(ctx, http.MethodPost, t.below("replies"), body)
 	if err != nil && err != errHung { // it may still come in the stream
-		return t.unconnected(ctx, http.MethodPost, t.below("replies"), err)
+		return t.failed(ctx, http.MethodPost, t.below("replies"), err)
 	}
 	response := heard{data: answer, at: t.now()}
-	document, err := strict.Parse("", answer, limits)
-	if err != nil || !isObject(document.Root) {
-		return nil
-	}
-	if m := newMessage(place{}, document.Root.(map[string]any)); !m.isSubscription() {
+	if m := readMessage(answer); m == nil || !m.isSubscription() {
 		return nil
 	}
 	for {
@@ -489,21 +445,16 @@ func (v *visit) readManifest(ctx context.Context, p *probe, s Scenario) error {
 			document = j.payload
 		}
 	}
-	var root any
-	if wrong == "" {
-		read, err := strict.Parse("", document, limits)
-		if err != nil || !isObject(read.Root) {
-			wrong = "the manifest is not a JSON object"
-		} else {
-			root = read.Root
-		}
+	root := readObject(document)
+	if wrong == "" && root == nil {
+		wrong = "the manifest is not a JSON object"
 	}
 	if wrong != "" {
 		p.Errorf(v.here(), "", "no-manifest", "%s", wrong)
 		return t.whole(ctx)
 	}
 	for _, of := range membersOf[producerManifest] {
-		value := strict.Member(root, of.name)
+		value := root[of.name]
 		switch {
 		case value == nil && of.required:
 			p.Errorf(v.here(), "/"+of.name, "missing-member", "%s is missing from the manifest; expected %s", of.name,
@@ -515,7 +466,7 @@ func (v *visit) readManifest(ctx context.Context, p *probe, s Scenario) error {
 		}
 	}
 	v.sameAgent(p, root, t.accepted)
-	if all, ok := strict.Member(root, "conformance_levels_supported").([]any); ok &&
+	if all, ok := root["conformance_levels_supported"].([]any); ok &&
 		!slices.ContainsFunc(all, func(level any) bool { n, _ := integer(level); return n == int64(v.Level) }) {
 		p.Errorf(v.here(), "/conformance_levels_supported", "manifest-level",
 			"the manifest does not list level %d as supported", v.Level)
@@ -525,7 +476,7 @@ func (v *visit) readManifest(ctx context.Context, p *probe, s Scenario) error {
 }
 
 // sameAgent checks that a manifest is of the producer that accepted.
-func (v *visit) sameAgent(p *probe, root any, accepted *message) {
+func (v *visit) sameAgent(p *probe, root map[string]any, accepted *message) {
 	var is string
 	if accepted != nil {
 		is = strict.String(accepted.members, "producer", "agent_id")
@@ -567,11 +518,7 @@ func (v *visit) fetch(ctx context.Context, accepted *message) (document []byte, 
 	req.Header.Set("Accept", "application/json, application/jose")
 	resp, err := client.Do(req)
 	if err != nil {
-		var detail *url.Error
-		if errors.As(err, &detail) {
-			err = detail.Err
-		}
-		return nil, fmt.Sprintf("fetching %s: %v", at.Redacted(), err)
+		return nil, fmt.Sprintf("fetching %s: %v", at.Redacted(), cause(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -628,8 +575,8 @@ func (v *visit) signature(ctx context.Context, p *probe, t *talk) {
 			show(j.alg))
 		return
 	}
-	root, err := strict.Parse("", j.payload, limits)
-	if err != nil || !isObject(root.Root) {
+	root := readObject(j.payload)
+	if root == nil {
 		p.Errorf(v.here(), "", "jws-form", "the payload of the signed manifest is not a JSON object")
 		return
 	}
@@ -649,5 +596,5 @@ func (v *visit) signature(ctx context.Context, p *probe, t *talk) {
 			"carries, which "+
 			"anyone can make")
 	}
-	v.sameAgent(p, root.Root, t.accepted)
+	v.sameAgent(p, root, t.accepted)
 }

@@ -15,13 +15,13 @@ func judgeEnvelope(m *message, say sayer) {
 		switch {
 		case !there && row.of.required:
 			say(envelope, verdict.Error, "", "missing-member", "%s is missing; expected %s", of,
-				words).withFix("add %s: %s", of, words)
+				words).WithFix("add %s: %s", of, words)
 		case of == "type" && m.core != "" && v == m.core:
 			say(envelope, verdict.Error, "/type", row.code, "type is %s; expected %q", show(v),
-				shortNamespace+m.core).withFix("set type to %q", shortNamespace+m.core)
+				shortNamespace+m.core).WithFix("set type to %q", shortNamespace+m.core)
 		case there && !row.of.value.holds(v):
 			say(envelope, verdict.Error, "/"+of, row.code, "%s is %s; expected %s", of, show(v),
-				words).withFix("set %s to %s", of, words)
+				words).WithFix("set %s to %s", of, words)
 		}
 	}
 }

@@ -250,7 +250,7 @@ func (r *hosting) noteAt(line int, check string, severity verdict.Severity, poin
 	args ...any) *verdict.Finding {
 	o := r.rows[check]
 	if o == nil || len(o.Findings) >= maxListed {
-		return nil
+		return new(verdict.Finding)
 	}
 	if pointer != "" {
 		pointer = "/message" + pointer
@@ -614,7 +614,7 @@ func (r *hosting) results() ([]verdict.Result, error) {
 	if r.transport != "" && r.has(playHandshake) {
 		r.played[SubHandshake] = append(r.played[SubHandshake], playHandshake)
 	}
-	var results []verdict.Result
+	var all tally
 	for _, rule := range SubscriberRows(r.Level) {
 		if rule.Method != verdict.Live {
 			continue
@@ -644,13 +644,9 @@ func (r *hosting) results() ([]verdict.Result, error) {
 		default:
 			o = verdict.Pass("%s over %s", strings.Join(names, ", "), r.transport)
 		}
-		result, err := resultOf(rule.ID, subscriber, o)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, result)
+		all.addFixed(rule.ID, subscriber, o)
 	}
-	return results, nil
+	return all.results, all.err
 }
 
 // lacks names the plays of a check that were not played to their end; empty: all were. Its caller holds the lock.

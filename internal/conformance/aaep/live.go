@@ -99,23 +99,37 @@ type probe struct {
 	verified         string // what the run showed, for the report
 }
 
+// replyProbes are the rows that the scenarios of a reply decide. They must not cause an irreversible call, which is a
+// finding of the code.
+var replyProbes = []struct{ row, reply, code, cause string }{
+	{LiveForged, replyForged, "forged-accepted", "a reply with a token that was never issued"},
+	{LiveTwice, replyTwice, "second-reply-honored", "a reject, which an accept followed"},
+	{LiveLate, replyLate, "late-accepted", "an accept that came past the timeout"},
+	{LiveTimeout, replyNone, "", ""}, // this one may
+}
+
 // Run holds each scenario with the producer, and gives the results of all that passed and of the live checks. The
 // error is the context's where that was canceled; whatever the producer does is in the results.
 func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 	v := &visit{Live: l, began: time.Now(), stream: NewStream(l.Path, Options{Level: l.Level}),
-		client: http.Client{Transport: l.Transport, CheckRedirect: noRedirect},
-		asked:  map[string]bool{}, probes: map[string]*probe{replyForged: {}, replyTwice: {}, replyLate: {},
-			replyNone: {}}}
+		client: http.Client{Transport: l.Transport, CheckRedirect: noRedirect}, asked: map[string]bool{},
+		probes: map[string]*probe{}}
+	for _, p := range replyProbes {
+		v.probes[p.reply] = &probe{}
+	}
 	for _, d := range dialogues {
 		v.probes[d.row] = &probe{}
 	}
 	v.stream.watched = map[int32]int{}
 	v.left.Store(cmp.Or(l.most, MaxBytes))
-	// A late reply shows nothing of a producer that does not apply its timeouts.
-	scenarios := slices.Clone(l.Scenarios)
-	slices.SortStableFunc(scenarios, func(a, b Scenario) int {
-		return cmp.Compare(slices.Index(replies, a.Reply)/5, slices.Index(replies, b.Reply)/5)
-	})
+	// Late replies come last: they show nothing of a producer that does not apply its timeouts.
+	late := func(s Scenario) bool { return s.Reply == replyLate }
+	scenarios := slices.DeleteFunc(slices.Clone(l.Scenarios), late)
+	for _, s := range l.Scenarios {
+		if late(s) {
+			scenarios = append(scenarios, s)
+		}
+	}
 	for _, s := range scenarios {
 		if p := v.probes[s.Reply]; p != nil {
 			p.scenarios++
@@ -137,9 +151,7 @@ func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 		}
 	}
 	if l.Level >= 3 && !v.stream.broken {
-		if v.negotiate(ctx) != nil {
-			v.stream.broken = true
-		}
+		v.stream.broken = v.negotiate(ctx) != nil
 		if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
 			return nil, err
 		}
@@ -217,15 +229,10 @@ var errHung = errors.New("not answered in time")
 // exchange is try whose errors are findings that end the run.
 func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []byte) (*http.Response, []byte, error) {
 	resp, answer, err := v.try(ctx, method, u, body)
-	switch {
-	case err == nil:
-		return resp, answer, nil
-	case ctx.Err() != nil:
-		return nil, nil, v.overBudget()
-	case err == errHung:
-		return nil, nil, v.hangs("%s %s was not answered in %v", method, u.Path, v.Timeout)
+	if err != nil {
+		err = v.failed(ctx, method, u, err)
 	}
-	return nil, nil, v.unconnected(ctx, method, u, err)
+	return resp, answer, err
 }
 
 // try sends a JSON body, or asks without one. If events are requested, the caller reads the body of the answer; else
@@ -270,15 +277,23 @@ func (v *visit) try(ctx context.Context, method string, u *url.URL, body []byte)
 	return resp, answer, nil
 }
 
-func (v *visit) unconnected(ctx context.Context, method string, u *url.URL, err error) error {
-	if ctx.Err() != nil {
+// failed ends the run after an error of try.
+func (v *visit) failed(ctx context.Context, method string, u *url.URL, err error) error {
+	switch {
+	case ctx.Err() != nil:
 		return v.overBudget()
+	case err == errHung:
+		return v.hangs("%s %s was not answered in %v", method, u.Path, v.Timeout)
 	}
-	var detail *url.Error
-	if errors.As(err, &detail) {
-		err = detail.Err
+	return v.broken(verdict.Doubt, "no-connection", "%s %s: %v", method, u.Path, cause(err))
+}
+
+// cause returns an error of an exchange without the method and URL that net/http puts before it.
+func cause(err error) error {
+	if detail, ok := errors.AsType[*url.Error](err); ok {
+		return detail.Err
 	}
-	return v.broken(verdict.Doubt, "no-connection", "%s %s: %v", method, u.Path, err)
+	return err
 }
 
 func (v *visit) overBudget() error {
@@ -330,28 +345,20 @@ func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (a a
 	for i, base := range bases {
 		v.base = base
 		asked := v.now()
-		send := v.exchange
-		if mark != "" {
-			send = v.try
-		}
-		resp, answer, err := send(ctx, http.MethodPost, v.below("subscriptions"), request)
+		resp, answer, err := v.try(ctx, http.MethodPost, v.below("subscriptions"), request)
 		got := v.now()
-		if v.Level >= 3 && (err == errHung || err != nil && v.silent) {
+		if v.Level >= 3 && (err == errHung || err != nil && mark == "" && ctx.Err() != nil) {
 			v.unanswered("subscription.request was not answered in %v", v.Timeout)
 		}
 		switch {
-		case err == errHung:
+		case err == errHung && mark != "":
 			return a, v.record(mark, subscriber, asked, request)
-		case err != nil && mark != "":
-			return a, v.unconnected(ctx, http.MethodPost, v.below("subscriptions"), err)
 		case err != nil:
-			return a, err
+			return a, v.failed(ctx, http.MethodPost, v.below("subscriptions"), err)
 		}
-		if document, err := strict.Parse("", answer, limits); err == nil && isObject(document.Root) {
-			a.message = newMessage(place{}, document.Root.(map[string]any))
-			a.id = a.message.text("subscription_id")
-			if !a.message.isSubscription() {
-				a.message = nil
+		if m := readMessage(answer); m != nil {
+			if a.id = m.text("subscription_id"); m.isSubscription() {
+				a.message = m
 			}
 		}
 		// With subscription.accepted the status does not count, nor at level 3 with subscription.rejected.
@@ -394,8 +401,7 @@ func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (a a
 
 // unanswered notes a request that has no answer.
 func (v *visit) unanswered(format string, args ...any) {
-	p := v.probes[LiveHandshake]
-	p.Errorf(v.here(), "", "no-answer", format, args...)
+	v.probes[LiveHandshake].Errorf(v.here(), "", "no-answer", format, args...)
 }
 
 func (v *visit) status(resp *http.Response, method, path, want string) error {
@@ -486,13 +492,26 @@ func (v *visit) hold(ctx context.Context, s Scenario) error {
 	if err != nil {
 		return err
 	}
-	if err = t.start(ctx); err == nil {
-		err = t.converse(ctx)
+	if v.Level >= 3 {
+		return t.whole(ctx)
 	}
-	if err == nil && v.Level >= 3 {
-		err = t.unsubscribe(ctx)
+	return t.run(ctx)
+}
+
+// run starts the session, and takes its events until it has ended.
+func (t *talk) run(ctx context.Context) error {
+	if err := t.start(ctx); err != nil {
+		return err
 	}
-	return err
+	return t.converse(ctx)
+}
+
+// whole runs the session, and closes the subscription.
+func (t *talk) whole(ctx context.Context) error {
+	if err := t.run(ctx); err != nil {
+		return err
+	}
+	return t.unsubscribe(ctx)
 }
 
 // open subscribes and listens. The errors are errStop and errRejected.
@@ -774,18 +793,13 @@ func (v *visit) watched() {
 		p, at := v.probes[w.reply], verdict.At{Path: v.Path, Line: w.line, Column: 1}
 		switch v.kindOf(w) {
 		case irreversibleCall:
-			code, message := "forged-accepted", "a reply with a token that was never issued"
-			switch w.reply {
-			case replyTwice:
-				code, message = "second-reply-honored", "a reject, which an accept followed"
-			case replyLate:
-				code, message = "late-accepted", "an accept that came past the timeout"
-			case LiveClose:
-				code = "close-default-not-applied"
-				message = "subscription.close, whose question has a default of reject"
+			code, cause := "close-default-not-applied", "subscription.close, whose question has a default of reject"
+			for _, p := range replyProbes {
+				if p.reply == w.reply {
+					code, cause = p.code, p.cause
+				}
 			}
-			p.Errorf(at, "", code, "an irreversible tool is invoked after %s, in scenario %s", message,
-				show(w.scenario))
+			p.Errorf(at, "", code, "an irreversible tool is invoked after %s, in scenario %s", cause, show(w.scenario))
 		case unclearCall:
 			p.Doubtf(at, "", "call-unclear", "a tool is invoked in scenario %s, and nothing in the run says whether "+
 				"it is irreversible", show(w.scenario))
@@ -871,15 +885,8 @@ func (t *talk) send(ctx context.Context, reply map[string]any, valid bool) error
 // results returns the results of the stream and of the live checks.
 func (v *visit) results() ([]verdict.Result, error) {
 	results, err := v.stream.Results()
-	if err != nil {
-		return nil, err
-	}
+	all := tally{results, err}
 	v.watched()
-	add := func(id string, o verdict.Outcome) error {
-		r, err := resultOf(id, v.URL.Redacted(), o)
-		results = append(results, r)
-		return err
-	}
 	if name := v.misnamed.Load(); name != nil {
 		v.transport.Warnf(verdict.At{Path: v.Path}, "", "event-name",
 			"a core event is named %s; expected aaep.event, message or no name", show(*name))
@@ -888,46 +895,55 @@ func (v *visit) results() ([]verdict.Result, error) {
 		v.transport = verdict.Pass("%s of %s ended", plain.Count(len(v.ran), "session"),
 			plain.Count(len(v.Scenarios), "scenario"))
 	}
-	if err := add(LiveStream, v.transport); err != nil {
-		return nil, err
-	}
-	for _, live := range []struct{ id, reply string }{{LiveForged, replyForged}, {LiveTwice, replyTwice}, {LiveLate,
-		replyLate},
-		{LiveTimeout, replyNone}} {
-		if v.Level < 2 {
-			break
-		}
-		p := v.probes[live.reply]
-		o := p.Outcome
-		switch {
-		case len(o.Findings) > 0:
-		case p.shown > 0:
-			o = verdict.Pass("%s", plain.Count(p.shown, "scenario"))
-		case p.skipped != "":
-			o = verdict.Skip("%s", p.skipped)
-		case v.stream.broken:
-			o = verdict.Skip("not run, as %s says", LiveStream)
-		case p.scenarios > 0:
-			what := "irreversible question"
-			if live.reply == replyNone {
-				what = "question"
-			}
-			o.Doubtf(verdict.At{Path: v.Path}, "", notExercised, "no %s was asked in a scenario of reply %s", what,
-				live.reply)
-		default:
-			o = verdict.Skip("not run: no scenario has reply %s", live.reply)
-		}
-		if err := add(live.id, o); err != nil {
-			return nil, err
+	all.addFixed(LiveStream, v.URL.Redacted(), v.transport)
+	if v.Level >= 2 {
+		for _, live := range replyProbes {
+			all.addFixed(live.row, v.URL.Redacted(), v.ofReply(live.reply))
 		}
 	}
-	for _, d := range dialogues {
-		if v.Level < 3 {
-			break
-		}
-		if err := add(d.row, v.ofDialogue(d.row)); err != nil {
-			return nil, err
+	if v.Level >= 3 {
+		for _, d := range dialogues {
+			all.addFixed(d.row, v.URL.Redacted(), v.ofDialogue(d.row))
 		}
 	}
-	return results, nil
+	return all.results, all.err
+}
+
+// ofReply returns what the scenarios of a reply come to.
+func (v *visit) ofReply(reply string) verdict.Outcome {
+	p := v.probes[reply]
+	if p.shown > 0 && len(p.Findings) == 0 {
+		p.verified = plain.Count(p.shown, "scenario")
+	}
+	if p.scenarios == 0 {
+		return v.outcome(p, verdict.Skip("not run: no scenario has reply %s", reply))
+	}
+	what := "irreversible question"
+	if reply == replyNone {
+		what = "question"
+	}
+	return v.outcome(p, v.doubt("no %s was asked in a scenario of reply %s", what, reply))
+}
+
+// doubt returns the outcome of a row that the run does not exercise.
+func (v *visit) doubt(format string, args ...any) (o verdict.Outcome) {
+	o.Doubtf(verdict.At{Path: v.Path}, "", notExercised, format, args...)
+	return o
+}
+
+// outcome returns what a row comes to: unshown if the run showed nothing of it, and nothing says why.
+func (v *visit) outcome(p *probe, unshown verdict.Outcome) verdict.Outcome {
+	o := p.Outcome
+	switch {
+	case p.shown > 0:
+		o.Verified = p.verified
+		return o.OrPass()
+	case len(o.Findings) > 0:
+		return o
+	case p.skipped != "":
+		return verdict.Skip("%s", p.skipped)
+	case v.stream.broken:
+		return verdict.Skip("not run, as %s says", LiveStream)
+	}
+	return unshown
 }

@@ -186,10 +186,8 @@ func isContext(v any) bool {
 // isType reports whether v is a core type with its namespace, or a type in another namespace.
 func isType(v any) bool {
 	s, _ := v.(string)
-	for _, namespace := range []string{shortNamespace, longNamespace} {
-		if rest, ok := strings.CutPrefix(s, namespace); ok {
-			return coreTypes[rest] != ""
-		}
+	if name, ours := local(s); ours {
+		return coreTypes[name] != ""
 	}
 	return strings.Contains(s, ":")
 }
@@ -379,10 +377,10 @@ func judgeMembers(check int, of string, members []member, object map[string]any,
 			judgeMembers(check, of, m.value.members, v.(map[string]any), at, say)
 		case there:
 			say(check, verdict.Error, at, "member-value", "%s is %s; expected %s", name, show(v),
-				m.value.words).withFix("set %s to %s", name, m.value.words)
+				m.value.words).WithFix("set %s to %s", name, m.value.words)
 		default:
 			say(check, verdict.Error, pointer, "missing-member", "%s is missing from %s; expected %s", name, of,
-				m.value.words).withFix("add %s: %s", name, m.value.words)
+				m.value.words).WithFix("add %s: %s", name, m.value.words)
 		}
 	}
 }

@@ -73,23 +73,47 @@ type place struct {
 
 func newMessage(at place, members map[string]any) *message {
 	m := &message{at: at, members: members}
-	full, _ := members["type"].(string)
-	m.name = full
-	for _, namespace := range []string{shortNamespace, longNamespace} {
-		if rest, ok := strings.CutPrefix(full, namespace); ok {
-			m.name = rest
-		}
-	}
-	m.foreign = m.name == full && strings.Contains(full, ":")
-	if !m.foreign {
-		m.core = coreTypes[m.name]
+	name, ours := local(m.text("type"))
+	m.name = name
+	if m.foreign = !ours && strings.Contains(name, ":"); !m.foreign {
+		m.core = coreTypes[name]
 	}
 	m.time, _ = strict.Time(m.text("timestamp"))
 	return m
 }
 
+// local returns a type without the protocol's namespace, and whether it had that, in either spelling.
+func local(full string) (name string, ours bool) {
+	if name, ours = strings.CutPrefix(full, shortNamespace); !ours {
+		name, ours = strings.CutPrefix(full, longNamespace)
+	}
+	return name, ours
+}
+
+// readMessage returns the message that is the JSON object of a text, or nil.
+func readMessage(text []byte) *message {
+	object := readObject(text)
+	if object == nil {
+		return nil
+	}
+	return newMessage(place{}, object)
+}
+
+// readObject returns the members of the JSON object of a text, or nil.
+func readObject(text []byte) map[string]any {
+	document, err := strict.Parse("", text, limits)
+	if err != nil {
+		return nil
+	}
+	object, _ := document.Root.(map[string]any)
+	return object
+}
+
 // text returns a member that is a text, else "".
 func (m *message) text(name string) string { return strict.String(m.members, name) }
+
+// critical reports whether the event is exempt from filters and rates.
+func (m *message) critical() bool { return m.members["urgency"] == "critical" }
 
 // isTrue reports whether a member is true.
 func (m *message) isTrue(name string) bool { return m.members[name] == true }

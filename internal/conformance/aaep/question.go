@@ -150,9 +150,7 @@ func (s *Stream) ask(of *session, m *message, one *call, say sayer) {
 		}
 		switch m.members["irreversible"] {
 		case true:
-			if one.says = saysTrue; one.of.flagged == (place{}) {
-				one.of.flagged = m.at
-			}
+			one.says, one.of.flagged = saysTrue, cmp.Or(one.of.flagged, m.at)
 		case false:
 			one.says = saysFalse
 		}
@@ -431,9 +429,7 @@ func (s *Stream) judgeCall(of *session, c *call, n int32) {
 const maxLines = 20
 
 func (s *Stream) unclear(of *session, c *call, fix, format string, args ...any) {
-	if f := s.note(of.said, c.at, blocking, verdict.Doubt, "", "call-unclear", format, args...); f != nil {
-		f.Fix = fix
-	}
+	s.note(of.said, c.at, blocking, verdict.Doubt, "", "call-unclear", format, args...).Fix = fix
 }
 
 // named names a tool, and where the input says that it is irreversible if this call does not.
@@ -511,11 +507,9 @@ func (s *Stream) spend(of *session, c *call, q, refused *question) {
 	q.spent, c.used = true, q
 	named := c.of.named(c)
 	if !q.answered && c.risk != "" {
-		if f := s.note(of.said, c.at, defaultDecision, verdict.Error, "/risk_level", "default-accept",
-			"%s is invoked at risk_level %s after an accept by default; expected an accept by a reply", named,
-			c.risk); f != nil {
-			f.Fix = "set default_decision of its question to reject, and call the tool only after an accepting reply"
-		}
+		s.note(of.said, c.at, defaultDecision, verdict.Error, "/risk_level", "default-accept",
+			"%s is invoked at risk_level %s after an accept by default; expected an accept by a reply", named, c.risk).
+			WithFix("set default_decision of its question to reject, and call the tool only after an accepting reply")
 		return
 	}
 	if c.says != saysTrue {

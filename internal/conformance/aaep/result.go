@@ -1,6 +1,7 @@
 package aaep
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -62,6 +63,26 @@ func (s *said) outcome(check int) verdict.Outcome {
 	return o
 }
 
+// tally collects results. err is that of the first outcome that says nothing.
+type tally struct {
+	results []verdict.Result
+	err     error
+}
+
+func (t *tally) add(rule verdict.Rule, subject string, o verdict.Outcome) {
+	r, err := o.Result(rule, subject)
+	t.results, t.err = append(t.results, r), cmp.Or(t.err, err)
+}
+
+// addFixed adds the result of the rule of that id, each finding with the fix of its code.
+func (t *tally) addFixed(id, subject string, o verdict.Outcome) {
+	rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == id })]
+	for i, f := range o.Findings {
+		o.Findings[i].Fix = rule.FixOf(f.Code)
+	}
+	t.add(rule, subject, o)
+}
+
 // Results returns the results of the input, once all of it was added. It may be called once.
 func (s *Stream) Results() ([]verdict.Result, error) {
 	if s.Single {
@@ -85,12 +106,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 	if !s.broken {
 		s.exercise()
 	}
-	var results []verdict.Result
-	add := func(check int, subject string, o verdict.Outcome) error {
-		r, err := o.Result(Rules[check], subject)
-		results = append(results, r)
-		return err
-	}
+	var all tally
 	checks := slices.DeleteFunc(s.checks(), func(check int) bool { return check >= handshake })
 	for i, of := range s.sessions {
 		if i == maxSubjects {
@@ -103,9 +119,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 				o.Skipped = why
 			}
 			o.Verified = of.shown(check)
-			if err := add(check, of.said.subject, o.OrPass()); err != nil {
-				return nil, err
-			}
+			all.add(Rules[check], of.said.subject, o.OrPass())
 		}
 	}
 	for _, check := range checks {
@@ -119,27 +133,18 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 			}
 			o = verdict.Skip("the input holds no session")
 		}
-		if err := add(check, s.path, o); err != nil {
-			return nil, err
-		}
+		all.add(Rules[check], s.path, o)
 	}
 	if s.Level >= 3 {
-		terms, err := s.ofTerms()
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, terms...)
+		s.ofTerms(&all)
 		for _, name := range s.probeNames {
 			of := s.probes[name]
 			of.broken = s.broken
 			of.settle()
-			if terms, err = of.ofTerms(); err != nil {
-				return nil, err
-			}
-			results = append(results, terms...)
+			of.ofTerms(&all)
 		}
 	}
-	return append(results, s.plainRows()...), nil
+	return append(all.results, s.plainRows()...), all.err
 }
 
 // checks returns the checks of the level.
@@ -159,7 +164,7 @@ func (s *Stream) alone() ([]verdict.Result, error) {
 	if s.events == 0 && len(s.own.found[envelope]) == 0 {
 		s.note(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input holds no event")
 	}
-	var results []verdict.Result
+	var all tally
 	for _, check := range s.checks() {
 		o := s.own.outcome(check)
 		switch {
@@ -169,13 +174,9 @@ func (s *Stream) alone() ([]verdict.Result, error) {
 		default:
 			o = verdict.Pass("%s, each by itself", plain.Count(s.events, "event"))
 		}
-		r, err := o.Result(Rules[check], s.path)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, r)
+		all.add(Rules[check], s.path, o)
 	}
-	return results, nil
+	return all.results, all.err
 }
 
 // exercise says what the input holds nothing of.

@@ -147,8 +147,8 @@ func (r *hosting) use(l *connection, g *grant) {
 // judge judges the members of a message of the subscriber. Its caller holds the lock.
 func (r *hosting) judge(check string, m *message, line int) {
 	judgeMembers(0, m.name, membersOf[m.name], m.members, "", func(_ int, severity verdict.Severity, pointer, code,
-		format string, args ...any) noted {
-		return noted{r.noteAt(line, check, severity, pointer, code, format, args...)}
+		format string, args ...any) *verdict.Finding {
+		return r.noteAt(line, check, severity, pointer, code, format, args...)
 	})
 }
 

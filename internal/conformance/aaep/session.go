@@ -1,6 +1,7 @@
 package aaep
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -54,9 +55,8 @@ func (o *session) count(m *message, say sayer) {
 	starts := o.started || m.core == sessionStarted
 	v, there := m.members["sequence_number"]
 	if !there {
-		if n.since++; n.missing == (place{}) {
-			n.missing = m.at
-		}
+		n.since++
+		n.missing = cmp.Or(n.missing, m.at)
 		return
 	}
 	number, ok := integer(v)
@@ -93,9 +93,7 @@ func (o *session) count(m *message, say sayer) {
 
 // bracket holds the session to one start, first, and one end, last.
 func (s *Stream) bracket(o *session, m *message, say sayer) {
-	if o.events == 1 {
-		o.firstAt = m.at
-	}
+	o.firstAt = cmp.Or(o.firstAt, m.at)
 	switch {
 	case m.core == sessionStarted && o.started:
 		say(lifecycle, verdict.Error, "", "started-twice",
@@ -153,13 +151,9 @@ func (o *session) enter(m *message, say sayer) {
 	c.implied |= impliedBy[m.core]
 	switch m.core {
 	case toolInvoked:
-		if c.firstCall == (place{}) {
-			c.firstCall = m.at
-		}
+		c.firstCall = cmp.Or(c.firstCall, m.at)
 	case outputStreaming:
-		if c.firstOut == (place{}) {
-			c.firstOut = m.at
-		}
+		c.firstOut = cmp.Or(c.firstOut, m.at)
 	}
 	if m.core != stateChanged {
 		return
@@ -201,32 +195,23 @@ const (
 	saysFalse
 )
 
-// queue are calls in their order; those that are done are dropped from the front.
-type queue []*call
-
-// first returns the first unfinished call of a queue, or nil.
+// first returns the first unfinished call of a queue, or nil. It drops those before it.
 func (s *Stream) first(of part) *call {
-	q := s.queues[of]
-	if q == nil {
-		return nil
-	}
-	for len(*q) > 0 && (*q)[0].done {
-		*q = (*q)[1:]
-	}
-	if len(*q) == 0 {
+	all := s.queues[of]
+	n := slices.IndexFunc(all, func(c *call) bool { return !c.done })
+	if n < 0 {
 		delete(s.queues, of)
 		return nil
 	}
-	return (*q)[0]
+	if n > 0 {
+		s.queues[part{of.of, of.kind, all[n].tool}] = all[n:] // the name of part would keep its message in memory
+	}
+	return all[n]
 }
 
-func (s *Stream) enqueue(of part, one *call) {
-	q := s.queues[of]
-	if q == nil {
-		q = new(queue)
-		s.queues[of] = q
-	}
-	*q = append(*q, one)
+func (s *Stream) enqueue(o *session, kind byte, one *call) {
+	of := part{o, kind, one.tool}
+	s.queues[of] = append(s.queues[of], one)
 }
 
 // call pairs tool.completed with tool.invoked, and returns the call of both, or nil.
@@ -236,9 +221,9 @@ func (s *Stream) call(o *session, m *message, say sayer) *call {
 	case toolInvoked:
 		one := &call{id: strings.Clone(id), tool: strings.Clone(tool), at: m.at, before: o.calls}
 		o.calls = one
-		s.enqueue(part{o, callOfTool, one.tool}, one)
+		s.enqueue(o, callOfTool, one)
 		if id == "" {
-			s.enqueue(part{o, callWithoutID, one.tool}, one)
+			s.enqueue(o, callWithoutID, one)
 			return one
 		}
 		if s.calls[part{o, callByID, id}] != nil {
@@ -312,8 +297,8 @@ func (s *Stream) stream(o *session, m *message, say sayer) {
 	}
 	c.n++
 	c.lastAt = m.at
-	if _, there := m.members["coalesce_hint"]; !there && c.unhinted == (place{}) {
-		c.unhinted = m.at
+	if _, there := m.members["coalesce_hint"]; !there {
+		c.unhinted = cmp.Or(c.unhinted, m.at)
 	}
 	if c.complete {
 		say(output, verdict.Error, "", "after-complete", "the chunk follows the complete one of its output")
@@ -324,21 +309,21 @@ func (s *Stream) stream(o *session, m *message, say sayer) {
 	size := [3]int64{int64(utf8.RuneCountInString(text)), int64(utf16Length(text)), int64(len(text))}
 	position, ok := integer(m.members["position"])
 	if ok && position >= 0 {
+		here := [3]int64{position, position, position}
 		if c.n == 1 && !o.started || c.unread { // what came before is not known
-			c.length = [3]int64{position, position, position}
-			c.rebased = c.length
+			c.length, c.rebased = here, here
 		}
 		switch {
 		case c.known && position < c.position:
 			say(output, verdict.Error, "/position", "position-back", "position is %d after %d, it must not fall",
 				position,
 				c.position)
-			c.rebased = [3]int64{position, position, position}
+			c.rebased = here
 		case !slices.Contains(c.length[:], position) && !slices.Contains(c.rebased[:], position):
 			say(output, verdict.Warning, "/position", "position-offset", "position is %d, %d characters came before",
 				position,
 				c.length[0])
-			c.rebased = [3]int64{position, position, position}
+			c.rebased = here
 		}
 		c.position, c.known = position, true
 	}

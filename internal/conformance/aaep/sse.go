@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // sse reads server-sent events as WHATWG's HTML defines them: lines end in CR, LF or both, an event ends in a blank
@@ -66,12 +64,8 @@ func (s *sse) event() (name string, data []byte, err error) {
 
 // isCore reports whether data is an event of a core type.
 func isCore(data []byte) bool {
-	document, err := strict.Parse("", data, limits)
-	if err != nil {
-		return false
-	}
-	members, _ := document.Root.(map[string]any)
-	return newMessage(place{}, members).core != ""
+	m := readMessage(data)
+	return m != nil && m.core != ""
 }
 
 // byteOrderMark is that of UTF-8.

@@ -6,7 +6,6 @@ package aaep
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -55,7 +54,7 @@ type Stream struct {
 	last                      *session             // session of the last event, while it is open
 	questions                 map[string]*question // by reply_token, the newest of each
 	calls                     map[part]*call
-	queues                    map[part]*queue
+	queues                    map[part][]*call
 	chunks                    map[part]*chunks
 	tools                     map[string]*tool // of level 2, by name
 	toolCalls, outputs        int
@@ -89,28 +88,18 @@ const (
 func NewStream(path string, o Options) *Stream {
 	return &Stream{Options: o, path: path, most: MaxBytes, own: &said{subject: path}, eventIDs: map[string]bool{},
 		byID: map[string]*session{}, questions: map[string]*question{}, calls: map[part]*call{},
-		queues: map[part]*queue{}, chunks: map[part]*chunks{}, tools: map[string]*tool{},
+		queues: map[part][]*call{}, chunks: map[part]*chunks{}, tools: map[string]*tool{},
 		subscription: subscribed{honored: unknown()}}
 }
 
 // sayer adds a finding at a place that it knows. Its code is of that check.
-type sayer func(check int, severity verdict.Severity, pointer, code, format string, args ...any) noted
+type sayer func(check int, severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding
 
-// noted is a finding that was added; nil: it is counted, and not listed.
-type noted struct{ *verdict.Finding }
-
-// withFix replaces the fix of the finding's code.
-func (n noted) withFix(format string, args ...any) {
-	if n.Finding != nil {
-		n.Fix = fmt.Sprintf(format, args...)
-	}
-}
-
-// note adds a finding at a place, and returns it for a fix to be set; nil: it is counted, and not listed.
+// note adds a finding at a place, and returns it for a fix to be set. One that is only counted is in no list.
 func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, pointer, code, format string,
 	args ...any) *verdict.Finding {
 	if !to.lists(check, code) {
-		return nil
+		return new(verdict.Finding)
 	}
 	if at.framed && pointer != "" {
 		pointer = "/message" + pointer
@@ -123,19 +112,9 @@ func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, 
 
 // sayer returns what adds findings at a message.
 func (s *Stream) sayer(to *said, m *message) sayer {
-	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) noted {
-		return noted{s.note(to, m.at, check, severity, pointer, code, format, args...)}
+	return func(check int, severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding {
+		return s.note(to, m.at, check, severity, pointer, code, format, args...)
 	}
-	return say
-}
-
-// resultOf returns the result of the rule of that id for an outcome, each finding with the fix of its code.
-func resultOf(id, subject string, o verdict.Outcome) (verdict.Result, error) {
-	rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == id })]
-	for i, f := range o.Findings {
-		o.Findings[i].Fix = rule.FixOf(f.Code)
-	}
-	return o.Result(rule, subject)
 }
 
 // Add judges one more message, which begins at a place of the input. A value that is not a message is a finding. The
@@ -342,9 +321,9 @@ func (s *Stream) sessionOf(m *message) *session {
 func (s *Stream) follow(of *session, m *message) {
 	of.shorten(&s.subscription)
 	all := s.sayer(of.said, m)
-	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) noted {
+	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding {
 		if of.hides(check) {
-			return noted{}
+			return new(verdict.Finding)
 		}
 		return all(check, severity, pointer, code, format, args...)
 	}

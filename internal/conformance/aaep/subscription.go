@@ -67,9 +67,9 @@ func (t terms) with(members map[string]any) terms {
 		case "max_events_per_second":
 			t.rate, _ = integer(v)
 		case "languages":
-			t.languages = lowered(v)
+			t.languages = mapped(v, strings.ToLower)
 		case "coalesce_boundaries":
-			t.boundaries = lowered(v)
+			t.boundaries = mapped(v, strings.ToLower)
 		case "supports_confirmation_reply":
 			t.confirms = v == true
 		case "supports_clarification_reply":
@@ -77,37 +77,31 @@ func (t terms) with(members map[string]any) terms {
 		case "event_filters":
 			filters, _ := v.(map[string]any)
 			t.named = filters != nil
-			t.include, t.exclude = defaults().include, patterns(filters["exclude"])
-			if _, there := filters["include"]; there {
-				t.include = patterns(filters["include"])
+			t.include, t.exclude = defaults().include, mapped(filters["exclude"], inShort)
+			if include, there := filters["include"]; there {
+				t.include = mapped(include, inShort)
 			}
 		}
 	}
 	return t
 }
 
-func lowered(v any) []string {
+// mapped returns what a function makes of each text of a list.
+func mapped(v any, of func(string) string) (all []string) {
 	list, _ := v.([]any)
-	var all []string
 	for _, v := range list {
 		s, _ := v.(string)
-		all = append(all, strings.ToLower(s))
+		all = append(all, of(s))
 	}
 	return all
 }
 
-// patterns returns the patterns of a filter, by the short name of the protocol's namespace.
-func patterns(v any) []string {
-	list, _ := v.([]any)
-	var all []string
-	for _, v := range list {
-		s, _ := v.(string)
-		if rest, ok := strings.CutPrefix(s, longNamespace); ok {
-			s = shortNamespace + rest
-		}
-		all = append(all, strings.Clone(s))
+// inShort returns a copy of a pattern, by the short name of the protocol's namespace.
+func inShort(pattern string) string {
+	if rest, long := strings.CutPrefix(pattern, longNamespace); long {
+		return shortNamespace + rest
 	}
-	return all
+	return strings.Clone(pattern)
 }
 
 // under reports whether what a pattern, or a type, names is all named by one of the patterns. A final * is the one
@@ -232,9 +226,8 @@ func (s *Stream) negotiate(m *message) {
 	if !known {
 		return
 	}
-	again := m.name == subscriptionAccepted && len(n.asked) == 0 && reflect.DeepEqual(m.members, n.accepted)
-	if again { // the answer comes in the response and in the stream
-		return
+	if m.name == subscriptionAccepted && len(n.asked) == 0 && reflect.DeepEqual(m.members, n.accepted) {
+		return // the answer comes in the response and in the stream
 	}
 	judgeMembers(handshake, m.name, members, m.members, "", say)
 	switch m.name {
@@ -242,15 +235,16 @@ func (s *Stream) negotiate(m *message) {
 		n.begin(s, m)
 	case subscriptionAccepted, subscriptionRejected:
 		n.answer(m, say)
-	default:
-		same := n.same(m, say)
-		switch {
-		case m.name == subscriptionRenegotiated:
-			n.ask(m)
-		case m.name == subscriptionClosed && same:
+	case subscriptionRenegotiated:
+		n.same(m, say)
+		n.ask(m)
+	case subscriptionClosed:
+		if n.same(m, say) {
 			n.state, n.announced, n.closed, n.id = closed, false, m.passed, ""
 			n.closes++
 		}
+	default: // a reply
+		n.same(m, say)
 	}
 }
 
@@ -361,8 +355,8 @@ func (s *Stream) underTerms(m *message, say sayer) {
 	case active:
 		n.events++
 		n.time(m)
-		kind, critical := m.kind(), m.members["urgency"] == "critical"
-		if !critical && !n.honored.unread["event_filters"] && n.honored.hides(kind, m.foreign) {
+		kind := m.kind()
+		if !m.critical() && !n.honored.unread["event_filters"] && n.honored.hides(kind, m.foreign) {
 			say(filters, verdict.Error, "/type", "filtered-out",
 				"%s is not critical, and the honored filters exclude it", show(kind))
 		}
@@ -385,17 +379,16 @@ func (n *subscribed) time(m *message) {
 		n.untimed = true
 		return
 	}
-	critical := m.members["urgency"] == "critical"
 	if !m.time.IsZero() {
 		lag := m.passed.Sub(m.time)
 		if !n.measured || lag < n.least {
 			n.least, n.measured = lag, true
 		}
-		if critical {
+		if m.critical() {
 			n.critical = append(n.critical, delay{m.at, lag})
 		}
 	}
-	if critical || n.honored.rate == 0 {
+	if m.critical() || n.honored.rate == 0 {
 		return
 	}
 	if !n.filled.IsZero() {
@@ -490,10 +483,9 @@ func (s *Stream) settle() {
 	}
 }
 
-// ofTerms returns the results of level 3, on the input as a whole.
-func (s *Stream) ofTerms() ([]verdict.Result, error) {
+// ofTerms adds the results of level 3, on the input as a whole.
+func (s *Stream) ofTerms(all *tally) {
 	n := &s.subscription
-	var results []verdict.Result
 	for check := handshake; check < streamChecks; check++ {
 		o := s.own.outcome(check)
 		what := plain.Count(n.events, "event") + " under honored terms"
@@ -519,13 +511,8 @@ func (s *Stream) ofTerms() ([]verdict.Result, error) {
 			o.Skipped = ""
 		}
 		o.Verified = what
-		r, err := o.OrPass().Result(Rules[check], s.own.subject)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, r)
+		all.add(Rules[check], s.own.subject, o.OrPass())
 	}
-	return results, nil
 }
 
 // shorten notes which checks of a session lack the events that the subscriber asked not to get. Events that only the
