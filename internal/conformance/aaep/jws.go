@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -40,14 +41,9 @@ func ParseKey(data []byte) (crypto.PublicKey, error) {
 		case "PUBLIC KEY":
 			return usable(x509.ParsePKIXPublicKey(block.Bytes))
 		case "RSA PUBLIC KEY":
-			key, err := x509.ParsePKCS1PublicKey(block.Bytes)
-			return usable(key, err)
+			return usable(x509.ParsePKCS1PublicKey(block.Bytes))
 		case "CERTIFICATE":
-			c, err := x509.ParseCertificate(block.Bytes)
-			if err != nil {
-				return nil, err
-			}
-			return usable(c.PublicKey, nil)
+			return certified(block.Bytes)
 		}
 		return nil, errNoKey
 	}
@@ -61,24 +57,34 @@ func ParseKey(data []byte) (crypto.PublicKey, error) {
 	return parseJWK(document.Root)
 }
 
-// usable returns a key of a kind that a JWS here may have.
-func usable(key any, err error) (crypto.PublicKey, error) {
-	switch k := key.(type) {
-	case nil:
-	case *ecdsa.PublicKey:
-		if err == nil && k.Curve != elliptic.P256() {
-			err = fmt.Errorf("the curve is %s; expected P-256", k.Curve.Params().Name)
-		}
-	case *rsa.PublicKey:
-		if n := k.N.BitLen(); err == nil && (n < leastRSA || n > mostRSA) {
-			err = fmt.Errorf("the RSA key has %d bits; expected %d to %d", n, leastRSA, mostRSA)
-		}
-	case ed25519.PublicKey:
-	default:
-		err = errors.Join(err, fmt.Errorf("the key is a %T; expected P-256, RSA or Ed25519", key))
-	}
+// certified returns the key of a certificate.
+func certified(der []byte) (crypto.PublicKey, error) {
+	c, err := x509.ParseCertificate(der)
 	if err != nil {
 		return nil, err
+	}
+	return usable(c.PublicKey, nil)
+}
+
+// usable returns a key of a kind that a JWS here may have, if there is no error.
+func usable(key any, err error) (crypto.PublicKey, error) {
+	if err != nil {
+		return nil, err
+	}
+	switch k := key.(type) {
+	case *ecdsa.PublicKey:
+		if k.Curve != elliptic.P256() {
+			return nil, fmt.Errorf("the curve is %s; expected P-256", k.Curve.Params().Name)
+		}
+	case *rsa.PublicKey:
+		if n := k.N.BitLen(); n < leastRSA || n > mostRSA {
+			return nil, fmt.Errorf("the RSA key has %d bits; expected %d to %d", n, leastRSA, mostRSA)
+		}
+	case ed25519.PublicKey:
+	case nil: // what Go has for a key that it does not know
+		return nil, errors.New("the key is of an unknown kind; expected P-256, RSA or Ed25519")
+	default:
+		return nil, fmt.Errorf("the key is a %T; expected P-256, RSA or Ed25519", key)
 	}
 	return key, nil
 }
@@ -97,8 +103,7 @@ func parseJWK(v any) (crypto.PublicKey, error) {
 		if strict.String(v, "crv") != "P-256" || len(x) != 32 || len(y) != 32 {
 			return nil, errors.New("the EC key is not one of P-256")
 		}
-		key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), append([]byte{4}, append(x, y...)...))
-		return usable(key, err)
+		return usable(ecdsa.ParseUncompressedPublicKey(elliptic.P256(), slices.Concat([]byte{4}, x, y)))
 	case "RSA":
 		n, e := new(big.Int).SetBytes(field("n")), new(big.Int).SetBytes(field("e"))
 		if e.BitLen() > 31 || e.BitLen() < 2 {
@@ -151,11 +156,7 @@ func parseJWS(text string) (j *signed, wrong string) {
 
 // known reports whether the algorithm is one of a signature that is verified here. "none" is not.
 func (j *signed) known() bool {
-	switch j.alg {
-	case "ES256", "RS256", "PS256", "EdDSA":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"ES256", "RS256", "PS256", "EdDSA"}, j.alg)
 }
 
 // ownKey returns the key that the header carries; nil: it carries none that can be read.
@@ -174,14 +175,7 @@ func (j *signed) ownKey() crypto.PublicKey {
 	if err != nil {
 		return nil
 	}
-	c, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil
-	}
-	key, err := usable(c.PublicKey, nil)
-	if err != nil {
-		return nil
-	}
+	key, _ := certified(der)
 	return key
 }
 

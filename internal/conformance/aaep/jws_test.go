@@ -1,11 +1,13 @@
 package aaep
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -28,6 +30,7 @@ func TestParseKey(t *testing.T) {
 		"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n":                           "asn1",
 		"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n":                         "x509",
 		"-----BEGIN PUBLIC KEY-----\n" + ed448 + "\n-----END PUBLIC KEY-----\n":                  "",
+		"-----BEGIN RSA PUBLIC KEY-----\nAAAA\n-----END RSA PUBLIC KEY-----\n":                   "asn1",
 		"-----BEGIN RSA PUBLIC KEY-----\nMAYCAQMCAQM=\n-----END RSA PUBLIC KEY-----\n":           "2048",
 		"-----BEGIN PUBLIC KEY-----\n" + ed25519Key + "\n-----END PUBLIC KEY-----\n":             "none",
 		`{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}` + "\n": "none",
@@ -92,6 +95,26 @@ func TestLargeKey(t *testing.T) {
 		_, err = ParseKey(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 		if got := j.ownKey() != nil; got != want || (err == nil) != want {
 			t.Errorf("a key of %d bits is taken: %v, as a file %v", bits, got, err)
+		}
+	}
+}
+
+// A certificate whose key is of an unknown kind is refused: it must not count as no key.
+func TestUnknownKey(t *testing.T) {
+	public, ca, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	der, err := x509.CreateCertificate(nil, template, template, public, ca)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of448 := bytes.Replace(der, []byte("\x2b\x65\x70\x03\x21\x00"), []byte("\x2b\x65\x71\x03\x21\x00"), 1)
+	for want, der := range map[string][]byte{"": der, "unknown kind": of448} {
+		key, err := ParseKey(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+		if got := fmt.Sprint(err); (want == "") != (key != nil) || want != "" && !strings.Contains(got, want) {
+			t.Errorf("%v %s, want %q", key, got, want)
 		}
 	}
 }
