@@ -347,7 +347,7 @@ func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (a a
 		asked := v.now()
 		resp, answer, err := v.try(ctx, http.MethodPost, v.below("subscriptions"), request)
 		got := v.now()
-		if v.Level >= 3 && (err == errHung || err != nil && mark == "" && ctx.Err() != nil) {
+		if err == errHung && v.Level >= 3 {
 			v.unanswered("subscription.request was not answered in %v", v.Timeout)
 		}
 		switch {

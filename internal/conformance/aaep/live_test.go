@@ -314,6 +314,34 @@ func TestLiveBudget(t *testing.T) {
 	})
 }
 
+// stalled answers nothing before its request ends.
+type stalled struct{}
+
+func (stalled) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// A producer fails for a request without an answer after --timeout, not at an earlier end of --budget.
+func TestLiveBudgetBeforeAnswer(t *testing.T) {
+	for timeout, want := range map[time.Duration]verdict.Verdict{2 * time.Second: "fail", time.Minute: "skip"} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			l := &Live{Transport: stalled{}, URL: &url.URL{Scheme: "https", Host: "agent.example"}, Layout: LayoutSpec,
+				Level: 3, Path: "x", Timeout: timeout, Scenarios: DefaultScenarios()}
+			results, err := l.Run(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(results, func(r verdict.Result) bool { return r.Check == LiveHandshake })
+			if got := results[i].Verdict; got != want {
+				t.Errorf("--timeout %v: %s, want %s", timeout, got, want)
+			}
+		})
+	}
+}
+
 // The same over a loopback connection, by the machine's clock.
 func TestLiveOnLoopback(t *testing.T) {
 	p, err := aaeptest.Start(aaeptest.Options{Reference: true})
