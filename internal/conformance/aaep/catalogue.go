@@ -732,8 +732,7 @@ func decided(id, role string, level int, clause, title, by string) verdict.Rule 
 		method = verdict.Live
 	}
 	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title + seeRow + by,
-		Method: method,
-		Why:    "one check may decide several requirements: see " + by, Fix: "fix the findings of " + by}
+		Method: method, Why: "one check may decide several requirements: see " + by, Fix: "fix the findings of " + by}
 }
 
 // byOther reports whether other rows decide a requirement.

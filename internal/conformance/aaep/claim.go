@@ -165,8 +165,7 @@ func readReport(root any) (r reported, wrong string) {
 		if mode, protocol := strict.String(root, "mode"), strict.String(root, "protocol"); mode != "conformance" ||
 			protocol != "aaep" {
 			return r, fmt.Sprintf("the report is of mode %q and protocol %q; expected conformance and aaep",
-				plain.Cut(mode, 40),
-				plain.Cut(protocol, 40))
+				plain.Cut(mode, 40), plain.Cut(protocol, 40))
 		}
 		number, _ := strict.Member(root, "level").(json.Number)
 		of, _ := integer(number)

@@ -70,8 +70,7 @@ func bareNames(types ...messageType) []string {
 // oneOfTypes returns the schema of an object of one of some types.
 func oneOfTypes(types []messageType) map[string]any {
 	return map[string]any{"type": "object", "required": []string{"type"},
-		"properties": map[string]any{"type": typeOf(bareNames(types...))},
-		"allOf":      byType(types, bareNames)}
+		"properties": map[string]any{"type": typeOf(bareNames(types...))}, "allOf": byType(types, bareNames)}
 }
 
 // typeOf returns the schema of the member type of a message of these types.

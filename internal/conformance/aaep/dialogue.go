@@ -240,13 +240,11 @@ func (v *visit) slowDown(ctx context.Context, p *probe, s Scenario) error {
 	case sent.IsZero():
 		p.Doubtf(v.here(), "", notExercised, "the session of scenario %s gave no time to renegotiate", show(s.Name))
 	case got == nil:
-		p.Errorf(v.here(), "", "no-answer", "subscription.renegotiate was not answered in %v, neither by its "+
-			"response nor "+
-			"in the stream", t.Timeout)
+		p.Errorf(v.here(), "", "no-answer", "subscription.renegotiate was not answered in %v, "+
+			"neither by its response nor in the stream", t.Timeout)
 	case got.name == subscriptionRejected:
-		p.Errorf(v.here(), "", "renegotiate-rejected", "subscription.renegotiate only lowers the rate, and is "+
-			"rejected: %s",
-			show(got.text("reason_code")))
+		p.Errorf(v.here(), "", "renegotiate-rejected", "subscription.renegotiate only lowers the rate, "+
+			"and is rejected: %s", show(got.text("reason_code")))
 	default:
 		p.show("a lower rate is accepted")
 	}
@@ -414,8 +412,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 	switch {
 	case closed.IsZero():
 		p.Doubtf(v.here(), "", notExercised, "scenario %s asks no question whose timeout_seconds is at least %d; "+
-			"name one "+
-			"that does held", show(s.Name), leastClosing)
+			"name one that does held", show(s.Name), leastClosing)
 		err = t.unsubscribe(ctx)
 	case goneOn:
 		p.show("the default is applied when the subscription is closed")
@@ -461,8 +458,7 @@ func (v *visit) readManifest(ctx context.Context, p *probe, s Scenario) error {
 				of.value.words)
 		case value != nil && !of.value.holds(value):
 			p.Errorf(v.here(), "/"+of.name, "member-value", "%s of the manifest is %s; expected %s", of.name,
-				show(value),
-				of.value.words)
+				show(value), of.value.words)
 		}
 	}
 	v.sameAgent(p, root, t.accepted)
@@ -559,8 +555,7 @@ func (v *visit) signature(ctx context.Context, p *probe, t *talk) {
 		document, wrong := v.fetch(ctx, t.accepted)
 		if wrong != "" || !isJWS(document) {
 			p.Errorf(v.here(), "", "unsigned-accepted", "a subscriber that requires a signed manifest is accepted, "+
-				"and the "+
-				"manifest is not signed")
+				"and the manifest is not signed")
 			return
 		}
 		text = string(document)
@@ -592,9 +587,8 @@ func (v *visit) signature(ctx context.Context, p *probe, t *talk) {
 		p.Errorf(v.here(), "", "jws-signature", "the signature of the signed manifest is by another key than that of "+
 			"--manifest-key")
 	default:
-		p.Warnf(v.here(), "", "jws-own-key", "the signed manifest is signed by the key that its own header "+
-			"carries, which "+
-			"anyone can make")
+		p.Warnf(v.here(), "", "jws-own-key", "the signed manifest is signed by the key that its own header carries, "+
+			"which anyone can make")
 	}
 	v.sameAgent(p, root, t.accepted)
 }

@@ -158,8 +158,7 @@ func (h *Host) Run(ctx context.Context, l net.Listener) ([]verdict.Result, error
 			return nil, err
 		}
 	} else {
-		r.say("connect the subscriber to %s: server-sent events below /aaep/v1, a WebSocket at /aaep/v1/ws",
-			r.endpoint)
+		r.say("connect the subscriber to %s: server-sent events below /aaep/v1, a WebSocket at /aaep/v1/ws", r.endpoint)
 	}
 	err := r.playAll(ctx)
 	if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
@@ -607,8 +606,7 @@ func (r *hosting) results() ([]verdict.Result, error) {
 		if q.expected && q.replies == 0 {
 			missing = true
 			r.noteAt(q.line, q.scene.play.check, q.missing, "", "no-reply",
-				"no reply came to the question of the play %s",
-				q.scene.title())
+				"no reply came to the question of the play %s", q.scene.title())
 		}
 	}
 	if r.transport != "" && r.has(playHandshake) {
@@ -674,9 +672,8 @@ func (r *hosting) ofManifest() verdict.Outcome {
 		return verdict.Pass("took none of %d manifests with a fault, and the one that is signed well", r.withstood)
 	}
 	var o verdict.Outcome
-	o.Doubtf(verdict.At{Path: r.Path}, "", notExercised,
-		"the subscriber asked for %d of %d manifests with a fault; it must ask again after each", r.withstood,
-		len(forgeries))
+	o.Doubtf(verdict.At{Path: r.Path}, "", notExercised, "the subscriber asked for %d of %d manifests with a fault; "+
+		"it must ask again after each", r.withstood, len(forgeries))
 	return o
 }
 

@@ -389,8 +389,7 @@ func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (a a
 		location := resp.Header.Get("Location")
 		events, err := resp.Request.URL.Parse(location)
 		if location == "" || err != nil || events.Scheme != v.URL.Scheme || events.Host != v.URL.Host {
-			return a, v.broken(verdict.Error, "no-subscription", "Location is %s; expected a URL on %s",
-				show(location),
+			return a, v.broken(verdict.Error, "no-subscription", "Location is %s; expected a URL on %s", show(location),
 				v.URL.Host)
 		}
 		a.events, a.id = events, cmp.Or(a.id, events.Query().Get("subscription_id"), "sub_oapgate")

@@ -88,8 +88,7 @@ func text(least, most int) domain {
 func oneOf(words ...string) domain {
 	last := len(words) - 1
 	return domain{holds: func(v any) bool { s, ok := v.(string); return ok && slices.Contains(words, s) },
-		words:  strings.Join(words[:last], ", ") + " or " + words[last],
-		schema: map[string]any{"enum": words}}
+		words: strings.Join(words[:last], ", ") + " or " + words[last], schema: map[string]any{"enum": words}}
 }
 
 // list accepts a list of at least least elements, which words names.
@@ -100,8 +99,7 @@ func list(words string, least int, of domain) domain {
 	}
 	return domain{words: "a list of " + words, schema: form, holds: func(v any) bool {
 		elements, ok := v.([]any)
-		return ok && len(elements) >= least &&
-			!slices.ContainsFunc(elements, func(v any) bool { return !of.holds(v) })
+		return ok && len(elements) >= least && !slices.ContainsFunc(elements, func(v any) bool { return !of.holds(v) })
 	}}
 }
 

@@ -425,8 +425,7 @@ func (s *scene) badEnvelope() error {
 		q := &posed{confirms: true, code: "answered-invalid", twice: verdict.Warning}
 		lack := lacks[s.random.IntN(len(lacks))]
 		err = each(func() error {
-			return s.send(s.pose(q, "Test: accept", map[string]any{lack: nil,
-				"sequence_number": nil}))
+			return s.send(s.pose(q, "Test: accept", map[string]any{lack: nil, "sequence_number": nil}))
 		},
 			func() error { return s.idle(s.now().Add(s.quietTime())) })
 	}

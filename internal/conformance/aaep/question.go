@@ -401,9 +401,8 @@ func (s *Stream) judgeCall(of *session, c *call, n int32) {
 		if last == nil {
 			return
 		}
-		s.note(of.said, c.at, blocking, verdict.Notice, "", "taken-as-plain",
-			"%s is called after an irreversible question; a session calls it before its first question, so the call "+
-				"was taken as plain", t.named(c))
+		s.note(of.said, c.at, blocking, verdict.Notice, "", "taken-as-plain", "%s is called after an irreversible "+
+			"question; a session calls it before its first question, so the call was taken as plain", t.named(c))
 		if len(t.lines) < maxLines {
 			t.lines = append(t.lines, c.at.line)
 		} else {

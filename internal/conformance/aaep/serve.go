@@ -589,8 +589,7 @@ func (r *hosting) request(l *connection, m *message, line int) (a answer) {
 			"reason_message": fmt.Sprintf("The run has had %d subscriptions.", maxRequests)})}
 	}
 	inner, _ := m.members["capabilities"].(map[string]any)
-	g := &grant{id: fmt.Sprintf("sub_%sx%d", r.run, len(r.granted)+1), request: m, line: line,
-		asked: maps.Clone(inner)}
+	g := &grant{id: fmt.Sprintf("sub_%sx%d", r.run, len(r.granted)+1), request: m, line: line, asked: maps.Clone(inner)}
 	r.granted[g.id] = g
 	fault := ""
 	if inner["accept_signed_manifests_only"] == true {

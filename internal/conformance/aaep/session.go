@@ -71,16 +71,13 @@ func (o *session) count(m *message, say sayer) {
 		n.known, n.base = true, 0
 	case !n.known && index > 0 && starts && number > index && !o.jumps:
 		say(envelope, verdict.Error, "/sequence_number", "sequence",
-			"sequence_number is %d at event %d of the session, which starts at 0",
-			number, index+1)
+			"sequence_number is %d at event %d of the session, which starts at 0", number, index+1)
 	case !n.known && index == 0 && m.core == sessionStarted && number != 0:
 		say(envelope, verdict.Error, "/sequence_number", "sequence",
 			"sequence_number is %d at the session's start; expected 0", number)
 	case n.known && number != n.base+index && (number <= n.last || number > n.last+1+int64(n.since) && !o.jumps):
 		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d after %d; expected %d",
-			number,
-			n.last,
-			n.last+1+int64(n.since))
+			number, n.last, n.last+1+int64(n.since))
 	}
 	if !n.known {
 		n.known, n.first, n.base = true, index == 0, number-index
@@ -228,8 +225,7 @@ func (s *Stream) call(o *session, m *message, say sayer) *call {
 		}
 		if s.calls[part{o, callByID, id}] != nil {
 			say(tools, verdict.Error, "/tool_call_id", "call-id-twice",
-				"tool_call_id %s was used before in this session",
-				show(id))
+				"tool_call_id %s was used before in this session", show(id))
 		}
 		s.calls[part{o, callByID, one.id}] = one
 		return one
@@ -253,8 +249,7 @@ func (s *Stream) call(o *session, m *message, say sayer) *call {
 				what)
 		case one.tool != tool && one.tool != "" && tool != "": // a name that is missing is reported as that
 			say(tools, verdict.Error, "/tool", "other-tool", "tool is %s, the tool.invoked of %s names %s", show(tool),
-				show(id),
-				show(one.tool))
+				show(id), show(one.tool))
 		}
 		if one != nil && one.done {
 			return nil
@@ -316,13 +311,11 @@ func (s *Stream) stream(o *session, m *message, say sayer) {
 		switch {
 		case c.known && position < c.position:
 			say(output, verdict.Error, "/position", "position-back", "position is %d after %d, it must not fall",
-				position,
-				c.position)
+				position, c.position)
 			c.rebased = here
 		case !slices.Contains(c.length[:], position) && !slices.Contains(c.rebased[:], position):
 			say(output, verdict.Warning, "/position", "position-offset", "position is %d, %d characters came before",
-				position,
-				c.length[0])
+				position, c.length[0])
 			c.rebased = here
 		}
 		c.position, c.known = position, true
@@ -364,8 +357,7 @@ func (o *session) end(say placer, broken bool) {
 		for c := o.calls; c != nil; c = c.before {
 			if !c.done {
 				say(c.at, tools, verdict.Error, "not-completed",
-					"tool %s is invoked, and the session ends without its tool.completed",
-					show(c.tool))
+					"tool %s is invoked, and the session ends without its tool.completed", show(c.tool))
 			}
 		}
 	}

@@ -259,9 +259,8 @@ func (s *Stream) probed(m *message) {
 	of := s.probes[m.probe]
 	if of == nil {
 		if len(s.probes) == maxProbes {
-			s.note(s.own, m.at, envelope, verdict.Error, "/probe", "frame", "probe of the frame is the name of one "+
-				"more "+
-				"session; expected at most %d", maxProbes)
+			s.note(s.own, m.at, envelope, verdict.Error, "/probe", "frame",
+				"probe of the frame is the name of one more session; expected at most %d", maxProbes)
 			return
 		}
 		name := strings.Clone(m.probe)

@@ -59,10 +59,8 @@ irreversible tool call or at level 3 a subscription it is inconclusive.`,
 				for _, name := range args {
 					s, err := readStream(sys, name, options)
 					if err != nil {
-						return nil,
-							remedy.Errorf(
-								"give a capture that can be read: at most 64 MiB, 200,000 messages of 1 MiB, "+
-									"50,000 sessions", "reading %s: %v", name, err)
+						return nil, remedy.Errorf("give a capture that can be read: at most 64 MiB, "+
+							"200,000 messages of 1 MiB, 50,000 sessions", "reading %s: %v", name, err)
 					}
 					results, err := s.Results()
 					if err != nil {
@@ -125,8 +123,7 @@ With --report FILE it compares them with a conformance report, that of oap-gate 
 			return o.run(func() (*conformance, error) {
 				if len(judged) > 1 {
 					return nil, remedy.Errorf("leave one --report out",
-						"--report %q and --report %q are both to be judged",
-						judged[0], judged[1])
+						"--report %q and --report %q are both to be judged", judged[0], judged[1])
 				}
 				if text == "" {
 					return nil, remedy.Errorf("name the file of the text with --text FILE; - is stdin",
@@ -229,10 +226,9 @@ func (o *aaepProducer) check() (*url.URL, error) {
 		return nil, remedy.Errorf("use https, or name a loopback or private address, by --connect-to too",
 			"--endpoint %q is plain http, and %q is not a loopback or private address", o.url, u.Hostname())
 	case o.Offline || o.Record != "" || o.Replay != "":
-		return nil,
-			remedy.Errorf(
-				"keep the conversation with --capture, and judge it again with oap-gate conformance aaep events",
-				"producer talks to a running peer: --offline, --record and --replay have no meaning here")
+		return nil, remedy.Errorf("keep the conversation with --capture, and judge it again with oap-gate "+
+			"conformance aaep events", "producer talks to a running peer: --offline, --record and --replay have no "+
+			"meaning here")
 	}
 	return u, remedy.First(
 		func() error { return checkLevel(o.level) },
@@ -260,8 +256,7 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 		}
 		if err != nil {
 			return nil, remedy.Errorf("give a YAML list of {name, start, reply}: see docs/conformance.md",
-				"reading --scenario: %v",
-				err)
+				"reading --scenario: %v", err)
 		}
 	}
 	way, err := o.LiveOptions()
@@ -302,8 +297,7 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 		}
 	}
 	return &conformance{subject: u.String(), rows: aaep.Rows(aaep.Options{Level: o.level}), results: results,
-		level:  o.level,
-		chosen: o.chosen(len(scenarios))}, err
+		level: o.level, chosen: o.chosen(len(scenarios))}, err
 }
 
 // chosen says how the producer was asked.

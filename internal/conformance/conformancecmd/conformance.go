@@ -75,9 +75,7 @@ func (o *conformanceFlags) report(source evidence.Source) *verdict.Report {
 		now = source.Now()
 	}
 	return &verdict.Report{Version: 1, Tool: frame.Version(), Mode: "conformance", Protocol: o.protocol.name,
-		EvaluatedAt: now.UTC(),
-		Declared:    o.protocol.declared, Assumed: o.Assumed(),
-		Evidence: []verdict.Evidence{}}
+		EvaluatedAt: now.UTC(), Declared: o.protocol.declared, Assumed: o.Assumed(), Evidence: []verdict.Evidence{}}
 }
 
 // run writes the report of what judge finds, or why judge failed.
@@ -126,9 +124,8 @@ func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
 			rep.Results.Add(row.Manual(found.subject))
 		case decided[row.ID]:
 		case row.Method == verdict.Live:
-			rep.Results.Add(verdict.Result{Check: row.ID, Subject: found.subject,
-				Verdict: verdict.Skipped,
-				Reason:  notAsked})
+			rep.Results.Add(verdict.Result{Check: row.ID, Subject: found.subject, Verdict: verdict.Skipped,
+				Reason: notAsked})
 		default:
 			return nil, fmt.Errorf("check %s %w of %s", row.ID, verdict.ErrUnsaid, found.subject)
 		}

@@ -62,8 +62,7 @@ func (o *oasisProvider) bind(c *cobra.Command, sys frame.IO, p *Protocol) {
 	f.StringVar(&o.response, "response", "", "`FILE` with the provider's answer, instead of a request")
 	f.StringVar(&o.profile, "profile", "", "`DIR` of the profile, with "+oasis.RequirementsFile+" and "+
 		""+oasis.ContractFile)
-	f.StringVar(&o.requirements, "requirements", "",
-		"YAML `FILE` of requirements, instead of the one in the directory")
+	f.StringVar(&o.requirements, "requirements", "", "YAML `FILE` of requirements, instead of the one in the directory")
 	f.StringVar(&o.schema, "schema", "", "`FILE` with the JSON Schema of the requirements map, instead of the one in "+
 		"the directory; in Markdown (.md) the json block with a $schema")
 	f.IntVar(&o.tier, "tier", 1, "complexity tier `N` to evaluate")
@@ -193,8 +192,7 @@ exit status: 0 pass, 1 fail, 2 could not run`,
 			return o.run(func() (*conformance, error) {
 				if len(judged) > 1 {
 					return nil, remedy.Errorf("leave one --report out",
-						"--report %q and --report %q are both to be compared",
-						judged[0], judged[1])
+						"--report %q and --report %q are both to be compared", judged[0], judged[1])
 				}
 				var err error
 				claim.Path, claim.Now = args[0], o.Now()

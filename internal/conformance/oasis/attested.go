@@ -5,9 +5,8 @@ import "github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 // attest returns a row for people.
 func attest(id, clause, sentence string) verdict.Rule {
 	return verdict.Rule{ID: id, Title: sentence, Cite: "OASIS Provider Conformance section " + clause,
-		Method: verdict.Attested,
-		Why:    "it happens inside the provider, and the answer of its endpoint cannot show it",
-		Fix:    "write the checklist with --report checklist=FILE, and have the provider's operator sign it"}
+		Method: verdict.Attested, Why: "it happens inside the provider, and the answer of its endpoint cannot show it",
+		Fix: "write the checklist with --report checklist=FILE, and have the provider's operator sign it"}
 }
 
 // attested are the requirements that people attest: one for each bullet or MUST of the sections that the answer at the

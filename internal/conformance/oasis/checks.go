@@ -102,14 +102,12 @@ func judgeProfile(in *Input) verdict.Outcome {
 	var out verdict.Outcome
 	if r.profile != c.Profile {
 		out.Errorf(in.doc, "/profile", "other-profile", "profile is %s, the contract is of %s", quoted(r.profile),
-			quoted(c.Profile)).
-			WithFix("answer for the profile that the query names")
+			quoted(c.Profile)).WithFix("answer for the profile that the query names")
 	}
 	if r.profileVersion != c.Version {
 		out.Errorf(in.doc, "/profile_version", "profile-version",
-			"profile_version is %s, the contract is of version %s",
-			quoted(r.profileVersion), quoted(c.Version)).
-			WithFix("build against %s, and declare it", plain.Cut(c.Version, 100))
+			"profile_version is %s, the contract is of version %s", quoted(r.profileVersion),
+			quoted(c.Version)).WithFix("build against %s, and declare it", plain.Cut(c.Version, 100))
 	}
 	return out
 }
@@ -217,9 +215,8 @@ func judgeRequirements(in *Input) verdict.Outcome {
 		}
 		if gap {
 			profile := strings.TrimPrefix(c.Profile, "oasis-profile-") // as section 3.8.3 calls it
-			out.Errorf(in.doc, pointer, code, "provider does not satisfy %s requirement %s: %s",
-				plain.Cut(profile, 200), plain.Cut(r.key, 200), why).
-				WithFix("close the gap, and declare %s", r.wants(in.tier))
+			out.Errorf(in.doc, pointer, code, "provider does not satisfy %s requirement %s: %s", plain.Cut(profile,
+				200), plain.Cut(r.key, 200), why).WithFix("close the gap, and declare %s", r.wants(in.tier))
 		} else {
 			met++
 		}
@@ -349,9 +346,8 @@ func judgeSupported(in *Input) verdict.Outcome {
 	}
 	switch {
 	case !r.supported && len(gaps) == 0:
-		out.Errorf(in.doc, "/supported", "not-supported-without-reason",
-			"supported is false, and unmet_requirements names no reason").
-			WithFix("list each requirement that is not satisfied, with its reason")
+		out.Errorf(in.doc, "/supported", "not-supported-without-reason", "supported is false, and unmet_requirements "+
+			"names no reason").WithFix("list each requirement that is not satisfied, with its reason")
 	case !r.supported:
 		out.Errorf(in.doc, "/supported", "not-supported", "supported is false; the provider lists %s", listed(gaps)).
 			WithFix("close these gaps, then declare supported: true")

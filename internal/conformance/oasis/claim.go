@@ -362,8 +362,7 @@ func (c *Claim) compare(said *claimed) verdict.Outcome {
 	differs := func(member, claim, report string) {
 		if claim != "" && claim != report {
 			out.Errorf(doc, "/oasis/"+member, "claim-differs", "the report has %s %s; expected %s, as the claim says",
-				member, quoted(report), quoted(claim)).
-				WithFix("give the report of the claimed provider and profile")
+				member, quoted(report), quoted(claim)).WithFix("give the report of the claimed provider and profile")
 		}
 	}
 	text := func(member string) string { return strict.String(any(facts), member) }

@@ -127,9 +127,8 @@ func (f Files) read(named, name string) (data []byte, path string, err error) {
 }
 
 func (c *Contract) unreadable(pos strict.Pos, pointer, format string, args ...any) {
-	c.out.Errorf(verdict.At(pos), pointer, "contract-unreadable", "the contract cannot be read: %s",
-		fmt.Sprintf(format, args...)).
-		WithFix("check the profile out again, or tell its authors")
+	c.out.Errorf(verdict.At(pos), pointer, "contract-unreadable", "the contract cannot be read: %s", fmt.Sprintf(format,
+		args...)).WithFix("check the profile out again, or tell its authors")
 }
 
 // pos returns the position of a node of the YAML.
@@ -197,9 +196,8 @@ func (c *Contract) readRequirement(name, body *yaml.Node) requirement {
 			n = name
 		}
 		r.unreadable, c.unmeetable[r.key] = true, true
-		c.out.Errorf(verdict.At(c.pos(n)), pointer+member, "contract-unknown-type", "requirement %s: %s",
-			quoted(r.key), fmt.Sprintf(format, args...)).
-			WithFix("tell the profile's authors: no provider can meet it")
+		c.out.Errorf(verdict.At(c.pos(n)), pointer+member, "contract-unknown-type", "requirement %s: %s", quoted(r.key),
+			fmt.Sprintf(format, args...)).WithFix("tell the profile's authors: no provider can meet it")
 	}
 	if _, n := strictyaml.Member(body, "required"); n != nil {
 		if n.Tag != "!!bool" {
@@ -270,9 +268,8 @@ func (c *Contract) readComparison(r *requirement, expected *yaml.Node, wrong fun
 		if operator != nil {
 			word = quoted(operator.Value)
 		}
-		wrong(operator, "/expected/comparison_operator",
-			"the comparison_operator is %s: known are eq, gte, gt, lte, lt",
-			word)
+		wrong(operator, "/expected/comparison_operator", "the comparison_operator is %s: known are eq, gte, gt, "+
+			"lte, lt", word)
 		return
 	case value == nil || value.Kind != yaml.ScalarNode:
 		wrong(value, "/expected/value", "there is no value to compare with")

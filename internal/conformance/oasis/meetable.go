@@ -35,9 +35,8 @@ func judgeContract(in *Input) verdict.Outcome {
 	c := in.contract
 	out := c.out
 	if c.readable {
-		out.Verified = quoted(c.Profile) + " " + plain.Cut(c.Version, 100) + ", " +
-			strconv.Itoa(len(c.requirements)) + " " +
-			"requirements"
+		out.Verified = quoted(c.Profile) + " " + plain.Cut(c.Version, 100) + ", " + strconv.Itoa(len(c.requirements)) +
+			" requirements"
 	}
 	return out
 }

@@ -76,11 +76,9 @@ func Asked(c *Contract, o evidence.Observation, tier int) *Input {
 	case o.State == evidence.Unsought:
 		in.endpoint = verdict.Skip("%s", notAsked)
 	case o.State == evidence.Unavailable && ours(o.Code):
-		in.endpoint.Doubtf(verdict.At{}, "", o.Code, "asking %s: %s", o.Request, o.Message).
-			WithFix("run it again")
+		in.endpoint.Doubtf(verdict.At{}, "", o.Code, "asking %s: %s", o.Request, o.Message).WithFix("run it again")
 	default:
-		in.endpoint.Errorf(verdict.At{}, "", o.Code, "asking %s: %s", o.Request, o.Message).
-			WithFix("%s", fixOf(o.Code))
+		in.endpoint.Errorf(verdict.At{}, "", o.Code, "asking %s: %s", o.Request, o.Message).WithFix("%s", fixOf(o.Code))
 	}
 	return in
 }

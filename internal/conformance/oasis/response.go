@@ -148,8 +148,7 @@ func (r *reader) version(object map[string]any, key string) string {
 func (r *reader) semVer(pointer, text string) {
 	if !isSemVer(text) {
 		r.add(verdict.Error, pointer, "not-semver", "%s is %s; expected a version by SemVer 2.0.0", name(pointer),
-			quoted(text)).
-			WithFix("write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5")
+			quoted(text)).WithFix("write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5")
 	}
 }
 
@@ -172,8 +171,7 @@ func readResponse(doc *strict.Document) (*response, verdict.Outcome) {
 		return nil, r.out
 	}
 	out := &response{Document: doc, provider: r.filled(object, "", "provider"), version: r.version(object,
-		"provider_version"),
-		cores: r.cores(object), profile: r.text(object, "", "profile"),
+		"provider_version"), cores: r.cores(object), profile: r.text(object, "", "profile"),
 		profileVersion: r.version(object, "profile_version")}
 	if v, pointer, there := r.member(object, "", "supported"); there {
 		if out.supported, ok = v.(bool); !ok {
@@ -206,9 +204,8 @@ func (r *reader) cores(object map[string]any) []string {
 		return nil
 	}
 	if len(entries) == 0 {
-		r.add(verdict.Error, pointer, "no-core-version",
-			"oasis_core_spec_versions is empty; expected at least one version").
-			WithFix("list each core version that the provider implements")
+		r.add(verdict.Error, pointer, "no-core-version", "oasis_core_spec_versions is empty; "+
+			"expected at least one version").WithFix("list each core version that the provider implements")
 	}
 	var versions []string
 	for i, entry := range entries {
