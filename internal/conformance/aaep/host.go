@@ -1,6 +1,7 @@
 package aaep
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/ecdsa"
@@ -71,7 +72,7 @@ var (
 // hosting is a run under way.
 type hosting struct {
 	*Host
-	began    time.Time
+	steady
 	run      string        // begins the ids of the run: a subscriber may remember those of another
 	changed  chan struct{} // receives when something below has changed
 	endpoint string
@@ -124,10 +125,10 @@ type grant struct {
 // Run serves a subscriber on a listener, plays, and returns the results. The error is the context's if that was
 // canceled, or the command's if it does not start; what the subscriber does is in the results.
 func (h *Host) Run(ctx context.Context, l net.Listener) ([]verdict.Result, error) {
-	r := &hosting{Host: h, began: time.Now(), run: strings.ToLower(crand.Text()[:12]), changed: make(chan struct{}, 1),
-		endpoint: "http://" + l.Addr().String(), plays: h.Plays, random: rand.New(rand.NewPCG(h.Seed, 0)),
-		aborted: map[string]bool{}, rows: map[string]*verdict.Outcome{}, played: map[string][]string{},
-		asked: map[string]*posed{}, granted: map[string]*grant{}}
+	r := &hosting{Host: h, steady: steady{time.Now()}, run: strings.ToLower(crand.Text()[:12]),
+		changed: make(chan struct{}, 1), endpoint: "http://" + l.Addr().String(), plays: h.Plays,
+		random: rand.New(rand.NewPCG(h.Seed, 0)), aborted: map[string]bool{}, rows: map[string]*verdict.Outcome{},
+		played: map[string][]string{}, asked: map[string]*posed{}, granted: map[string]*grant{}}
 	if r.key = h.Key; r.key == nil {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), crand.Reader)
 		if err != nil {
@@ -190,23 +191,17 @@ func (r *hosting) say(format string, args ...any) {
 }
 
 // pauseTime returns how long the host waits after a play.
-func (r *hosting) pauseTime() time.Duration {
-	if r.pause > 0 {
-		return r.pause
-	}
-	return time.Second
-}
+func (r *hosting) pauseTime() time.Duration { return cmp.Or(r.pause, time.Second) }
 
 // quietTime returns how long no reply may come.
-func (r *hosting) quietTime() time.Duration {
-	if r.quiet > 0 {
-		return r.quiet
-	}
-	return 5 * time.Second
-}
+func (r *hosting) quietTime() time.Duration { return cmp.Or(r.quiet, 5*time.Second) }
 
-// now returns the time of a clock that no correction of the machine's clock moves.
-func (r *hosting) now() time.Time { return r.began.Add(time.Since(r.began)) }
+// locked does something with the lock held.
+func (r *hosting) locked(do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	do()
+}
 
 // signal has the run look again at what it waits for.
 func (r *hosting) signal() {
@@ -221,9 +216,8 @@ func (r *hosting) wait(ctx context.Context, until time.Time, done func() bool) e
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	for {
-		r.mu.Lock()
-		ok := done()
-		r.mu.Unlock()
+		ok := false
+		r.locked(func() { ok = done() })
 		if ok {
 			return nil
 		}
@@ -239,9 +233,7 @@ func (r *hosting) wait(ctx context.Context, until time.Time, done func() bool) e
 
 // found adds a finding at the last line of the capture, if the level has the check. Its caller holds no lock.
 func (r *hosting) found(check string, severity verdict.Severity, code, format string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.noteAt(r.line, check, severity, "", code, format, args...)
+	r.locked(func() { r.noteAt(r.line, check, severity, "", code, format, args...) })
 }
 
 // noteAt adds a finding at a line of the capture, if the level has the check. Its caller holds the lock.
@@ -273,15 +265,11 @@ func (r *hosting) start() error {
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	r.exited, r.sign = false, r.now()
-	r.mu.Unlock()
+	r.locked(func() { r.exited, r.sign = false, r.now() })
 	this := r.starts
 	go func() {
 		<-exited
-		r.mu.Lock()
-		r.exited = r.starts == this
-		r.mu.Unlock()
+		r.locked(func() { r.exited = r.starts == this })
 		r.signal()
 	}()
 	return nil
@@ -290,16 +278,14 @@ func (r *hosting) start() error {
 // connect returns the connection of a subscriber that is ready for events. The errors are errNobody, the command's and
 // the context's.
 func (r *hosting) connect(ctx context.Context) (*connection, error) {
-	r.mu.Lock()
-	r.sign = r.now()
-	r.mu.Unlock()
+	r.locked(func() { r.sign = r.now() })
 	for again := false; ; {
 		l, err := r.connected(ctx)
 		if r.endsHere() {
 			return nil, errNobody
 		}
 		if err == errLate {
-			r.resisted() // it has left
+			r.locked(r.resist) // it has left
 			if r.Tester == nil || r.starts >= maxStarts || again && !r.isExited() {
 				return nil, errNobody
 			}
@@ -330,25 +316,22 @@ func (r *hosting) endsHere() bool {
 	return r.distrusts || len(r.granted) >= maxRequests
 }
 
-func (r *hosting) isExited() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.exited
+func (r *hosting) isExited() (is bool) {
+	r.locked(func() { is = r.exited })
+	return is
 }
 
 // connected waits for a connection until nothing came for the time of --timeout, or the command has exited.
 func (r *hosting) connected(ctx context.Context) (l *connection, err error) {
 	for {
-		r.mu.Lock()
-		sign := r.sign
-		r.mu.Unlock()
+		var sign time.Time
+		r.locked(func() { sign = r.sign })
 		err = r.wait(ctx, sign.Add(r.Timeout), func() bool {
 			l = r.link
 			return l != nil || r.exited || r.distrusts
 		})
-		r.mu.Lock()
-		later := r.sign.After(sign)
-		r.mu.Unlock()
+		later := false
+		r.locked(func() { later = r.sign.After(sign) })
 		switch {
 		case err == errLate && later:
 		case err == nil && l == nil:
@@ -359,14 +342,7 @@ func (r *hosting) connected(ctx context.Context) (l *connection, err error) {
 	}
 }
 
-// resisted notes that the subscriber did not take a manifest with a fault.
-func (r *hosting) resisted() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.resist()
-}
-
-// resist is resisted for a caller that holds the lock.
+// resist notes that the subscriber did not take a manifest with a fault. Its caller holds the lock.
 func (r *hosting) resist() {
 	if r.trial != nil {
 		r.withstood++
@@ -413,23 +389,17 @@ func (r *hosting) settle(ctx context.Context, l *connection) error {
 		if err != errLate {
 			return err
 		}
-		r.mu.Lock()
-		r.taken(g)
-		r.mu.Unlock()
+		r.locked(func() { r.taken(g) })
 	case g.signed && !r.proven:
 		err := r.wait(ctx, r.now().Add(r.quietTime()), func() bool { return l.grant != g || g.closed || l.left })
 		if err == nil {
-			r.mu.Lock()
-			r.refuses()
-			r.mu.Unlock()
+			r.locked(r.refuses)
 			return errGone
 		}
 		if err != errLate {
 			return err
 		}
-		r.mu.Lock()
-		r.proven = true
-		r.mu.Unlock()
+		r.locked(func() { r.proven = true })
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

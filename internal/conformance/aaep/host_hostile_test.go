@@ -210,7 +210,7 @@ func TestHostAnswers(t *testing.T) {
 		full      bool
 	}{{"x", false}, {strings.Repeat("x", 900_000), true}, {strings.Repeat("<", 900_000), true}} {
 		var captured counter
-		r := &hosting{Host: &Host{Level: 3, Timeout: time.Second, Capture: &captured}, began: time.Now(),
+		r := &hosting{Host: &Host{Level: 3, Timeout: time.Second, Capture: &captured}, steady: steady{time.Now()},
 			changed: make(chan struct{}, 1), granted: map[string]*grant{},
 			rows: map[string]*verdict.Outcome{SubTransport: {}, SubHandshake: {}, SubReply: {}}}
 		r.link = &connection{out: make(chan packet, maxWaiting), done: make(chan struct{})}

@@ -65,10 +65,10 @@ var (
 // visit is a run under way.
 type visit struct {
 	*Live
+	steady
 	client http.Client
 	base   *url.URL
 	stream *Stream
-	began  time.Time
 	line   int
 	left   atomic.Int64 // bytes that may still be read of streams
 
@@ -111,7 +111,7 @@ var replyProbes = []struct{ row, reply, code, cause string }{
 // Run holds each scenario with the producer, and gives the results of all that passed and of the live checks. The
 // error is the context's where that was canceled; whatever the producer does is in the results.
 func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
-	v := &visit{Live: l, began: time.Now(), stream: NewStream(l.Path, Options{Level: l.Level}),
+	v := &visit{Live: l, steady: steady{time.Now()}, stream: NewStream(l.Path, Options{Level: l.Level}),
 		client: http.Client{Transport: l.Transport, CheckRedirect: noRedirect}, asked: map[string]bool{},
 		probes: map[string]*probe{}}
 	for _, p := range replyProbes {
@@ -182,8 +182,10 @@ func (v *visit) record(mark, from string, at time.Time, data []byte) error {
 	return v.judge(m)
 }
 
-// now returns the time of a clock that no correction of the machine's clock moves.
-func (v *visit) now() time.Time { return v.began.Add(time.Since(v.began)) }
+// steady is a clock that no correction of the machine's clock moves.
+type steady struct{ began time.Time }
+
+func (s steady) now() time.Time { return s.began.Add(time.Since(s.began)) }
 
 // take adds a message to the capture, as a frame unless it is not a JSON object; that is a finding, and take returns
 // nil. mark names the row of level 3 to whose session the message belongs; it is empty for a scenario.

@@ -133,7 +133,7 @@ type posed struct {
 	code     string           // code of the finding that any reply is; empty: a reply may come
 	expected bool             // a reply must come
 	missing  verdict.Severity // severity of a missing reply
-	twice    verdict.Severity // severity of a second reply
+	repeated bool             // it is sent twice, with one event_id
 	replies  int
 	got      string // the decision of the first reply
 }
@@ -173,6 +173,9 @@ func (s *scene) idle(at time.Time) error {
 	}
 	return err
 }
+
+// quietly waits for as long as no reply may come.
+func (s *scene) quietly() error { return s.idle(s.now().Add(s.quietTime())) }
 
 // event makes an event of the session. A member that is nil is left out.
 func (s *scene) event(kind string, members map[string]any) packet {
@@ -367,9 +370,8 @@ func (s *scene) ask(q *posed, text string) error {
 
 // resume follows a confirmation up as a producer does: it acts on an accept.
 func (s *scene) resume(q *posed) error {
-	s.mu.Lock()
-	accepted := q.got == "accept"
-	s.mu.Unlock()
+	accepted := false
+	s.locked(func() { accepted = q.got == "accept" })
 	if accepted {
 		return s.call("transfer.send", true)
 	}
@@ -383,7 +385,7 @@ func (s *scene) confirm(q *posed, text string) error {
 }
 
 func (s *scene) decide(decision string) error {
-	q := &posed{decision: decision, expected: true, missing: verdict.Doubt, twice: verdict.Warning}
+	q := &posed{decision: decision, expected: true, missing: verdict.Doubt}
 	return each(s.begin, func() error { return s.confirm(q, "Test: "+decision) }, s.end)
 }
 
@@ -392,7 +394,7 @@ func (s *scene) still() error {
 	if s.Level < 2 {
 		return nil
 	}
-	return s.confirm(&posed{expected: true, missing: verdict.Error, twice: verdict.Warning}, "Test: accept")
+	return s.confirm(&posed{expected: true, missing: verdict.Error}, "Test: accept")
 }
 
 func (s *scene) unknownType() error {
@@ -414,43 +416,42 @@ func (s *scene) unknownExtension() error {
 // badEnvelope sends events that lack a member of the envelope, at level 2 a question among them.
 func (s *scene) badEnvelope() error {
 	lacks := []string{"event_id", "session_id", "@context"}
-	err := s.begin()
+	steps := []func() error{s.begin}
 	for _, name := range lacks {
-		if err == nil {
-			err = s.surely(progressUpdated, map[string]any{"progress": map[string]any{"percent": 50}, name: nil,
+		steps = append(steps, func() error {
+			return s.surely(progressUpdated, map[string]any{"progress": map[string]any{"percent": 50}, name: nil,
 				"sequence_number": nil}) // a subscriber that drops the event must not miss its number
-		}
+		})
 	}
-	if err == nil && s.Level >= 2 {
-		q := &posed{confirms: true, code: "answered-invalid", twice: verdict.Warning}
-		lack := lacks[s.random.IntN(len(lacks))]
-		err = each(func() error {
+	if s.Level >= 2 {
+		q := &posed{confirms: true, code: "answered-invalid"}
+		steps = append(steps, func() error {
+			lack := lacks[s.random.IntN(len(lacks))]
 			return s.send(s.pose(q, "Test: accept", map[string]any{lack: nil, "sequence_number": nil}))
-		},
-			func() error { return s.idle(s.now().Add(s.quietTime())) })
+		}, s.quietly)
 	}
-	return each(func() error { return err }, s.end)
+	return each(append(steps, s.end)...)
 }
 
 func (s *scene) unanswered() error {
-	q := &posed{code: "answered-unasked", twice: verdict.Warning}
+	q := &posed{code: "answered-unasked"}
 	return each(s.begin, func() error { return s.confirm(q, testSilent) }, s.end)
 }
 
 func (s *scene) clarify(kind, text string) error {
-	q := &posed{kind: kind, expected: true, missing: verdict.Doubt, twice: verdict.Warning}
+	q := &posed{kind: kind, expected: true, missing: verdict.Doubt}
 	return each(s.begin, func() error { return s.ask(q, text) }, s.enter("thinking"), s.end)
 }
 
 // withdrawn withdraws a question as soon as it was asked.
 func (s *scene) withdrawn() error {
-	q := &posed{confirms: true, code: "answered-withdrawn", twice: verdict.Warning}
+	q := &posed{confirms: true, code: "answered-withdrawn"}
 	return each(s.begin, s.enter("awaiting_input"), func() error { return s.send(s.pose(q, testWait, nil)) },
-		s.withdraw, func() error { return s.idle(s.now().Add(s.quietTime())) }, s.end)
+		s.withdraw, s.quietly, s.end)
 }
 
 func (s *scene) duplicate() error {
-	q := &posed{confirms: true, decision: "accept", expected: true, missing: verdict.Doubt, twice: verdict.Error}
+	q := &posed{confirms: true, decision: "accept", expected: true, missing: verdict.Doubt, repeated: true}
 	var p packet
 	return each(s.begin, s.enter("awaiting_input"), func() error {
 		p = s.pose(q, "Test: accept", nil)
@@ -465,11 +466,11 @@ func (s *scene) duplicate() error {
 
 // outOfOrder sends the end of a question before the question.
 func (s *scene) outOfOrder() error {
-	q := &posed{confirms: true, code: "answered-stale", twice: verdict.Warning}
+	q := &posed{confirms: true, code: "answered-stale"}
 	return each(s.begin, s.enter("awaiting_input"), func() error {
 		question := s.pose(q, testWait, nil)
 		return each(s.withdraw, func() error { return s.send(question) })
-	}, func() error { return s.idle(s.now().Add(s.quietTime())) }, s.end)
+	}, s.quietly, s.end)
 }
 
 // lowerRate sends events at the honored rate for 3 s, and asks then.
@@ -489,11 +490,11 @@ func (r *hosting) answered(q *posed, m *message) (counts bool) {
 	check, line, title := q.scene.play.check, r.line, q.scene.title()
 	q.replies++
 	if q.replies > 1 {
-		if q.twice == verdict.Error {
+		if q.repeated {
 			r.noteAt(line, check, verdict.Error, "", "answered-twice",
 				"the question of the play %s came twice with one event_id, and has two replies", title)
 		} else {
-			r.noteAt(line, SubReply, q.twice, "", "answered-twice",
+			r.noteAt(line, SubReply, verdict.Warning, "", "answered-twice",
 				"the question of the play %s has two replies", title)
 		}
 		return false

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -86,11 +87,7 @@ func (r *hosting) leave(l *connection, why string) {
 }
 
 // gone is leave for a caller that does not hold the lock.
-func (r *hosting) gone(l *connection, why string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.leave(l, why)
-}
+func (r *hosting) gone(l *connection, why string) { r.locked(func() { r.leave(l, why) }) }
 
 // free reports whether no subscriber is connected. One that connects again may be quicker than the end of its last
 // connection.
@@ -176,25 +173,22 @@ func (r *hosting) serve(ctx context.Context, l net.Listener) (stop func()) {
 	var sockets sync.WaitGroup
 	for _, base := range []string{"", specBase} {
 		mux.HandleFunc("GET "+base+"/events", r.serveEvents)
-		mux.HandleFunc("POST "+base+"/subscriptions", func(w http.ResponseWriter, q *http.Request) {
-			r.serveMessage(w, q, http.StatusCreated, base)
-		})
-		mux.HandleFunc("POST "+base+"/replies", func(w http.ResponseWriter, q *http.Request) {
-			r.serveMessage(w, q, http.StatusNoContent, base)
-		})
-		mux.HandleFunc("POST "+base+"/messages", func(w http.ResponseWriter, q *http.Request) {
-			r.serveMessage(w, q, http.StatusOK, base)
-		})
+		for path, status := range map[string]int{"/subscriptions": http.StatusCreated,
+			"/replies": http.StatusNoContent, "/messages": http.StatusOK} {
+			mux.HandleFunc("POST "+base+path, func(w http.ResponseWriter, q *http.Request) {
+				r.serveMessage(w, q, status, base)
+			})
+		}
 		mux.HandleFunc("POST "+base+"/sessions", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusAccepted) // sessions begin by themselves
 		})
 		mux.HandleFunc("GET "+base+"/ws", func(w http.ResponseWriter, q *http.Request) {
-			r.mu.Lock()
-			over := r.over
-			if !over { // none is added while the end waits for them
-				sockets.Add(1)
-			}
-			r.mu.Unlock()
+			over := false
+			r.locked(func() {
+				if over = r.over; !over { // none is added while the end waits for them
+					sockets.Add(1)
+				}
+			})
 			if over {
 				http.Error(w, "the run has ended", http.StatusServiceUnavailable)
 				return
@@ -245,9 +239,7 @@ func (r *hosting) serveMessage(w http.ResponseWriter, q *http.Request, status in
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(r.Timeout))
 	data, err := capped.ReadAll(q.Body, MaxMessage)
 	if err != nil {
-		r.mu.Lock()
-		r.refusal = "a message has more than 1 MiB, or does not end"
-		r.mu.Unlock()
+		r.refused("a message has more than 1 MiB, or does not end")
 		http.Error(w, "the message has more than 1 MiB, or does not end", http.StatusRequestEntityTooLarge)
 		return
 	}
@@ -274,11 +266,12 @@ func (r *hosting) serveMessage(w http.ResponseWriter, q *http.Request, status in
 
 // refuse refuses a connection.
 func (r *hosting) refuse(w http.ResponseWriter, status int, why string) {
-	r.mu.Lock()
-	r.refusal = why
-	r.mu.Unlock()
+	r.refused(why)
 	http.Error(w, why, status)
 }
+
+// refused notes why a connection was refused.
+func (r *hosting) refused(why string) { r.locked(func() { r.refusal = why }) }
 
 const (
 	oneAtATime     = "another subscriber is connected"
@@ -353,14 +346,10 @@ func (r *hosting) serveEvents(w http.ResponseWriter, q *http.Request) {
 
 // serveSocket serves a WebSocket.
 func (r *hosting) serveSocket(ctx context.Context, w http.ResponseWriter, q *http.Request) {
-	offered := func(protocol string) bool { return strings.EqualFold(strings.TrimSpace(protocol), subprotocol) }
-	found := false
-	for _, header := range q.Header.Values("Sec-WebSocket-Protocol") {
-		for protocol := range strings.SplitSeq(header, ",") {
-			found = found || offered(protocol)
-		}
-	}
-	if !found {
+	offered := strings.Split(strings.Join(q.Header.Values("Sec-WebSocket-Protocol"), ","), ",")
+	if !slices.ContainsFunc(offered, func(name string) bool {
+		return strings.EqualFold(strings.TrimSpace(name), subprotocol)
+	}) {
 		r.refuse(w, http.StatusBadRequest, "the WebSocket does not offer the subprotocol "+subprotocol)
 		return
 	}
@@ -372,9 +361,7 @@ func (r *hosting) serveSocket(ctx context.Context, w http.ResponseWriter, q *htt
 	c, err := websocket.Accept(w, q, &websocket.AcceptOptions{Subprotocols: []string{subprotocol},
 		CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
-		r.mu.Lock()
-		r.refusal = err.Error()
-		r.mu.Unlock()
+		r.refused(err.Error())
 		return
 	}
 	defer c.CloseNow()
@@ -393,9 +380,9 @@ func (r *hosting) serveSocket(ctx context.Context, w http.ResponseWriter, q *htt
 		kind, from, err := c.Reader(ctx)
 		var data []byte
 		if err == nil {
-			r.within(l, true)
+			r.locked(func() { l.within = true })
 			data, err = io.ReadAll(from)
-			r.within(l, false)
+			r.locked(func() { l.within = false })
 		}
 		switch {
 		case err != nil && (websocket.CloseStatus(err) >= 0 || errors.Is(err, io.EOF)):
@@ -415,13 +402,6 @@ func (r *hosting) serveSocket(ctx context.Context, w http.ResponseWriter, q *htt
 		default:
 		}
 	}
-}
-
-// within notes that a message of a subscriber has begun or ended.
-func (r *hosting) within(l *connection, begun bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l.within = begun
 }
 
 // write writes to a WebSocket until its subscriber leaves or the run ends.
@@ -456,9 +436,7 @@ func (r *hosting) write(ctx context.Context, l *connection) {
 // reads reports whether the subscriber reads all that was sent, within a time.
 func (r *hosting) reads(l *connection) bool {
 	read := make(chan struct{})
-	r.mu.Lock()
-	r.push(l, packet{read: read})
-	r.mu.Unlock()
+	r.locked(func() { r.push(l, packet{read: read}) })
 	select {
 	case <-read:
 		return true
