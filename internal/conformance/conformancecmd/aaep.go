@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -233,12 +234,7 @@ func (o *aaepProducer) check() (*url.URL, error) {
 	return u, remedy.First(
 		func() error { return checkLevel(o.level) },
 		func() error { return checkExtensions(o.extensions) },
-		func() error {
-			if o.manifestKey != "" && o.level < 3 {
-				return remedy.Errorf("give --level 3 too", "--manifest-key is for level 3, --level is %d", o.level)
-			}
-			return nil
-		},
+		func() error { return checkKey(o.manifestKey, o.level) },
 		func() error { return remedy.OneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
 		func() error { return o.Place(nil, [][2]string{{"--capture", o.capture}}, nil) })
 }
@@ -248,16 +244,13 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	if err != nil {
 		return nil, err
 	}
-	scenarios := aaep.DefaultScenarios()
-	if o.scenario != "" {
-		data, err := capped.ReadFile(o.scenario, aaep.MaxScenarioFile)
-		if err == nil {
-			scenarios, err = aaep.ReadScenarios(o.scenario, data)
-		}
-		if err != nil {
-			return nil, remedy.Errorf("give a YAML list of {name, start, reply}: see docs/conformance.md",
-				"reading --scenario: %v", err)
-		}
+	scenarios, err := readFlag("--scenario", o.scenario, aaep.MaxScenarioFile, aaep.ReadScenarios,
+		"give a YAML list of {name, start, reply}: see docs/conformance.md")
+	if err != nil {
+		return nil, err
+	}
+	if o.scenario == "" {
+		scenarios = aaep.DefaultScenarios()
 	}
 	way, err := o.LiveOptions()
 	if err != nil {
@@ -267,22 +260,14 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	if err != nil {
 		return nil, err
 	}
-	var key crypto.PublicKey
-	if o.manifestKey != "" {
-		data, err := capped.ReadFile(o.manifestKey, aaep.MaxKey)
-		if err == nil {
-			key, err = aaep.ParseKey(data)
-		}
-		if err != nil {
-			return nil, remedy.Errorf("give a JWK or PEM file of a P-256, RSA or Ed25519 public key",
-				"reading --manifest-key: %v", err)
-		}
+	key, err := readFlag("--manifest-key", o.manifestKey, aaep.MaxKey,
+		func(_ string, data []byte) (crypto.PublicKey, error) { return aaep.ParseKey(data) },
+		"give a JWK or PEM file of a P-256, RSA or Ed25519 public key")
+	if err != nil {
+		return nil, err
 	}
-	if way.Budget > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, way.Budget)
-		defer cancel()
-	}
+	ctx, cancel := withBudget(ctx, way.Budget)
+	defer cancel()
 	var kept blocks
 	live := &aaep.Live{Transport: transport, URL: u, Layout: o.layout, Level: o.level, Scenarios: scenarios,
 		Timeout: way.Timeout, Path: cmp.Or(o.capture, u.String()), UserAgent: way.UserAgent,
@@ -291,22 +276,51 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 		live.Capture = &kept
 	}
 	results, err := live.Run(ctx)
-	if o.capture != "" {
-		if err := atomicfile.Write(o.capture, bytes.Join(kept, nil), 0o666); err != nil {
-			return nil, remedy.With(fmt.Errorf("writing --capture: %w", err), remedy.Writable)
-		}
+	if err := kept.write(o.capture); err != nil {
+		return nil, err
 	}
+	chosen := fmt.Sprintf("layout %s, %s", o.layout, plain.Count(len(scenarios), "scenario"))
 	return &conformance{subject: u.String(), rows: aaep.Rows(aaep.Options{Level: o.level}), results: results,
-		level: o.level, chosen: o.chosen(len(scenarios))}, err
+		level: o.level, chosen: withExtensions(chosen, o.extensions)}, err
 }
 
-// chosen says how the producer was asked.
-func (o *aaepProducer) chosen(scenarios int) string {
-	text := fmt.Sprintf("layout %s, %s", o.layout, plain.Count(scenarios, "scenario"))
-	if len(o.extensions) > 0 {
-		text += ", extensions " + strings.Join(o.extensions, " ")
+// withExtensions adds the extensions to how a peer was tested.
+func withExtensions(chosen string, uris []string) string {
+	if len(uris) == 0 {
+		return chosen
 	}
-	return text
+	return chosen + ", extensions " + strings.Join(uris, " ")
+}
+
+// withBudget returns a context that ends after a budget; 0: it does not.
+func withBudget(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
+	if budget <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, budget)
+}
+
+// readFlag reads the file that a flag names. If the flag names none, it returns the zero value.
+func readFlag[T any](flag, name string, most int64, read func(string, []byte) (T, error), fix string) (v T, err error) {
+	if name == "" {
+		return v, nil
+	}
+	data, err := capped.ReadFile(name, most)
+	if err == nil {
+		v, err = read(name, data)
+	}
+	if err != nil {
+		return v, remedy.Errorf(fix, "reading %s: %v", flag, err)
+	}
+	return v, nil
+}
+
+// checkKey refuses a key at a level that has no signed manifests.
+func checkKey(manifestKey string, level int) error {
+	if manifestKey != "" && level < 3 {
+		return remedy.Errorf("give --level 3 too", "--manifest-key is for level 3, --level is %d", level)
+	}
+	return nil
 }
 
 // checkExtensions requires absolute URIs.
@@ -349,6 +363,17 @@ func (b *blocks) Write(data []byte) (int, error) {
 	last := len(*b) - 1
 	(*b)[last] = append((*b)[last], data...)
 	return len(data), nil
+}
+
+// write writes the blocks to the file of --capture, if it names one.
+func (b blocks) write(capture string) error {
+	if capture == "" {
+		return nil
+	}
+	if err := atomicfile.Write(capture, bytes.Join(b, nil), 0o666); err != nil {
+		return remedy.With(fmt.Errorf("writing --capture: %w", err), remedy.Writable)
+	}
+	return nil
 }
 
 // readText reads a text for people, and names it.

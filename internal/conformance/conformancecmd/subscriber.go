@@ -1,24 +1,21 @@
 package conformancecmd
 
 import (
-	"bytes"
 	"context"
+	"crypto"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/netip"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 // aaepSubscriber has the flags of conformance aaep subscriber.
@@ -91,12 +88,7 @@ func (o *aaepSubscriber) check() (at netip.AddrPort, err error) {
 			}
 			return nil
 		},
-		func() error {
-			if o.manifestKey != "" && o.level < 3 {
-				return remedy.Errorf("give --level 3 too", "--manifest-key is for level 3, --level is %d", o.level)
-			}
-			return nil
-		},
+		func() error { return checkKey(o.manifestKey, o.level) },
 		func() error { return o.Place(nil, [][2]string{{"--capture", o.capture}}, nil) })
 }
 
@@ -135,25 +127,17 @@ func (o *aaepSubscriber) judge(ctx context.Context, sys frame.IO, command []stri
 	if host.Path == "" {
 		host.Path = "subscriber"
 	}
-	if o.scenario != "" {
-		data, err := capped.ReadFile(o.scenario, aaep.MaxScenarioFile)
-		if err == nil {
-			host.Plays, err = aaep.ReadPlays(o.scenario, data, o.level)
-		}
-		if err != nil {
-			return nil, remedy.Errorf("give a YAML list of {name, play}: see docs/conformance.md",
-				"reading --scenario: %v", err)
-		}
+	host.Plays, err = readFlag("--scenario", o.scenario, aaep.MaxScenarioFile,
+		func(path string, data []byte) ([]aaep.Play, error) { return aaep.ReadPlays(path, data, o.level) },
+		"give a YAML list of {name, play}: see docs/conformance.md")
+	if err != nil {
+		return nil, err
 	}
-	if o.manifestKey != "" {
-		data, err := capped.ReadFile(o.manifestKey, aaep.MaxKey)
-		if err == nil {
-			host.Key, err = aaep.ParsePrivateKey(data)
-		}
-		if err != nil {
-			return nil, remedy.Errorf("give a PEM file of a P-256, RSA or Ed25519 private key",
-				"reading --manifest-key: %v", err)
-		}
+	host.Key, err = readFlag("--manifest-key", o.manifestKey, aaep.MaxKey,
+		func(_ string, data []byte) (crypto.Signer, error) { return aaep.ParsePrivateKey(data) },
+		"give a PEM file of a P-256, RSA or Ed25519 private key")
+	if err != nil {
+		return nil, err
 	}
 	if len(command) > 0 {
 		host.Tester = &tester{args: command, stderr: sys.Stderr}
@@ -163,25 +147,16 @@ func (o *aaepSubscriber) judge(ctx context.Context, sys frame.IO, command []stri
 		return nil, remedy.With(fmt.Errorf("listening: %w", err), "name an address of this machine and a free port")
 	}
 	defer l.Close()
-	if o.budget > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.budget)
-		defer cancel()
-	}
+	ctx, cancel := withBudget(ctx, o.budget)
+	defer cancel()
 	var kept blocks
 	if o.capture != "" {
 		host.Capture = &kept
 	}
 	results, err := host.Run(ctx, l)
-	if o.capture != "" {
-		if err := atomicfile.Write(o.capture, bytes.Join(kept, nil), 0o666); err != nil {
-			return nil, remedy.With(fmt.Errorf("writing --capture: %w", err), remedy.Writable)
-		}
-	}
-	chosen := host.Chosen()
-	if len(o.extensions) > 0 {
-		chosen += ", extensions " + strings.Join(o.extensions, " ")
+	if err := kept.write(o.capture); err != nil {
+		return nil, err
 	}
 	return &conformance{subject: "subscriber", rows: aaep.SubscriberRows(o.level), results: results, level: o.level,
-		chosen: chosen}, err
+		chosen: withExtensions(host.Chosen(), o.extensions)}, err
 }
