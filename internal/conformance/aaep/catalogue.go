@@ -741,8 +741,13 @@ func byOther(rule verdict.Rule) bool { return strings.Contains(rule.Title, seeRo
 // SubscriberRows returns the requirements on a running subscriber at a level: those that its plays show, and those for
 // people.
 func SubscriberRows(level int) []verdict.Rule {
+	return rowsOf(subscriber, level)
+}
+
+// rowsOf returns the requirements of a role at a level, without those that checks of other rows decide.
+func rowsOf(role string, level int) []verdict.Rule {
 	return slices.DeleteFunc(slices.Clone(Rules), func(r verdict.Rule) bool {
-		return r.Role != subscriber || r.Level > level || byOther(r)
+		return r.Role != role || r.Level > level || byOther(r)
 	})
 }
 
@@ -768,14 +773,12 @@ func DecidedBy(rule verdict.Rule) string {
 // Rows returns the requirements for a producer at a level: those that its stream shows, by themselves or together,
 // those that a running one shows, and those for people.
 func Rows(o Options) []verdict.Rule {
+	if !o.Single {
+		return rowsOf(producer, o.Level)
+	}
 	var rows []verdict.Rule
 	for _, check := range o.checks() {
 		rows = append(rows, Rules[check])
-	}
-	for _, rule := range Rules[streamChecks:] {
-		if rule.Role == producer && rule.Level <= o.Level && !o.Single && !byOther(rule) {
-			rows = append(rows, rule)
-		}
 	}
 	return rows
 }

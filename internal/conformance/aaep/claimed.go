@@ -392,19 +392,14 @@ func levelIn(text []byte) int {
 	return level
 }
 
+// numerals are the numbers of levels that are written without digits.
+var numerals = map[string]int{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "i": 1, "ii": 2, "iii": 3, "iv": 4,
+	"v": 5}
+
 // levelOf returns the level that a number names; 0: none.
 func levelOf(text string) int {
-	switch n := strings.ToLower(text); n {
-	case "one", "i":
-		return 1
-	case "two", "ii":
-		return 2
-	case "three", "iii":
-		return 3
-	case "four", "iv":
-		return 4
-	case "five", "v":
-		return 5
+	if n, known := numerals[strings.ToLower(text)]; known {
+		return n
 	}
 	n, _ := strconv.Atoi(text) // 2.5 is 0, and what overflows is the largest
 	return n

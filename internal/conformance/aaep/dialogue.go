@@ -70,7 +70,7 @@ func (p *probe) show(format string, args ...any) {
 // ratePerSecond returns the rate that a session of level 3 asks for.
 func (l *Live) ratePerSecond() int64 { return cmp.Or(l.Rate, 2) }
 
-// requestOf returns a subscription.request of level 3.
+// requestOf returns a subscription.request: that of level 3, with more capabilities, or other values of them.
 func (l *Live) requestOf(version string, more map[string]any) []byte {
 	capabilities := map[string]any{"max_events_per_second": l.ratePerSecond(), "preferred_verbosity": "normal",
 		"languages": []string{"en-US"}, "supports_confirmation_reply": true, "supports_clarification_reply": true,
@@ -91,7 +91,7 @@ func marshaled(v any) []byte {
 // version is that of the specification whose clauses the catalogue cites.
 const version = "1.0.0"
 
-// dialogue opens a session of level 3. The error is errRejected where the producer rejected it.
+// dialogue opens a session. The errors are errStop, and errRejected where the producer rejected it.
 func (v *visit) dialogue(ctx context.Context, mark string, s Scenario, more map[string]any) (*talk, error) {
 	return v.open(ctx, mark, s, v.requestOf(version, more))
 }

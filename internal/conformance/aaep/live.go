@@ -311,22 +311,6 @@ func (v *visit) hangs(format string, args ...any) error {
 // below returns a path below the base.
 func (v *visit) below(path string) *url.URL { return v.base.JoinPath(path) }
 
-// subscriptionRequest asks for all that there is.
-const subscriptionRequest = `{"type":"subscription.request","aaep_version":"1.0.0","subscriber_id":"oap-gate",` +
-	`"capabilities":{"max_events_per_second":1000,"preferred_verbosity":"normal","languages":["en-US"],` +
-	`"supports_confirmation_reply":true,"supports_clarification_reply":true,` +
-	`"coalesce_boundaries":["none","word","sentence","paragraph","completion"],` +
-	`"supported_conformance_levels":[1,2,3]}}`
-
-// request returns subscriptionRequest with the extensions.
-func (l *Live) request() []byte {
-	if len(l.Extensions) == 0 {
-		return []byte(subscriptionRequest)
-	}
-	uris, _ := json.Marshal(l.Extensions) // texts, which have no errors
-	return fmt.Appendf(nil, `%s,"supported_extensions":%s}}`, strings.TrimSuffix(subscriptionRequest, "}}"), uris)
-}
-
 // answered is what a producer answers to a subscription.request.
 type answered struct {
 	events  *url.URL // nil: no subscription began
@@ -489,7 +473,8 @@ type talk struct {
 func (v *visit) hold(ctx context.Context, s Scenario) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	t, err := v.open(ctx, "", s, v.request())
+	all := map[string]any{"max_events_per_second": 1000, "coalesce_boundaries": hints}
+	t, err := v.dialogue(ctx, "", s, all)
 	if err != nil {
 		return err
 	}

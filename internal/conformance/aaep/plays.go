@@ -38,12 +38,14 @@ type playRow struct {
 // plays returns all plays in the order of the catalogue.
 func plays() []playRow {
 	return []playRow{
-		{"session", 1, SubTransport, func(s *scene) error { return s.whole(sessionCompleted, nil) }},
+		{"session", 1, SubTransport, func(s *scene) error { return s.whole(s.end) }},
 		{"errored", 1, SubTransport, func(s *scene) error {
-			return s.whole(sessionErrored, map[string]any{"error_category": "transient", "urgency": "critical"})
+			return s.whole(s.enter("thinking"), s.step(sessionErrored, map[string]any{"urgency": "critical",
+				"error_category": "transient", "summary_normal": "The test ended by an error."}))
 		}},
 		{"cancelled", 1, SubTransport, func(s *scene) error {
-			return s.whole(sessionCancelled, map[string]any{"cancelled_by": "user"})
+			return s.whole(s.enter("thinking"), s.step(sessionCancelled, map[string]any{"cancelled_by": "user",
+				"summary_normal": "The test was cancelled."}))
 		}},
 		{"unknown-type", 1, SubUnknown, (*scene).unknownType},
 		{"unknown-extension", 1, SubUnknown, (*scene).unknownExtension},
@@ -279,9 +281,13 @@ func each(steps ...func() error) error {
 }
 
 func (s *scene) begin() error {
-	return each(func() error {
-		return s.emit(sessionStarted, map[string]any{"summary_normal": "A test of oap-gate begins."})
-	}, s.enter("thinking"))
+	return each(s.step(sessionStarted, map[string]any{"summary_normal": "A test of oap-gate begins."}),
+		s.enter("thinking"))
+}
+
+// step returns the step that emits an event.
+func (s *scene) step(kind string, members map[string]any) func() error {
+	return func() error { return s.emit(kind, members) }
 }
 
 // enter returns the step that enters a state.
@@ -300,37 +306,21 @@ func (s *scene) call(tool string, irreversible bool) error {
 	if irreversible {
 		risk = "high"
 	}
-	return each(s.enter("calling_tool"), func() error {
-		return s.emit(toolInvoked, map[string]any{"tool": tool, "tool_call_id": id, "irreversible": irreversible,
-			"risk_level": risk, "summary_normal": "Calling " + tool + "."})
-	}, func() error {
-		return s.emit(toolCompleted, map[string]any{"tool": tool, "tool_call_id": id, "status": "success"})
-	})
+	return each(s.enter("calling_tool"), s.step(toolInvoked, map[string]any{"tool": tool, "tool_call_id": id,
+		"irreversible": irreversible, "risk_level": risk, "summary_normal": "Calling " + tool + "."}),
+		s.step(toolCompleted, map[string]any{"tool": tool, "tool_call_id": id, "status": "success"}))
 }
 
 // end says a sentence and ends the session.
 func (s *scene) end() error {
-	return each(s.enter("writing_output"), func() error {
-		return s.emit(outputStreaming, map[string]any{"output_id": "out_1", "chunk": "That is all.", "position": 0,
-			"complete": true, "coalesce_hint": "completion"})
-	}, s.enter("thinking"), func() error {
-		return s.emit(sessionCompleted, map[string]any{"summary_normal": "The test has ended."})
-	})
+	return each(s.enter("writing_output"), s.step(outputStreaming, map[string]any{"output_id": "out_1",
+		"chunk": "That is all.", "position": 0, "complete": true, "coalesce_hint": "completion"}),
+		s.enter("thinking"), s.step(sessionCompleted, map[string]any{"summary_normal": "The test has ended."}))
 }
 
-// whole plays a session that ends in some way.
-func (s *scene) whole(ends string, members map[string]any) error {
-	err := each(s.begin, func() error { return s.call("accounts.read", false) })
-	switch {
-	case err != nil:
-		return err
-	case ends == sessionCompleted:
-		return s.end()
-	}
-	more := map[string]any{"summary_normal": map[string]string{sessionErrored: "The test ended by an error.",
-		sessionCancelled: "The test was cancelled."}[ends]}
-	maps.Copy(more, members)
-	return each(s.enter("thinking"), func() error { return s.emit(ends, more) })
+// whole plays a session with a call, and its last steps.
+func (s *scene) whole(last ...func() error) error {
+	return each(s.begin, func() error { return s.call("accounts.read", false) }, func() error { return each(last...) })
 }
 
 // pose makes the event of a question, and expects what q says. A member that is nil is left out.

@@ -234,14 +234,17 @@ func (o *session) decide(framed bool) {
 		if framed {
 			now = one.frame
 		}
+		end := func(q *question, reply decision) {
+			q.ended, q.reply = n, reply
+			one.accepts = one.accepts || q.accepted()
+		}
 		left := open[:0]
 		for _, q := range open {
 			switch {
 			case q.ended <= n:
 			case q.deadline != 0 && (now >= q.deadline ||
 				framed && one.kind == stepCall && now >= q.deadline-q.slack()):
-				q.ended, q.reply = n, q.fallback
-				one.accepts = one.accepts || q.accepted()
+				end(q, q.fallback)
 			default:
 				left = append(left, q)
 			}
@@ -258,12 +261,11 @@ func (o *session) decide(framed bool) {
 				break
 			}
 			if q.deadline != 0 && now >= q.deadline { // it is no longer among the open ones
-				q.ended, q.reply = n, q.fallback
-				one.accepts = one.accepts || q.accepted()
+				end(q, q.fallback)
 				break
 			}
-			q.ended, q.reply, q.answered = n, one.reply, true
-			one.accepts = one.accepts || q.accepted()
+			end(q, one.reply)
+			q.answered = true
 			if !one.late {
 				o.answered++
 				if o.unfollowed = (place{}); one.events == o.events {

@@ -129,7 +129,8 @@ func TestExtensions(t *testing.T) {
 	_, _, got := visited(t, aaeptest.Options{}, every, func(l *Live) {
 		l.Extensions = []string{"urn:x:a", "https://x.example/\"b"}
 	})
-	want := `,"supported_extensions":["urn:x:a","https://x.example/\"b"]}}}` + "\n"
+	const want = `"supported_extensions":["urn:x:a","https://x.example/\"b"],"supports_clarification_reply":true,` +
+		`"supports_confirmation_reply":true},"subscriber_id":"oap-gate"`
 	if !strings.Contains(string(got.Messages), want) {
 		t.Errorf("%s lacks %s", got.Messages, want)
 	}
