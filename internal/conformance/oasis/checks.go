@@ -37,17 +37,13 @@ var coreVersionRule = verdict.Rule{
 	Why:   "the profile is written against that version of the core specification",
 	Fix:   "implement a core version that satisfies it, and declare it",
 	Codes: []strict.Code{
-		{ID: "core-version", Meaning: "no core version that the provider declares satisfies what the profile " +
-			"depends on",
-			Fix: "implement one that does, and declare it"},
+		{"core-version", "no core version that the provider declares satisfies what the profile depends on",
+			"implement one that does, and declare it"},
 		runnerDiffers,
 	},
 }
 
 func judgeCoreVersion(in *Input) verdict.Outcome {
-	if out, skip := in.unread(); skip {
-		return out
-	}
 	const pointer = "/oasis_core_spec_versions"
 	var out verdict.Outcome
 	core, versions := in.contract.core, in.response.cores
@@ -84,17 +80,13 @@ var profileRule = verdict.Rule{
 	Why:   "a claim is for one version of one profile; an answer about another version proves nothing",
 	Fix:   "build against this version of the profile, and declare it",
 	Codes: []strict.Code{
-		{ID: "other-profile", Meaning: "the answer is about another profile",
-			Fix: "answer for the profile that the query names"},
-		{ID: "profile-version", Meaning: "the provider was built against another version of the profile",
-			Fix: "build against this version, and declare it"},
+		{"other-profile", "the answer is about another profile", "answer for the profile that the query names"},
+		{"profile-version", "the provider was built against another version of the profile",
+			"build against this version, and declare it"},
 	},
 }
 
 func judgeProfile(in *Input) verdict.Outcome {
-	if out, skip := in.unread(); skip {
-		return out
-	}
 	c, r := in.contract, in.response
 	if r.profile == c.Profile && r.profileVersion == c.Version {
 		return verdict.Pass("%s %s", plain.Cut(c.Profile, 200), plain.Cut(c.Version, 100))
@@ -119,15 +111,12 @@ var schemaRule = verdict.Rule{
 	Why:   "only the profile defines what the map may contain",
 	Fix:   "change the value that the finding names",
 	Codes: []strict.Code{
-		{ID: "requirements-schema", Meaning: "the requirements map holds what the profile's schema does not admit",
-			Fix: "change the value to one that the schema admits, or drop it"},
+		{"requirements-schema", "the requirements map holds what the profile's schema does not admit",
+			"change the value to one that the schema admits, or drop it"},
 	},
 }
 
 func judgeSchema(in *Input) verdict.Outcome {
-	if out, skip := in.unanswered(); skip {
-		return out
-	}
 	c := in.contract
 	if c.schema == nil {
 		return verdict.Skip("%s failed", contractRule.ID)
@@ -188,18 +177,15 @@ var requirementsRule = verdict.Rule{
 		"another reason",
 	Fix: "close the gap that the finding names, or choose a provider that has none",
 	Codes: []strict.Code{
-		{ID: "requirement-missing", Meaning: "the provider says nothing of a required key",
-			Fix: "satisfy the requirement, and declare it"},
-		{ID: "requirement-unmet", Meaning: "what the provider declares does not satisfy the requirement",
-			Fix: "close the gap, then declare it"},
+		{"requirement-missing", "the provider says nothing of a required key",
+			"satisfy the requirement, and declare it"},
+		{"requirement-unmet", "what the provider declares does not satisfy the requirement",
+			"close the gap, then declare it"},
 		runnerDiffers,
 	},
 }
 
 func judgeRequirements(in *Input) verdict.Outcome {
-	if out, skip := in.unread(); skip {
-		return out
-	}
 	c := in.contract
 	out, met := verdict.Outcome{}, 0
 	for _, r := range c.requirements {
@@ -323,21 +309,16 @@ var supportedRule = verdict.Rule{
 	Why:   "what it declares for the whole must agree with what it declares for each part",
 	Fix:   "close the gaps that it lists, then declare supported: true and no gap",
 	Codes: []strict.Code{
-		{ID: "not-supported", Meaning: "the provider says itself that it does not support the profile, and why",
-			Fix: "close the gaps that it lists"},
-		{ID: "not-supported-without-reason", Meaning: "the provider says that it does not support the profile, and " +
-			"not why",
-			Fix: "list each requirement that is not satisfied, with its reason"},
-		{ID: "supported-with-gaps", Meaning: "the provider says that it supports the profile, and lists gaps all " +
-			"the same",
-			Fix: "close the gaps, or declare supported: false"},
+		{"not-supported", "the provider says itself that it does not support the profile, and why",
+			"close the gaps that it lists"},
+		{"not-supported-without-reason", "the provider says that it does not support the profile, and not why",
+			"list each requirement that is not satisfied, with its reason"},
+		{"supported-with-gaps", "the provider says that it supports the profile, and lists gaps all the same",
+			"close the gaps, or declare supported: false"},
 	},
 }
 
 func judgeSupported(in *Input) verdict.Outcome {
-	if out, skip := in.unanswered(); skip {
-		return out
-	}
 	r := in.response
 	var out verdict.Outcome
 	var gaps []string

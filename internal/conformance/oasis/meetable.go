@@ -18,16 +18,15 @@ var contractRule = verdict.Rule{
 	Why:   "against a contract that contradicts itself every provider fails, whatever it does",
 	Fix:   "use a version of the profile whose files agree, or tell its authors",
 	Codes: []strict.Code{
-		{ID: "contract-unreadable", Meaning: "a file of the contract cannot be read, or requires nothing",
-			Fix: "check the profile out again, or tell its authors"},
-		{ID: "contract-unknown-type", Meaning: "a requirement has a type, an operator or an expected value " +
-			"that means nothing", Fix: "tell the profile's authors"},
-		{ID: "contract-contradicts", Meaning: "the schema refuses what the requirements need, so that no " +
-			"provider can pass", Fix: "tell the profile's authors"},
-		{ID: "contract-version", Meaning: "the two files of the contract name two versions of the profile",
-			Fix: "tell the profile's authors"},
-		{ID: "contract-key", Meaning: "the schema requires a key that the requirements do not have",
-			Fix: "tell the profile's authors"},
+		{"contract-unreadable", "a file of the contract cannot be read, or requires nothing",
+			"check the profile out again, or tell its authors"},
+		{"contract-unknown-type", "a requirement has a type, an operator or an expected value that means nothing",
+			"tell the profile's authors"},
+		{"contract-contradicts", "the schema refuses what the requirements need, so that no provider can pass",
+			"tell the profile's authors"},
+		{"contract-version", "the two files of the contract name two versions of the profile",
+			"tell the profile's authors"},
+		{"contract-key", "the schema requires a key that the requirements do not have", "tell the profile's authors"},
 	},
 }
 

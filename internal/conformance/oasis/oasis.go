@@ -35,22 +35,23 @@ func rules() []verdict.Rule {
 	return append(all, claimRule, claimReportRule)
 }
 
-// check is one requirement that is decided, and how.
+// check is one requirement that is decided, and how. If the input lacks what it needs, lacks returns the outcome.
 type check struct {
 	verdict.Rule
+	lacks func(*Input) (o verdict.Outcome, lacks bool)
 	judge func(*Input) verdict.Outcome
 }
 
 // checks are those that are decided, in the order of the report.
 var checks = []check{
-	{contractRule, judgeContract},
-	{endpointRule, func(in *Input) verdict.Outcome { return in.endpoint }},
-	{responseRule, judgeResponse},
-	{coreVersionRule, judgeCoreVersion},
-	{profileRule, judgeProfile},
-	{schemaRule, judgeSchema},
-	{requirementsRule, judgeRequirements},
-	{supportedRule, judgeSupported},
+	{contractRule, (*Input).nothing, judgeContract},
+	{endpointRule, (*Input).nothing, func(in *Input) verdict.Outcome { return in.endpoint }},
+	{responseRule, (*Input).nothing, judgeResponse},
+	{coreVersionRule, (*Input).unread, judgeCoreVersion},
+	{profileRule, (*Input).unread, judgeProfile},
+	{schemaRule, (*Input).unanswered, judgeSchema},
+	{requirementsRule, (*Input).unread, judgeRequirements},
+	{supportedRule, (*Input).unanswered, judgeSupported},
 }
 
 // Input is what is judged: an answer and the contract that it is compared with.
@@ -148,7 +149,11 @@ func (in *Input) Facts() *verdict.OASIS {
 func Judge(in *Input, subject string) ([]verdict.Result, error) {
 	var results []verdict.Result
 	for _, c := range checks {
-		result, err := c.judge(in).Result(c.Rule, subject)
+		out, lacks := c.lacks(in)
+		if !lacks {
+			out = c.judge(in)
+		}
+		result, err := out.Result(c.Rule, subject)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +169,7 @@ var endpointRule = verdict.Rule{
 	Why:   "a provider that does not answer must be found before the run, not during it",
 	Fix:   "serve GET /v1/conformance?profile=ID with status 200 and one JSON object",
 	Codes: append([]strict.Code{
-		{ID: "not-json", Meaning: "the answer is not JSON with one meaning", Fix: "answer with one JSON object"},
+		{"not-json", "the answer is not JSON with one meaning", "answer with one JSON object"},
 	}, asking()...),
 }
 
@@ -177,6 +182,9 @@ func asking() []strict.Code {
 			evidence.CodeProtocol, evidence.CodeTotal, evidence.CodeNotRecorded}, c.ID)
 	})
 }
+
+// nothing is for a check that needs nothing.
+func (in *Input) nothing() (o verdict.Outcome, lacks bool) { return o, false }
 
 // unanswered returns the outcome of a check that needs the members of the answer, if they are not available.
 func (in *Input) unanswered() (verdict.Outcome, bool) {

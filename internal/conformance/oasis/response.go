@@ -42,21 +42,17 @@ var responseRule = verdict.Rule{
 	Why:   "the runner can compare with the profile only what is present and has one meaning",
 	Fix:   "give the member that the finding names the type that it names",
 	Codes: []strict.Code{
-		{ID: "missing-member", Meaning: "the answer, or an entry of it, lacks a member", Fix: "add it"},
-		{ID: "wrong-type", Meaning: "a member has another type than it must",
-			Fix: "write it with the type that the message names"},
-		{ID: "empty-text", Meaning: "a member that must say something is empty or blank",
-			Fix: "write the name, the requirement or the reason there"},
-		{ID: "not-semver", Meaning: "a version is not one by SemVer 2.0.0",
-			Fix: "write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5"},
-		{ID: "no-core-version", Meaning: "the list of core versions is empty",
-			Fix: "list each core version that the provider implements"},
-		{ID: "null-member", Meaning: "unmet_requirements is null, which is read as absent",
-			Fix: "write [] or leave it out"},
-		{ID: "unknown-member", Meaning: "the answer has a member that section 3.8.2 does not name",
-			Fix: "nothing to do"},
-		{ID: "not-exercised", Meaning: "there was no answer to decide anything by; nothing was decided",
-			Fix: "run without --offline, or give --response FILE"},
+		{"missing-member", "the answer, or an entry of it, lacks a member", "add it"},
+		{"wrong-type", "a member has another type than it must", "write it with the type that the message names"},
+		{"empty-text", "a member that must say something is empty or blank",
+			"write the name, the requirement or the reason there"},
+		{"not-semver", "a version is not one by SemVer 2.0.0", "write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5"},
+		{"no-core-version", "the list of core versions is empty",
+			"list each core version that the provider implements"},
+		{"null-member", "unmet_requirements is null, which is read as absent", "write [] or leave it out"},
+		{"unknown-member", "the answer has a member that section 3.8.2 does not name", "nothing to do"},
+		{"not-exercised", "there was no answer to decide anything by; nothing was decided",
+			"run without --offline, or give --response FILE"},
 	},
 }
 
@@ -118,12 +114,17 @@ func (r *reader) member(object map[string]any, parent, key string) (v any, point
 }
 
 func (r *reader) text(object map[string]any, parent, key string) string {
+	return typed[string](r, object, parent, key, "a text")
+}
+
+// typed returns a required member that must be of a type.
+func typed[T any](r *reader, object map[string]any, parent, key, want string) T {
 	v, pointer, there := r.member(object, parent, key)
-	text, ok := v.(string)
+	value, ok := v.(T)
 	if there && !ok {
-		r.wrong(pointer, v, "a text")
+		r.wrong(pointer, v, want)
 	}
-	return text
+	return value
 }
 
 // filled returns a text that must not be blank.
@@ -173,16 +174,8 @@ func readResponse(doc *strict.Document) (*response, verdict.Outcome) {
 	out := &response{Document: doc, provider: r.filled(object, "", "provider"), version: r.version(object,
 		"provider_version"), cores: r.cores(object), profile: r.text(object, "", "profile"),
 		profileVersion: r.version(object, "profile_version")}
-	if v, pointer, there := r.member(object, "", "supported"); there {
-		if out.supported, ok = v.(bool); !ok {
-			r.wrong(pointer, v, "true or false")
-		}
-	}
-	if v, pointer, there := r.member(object, "", "requirements"); there {
-		if out.requirements, ok = v.(map[string]any); !ok {
-			r.wrong(pointer, v, "an object")
-		}
-	}
+	out.supported = typed[bool](r, object, "", "supported", "true or false")
+	out.requirements = typed[map[string]any](r, object, "", "requirements", "an object")
 	out.gaps = r.gaps(object)
 	r.unknown(object, "", "provider", "provider_version", "oasis_core_spec_versions", "profile", "profile_version",
 		"supported", "requirements", "unmet_requirements")
