@@ -231,10 +231,8 @@ func (o *aaepProducer) check() (*url.URL, error) {
 			"conformance aaep events", "producer talks to a running peer: --offline, --record and --replay have no "+
 			"meaning here")
 	}
-	return u, remedy.First(
-		func() error { return checkLevel(o.level) },
-		func() error { return checkExtensions(o.extensions) },
-		func() error { return checkKey(o.manifestKey, o.level) },
+	return u, remedy.First(func() error { return checkLevel(o.level) },
+		func() error { return checkExtensions(o.extensions) }, func() error { return checkKey(o.manifestKey, o.level) },
 		func() error { return remedy.OneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
 		func() error { return o.Place(nil, [][2]string{{"--capture", o.capture}}, nil) })
 }
@@ -260,9 +258,10 @@ func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := readFlag("--manifest-key", o.manifestKey, aaep.MaxKey,
-		func(_ string, data []byte) (crypto.PublicKey, error) { return aaep.ParseKey(data) },
-		"give a JWK or PEM file of a P-256, RSA or Ed25519 public key")
+	key, err := readFlag("--manifest-key", o.manifestKey, aaep.MaxKey, func(_ string, data []byte) (crypto.PublicKey,
+		error) {
+		return aaep.ParseKey(data)
+	}, "give a JWK or PEM file of a P-256, RSA or Ed25519 public key")
 	if err != nil {
 		return nil, err
 	}

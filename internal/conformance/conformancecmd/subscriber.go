@@ -133,9 +133,10 @@ func (o *aaepSubscriber) judge(ctx context.Context, sys frame.IO, command []stri
 	if err != nil {
 		return nil, err
 	}
-	host.Key, err = readFlag("--manifest-key", o.manifestKey, aaep.MaxKey,
-		func(_ string, data []byte) (crypto.Signer, error) { return aaep.ParsePrivateKey(data) },
-		"give a PEM file of a P-256, RSA or Ed25519 private key")
+	host.Key, err = readFlag("--manifest-key", o.manifestKey, aaep.MaxKey, func(_ string, data []byte) (crypto.Signer,
+		error) {
+		return aaep.ParsePrivateKey(data)
+	}, "give a PEM file of a P-256, RSA or Ed25519 private key")
 	if err != nil {
 		return nil, err
 	}
