@@ -384,11 +384,11 @@ const (
 
 // judgeCall judges a call by its tool.
 func (s *Stream) judgeCall(of *session, c *call, n int32) {
-	t, last := c.of, of.lastAsked()
+	t, last, say := c.of, of.lastAsked(), s.sayer(of.said, c.at)
 	_, watched := s.watched[c.at.line]
 	switch {
 	case t.flagged != (place{}) && c.says == saysFalse && len(of.questions) == 0:
-		s.unclear(of, c, fmt.Sprintf("name the operation in tool, such as %s and %s, so that each name is "+
+		unclear(say, fmt.Sprintf("name the operation in tool, such as %s and %s, so that each name is "+
 			"irreversible or is not", show(t.name+".read"), show(t.name+".write")),
 			"%s says irreversible: false before any question; line %d says true of the same tool", t.named(c),
 			t.flagged.line)
@@ -398,12 +398,12 @@ func (s *Stream) judgeCall(of *session, c *call, n int32) {
 			s.watched[c.at.line] = irreversibleCall
 			return
 		}
-		s.act(of, c, n)
+		s.act(of, c, n, say)
 	case t.plain():
 		if last == nil {
 			return
 		}
-		s.note(of.said, c.at, blocking, verdict.Notice, "", "taken-as-plain", "%s is called after an irreversible "+
+		say(blocking, verdict.Notice, "", "taken-as-plain", "%s is called after an irreversible "+
 			"question; a session calls it before its first question, so the call was taken as plain", t.named(c))
 		if len(t.lines) < maxLines {
 			t.lines = append(t.lines, c.at.line)
@@ -418,7 +418,7 @@ func (s *Stream) judgeCall(of *session, c *call, n int32) {
 		case watched:
 			s.watched[c.at.line] = unclearCall
 		default:
-			s.unclear(of, c, fmt.Sprintf("call %s before a question, in a session that asks one later, or, if it is "+
+			unclear(say, fmt.Sprintf("call %s before a question, in a session that asks one later, or, if it is "+
 				"irreversible, set irreversible to true on its calls", show(t.name)),
 				"%s is called while the session's last irreversible question is %s, and nothing in the input says "+
 					"whether the tool is irreversible", t.named(c), how)
@@ -429,8 +429,8 @@ func (s *Stream) judgeCall(of *session, c *call, n int32) {
 // maxLines is how many calls of a tool the row for people lists.
 const maxLines = 20
 
-func (s *Stream) unclear(of *session, c *call, fix, format string, args ...any) {
-	s.note(of.said, c.at, blocking, verdict.Doubt, "", "call-unclear", format, args...).Fix = fix
+func unclear(say sayer, fix, format string, args ...any) {
+	say(blocking, verdict.Doubt, "", "call-unclear", format, args...).Fix = fix
 }
 
 // named names a tool, and where the input says that it is irreversible if this call does not.
@@ -449,7 +449,7 @@ func (t *tool) named(c *call) string {
 
 // act requires of a call of an irreversible tool a confirmation of its own. The call spends the newest accept that is
 // left, unless a question that was asked after the accept was refused; without one the newest question decides.
-func (s *Stream) act(of *session, c *call, n int32) {
+func (s *Stream) act(of *session, c *call, n int32, say sayer) {
 	of.acted++
 	var refused, newest, accepted *question
 	for i := len(of.questions) - 1; i >= 0; i-- {
@@ -468,16 +468,16 @@ func (s *Stream) act(of *session, c *call, n int32) {
 		}
 	}
 	if accepted != nil && (refused == nil || refused.asked < accepted.ended) {
-		s.spend(of, c, accepted, refused)
+		spend(of, c, accepted, refused, say)
 		return
 	}
 	named := c.of.named(c)
 	if newest == nil {
 		if of.started {
-			s.note(of.said, c.at, confirmation, verdict.Error, "", "not-confirmed",
+			say(confirmation, verdict.Error, "", "not-confirmed",
 				"%s is invoked, no awaiting.confirmation of its own comes before it", named)
 		} else {
-			s.note(of.said, c.at, confirmation, verdict.Doubt, "", "not-confirmed",
+			say(confirmation, verdict.Doubt, "", "not-confirmed",
 				"%s is invoked, no awaiting.confirmation is in the input, whose start is not captured", named)
 		}
 		return
@@ -486,42 +486,39 @@ func (s *Stream) act(of *session, c *call, n int32) {
 	switch newest.decided(n) {
 	case undecided:
 		if s.replies == 0 {
-			s.note(of.said, c.at, blocking, verdict.Doubt, "", "replies-not-captured",
+			say(blocking, verdict.Doubt, "", "replies-not-captured",
 				"%s is invoked after its confirmation, and the input holds no reply of any kind", named)
 		} else {
-			s.note(of.said, c.at, blocking, verdict.Error, "", "before-reply",
-				"%s is invoked while its confirmation is open", named)
+			say(blocking, verdict.Error, "", "before-reply", "%s is invoked while its confirmation is open", named)
 		}
 	case reject:
 		how := "by its default, at the timeout"
 		if newest.answered {
 			how = "by a reply"
 		}
-		s.note(of.said, c.at, blocking, verdict.Error, "", "after-reject",
-			"%s is invoked, its confirmation was rejected %s", named, how)
+		say(blocking, verdict.Error, "", "after-reject", "%s is invoked, its confirmation was rejected %s", named, how)
 	}
 }
 
 // spend uses an accept for a call. refused is the newest question that was refused.
-func (s *Stream) spend(of *session, c *call, q, refused *question) {
+func spend(of *session, c *call, q, refused *question, say sayer) {
 	of.confirmedCalls++
 	q.spent, c.used = true, q
 	named := c.of.named(c)
 	if !q.answered && c.risk != "" {
-		s.note(of.said, c.at, defaultDecision, verdict.Error, "/risk_level", "default-accept",
+		say(defaultDecision, verdict.Error, "/risk_level", "default-accept",
 			"%s is invoked at risk_level %s after an accept by default; expected an accept by a reply", named, c.risk).
 			WithFix("set default_decision of its question to reject, and call the tool only after an accepting reply")
 		return
 	}
 	if c.says != saysTrue {
 		pointer := map[bool]string{true: "/irreversible"}[c.says == saysFalse]
-		s.note(of.said, c.at, confirmation, verdict.Warning, pointer, "irreversible-differs",
+		say(confirmation, verdict.Warning, pointer, "irreversible-differs",
 			"%s is invoked after its confirmation and does not say irreversible: true", named)
 	}
 	if refused != nil && refused.asked > q.asked {
-		s.note(of.said, c.at, blocking, verdict.Warning, "", "which-question",
-			"%s is invoked after two questions that were open at once: that of line %d was accepted, that of line %d "+
-				"refused", named, q.at.line, refused.at.line)
+		say(blocking, verdict.Warning, "", "which-question", "%s is invoked after two questions that were open at "+
+			"once: that of line %d was accepted, that of line %d refused", named, q.at.line, refused.at.line)
 	}
 }
 

@@ -64,20 +64,20 @@ func (o *session) count(m *message, say sayer) {
 		n.since++
 		return
 	}
+	wrong := func(format string, args ...any) {
+		say(envelope, verdict.Error, "/sequence_number", "sequence", format, args...)
+	}
 	switch {
 	case m.core == sessionStarted && !o.started && index > 0 && number == 0:
 		// The start is out of its place, which is reported as that.
 		n.first, number = false, index
 		n.known, n.base = true, 0
 	case !n.known && index > 0 && starts && number > index && !o.jumps:
-		say(envelope, verdict.Error, "/sequence_number", "sequence",
-			"sequence_number is %d at event %d of the session, which starts at 0", number, index+1)
+		wrong("sequence_number is %d at event %d of the session, which starts at 0", number, index+1)
 	case !n.known && index == 0 && m.core == sessionStarted && number != 0:
-		say(envelope, verdict.Error, "/sequence_number", "sequence",
-			"sequence_number is %d at the session's start; expected 0", number)
+		wrong("sequence_number is %d at the session's start; expected 0", number)
 	case n.known && number != n.base+index && (number <= n.last || number > n.last+1+int64(n.since) && !o.jumps):
-		say(envelope, verdict.Error, "/sequence_number", "sequence", "sequence_number is %d after %d; expected %d",
-			number, n.last, n.last+1+int64(n.since))
+		wrong("sequence_number is %d after %d; expected %d", number, n.last, n.last+1+int64(n.since))
 	}
 	if !n.known {
 		n.known, n.first, n.base = true, index == 0, number-index

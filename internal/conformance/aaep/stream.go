@@ -110,10 +110,10 @@ func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, 
 	return &to.found[check][len(to.found[check])-1]
 }
 
-// sayer returns what adds findings at a message.
-func (s *Stream) sayer(to *said, m *message) sayer {
+// sayer returns what adds findings at a place.
+func (s *Stream) sayer(to *said, at place) sayer {
 	return func(check int, severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding {
-		return s.note(to, m.at, check, severity, pointer, code, format, args...)
+		return s.note(to, at, check, severity, pointer, code, format, args...)
 	}
 }
 
@@ -279,7 +279,7 @@ func (s *Stream) probed(m *message) {
 
 // judgeAlone judges what an event says by itself.
 func (s *Stream) judgeAlone(m *message, to *said) {
-	say := s.sayer(to, m)
+	say := s.sayer(to, m.at)
 	judgeEnvelope(m, say)
 	if m.core == "" {
 		return
@@ -319,7 +319,7 @@ func (s *Stream) sessionOf(m *message) *session {
 // follow takes an event into the rules of its session.
 func (s *Stream) follow(of *session, m *message) {
 	of.shorten(&s.subscription)
-	all := s.sayer(of.said, m)
+	all := s.sayer(of.said, m.at)
 	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding {
 		if of.hides(check) {
 			return new(verdict.Finding)

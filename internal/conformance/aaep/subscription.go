@@ -217,7 +217,7 @@ type delay struct {
 
 // negotiate takes a message into the rules of level 3.
 func (s *Stream) negotiate(m *message) {
-	n, say := &s.subscription, s.sayer(s.own, m)
+	n, say := &s.subscription, s.sayer(s.own, m.at)
 	if !m.isReply() && !m.isSubscription() {
 		s.underTerms(m, say)
 		return
