@@ -94,8 +94,8 @@ With --log it makes the key of a registry's log instead, and prints the verifier
 				return written(err)
 			}
 			fmt.Fprintln(sys.Stdout, plain.Line(args[0]))
-			fmt.Fprintf(sys.Stderr, "the public half is %s\n\nnext:\n  %s\n", k.DID(),
-				plain.Line("oap-gate key show "+plain.ShellWord(args[0])+" --did DID --offline"))
+			fmt.Fprintf(sys.Stderr, "the public half is %s\n", k.DID())
+			printNext(sys, "oap-gate key show "+plain.ShellWord(args[0])+" --did DID --offline")
 			return nil
 		},
 	}
@@ -279,8 +279,7 @@ func (o *keyShow) next(sys frame.IO, file string) {
 	if d, err := did.Parse(o.did); err == nil && d.Method == "web" && o.AsksNobody() && local == "" {
 		local = " --local " + d.Host() + "=DIR"
 	}
-	command := "oap-gate sign RECEIPT --key " + plain.ShellWord(file) + local + " --in-place"
-	fmt.Fprintf(sys.Stderr, "\nnext:\n  %s\n", plain.Line(command))
+	printNext(sys, "oap-gate sign RECEIPT --key "+plain.ShellWord(file)+local+" --in-place")
 }
 
 // attested is the one fragment under which the suite's attest.js signs.

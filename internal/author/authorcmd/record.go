@@ -301,25 +301,31 @@ func (o *recordFlags) written(sys frame.IO, w *workspace, p proposal, judged *ve
 	if !o.noCheck {
 		found = judged.Verdict
 	}
-	fmt.Fprintf(sys.Stderr, "\nnext:\n")
-	if found != verdict.Passed {
-		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("oap-gate check --worktree"+ofClone+"   # until it passes"))
-	}
+	git := "git" + inClone + " "
 	var commands []string
+	if found != verdict.Passed {
+		commands = append(commands, "oap-gate check --worktree"+ofClone+"   # until it passes")
+	}
 	if w.lacksUpstream() {
-		commands = append(commands, "remote add upstream "+publicRegistry, "fetch upstream")
+		commands = append(commands, git+"remote add upstream "+publicRegistry, git+"fetch upstream")
 	}
 	if w.repo.Branch() != p.branch {
-		commands = append(commands, "switch -c "+p.branch+" "+plain.ShellWord(w.how))
+		commands = append(commands, git+"switch -c "+p.branch+" "+plain.ShellWord(w.how))
 	}
-	for _, command := range append(commands, "add "+p.path, "commit -s -m "+plain.ShellWord(p.message)) {
-		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("git"+inClone+" "+command))
-	}
+	commands = append(commands, git+"add "+p.path, git+"commit -s -m "+plain.ShellWord(p.message))
 	if local := report.LocalFlags(o.Local()); local != "" { // the documents may not be public yet
-		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("oap-gate check"+ofClone+local))
+		commands = append(commands, "oap-gate check"+ofClone+local)
 	}
-	fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line("git"+inClone+" push -u origin "+p.branch))
+	printNext(sys, append(commands, git+"push -u origin "+p.branch)...)
 	return frame.Judged(nil, found)
+}
+
+// printNext prints the commands that follow.
+func printNext(sys frame.IO, commands ...string) {
+	fmt.Fprintf(sys.Stderr, "\nnext:\n")
+	for _, command := range commands {
+		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line(command))
+	}
 }
 
 // judgeText judges a text as if it were committed so on top of the base, before it is written. The error is that of the

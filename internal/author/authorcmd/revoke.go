@@ -332,8 +332,8 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys frame.IO, w *workspa
 	fmt.Fprintf(sys.Stderr,
 		"stdout has the path, the bytes to sign and their SHA-256; sign the bytes with an Ed25519 key of %s\n",
 		plain.Line(v.by))
-	fmt.Fprintf(sys.Stderr, "\nnext:\n  oap-gate revoke %s --receipt-sha256 %s --signature BASE64URL%s\n",
-		v.root["slug"], v.root["revoked_receipt_sha256"], plain.Line(ofClone))
+	printNext(sys, fmt.Sprintf("oap-gate revoke %s --receipt-sha256 %s --signature BASE64URL%s", v.root["slug"],
+		v.root["revoked_receipt_sha256"], ofClone))
 	return nil
 }
 
@@ -440,16 +440,13 @@ func (o *revokeOptions) finish(ctx context.Context, sys frame.IO, w *workspace, 
 	if err := o.allow(sys, w, rep, path, "the revocation is not written"); err != nil {
 		return err
 	}
+	if o.dryRun {
+		return o.shown(sys, w, string(report.Escaped(text)), rep)
+	}
 	if err := o.put(sys, w, path, was, text); err != nil {
 		return err
 	}
-	if !o.dryRun {
-		return o.written(sys, w, proposal{path, "revoke-" + slug, "Revoke " + slug}, rep)
-	}
-	if o.noCheck {
-		return nil
-	}
-	return frame.Judged(nil, rep.Verdict)
+	return o.written(sys, w, proposal{path, "revoke-" + slug, "Revoke " + slug}, rep)
 }
 
 // begin writes a revocation that the first of three witnesses has signed. It would not pass yet; refused is one whose

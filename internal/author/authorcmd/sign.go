@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -270,5 +269,5 @@ func (o *signOptions) next(sys frame.IO, name, id string) {
 		command = "sign " + plain.ShellWord(name) + " --key " + plain.ShellWord(o.key) + local + " --in-place"
 	}
 	reportTrial(sys, o.Local())
-	fmt.Fprintf(sys.Stderr, "\nnext:\n  %s\n", plain.Line("oap-gate "+command))
+	printNext(sys, "oap-gate "+command)
 }
