@@ -425,12 +425,8 @@ func (a *audit) unreached() error {
 	return nil
 }
 
-// mine reports whether a record belongs to this shard. A slug's listing, revocations and anchors go together.
-func (a *audit) mine(path string) bool {
-	return a.cfg.Of == 0 || ShardOf(path, a.cfg.Of) == a.cfg.Shard
-}
-
-// ShardOf returns the part, from 1 to of, that a record belongs to, by the slug in its name.
+// ShardOf returns the part, from 1 to of, that a record belongs to, by the slug in its name: a slug's listing,
+// revocations and anchors go together.
 func ShardOf(path string, of int) int {
 	slug := strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".json")
 	if registry.KindOf(path) == registry.KindRevocation && len(slug) > 65 {
@@ -457,7 +453,7 @@ func (a *audit) subjects(run *checks.Run) iter.Seq2[[]*checks.Subject, error] {
 					yield(nil, err)
 					return
 				}
-				if registry.KindOf(e.Path) != k || !a.mine(e.Path) {
+				if registry.KindOf(e.Path) != k || a.cfg.Of > 0 && ShardOf(e.Path, a.cfg.Of) != a.cfg.Shard {
 					continue
 				}
 				if some = append(some, e); len(some) == window && !read() {

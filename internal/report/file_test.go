@@ -16,7 +16,7 @@ func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report.json")
 	for range 2 { // new, and in place of the old
-		if err := WriteFile(path, "json", honest(), Options{}); err != nil {
+		if err := Count(honest()).WriteFile(path, "json", Options{}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(path)
@@ -42,18 +42,18 @@ func TestDiskFull(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report.json")
-	if err := WriteFile(path, "json", honest(), Options{}); err != nil {
+	if err := Count(honest()).WriteFile(path, "json", Options{}); err != nil {
 		t.Fatal(err)
 	}
 	r := honest()
 	bulk.Spool{File: func() (bulk.File, error) { return full, nil }}.For(&r.Results, catalogue)
 	r.Results.Add(onListing("implementations/other.json")...)
 	for _, format := range Formats {
-		if err := WriteFile(path, format, r, Options{}); !errors.Is(err, syscall.ENOSPC) ||
+		if err := Count(r).WriteFile(path, format, Options{}); !errors.Is(err, syscall.ENOSPC) ||
 			!strings.Contains(err.Error(), "keeping results in a file: write /dev/full: no space left on device") {
 			t.Errorf("%s: error %v", format, err)
 		}
-		if err := WriteFile("/dev/full", format, honest(), Options{}); !errors.Is(err, syscall.ENOSPC) {
+		if err := Count(honest()).WriteFile("/dev/full", format, Options{}); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%s: error %v", format, err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestWriteFileFollowsALink(t *testing.T) {
 	if err := os.Symlink("target", path); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
-	if err := WriteFile(path, "text", honest(), Options{}); err != nil {
+	if err := Count(honest()).WriteFile(path, "text", Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
@@ -92,7 +92,7 @@ func TestWriteFileFollowsALink(t *testing.T) {
 }
 
 func TestWriteFileIntoADevice(t *testing.T) {
-	if err := WriteFile(os.DevNull, "text", honest(), Options{}); err != nil {
+	if err := Count(honest()).WriteFile(os.DevNull, "text", Options{}); err != nil {
 		t.Error(err)
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
@@ -102,17 +102,17 @@ func TestWriteFileIntoADevice(t *testing.T) {
 
 func TestWriteFileLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
-	if err := WriteFile(filepath.Join(dir, "gone", "report"), "text", honest(), Options{}); err == nil {
+	if err := Count(honest()).WriteFile(filepath.Join(dir, "gone", "report"), "text", Options{}); err == nil {
 		t.Error("written into a directory that is not there")
 	}
-	if err := WriteFile(filepath.Join(dir, "report"), "yaml", honest(), Options{}); err == nil {
+	if err := Count(honest()).WriteFile(filepath.Join(dir, "report"), "yaml", Options{}); err == nil {
 		t.Error("written in an unknown format")
 	}
 	directory := filepath.Join(dir, "directory")
 	if err := os.Mkdir(directory, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(directory, "text", honest(), Options{}); err == nil {
+	if err := Count(honest()).WriteFile(directory, "text", Options{}); err == nil {
 		t.Error("written over a directory")
 	}
 	checkAlone(t, dir, 1)

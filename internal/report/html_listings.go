@@ -45,8 +45,10 @@ type listingRow struct {
 	Until string
 }
 
+type ofStatus struct{ word, about string }
+
 // statuses in the order of the page: what wants somebody's attention first.
-var statuses = []struct{ word, about string }{
+var statuses = []ofStatus{
 	{verdict.StatusInvalid, "claims to be current, and its evidence is broken"},
 	{verdict.StatusUnreachable, "claims to be current, and some of its evidence is not available"},
 	{verdict.StatusExpiring, "ends within 14 days"},
@@ -63,7 +65,10 @@ func newListings(r *verdict.Report) *listingsView {
 	var inDate []*verdict.Listing
 	for i := range r.Listings {
 		l := &r.Listings[i]
-		status := knownStatus(l.Status)
+		status := l.Status
+		if !slices.ContainsFunc(statuses, func(s ofStatus) bool { return s.word == status }) {
+			status = ""
+		}
 		byStatus[status] = append(byStatus[status], l)
 		if days, _ := daysLeft(l, r.EvaluatedAt); days >= 0 {
 			inDate = append(inDate, l)
@@ -172,15 +177,6 @@ func firstLetter(slug string) string {
 		return slug[:1]
 	}
 	return "other"
-}
-
-func knownStatus(status string) string {
-	for _, s := range statuses {
-		if s.word == status {
-			return status
-		}
-	}
-	return ""
 }
 
 func rowOf(l *verdict.Listing, now time.Time) listingRow {

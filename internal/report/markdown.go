@@ -97,7 +97,7 @@ func (p *page) head(r *Counted) {
 	if r.Mode == "governance" {
 		title = ofSpecification
 	}
-	fmt.Fprintf(b, "## %s %s: %s\n\n", sign(r.Verdict), title, word(string(r.Verdict)))
+	fmt.Fprintf(b, "## %s %s: %s\n\n", cmp.Or(signs[r.Verdict], "❔"), title, word(string(r.Verdict)))
 	if r.Verdict == verdict.Errored {
 		fmt.Fprintf(b, "The gate could not run: %s\n\n", markdown(r.Error, headField))
 		if r.Remedy != "" {
@@ -212,8 +212,12 @@ func (p *page) each(r *Counted) {
 }
 
 func (p *page) results(r *Counted) {
-	head := fmt.Sprintf("\n<details><summary>%s</summary>\n\n| subject | check | verdict | reason "+
-		"|\n|---|---|---|---|\n", plain.Count(r.Results.Len(), "result")+leftOut(r.Report))
+	leftOut := ""
+	if len(r.Omitted) > 0 {
+		leftOut = ", without those that passed or were skipped"
+	}
+	head := fmt.Sprintf("\n<details><summary>%s%s</summary>\n\n| subject | check | verdict | reason "+
+		"|\n|---|---|---|---|\n", plain.Count(r.Results.Len(), "result"), leftOut)
 	p.table(head, r.Results.Len(), rows(r.Results.All(), func(result verdict.Result) string {
 		return fmt.Sprintf("| %s | %s | %s | %s |\n", Markdown(result.Subject), Markdown(result.Check),
 			word(string(result.Verdict)), Markdown(result.Reason))
@@ -243,14 +247,6 @@ func (p *page) evidence(r *verdict.Report) {
 	}), "\n</details>\n")
 }
 
-// leftOut says that a report has not all of its results.
-func leftOut(r *verdict.Report) string {
-	if len(r.Omitted) == 0 {
-		return ""
-	}
-	return ", without those that passed or were skipped"
-}
-
 // word is s bare where it is one of our own words, else neutral.
 func word(s string) string {
 	switch s {
@@ -260,15 +256,7 @@ func word(s string) string {
 	return markdown(s, headField)
 }
 
-func sign(v verdict.Verdict) string {
-	switch v {
-	case verdict.Passed:
-		return "✅"
-	case verdict.Failed, verdict.Errored:
-		return "❌"
-	}
-	return "❔"
-}
+var signs = map[verdict.Verdict]string{verdict.Passed: "✅", verdict.Failed: "❌", verdict.Errored: "❌"}
 
 // linkable is an https URL whose characters mean nothing to Markdown inside a destination in angle brackets.
 // No user information: "https://known.example@evil.example" reads as another host than it is.

@@ -80,14 +80,8 @@ func appendFile(path string, data []byte) error {
 	return nil
 }
 
-// WriteFile calls Count(r).WriteFile.
-func WriteFile(path, format string, r *verdict.Report, o Options) error {
-	return Count(r).WriteFile(path, format, o)
-}
-
 // WriteFile writes the report to the file at path, which is then whole: the old text or the new. See package
-// atomicfile. An irregular file, such as /dev/stdout or a pipe, is
-// written to as it is; a symbolic link is followed.
+// atomicfile. An irregular file, such as /dev/stdout or a pipe, is written to as it is; a symbolic link is followed.
 func (r *Counted) WriteFile(path, format string, o Options) error {
 	return writeTo(path, func(w io.Writer) error { return r.Write(w, format, o) })
 }

@@ -181,7 +181,7 @@ func TestPrometheusFileIsRenamedIntoPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(path, "prometheus", audited(), Options{}); err != nil {
+	if err := Count(audited()).WriteFile(path, "prometheus", Options{}); err != nil {
 		t.Fatal(err)
 	}
 	after, err := os.Stat(path)

@@ -68,15 +68,12 @@ func About() string {
 }
 
 // Formats are the names that Write knows.
-var Formats = formats()
-
-func formats() []string {
-	var names []string
+var Formats = func() (names []string) {
 	for _, w := range writers {
 		names = append(names, w.format)
 	}
 	return names
-}
+}()
 
 // Write calls Count(r).Write.
 func Write(w io.Writer, format string, r *verdict.Report, o Options) error {

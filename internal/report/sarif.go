@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -138,10 +137,8 @@ func sum(all []int) (n int) {
 // rulesPage explains each rule and each code.
 const rulesPage = "https://github.com/openagentprotocol-OAP/oap-gate/blob/main/docs/rules.md"
 
-// anchor returns the anchor of a rule's heading in the forge's rendering of a page.
-func anchor(id string) string {
-	return "#" + strings.ToLower(regexp.MustCompile(`[^\w-]`).ReplaceAllString(id, ""))
-}
+// noAnchor matches what the anchor of a heading leaves out in the forge's rendering of a page.
+var noAnchor = plain.Pattern(`[^\w-]`)
 
 // sarifRules describes the whole catalogue, and each check of the report that it does not know.
 func sarifRules(r *Counted, catalogue []verdict.Rule) ([]sarifRule, map[string]int) {
@@ -158,7 +155,7 @@ func sarifRules(r *Counted, catalogue []verdict.Rule) ([]sarifRule, map[string]i
 		made := sarifRule{ID: sarifMessage(rule.ID), Short: sarifOptional(rule.Title), Full: sarifOptional(rule.Why),
 			Help: sarifOptional(help)}
 		if rule.Title != "" { // it is one of ours
-			made.URI = rulesPage + anchor(rule.ID)
+			made.URI = rulesPage + "#" + strings.ToLower(noAnchor().ReplaceAllString(rule.ID, ""))
 		}
 		rules = append(rules, made)
 	}

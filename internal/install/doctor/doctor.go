@@ -166,13 +166,7 @@ func (v *inspection) read(name string, limit int) ([]byte, error) {
 	if errors.Is(err, capped.ErrTooLarge) {
 		return nil, fmt.Errorf("it has more than %d bytes", limit)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if data == nil {
-		data = []byte{}
-	}
-	return data, nil
+	return data, err
 }
 
 // Fixes of more than one finding.

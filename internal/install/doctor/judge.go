@@ -431,10 +431,7 @@ func (s *step) only() map[string]bool {
 		text = m[1]
 	}
 	ids := map[string]bool{}
-	for _, id := range strings.FieldsFunc(text, func(r rune) bool {
-		return r == ',' || r == '\n' || r == ' ' ||
-			r == '"' || r == '\''
-	}) {
+	for _, id := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",\n \"'", r) }) {
 		ids[id] = true
 	}
 	if len(ids) == 0 {
