@@ -27,7 +27,7 @@ func main() {
 	} {
 		o := report.Options{Rules: rules()}
 		for _, format := range []string{"html", "json"} {
-			if err := report.WriteFile(filepath.Join(os.Args[1], name+"."+format), format, r, o); err != nil {
+			if err := report.Count(r).WriteFile(filepath.Join(os.Args[1], name+"."+format), format, o); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
 			}
