@@ -391,7 +391,7 @@ func (d *draft) specifies() []passage {
 	began := false
 	silent := map[*markdown.Block]bool{nil: false} // headings under which nothing is specified
 	for _, b := range d.document.Blocks {
-		began = began || b.Kind == markdown.Heading && b.Level() >= 2
+		began = began || b.Kind == markdown.Heading && b.Level >= 2
 		if b.Kind == markdown.Heading {
 			silent[b] = silent[b.Above] || unspecified().MatchString(d.document.Text(b))
 		}

@@ -58,16 +58,16 @@ func readRoster(text string) roster {
 		case b.Kind == markdown.Heading && r.line > 0:
 			return r
 		case b.Kind == markdown.Heading:
-			if b.Level() == 2 && strings.TrimSpace(b.Source()) == "Current Maintainers" {
+			if b.Level == 2 && strings.TrimSpace(b.Source()) == "Current Maintainers" {
 				r.line = b.Line
 			}
-		case r.line == 0 || b.Table() == 0 || b.Quoted():
+		case r.line == 0 || b.Table == 0 || b.Quoted():
 		case table == 0:
-			table, r.line = b.Table(), b.Line
+			table, r.line = b.Table, b.Line
 			advocate = slices.IndexFunc(cells(b.Source()), func(c string) bool {
 				return strings.Contains(strings.ToLower(strings.Join(strings.Fields(c), " ")), "user advocate")
 			})
-		case b.Table() == table:
+		case b.Table == table:
 			columns := cells(b.Source())
 			// A handle in code is an example.
 			first := new(speech).shown(markdown.Cells(b.Source())[0], false)
@@ -102,10 +102,8 @@ const maxColumns = 64
 // cells returns the cells of a row as they are shown.
 func cells(row string) []string {
 	var out []string
-	for i, cell := range markdown.Cells(row) {
-		if i == maxColumns {
-			break
-		}
+	all := markdown.Cells(row)
+	for _, cell := range all[:min(len(all), maxColumns)] {
 		out = append(out, plainText(strings.ReplaceAll(cell, `\|`, "|")))
 	}
 	return out

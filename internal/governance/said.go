@@ -27,7 +27,7 @@ func NewWords(source, text string) *Words {
 		return w // what is too long to be read says nothing
 	}
 	for _, block := range blocks {
-		text, ok := s.behindComment(block.Source(), block.HTML())
+		text, ok := s.behindComment(block.Source(), block.HTML)
 		if block.Kind == markdown.Heading && ok && !block.Quoted() {
 			section++
 		}
@@ -35,9 +35,9 @@ func NewWords(source, text string) *Words {
 		off = off[:min(len(off), max(depth-begun, 0))]
 		out := len(off) > 0 && off[len(off)-1]
 		if ok && block.Kind != markdown.Code && block.Kind != markdown.Comment {
-			for i, part := range strings.Split(s.shown(text, block.HTML()), division) {
+			for i, part := range strings.Split(s.shown(text, block.HTML), division) {
 				b := newStatement(part)
-				b.kind, b.section, b.table = block.Kind, section, block.Table()
+				b.kind, b.section, b.table = block.Kind, section, block.Table
 				if isTicked, has := b.box(); has && i == 0 && begun > 0 && !block.Quoted() {
 					out = !isTicked
 				}

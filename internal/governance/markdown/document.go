@@ -80,18 +80,18 @@ type Block struct {
 	Required bool
 	// Governed reports whether its own or another block's requirement word makes the block a requirement.
 	Governed bool
+	Level    int  // heading level, from 1; 0 for another block
+	Table    int  // number of the table that a row belongs to, from 1; 0 for another block
+	HTML     bool // the characters of Markdown mean themselves in it
 
 	in     *container
 	opens  int    // the number of containers around it of which it is the first block
 	note   string // the folded label of the footnote that it is in
 	quotes int    // around it, a footnote among them
 	items  int    // around it
-	level  int    // level of a heading, from 1
-	raw    bool   // it is HTML, in which Markdown has no meaning
 	empty  bool   // it has no words
 	hidden string // the elements that may hide it
 	listed bool   // an HTML element that lists or quotes is around it or begins in it
-	table  int    // the number of the table that a row belongs to, from 1
 	shown  int    // the number of cells of a row that are shown
 	words  []word // words of a heading, and of a governed block
 }
@@ -264,7 +264,7 @@ func (r *reader) line(n int, rest string) {
 		case level > 0:
 			r.close(matched)
 			b := r.add(Heading, n)
-			b.level, b.Lines = level, []string{headingText(text)}
+			b.Level, b.Lines = level, []string{headingText(text)}
 			return
 		case fenceOf(text) != "":
 			r.close(matched)
@@ -272,7 +272,7 @@ func (r *reader) line(n int, rest string) {
 			r.fence = fenceOf(text)
 			return
 		case continued && underline(text) > 0:
-			r.block.Kind, r.block.level = Heading, underline(text)
+			r.block.Kind, r.block.Level = Heading, underline(text)
 			r.leaf = noLeaf
 			return
 		case isBreak(text):
@@ -282,7 +282,7 @@ func (r *reader) line(n int, rest string) {
 		if l, end := htmlStart(text, r.leaf == paragraphLeaf); l != noLeaf {
 			r.close(matched)
 			r.end = end
-			r.begin(l, Paragraph, n).raw = true
+			r.begin(l, Paragraph, n).HTML = true
 			r.continues(rest)
 			return
 		}
@@ -409,7 +409,7 @@ func (r *reader) ruled(line string) bool {
 	r.leaf, r.columns = tableLeaf, columns
 	r.tables++
 	if last == 0 {
-		r.block.Kind, r.block.table, r.block.shown = Row, r.tables, columns
+		r.block.Kind, r.block.Table, r.block.shown = Row, r.tables, columns
 		return true
 	}
 	r.block.Lines = r.block.Lines[:last]
@@ -419,5 +419,5 @@ func (r *reader) ruled(line string) bool {
 
 func (r *reader) row(n int, line string) {
 	b := r.add(Row, n)
-	b.Lines, b.table, b.shown = []string{line}, r.tables, r.columns
+	b.Lines, b.Table, b.shown = []string{line}, r.tables, r.columns
 }

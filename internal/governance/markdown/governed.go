@@ -131,7 +131,7 @@ func (d *Document) read(b *Block) {
 	if b.Kind != Comment {
 		b.hidden += d.hiding.String()
 	}
-	if b.Kind == Heading || b.Kind == Row || b.raw || !d.simple(b, "") || slices.ContainsFunc(b.Lines, mayRequire) {
+	if b.Kind == Heading || b.Kind == Row || b.HTML || !d.simple(b, "") || slices.ContainsFunc(b.Lines, mayRequire) {
 		d.words(b)
 		b.empty = !slices.ContainsFunc(b.words, func(w word) bool { return w.kind != mark })
 	}
@@ -166,18 +166,10 @@ func (d *Document) simple(b *Block, others string) bool {
 	return found
 }
 
+var unmarked = strings.NewReplacer("*", "", "`", "")
+
 // mayRequire reports whether a line has a requirement word without its asterisks and backticks.
-func mayRequire(line string) bool {
-	if strings.ContainsAny(line, "*`") {
-		line = strings.Map(func(r rune) rune {
-			if r == '*' || r == '`' {
-				return -1
-			}
-			return r
-		}, line)
-	}
-	return hasKeyWord(line)
-}
+func mayRequire(line string) bool { return hasKeyWord(unmarked.Replace(line)) }
 
 // words reads the words of a block.
 func (d *Document) words(b *Block) {
@@ -206,7 +198,7 @@ func (d *Document) words(b *Block) {
 		return
 	}
 	for i, text := range texts {
-		s := &scanner{doc: d, raw: b.raw, text: text}
+		s := &scanner{doc: d, raw: b.HTML, text: text}
 		s.scan()
 		if i > 0 {
 			b.words = append(b.words, cell)
@@ -224,7 +216,7 @@ func (d *Document) words(b *Block) {
 			b.Required = b.Required || required
 		}
 		if s.level > 0 {
-			b.Kind, b.level = Heading, s.level
+			b.Kind, b.Level = Heading, s.level
 		}
 		for _, c := range s.comments {
 			c.Line += b.Line
@@ -247,7 +239,7 @@ func (d *Document) status(b *Block, i int) {
 	}
 	line, rest := line[:min(len(line), maxStatus)], line[min(len(line), maxStatus):]
 	if strings.ContainsAny(line, "&<\\") || !isASCII(line) {
-		line = shown(line, b.raw)
+		line = shown(line, b.HTML)
 	}
 	name, value, _ := strings.Cut(line, ":")
 	value = strings.TrimLeft(value, " *_")
@@ -259,7 +251,7 @@ func (d *Document) status(b *Block, i int) {
 		value, rest = next[:min(len(next), maxStatus)], next[min(len(next), maxStatus):]
 	}
 	var words []string
-	for text := range strings.FieldsSeq(shown(value, b.raw)) {
+	for text := range strings.FieldsSeq(shown(value, b.HTML)) {
 		if w, ok := newWord(text); ok {
 			words = append(words, w.key)
 		}
@@ -292,17 +284,17 @@ func (d *Document) structure() {
 			}
 			continue
 		}
-		for len(open) > 0 && open[len(open)-1].level >= b.level {
+		for len(open) > 0 && open[len(open)-1].Level >= b.Level {
 			open = open[:len(open)-1]
 		}
 		if len(open) > 0 {
 			b.Above = open[len(open)-1]
 		}
 		open = append(open, b)
-		clear(numbers[b.level+1:])
+		clear(numbers[b.Level+1:])
 		if len(b.words) > 1 {
-			if next := numbers[b.level] + 1; strings.TrimLeft(b.words[0].key, "0") == strconv.Itoa(next) {
-				numbers[b.level] = next
+			if next := numbers[b.Level] + 1; strings.TrimLeft(b.words[0].key, "0") == strconv.Itoa(next) {
+				numbers[b.Level] = next
 				b.words = b.words[1:]
 			}
 		}
@@ -317,7 +309,7 @@ func (d *Document) govern() {
 	tables := map[int]bool{}
 	for _, b := range d.Blocks {
 		if b.Required {
-			tables[b.table] = b.table > 0
+			tables[b.Table] = b.Table > 0
 			for c := b.in; c != nil; c = c.in {
 				c.governed = c.governed || c.quote
 			}
@@ -325,7 +317,7 @@ func (d *Document) govern() {
 	}
 	led := false // by a paragraph
 	for _, b := range d.Blocks {
-		b.Governed = b.Required || tables[b.table] ||
+		b.Governed = b.Required || tables[b.Table] ||
 			led && b.note == "" && (b.Kind != Paragraph && b.Kind != Heading || b.listed)
 		for above := b.Above; above != nil && !b.Governed; above = above.Above {
 			b.Governed = above.Required

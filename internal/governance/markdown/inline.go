@@ -43,6 +43,7 @@ type scanner struct {
 	line     int  // the number of lines before the last comment
 	counted  int  // bytes
 	swallows bool // a tag of HTML does not end
+	exact    bool // an element of code is open
 }
 
 // pending is a word that follows the open one.
@@ -58,6 +59,7 @@ type bracket struct{ at, source int }
 const maxBrackets = 1000
 
 func (s *scanner) scan() {
+	s.inCode()
 	for i := 0; i < len(s.text); {
 		c := s.text[i]
 		n := 1
@@ -95,6 +97,15 @@ func (s *scanner) scan() {
 	s.end()
 }
 
+// inCode marks where an element of code begins or ends.
+func (s *scanner) inCode() {
+	was := s.exact
+	s.exact = slices.Contains(s.doc.hiding.names, "code") || slices.Contains(s.doc.hiding.names, "pre")
+	if s.exact != was {
+		s.out = append(s.out, codeMark)
+	}
+}
+
 // end ends the open word.
 func (s *scanner) end() {
 	if s.start < len(s.out) {
@@ -107,10 +118,16 @@ func (s *scanner) end() {
 		s.start = len(s.out)
 	}
 	s.after = s.after[:0]
+	if s.exact {
+		s.out = append(s.out, codeMark) // the next word is code too
+	}
 }
 
 func (s *scanner) character(i int) int {
 	if c := s.text[i]; c < utf8.RuneSelf {
+		if c == '~' && s.raw {
+			s.out = append(s.out, '\\') // it strikes nothing
+		}
 		s.out = append(s.out, c)
 		return 1
 	}
@@ -128,6 +145,9 @@ func (s *scanner) escape(i int) int {
 		return 1
 	}
 	if c := s.text[i+1]; c > ' ' && c < utf8.RuneSelf && !isNameByte(c) || c == '-' {
+		if c == '~' {
+			s.out = append(s.out, '\\')
+		}
 		if c != '`' {
 			s.out = append(s.out, c)
 		}
@@ -147,10 +167,11 @@ func (s *scanner) entity(i int) int {
 	}))
 	if n < len(part) && part[n] == ';' {
 		n++
-	} else if !s.raw {
-		n = 1
 	}
-	decoded := html.UnescapeString(part[:n])
+	decoded := withEntities(part[:n])
+	if s.raw { // a browser needs no semicolon
+		decoded = html.UnescapeString(part[:n])
+	}
 	if decoded == part[:n] {
 		s.out = append(s.out, '&')
 		return 1
@@ -159,6 +180,8 @@ func (s *scanner) entity(i int) int {
 		switch {
 		case unicode.IsSpace(r):
 			s.end()
+		case r == '~':
+			s.out = append(s.out, `\~`...)
 		case r >= ' ' && r != '`' && r != '\x7f':
 			s.out = utf8.AppendRune(s.out, r)
 		}
@@ -316,7 +339,12 @@ var entity = plain.Pattern(`&#?[0-9A-Za-z]{1,31};`)
 
 // withEntities returns a text of Markdown with the characters that its entities mean.
 func withEntities(text string) string {
-	return entity().ReplaceAllStringFunc(text, html.UnescapeString)
+	return entity().ReplaceAllStringFunc(text, func(name string) string {
+		if decoded := html.UnescapeString(name); decoded == ";" || !strings.HasSuffix(decoded, ";") {
+			return decoded
+		}
+		return name // only a part of it is one, without a semicolon
+	})
 }
 
 // linkTarget reads what follows the text of a link in parentheses. The length is 0 if it is not a target.
@@ -469,6 +497,7 @@ func autolink(text string) (address string, ok bool) {
 func (s *scanner) tag(t Tag, source string) {
 	open := len(s.doc.hiding.names)
 	s.doc.hiding.tag(t)
+	s.inCode()
 	hides := len(s.doc.hiding.names) != open
 	for rest := source[1:]; ; { // some readers see a tag in a tag
 		i := strings.IndexByte(rest, '<')

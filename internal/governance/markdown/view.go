@@ -13,20 +13,11 @@ func (b *Block) Source() string {
 	return text
 }
 
-// Level returns the level of a heading, from 1; 0 for another block.
-func (b *Block) Level() int { return b.level }
-
-// Table returns the number of the table that a row belongs to, from 1; 0 for another block.
-func (b *Block) Table() int { return b.table }
-
 // Quoted reports whether the block is in a quote.
 func (b *Block) Quoted() bool { return b.quotes > 0 }
 
 // Items returns how many list items are around a block that is not quoted, and how many of these it begins.
 func (b *Block) Items() (around, begun int) { return b.items, b.opens }
-
-// HTML reports whether the characters of Markdown mean themselves in the block.
-func (b *Block) HTML() bool { return b.raw }
 
 // Plain returns a text in the form in which its words are compared, and the first word that mixes scripts, or is in
 // capitals of one that is not Latin. It may look like another word. It is empty if the text has none.

@@ -193,18 +193,15 @@ func isASCII(text string) bool {
 // normalized returns a text in NFKC, with typographic quotation marks and hyphens as ASCII, without characters that
 // are not seen and marks of code.
 func normalized(text string) string {
-	if isASCII(text) {
-		return strings.Map(func(r rune) rune {
-			if r == '`' || r < ' ' && r != '\n' && r != '\t' || r == '\x7f' {
-				return -1
-			}
-			return r
-		}, text)
+	if !isASCII(text) {
+		text = norm.NFKC.String(text)
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '`', r < ' ' && r != '\n' && r != '\t', r == '\x7f', isUnseen(r):
 			return -1
+		case r < utf8.RuneSelf:
+			return r
 		case r == '\u2010', r == '\u2011':
 			return '-'
 		case r == '\u2018', r == '\u2019':
@@ -213,7 +210,7 @@ func normalized(text string) string {
 			return '"'
 		}
 		return lettered(r)
-	}, norm.NFKC.String(text))
+	}, text)
 }
 
 // isDirection reports whether a character turns those that follow it. The marks U+061C and U+200F turn numbers:
@@ -408,7 +405,7 @@ func withoutStars(text string) string {
 		for end < len(runes) && runes[end] == '*' {
 			end++
 		}
-		within := i > 0 && end < len(runes) && IsWord(runes[i-1]) && IsWord(runes[end])
+		within := i > 0 && end < len(runes) && isStarred(runes[i-1]) && isStarred(runes[end])
 		if end == i || within {
 			end = max(end, i+1)
 			out = append(out, runes[i:end]...)
@@ -417,6 +414,9 @@ func withoutStars(text string) string {
 	}
 	return string(out)
 }
+
+// isStarred reports whether an asterisk next to the character, and to another such, may be more than emphasis.
+func isStarred(r rune) bool { return IsWord(r) || r == '~' }
 
 // starless returns a text without asterisks, which may be emphasis within a word.
 func starless(text string) string { return strings.ReplaceAll(text, "*", "") }

@@ -57,13 +57,13 @@ func (x setting) of(holder, sub *schema) setting {
 	switch sub.keyword {
 	case "not":
 		return x.turned()
-	case "oneOf", "if", "then", "else":
+	case "oneOf", "if", "then", "else", "additionalItems", "dependencies":
 		return x | undirected
 	case "contains":
 		if _, ok := holder.object()["maxContains"]; ok {
 			return x | undirected
 		}
-	case "$defs": // only by its references
+	case "$defs", "definitions": // only by its references
 		return x & unevaluated
 	}
 	return x
@@ -103,6 +103,9 @@ func (t *Tree) reached(s *schema) (all []*schema) {
 		if name, ok := target.object()["$dynamicAnchor"].(string); ok && keyword == "$dynamicRef" {
 			all = append(all, t.dynamic[name]...)
 		}
+	}
+	if s.object()["$recursiveRef"] != nil { // of draft 2019-09
+		all = append(append(all, s.resource), t.dynamic[""]...)
 	}
 	return all
 }

@@ -3,12 +3,12 @@ package schemadiff
 import "slices"
 
 // applied are the keywords whose subschemas apply to the same place of the document as the object.
-var applied = []string{"allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas"}
+var applied = []string{"allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas", "dependencies"}
 
 // ofMembers and ofItems are the keywords whose subschemas apply to a member or an item.
 var (
 	ofMembers = []string{"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"}
-	ofItems   = []string{"prefixItems", "items", "unevaluatedItems", "contains"}
+	ofItems   = []string{"prefixItems", "items", "additionalItems", "unevaluatedItems", "contains"}
 )
 
 // group is the old schemas that may apply to the same place of the document as the first of them.

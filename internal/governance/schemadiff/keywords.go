@@ -20,29 +20,29 @@ var bounds = map[string]int{
 // implied is what a bound is where it is absent.
 var implied = map[string]json.Number{"minLength": "0", "minItems": "0", "minProperties": "0", "minContains": "1"}
 
+// conditions are the keywords each of which is one more condition.
+var conditions = map[string]bool{"$ref": true, "$dynamicRef": true, "type": true, "multipleOf": true, "pattern": true,
+	"format": true, "contains": true, "not": true, "allOf": true, "anyOf": true, "oneOf": true}
+
 // keywords compares what can refuse a document, keyword by keyword.
 func (v *visit) keywords() {
 	for _, keyword := range v.either() {
 		was, isOld := v.o.object()[keyword]
 		is, isNew := v.n.object()[keyword]
-		added := isNew && !isOld
+		if isOld != isNew && conditions[keyword] {
+			v.comesOrGoes(keyword, isNew)
+			continue
+		}
 		switch keyword {
 		case "$ref", "$dynamicRef":
-			if isOld && isNew {
-				v.reference(keyword)
-			} else {
-				v.comesOrGoes(keyword, added)
-			}
+			v.reference(keyword)
 		case "type":
-			v.types(was, is, isOld, isNew)
-		case "enum", "const": // compared as one
+			v.types(was, is)
 		case "multipleOf":
-			v.multipleOf(was, is, isOld, isNew)
+			v.multipleOf(was, is)
 		case "pattern", "format":
-			if isOld && isNew && !v.same(was, is) {
+			if !v.same(was, is) {
 				v.note(Changed, false, keyword, differs(was, is, true, true))
-			} else if isOld != isNew {
-				v.comesOrGoes(keyword, added)
 			}
 		case "uniqueItems":
 			if (was == true) != (is == true) {
@@ -76,11 +76,7 @@ func (v *visit) keywords() {
 				v.sub(o[i], n[i], v.at.below(keyword, strconv.Itoa(i)), nil)
 			}
 		case "contains", "not":
-			if isOld && isNew {
-				v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.at.below(keyword), nil)
-			} else {
-				v.comesOrGoes(keyword, added)
-			}
+			v.sub(v.o.at(keyword, ""), v.n.at(keyword, ""), v.at.below(keyword), nil)
 		case "dependentSchemas":
 			v.entries(keyword, func(name string, _, n *schema) {
 				class := Tightened
@@ -90,7 +86,7 @@ func (v *visit) keywords() {
 				v.note(class, n == nil, keyword, "comes or goes", name)
 			})
 		case "allOf", "anyOf", "oneOf":
-			v.branches(keyword, isOld, isNew)
+			v.branches(keyword)
 		case "if", "then", "else":
 			v.condition(keyword)
 		default:
@@ -110,6 +106,32 @@ func (v *visit) comesOrGoes(keyword string, added bool) {
 		_, isNew := v.n.object()[keyword]
 		v.turn(Loosened, !isNew, keyword, differs(v.o.object()[keyword], v.n.object()[keyword], true, isNew))
 	}
+}
+
+// weighs reports a keyword that is narrower, wider, both if it is equal, or neither.
+func (v *visit) weighs(narrower, wider, gone bool, keyword, message string) {
+	switch {
+	case narrower && wider:
+	case narrower:
+		v.turn(Tightened, gone, keyword, message)
+	case wider:
+		v.turn(Loosened, gone, keyword, message)
+	default:
+		v.note(Changed, false, keyword, message)
+	}
+}
+
+// numbers returns the values of a keyword as numbers. If one is not a number, it reports a difference.
+func (v *visit) numbers(keyword string, was, is any) (o, n decimal, ok bool) {
+	old, oldNumber := was.(json.Number)
+	new, newNumber := is.(json.Number)
+	if oldNumber && newNumber {
+		return newDecimal(old), newDecimal(new), true
+	}
+	if !v.same(was, is) {
+		v.note(Changed, false, keyword, "is not a number on one side")
+	}
+	return o, n, false
 }
 
 // typeSet returns the set of types; a number is an integer or not.
@@ -141,25 +163,12 @@ func within[T comparable](a, b map[T]bool) bool {
 	return true
 }
 
-func (v *visit) types(was, is any, isOld, isNew bool) {
-	if !isOld || !isNew {
-		v.comesOrGoes("type", isNew)
-		return
-	}
+func (v *visit) types(was, is any) {
 	o, n := typeSet(was), typeSet(is)
-	message := fmt.Sprintf("is %s, was %s", listNames(is), listNames(was))
-	switch narrower, wider := within(n, o), within(o, n); {
-	case o == nil || n == nil:
-		if !v.same(was, is) {
-			v.note(Changed, false, "type", "is not a type on one side")
-		}
-	case narrower && wider:
-	case narrower:
-		v.turn(Tightened, false, "type", message)
-	case wider:
-		v.turn(Loosened, false, "type", message)
-	default:
-		v.note(Changed, false, "type", message)
+	if o != nil && n != nil {
+		v.weighs(within(n, o), within(o, n), false, "type", fmt.Sprintf("is %s, was %s", listNames(is), listNames(was)))
+	} else if !v.same(was, is) {
+		v.note(Changed, false, "type", "is not a type on one side")
 	}
 }
 
@@ -293,45 +302,15 @@ func (v *visit) bound(keyword string, direction int, was, is any, isOld, isNew b
 		v.comesOrGoes(keyword, isNew)
 		return
 	}
-	o, oldNumber := was.(json.Number)
-	n, newNumber := is.(json.Number)
-	if !oldNumber || !newNumber {
-		if !v.same(was, is) {
-			v.note(Changed, false, keyword, "is not a number on one side")
-		}
-		return
-	}
-	switch newDecimal(n).compare(newDecimal(o)) * direction {
-	case -1:
-		v.turn(Tightened, gone, keyword, message)
-	case 1:
-		v.turn(Loosened, gone, keyword, message)
+	if o, n, ok := v.numbers(keyword, was, is); ok {
+		more := n.compare(o) * direction
+		v.weighs(more <= 0, more >= 0, gone, keyword, message)
 	}
 }
 
-func (v *visit) multipleOf(was, is any, isOld, isNew bool) {
-	if !isOld || !isNew {
-		v.comesOrGoes("multipleOf", isNew)
-		return
-	}
-	o, oldNumber := was.(json.Number)
-	n, newNumber := is.(json.Number)
-	if !oldNumber || !newNumber {
-		if !v.same(was, is) {
-			v.note(Changed, false, "multipleOf", "is not a number on one side")
-		}
-		return
-	}
-	message := differs(was, is, true, true)
-	a, b := newDecimal(o), newDecimal(n)
-	switch narrower, wider := b.multipleOf(a), a.multipleOf(b); {
-	case narrower && wider:
-	case narrower:
-		v.turn(Tightened, false, "multipleOf", message)
-	case wider:
-		v.turn(Loosened, false, "multipleOf", message)
-	default:
-		v.note(Changed, false, "multipleOf", message)
+func (v *visit) multipleOf(was, is any) {
+	if o, n, ok := v.numbers("multipleOf", was, is); ok {
+		v.weighs(n.multipleOf(o), o.multipleOf(n), false, "multipleOf", differs(was, is, true, true))
 	}
 }
 
@@ -384,11 +363,7 @@ func (v *visit) dependentRequired(was, is any) {
 }
 
 // branches compares the schemas of allOf, anyOf or oneOf: equal ones are paired first, the rest by order.
-func (v *visit) branches(keyword string, isOld, isNew bool) {
-	if !isOld || !isNew {
-		v.comesOrGoes(keyword, isNew)
-		return
-	}
+func (v *visit) branches(keyword string) {
 	o, n := v.o.list(keyword), v.n.list(keyword)
 	if !v.spend((size(v.o.object()[keyword]) + size(v.n.object()[keyword])) / 32) {
 		return
@@ -545,10 +520,12 @@ func (v *visit) governor(name string, schemas []*schema) string {
 		if required, _ := texts(object["required"]); required[name] {
 			return quote(s.place() + "/required")
 		}
-		dependent, _ := object["dependentRequired"].(map[string]any)
-		for _, key := range sortedNames(dependent) {
-			if names, _ := texts(dependent[key]); key == name || names[name] {
-				return quote(s.place() + "/dependentRequired")
+		for _, keyword := range []string{"dependentRequired", "dependencies"} {
+			dependent, _ := object[keyword].(map[string]any)
+			for _, key := range sortedNames(dependent) {
+				if names, _ := texts(dependent[key]); key == name || names[name] {
+					return quote(s.place() + "/" + keyword)
+				}
 			}
 		}
 		if s.at("dependentSchemas", name) != nil {

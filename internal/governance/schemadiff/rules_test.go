@@ -227,6 +227,21 @@ func TestRules(t *testing.T) {
 			"properties":{"a":{"items":{},"additionalItems":false}}}`, `{"$schema":"http://json-schema.org/draft-07/schema#",
 			"title":"b","properties":{"a":{"items":{}}}}`, "changed /properties/a/additionalItems; note /title"},
 
+		{"all in a branch, $schema with it", `{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}`,
+			`{"allOf":[{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}]}`,
+			"changed ; identity /$schema"},
+		{"all in a branch, $id with it", `{"$id":"https://example.org/a","type":"object"}`,
+			`{"allOf":[{"$id":"https://example.org/a","type":"object"}]}`, "changed ; identity /$id"},
+		{"field added that dependencies name", `{"dependencies":{"a":["b"],"c":{"required":["d"]}}}`,
+			`{"dependencies":{"a":["b"],"c":{"required":["d"]}},"properties":{"b":{},"c":{},"d":{},"e":{}}}`,
+			"changed /properties/b; changed /properties/c; changed /properties/d; additive /properties/e"},
+		{"field added where $recursiveRef is in a not", `{"properties":{"a":{"not":{"$recursiveRef":"#"}}}}`,
+			`{"properties":{"a":{"not":{"$recursiveRef":"#"}},"b":{}}}`, "changed /properties/b"},
+		{"field added where a fragment as $id is in a not",
+			`{"not":{"$ref":"#x"},"properties":{"a":{"$id":"#x","type":"object"}}}`,
+			`{"not":{"$ref":"#x"},"properties":{"a":{"$id":"#x","type":"object","properties":{"b":{}}}}}`,
+			"changed /properties/a/properties/b"},
+
 		// arrays
 		{"items come", `{"type":"array"}`, `{"type":"array","items":{"type":"string"}}`, "tightened /items"},
 		{"items go", `{"type":"array","items":{"type":"string"}}`, `{"type":"array"}`, "loosened /items"},

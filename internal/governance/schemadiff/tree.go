@@ -1,6 +1,7 @@
 package schemadiff
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -126,8 +127,8 @@ func (s *schema) sole() *schema {
 		}
 	}
 	branch := s.at("allOf", "0")
-	if !branch.wellFormed() {
-		return nil
+	if object := branch.object(); !branch.wellFormed() || object["$id"] != nil || object["$schema"] != nil {
+		return nil // it is a resource of its own
 	}
 	return branch
 }
@@ -149,10 +150,24 @@ var forms = map[string]form{
 	"propertyNames": single, "then": single, "unevaluatedItems": single, "unevaluatedProperties": single,
 }
 
+// older are the keywords of older drafts that hold subschemas. Validators heed them under other drafts too.
+var older = map[string]form{"additionalItems": single, "definitions": named, "dependencies": named}
+
+// form returns how a keyword of s holds subschemas. Older drafts have an array under items.
+func (s *schema) form(keyword string) form {
+	if _, isList := s.object()[keyword].([]any); isList && keyword == "items" {
+		return listed
+	}
+	return cmp.Or(forms[keyword], older[keyword])
+}
+
 // at returns the subschema under a keyword, or nil; name is "" for a keyword that has only one.
 func (s *schema) at(keyword, name string) *schema {
-	key := keyword
-	if forms[keyword] != single {
+	key, form := keyword, s.form(keyword)
+	if keyword == "items" && name == "" {
+		form = single
+	}
+	if form != single {
 		key = keyword + "/" + name
 	}
 	if sub := s.subs[key]; sub != nil {
@@ -160,10 +175,10 @@ func (s *schema) at(keyword, name string) *schema {
 	}
 	value, ok := s.object()[keyword]
 	switch {
-	case forms[keyword] == named, keyword == "definitions":
+	case form == named:
 		members, _ := value.(map[string]any)
 		value, ok = members[name]
-	case forms[keyword] == listed:
+	case form == listed:
 		items, _ := value.([]any)
 		i, err := strconv.Atoi(name)
 		if ok = err == nil && i >= 0 && i < len(items) && strconv.Itoa(i) == name; ok {
@@ -175,7 +190,7 @@ func (s *schema) at(keyword, name string) *schema {
 	}
 	sub := &schema{file: s.file, parent: s, keyword: keyword, name: name, value: value, resource: s.resource}
 	_, conditional := s.object()["if"]
-	sub.unpaired = s.unpaired || forms[keyword] == listed || forms[keyword] == none ||
+	sub.unpaired = s.unpaired || form == listed || forms[keyword] == none ||
 		(keyword == "then" || keyword == "else") && !conditional
 	if s.subs == nil {
 		s.subs = map[string]*schema{}
@@ -204,7 +219,7 @@ func (s *schema) each() []*schema {
 	object := s.object()
 	for _, keyword := range slices.Sorted(maps.Keys(object)) {
 		names := []string{""}
-		switch forms[keyword] {
+		switch s.form(keyword) {
 		case none:
 			continue
 		case named:
@@ -228,6 +243,12 @@ func (s *schema) each() []*schema {
 func (t *Tree) index(s *schema) {
 	object := s.object()
 	id, isResource := object["$id"].(string)
+	if !isResource && strings.HasSuffix(s.draft(), "/draft-04/schema") {
+		id, isResource = object["id"].(string)
+	}
+	if anchor, isAnchor := strings.CutPrefix(id, "#"); isAnchor && s.parent != nil { // of drafts up to 7
+		isResource, s.resource.anchors[anchor] = false, s
+	}
 	if isResource || s.parent == nil {
 		base := (&url.URL{Scheme: "tree", Path: path.Clean("/" + s.file.path)}).String()
 		if s.parent != nil {
@@ -248,9 +269,8 @@ func (t *Tree) index(s *schema) {
 	for _, sub := range s.each() {
 		t.index(sub)
 	}
-	members, _ := object["definitions"].(map[string]any) // an older keyword that validators heed
-	for _, name := range sortedNames(members) {
-		t.index(s.at("definitions", name))
+	if object["$recursiveAnchor"] == true {
+		t.dynamic[""] = append(t.dynamic[""], s.resource)
 	}
 }
 
@@ -353,9 +373,9 @@ func (s *schema) follow(pointer string) *schema {
 		keyword, after := cutToken(rest)
 		name := ""
 		switch {
-		case forms[keyword] == none && keyword != "definitions":
+		case at.form(keyword) == none:
 			return at.loose(pointer, rest)
-		case forms[keyword] != single:
+		case at.form(keyword) != single:
 			if after == "" { // what holds the schemas
 				return at.loose(pointer, rest)
 			}
@@ -407,7 +427,7 @@ func (s *schema) spell(b *strings.Builder) {
 	}
 	s.parent.spell(b)
 	b.WriteString("/" + s.keyword)
-	if forms[s.keyword] != single {
+	if s.parent.form(s.keyword) != single {
 		b.WriteString("/" + strict.Escape(s.name))
 	}
 }
@@ -451,26 +471,13 @@ func (t *Tree) used(word string) bool {
 
 // outside reports whether a reference leads out of the tree, to other than a meta-schema of JSON Schema.
 func (t *Tree) outside(s *schema, reference string) bool {
-	return t.resolve(s, reference) == nil && !metaSchema(Absolute(s.resource.id, reference))
+	return t.resolve(s, reference) == nil && !metaSchema().MatchString(Absolute(s.resource.id, reference))
 }
 
-// metaSchema reports whether a URI is that of a meta-schema of JSON Schema.
-func metaSchema(uri string) bool {
-	uri = strings.TrimSuffix(uri, "#")
-	if rest, ok := strings.CutPrefix(uri, "https://json-schema.org/draft/"); ok {
-		draft, name, _ := strings.Cut(rest, "/")
-		vocabulary, ok := strings.CutPrefix(name, "meta/")
-		return (draft == "2020-12" || draft == "2019-09") &&
-			(name == "schema" || ok && slices.Contains(vocabularies, vocabulary))
-	}
-	rest, ok := strings.CutPrefix(uri, "http://json-schema.org/draft-0")
-	number, name, _ := strings.Cut(rest, "/")
-	return ok && name == "schema" && slices.Contains([]string{"4", "6", "7"}, number)
-}
-
-// vocabularies are the names of the meta-schemas that those of a draft consist of.
-var vocabularies = []string{"core", "applicator", "unevaluated", "validation", "meta-data", "format",
-	"format-annotation", "format-assertion", "content"}
+// metaSchema matches the URI of a meta-schema of JSON Schema, or of one that it consists of.
+var metaSchema = plain.Pattern(`^(?:http://json-schema\.org/draft-0[467]/schema|` +
+	`https://json-schema\.org/draft/20(?:20-12|19-09)/(?:schema|meta/(?:core|applicator|unevaluated|validation|` +
+	`meta-data|format|format-annotation|format-assertion|content)))#?$`)
 
 // Unresolved returns the base names of the files that references lead to and that the tree lacks. References under
 // unknown keywords are among them.
@@ -483,7 +490,7 @@ func (t *Tree) Unresolved() map[string]bool {
 			for _, keyword := range []string{"$ref", "$dynamicRef"} {
 				text, _ := v[keyword].(string)
 				uri, _, _ := strings.Cut(text, "#")
-				if uri != "" && !metaSchema(uri) && t.named(s, Absolute(s.resource.id, uri)) == nil {
+				if uri != "" && !metaSchema().MatchString(uri) && t.named(s, Absolute(s.resource.id, uri)) == nil {
 					if name, err := url.PathUnescape(path.Base(uri)); err == nil {
 						names[name] = true
 					}

@@ -81,6 +81,42 @@ func TestTrees(t *testing.T) {
 	}
 }
 
+// TestOlderDrafts has references from keywords that draft 2020-12 lacks to a file that becomes narrower.
+func TestOlderDrafts(t *testing.T) {
+	const (
+		draft7 = `"$schema":"http://json-schema.org/draft-07/schema#",`
+		draft4 = `"$schema":"http://json-schema.org/draft-04/schema#",`
+	)
+	for _, test := range []struct{ name, old, want string }{
+		{"items", `{` + draft7 + `"items":[true,{"$ref":"../common/c.json"}]}`, "tightened /items/1/$ref"},
+		{"additionalItems", `{` + draft7 + `"items":[],"additionalItems":{"$ref":"../common/c.json"}}`,
+			"changed /additionalItems/$ref"},
+		{"dependencies", `{"dependencies":{"a":{"$ref":"../common/c.json"},"b":["c"]}}`,
+			"changed /dependencies/a/$ref"},
+		{"a field that is named as a keyword", `{"properties":{"items":{"$ref":"../common/c.json"}}}`,
+			"tightened /properties/items/$ref"},
+		{"id", `{` + draft4 + `"id":"https://x.example/v1.0/a.json","not":{"$ref":"https://x.example/common/c.json"}}`,
+			"loosened /not/$ref"},
+		{"a field that is named id", `{` + draft4 + `"properties":{"id":{"$ref":"../common/c.json"}}}`,
+			"tightened /properties/id/$ref"},
+	} {
+		texts := map[string]string{"schemas/v1.0/a.json": test.old,
+			"schemas/common/c.json": `{` + draft4 + `"id":"https://x.example/common/c.json","minimum":1}`}
+		narrower := with(texts, "schemas/common/c.json",
+			`{`+draft4+`"id":"https://x.example/common/c.json","minimum":2}`)
+		c := Trees(tree(texts), tree(narrower), published)
+		got := ""
+		for _, p := range c.Affected([]string{"schemas/common/c.json"}) {
+			for _, d := range c.Schema(p) {
+				got += string(d.Class) + " " + d.Pointer
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 // A reference leads to another $id also where the schema that it leads to stands at its place; one within the file does
 // not, whatever the file is called now.
 func TestReferenceToAnotherIdentifier(t *testing.T) {

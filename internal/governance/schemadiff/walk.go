@@ -78,7 +78,27 @@ func (c *comparison) walk(o, n *schema, at spot, in setting, holder *visit) {
 	default:
 		v.keywords()
 	}
+	v.olderKeywords()
 	v.settle()
+}
+
+// olderKeywords walks what keywords of older drafts hold alike on both sides: references may lead to what differs.
+func (v *visit) olderKeywords() {
+	for _, keyword := range []string{"additionalItems", "dependencies", "items"} {
+		was := v.o.object()[keyword]
+		if was == nil || v.o.form(keyword) == forms[keyword] || !v.same(was, v.n.object()[keyword]) {
+			continue
+		}
+		for _, sub := range v.o.each() {
+			at := v.at.below(keyword)
+			if keyword != "additionalItems" {
+				at = at.below(sub.name)
+			}
+			if sub.keyword == keyword {
+				v.sub(sub, v.n.at(keyword, sub.name), at, nil)
+			}
+		}
+	}
 }
 
 // branch walks the one branch of allOf and the schema that says the same without allOf.
@@ -269,15 +289,19 @@ var annotations = map[string]bool{"title": true, "description": true, "default":
 	"$comment": true, "deprecated": true, "readOnly": true, "writeOnly": true, "contentEncoding": true,
 	"contentMediaType": true, "contentSchema": true}
 
-// otherDraft reports whether the nearest $schema at or above s names another draft than 2020-12, which is the one whose
-// keywords are known here.
+// otherDraft reports whether s is of another draft than 2020-12, which is the one whose keywords are known here.
 func (s *schema) otherDraft() bool {
+	return !slices.Contains([]string{"", "https://json-schema.org/draft/2020-12/schema"}, s.draft())
+}
+
+// draft returns the nearest $schema at or above s without an empty fragment, or "".
+func (s *schema) draft() string {
 	for ; s != nil; s = s.parent {
 		if uri, ok := s.object()["$schema"].(string); ok {
-			return strings.TrimSuffix(uri, "#") != "https://json-schema.org/draft/2020-12/schema"
+			return strings.TrimSuffix(uri, "#")
 		}
 	}
-	return false
+	return ""
 }
 
 // marks reports the keywords that refuse nothing.
@@ -292,7 +316,7 @@ func (v *visit) marks() {
 				v.definitions()
 			}
 		case asserting[keyword], isOld == isNew && v.same(was, is):
-		case keyword == "$schema" && isOld && isNew && sameDraft(was, is):
+		case keyword == "$schema" && isOld && isNew && v.o.draft() == v.n.draft():
 			v.note(Note, false, keyword, differs(was, is, true, true))
 		case identifiers[keyword]:
 			if !v.at.followReference {
@@ -318,13 +342,6 @@ func (v *visit) marks() {
 			v.note(Note, !isNew, keyword, differs(was, is, isOld, isNew))
 		}
 	}
-}
-
-// sameDraft reports whether two values of $schema differ in an empty fragment only.
-func sameDraft(was, is any) bool {
-	o, old := was.(string)
-	n, new := is.(string)
-	return old && new && strings.TrimSuffix(o, "#") == strings.TrimSuffix(n, "#")
 }
 
 // wording reports a changed title or description, and a change of its requirements if it has some.
@@ -525,29 +542,23 @@ func (v *visit) isReference() bool {
 
 // followReference compares what the one reference leads to with the side that has none.
 func (v *visit) followReference() {
-	const back = "leads back to itself, and so to no schema"
-	for keyword, to := range v.old.references(v.o) {
-		if to == nil {
-			v.note(Changed, true, keyword, "led to nothing in the tree, so that it cannot be compared")
-			return
-		}
-		at := v.at.branch([]string{keyword}, nil).inside(v.o, false)
-		at.oldRef, at.followReference = true, true
-		if !v.follow(to, v.n, at) {
-			v.note(Changed, true, keyword, back)
-		}
-	}
-	for keyword, to := range v.new.references(v.n) {
-		if to == nil {
-			v.note(Changed, false, keyword, "leads to nothing in the tree, so that it cannot be compared")
-			return
-		}
-		at := v.at.branch(nil, []string{keyword}).inside(v.n, true)
-		at.newRef, at.followReference = true, true
-		if !v.follow(v.o, to, at) {
-			v.note(Changed, false, keyword, back)
+	follow := func(t *Tree, holder *schema, isNew bool) {
+		for keyword, to := range t.references(holder) {
+			at, o, n := v.at.branch([]string{keyword}, nil), to, v.n
+			if isNew {
+				at, o, n = v.at.branch(nil, []string{keyword}), v.o, to
+			}
+			at = at.inside(holder, isNew)
+			at.oldRef, at.newRef, at.followReference = at.oldRef || !isNew, at.newRef || isNew, true
+			if to == nil {
+				v.note(Changed, !isNew, keyword, "leads to nothing in the tree, so that it cannot be compared")
+			} else if !v.follow(o, n, at) {
+				v.note(Changed, !isNew, keyword, "leads back to itself, and so to no schema")
+			}
 		}
 	}
+	follow(v.old, v.o, false)
+	follow(v.new, v.n, true)
 }
 
 // follow compares two schemas, at least one of which a reference leads to. It compares each pair once. It returns false
