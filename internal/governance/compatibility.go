@@ -222,21 +222,20 @@ func (g *compatibility) report(document *strict.Document, at verdict.At, all []s
 	added, breaks := 0, schemadiff.Breaking(all)
 	if more := len(all) - maxDifferences; more > 0 && breaks {
 		g.out.Errorf(file(document.Path), "", code(schemadiff.Changed),
-			"%d more places differ than are reported of one schema",
-			more).
-			WithFix("%s", nextVersion)
+			"%d more places differ than are reported of one schema", more).WithFix("%s", nextVersion)
 		all = all[:maxDifferences]
 	}
 	var notes []schemadiff.Difference
 	for _, d := range all {
+		said := cmp.Or(d.Pointer, "the schema") + ": " + d.Message
 		switch {
 		case d.Class == schemadiff.Note:
 			notes = append(notes, d)
 		case d.Class == schemadiff.Additive:
 			added++
-			g.out.Noticef(document, d.Pointer, "additive", "%s", d.Message)
+			g.out.Noticef(document, d.Pointer, "additive", "%s", said)
 		default:
-			g.out.Errorf(document, d.Pointer, code(d.Class), "%s", d.Message).WithFix("%s", nextVersion)
+			g.out.Errorf(document, d.Pointer, code(d.Class), "%s", said).WithFix("%s", nextVersion)
 		}
 	}
 	if !breaks && (itself || len(all) > 0) {
