@@ -179,7 +179,7 @@ func TestNearest(t *testing.T) {
 // The fix of a member that is missing has its value, if the record says it.
 func TestValueOf(t *testing.T) {
 	const aTime, anyValue = `a time such as "2026-05-04T08:00:00Z"`, "the value that the Receipt signs"
-	root := map[string]any{"tool_did": "did:web:a.example", "manifest_uri": "https://c.example:8443/x"}
+	root := map[string]any{"tool_did": "did:web:a.example", "manifest_uri": "https://C.example.:8443/x"}
 	for _, c := range []struct {
 		kind registry.Kind
 		root map[string]any

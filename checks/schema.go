@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -371,7 +370,7 @@ func requiredFix(s *Subject, root map[string]any, judge *jsonschema.Schema, mess
 // valueOf returns the value of a member of a record as its file's name or its other members say it, else its form.
 func valueOf(s *Subject, root map[string]any, name string) string {
 	uri := manifest.URI(strict.String(root, "tool_did"))
-	at := hostOf(strict.String(root, "manifest_uri"))
+	at := host(strict.String(root, "manifest_uri"))
 	switch {
 	case name == "slug" && s.Kind == registry.KindListing:
 		return strconv.Quote(strings.TrimSuffix(path.Base(s.Path), ".json"))
@@ -387,15 +386,6 @@ func valueOf(s *Subject, root map[string]any, name string) string {
 		return "an https URL"
 	}
 	return "the value that the Receipt signs"
-}
-
-// hostOf returns the host name of a URL, empty if the text is not one.
-func hostOf(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }
 
 func without(names []string, object map[string]any) []string {
