@@ -432,9 +432,8 @@ func dataCommits(r *registry.Range) int {
 
 // isGitkeep reports whether a path is a .gitkeep of a data directory, which may go with either kind of change.
 func isGitkeep(path string) bool {
-	return slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool {
-		return path == k.Directory()+"/.gitkeep"
-	})
+	directory, found := strings.CutSuffix(path, "/.gitkeep")
+	return found && isDataDirectory(directory)
 }
 
 // isRecord reports whether a change is one of a record, not of a governance file.

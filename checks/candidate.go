@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -27,17 +26,6 @@ func (st *Standing) Refuse(paths []string) {
 	for _, path := range paths {
 		st.listings.remove(path)
 	}
-}
-
-func builtinSchemas() *Schemas {
-	out := &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, source: map[registry.Kind]string{},
-		broken: map[string]error{}}
-	for _, f := range schemaFiles {
-		for _, k := range f.kinds {
-			out.byKind[k], out.source[k] = jsonschema.Builtin(f.name), "oap-gate schema "+f.name
-		}
-	}
-	return out
 }
 
 // Wanted returns what to fetch about a record, with the registry's data that decides it. After fetching, failed returns

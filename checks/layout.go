@@ -167,7 +167,7 @@ func rightName(s *Subject) (string, error) {
 		return "", nil
 	}
 	path := memberPath(s.Kind, s.Record.Document.Root)
-	if path == s.Path || recordSlug(s.Kind, path) == "" {
+	if recordSlug(s.Kind, path) == "" {
 		return "", nil
 	}
 	taken, err := s.Run.Range.Result.Leaf(path)
@@ -240,13 +240,11 @@ func forgive(o *verdict.Outcome, s *Subject) {
 
 // unmendable returns the members that a re-issue must not change and has not changed.
 func unmendable(s *Subject) map[string]bool {
-	out := map[string]bool{}
-	if s.baseListing == nil || s.Listing == nil {
-		return out
+	was, is := s.baseListing, s.Listing
+	if was == nil {
+		return nil
 	}
-	out["/slug"] = s.baseListing.Slug == s.Listing.Slug
-	out["/tool_did"] = s.baseListing.ToolDID == s.Listing.ToolDID
-	return out
+	return map[string]bool{slugPointer: was.Slug == is.Slug, "/tool_did": was.ToolDID == is.ToolDID}
 }
 
 // runLayoutRecovered checks that no other listing took the slug or DID of a recovered one while it could not be read.
@@ -483,13 +481,9 @@ func newTwins(r *Run) (verdict.Outcome, error) {
 	for _, folded := range slices.Sorted(maps.Keys(groups)) {
 		var stood, fresh []string
 		for _, path := range groups[folded] {
-			is := isDataDirectory(path)
-			if c := changeOf(r.Range.Changes, path); c != nil && !is {
-				is = c.Base != nil
-			} else if !is {
-				if _, is, err = r.Range.Base.Entry(path); err != nil {
-					return verdict.Outcome{}, err
-				}
+			is, err := r.stood(path)
+			if err != nil {
+				return verdict.Outcome{}, err
 			}
 			if is {
 				stood = append(stood, path)
@@ -498,19 +492,32 @@ func newTwins(r *Run) (verdict.Outcome, error) {
 			}
 		}
 		other := original(folded, stood, fresh)
-		for _, path := range stood {
-			if path != other {
-				twins = append(twins, twin{path, other, true})
-			}
-		}
-		for _, path := range fresh {
-			if path != other {
-				twins = append(twins, twin{path, other, false})
-			}
-		}
+		twins = appendTwins(appendTwins(twins, stood, other, true), fresh, other, false)
 	}
 	slices.SortFunc(twins, func(a, b twin) int { return strings.Compare(a.path, b.path) })
 	return twinFindings(twins), nil
+}
+
+// stood reports whether a path was there before: in the base tree, or as every data directory.
+func (r *Run) stood(path string) (bool, error) {
+	if isDataDirectory(path) {
+		return true, nil
+	}
+	if c := changeOf(r.Range.Changes, path); c != nil {
+		return c.Base != nil, nil
+	}
+	_, is, err := r.Range.Base.Entry(path)
+	return is, err
+}
+
+// appendTwins appends the paths of a group that are not the original one.
+func appendTwins(twins []twin, paths []string, original string, stood bool) []twin {
+	for _, path := range paths {
+		if path != original {
+			twins = append(twins, twin{path, original, stood})
+		}
+	}
+	return twins
 }
 
 // original returns the path of a group of twins that the others are reported against. A path that was there before goes
@@ -526,7 +533,7 @@ func original(folded string, stood, fresh []string) string {
 }
 
 func isDataDirectory(path string) bool {
-	return slices.ContainsFunc(registry.DataKinds, func(k registry.Kind) bool { return k.Directory() == path })
+	return path != "" && registry.KindOf(path).Directory() == path
 }
 
 // twinFindings returns the findings for the twins, and one for those that are only counted.

@@ -165,11 +165,10 @@ func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
 		if err := l.recall(ctx); err != nil {
 			return Origin{}, err
 		}
-		switch old, known := l.before[path]; {
-		case !found:
-			o, found = old.Origin, known
-		default:
+		if old, known := l.before[path]; found {
 			o.First = old.First
+		} else {
+			o, found = old.Origin, known
 		}
 	}
 	if !found {
@@ -258,10 +257,12 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	if err != nil {
 		return nil, err
 	}
-	j.add(appendOnly, RegistrySubject, out)
-	if out, err = l.acceptedByGit(ctx, run, step); err != nil {
+	refused, err := l.refused.Step(ctx, step)
+	if err != nil {
 		return nil, err
 	}
+	reportRefused(&out, refused,
+		"judge it, and name the commit in the file of --accepted: merged history cannot be corrected")
 	j.add(appendOnly, RegistrySubject, out)
 	twins, err := l.newTwins(step)
 	if err != nil {
@@ -269,7 +270,7 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	}
 	j.add(layout, RegistrySubject, twinFindings(twins))
 	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
-		return !isRecord(c) || registry.KindOf(c.Path).Directory() == c.Path
+		return !isRecord(c) || isDataDirectory(c.Path)
 	}) {
 		// Looking in each commit would read the data directories as they were.
 		directories, err := directoryFindings(run)
@@ -286,16 +287,6 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		l.apply(r)
 	}
 	return j.faults, nil
-}
-
-// acceptedByGit reports what git refuses of the commits that a step brings. Each finding is one of the first-parent
-// commit.
-func (l *Ledger) acceptedByGit(ctx context.Context, run *Run, step *registry.Step) (verdict.Outcome, error) {
-	var out verdict.Outcome
-	found, err := l.refused.Step(ctx, step)
-	reportRefused(&out, found,
-		"judge it, and name the commit in the file of --accepted: merged history cannot be corrected")
-	return out, err
 }
 
 // here returns the origin of what the commit judged last wrote.
@@ -497,10 +488,11 @@ func (l *Ledger) apply(r result) {
 	if was := l.state.listings.remove(r.path); was != nil && judged {
 		l.pins.add(was.Path, was.ReceiptSHA256, was.Issued)
 	}
-	if was, found := l.files[r.path]; found {
-		l.state.remove(&was.scanned)
-		delete(l.files, r.path)
+	// No commit is judged by what else a file that is not a listing adds.
+	if revoked := l.files[r.path].revoked; revoked != nil && l.state.revoked[*revoked] == r.path {
+		delete(l.state.revoked, *revoked)
 	}
+	delete(l.files, r.path)
 	if r.now != nil {
 		l.enter(*r.now, at)
 	}
@@ -550,13 +542,6 @@ func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Lis
 	return &registry.Listing{Issued: issued}, nil
 }
 
-// remove takes back that a file revokes a Receipt. No commit is judged by what else a file that is not a listing adds.
-func (st *Standing) remove(f *scanned) {
-	if f.revoked != nil && st.revoked[*f.revoked] == f.path {
-		delete(st.revoked, *f.revoked)
-	}
-}
-
 // prefixes returns a path and its parent directories.
 func prefixes(path string) []string {
 	var out []string
@@ -599,12 +584,7 @@ func (l *Ledger) newTwins(step *registry.Step) (out []twin, err error) {
 		case new && !slices.Contains(fresh, folded):
 			fresh = append(fresh, folded)
 		}
-		other := original(folded, stood, fresh)
-		for _, p := range fresh {
-			if p != other {
-				out = append(out, twin{p, other, false})
-			}
-		}
+		out = appendTwins(out, fresh, original(folded, stood, fresh), false)
 	}
 	return out, nil
 }

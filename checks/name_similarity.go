@@ -77,7 +77,7 @@ func noNewName(s *Subject) string {
 	if s.Run.Audit {
 		return "judged when it was merged"
 	}
-	if s.modified() && s.baseListing != nil && s.Listing != nil && s.baseListing.Name == s.Listing.Name {
+	if s.modified() && s.baseListing != nil && s.baseListing.Name == s.Listing.Name {
 		return "no new name"
 	}
 	return ""

@@ -185,25 +185,24 @@ func entries(o *verdict.Outcome, s *Subject, all []witness) {
 	for i := range all {
 		w := &all[i]
 		name, only5 := fmt.Sprintf("peer witness %q", plain.Cut(w.did, 200)), w.weight == counts
-		switch is := w.worth(s.Listing.Level.Base() == 5); {
+		is := w.worth(s.Listing.Level.Base() == 5)
+		verb, fix := "does not count", "remove the entry, or have a listed witness sign"
+		switch {
 		case is.Counts:
+			continue
 		case is.Unsigned:
 			o.Errorf(s, at, is.Code, "%s is listed, but %s", name, is.Why).
 				WithFix("remove that entry from peer_witnesses (no signature covers it), publish, and pin the " +
 					"new bytes")
+			continue
 		case is.Open && only5:
-			o.Warnf(s, at, is.Code, "%s may not count towards L5: %s", name, is.Why).WithFix("try again").
-				Rests(verdict.World)
+			verb, fix = "may not count towards L5", "try again"
 		case is.Open:
-			o.Warnf(s, at, is.Code, "%s could not be judged: %s", name, is.Why).WithFix("try again").
-				Rests(verdict.World)
+			verb, fix = "could not be judged", "try again"
 		case only5:
-			o.Warnf(s, at, is.Code, "%s does not count towards L5: %s", name, is.Why).
-				WithFix("have an independent witness sign").Rests(verdict.World)
-		default:
-			o.Warnf(s, at, is.Code, "%s does not count: %s", name, is.Why).
-				WithFix("remove the entry, or have a listed witness sign").Rests(verdict.World)
+			verb, fix = "does not count towards L5", "have an independent witness sign"
 		}
+		o.Warnf(s, at, is.Code, "%s %s: %s", name, verb, is.Why).WithFix("%s", fix).Rests(verdict.World)
 	}
 }
 
@@ -237,8 +236,8 @@ func firstDependence(all []witness) string {
 // the rule does not cover the listing.
 func (s *Subject) bootstrapMaintainers() []string {
 	l, p := s.Listing, s.Policy()
-	if l.Level.Base() != 4 || p.ReferenceServer == "" || !did.Same(l.ToolDID, p.ReferenceServer) || !s.proposedAt().
-		Before(bootstrapEnd) {
+	if l.Level.Base() != 4 || p.ReferenceServer == "" || !did.Same(l.ToolDID, p.ReferenceServer) ||
+		!s.proposedAt().Before(bootstrapEnd) {
 		return nil
 	}
 	return p.Maintainers

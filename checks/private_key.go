@@ -59,20 +59,18 @@ func (r *Run) findLeaks() ([]leak, error) {
 	if len(out) == 0 {
 		return nil, nil
 	}
-	inBase := map[string]bool{} // by id of the blob
+	fresh := map[string]bool{} // ids of the blobs that base does not hold
 	for _, l := range out {
-		inBase[l.id] = false
+		fresh[l.id] = true
 	}
 	err := r.Range.Base.Walk(func(_ string, e registry.Entry) error {
-		if _, wanted := inBase[e.ID.String()]; wanted {
-			inBase[e.ID.String()] = true
-		}
+		delete(fresh, e.ID.String())
 		return nil
 	})
-	named := map[string]bool{} // by path
+	named := map[string]bool{} // paths
 	kept := out[:0]
 	for _, l := range out {
-		if !inBase[l.id] && !named[l.path] {
+		if fresh[l.id] && !named[l.path] {
 			named[l.path] = true
 			kept = append(kept, l)
 		}

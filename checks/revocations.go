@@ -244,10 +244,7 @@ func eligible(r *Run, l *Listed) int {
 	n, followed := 0, 0
 	for w := range r.Base.Listings() {
 		if w.Path == l.Path || w.Level.Base() < 4 || webHost(w.ToolDID) == "" || !r.Now.Before(w.Expires) ||
-			r.Revoked(w.Path, w.ReceiptSHA256) != "" {
-			continue
-		}
-		if speaks := r.Base.Witness(w.ToolDID); speaks == nil || speaks.Path != w.Path {
+			r.Revoked(w.Path, w.ReceiptSHA256) != "" || r.Base.Witness(w.ToolDID) == nil {
 			continue
 		}
 		if w.Provisional {

@@ -49,13 +49,15 @@ var schema = &Check{
 const maxSchema = 256 << 10
 
 // schemaFiles names the schema of each kind, in the tree and in the binary.
-var schemaFiles = []struct {
-	kinds      []registry.Kind
-	path, name string
-}{
+var schemaFiles = []schemaFile{
 	{[]registry.Kind{registry.KindListing, registry.KindPeerWitness}, "schemas/implementation.schema.json", "listing"},
 	{[]registry.Kind{registry.KindRevocation}, "schemas/revocation.schema.json", "revocation"},
 	{[]registry.Kind{registry.KindWorkflowAnchor}, "schemas/workflow-anchor.schema.json", "workflow-anchor"},
+}
+
+type schemaFile struct {
+	kinds      []registry.Kind
+	path, name string
 }
 
 // Schemas are the schemas by which a tree judges: its own, or the built-in ones where it has none.
@@ -65,12 +67,35 @@ type Schemas struct {
 	broken map[string]error         // by path
 }
 
+func newSchemas() *Schemas {
+	return &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, source: map[registry.Kind]string{},
+		broken: map[string]error{}}
+}
+
+func (s *Schemas) set(f schemaFile, schema *jsonschema.Schema) {
+	source := f.path
+	if schema == jsonschema.Builtin(f.name) {
+		source = "oap-gate schema " + f.name
+	}
+	for _, k := range f.kinds {
+		s.byKind[k], s.source[k] = schema, source
+	}
+}
+
+// builtinSchemas returns the schemas of a tree that has none.
+func builtinSchemas() *Schemas {
+	out := newSchemas()
+	for _, f := range schemaFiles {
+		out.set(f, jsonschema.Builtin(f.name))
+	}
+	return out
+}
+
 // readSchemas compiles a tree's schemas. A schema that does not compile is not an error here: the check says so.
 func readSchemas(ctx context.Context, t *registry.Tree) (*Schemas, error) {
-	out := &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}, source: map[registry.Kind]string{},
-		broken: map[string]error{}}
+	out := newSchemas()
 	for _, f := range schemaFiles {
-		s, broken, err := readSchema(ctx, t, f.path, f.name)
+		s, broken, err := readSchema(ctx, t, f)
 		if err != nil {
 			return nil, err
 		}
@@ -78,35 +103,30 @@ func readSchemas(ctx context.Context, t *registry.Tree) (*Schemas, error) {
 			out.broken[f.path] = broken
 			continue
 		}
-		for _, k := range f.kinds {
-			out.byKind[k], out.source[k] = s, f.path
-			if s == jsonschema.Builtin(f.name) {
-				out.source[k] = "oap-gate schema " + f.name
-			}
-		}
+		out.set(f, s)
 	}
 	return out, nil
 }
 
-func readSchema(ctx context.Context, t *registry.Tree, path, builtin string) (s *jsonschema.Schema, broken, err error) {
-	e, found, err := t.Entry(path)
+func readSchema(ctx context.Context, t *registry.Tree, f schemaFile) (s *jsonschema.Schema, broken, err error) {
+	e, found, err := t.Entry(f.path)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !found {
-		return jsonschema.Builtin(builtin), nil, nil
+		return jsonschema.Builtin(f.name), nil, nil
 	}
 	if e.Mode != registry.ModeFile && e.Mode != registry.ModeExecutable {
-		return nil, fmt.Errorf("%s is not a regular file", path), nil
+		return nil, fmt.Errorf("%s is not a regular file", f.path), nil
 	}
-	text, err := t.File(ctx, path, maxSchema)
+	text, err := t.File(ctx, f.path, maxSchema)
 	if errors.Is(err, gitstore.ErrTooLarge) {
-		return nil, fmt.Errorf("%s has more than %d bytes", path, maxSchema), nil
+		return nil, fmt.Errorf("%s has more than %d bytes", f.path, maxSchema), nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	s, broken = jsonschema.Compile(path, text)
+	s, broken = jsonschema.Compile(f.path, text)
 	return s, broken, nil
 }
 
@@ -182,7 +202,7 @@ func runSchemaRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	for _, f := range schemaFiles {
 		if changeOf(r.Range.Changes, f.path) != nil {
-			if err := schemaChange(&out, r, f.kinds, f.path, f.name); err != nil {
+			if err := schemaChange(&out, r, f); err != nil {
 				return out, err
 			}
 		} else if broken := r.Base.Schemas.broken[f.path]; broken != nil {
@@ -200,9 +220,9 @@ const maxBrokenRecords = 10
 
 // schemaChange judges a pull request that brings a new schema: it compiles, and no record that was valid
 // becomes invalid.
-func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, builtin string) error {
-	at := verdict.At{Path: path}
-	next, broken, err := readSchema(r.Context, r.Range.Result, path, builtin)
+func schemaChange(o *verdict.Outcome, r *Run, f schemaFile) error {
+	at := verdict.At{Path: f.path}
+	next, broken, err := readSchema(r.Context, r.Range.Result, f)
 	if err != nil {
 		return err
 	}
@@ -212,7 +232,7 @@ func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, built
 		return nil
 	}
 	var refused []string
-	for _, k := range kinds {
+	for _, k := range f.kinds {
 		old := r.Base.Schemas.Of(k)
 		if old == nil {
 			continue
@@ -226,22 +246,22 @@ func schemaChange(o *verdict.Outcome, r *Run, kinds []registry.Kind, path, built
 			}
 			return ""
 		}
-		for f, err := range registry.Scan(r.Context, r.Range.Base, k, scan) {
+		for bad, err := range registry.Scan(r.Context, r.Range.Base, k, scan) {
 			if err != nil {
 				return err
 			}
-			if f != "" {
-				refused = append(refused, f)
+			if bad != "" {
+				refused = append(refused, bad)
 			}
 		}
 	}
-	for i, f := range refused {
+	for i, bad := range refused {
 		if i == maxBrokenRecords {
 			o.Errorf(at, "", "schema-refuses-records", "the proposed schema refuses %d more records", len(refused)-i)
 			break
 		}
 		o.Errorf(at, "", "schema-refuses-records", "the proposed schema refuses a record that the base schema "+
-			"accepts: %s", f).
+			"accepts: %s", bad).
 			WithFix("keep what is valid today valid; publish tighter rules under a new schema")
 	}
 	return nil
@@ -310,7 +330,9 @@ func schemaFix(s *Subject, judge *jsonschema.Schema, v jsonschema.Violation) str
 	text, _ := root[name].(string)
 	switch {
 	case v.Keyword == "additionalProperties":
-		like := nearest(name, without(judge.Members(), root))
+		missing := slices.DeleteFunc(slices.Clone(judge.Members()),
+			func(n string) bool { _, there := root[n]; return there })
+		like := nearest(name, missing)
 		if like != "" && plain.Distance([]rune(name), []rune(like), 2) <= 2 {
 			return fmt.Sprintf("rename %q to %q", name, like)
 		}
@@ -388,10 +410,6 @@ func valueOf(s *Subject, root map[string]any, name string) string {
 	return "the value that the Receipt signs"
 }
 
-func without(names []string, object map[string]any) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { _, there := object[n]; return there })
-}
-
 // nearest returns the name with the fewest typing errors from a word, at most three, or "" if no name is near.
 func nearest(word string, names []string) string {
 	const longest = 64
@@ -414,11 +432,11 @@ func withValue(root any, v jsonschema.Violation) string {
 	}
 	switch value := strict.Member(root, v.Pointer[1:]).(type) {
 	case string:
-		return fmt.Sprintf("%q ", plain.Cut(value, 80)) + v.Message
+		return strconv.Quote(plain.Cut(value, 80)) + " " + v.Message
 	case json.Number:
 		return plain.Cut(value.String(), 80) + " " + v.Message
 	case bool:
-		return fmt.Sprintf("%t ", value) + v.Message
+		return strconv.FormatBool(value) + " " + v.Message
 	}
 	return v.Message
 }

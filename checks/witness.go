@@ -408,10 +408,6 @@ func independence(s *Subject, w *witness, known *evidence.Witness, id string) er
 // now.
 func (w *witness) witnessed(known *evidence.Witness) {
 	own := known.Receipt.Value
-	if _, err := own.WitnessedBytes(); err != nil {
-		w.dependence = err.Error()
-		return
-	}
 	doubt := ""
 	for _, p := range own.PeerWitnesses {
 		peer := known.Witnesses[p.DID]
