@@ -12,9 +12,36 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// maxNamed is how many paths or objects of one fault are named; a pull request can bring any number, and the rest is
-// counted.
+// maxNamed is how many paths or objects of one fault are named; a pull request can bring any number.
 const maxNamed = 100
+
+// capped is an outcome that names at most maxNamed faults, and counts the rest by severity.
+type capped struct {
+	verdict.Outcome
+	more map[verdict.Severity]int
+}
+
+// named adds a finding on a path, unless there are maxNamed: then it counts, and what it returns is of no effect.
+func (c *capped) named(path string, severity verdict.Severity, code, format string, args ...any) *verdict.Finding {
+	if len(c.Findings) < maxNamed {
+		return c.Add(verdict.At{Path: path}, severity, "", code, format, args...)
+	}
+	if c.more == nil {
+		c.more = map[verdict.Severity]int{}
+	}
+	c.more[severity]++
+	return &verdict.Finding{}
+}
+
+// rest returns the outcome with a finding for those of each severity that were only counted.
+func (c *capped) rest(code, fix string, say func(n int) string) verdict.Outcome {
+	for _, severity := range []verdict.Severity{verdict.Error, verdict.Warning} {
+		if n := c.more[severity]; n > 0 {
+			c.Add(verdict.At{}, severity, "", code, "%s", say(n)).WithFix("%s", fix)
+		}
+	}
+	return c.Outcome
+}
 
 // newGovernance returns the governance files that a range adds to the base tree, in path order.
 func newGovernance(r *registry.Range) []registry.Change {
@@ -29,8 +56,7 @@ func newGovernance(r *registry.Range) []registry.Change {
 
 // portable checks that a new governance path can exist in a clone on every system.
 func portable(r *Run) (verdict.Outcome, error) {
-	var out verdict.Outcome
-	hidden := 0
+	var out capped
 	for _, c := range newGovernance(r.Range) {
 		code, message, fix := "", "", "choose another name"
 		if at := strings.IndexAny(c.Path, `\:*?"<>|`); at >= 0 {
@@ -43,20 +69,14 @@ func portable(r *Run) (verdict.Outcome, error) {
 		} else if c.Head.Mode == registry.ModeTree {
 			code, message, fix = "empty-folder", noClone(c.Path), "leave it out, or put a file into it"
 		}
-		switch {
-		case code == "":
-		case len(out.Findings) == maxNamed:
-			hidden++
-		default:
-			out.Errorf(verdict.At{Path: c.Path}, "", code, "%s", message).WithFix("%s", fix)
+		if code != "" {
+			out.named(c.Path, verdict.Error, code, "%s", message).WithFix("%s", fix)
 		}
 	}
-	if hidden > 0 {
-		out.Errorf(verdict.At{}, "", "path-character", "%s that some systems cannot hold",
-			plain.Count(hidden, "more new governance file")+plain.Plural(hidden, " has a name", " have names")).
-			WithFix("choose other names")
-	}
-	return out, nil
+	return out.rest("path-character", "choose other names", func(n int) string {
+		return plain.Count(n, "more new governance file") + plain.Plural(n, " has a name", " have names") +
+			" that some systems cannot hold"
+	}), nil
 }
 
 // noClone returns the message for an empty directory: a clone does not contain it, so a commit from a clone would
@@ -82,8 +102,8 @@ const maxElsewhere = 1000
 // elsewhere warns of new files outside the data directories that would be records in one. They anchor nothing there,
 // which may be meant: an example is honest.
 func elsewhere(r *Run) (verdict.Outcome, error) {
-	var out verdict.Outcome
-	hidden, read := 0, 0
+	var out capped
+	read := 0
 	for _, c := range newGovernance(r.Range) {
 		top, _, _ := strings.Cut(c.Path, "/")
 		regular := c.Head.Mode == registry.ModeFile || c.Head.Mode == registry.ModeExecutable
@@ -98,32 +118,28 @@ func elsewhere(r *Run) (verdict.Outcome, error) {
 			continue
 		}
 		if err != nil {
-			return out, err
+			return out.Outcome, err
 		}
 		kind, home, err := home(r, c, text)
 		if err != nil {
-			return out, err
+			return out.Outcome, err
 		}
-		switch {
-		case home == "":
-		case len(out.Findings) == maxNamed:
-			hidden++
-		default:
-			way, err := move(r, c.Path, home)
-			if err != nil {
-				return out, err
-			}
-			out.Warnf(verdict.At{Path: c.Path}, "", "record-elsewhere",
-				"%q looks like a %s, but is not in a data directory, so nobody reads it as one", c.Path, kind).
-				WithFix("%s; an example may stay", way)
+		if home == "" {
+			continue
 		}
+		way, err := move(r, c.Path, home)
+		if err != nil {
+			return out.Outcome, err
+		}
+		out.named(c.Path, verdict.Warning, "record-elsewhere",
+			"%q looks like a %s, but is not in a data directory, so nobody reads it as one", c.Path, kind).
+			WithFix("%s; an example may stay", way)
 	}
-	if hidden > 0 {
-		out.Warnf(verdict.At{}, "", "record-elsewhere", "%s like records, outside the data directories",
-			plain.Count(hidden, "more new file")+plain.Plural(hidden, " looks", " look")).
-			WithFix("git mv them to their data directories; examples may stay")
-	}
-	return out, nil
+	const fix = "git mv them to their data directories; examples may stay"
+	return out.rest("record-elsewhere", fix, func(n int) string {
+		return plain.Count(n, "more new file") + plain.Plural(n, " looks", " look") +
+			" like records, outside the data directories"
+	}), nil
 }
 
 // home returns the kind of record that a text is under the base tree's schemas, and the path that it should have. The

@@ -481,7 +481,7 @@ func newTwins(r *Run) (verdict.Outcome, error) {
 	for _, folded := range slices.Sorted(maps.Keys(groups)) {
 		var stood, fresh []string
 		for _, path := range groups[folded] {
-			is, err := r.stood(path)
+			is, err := r.existed(path)
 			if err != nil {
 				return verdict.Outcome{}, err
 			}
@@ -498,8 +498,8 @@ func newTwins(r *Run) (verdict.Outcome, error) {
 	return twinFindings(twins), nil
 }
 
-// stood reports whether a path was there before: in the base tree, or as every data directory.
-func (r *Run) stood(path string) (bool, error) {
+// existed reports whether a path was there before: in the base tree, or as every data directory.
+func (r *Run) existed(path string) (bool, error) {
 	if isDataDirectory(path) {
 		return true, nil
 	}
@@ -538,26 +538,15 @@ func isDataDirectory(path string) bool {
 
 // twinFindings returns the findings for the twins, and one for those that are only counted.
 func twinFindings(twins []twin) verdict.Outcome {
-	var out verdict.Outcome
-	hidden := map[verdict.Severity]int{}
+	var out capped
 	for _, t := range twins {
-		sev := errorIf(!t.stood)
-		if len(out.Findings) >= maxNamed {
-			hidden[sev]++
-			continue
-		}
-		out.Add(verdict.At{Path: t.path}, sev, "", "case-twin",
+		out.named(t.path, errorIf(!t.stood), "case-twin",
 			"%q and %q are one path on systems that fold letter case or drop characters", t.path, t.other).
 			WithFix("rename the newer of the two")
 	}
-	for _, sev := range []verdict.Severity{verdict.Error, verdict.Warning} {
-		if n := hidden[sev]; n > 0 {
-			out.Add(verdict.At{}, sev, "", "case-twin",
-				"%d more pairs of paths are one on systems that fold letter case or drop characters", n).
-				WithFix("rename the newer of each two")
-		}
-	}
-	return out
+	return out.rest("case-twin", "rename the newer of each two", func(n int) string {
+		return fmt.Sprintf("%d more pairs of paths are one on systems that fold letter case or drop characters", n)
+	})
 }
 
 // directoryFindings checks that the governance files of the data directories are plain files. A file of another kind

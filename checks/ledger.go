@@ -292,15 +292,11 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 // here returns the origin of what the commit judged last wrote.
 func (l *Ledger) here() origin { return origin{uint32(len(l.commits) - 1), uint32(len(l.commits) - 1)} }
 
-// records returns the changes that concern records.
-func records(changes []registry.Change) []registry.Change {
-	return slices.DeleteFunc(slices.Clone(changes), func(c registry.Change) bool { return !isRecord(c) })
-}
-
 // subjects returns a run of some of a commit's changes, and reads their records.
 func (l *Ledger) subjects(ctx context.Context, step *registry.Step, changes []registry.Change) (run *Run, err error) {
 	run = l.run(ctx, step)
-	run.Subjects, err = NewSubjects(run, records(changes))
+	run.Subjects, err = NewSubjects(run,
+		slices.DeleteFunc(slices.Clone(changes), func(c registry.Change) bool { return !isRecord(c) }))
 	return run, err
 }
 

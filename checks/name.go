@@ -55,15 +55,7 @@ func memberPath(k registry.Kind, root any) string {
 
 // isSlug reports whether a text is of 2 to 64 characters from a-z, 0-9 and hyphen, not beginning with a hyphen.
 func isSlug(s string) bool {
-	if len(s) < 2 || len(s) > 64 || s[0] == '-' {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
+	return 2 <= len(s) && len(s) <= 64 && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
 // isPlain reports whether folding leaves a path as it is, and reads only its bytes.

@@ -123,25 +123,17 @@ func (s *keySearch) search(path string, e registry.Entry) (*leak, error) {
 // privateKeys refuses files with private keys: what was merged is public permanently. An audit warns of those at the
 // head.
 func privateKeys(r *Run) (verdict.Outcome, error) {
-	var out verdict.Outcome
+	var out capped
 	if r.merged {
-		return out, nil
+		return out.Outcome, nil
 	}
-	severity, found, err := verdict.Error, []leak(nil), error(nil)
+	search := r.leaks
 	if r.Audit {
-		severity = verdict.Warning
-		found, err = newKeySearch(r).atHead()
-	} else {
-		found, err = r.leaks()
+		search = newKeySearch(r).atHead
 	}
-	for i, l := range found {
-		if i == maxNamed {
-			more := plain.Count(len(found)-i, "more file") + plain.Plural(len(found)-i, " has", " have")
-			out.Add(verdict.At{}, severity, "", codePrivateKey, "%s a private key; expected none", more).
-				WithFix(privateKeyFix)
-			break
-		}
-		f := out.Add(verdict.At{Path: l.path}, severity, "", codePrivateKey,
+	found, err := search()
+	for _, l := range found {
+		f := out.named(l.path, errorIf(!r.Audit), codePrivateKey,
 			"%q has a private key (%s); the SHA-256 of the file is %s; expected no private key", l.path, l.kind,
 			l.sha256)
 		f.WithFix(privateKeyFix)
@@ -152,7 +144,9 @@ func privateKeys(r *Run) (verdict.Outcome, error) {
 		}
 		f.Commit = l.commit
 	}
-	return out, err
+	return out.rest(codePrivateKey, privateKeyFix, func(n int) string {
+		return plain.Count(n, "more file") + plain.Plural(n, " has", " have") + " a private key; expected none"
+	}), err
 }
 
 // atHead returns the private keys in the files of an audit's head that are not records.

@@ -154,22 +154,19 @@ func reason(o *verdict.Outcome, s *Subject) {
 func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.Outcome, error) {
 	v := s.Revocation
 	selfDoubt, selfWhy := "", ""
-	if !did.Same(v.RevokedByDID, l.ToolDID) {
+	switch doc := s.Facts.DIDDocument; {
+	case !did.Same(v.RevokedByDID, l.ToolDID):
 		selfWhy = fmt.Sprintf("revoked_by_did is %q, the listing's tool_did is %q", plain.Cut(v.RevokedByDID, 200),
 			l.ToolDID)
-	} else {
-		doc := s.Facts.DIDDocument
-		switch {
-		case doc.State.Open():
-			selfDoubt = located(doc)
-		case doc.State != evidence.Obtained:
-			selfWhy = l.ToolDID + ": " + located(doc)
-		case v.Signature.Alg == "EdDSA" && receipt.VerifyBy(doc.Value.Keys, bytes, v.Signature.Value):
-			o.Verified = "signed by the revoked implementation"
-			return o, nil
-		default:
-			selfWhy = "signature verifies under no Ed25519 key of " + l.ToolDID
-		}
+	case doc.State.Open():
+		selfDoubt = located(doc)
+	case doc.State != evidence.Obtained:
+		selfWhy = l.ToolDID + ": " + located(doc)
+	case v.Signature.Alg == "EdDSA" && receipt.VerifyBy(doc.Value.Keys, bytes, v.Signature.Value):
+		o.Verified = "signed by the revoked implementation"
+		return o, nil
+	default:
+		selfWhy = "signature verifies under no Ed25519 key of " + l.ToolDID
 	}
 	const at = "/signature"
 	var all []witness

@@ -96,37 +96,26 @@ func seenBefore(last, p string) int {
 // shadowFindings reports the repositories that the resulting tree would have. What is already in the base tree is a
 // warning.
 func shadowFindings(r *Run) (verdict.Outcome, error) {
-	var out verdict.Outcome
+	var out capped
 	found, err := shadows(r.Range.Result)
 	if err != nil || len(found) == 0 {
-		return out, err
+		return out.Outcome, err
 	}
 	standing, err := shadows(r.Range.Base)
 	if err != nil {
-		return out, err
+		return out.Outcome, err
 	}
 	stood := map[string]bool{}
 	for _, s := range standing {
 		stood[s.path] = true
 	}
-	hidden := map[verdict.Severity]int{}
 	for _, s := range found {
-		sev := errorIf(!stood[s.path])
-		if len(out.Findings) >= maxNamed {
-			hidden[sev]++
-			continue
-		}
-		out.Add(verdict.At{Path: s.path}, sev, "", "repository-in-tree", "%s", s.message).
+		out.named(s.path, errorIf(!stood[s.path]), "repository-in-tree", "%s", s.message).
 			WithFix("rename %q to %q", s.path, s.rename)
 	}
-	for _, sev := range []verdict.Severity{verdict.Error, verdict.Warning} {
-		if n := hidden[sev]; n > 0 {
-			out.Add(verdict.At{}, sev, "", "repository-in-tree", "%s a repository to readers of the tree",
-				plain.Count(n, "more path")+plain.Plural(n, " makes", " make")).
-				WithFix("rename them")
-		}
-	}
-	return out, nil
+	return out.rest("repository-in-tree", "rename them", func(n int) string {
+		return plain.Count(n, "more path") + plain.Plural(n, " makes", " make") + " a repository to readers of the tree"
+	}), nil
 }
 
 // The longest names that a clone on every system can hold, in bytes.
@@ -137,8 +126,7 @@ const (
 
 // longPaths reports the new paths that are too long for some systems.
 func longPaths(r *Run) (verdict.Outcome, error) {
-	var out verdict.Outcome
-	hidden := 0
+	var out capped
 	for _, c := range r.Range.Changes {
 		if c.Base != nil || c.Head == nil {
 			continue
@@ -155,16 +143,10 @@ func longPaths(r *Run) (verdict.Outcome, error) {
 		default:
 			continue
 		}
-		if len(out.Findings) >= maxNamed {
-			hidden++
-			continue
-		}
-		out.Errorf(verdict.At{Path: c.Path}, "", "path-too-long", "%s", message).WithFix("choose a shorter name")
+		out.named(c.Path, verdict.Error, "path-too-long", "%s", message).WithFix("choose a shorter name")
 	}
-	if hidden > 0 {
-		out.Errorf(verdict.At{}, "", "path-too-long", "%s too long; expected at most %d bytes, %d in each part",
-			plain.Count(hidden, "more new path")+plain.Plural(hidden, " is", " are"), maxPath, maxPathPart).
-			WithFix("choose shorter names")
-	}
-	return out, nil
+	return out.rest("path-too-long", "choose shorter names", func(n int) string {
+		return fmt.Sprintf("%s%s too long; expected at most %d bytes, %d in each part", plain.Count(n, "more new path"),
+			plain.Plural(n, " is", " are"), maxPath, maxPathPart)
+	}), nil
 }

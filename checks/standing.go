@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 
@@ -108,7 +108,7 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 		}
 	}
 	st.duplicates(touched)
-	sort.SliceStable(st.Faults, func(i, j int) bool { return st.Faults[i].Path < st.Faults[j].Path })
+	slices.SortStableFunc(st.Faults, func(a, b Fault) int { return strings.Compare(a.Path, b.Path) })
 	return st, nil
 }
 

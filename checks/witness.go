@@ -391,16 +391,12 @@ func independence(s *Subject, w *witness, known *evidence.Witness, id string) er
 	if w.dependence != "" || m.State == evidence.Unsought {
 		return nil
 	}
-	lone := len(known.Receipt.Value.PeerWitnesses) == 0
-	if !lone {
-		var err error
-		if lone, err = s.wasReferenceServer(id); err != nil {
+	if len(known.Receipt.Value.PeerWitnesses) > 0 {
+		if was, err := s.wasReferenceServer(id); err != nil || !was {
 			return err
 		}
 	}
-	if lone {
-		w.witnessed(known)
-	}
+	w.witnessed(known)
 	return nil
 }
 
