@@ -363,7 +363,7 @@ func TestDecorators(t *testing.T) {
 		{"other encoding", python("# coding: utf-7\n" + decorated),
 			[]string{"skills/orders.py:1 gap-skills not-read inconclusive"}},
 		{"nested too deeply in a package", files{"skills/orders.py": gone, "skills/orders/__init__.py": decorated,
-			"skills/orders/x.py": strings.Repeat("(", 65) + strings.Repeat(")", 65)},
+			"skills/orders/x.py": strings.Repeat("f'{", 9) + "1" + strings.Repeat("}'", 9)},
 			[]string{"skills/orders/x.py:1 gap-skills not-read inconclusive"}},
 	})
 }

@@ -3,12 +3,9 @@
 package pytoken
 
 import (
-	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -56,36 +53,13 @@ const maxPaths = 16
 type reader struct {
 	*source
 	Module
-	wanted   map[string]bool
-	spelled  map[string]string // the wanted name of a name, as imports anywhere in the text call it
-	imported map[string]bool   // the names that those imports bind
+	wanted map[string]bool
+	// spelled has each wanted name by what imports anywhere in the text call it, and an empty one for what they bind.
+	spelled map[string]string
 
 	decorators []Decorator // above the line
 	within     int         // the column of the outermost definition that the line is in, or -1
 }
-
-const identifier = `[\w\x{80}-\x{10ffff}]+`
-
-var (
-	definition = plain.Pattern(`^(?:async +)?(?:(def)|class) +(` + identifier + `)`)
-	test       = plain.Pattern(`^(?:async +)?(?:def +test|class +Test)`)
-	compound   = plain.Pattern(`^(?:async +)?(if|elif|else|for|while|try|except|finally|with)\b`)
-	importing  = plain.Pattern(`^(from\b.*?)?\bimport\b(.*)$`)
-	lambda     = plain.Pattern(`\blambda\b[^()\[\]{}]*$`)
-	target     = plain.Pattern(`^(?:type +)?[ *(\[]*(` + identifier + `)[ )\]]*[-+*/%&|^@<>]*$`)
-	// trailing are the brackets of subscripts and calls in a target, which may have brackets in them.
-	trailing = plain.Pattern(`([\w\x{80}-\x{10ffff})\]]) *(?:[(\[](?:[^()\[\]]|[(\[][^()\[\]]*[)\]])*[)\]] *)+`)
-	mention  = plain.Pattern(`(\. *)?(` + identifier + `)( *=)?`)
-	dotted   = plain.Pattern(`^` + identifier + `(?: *\. *` + identifier + `)*`)
-	// called is a name before a bracket. The first group says that it is a member of something, or is defined.
-	called = plain.Pattern(`(\. *|\bdef +|\bclass +)?(` + identifier + `(?: *\. *` + identifier + `)*) *[(\[]`)
-	// binds are the targets of the statements that begin with a word and bind or delete names.
-	binds = map[string]func() *regexp.Regexp{
-		"for":  plain.Pattern(`^(?:async +)?for\b(.*?)\bin\b`),
-		"with": plain.Pattern(`\bas\b *([(\[](?:[^()\[\]]|[(\[][^()\[\]]*[)\]])*|[^,()]+)`),
-		"del":  plain.Pattern(`^del\b(.*)`),
-	}
-)
 
 // Read reads a text, and looks for calls and subscriptions by their names with a bracket, such as "os.getenv(" or
 // "os.environ[". A name has what imports anywhere in the text call it. The error is an *Error.
@@ -94,68 +68,76 @@ func Read(path string, data []byte, wanted map[string]bool) (Module, error) {
 	if err != nil {
 		return Module{}, err
 	}
-	r := &reader{source: s, wanted: wanted, spelled: map[string]string{}, imported: map[string]bool{}, within: -1}
+	r := &reader{source: s, wanted: wanted, spelled: map[string]string{}, within: -1}
 	r.Exports, r.Imports = map[string]*Function{}, map[string][]string{}
-	r.split(0, len(r.code), "\n", r.line)
-	r.uses()
+	for i := range r.lines {
+		r.line(i)
+	}
+	for _, l := range r.lines {
+		r.uses(l.tokens)
+	}
 	return r.Module, nil
 }
 
-// line reads a logical line.
-func (r *reader) line(i, j int) {
-	column := r.column(i)
+// line reads the logical line with an index.
+func (r *reader) line(i int) {
+	code, column := r.lines[i].tokens, r.lines[i].column
 	if column <= r.within {
 		r.within = -1
 	}
-	direct, inner := column == 0, r.within >= 0
-	if direct && r.code[i] == '@' {
-		r.decorators = append(r.decorators, r.decorator(r.trim(i+1, j)))
+	direct := column == 0
+	if direct && code[0].text == "@" && len(code) > 1 {
+		r.decorators = append(r.decorators, r.decorator(code[1:]))
 		return
 	}
-	body, code := i, r.code[i:j]
-	if m := definition().FindSubmatchIndex(code); m != nil {
-		name := string(code[m[4]:m[5]])
-		body = r.find(i, j, ":") + 1
-		r.HasTests = r.HasTests || test().Match(code)
-		if direct {
-			r.forget(name)
+	if code[0].text == "async" && len(code) > 1 {
+		code = code[1:]
+	}
+	head, body, _ := cut(code, ":")
+	switch keyword := code[0].text; keyword {
+	case "def", "class":
+		if len(head) > 1 {
+			r.define(keyword, head[1], r.doc(body, i+1), direct)
 		}
-		if direct && m[2] >= 0 && r.decorators != nil {
-			r.Exports[name] = &Function{r.pos(i + m[4]), name, r.doc(body, j), r.decorators}
-			r.Functions = append(r.Functions, r.Exports[name])
-		}
-		if !inner {
+		if r.within < 0 {
 			r.within = column
 		}
-		direct, inner = false, true
-	} else if m := compound().FindSubmatch(code); m != nil {
-		body = r.find(i, j, ":") + 1
+		code, direct = body, false
+	case "if", "elif", "else", "for", "while", "try", "except", "finally", "with":
 		if direct {
-			r.unbind(string(m[1]), r.code[i:body-1])
+			r.forget(bound(keyword, head[1:])...)
 		}
-		direct = false
+		code, direct = body, false
 	}
-	r.statements(body, j, direct, inner)
+	for _, statement := range split(code, ";") {
+		switch keyword := strings.TrimRight(statement[0].text, "."); {
+		case keyword == "import", keyword == "from":
+			r.imports(statement, direct)
+		case direct && keyword == "del":
+			r.forget(targets(statement[1:])...)
+		case direct:
+			r.assign(statement)
+		}
+	}
 	r.decorators = nil
 }
 
 // decorator reads what follows an @. It has no paths if it is more than a name with dots that is called or not.
-func (r *reader) decorator(i, j int) (d Decorator) {
-	spelled := dotted().Find(r.code[i:j])
-	open, _ := r.trim(i+len(spelled), j)
-	d.Name = spaceless(spelled)
-	if open < j && (r.code[open] != '(' || r.find(open+1, j, "") != j-1) {
-		return d
+func (r *reader) decorator(code []token) (d Decorator) {
+	d.Name = code[0].text
+	if call := code[1:]; len(call) > 0 {
+		arguments := inner(call)
+		if call[0].text != "(" || len(arguments) == len(call) {
+			return d
+		}
+		d.Arguments = readArguments(arguments)
 	}
-	d.Arguments = r.arguments(open+1, j-1)
 	head, rest, _ := strings.Cut(d.Name, ".")
 	for _, path := range r.Imports[head] {
 		d.Paths = append(d.Paths, join(path, rest))
 	}
 	return d
 }
-
-func spaceless(code []byte) string { return strings.ReplaceAll(string(code), " ", "") }
 
 // join returns the path of a name in what a path leads to.
 func join(path, rest string) string {
@@ -165,54 +147,58 @@ func join(path, rest string) string {
 	return strings.TrimSuffix(path, ".") + "." + rest
 }
 
-// doc returns the docstring of a definition whose body begins at i, in a line that ends at j, or in the next line.
-func (r *reader) doc(i, j int) (doc string) {
-	if i >= j {
-		i = len(r.code) - len(bytes.TrimLeft(r.code[j:], " \n"))
+// doc returns the docstring of a definition that has a body in its line, or else in the line with an index.
+func (r *reader) doc(body []token, next int) (doc string) {
+	if len(body) == 0 && next < len(r.lines) && r.lines[next].column > 0 {
+		body = r.lines[next].tokens
 	}
-	if i < j || r.column(i) > 0 {
-		doc, _ = r.literal(i, r.find(i, len(r.code), ";\n"), "")
-	}
+	first, _, _ := cut(body, ";")
+	doc, _ = value(first, false)
 	return doc
 }
 
-// statements reads simple statements, which are at column 0, or in a function or class, or in a block of the module.
-func (r *reader) statements(i, j int, direct, inner bool) {
-	r.split(i, j, ";", func(i, j int) {
-		if m := importing().FindSubmatch(r.code[i:j]); m != nil {
-			r.imports(spaceless(bytes.TrimPrefix(m[1], []byte("from"))), string(m[2]), direct, inner)
-		} else if direct {
-			r.unbind("del", r.code[i:j])
-			r.assign(i, j)
-		}
-	})
+// define reads a definition that begins with a keyword and a name, direct if it is at column 0.
+func (r *reader) define(keyword string, name token, doc string, direct bool) {
+	r.HasTests = r.HasTests || keyword == "def" && strings.HasPrefix(name.text, "test") ||
+		keyword == "class" && strings.HasPrefix(name.text, "Test")
+	if direct {
+		r.forget(name.text)
+	}
+	if direct && keyword == "def" && r.decorators != nil {
+		f := &Function{r.pos(name.at), name.text, doc, r.decorators}
+		r.Functions, r.Exports[f.Name] = append(r.Functions, f), f
+	}
 }
 
-// imports reads the names that are imported from a module, or the modules if it is empty.
-func (r *reader) imports(module, names string, direct, inner bool) {
-	for item := range strings.SplitSeq(strings.Trim(names, " (),"), ",") {
-		member, name, renamed := strings.Cut(strings.TrimSpace(item), " as ")
-		member, name = strings.ReplaceAll(member, " ", ""), strings.TrimSpace(name)
-		path := join(module, member)
-		if module == "" {
-			if !renamed {
-				member, _, _ = strings.Cut(member, ".")
-			}
-			path = member + "."
+// imports reads the names that are imported from a module, or the modules.
+func (r *reader) imports(code []token, direct bool) {
+	module, isFrom := strings.CutPrefix(code[0].text, "from")
+	from, names, _ := cut(code, "import")
+	if len(from) > 1 {
+		module += from[1].text
+	}
+	for _, item := range split(inner(names), ",") {
+		path, name := item[0].text, item[len(item)-1].text
+		if len(item) == 1 { // it is not renamed
+			name, _, _ = strings.Cut(path, ".")
+			path = name
 		}
-		if !renamed {
-			name = member
+		if isFrom {
+			path = join(module, path)
+		} else {
+			path += "."
 		}
-		r.imported[name] = true
+		r.spelled[name] = ""
 		for use := range r.wanted {
-			if rest, is := strings.CutPrefix(use, strings.TrimSuffix(path, ".")); is && !isNamePart(rune(rest[0])) {
+			rest := strings.TrimPrefix(use, strings.TrimSuffix(path, "."))
+			if strings.IndexAny(rest, ".([") == 0 {
 				r.spelled[name+rest] = use
 			}
 		}
 		if direct && name != "*" {
 			r.forget(name)
 		}
-		if !inner && len(r.Imports[name]) < maxPaths {
+		if r.within < 0 && len(r.Imports[name]) < maxPaths {
 			r.Imports[name] = append(r.Imports[name], path)
 		}
 	}
@@ -225,72 +211,117 @@ func (r *reader) forget(names ...string) {
 	}
 }
 
-// unbind forgets the names that a statement that begins with a word binds or deletes.
-func (r *reader) unbind(word string, code []byte) {
-	if pattern := binds[word]; pattern != nil {
-		for _, m := range pattern().FindAllSubmatch(code, -1) {
-			r.forget(r.targets(m[1])...)
-		}
-	}
-}
-
-// targets returns the names among some targets that mean something.
-func (r *reader) targets(code []byte) (names []string) {
-	code = trailing().ReplaceAll(code, []byte("$1."))
-	for t := range bytes.FieldsFuncSeq(code, func(c rune) bool { return c == ',' || c == '=' }) {
-		if m := target().FindSubmatch(t); m != nil {
-			if name := string(m[1]); r.Imports[name] != nil || r.Exports[name] != nil {
-				names = append(names, name)
-			}
+// bound returns the names that a compound statement binds.
+func bound(keyword string, code []token) (names []string) {
+	switch keyword {
+	case "for":
+		target, _, _ := cut(code, "in")
+		return targets(target)
+	case "with":
+		for _, item := range split(inner(code), ",") {
+			_, target, _ := cut(item, "as")
+			names = append(names, targets(target)...)
 		}
 	}
 	return names
 }
 
-// assign forgets the names that a statement assigns to, if it is an assignment, unless its right side names them.
-func (r *reader) assign(i, j int) {
-	end := i // where the targets end
-	for k := r.find(i, j, "="); k < j && !lambda().Match(r.code[end:k]); k = r.find(k+1, j, "=") {
-		end = k
+// targets returns the names among some targets. A member or an item of something has none.
+func targets(code []token) (names []string) {
+	for parts := split(code, ","); len(parts) > 0; parts = parts[1:] {
+		part := parts[0]
+		if len(part) > 1 && (part[0].text == "*" || part[0].text == "type") {
+			part = part[1:]
+		}
+		if in := inner(part); len(in) < len(part) {
+			parts = append(parts, split(in, ",")...)
+		} else if len(part) == 1 {
+			names = append(names, part[0].text)
+		}
 	}
-	names := r.targets(r.code[i:r.find(i, end, ":")])
-	if len(names) == 0 {
-		return
+	return names
+}
+
+var assignments = []string{"=", "+=", "-=", "*=", "/=", "//=", "%=", "@=", "&=", "|=", "^=", ">>=", "<<=", "**="}
+
+// assign forgets the names that a statement assigns to, if it is an assignment, unless its right side names them.
+func (r *reader) assign(code []token) {
+	var names []string
+	for {
+		left, right, found := cut(code, assignments...)
+		target, _, _ := cut(left, ":")
+		if _, _, isDefault := cut(target, "lambda"); !found || isDefault {
+			break
+		}
+		names = append(names, targets(target)...)
+		code = right
 	}
 	named := map[string]bool{}
-	for _, m := range mention().FindAllSubmatch(r.code[end+1:j], -1) {
-		named[string(m[2])] = named[string(m[2])] || len(m[1])+len(m[3]) == 0
+	for i, t := range code {
+		isKeyword := i+1 < len(code) && code[i+1].text == "="
+		name, _, _ := strings.Cut(t.text, ".")
+		named[name] = named[name] || !isKeyword
 	}
 	r.forget(slices.DeleteFunc(names, func(name string) bool { return named[name] })...)
 }
 
-// arguments reads the arguments in [i, j).
-func (r *reader) arguments(i, j int) (all []Argument) {
-	r.split(i, j, ",", func(i, j int) {
+// uses finds the calls and subscriptions that are wanted.
+func (r *reader) uses(code []token) {
+	for i := 1; i < len(code); i++ {
+		name := code[i-1].text + code[i].text
+		head, _, _ := strings.Cut(code[i-1].text, ".")
+		if _, imported := r.spelled[head]; imported {
+			name = r.spelled[name]
+		}
+		isDefined := i > 1 && (code[i-2].text == "def" || code[i-2].text == "class")
+		if r.wanted[name] && code[i].inside > 0 && !isDefined {
+			arguments := code[i+1 : i+code[i].inside]
+			r.Uses = append(r.Uses, Use{r.pos(code[i-1].at), name, readArguments(arguments)})
+		}
+	}
+}
+
+// readArguments reads the arguments in a bracket.
+func readArguments(code []token) (all []Argument) {
+	for _, part := range split(code, ",") {
 		var a Argument
-		if k := r.find(i, j, "="); k < j {
-			a.Keyword = strings.TrimSpace(string(r.code[i:k]))
-			i, _ = r.trim(k+1, j)
-		} else if bytes.HasPrefix(r.code[i:j], []byte("**")) {
+		if keyword, rest, found := cut(part, "="); found && len(keyword) == 1 {
+			a.Keyword, part = keyword[0].text, rest
+		} else if part[0].text == "**" {
 			a.Keyword = "**"
 		}
-		a.Value, a.IsText = r.literal(i, j, "\x01+")
-		a.IsNone = string(r.code[i:j]) == "None"
+		a.Value, a.IsText = value(part, true)
+		a.IsNone = len(part) == 1 && part[0].text == "None"
 		all = append(all, a)
-	})
+	}
 	return all
 }
 
-// uses finds the calls and subscriptions that are wanted.
-func (r *reader) uses() {
-	for _, m := range called().FindAllSubmatchIndex(r.code, -1) {
-		name := spaceless(r.code[m[4]:m[1]])
-		head, _, _ := strings.Cut(name[:len(name)-1], ".")
-		if r.imported[head] {
-			name = r.spelled[name]
-		}
-		if m[2] < 0 && r.wanted[name] {
-			r.Uses = append(r.Uses, Use{r.pos(m[4]), name, r.arguments(m[1], r.find(m[1], len(r.code), ""))})
+// inner returns what is in the bracket that some tokens are. Other tokens it returns as they are.
+func inner(code []token) []token {
+	if last := len(code) - 1; last > 0 && code[0].inside == last {
+		return code[1:last]
+	}
+	return code
+}
+
+// cut returns what is before and after the first token that is one of some texts, outside of brackets.
+func cut(code []token, texts ...string) (before, after []token, found bool) {
+	for i := 0; i < len(code); i += 1 + code[i].inside {
+		if slices.Contains(texts, code[i].text) {
+			return code[:i], code[i+1:], true
 		}
 	}
+	return code, nil, false
+}
+
+// split returns the parts between the tokens of a text, outside of brackets, that are not empty.
+func split(code []token, text string) (parts [][]token) {
+	for len(code) > 0 {
+		var part []token
+		if part, code, _ = cut(code, text); len(part) > 0 {
+			parts = append(parts, part)
+		}
+	}
+	return parts
 }

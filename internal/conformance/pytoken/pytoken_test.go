@@ -112,6 +112,15 @@ func TestDecorators(t *testing.T) {
 			"if x:\n  def g(): pass\n  from gitagent import skill\n@skill\ndef f(): pass",
 			"5:5 f gitagent.skill()"},
 		{"import in one line with a function", "def g(): from gitagent import skill\n@skill\ndef f(): pass", "3:5 f"},
+		{"relative without blanks", "from.a import b\nfrom..import c\nfrom.. d import e\n@b\n@c\n@e\ndef f(): pass",
+			"7:5 f .a.b() ..c() ..d.e()"},
+		{"import after a function in a function",
+			"def g():\n  def h(): pass\n  from gitagent import skill\n@skill\ndef f(): pass", "5:5 f"},
+		{"class before it", from + "@skill\nclass A: pass\ndef f(): pass", ""},
+		{"in a block before it", from + "if x:\n  @skill\ndef f(): pass", ""},
+		{"indented after it", from + "@skill\n  def f(): pass", ""},
+		{"of a name that is a keyword elsewhere", "@x\ndef type(): 1\ntype = 1", "2:5 type!"},
+		{"no name", "@\n@(a)\n@'a'\ndef f(): pass", "4:5 f"},
 		{"everything", "from gitagent import *\n@skill\ndef f(): pass", "3:5 f"},
 		{"in a string", from + "'''\n@skill\ndef f(): pass\n'''", ""},
 		{"in a formatted string", from + "f'''\n@skill\ndef f(): pass\n{\n1}'''", ""},
@@ -150,6 +159,11 @@ func TestBindings(t *testing.T) {
 		"a[b], [c, skill] = d": false, "skill: [lambda a=1: 2] = 3": false, "a[lambda: 1], skill = b": false,
 		"for a[b(skill=1)] in c: pass": true, "del(a, skill)": false, "a = [b, skill] = c": false,
 		"ſkill = None": false, "del ｓkill": false, "import a as ſkill": false, "ſkıll = None": true,
+		"def g(): x; skill = 1": true, "if x:\n  for skill in y: pass": true, "if x:\n  del skill": true,
+		"skill = f(skill, skill=1)": true,
+		"with ... as skill: pass":   false, "skill: lambda: 1 = 2": false, "x = lambda a, skill=1: 2": true,
+		"(skill).x = 1": true, "x = '=', skill": true, "x = 1.\ndel skill": false, "skill = a = 'skill', b": false,
+		"x = ...\ndel skill": false, "for x, a[0], (skill) in y: pass": false, "skill = skill.x(1)": true,
 		"async def skill(): pass": false, "type skill = int": false, "from a import (b,\n  c as skill)": false,
 	} {
 		t.Run(text, func(t *testing.T) {
@@ -185,6 +199,7 @@ func TestDocstrings(t *testing.T) {
 		"def f():\n  f'a'":                                       "2:5 f", "def f():\n  b'a'": "2:5 f",
 		"def f():\n  'a', 'b'": "2:5 f",
 		"def f():\n  'a'.x":    "2:5 f", "def f():\n  x\n  'a'": "2:5 f", "def f()\n'a'": "2:5 f",
+		"def f(): x\n  'a'": "2:5 f", "def f():": "2:5 f",
 		"def f():\n  x = 'a'": "2:5 f", "def f():\n  'a' + 'b'": "2:5 f",
 	} {
 		if got := said("@x\n" + body); got != want {
@@ -210,6 +225,17 @@ func TestUses(t *testing.T) {
 		"'os.getenv(\"A\")' # os.getenv('B')":                          "",
 		"def open(x): pass\nclass open(object): pass":                  "",
 		"from gzip import open\nopen('a')":                             "",
+		"open(f'\\N{DIGIT ONE}', f'{{a}}')":                            `1:1 open((=? ="{a}")`,
+		"(os  \n  .environ\\\n['A'])\nx() . open('b')":                 `1:2 os.environ[(="A")`,
+		"def f(): import os as o\no.getenv('A')":                       `2:1 os.getenv((="A")`,
+		"import o as x, xs\nxs.getenv('A')":                            "",
+		"open(None or 'a', '{{b}}')":                                   `1:1 open((=? ="{{b}}")`,
+		"open(, 'a')":                                                  `1:1 open((="a")`,
+		"open(f'{a, b:x}')":                                            `1:1 open((=?)`,
+		"f'{a:{{open(\"b\")}}}'":                                       `1:8 open((="b")`,
+		"f'\\{open(\"b\")}'":                                           `1:5 open((="b")`,
+		"open （'a'）":                                                   "",
+		"open(lambda a=1: 'b', ',', '(')":                              `1:1 open((=? ="," ="(")`,
 		"not open('a') if open('b') else open":                         `1:5 open((="a"); 1:18 open((="b")`,
 		"x = [\n  os.getenv(\n 'A'\n)]":                                `2:3 os.getenv((="A")`,
 		"os\n('A')":                                                    "",
@@ -232,9 +258,14 @@ func TestModule(t *testing.T) {
 	if want := "map[*:[...e.f.* .*] c:[.a.b] g:[.g] k:[k.] o:[m.n.]] true"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	m, err = Read("a.py", []byte(strings.Repeat("if x: from a import b\n", maxPaths+1)), nil)
+	if got := len(m.Imports["b"]); err != nil || got != maxPaths {
+		t.Errorf("a name has %d paths, %v", got, err)
+	}
 	for text, has := range map[string]bool{"def test_x(): 1": true, "class A:\n  async def test(self): 1": true,
 		"class TestA: 1": true, "'''\ndef test_x(): 1\n'''": false, "# def test_x(): 1": false, "def atest(): 1": false,
-		"test = 1": false, "class test: 1": false} {
+		"def Test(): 1": false,
+		"test = 1":      false, "class test: 1": false} {
 		if m, err := Read("a.py", []byte(text), nil); err != nil || m.HasTests != has {
 			t.Errorf("%q: HasTests is %v, %v", text, m.HasTests, err)
 		}
@@ -249,8 +280,10 @@ func TestScan(t *testing.T) {
 		{"string over two lines", "'a\\\nb'", ""},
 		{"formatted", `f'a{b}c' rf"{{a}}" f"a{b["c"]}d{f"{e}"}" f"{a:>{b}.2f}{c!r:x}" f"{a[1:2]}{(lambda x: 1)}"`, ""},
 		{"formats and escapes", `f"{a!=b}" f"\{a}" f"\N{DIGIT ONE}{a}" rf"\{a}" f'''{a:'}''' f"{x=}" f"}}"`, ""},
+		{"braces in strings", `'{' '}' '{{' r'{(' '\{' f'{a:\}' f'{{('`, ""},
 		{"field over lines", "f'{a\n}' f'''{a # }\n}'''", ""},
 		{"byte order mark", "\ufeffx", ""},
+		{"byte order mark before a coding line", "\ufeff# coding: utf-7\nx", ""},
 		{"Latin-1", "# coding: latin-1\n'\xe9'", ""},
 		{"Latin-1 with ends of lines", "# -*- coding: iso-latin-1-unix -*-\n'\xe9'", ""},
 		{"UTF-8 with ends of lines", "# coding: utf-8-DOS\n'é'", ""},
@@ -258,11 +291,10 @@ func TestScan(t *testing.T) {
 		{"eight fields", strings.Repeat("f'{", 8) + strings.Repeat("}'", 8), ""},
 
 		{"nine fields", "\n" + strings.Repeat("f'{", 9) + strings.Repeat("}'", 9),
-			"2:27: more than 64 brackets or 8 expressions in formatted strings nest"},
-		{"64 brackets", strings.Repeat("(", 64) + strings.Repeat(")", 64), ""},
-		{"65 brackets", strings.Repeat("(", 65) + strings.Repeat(")", 65),
-			"1:65: more than 64 brackets or 8 expressions in formatted strings nest"},
-		{"other encoding", "# coding: utf-7\n", `1:1: the encoding "utf-7" is not supported; expected UTF-8 or Latin-1`},
+			"2:27: more than 8 expressions in formatted strings nest"},
+		{"many brackets", strings.Repeat("(", 200) + strings.Repeat(")", 200), ""},
+		{"other encoding", "# coding: utf-7\n",
+			`1:1: the encoding "utf-7" is not supported; expected UTF-8 or Latin-1`},
 		{"encoding that begins as Latin-1 does", "# coding: latin-10-unix\n",
 			`1:1: the encoding "latin-10" is not supported; expected UTF-8 or Latin-1`},
 		{"Latin-1 after code", "x\n# coding: latin-1\n'\xe9'", "3:2: the byte 0xe9 is not text"},
@@ -279,6 +311,7 @@ func TestScan(t *testing.T) {
 		{"unended formatted line", "f'a{b}\n'", "1:1: " + unended},
 		{"unended field", "f'{b'", "1:4: " + unended},
 		{"unended format", "f'{b:x'", "1:5: " + unended},
+		{"quote in a format", "f'''{b:'''}'''", "1:7: " + unended},
 		{"open bracket", "a(\n[b]", "1:2: " + unended},
 		{"open brackets", strings.Repeat("[(", 1000), "1:2000: " + unended},
 		{"wrong bracket", "a(b]", "1:4: " + unended},
@@ -291,7 +324,7 @@ func FuzzRead(f *testing.F) {
 	for _, text := range []string{"", "@skill\ndef f(): 'x'", "f'{a!r:{b}}'", "if a:\n\tb\n", "'''", "\\\n", "(((",
 		"from a import (b as c, d)\nimport e.f as g\ndel b, c[d]", "t'{x}' f'{'", "# coding: latin-1\n\xe9",
 		"@a.b(c=(\"d\" f'{e}'), **g)\nasync def h(): (\n\"doc\")", "os.environ['A'] = open(file='x')", "f'\\N{a'",
-		"with a as b: pass\nfor c in d: e = f = g\n"} {
+		"with a as b: pass\nfor c in d: e = f = g\n", "open （'a'）"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -14,11 +14,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
-// Limits of what nests: expressions in formatted strings, and brackets.
-const (
-	maxFields   = 8
-	maxBrackets = 64
-)
+// maxFields is how deep the fields of formatted strings may nest.
+const maxFields = 8
 
 // Error says why a text was not read, and where. If Unread is set, the text may be Python all the same.
 type Error struct {
@@ -29,33 +26,29 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
 
-// source is a text and its code: the same bytes, in which strings are masked by the bytes below, comparisons by ~~, and
-// comments, tabs and ends of lines that end no statement by blanks. The fields of formatted strings stay.
-type source struct {
-	path, text string
-	code       []byte
-	starts     []int // starts of the physical lines
-
+// token is a part of a logical line. The fields of a formatted string follow it, in brackets.
+type token struct {
 	at     int
-	open   []frame // the first is the module
-	fields int
-	deep   *Error // what is nested too deeply first
+	text   string // a name with its dots, a number, a keyword, an operator; the prefix and the quote of a string
+	value  string // what a string means
+	inside int    // how many tokens follow up to the end of the bracket that begins here
 }
 
-const (
-	inFormatted = 1 + iota
-	inString
-	stringStart // the first byte of both
-)
+// line is a logical line. Its column is that of its first token, from 0.
+type line struct {
+	column int
+	tokens []token
+}
 
-// frame is what is open: a bracket, or a string, which has the quote that ends it and the byte that masks its text. The
-// bracket of a field has both from its string. The format of a field is text again.
-type frame struct {
-	at        int
-	bracket   byte
-	quote     string
-	masked    byte
-	raw, text bool
+// source is a text and its lines, without the blank ones.
+type source struct {
+	path, text string
+	starts     []int // where the physical lines begin
+	lines      []line
+
+	at     int
+	begin  int     // where the logical line begins that is read
+	tokens []token // those of that line
 }
 
 var coding = plain.Pattern(`\A(?:[ \t\f]*(?:#.*)?\n)??[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)`)
@@ -83,10 +76,10 @@ func decode(data []byte) (text, unsupported string) {
 	return text, ""
 }
 
-// scan finds the code of a text. The error is an *Error.
+// scan finds the tokens of a text. The error is an *Error.
 func scan(path string, data []byte) (*source, error) {
 	text, unsupported := decode(data)
-	s := &source{path: path, text: text, code: []byte(text), starts: []int{0}, open: make([]frame, 1)}
+	s := &source{path: path, text: text, starts: []int{0}}
 	if unsupported != "" {
 		return nil, s.fault(0, true, "the encoding %.40q is not supported; expected UTF-8 or Latin-1", unsupported)
 	}
@@ -98,229 +91,167 @@ func scan(path string, data []byte) (*source, error) {
 			return nil, s.fault(i, false, "the byte 0x%02x is not text", text[i])
 		}
 	}
-	for s.at < len(text) {
-		read := s.next
-		if s.top().text {
-			read = s.string
-		}
-		if err := read(s.top()); err != nil {
-			return nil, err
-		}
-	}
-	if len(s.open) > 1 {
-		return nil, s.unended(s.top().at)
-	}
-	if s.deep != nil {
-		return nil, s.deep
-	}
-	return s, nil
+	return s, s.code(literal{})
 }
 
-func (s *source) top() *frame { return &s.open[len(s.open)-1] }
+// literal is a string that is being read, in so many fields of other strings.
+type literal struct {
+	at            int
+	prefix, quote string
+	fields        int
+}
 
-func (s *source) pop() { s.open = s.open[:len(s.open)-1] }
+// lexeme is what separates tokens, the beginning of a string, a word, or an operator. The dots of a relative import
+// belong to its keyword.
+var lexeme = plain.Pattern(`^(?:[ \t\f]+|\n|\\\n?|#.*|(?i:[rbuft]{0,2})(?:"""|'''|"|')|from\b(?:` + gap + `\.+)*|` +
+	`(?:\.[ \t]*)?` + name + `(?:` + gap + `\.` + gap + name + `)*|\.*[0-9][\w.]*|` +
+	`(?:\*\*|//|<<|>>|[-+*/%&|^@=!<>:])=|\*\*|\.+|(?s:.))`)
 
-// mask replaces the next n bytes with one byte.
-func (s *source) mask(n int, by byte) {
-	for end := min(s.at+n, len(s.code)); s.at < end; s.at++ {
-		s.code[s.at] = by
+const (
+	name = `[A-Za-z_\x{80}-\x{10ffff}][\w\x{80}-\x{10ffff}]*`
+	gap  = `(?:[ \t\f\n]|\\\n)*`
+)
+
+var gaps = strings.NewReplacer(" ", "", "\t", "", "\f", "", "\n", "", "\\", "")
+
+// code reads the rest of the text or, in a string, the field that begins here.
+func (s *source) code(in literal) error {
+	if in.fields > maxFields {
+		return s.fault(s.at, true, "more than %d expressions in formatted strings nest", maxFields)
 	}
+	var open []int // the brackets, by the indexes of their tokens
+	for s.at < len(s.text) {
+		next := lexeme().FindString(s.text[s.at:])
+		at, last := s.at, len(open)-1
+		s.at += len(next)
+		switch {
+		case next == "\n" && last < 0:
+			s.endLine()
+		case strings.Contains(" \t\f\n\\#", next[:1]):
+		case strings.ContainsAny(next, `"'`):
+			quote := strings.TrimLeft(next, "rbuftRBUFT")
+			prefix := strings.ToLower(strings.TrimSuffix(next, quote))
+			if err := s.string(literal{at, prefix, quote, in.fields}); err != nil {
+				return err
+			}
+		case next < " ":
+			return s.fault(at, false, "the byte 0x%02x is not Python", next[0])
+		case next[0] == ':' && last == 0 && in.fields > 0:
+			in.at, s.at = at, at+1
+			if err := s.chars(in, "}"); err != nil {
+				return err
+			}
+		case strings.Contains("([{", next):
+			open = append(open, len(s.tokens))
+			s.add(at, next)
+		case strings.Contains(")]}", next):
+			if last < 0 || !strings.Contains("()[]{}", s.tokens[open[last]].text+next) {
+				return s.unended(at)
+			}
+			s.tokens[open[last]].inside = len(s.tokens) - open[last]
+			s.add(at, next)
+			if open = open[:last]; last == 0 && in.fields > 0 {
+				return nil
+			}
+		default:
+			s.add(at, norm.NFKC.String(gaps.Replace(next))) // by which Python compares names
+		}
+	}
+	if len(open) > 0 {
+		return s.unended(s.tokens[open[len(open)-1]].at)
+	}
+	return nil
+}
+
+func (s *source) add(at int, text string) {
+	s.tokens = append(s.tokens, token{at: at, text: text})
+}
+
+// endLine ends the logical line. A form feed begins its column again. Tabs may count as one: Python refuses a text
+// where it matters.
+func (s *source) endLine() {
+	if len(s.tokens) > 0 {
+		indent := strings.TrimLeft(s.text[s.begin:s.tokens[0].at], "\\\n")
+		s.lines = append(s.lines, line{len(indent) - 1 - strings.LastIndexByte(indent, '\f'), s.tokens})
+	}
+	s.begin, s.tokens = s.at, nil
+}
+
+// string reads a string after its opening quote.
+func (s *source) string(l literal) error {
+	token, begin := len(s.tokens), s.at
+	s.add(l.at, l.prefix+l.quote)
+	if err := s.chars(l, l.quote); err != nil {
+		return err
+	}
+	value := s.text[begin:s.at]
+	s.at += len(l.quote)
+	if strings.Contains(l.prefix, "f") {
+		value = strings.NewReplacer("{{", "{", "}}", "}").Replace(value)
+	}
+	if !strings.Contains(l.prefix, "r") {
+		value = escape().ReplaceAllStringFunc(value, unescape)
+	}
+	s.tokens[token].value = value
+	return nil
+}
+
+// chars reads what is in a string, or in the format of a field, up to its end.
+func (s *source) chars(l literal, end string) error {
+	formatted, format := strings.ContainsAny(l.prefix, "ft"), end != l.quote
+	for s.at < len(s.text) {
+		rest := s.text[s.at:]
+		switch {
+		case strings.HasPrefix(rest, end):
+			return nil
+		case strings.HasPrefix(rest, l.quote), rest[0] == '\n' && len(l.quote) == 1:
+			return s.unended(l.at)
+		case formatted && rest[0] == '{' && (format || rest[1] != '{'):
+			if err := s.code(literal{l.at, l.prefix, l.quote, l.fields + 1}); err != nil {
+				return err
+			}
+		case formatted && rest[0] == '{', rest[0] == '\\' && strings.IndexByte("{}", rest[1]) < 0:
+			s.at += 2
+		default:
+			s.at++
+		}
+	}
+	return s.unended(l.at)
 }
 
 func (s *source) unended(at int) error {
 	return s.fault(at, false, "a string or bracket does not end")
 }
 
-// begin opens the bracket that is next. That of a field keeps the quote of the string that it is in.
-func (s *source) begin(in frame) {
-	in.at, in.bracket, in.text = s.at, s.text[s.at], false
-	s.open = append(s.open, in)
-	if s.deep == nil && (s.fields > maxFields || len(s.open) > 1+maxBrackets) {
-		s.deep = s.fault(s.at, true, "more than %d brackets or %d expressions in formatted strings nest", maxBrackets,
-			maxFields)
-	}
-	s.at++
-}
-
-// end closes the bracket on top, whose end is next.
-func (s *source) end() {
-	if s.top().quote != "" {
-		s.fields--
-	}
-	s.at++
-	s.pop()
-}
-
-func isNamePart(c rune) bool {
-	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= utf8.RuneSelf
-}
-
-// next reads what is next in the code.
-func (s *source) next(top *frame) error {
-	rest := s.text[s.at:]
-	switch c := rest[0]; {
-	case c == '#':
-		s.mask(strings.IndexByte(rest, '\n'), ' ')
-	case strings.HasPrefix(rest, "\\\n"):
-		s.mask(2, ' ')
-	case c == '\t', c == '\f', c == '\n' && len(s.open) > 1:
-		s.mask(1, ' ')
-	case strings.IndexByte("([{", c) >= 0:
-		s.begin(frame{})
-	case strings.IndexByte(")]}", c) >= 0:
-		if top.bracket != "([{"[strings.IndexByte(")]}", c)] {
-			return s.unended(s.at)
-		}
-		s.end()
-	case c == ':' && top.quote != "":
-		top.at, top.text = s.at, true
-		s.mask(1, inFormatted)
-	case isNamePart(rune(c)), c == '"', c == '\'':
-		n := strings.IndexFunc(rest, func(r rune) bool { return !isNamePart(r) })
-		if begin := opening().FindStringSubmatch(rest[:min(5, len(rest))]); begin != nil {
-			s.quote(begin)
-		} else {
-			if name := norm.NFKC.String(rest[:n]); len(name) <= n { // by which Python compares names
-				copy(s.code[s.at:], name+strings.Repeat(" ", n-len(name)))
-			}
-			s.at += n
-		}
-	case strings.HasPrefix(rest, "<<"), strings.HasPrefix(rest, ">>"):
-		s.at += 2
-	case strings.IndexByte("=!<>:", c) >= 0 && rest[1] == '=': // an = that remains assigns, or ends a keyword
-		s.mask(2, '~')
-	case c < ' ' && c != '\n': // it could pass for a mask
-		return s.fault(s.at, false, "the byte 0x%02x is not Python", c)
-	default:
-		s.at++
-	}
-	return nil
-}
-
-// opening is the beginning of a string: its prefix and its quote.
-var opening = plain.Pattern(`^(?i:([rbuft]{0,2}))("""|'''|"|')`)
-
-// quote opens the string whose opening is next.
-func (s *source) quote(begin []string) {
-	f := frame{at: s.at, quote: begin[2], masked: inString, raw: strings.ContainsAny(begin[1], "rR"), text: true}
-	if strings.ContainsAny(begin[1], "fFtT") {
-		f.masked = inFormatted
-	}
-	s.mask(1, stringStart)
-	s.mask(len(begin[0])-1, f.masked)
-	s.open = append(s.open, f)
-}
-
-// string reads what is next in a string, or in the format of a field.
-func (s *source) string(f *frame) error {
-	rest := s.text[s.at:]
-	fields, format := f.masked == inFormatted, f.bracket != 0
-	n := 1
-	switch {
-	case format && rest[0] == '}':
-		s.end()
-		return nil
-	case fields && rest[0] == '{' && (format || !strings.HasPrefix(rest, "{{")):
-		s.fields++
-		s.begin(*f)
-		return nil
-	case strings.HasPrefix(rest, f.quote) && !format:
-		n = len(f.quote)
-		s.pop()
-	case strings.HasPrefix(rest, f.quote), rest[0] == '\n' && len(f.quote) == 1:
-		return s.unended(f.at)
-	case strings.HasPrefix(rest, `\N{`) && fields && !f.raw:
-		n = strings.IndexAny(rest, "}\"'\n")
-	case fields && (rest[0] == '{' || strings.HasPrefix(rest, "}}")),
-		rest[0] == '\\' && !(fields && strings.IndexByte("{}", rest[1]) >= 0):
-		n = 2
-	}
-	s.mask(n, f.masked)
-	return nil
-}
-
-// pos returns the place of an offset.
-func (s *source) pos(offset int) strict.Pos {
-	i, _ := slices.BinarySearch(s.starts, offset+1)
-	return strict.Pos{Path: s.path, Line: i, Column: offset - s.starts[i-1] + 1}
-}
-
 func (s *source) fault(at int, unread bool, format string, args ...any) *Error {
 	return &Error{s.pos(at), fmt.Sprintf(format, args...), unread}
 }
 
-// column returns the column of the statement at i, from 0. A form feed begins it again. Tabs may count as one: Python
-// refuses a text where it matters.
-func (s *source) column(i int) int {
-	blanks := strings.TrimLeft(s.text[bytes.LastIndexByte(s.code[:i], '\n')+1:i], "\\\n")
-	return len(blanks) - 1 - strings.LastIndexByte(blanks, '\f')
+// pos returns the place of an offset.
+func (s *source) pos(at int) strict.Pos {
+	i, _ := slices.BinarySearch(s.starts, at+1)
+	return strict.Pos{Path: s.path, Line: i, Column: at - s.starts[i-1] + 1}
 }
 
-// find returns the first place in [i, j) of one of some bytes, outside of brackets, or where the bracket around i ends,
-// or j.
-func (s *source) find(i, j int, bytes string) int {
-	for depth := 0; i < j; i++ {
-		switch c := s.code[i]; {
-		case c == '(', c == '[', c == '{':
-			depth++
-		case c == ')', c == ']', c == '}':
-			if depth--; depth < 0 {
-				return i
-			}
-		case depth == 0 && strings.IndexByte(bytes, c) >= 0:
-			return i
-		}
-	}
-	return j
-}
-
-// split calls do for each part of [i, j) between some bytes, without blanks around it, unless it has nothing else.
-func (s *source) split(i, j int, by string, do func(i, j int)) {
-	for i < j {
-		k := s.find(i, j, by)
-		if from, to := s.trim(i, k); from < to {
-			do(from, to)
-		}
-		i = k + 1
-	}
-}
-
-// trim leaves out the blanks at both ends.
-func (s *source) trim(i, j int) (int, int) {
-	i = j - len(bytes.TrimLeft(s.code[i:j], " "))
-	return i, i + len(bytes.TrimRight(s.code[i:j], " "))
-}
-
-var (
-	masked = plain.Pattern(`\x03[\x01\x02]*`)
-	escape = plain.Pattern(`\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|(?s:.))`)
-)
-
-// literal returns the value of a piece of the code, if that is texts, one after another or with other bytes between.
-func (s *source) literal(i, j int, between string) (value string, ok bool) {
-	if len(bytes.Trim(s.code[i:j], "\x02\x03 ()"+between)) > 0 {
-		return "", false
-	}
-	var all strings.Builder
-	for _, m := range masked().FindAllIndex(s.code[i:j], -1) {
-		text := s.text[i+m[0] : i+m[1]]
-		begin := opening().FindStringSubmatch(text)
-		prefix := strings.ToLower(begin[1])
-		text = text[len(begin[0]) : len(text)-len(begin[2])]
-		if strings.ContainsAny(prefix, "bt") {
+// value returns the text that some tokens are, if they are strings, one after another. Those of an argument may be
+// formatted, and joined by +.
+func value(code []token, argument bool) (value string, ok bool) {
+	var out strings.Builder
+	for _, t := range code {
+		isString := strings.ContainsAny(t.text, `"'`)
+		isText := !strings.ContainsAny(t.text, "bt") && (argument || !strings.Contains(t.text, "f"))
+		switch {
+		case isString && isText:
+			out.WriteString(t.value)
+			ok = true
+		case t.text != "(" && t.text != ")" && !(argument && t.text == "+"):
 			return "", false
 		}
-		if strings.Contains(prefix, "f") {
-			text = strings.NewReplacer("{{", "{", "}}", "}").Replace(text)
-		}
-		if !strings.Contains(prefix, "r") {
-			text = escape().ReplaceAllStringFunc(text, unescape)
-		}
-		all.WriteString(text)
-		ok = true
 	}
-	return all.String(), ok
+	return out.String(), ok
 }
+
+var escape = plain.Pattern(`\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|(?s:.))`)
 
 // unescape returns what an escape sequence means. A character that is given by its name stays as it is spelled.
 func unescape(sequence string) string {
