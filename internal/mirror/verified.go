@@ -140,7 +140,10 @@ func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, 
 	ahead, err := repo.FirstParents(ctx, head, known)
 	switch {
 	case err == nil:
-		v.Findings = append(v.Findings, servedOlder(known, head, len(ahead)))
+		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: codeServedOlder, Commit: head,
+			Message: fmt.Sprintf("the tip is %s behind the verified one: a lagging replica, or a reset; expected %s "+
+				"or a descendant", plain.Count(len(ahead), "commit"), known),
+			Fix: "run again later; if it stays so, ask the maintainers whether they reset the branch"})
 	case errors.Is(err, registry.ErrNotAncestor):
 		v.Findings = append(v.Findings, verdict.Finding{Severity: verdict.Error, Code: checks.CodeHistoryRewritten,
 			Commit: head,
@@ -151,14 +154,6 @@ func (v *Verified) compareKnown(ctx context.Context, repo *registry.Repository, 
 		return err
 	}
 	return nil
-}
-
-// servedOlder returns the finding about a head that is n first-parent commits behind the verified one.
-func servedOlder(known, head string, n int) verdict.Finding {
-	return verdict.Finding{Severity: verdict.Error, Code: codeServedOlder, Commit: head,
-		Message: fmt.Sprintf("the tip is %s behind the verified one: a lagging replica, or a reset; expected %s or a "+
-			"descendant", plain.Count(n, "commit"), known),
-		Fix: "run again later; if it stays so, ask the maintainers whether they reset the branch"}
 }
 
 const codeServedOlder = "served-older"

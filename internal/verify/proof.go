@@ -49,14 +49,6 @@ func ReadProof(data []byte, o proof.Options) (*Proof, error) {
 	return p, nil
 }
 
-// asOf returns the time at which the quorum vouched for the log.
-func (p *Proof) asOf() string {
-	if p.shown.AsOf.IsZero() {
-		return "an unknown time"
-	}
-	return stamp(p.shown.AsOf)
-}
-
 // lookProven takes the addresses of a slug from the proof.
 func (w *work) lookProven() {
 	p := w.cfg.Proof
@@ -106,9 +98,12 @@ func judgeRevocationByProof(w *work) (verdict.Outcome, error) {
 	if out, missing := w.needs(aReceipt...); missing {
 		return out, nil
 	}
-	l := w.cfg.Proof.listing
+	l, asOf := w.cfg.Proof.listing, "an unknown time" // at which the quorum vouched for the log
+	if at := w.cfg.Proof.shown.AsOf; !at.IsZero() {
+		asOf = stamp(at)
+	}
 	f := out.Warnf(verdict.At{}, "", "by-proof", "no revocation of %s-%s as of %s; older pins, other slugs of this "+
-		"DID and unreadable files of revocations/ were not looked at", l.Slug, l.ReceiptSHA256, w.cfg.Proof.asOf())
+		"DID and unreadable files of revocations/ were not looked at", l.Slug, l.ReceiptSHA256, asOf)
 	f.Commit = w.cfg.Proof.shown.Entry.Commit
 	f.WithFix("name a clone of the registry with --registry DIR to look at all revocations")
 	return out, nil

@@ -66,7 +66,11 @@ func textOf(r *verify.Report, terminal int, color, several bool) []byte {
 	if len(r.Assumed) > 0 {
 		fmt.Fprintf(&b, "assumed: %s\n", plain.Line(strings.Join(r.Assumed, ", ")))
 	}
-	fmt.Fprintf(&b, "%s%s\n", last, report.Shade(color, r.Verdict, summary(r)))
+	end := ending(r)
+	if trial := report.Trial(r.Local); trial != "" {
+		end += "; " + trial
+	}
+	fmt.Fprintf(&b, "%s%s\n", last, report.Shade(color, r.Verdict, end))
 	return b.Bytes()
 }
 
@@ -110,14 +114,6 @@ func writeCanonical(b *bytes.Buffer, c *verify.Canonical, terminal bool) {
 // endings are the first words of the last line, by verdict.
 var endings = map[verdict.Verdict]string{verdict.Passed: "accepted", verdict.Failed: "refused",
 	verdict.Inconclusive: "undecided", verdict.Errored: "error"}
-
-// summary returns the last line.
-func summary(r *verify.Report) string {
-	if trial := report.Trial(r.Local); trial != "" {
-		return ending(r) + "; " + trial
-	}
-	return ending(r)
-}
 
 // ending returns the last line of a report whose documents come from the web.
 func ending(r *verify.Report) string {
