@@ -49,7 +49,7 @@ func (v *visit) keywords() {
 				v.comesOrGoes(keyword, is == true)
 			}
 		case "required":
-			v.names(was, is, isNew, nil)
+			v.names(keyword, was, is, isNew)
 		case "dependentRequired":
 			v.dependentRequired(was, is)
 		case "dependencies":
@@ -195,10 +195,11 @@ func (v *visit) values() {
 	if o == nil && n == nil {
 		return
 	}
-	keyword, gone := "", false
+	keyword, gone, constant := "", false, false
 	for _, k := range []string{"const", "enum"} {
 		was, isOld := v.o.object()[k]
 		is, isNew := v.n.object()[k]
+		constant = constant || k == "const" && (isOld || isNew)
 		if isOld != isNew || isOld && !equal(was, is) {
 			keyword, gone = k, !isNew
 		}
@@ -208,6 +209,8 @@ func (v *visit) values() {
 		v.turn(Tightened, false, keyword, differs(nil, v.n.object()[keyword], false, true))
 	case n == nil:
 		v.turn(Loosened, true, keyword, differs(v.o.object()[keyword], nil, true, false))
+	case constant && keyword != "" && strings.HasSuffix(v.n.draft(), "/draft-04/schema"):
+		v.note(Changed, gone, keyword, "differs, and draft 4 has no const")
 	default:
 		lost, added := o.beyond(n), n.beyond(o)
 		if len(lost)+len(added) > 0 {
@@ -315,11 +318,7 @@ func (v *visit) multipleOf(was, is any) {
 }
 
 // names compares two lists of required names, at the keyword required or at an entry of dependentRequired.
-func (v *visit) names(was, is any, isNew bool, under []string) {
-	keyword := "required"
-	if under != nil {
-		keyword = "dependentRequired"
-	}
+func (v *visit) names(keyword string, was, is any, isNew bool, under ...string) {
 	o, oldOK := texts(was)
 	n, newOK := texts(is)
 	if was != nil && !oldOK || is != nil && !newOK {
@@ -358,7 +357,7 @@ func (v *visit) dependentRequired(was, is any) {
 	}
 	for _, name := range eitherName(o, n) {
 		_, isNew := n[name]
-		v.names(o[name], n[name], isNew, []string{name})
+		v.names("dependentRequired", o[name], n[name], isNew, name)
 	}
 }
 
