@@ -1,6 +1,9 @@
 // Package aaep judges producers and subscribers of AAEP by chapter 9 of its specification. AAEP is the protocol by
-// which an agent informs assistive technology of what it does. The package judges the events of a capture, a running
-// producer, a running subscriber, and what is claimed of one.
+// which an agent informs assistive technology of what it does.
+//
+// A [Stream] judges the messages of a capture. [Live] holds sessions with a running producer, and gives a Stream what
+// passes. [Host] plays a producer for a running subscriber. A [Claim] is what a text says of either. [Rules] are the
+// requirements.
 package aaep
 
 import (
