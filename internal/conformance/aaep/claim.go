@@ -167,8 +167,7 @@ func readReport(root any) (r reported, wrong string) {
 			return r, fmt.Sprintf("the report is of mode %q and protocol %q; expected conformance and aaep",
 				plain.Cut(mode, 40), plain.Cut(protocol, 40))
 		}
-		number, _ := strict.Member(root, "level").(json.Number)
-		of, _ := integer(number)
+		of, _ := integer(strict.Member(root, "level"))
 		r = reported{level: int(of), verdict: strict.String(root, "verdict")}
 		r.passed = r.verdict == string(verdict.Passed)
 		results, _ := strict.Member(root, "results").([]any)

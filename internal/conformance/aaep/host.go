@@ -144,10 +144,9 @@ func (h *Host) Run(ctx context.Context, l net.Listener) ([]verdict.Result, error
 		r.random.Shuffle(len(r.plays), func(i, j int) { r.plays[i], r.plays[j] = r.plays[j], r.plays[i] })
 	}
 	if r.has(playManifest) {
-		r.forgeries = slices.Clone(forgeries)
-		r.random.Shuffle(len(r.forgeries), func(i, j int) {
-			r.forgeries[i], r.forgeries[j] = r.forgeries[j], r.forgeries[i]
-		})
+		all := slices.Clone(forgeries)
+		r.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		r.forgeries = all
 	}
 	if h.Tester != nil {
 		defer h.Tester.End()

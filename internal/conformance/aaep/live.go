@@ -692,24 +692,19 @@ func (t *talk) question(m *message) {
 
 // answer replies at once.
 func (t *talk) answer(ctx context.Context) error {
-	first, second := t.token, t.token
-	switch t.Reply {
-	case replyForged:
-		first = "rpl_" + strings.ToLower(rand.Text())
-	case replyTwice:
-	default:
+	if t.Reply != replyForged && t.Reply != replyTwice {
 		return t.reply(ctx, t.token, t.Reply, true)
 	}
 	t.guarded = true
 	t.probes[t.Reply].shown++
-	if t.Reply == replyForged {
-		t.later(min(time.Second, t.wait/4), func(ctx context.Context) error {
-			t.guarded = false
-			return t.reply(ctx, second, "reject", false)
-		})
-		return t.reply(ctx, first, "accept", false)
+	if t.Reply == replyTwice {
+		return cmp.Or(t.reply(ctx, t.token, "reject", true), t.reply(ctx, t.token, "accept", false))
 	}
-	return cmp.Or(t.reply(ctx, first, "reject", true), t.reply(ctx, second, "accept", false))
+	t.later(min(time.Second, t.wait/4), func(ctx context.Context) error {
+		t.guarded = false
+		return t.reply(ctx, t.token, "reject", false)
+	})
+	return t.reply(ctx, "rpl_"+strings.ToLower(rand.Text()), "accept", false)
 }
 
 // leave leaves the question to its default, if there is time.
@@ -729,9 +724,9 @@ func (t *talk) leave(ctx context.Context, seconds int64) error {
 	t.defaults = true
 	if t.Reply == replyLate {
 		t.later(time.Until(t.asked.Add(t.allowed())), t.late)
-		return nil
+	} else {
+		t.later(time.Until(t.asked.Add(2*t.allowed())), t.ignored)
 	}
-	t.later(time.Until(t.asked.Add(2*t.allowed())), t.ignored)
 	return nil
 }
 

@@ -237,26 +237,22 @@ func (s *Stream) call(o *session, m *message, say sayer) *call {
 		case one == nil:
 			one = s.first(part{o, callWithoutID, tool})
 		}
-		switch {
-		case (one == nil || one.done) && !o.started:
-			// What came before the capture, or before the session's start, is reported as that.
-		case one == nil || one.done:
+		if one == nil || one.done {
 			what := "tool " + show(tool)
 			if id != "" {
 				what = "tool_call_id " + show(id)
 			}
-			say(tools, verdict.Error, "", "not-invoked", "no open tool.invoked of %s comes before the tool.completed",
-				what)
-		case one.tool != tool && one.tool != "" && tool != "": // a name that is missing is reported as that
+			if o.started { // else what came before the capture, or before the session's start, is reported as that
+				say(tools, verdict.Error, "", "not-invoked",
+					"no open tool.invoked of %s comes before the tool.completed", what)
+			}
+			return nil
+		}
+		if one.tool != tool && one.tool != "" && tool != "" { // a name that is missing is reported as that
 			say(tools, verdict.Error, "/tool", "other-tool", "tool is %s, the tool.invoked of %s names %s", show(tool),
 				show(id), show(one.tool))
 		}
-		if one != nil && one.done {
-			return nil
-		}
-		if one != nil {
-			one.done = true
-		}
+		one.done = true
 		return one
 	}
 	return nil

@@ -37,7 +37,7 @@ type terms struct {
 // defaults returns the terms of section 5.3.1. A request that omits a reply capability does not refuse it.
 func defaults() terms {
 	return terms{languages: []string{"en-us"}, boundaries: []string{"sentence", "completion"},
-		include: []string{shortNamespace + "agent.*"}, confirms: true, clarifies: true}
+		include: []string{shortNamespace + "agent.*"}, confirms: true, clarifies: true, unread: map[string]bool{}}
 }
 
 // unknown are the terms of a subscription whose request and answer are not in the input.
@@ -51,9 +51,7 @@ func unknown() terms {
 
 // with returns the terms with those members replaced that are there.
 func (t terms) with(members map[string]any) terms {
-	if t.unread = maps.Clone(t.unread); t.unread == nil {
-		t.unread = map[string]bool{}
-	}
+	t.unread = maps.Clone(t.unread)
 	for _, of := range capabilities {
 		v, there := members[of.name]
 		if !there {
@@ -126,11 +124,9 @@ func (t *terms) exceeds(requested *terms) (all [][2]string) {
 			all = append(all, [2]string{name, fmt.Sprintf(format, args...)})
 		}
 	}
-	rate := func(n int64) string {
-		if n == 0 {
-			return "unlimited"
-		}
-		return fmt.Sprint(n)
+	rate := fmt.Sprint(t.rate)
+	if t.rate == 0 {
+		rate = "unlimited"
 	}
 	outside := func(of, in []string) string {
 		i := slices.IndexFunc(of, func(s string) bool { return !slices.Contains(in, s) })
@@ -140,7 +136,7 @@ func (t *terms) exceeds(requested *terms) (all [][2]string) {
 		return of[i]
 	}
 	add(requested.rate != 0 && (t.rate == 0 || t.rate > requested.rate), "max_events_per_second",
-		"the honored rate is %s; expected at most %d", rate(t.rate), requested.rate)
+		"the honored rate is %s; expected at most %d", rate, requested.rate)
 	language, boundary := outside(t.languages, requested.languages), outside(t.boundaries, requested.boundaries)
 	add(language != "", "languages", "the honored language %s was not requested", show(language))
 	add(boundary != "", "coalesce_boundaries", "the honored boundary %s was not requested", show(boundary))
