@@ -44,7 +44,7 @@ var rooms = map[string]struct {
 	"verify":      {8, "judges one implementation by RFC 0019 section 6", 3800},
 	"author":      {8, "drafts, corrects, signs and lists records", 4850},
 	"governance":  {8, "checks a proposal against the gates of RFC 0019", 10030},
-	"conformance": {8, "checks an implementation against a companion protocol", 15100},
+	"conformance": {8, "checks an implementation against a companion protocol", 14700},
 	"install":     {8, "installs the gate and inspects the installation", 4180},
 	"cli":         {10, "lists the products and runs the command line", 2500},
 	"cmd":         {11, "", 0},
