@@ -154,10 +154,10 @@ func SameHost(a, b string) bool { return host(a) != "" && host(a) == host(b) }
 // webHost returns the host of a did:web, or "" for any other text.
 func webHost(text string) string {
 	d, err := did.Parse(text)
-	if err != nil || d.Method != "web" {
+	if err != nil {
 		return ""
 	}
-	return d.Host()
+	return d.Host() // "" for another method
 }
 
 // InDomain reports whether a URL is in the registrable domain (private section, with the policy's suffixes) of a
