@@ -138,6 +138,27 @@ func TestProve(t *testing.T) {
 	if again, err := os.ReadFile(file); err != nil || !bytes.Equal(again, first) {
 		t.Errorf("a packed clone gives another proof, %v", err)
 	}
+	// A proof replaces only a proof: the file may be the log checkpoint, or the log's key.
+	for _, name := range []string{"checkpoint", "large"} {
+		kept := filepath.Join(p.dir, name)
+		if name == "large" {
+			if err := os.WriteFile(kept, bytes.Repeat([]byte("x"), proof.MaxFile+1), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before, err := os.ReadFile(kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		over := slices.Clone(write)
+		over[slices.Index(over, file)] = kept
+		if _, told := p.run(t, 2, over...); !strings.Contains(told, "fix: name a new file, or remove it") {
+			t.Errorf("told %q", told)
+		}
+		if after, err := os.ReadFile(kept); err != nil || !bytes.Equal(after, before) {
+			t.Errorf("%s is another now, %v", name, err)
+		}
+	}
 	// A slug that is not listed is proven too.
 	write[1], check[1] = "other", "other"
 	if _, told := p.run(t, 0, write...); !strings.Contains(told, "does not list other") {

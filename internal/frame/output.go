@@ -336,9 +336,9 @@ func (o *Output) placeReports() error {
 			}
 			taken = append(taken, output{path: toStdout})
 		default:
-			taken, err = claim(taken, output{"--report", path})
+			taken, err = o.claim(taken, output{"--report", path})
 			if err == nil && format == report.StatementFormat {
-				err = o.placeStatement(r, path)
+				err = placeStatement(r, path)
 			}
 		}
 		if err == nil {
@@ -373,16 +373,13 @@ func (o *Output) Place(n *Network, files, directories [][2]string) error {
 		if f.path == toStdout {
 			return remedy.Errorf("name a file", "%s %q: only a report goes to stdout", f.flag, f.path)
 		}
-		if taken, err = claim(taken, f); err != nil {
+		if taken, err = o.claim(taken, f); err != nil {
 			return err
 		}
 	}
 	for _, directory := range directories {
 		f := output{directory[0], directory[1]}
-		if f.path == "" {
-			continue
-		}
-		if err := outside(f, resolve(f.path)); err != nil {
+		if err := outside(f, resolve(f.path)); f.path != "" && err != nil {
 			return err
 		}
 	}
@@ -390,7 +387,7 @@ func (o *Output) Place(n *Network, files, directories [][2]string) error {
 }
 
 // claim adds a file to those that are written, or refuses it.
-func claim(taken []output, f output) ([]output, error) {
+func (o *Output) claim(taken []output, f output) ([]output, error) {
 	path := resolve(f.path)
 	if err := outside(f, path); err != nil {
 		return taken, err
@@ -401,8 +398,17 @@ func claim(taken []output, f output) ([]output, error) {
 				f.path, t.flag)
 		}
 	}
+	named := slices.DeleteFunc(o.sys.naming(path), func(arg string) bool { // a word may be a slug or a format
+		_, _, isReport := o.target(strings.TrimPrefix(arg, "--report="))
+		return isReport || !strings.ContainsAny(arg, `./\`) && !slices.Contains(o.statementFiles(), f.path)
+	})
+	info, unknown := os.Stat(path)
+	regular := unknown != nil || info.Mode().IsRegular()
+	if regular && (len(named) > 1 || len(named) == 1 && f.flag == "--report") {
+		return taken, remedy.Errorf("give it a file of its own", "%s %q is an input of the run, too", f.flag, f.path)
+	}
 	err := report.Writable(path)
-	if info, unknown := os.Stat(path); f.flag != "--report" && unknown == nil && !info.Mode().IsRegular() {
+	if f.flag != "--report" && !regular {
 		err = errors.New("it is not a regular file") // only a report goes to a device or a pipe
 	}
 	if err != nil {
@@ -435,6 +441,18 @@ func outside(f output, path string) error {
 func there(dir, name string) bool {
 	_, err := os.Lstat(filepath.Join(dir, name))
 	return err == nil
+}
+
+// naming returns the arguments that name a file.
+func (sys IO) naming(file string) (args []string) {
+	for _, arg := range sys.args {
+		for value, more := arg, true; more; _, value, more = strings.Cut(value, "=") {
+			if sameFile(value, file) {
+				args = append(args, arg)
+			}
+		}
+	}
+	return args
 }
 
 func sameFile(a, b string) bool {

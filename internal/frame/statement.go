@@ -50,16 +50,9 @@ func (o *Output) statementFiles() (files []string) {
 }
 
 // placeStatement refuses a file that a run could not remove without loss: the removal does not ask what the file holds.
-func (o *Output) placeStatement(flag, file string) error {
+func placeStatement(flag, file string) error {
 	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
 		return remedy.Errorf("name a file", "--report %q: %q is not a regular file", flag, file)
-	}
-	for _, arg := range o.sys.args {
-		_, value, _ := strings.Cut(arg, "=")
-		if arg != flag && arg != "--report="+flag && (sameFile(arg, file) || value != "" && sameFile(value, file)) {
-			return remedy.Errorf("give the statement a file of its own", "--report %q: %q is given in %q, too", flag,
-				file, arg)
-		}
 	}
 	return nil
 }

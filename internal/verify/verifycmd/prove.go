@@ -216,6 +216,11 @@ func (o *proveOptions) write(ctx context.Context, sys frame.IO, slug string) err
 	if err := (&frame.Output{}).Place(nil, [][2]string{{"--out", o.out}}, nil); err != nil {
 		return err
 	}
+	if old, err := capped.ReadFile(o.out, proof.MaxFile); len(old) > 0 || errors.Is(err, capped.ErrTooLarge) {
+		if _, err := proof.ParseFile(old); err != nil { // it may be the log checkpoint, or a key
+			return remedy.Errorf("name a new file, or remove it", "--out %q has something else in it: %w", o.out, err)
+		}
+	}
 	published, err := prove.ReadPublished(o.log)
 	if err != nil {
 		return err
