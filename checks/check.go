@@ -250,7 +250,8 @@ func report[T any](o *verdict.Outcome, s *Subject, pointer string, found evidenc
 	case found.State == evidence.Obtained:
 		return nil
 	case found.State.Open():
-		return o.Doubtf(s, pointer, found.Code, "%s", message).WithFix("try again; nothing was decided")
+		return o.Doubtf(s, pointer, found.Code, "%s", message).
+			WithFix("%s", evidence.OpenFix(found.State, found.Code))
 	}
 	return o.Errorf(s, pointer, found.Code, "%s", message).WithFix("%s", fix)
 }

@@ -133,13 +133,7 @@ func ReceiptSchema(r *receipt.Receipt, violations []jsonschema.Violation) verdic
 				plain.Count(len(violations)-i, "more place"))
 			break
 		}
-		where := "at the root"
-		if v.Pointer != "" {
-			where = fmt.Sprintf("at %q", v.Pointer)
-		}
-		out.Errorf(verdict.At{}, v.Pointer, "receipt-schema", "the Receipt violates its schema %s: %s", where,
-			v.Message).
-			WithFix(fix)
+		out.Errorf(verdict.At{}, v.Pointer, "receipt-schema", "the Receipt violates its schema %s", v).WithFix(fix)
 	}
 	if r.Rounded != "" {
 		out.Warnf(verdict.At{}, r.Rounded, "rounded-number",

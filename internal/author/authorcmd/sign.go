@@ -170,8 +170,7 @@ func readUnsigned(name string) ([]byte, *receipt.Receipt, error) {
 	root["signatures"] = []any{map[string]any{"by": "did:web:a.example#key-1", "alg": "EdDSA",
 		"value": base64.RawURLEncoding.EncodeToString(make([]byte, 64))}}
 	for _, v := range schema.Builtin("receipt").Validate(root) {
-		return nil, nil, refusef("oap-gate schema receipt prints the schema", "the Receipt violates its schema: %s: %s",
-			v.Pointer, v.Message)
+		return nil, nil, refusef("oap-gate schema receipt prints the schema", "the Receipt violates its schema %s", v)
 	}
 	return text, r, nil
 }
@@ -246,8 +245,7 @@ func verifySigned(name string, signed, message []byte, doc *did.Document) error 
 			errors.New("the signed Receipt is another Receipt, which is a bug; nothing was written"))
 	}
 	for _, v := range r.Violations() {
-		return refusef("oap-gate schema receipt prints the schema", "the signed Receipt violates its schema: %s: %s",
-			v.Pointer, v.Message)
+		return refusef("oap-gate schema receipt prints the schema", "the signed Receipt violates its schema %s", v)
 	}
 	if doc == nil {
 		return nil

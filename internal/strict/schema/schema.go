@@ -72,6 +72,14 @@ type Violation struct {
 	Message string // the value, then what is expected; foreign text is quoted and cut
 }
 
+// String returns where the violation is, and its message.
+func (v Violation) String() string {
+	if v.Pointer == "" {
+		return "at the root: " + v.Message
+	}
+	return "at " + strconv.Quote(v.Pointer) + ": " + v.Message
+}
+
 // Members returns the names under properties of the schema itself, sorted.
 func (s *Schema) Members() []string {
 	properties, _ := strict.Member(s.raw[""], "properties").(map[string]any)
