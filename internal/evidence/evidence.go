@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
@@ -65,6 +66,15 @@ const (
 
 // Open reports whether another try may give another state.
 func (s State) Open() bool { return s == Unavailable || s == Unsought }
+
+// OpenFix returns the fix of missing evidence that may come yet. If nobody was asked, it is the one of the code.
+func OpenFix(s State, code string) string {
+	i := slices.IndexFunc(Codes, func(c strict.Code) bool { return c.ID == code })
+	if s == Unsought && i >= 0 {
+		return Codes[i].Fix
+	}
+	return "try again; nothing was decided"
+}
 
 // String returns the state's word in the report.
 func (s State) String() string {

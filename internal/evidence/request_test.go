@@ -39,4 +39,10 @@ func TestOffline(t *testing.T) {
 	if o.State != Unsought || o.Code != CodeOffline || s.Observations() != nil || !s.Now().Equal(now) {
 		t.Errorf("gives %+v", o)
 	}
+	if fix := OpenFix(o.State, o.Code); fix != "run without --offline" {
+		t.Errorf("the fix is %q", fix)
+	}
+	if fix := OpenFix(Unavailable, CodeTimeout); fix != "try again; nothing was decided" {
+		t.Errorf("the fix of a timeout is %q", fix)
+	}
 }

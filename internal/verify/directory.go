@@ -218,7 +218,7 @@ func (w *work) confirmed(o *verdict.Outcome, dir location) error {
 	default:
 		o.Doubtf(manifestDocument, "", "manifest-host",
 			"cannot ask the owner of the root whether the Manifest is theirs: %.200s: %s", root, got.Message).
-			WithFix("try again; nothing was decided")
+			WithFix("%s", evidence.OpenFix(got.State, got.Code))
 	}
 	return nil
 }
