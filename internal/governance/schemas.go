@@ -44,7 +44,8 @@ var schemaLimits = strict.Limits{Bytes: schemadiff.MaxBytes, Depth: schemadiff.M
 // schemaSet is the schemas of one Git tree, and what they lead to.
 type schemaSet struct {
 	texts map[string][]byte
-	links map[string]string // by the path of a symbolic link, that of the regular file that it leads to
+	links map[string]string // by the path of a symbolic link, the path that it leads to
+	hops  map[string]string // by the path of a symbolic link, its text
 	read  *schemadiff.Tree  // nil: not asked for yet
 	ids   map[string]gitstore.ID
 	byID  map[string][]identity // by absolute $id; nil: not asked for yet
@@ -56,9 +57,7 @@ type identity struct{ path, pointer string }
 func (s *schemaSet) tree() *schemadiff.Tree {
 	if s.read == nil {
 		s.read = schemadiff.NewTree(s.texts)
-		for link, target := range s.links {
-			s.read.Link(link, target)
-		}
+		s.read.Links = s.hops
 	}
 	return s.read
 }
@@ -119,11 +118,12 @@ const maxHops = 8
 
 // schemas reads the schemas of a tree and, of its other files, those whose names they refer to.
 func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
-	s := &schemaSet{texts: map[string][]byte{}, links: map[string]string{}, ids: map[string]gitstore.ID{}}
-	budget, targets := maxSchemas, map[string]string{}
+	s := &schemaSet{texts: map[string][]byte{}, links: map[string]string{}, hops: map[string]string{},
+		ids: map[string]gitstore.ID{}}
+	budget := maxSchemas
 	add := func(p string, e registry.Entry) error {
 		if e.Mode == registry.ModeSymlink {
-			target, to, err := x.follow(t, p, targets)
+			target, to, err := x.follow(t, p, s.hops)
 			if err != nil || target == "" {
 				return err
 			}
@@ -162,7 +162,7 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 		}
 		n := len(s.texts) + len(s.links)
 		err := t.Walk(func(p string, e registry.Entry) error {
-			if !wanted[path.Base(p)] {
+			if file, is := wanted[path.Base(p)]; !is || !file && e.Mode != registry.ModeSymlink {
 				return nil
 			}
 			return add(p, e)
@@ -191,12 +191,12 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 // maxLink is how many bytes the path in a symbolic link has.
 const maxLink = 4096
 
-// follow returns the regular file of a tree to which a symbolic link leads, over other links too. The path is empty if
-// it leads to none. The targets of the links on its way are read once.
-func (x *Texts) follow(t *registry.Tree, link string, targets map[string]string) (string, registry.Entry, error) {
+// follow returns the entry of a tree to which a symbolic link leads, over other links too. The path is empty if it is
+// outside of the tree. The texts of the links on its way are read once.
+func (x *Texts) follow(t *registry.Tree, link string, hops map[string]string) (string, registry.Entry, error) {
 	var fault error
 	at, outside := links.Resolve(link, func(at string) string {
-		if target, known := targets[at]; known || fault != nil {
+		if target, known := hops[at]; known || fault != nil {
 			return target
 		}
 		var text []byte
@@ -209,16 +209,13 @@ func (x *Texts) follow(t *registry.Tree, link string, targets map[string]string)
 		if err != nil {
 			fault = fmt.Errorf("reading %q: %w", at, err)
 		}
-		targets[at] = string(text)
-		return targets[at]
+		hops[at] = string(text)
+		return hops[at]
 	})
 	if outside || fault != nil {
 		return "", registry.Entry{}, fault
 	}
 	to, _, err := t.Entry(at)
-	if !isFile(&to) {
-		at = ""
-	}
 	return at, to, err
 }
 
@@ -284,8 +281,10 @@ func (v *View) concerned(s *schemaView) (linked, led []string) {
 		}
 		changed = append(changed, c.Path)
 		for _, set := range []*schemaSet{s.base, s.head} {
-			if to := set.links[c.Path]; to != "" {
-				changed = append(changed, to) // as if it changed
+			for p := range set.texts {
+				if to := set.links[c.Path]; to != "" && strings.HasPrefix(p+"/", to+"/") {
+					changed = append(changed, p) // as if it changed
+				}
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/links"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -29,6 +30,9 @@ type Tree struct {
 	// Around reports whether the texts around the schemas use a word. Such a word in a requirement of the old tree is
 	// not a misspelling that may be repaired. It may be nil.
 	Around func(word string) bool
+
+	// Links are the texts of the symbolic links on the way to the texts, by path.
+	Links map[string]string
 }
 
 type file struct {
@@ -63,13 +67,6 @@ func NewTree(texts map[string][]byte) *Tree {
 		t.index(f.root)
 	}
 	return t
-}
-
-// Link makes references to the path of a symbolic link lead to the text at another path, to which the link leads.
-func (t *Tree) Link(link, to string) {
-	if f := t.at[path.Clean("/"+to)]; f != nil {
-		t.at[path.Clean("/"+link)] = f
-	}
 }
 
 // Fault says why the text at path cannot be read as JSON: mostly a *strict.Error. It is nil where it is read, and
@@ -325,7 +322,8 @@ func (t *Tree) named(s *schema, uri string) *schema {
 		}
 		return found[0]
 	}
-	if f := t.at[s.file.pathOf(uri)]; f != nil {
+	at, outside := links.Resolve(s.file.pathOf(uri), func(at string) string { return t.Links[at] })
+	if f := t.at["/"+at]; f != nil && !outside {
 		return f.root
 	}
 	return nil
@@ -479,8 +477,8 @@ var metaSchema = plain.Pattern(`^(?:http://json-schema\.org/draft-0[467]/schema|
 	`https://json-schema\.org/draft/20(?:20-12|19-09)/(?:schema|meta/(?:core|applicator|unevaluated|validation|` +
 	`meta-data|format|format-annotation|format-assertion|content)))#?$`)
 
-// Unresolved returns the base names of the files that references lead to and that the tree lacks. References under
-// unknown keywords are among them.
+// Unresolved returns the names on the paths of the files that references lead to and that the tree lacks: true for that
+// of a file, false for that of a directory. References under unknown keywords are among them.
 func (t *Tree) Unresolved() map[string]bool {
 	names := map[string]bool{}
 	var look func(s *schema, v any)
@@ -491,8 +489,11 @@ func (t *Tree) Unresolved() map[string]bool {
 				text, _ := v[keyword].(string)
 				uri, _, _ := strings.Cut(text, "#")
 				if uri != "" && !metaSchema().MatchString(uri) && t.named(s, Absolute(s.resource.id, uri)) == nil {
-					if name, err := url.PathUnescape(path.Base(uri)); err == nil {
-						names[name] = true
+					if u, err := url.Parse(uri); err == nil {
+						for name := range strings.SplitSeq(path.Dir(u.Path), "/") {
+							names[name] = names[name]
+						}
+						names[path.Base(u.Path)] = true
 					}
 				}
 			}
