@@ -491,7 +491,9 @@ func (t *Tree) Unresolved() map[string]bool {
 				if uri != "" && !metaSchema().MatchString(uri) && t.named(s, Absolute(s.resource.id, uri)) == nil {
 					if u, err := url.Parse(uri); err == nil {
 						for name := range strings.SplitSeq(path.Dir(u.Path), "/") {
-							names[name] = names[name]
+							if !names[name] {
+								names[name] = false
+							}
 						}
 						names[path.Base(u.Path)] = true
 					}
