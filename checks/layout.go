@@ -167,7 +167,7 @@ func rightName(s *Subject) (string, error) {
 		return "", nil
 	}
 	path := memberPath(s.Kind, s.Record.Document.Root)
-	if recordSlug(s.Kind, path) == "" {
+	if path == s.Path || recordSlug(s.Kind, path) == "" { // else a ledger would read each directory of the history
 		return "", nil
 	}
 	taken, err := s.Run.Range.Result.Leaf(path)
