@@ -155,6 +155,8 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	switch {
 	case err != nil:
 		return w, err
+	case v == nil && code == WitnessOpen:
+		return worth(unsure, code, "%s", why)
 	case v == nil:
 		return worth(ignored, code, "%s", why)
 	case alg != "EdDSA":
@@ -222,18 +224,19 @@ type voucher struct {
 }
 
 // MayWitness returns the listing by which a DID may witness now: in the base tree, at L4 or L5, in date, not
-// provisional and not revoked. If no such listing exists, it returns a code and the reason.
+// provisional and not revoked. If no such listing exists, it returns a code and the reason; the code is WitnessOpen if
+// that cannot be known.
 func (r *Run) MayWitness(id string) (l *Listed, code, why string, err error) {
 	l = r.Base.Witness(id)
 	if l == nil {
 		return nil, "witness-not-listed", r.Base.noWitness(id), nil
 	}
 	provisional, err := r.Provisional(l)
-	revoked := r.Revoked(l.Path, l.ReceiptSHA256)
+	revoked, unreadable := r.Revoked(l.Path, l.ReceiptSHA256), []string(nil)
 	if err == nil && r.Reads {
 		var found *Withdrawal
 		if found, err = r.Withdrawn(l.ToolDID, l.ReceiptSHA256, l.Issued); err == nil {
-			revoked = found.Revoked
+			revoked, unreadable = found.Revoked, found.Unreadable
 		}
 	}
 	switch {
@@ -247,6 +250,9 @@ func (r *Run) MayWitness(id string) (l *Listed, code, why string, err error) {
 		return nil, "witness-expired", fmt.Sprintf("its listing %s expired on %s", l.Path, stamp(l.Expires)), nil
 	case revoked != "":
 		return nil, "witness-revoked", "its Receipt is revoked by " + revoked, nil
+	case len(unreadable) > 0:
+		return nil, WitnessOpen, plain.Cut(unreadable[0], 300) + " cannot be read at the head and may be about it, " +
+			"until a pull request to the registry removes or restores it", nil
 	}
 	return l, "", "", nil
 }
@@ -533,7 +539,8 @@ var (
 		"write it so that RFC 8785 can canonicalise it"}
 	tooManyWitnesses = Code{"too-many-witnesses", "there are more witness signatures than are read",
 		"keep those of listed witnesses"}
-	witnessOpen      = Code{WitnessOpen, "a witness may count, but its documents could not be fetched", "try again"}
+	witnessOpen = Code{WitnessOpen, "a witness may count, but its documents could not be fetched, or a file that may " +
+		"revoke it cannot be read", "try again"}
 	witnessNotListed = Code{"witness-not-listed", "the base tree has no listing at L4 or L5 of the witness",
 		"have a listed witness sign; an entry of peer-witnesses/ copies a merged listing"}
 	witnessLevel = Code{"witness-level", "the witness is not at L4 or L5", "wait until it is, or have another sign"}

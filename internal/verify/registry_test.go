@@ -39,6 +39,12 @@ func TestOutOfPlace(t *testing.T) {
 			fail
 			revocation..peer-witnesses: pass
 			registry-anchor: fail; error not-anchored receipt#`
+	const undecided = `
+			inconclusive
+			revocation: pass
+			peer-witnesses: inconclusive; inconclusive witness-open receipt#/peer_witnesses;
+			warning witness-open receipt#/peer_witnesses
+			registry-anchor: pass; notice anchored receipt#`
 	without := func(code string) string { return strings.Replace(unwitnessed, "CODE", code, 1) }
 	var all []target
 	for _, c := range []struct{ name, then, want string }{
@@ -51,6 +57,13 @@ func TestOutOfPlace(t *testing.T) {
 			without("witness-revoked")},
 		{"the witness's revocation was removed", "{revoke: ada}, {commit: Revoke}, {remove: revocations}",
 			without("witness-revoked")},
+		{"a file that may revoke the witness cannot be read",
+			`{write: revocations/a/ada-` + strings.Repeat("1", 64) + `.json, text: "{"}`, undecided},
+		{"the witness is revoked, and such a file cannot be read",
+			`{revoke: ada}, {write: revocations/a/ada-` + strings.Repeat("1", 64) + `.json, text: "{"}`,
+			without("witness-revoked")},
+		{"a file that may revoke another witness cannot be read",
+			`{write: revocations/a/bob-` + strings.Repeat("1", 64) + `.json, text: "{"}`, passes},
 		{"the witness's listing has another name",
 			"{move: [implementations/ada.json, implementations/a.json]}", without("witness-not-listed")},
 		{"the witness's listing is in a directory below",
