@@ -169,18 +169,23 @@ func (s *revocationsSeen) before(ctx context.Context, repo *registry.Repository,
 	}
 	err := eachRecord(ctx, repo, head.Commit(), registry.KindRevocation, clock, isJSON,
 		func(v registry.PathVersion, rec *registry.Record) error {
-			text, is := pinOf(rec)
-			if !is {
-				return nil
-			}
 			now, err := head.Leaf(v.Path)
 			if err != nil {
 				return err
 			}
 			changed := now != nil && !registry.SameEntry(now, v.Entry)
-			if key := (pin{v.Path, text.sha256}); !standing[text] || changed && !known[key] {
-				standing[text], known[key] = true, true
-				s.all = append(s.all, seenRevocation{RevokedFile{v.Path, v.Commit, v.When}, text, false, false})
+			add := func(p pin) {
+				standing[p] = true
+				s.all = append(s.all, seenRevocation{RevokedFile{v.Path, v.Commit, v.When}, p, false, false})
+			}
+			text, is := pinOf(rec)
+			if key := (pin{v.Path, text.sha256}); is && (!standing[text] || changed && !known[key]) {
+				known[key] = true
+				add(text)
+			}
+			// As long as the file was there, its name put it in force.
+			if name := revocationName(v.Path); name != (pin{}) && !standing[name] {
+				add(name)
 			}
 			return nil
 		})
