@@ -91,15 +91,6 @@ func pinOf(rec *registry.Record) (pin, bool) {
 	return p, p.slug != "" && p.sha256 != ""
 }
 
-// RevocationPath returns the path that the text of a file in revocations/ requires, or "" if it is not a revocation.
-func RevocationPath(rec *registry.Record) string {
-	p, is := pinOf(rec)
-	if !is || !isJSON(rec.Path) {
-		return ""
-	}
-	return registry.KindRevocation.Directory() + "/" + p.slug + "-" + p.sha256 + ".json"
-}
-
 // atHead reads the revocations at the head: every JSON file below the directory, whatever its name.
 func (s *revocationsSeen) atHead(ctx context.Context, head *registry.Tree) error {
 	directory := registry.KindRevocation.Directory()
@@ -240,6 +231,9 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 	pinned := slices.ContainsFunc(r.Base.ByDID(id), func(l *Listed) bool { return l.ReceiptSHA256 == sha256 })
 	out := &Withdrawal{}
 	for _, v := range seen.all {
+		if len(own) == 0 {
+			break // as of nearly all listings
+		}
 		path := listingPath(v.slug)
 		if !slices.Contains(own, path) {
 			continue

@@ -35,6 +35,7 @@ type Row struct {
 
 	ProvisionalUntil *time.Time `json:"provisional_until,omitempty" jsonschema:"description=when a listing whose file says provisional ends to be that: 30 days after the slug first listed the DID"`
 
+	issued  time.Time
 	flagged bool            // the file says provisional
 	tenure  registry.Tenure // only for a row that is flagged
 }
@@ -59,13 +60,6 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 	for _, path := range refused {
 		none[path] = true
 	}
-	revoked := map[string]bool{} // its name puts a revocation in force, and it is never refused
-	for r, err := range tree.Entries(registry.KindRevocation) {
-		if err != nil {
-			return nil, err
-		}
-		revoked[r.Path] = true
-	}
 	n := 0
 	for _, err := range tree.Entries(registry.KindListing) {
 		if err != nil {
@@ -84,11 +78,18 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 		}
 		rows = append(rows, r)
 	}
-	if err := anchor(ctx, repo, commit, at, rows, revoked); err != nil {
+	if err := anchor(ctx, repo, commit, at, rows); err != nil {
 		return nil, err
 	}
+	registered := checks.EmptyStanding() // whose listings are not asked for
+	registered.Tree = tree
+	run := &checks.Run{Context: ctx, Repo: repo, Base: registered, Now: at}
 	for i := range rows {
-		rows[i].settle(at, revoked)
+		found, err := run.Withdrawn(rows[i].ToolDID, rows[i].ReceiptSHA256, rows[i].issued)
+		if err != nil {
+			return nil, err
+		}
+		rows[i].settle(at, found.Revoked != "")
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(a.Slug, b.Slug) })
 	return &Rows{Version: 1, Commit: commit, At: at.UTC(), Listings: rows}, nil
@@ -99,7 +100,8 @@ func row(rec *registry.Record, at time.Time) Row {
 	slug := SlugOf(rec.Path)
 	l := registry.ParseListing(rec)
 	r := Row{Slug: slug, ToolDID: strings.Clone(l.ToolDID), Level: strings.Clone(string(l.Level)),
-		ReceiptSHA256: strings.Clone(l.ReceiptSHA256), Status: verdict.StatusValid, flagged: l.Provisional}
+		ReceiptSHA256: strings.Clone(l.ReceiptSHA256), Status: verdict.StatusValid, issued: l.Issued,
+		flagged: l.Provisional}
 	if !l.Expires.IsZero() {
 		r.Until = &l.Expires
 	}
@@ -114,12 +116,11 @@ func row(rec *registry.Record, at time.Time) Row {
 	return r
 }
 
-// settle distinguishes what counts as valid, once it is known since when the slug has listed the DID and which
-// revocations the history held.
-func (r *Row) settle(at time.Time, revoked map[string]bool) {
+// settle distinguishes what counts as valid, once it is known since when the slug has listed the DID and whether the
+// history revokes the Receipt, as verify says. A revocation is never refused.
+func (r *Row) settle(at time.Time, revoked bool) {
 	switch {
-	case r.Status != verdict.StatusInvalid && r.Status != StatusRefused &&
-		revoked["revocations/"+r.Slug+"-"+r.ReceiptSHA256+".json"]:
+	case revoked && r.Status != verdict.StatusInvalid && r.Status != StatusRefused:
 		r.Status = verdict.StatusRevoked
 	case r.Status != verdict.StatusValid:
 	case registry.Provisional(r.flagged, r.tenure.Since, at):
@@ -135,11 +136,8 @@ func SlugOf(path string) string {
 }
 
 // anchor says about each row which first-parent commit gave its file its present content, and of one whose file says
-// provisional until when it counts as that by the clock at. What no commit after the root changed came with that. The
-// revocations that the history held and the head does not, and those under another name, are added to revoked: a
-// removal does not undo one.
-func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.Time, rows []Row,
-	revoked map[string]bool) error {
+// provisional until when it counts as that by the clock at. What no commit after the root changed came with that.
+func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.Time, rows []Row) error {
 	chain, err := repo.FirstParents(ctx, "", tip)
 	if err != nil {
 		return err
@@ -152,36 +150,10 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 	if err := t.begin(ctx, root.ID, rows); err != nil {
 		return err
 	}
-	tenure := func(path string, e *registry.Entry) error {
-		if e == nil {
-			return nil
-		}
-		rec, err := repo.Record(ctx, path, *e)
-		if err == nil && rec.Document != nil { // what never parsed was not a revocation
-			revoked[path], revoked[checks.RevocationPath(rec)] = true, true
-		}
-		return err
-	}
-	before, err := repo.Tree(ctx, root.ID)
-	if err != nil {
-		return err
-	}
-	for e, err := range before.Entries(registry.KindRevocation) {
-		if err := cmp.Or(err, tenure(e.Path, &e.Entry)); err != nil {
-			return err
-		}
-	}
 	last := map[string]*registry.Commit{}
 	err = repo.Steps(ctx, root.ID, tip, func(step *registry.Step) error {
 		for _, c := range step.Changes {
-			switch registry.KindOf(c.Path) {
-			case registry.KindListing:
-			case registry.KindRevocation:
-				if err := tenure(c.Path, c.Head); err != nil {
-					return err
-				}
-				continue
-			default:
+			if registry.KindOf(c.Path) != registry.KindListing {
 				continue
 			}
 			last[SlugOf(c.Path)] = step.Commit
