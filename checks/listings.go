@@ -38,6 +38,17 @@ func (l *Listed) Misplaced() string {
 	return fmt.Sprintf("%s has the slug %q, which is not that of its path", l.Path, plain.Cut(l.Slug, 100))
 }
 
+// NotYet says why the listing is not valid yet at a time. It is empty otherwise.
+func (l *Listed) NotYet(now time.Time) string {
+	switch {
+	case l.Issued.IsZero():
+		return l.Path + " has no issued_at that can be read"
+	case now.Add(Skew).Before(l.Issued):
+		return fmt.Sprintf("%s is valid from %s on", l.Path, stamp(l.Issued))
+	}
+	return ""
+}
+
 // packed is a Listed as one text: the path, NUL, the rest. So they are in the order of their paths, and the collector
 // has nothing to follow in them. A usual one takes 140 bytes, of which 33 are the path and 32 the hash.
 type packed string

@@ -244,6 +244,8 @@ func (r *Run) MayWitness(id string) (l *Listed, code, why string, err error) {
 		return nil, "", "", err
 	case r.Reads && l.Misplaced() != "":
 		return nil, "witness-not-listed", "its listing " + l.Misplaced(), nil
+	case r.Reads && l.NotYet(r.Now) != "":
+		return nil, "witness-not-listed", "its listing " + l.NotYet(r.Now), nil
 	case provisional:
 		return nil, "witness-provisional", fmt.Sprintf("its listing %s is provisional", l.Path), nil
 	case !r.Now.Before(l.Expires):

@@ -304,8 +304,8 @@ func (w *work) unanchored(c *checks.Listed, l level.Level) string {
 		return fmt.Sprintf("%s pins %s, the served bytes have %s", c.Path, c.ReceiptSHA256, sum)
 	case c.Misplaced() != "":
 		return c.Misplaced()
-	case w.src.Now().Add(checks.Skew).Before(c.Issued):
-		return fmt.Sprintf("%s is valid from %s on", c.Path, stamp(c.Issued))
+	case c.NotYet(w.src.Now()) != "":
+		return c.NotYet(w.src.Now())
 	case !w.src.Now().Before(c.Expires):
 		return fmt.Sprintf("%s expired on %s", c.Path, stamp(c.Expires))
 	case c.Level.Base() < l.Base():

@@ -74,6 +74,13 @@ func TestOutOfPlace(t *testing.T) {
 		{"the witness's slug has the directory too",
 			"{move: [implementations/ada.json, implementations/a/ada.json]}, " +
 				"{edit: implementations/a/ada.json, set: {/slug: a/ada}}", without("witness-not-listed")},
+		{"the witness's listing is valid in five minutes",
+			`{edit: implementations/ada.json, set: {/issued_at: "2026-06-01T12:05:00Z"}}`, passes},
+		{"the witness's listing is valid a second later",
+			`{edit: implementations/ada.json, set: {/issued_at: "2026-06-01T12:05:01Z"}}`,
+			without("witness-not-listed")},
+		{"the witness's listing has an issued_at that cannot be read",
+			`{edit: implementations/ada.json, set: {/issued_at: "2026-05-01"}}`, without("witness-not-listed")},
 		{"the listing moved, with its slug", "{move: [implementations/nova.json, implementations/nov.json]}, " +
 			"{edit: implementations/nov.json, set: {/slug: nov}}", passes},
 		{"the listing has another name", "{move: [implementations/nova.json, implementations/nov.json]}", unanchored},
@@ -85,6 +92,8 @@ func TestOutOfPlace(t *testing.T) {
 			`{edit: implementations/nova.json, set: {/issued_at: "2026-06-01T12:05:00Z"}}`, passes},
 		{"the listing is valid a second later",
 			`{edit: implementations/nova.json, set: {/issued_at: "2026-06-01T12:05:01Z"}}`, unanchored},
+		{"the listing has an issued_at that cannot be read",
+			`{edit: implementations/nova.json, set: {/issued_at: "2026-05-01"}}`, unanchored},
 	} {
 		all = append(all, target{name: c.name, clone: "main", want: c.want, world: circle +
 			"[{listing: nova, level: L4, witness: [ada]}, {commit: List}, " + c.then + ", {commit: Change}]"})

@@ -106,8 +106,10 @@ func row(rec *registry.Record, at time.Time) Row {
 		r.Until = &l.Expires
 	}
 	_, err := did.Parse(l.ToolDID)
+	issued := checks.Listed{Issued: l.Issued}
 	switch {
 	case rec.Document == nil || l.Slug != slug || err != nil || l.Level.Base() < 0 || l.Expires.IsZero() ||
+		issued.NotYet(at) != "" ||
 		len(l.ReceiptSHA256) != 64 || strings.Trim(l.ReceiptSHA256, "0123456789abcdef") != "":
 		r.Status = verdict.StatusInvalid
 	case !at.Before(l.Expires):
