@@ -202,8 +202,8 @@ func TestAdvice(t *testing.T) {
 		{[]string{"mirror", "https://git.example/registry", "."}, "is a clone", "name another directory"},
 		{[]string{"mirror", "https://git.example/registry", ".git"}, "is a clone", "oap-gate audit --repo DIR"},
 		{[]string{"audit", "registry"}, "takes no argument", "a clone is named with --repo DIR"},
-		{[]string{"verify", "./receipt.json"}, "no target", "--receipt FILE"},
-		{[]string{"new", "ab", "cd"}, "no target", "did:web:host[:path]\n"},
+		{[]string{"verify", "./receipt.json"}, "not a target", "--receipt FILE"},
+		{[]string{"new", "ab", "cd"}, "not a target", "did:web:host[:path]\n"},
 	} {
 		var told bytes.Buffer
 		code := Main(c.args, frame.IO{Stdout: &told, Stderr: &told, Getenv: noEnvironment})
