@@ -121,6 +121,10 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 	if err != nil {
 		return err
 	}
+	if n := len(rows.Unread); n > 0 {
+		frame.Warn(sys, "%s cannot be read, such as %s, and may revoke what is listed: verify decides nothing about "+
+			"it [clone-unreadable]", plain.Count(n, "file"), plain.Cut(rows.Unread[0], 300))
+	}
 	all := len(rows.Listings)
 	shown := []listing.Row{} // in JSON a list, also where nothing is listed
 	hidden := 0

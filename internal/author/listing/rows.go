@@ -3,6 +3,7 @@ package listing
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,9 @@ type Rows struct {
 	Commit   string    `json:"commit" jsonschema:"description=that was read"`
 	At       time.Time `json:"at" jsonschema:"description=time by which was judged"`
 	Listings []Row     `json:"listings" jsonschema:"description=by slug"`
+
+	// Unread are the files that cannot be read and may revoke a listing that the rows do not show as revoked, sorted.
+	Unread []string `json:"-"`
 }
 
 // Row is one listing. Texts are as the file has them.
@@ -84,15 +88,22 @@ func Read(ctx context.Context, repo *registry.Repository, commit string, at time
 	registered := checks.EmptyStanding() // whose listings are not asked for
 	registered.Tree = tree
 	run := &checks.Run{Context: ctx, Repo: repo, Base: registered, Now: at}
+	unread := map[string]bool{}
 	for i := range rows {
 		found, err := run.Withdrawn(rows[i].ToolDID, rows[i].ReceiptSHA256, rows[i].issued)
 		if err != nil {
 			return nil, err
 		}
 		rows[i].settle(at, found.Revoked != "")
+		if rows[i].current() {
+			for _, path := range found.Unreadable {
+				unread[path] = true
+			}
+		}
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(a.Slug, b.Slug) })
-	return &Rows{Version: 1, Commit: commit, At: at.UTC(), Listings: rows}, nil
+	return &Rows{Version: 1, Commit: commit, At: at.UTC(), Listings: rows,
+		Unread: slices.Sorted(maps.Keys(unread))}, nil
 }
 
 // row copies what it keeps: the strings of a listing are parts of its text.
@@ -130,6 +141,12 @@ func (r *Row) settle(at time.Time, revoked bool) {
 	case r.Until.Sub(at) < verdict.Soon:
 		r.Status = verdict.StatusExpiring
 	}
+}
+
+// current reports whether the row shows a listing that is in force.
+func (r *Row) current() bool {
+	return r.Status == verdict.StatusValid || r.Status == verdict.StatusProvisional ||
+		r.Status == verdict.StatusExpiring
 }
 
 // SlugOf returns the slug that the path of a listing names.
