@@ -204,10 +204,8 @@ func fromPush(ctx context.Context, repo *registry.Repository, event any) (eviden
 	}
 	if !first {
 		// The clone has the whole history of what was pushed, and the commit before is not there.
-		return evidence.Chosen{Base: before, Head: after, Rewritten: true,
-				How: fmt.Sprintf("base %s (not in the clone), head %s (push)", plain.Short(before),
-					plain.Short(after))},
-			nil
+		return evidence.Chosen{Base: before, Head: after, Rewritten: true, How: fmt.Sprintf(
+			"base %s (not in the clone), head %s (push)", plain.Short(before), plain.Short(after))}, nil
 	}
 	return evidence.Chosen{Base: chain[0], Head: after, Sequence: true,
 		How: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)",
@@ -217,27 +215,21 @@ func fromPush(ctx context.Context, repo *registry.Repository, event any) (eviden
 // pushedAt returns the time of the event, repository.pushed_at: a number of seconds in a push, a text in other events,
 // or "". If a workflow is run again, its event is that of the first run.
 func pushedAt(event any) string {
-	at := time.Time{}
 	switch v := strict.Member(event, "repository", "pushed_at").(type) {
-	case nil:
 	case string:
-		if t, err := time.Parse(time.RFC3339, v); err == nil {
-			at = t.UTC()
+		if t, err := time.Parse(time.RFC3339, v); err == nil && !t.IsZero() {
+			return t.UTC().Format(time.RFC3339)
 		}
 	default:
 		if n, err := strconv.ParseInt(fmt.Sprint(v), 10, 64); err == nil && n > 0 {
-			at = time.Unix(n, 0).UTC()
+			return time.Unix(n, 0).UTC().Format(time.RFC3339)
 		}
 	}
-	if at.IsZero() {
-		return ""
-	}
-	return at.Format(time.RFC3339)
+	return ""
 }
 
-func sequence(repo *registry.Repository, base, head, event string) (evidence.Chosen, error) {
-	c := evidence.Chosen{Sequence: true}
-	var err error
+func sequence(repo *registry.Repository, base, head, event string) (c evidence.Chosen, err error) {
+	c.Sequence = true
 	if c.Base, err = repo.Resolve(base); err != nil {
 		return c, err
 	}
