@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -27,6 +28,7 @@ type Output struct {
 	summary        bool // append the job summary
 
 	sys    IO
+	flags  *pflag.FlagSet
 	rules  []verdict.Rule // the catalogue that the command judges by
 	unmade func(message, fix string) *verdict.Report
 	// own gives what the command itself writes in a format, to stdout or into a file; nil: it writes none itself.
@@ -37,8 +39,8 @@ type Output struct {
 
 // Bind defines the flags of c, after judges; workflow says that it runs in workflows.
 func (o *Output) Bind(c *cobra.Command, sys IO, workflow bool) {
-	o.sys, o.maxAnnotations = sys, report.AnnotationLimit
 	f := c.Flags()
+	o.sys, o.flags, o.maxAnnotations = sys, f, report.AnnotationLimit
 	if workflow {
 		f.IntVar(&o.maxAnnotations, "max-annotations", report.AnnotationLimit,
 			"`N` annotations of each severity in the github format, 0 to 9")
@@ -374,6 +376,10 @@ func (o *Output) Place(n *Network, files, directories [][2]string) error {
 			return remedy.Errorf("name a file", "%s %q: only a report goes to stdout", f.flag, f.path)
 		}
 		if taken, err = o.claim(taken, f); err != nil {
+			o.reports = slices.DeleteFunc(o.reports, func(r string) bool { // the refusal is not written there either
+				_, path, _ := o.target(r)
+				return resolve(path) == resolve(f.path) || sameFile(path, f.path)
+			})
 			return err
 		}
 	}
@@ -398,13 +404,10 @@ func (o *Output) claim(taken []output, f output) ([]output, error) {
 				f.path, t.flag)
 		}
 	}
-	named := slices.DeleteFunc(o.sys.naming(path), func(arg string) bool { // a word may be a slug or a format
-		_, _, isReport := o.target(strings.TrimPrefix(arg, "--report="))
-		return isReport || !strings.ContainsAny(arg, `./\`) && !slices.Contains(o.statementFiles(), f.path)
-	})
+	named := o.inputs(path)
 	info, unknown := os.Stat(path)
 	regular := unknown != nil || info.Mode().IsRegular()
-	if regular && (len(named) > 1 || len(named) == 1 && f.flag == "--report") {
+	if regular && (named > 1 || named == 1 && f.flag == "--report") {
 		return taken, remedy.Errorf("give it a file of its own", "%s %q is an input of the run, too", f.flag, f.path)
 	}
 	err := report.Writable(path)
@@ -443,25 +446,30 @@ func there(dir, name string) bool {
 	return err == nil
 }
 
-// naming returns the arguments that name a file.
-func (sys IO) naming(file string) (args []string) {
-	for _, arg := range sys.args {
-		for value, more := arg, true; more; _, value, more = strings.Cut(value, "=") {
+// inputs counts the arguments, other than reports, that name a file. A bare word counts after a flag that takes a FILE:
+// elsewhere it may be a slug or a format.
+func (o *Output) inputs(file string) (n int) {
+	flag := ""
+	for _, arg := range o.sys.args {
+		if strings.HasPrefix(arg, "--") {
+			flag, _, _ = strings.Cut(arg[2:], "=")
+		}
+		_, _, isReport := o.target(strings.TrimPrefix(arg, "--report="))
+		f := o.flags.Lookup(flag)
+		counts := f != nil && strings.Contains(f.Usage, "`FILE`") || strings.ContainsAny(arg, `./\`)
+		for value, more := arg, counts && !isReport; more; _, value, more = strings.Cut(value, "=") {
 			if sameFile(value, file) {
-				args = append(args, arg)
+				n++
 			}
 		}
 	}
-	return args
+	return n
 }
 
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
+	other, missing := os.Stat(b)
+	return err == nil && missing == nil && os.SameFile(one, other)
 }
 
 // resolve returns a path without symbolic links, as far as it exists.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -171,6 +172,12 @@ func (o *auditOptions) check() error {
 	var files [][2]string
 	if o.moves() {
 		files = [][2]string{{"--checkpoint", o.checkpoint}}
+	}
+	for _, name := range []string{"checkpoint", "signed", "map"} {
+		path := filepath.Join(o.published.dir, name)
+		if _, err := os.Stat(path); err == nil && o.published.dir != "" {
+			files = append(files, [2]string{"--log", path})
+		}
 	}
 	return remedy.First(
 		func() error { return o.Checks.Check(o.Offline) },
