@@ -208,6 +208,8 @@ func consume(t *testing.T, programs string) {
 			false, true},
 		{"another type", pub, statedVerifier, statedRegistry, proposed, record,
 			altered(t, check, key, "verification_summary/v1", "verification_summary/v2"), false, true},
+		{"a level in a text", pub, statedVerifier, statedRegistry, proposed, record,
+			altered(t, check, key, `["OAP_PROPOSED"]`, `"NOT_OAP_PROPOSED"`), false, true},
 		{"an option as artifact", pub, statedVerifier, statedRegistry, proposed, filepath.Base(option), check, false,
 			false},
 		{"no statement", pub, statedVerifier, statedRegistry, proposed, record, []byte("{}\n"), false, false},
