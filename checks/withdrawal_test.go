@@ -52,6 +52,14 @@ func TestWithdrawn(t *testing.T) {
 		{"a name whose text is bob's", listed + "  - {write: " + file + ", " +
 			"text: '{\"slug\": \"bob\", \"revoked_receipt_sha256\": \"$pin(bob)\"}'}\n",
 			0, "listed, revoked ada-PIN1-ada.json"},
+		{"a name whose text is bob's, removed", listed + "  - {write: " + file + ", " +
+			"text: '{\"slug\": \"bob\", \"revoked_receipt_sha256\": \"$pin(bob)\"}'}\n" +
+			"  - {commit: Revoke}\n  - {remove: " + file + "}\n",
+			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
+		{"a name whose text revoked nothing, that was right then and is removed",
+			listed + "  - {write: " + file + ", text: '{}'}\n  - {commit: Write}\n  - {remove: " + file + "}\n" +
+				"  - {revoke: ada}\n  - {commit: Revoke}\n  - {remove: " + file + "}\n",
+			0, "listed, revoked ada-PIN1-ada.json, removed ada-PIN1-ada.json"},
 		{"revoked twice and removed twice", revoked + "  - {move: [" + file + ", revocations/b.json]}\n" +
 			"  - {commit: Move}\n  - {move: [revocations/b.json, revocations/a.json]}\n  - {commit: Move}\n" +
 			"  - {remove: revocations/a.json}\n",
