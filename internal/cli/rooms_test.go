@@ -39,7 +39,7 @@ var rooms = map[string]struct {
 	"report":      {6, "writes a report in each format", 4700},
 	"gate":        {10, "", 0},
 	"judge":       {7, "gates a range of a registry by all checks", 1200},
-	"frame":       {7, "gives a command its flags, streams, inputs and exit status", 1700},
+	"frame":       {7, "gives a command its flags, streams, inputs and exit status", 1800},
 	"mirror":      {8, "audits and mirrors a whole registry", 7600},
 	"verify":      {8, "judges one implementation by RFC 0019 section 6", 3800},
 	"author":      {8, "drafts, corrects, signs and lists records", 4850},

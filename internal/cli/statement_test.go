@@ -140,7 +140,7 @@ func TestStatementKilled(t *testing.T) {
 	}
 	took := time.Since(began)
 	readStatement(t, read(t, file), key)
-	const kills, older = 40, "an older statement"
+	const kills, older = 40, `{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}`
 	none := 0
 	for n := range kills {
 		if err := os.WriteFile(file, []byte(older), 0o644); err != nil {

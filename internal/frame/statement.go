@@ -49,12 +49,21 @@ func (o *Output) statementFiles() (files []string) {
 	return files
 }
 
-// placeStatement refuses a file that a run could not remove without loss: the removal does not ask what the file holds.
+// placeStatement refuses a file that is neither a statement nor empty: a run that has no statement removes it.
 func placeStatement(flag, file string) error {
-	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Lstat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil && !info.Mode().IsRegular():
 		return remedy.Errorf("name a file", "--report %q: %q is not a regular file", flag, file)
 	}
-	return nil
+	is, err := report.IsStatement(file)
+	if err != nil || is {
+		return err
+	}
+	return remedy.Errorf("remove it, or name another file", "--report %q: %q is there and is not a statement", flag,
+		file)
 }
 
 // withdraw removes what earlier runs stated: a run without a statement leaves none.
