@@ -32,6 +32,7 @@ type RevokedFile struct {
 // revocationsSeen are the revocations of a registry's first-parent history, with the listings that they name.
 type revocationsSeen struct {
 	all        []seenRevocation
+	under      map[string][]int    // by the path of a listing: the indexes in all of those under its slug
 	unreadable []pathSlug          // revocations at the head
 	listed     map[string][]listed // by the path of the listing, oldest first; only those that matter
 	slugs      map[string][]string // by what did.Fold makes of a DID: the paths in listed that ever listed it
@@ -62,7 +63,8 @@ func (st *Standing) revocationsSeen(ctx context.Context, repo *registry.Reposito
 	if st.seen != nil {
 		return st.seen, nil
 	}
-	s := &revocationsSeen{listed: map[string][]listed{}, slugs: map[string][]string{}, unread: map[string]bool{}}
+	s := &revocationsSeen{under: map[string][]int{}, listed: map[string][]listed{}, slugs: map[string][]string{},
+		unread: map[string]bool{}}
 	if err := s.atHead(ctx, st.Tree); err != nil {
 		return nil, err
 	}
@@ -188,8 +190,10 @@ func (s *revocationsSeen) before(ctx context.Context, repo *registry.Repository,
 func (s *revocationsSeen) listings(ctx context.Context, repo *registry.Repository, head *registry.Tree,
 	now time.Time) error {
 	wanted := map[string]bool{}
-	for _, r := range s.all {
-		wanted[listingPath(r.slug)] = true
+	for i, r := range s.all {
+		path := listingPath(r.slug)
+		wanted[path] = true
+		s.under[path] = append(s.under[path], i)
 	}
 	for _, u := range s.unreadable {
 		wanted[listingPath(u.slug)] = true
@@ -230,14 +234,13 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 	own := seen.slugs[folded]
 	pinned := slices.ContainsFunc(r.Base.ByDID(id), func(l *Listed) bool { return l.ReceiptSHA256 == sha256 })
 	out := &Withdrawal{}
-	for _, v := range seen.all {
-		if len(own) == 0 {
-			break // as of nearly all listings
-		}
-		path := listingPath(v.slug)
-		if !slices.Contains(own, path) {
-			continue
-		}
+	var under []int
+	for _, path := range own {
+		under = append(under, seen.under[path]...)
+	}
+	slices.Sort(under)
+	for _, i := range under {
+		v, path := &seen.all[i], listingPath(seen.all[i].slug)
 		out.Listed = true
 		switch {
 		case v.misplaced:
