@@ -184,3 +184,20 @@ func TestListingsThatShare(t *testing.T) {
 		t.Errorf("%v have the slug cyd-x; expected cyd", got)
 	}
 }
+
+func TestDataDirectories(t *testing.T) {
+	for path, want := range map[string][2]bool{ // a data directory, a .gitkeep of one
+		"implementations":            {true, false},
+		"implementations/.gitkeep":   {false, true},
+		"implementations/a":          {false, false},
+		"implementations/a/.gitkeep": {false, false},
+		"docs":                       {false, false},
+		"docs/.gitkeep":              {false, false},
+		"":                           {false, false},
+		"/.gitkeep":                  {false, false},
+	} {
+		if got := [2]bool{isDataDirectory(path), isGitkeep(path)}; got != want {
+			t.Errorf("%q: %v; expected %v", path, got, want)
+		}
+	}
+}

@@ -256,6 +256,50 @@ base:
 	}
 }
 
+// For a reader a listing makes a witness only at the path of its slug, once it is valid, and unless the history revokes
+// it under any name. A pull request is judged by what its base has at the names that the format gives.
+func TestMayWitnessForAReader(t *testing.T) {
+	const begin = "base:\n  - {listing: ada, level: L4, witness: [bob]}\n" +
+		"  - {listing: bob, level: L4, witness: [ada]}\n  - {commit: List}\n"
+	unread := "revocations/a/ada-" + strings.Repeat("1", 64) + ".json"
+	for _, c := range []struct{ name, then, code, why, gate string }{
+		{"in force", "", "", "", ""},
+		{"revoked", "  - {revoke: ada}\n  - {commit: Revoke}\n",
+			"witness-revoked", "revocations/ada-", "witness-revoked"},
+		{"revoked under another name", "  - {revoke: ada, path: revocations/a.json}\n  - {commit: Revoke}\n",
+			"witness-revoked", "its Receipt is revoked by revocations/a.json", ""},
+		{"a file that cannot be read", "  - {write: " + unread + ", text: '{'}\n  - {commit: Revoke}\n",
+			WitnessOpen, unread + " cannot be read", ""},
+		{"another path", "  - {move: [implementations/ada.json, implementations/a.json]}\n  - {commit: Move}\n",
+			"witness-not-listed", "its listing implementations/a.json has the slug \"ada\"", ""},
+		{"no slug", "  - {edit: implementations/ada.json, delete: [/slug]}\n  - {commit: Edit}\n",
+			"witness-not-listed", "its listing implementations/ada.json has the slug \"\"", ""},
+		{"the path of its slug, in a directory",
+			"  - {move: [implementations/ada.json, implementations/a/ada.json]}\n" +
+				"  - {edit: implementations/a/ada.json, set: {/slug: a/ada}}\n  - {commit: Move}\n",
+			"witness-not-listed", "its listing implementations/a/ada.json has the slug \"a/ada\"", ""},
+		{"valid in five minutes",
+			"  - {edit: implementations/ada.json, set: {/issued_at: '2026-06-01T12:05:00Z'}}\n  - {commit: Edit}\n",
+			"", "", ""},
+		{"valid a second later",
+			"  - {edit: implementations/ada.json, set: {/issued_at: '2026-06-01T12:05:01Z'}}\n  - {commit: Edit}\n",
+			"witness-not-listed", "its listing implementations/ada.json is valid from 2026-06-01T12:05:01Z on", ""},
+		{"no issued_at",
+			"  - {edit: implementations/ada.json, set: {/issued_at: x}}\n  - {commit: Edit}\n",
+			"witness-not-listed", "its listing implementations/ada.json has no issued_at that can be read", ""},
+	} {
+		w, repo := built(t, begin+c.then)
+		for reads, want := range map[bool]string{true: c.code, false: c.gate} {
+			run := runOn(t, repo, w.Now)
+			run.Reads = reads
+			l, code, why, err := run.MayWitness("did:web:ada.example")
+			if err != nil || code != want || (l == nil) != (want != "") || reads && !strings.Contains(why, c.why) {
+				t.Errorf("%s, for a reader %t: %v, %q, %q, %v; expected %q", c.name, reads, l, code, why, err, want)
+			}
+		}
+	}
+}
+
 // runOn returns a run that changes nothing in main.
 func runOn(t *testing.T, repo *registry.Repository, now time.Time) *Run {
 	t.Helper()
