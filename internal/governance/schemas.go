@@ -110,11 +110,11 @@ func (s *schemaView) differences(path string) []schemadiff.Difference {
 	return s.known[path]
 }
 
-// maxSchemas is how many bytes the schemas of a tree have together.
-const maxSchemas = 4 << 20
-
-// maxHops is how many files outside schemas/ lead to one another.
-const maxHops = 8
+const (
+	maxSchemas = 4 << 20 // bytes of the schemas of a tree together
+	maxHops    = 8       // files outside schemas/ that lead to one another
+	maxLink    = 4096    // bytes of the path in a symbolic link
+)
 
 // schemas reads the schemas of a tree and, of its other files, those whose names they refer to.
 func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
@@ -187,9 +187,6 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 	}
 	return s, nil
 }
-
-// maxLink is how many bytes the path in a symbolic link has.
-const maxLink = 4096
 
 // follow returns the entry of a tree to which a symbolic link leads, over other links too. The path is empty if it is
 // outside of the tree. The texts of the links on its way are read once.
@@ -272,7 +269,7 @@ func identifiers(v any, byName bool, base, at string, yield func(id, pointer str
 // concerned returns the published schemas that do not change themselves and that changed files concern: unchanged
 // symbolic links to a file that differs and is not published itself, and schemas that lead to a changed file.
 func (v *View) concerned(s *schemaView) (linked, led []string) {
-	itself := map[string]bool{}
+	itself, targets := map[string]bool{}, map[string]bool{}
 	var changed []string // files that a published schema may lead to
 	for _, c := range v.Changes {
 		itself[c.Path] = true
@@ -280,9 +277,12 @@ func (v *View) concerned(s *schemaView) (linked, led []string) {
 			continue
 		}
 		changed = append(changed, c.Path)
-		for _, set := range []*schemaSet{s.base, s.head} {
-			for p := range set.texts {
-				if to := set.links[c.Path]; to != "" && strings.HasPrefix(p+"/", to+"/") {
+		targets[s.base.links[c.Path]], targets[s.head.links[c.Path]] = true, true
+	}
+	for _, set := range []*schemaSet{s.base, s.head} {
+		for p := range set.texts {
+			for at := p; at != "."; at = path.Dir(at) {
+				if targets[at] {
 					changed = append(changed, p) // as if it changed
 				}
 			}
