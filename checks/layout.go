@@ -367,7 +367,7 @@ type landings struct {
 func (r *Run) landed() *landings {
 	l, _ := r.landings.get(func() (*landings, error) {
 		l := &landings{map[claim][]string{}, map[string]bool{}, map[pin]string{}}
-		if r.Audit { // all stand in the base tree
+		if r.Audit { // the base tree has all of them
 			return l, nil
 		}
 		for _, t := range r.Subjects {

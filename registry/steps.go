@@ -224,7 +224,7 @@ type batchWalk struct {
 	previous    map[string]*previousDirectory
 	changes     [][]Change // by commit, oldest first
 	left        int        // how many more there may be
-	many        int        // the commit of which there were more, after errKept
+	many        int        // the commit with more changes than are kept, after errKept
 }
 
 // previousDirectory is a data directory in the version that came last and the one before, and where they differ, if

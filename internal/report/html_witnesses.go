@@ -49,7 +49,7 @@ type impactRow struct {
 	Falls, Vouches      named
 }
 
-// named are listings of which a row names the first.
+// named is a group of listings. Its row names the first of them.
 type named struct {
 	Slugs       []string
 	Count, More int

@@ -20,7 +20,7 @@ var bounds = map[string]int{
 // implied is what a bound is where it is absent.
 var implied = map[string]json.Number{"minLength": "0", "minItems": "0", "minProperties": "0", "minContains": "1"}
 
-// conditions are the keywords each of which is one more condition.
+// conditions are the keywords that each add one condition to a schema.
 var conditions = map[string]bool{"$ref": true, "$dynamicRef": true, "type": true, "multipleOf": true, "pattern": true,
 	"format": true, "contains": true, "not": true, "allOf": true, "anyOf": true, "oneOf": true}
 

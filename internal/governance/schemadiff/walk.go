@@ -561,8 +561,8 @@ func (v *visit) followReference() {
 	follow(v.new, v.n, true)
 }
 
-// follow compares two schemas, at least one of which a reference leads to. It compares each pair once. It returns false
-// if the references form a circle: they lead back to the pair and to no other keyword.
+// follow compares two schemas. A reference leads to one of them, or to both. Each pair is compared once. The result is
+// false if the references form a circle: they lead back to the pair and to no other keyword.
 func (v *visit) follow(o, n *schema, at spot) bool {
 	key := pair{o, n, v.in}
 	if v.walked[key] {
