@@ -281,8 +281,8 @@ func TestFaults(t *testing.T) {
 		want     string
 	}{
 		{"shallow by default", check, "          fetch-depth: 0\n", "",
-			"error shallow-checkout check.yml <uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # " +
-				"v4.2.2>"},
+			"error shallow-checkout check.yml <uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # " +
+				"v7.0.1>"},
 		{"shallow", check, "          fetch-depth: 0", "          fetch-depth: 2",
 			"error shallow-checkout check.yml <fetch-depth: 2>"},
 		{"shallow audit", audit, "          fetch-depth: 0", "          fetch-depth: 2",
@@ -292,7 +292,7 @@ func TestFaults(t *testing.T) {
 		{"partial", check, "          fetch-depth: 0", "          fetch-depth: 0\n          filter: blob:none",
 			"error partial-checkout check.yml <filter: blob:none>"},
 		{"credentials", check, "          persist-credentials: false\n", "",
-			"warning credentials check.yml <uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2>"},
+			"warning credentials check.yml <uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1>"},
 		{"credentials kept", check, "persist-credentials: false", "persist-credentials: true",
 			"warning credentials check.yml <persist-credentials: true>"},
 		{"no checkout", check, checkout, "      - uses: example/other",
@@ -306,8 +306,8 @@ func TestFaults(t *testing.T) {
 			"error write-permissions audit.yml <issues: write>"},
 		{"alerts by all permissions", audit, "    permissions:\n      security-events: write #",
 			"    permissions: write-all\n      #", "error write-permissions audit.yml <permissions: write-all>"},
-		{"alerts by a tag", audit, "upload-sarif@662472033e021d55d94146f66f6058822b0b39fd #", "upload-sarif@v3 #",
-			"error unpinned audit.yml <uses: github/codeql-action/upload-sarif@v3 # v3.27.0>"},
+		{"alerts by a tag", audit, "upload-sarif@2892aa5e19bbd11bc0cff5427e3b750a04d9e3c2 #", "upload-sarif@v3 #",
+			"error unpinned audit.yml <uses: github/codeql-action/upload-sarif@v3 # v4.38.2>"},
 		{"the audit with alerts", audit, "      contents: read\n",
 			"      contents: read\n      security-events: write\n",
 			"error write-permissions audit.yml <security-events: write>"},
@@ -409,10 +409,10 @@ func TestFaults(t *testing.T) {
 		{"its own token, otherwise", check, gate,
 			"      - env: {T: '${{ github.token }}'}\n        uses: openagentprotocol-OAP",
 			"warning token check.yml <'${{ github.token }}'}>"},
-		{"tag", check, "actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683", "actions/checkout@v4",
-			"error unpinned check.yml <uses: actions/checkout@v4 # v4.2.2>"},
-		{"short SHA", check, "actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683", "actions/checkout@11bd719",
-			"error unpinned check.yml <uses: actions/checkout@11bd719 # v4.2.2>"},
+		{"tag", check, "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1", "actions/checkout@v4",
+			"error unpinned check.yml <uses: actions/checkout@v4 # v7.0.1>"},
+		{"short SHA", check, "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1", "actions/checkout@3d3c42e",
+			"error unpinned check.yml <uses: actions/checkout@3d3c42e # v7.0.1>"},
 		{"image by tag", comment, "@sha256:" + strings.Repeat("ab12", 16), ":v1",
 			"error unpinned comment.yml <uses: docker://ghcr.io/openagentprotocol-oap/oap-gate:v1>"},
 		{"offline", check, "        with:\n          report:",
@@ -598,9 +598,9 @@ func TestFaults(t *testing.T) {
 		{"comment after a workflow that is not there", comment, "[OAP gate]", "[OAP]",
 			"warning workflow-run comment.yml <OAP]>"},
 		{"comment checks out", comment, "    steps:\n",
-			"    steps:\n      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683\n        " +
+			"    steps:\n      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1\n        " +
 				"with:\n          ref: ${{ github.event.workflow_run.head_sha }}\n",
-			"error privileged-checkout comment.yml <uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683>"},
+			"error privileged-checkout comment.yml <uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1>"},
 		{"comment may write contents", comment, "contents: read", "contents: write",
 			"error write-permissions comment.yml <contents: write # the parents of the merge commit that was judged>"},
 		{"protect on pull_request", protect, "  workflow_dispatch:\n", "  pull_request:\n",
