@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -16,15 +17,16 @@ var AuditEvents = []string{"schedule", "workflow_dispatch"}
 // PullEvents are those that hold a pull request.
 var PullEvents = []string{"pull_request", "pull_request_review", "pull_request_target"}
 
-// ReadEvent reads the payload of a workflow's event.
+// ReadEvent reads the payload of a workflow's event, which may begin with a byte order mark.
 func ReadEvent(path string) (any, error) {
 	data, err := capped.ReadFile(path, maxEvent)
 	if err != nil {
 		return nil, fmt.Errorf("reading the event file: %w", err)
 	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	doc, err := strict.Parse(path, data, strict.Limits{Bytes: maxEvent, Depth: 200, Number: 400})
 	if err != nil {
-		return nil, fmt.Errorf("reading the event file: %w", err)
+		return nil, fmt.Errorf("the event file is not JSON: %w", err)
 	}
 	return doc.Root, nil
 }

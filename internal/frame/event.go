@@ -66,13 +66,13 @@ func (o *Span) fromEvent(ctx context.Context, repo *registry.Repository, name, p
 	event, err := forge.ReadEvent(path)
 	if err != nil {
 		return evidence.Chosen{}, remedy.With(fmt.Errorf("GITHUB_EVENT_PATH: %w", err),
-			"run it in a workflow, or give --base and --head")
+			"give --base and --head")
 	}
 	switch name {
 	case "merge_group":
 		return fromMergeGroup(ctx, repo, event, o.specification)
 	case "push":
-		return fromPush(ctx, repo, event)
+		return fromPush(ctx, repo, event, o.specification)
 	}
 	return fromPullRequest(ctx, repo, event, o.specification)
 }
@@ -106,14 +106,13 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, 
 			remedy.Errorf("run it in a workflow", "the event has pull_request.head.sha %q and pull_request.base.ref %q",
 				sha, ref)
 	}
-	// A check belongs to the head's commit: one that passes against an old branch would count when the same commit is
-	// proposed to the default branch.
-	if main := strict.String(event, "repository", "default_branch"); main != "" && main != ref && !anyBranch {
-		return evidence.Chosen{},
-			remedy.Errorf(fmt.Sprintf(
-				"propose it to %q; a workflow with branches: [%s] on pull_request does not start for "+"other branches",
-				main, main), "the pull request goes to the branch %q, and the registry is the default branch %q", ref,
-				main)
+	err := onDefault(event, anyBranch, ref, func(main string) error {
+		return remedy.Errorf(fmt.Sprintf(
+			"propose it to %q; a workflow with branches: [%s] on pull_request does not start for other branches", main,
+			main), "the pull request goes to the branch %q, and the registry is the default branch %q", ref, main)
+	})
+	if err != nil {
+		return evidence.Chosen{}, err
 	}
 	c := evidence.Chosen{ChangedFiles: strict.Int(event, "pull_request", "changed_files")}
 	head, err := repo.Resolve("HEAD")
@@ -164,21 +163,59 @@ func onBranch(ctx context.Context, repo *registry.Repository, base, ref, remote 
 		base, ref, ref)
 }
 
+// onDefault refuses, with the error of other, an event of another branch than the default branch. A check belongs to a
+// commit: one that passes against another branch would count when the same commit is proposed to the default branch. A
+// specification has any branch judged.
+func onDefault(event any, anyBranch bool, branch string, other func(main string) error) error {
+	if anyBranch {
+		return nil
+	}
+	main := strict.String(event, "repository", "default_branch")
+	if main == "" {
+		return remedy.Errorf("run it in a workflow, or give --base and --head",
+			"the event has no repository.default_branch, and the registry is the default branch")
+	}
+	if branch != main {
+		return other(main)
+	}
+	return nil
+}
+
+// fromMergeGroup takes the entry of a merge queue. If the entry was made on top of one that has not landed, base_sha is
+// that one, and may have failed: the queue would land it with the entry. So the base is a commit that has landed.
 func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (evidence.Chosen,
 	error) {
-	base, head := strict.String(event, "merge_group", "base_sha"), strict.String(event, "merge_group", "head_sha")
-	if base == "" || head == "" {
-		return evidence.Chosen{},
-			remedy.Errorf("run it in a workflow", "the event has merge_group.base_sha %q and merge_group.head_sha %q",
-				base, head)
+	group := func(member string) string { return strict.String(event, "merge_group", member) }
+	base, head, ref := group("base_sha"), group("head_sha"), group("base_ref")
+	branch, isBranch := strings.CutPrefix(ref, "refs/heads/")
+	if base == "" || head == "" || !isBranch {
+		return evidence.Chosen{}, remedy.Errorf("run it in a workflow",
+			"the event has merge_group.base_sha %q, merge_group.head_sha %q and merge_group.base_ref %q", base, head,
+			ref)
 	}
-	// As for a pull request: a check belongs to the commit.
-	ref, main := strict.String(event, "merge_group", "base_ref"), strict.String(event, "repository", "default_branch")
-	if ref != "" && main != "" && strings.TrimPrefix(ref, "refs/heads/") != main && !anyBranch {
-		return evidence.Chosen{}, remedy.Errorf(fmt.Sprintf("queue it for %q", main),
+	err := onDefault(event, anyBranch, branch, func(main string) error {
+		return remedy.Errorf(fmt.Sprintf("queue it for %q", main),
 			"the merge queue merges into the branch %q, and the registry is the default branch %q", ref, main)
+	})
+	if err != nil {
+		return evidence.Chosen{}, err
 	}
-	c, err := sequence(repo, base, head, "merge_group")
+	remote := "refs/remotes/origin/" + branch
+	if !repo.HasRef(remote) {
+		return evidence.Chosen{}, remedy.Errorf(
+			fmt.Sprintf("set fetch-depth: 0 on actions/checkout, or run git fetch origin %s",
+				plain.ShellWord("+"+ref+":"+remote)),
+			"the base branch %q of the merge queue is not in the clone", remote)
+	}
+	from := base
+	_, err = repo.FirstParents(ctx, base, remote)
+	switch {
+	case errors.Is(err, registry.ErrNotAncestor), errors.Is(err, gitstore.ErrNotFound):
+		from = remote
+	case err != nil:
+		return evidence.Chosen{}, err
+	}
+	c, err := sequence(repo, from, head, "merge_group")
 	c.Landing = &evidence.LandingFlags{At: pushedAt(event)}
 	if err == nil {
 		_, err = repo.FirstParents(ctx, c.Base, c.Head) // a queue's branch is never rewritten
@@ -186,13 +223,32 @@ func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any, a
 	return c, err
 }
 
-func fromPush(ctx context.Context, repo *registry.Repository, event any) (evidence.Chosen, error) {
+func fromPush(ctx context.Context, repo *registry.Repository, event any, anyBranch bool) (evidence.Chosen, error) {
 	before, after := strict.String(event, "before"), strict.String(event, "after")
-	if before == "" || after == "" {
-		return evidence.Chosen{}, remedy.Errorf("run it in a workflow", "the event has before %q and after %q", before,
-			after)
+	ref := strict.String(event, "ref")
+	if before == "" || after == "" || ref == "" {
+		return evidence.Chosen{}, remedy.Errorf("run it in a workflow", "the event has before %q, after %q and ref %q",
+			before, after, ref)
 	}
-	first := strings.Trim(before, "0") == ""
+	branch, isBranch := strings.CutPrefix(ref, "refs/heads/")
+	if !isBranch {
+		branch = "" // of no branch's name
+	}
+	err := onDefault(event, anyBranch, branch, func(main string) error {
+		return remedy.Errorf(fmt.Sprintf("branches: [%s] below on: push", main),
+			"the push goes to %q, and the registry is the default branch %q", ref, main)
+	})
+	switch {
+	case err != nil:
+		return evidence.Chosen{}, err
+	case !isBranch:
+		return evidence.Chosen{}, remedy.Errorf("branches: ['**'] below on: push",
+			"the push goes to %q, which is not a branch", ref)
+	case isZeros(after):
+		return evidence.Chosen{}, remedy.Errorf("push the branch again",
+			"the push deletes %q, so there is no commit to judge", ref)
+	}
+	first := isZeros(before)
 	if _, err := repo.Resolve(before); !first && !errors.Is(err, gitstore.ErrNotFound) {
 		c, err := sequence(repo, before, after, "push")
 		c.Landing = &evidence.LandingFlags{At: pushedAt(event), Landed: true}
@@ -211,6 +267,9 @@ func fromPush(ctx context.Context, repo *registry.Repository, event any) (eviden
 		How: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)",
 			plain.Short(chain[0]), plain.Short(after))}, nil
 }
+
+// isZeros reports whether an id is the one by which Git says that there is no commit.
+func isZeros(id string) bool { return id != "" && strings.Trim(id, "0") == "" }
 
 // pushedAt returns the time of the event, repository.pushed_at: a number of seconds in a push, a text in other events,
 // or "". If a workflow is run again, its event is that of the first run.

@@ -58,18 +58,25 @@ func git(t *testing.T, w *fixture.World, args ...string) {
 func pullRequest(t *testing.T, w *fixture.World) string {
 	return fmt.Sprintf(
 		`{"action":"synchronize","number":1,"pull_request":{"number":1,"changed_files":1,"title":"::error::x ##[error]x",
-	"head":{"sha":%q,"ref":"pr"},"base":{"ref":"main","sha":"0123456789012345678901234567890123456789"}}}`,
+	"head":{"sha":%q,"ref":"pr"},"base":{"ref":"main","sha":"0123456789012345678901234567890123456789"}},"repository":{"default_branch":"main"}}`,
 		commit(t, w, "pr"))
 }
 
+// mergeGroup is the payload of a queue's event; the clone has the queue's branch as a fetch leaves it.
 func mergeGroup(t *testing.T, w *fixture.World) string {
-	return fmt.Sprintf(
-		`{"action":"checks_requested","merge_group":{"base_sha":%q,"head_sha":%q,"base_ref":"refs/heads/main"}}`,
+	git(t, w, "update-ref", "refs/remotes/origin/main", "main")
+	return fmt.Sprintf(`{"action":"checks_requested","repository":{"default_branch":"main"},
+	"merge_group":{"base_sha":%q,"head_sha":%q,"base_ref":"refs/heads/main"}}`,
 		commit(t, w, "main"), commit(t, w, "HEAD"))
 }
 
 func push(t *testing.T, w *fixture.World) string {
-	return fmt.Sprintf(`{"ref":"refs/heads/main","before":%q,"after":%q}`, commit(t, w, "main"), commit(t, w, "HEAD"))
+	return pushed(commit(t, w, "main"), commit(t, w, "HEAD"))
+}
+
+func pushed(before, after string) string {
+	return fmt.Sprintf(`{"ref":"refs/heads/main","before":%q,"after":%q,"repository":{"default_branch":"main"}}`, before,
+		after)
 }
 
 func none(*testing.T, *fixture.World) string { return `{}` }
@@ -211,14 +218,14 @@ func TestRewrittenHistory(t *testing.T) {
 	before := commit(t, w, "pr")
 	git(t, w, "checkout", "-q", "--detach", "main")
 	for _, gone := range []string{before, "0123456789012345678901234567890123456789"} {
-		payload := fmt.Sprintf(`{"before":%q,"after":%q}`, gone, commit(t, w, "main"))
+		payload := pushed(gone, commit(t, w, "main"))
 		o := step{workspace: w.Repo.Dir, event: "push", payload: payload,
 			inputs: map[string]string{"offline": "true"}}.run(t)
 		if o.status != 1 || o.outputs["failed-checks"] != "append-only" {
 			t.Errorf("before %s: status %d, outputs %v\n%s%s", gone, o.status, o.outputs, o.stdout, o.stderr)
 		}
 	}
-	payload := fmt.Sprintf(`{"before":%q,"after":%q}`, strings.Repeat("0", 40), before)
+	payload := pushed(strings.Repeat("0", 40), before)
 	o := step{workspace: w.Repo.Dir, event: "push", payload: payload, inputs: map[string]string{"offline": "true"}}.run(
 		t)
 	if o.status != 0 || o.outputs["records"] != "1" {
