@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
@@ -31,7 +32,7 @@ var (
 
 // known parses a command's flags, and gives how many there are.
 func known(call string) (int, error) {
-	root := cli.Command(frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+	root := cli.Command(&oapgate.Program, frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }})
 	c, rest, err := root.Find(strings.Fields(call))
 	if err != nil {
 		return 0, err

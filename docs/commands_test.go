@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
@@ -66,7 +67,7 @@ func TestCommands(t *testing.T) {
 			prepare()
 		}
 		args := strings.Fields(m[1])
-		c, _, err := cli.Command(frame.IO{Getenv: func(string) string { return "" }}).Find(args)
+		c, _, err := cli.Command(&oapgate.Program, frame.IO{Getenv: func(string) string { return "" }}).Find(args)
 		if err != nil {
 			t.Fatal(err)
 		}

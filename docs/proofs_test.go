@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
@@ -31,7 +32,7 @@ func TestProofsPage(t *testing.T) {
 			args = append(args, "--at", w.Now.Format(time.RFC3339))
 		}
 		var out, told bytes.Buffer
-		code := cli.Main(args, frame.IO{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }})
+		code := cli.Run(&oapgate.Program, args, frame.IO{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }})
 		if code != 0 {
 			t.Fatalf("%q: exit status %d\n%s%s", args, code, out.String(), told.String())
 		}

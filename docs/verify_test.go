@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
@@ -31,7 +32,7 @@ func run(t *testing.T, status int, args ...string) []byte {
 	t.Helper()
 	var out, complaint bytes.Buffer
 	none := func(string) string { return "" }
-	if got := cli.Main(args, frame.IO{Stdout: &out, Stderr: &complaint, Getenv: none}); got != status {
+	if got := cli.Run(&oapgate.Program, args, frame.IO{Stdout: &out, Stderr: &complaint, Getenv: none}); got != status {
 		t.Fatalf("oap-gate %q: exit status %d, want %d\n%s%s", args, got, status, &out, &complaint)
 	}
 	return out.Bytes()

@@ -20,6 +20,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -48,7 +49,7 @@ func command(t *testing.T, args ...string) []byte {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
 	quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
-	cli.Main(append(args, "--report", "json="+file), quiet)
+	cli.Run(&oapgate.Program, append(args, "--report", "json="+file), quiet)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 )
 
-func main() { os.Exit(cli.Main(os.Args[1:], cli.System())) }
+func main() { os.Exit(cli.Run(&oapgate.Program, os.Args[1:], cli.System())) }

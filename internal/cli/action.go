@@ -7,26 +7,9 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
-
-// actionMode is what the Action does if its input mode has that name.
-type actionMode struct {
-	name  string
-	steps []actionStep // the first whose event or input asks for it runs; the last is asked for by nothing
-}
-
-// actionStep is a command as the Action runs it: each input becomes an argument.
-type actionStep struct {
-	command string   // words of the command line
-	events  []string // the workflow events that ask for it
-	asked   string   // the input that asks for it
-	inputs  []string // each sets the flag of its name, or as INPUT=FLAG that flag; INPUT= sets none
-	asks    []string // the workflow events at which --forge is set
-	args    string   // the input that provides the arguments after the flags; may be empty
-	// rest makes those arguments; nil: they are the input's words.
-	rest func(value string) []string
-}
 
 // everyMode are inputs that every mode takes. A command that lacks the flag of one ignores it.
 var everyMode = []string{"offline", "timeout", "budget", "max-annotations", "summary"}
@@ -38,7 +21,7 @@ var defaults = map[string]string{"governance": "review", "exception": "review", 
 // actionArguments makes a command line of the Action's inputs, which are read nowhere else. What is wrong with them is
 // left to the command to refuse, so that its reports say it. The inputs are this process's environment: no runner has
 // quoted the arguments that are made of them.
-func actionArguments(sys frame.IO) (args []string, inputs map[string]string, refused error) {
+func actionArguments(t *table.Program, sys frame.IO) (args []string, inputs map[string]string, refused error) {
 	input := func(name string) string { return strings.TrimSpace(sys.Getenv("INPUT_" + strings.ToUpper(name))) }
 	event, name := sys.Getenv("GITHUB_EVENT_NAME"), strings.TrimSpace(sys.Getenv("INPUT_MODE"))
 	inputs = map[string]string{}
@@ -47,24 +30,24 @@ func actionArguments(sys frame.IO) (args []string, inputs map[string]string, ref
 			refused = remedy.Errorf(fix, format, args...)
 		}
 	}
-	all := modes()
-	i := slices.IndexFunc(all, func(m actionMode) bool { return m.name == name })
+	all := t.Modes
+	i := slices.IndexFunc(all, func(m table.Mode) bool { return m.Name == name })
 	if i < 0 {
 		var known []string
 		for _, m := range all[1:] {
-			known = append(known, m.name)
+			known = append(known, m.Name)
 		}
 		refuse("leave it empty, or use one of "+strings.Join(known, ", "), "input mode %q is not known", name)
 		i = 0
 	}
 	mode := all[i]
-	step := mode.steps[slices.IndexFunc(mode.steps, func(s actionStep) bool {
-		return slices.Contains(s.events, event) || s.asked != "" && input(s.asked) != "" || s.events == nil &&
-			s.asked == ""
+	step := mode.Steps[slices.IndexFunc(mode.Steps, func(s table.Step) bool {
+		return slices.Contains(s.Events, event) || s.Asked != "" && input(s.Asked) != "" || s.Events == nil &&
+			s.Asked == ""
 	})]
-	taken := slices.Concat(everyMode, []string{step.args})
-	args = strings.Fields(step.command)
-	command, _, err := Command(sys).Find(args)
+	taken := slices.Concat(everyMode, []string{step.Args})
+	args = strings.Fields(step.Command)
+	command, _, err := Command(t, sys).Find(args)
 	if err != nil {
 		panic(err) // a mode names a command that is not there
 	}
@@ -72,7 +55,7 @@ func actionArguments(sys frame.IO) (args []string, inputs map[string]string, ref
 	for _, r := range words(input("report")) {
 		args = append(args, "--report="+r)
 	}
-	for _, in := range slices.Concat(step.inputs, everyMode) {
+	for _, in := range slices.Concat(step.Inputs, everyMode) {
 		name, flag, renamed := strings.Cut(in, "=")
 		if !renamed {
 			flag = name
@@ -92,14 +75,14 @@ func actionArguments(sys frame.IO) (args []string, inputs map[string]string, ref
 			}
 		}
 	}
-	if slices.Contains(step.asks, event) {
+	if slices.Contains(step.Asks, event) {
 		args = append(args, "--forge")
 	}
 	if event == "pull_request_target" && !slices.Contains(taken, "allow-pull-request-target") {
 		refuse("use pull_request", "the event pull_request_target runs with the base repository's rights, on a "+
 			"stranger's files")
 	}
-	if step.events != nil { // the same workflow gates pull requests with the mode's other inputs
+	if step.Events != nil { // the same workflow gates pull requests with the mode's other inputs
 		if base := input("base"); base != "" {
 			refuse("leave the input base empty for this event",
 				"the event %s audits the whole history, and the input base is %q", event, base)
@@ -112,24 +95,24 @@ func actionArguments(sys frame.IO) (args []string, inputs map[string]string, ref
 	for _, name := range actionInputs(all...) {
 		if value := input(name); value != "" && value != defaults[name] && !slices.Contains(taken, name) {
 			refuse(otherMode(all, name), "mode %s does not take the input %s here, it is %q",
-				cmp.Or(mode.name, "\"\" (the gate)"), name, value)
+				cmp.Or(mode.Name, "\"\" (the gate)"), name, value)
 		}
 	}
-	if step.args == "" || input(step.args) == "" {
+	if step.Args == "" || input(step.Args) == "" {
 		return args, inputs, refused
 	}
-	if step.rest != nil {
-		return append(args, step.rest(input(step.args))...), inputs, refused
+	if step.Rest != nil {
+		return append(args, step.Rest(input(step.Args))...), inputs, refused
 	}
-	return append(append(args, "--"), words(input(step.args))...), inputs, refused
+	return append(append(args, "--"), words(input(step.Args))...), inputs, refused
 }
 
 // actionInputs returns the inputs that modes name: not everyMode, nor path, with which a mode may do nothing.
-func actionInputs(modes ...actionMode) []string {
+func actionInputs(modes ...table.Mode) []string {
 	var all []string
 	for _, m := range modes {
-		for _, s := range m.steps {
-			for _, in := range append(slices.Clone(s.inputs), s.args) {
+		for _, s := range m.Steps {
+			for _, in := range append(slices.Clone(s.Inputs), s.Args) {
 				name, _, _ := strings.Cut(in, "=")
 				if name != "" && name != "path" && !slices.Contains(all, name) {
 					all = append(all, name)
@@ -141,11 +124,11 @@ func actionInputs(modes ...actionMode) []string {
 }
 
 // otherMode returns the fix of an input that the mode does not take. It names the modes that do.
-func otherMode(all []actionMode, name string) string {
+func otherMode(all []table.Mode, name string) string {
 	var takes []string
 	for _, m := range all {
 		if slices.Contains(actionInputs(m), name) {
-			takes = append(takes, cmp.Or(m.name, `""`))
+			takes = append(takes, cmp.Or(m.Name, `""`))
 		}
 	}
 	return "leave the input " + name + " empty; mode " + strings.Join(takes, ", ") + " " +

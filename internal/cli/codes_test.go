@@ -17,12 +17,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 // coded are the packages that give findings their codes, from the root of the module. Each protocol is one.
 var coded = append(protocols(), []string{
-	"checks", "internal/judge", "registry", "internal/cli", "internal/oap/did",
+	"checks", "internal/judge", "registry", "internal/cli/table", "internal/oap/did",
 	"internal/install/doctor", "internal/oap/domainage",
 	"internal/evidence", "internal/evidence/bundle", "internal/evidence/live", "internal/oap/manifest",
 	"internal/mirror", "internal/mirror/prove", "internal/mirror/publish", "internal/mirror/mirrorstate",
@@ -56,7 +57,7 @@ const (
 func TestEveryCodeIsExplained(t *testing.T) {
 	root := filepath.Join("..", "..")
 	known := map[string]bool{}
-	for _, c := range codes() {
+	for _, c := range codes(&oapgate.Program) {
 		known[c.ID] = true
 		if c.Meaning == "" || c.Fix == "" {
 			t.Errorf("the code %q has no meaning or no fix", c.ID)
@@ -74,7 +75,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 		prefixes[e.code] = prefixes[e.code] || e.prefix
 		explained := known[e.code]
 		if e.prefix {
-			explained = slices.ContainsFunc(codeIDs(), func(id string) bool { return strings.HasPrefix(id, e.code) })
+			explained = slices.ContainsFunc(codeIDs(&oapgate.Program), func(id string) bool { return strings.HasPrefix(id, e.code) })
 		}
 		if !explained {
 			t.Errorf("%s: nothing explains the code %q; add\n\t{%q, \"what it means\", \"what would pass\"},\nto %s",
@@ -145,7 +146,7 @@ var toldCodes = []*regexp.Regexp{
 // unexplained names the file in which a script's runs of the program note the codes that explain does not know.
 const unexplained = "UNEXPLAINED_CODES"
 
-var knownIDs = sync.OnceValue(codeIDs)
+var knownIDs = sync.OnceValue(func() []string { return codeIDs(&oapgate.Program) })
 
 // noted runs the program. It notes each code that stdout or a JSON report has and explain does not know, JSON that its
 // schema refuses, and a last line that begins with pass or accepted if the exit status is not 0. It does not read the

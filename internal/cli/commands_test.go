@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
@@ -30,7 +31,7 @@ func TestEveryCommand(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(Command(frame.IO{}))
+	walk(Command(&oapgate.Program, frame.IO{}))
 	if checked < 20 {
 		t.Errorf("%d commands were checked; expected all", checked)
 	}

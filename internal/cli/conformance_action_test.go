@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
@@ -124,10 +125,10 @@ func TestActionRefusesInputs(t *testing.T) {
 		"opengap":    "dialect recommended",
 		"aaep":       "events url level layout scenario listen command",
 	}
-	for _, m := range modes() {
-		takes := strings.Fields(every + of[m.name])
+	for _, m := range oapgate.Program.Modes {
+		takes := strings.Fields(every + of[m.Name])
 		events := []string{"push"}
-		if m.name == "" {
+		if m.Name == "" {
 			events = append(events, "schedule")
 		}
 		for name, input := range action.Inputs {
@@ -139,16 +140,16 @@ func TestActionRefusesInputs(t *testing.T) {
 					continue
 				}
 				// "deny" is no default.
-				code, log, _, _ := stepOf(t, event, map[string]string{"mode": m.name, name: "deny"})
+				code, log, _, _ := stepOf(t, event, map[string]string{"mode": m.Name, name: "deny"})
 				if want := "does not take the input " + name + " here"; code != 2 || !strings.Contains(log, want) {
-					t.Errorf("mode %q, event %s: exit status %d, want 2 and %q\n%s", m.name, event, code, want, log)
+					t.Errorf("mode %q, event %s: exit status %d, want 2 and %q\n%s", m.Name, event, code, want, log)
 				}
 			}
 		}
 		for _, event := range events { // with all defaults, which stepOf sets
-			_, log, _, _ := stepOf(t, event, map[string]string{"mode": m.name})
+			_, log, _, _ := stepOf(t, event, map[string]string{"mode": m.Name})
 			if strings.Contains(log, "does not take") {
-				t.Errorf("mode %q, event %s: a default is refused\n%s", m.name, event, log)
+				t.Errorf("mode %q, event %s: a default is refused\n%s", m.Name, event, log)
 			}
 		}
 	}
@@ -167,26 +168,26 @@ func TestModes(t *testing.T) {
 	}
 	_, described, _ := strings.Cut(string(text), "\n  mode:\n    description: ")
 	described, _, _ = strings.Cut(described, "\n")
-	for _, m := range modes() {
-		if !slices.Contains(strings.FieldsFunc(described, func(r rune) bool { return r < 'a' || r > 'z' }), m.name) &&
-			m.name != "" {
-			t.Errorf("the Action has no word of mode %s in the description of its input mode", m.name)
+	for _, m := range oapgate.Program.Modes {
+		if !slices.Contains(strings.FieldsFunc(described, func(r rune) bool { return r < 'a' || r > 'z' }), m.Name) &&
+			m.Name != "" {
+			t.Errorf("the Action has no word of mode %s in the description of its input mode", m.Name)
 		}
-		if last := m.steps[len(m.steps)-1]; last.asked != "" || last.events != nil {
-			t.Errorf("mode %q has no step that is asked for by nothing", m.name)
+		if last := m.Steps[len(m.Steps)-1]; last.Asked != "" || last.Events != nil {
+			t.Errorf("mode %q has no step that is asked for by nothing", m.Name)
 		}
-		for _, s := range m.steps {
-			c, rest, err := Command(frame.IO{}).Find(strings.Fields(s.command))
+		for _, s := range m.Steps {
+			c, rest, err := Command(&oapgate.Program, frame.IO{}).Find(strings.Fields(s.Command))
 			if err != nil || len(rest) > 0 {
-				t.Fatalf("mode %q runs %q, of which %q is no command: %v", m.name, s.command, rest, err)
+				t.Fatalf("mode %q runs %q, of which %q is no command: %v", m.Name, s.Command, rest, err)
 			}
-			for _, in := range append(s.inputs, s.asked) {
+			for _, in := range append(s.Inputs, s.Asked) {
 				name, flag, renamed := strings.Cut(in, "=")
 				if !renamed {
 					flag = name
 				}
 				if flag != "" && c.Flags().Lookup(flag) == nil {
-					t.Errorf("mode %q, %s: no flag --%s", m.name, s.command, flag)
+					t.Errorf("mode %q, %s: no flag --%s", m.Name, s.Command, flag)
 				}
 			}
 		}

@@ -21,6 +21,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -30,7 +31,7 @@ import (
 // TestContract compares testdata/contract.txt with the names that users and scripts rely on. It has one sorted line per
 // name. A new name adds a line; a line that changes or disappears is a change of the public contract.
 func TestContract(t *testing.T) {
-	names := slices.Concat(ruleNames(), commandNames(Command(frame.IO{})), actionNames(t), environmentNames(t),
+	names := slices.Concat(ruleNames(), commandNames(Command(&oapgate.Program, frame.IO{})), actionNames(t), environmentNames(t),
 		schemaMembers(t))
 	for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Errored, verdict.Inconclusive} {
 		names = append(names, fmt.Sprintf("exit %d: %s", v.ExitStatus(), v))
@@ -78,7 +79,7 @@ func TestContractNoticesARename(t *testing.T) {
 // ruleNames returns the ids of all checks and steps, and all codes.
 func ruleNames() (names []string) {
 	steps := verdict.IDs(verify.Rules())
-	for _, id := range ruleIDs() {
+	for _, id := range ruleIDs(&oapgate.Program) {
 		if !slices.Contains(steps, id) {
 			names = append(names, "check "+id)
 		}
@@ -89,7 +90,7 @@ func ruleNames() (names []string) {
 	for _, id := range steps {
 		names = append(names, "step "+id)
 	}
-	for _, id := range codeIDs() {
+	for _, id := range codeIDs(&oapgate.Program) {
 		names = append(names, "code "+id)
 	}
 	return names

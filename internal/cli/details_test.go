@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
@@ -44,7 +45,7 @@ func TestDetails(t *testing.T) {
 	}
 	wanted := 0
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
-		d, has := details[id]
+		d, has := oapgate.Program.Details[id]
 		want := (severe[id] || !mild[id]) && !slices.Contains(neverErrors, id)
 		if want {
 			wanted++
@@ -52,14 +53,14 @@ func TestDetails(t *testing.T) {
 		if has != want {
 			t.Errorf("%s has causes and a command: %t, want %t", id, has, want)
 		}
-		if has && (d.causes == "" || d.show == "") {
+		if has && (d.Causes == "" || d.Show == "") {
 			t.Errorf("%s lacks its causes or its command", id)
 		}
 	}
 	if wanted < 150 {
 		t.Errorf("only %d codes of errors were found", wanted)
 	}
-	for id := range details {
+	for id := range oapgate.Program.Details {
 		if !slices.Contains(ids, id) {
 			t.Errorf("no finding has the code %s", id)
 		}

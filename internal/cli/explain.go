@@ -9,21 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/author/authorcmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-func newExplain(sys frame.IO) *cobra.Command {
+func newExplain(t *table.Program, sys frame.IO) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [ID | CODE | SUBJECT]",
 		Short: "explain a check, a finding code or a catalogue",
@@ -34,23 +29,23 @@ rules. Without an argument it prints the checks of the registry, and the other s
 			"  oap-gate explain receipt-hash-mismatch\n  oap-gate explain verify",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return remedy.Errorf("oap-gate explain [ID | CODE | SUBJECT]",
+				return remedy.Errorf(t.Name+" explain [ID | CODE | SUBJECT]",
 					"explain takes one id, code or subject; %d were given", len(args))
 			}
 			return nil
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return explained(), cobra.ShellCompDirectiveNoFileComp
+			return explained(t), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				explainAll(sys.Stdout)
+				explainAll(t, sys.Stdout)
 				return nil
 			}
-			if !explain(sys.Stdout, args[0]) {
-				fix := "the checks are " + strings.Join(verdict.IDs(mirror.Catalogue()), ", ") +
-					"; all that there is to explain: oap-gate explain"
-				return remedy.Errorf(remedy.DidYouMean(args[0], explained(), fix),
+			if !explain(t, sys.Stdout, args[0]) {
+				fix := "the checks are " + strings.Join(verdict.IDs(t.Subjects[0].Rules), ", ") +
+					"; all that there is to explain: " + t.Name + " explain"
+				return remedy.Errorf(remedy.DidYouMean(args[0], explained(t), fix),
 					"no check, code or subject is called %q", args[0])
 			}
 			return nil
@@ -59,20 +54,29 @@ rules. Without an argument it prints the checks of the registry, and the other s
 }
 
 // explained returns every word that explain takes.
-func explained() []string {
-	words := slices.Concat(ruleIDs(), codeIDs())
-	for _, s := range subjects() {
-		words = append(words, s.name)
+func explained(t *table.Program) []string {
+	words := slices.Concat(ruleIDs(t), codeIDs(t))
+	for _, s := range t.Subjects {
+		if s.Name != "" {
+			words = append(words, s.Name)
+		}
 	}
 	return words
 }
 
-// explainAll lists the checks of the registry, and each other subject with its number of rules.
-func explainAll(w io.Writer) {
-	listRules(w, mirror.Catalogue())
-	fmt.Fprint(w, "\nMore rules: oap-gate explain SUBJECT\n\n")
-	for _, s := range subjects() {
-		row(w, fmt.Sprintf("%-22s ", s.name), plain.Count(len(s.rules), "rule")+": "+s.judges)
+// explainAll lists the rules of the first subject if it has no name, and each other subject with its number of rules.
+func explainAll(t *table.Program, w io.Writer) {
+	listed := false
+	for _, s := range t.Subjects {
+		if s.Name == "" {
+			listRules(w, s.Rules)
+			continue
+		}
+		if !listed {
+			fmt.Fprintf(w, "\nMore rules: %s explain SUBJECT\n\n", t.Name)
+			listed = true
+		}
+		row(w, fmt.Sprintf("%-22s ", s.Name), plain.Count(len(s.Rules), "rule")+": "+s.Judges)
 	}
 }
 
@@ -87,32 +91,33 @@ func listRules(w io.Writer, rules []verdict.Rule) {
 	}
 }
 
-// explain explains each check, rule, code and subject of that name, and reports whether there is one.
-func explain(w io.Writer, name string) bool {
-	check := explainCheck(w, name)
-	known := check
-	next := func() { // begins what follows something else after an empty line
+// explain explains each rule, code and subject of that name, and reports whether there is one.
+func explain(t *table.Program, w io.Writer, name string) bool {
+	known, check := false, false // check: it is one of the subject without a name
+	next := func() {             // begins what follows something else after an empty line
 		if known {
 			fmt.Fprintln(w)
 		}
 		known = true
 	}
-	for _, s := range subjects() {
-		if s.name == name {
+	for _, s := range t.Subjects {
+		if s.Name == name {
 			next()
-			listRules(w, s.rules)
+			listRules(w, s.Rules)
 		}
-		for _, rule := range s.rules {
+		for _, rule := range s.Rules {
 			if rule.ID == name {
 				next()
-				explainRule(w, rule, s.judges, s.network(rule))
-				if s.members != nil && s.members(rule.ID) != "" {
-					fmt.Fprintf(w, "\n%s", s.members(rule.ID))
+				check = check || s.Name == ""
+				judges, network := s.About(rule)
+				explainRule(w, rule, judges, network)
+				if s.Members != nil && s.Members(rule.ID) != "" {
+					fmt.Fprintf(w, "\n%s", s.Members(rule.ID))
 				}
 			}
 		}
 	}
-	for _, c := range codes() {
+	for _, c := range codes(t) {
 		switch {
 		case c.ID != name:
 			continue
@@ -122,55 +127,14 @@ func explain(w io.Writer, name string) bool {
 			next()
 			fmt.Fprintln(w, report.Hang(c.ID+", a code of ", strings.Join(c.of, ", "), 2, report.Columns)+"\n")
 			row(w, "means:    ", c.Meaning)
-			if d, ok := details[c.ID]; ok {
-				row(w, "cause:    ", d.causes)
-				fmt.Fprintf(w, "show:     %s\n", d.show) // a command, to be copied
+			if d, ok := t.Details[c.ID]; ok {
+				row(w, "cause:    ", d.Causes)
+				fmt.Fprintf(w, "show:     %s\n", d.Show) // a command, to be copied
 			}
 			row(w, "fix:      ", c.Fix)
 		}
 	}
 	return known
-}
-
-// subject is what is judged other than a registry, with its catalogue.
-type subject struct {
-	name       string // by which explain lists the rules
-	judges     string // what the rules are about
-	reportedBy string // the command that reports the codes; empty: each rule for itself
-	rules      []verdict.Rule
-	members    func(id string) string // what a rule requires of each member of a message, a line each; nil: nothing
-	online     string                 // what the network is needed for; empty: as the method of each rule says
-}
-
-func (s subject) network(r verdict.Rule) string {
-	switch {
-	case s.online != "":
-		return s.online
-	case r.Method == verdict.Live:
-		return "needed"
-	case r.Method == verdict.Attested:
-		return "not needed: people attest it, on the checklist"
-	}
-	return "not needed"
-}
-
-// explainCheck explains the registry's check of that id, and reports whether there is one.
-func explainCheck(w io.Writer, id string) bool {
-	if c := checks.ByID(id); c != nil {
-		var kinds []string
-		for _, k := range c.Kinds {
-			kinds = append(kinds, k.String())
-		}
-		explainRule(w, c.Rule(), strings.Join(kinds, ", "), network(c))
-		return true
-	}
-	for _, r := range mirror.Rules() {
-		if r.ID == id {
-			explainRule(w, r, "the registry as a whole, in an audit", "not needed")
-			return true
-		}
-	}
-	return false
 }
 
 func explainRule(w io.Writer, r verdict.Rule, judges, network string) {
@@ -189,15 +153,15 @@ func explainRule(w io.Writer, r verdict.Rule, judges, network string) {
 
 // code is one code and who reports it.
 type code struct {
-	checks.Code
+	strict.Code
 	of []string
 }
 
 // codes returns all codes that a finding may have, each with everything that reports it in the same sense.
-func codes() []code {
+func codes(t *table.Program) []code {
 	var out []code
-	at := map[checks.Code]int{}
-	add := func(of string, more []checks.Code) {
+	at := map[strict.Code]int{}
+	add := func(of string, more []strict.Code) {
 		for _, c := range more {
 			i, known := at[c]
 			if !known {
@@ -209,52 +173,38 @@ func codes() []code {
 			}
 		}
 	}
-	for _, c := range mirror.Catalogue() {
-		add(c.ID, c.Codes)
+	of := func(s table.Subject) {
+		for _, rule := range s.Rules {
+			add(cmp.Or(s.ReportedBy, rule.ID), rule.Codes)
+		}
+	}
+	named := t.Subjects
+	if t.Subjects[0].Name == "" {
+		of(t.Subjects[0])
+		named = t.Subjects[1:]
 	}
 	add("every check", report.Codes)
-	add("the directory of a mirror", slices.Concat(mirror.Codes, mirrorstate.Codes))
-	add("every command that reads a clone", cloneCodes)
-	add("witness, revoke and key", authorcmd.SigningCodes)
-	add("prove", slices.Concat(proof.Codes, prove.Codes))
-	for _, s := range subjects() {
-		for _, rule := range s.rules {
-			add(cmp.Or(s.reportedBy, rule.ID), rule.Codes)
-		}
+	for _, more := range t.Codes {
+		add(more.Of, more.Codes)
+	}
+	for _, s := range named {
+		of(s)
 	}
 	return out
 }
 
-func codeIDs() []string {
+func codeIDs(t *table.Program) []string {
 	var out []string
-	for _, c := range codes() {
+	for _, c := range codes(t) {
 		out = append(out, c.ID)
 	}
 	return out
 }
 
-func network(c *checks.Check) string {
-	switch {
-	case c.Online():
-		return "needed"
-	case c.Owns != 0 || len(c.Uses) > 0:
-		return "needed for a part; the rest is judged offline too"
-	}
-	return "not needed"
-}
-
 // ruleIDs returns the ids of all that explain knows.
-func ruleIDs() []string {
-	all := verdict.IDs(mirror.Catalogue())
-	for _, s := range subjects() {
-		all = append(all, verdict.IDs(s.rules)...)
+func ruleIDs(t *table.Program) (all []string) {
+	for _, s := range t.Subjects {
+		all = append(all, verdict.IDs(s.Rules)...)
 	}
 	return all
-}
-
-// cloneCodes are the codes of the errors and warnings about the clone that a command reads.
-var cloneCodes = []checks.Code{
-	{registry.NestedRepository, "the repository is a directory in the work tree of another one; if that one tracks " +
-		"it, a pull request may have brought it",
-		"name the outer clone itself, or a clone outside of its work tree"},
 }

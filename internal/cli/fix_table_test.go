@@ -25,8 +25,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
@@ -660,8 +660,8 @@ func TestFixesSaySomething(t *testing.T) {
 			t.Errorf("%s: the fix is %q", id, fix)
 		}
 	}
-	for _, s := range append(subjects(), subject{rules: mirror.Catalogue()}) {
-		for _, r := range s.rules {
+	for _, s := range oapgate.Program.Subjects {
+		for _, r := range s.Rules {
 			hold(r.ID, r.Fix)
 			for _, c := range r.Codes {
 				hold(r.ID+" "+c.ID, c.Fix)

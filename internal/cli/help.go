@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
@@ -19,24 +20,30 @@ import (
 var networkFlags = []string{"budget", "ca-cert", "cache", "connect-to", "jobs", "local", "offline", "proxy", "rdap-url",
 	"record", "replay", "retry-wait", "timeout", "whois-server"}
 
+// A group has the commands of the help under one title.
+type group struct {
+	title    string
+	commands []*cobra.Command
+}
+
 // helper sets how root and the commands below it print help.
-func helper(root *cobra.Command, sys frame.IO) {
+func helper(t *table.Program, root *cobra.Command, groups []group, sys frame.IO) {
 	columns := max(report.Columns, sys.OutWidth)
 	root.SetUsageFunc(func(c *cobra.Command) error {
-		_, err := io.WriteString(c.OutOrStdout(), usage(c, columns))
+		_, err := io.WriteString(c.OutOrStdout(), usage(t, c, groups, columns))
 		return err
 	})
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		text := strings.TrimSpace(cmp.Or(c.Long, c.Short))
-		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", wrap(text, columns), usage(c, columns))
+		fmt.Fprintf(c.OutOrStdout(), "%s\n\n%s", wrap(text, columns), usage(t, c, groups, columns))
 	})
 	help, _, _ := root.Find([]string{"help"})
 	root.SetHelpCommand(help)
 }
 
 // newCompletion returns cobra's command completion, whose texts are of another style.
-func newCompletion(sys frame.IO) *cobra.Command {
-	root := &cobra.Command{Use: "oap-gate"}
+func newCompletion(t *table.Program, sys frame.IO) *cobra.Command {
+	root := &cobra.Command{Use: t.Name}
 	root.SetOut(sys.Stdout)
 	root.AddCommand(&cobra.Command{Use: "any"}) // without a command, there is nothing to complete
 	root.InitDefaultCompletionCmd()
@@ -53,22 +60,22 @@ func newCompletion(sys frame.IO) *cobra.Command {
 }
 
 // newHelp returns the command help, which explains a topic, or a command as its --help does.
-func newHelp(sys frame.IO) *cobra.Command {
+func newHelp(t *table.Program, sys frame.IO) *cobra.Command {
 	words := func(root *cobra.Command) (all []string) {
 		for _, c := range root.Commands() {
 			if c.IsAvailableCommand() {
 				all = append(all, c.Name())
 			}
 		}
-		for _, t := range topics() {
-			all = append(all, t.name)
+		for _, topic := range topics(t) {
+			all = append(all, topic.Name)
 		}
 		return all
 	}
 	return &cobra.Command{
 		Use:     "help [COMMAND | TOPIC]",
 		Short:   "print the help of a command or a topic",
-		Example: "  oap-gate help check\n  oap-gate help exit-status",
+		Example: "  " + t.Name + " help explain\n  " + t.Name + " help exit-status",
 		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -77,9 +84,9 @@ func newHelp(sys frame.IO) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				for _, t := range topics() {
-					if t.name == args[0] {
-						_, err := fmt.Fprintln(sys.Stdout, t.text)
+				for _, topic := range topics(t) {
+					if topic.Name == args[0] {
+						_, err := fmt.Fprintln(sys.Stdout, topic.Text)
 						return err
 					}
 				}
@@ -87,7 +94,7 @@ func newHelp(sys frame.IO) *cobra.Command {
 			of, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 && of.HasAvailableSubCommands() {
 				name := strings.Join(args, " ")
-				fix := "oap-gate --help lists the commands and the topics"
+				fix := t.Name + " --help lists the commands and the topics"
 				return remedy.Errorf(remedy.DidYouMean(name, words(c.Root()), fix),
 					"%q is not a command or a help topic", name)
 			}
@@ -99,7 +106,7 @@ func newHelp(sys frame.IO) *cobra.Command {
 }
 
 // usage returns how a command is called: its commands in groups, its own flags, and those of the network.
-func usage(c *cobra.Command, columns int) string {
+func usage(t *table.Program, c *cobra.Command, groups []group, columns int) string {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
 	if c.Runnable() && c.HasParent() {
@@ -115,15 +122,11 @@ func usage(c *cobra.Command, columns int) string {
 		commandList(&b, "Commands", c.Commands(), columns)
 	} else {
 		for _, g := range groups {
-			var in []*cobra.Command
-			for _, command := range g.commands {
-				in = append(in, command(frame.IO{}))
-			}
-			commandList(&b, g.title, in, columns)
+			commandList(&b, g.title, g.commands, columns)
 		}
 		b.WriteString("\nHelp topics:\n")
-		for _, t := range topics() {
-			fmt.Fprintf(&b, "  %-12s %s\n", t.name, t.short)
+		for _, topic := range topics(t) {
+			fmt.Fprintf(&b, "  %-12s %s\n", topic.Name, topic.Short)
 		}
 	}
 	own, network := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -186,19 +189,16 @@ func wrap(text string, columns int) string {
 	return strings.Join(out, "\n\n")
 }
 
-// topic is a text of help that is about no single command.
-type topic struct{ name, short, text string }
-
-// topics returns the help topics, sorted.
-func topics() []topic {
-	return []topic{
-		{"environment", "the environment variables that the program reads", environmentTopic},
-		{"exit-status", "what the exit status of each command means", exitTopic},
+// topics returns the help topics, in the order of the help.
+func topics(t *table.Program) []table.Topic {
+	return append([]table.Topic{
+		{"environment", "the environment variables that the program reads",
+			fmt.Sprintf(environmentTopic, t.Environment)},
+		{"exit-status", "what the exit status of each command means", fmt.Sprintf(exitTopic, t.Exits)},
 		{"formats", "the formats of stdout and of --report", "The formats of --format and --report FORMAT=FILE:\n\n  " +
 			report.Hang("", strings.Join(report.Formats, ", "), 2, report.Columns) + "\n\n" +
-			report.About() + formatsTopic},
-		{"targets", "what verify, new and key show take as a TARGET", targetsTopic},
-	}
+			report.About() + t.Formats + fmt.Sprintf(formatsTopic, t.FormatNote)},
+	}, t.Topics...)
 }
 
 const environmentTopic = `The program reads these environment variables. None of them weakens a check.
@@ -224,8 +224,7 @@ In a workflow, GITHUB_ACTIONS is true. Then the program also reads:
 
 To read the same ignore rules as git, the program also reads XDG_CONFIG_HOME,
 GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM, GIT_CONFIG_COUNT and
-GIT_CONFIG_PARAMETERS. It searches PATH for the program that
-"conformance aaep subscriber" starts.
+GIT_CONFIG_PARAMETERS.%s
 
 HTTP_PROXY, HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR are ignored:
 use --proxy and --ca-cert.`
@@ -244,40 +243,12 @@ The last line on stdout begins with the same word. Several targets of verify:
 
 Other commands:
 
-  init            1: a file that differs was kept, or could not be moved
-  list            1: --did matches no listing
-  fmt --check     1: a file is not formatted
-  protect         1: nothing was changed: the change would lock out, or the
-                  forge does not know a code owner
-  prove           1: the log or the proof differs; 3: the proof is too old
-  changes         1: the log differs; 2: SIZE exceeds the history
-  schema diff     1: something breaks; 2: the schemas cannot be compared
+%s
 
 A panic is a bug: it prints one line with the version and exits 2.`
 
-const formatsTopic = `  vsa          a signed Verification Summary Attestation, of check, audit,
-               mirror and verify: only for --report
-
+const formatsTopic = `
 --format takes text, json and github; in a workflow the default is github.
-list also takes csv, and prove and schema diff take only text and json.
+%s
 --report names each FILE once; - is stdout, for one format.
 Scripts read codes and JSON members, which never change. Messages may.`
-
-const targetsTopic = `A TARGET names one implementation:
-
-  https://HOST[/PATH]     its Manifest is TARGET/.well-known/oap-tool.json
-  https://HOST/FILE.json  the URL of its Manifest
-  did:web:HOST[:A:B]      its Manifest is
-                          https://HOST[/A/B]/.well-known/oap-tool.json, and
-                          must name this DID
-  SLUG                    a listing of the clone in --registry DIR
-
---targets FILE has one target per line; the text after # is a comment. FILE -
-is stdin. A line that is not a target is reported with its number, and the
-other targets are verified.
-
-A program that passes a text of others writes -- before it:
-
-  oap-gate verify --format json --registry DIR -- "$TARGET"
-
-Documents in files need no TARGET: --receipt, --did-document and --manifest.`

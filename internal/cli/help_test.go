@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -63,13 +64,13 @@ func TestHelpFits(t *testing.T) {
 			t.Errorf("%q: the text does not end with one line break: %q", args, text[max(len(text)-20, 0):])
 		}
 	}
-	for _, c := range everyCommand(Command(frame.IO{})) {
+	for _, c := range everyCommand(Command(&oapgate.Program, frame.IO{})) {
 		path := strings.Fields(c.CommandPath())[1:]
 		page(append(path, "--help")...)
 		page(append([]string{"help"}, path...)...)
 	}
-	for _, topic := range topics() {
-		page("help", topic.name)
+	for _, topic := range topics(&oapgate.Program) {
+		page("help", topic.Name)
 	}
 	for _, p := range []string{"oasis", "opengap", "aaep"} {
 		page("conformance", p, "--list")
@@ -105,10 +106,16 @@ func TestHelpGroups(t *testing.T) {
 		}
 		at += i
 	}
-	for _, g := range groups {
-		find(g.title + ":\n")
-		for _, command := range g.commands {
-			name := command(frame.IO{}).Name()
+	for i, g := range oapgate.Program.Groups {
+		find(g.Title + ":\n")
+		var names []string
+		for _, command := range g.Commands {
+			names = append(names, command(frame.IO{}).Name())
+		}
+		if i == len(oapgate.Program.Groups)-1 {
+			names = append(names, "explain", "schema", "help", "completion", "version")
+		}
+		for _, name := range names {
 			if shown[name] {
 				t.Errorf("%s is in two groups", name)
 			}
@@ -116,7 +123,7 @@ func TestHelpGroups(t *testing.T) {
 			find("\n  " + name + " ")
 		}
 	}
-	if got := len(Command(frame.IO{}).Commands()); got != len(shown) {
+	if got := len(Command(&oapgate.Program, frame.IO{}).Commands()); got != len(shown) {
 		t.Errorf("the program has %d commands, and the groups have %d", got, len(shown))
 	}
 	_, flags, _ := strings.Cut(helpOf(t, 0, nil, "check", "--help"), "\nFlags:\n")
@@ -143,7 +150,7 @@ func TestHelpGroups(t *testing.T) {
 // name for it in capitals that its text explains.
 func TestHelpWords(t *testing.T) {
 	metavariable := regexp.MustCompile(`^@?[A-Z0-9]+([:=/|][A-Z0-9]+)*$`)
-	for _, c := range everyCommand(Command(frame.IO{})) {
+	for _, c := range everyCommand(Command(&oapgate.Program, frame.IO{})) {
 		if n := len([]rune(c.Short)); n == 0 || n > 60 {
 			t.Errorf("%s: the short help has %d characters: %q", c.CommandPath(), n, c.Short)
 		}

@@ -21,8 +21,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -54,9 +54,9 @@ func terminalWidth(f *os.File) int {
 	return report.Columns
 }
 
-// Main runs the program with these arguments and gives its exit status: 0 pass, 1 fail, 2 could not run,
+// Run runs the program of the table with these arguments and returns its exit status: 0 pass, 1 fail, 2 could not run,
 // 3 inconclusive.
-func Main(args []string, sys frame.IO) int {
+func Run(t *table.Program, args []string, sys frame.IO) int {
 	if sys.Stdin == nil {
 		sys.Stdin = strings.NewReader("")
 	}
@@ -68,50 +68,52 @@ func Main(args []string, sys frame.IO) int {
 		var inputs map[string]string
 		var refused error
 		if len(args) == 0 && sys.Getenv("GITHUB_ACTIONS") == "true" && sys.Getenv("GITHUB_ACTION") != "" {
-			args, inputs, refused = actionArguments(sys)
+			args, inputs, refused = actionArguments(t, sys)
 		}
 		if slices.ContainsFunc(args, signing.HoldsKey) { // before the parser, whose errors repeat what they refuse
 			return signing.ErrIsKey()
 		}
-		root := Command(sys.Given(args, inputs, refused))
+		root := Command(t, sys.Given(args, inputs, refused))
 		root.SetArgs(append([]string{}, args...)) // cobra takes nil for the process's own arguments
 		return root.ExecuteContext(ctx)
 	})
 }
 
-// Command returns the program as its command line, with all commands below it.
-func Command(sys frame.IO) *cobra.Command {
+// Command returns the program of the table as its command line, with all commands below it.
+func Command(t *table.Program, sys frame.IO) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "oap-gate",
+		Use:           t.Name,
 		Version:       frame.Version().Version,
 		Args:          knownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
-		Short:         "gate an OAP registry: check pull requests, audit clones",
+		Short:         t.Short,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Long: strings.TrimSpace(`
-oap-gate reads a registry's Git tree and a pull request's changes, fetches the evidence
-(DID Document, Manifest, Receipt, domain age, peer witnesses), runs the checks of RFC 0026,
-and reports per check, with file, line and what would pass.
-
-exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`),
-		Example: `  oap-gate demo
-  oap-gate check --worktree
-  oap-gate explain receipt-fetch`,
+		Long:          strings.TrimSpace(t.Long),
+		Example:       t.Example,
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.SetVersionTemplate("oap-gate {{.Version}}\n")
+	root.SetVersionTemplate(t.Name + " {{.Version}}\n")
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
 	root.SetFlagErrorFunc(sys.FlagError)
-	for _, g := range groups {
-		for _, command := range g.commands {
-			root.AddCommand(command(sys))
+	var groups []group
+	for _, g := range t.Groups {
+		in := group{title: g.Title}
+		for _, command := range g.Commands {
+			in.commands = append(in.commands, command(sys))
 		}
+		groups = append(groups, in)
 	}
-	complete(root)
+	last := &groups[len(groups)-1]
+	last.commands = append(last.commands, newExplain(t, sys), newSchema(t, sys), newHelp(t, sys), newCompletion(t, sys),
+		newVersion(t, sys))
+	for _, g := range groups {
+		root.AddCommand(g.commands...)
+	}
+	complete(t, root)
 	refuseEmpty(root)
-	helper(root, sys)
+	helper(t, root, groups, sys)
 	return root
 }
 
@@ -127,27 +129,30 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return remedy.Errorf(fix, "no command is called %q", args[0])
 }
 
-func newVersion(sys frame.IO) *cobra.Command {
+func newVersion(t *table.Program, sys frame.IO) *cobra.Command {
 	var rules bool
 	c := &cobra.Command{
 		Use:     "version",
 		Short:   "print version, commit, Go version and public suffix list",
-		Example: "  oap-gate version\n  oap-gate version --rules | sha256sum",
+		Example: "  " + t.Name + " version",
 		Args:    frame.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			t := frame.Version()
 			if rules {
-				_, err := io.WriteString(sys.Stdout, mirror.RulesText(t)())
+				_, err := io.WriteString(sys.Stdout, t.Rules())
 				return err
 			}
-			fmt.Fprintf(sys.Stdout, "oap-gate %s\ncommit %s\n%s %s/%s\n"+
-				"public suffix list %s, sha256 %s\n", t.Version, t.Commit, runtime.Version(), runtime.GOOS,
+			v := frame.Version()
+			fmt.Fprintf(sys.Stdout, "%s %s\ncommit %s\n%s %s/%s\n"+
+				"public suffix list %s, sha256 %s\n", t.Name, v.Version, v.Commit, runtime.Version(), runtime.GOOS,
 				runtime.GOARCH, domainage.ListDate, domainage.ListSHA256)
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&rules, "rules", false,
-		"print the version, the checks, the schemas and the public suffix list; statements name the SHA-256 of this")
+	if t.Rules != nil {
+		c.Example += "\n  " + t.Name + " version --rules | sha256sum"
+		c.Flags().BoolVar(&rules, "rules", false,
+			"print the version, the checks, the schemas and the public suffix list; statements name the SHA-256 of this")
+	}
 	return c
 }
 

@@ -22,6 +22,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
@@ -904,7 +905,7 @@ func TestMirrorFrozenByClock(t *testing.T) {
 
 // notOfMirror are the flags of audit that a mirror does not have.
 func notOfMirror() (names []string) {
-	root := Command(frame.IO{})
+	root := Command(&oapgate.Program, frame.IO{})
 	audit, _, _ := root.Find([]string{"audit"})
 	mirror, _, _ := root.Find([]string{"mirror"})
 	audit.Flags().VisitAll(func(f *pflag.Flag) {

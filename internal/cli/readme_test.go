@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -96,12 +97,8 @@ func TestReadmeFormats(t *testing.T) {
 // TestReadmeModes compares the protocols that action.yml lists with the products.
 func TestReadmeModes(t *testing.T) {
 	var names []string
-	for _, p := range products {
-		if p.protocol != nil {
-			for _, m := range p.modes {
-				names = append(names, m.name)
-			}
-		}
+	for _, m := range oapgate.Program.Modes[3:] {
+		names = append(names, m.Name)
 	}
 	last := len(names) - 1
 	follows(t, "action.yml", func(text string) string {
@@ -163,16 +160,15 @@ func TestReadmeRules(t *testing.T) {
 				}
 			}
 		}
-		catalogues := append([]subject{{judges: "the registry", rules: mirror.Catalogue()}}, subjects()...)
-		for _, s := range catalogues {
-			for _, r := range s.rules {
+		for _, s := range oapgate.Program.Subjects {
+			for _, r := range s.Rules {
 				for _, c := range r.Codes {
 					users[c]++
 				}
 			}
 		}
-		for _, s := range catalogues {
-			section(sentence(s.judges), s.rules)
+		for _, s := range oapgate.Program.Subjects {
+			section(sentence(s.Judges), s.Rules)
 		}
 		b.WriteString("\n## Codes of many checks\n")
 		table(shared)

@@ -1,44 +1,29 @@
 package cli
 
 import (
-	"cmp"
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-func newSchema(sys frame.IO) *cobra.Command {
+func newSchema(t *table.Program, sys frame.IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schema NAME",
 		Short: "print a JSON Schema, or compare two",
-		Long:  "schema prints a JSON Schema: " + strings.Join(schemas.Names, ", ") + ".",
+		Long:  "schema prints a JSON Schema: " + strings.Join(t.Schemas, ", ") + ".",
 		Example: "  oap-gate schema listing\n  oap-gate schema report > report.schema.json\n" +
 			"  oap-gate schema diff old.schema.json new.schema.json",
-		ValidArgs: schemas.Names,
+		ValidArgs: t.Schemas,
 		Args: func(c *cobra.Command, args []string) error {
-			if word := strings.Join(args, " "); !slices.Contains(schemas.Names, word) {
-				fix := "the schemas are " + strings.Join(schemas.Names, ", ")
-				return remedy.Errorf(remedy.DidYouMean(word, schemas.Names, fix),
+			if word := strings.Join(args, " "); !slices.Contains(t.Schemas, word) {
+				fix := "the schemas are " + strings.Join(t.Schemas, ", ")
+				return remedy.Errorf(remedy.DidYouMean(word, t.Schemas, fix),
 					"schema requires the NAME of one schema; %q is not one", word)
 			}
 			return nil
@@ -48,216 +33,8 @@ func newSchema(sys frame.IO) *cobra.Command {
 			return err
 		},
 	}
-	c.AddCommand(newSchemaDiff(sys))
+	for _, sub := range t.SchemaCommands {
+		c.AddCommand(sub(sys))
+	}
 	return c
-}
-
-func newSchemaDiff(sys frame.IO) *cobra.Command {
-	var repo, format string
-	c := &cobra.Command{
-		Use:   "diff OLD NEW",
-		Short: "print how two JSON Schemas differ in meaning",
-		Long: `diff walks two JSON Schemas of draft 2020-12 side by side and reports each difference with its class: note (no
-document is judged differently), additive (a new optional field where nothing governed that name), loosened,
-tightened, enum, removed, identity, meaning, changed (none of these can be shown). All but note and additive
-break a published schema.
-
-OLD and NEW are each a file, or REV:PATH of the clone. References resolve by $id and by path among the
-JSON files of the same directory; nothing is fetched.
-
-exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared`,
-		Example: "  oap-gate schema diff old.schema.json new.schema.json\n" +
-			"  oap-gate schema diff HEAD~1:schemas/v1.0/oap-manifest.schema.json \\\n" +
-			"    schemas/v1.0/oap-manifest.schema.json",
-		Args: cobra.MatchAll(frame.Wants(2, "oap-gate schema diff OLD NEW", "schema diff requires two schemas"),
-			func(*cobra.Command, []string) error { return remedy.OneOf("--format", format, "text", "json") }),
-		RunE: func(c *cobra.Command, args []string) error {
-			d := schemaDiff{Old: args[0], New: args[1]}
-			clone := &schemaClone{dir: repo}
-			defer clone.close()
-			old, oldPath, err := clone.read(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			new, newPath, err := clone.read(c.Context(), args[1])
-			if err != nil {
-				return err
-			}
-			d.Differences = schemadiff.Compare(old, oldPath, new, newPath)
-			d.Breaking = schemadiff.Breaking(d.Differences)
-			write := d.text
-			if format == "json" {
-				write = d.json
-			}
-			if err := write(sys.Stdout); err != nil {
-				return err
-			}
-			if d.Breaking {
-				return frame.Judged(nil, verdict.Failed)
-			}
-			return nil
-		},
-	}
-	c.Flags().StringVar(&repo, "repo", ".", "directory `DIR` of the clone that has REV:PATH")
-	c.Flags().StringVar(&format, "format", "text", "`FORMAT` of stdout: text or json")
-	return c
-}
-
-// schemaClone is the clone of arguments REV:PATH, opened when the first one names it.
-type schemaClone struct {
-	dir  string
-	repo *registry.Repository
-}
-
-func (c *schemaClone) close() {
-	if c.repo != nil {
-		c.repo.Close()
-	}
-}
-
-// read reads the schema that an argument names, and the other JSON files of its directory. The texts of a commit say
-// which words its schemas' requirements share with them.
-func (c *schemaClone) read(ctx context.Context, name string) (*schemadiff.Tree, string, error) {
-	rev, at, inTree := strings.Cut(name, ":")
-	if _, err := os.Lstat(name); err == nil || !inTree {
-		at = filepath.ToSlash(filepath.Clean(name))
-		texts, err := schemasOnDisk(at)
-		return namedSchema(texts, at, name, err)
-	}
-	if c.repo == nil {
-		var err error
-		if c.repo, err = registry.Open(c.dir); err != nil {
-			return nil, "", remedy.With(err, "name the clone with --repo")
-		}
-	}
-	commit, texts, err := schemasOfTree(ctx, c.repo, rev, at)
-	tree, at, err := namedSchema(texts, at, name, err)
-	if err == nil {
-		tree.Around = governance.Uses(commit)
-	}
-	return tree, at, err
-}
-
-// namedSchema returns the tree of the texts. The text at the path must be readable.
-func namedSchema(texts map[string][]byte, at, name string, err error) (*schemadiff.Tree, string, error) {
-	const fix = "name a file, or REV:PATH of the clone with --repo"
-	if err != nil {
-		return nil, "", remedy.With(fmt.Errorf("reading %q: %w", name, err), fix)
-	}
-	if texts[at] == nil {
-		return nil, "", remedy.Errorf(fix, "there is no schema %q", name)
-	}
-	tree := schemadiff.NewTree(texts)
-	if err := tree.Fault(at); err != nil {
-		return nil, "", remedy.Errorf("give a JSON Schema of draft 2020-12, strict JSON of at most 1 MiB",
-			"%q is not a schema that can be compared: %v", name, err)
-	}
-	return tree, at, nil
-}
-
-// schemasOnDisk reads a file, whatever its name, and the JSON files next to it, as far as they can be read.
-func schemasOnDisk(at string) (map[string][]byte, error) {
-	text, err := capped.ReadFile(filepath.FromSlash(at), schemadiff.MaxBytes)
-	if err != nil {
-		return nil, err
-	}
-	texts := map[string][]byte{at: text}
-	directory := path.Dir(at)
-	entries, err := os.ReadDir(filepath.FromSlash(directory))
-	if err != nil {
-		return nil, err
-	}
-	left := schemadiff.MaxTree - len(text)
-	for _, e := range entries {
-		p := path.Join(directory, e.Name())
-		if !isJSONFile(e.Name()) || !e.Type().IsRegular() || p == at {
-			continue
-		}
-		if text, err := capped.ReadFile(filepath.FromSlash(p), schemadiff.MaxBytes); err == nil && len(text) <= left {
-			texts[p], left = text, left-len(text)
-		}
-	}
-	return texts, nil
-}
-
-// schemasOfTree reads a file of a commit, and the JSON files next to it.
-func schemasOfTree(ctx context.Context, r *registry.Repository, rev, at string) (*registry.Tree, map[string][]byte,
-	error) {
-	tree, err := r.Tree(ctx, rev)
-	if err != nil {
-		return nil, nil, err
-	}
-	text, err := tree.File(ctx, at, schemadiff.MaxBytes)
-	if err != nil || text == nil {
-		return nil, nil, cmp.Or(err, fs.ErrNotExist)
-	}
-	texts := map[string][]byte{at: text}
-	left := schemadiff.MaxTree - len(text)
-	err = tree.Walk(func(p string, e registry.Entry) error {
-		if path.Dir(p) != path.Dir(at) || !isJSONFile(p) || p == at || left <= 0 {
-			return nil
-		}
-		text, err := tree.File(ctx, p, schemadiff.MaxBytes)
-		if errors.Is(err, registry.ErrNotFile) || len(text) > left || err != nil {
-			return nil // what cannot be read is nothing that a reference leads to
-		}
-		texts[p], left = text, left-len(text)
-		return nil
-	})
-	return tree, texts, err
-}
-
-func isJSONFile(name string) bool { return strings.EqualFold(path.Ext(name), ".json") }
-
-// schemaDiff is the output of the command.
-type schemaDiff struct {
-	Old         string                  `json:"old"`
-	New         string                  `json:"new"`
-	Breaking    bool                    `json:"breaking"`
-	Classes     []schemadiff.Class      `json:"classes"`
-	Differences []schemadiff.Difference `json:"differences"`
-}
-
-// classes returns the classes of the differences, in order.
-func (d *schemaDiff) classes() []schemadiff.Class {
-	found := []schemadiff.Class{}
-	for _, one := range d.Differences {
-		found = append(found, one.Class)
-	}
-	slices.Sort(found)
-	return slices.Compact(found)
-}
-
-func (d *schemaDiff) json(w io.Writer) error {
-	d.Classes = d.classes()
-	if d.Differences == nil {
-		d.Differences = []schemadiff.Difference{}
-	}
-	text, err := report.JSON(d, "  ")
-	if err == nil {
-		_, err = w.Write(text)
-	}
-	return err
-}
-
-func (d *schemaDiff) text(w io.Writer) error {
-	var b strings.Builder
-	for _, one := range d.Differences {
-		at := plain.Line(cmp.Or(one.Pointer, "the schema"))
-		fmt.Fprintf(&b, "%-9s  %s: %s\n", one.Class, at, plain.Line(one.Message))
-	}
-	switch {
-	case d.Breaking:
-		b.WriteString("breaking: RFC 0019 section 4 permits a published schema new optional fields only; " +
-			"publish this under the next version with a new $id\n")
-	case slices.Contains(d.classes(), schemadiff.Additive):
-		b.WriteString("additive: new optional fields where nothing governed their names; a document without them is " +
-			"judged as before. In a published schema the pull request must declare it: \"additive only\"\n")
-	case len(d.Differences) > 0:
-		b.WriteString("notes only: no document is judged otherwise\n")
-	default:
-		b.WriteString("no difference\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

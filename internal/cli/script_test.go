@@ -15,11 +15,16 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
+
+// Main runs oap-gate in this process.
+func Main(args []string, sys frame.IO) int { return Run(&oapgate.Program, args, sys) }
 
 // programs are those that tests may run.
 var programs = map[string]func(){

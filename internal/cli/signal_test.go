@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
@@ -182,7 +183,7 @@ func TestReplayOfInterrupted(t *testing.T) {
 		e.left.Store(n)
 		quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
 		run := func(ctx context.Context, args ...string) {
-			c := Command(quiet)
+			c := Command(&oapgate.Program, quiet)
 			c.SetArgs(args)
 			_ = c.ExecuteContext(ctx)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 )
 
 // The directories in which man and the shells look, below a prefix such as /usr/local.
@@ -48,7 +49,7 @@ func run(args []string) error {
 			return err
 		}
 	}
-	root := cli.Command(cli.System())
+	root := cli.Command(&oapgate.Program, cli.System())
 	root.DisableAutoGenTag = true // it has the day of the build
 	header := &doc.GenManHeader{Title: "OAP-GATE", Section: "1", Source: "oap-gate " + args[0], Date: &created}
 	if err := doc.GenManTree(root, header, filepath.Join(args[2], manPages)); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
@@ -32,6 +33,6 @@ func helpHits() (hits []hit) {
 			walk(sub)
 		}
 	}
-	walk(cli.Command(frame.IO{}))
+	walk(cli.Command(&oapgate.Program, frame.IO{}))
 	return hits
 }

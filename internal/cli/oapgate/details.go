@@ -1,7 +1,6 @@
-package cli
+package oapgate
 
-// A detail is what usually causes a finding of one error code, and the command that shows the value at fault.
-type detail struct{ causes, show string }
+import "github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 
 // The commands that show a value at fault. FILE and BASE are those of the finding, the others members of the listing or
 // what they lead to.
@@ -35,7 +34,7 @@ const (
 )
 
 // details are those of each error code of the gate's checks and of verify.
-var details = map[string]detail{
+var details = map[string]table.Detail{
 	// layout
 	"empty-folder": {"a tool committed a tree without files",
 		"git ls-tree -rt HEAD"},

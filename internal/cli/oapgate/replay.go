@@ -1,7 +1,8 @@
-package cli
+package oapgate
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/spf13/cobra"
 
@@ -10,9 +11,19 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorcmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify/verifycmd"
 )
+
+// replays judge again what a bundle names, by its mode; dir is the clone.
+var replays = map[string]func(ctx context.Context, sys frame.IO, out *frame.Output, b *bundle.Bundle, dir string) error{
+	"check":  checkcmd.Replay,
+	"audit":  mirrorcmd.Replay,
+	"verify": verifycmd.Replay,
+}
 
 func newReplay(sys frame.IO) *cobra.Command {
 	var out frame.Output
@@ -26,8 +37,8 @@ func newReplay(sys frame.IO) *cobra.Command {
 		Args: frame.Wants(1, "oap-gate replay BUNDLE [--repo DIR]", "replay requires one BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := bundle.Read(args[0])
-			if err == nil && replayOf(b.Mode) != nil && (clone == "" || b.Mode == "verify" && b.Head != "") {
-				return replayOf(b.Mode)(cmd.Context(), sys, &out, b, cmp.Or(clone, repo))
+			if err == nil && replays[b.Mode] != nil && (clone == "" || b.Mode == "verify" && b.Head != "") {
+				return replays[b.Mode](cmd.Context(), sys, &out, b, cmp.Or(clone, repo))
 			}
 			return out.Tell(func() (*verdict.Report, error) {
 				switch {

@@ -1,0 +1,164 @@
+// Package oapgate lists what the program oap-gate has.
+package oapgate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author/authorcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/demo"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/conformancecmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/governancecmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/install/installcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorcmd"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify/verifycmd"
+)
+
+type commands = []func(frame.IO) *cobra.Command
+
+// Program is the table of oap-gate, the gate of a registry.
+var Program = table.Program{
+	Name:  "oap-gate",
+	Short: "gate an OAP registry: check pull requests, audit clones",
+	Long: `
+oap-gate reads a registry's Git tree and a pull request's changes, fetches the evidence
+(DID Document, Manifest, Receipt, domain age, peer witnesses), runs the checks of RFC 0026,
+and reports per check, with file, line and what would pass.
+
+exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
+	Example: `  oap-gate demo
+  oap-gate check --worktree
+  oap-gate explain receipt-fetch`,
+	Groups: []table.Group{
+		{"Get listed and stay listed", commands{authorcmd.NewNew, authorcmd.NewRenew, checkcmd.New,
+			authorcmd.NewRevoke, authorcmd.NewWitness, authorcmd.NewSign, authorcmd.NewKey, authorcmd.NewFmt}},
+		{"Verify and look up", commands{verifycmd.New, authorcmd.NewList, verifycmd.NewProve, verifycmd.NewChanges}},
+		{"Run a registry", commands{installcmd.NewInit, installcmd.NewDoctor, installcmd.NewProtect,
+			installcmd.NewComment, installcmd.NewRemind, installcmd.NewRerun}},
+		{"Mirror and audit", commands{mirrorcmd.NewMirror, mirrorcmd.NewAudit, mirrorcmd.NewMerge, newReplay}},
+		{"Specification and protocols", commands{governancecmd.New, newConformance}},
+		{"Learn", commands{demo.New}},
+	},
+	Topics: []table.Topic{{"targets", "what verify, new and key show take as a TARGET", targetsTopic}},
+	Exits:  exits,
+	Environment: ` It searches PATH for the program that
+"conformance aaep subscriber" starts.`,
+	Formats:    formats,
+	FormatNote: "list also takes csv, and prove and schema diff take only text and json.",
+	Modes: []table.Mode{
+		{"", []table.Step{
+			{Command: "audit", Events: forge.AuditEvents, Inputs: []string{"path=repo", "checks=only", "skip"}},
+			{Command: "check", Inputs: []string{"path=repo", "base", "checks=only", "skip", "governance",
+				"allow-pull-request-target"}}}},
+		{"verify", []table.Step{{Command: "verify",
+			Inputs: []string{"path=registry", "level", "max-age"}, Args: "targets", Rest: verifyTargets}}},
+		{"governance", []table.Step{{Command: "governance", Inputs: []string{"path=repo", "base", "checks=only",
+			"skip", "exception", "allow-pull-request-target"}, Asks: forge.PullEvents}}},
+		{"oasis", []table.Step{{Command: "conformance oasis provider",
+			Inputs: []string{"url", "response", "profile", "requirements", "schema", "tier"}}}},
+		{"opengap", []table.Step{{Command: "conformance opengap agent",
+			Inputs: []string{"dialect", "recommended"}, Args: "path"}}},
+		{"aaep", []table.Step{
+			{Command: "conformance aaep producer", Asked: "url",
+				Inputs: []string{"url", "level", "layout", "scenario"}},
+			{Command: "conformance aaep subscriber", Asked: "listen",
+				Inputs: []string{"listen", "level", "scenario"}, Args: "command"},
+			{Command: "conformance aaep events", Inputs: []string{"level"}, Args: "events"}}},
+	},
+	Subjects: []table.Subject{
+		{Judges: "the registry", Rules: mirror.Catalogue(), Of: ofRegistry},
+		{Name: "doctor", Judges: "the installation, in doctor and protect", ReportedBy: "doctor",
+			Rules: doctor.Rules, Online: "needed for protections"},
+		{Name: "verify", Judges: "one implementation, in verify", ReportedBy: "verify", Rules: verify.Rules()},
+		{Name: "governance", Judges: "a change of the specification, in governance",
+			Rules: governance.Rules(), Online: "needed for reviews and labels"},
+		{Name: "oasis", Judges: "an evaluation provider, in conformance oasis", Rules: oasis.Rules},
+		{Name: "opengap", Judges: "an agent's directory, in conformance opengap", Rules: opengap.Rules},
+		{Name: "aaep", Judges: "a producer or a subscriber of AAEP, in conformance aaep", Rules: aaep.Rules,
+			Members: aaep.Explain},
+	},
+	Codes: []table.Codes{
+		{"the directory of a mirror", slices.Concat(mirror.Codes, mirrorstate.Codes)},
+		{"every command that reads a clone", table.CloneCodes},
+		{"witness, revoke and key", authorcmd.SigningCodes},
+		{"prove", slices.Concat(proof.Codes, prove.Codes)},
+	},
+	Details:        details,
+	Schemas:        schemas.Names,
+	SchemaCommands: commands{governancecmd.NewSchemaDiff},
+	Rules:          func() string { return mirror.RulesText(frame.Version())() },
+	Words: map[string][]string{
+		"governance":  {"review", "deny"},
+		"exception":   {"review", "deny"},
+		"reason":      checks.Reasons,
+		"status":      listing.Statuses,
+		"layout":      {aaep.LayoutSpec, aaep.LayoutReference},
+		"dialect":     {opengap.Auto, opengap.Dialect04, opengap.Dialect01},
+		"recommended": {"error", "warn"},
+		"list format": {"text", "json", "csv"},
+		"list level":  {"L0+", "L1+", "L2+", "L3+", "L4+", "L5", "L1-NC", "L3-NC", "L5-FINANCE", "L5-ORG"},
+	},
+	Arguments: map[string]cobra.CompletionFunc{"renew": oneSlug, "revoke": oneSlug, "prove": oneSlug,
+		"witness": slugOrFile, "fmt": table.JSONFiles, "merge": table.JSONFiles, "comment": table.JSONFiles,
+		"diff": table.JSONFiles},
+}
+
+// newConformance returns the command conformance, with those of each protocol below it.
+func newConformance(sys frame.IO) *cobra.Command {
+	return conformancecmd.New(sys, []*conformancecmd.Protocol{conformancecmd.OASIS, conformancecmd.OpenGAP,
+		conformancecmd.AAEP})
+}
+
+// ofRegistry says which records a check of the registry judges, and what it needs the network for.
+func ofRegistry(id string) (judges, network string) {
+	c := checks.ByID(id)
+	if c == nil {
+		return "the registry as a whole, in an audit", "not needed"
+	}
+	var kinds []string
+	for _, k := range c.Kinds {
+		kinds = append(kinds, k.String())
+	}
+	judges, network = strings.Join(kinds, ", "), "not needed"
+	switch {
+	case c.Online():
+		network = "needed"
+	case c.Owns != 0 || len(c.Uses) > 0:
+		network = "needed for a part; the rest is judged offline too"
+	}
+	return judges, network
+}
+
+// verifyTargets returns each line as a target. A single line that is not a target names a file of targets.
+func verifyTargets(value string) []string {
+	lines := verify.ParseTargets([]byte(value))
+	if len(lines) == 1 {
+		if _, err := verify.ParseTarget(lines[0].Text, true); err != nil {
+			return []string{"--targets=" + lines[0].Text}
+		}
+	}
+	out := []string{"--"}
+	for _, line := range lines {
+		out = append(out, line.Text)
+	}
+	return out
+}
