@@ -28,7 +28,7 @@ require (
 	github.com/spf13/cobra v1.10.2 // parses the command line
 	github.com/spf13/pflag v1.0.9 // parses flags
 	github.com/weppos/publicsuffix-go v0.50.3 // finds registrable domains by the public suffix list
-	github.com/yuin/goldmark v1.8.7 // test: renders Markdown as the forge does
+	github.com/yuin/goldmark v1.8.7 // renders Markdown as the forge does
 	go.yaml.in/yaml/v4 v4.0.0 // parses YAML
 	golang.org/x/crypto v0.58.0 // parses SSH keys and OpenSSH private keys
 	golang.org/x/mod v0.42.0 // signs and verifies notes of checkpoints, and compares versions

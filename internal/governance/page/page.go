@@ -1,0 +1,326 @@
+// Package page reads the texts of a proposal as the forge shows them.
+//
+// A text of Markdown is rendered as the forge does, with GitHub's extensions and raw HTML. A reader of Markdown sees the
+// page without comments and tags, with entities decoded. A reader of another text sees the text.
+package page
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extensionast "github.com/yuin/goldmark/extension/ast"
+	markdownhtml "github.com/yuin/goldmark/renderer/html"
+	source "github.com/yuin/goldmark/text"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
+)
+
+// Limits of a text of Markdown. The time of the parser grows with the square of what the last three limit.
+const (
+	maxMarkdown = 1 << 20 // bytes
+	maxCells    = 500_000 // the most | of a line, times the lines: the parser fills up each row of a table
+	maxMarks    = 5_000   // marks of emphasis and of links between two blank lines
+	maxNested   = 200     // quotes and lists that a line begins
+)
+
+// ErrLimit means that a text of Markdown is larger than what is rendered.
+var ErrLimit = errors.New("too large to be rendered")
+
+// fits returns ErrLimit for a text that is larger than what is rendered.
+func fits(text string) error {
+	exceeds := func(n int, what string, most int) error {
+		return remedy.Errorf("split the text into several files",
+			"%w: it has %d %s; expected at most %d", ErrLimit, n, what, most)
+	}
+	if len(text) > maxMarkdown {
+		return exceeds(len(text), "bytes of Markdown", maxMarkdown)
+	}
+	lines, bars, marks := 0, 0, 0
+	for line := range strings.Lines(text) {
+		lines++
+		bars = max(bars, strings.Count(line, "|"))
+		if strings.TrimSpace(line) == "" {
+			marks = 0
+		}
+		nested := 0
+		for i, begins := 0, true; i < len(line); i++ {
+			switch c := line[i]; {
+			case begins && (c == '>' || c == ' ' && i > 0 && strings.IndexByte("-+*.)", line[i-1]) >= 0):
+				nested++
+			case strings.IndexByte("*_~[", c) >= 0:
+				marks++
+			}
+			begins = begins && strings.IndexByte("> \t-+*.)0123456789", line[i]) >= 0
+		}
+		if nested > maxNested {
+			return exceeds(nested, "quotes and lists within one another", maxNested)
+		}
+		if marks > maxMarks {
+			return exceeds(marks, "marks of emphasis and links without a blank line", maxMarks)
+		}
+	}
+	if bars*lines > maxCells {
+		return exceeds(bars*lines, "possible cells of a table, by the most | of a line times the lines", maxCells)
+	}
+	return nil
+}
+
+// markdown renders as the forge does. Raw HTML is written as it is: without that, a comment and a tag are one.
+var markdown = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(markdownhtml.WithUnsafe()))
+})
+
+// A Text is a text file.
+type Text struct {
+	Source string
+	root   ast.Node // nil: it is not Markdown
+	seen   func() string
+	words  func() []string
+}
+
+// Read reads the text of a file. A nil Text means that the file is not UTF-8, or has a NUL. The error is ErrLimit.
+func Read(name string, data []byte) (*Text, error) {
+	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return nil, nil
+	}
+	t := &Text{Source: string(data)}
+	if IsMarkdown(name) {
+		var err error
+		if t.root, err = Parse(t.Source); err != nil {
+			return nil, err
+		}
+	}
+	t.seen = sync.OnceValue(func() string {
+		if !t.IsMarkdown() {
+			return Plain(t.Source)
+		}
+		return Plain(visible(t.HTML(), nil))
+	})
+	t.words = sync.OnceValue(func() []string { return KeyWords(t.Seen()) })
+	return t, nil
+}
+
+// IsMarkdown reports whether a path is that of a text of Markdown.
+func IsMarkdown(name string) bool {
+	return slices.Contains([]string{".md", ".markdown"}, strings.ToLower(path.Ext(name)))
+}
+
+// Parse returns the tree of a text of Markdown, or ErrLimit.
+func Parse(text string) (ast.Node, error) {
+	if err := fits(text); err != nil {
+		return nil, err
+	}
+	return markdown().Parser().Parse(source.NewReader([]byte(text))), nil
+}
+
+// IsMarkdown reports whether the text is rendered.
+func (t *Text) IsMarkdown() bool { return t.root != nil }
+
+// HTML returns the rendered page. The text must be Markdown.
+func (t *Text) HTML() string { return string(render(nil, []byte(t.Source), t.root)) }
+
+// Seen returns what a reader sees, on one line.
+func (t *Text) Seen() string { return t.seen() }
+
+// KeyWords returns the words of RFC 2119 that a reader sees, in order.
+func (t *Text) KeyWords() []string { return t.words() }
+
+// render appends the HTML of a node.
+func render(to []byte, text []byte, n ast.Node) []byte {
+	b := bytes.NewBuffer(to)
+	w := bufio.NewWriter(b)
+	if err := errors.Join(markdown().Renderer().Render(w, text, n), w.Flush()); err != nil {
+		panic(fmt.Sprintf("rendering into memory: %v", err)) // no renderer of a node returns an error of its own
+	}
+	return b.Bytes()
+}
+
+// visible returns the text of a page between tags and comments, and gives comment what is in each comment.
+func visible(page string, comment func(string)) string {
+	var out strings.Builder
+	for z := html.NewTokenizer(strings.NewReader(page)); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			if !errors.Is(z.Err(), io.EOF) {
+				panic(fmt.Sprintf("reading from memory: %v", z.Err()))
+			}
+			return out.String()
+		case html.TextToken:
+			out.Write(z.Text())
+		case html.CommentToken, html.DoctypeToken:
+			if comment != nil {
+				comment(string(z.Text()))
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			z.NextIsNotRawText() // the forge drops tags such as <plaintext>, and shows what is in them
+			if name, _ := z.TagName(); atom.Lookup(name) == atom.Br {
+				out.WriteByte('\n')
+			}
+		}
+	}
+}
+
+// Plain returns a text in NFKC, without invisible characters, its white space folded.
+func Plain(text string) string {
+	for _, r := range text {
+		if r >= utf8.RuneSelf {
+			text = norm.NFKC.String(strings.Map(func(r rune) rune {
+				if fold.DefaultIgnorable(r) {
+					return -1
+				}
+				return r
+			}, norm.NFKC.String(text)))
+			break
+		}
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// KeyWords returns the words of RFC 2119 in a text as Plain returns it, in order.
+func KeyWords(plain string) []string {
+	var out []string
+	before, not := "", false // the key word that a NOT would follow; whether the word before is NOT
+	for len(plain) > 0 {
+		n := strings.IndexFunc(plain, func(r rune) bool { return !isWord(r) })
+		if n < 0 {
+			n = len(plain)
+		}
+		if n == 0 {
+			_, size := utf8.DecodeRuneInString(plain)
+			if plain[:size] != " " {
+				before, not = "", false
+			}
+			plain = plain[size:]
+			continue
+		}
+		word := strings.Trim(plain[:n], "_")
+		plain = plain[n:]
+		switch word {
+		case "MUST", "SHALL", "SHOULD":
+			out, before, not = append(out, word), word, false
+			continue
+		case "NOT":
+			if before != "" {
+				out[len(out)-1] += " NOT"
+			}
+			before, not = "", before == ""
+			continue
+		case "RECOMMENDED":
+			if not {
+				word = "NOT RECOMMENDED"
+			}
+			out = append(out, word)
+		case "REQUIRED", "MAY", "OPTIONAL":
+			out = append(out, word)
+		}
+		before, not = "", false
+	}
+	return out
+}
+
+func isWord(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// A Block is a part of a text that has no other parts: a paragraph, a heading, a row of a table, a piece of code or
+// HTML. The blocks of a text that is not Markdown are its paragraphs.
+type Block struct {
+	Line   int    // number of its first line, from 1
+	Level  int    // level of a heading, from 1; 0 for other blocks
+	Text   string // what a reader sees, as Plain returns it, and then what the comments in it contain
+	Source string // its lines, and those up to the next block
+	Above  *Block // the nearest heading above that has a lower level; nil without one
+}
+
+// Blocks returns the blocks of a text, in order.
+func (t *Text) Blocks() []*Block {
+	var out []*Block
+	var heading *Block // the last one
+	text := []byte(t.Source)
+	line, begin, first := 1, 0, 0 // number of the last block's line; offsets of its source and of that line
+	add := func(at, level int, plain string) {
+		at = max(bytes.LastIndexByte(text[:max(at, 0)], '\n')+1, first)
+		line += strings.Count(t.Source[first:at], "\n")
+		first = at
+		if len(out) > 0 { // what is above the first block is a part of it
+			out[len(out)-1].Source = strings.Trim(t.Source[begin:at], "\r\n")
+			begin = at
+		}
+		for level > 0 && heading != nil && heading.Level >= level {
+			heading = heading.Above
+		}
+		b := &Block{Line: line, Level: level, Text: plain, Above: heading}
+		if level > 0 {
+			heading = b
+		}
+		out = append(out, b)
+	}
+	if !t.IsMarkdown() {
+		at, begun := 0, false
+		for line := range strings.Lines(t.Source) {
+			blank := strings.TrimSpace(line) == ""
+			if !blank && !begun {
+				add(at, 0, "")
+			}
+			at, begun = at+len(line), !blank
+		}
+	}
+	var buffer []byte
+	walk(t.root, func(n ast.Node) (deeper bool) {
+		level, at := 0, n.Pos()
+		switch n := n.(type) {
+		case *ast.Heading:
+			level = n.Level
+			if n.Lines().Len() > 0 {
+				at = n.Lines().At(0).Start // its position is that of an underline
+			}
+		case *ast.Paragraph, *ast.TextBlock, *ast.CodeBlock, *ast.FencedCodeBlock, *ast.HTMLBlock,
+			*extensionast.TableHeader, *extensionast.TableRow:
+		default:
+			return true
+		}
+		buffer = render(buffer[:0], text, n)
+		var comments []string
+		seen := visible(string(buffer), func(text string) { comments = append(comments, text) })
+		add(at, level, Plain(strings.Join(append([]string{seen}, comments...), " ")))
+		return false
+	})
+	if len(out) > 0 {
+		out[len(out)-1].Source = strings.Trim(t.Source[begin:], "\r\n")
+	}
+	for _, b := range out {
+		if !t.IsMarkdown() {
+			b.Text = Plain(b.Source)
+		}
+	}
+	return out
+}
+
+// walk calls enter for a node and what is in it, in order. A nil node has nothing in it.
+func walk(n ast.Node, enter func(ast.Node) (deeper bool)) {
+	if n == nil {
+		return
+	}
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering && !enter(n) {
+			return ast.WalkSkipChildren, nil
+		}
+		return ast.WalkContinue, nil
+	})
+}
