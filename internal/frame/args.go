@@ -31,6 +31,9 @@ func (sys IO) FlagError(c *cobra.Command, err error) error {
 		}
 		return remedy.Errorf("give "+kind, "--%s %q is not %s", flag.Name, value.GetValue(), kind)
 	}
+	if _, fixed := errors.AsType[*remedy.Error](err); fixed {
+		return err
+	}
 	fix := c.CommandPath() + " --help shows the usage"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string

@@ -148,19 +148,6 @@ func (o *Output) Tell(judge func() (*verdict.Report, error)) (err error) {
 	return Judged(nil, rep.Verdict)
 }
 
-// ForeignReports takes the values of --report that name a report to judge, rather than one to write.
-func (o *Output) ForeignReports() (files []string) {
-	o.reports = slices.DeleteFunc(o.reports, func(r string) bool {
-		format, _, _ := o.target(r)
-		written := slices.Contains(report.Formats, format) && format != r
-		if !written {
-			files = append(files, r)
-		}
-		return !written
-	})
-	return files
-}
-
 // reportUsage makes a wrong command line an error of the reports, too.
 func (o *Output) reportUsage(c *cobra.Command) {
 	valid := c.Args

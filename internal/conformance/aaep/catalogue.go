@@ -71,6 +71,9 @@ const (
 	claimReport = "aaep-claim-report"
 )
 
+// profileRow is the row by which people attest that the level of a claim is that of its profile.
+const profileRow = "AAEP-F1b"
+
 // plainTool is the row by which people attest that a call says what it does.
 const plainTool = "AAEP-P2.2b"
 
@@ -622,14 +625,15 @@ var claimRules = []verdict.Rule{
 		Why:  "a claim that nobody can check does not conform",
 		Fix:  `write "NAME is AAEP Level N conformant, verified by AAEP Conformance Suite version V on YYYY-MM-DD."`,
 		Codes: []strict.Code{
-			{"no-claim", "the text holds no claim of AAEP conformance; nothing was decided",
-				"give the text that contains the claim"},
-			{"claim-level", "the claim names no level", "name the level: AAEP Level 1, 2 or 3 conformant"},
-			{"claim-certified", "the claim says certified; the AAEP project certifies nothing",
-				"say conformant, and by which suite it was verified"},
-			{"claim-suite", "the claim names no suite version",
-				"name the suite and its version, such as AAEP suite 1.0.0"},
-			{"claim-date", "the claim names no date of verification, or one that cannot be or is long past",
+			{"no-claim", "the text has no claim in the form of section 9.8; nothing was decided",
+				"write the sentence of section 9.8, with a full stop and the day as YYYY-MM-DD"},
+			{"claim-level", "the claim names no level from 1 to 3 or one below its profile's, or the text says AAEP " +
+				"compliant", "name the level: AAEP Level 1, 2 or 3 conformant"},
+			{"claim-certified", "the text says AAEP certified; the AAEP project certifies nothing",
+				"say conformant, and by which suite it was verified; or quote the phrase"},
+			{"level-elsewhere", "the text names a level above each of its claims",
+				"have people read the text; claim a higher level only if a report supports it"},
+			{"claim-date", "the day of verification does not exist, is in the future or is long past",
 				"name the day of the last verification, YYYY-MM-DD"},
 			{"claim-profile", "the claim names a profile of AAEP without its version, or without its URI",
 				"name the profile's version and its URI"},
@@ -643,6 +647,10 @@ var claimRules = []verdict.Rule{
 			{"claim-above-report", "the report is of a lower level than the claim", "claim the level of the report"},
 			{"claim-not-passed", "the verdict of the report is not pass",
 				"fix what the report names, and run it again"},
+			{"claim-differs", "the claim names another suite version, role or day than the report",
+				"claim what the report says: its suite version, its role, and the day on which the run ended"},
+			{"claim-suite", "the report is of this tool, and the claim names a version of the AAEP suite",
+				"give the report of the AAEP Conformance Suite, or do not name the suite"},
 			{"claim-with-failures", "the report lists a failure of severity error",
 				"fix what the report names, and run it again"},
 			{"claim-live-not-run", "a requirement of the claimed level takes a running producer, and the report's " +
@@ -711,6 +719,7 @@ var otherRules = []verdict.Rule{
 
 	decided("AAEP-F1", claimant, 0, "9.6 (1)", "a profile's core tests pass at the profile's level",
 		"a run of producer or subscriber at that level"),
+	manual(profileRow, claimant, 0, "9.6 (1)", "the claimed level is at least the one that the profile requires"),
 	manual("AAEP-F2", claimant, 0, "9.6 (2)", "the fixtures that the profile publishes pass"),
 	decided("AAEP-F3", claimant, 0, "9.6 (3)", "the claim names the profile's URI and version", claimText),
 }

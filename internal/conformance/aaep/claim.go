@@ -20,38 +20,55 @@ const (
 	MaxReport = 16 << 20 // bytes of the report
 )
 
-// Claim is a statement about an implementation, and the report that is to support it.
+// Claim is a text that claims conformance, and the report that is to support it.
 type Claim struct {
 	Path   string // path of the text, for findings
-	Text   []byte
+	Text   []byte // UTF-8
 	Now    time.Time
 	MaxAge time.Duration // maximum age of the verification
 
-	ReportPath string // empty: no report is given
-	Report     []byte
+	ProfileLevel int    // the level that the claimed profile requires; 0: it is not known
+	ReportPath   string // empty: no report is given
+	Report       []byte
 }
 
 // Judge gives the results of a claim, and the highest level that it names.
 func (c *Claim) Judge() ([]verdict.Result, int, error) {
-	var o verdict.Outcome
+	said := readClaim(c.Path, c.Text)
 	level := 0
-	said := statements(c.Path, c.Text)
-	if len(said) == 0 {
-		o.Doubtf(verdict.At{Path: c.Path}, "", "no-claim", "the text holds no claim of AAEP conformance")
-	}
-	for _, s := range said {
-		c.judge(s, &o)
+	for _, s := range said.sentences {
 		if s.level <= 3 {
 			level = max(level, s.level)
 		}
-		if len(o.Findings) >= maxListed && o.Has(verdict.Error) {
-			break
-		}
-		o.Findings = o.Findings[:min(len(o.Findings), maxListed)]
 	}
-	report := verdict.Skip("no report is given")
+	report, supports := verdict.Skip("no report is given"), reported{}
 	if c.ReportPath != "" {
-		report = c.judgeReport(level)
+		report, supports = c.judgeReport(said.sentences, level)
+	}
+	var o verdict.Outcome
+	if len(said.sentences) == 0 {
+		of := "N"
+		if supports.level > 0 {
+			of = strconv.FormatInt(int64(supports.level), 10)
+		}
+		o.Doubtf(verdict.At{Path: c.Path}, "", "no-claim", "the text has no claim of AAEP conformance in the form of "+
+			"section 9.8").WithFix("write %q", "NAME is AAEP Level "+of+" conformant, verified by AAEP Conformance Suite "+
+			"version V on YYYY-MM-DD.")
+	}
+	for _, s := range said.sentences {
+		c.judge(s, &o)
+	}
+	for _, p := range said.phrases {
+		if p.certified {
+			o.Errorf(p, "", "claim-certified", "the text says %s; AAEP verifies, and nobody certifies", quoted(p.text))
+		} else {
+			o.Errorf(p, "", "claim-level", "the text says %s without a level; expected AAEP Level 1, 2 or 3",
+				quoted(p.text)).WithFix("name the level: AAEP Level 1, 2 or 3 conformant; or quote the phrase")
+		}
+	}
+	if said.above != nil && len(said.sentences) > 0 {
+		o.Warnf(said.above, "", "level-elsewhere", "the text says %s; its claims are of level %d at most",
+			quoted(said.above.text), level)
 	}
 	var all tally
 	all.addFixed(claimText, c.Path, o.OrPass())
@@ -59,29 +76,23 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 	return all.results, level, all.err
 }
 
-func (c *Claim) judge(s *statement, o *verdict.Outcome) {
-	said := quoted(s.text)
+func (c *Claim) judge(s sentence, o *verdict.Outcome) {
 	switch {
-	case s.level == 0:
-		o.Errorf(s, "", "claim-level", "the claim names no level; expected 1, 2 or 3: %s", said)
-	case s.level > 3:
-		o.Errorf(s, "", "claim-level", "the claim names level %d; expected 1, 2 or 3: %s", s.level, said)
+	case s.level < 1 || s.level > 3:
+		o.Errorf(s, "", "claim-level", "the claim names no level from 1 to 3: %s", quoted(s.text))
+	case s.profile != "" && s.level < c.ProfileLevel:
+		o.Errorf(s, "", "claim-level", "the claim is of level %d; its profile requires level %d", s.level,
+			c.ProfileLevel)
 	}
-	if s.certified {
-		o.Errorf(s, "", "claim-certified", "the claim says certified; AAEP verifies, and nobody certifies: %s", said)
-	}
-	switch {
-	case s.profile && !s.version:
-		o.Errorf(s, "", "claim-profile", "the claim names a profile without its version: %s", said)
-	case s.profile && !s.uri:
-		o.Warnf(s, "", "claim-profile", "the claim names a profile without its URI: %s", said)
-	}
-	if !s.suite {
-		o.Warnf(s, "", "claim-suite", "the claim names no version of the suite that verified it: %s", said)
+	switch m := profileForm.FindStringSubmatch(s.profile); {
+	case s.profile == "":
+	case m == nil:
+		o.Errorf(s, "", "claim-profile", "the claim names the profile %s; expected a version like v1 after it, and then "+
+			"its URI in parentheses", quoted(s.profile))
+	case m[1] == "":
+		o.Warnf(s, "", "claim-profile", "the claim names the profile %s without its URI", quoted(s.profile))
 	}
 	switch {
-	case s.date == "":
-		o.Warnf(s, "", "claim-date", "the claim names no day of verification: %s", said)
 	case s.day.IsZero():
 		o.Errorf(s, "", "claim-date", "the claim names %s, which is not a day of the calendar", s.date)
 	case s.day.Add(-24 * time.Hour).After(c.Now): // the day begins earlier in the east
@@ -92,9 +103,7 @@ func (c *Claim) judge(s *statement, o *verdict.Outcome) {
 	}
 }
 
-func quoted(text string) string {
-	return strconv.Quote(plain.Cut(strings.Join(strings.Fields(text), " "), 160))
-}
+func quoted(text string) string { return strconv.Quote(plain.Cut(text, 160)) }
 
 // reported is what a report says, in either of the forms that are known.
 type reported struct {
@@ -102,25 +111,27 @@ type reported struct {
 	passed   bool
 	verdict  string
 	failures int             // of severity error
-	producer bool            // this tool wrote it about a producer
+	role     string          // Producer or Subscriber, if this tool wrote it
+	suite    string          // version of the AAEP suite; empty: this tool wrote it
+	day      time.Time       // when the run ended
 	notRun   map[string]bool // checks of this tool; nil: the report is another tool's
 	results  map[string]bool // checks and tests that have a result, of any verdict
 }
 
-func (c *Claim) judgeReport(level int) verdict.Outcome {
-	var o verdict.Outcome
+// judgeReport compares the claims with the report, which answers for each of them.
+func (c *Claim) judgeReport(claims []sentence, level int) (o verdict.Outcome, r reported) {
 	at := verdict.At{Path: c.ReportPath}
 	document, err := strict.Parse(c.ReportPath, c.Report, strict.Limits{Bytes: MaxReport, Depth: 64, Number: 64,
 		Values: 1 << 19})
 	if err != nil {
 		fault := err.(*strict.Error)
 		o.Errorf(verdict.At(fault.Pos), fault.Pointer, fault.Code, "%s", fault.Message)
-		return o
+		return o, r
 	}
 	r, what := readReport(document.Root)
 	if what != "" {
 		o.Errorf(at, "", "report-form", "%s", what)
-		return o
+		return o, r
 	}
 	if r.level < level {
 		o.Errorf(at, "", "claim-above-report", "the claim is of level %d, the report of level %d", level, r.level)
@@ -138,7 +149,7 @@ func (c *Claim) judgeReport(level int) verdict.Outcome {
 		if r.notRun != nil && r.notRun[rule.ID] && rule.Level <= level {
 			o.Errorf(at, "", "claim-live-not-run", "%s was not run: %s", rule.ID, rule.Title)
 		}
-		owed := r.producer && i < streamChecks && rule.Level <= level
+		owed := r.role == "Producer" && i < streamChecks && rule.Level <= level
 		if owed && !r.results[rule.ID] {
 			missing = append(missing, rule.ID)
 		}
@@ -150,16 +161,41 @@ func (c *Claim) judgeReport(level int) verdict.Outcome {
 	case len(r.results) == 0:
 		o.Errorf(at, "", "report-form", "the report lists no test")
 	}
-	if level == 0 && len(o.Findings) == 0 {
-		return verdict.Skip("no claim names a level")
+	for _, s := range claims {
+		r.compare(s, &o)
 	}
-	return o
+	if r.notRun != nil && level > 0 {
+		o.Warnf(at, "", "claim-suite", "the report is of oap-gate; the claim says AAEP Conformance Suite version %s",
+			quoted(claims[0].suite))
+	}
+	if level == 0 && len(o.Findings) == 0 {
+		return verdict.Skip("no claim names a level"), r
+	}
+	return o, r
+}
+
+// compare compares the parts of a claim that are the report's.
+func (r *reported) compare(s sentence, o *verdict.Outcome) {
+	differs := func(what, claim, report string) {
+		o.Errorf(s, "", "claim-differs", "the claim names the %s %s; the report is of %s", what, quoted(claim),
+			quoted(report))
+	}
+	if r.notRun == nil && s.suite != r.suite {
+		differs("suite version", s.suite, r.suite)
+	}
+	if s.role != "" && r.role != "" && s.role != r.role {
+		differs("role", s.role, r.role)
+	}
+	if d := r.day.Sub(s.day); !s.day.IsZero() && (d < -24*time.Hour || d >= 48*time.Hour) {
+		differs("day", s.date, r.day.Format(time.DateOnly))
+	}
 }
 
 // readReport reads the report of this tool, or of the AAEP suite. If it cannot, wrong says why.
 func readReport(root any) (r reported, wrong string) {
 	_, tool := strict.Member(root, "tool").(map[string]any)
 	level, numbered := strict.Member(root, "conformance_level").(json.Number)
+	ended := ""
 	switch {
 	case tool && strict.Member(root, "version") == json.Number("1"):
 		if mode, protocol := strict.String(root, "mode"), strict.String(root, "protocol"); mode != "conformance" ||
@@ -169,7 +205,7 @@ func readReport(root any) (r reported, wrong string) {
 		}
 		of, _ := integer(strict.Member(root, "level"))
 		r = reported{level: int(of), verdict: strict.String(root, "verdict")}
-		r.passed = r.verdict == string(verdict.Passed)
+		r.passed, ended = r.verdict == string(verdict.Passed), strict.String(root, "evaluated_at")
 		results, _ := strict.Member(root, "results").([]any)
 		r.owes(results, "check", true)
 		for _, one := range results {
@@ -185,8 +221,8 @@ func readReport(root any) (r reported, wrong string) {
 		}
 	case numbered:
 		of, _ := integer(level)
-		r = reported{level: int(of), verdict: strict.String(root, "verdict")}
-		r.passed = r.verdict == "PASS"
+		r = reported{level: int(of), verdict: strict.String(root, "verdict"), suite: strict.String(root, "suite_version")}
+		r.passed, ended = r.verdict == "PASS", strict.String(root, "completed_at")
 		tests, _ := strict.Member(root, "test_results").([]any)
 		failures, _ := strict.Member(root, "failures").([]any)
 		all := slices.Concat(tests, failures)
@@ -206,6 +242,12 @@ func readReport(root any) (r reported, wrong string) {
 	default:
 		return r, "the file is neither a report of oap-gate nor one of the AAEP suite: it has no conformance_level"
 	}
+	var err error
+	if r.day, err = time.Parse(time.RFC3339, ended); err != nil {
+		return r, fmt.Sprintf("the report ended at %q; expected a time like 2026-08-15T10:00:00Z in evaluated_at or "+
+			"completed_at", plain.Cut(ended, 40))
+	}
+	r.day = r.day.UTC()
 	return r, ""
 }
 
@@ -222,12 +264,12 @@ func (r *reported) owes(results []any, id string, ours bool) {
 	for _, rule := range Rules {
 		of[rule.Role] = of[rule.Role] || r.results[rule.ID]
 	}
-	role := producer
-	if of[subscriber] && !of[producer] {
-		role = subscriber
+	if !ours {
+		return
 	}
-	if ours {
-		r.notRun, r.producer = liveRows(role), role == producer
+	r.role, r.notRun = "Producer", liveRows(producer)
+	if of[subscriber] && !of[producer] {
+		r.role, r.notRun = "Subscriber", liveRows(subscriber)
 	}
 }
 
@@ -244,5 +286,10 @@ func liveRows(role string) map[string]bool {
 	return rows
 }
 
-// ClaimRows returns the requirements for a claim.
-func ClaimRows() []verdict.Rule { return rowsOf(claimant, 0) }
+// ClaimRows returns the requirements for a claim. People compare its level with that of its profile, unless the level
+// of the profile is known.
+func ClaimRows(profileLevel int) []verdict.Rule {
+	return slices.DeleteFunc(rowsOf(claimant, 0), func(r verdict.Rule) bool {
+		return r.ID == profileRow && profileLevel > 0
+	})
+}

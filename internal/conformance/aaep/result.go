@@ -74,11 +74,11 @@ func (t *tally) add(rule verdict.Rule, subject string, o verdict.Outcome) {
 	t.results, t.err = append(t.results, r), cmp.Or(t.err, err)
 }
 
-// addFixed adds the result of the rule of that id, each finding with the fix of its code.
+// addFixed adds the result of the rule of that id, each finding with the fix of its code where it has none.
 func (t *tally) addFixed(id, subject string, o verdict.Outcome) {
 	rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == id })]
 	for i, f := range o.Findings {
-		o.Findings[i].Fix = rule.FixOf(f.Code)
+		o.Findings[i].Fix = cmp.Or(f.Fix, rule.FixOf(f.Code))
 	}
 	t.add(rule, subject, o)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -103,39 +104,35 @@ At level 3 they are frames, and come with their subscription.`,
 
 func newAAEPClaim(sys frame.IO, p *Protocol) *cobra.Command {
 	var o conformanceFlags
-	var text string
 	var claim aaep.Claim
+	const usage = "oap-gate conformance aaep claim FILE [REPORT]"
 	c := &cobra.Command{
-		Use:   "claim --text FILE",
+		Use:   "claim FILE|- [REPORT]",
 		Short: "check a claim of conformance and the report behind it",
-		Long: `claim finds the sentences of a text that claim AAEP conformance and checks them by section 9.8:
-a level, the version of the suite, a day, no certificate, and the version and URI of a profile.
-With --report FILE it compares them with a conformance report, that of oap-gate (JSON, or by
---report aaep=FILE) or that of the AAEP suite.`,
-		Example: "  oap-gate conformance aaep claim --text README.md --report report.json",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return remedy.Errorf("name the text with --text FILE", "claim takes no argument; %q was given", args[0])
-			}
-			return nil
-		},
-		RunE: func(*cobra.Command, []string) error {
-			judged := o.ForeignReports()
+		Long: `claim finds the claims in FILE, each a sentence in the form of section 9.8:
+NAME is AAEP Level N [Producer|Subscriber] conformant[ with the PROFILE vX
+[ (URI)]], verified by AAEP Conformance Suite version V on YYYY-MM-DD.
+Nothing else is a claim. The phrases that 9.8 forbids are errors. REPORT, of
+oap-conform (JSON, or by --report aaep=FILE) or the AAEP suite, must support it.
+
+exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
+		Example: "  oap-gate conformance aaep claim README.md report.json",
+		Args:    claimArguments(usage),
+		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(func() (*conformance, error) {
-				if len(judged) > 1 {
-					return nil, remedy.Errorf("leave one --report out",
-						"--report %q and --report %q are both to be judged", judged[0], judged[1])
-				}
-				if text == "" {
-					return nil, remedy.Errorf("name the file of the text with --text FILE; - is stdin",
-						"claim requires --text")
+				if claim.ProfileLevel < 0 || claim.ProfileLevel > 3 {
+					return nil, remedy.Errorf("give a level from 1 to 3", "--profile-level %d is not a level",
+						claim.ProfileLevel)
 				}
 				var err error
-				if claim.Path, claim.Text, err = readText(sys, text); err != nil {
-					return nil, remedy.Errorf("name a text of at most 1 MiB", "reading --text: %v", err)
+				if claim.Path, claim.Text, err = readText(sys, args[0]); err != nil {
+					return nil, remedy.Errorf("name a text of at most 1 MiB", "reading the claim: %v", err)
 				}
-				if len(judged) == 1 {
-					claim.ReportPath = judged[0]
+				if !utf8.Valid(claim.Text) {
+					return nil, remedy.Errorf("write the text in UTF-8", "%s is not UTF-8", claim.Path)
+				}
+				if len(args) > 1 {
+					claim.ReportPath = args[1]
 					if claim.Report, err = capped.ReadFile(claim.ReportPath, aaep.MaxReport); err != nil {
 						return nil, remedy.Errorf("name a conformance report of at most 16 MiB",
 							"reading the report: %v", err)
@@ -143,14 +140,14 @@ With --report FILE it compares them with a conformance report, that of oap-gate 
 				}
 				claim.Now = o.Now()
 				results, level, err := claim.Judge()
-				return &conformance{subject: claim.Path, rows: aaep.ClaimRows(), results: results, level: level}, err
+				return &conformance{subject: claim.Path, rows: aaep.ClaimRows(claim.ProfileLevel), results: results,
+					level: level}, err
 			})
 		},
 	}
 	o.bind(c, sys, p, false)
-	c.Flags().StringVar(&text, "text", "", "`FILE` with the text of the claim; - is stdin")
-	c.Flags().Lookup("report").Usage = "`FILE` of the conformance report that supports the claim; " +
-		"or FORMAT=FILE, to also write a report"
+	refuseFlag(c, "text", usage)
+	c.Flags().IntVar(&claim.ProfileLevel, "profile-level", 0, "level `N` that the claimed profile requires")
 	frame.DurationVar(c.Flags(), &claim.MaxAge, "max-age", "365d", "age from which on a verification is old")
 	return c
 }

@@ -4,12 +4,15 @@ package conformancecmd
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
@@ -66,6 +69,35 @@ func (o *conformanceFlags) bind(c *cobra.Command, sys frame.IO, p *Protocol, ask
 	o.protocol = p
 	o.Output.Judges(p.rules, func(string, string) *verdict.Report { return o.report(nil) }, nil)
 	o.Output.Bind(c, sys, true)
+}
+
+// claimArguments requires FILE and perhaps REPORT. The report that supports a claim is an argument; --report only writes.
+func claimArguments(usage string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if written, err := c.Flags().GetStringArray("report"); err == nil {
+			for _, r := range written {
+				if !strings.Contains(r, "=") {
+					return remedy.Errorf(usage, "--report %q names no format; the report of a claim is an argument", r)
+				}
+			}
+		}
+		if len(args) < 1 || len(args) > 2 {
+			return remedy.Errorf(usage, "claim requires one FILE, and takes one REPORT; %s given",
+				plain.Count(len(args), "argument"))
+		}
+		return nil
+	}
+}
+
+// refuseFlag answers a flag that a command had once by its usage.
+func refuseFlag(c *cobra.Command, flag, usage string) {
+	refuse := c.FlagErrorFunc()
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedName() == flag {
+			err = remedy.Errorf(usage, "%v", err)
+		}
+		return refuse(c, err)
+	})
 }
 
 // report returns the report of a run that decided nothing yet. Without a source the clock is that of the flags.

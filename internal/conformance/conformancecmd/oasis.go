@@ -177,31 +177,26 @@ func newOASISClaim(sys frame.IO, p *Protocol) *cobra.Command {
 	var profile string
 	var claim oasis.Claim
 	c := &cobra.Command{
-		Use:   "claim FILE",
+		Use:   "claim FILE [REPORT]",
 		Short: "check a provider's claim of conformance, and its report",
 		Long: `claim checks FILE, one YAML or JSON mapping, against section 4: provider and
 provider_version or organization, profile, profile_version, date, tiers and
-attestation. --profile DIR compares the profile with its contract. --report FILE
-compares the claim with the JSON report of conformance oasis provider.
+attestation. --profile DIR compares the profile with its contract. REPORT, the
+JSON report of conformance oasis provider, must support the claim.
 
 exit status: 0 pass, 1 fail, 2 could not run`,
-		Example: "  oap-gate conformance oasis claim claim.yaml --report report.json",
-		Args:    frame.Wants(1, "oap-gate conformance oasis claim FILE", "conformance oasis claim requires one FILE"),
+		Example: "  oap-gate conformance oasis claim claim.yaml report.json",
+		Args:    claimArguments("oap-gate conformance oasis claim FILE [REPORT]"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			judged := o.ForeignReports()
 			return o.run(func() (*conformance, error) {
-				if len(judged) > 1 {
-					return nil, remedy.Errorf("leave one --report out",
-						"--report %q and --report %q are both to be compared", judged[0], judged[1])
-				}
 				var err error
 				claim.Path, claim.Now = args[0], o.Now()
 				if claim.Text, err = capped.ReadFile(claim.Path, oasis.MaxClaim); err != nil {
 					return nil, remedy.Errorf("name a YAML or JSON file of at most 64 KiB", "reading the claim: %v",
 						err)
 				}
-				if len(judged) == 1 {
-					claim.ReportPath = judged[0]
+				if len(args) > 1 {
+					claim.ReportPath = args[1]
 					if claim.Report, err = capped.ReadFile(claim.ReportPath, oasis.MaxReport); err != nil {
 						return nil, remedy.Errorf("name a JSON report of at most 16 MiB", "reading the report: %v", err)
 					}
@@ -220,7 +215,6 @@ exit status: 0 pass, 1 fail, 2 could not run`,
 	o.bind(c, sys, p, false)
 	f := c.Flags()
 	f.StringVar(&profile, "profile", "", "`DIR` of the profile; its contract must be of the claimed profile")
-	f.Lookup("report").Usage = "JSON report `FILE` that the claim is based on; or FORMAT=FILE, to also write a report"
 	frame.DurationVar(f, &claim.MaxAge, "max-age", "365d", "age from which on a claim is old")
 	return c
 }

@@ -1,0 +1,273 @@
+package aaep
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// These expressions match in a folded paragraph. A claim is a sentence of the form (AAEP 9.8), and nothing else is one.
+var (
+	claimStart = regexp.MustCompile(` is AAEP Level [0-9]`)
+	claimForm  = regexp.MustCompile(`^ is AAEP Level ([0-9]+)(?: (Producer|Subscriber))? conformant` +
+		`(?: with the (.+?))?, verified by AAEP Conformance Suite version (\S+) on ([0-9]{4}-[0-9]{2}-[0-9]{2})\.`)
+	profileForm = regexp.MustCompile(`\S v[0-9][0-9A-Za-z.+-]*( \([A-Za-z][A-Za-z0-9+.-]*:[^\s()]+\))?$`)
+	levelForm   = regexp.MustCompile(`AAEP Level ([0-9]+)`)
+	// The phrases that 9.8 forbids. In an address other characters are between the words.
+	phraseForm = regexp.MustCompile(`(?i)(?:^|[^0-9A-Z])(AAEP` + blanks + `(?:Level` + blanks + `[0-9]+` + blanks +
+		`certified|certified|(compliant)))`)
+	quotation = regexp.MustCompile(`"[^"]*"|“[^”]*”`)
+	named     = regexp.MustCompile(`[\pL\pN]`)
+)
+
+const blanks = `(?:[\s"“”_-]|%20)+`
+
+// These expressions match what a reader of Markdown does not see as text.
+var (
+	fenceForm  = regexp.MustCompile("^([ \t>]*)(```+|~~~+)([^\n]*)")
+	lineMarks  = regexp.MustCompile(`^[ \t]*(?:(?:>|#{1,6}[ \t]|[-+*][ \t]|[0-9]{1,9}[.)][ \t])[ \t]*)*`)
+	blockMarks = regexp.MustCompile(`[-+*.)#]`)
+	targetForm = regexp.MustCompile(`\]\([^()\n]*\)|\]\[[^\]\n]*\]|</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?/?>`)
+	linkForm   = regexp.MustCompile(`!?\[[^\[\]\x00]*\x00`)
+	space      = regexp.MustCompile(`(?i)&(?:nbsp|#160|#xa0);`)
+)
+
+// A sentence is what is in each place of the form.
+type sentence struct {
+	verdict.At
+	text                       string
+	level                      int
+	role, profile, suite, date string // role: Producer, Subscriber or empty
+	day                        time.Time
+}
+
+// A phrase is one that 9.8 forbids.
+type phrase struct {
+	verdict.At
+	text      string
+	certified bool
+}
+
+// claims is what a text says of AAEP conformance.
+type claims struct {
+	sentences []sentence
+	phrases   []phrase
+	above     *phrase // the first "AAEP Level N" with a level above each claim; may be nil
+}
+
+// readClaim finds the claims in a text, and the phrases that must not be in it.
+func readClaim(path string, file []byte) (c claims) {
+	text := bytes.ReplaceAll(file, []byte{0}, []byte(" "))
+	hideCode(text)
+	at := func(offset int) verdict.At {
+		line := bytes.Count(file[:offset], []byte("\n"))
+		return verdict.At(strict.Pos{Path: path, Line: line + 1, Column: offset - bytes.LastIndexByte(file[:offset], '\n')})
+	}
+	add := func(text []byte, m []int, offset int) {
+		c.phrases = append(c.phrases, phrase{At: at(offset), text: string(text[m[2]:m[3]]), certified: m[4] < 0})
+	}
+	for _, m := range targetForm.FindAllIndex(text, -1) {
+		for _, found := range phraseForm.FindAllSubmatchIndex(text[m[0]:m[1]], maxListed-min(len(c.phrases), maxListed)) {
+			add(text[m[0]:m[1]], found, m[0]+found[2])
+		}
+		fill := byte(0)
+		if text[m[0]] == '<' {
+			fill = ' '
+		}
+		copy(text[m[0]:m[1]], bytes.Repeat([]byte{fill}, m[1]-m[0]))
+	}
+	for _, m := range linkForm.FindAllIndex(text, -1) {
+		text[m[0]] = 0
+		if text[m[0]+1] == '[' {
+			text[m[0]+1] = 0
+		}
+	}
+	top := 0
+	all := paragraphs(text)
+	for _, p := range all {
+		quoted := quotation.FindAllIndex(p.text, -1)
+		for _, m := range phraseForm.FindAllSubmatchIndex(p.text, maxListed-min(len(c.phrases), maxListed)) {
+			if !slices.ContainsFunc(quoted, func(q []int) bool { return q[0] < m[2] && m[3] < q[1] }) {
+				add(p.text, m, p.at[m[2]])
+			}
+		}
+		after := 0
+		starts := claimStart.FindAllIndex(p.text, -1)
+		for i, start := range starts {
+			end := len(p.text)
+			if i+1 < len(starts) {
+				end = starts[i+1][0]
+			}
+			m := claimForm.FindSubmatch(p.text[start[0]:end])
+			if m == nil || !named.Match(p.text[after:start[0]]) || len(c.sentences) == maxListed {
+				continue
+			}
+			s := sentence{At: at(p.at[start[0]+1]), text: string(bytes.TrimSpace(p.text[after:start[0]])) + string(m[0]),
+				role: string(m[2]), profile: string(m[3]), suite: string(m[4]), date: string(m[5])}
+			s.level, _ = strconv.Atoi(string(m[1]))
+			s.day, _ = time.Parse(time.DateOnly, s.date)
+			c.sentences, top, after = append(c.sentences, s), max(top, s.level), start[0]+len(m[0])
+		}
+	}
+	for _, p := range all {
+		for _, m := range levelForm.FindAllSubmatchIndex(p.text, -1) {
+			if n, err := strconv.Atoi(string(p.text[m[2]:m[3]])); c.above == nil && err == nil && n > top {
+				c.above = &phrase{At: at(p.at[m[0]]), text: string(p.text[m[0]:m[1]])}
+			}
+		}
+	}
+	return c
+}
+
+// A paragraph is a text without marks and with single blanks, with the place in the file of each byte.
+type paragraph struct {
+	text []byte
+	at   []int
+}
+
+func (p *paragraph) add(line []byte, offset int) {
+	for i, size := 0, 0; i < len(line); i += size {
+		var r rune
+		r, size = utf8.DecodeRune(line[i:])
+		last := len(p.text) - 1
+		switch {
+		case r == 0 || r == '*' || r == '`' || fold.DefaultIgnorable(r):
+			continue
+		case unicode.IsSpace(r):
+			if last < 0 || p.text[last] != ' ' {
+				p.text, p.at = append(p.text, ' '), append(p.at, offset+i)
+			}
+			continue
+		case r == '_' && (last < 0 || !isWord(p.text[last]) || i+1 == len(line) || !isWord(line[i+1])):
+			continue
+		}
+		p.text = append(p.text, line[i:i+size]...)
+		for range size {
+			p.at = append(p.at, offset+i)
+		}
+	}
+}
+
+func isWord(c byte) bool {
+	return c >= 0x80 || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+}
+
+// paragraphs folds a text. An empty line, an item of a list and a heading end a paragraph.
+func paragraphs(text []byte) (all []paragraph) {
+	text = space.ReplaceAllFunc(text, func(m []byte) []byte { return bytes.Repeat([]byte(" "), len(m)) })
+	var p paragraph
+	end := func() {
+		if len(p.text) > 0 {
+			all = append(all, p)
+		}
+		p = paragraph{}
+	}
+	offset := 0
+	for line := range bytes.Lines(text) {
+		marks := line[:len(lineMarks.Find(line))]
+		rest := line[len(marks):]
+		if len(bytes.TrimSpace(rest)) == 0 || blockMarks.Match(marks) {
+			end()
+		}
+		p.add(rest, offset+len(marks))
+		if bytes.IndexByte(marks, '#') >= 0 {
+			end()
+		}
+		offset += len(line)
+	}
+	end()
+	return all
+}
+
+// hideCode replaces HTML comments, fenced code and code spans that hold a blank by blanks. What is not closed is text,
+// as it is in Markdown: a reader sees it.
+func hideCode(text []byte) {
+	comments := true       // a comment may still end
+	open := map[byte]int{} // the length of a fence from which on fences of its kind do not end
+	for i := 0; i < len(text); {
+		end, hidden := i+1, false
+		switch c := text[i]; {
+		case c == '\\':
+			end++
+		case comments && bytes.HasPrefix(text[i:], []byte("<!--")):
+			n := bytes.Index(text[i+4:], []byte("-->"))
+			if comments = n >= 0; comments {
+				end, hidden = i+4+n+3, true
+			}
+		case i == 0 || text[i-1] == '\n':
+			if n := fenced(text[i:], open); n > 0 {
+				end, hidden = i+n, true
+			} else if c == '`' {
+				end, hidden = codeSpan(text, i)
+			}
+		case c == '`':
+			end, hidden = codeSpan(text, i)
+		}
+		end = min(end, len(text))
+		for j := i; hidden && j < end; j++ {
+			if text[j] != '\n' {
+				text[j] = ' '
+			}
+		}
+		i = end
+	}
+}
+
+// fenced returns the length of the fenced code that a line begins; 0: it begins none, or the code is not closed, and open
+// has its length then. Code in a quotation ends with the quotation.
+func fenced(text []byte, open map[byte]int) int {
+	m := fenceForm.FindSubmatch(text)
+	if m == nil || m[2][0] == '`' && bytes.IndexByte(m[3], '`') >= 0 {
+		return 0
+	}
+	if least := open[m[2][0]]; least > 0 && len(m[2]) >= least {
+		return 0
+	}
+	quoted, n := bytes.IndexByte(m[1], '>') >= 0, 0
+	for line := range bytes.Lines(text) {
+		rest := bytes.TrimLeft(line, " \t>")
+		switch {
+		case n == 0:
+		case quoted && bytes.IndexByte(line[:len(line)-len(rest)], '>') < 0:
+			return n
+		case bytes.HasPrefix(rest, m[2]) && len(bytes.Trim(rest, string(m[2][:1])+" \t\r\n")) == 0:
+			return n + len(line)
+		}
+		n += len(line)
+	}
+	if quoted {
+		return n
+	}
+	open[m[2][0]] = len(m[2])
+	return 0
+}
+
+// codeSpan returns where the code span ends that begins with the back quotes at i, and whether it holds a blank. A run
+// of another length does not end it, and neither does an empty line within.
+func codeSpan(text []byte, i int) (end int, blank bool) {
+	run := func(i int) int { return len(text[i:]) - len(bytes.TrimLeft(text[i:], "`")) }
+	n := run(i)
+	for j := i + n; j < len(text); {
+		next := bytes.IndexByte(text[j:], '`')
+		if next < 0 || paragraphEnd.Match(text[j:j+next]) {
+			break
+		}
+		j += next
+		if m := run(j); m != n {
+			j += m
+			continue
+		}
+		return j + n, bytes.ContainsFunc(bytes.TrimSpace(text[i+n:j]), unicode.IsSpace)
+	}
+	return i + n, false
+}
+
+var paragraphEnd = regexp.MustCompile(`\n[ \t\r]*\n`)
