@@ -28,6 +28,7 @@ import (
 const (
 	maxWorkflow  = 256 << 10 // bytes of one file
 	maxWorkflows = 200       // files
+	maxNodes     = 20_000    // in one file, with its aliases followed
 )
 
 const workflowDirectory = ".github/workflows"
@@ -93,6 +94,7 @@ type inspection struct {
 	branch     string
 	forge      string
 	standing   *forge.Standing  // nil: not asked, or no answer
+	tokenReads bool             // the forge says that the token of a workflow without permissions reads
 	config     *repoconfig.File // nil: not there, or not readable
 	workflows  []*workflow
 	unreadable bool // a workflow could not be read

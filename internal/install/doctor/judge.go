@@ -17,6 +17,9 @@ import (
 
 // judge looks at one workflow that uses the gate.
 func (v *inspection) judge(w *workflow) {
+	for _, j := range w.jobs {
+		v.judgeOther(j)
+	}
 	if !w.uses() {
 		if w.runsOn("pull_request") {
 			for _, j := range w.jobs {
@@ -660,30 +663,38 @@ var hostile = plain.Pattern(`(?i)` + within + `(?:github\.head_ref|github\.event
 
 func (v *inspection) judgeScripts(j *job) {
 	for _, s := range j.steps {
-		worded := map[string]bool{} // whether a variable holds what a stranger words; the innermost one counts
-		find := func(f field) string {
-			for _, one := range formula().FindAllString(dotted(f.text()), -1) {
-				if hostile().MatchString(one) || slices.ContainsFunc(variable().FindAllStringSubmatch(one, -1),
-					func(m []string) bool { return worded[m[1]] }) {
-					return one
-				}
-			}
-			return ""
+		if at, found := s.worded(j); at.there() {
+			v.add(verdict.Error, "script-injection", at.pos(), "pass it by env and use it as \"$NAME\"",
+				"a script of job %q holds %q, which a stranger words", j.id, strings.TrimSpace(found)+" }}")
 		}
-		for _, f := range []field{j.w.field, j.field, s.field} {
-			for _, one := range f.member("env").names() {
-				if one.key != nil {
-					worded[one.key.Value] = find(one) != ""
-				}
+	}
+}
+
+// worded returns the script of a step that holds an expression with a stranger's text, and the expression.
+func (s *step) worded(j *job) (field, string) {
+	worded := map[string]bool{} // whether a variable holds what a stranger words; the innermost one counts
+	find := func(f field) string {
+		for _, one := range formula().FindAllString(dotted(f.text()), -1) {
+			if hostile().MatchString(one) || slices.ContainsFunc(variable().FindAllStringSubmatch(one, -1),
+				func(m []string) bool { return worded[m[1]] }) {
+				return one
 			}
 		}
-		for _, run := range []field{s.member("run"), s.input("script"), s.input("args")} {
-			if found := find(run); found != "" {
-				v.add(verdict.Error, "script-injection", run.pos(), "pass it by env and use it as \"$NAME\"",
-					"a script of job %q holds %q, which a stranger words", j.id, strings.TrimSpace(found)+" }}")
+		return ""
+	}
+	for _, f := range []field{j.w.field, j.field, s.field} {
+		for _, one := range f.member("env").names() {
+			if one.key != nil {
+				worded[one.key.Value] = find(one) != ""
 			}
 		}
 	}
+	for _, run := range []field{s.member("run"), s.input("script"), s.input("args")} {
+		if found := find(run); found != "" {
+			return run, found
+		}
+	}
+	return field{}, ""
 }
 
 // judgeCoverage holds the jobs that the branch requires to every check of RFC 0026 section 6.

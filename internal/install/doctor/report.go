@@ -202,7 +202,7 @@ var judged = map[string][]role{
 func (v *inspection) unblamed(rule string) verdict.Outcome {
 	roles := judged[rule]
 	switch {
-	case (roles != nil || rule == "required-checks") && v.unreadable:
+	case (roles != nil || rule == "required-checks" || rule == "other-workflows") && v.unreadable:
 		return verdict.Skip("not every workflow could be read")
 	case rule == "protections" && v.compared == "":
 		return verdict.Skip("the forge was not asked: give --forge, and a token in GITHUB_TOKEN")

@@ -203,11 +203,11 @@ func (v *inspection) readWorkflows() error {
 			v.add(verdict.Doubt, "workflow-not-read", strict.Pos{Path: name}, "make it smaller", "%v", err)
 			continue
 		}
-		root, err := strictyaml.Parse(name, data, maxWorkflow)
+		root, err := strictyaml.ParseResolved(name, data, maxWorkflow, maxNodes)
 		if err != nil {
 			v.unreadable = true
 			v.fault(verdict.Doubt, "workflow-not-read", err,
-				"write it in YAML with one meaning: no anchors, tags or duplicate keys")
+				"write it in YAML with one meaning: no merge keys, tags or duplicate keys")
 			continue
 		}
 		v.workflows = append(v.workflows, newWorkflow(field{path: name, value: root}, local))

@@ -31,6 +31,16 @@ func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
 // Parse returns the root value of the one document in data, which may have at most maxBytes. The error is always an
 // *Error. Nodes carry Line and Column, both from 1; Column counts characters.
 func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) {
+	return parse(path, data, maxBytes, &checker{})
+}
+
+// ParseResolved parses as Parse does, and follows anchors: it replaces each alias by the node that it names, so that
+// nodes are shared. The document may have at most maxNodes after that.
+func ParseResolved(path string, data []byte, maxBytes, maxNodes int) (root *yaml.Node, err error) {
+	return parse(path, data, maxBytes, &checker{follow: true, left: maxNodes})
+}
+
+func parse(path string, data []byte, maxBytes int, c *checker) (root *yaml.Node, err error) {
 	fault := func(line, column int, format string, args ...any) (*yaml.Node, error) {
 		return nil, &Error{Pos: strict.Pos{Path: path, Line: line, Column: column},
 			Message: fmt.Sprintf(format, args...)}
@@ -71,8 +81,11 @@ func Parse(path string, data []byte, maxBytes int) (root *yaml.Node, err error) 
 		return fault(0, 0, "file holds no YAML document")
 	}
 	root = document.Content[0]
-	if n, message := check(root, 0); n != nil {
+	if n, message := c.check(root, 0); n != nil {
 		return fault(n.Line, n.Column, "%s", message)
+	}
+	if c.followed { // the column of a node with an anchor is the anchor's
+		return root, nil
 	}
 	if line, column, message := indented(root, lines); line > 0 {
 		return fault(line, column, "%s", message)
@@ -96,9 +109,22 @@ var plainTags = map[string]bool{
 	"!!timestamp": true,
 }
 
+// checker looks for nodes with more than one meaning.
+type checker struct {
+	follow   bool // aliases
+	left     int  // the number of nodes that may follow, if aliases are followed
+	followed bool // whether there was an anchor
+}
+
 // check returns the first node that does not have exactly one meaning, and why. The tag "!" of a scalar has one: the
 // scalar is a string.
-func check(n *yaml.Node, depth int) (*yaml.Node, string) {
+func (c *checker) check(n *yaml.Node, depth int) (*yaml.Node, string) {
+	if c.follow {
+		if c.left--; c.left < 0 {
+			return n, "the text has more nodes than are read, once its aliases are followed"
+		}
+		c.followed = c.followed || n.Anchor != ""
+	}
 	if n.Tag == "!" && n.Kind == yaml.ScalarNode {
 		n.Tag = "!!str"
 	}
@@ -107,7 +133,7 @@ func check(n *yaml.Node, depth int) (*yaml.Node, string) {
 		return n, fmt.Sprintf("nested deeper than %d", maxDepth)
 	case n.Kind == yaml.AliasNode:
 		return n, fmt.Sprintf("alias %q: aliases are not followed, write the value out", "*"+n.Value)
-	case n.Anchor != "":
+	case n.Anchor != "" && !c.follow:
 		return n, fmt.Sprintf("anchor %q: anchors are not followed, write the value out", "&"+n.Anchor)
 	case n.Style&yaml.TaggedStyle != 0 || !plainTags[n.Tag]:
 		return n, fmt.Sprintf("tag %q: tags and merge keys are not allowed", n.Tag)
@@ -123,7 +149,11 @@ func check(n *yaml.Node, depth int) (*yaml.Node, string) {
 			}
 			seen[child.Value] = child.Line
 		}
-		if at, message := check(child, depth+1); at != nil {
+		if child.Kind == yaml.AliasNode && c.follow {
+			child = child.Alias
+			n.Content[i] = child
+		}
+		if at, message := c.check(child, depth+1); at != nil {
 			return at, message
 		}
 	}

@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -118,4 +119,36 @@ func FuzzParse(f *testing.F) {
 			t.Fatal("neither value nor error")
 		}
 	})
+}
+
+// TestParseResolved checks that aliases are followed, and that neither a circle nor a small text of many nodes is.
+func TestParseResolved(t *testing.T) {
+	wide := "a: &a [" + strings.Repeat("x,", 9) + "x]\n"
+	for at := 'b'; at <= 'j'; at++ {
+		alias := "*" + string(at-1) + ","
+		wide += string(at) + ": &" + string(at) + " [" + strings.Repeat(alias, 9) + alias + "]\n"
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"alias", "a: &x {b: 1}\nc: *x\nd: [*x, *x]\n", ""},
+		{"without anchors", "a: 1\n", ""},
+		{"without anchors, less indented", "a: [b,\nc]\n", lessIndented},
+		{"merge key", "a: &x {b: 1}\nc: {<<: *x}\n", `f.yml:2:5: tag "!!merge": tags and merge keys are not allowed`},
+		{"alias as a key", "a: &x b\n*x : 1\n", "f.yml:2:1: a key is not plain text"},
+		{"alias of nothing", "a: *x\n", "unknown anchor"},
+		{"its own parent", "a: &x [*x]\n", "f.yml:1:4: nested deeper than 64"},
+		{"ten deep, ten wide", wide, "the text has more nodes than are read"},
+		{"duplicate below an anchor", "a: &x {b: 1, b: 2}\n", `f.yml:1:14: key "b" again`},
+	} {
+		root, err := ParseResolved("f.yml", []byte(c.text), 1<<10, 1000)
+		if got := fmt.Sprint(err); c.want == "" && err != nil || !strings.Contains(got, c.want) {
+			t.Errorf("%s: the error is %q, want %q", c.name, got, c.want)
+		}
+		if c.name != "alias" || err != nil {
+			continue
+		}
+		_, value := Member(root, "c")
+		if _, b := Member(value, "b"); b == nil || b.Value != "1" || b.Line != 1 {
+			t.Errorf("c.b is %+v, want the node of line 1", b)
+		}
+	}
 }
