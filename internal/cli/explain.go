@@ -184,6 +184,7 @@ func codes(t *table.Program) []code {
 		named = t.Subjects[1:]
 	}
 	add("every check", report.Codes)
+	add("every command that writes a file", report.OutputCodes)
 	for _, more := range t.Codes {
 		add(more.Of, more.Codes)
 	}

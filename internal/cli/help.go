@@ -251,4 +251,6 @@ const formatsTopic = `
 --format takes text, json and github; in a workflow the default is github.
 %s
 --report names each FILE once; - is stdout, for one format.
+A FILE is replaced only if it is empty or a former output of this format; text,
+github, markdown and checklist files begin with a line that names oap-gate.
 Scripts read codes and JSON members, which never change. Messages may.`

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -234,9 +235,14 @@ func (o *Output) Write(rep *report.Counted) error {
 		first = cmp.Or(first, path)
 		if o.own != nil {
 			if text, ok := o.own(format, false); ok {
-				note("writing report "+path, report.WriteText(path, text))
+				text = append([]byte(report.Mark(format)), text...)
+				errs = append(errs, report.Save("report "+path, path, report.FormerOf(format), text))
 				continue
 			}
+		}
+		if err := report.Free("report "+path, path, report.FormerOf(format)); err != nil {
+			errs = append(errs, err)
+			continue
 		}
 		files = append(files, report.File{Format: format, Path: path})
 	}
@@ -293,9 +299,6 @@ func (o *Output) Options() report.Options {
 // toStdout is the file name by which a report goes to stdout instead of the format of --format.
 const toStdout = "-"
 
-// output is a file or a directory that a run writes, and the flag that names it.
-type output struct{ flag, path string }
-
 // placeReports drops each report that has no place, so that nothing is written there, a refusal neither, and gives
 // the first one's reason. What is in a data directory or in .git, is another report's file, or cannot be written has
 // no place.
@@ -308,7 +311,7 @@ func (o *Output) placeReports() error {
 	}
 	var wrong error
 	var kept []string
-	var taken []output
+	var taken []report.Target
 	for _, r := range o.reports {
 		format, path, ok := o.target(r)
 		var err error
@@ -319,13 +322,14 @@ func (o *Output) placeReports() error {
 		case path == toStdout && o.format != "":
 			err = remedy.Errorf("leave --format out", "--report %q and --format %s both go to stdout", r, o.format)
 		case path == toStdout:
-			if slices.Contains(taken, output{path: toStdout}) {
+			if slices.ContainsFunc(taken, func(f report.Target) bool { return f.Path == toStdout }) {
 				err = remedy.Errorf("name a file for one of them",
 					"--report %q is the second report that goes to stdout", r)
 			}
-			taken = append(taken, output{path: toStdout})
+			taken = append(taken, report.Target{Path: toStdout})
 		default:
-			taken, err = o.claim(taken, output{"--report", path})
+			taken, err = o.claim(taken, report.Target{Flag: "--report", Path: path,
+				Former: report.FormerOf(format)})
 			if err == nil && format == report.StatementFormat {
 				err = placeStatement(r, path)
 			}
@@ -341,38 +345,37 @@ func (o *Output) placeReports() error {
 }
 
 // Place applies the same rules to files other than reports, and to directories that are filled: those of n, unless it
-// is nil, and more, each a flag and its path.
-func (o *Output) Place(n *Network, files, directories [][2]string) error {
+// is nil, and more; a directory is a flag and its path.
+func (o *Output) Place(n *Network, files []report.Target, directories [][2]string) error {
 	if n != nil {
-		files = append(files, [2]string{"--record", n.Record})
+		files = append(files, report.Target{Flag: "--record", Path: n.Record, Former: bundle.Former})
 		directories = append(directories, [2]string{"--cache", n.cache})
 	}
-	var taken []output
+	var taken []report.Target
 	for _, r := range o.reports {
 		if _, path, _ := o.target(r); path != toStdout {
-			taken = append(taken, output{"--report", resolve(path)})
+			taken = append(taken, report.Target{Flag: "--report", Path: resolve(path)})
 		}
 	}
-	for _, file := range files {
+	for _, f := range files {
 		var err error
-		f := output{file[0], file[1]}
-		if f.path == "" {
+		if f.Path == "" {
 			continue
 		}
-		if f.path == toStdout {
-			return remedy.Errorf("name a file", "%s %q: only a report goes to stdout", f.flag, f.path)
+		if f.Path == toStdout {
+			return remedy.Errorf("name a file", "%s %q: only a report goes to stdout", f.Flag, f.Path)
 		}
 		if taken, err = o.claim(taken, f); err != nil {
 			o.reports = slices.DeleteFunc(o.reports, func(r string) bool { // the refusal is not written there either
 				_, path, _ := o.target(r)
-				return resolve(path) == resolve(f.path) || sameFile(path, f.path)
+				return resolve(path) == resolve(f.Path) || sameFile(path, f.Path)
 			})
 			return err
 		}
 	}
 	for _, directory := range directories {
-		f := output{directory[0], directory[1]}
-		if err := outside(f, resolve(f.path)); f.path != "" && err != nil {
+		f := report.Target{Flag: directory[0], Path: directory[1]}
+		if err := outside(f, resolve(f.Path)); f.Path != "" && err != nil {
 			return err
 		}
 	}
@@ -380,46 +383,45 @@ func (o *Output) Place(n *Network, files, directories [][2]string) error {
 }
 
 // claim adds a file to those that are written, or refuses it.
-func (o *Output) claim(taken []output, f output) ([]output, error) {
-	path := resolve(f.path)
+func (o *Output) claim(taken []report.Target, f report.Target) ([]report.Target, error) {
+	path := resolve(f.Path)
 	if err := outside(f, path); err != nil {
 		return taken, err
 	}
 	for _, t := range taken {
-		if t.path == path || sameFile(t.path, path) {
-			return taken, remedy.Errorf("give each a file of its own", "%s %q names a file that %s names too", f.flag,
-				f.path, t.flag)
+		if t.Path == path || sameFile(t.Path, path) {
+			return taken, remedy.Errorf("give each a file of its own", "%s %q names a file that %s names too", f.Flag,
+				f.Path, t.Flag)
 		}
 	}
 	named := o.inputs(path)
 	info, unknown := os.Stat(path)
 	regular := unknown != nil || info.Mode().IsRegular()
-	if regular && (named > 1 || named == 1 && f.flag == "--report") {
-		return taken, remedy.Errorf("give it a file of its own", "%s %q is an input of the run, too", f.flag, f.path)
+	if regular && (named > 1 || named == 1 && f.Flag == "--report") {
+		return taken, remedy.Errorf("give it a file of its own", "%s %q is an input of the run, too", f.Flag, f.Path)
 	}
-	err := report.Writable(path)
-	if f.flag != "--report" && !regular {
-		err = errors.New("it is not a regular file") // only a report goes to a device or a pipe
+	if err := report.Writable(path); err != nil {
+		return taken, remedy.Errorf(remedy.Writable, "%s %q cannot be written: %v", f.Flag, f.Path, err)
 	}
-	if err != nil {
-		return taken, remedy.Errorf(remedy.Writable, "%s %q cannot be written: %v", f.flag, f.path, err)
+	if err := report.Free(fmt.Sprintf("%s %q", f.Flag, f.Path), f.Path, f.Former); err != nil {
+		return taken, err
 	}
-	return append(taken, output{f.flag, path}), nil
+	return append(taken, report.Target{Flag: f.Flag, Path: path}), nil
 }
 
 // outside refuses a path in a data directory of a work tree or in a repository's own files, whichever clone that is.
-func outside(f output, path string) error {
+func outside(f report.Target, path string) error {
 	for at := path; ; at = filepath.Dir(at) {
 		root, name := filepath.Dir(at), filepath.Base(at)
 		bare := at != path && there(at, "HEAD") && there(at, "objects") && there(at, "refs")
 		if bare || strings.EqualFold(name, ".git") {
-			return remedy.Errorf("name a path outside of git's own files", "%s %q lies in %q, which is git's", f.flag,
-				f.path, at)
+			return remedy.Errorf("name a path outside of git's own files", "%s %q lies in %q, which is git's", f.Flag,
+				f.Path, at)
 		}
 		for _, k := range registry.DataKinds {
 			if strings.EqualFold(name, k.Directory()) && there(root, ".git") {
 				return remedy.Errorf("name a path outside of the data directories",
-					"%s %q lies in %q, which holds the registry's records", f.flag, f.path, at)
+					"%s %q lies in %q, which holds the registry's records", f.Flag, f.Path, at)
 			}
 		}
 		if root == at {

@@ -49,21 +49,12 @@ func (o *Output) statementFiles() (files []string) {
 	return files
 }
 
-// placeStatement refuses a file that is neither a statement nor empty: a run that has no statement removes it.
+// placeStatement refuses what is not a regular file: a run that has no statement removes it.
 func placeStatement(flag, file string) error {
-	info, err := os.Lstat(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err == nil && !info.Mode().IsRegular():
+	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
 		return remedy.Errorf("name a file", "--report %q: %q is not a regular file", flag, file)
 	}
-	is, err := report.IsStatement(file)
-	if err != nil || is {
-		return err
-	}
-	return remedy.Errorf("remove it, or name another file", "--report %q: %q is there and is not a statement", flag,
-		file)
+	return nil
 }
 
 // withdraw removes what earlier runs stated: a run without a statement leaves none.

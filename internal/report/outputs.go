@@ -83,7 +83,20 @@ func appendFile(path string, data []byte) error {
 // WriteFile writes the report to the file at path, which is then whole: the old text or the new. See package
 // atomicfile. An irregular file, such as /dev/stdout or a pipe, is written to as it is; a symbolic link is followed.
 func (r *Counted) WriteFile(path, format string, o Options) error {
-	return writeTo(path, func(w io.Writer) error { return r.Write(w, format, o) })
+	return writeTo(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, Mark(format))
+		return cmp.Or(err, r.Write(w, format, o))
+	})
+}
+
+// Mark returns the first line by which a file of a format names its writer, or "" if the format has another place.
+func Mark(format string) string {
+	for _, w := range writers {
+		if w.format == format {
+			return w.mark
+		}
+	}
+	return ""
 }
 
 // File is where a report of a format goes.

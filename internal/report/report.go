@@ -45,18 +45,34 @@ var writers = []struct {
 	format string
 	about  string // what help formats says about it
 	write  func(*bufio.Writer, *Counted, Options) error
+	former Former
+	mark   string // first line of a file, if what write writes does not name its writer
 }{
-	{"text", "for people: findings, a table, the verdict in the last line", writeText},
-	{"json", "all members: oap-gate schema report; of verify:\noap-gate schema verification-report", writeJSON},
-	{"github", "the same as text, with annotations of a GitHub workflow", writeGitHub},
-	{"markdown", "for a pull request or a job summary", writeMarkdown},
-	{"sarif", "for code scanning", writeSARIF},
-	{"junit", "for a test dashboard", writeJUnit},
-	{"html", "one page without scripts and without foreign resources", writeHTML},
-	{"prometheus", "metrics of an audit", writePrometheus},
-	{"checklist", "what people must attest, of conformance and governance", writeChecklist},
-	{"aaep", "the report of AAEP, of conformance aaep", writeAAEP},
+	{"text", "for people: findings, a table, the verdict in the last line", writeText,
+		begins(textMark), textMark},
+	{"json", "all members: oap-gate schema report; of verify:\noap-gate schema verification-report", writeJSON,
+		HasMembers("tool", "mode", "verdict"), ""},
+	{"github", "the same as text, with annotations of a GitHub workflow", writeGitHub,
+		begins(githubMark), githubMark},
+	{"markdown", "for a pull request or a job summary", writeMarkdown, begins(markdownMark), markdownMark},
+	{"sarif", "for code scanning", writeSARIF, contains("{", `"driver": {
+          "name": "oap-gate"`), ""},
+	{"junit", "for a test dashboard", writeJUnit, contains("<?xml", `<testsuites name="oap-gate"`), ""},
+	{"html", "one page without scripts and without foreign resources", writeHTML,
+		contains("<!DOCTYPE html>", `<meta name="generator" content="oap-gate">`), ""},
+	{"prometheus", "metrics of an audit", writePrometheus, begins("# HELP oap_gate_"), ""},
+	{"checklist", "what people must attest, of conformance and governance", writeChecklist,
+		begins(checklistMark), checklistMark},
+	{"aaep", "the report of AAEP, of conformance aaep", writeAAEP, HasMembers("aaep_spec_version"), ""},
 }
+
+// The first lines of files whose format has no other place for the name of their writer.
+const (
+	textMark      = "oap-gate report, text\n"
+	githubMark    = "oap-gate report, github\n"
+	markdownMark  = "<!-- oap-gate report -->\n"
+	checklistMark = "<!-- oap-gate checklist -->\n"
+)
 
 // About returns a line for each format, with what it is for.
 func About() string {
@@ -240,6 +256,10 @@ const codeNoFinding = "no-finding"
 // Codes explains the code of a result that blocks and has no finding.
 var Codes = []strict.Code{{codeNoFinding, "the check decided nothing, since evidence that it needs is not available",
 	"fix what the check that the message names reports; once it passes, this one is judged"}}
+
+// OutputCodes explains the code of a file that no run replaces.
+var OutputCodes = []strict.Code{{codeRefused, "a file that the run would replace holds something else than a former " +
+	"output of the same format", "choose another file, or remove the file"}}
 
 // findings returns the findings of the report in its order.
 func (r *Counted) findings() iter.Seq[placed] {

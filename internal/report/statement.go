@@ -3,10 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -64,7 +61,7 @@ type (
 		VerifiedLevels     []string   `json:"verifiedLevels"`
 		SLSAVersion        string     `json:"slsaVersion"`
 	}
-	bundle struct {
+	envelope struct {
 		MediaType            string `json:"mediaType"`
 		VerificationMaterial struct {
 			PublicKey struct {
@@ -137,28 +134,13 @@ func (s *Signer) Statement(r *verdict.Report) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := bundle{MediaType: mediaType}
+	b := envelope{MediaType: mediaType}
 	b.VerificationMaterial.PublicKey.Hint = s.KeyID
 	b.VerificationMaterial.TLogEntries = []string{}
 	b.Envelope.Payload, b.Envelope.PayloadType = payload, payloadType
 	b.Envelope.Signatures = []dsseSignature{{Sig: signature, KeyID: s.KeyID}}
 	text, err := compact(b)
 	return append(text, '\n'), err
-}
-
-// IsStatement reports whether a file begins as a statement does, or is empty.
-func IsStatement(file string) (bool, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	begin := make([]byte, 64)
-	n, err := io.ReadFull(f, begin)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return n == 0 || bytes.HasPrefix(begin[:n], []byte(`{"mediaType":"`+mediaType)), err
 }
 
 // state returns what is said about a run that has a statement.

@@ -358,7 +358,7 @@ func (o *recordFlags) save(w *workspace) error {
 	how := fmt.Sprintf("base %s (%s), head the files on disk", plain.Short(w.base), w.how)
 	b := replay.NewBundle("check", evidence.Chosen{Base: w.base, How: how}, o.config(w), w.src)
 	b.MergeBase, b.Flags.Governance = w.base, "review"
-	return remedy.With(b.WriteFile(o.Record), remedy.Writable)
+	return report.Keep(o.Record, b)
 }
 
 // reportTrial prints which hosts were read from directories, for a run that prints no report.

@@ -202,6 +202,9 @@ func (v *visit) take(mark, from string, at time.Time, data []byte) (*message, er
 	return m, nil
 }
 
+// IsCapture reports whether a file that begins with head is a capture: its first line is a frame.
+func IsCapture(head []byte) bool { return bytes.HasPrefix(head, []byte(`{"at":"`)) }
+
 // asFrame returns a message as a frame, on one line, unless it is not a JSON object.
 func asFrame(mark, from string, at time.Time, data []byte) []byte {
 	if bytes.ContainsAny(data, "\r\n") { // where JSON has a line's end a blank does as well

@@ -15,12 +15,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
@@ -231,7 +231,9 @@ func (o *aaepProducer) check() (*url.URL, error) {
 	return u, remedy.First(func() error { return checkLevel(o.level) },
 		func() error { return checkExtensions(o.extensions) }, func() error { return checkKey(o.manifestKey, o.level) },
 		func() error { return remedy.OneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
-		func() error { return o.Place(nil, [][2]string{{"--capture", o.capture}}, nil) })
+		func() error {
+			return o.Place(nil, []report.Target{{Flag: "--capture", Path: o.capture, Former: aaep.IsCapture}}, nil)
+		})
 }
 
 func (o *aaepProducer) judge(ctx context.Context) (*conformance, error) {
@@ -366,10 +368,7 @@ func (b blocks) write(capture string) error {
 	if capture == "" {
 		return nil
 	}
-	if err := atomicfile.Write(capture, bytes.Join(b, nil), 0o666); err != nil {
-		return remedy.With(fmt.Errorf("writing --capture: %w", err), remedy.Writable)
-	}
-	return nil
+	return report.Save("--capture "+capture, capture, aaep.IsCapture, bytes.Join(b, nil))
 }
 
 // readText reads a text for people, and names it.

@@ -131,7 +131,7 @@ func (o *conformanceFlags) run(judge func() (*conformance, error)) error {
 		if found.source != nil {
 			b.Observations, b.NotReached = found.source.Observations(), found.source.NotReached()
 		}
-		return rep, remedy.With(b.WriteFile(o.Record), remedy.Writable)
+		return rep, report.Keep(o.Record, b)
 	})
 }
 

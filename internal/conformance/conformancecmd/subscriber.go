@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
 // aaepSubscriber has the flags of conformance aaep subscriber.
@@ -89,7 +90,9 @@ func (o *aaepSubscriber) check() (at netip.AddrPort, err error) {
 			return nil
 		},
 		func() error { return checkKey(o.manifestKey, o.level) },
-		func() error { return o.Place(nil, [][2]string{{"--capture", o.capture}}, nil) })
+		func() error {
+			return o.Place(nil, []report.Target{{Flag: "--capture", Path: o.capture, Former: aaep.IsCapture}}, nil)
+		})
 }
 
 // listenAddress returns the loopback or private address of HOST:PORT.

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -234,12 +233,9 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// WriteFile writes the bundle to a file, which is whole or not there.
-func (b *Bundle) WriteFile(path string) error {
-	if err := atomicfile.Write(path, b.Encode(), 0o600); err != nil {
-		return fmt.Errorf("writing bundle: %w", err)
-	}
-	return nil
+// Former reports whether a file that begins with head is a bundle.
+func Former(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("{")) && bytes.Contains(head, []byte("\n \"observations\": ["))
 }
 
 // Read reads a file of at most MaxBytes bytes.

@@ -59,7 +59,7 @@ func testBundle() *Bundle {
 func TestBundle(t *testing.T) {
 	b := testBundle()
 	path := filepath.Join(t.TempDir(), "bundle.json")
-	if err := b.WriteFile(path); err != nil {
+	if err := os.WriteFile(path, b.Encode(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got, err := Read(path)
@@ -73,14 +73,13 @@ func TestBundle(t *testing.T) {
 	if !bytes.Equal(got.Encode(), b.Encode()) {
 		t.Error("encoding a decoded bundle gives other bytes")
 	}
-	if err := (&Bundle{}).WriteFile(path); err != nil {
-		t.Fatal(err)
+	for _, text := range [][]byte{b.Encode(), (&Bundle{}).Encode()} {
+		if !Former(text) {
+			t.Errorf("%.40q is not taken for a bundle", text)
+		}
 	}
-	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
-		t.Errorf("writing leaves %v", files)
-	}
-	if err := b.WriteFile(filepath.Join(path, "none")); err == nil {
-		t.Error("writing below a file gives no error")
+	if Former([]byte("{\n \"tool\": {}\n}\n")) {
+		t.Error("another object is taken for a bundle")
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -148,8 +149,8 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 		cfg.Assumed = rep.Assumed // that the run was interrupted, too
 		b := replay.NewBundle("check", c, cfg, src)
 		b.MergeBase, b.Flags.Selection, b.Flags.Governance = rep.MergeBase, o.Selection, o.governance
-		if err := b.WriteFile(o.Record); err != nil {
-			return nil, remedy.With(err, remedy.Writable)
+		if err := report.Keep(o.Record, b); err != nil {
+			return nil, err
 		}
 	}
 	return rep, nil

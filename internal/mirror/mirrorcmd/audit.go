@@ -29,6 +29,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -169,14 +170,14 @@ func spool(directory string) bulk.Spool {
 }
 
 func (o *auditOptions) check() error {
-	var files [][2]string
+	var files []report.Target
 	if o.moves() {
-		files = [][2]string{{"--checkpoint", o.checkpoint}}
+		files = []report.Target{{Flag: "--checkpoint", Path: o.checkpoint, Former: report.Any}}
 	}
 	for _, name := range []string{"checkpoint", "signed", "map"} {
 		path := filepath.Join(o.published.dir, name)
 		if _, err := os.Stat(path); err == nil && o.published.dir != "" {
-			files = append(files, [2]string{"--log", path})
+			files = append(files, report.Target{Flag: "--log", Path: path, Former: report.Any})
 		}
 	}
 	return remedy.First(
@@ -317,8 +318,8 @@ func (o *auditOptions) run(ctx context.Context, sys frame.IO) (_ *verdict.Report
 		if slices.Contains(rep.Assumed, verdict.Interrupted) {
 			cfg.Unwalked = rep.History.Commits - cfg.VerifiedSize - rep.History.Walked
 		}
-		if err := o.auditBundle(cfg, head, src, file).WriteFile(o.Record); err != nil {
-			return nil, remedy.With(err, remedy.Writable)
+		if err := report.Keep(o.Record, o.auditBundle(cfg, head, src, file)); err != nil {
+			return nil, err
 		}
 	}
 	if o.before != nil {

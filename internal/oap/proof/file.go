@@ -18,6 +18,9 @@ const MaxFile = 64 << 10
 // fileLine is the first line of a C2SP tlog-proof.
 const fileLine = "c2sp.org/tlog-proof@v1"
 
+// IsFile reports whether a text begins as a proof does.
+func IsFile(text []byte) bool { return bytes.HasPrefix(text, []byte(fileLine+"\n")) }
+
 // File is a proof file: a C2SP tlog-proof of the newest entry of a log, with the proofs of names in the entry's map.
 type File struct {
 	Entry   Entry // without Files, which the proofs of names give

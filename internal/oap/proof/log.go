@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -30,6 +31,9 @@ func (e Entry) Text() []byte {
 	}
 	return text
 }
+
+// IsEntry reports whether a text begins as an entry does.
+func IsEntry(text []byte) bool { return bytes.HasPrefix(text, []byte("oap-registry-log v1\n")) }
 
 // ParseEntry reads an entry in the one spelling that Text returns.
 func ParseEntry(text []byte) (e Entry, err error) {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -169,7 +168,7 @@ func (o *proveOptions) verify(sys frame.IO, slug string, aged bool) error {
 		return err
 	}
 	if o.entry != "" {
-		if err := (&frame.Output{}).Place(nil, [][2]string{{"--entry", o.entry}}, nil); err != nil {
+		if err := (&frame.Output{}).Place(nil, []report.Target{{Flag: "--entry", Path: o.entry, Former: proof.IsEntry}}, nil); err != nil {
 			return err
 		}
 	}
@@ -184,8 +183,8 @@ func (o *proveOptions) verify(sys frame.IO, slug string, aged bool) error {
 		return err
 	}
 	if o.entry != "" && r.Entry.Commit != "" {
-		if err := atomicfile.Write(o.entry, r.Entry.Text(), 0o666); err != nil {
-			return remedy.Errorf(remedy.Writable, "writing --entry: %w", err)
+		if err := report.Save("--entry "+o.entry, o.entry, proof.IsEntry, r.Entry.Text()); err != nil {
+			return err
 		}
 	}
 	var others []string
@@ -213,13 +212,8 @@ func (o *proveOptions) write(ctx context.Context, sys frame.IO, slug string) err
 	if o.out == "" {
 		o.out = slug + ".tlog-proof"
 	}
-	if err := (&frame.Output{}).Place(nil, [][2]string{{"--out", o.out}}, nil); err != nil {
+	if err := (&frame.Output{}).Place(nil, []report.Target{{Flag: "--out", Path: o.out, Former: proof.IsFile}}, nil); err != nil {
 		return err
-	}
-	if old, err := capped.ReadFile(o.out, proof.MaxFile); len(old) > 0 || errors.Is(err, capped.ErrTooLarge) {
-		if _, err := proof.ParseFile(old); err != nil { // it may be the log checkpoint, or a key
-			return remedy.Errorf("name a new file, or remove it", "--out %q has something else in it: %w", o.out, err)
-		}
 	}
 	published, err := prove.ReadPublished(o.log)
 	if err != nil {
@@ -241,8 +235,8 @@ func (o *proveOptions) write(ctx context.Context, sys frame.IO, slug string) err
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(o.out, data, 0o666); err != nil {
-		return remedy.Errorf(remedy.Writable, "writing the proof: %w", err)
+	if err := report.Save("--out "+o.out, o.out, proof.IsFile, data); err != nil {
+		return err
 	}
 	fmt.Fprintln(sys.Stdout, plain.Line(o.out))
 	state := "listed and unrevoked"

@@ -386,7 +386,7 @@ func (v *verification) writeReport(prepare func() error, ctx context.Context) er
 			v.stop()
 		}
 		if err == nil && v.record != "" {
-			err = remedy.With(v.Bundle().WriteFile(v.record), remedy.Writable)
+			err = report.Keep(v.record, v.Bundle())
 		}
 		if err != nil {
 			return nil, err

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// TestFormer checks that each format takes its own former file, and no file of another format.
+func TestFormer(t *testing.T) {
+	dir := t.TempDir()
+	r := Count(&verdict.Report{Mode: "check", Verdict: verdict.Passed})
+	for _, w := range writers {
+		if w.former == nil {
+			t.Fatalf("%s has no recognizer of its former output", w.format)
+		}
+		if err := r.WriteFile(filepath.Join(dir, w.format), w.format, Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, w := range writers {
+		for _, of := range writers {
+			err := Free("--report", filepath.Join(dir, of.format), FormerOf(w.format))
+			if refused := remedy.CodeOf(err) == codeRefused; refused != (w.format != of.format) {
+				t.Errorf("%s over %s: %v", w.format, of.format, err)
+			}
+		}
+	}
+}
+
+// TestFree checks what a run never replaces.
+func TestFree(t *testing.T) {
+	dir := t.TempDir()
+	if err := Free("--report", filepath.Join(dir, "none"), nil); err != nil {
+		t.Error(err)
+	}
+	for name, test := range map[string]struct{ text, want string }{
+		"empty":  {"", ""},
+		"notes":  {"# My notes\n", "is not a former output of this format"},
+		"object": {`{"tool": {"name": "oap-gate"}}`, "is not a former output of this format"},
+		"jwk": {`{"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A",` +
+			`"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`, "holds a private key"},
+		"log key": {"PRIVATE+KEY+log.example+00000000+AAAA\n", "holds a private key"},
+		"broken":  {"{\"tool\": {}, \"mode\": ", "is not a former output of this format"},
+	} {
+		path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
+		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := Save("--report "+name, path, FormerOf("json"), []byte("new"))
+		got, _ := os.ReadFile(path)
+		if test.want == "" && err == nil && string(got) == "new" {
+			continue
+		}
+		if err == nil || test.want == "" || !strings.Contains(err.Error(), test.want) ||
+			!bytes.Equal(got, []byte(test.text)) {
+			t.Errorf("%s: error %v, and the file holds %.40q; want an error that %s", name, err, got, test.want)
+		}
+	}
+}
