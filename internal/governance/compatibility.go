@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"path"
 	"slices"
@@ -100,6 +101,7 @@ func (g *compatibility) view(v *View) error {
 	if err != nil {
 		return err
 	}
+	g.identifiers(v, s)
 	linked, led := v.concerned(s)
 	for _, p := range linked {
 		g.judged[p] = true
@@ -112,6 +114,9 @@ func (g *compatibility) view(v *View) error {
 			g.judged[p] = true
 			g.report(document, verdict.At{Path: p}, s.differences(p), false)
 		}
+	}
+	if len(g.judged) > 0 {
+		g.identifiedTwice(s)
 	}
 	return nil
 }
@@ -190,7 +195,7 @@ func (g *compatibility) overwritten(v *View, c registry.Change, existing *regist
 	}
 	if document != nil && existing.ID != c.Head.ID && !sameTokens(published.texts[c.Path], s.head.texts[c.Path]) {
 		g.report(document, verdict.At{Path: c.Path},
-			schemadiff.Compare(published.tree(), c.Path, s.head.tree(), c.Path), true)
+			schemadiff.Compare(published.tree, c.Path, s.head.tree, c.Path), true)
 	}
 	return nil
 }
@@ -337,10 +342,13 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 	if err != nil || document == nil {
 		return err
 	}
-	g.identified(v, s, document)
+	if strict.String(document.Root, "$id") == "" {
+		g.out.Errorf(document, "", "schema-id", "an added schema has no $id, by which it could be cited").
+			WithFix("give it an $id of its own, such as https://HOST/%s", c.Path)
+	}
 	if older := earlier(s.head, c.Path); older != "" {
 		if s.versions == nil {
-			s.versions = schemadiff.Pairs(s.head.tree(), s.head.tree())
+			s.versions = schemadiff.Pairs(s.head.tree, s.head.tree)
 		}
 		var classes []string
 		for _, d := range s.versions(older, c.Path) {
@@ -353,31 +361,59 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 	return nil
 }
 
-// identified checks that the $id of an added schema is its own.
-func (g *compatibility) identified(v *View, s *schemaView, document *strict.Document) {
-	id := strict.String(document.Root, "$id")
-	fix := "give it an $id of its own, such as https://HOST/" + document.Path
-	if id == "" {
-		g.out.Errorf(document, "", "schema-id", "an added schema has no $id, by which it could be cited").
-			WithFix("%s", fix)
-		return
-	}
-	if u, err := url.Parse(id); err != nil || !strings.HasSuffix("/"+u.Path, "/"+document.Path) {
-		g.out.Errorf(document, "/$id", "schema-id", "the path of $id %q does not end in the schema's own, %q",
-			shorten(id),
-			document.Path).WithFix("%s", fix)
-	}
-	identifiers(document.Root, false, "", "", func(id, pointer string) {
-		for _, set := range []*schemaSet{s.head, s.base} {
-			for _, other := range v.texts.identified(set)[id] {
-				if other.path != document.Path {
-					g.out.Errorf(document, pointer+"/$id", "schema-id", "$id %q is also the $id of %q",
-						shorten(id), other.path+"#"+plain.Cut(other.pointer, maxQuote)).WithFix("%s", fix)
+// identifiers checks that an added or changed file claims no $id of another file. Whoever has the $id of a published
+// schema decides what a validator reads instead of it.
+func (g *compatibility) identifiers(v *View, s *schemaView) {
+	for _, c := range v.Changes {
+		if !isFile(c.Head) || !isBeside(c.Path) && !(isJSON(c.Path) && s.head.tree.Reaches(c.Path)) {
+			continue
+		}
+		document, _ := v.texts.document(s.head, c.Path)
+		if document == nil {
+			continue // a published one is reported
+		}
+		g.judged[c.Path] = true
+		fix := "give it an $id of its own, such as https://HOST/" + c.Path
+		if isBeside(c.Path) && !isSchema(c.Path) {
+			fix += "; or move a copy of another's schema out of schemas/"
+		}
+		had := map[string]bool{}
+		s.base.tree.Identifiers(c.Path, func(id, _ string) { had[id] = true })
+		s.head.tree.Identifiers(c.Path, func(id, pointer string) {
+			if had[id] {
+				return
+			}
+			had[id] = true
+			if u, err := url.Parse(id); isBeside(c.Path) && strings.LastIndex(pointer, "/") == 0 &&
+				(err != nil || !strings.HasSuffix("/"+u.Path, "/"+c.Path)) {
+				g.out.Errorf(document, pointer, "schema-id", "the path of $id %q does not end in the file's own, %q",
+					shorten(id), c.Path).WithFix("%s", fix)
+			}
+			for _, other := range slices.Concat(s.head.claims()[id], s.base.claims()[id]) {
+				if other.path != c.Path {
+					g.out.Errorf(document, pointer, "schema-id", "$id %q is also the $id of %q", shorten(id),
+						other.path+"#"+plain.Cut(strings.TrimSuffix(other.pointer, "/$id"), maxQuote)).
+						WithFix("%s", fix)
 					return
 				}
 			}
+		})
+	}
+}
+
+// identifiedTwice reports published schemas of the base that have one $id.
+func (g *compatibility) identifiedTwice(s *schemaView) {
+	claims := s.base.claims()
+	for _, id := range slices.Sorted(maps.Keys(claims)) {
+		published := slices.DeleteFunc(slices.Clone(claims[id]), func(i identity) bool { return !isSchema(i.path) })
+		if len(published) < 2 || published[0].path == published[len(published)-1].path {
+			continue
 		}
-	})
+		last := published[len(published)-1]
+		g.out.Errorf(file(last.path), last.pointer, "schema-id-twice", "the base has the $id %q in %q and in %q; "+
+			"what refers to it cannot be compared", shorten(id), published[0].path, last.path).
+			WithFix("let the Maintainers correct the base by hand: one of the two needs an $id of its own")
+	}
 }
 
 // earlier returns the newest schema of that base name under an earlier version, or "".

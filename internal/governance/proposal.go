@@ -225,18 +225,11 @@ func isNormative(path string) bool {
 	return strings.HasPrefix(path, "rfcs/rfc-") || inVersion(path, "schemas/") || inVersion(path, "spec/")
 }
 
-// inVersion reports whether a path is in directory/v<N>.<M>/.
+// inVersion reports whether a path is in a folder of the directory whose name begins with v and a digit.
 func inVersion(path, directory string) bool {
 	rest, ok := strings.CutPrefix(path, directory+"v")
-	if !ok {
-		return false
-	}
-	version, _, ok := strings.Cut(rest, "/")
-	major, minor, dotted := strings.Cut(version, ".")
-	return ok && dotted && isNumber(major) && isNumber(minor)
+	return ok && rest != "" && '0' <= rest[0] && rest[0] <= '9' && strings.Contains(rest, "/")
 }
-
-func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 func isJSON(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".json") }
 

@@ -5,31 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/links"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// isSchema reports whether a path is that of a schema of some version, in any letter case. An example is not a schema.
+// isSchema reports whether a path is that of a published schema, in any letter case. An example is not a schema.
 func isSchema(path string) bool {
-	return isJSON(path) && inVersion(strings.ToLower(path), "schemas/") && !isExample(path)
+	path = strings.ToLower(path)
+	names := strings.SplitN(path, "/", 4)
+	return isJSON(path) && inVersion(path, "schemas/") && !(len(names) == 4 && names[2] == "examples")
 }
 
-// isExample reports whether a path is below schemas/v<N>.<M>/examples/, in any letter case.
-func isExample(path string) bool {
-	path = strings.ToLower(path)
-	if !inVersion(path, "schemas/") {
-		return false
-	}
-	names := strings.SplitN(path, "/", 4)
-	return len(names) == 4 && names[2] == "examples"
+// isBeside reports whether a path is that of a JSON file below schemas/, in any letter case: a draft and an example are
+// such files too.
+func isBeside(path string) bool {
+	return isJSON(path) && strings.HasPrefix(strings.ToLower(path), "schemas/")
 }
 
 // schemaText is one schema as it was read.
@@ -41,26 +37,18 @@ type schemaText struct {
 // schemaLimits are those of package schemadiff.
 var schemaLimits = strict.Limits{Bytes: schemadiff.MaxBytes, Depth: schemadiff.MaxDepth, Number: 64, Values: 1 << 17}
 
-// schemaSet is the schemas of one Git tree, and what they lead to.
+// schemaSet is the JSON files below schemas/ of one Git tree, and what published schemas among them lead to.
 type schemaSet struct {
 	texts map[string][]byte
-	links map[string]string // by the path of a symbolic link, the path that it leads to
-	hops  map[string]string // by the path of a symbolic link, its text
-	read  *schemadiff.Tree  // nil: not asked for yet
+	links map[string]string // by the path of a symbolic link to a schema, the path that it leads to
+	hops  map[string]string // by each path on the way of a reference or link, the text of the link there, or ""
+	tree  *schemadiff.Tree
 	ids   map[string]gitstore.ID
 	byID  map[string][]identity // by absolute $id; nil: not asked for yet
 }
 
 // identity is the place of an $id.
 type identity struct{ path, pointer string }
-
-func (s *schemaSet) tree() *schemadiff.Tree {
-	if s.read == nil {
-		s.read = schemadiff.NewTree(s.texts)
-		s.read.Links = s.hops
-	}
-	return s.read
-}
 
 // schemaView compares the schemas of two trees.
 type schemaView struct {
@@ -77,8 +65,8 @@ type schemaView struct {
 // schemas.
 func (s *schemaView) comparison() *schemadiff.Comparison {
 	if s.diff == nil {
-		s.base.tree().Around = func(word string) bool { return s.texts.count(s.from, word) > 0 }
-		s.diff = schemadiff.Trees(s.base.tree(), s.head.tree(), isSchema)
+		s.base.tree.Around = func(word string) bool { return s.texts.count(s.from, word) > 0 }
+		s.diff = schemadiff.Trees(s.base.tree, s.head.tree, isSchema)
 	}
 	return s.diff
 }
@@ -112,15 +100,15 @@ func (s *schemaView) differences(path string) []schemadiff.Difference {
 
 const (
 	maxSchemas = 4 << 20 // bytes of the schemas of a tree together
-	maxHops    = 8       // files outside schemas/ that lead to one another
 	maxLink    = 4096    // bytes of the path in a symbolic link
 )
 
-// schemas reads the schemas of a tree and, of its other files, those whose names they refer to.
+// schemas reads the JSON files below schemas/ of a tree, and the files to which references in published ones lead.
 func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 	s := &schemaSet{texts: map[string][]byte{}, links: map[string]string{}, hops: map[string]string{},
 		ids: map[string]gitstore.ID{}}
 	budget := maxSchemas
+	published := map[string]bool{} // what a published link leads to
 	add := func(p string, e registry.Entry) error {
 		if e.Mode == registry.ModeSymlink {
 			target, to, err := x.follow(t, p, s.hops)
@@ -128,6 +116,7 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 				return err
 			}
 			s.links[p] = target
+			published[target] = published[target] || isSchema(p)
 			p, e = target, to
 		}
 		if s.texts[p] != nil || !isFile(&e) {
@@ -155,29 +144,20 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 		return nil, err
 	}
 	self := len(s.links) == 0 // nothing leads out of the directory
-	for hops := 0; ; hops++ {
-		wanted := s.tree().Unresolved()
-		if len(wanted) == 0 {
-			break
-		}
-		n := len(s.texts) + len(s.links)
-		err := t.Walk(func(p string, e registry.Entry) error {
-			if file, is := wanted[path.Base(p)]; !is || !file && e.Mode != registry.ModeSymlink {
-				return nil
+	s.tree = schemadiff.NewTree(maps.Clone(s.texts), func(p string) bool { return isSchema(p) || published[p] },
+		func(p string) (string, []byte) {
+			if err != nil {
+				return "", nil
 			}
-			return add(p, e)
+			at, e, fault := x.follow(t, p, s.hops)
+			self = self && at == p && strings.HasPrefix(p, "schemas/")
+			if err = fault; err == nil && at != "" {
+				err = add(at, e)
+			}
+			return at, s.texts[at]
 		})
-		if err != nil {
-			return nil, err
-		}
-		self, s.read = false, nil
-		if len(s.texts)+len(s.links) == n {
-			break
-		}
-		if hops == maxHops {
-			return nil, remedy.Errorf("put what they refer to into fewer files", "reading the schemas: %w: they "+
-				"lead to more than %d files outside schemas/ that refer to one another", ErrLimit, maxHops)
-		}
+	if err != nil {
+		return nil, fmt.Errorf("reading what the schemas refer to: %w", err)
 	}
 	if self {
 		if x.trees == nil {
@@ -237,39 +217,21 @@ func (x *Texts) document(s *schemaSet, path string) (*strict.Document, error) {
 	return text.document, text.err
 }
 
-// identified returns the places of the identifiers of a set under schemas/, absolute and without an empty fragment, in
-// the order of paths. Schemas under unknown keywords are among them, since some validators read these.
-func (x *Texts) identified(s *schemaSet) map[string][]identity {
+// claims returns the places of the identifiers of a set, in the order of paths.
+func (s *schemaSet) claims() map[string][]identity {
 	if s.byID == nil {
 		s.byID = map[string][]identity{}
 		for _, p := range slices.Sorted(maps.Keys(s.texts)) {
-			if d, _ := x.document(s, p); d != nil && strings.HasPrefix(p, "schemas/") && !isExample(p) {
-				identifiers(d.Root, false, "", "", func(id, pointer string) {
-					s.byID[id] = append(s.byID[id], identity{p, pointer})
-				})
-			}
+			s.tree.Identifiers(p, func(id, pointer string) { s.byID[id] = append(s.byID[id], identity{p, pointer}) })
 		}
 	}
 	return s.byID
 }
 
-// identifiers yields each $id in a value, absolute by those around it, with the pointer of its holder. byName is as in
-// schemadiff.Inner.
-func identifiers(v any, byName bool, base, at string, yield func(id, pointer string)) {
-	object, _ := v.(map[string]any)
-	if id, ok := object["$id"].(string); ok && !byName {
-		base = strings.TrimSuffix(schemadiff.Absolute(base, id), "#")
-		yield(base, at)
-	}
-	schemadiff.Inner(v, byName, func(token string, v any, byName bool) {
-		identifiers(v, byName, base, at+"/"+strict.Escape(token), yield)
-	})
-}
-
 // concerned returns the published schemas that do not change themselves and that changed files concern: unchanged
 // symbolic links to a file that differs and is not published itself, and schemas that lead to a changed file.
 func (v *View) concerned(s *schemaView) (linked, led []string) {
-	itself, targets := map[string]bool{}, map[string]bool{}
+	itself, relinked := map[string]bool{}, false
 	var changed []string // files that a published schema may lead to
 	for _, c := range v.Changes {
 		itself[c.Path] = true
@@ -277,16 +239,10 @@ func (v *View) concerned(s *schemaView) (linked, led []string) {
 			continue
 		}
 		changed = append(changed, c.Path)
-		targets[s.base.links[c.Path]], targets[s.head.links[c.Path]] = true, true
+		relinked = relinked || s.base.hops[c.Path] != "" || s.head.hops[c.Path] != ""
 	}
-	for _, set := range []*schemaSet{s.base, s.head} {
-		for p := range set.texts {
-			for at := p; at != "."; at = path.Dir(at) {
-				if targets[at] {
-					changed = append(changed, p) // as if it changed
-				}
-			}
-		}
+	if relinked { // whatever it led to, or leads to, counts as changed
+		changed = slices.AppendSeq(slices.AppendSeq(changed, maps.Keys(s.base.texts)), maps.Keys(s.head.texts))
 	}
 	for _, p := range slices.Sorted(maps.Keys(s.base.links)) {
 		was, is := s.base.links[p], s.head.links[p]

@@ -224,7 +224,7 @@ print(input.pairs.map(pair => pair.map(schema => {
 			guardOnly(r, id, func() {
 				trees := [2]*schemadiff.Tree{}
 				for side, text := range texts {
-					trees[side] = schemadiff.NewTree(map[string][]byte{"s.json": text})
+					trees[side] = schemadiff.NewTree(map[string][]byte{"s.json": text}, nil, nil)
 				}
 				says, added = claim(schemadiff.Compare(trees[0], "s.json", trees[1], "s.json"))
 			})

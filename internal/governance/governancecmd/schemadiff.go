@@ -122,7 +122,7 @@ func namedSchema(texts map[string][]byte, at, name string, err error) (*schemadi
 	if texts[at] == nil {
 		return nil, "", remedy.Errorf(fix, "there is no schema %q", name)
 	}
-	tree := schemadiff.NewTree(texts)
+	tree := schemadiff.NewTree(texts, nil, nil)
 	if err := tree.Fault(at); err != nil {
 		return nil, "", remedy.Errorf("give a JSON Schema of draft 2020-12, strict JSON of at most 1 MiB",
 			"%q is not a schema that can be compared: %v", name, err)

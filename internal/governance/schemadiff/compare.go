@@ -93,8 +93,8 @@ func (t *Tree) references(s *schema) map[string]*schema {
 	return targets
 }
 
-// reached returns the schemas that the references of s may lead to: all that have the anchor of a dynamic one.
-func (t *Tree) reached(s *schema) (all []*schema) {
+// reachable returns the schemas that the references of s may lead to: all that have the anchor of a dynamic one.
+func (t *Tree) reachable(s *schema) (all []*schema) {
 	for keyword, target := range t.references(s) {
 		if target == nil {
 			continue
@@ -142,7 +142,7 @@ func (c *comparison) surroundings(t *Tree, roots []*schema) surroundings {
 		for _, sub := range s.each() {
 			add(sub, x.of(s, sub))
 		}
-		targets := t.reached(s)
+		targets := t.reachable(s)
 		c.spend(len(targets))
 		for _, target := range targets {
 			if !known[s] {
@@ -237,8 +237,8 @@ func unread(side, path string, f *file) string {
 }
 
 // leads reports whether the schema leads, by references, to a part of one of the files that the walk through the
-// published schemas does not compare with its counterpart.
-func (c *comparison) leads(t *Tree, path string, files []string) bool {
+// published schemas does not compare with its counterpart, or to a URI among those of ids.
+func (c *comparison) leads(t *Tree, path string, files []string, ids map[string]bool) bool {
 	f := t.files[path]
 	if f == nil || f.root == nil {
 		return false
@@ -254,7 +254,12 @@ func (c *comparison) leads(t *Tree, path string, files []string) bool {
 		if _, published := c.oldOf[s.file.path]; (!published || s.unpaired) && slices.Contains(files, s.file.path) {
 			return true
 		}
-		targets := t.reached(s)
+		for _, keyword := range []string{"$ref", "$dynamicRef"} {
+			if text, ok := s.object()[keyword].(string); ok && ids[document(s, text)] {
+				return true
+			}
+		}
+		targets := t.reachable(s)
 		c.spend(len(targets))
 		for _, sub := range slices.Concat(s.each(), targets) {
 			if !seen[sub] {

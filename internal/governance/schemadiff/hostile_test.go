@@ -115,7 +115,7 @@ func TestPairsBound(t *testing.T) {
 		for i := range 10_000 {
 			fmt.Fprintf(&members, `"p%d":{"minimum":%d},`, i, minimum)
 		}
-		return NewTree(map[string][]byte{"a.json": []byte(`{"properties":{` + members.String() + `"z":true}}`)})
+		return NewTree(map[string][]byte{"a.json": []byte(`{"properties":{` + members.String() + `"z":true}}`)}, nil, nil)
 	}
 	differ := Pairs(tree(0), tree(1))
 	for n := range 100 {

@@ -91,7 +91,7 @@ func (c *comparison) collect(groups map[*schema]*group, s *schema, round int) (g
 				add(sub)
 			}
 		}
-		targets := c.old.reached(g.list[i])
+		targets := c.old.reachable(g.list[i])
 		c.spend(len(targets))
 		for _, target := range targets {
 			add(target)

@@ -84,7 +84,10 @@ func Pairs(old, new *Tree) func(oldPath, newPath string) []Difference {
 
 // Comparison is of two trees whose published schemas stand at the same paths in both. It is not safe for concurrent
 // use, and what all its calls take has one bound.
-type Comparison struct{ *comparison }
+type Comparison struct {
+	*comparison
+	moved map[string]bool // $ids that name a readable file in only one of the trees
+}
 
 // Trees prepares the comparison of the schemas for which published returns true and that the old tree has. Their
 // differences are reported at their own places: a reference from one of them to another reports nothing.
@@ -95,17 +98,28 @@ func Trees(old, new *Tree, published func(path string) bool) *Comparison {
 			both[path] = path
 		}
 	}
-	return &Comparison{newComparison(old, new, both, maxSteps)}
+	moved := map[string]bool{}
+	for _, side := range [][2]*Tree{{old, new}, {new, old}} {
+		for _, ids := range []map[string][]*schema{side[0].resource, side[0].reached} {
+			for id, owners := range ids {
+				f := side[1].files[owners[0].file.path]
+				moved[id] = moved[id] || side[1].resource[id] == nil && side[1].reached[id] == nil &&
+					(side[0] == new || f != nil && f.root != nil) // else the file itself is reported
+			}
+		}
+	}
+	return &Comparison{newComparison(old, new, both, maxSteps), moved}
 }
 
 // Schema returns how the schema at path differs, as Compare does.
 func (c *Comparison) Schema(path string) []Difference { return c.schema(path, path) }
 
 // Affected gives the published schemas, sorted, that the changed paths concern: those that are changed themselves, and
-// those that lead, by references, to a changed file that is not published.
+// those that lead, by references, to a changed file that is not published, or by an $id that names a file in only one of the trees.
 func (c *Comparison) Affected(changed []string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.oldOf)), func(p string) bool {
-		return !slices.Contains(changed, p) && !c.leads(c.old, p, changed) && !c.leads(c.new, p, changed)
+		return !slices.Contains(changed, p) && !c.leads(c.old, p, changed, c.moved) &&
+			!c.leads(c.new, p, changed, c.moved)
 	})
 }
 

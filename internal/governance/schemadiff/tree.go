@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/links"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -22,52 +21,119 @@ var limits = strict.Limits{Bytes: MaxBytes, Depth: MaxDepth, Number: 64, Values:
 // Tree is the schemas of one Git tree, read once. It is not safe for concurrent use.
 type Tree struct {
 	files    map[string]*file
-	resource map[string][]*schema // by absolute $id
-	at       map[string]*file     // by path, as a URI has it
+	resource map[string][]*schema // by absolute $id, of the published files
+	reached  map[string][]*schema // by absolute $id, of the files that these reach by path
+	at       map[string]*file     // by path without links, as far as a reference names it; nil: no file
 	dynamic  map[string][]*schema // by $dynamicAnchor
 	words    map[string]int       // how many titles and descriptions use a word; nil: not asked for yet
+	follow   func(path string) (at string, text []byte)
 
 	// Around reports whether the texts around the schemas use a word. Such a word in a requirement of the old tree is
 	// not a misspelling that may be repaired. It may be nil.
 	Around func(word string) bool
-
-	// Links are the texts of the symbolic links on the way to the texts, by path.
-	Links map[string]string
 }
 
 type file struct {
-	path  string
-	root  *schema
-	fault error
-	loose map[string]*schema // what references lead to below unknown keywords, by pointer
+	path      string
+	root      *schema
+	fault     error
+	named     bool               // references can find it by its identifiers
+	resources []*schema          // the root and each schema below that has an $id
+	dynamic   []dynamicAnchor    // those that have a dynamic anchor, with its name
+	loose     map[string]*schema // what references lead to below unknown keywords, by pointer
 }
 
-// NewTree reads texts by their paths in the tree. What references may lead to belongs to it too. In the order of paths,
-// texts beyond MaxTree bytes in all are not read.
-func NewTree(texts map[string][]byte) *Tree {
-	t := &Tree{files: map[string]*file{}, resource: map[string][]*schema{}, at: map[string]*file{},
-		dynamic: map[string][]*schema{}}
+type dynamicAnchor struct {
+	schema *schema
+	name   string
+}
+
+// NewTree reads texts by their paths in the tree. References find the published texts by $id and all texts by path.
+// A text that is not published but that a published one reaches by path, over others too, is found by the $ids in it
+// as well, where no published one has them and no path is meant. If published is nil, all texts are published.
+//
+// follow returns the path without links to which a path that the texts lack leads, and the text of the file there, nil
+// if there is no file. It may be nil. In the order in which they are read, texts beyond MaxTree bytes in all are not
+// read.
+func NewTree(texts map[string][]byte, published func(path string) bool,
+	follow func(path string) (at string, text []byte)) *Tree {
+	t := &Tree{files: map[string]*file{}, resource: map[string][]*schema{}, reached: map[string][]*schema{},
+		at: map[string]*file{}, dynamic: map[string][]*schema{}, follow: follow}
 	left := MaxTree
+	add := func(p string, text []byte) *file {
+		left -= len(text)
+		t.files[p] = read(p, text, left)
+		return t.files[p]
+	}
+	if follow == nil {
+		t.follow = func(path string) (string, []byte) { return path, nil }
+	}
+	var queue []*file
 	for _, p := range slices.Sorted(maps.Keys(texts)) {
-		f := &file{path: p, loose: map[string]*schema{}}
-		t.files[p] = f
-		if left -= len(texts[p]); left < 0 {
-			f.fault = fmt.Errorf("%s: the schemas of the tree up to here have more than %d bytes, at most that "+
-				"are read",
-				p, MaxTree)
-			continue
+		if f := add(p, texts[p]); f.root != nil && (published == nil || published(p)) {
+			t.name(f, t.resource)
+			queue = append(queue, f)
 		}
-		document, err := strict.Parse(p, texts[p], limits)
-		if err != nil {
-			f.fault = err
-			continue
+	}
+	for len(queue) > 0 {
+		f := queue[0]
+		queue = queue[1:]
+		for _, uri := range f.references() {
+			if t.resource[uri] != nil {
+				continue
+			}
+			p := f.pathOf(uri)
+			if _, known := t.at[p]; known || p == "" {
+				continue
+			}
+			found := t.files[p]
+			if found == nil {
+				at, text := t.follow(p)
+				if found = t.files[at]; found == nil && text != nil {
+					found = add(at, text)
+				}
+			}
+			t.at[p] = found
+			if found != nil && found.root != nil && !found.named {
+				t.name(found, t.reached)
+				queue = append(queue, found)
+			}
 		}
-		f.root = &schema{file: f, value: document.Root}
-		t.at[path.Clean("/"+p)] = f
-		t.index(f.root)
 	}
 	return t
 }
+
+// read parses the text of a file. left is how many bytes of a tree's texts remain after it.
+func read(p string, text []byte, left int) *file {
+	f := &file{path: p, loose: map[string]*schema{}}
+	if left < 0 {
+		f.fault = fmt.Errorf("%s: the schemas of the tree up to here have more than %d bytes, at most that are read", p,
+			MaxTree)
+		return f
+	}
+	document, err := strict.Parse(p, text, limits)
+	if err != nil {
+		f.fault = err
+		return f
+	}
+	f.root = &schema{file: f, value: document.Root}
+	f.index(f.root)
+	return f
+}
+
+// name enters the identifiers in a file into those of the tree.
+func (t *Tree) name(f *file, ids map[string][]*schema) {
+	f.named = true
+	for _, s := range f.resources {
+		ids[s.id] = append(ids[s.id], s)
+	}
+	for _, a := range f.dynamic {
+		t.dynamic[a.name] = append(t.dynamic[a.name], a.schema)
+	}
+}
+
+// Reaches reports whether a reference finds the file at path, without links, by its path or by an $id in it.
+func (t *Tree) Reaches(path string) bool { return t.files[path] != nil && t.files[path].named }
 
 // Fault says why the text at path cannot be read as JSON: mostly a *strict.Error. It is nil where it is read, and
 // where the tree has no such path.
@@ -236,8 +302,8 @@ func (s *schema) each() []*schema {
 	return s.below
 }
 
-// index enters the identifiers of s and of what is below into the tree. A file without $id has its path as URI.
-func (t *Tree) index(s *schema) {
+// index finds the identifiers of s and of what is below. A file without $id has its path as URI.
+func (f *file) index(s *schema) {
 	object := s.object()
 	id, isResource := object["$id"].(string)
 	if !isResource && strings.HasSuffix(s.draft(), "/draft-04/schema") {
@@ -247,28 +313,97 @@ func (t *Tree) index(s *schema) {
 		isResource, s.resource.anchors[anchor] = false, s
 	}
 	if isResource || s.parent == nil {
-		base := (&url.URL{Scheme: "tree", Path: path.Clean("/" + s.file.path)}).String()
+		base := f.uri()
 		if s.parent != nil {
 			base = s.resource.id
 		}
 		s.resource, s.anchors = s, map[string]*schema{}
-		s.id = strings.TrimSuffix(Absolute(base, id), "#")
-		t.resource[s.id] = append(t.resource[s.id], s)
+		var fragment string // of drafts up to 7
+		s.id, fragment, _ = strings.Cut(Absolute(base, id), "#")
+		s.anchors[fragment] = s
+		f.resources = append(f.resources, s)
 	}
 	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
 		if name, ok := object[keyword].(string); ok {
 			s.resource.anchors[name] = s
 			if keyword == "$dynamicAnchor" {
-				t.dynamic[name] = append(t.dynamic[name], s)
+				f.dynamic = append(f.dynamic, dynamicAnchor{s, name})
 			}
 		}
 	}
 	for _, sub := range s.each() {
-		t.index(sub)
+		f.index(sub)
 	}
 	if object["$recursiveAnchor"] == true {
-		t.dynamic[""] = append(t.dynamic[""], s.resource)
+		f.dynamic = append(f.dynamic, dynamicAnchor{s.resource, ""})
 	}
+}
+
+// uri returns the URI of a file that has no $id.
+func (f *file) uri() string {
+	return (&url.URL{Scheme: "tree", Path: path.Clean("/" + f.path)}).String()
+}
+
+// Identifiers yields each $id in the file at path, absolute by those around it and without its fragment, with its
+// pointer. Schemas under unknown keywords are among them, since some validators read these. A file that cannot be read
+// has none.
+func (t *Tree) Identifiers(path string, yield func(id, pointer string)) {
+	f := t.files[path]
+	if f == nil || f.root == nil {
+		return
+	}
+	objects(f.root.value, position{base: f.uri()}, func(object map[string]any, at position) {
+		if at.id != "" {
+			yield(at.base, (&step{at.step, at.id}).pointer())
+		}
+	})
+}
+
+// references returns the URIs without fragment that references in a file lead to, those under unknown keywords too, in
+// the order of the file. References within a document are not among them.
+func (f *file) references() (uris []string) {
+	objects(f.root.value, position{base: f.uri()}, func(object map[string]any, at position) {
+		for _, keyword := range []string{"$ref", "$dynamicRef"} {
+			text, _ := object[keyword].(string)
+			if uri, _, _ := strings.Cut(text, "#"); uri != "" {
+				uris = append(uris, Absolute(at.base, uri))
+			}
+		}
+	})
+	return uris
+}
+
+// position is where an object is in a document.
+type position struct {
+	step   *step
+	base   string // URI, its own if it has one
+	id     string // keyword of its own identifier, or ""
+	draft  string // nearest $schema
+	byName bool   // the names in it are not keywords
+}
+
+// objects yields each object in a value that may be a schema, with its place. at is the place of the value.
+func objects(v any, at position, yield func(object map[string]any, at position)) {
+	at.id = ""
+	if object, ok := v.(map[string]any); ok && !at.byName {
+		if uri, ok := object["$schema"].(string); ok {
+			at.draft = strings.TrimSuffix(uri, "#")
+		}
+		keyword := "$id"
+		if object[keyword] == nil && strings.HasSuffix(at.draft, "/draft-04/schema") {
+			keyword = "id"
+		}
+		if id, ok := object[keyword].(string); ok && !strings.HasPrefix(id, "#") {
+			at.id = keyword
+			at.base, _, _ = strings.Cut(Absolute(at.base, id), "#")
+		}
+		yield(object, at)
+	}
+	Inner(v, at.byName, func(token string, v any, byName bool) {
+		inner := at
+		inner.step, inner.byName = &step{at.step, token}, byName
+		objects(v, inner, yield)
+	})
 }
 
 // Absolute resolves a reference, or returns the reference itself where one of the two is not a URI.
@@ -311,22 +446,32 @@ func (t *Tree) resolve(s *schema, reference string) *schema {
 }
 
 // named returns the resource with that absolute URI: the one that has it as $id, if several do the one of the file that
-// refers, else the file whose path the URI names. It returns nil if no resource or more than one remains.
+// refers, among those of published files, else the file whose path the URI names, else the one among those of files
+// that are reached by path. It returns nil if no resource or more than one remains.
 func (t *Tree) named(s *schema, uri string) *schema {
-	if found := t.resource[uri]; len(found) > 0 {
-		if len(found) > 1 {
-			found = slices.DeleteFunc(slices.Clone(found), func(other *schema) bool { return other.file != s.file })
-		}
-		if len(found) != 1 {
-			return nil
-		}
-		return found[0]
+	if found := t.resource[uri]; found != nil {
+		return s.one(found)
 	}
-	at, outside := links.Resolve(s.file.pathOf(uri), func(at string) string { return t.Links[at] })
-	if f := t.at["/"+at]; f != nil && !outside {
+	p := s.file.pathOf(uri)
+	f, known := t.at[p]
+	if !known {
+		f = t.files[p]
+	}
+	if f != nil && f.root != nil {
 		return f.root
 	}
-	return nil
+	return s.one(t.reached[uri])
+}
+
+// one returns the one of some resources with one $id that a reference in s means, or nil.
+func (s *schema) one(found []*schema) *schema {
+	if len(found) > 1 {
+		found = slices.DeleteFunc(slices.Clone(found), func(other *schema) bool { return other.file != s.file })
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	return found[0]
 }
 
 // pathOf returns the path that a URI names if the files are published as this one is: its $id and its path end alike,
@@ -345,7 +490,7 @@ func (f *file) pathOf(uri string) string {
 	if !ok {
 		return ""
 	}
-	return path.Clean(inTree + "/" + rest)
+	return path.Clean(inTree + "/" + rest)[1:]
 }
 
 // above returns a path without its last n names.
@@ -476,42 +621,3 @@ func (t *Tree) outside(s *schema, reference string) bool {
 var metaSchema = plain.Pattern(`^(?:http://json-schema\.org/draft-0[467]/schema|` +
 	`https://json-schema\.org/draft/20(?:20-12|19-09)/(?:schema|meta/(?:core|applicator|unevaluated|validation|` +
 	`meta-data|format|format-annotation|format-assertion|content)))#?$`)
-
-// Unresolved returns the names on the paths of the files that references lead to and that the tree lacks: true for that
-// of a file, false for that of a directory. References under unknown keywords are among them.
-func (t *Tree) Unresolved() map[string]bool {
-	names := map[string]bool{}
-	var look func(s *schema, v any)
-	look = func(s *schema, v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for _, keyword := range []string{"$ref", "$dynamicRef"} {
-				text, _ := v[keyword].(string)
-				uri, _, _ := strings.Cut(text, "#")
-				if uri != "" && !metaSchema().MatchString(uri) && t.named(s, Absolute(s.resource.id, uri)) == nil {
-					if u, err := url.Parse(uri); err == nil {
-						for name := range strings.SplitSeq(path.Dir(u.Path), "/") {
-							if !names[name] {
-								names[name] = false
-							}
-						}
-						names[path.Base(u.Path)] = true
-					}
-				}
-			}
-			for _, member := range v {
-				look(s, member)
-			}
-		case []any:
-			for _, item := range v {
-				look(s, item)
-			}
-		}
-	}
-	for _, f := range t.files {
-		if f.root != nil {
-			look(f.root, f.root.value)
-		}
-	}
-	return names
-}

@@ -14,10 +14,10 @@ func tree(texts map[string]string) *Tree {
 	for path, text := range texts {
 		all[path] = []byte(text)
 	}
-	return NewTree(all)
+	return NewTree(all, published, nil)
 }
 
-func published(path string) bool { return strings.HasPrefix(path, "schemas/v1.0/") }
+func published(path string) bool { return strings.HasPrefix(path, "schemas/v") }
 
 // with is a copy of the texts in which one is another.
 func with(texts map[string]string, path, text string) map[string]string {
@@ -149,6 +149,47 @@ func TestReferenceTakenOver(t *testing.T) {
 	}
 }
 
+// Which file an $id names: a published one first, then the path, then a file that is reached by path. What becomes a
+// name, or ceases to be one, concerns those that refer to it.
+func TestNames(t *testing.T) {
+	const a, b = "schemas/v1.0/a.json", "schemas/v1.0/b.json"
+	base := map[string]string{
+		a:                       `{"$id":"https://x.example/schemas/v1.0/a.json","items":{"$ref":"https://y.example/t"}}`,
+		b:                       `{"$id":"https://x.example/schemas/v1.0/b.json","not":{"$ref":"../common/u.json"}}`,
+		"schemas/common/t.json": `{"$id":"https://y.example/t","type":"string"}`,
+		"schemas/common/u.json": `{"type":"string"}`,
+	}
+	reaching := `{"$id":"https://x.example/schemas/v1.0/b.json","not":{"$ref":"../common/u.json"},"x":{"$ref":"../common/t.json"}}`
+	for _, test := range []struct {
+		name     string
+		old, new map[string]string
+		path     string // changed
+		want     string
+	}{
+		{"a file of no name", base, with(base, "schemas/common/t.json", `{}`), "schemas/common/t.json", ""},
+		{"a file is given a name", base, with(base, b, reaching), b, a + " changed /items/$ref; " + b + " note /x"},
+		{"a file loses its name", with(base, b, reaching), base, b, a + " changed /items/$ref; " + b + " note /x"},
+		{"a file with a name", with(base, b, reaching), with(with(base, b, reaching), "schemas/common/t.json",
+			`{"$id":"https://y.example/t"}`), "schemas/common/t.json", a + " loosened /items/$ref"},
+		{"a published file takes the name", with(base, b, reaching), with(with(base, b, reaching), "schemas/v1.0/c.json",
+			`{"$id":"https://y.example/t"}`), "schemas/v1.0/c.json", a + " loosened /items/$ref"},
+		{"a path, whose $id a reached file has", with(base, b, reaching), with(with(base, b, reaching),
+			"schemas/common/t.json", `{"$id":"https://y.example/t","type":"string",
+			"$defs":{"u":{"$id":"https://x.example/schemas/common/u.json"}}}`), "schemas/common/t.json", ""},
+	} {
+		c := Trees(tree(test.old), tree(test.new), published)
+		var got []string
+		for _, p := range c.Affected([]string{test.path}) {
+			for _, d := range c.Schema(p) {
+				got = append(got, p+" "+string(d.Class)+" "+d.Pointer)
+			}
+		}
+		if got := strings.Join(got, "; "); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 // A new file of the tree that a new field leads to does not end the search for a reference that leads out.
 func TestReferenceOutOfNewFile(t *testing.T) {
 	base := map[string]string{"schemas/v1.0/a.json": `{"$id":"https://x.example/v1.0/a.json"}`}
@@ -206,7 +247,7 @@ func TestUnread(t *testing.T) {
 	for i := range MaxTree/MaxBytes + 1 {
 		texts[fmt.Sprintf("z%02d.json", i)] = []byte(`{"title":"` + strings.Repeat("x", MaxBytes-20) + `"}`)
 	}
-	files := NewTree(texts)
+	files := NewTree(texts, nil, nil)
 	for path, want := range map[string]bool{"bad.json": true, "big.json": true, "ok.json": false, "none.json": false,
 		"z00.json": false, "z08.json": true} {
 		if err := files.Fault(path); (err != nil) != want {
@@ -249,7 +290,7 @@ func realSchemas(t testing.TB) map[string][]byte {
 
 func TestRealSchemas(t *testing.T) {
 	texts := realSchemas(t)
-	files, again := NewTree(texts), NewTree(texts)
+	files, again := NewTree(texts, nil, nil), NewTree(texts, nil, nil)
 	c := Trees(files, again, published)
 	for _, p := range slices.Sorted(maps.Keys(texts)) {
 		if d := c.Schema(p); len(d) > 0 {
@@ -271,7 +312,7 @@ func BenchmarkRealSchemas(b *testing.B) {
 	texts := realSchemas(b)
 	paths := slices.Sorted(maps.Keys(texts))
 	for b.Loop() {
-		files, again := NewTree(texts), NewTree(texts)
+		files, again := NewTree(texts, nil, nil), NewTree(texts, nil, nil)
 		for _, p := range paths {
 			for _, q := range paths {
 				Compare(files, p, again, q)

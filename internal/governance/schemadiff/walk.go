@@ -673,7 +673,7 @@ func (v *visit) leadsOut(s *schema, seen map[*schema]bool) string {
 	for keyword, target := range v.new.references(s) {
 		switch {
 		case target != nil:
-			fresh := v.old.files[target.file.path] == nil || target.unpaired
+			fresh := !v.old.Reaches(target.file.path) || target.unpaired
 			if fresh && !seen[target] {
 				seen[target] = true
 				if v.depth++; v.depth > maxDepth {
