@@ -65,8 +65,8 @@ var backwardCompatibility = verdict.Rule{
 		{"mode-changed", "a published schema is no longer a file of the same mode",
 			"make it the plain file that it was"},
 		{"schema-unreadable", "a schema is not strict JSON, or does not compile under its $schema", "fix the text"},
-		{"schema-id", "an added schema has no $id; or an added or changed file claims, at any depth, an $id that is " +
-			"another file's; or its own does not name the file's path",
+		{"schema-id", "an added schema has no $id, an added or changed file claims another file's $id at any depth, " +
+			"or its own does not name its path",
 			"give it an $id of its own whose path ends in the file's path from schemas/ on"},
 		{"schema-id-twice", "two published schemas of the base have one $id, so that nothing that refers to it can be " +
 			"compared", "let the Maintainers correct the base by hand"},

@@ -361,8 +361,8 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 	return nil
 }
 
-// identifiers checks that an added or changed file claims no $id of another file. Whoever has the $id of a published
-// schema decides what a validator reads instead of it.
+// identifiers checks that an added or changed file claims no $id of another file. A file with the $id of a
+// published schema may be read instead of that schema.
 func (g *compatibility) identifiers(v *View, s *schemaView) {
 	for _, c := range v.Changes {
 		if !isFile(c.Head) || !isBeside(c.Path) && !(isJSON(c.Path) && s.head.tree.Reaches(c.Path)) {

@@ -56,16 +56,12 @@ type schemaView struct {
 	diff       *schemadiff.Comparison // nil: not asked for yet
 	known      map[string][]schemadiff.Difference
 	versions   func(oldPath, newPath string) []schemadiff.Difference // the head's; nil: not needed yet
-
-	from  *registry.Tree // the base
-	texts *Texts
 }
 
 // comparison returns the comparison, and creates it when it is first needed: many views touch JSON files that are not
 // schemas.
 func (s *schemaView) comparison() *schemadiff.Comparison {
 	if s.diff == nil {
-		s.base.tree.Around = func(word string) bool { return s.texts.count(s.from, word) > 0 }
 		s.diff = schemadiff.Trees(s.base.tree, s.head.tree, isSchema)
 	}
 	return s.diff
@@ -84,8 +80,7 @@ func (v *View) comparesSchemas() (*schemaView, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.schemas = &schemaView{base: base, head: head, from: v.Base, texts: v.texts,
-		known: map[string][]schemadiff.Difference{}}
+	v.schemas = &schemaView{base: base, head: head, known: map[string][]schemadiff.Difference{}}
 	return v.schemas, nil
 }
 

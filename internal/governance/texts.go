@@ -196,12 +196,6 @@ func lacks(t *registry.Tree, from, target string) bool {
 	return err == nil && !found
 }
 
-// Uses returns a function that reports whether the Markdown and text files of a tree use a word.
-func Uses(t *registry.Tree) func(word string) bool {
-	texts := &Texts{}
-	return func(word string) bool { return texts.count(t, word) > 0 }
-}
-
 // manyTimes is the count of a word in a tree whose texts cannot be read.
 const manyTimes = 1 << 20
 

@@ -3,7 +3,6 @@ package governancecmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,7 +17,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
@@ -37,8 +35,8 @@ document is judged differently), additive (a new optional field where nothing go
 tightened, enum, removed, identity, meaning, changed (none of these can be shown). All but note and additive
 break a published schema.
 
-OLD and NEW are each a file, or REV:PATH of the clone. References resolve by $id and by path among the
-JSON files of the same directory; nothing is fetched.
+OLD and NEW are each a file, or REV:PATH of the clone. References resolve by path: on disk among the
+files of the same directory, in a commit among all. Nothing is fetched.
 
 exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared`,
 		Example: "  oap-gate schema diff old.schema.json new.schema.json\n" +
@@ -90,14 +88,22 @@ func (c *schemaClone) close() {
 	}
 }
 
-// read reads the schema that an argument names, and the other JSON files of its directory. The texts of a commit say
-// which words its schemas' requirements share with them.
+// read reads the schema that an argument names. What it refers to is read by its path: on disk from the same
+// directory, in a commit from wherever it is.
 func (c *schemaClone) read(ctx context.Context, name string) (*schemadiff.Tree, string, error) {
 	rev, at, inTree := strings.Cut(name, ":")
 	if _, err := os.Lstat(name); err == nil || !inTree {
 		at = filepath.ToSlash(filepath.Clean(name))
-		texts, err := schemasOnDisk(at)
-		return namedSchema(texts, at, name, err)
+		text, err := capped.ReadFile(filepath.FromSlash(at), schemadiff.MaxBytes)
+		return namedSchema(at, name, text, err, func(p string) []byte {
+			beside := path.Join(path.Dir(at), path.Base(p))
+			info, err := os.Lstat(filepath.FromSlash(beside))
+			if path.Clean("/"+beside) != "/"+p || err != nil || !info.Mode().IsRegular() {
+				return nil
+			}
+			text, _ := capped.ReadFile(filepath.FromSlash(beside), schemadiff.MaxBytes)
+			return text
+		})
 	}
 	if c.repo == nil {
 		var err error
@@ -105,84 +111,35 @@ func (c *schemaClone) read(ctx context.Context, name string) (*schemadiff.Tree, 
 			return nil, "", remedy.With(err, "name the clone with --repo")
 		}
 	}
-	commit, texts, err := schemasOfTree(ctx, c.repo, rev, at)
-	tree, at, err := namedSchema(texts, at, name, err)
+	var text []byte
+	tree, err := c.repo.Tree(ctx, rev)
 	if err == nil {
-		tree.Around = governance.Uses(commit)
+		text, err = tree.File(ctx, at, schemadiff.MaxBytes)
 	}
-	return tree, at, err
+	if err == nil && text == nil {
+		err = fs.ErrNotExist
+	}
+	return namedSchema(at, name, text, err, func(p string) []byte {
+		text, _ := tree.File(ctx, p, schemadiff.MaxBytes)
+		return text
+	})
 }
 
-// namedSchema returns the tree of the texts. The text at the path must be readable.
-func namedSchema(texts map[string][]byte, at, name string, err error) (*schemadiff.Tree, string, error) {
+// namedSchema returns the tree of a text, which must be readable, and of the texts that it leads to. What cannot be
+// read is nothing that a reference leads to.
+func namedSchema(at, name string, text []byte, err error, beside func(path string) []byte) (*schemadiff.Tree, string,
+	error) {
 	const fix = "name a file, or REV:PATH of the clone with --repo"
 	if err != nil {
 		return nil, "", remedy.With(fmt.Errorf("reading %q: %w", name, err), fix)
 	}
-	if texts[at] == nil {
-		return nil, "", remedy.Errorf(fix, "there is no schema %q", name)
-	}
-	tree := schemadiff.NewTree(texts, nil, nil)
+	tree := schemadiff.NewTree(map[string][]byte{at: text}, nil, func(p string) (string, []byte) { return p, beside(p) })
 	if err := tree.Fault(at); err != nil {
 		return nil, "", remedy.Errorf("give a JSON Schema of draft 2020-12, strict JSON of at most 1 MiB",
 			"%q is not a schema that can be compared: %v", name, err)
 	}
 	return tree, at, nil
 }
-
-// schemasOnDisk reads a file, whatever its name, and the JSON files next to it, as far as they can be read.
-func schemasOnDisk(at string) (map[string][]byte, error) {
-	text, err := capped.ReadFile(filepath.FromSlash(at), schemadiff.MaxBytes)
-	if err != nil {
-		return nil, err
-	}
-	texts := map[string][]byte{at: text}
-	directory := path.Dir(at)
-	entries, err := os.ReadDir(filepath.FromSlash(directory))
-	if err != nil {
-		return nil, err
-	}
-	left := schemadiff.MaxTree - len(text)
-	for _, e := range entries {
-		p := path.Join(directory, e.Name())
-		if !isJSONFile(e.Name()) || !e.Type().IsRegular() || p == at {
-			continue
-		}
-		if text, err := capped.ReadFile(filepath.FromSlash(p), schemadiff.MaxBytes); err == nil && len(text) <= left {
-			texts[p], left = text, left-len(text)
-		}
-	}
-	return texts, nil
-}
-
-// schemasOfTree reads a file of a commit, and the JSON files next to it.
-func schemasOfTree(ctx context.Context, r *registry.Repository, rev, at string) (*registry.Tree, map[string][]byte,
-	error) {
-	tree, err := r.Tree(ctx, rev)
-	if err != nil {
-		return nil, nil, err
-	}
-	text, err := tree.File(ctx, at, schemadiff.MaxBytes)
-	if err != nil || text == nil {
-		return nil, nil, cmp.Or(err, fs.ErrNotExist)
-	}
-	texts := map[string][]byte{at: text}
-	left := schemadiff.MaxTree - len(text)
-	err = tree.Walk(func(p string, e registry.Entry) error {
-		if path.Dir(p) != path.Dir(at) || !isJSONFile(p) || p == at || left <= 0 {
-			return nil
-		}
-		text, err := tree.File(ctx, p, schemadiff.MaxBytes)
-		if errors.Is(err, registry.ErrNotFile) || len(text) > left || err != nil {
-			return nil // what cannot be read is nothing that a reference leads to
-		}
-		texts[p], left = text, left-len(text)
-		return nil
-	})
-	return tree, texts, err
-}
-
-func isJSONFile(name string) bool { return strings.EqualFold(path.Ext(name), ".json") }
 
 // schemaDiff is the output of the command.
 type schemaDiff struct {

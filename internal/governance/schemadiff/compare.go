@@ -196,11 +196,6 @@ func newComparison(old, new *Tree, oldOf map[string]string, left int) *compariso
 	return c
 }
 
-// used reports whether a word of the old schemas is used elsewhere, so that it is not a misspelling.
-func (c *comparison) used(word string) bool {
-	return c.old.used(word)
-}
-
 // spend takes steps from what is left, and reports whether there were as many.
 func (c *comparison) spend(steps int) bool {
 	c.left -= steps

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -25,12 +24,7 @@ type Tree struct {
 	reached  map[string][]*schema // by absolute $id, of the files that these reach by path
 	at       map[string]*file     // by path without links, as far as a reference names it; nil: no file
 	dynamic  map[string][]*schema // by $dynamicAnchor
-	words    map[string]int       // how many titles and descriptions use a word; nil: not asked for yet
 	follow   func(path string) (at string, text []byte)
-
-	// Around reports whether the texts around the schemas use a word. Such a word in a requirement of the old tree is
-	// not a misspelling that may be repaired. It may be nil.
-	Around func(word string) bool
 }
 
 type file struct {
@@ -584,32 +578,6 @@ func (s *schema) counterpart(o *schema) bool {
 		}
 	}
 	return s == nil && o == nil
-}
-
-// used reports whether a word occurs in a title or a description of the tree besides the one that is compared, or in
-// the texts around.
-func (t *Tree) used(word string) bool {
-	if t.words == nil {
-		t.words = map[string]int{}
-		var count func(s *schema)
-		count = func(s *schema) {
-			for _, keyword := range []string{"title", "description"} {
-				text, _ := s.object()[keyword].(string)
-				for word := range markdown.Words(text) {
-					t.words[word]++
-				}
-			}
-			for _, sub := range s.each() {
-				count(sub)
-			}
-		}
-		for _, f := range t.files {
-			if f.root != nil {
-				count(f.root)
-			}
-		}
-	}
-	return t.words[word] > 1 || t.Around != nil && t.Around(word)
 }
 
 // outside reports whether a reference leads out of the tree, to other than a meta-schema of JSON Schema.

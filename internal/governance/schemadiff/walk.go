@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 )
 
 // visit is the comparison of two schema objects.
@@ -229,7 +229,7 @@ func (v *visit) settle() {
 		if len(v.direct) > 0 { // it is new next to a rule that is reported
 			v.note(Note, false, keyword, message)
 		} else {
-			v.note(Meaning, false, keyword, message+"; a requirement is new")
+			v.note(Meaning, false, keyword, message+"; its key words are new")
 		}
 	}
 	var wider, narrower []string
@@ -344,7 +344,10 @@ func (v *visit) marks() {
 	}
 }
 
-// wording reports a changed title or description, and a change of its requirements if it has some.
+// keyWords returns the words of RFC 2119 in a title or description.
+func keyWords(text string) []string { return page.KeyWords(page.Plain(text)) }
+
+// wording reports a changed title or description. It changes its meaning if it has other key words.
 func (v *visit) wording(keyword string, was, is any, isOld, isNew bool) {
 	o, old := was.(string)
 	n, new := is.(string)
@@ -353,12 +356,12 @@ func (v *visit) wording(keyword string, was, is any, isOld, isNew bool) {
 	case isOld && !old || isNew && !new: // not an annotation of any draft
 		v.note(Changed, !isNew, keyword, message)
 	case !v.spend((len(o) + len(n)) / 32):
-	case markdown.SameRequirements(o, n, v.used):
+	case slices.Equal(keyWords(o), keyWords(n)):
 		v.note(Note, !isNew, keyword, message)
 	case !isOld:
 		v.texts = append(v.texts, keyword)
 	default:
-		v.note(Meaning, !isNew, keyword, message+"; a requirement differs")
+		v.note(Meaning, !isNew, keyword, message+"; its key words differ")
 	}
 }
 
