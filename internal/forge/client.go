@@ -201,7 +201,11 @@ func (c *Client) call(ctx context.Context, op, method, path string, body, into a
 	if err == nil && into != nil {
 		switch empty := len(text) == 0 || string(text) == "null"; {
 		case !empty:
-			err = json.Unmarshal(text, into)
+			if err = json.Unmarshal(text, into); err != nil {
+				e := classify(op, err)
+				e.unreadable = true
+				return resp, e
+			}
 		case method == http.MethodGet:
 			err = errors.New("the answer is empty")
 		}

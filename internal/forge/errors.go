@@ -37,11 +37,12 @@ type Error struct {
 	Until time.Time
 	Err   error // the forge's own words, foreign text; may be nil
 
-	message   string        // only the answer's message
-	anonymous bool          // no token was sent
-	lost      bool          // the request was sent, and no answer came of it
-	brief     bool          // refused by a limit that ends after pause
-	pause     time.Duration // at most maxWait
+	message    string        // only the answer's message
+	anonymous  bool          // no token was sent
+	lost       bool          // the request was sent, and no answer came of it
+	unreadable bool          // the answer has another type than was asked for
+	brief      bool          // refused by a limit that ends after pause
+	pause      time.Duration // at most maxWait
 }
 
 func (e *Error) Error() string {

@@ -21,7 +21,7 @@ const (
 
 // Difference is one setting that is not at the forge as a repo-config wants it.
 type Difference struct {
-	Path  string // member of the repo-config, as "protection.approvals" or "protection.required_checks[oap-gate]"
+	Path  string // member of the repo-config, as "protection.approvals", or PathWorkflowToken
 	State State
 	Have  string
 	Want  string
@@ -72,7 +72,7 @@ func Plan(standing *Standing, wanted repoconfig.Protection) []Difference {
 		v.possible.Approvals >= wanted.Approvals,
 		func(p *repoconfig.Protection) bool { return p.Approvals >= wanted.Approvals })
 	v.checks(wanted)
-	return v.out
+	return append(v.out, standing.Workflows.differences()...)
 }
 
 func order(have, want bool) int {

@@ -27,6 +27,9 @@ type Protected struct {
 	Unread      []string
 	NotChecked  []string // types of rules that are not judged
 	Layers      []Layer
+
+	WorkflowsUnread string // why the settings of workflows are not known; empty: they are
+	Organization    error  // wraps ErrOrganization if the settings of workflows cannot be changed here; else nil
 }
 
 // Protect compares the protections of the default branch with the wanted ones and, with apply, adds what is missing: to
@@ -40,8 +43,13 @@ func Protect(ctx context.Context, c *Client, wanted repoconfig.Protection, apply
 	}
 	differences := Plan(standing, wanted)
 	var applied []string
+	var organization error
 	if apply && slices.ContainsFunc(differences, func(d Difference) bool { return d.State != Stricter }) {
-		if applied, err = c.apply(ctx, differences, wanted); err != nil {
+		applied, err = c.apply(ctx, differences, wanted)
+		if errors.Is(err, ErrOrganization) {
+			organization, err = err, nil
+		}
+		if err != nil {
 			return nil, after(applied, err)
 		}
 		if standing, err = c.Standing(ctx); err != nil {
@@ -52,6 +60,7 @@ func Protect(ctx context.Context, c *Client, wanted repoconfig.Protection, apply
 	return &Protected{
 		Branch: standing.Branch, Applied: applied, Differences: differences,
 		Unread: standing.Unread, NotChecked: standing.NotChecked, Layers: standing.Layers,
+		WorkflowsUnread: standing.WorkflowsUnread, Organization: organization,
 	}, nil
 }
 
@@ -73,10 +82,24 @@ func (c *Client) apply(ctx context.Context, differences []Difference,
 		}
 		done = append(done, "repository settings: rebase merging is off")
 	}
-	if !slices.ContainsFunc(differences, func(d Difference) bool { return d.State != Stricter && !setting(d) }) &&
-		!wanted.MergeQueue {
-		return done, nil
+	ofRules := func(d Difference) bool { return d.State != Stricter && !setting(d) && !d.OfWorkflows() }
+	if slices.ContainsFunc(differences, ofRules) ||
+		wanted.MergeQueue && slices.ContainsFunc(differences, setting) {
+		if done, err = c.applyRuleset(ctx, wanted, done); err != nil {
+			return done, err
+		}
 	}
+	if slices.ContainsFunc(differences, Difference.OfWorkflows) {
+		if err := c.restrictWorkflows(ctx); err != nil {
+			return done, err
+		}
+		done = append(done, "workflow settings: the token reads by default and cannot approve")
+	}
+	return done, nil
+}
+
+// applyRuleset raises the ruleset RulesetName to what is wanted, and adds to done what it changed.
+func (c *Client) applyRuleset(ctx context.Context, wanted repoconfig.Protection, done []string) ([]string, error) {
 	set, err := c.ownRuleset(ctx)
 	if err != nil {
 		return done, err

@@ -31,6 +31,10 @@ type Standing struct {
 	// NotChecked are the types of rules that are not judged here, sorted.
 	NotChecked []string
 
+	// Workflows is what a workflow's token may do; nil: it could not be read, for the reason in WorkflowsUnread.
+	Workflows       *WorkflowToken
+	WorkflowsUnread string
+
 	id int64 // id of the repository
 }
 
@@ -75,6 +79,9 @@ func (c *Client) Standing(ctx context.Context) (*Standing, error) {
 		return nil, err
 	}
 	if err := s.readClassic(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := s.readWorkflowToken(ctx, c); err != nil {
 		return nil, err
 	}
 	slices.Sort(s.NotChecked)

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,6 +103,7 @@ type inspection struct {
 	applied    []string                     // what was written at the forge
 	writers    string                       // why the accounts that may write are not known, or ""
 	unread     []string                     // what of the forge's protections could not be read
+	hidden     string                       // why the settings of workflows are not known, or ""
 	compared   string                       // result of comparing the protections; empty: not compared
 }
 
@@ -135,7 +135,8 @@ func (v *inspection) askForge(ctx context.Context, c *forge.Client) {
 		v.unanswered(err)
 		return
 	}
-	v.standing, v.branch, v.unread = standing, standing.Branch, standing.Unread
+	v.standing, v.branch, v.unread, v.hidden = standing, standing.Branch, standing.Unread, standing.WorkflowsUnread
+	v.tokenReads = standing.Workflows != nil && standing.Workflows.Default == "read"
 }
 
 // unanswered says that the forge could not be asked.
@@ -286,6 +287,9 @@ func (v *inspection) judgeProtections(ctx context.Context, o Options) error {
 		return err
 	}
 	v.differences(forge.Plan(v.standing, v.wanted()), applyFix, func(d forge.Difference) string {
+		if d.OfWorkflows() {
+			return fmt.Sprintf("%s is %s at the forge; expected %s", d.Path, d.Have, d.Want)
+		}
 		return fmt.Sprintf("%s of branch %q is %s at the forge; expected %s", d.Path, v.branch, d.Have, d.Want)
 	})
 	for _, kind := range v.standing.NotChecked {
@@ -310,7 +314,14 @@ func (v *inspection) differences(all []forge.Difference, fix string, describe fu
 		count[d.State]++
 		switch d.State {
 		case forge.Missing:
-			v.add(verdict.Error, "protection-missing", v.place(d.Path), fix, "%s", describe(d))
+			switch d.Path {
+			case forge.PathWorkflowsMayApprove:
+				v.add(verdict.Error, "workflows-may-approve", strict.Pos{}, fix, "%s", describe(d))
+			case forge.PathWorkflowToken:
+				v.add(verdict.Error, "workflow-token-writes", strict.Pos{}, fix, "%s", describe(d))
+			default:
+				v.add(verdict.Error, "protection-missing", v.place(d.Path), fix, "%s", describe(d))
+			}
 		case forge.Unknown:
 			unknown = append(unknown, strings.TrimPrefix(d.Path, "protection."))
 		case forge.Stricter:
@@ -320,18 +331,20 @@ func (v *inspection) differences(all []forge.Difference, fix string, describe fu
 	}
 	names := plain.Count(len(unknown), "protection") + " of branch " + strconv.Quote(v.branch) + ": " +
 		strings.Join(unknown, ", ")
+	var parts, reasons []string
+	if len(unknown) > 0 && (len(v.unread) > 0 || v.writers != "") {
+		parts, reasons = append(parts, names), append(reasons, v.unread...)
+	}
+	if v.writers != "" {
+		parts, reasons = append(parts, "the accounts that may write"), append(reasons, v.writers)
+	}
+	if v.hidden != "" {
+		parts, reasons = append(parts, "the settings of workflows"), append(reasons, v.hidden)
+	}
 	switch {
-	case v.writers != "":
-		if len(unknown) == 0 {
-			names = ""
-		} else {
-			names += "; and "
-		}
-		v.notReadable(names + "the accounts that may write")
-	case len(unknown) == 0:
-	case len(v.unread) > 0:
-		v.notReadable(names)
-	default:
+	case len(parts) > 0:
+		v.notReadable(strings.Join(parts, "; and "), reasons)
+	case len(unknown) > 0:
 		v.add(verdict.Doubt, "protection-not-read", v.place("protection"), readFix,
 			"a ruleset sets %s; the token cannot read who may bypass it", names)
 	}
@@ -340,11 +353,7 @@ func (v *inspection) differences(all []forge.Difference, fix string, describe fu
 }
 
 // notReadable adds the one finding of what the token may not see.
-func (v *inspection) notReadable(what string) {
-	reasons := slices.Clone(v.unread)
-	if v.writers != "" {
-		reasons = append(reasons, v.writers)
-	}
+func (v *inspection) notReadable(what string, reasons []string) {
 	v.add(verdict.Doubt, "not-readable", v.place("protection"), readFix, "the token cannot read %s; not shown: %s",
 		what, strings.Join(reasons, "; "))
 }

@@ -257,3 +257,62 @@ func TestMissingFilesAreInstalled(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkflowToken checks the forge's switches for the token of a workflow: they are set once, by one request.
+func TestWorkflowToken(t *testing.T) {
+	const path = "/repos/acme/registry/actions/permissions/workflow"
+	for _, c := range []struct {
+		name   string
+		edit   func(*ghtest.Server)
+		doctor string // the findings of doctor --forge, apart from the ones of the branch
+		apply  string // of protect --apply
+		writes int    // of the settings
+	}{
+		{"both are open", func(s *ghtest.Server) { s.WorkflowsApprove, s.WorkflowsWrite = true, true },
+			"error workflow-token-writes \nerror workflows-may-approve ", "", 1},
+		{"both are closed", func(*ghtest.Server) {}, "", "", 0},
+		{"one is open", func(s *ghtest.Server) { s.WorkflowsWrite = true }, "error workflow-token-writes ", "", 1},
+		{"hidden", func(s *ghtest.Server) { s.Fail(ghtest.Failure{Path: path, Status: 403, Message: "no"}) },
+			"inconclusive not-readable repo-config.yml <protection:>", "inconclusive not-readable repo-config.yml " +
+				"<protection:>", 0},
+		{"of another type", func(s *ghtest.Server) { s.Fail(ghtest.Failure{Path: path, Status: 200, Body: "[]"}) },
+			"inconclusive not-readable repo-config.yml <protection:>", "inconclusive not-readable repo-config.yml " +
+				"<protection:>", 0},
+		{"of another value", func(s *ghtest.Server) {
+			s.Fail(ghtest.Failure{Path: path, Status: 200, Body: `{"default_workflow_permissions": "all"}`})
+		}, "inconclusive not-readable repo-config.yml <protection:>", "inconclusive not-readable repo-config.yml " +
+			"<protection:>", 0},
+		{"the organization decides", func(s *ghtest.Server) {
+			s.WorkflowsApprove = true
+			s.Fail(ghtest.Failure{Method: "PUT", Path: path, Status: 409, Message: "organization"})
+		}, "error workflows-may-approve ", "error organization-setting ", 1},
+	} {
+		s := ghtest.Start("acme", "registry")
+		s.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
+		f := documented(t)
+		protect(t, s, "admin", f, Changes{Apply: true})
+		before := len(s.Writes())
+		c.edit(s)
+		client, err := forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := short(f, look(t, f, client)); got != c.doctor {
+			t.Errorf("%s: doctor says\n%s\nwant\n%s", c.name, got, c.doctor)
+		}
+		if got := short(f, protect(t, s, "admin", f, Changes{})); len(s.Writes()) != before ||
+			c.doctor != "" && got == "" {
+			t.Errorf("%s: the dry run says %q and wrote %q", c.name, got, s.Writes()[before:])
+		}
+		if got := short(f, protect(t, s, "admin", f, Changes{Apply: true})); got != c.apply {
+			t.Errorf("%s: protect --apply says\n%s\nwant\n%s", c.name, got, c.apply)
+		}
+		if writes := s.Writes()[before:]; len(writes) != c.writes {
+			t.Errorf("%s: the requests are %q", c.name, writes)
+		}
+		if protect(t, s, "admin", f, Changes{Apply: true}); c.apply == "" && len(s.Writes()) != before+c.writes {
+			t.Errorf("%s: a second run wrote %q", c.name, s.Writes()[before:])
+		}
+		s.Close()
+	}
+}

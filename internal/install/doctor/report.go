@@ -43,11 +43,17 @@ func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree f
 		return nil, err
 	case stop:
 		if v.writers != "" {
-			v.notReadable("the accounts that may write, so that nothing was changed (--allow-lock-out overrides it)")
+			v.notReadable("the accounts that may write, so that nothing was changed (--allow-lock-out overrides it)",
+				append(slices.Clone(v.unread), v.writers))
 		}
 		return v.report("protect", "protections")
 	}
-	v.branch, v.applied, v.unread = done.Branch, done.Applied, done.Unread
+	v.branch, v.applied, v.unread, v.hidden = done.Branch, done.Applied, done.Unread, done.WorkflowsUnread
+	if done.Organization != nil {
+		v.add(verdict.Error, "organization-setting", strict.Pos{}, "set it in the organization",
+			"the settings of workflows are not changed: %v", done.Organization)
+		done.Differences = slices.DeleteFunc(done.Differences, forge.Difference.OfWorkflows)
+	}
 	fix := applyFix
 	if may.Apply {
 		fix = ""

@@ -181,6 +181,15 @@ var Rules = []verdict.Rule{
 				"name the repository, and give a token that may read it"},
 			{"protection-missing", "the forge protects the branch less than repo-config.yml asks for",
 				"run oap-gate protect --apply with a token that may administer"},
+			{"workflows-may-approve", "the forge lets workflows approve pull requests, and RFC 0026 section 7 requires a " +
+				"Maintainer's review",
+				"run oap-gate protect --apply with a token that may administer"},
+			{"workflow-token-writes", "the forge gives the token of a workflow the right to write, if the workflow does " +
+				"not say otherwise",
+				"run oap-gate protect --apply with a token that may administer"},
+			{"organization-setting", "the organization decides a setting of workflows, so that it cannot be changed in " +
+				"the repository",
+				"set it in the organization"},
 			{"not-readable", "the forge does not show all protections to this token; nothing was decided", readFix},
 			{"protection-not-read", "the forge does not show to this token who may bypass a ruleset; nothing was " +
 				"decided", readFix},

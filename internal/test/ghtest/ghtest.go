@@ -31,6 +31,8 @@ type Server struct {
 	OnlyRebase    bool // merge commits and squashing are off: rebasing cannot be switched off
 	PageCap       int  // entries on a page, whatever the client asks for; 0: as asked
 
+	WorkflowsWrite, WorkflowsApprove bool // what the token of a workflow may do by default
+
 	Accounts    []Account           // that have access to the repository
 	Teams       map[string][]string // logins by "organization/team"
 	OwnerErrors []map[string]any    // of CODEOWNERS, as the forge lists them
@@ -324,6 +326,8 @@ func (s *Server) route(r *request) {
 	switch {
 	case r.is("GET"), r.is("PATCH"):
 		s.repository(r)
+	case r.is("GET", "actions", "permissions", "workflow"), r.is("PUT", "actions", "permissions", "workflow"):
+		s.workflowToken(r)
 	case r.is("GET", "collaborators"):
 		s.collaborators(r)
 	case r.is("GET", "codeowners", "errors"):

@@ -255,3 +255,33 @@ func (s *Server) team(r *request) {
 	}
 	page(s, r, all)
 }
+
+// workflowToken answers with what the token of a workflow may do, or sets it.
+func (s *Server) workflowToken(r *request) {
+	type settings struct {
+		Default string `json:"default_workflow_permissions"`
+		Approve *bool  `json:"can_approve_pull_request_reviews"`
+	}
+	switch {
+	case !r.access.Admin:
+		r.refuse()
+	case r.Method == "GET":
+		have := settings{"read", &s.WorkflowsApprove}
+		if s.WorkflowsWrite {
+			have.Default = "write"
+		}
+		r.send(http.StatusOK, have)
+	default:
+		var sent settings
+		if !r.decode(&sent) {
+			return
+		}
+		if sent.Default != "" {
+			s.WorkflowsWrite = sent.Default == "write"
+		}
+		if sent.Approve != nil {
+			s.WorkflowsApprove = *sent.Approve
+		}
+		r.w.WriteHeader(http.StatusNoContent)
+	}
+}
