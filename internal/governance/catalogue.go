@@ -70,8 +70,8 @@ var backwardCompatibility = verdict.Rule{
 			"give it an $id of its own whose path ends in the file's path from schemas/ on"},
 		{"schema-id-twice", "two published schemas of the base have one $id, so that nothing that refers to it can be " +
 			"compared", "let the Maintainers correct the base by hand"},
-		{"additive-undeclared", "a published schema changes in more than white space, and no words declare the " +
-			"change additive only", "write in the pull request's body that the change is additive only"},
+		{"additive-undeclared", "a published schema changes in more than white space, and no line of the pull request's " +
+			"body begins with Additive only", "add the line `Additive only: WHAT` to the pull request's body"},
 		{"declaration-unknown", "a published schema changes in more than white space, and whether the change is " +
 			"declared is not known",
 			"give the body with --pr or --body"},
@@ -109,6 +109,11 @@ var charterReview = verdict.Rule{
 			"in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | yes " +
 				"or empty |`, merge it, update the branch, and ask four of them to approve with the words `Charter " +
 				"Review Gate cleared`"},
+		{"roster-row", "a row of the roster has no handle in its first cell, or a mark that is neither a yes nor nothing",
+			"write the row as `| @handle | organisation | term | yes or empty |`"},
+		{"default-quorum", "a normative change that touches no right has fewer than three approvals that count, or of " +
+			"fewer than three organisations",
+			"ask Maintainers of other organisations for reviews of the head"},
 		{"roster-changed", "a row of the roster differs; it counts once it is merged",
 			"let the Maintainers confirm the rows"},
 		{"front-matter-only", "only lines before the first section of RFC 0016, 0017 or 0018 differ, and no " +

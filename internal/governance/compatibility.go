@@ -259,9 +259,8 @@ func (g *compatibility) declaration() {
 	if len(g.modified) == 0 {
 		return
 	}
-	if g.Words != nil {
-		g.declared = g.Words.says(additiveOnly)
-	}
+	declaration := g.Words.says(additiveOnly)
+	g.declared = declaration.Line
 	said := map[string]bool{}
 	for _, m := range g.modified {
 		if g.declared == "" && said[m.document.Path] {
@@ -282,8 +281,8 @@ func (g *compatibility) declaration() {
 				WithFix("give the body with --pr FILE or --body FILE")
 		case g.declared == "":
 			g.out.Errorf(m.at, "", "additive-undeclared",
-				"the published schema has %s, and %s does not declare the change additive only", what,
-				g.Words.Source).WithFix("write into it: This change is additive only.")
+				"the published schema has %s, and %s has no line that begins with Additive only%s", what,
+				g.Words.Source, instead(declaration)).WithFix("add the line `Additive only: WHAT` to it")
 		default:
 			if m.fields == 0 {
 				g.out.Noticef(m.at, "", "annotations", "only annotations or formatting differ: %s",

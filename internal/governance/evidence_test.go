@@ -157,7 +157,7 @@ func TestEvidence(t *testing.T) {
 				delete(c.head, rfc)
 			}
 			p := propose(t, c.base, c.head)
-			p.Words = NewWords("the body", "")
+			p.Words = worded(t, "")
 			got, r := found(t, p, "implementability")
 			if !strings.Contains(c.says, "(") && c.says != "no-evidence" {
 				if len(got) > 0 || !strings.Contains(r.Reason, c.says) {

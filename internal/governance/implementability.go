@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -70,8 +71,8 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 		}
 	}
 	if j.Exception = p.withoutEvidence(&out, lacking, why, repairs); j.Exception {
-		_, reason := p.Words.exception()
-		j.attest(implementability, "two thirds of the working group voted for the exception: %q", shorten(reason))
+		j.attest(implementability, "two thirds of the working group voted for the exception: %q",
+			shorten(p.Words.says(exceptionForm).Line))
 	} else {
 		j.attest(implementability, "somebody has shown in code that the change can be built; the change has no "+
 			"evidence")
@@ -89,30 +90,28 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, lacking []evidence, why
 	if len(repairs) > 0 {
 		repaired = "; repaired words: " + listUpTo(repairs, 10)
 	}
-	said, paragraph := noClaim, ""
-	if p.Words != nil {
-		said, paragraph = p.Words.exception()
-	}
+	said := p.Words.says(exceptionForm)
+	justified := said.Said && page.Words(said.Reason) >= minReason
 	switch {
 	case p.Words == nil && editorial:
 		out.Doubtf(at, "", "exception-unknown", "the change looks editorial, and whether an exception is claimed "+
 			"is not known without the pull request's body").WithFix("give the body with --pr FILE or --body FILE")
 		return false
-	case said == justified && editorial:
+	case justified && editorial:
 		severity := verdict.Warning
 		if p.DenyException {
 			severity = verdict.Error
 		}
 		out.Add(at, severity, "", "exception-claimed", "%s claims an exception (%q) and the change looks "+
 			"editorial%s; that two thirds of the working group granted it is for the reviewers to see",
-			p.Words.Source, shorten(paragraph), repaired).
+			p.Words.Source, shorten(said.Line), repaired).
 			WithFix("look it up in the working group's records")
 		return true
-	case said == justified:
+	case justified:
 		out.Errorf(at, "", "exception-not-editorial", "%s claims an exception, and the change is normative: %s",
 			p.Words.Source, list(why)).WithFix(bringEvidence)
 		return false
-	case said == unjustified:
+	case said.Said:
 		out.Errorf(at, "", "exception-unjustified", "%s claims an exception without a sentence of at least %d "+
 			"words that says why", p.Words.Source, minReason).WithFix(claimException)
 	default:
@@ -125,11 +124,11 @@ func (p *Proposal) withoutEvidence(out *verdict.Outcome, lacking []evidence, why
 		for _, e := range lacking {
 			if len(e.rejected) == 0 {
 				out.Errorf(e.at, "", "no-evidence", "a normative artifact changes, and nothing under test-suite/ or "+
-					"reference/ does%s", needed).WithFix("%s", fix)
+					"reference/ does%s%s", needed, instead(said)).WithFix("%s", fix)
 				continue
 			}
 			out.Errorf(e.at, "", "evidence-does-not-count", "a normative artifact changes, and what changes under "+
-				"test-suite/ or reference/ does not count: %s%s", listUpTo(e.rejected, 10), needed).WithFix("%s", fix)
+				"test-suite/ or reference/ does not count: %s%s%s", listUpTo(e.rejected, 10), needed, instead(said)).WithFix("%s", fix)
 		}
 	}
 	if editorial {

@@ -194,7 +194,7 @@ func TestImplementability(t *testing.T) {
 			t.Parallel()
 			p := propose(t, nil, c.head)
 			if c.body != "-" {
-				p.Words = NewWords("the body", c.body)
+				p.Words = worded(t, c.body)
 			}
 			got, r := found(t, p, "implementability")
 			if !slices.Equal(got, c.want) {
@@ -214,7 +214,7 @@ func TestImplementability(t *testing.T) {
 // TestExceptionDenied checks that a claimed exception is told, and fails where the operator says so.
 func TestExceptionDenied(t *testing.T) {
 	p := propose(t, nil, files{rfc: editsOne})
-	p.Words, p.DenyException = NewWords("the body", justify), true
+	p.Words, p.DenyException = worded(t, justify), true
 	j, err := Judge(p, func(string) bool { return true })
 	if err != nil {
 		t.Fatal(err)
@@ -508,7 +508,7 @@ func TestCompatibility(t *testing.T) {
 			t.Parallel()
 			p := propose(t, c.base, c.head)
 			if c.body != "-" {
-				p.Words = NewWords("the body", c.body)
+				p.Words = worded(t, c.body)
 			}
 			got, r := found(t, p, "backward-compatibility")
 			if !slices.Equal(got, c.want) {

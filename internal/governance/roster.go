@@ -2,14 +2,18 @@ package governance
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
+
+const maintainersPath = "governance/MAINTAINERS.md"
 
 // maintainer is a row of the roster.
 type maintainer struct {
@@ -30,84 +34,107 @@ func readOptional(t *registry.Tree, path string) ([]byte, error) {
 
 var handle = plain.Pattern(`^@([A-Za-z0-9][A-Za-z0-9_-]{0,99})$`)
 
-var marks = []string{"yes", "x", "✓", "✔", "✅", "true"}
-
 // roster is the table under the heading Current Maintainers.
 type roster struct {
-	line    int   // line of the table, else of the heading; 0 without either
-	rows    []row // those with a handle
+	line    int // line of the table, else of the heading; 0 without either
+	rows    []row
 	members []maintainer
+	unread  []row // rows that name nobody, or whose mark is neither a yes nor a placeholder
 }
 
 // row is a row as it is shown.
-type row string
+type row struct {
+	text string
+	line int
+}
 
-func (r row) key() string { return string(r) }
+func (r row) key() string { return r.text }
+
+// rosterOf returns the roster of a tree, an empty one if the tree has none.
+func rosterOf(t *registry.Tree) (roster, error) {
+	data, err := readOptional(t, maintainersPath)
+	if err != nil {
+		return roster{}, err
+	}
+	return readRoster(data)
+}
 
 // readRoster reads the first table under the heading Current Maintainers. If a handle has two rows, the first counts.
-func readRoster(text string) roster {
-	var r roster
-	table, advocate := 0, -1
-	seen := map[string]bool{}
-	blocks, err := markdown.Split(text)
+func readRoster(data []byte) (r roster, err error) {
+	text, err := page.Read(maintainersPath, data)
 	if err != nil {
-		return r // what is too long to be read names nobody
+		return r, fmt.Errorf("reading %q: %w", maintainersPath, err)
 	}
-	for _, b := range blocks {
-		switch {
-		case b.Kind == markdown.Heading && r.line > 0:
-			return r
-		case b.Kind == markdown.Heading:
-			if b.Level == 2 && strings.TrimSpace(b.Source()) == "Current Maintainers" {
-				r.line = b.Line
-			}
-		case r.line == 0 || b.Table == 0 || b.Quoted():
-		case table == 0:
-			table, r.line = b.Table, b.Line
-			advocate = slices.IndexFunc(cells(b.Source()), func(c string) bool {
-				return strings.Contains(strings.ToLower(strings.Join(strings.Fields(c), " ")), "user advocate")
-			})
-		case b.Table == table:
-			columns := cells(b.Source())
-			// A handle in code is an example.
-			first := new(speech).shown(markdown.Cells(b.Source())[0], false)
-			m := handle().FindStringSubmatch(strings.Trim(first, " _"))
-			if m == nil {
-				continue
-			}
-			isAdvocate := advocate >= 0 && advocate < len(columns) &&
-				slices.Contains(marks, strings.ToLower(columns[advocate]))
-			shown := strings.Join(columns, " | ")
-			if isAdvocate {
-				shown += " (User Advocate)"
-			}
-			r.rows = append(r.rows, row(shown))
-			if seen[strings.ToLower(m[1])] {
-				continue
-			}
-			seen[strings.ToLower(m[1])] = true
-			person := maintainer{handle: m[1], advocate: isAdvocate}
-			if len(columns) > 1 {
-				person.organisation = organisation(columns[1])
-			}
-			r.members = append(r.members, person)
+	if text == nil {
+		return r, nil
+	}
+	blocks := text.Blocks()
+	at := slices.IndexFunc(blocks, func(b *page.Block) bool { return b.Level == 2 && b.Text == "Current Maintainers" })
+	if at < 0 {
+		return r, nil
+	}
+	r.line = blocks[at].Line
+	blocks = blocks[at+1:]
+	if end := slices.IndexFunc(blocks, func(b *page.Block) bool { return b.Level > 0 }); end >= 0 {
+		blocks = blocks[:end]
+	}
+	at = slices.IndexFunc(blocks, func(b *page.Block) bool { return b.Header && !strings.HasPrefix(b.Source, ">") })
+	if at < 0 {
+		return r, nil
+	}
+	r.line = blocks[at].Line
+	advocate := slices.IndexFunc(blocks[at].Cells, func(c string) bool {
+		return strings.Contains(strings.ToLower(c), "user advocate")
+	})
+	for _, b := range blocks[at+1:] {
+		if b.Cells == nil || b.Header {
+			break
 		}
+		r.add(b, advocate)
 	}
-	return r
+	return r, nil
 }
 
-// maxColumns is how many cells of a row are read.
-const maxColumns = 64
-
-// cells returns the cells of a row as they are shown.
-func cells(row string) []string {
-	var out []string
-	all := markdown.Cells(row)
-	for _, cell := range all[:min(len(all), maxColumns)] {
-		out = append(out, plainText(strings.ReplaceAll(cell, `\|`, "|")))
+// add reads a row. advocate is the index of the column User Advocate, negative without one.
+func (r *roster) add(b *page.Block, advocate int) {
+	cell := func(i int) string {
+		if i < 0 || i >= len(b.Cells) {
+			return ""
+		}
+		return b.Cells[i]
 	}
-	return out
+	shown := row{strings.Join(b.Cells, " | "), b.Line}
+	m := handle().FindStringSubmatch(cell(0))
+	mark := cell(advocate)
+	isAdvocate := slices.Contains(marks, strings.ToLower(mark)) || strings.EqualFold(mark, "User Advocate")
+	if m == nil && cell(0) != "" || !isAdvocate && organisation(mark) != "" {
+		r.unread = append(r.unread, shown)
+	}
+	if m == nil {
+		return
+	}
+	if isAdvocate {
+		shown.text += " (User Advocate)"
+	}
+	r.rows = append(r.rows, shown)
+	person := maintainer{handle: m[1], organisation: organisation(cell(1)), advocate: isAdvocate}
+	if !slices.ContainsFunc(r.members, func(m maintainer) bool { return m.key() == person.key() }) {
+		r.members = append(r.members, person)
+	}
 }
+
+// count warns of the rows that cannot be read. It is for each check that counts the members.
+func (r *roster) count(out *verdict.Outcome) {
+	for _, u := range r.unread {
+		out.Warnf(verdict.At{Path: maintainersPath, Line: u.line, Column: 1}, "", "roster-row",
+			"the row %q of the roster does not count, or not in full; expected @handle in its first cell, and yes or "+
+				"nothing as the mark of a User Advocate", shorten(u.text)).
+			WithFix("in a pull request of its own, write the row as `| @handle | organisation | term | yes or empty |`")
+	}
+}
+
+// marks are the cells that mark a User Advocate, next to these words themselves.
+var marks = strings.Fields("yes y x true ✓ ✔ ✅ ☑ [x] :heavy_check_mark: :white_check_mark:")
 
 // placeholders are the cells that name no organisation.
 var placeholders = []string{"", "-", "–", "—", "n/a", "na", "none", "no", "tbd", "unaffiliated", "?"}
@@ -119,4 +146,86 @@ func organisation(name string) string {
 		return ""
 	}
 	return name
+}
+
+// organisationsOf returns the organisations of Maintainers.
+func organisationsOf(members []maintainer) map[string]bool {
+	names := map[string]bool{}
+	for _, m := range members {
+		if m.organisation != "" {
+			names[m.organisation] = true
+		}
+	}
+	return names
+}
+
+// advocates returns how many of them are User Advocates.
+func advocates(members []maintainer) int {
+	n := 0
+	for _, m := range members {
+		if m.advocate {
+			n++
+		}
+	}
+	return n
+}
+
+// handles names Maintainers by their handles.
+func handles(members []maintainer) string {
+	var out []string
+	for _, m := range members {
+		out = append(out, "@"+m.handle)
+	}
+	return listUpTo(out, 10)
+}
+
+// rosterChanges warns of rows of the roster that a proposal changes.
+func (p *Proposal) rosterChanges(out *verdict.Outcome, j *Judgement) error {
+	for _, v := range p.Views {
+		if !slices.ContainsFunc(v.Changes, func(c registry.Change) bool { return c.Path == maintainersPath }) {
+			continue
+		}
+		was, err := rosterOf(v.Base)
+		if err != nil {
+			return err
+		}
+		is, err := rosterOf(v.Head)
+		if err != nil {
+			return err
+		}
+		old, new := slices.Concat(was.rows, was.unread), slices.Concat(is.rows, is.unread)
+		gone, come := without(old, new), without(new, old)
+		if len(gone)+len(come) == 0 {
+			continue
+		}
+		out.Warnf(verdict.At{Path: maintainersPath, Line: is.line}, "", "roster-changed",
+			"the roster changes: new rows %s; old rows %s; it counts once it is merged", orNone(come), orNone(gone)).
+			WithFix("let the Maintainers confirm the rows")
+		j.attest(charterReview, "the Maintainers agreed to the change of the roster; new rows %s; old rows %s",
+			orNone(come), orNone(gone))
+	}
+	return nil
+}
+
+func orNone(rows []row) string {
+	if len(rows) == 0 {
+		return "none"
+	}
+	var out []string
+	for _, r := range rows {
+		out = append(out, fmt.Sprintf("%q", shorten(r.text)))
+	}
+	return list(out)
+}
+
+// without returns the elements that others lack, or have less often.
+func without[T interface{ key() string }](of, others []T) []T {
+	count := map[string]int{}
+	for _, one := range others {
+		count[one.key()]++
+	}
+	return slices.DeleteFunc(slices.Clone(of), func(one T) bool {
+		count[one.key()]--
+		return count[one.key()] >= 0
+	})
 }

@@ -75,7 +75,7 @@ func TestEditorialFiles(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := propose(t, c.base, c.head)
-			p.Words = NewWords("the body", "Implementability Gate exception: this only corrects the wording of a text.")
+			p.Words = worded(t, "Implementability Gate exception: this only corrects the wording of a text.")
 			got, r := found(t, p, "implementability")
 			claimed := slices.ContainsFunc(got, func(f string) bool { return strings.Contains(f, "exception-claimed") })
 			denied := slices.ContainsFunc(got, func(f string) bool {

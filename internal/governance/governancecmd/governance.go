@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -201,7 +202,9 @@ func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Reposi
 		if err != nil {
 			return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
 		}
-		p.Words = governance.NewWords("the commit's message", string(object.Message))
+		if p.Words, err = governance.NewWords("the commit's message", string(object.Message)); err != nil {
+			return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
+		}
 		return o.add(rep, p)
 	})
 }
@@ -293,7 +296,9 @@ func (o *governanceOptions) pullRequest(ctx context.Context, sys frame.IO, repo 
 		if !ok {
 			return of, remedy.Errorf(wanted, "the event %s has no pull request", path)
 		}
-		p.Words = governance.NewWords("the pull request's body", strict.String(pull, "body"))
+		if p.Words, err = governance.NewWords("the pull request's body", strict.String(pull, "body")); err != nil {
+			return of, err
+		}
 		p.Opener = strict.String(pull, "user", "login")
 		of = pullEvent{strict.Int(pull, "number"), strict.Int(pull, "commits"),
 			strict.String(pull, "base", "sha")}
@@ -310,7 +315,9 @@ func (o *governanceOptions) pullRequest(ctx context.Context, sys frame.IO, repo 
 		if err != nil {
 			return of, remedy.Errorf("name a file with the body", "reading --body: %v", err)
 		}
-		p.Words = governance.NewWords("the pull request's body", string(text))
+		if p.Words, err = governance.NewWords("the pull request's body", string(text)); err != nil {
+			return of, err
+		}
 	}
 	return of, nil
 }
@@ -345,11 +352,11 @@ func (o *governanceOptions) ofForge(ctx context.Context, sys frame.IO, p *govern
 			return err
 		}
 		p.Forge.Repository = client.Repository
-		p.Forge.Reviews = func() ([]governance.Review, error) {
+		p.Forge.Reviews = sync.OnceValues(func() ([]governance.Review, error) {
 			return forge.All[governance.Review](ctx, client, "reading the reviews",
 				fmt.Sprintf("pulls/%d/reviews", pull.number))
-		}
-		p.Forge.Authors = func() ([]string, error) { return authors(ctx, client, pull, p.Head) }
+		})
+		p.Forge.Authors = sync.OnceValues(func() ([]string, error) { return authors(ctx, client, pull, p.Head) })
 		p.Forge.Labels = func(issues []int) ([]string, error) { return issueLabels(ctx, client, issues) }
 	}
 	if o.reviews != "" {

@@ -8,8 +8,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -27,6 +25,7 @@ import (
 	"golang.org/x/net/html/atom"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 )
@@ -145,9 +144,8 @@ func (t *Text) KeyWords() []string { return t.words() }
 func render(to []byte, text []byte, n ast.Node) []byte {
 	b := bytes.NewBuffer(to)
 	w := bufio.NewWriter(b)
-	if err := errors.Join(markdown().Renderer().Render(w, text, n), w.Flush()); err != nil {
-		panic(fmt.Sprintf("rendering into memory: %v", err)) // no renderer of a node returns an error of its own
-	}
+	_ = markdown().Renderer().Render(w, text, n) // writing to memory does not fail
+	_ = w.Flush()
 	return b.Bytes()
 }
 
@@ -156,10 +154,7 @@ func visible(page string, comment func(string)) string {
 	var out strings.Builder
 	for z := html.NewTokenizer(strings.NewReader(page)); ; {
 		switch z.Next() {
-		case html.ErrorToken:
-			if !errors.Is(z.Err(), io.EOF) {
-				panic(fmt.Sprintf("reading from memory: %v", z.Err()))
-			}
+		case html.ErrorToken: // the end
 			return out.String()
 		case html.TextToken:
 			out.Write(z.Text())
@@ -192,25 +187,25 @@ func Plain(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// KeyWords returns the words of RFC 2119 in a text as Plain returns it, in order.
-func KeyWords(plain string) []string {
+// KeyWords returns the words of RFC 2119 that Plain returned, in order.
+func KeyWords(text string) []string {
 	var out []string
 	before, not := "", false // the key word that a NOT would follow; whether the word before is NOT
-	for len(plain) > 0 {
-		n := strings.IndexFunc(plain, func(r rune) bool { return !isWord(r) })
+	for len(text) > 0 {
+		n := strings.IndexFunc(text, func(r rune) bool { return !isWord(r) })
 		if n < 0 {
-			n = len(plain)
+			n = len(text)
 		}
 		if n == 0 {
-			_, size := utf8.DecodeRuneInString(plain)
-			if plain[:size] != " " {
+			_, size := utf8.DecodeRuneInString(text)
+			if text[:size] != " " {
 				before, not = "", false
 			}
-			plain = plain[size:]
+			text = text[size:]
 			continue
 		}
-		word := strings.Trim(plain[:n], "_")
-		plain = plain[n:]
+		word := strings.Trim(text[:n], "_")
+		text = text[n:]
 		switch word {
 		case "MUST", "SHALL", "SHOULD":
 			out, before, not = append(out, word), word, false
@@ -241,12 +236,16 @@ func isWord(r rune) bool {
 // A Block is a part of a text that has no other parts: a paragraph, a heading, a row of a table, a piece of code or
 // HTML. The blocks of a text that is not Markdown are its paragraphs.
 type Block struct {
-	Line   int    // number of its first line, from 1
-	Level  int    // level of a heading, from 1; 0 for other blocks
-	Text   string // what a reader sees, as Plain returns it, and then what the comments in it contain
-	Source string // its lines, and those up to the next block
-	Above  *Block // the nearest heading above that has a lower level; nil without one
+	Line   int      // number of its first line, from 1
+	Level  int      // level of a heading, from 1; 0 for other blocks
+	Text   string   // what a reader sees, as Plain returns it, and then what the comments in it contain
+	Source string   // its lines, and those up to the next block
+	Cells  []string // what a reader sees of each cell of a row; ~~ is around one with struck text
+	Header bool     // whether it is the first row of a table
+	Above  *Block   // the nearest heading above that has a lower level; nil without one
 }
+
+var struck = plain.Pattern(`(?i)<(?:del|s|strike)[\s/>]`)
 
 // Blocks returns the blocks of a text, in order.
 func (t *Text) Blocks() []*Block {
@@ -254,7 +253,7 @@ func (t *Text) Blocks() []*Block {
 	var heading *Block // the last one
 	text := []byte(t.Source)
 	line, begin, first := 1, 0, 0 // number of the last block's line; offsets of its source and of that line
-	add := func(at, level int, plain string) {
+	add := func(at, level int, seen string) *Block {
 		at = max(bytes.LastIndexByte(text[:max(at, 0)], '\n')+1, first)
 		line += strings.Count(t.Source[first:at], "\n")
 		first = at
@@ -265,11 +264,12 @@ func (t *Text) Blocks() []*Block {
 		for level > 0 && heading != nil && heading.Level >= level {
 			heading = heading.Above
 		}
-		b := &Block{Line: line, Level: level, Text: plain, Above: heading}
+		b := &Block{Line: line, Level: level, Text: seen, Above: heading}
 		if level > 0 {
 			heading = b
 		}
 		out = append(out, b)
+		return b
 	}
 	if !t.IsMarkdown() {
 		at, begun := 0, false
@@ -284,21 +284,31 @@ func (t *Text) Blocks() []*Block {
 	var buffer []byte
 	walk(t.root, func(n ast.Node) (deeper bool) {
 		level, at := 0, n.Pos()
+		var cells []string
 		switch n := n.(type) {
 		case *ast.Heading:
 			level = n.Level
 			if n.Lines().Len() > 0 {
 				at = n.Lines().At(0).Start // its position is that of an underline
 			}
-		case *ast.Paragraph, *ast.TextBlock, *ast.CodeBlock, *ast.FencedCodeBlock, *ast.HTMLBlock,
-			*extensionast.TableHeader, *extensionast.TableRow:
+		case *extensionast.TableHeader, *extensionast.TableRow:
+			for cell := n.FirstChild(); cell != nil; cell = cell.NextSibling() {
+				buffer = render(buffer[:0], text, cell)
+				shown := Plain(visible(string(buffer), nil))
+				if struck().Match(buffer) {
+					shown = "~~" + shown + "~~"
+				}
+				cells = append(cells, shown)
+			}
+		case *ast.Paragraph, *ast.TextBlock, *ast.CodeBlock, *ast.FencedCodeBlock, *ast.HTMLBlock:
 		default:
 			return true
 		}
 		buffer = render(buffer[:0], text, n)
 		var comments []string
 		seen := visible(string(buffer), func(text string) { comments = append(comments, text) })
-		add(at, level, Plain(strings.Join(append([]string{seen}, comments...), " ")))
+		b := add(at, level, Plain(strings.Join(append([]string{seen}, comments...), " ")))
+		b.Cells, b.Header = cells, n.Kind() == extensionast.KindTableHeader
 		return false
 	})
 	if len(out) > 0 {

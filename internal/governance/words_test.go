@@ -1,0 +1,26 @@
+package governance
+
+import (
+	"strings"
+	"testing"
+)
+
+// worded reads a body.
+func worded(t *testing.T, text string) *Words {
+	t.Helper()
+	w, err := NewWords("the body", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestWordsLimit(t *testing.T) {
+	if _, err := NewWords("the body", strings.Repeat("a", 2<<20)); err == nil ||
+		!strings.HasPrefix(err.Error(), "reading the body: too large") {
+		t.Error(err)
+	}
+	if said, where := phrased(Review{Body: strings.Repeat("a", 2<<20)}); said || where == "" {
+		t.Errorf("a review over the limit: %t %q", said, where)
+	}
+}
