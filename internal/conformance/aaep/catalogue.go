@@ -40,6 +40,7 @@ const (
 	LiveTwice   = "aaep-live-twice"
 	LiveLate    = "aaep-live-late"
 	LiveTimeout = "aaep-live-timeout"
+	LiveClarify = "aaep-live-clarification"
 
 	// Those of level 3.
 	LiveHandshake   = "aaep-live-handshake"
@@ -363,6 +364,12 @@ var liveRules = []verdict.Rule{
 				"start the producer, and name its URL"},
 			{"http-status", "a request was answered with another status than the layout's",
 				"serve the layout that --layout names: see docs/conformance.md"},
+			{"no-stream", "the stream of events had neither headers nor an event within the time of --timeout after the start",
+				"answer GET of the events with text/event-stream, and send the events of the session"},
+			{"redelivered", "events of earlier streams came again on a new one, with the same bytes; each counts once",
+				"none needed"},
+			{"earlier-sessions", "sessions that began before the run were under way, and were not judged",
+				"none needed; for a run of its own, restart the producer"},
 			{"not-sse", "the stream of events is not served as text/event-stream",
 				"serve it with Content-Type: text/event-stream"},
 			{"event-name", "a core event comes under another event name than aaep.event or message, so that no " +
@@ -413,6 +420,14 @@ var liveRules = []verdict.Rule{
 				"apply default_decision at the timeout"},
 			{"timeout-late", "the default was applied later than 2 s and 10 % after the timeout",
 				"apply it at the timeout"},
+			noScenario,
+		}},
+	{ID: LiveClarify, Title: "a clarification reply of a wrong type is rejected", Cite: "AAEP 9.4.1 (8), 6.5.5", Level: 2,
+		Why: "an answer that the producer cannot use must not move the session on",
+		Fix: "check the type of response before the question is closed, and keep waiting for another reply",
+		Codes: []strict.Code{
+			{"wrong-kind-accepted", "the session continued after a clarification reply whose response is of no kind",
+				"reject a response that accepted_response_kinds does not list, and keep the question open"},
 			noScenario,
 		}},
 	{ID: LiveHandshake, Title: "an unknown version is rejected, and each request is answered",
@@ -667,7 +682,7 @@ var otherRules = []verdict.Rule{
 	manual("AAEP-P2.5b", producer, 2, "9.4.1 (5), 6.3.4 (5)", "the client that replies is authenticated"),
 	manual("AAEP-P2.7", producer, 2, "9.4.1 (7)",
 		"clarification is asked for where it is genuinely needed, and its kinds are true"),
-	manual("AAEP-P2.8", producer, 2, "9.4.1 (8)", "a clarification reply of a wrong type is rejected"),
+	decided("AAEP-P2.8", producer, 2, "9.4.1 (8)", "a clarification reply of a wrong type is rejected", LiveClarify),
 	manual("AAEP-P2.10", producer, 2, "9.4.1 (10)", "a handoff is requested where the session cannot be completed"),
 	manual("AAEP-C7.5", claimant, 0, "9.7 (5)", "the report is kept where the public can read it"),
 	manual("AAEP-C10", claimant, 0, "9.10", "disputes are reproduced, answered in reasonable time and recorded"),

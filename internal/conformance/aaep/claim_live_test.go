@@ -28,17 +28,17 @@ func TestClaimLive(t *testing.T) {
 	}{
 		{"3", rows(3), 0},
 		{"3", rows(2), 6},
-		{"3", rows(1), 10},
+		{"3", rows(1), 11},
 		{"3", slices.DeleteFunc(rows(3), func(id string) bool { return id == LiveClose }), 1},
 		{"2", rows(2), 0},
-		{"2", nil, 4},
+		{"2", nil, 5},
 		{"1", nil, 0},
 		{"1", rowsOf(subscriber, 1), 0},
 		{"2", rowsOf(subscriber, 2), 0},
 		{"3", rowsOf(subscriber, 3), 0},
 		{"3", rowsOf(subscriber, 2), 4},
 		{"1", []string{SubTransport}, 2},
-		{"3", slices.Concat(rowsOf(subscriber, 3), []string{LiveStream}), 10}, // rows of both make no subscriber's
+		{"3", slices.Concat(rowsOf(subscriber, 3), []string{LiveStream}), 11}, // rows of both make no subscriber's
 	} {
 		var results []map[string]string
 		if len(c.ran) == 0 || slices.Contains(c.ran, LiveStream) {

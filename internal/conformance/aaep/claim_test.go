@@ -170,14 +170,15 @@ func TestClaimReport(t *testing.T) {
 			verdict, strings.TrimPrefix(results+","+mechanical, ","))
 	}
 	const liveRan = `{"check":"aaep-live-forged","verdict":"pass"},{"check":"aaep-live-twice","verdict":"pass"},` +
-		`{"check":"aaep-live-late","verdict":"pass"},{"check":"aaep-live-timeout","verdict":"warn"}`
+		`{"check":"aaep-live-late","verdict":"pass"},{"check":"aaep-live-timeout","verdict":"warn"},` +
+		`{"check":"aaep-live-clarification","verdict":"pass"}`
 	suite := func(level int, verdict, tests, failures string) string {
 		return fmt.Sprintf(`{"conformance_level":%d,"suite_version":"0.1.0","completed_at":"2026-08-16T23:59:59Z",`+
 			`"verdict":%q,"metadata":{},"test_results":[%s],"failures":[%s]}`,
 			level,
 			verdict, tests, failures)
 	}
-	live := []string{"claim-live-not-run error", "claim-live-not-run error", "claim-live-not-run error",
+	live := []string{"claim-live-not-run error", "claim-live-not-run error", "claim-live-not-run error", "claim-live-not-run error",
 		"claim-live-not-run error"}
 	for _, c := range []struct {
 		name   string

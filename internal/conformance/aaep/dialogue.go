@@ -372,6 +372,9 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 				second.all = nil
 				break
 			}
+			if h.data == nil || second.passesOver(h.data) {
+				break
+			}
 			m, fault := v.take(second.mark, producer, h.at, h.data)
 			if err = fault; m == nil {
 				break

@@ -32,6 +32,16 @@ func judgeSchema(m *message, say sayer) {
 	judgeMembers(schema, m.core, summaryMembers, m.members, "", say)
 }
 
+// judgeOther checks the members of a reply, or of a message of the subscription.
+func judgeOther(m *message, say sayer) {
+	members, known := membersOf[m.name]
+	if !known {
+		say(schema, verdict.Error, "/type", "member-value", "type is %s; expected a message of the subscription: request, "+
+			"accepted, rejected, renegotiate or close", show(m.members["type"]))
+	}
+	judgeMembers(schema, m.name, members, m.members, "", say)
+}
+
 // judgeSummary wants words for what is likely to be announced.
 func judgeSummary(m *message, say sayer) {
 	severity := verdict.Error

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -72,6 +71,7 @@ type visit struct {
 	line   int
 	left   atomic.Int64 // bytes that may still be read of streams
 
+	arrived
 	misnamed atomic.Pointer[string] // first event name of a core event that is not an AAEP message
 
 	transport verdict.Outcome
@@ -105,7 +105,8 @@ var replyProbes = []struct{ row, reply, code, cause string }{
 	{LiveForged, replyForged, "forged-accepted", "a reply with a token that was never issued"},
 	{LiveTwice, replyTwice, "second-reply-honored", "a reject, which an accept followed"},
 	{LiveLate, replyLate, "late-accepted", "an accept that came past the timeout"},
-	{LiveTimeout, replyNone, "", ""}, // this one may
+	{LiveTimeout, replyNone, "", ""},  // this one may
+	{LiveClarify, replyWrong, "", ""}, // its calls are not watched
 }
 
 // Run holds each scenario with the producer, and gives the results of all that passed and of the live checks. The
@@ -113,7 +114,7 @@ var replyProbes = []struct{ row, reply, code, cause string }{
 func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 	v := &visit{Live: l, steady: steady{time.Now()}, stream: NewStream(l.Path, Options{Level: l.Level}),
 		client: http.Client{Transport: l.Transport, CheckRedirect: noRedirect}, asked: map[string]bool{},
-		probes: map[string]*probe{}}
+		probes: map[string]*probe{}, arrived: newArrived()}
 	for _, p := range replyProbes {
 		v.probes[p.reply] = &probe{}
 	}
@@ -240,8 +241,24 @@ func (v *visit) exchange(ctx context.Context, method string, u *url.URL, body []
 	return resp, answer, err
 }
 
-// try sends a JSON body, or asks without one. If events are requested, the caller reads the body of the answer; else
-// try reads it, up to 64 KiB. The errors are errHung and those of the connection.
+// request returns a request with a JSON body, or one for events.
+func (l *Live) request(ctx context.Context, method string, u *url.URL, body []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", l.UserAgent)
+	req.Header.Set("Accept-Encoding", "identity")
+	if method == http.MethodGet {
+		req.Header.Set("Accept", "text/event-stream")
+		req.Header.Set("Cache-Control", "no-cache")
+	} else {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, nil
+}
+
+// try sends a JSON body, and reads up to 64 KiB of the answer. The errors are errHung and those of the connection.
 func (v *visit) try(ctx context.Context, method string, u *url.URL, body []byte) (*http.Response, []byte, error) {
 	send, cancel := context.WithCancel(ctx)
 	timer := time.AfterFunc(v.Timeout, cancel)
@@ -253,25 +270,13 @@ func (v *visit) try(ctx context.Context, method string, u *url.URL, body []byte)
 		stop()
 		return nil, nil, err
 	}
-	req, err := http.NewRequestWithContext(send, method, u.String(), bytes.NewReader(body))
+	req, err := v.request(send, method, u, body)
 	if err != nil {
 		return failed(err)
-	}
-	req.Header.Set("User-Agent", v.UserAgent)
-	req.Header.Set("Accept-Encoding", "identity")
-	if method == http.MethodGet {
-		req.Header.Set("Accept", "text/event-stream")
-		req.Header.Set("Cache-Control", "no-cache")
-	} else {
-		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := v.client.Do(req)
 	if err != nil {
 		return failed(err)
-	}
-	if method == http.MethodGet {
-		timer.Stop() // the body ends when the session does, or with its context
-		return resp, nil, nil
 	}
 	defer resp.Body.Close()
 	answer, err := capped.ReadAll(resp.Body, 64<<10)
@@ -401,49 +406,6 @@ func (v *visit) status(resp *http.Response, method, path, want string) error {
 		resp.StatusCode, want)
 }
 
-// listen opens the stream of events and gives what it sends until the context ends.
-func (v *visit) listen(ctx context.Context, events *url.URL) (<-chan heard, error) {
-	resp, _, err := v.exchange(ctx, http.MethodGet, events, nil)
-	if err != nil {
-		return nil, err
-	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	switch {
-	case resp.StatusCode != http.StatusOK:
-		resp.Body.Close()
-		return nil, v.status(resp, http.MethodGet, "events", "200")
-	case kind != "text/event-stream":
-		resp.Body.Close()
-		return nil, v.broken(verdict.Error, "not-sse", "Content-Type of the events is %s; expected text/event-stream",
-			show(resp.Header.Get("Content-Type")))
-	}
-	all := make(chan heard, 64) // so that a reply under way does not change when an event counts as heard
-	go func() {
-		defer resp.Body.Close()
-		from := newSSE(&upTo{resp.Body, &v.left})
-		from.misnamed = func(name string) { v.misnamed.CompareAndSwap(nil, &name) }
-		for {
-			data, err := from.next()
-			select {
-			case all <- heard{data, v.now(), err}:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return all, nil
-}
-
-// heard is one event, or why there are no more.
-type heard struct {
-	data []byte
-	at   time.Time
-	err  error
-}
-
 // talk is one scenario under way.
 type talk struct {
 	*visit
@@ -451,7 +413,7 @@ type talk struct {
 	mark         string // see take
 	subscription string
 	accepted     *message // what the producer accepted; nil: nothing that can be read
-	all          <-chan heard
+	listener
 	// seen is called with each message of the producer after it was judged; it may be nil.
 	seen func(context.Context, *message) error
 
@@ -465,8 +427,10 @@ type talk struct {
 	token    string        // of it
 	wait     time.Duration // its timeout_seconds
 	fallback string
-	defaults bool // its default is awaited
-	guarded  bool // no irreversible invocation is allowed any more
+	defaults bool   // its default is awaited
+	mistaken bool   // a clarification was answered by a wrong kind
+	unsure   string // the clarification that was answered by a wrong kind; empty: none is open
+	guarded  bool   // no irreversible invocation is allowed any more
 
 	due  time.Time // when to continue; zero: when an event comes
 	then func(context.Context) error
@@ -513,12 +477,16 @@ func (v *visit) open(ctx context.Context, mark string, s Scenario, request []byt
 	if a.events == nil {
 		return t, errRejected
 	}
-	t.all, err = v.listen(ctx, a.events)
-	return t, err
+	t.listen(ctx, a.events)
+	return t, nil
 }
 
-// start starts the session of the scenario.
+// start starts the session of the scenario, once the stream is quiet: a producer may send earlier events first.
 func (t *talk) start(ctx context.Context) error {
+	before, err := t.before(ctx)
+	if err != nil {
+		return err
+	}
 	resp, _, err := t.exchange(ctx, http.MethodPost, t.below("sessions"), t.Start)
 	if err != nil {
 		return err
@@ -529,6 +497,15 @@ func (t *talk) start(ctx context.Context) error {
 	if resp.StatusCode/100 != 2 && !begins {
 		return t.status(resp, http.MethodPost, "sessions", "2xx")
 	}
+	for _, h := range before {
+		if !begins && !t.started {
+			t.isEarlier(h.data)
+		}
+		if err := t.event(ctx, h); err != nil {
+			return err
+		}
+	}
+	t.started = true
 	return nil
 }
 
@@ -579,6 +556,11 @@ func (t *talk) timeUp(ctx context.Context) error {
 	}
 	then := t.then
 	if t.then = nil; then == nil {
+		if !t.opened {
+			t.silent = true
+			return t.broken(verdict.Doubt, "no-stream", "GET events had neither headers nor an event within %v after the "+
+				"start of scenario %s", t.Timeout, show(t.Name))
+		}
 		return t.hangs("nothing came for %v in scenario %s, whose session has not ended", t.Timeout, show(t.Name))
 	}
 	return then(ctx)
@@ -597,6 +579,9 @@ func (t *talk) end() { t.later(pause, func(context.Context) error { return errDo
 
 // over says what the end of the stream means.
 func (t *talk) over(ctx context.Context, err error) error {
+	if refused, ok := errors.AsType[*refusedStream](err); ok {
+		return refused.report(ctx, t.visit)
+	}
 	switch {
 	case errors.Is(err, ErrTooLarge), errors.Is(err, ErrLongMessage):
 		return t.broken(verdict.Error, "stream-too-large", "%v", err)
@@ -613,6 +598,9 @@ func (t *talk) over(ctx context.Context, err error) error {
 
 // event takes one event of the producer.
 func (t *talk) event(ctx context.Context, h heard) error {
+	if t.opened = true; h.data == nil || t.passesOver(h.data) {
+		return nil
+	}
 	t.heard = h.at
 	m, err := t.take(t.mark, producer, h.at, h.data)
 	if err != nil || m == nil {
@@ -640,6 +628,13 @@ func (t *talk) event(ctx context.Context, h heard) error {
 			return err
 		}
 	}
+	asksAgain := m.core == awaitingClarification && m.text("question") == t.unsure
+	if ours && t.unsure != "" && m.core != progressUpdated && !asksAgain {
+		t.unsure, t.then = "", nil
+		t.probes[replyWrong].shown++
+		t.probes[replyWrong].Errorf(t.here(), "", "wrong-kind-accepted",
+			"the session of scenario %s continued after a clarification reply whose response is an object", show(t.Name))
+	}
 	switch {
 	case !ours:
 		return nil
@@ -650,6 +645,11 @@ func (t *talk) event(ctx context.Context, h heard) error {
 		t.question(m)
 	case m.core == awaitingConfirmation:
 		return t.reply(ctx, m.text("reply_token"), "reject", true)
+	case m.core == awaitingClarification && t.Reply == replyWrong && !t.mistaken:
+		return t.mistake(ctx, m)
+	case asksAgain && t.unsure != "":
+		t.then = func(ctx context.Context) error { return t.correct(ctx, m) }
+		return nil
 	case m.core == awaitingClarification:
 		return t.clarify(ctx, m)
 	case m.core != progressUpdated && t.defaults && t.follows(m):
@@ -695,6 +695,9 @@ func (t *talk) question(m *message) {
 
 // answer replies at once.
 func (t *talk) answer(ctx context.Context) error {
+	if t.Reply == replyWrong {
+		return t.reply(ctx, t.token, "reject", true)
+	}
 	if t.Reply != replyForged && t.Reply != replyTwice {
 		return t.reply(ctx, t.token, t.Reply, true)
 	}
@@ -816,6 +819,25 @@ func (t *talk) clarify(ctx context.Context, m *message) error {
 		"response": responseTo(m)}, true)
 }
 
+// mistake answers a clarification by an object, which is not a kind, and 2 s later by a kind that it takes.
+func (t *talk) mistake(ctx context.Context, m *message) error {
+	t.mistaken, t.unsure = true, strings.Clone(m.text("question"))
+	seconds, _ := integer(m.members["timeout_seconds"])
+	t.later(min(2*time.Second, time.Duration(min(max(seconds, 0), 86400))*time.Second/2),
+		func(ctx context.Context) error {
+			return t.correct(ctx, m)
+		})
+	return t.send(ctx, map[string]any{"type": clarificationReply, "reply_token": m.text("reply_token"),
+		"response": map[string]any{}}, false)
+}
+
+// correct answers the clarification that is still open.
+func (t *talk) correct(ctx context.Context, m *message) error {
+	t.probes[replyWrong].shown++
+	t.unsure = ""
+	return t.clarify(ctx, m)
+}
+
 // responseTo returns a response to a clarification, of the first kind that it takes.
 func responseTo(m *message) any {
 	kinds, _ := m.members["accepted_response_kinds"].([]any)
@@ -879,6 +901,7 @@ func (v *visit) results() ([]verdict.Result, error) {
 		v.transport = verdict.Pass("%s of %s ended", plain.Count(len(v.ran), "session"),
 			plain.Count(len(v.Scenarios), "scenario"))
 	}
+	v.arrived.report(verdict.At{Path: v.Path}, &v.transport)
 	all.addFixed(LiveStream, v.URL.Redacted(), v.transport)
 	if v.Level >= 2 {
 		for _, live := range replyProbes {
@@ -903,8 +926,11 @@ func (v *visit) ofReply(reply string) verdict.Outcome {
 		return v.outcome(p, verdict.Skip("not run: no scenario has reply %s", reply))
 	}
 	what := "irreversible question"
-	if reply == replyNone {
+	switch reply {
+	case replyNone:
 		what = "question"
+	case replyWrong:
+		what = "clarification"
 	}
 	return v.outcome(p, v.doubt("no %s was asked in a scenario of reply %s", what, reply))
 }

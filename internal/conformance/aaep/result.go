@@ -162,7 +162,7 @@ func (o Options) checks() []int {
 // alone returns the results if each message was judged by itself.
 func (s *Stream) alone() ([]verdict.Result, error) {
 	if s.events == 0 && len(s.own.found[envelope]) == 0 {
-		s.note(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input holds no event")
+		s.note(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input has no message")
 	}
 	var all tally
 	for _, check := range s.checks() {
@@ -170,9 +170,9 @@ func (s *Stream) alone() ([]verdict.Result, error) {
 		switch {
 		case len(o.Findings) > 0:
 		case s.events == 0:
-			o.Skipped = "no event is in the input"
+			o.Skipped = "the input has no message"
 		default:
-			o = verdict.Pass("%s, each by itself", plain.Count(s.events, "event"))
+			o = verdict.Pass("%s, each by itself", plain.Count(s.events, "message"))
 		}
 		all.add(Rules[check], s.path, o)
 	}

@@ -33,9 +33,10 @@ const (
 	replyForged = "forged"
 	replyTwice  = "twice"
 	replyLate   = "late"
+	replyWrong  = "wrong-kind" // to its first clarification; its confirmations are rejected
 )
 
-var replies = []string{replyAccept, replyReject, replyNone, replyForged, replyTwice, replyLate}
+var replies = []string{replyAccept, replyReject, replyNone, replyForged, replyTwice, replyLate, replyWrong}
 
 // DefaultScenarios returns one session that any agent can hold.
 func DefaultScenarios() []Scenario {
@@ -49,7 +50,7 @@ func startText(text string) []byte {
 }
 
 // ReadScenarios reads a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
-// none, forged, twice and late. The error wraps a *strictyaml.Error where the place of the fault is known.
+// none, forged, twice, late and wrong-kind. The error wraps a *strictyaml.Error where the place of the fault is known.
 func ReadScenarios(path string, data []byte) ([]Scenario, error) {
 	entries, refuse, err := readList(path, data, "scenario", "name, start and reply")
 	if err != nil {

@@ -388,11 +388,11 @@ func (o *session) endStates(say placer) {
 			"the session does not report that it enters and leaves thinking")
 	}
 	if called && !c.calling {
-		say(c.firstCall, state, verdict.Warning, "calling-tool",
+		say(c.firstCall, state, verdict.Error, "calling-tool",
 			"the session calls a tool and never reports the state calling_tool")
 	}
 	if streamed && !c.writing {
-		say(c.firstOut, state, verdict.Warning, "writing-output",
+		say(c.firstOut, state, verdict.Error, "writing-output",
 			"the session streams output and never reports the state writing_output")
 	}
 }

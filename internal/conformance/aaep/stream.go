@@ -215,20 +215,24 @@ func (s *Stream) judge(m *message) {
 	if s.Level >= 3 && !s.Single {
 		s.negotiate(m)
 	}
+	if s.Single {
+		s.events++
+		if m.isReply() || m.isSubscription() {
+			judgeOther(m, s.sayer(s.own, m.at))
+		} else {
+			s.judgeAlone(m, s.own)
+		}
+		return
+	}
 	switch {
 	case m.isReply():
-		if s.replies++; !s.Single {
-			s.reply(m)
-		}
+		s.replies++
+		s.reply(m)
 		return
 	case m.isSubscription():
 		return
 	}
 	s.events++
-	if s.Single {
-		s.judgeAlone(m, s.own)
-		return
-	}
 	of := s.sessionOf(m)
 	to := s.own
 	if of != nil {

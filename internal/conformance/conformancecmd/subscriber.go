@@ -84,7 +84,7 @@ func (o *aaepSubscriber) check() (at netip.AddrPort, err error) {
 		func() error { return checkExtensions(o.extensions) },
 		func() error {
 			if o.timeout < 5*time.Second || o.timeout > 24*time.Hour || o.timeout%time.Second != 0 {
-				return remedy.Errorf("use whole seconds, such as 15s",
+				return remedy.Errorf("give at least 5s, in whole seconds, such as 15s",
 					"--timeout is %s; expected whole seconds from 5s to 24h", plain.Span(o.timeout))
 			}
 			return nil
