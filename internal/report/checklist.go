@@ -49,8 +49,14 @@ func writeChecklist(b *bufio.Writer, r *Counted, o Options) error {
 		if rule, known := rules[a.Check]; known {
 			requirement = line(rule.ID) + " (" + line(rule.Cite) + ")"
 		}
+		question, facts := factsOf(a, -1)
 		fmt.Fprintf(b, "- [ ] %s, %s: %s — who, how, date:\n", requirement,
-			Markdown(cmp.Or(titles[a.Subject], a.Subject)), Markdown(a.Text))
+			Markdown(cmp.Or(titles[a.Subject], a.Subject)), Markdown(question))
+		for _, fact := range facts {
+			if fact = Markdown(fact); fact != "" {
+				fmt.Fprintf(b, "  - %s\n", fact)
+			}
+		}
 	}
 	if open == 0 {
 		b.WriteString("Nothing.\n")

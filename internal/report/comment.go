@@ -33,6 +33,7 @@ func Comment(r *verdict.Report, run string, max int) string {
 	rest := p.subjects(slices.SortedStableFunc(c.findings(), func(a, b placed) int {
 		return cmp.Compare(a.Severity, b.Severity)
 	}))
+	p.people(r, prose)
 	p.table("<details><summary>"+plain.Count(len(rest), "more finding")+"</summary>\n\n"+findingsHead, len(rest),
 		rows(slices.Values(rest), func(f placed) string { return lineOf(f, prose) }), "\n</details>\n")
 	p.results(c)

@@ -143,7 +143,7 @@ func TestCommentIsInert(t *testing.T) {
 				t.Errorf("%q: %v in\n%s", s, elements, page)
 			}
 			for name := range elements {
-				if !strings.Contains(" h2 p strong ul li code br details summary table thead tbody tr th td ",
+				if !strings.Contains(" h2 h3 p strong ul li code br details summary table thead tbody tr th td ",
 					" "+name+" ") {
 					t.Errorf("%q makes an element %s in\n%s", s, name, text)
 				}

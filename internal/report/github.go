@@ -40,6 +40,7 @@ func writeGitHub(b *bufio.Writer, r *Counted, o Options) error {
 			writeTable(b, r, o, ink)
 			step.EndGroup()
 		}
+		writePeople(b, r.Report, "")
 	}
 	writeVerdict(b, r, ink)
 	return nil

@@ -82,6 +82,7 @@ func writeMarkdown(w *bufio.Writer, r *Counted, o Options) error {
 		p.findings(r)
 		p.results(r)
 	}
+	p.people(r.Report, Markdown)
 	p.evidence(r.Report)
 	if p.left > 0 {
 		fmt.Fprintf(b, "\n**Cut:** %s left out to keep this below %d bytes. The JSON report holds all.\n",

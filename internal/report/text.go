@@ -12,7 +12,7 @@ import (
 )
 
 // writeText writes for people: which commits and why, the findings as lines that an editor can jump to, a
-// table of the verdicts, the verdict.
+// table of the verdicts, what is for people to decide, the verdict.
 func writeText(b *bufio.Writer, r *Counted, o Options) error {
 	ink := newInk(o.Color)
 	writeChosen(b, r)
@@ -22,6 +22,9 @@ func writeText(b *bufio.Writer, r *Counted, o Options) error {
 		writeFindings(b, r, ink)
 		if r.Results.Len() > 0 {
 			writeTable(b, r, o, ink)
+			b.WriteByte('\n')
+		}
+		if writePeople(b, r.Report, ""); len(r.Attest) > 0 {
 			b.WriteByte('\n')
 		}
 	}
@@ -69,6 +72,7 @@ func writeEach(b *bufio.Writer, r *Counted, o Options, ink ink) {
 				}
 			}
 		}
+		writePeople(b, r.Report, results[0].Subject)
 		b.WriteByte('\n')
 	}
 }
