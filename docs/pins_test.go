@@ -31,8 +31,7 @@ func TestPins(t *testing.T) {
 		}
 		for _, uses := range usesLine.FindAllStringSubmatch(string(text), -1) {
 			action, at, _ := strings.Cut(uses[1], "@")
-			if strings.HasPrefix(action, "openagentprotocol-OAP/oap-gate") || strings.HasPrefix(action, "./") ||
-				strings.HasPrefix(action, "docker://ghcr.io/openagentprotocol-oap/") {
+			if strings.HasPrefix(action, "openagentprotocol-OAP/oap-gate") || strings.HasPrefix(action, "./") {
 				continue
 			}
 			version := fullPin.FindStringSubmatch(uses[2])

@@ -51,8 +51,14 @@ func actionArguments(t *table.Program, sys frame.IO) (args []string, inputs map[
 	if err != nil {
 		panic(err) // a mode names a command that is not there
 	}
-	args = append(args, "--summary")
+	if command.Flags().Lookup("summary") != nil {
+		args = append(args, "--summary")
+	}
 	for _, r := range words(input("report")) {
+		if command.Flags().Lookup("report") == nil {
+			refuse("leave the input report empty", "mode %s does not take the input report here, it is %q", mode.Name, r)
+			break
+		}
 		args = append(args, "--report="+r)
 	}
 	for _, in := range slices.Concat(step.Inputs, everyMode) {
@@ -65,6 +71,10 @@ func actionArguments(t *table.Program, sys frame.IO) (args []string, inputs map[
 			continue
 		}
 		inputs[flag] = name
+		if value := input(name); name == "apply" && (value == "" || value == "false") {
+			args = append(args, "--dry-run")
+			continue
+		}
 		values := []string{input(name)}
 		if flag == "only" || flag == "skip" {
 			values = words(values[0])

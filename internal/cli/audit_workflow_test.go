@@ -83,12 +83,14 @@ func TestAuditWorkflow(t *testing.T) {
 		if err := json.Unmarshal(file, &sarif); err != nil || sarif.Version != "2.1.0" {
 			t.Errorf("%s: the SARIF file has version %q: %v", c.name, sarif.Version, err)
 		}
-		args := with("issue", "docker://")["args"]
 		env := map[string]string{"GITHUB_TOKEN": "robot", "GITHUB_API_URL": forge.URL,
 			"GITHUB_REPOSITORY": "acme/registry", "GITHUB_ACTIONS": "true", "GITHUB_ACTION": "__run",
-			"GITHUB_EVENT_NAME": "schedule", "GITHUB_WORKSPACE": artifact, "INPUT_ARGS": args}
+			"GITHUB_EVENT_NAME": "schedule", "GITHUB_WORKSPACE": artifact}
+		for name, value := range with("issue", "openagentprotocol-OAP/oap-gate@") {
+			env["INPUT_"+strings.ToUpper(name)] = value
+		}
 		var out bytes.Buffer
-		code = Main(strings.Fields(args), frame.IO{Stdout: &out, Stderr: &out,
+		code = Main(nil, frame.IO{Stdout: &out, Stderr: &out,
 			Getenv: func(name string) string { return env[name] }})
 		if code != 0 || !strings.HasSuffix(out.String(), c.want) {
 			t.Errorf("%s: remind ends with %d and prints\n%s\nwant %s", c.name, code, out.String(), c.want)

@@ -89,7 +89,7 @@ func TestActionHoldsAProvider(t *testing.T) {
 		{"no duration", "push", map[string]string{"timeout": "soon"}, 2, "soon"},
 		{"no contract", "push", map[string]string{"schema": ""}, 2, "requires the contract"},
 		{"a value that looks like a flag", "push", map[string]string{"response": "--help"}, 2, "reading --response"},
-		{"another mode", "push", map[string]string{"mode": "oasys"}, 2, "verify, governance, oasis, opengap, aaep"},
+		{"another mode", "push", map[string]string{"mode": "oasys"}, 2, "verify, comment, remind, rerun, protect, governance, oasis, opengap, aaep"},
 		{"a report on stdout", "push", map[string]string{"report": "json=-"}, 2, "input report names stdout"},
 	} {
 		code, log, outputs, summary := stepOf(t, test.event, with(test.more))
@@ -116,6 +116,7 @@ func TestActionRefusesInputs(t *testing.T) {
 	if err := yaml.Unmarshal(text, &action); err != nil {
 		t.Fatal(err)
 	}
+	const most = "mode path summary max-annotations offline timeout budget "
 	const every = "mode path report summary max-annotations offline timeout budget "
 	of := map[string]string{
 		"":           "checks skip base governance allow-pull-request-target",
@@ -124,9 +125,14 @@ func TestActionRefusesInputs(t *testing.T) {
 		"oasis":      "url response profile requirements schema tier",
 		"opengap":    "dialect recommended",
 		"aaep":       "events url level layout scenario listen command",
+		"protect":    "apply",
 	}
+	without := map[string]string{"comment": "file head", "remind": "file within apply", "rerun": "apply"} // a report
 	for _, m := range oapgate.Program.Modes {
 		takes := strings.Fields(every + of[m.Name])
+		if more, ok := without[m.Name]; ok {
+			takes = strings.Fields(most + more)
+		}
 		events := []string{"push"}
 		if m.Name == "" {
 			events = append(events, "schedule")

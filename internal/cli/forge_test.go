@@ -190,6 +190,37 @@ func TestForgeCommands(t *testing.T) {
 			}
 		}
 	}
+	// The Action runs the same commands; a space parts the inputs.
+	for _, c := range []struct {
+		token, inputs string
+		status        int
+		want          string
+	}{
+		{"robot", "mode=comment file=" + good, 0, "comment unchanged"},
+		{"robot", "mode=comment file=" + good + " head=" + strings.Repeat("2", 40), 2, "refused"},
+		{"robot", "mode=comment", 2, "comment requires one REPORT"},
+		{"robot", "mode=remind path=" + w.Repo.Dir, 0, "1 of 1 changes shown, none made: --apply makes them"},
+		{"robot", "mode=remind path=" + w.Repo.Dir + " within=400d", 0, "1 of 1 changes shown, none made"},
+		{"robot", "mode=remind file=" + audit("pass", "") + " path=" + dir, 0, "nothing to change"},
+		{"robot", "mode=rerun path=" + dir + " apply=maybe", 2, "maybe"},
+		{"robot", "mode=rerun path=" + dir, 0, "nothing to change"},
+		{"admin", "mode=protect path=" + dir, 0, "0 missing"},
+		{"admin", "mode=protect path=" + dir + " apply=false", 0, "0 missing"},
+		{"admin", "mode=protect path=" + dir + " apply=true", 0, "0 missing"},
+	} {
+		var out bytes.Buffer
+		env := map[string]string{"GITHUB_TOKEN": c.token, "GITHUB_API_URL": forge.URL, "GITHUB_ACTIONS": "true",
+			"GITHUB_ACTION": "gate", "GITHUB_REPOSITORY": "acme/registry", "GITHUB_EVENT_NAME": "schedule"}
+		for _, in := range strings.Fields(c.inputs) {
+			name, value, _ := strings.Cut(in, "=")
+			env["INPUT_"+strings.ToUpper(name)] = value
+		}
+		code := Main(nil, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(n string) string { return env[n] }})
+		if code != c.status || !strings.Contains(out.String(), c.want) {
+			t.Errorf("token %q, %s: exit status %d, want %d and %q in\n%s", c.token, c.inputs, code, c.status, c.want,
+				out.String())
+		}
+	}
 	if valid != 3 {
 		t.Errorf("%d JSON reports were printed; expected two of doctor and one of protect", valid)
 	}

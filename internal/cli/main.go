@@ -74,6 +74,9 @@ func Run(t *table.Program, args []string, sys frame.IO) int {
 			return signing.ErrIsKey()
 		}
 		root := Command(t, sys.Given(args, inputs, refused))
+		if c, _, err := root.Find(args); refused != nil && err == nil && c.Flags().Lookup("summary") == nil {
+			return refused // the command has no report that would say it
+		}
 		root.SetArgs(append([]string{}, args...)) // cobra takes nil for the process's own arguments
 		return root.ExecuteContext(ctx)
 	})

@@ -26,7 +26,6 @@ import (
 type Release struct {
 	Commit  string // full SHA of the commit that was released
 	Version string // of that commit, for people; may be empty
-	Image   string // "sha256:" and the digest of the release's image; empty: what runs the image is left out
 	Owner   string // "@user" or "@organisation/team" that must approve changes of the gate; empty: left to be filled in
 
 	Branch        string // the default branch; empty: main
@@ -36,7 +35,6 @@ type Release struct {
 // Errors of a Release.
 var (
 	ErrCommit = errors.New("not a full commit SHA: 40 lower-case hexadecimal digits that are not all zero")
-	ErrImage  = errors.New("not the digest of an image: sha256: and 64 lower-case hexadecimal digits")
 	ErrOwner  = errors.New("not a code owner: @user or @organisation/team")
 	ErrName   = errors.New("no version: letters, digits, dots and hyphens")
 	ErrBranch = errors.New("not a branch that a workflow can name: letters, digits, dots, hyphens, underscores and " +
@@ -45,7 +43,6 @@ var (
 
 var (
 	commitForm  = plain.Pattern(`^[0-9a-f]{40}$`)
-	imageForm   = plain.Pattern(`^sha256:[0-9a-f]{64}$`)
 	ownerForm   = plain.Pattern(`^@[A-Za-z0-9][A-Za-z0-9-]{0,38}(/[A-Za-z0-9._-]{1,100})?$`)
 	versionForm = plain.Pattern(`^[A-Za-z0-9.-]{1,64}$`)
 	// branchForm has no character that a branch filter takes for a pattern, nor one that ends a plain scalar of YAML.
@@ -54,13 +51,11 @@ var (
 	unlikeText = plain.Pattern(`^(?i:true|false|yes|no|on|off|y|n|null|[0-9].*)$`)
 )
 
-// Check checks that the members are well-formed. The error is ErrCommit, ErrImage, ErrOwner, ErrName or ErrBranch.
+// Check checks that the members are well-formed. The error is ErrCommit, ErrOwner, ErrName or ErrBranch.
 func (r Release) Check() error {
 	switch {
 	case !commitForm().MatchString(r.Commit) || r.Commit == noCommit:
 		return fmt.Errorf("%q is %w", r.Commit, ErrCommit)
-	case r.Image != "" && !imageForm().MatchString(r.Image):
-		return fmt.Errorf("%q is %w", r.Image, ErrImage)
 	case r.Owner != "" && !ownerForm().MatchString(r.Owner):
 		return fmt.Errorf("%q is %w", r.Owner, ErrOwner)
 	case r.Version != "" && !versionForm().MatchString(r.Version):
@@ -72,10 +67,7 @@ func (r Release) Check() error {
 }
 
 // What the documentation leaves open.
-var (
-	noCommit = strings.Repeat("0", 40)
-	noImage  = "sha256:" + strings.Repeat("0", 64)
-)
+var noCommit = strings.Repeat("0", 40)
 
 const (
 	noOwner   = "@example/registry-maintainers"
@@ -93,7 +85,6 @@ func remark(version string) string {
 type File struct {
 	Path string // in the repository
 	Text []byte
-	Left string // why it is not written; empty if it is
 
 	elsewhere []string // other places in which the forge looks for it if nothing is at Path
 }
@@ -138,13 +129,7 @@ func Files(r Release) []File {
 			panic(err) // the program's own file
 		}
 		f := File{Path: s.to, Text: text, elsewhere: s.elsewhere}
-		if bytes.Contains(text, []byte("@"+noImage)) && r.Image == "" {
-			f.Left = "give --image DIGEST"
-		}
 		fill := []string{noCommit + toReplace, r.Commit + remark(r.Version)}
-		if r.Image != "" {
-			fill = append(fill, noImage, r.Image)
-		}
 		if r.Owner != "" {
 			fill = append(fill, noOwner, r.Owner)
 		}
@@ -187,7 +172,7 @@ type Plan struct {
 	Move  *Move // nil: there is no prose
 }
 
-// Step is what the installation does about one file. A file with a reason in Left has no State.
+// Step is what the installation does about one file.
 type Step struct {
 	File
 	State      State
@@ -205,11 +190,9 @@ func Look(root *os.Root, r Release) (*Plan, error) {
 	p := &Plan{}
 	for _, f := range Files(r) {
 		step := Step{File: f}
-		if f.Left == "" {
-			var err error
-			if step.State, step.Difference, err = compare(root, f); err != nil {
-				return nil, err
-			}
+		var err error
+		if step.State, step.Difference, err = compare(root, f); err != nil {
+			return nil, err
 		}
 		if f.Path == repoconfig.Path && step.State == Differs {
 			if err := p.moves(root, &step); err != nil {

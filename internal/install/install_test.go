@@ -14,8 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 )
 
-var release = Release{Commit: strings.Repeat("a", 40), Version: "v1.2.3", Image: "sha256:" + strings.Repeat("b", 64),
-	Owner: "@acme/maintainers"}
+var release = Release{Commit: strings.Repeat("a", 40), Version: "v1.2.3", Owner: "@acme/maintainers"}
 
 // all is every file of a tree, by its path.
 func all(t *testing.T, root *os.Root) map[string]string {

@@ -174,8 +174,8 @@ func (v *inspection) read(name string, limit int) ([]byte, error) {
 
 // Fixes of more than one finding.
 const (
-	initFix = "oap-gate init --release VERSION --commit SHA --image sha256:DIGEST --owner @ORG/TEAM (each release's " +
-		"notes have the line to paste)"
+	initFix = "oap-gate init --release VERSION --commit SHA --owner @ORG/TEAM (each release's notes have the line to " +
+		"paste)"
 	RepoConfigFix = "write the file in the format that oap-gate schema repo-config prints"
 )
 

@@ -413,7 +413,8 @@ func TestFaults(t *testing.T) {
 			"error unpinned check.yml <uses: actions/checkout@v4 # v7.0.1>"},
 		{"short SHA", check, "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1", "actions/checkout@3d3c42e",
 			"error unpinned check.yml <uses: actions/checkout@3d3c42e # v7.0.1>"},
-		{"image by tag", comment, "@sha256:" + strings.Repeat("ab12", 16), ":v1",
+		{"image by tag", comment, "openagentprotocol-OAP/oap-gate@ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12 # replace by " +
+			"the SHA of a release", "docker://ghcr.io/openagentprotocol-oap/oap-gate:v1",
 			"error unpinned comment.yml <uses: docker://ghcr.io/openagentprotocol-oap/oap-gate:v1>"},
 		{"offline", check, "        with:\n          report:",
 			"        with:\n          offline: true\n          report:", "error incomplete check.yml <offline: true>"},

@@ -250,7 +250,7 @@ func TestMissingFilesAreInstalled(t *testing.T) {
 		f := documented(t)
 		delete(f, path)
 		all := found(look(t, f, nil))
-		const line = "oap-gate init --release VERSION --commit SHA --image sha256:DIGEST "
+		const line = "oap-gate init --release VERSION --commit SHA --owner "
 		i := slices.IndexFunc(all, func(f verdict.Finding) bool { return f.Code == code })
 		if i < 0 || !strings.HasPrefix(all[i].Fix, line) {
 			t.Errorf("without %s: %+v", path, all)

@@ -324,7 +324,7 @@ var modeRoles = map[string]role{
 // checks on any other event.
 func (w *workflow) actionRole(mode string) role {
 	if mode != "" {
-		return cmp.Or(modeRoles[mode], otherRole)
+		return cmp.Or(modeRoles[mode], commandRole(mode))
 	}
 	for e := range w.events {
 		if e != "schedule" && e != "workflow_dispatch" {

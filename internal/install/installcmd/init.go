@@ -42,17 +42,15 @@ one that differs, and prints the difference. It moves a prose repo-config.yml
 to docs/repo-settings.md. In a repository with rfcs/ and schemas/, but without
 implementations/, it installs the gates of the specification.
 Exit status 1: a file that differs was kept.`,
-		Example: "  oap-gate init --commit SHA --image sha256:DIGEST \\\n" +
-			"    --owner @acme/registry-maintainers --dry-run",
-		Args: frame.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return o.run(sys) },
+		Example: "  oap-gate init --commit SHA --owner @acme/registry-maintainers --dry-run",
+		Args:    frame.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return o.run(sys) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.repo, "repo", ".", "directory `DIR` of the clone")
 	f.StringVar(&o.Commit, "commit", "", "`SHA` of the commit of a release, by which workflows name the gate")
 	f.StringVar(&o.Version, "release", released(), "`VERSION` of that release, for the comment after the SHA")
-	f.StringVar(&o.Image, "image", "", "`DIGEST` of the release's image; without it the workflows that run the image "+
-		"are left out")
+	f.String("image", "", "`DIGEST` of the release's image; taken for older calls, and without an effect")
 	f.StringVar(&o.Owner, "owner", "", "owner in CODEOWNERS who must approve changes of the gate: `@USER` or "+
 		"@ORGANISATION/TEAM")
 	f.BoolVar(&o.Specification, "specification", false, "install the gates of the specification (RFC 0019)")
@@ -70,8 +68,7 @@ func released() string {
 }
 
 // initFix are the values that a Release is made of.
-const initFix = "the notes of each release have the whole line: oap-gate init --release VERSION --commit SHA --image " +
-	"sha256:DIGEST"
+const initFix = "the notes of each release have the whole line: oap-gate init --release VERSION --commit SHA"
 
 func (o *initOptions) run(sys frame.IO) error {
 	if o.Commit == "" {
@@ -163,10 +160,6 @@ func (o *initOptions) show(out io.Writer, plan *install.Plan, others []doctor.Ot
 		}
 	}
 	for _, s := range plan.Steps {
-		if s.Left != "" {
-			fmt.Fprintf(out, "left out  %s: %s\n", s.Path, s.Left)
-			continue
-		}
 		word := string(s.State)
 		if o.dry && s.State == install.Missing {
 			word = "would write"
