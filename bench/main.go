@@ -20,12 +20,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == generateCommand {
 		exit(generate(os.Args[2:]))
 	}
+	fixture.Salt("bench ") // the program refuses the keys that are published with it
 	b := &bench{}
 	names := flag.String("rows", "", "comma-separated `names` of the rows to measure, of "+
 		strings.Join(rowNames(), ",")+"; empty: all but "+strings.Join(large, " and "))

@@ -55,7 +55,7 @@ func runDIDResolution(s *Subject) (verdict.Outcome, error) {
 	case did.CodePrivateKey:
 		fix = "make a new key: this one is burned; serve a DID Document with only the new public key, and " +
 			"sign a new Receipt with it"
-	case did.CodeWeakKey:
+	case did.CodeWeakKey, did.CodePublished:
 		fix = "make a new key with oap-gate key new FILE, publish its public part instead of the key that the " +
 			"message names, and sign a new Receipt with it"
 	case did.CodePrefix:

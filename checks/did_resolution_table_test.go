@@ -121,6 +121,41 @@ web: [{url: "https://other.example/.well-known/did.json", status: 404}]
   - {listing: nova, did_document: {set: {/jwks: {keys: [{kty: OKP, crv: Ed25519, x: "$jwk(nova)", d: "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"}]}}}}
 `,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-private-key`},
+		// a key whose private half everyone has, in whatever form and for whatever use; and any other
+		{Name: "published",
+			World: `pr:
+  - listing: nova
+    did_document:
+      set:
+        /verificationMethod/-: {id: "#2", type: JsonWebKey2020, publicKeyJwk: {kty: OKP, crv: Ed25519, x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-published-key`,
+			Says: []string{`key "did:web:nova.example#2" is published: its private half is in RFC 8032 section 7.1 and RFC 8037`,
+				`fix: make a new key with oap-gate key new FILE`}},
+		{Name: "published, revoked",
+			World: `pr:
+  - listing: nova
+    did_document:
+      set:
+        /verificationMethod/-: {id: "#2", type: Multikey, publicKeyMultibase: "z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw", revoked: "2020-01-01T00:00:00Z"}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-published-key`},
+		{Name: "published, for agreement",
+			World: `pr:
+  - listing: nova
+    did_document:
+      set: {/keyAgreement: {id: "#2", type: Multikey, publicKeyMultibase: "z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw"}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-published-key`},
+		{Name: "published, a did:key",
+			World: `pr: [{listing: nova, set: {/tool_did: "did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw"}}]`,
+			Only:  "did-resolution", Want: `implementations/nova.json:4:3: error: did-resolution: did-published-key`},
+		{Name: "published, and only the signature is judged",
+			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/0/publicKeyJwk/x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}}]`,
+			Only:  "receipt-signature", Want: `implementations/nova.json:1:1: error: receipt-signature: did-published-key`},
+		{Name: "a key of the owner's next to its own",
+			World: `pr: [{listing: nova, did_document: {set: {/verificationMethod/-: {id: "#2", type: JsonWebKey2020, publicKeyJwk: {kty: OKP, crv: Ed25519, x: $jwk(spare)}}}}}]`,
+			Want:  `pass`},
 		// a key in whose name anyone can sign, and a second encoding of a point
 		{Name: "small order",
 			World: `pr:
@@ -227,7 +262,7 @@ implementations/nova.json:4:3: warning: domain-age: age-of-host`,
     did_document:
       set:
         /verificationMethod/-: {id: "did:web:nova.example#key-2", type: Multikey, controller: "did:web:nova.example",
-          publicKeyMultibase: "z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw"}
+          publicKeyMultibase: "z6MknqQzWtovxH6aMMo2AKKsCPPwA4E6zzWHXidUtKLSUJgD"}
 `,
 			Want: `pass`},
 		{Name: "prefix missing next to a key",
@@ -247,7 +282,7 @@ implementations/nova.json:4:3: warning: domain-age: age-of-host`,
     did_document:
       set:
         /verificationMethod/-: {id: "did:web:nova.example#key-1", type: JsonWebKey2020, controller: "did:web:nova.example",
-          publicKeyJwk: {kty: OKP, crv: Ed25519, x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}
+          publicKeyJwk: {kty: OKP, crv: Ed25519, x: $jwk(spare)}}
 `,
 			Want: `implementations/nova.json:4:3: error: did-resolution: did-key-ambiguous`},
 		// no JSON, a member twice, no object, too large

@@ -41,6 +41,7 @@ var externalAudit = &Check{
 			"name one of the frameworks that the message lists, and attest again"},
 		{"audit-auditor", "the auditor is named by no DID",
 			"set external_audit.auditor_did to the auditor's DID, and attest again"},
+		did.PublishedKey,
 		{"audit-by-itself", "the auditor is the implementation itself", "have somebody else audit it"},
 		{"audit-by-witness", "the auditor is a peer witness of this Receipt too",
 			"choose an auditor that is not a witness, or a witness that is not the auditor"},
@@ -106,6 +107,12 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 	if err != nil {
 		o.Errorf(s, at, "audit-auditor", "external_audit.auditor_did is %q; expected a DID", plain.Cut(text, 200)).
 			WithFix("name the auditor by its DID, and attest again")
+		return ""
+	}
+	if where := did.Published(key); where != "" {
+		o.Errorf(s, at, did.CodePublished,
+			"external_audit.auditor_did %q is a published key: its private half is in %s", text, where).
+			WithFix("name the auditor by a DID of its own, and attest again")
 		return ""
 	}
 	itself, domain := "", within(s, d, ownDomain(s))

@@ -37,6 +37,11 @@ func TestExternalAuditAuditor(t *testing.T) {
 			World: base + `pr: [{listing: nova, level: L5, witness: [` + strings.Repeat("ada, ", 31) +
 				`bob, cyd], auditor: "did:key:z6MknqQzWtovxH6aMMo2AKKsCPPwA4E6zzWHXidUtKLSUJgD"}]`,
 			Want: `implementations/nova.json:6:3: error: external-audit: too-many-witnesses`},
+		// a DID that is a published key is everyone's
+		{Name: "published key", Only: "external-audit",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw"}]
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: did-published-key`},
 		// the candidate's DID and a witness's, with escapes that nothing needs, and with the path that every host has
 		{Name: "self escape",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:%6Eova%2eexample"}]`,

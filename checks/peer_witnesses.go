@@ -63,7 +63,7 @@ var peerWitnesses = &Check{
 			"have each of the maintainers sign the Receipt"},
 		{"policy-broken", "the policy file cannot be read, so it exempts nobody",
 			"fix it; oap-gate schema gate-policy shows what is allowed"},
-		notCanonical, tooManyWitnesses, witnessOpen,
+		notCanonical, tooManyWitnesses, witnessOpen, did.PublishedKey,
 	}, witnessCodes),
 }
 

@@ -200,12 +200,22 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
     key: nova
     key_type: Multikey
     did_document:
-      set: {/verificationMethod/0/publicKeyJwk: {kty: OKP, crv: Ed25519, x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}
+      set: {/verificationMethod/0/publicKeyJwk: {kty: OKP, crv: Ed25519, x: $jwk(decoy)}}
 pr: [{listing: nova, level: L4, witness: [twin]}]
 `,
 			Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
 implementations/nova.json:7:3: warning: peer-witnesses: witness-key-shared`},
+		// a witness whose key is published may be anybody
+		{Name: "by one with a published key",
+			World: base + `pr: [{listing: nova, level: L4, witness: [ada, bob]}]
+web:
+  - edit: https://bob.example/.well-known/did.json
+    set: {/keyAgreement: [{type: JsonWebKey, publicKeyJwk: {kty: OKP, crv: Ed25519, x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}]}
+`,
+			Want: `implementations/nova.json:7:3: error: peer-witnesses: did-published-key`,
+			Says: []string{`peer witness "did:web:bob.example" is listed, but in its DID Document, .*RFC 8037 appendix A`,
+				`fix: remove that entry from peer_witnesses`}},
 		{Name: "by sharer",
 			World: base + `  - {listing: twin, level: L4, witness: [ada], key: shared}
 pr:

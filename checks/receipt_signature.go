@@ -34,6 +34,7 @@ var receiptSignature = &Check{
 			"add that id for the key to the DID Document, or sign again with --key-id"},
 		{"key-not-for-assertion", "the key that signed is not in the DID Document's assertionMethod",
 			"add it to assertionMethod"},
+		did.PublishedKey,
 		{"signed-without-anchor", "the signature covers the Receipt as it was before registry_anchor was added",
 			"nothing to do"},
 	},

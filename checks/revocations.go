@@ -59,7 +59,7 @@ var revocations = &Check{
 			"sign a new Receipt and pin it; a revoked one never comes back"},
 		{"not-in-force", "the base tree holds listings that are expired or revoked",
 			"nothing to do; they block nobody"},
-		unreadableTime, notCanonical, tooManyWitnesses, witnessOpen,
+		unreadableTime, notCanonical, tooManyWitnesses, witnessOpen, did.PublishedKey,
 	},
 }
 
@@ -191,6 +191,9 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		name := fmt.Sprintf("witness %q", plain.Cut(all[i].did, 200))
 		switch is := all[i].worth(true); {
 		case is.Counts:
+		case is.Code == did.CodePublished:
+			o.Errorf(s, pointer, is.Code, "%s is listed, but %s", name, is.Why).
+				WithFix("remove that entry: no signature covers peer_witness_signatures").Rests(verdict.World)
 		case is.Open:
 			o.Warnf(s, pointer, WitnessOpen, "%s could not be judged: %s", name, is.Why).
 				WithFix("try again").Rests(verdict.World).WithValue(AnotherTry)
@@ -224,7 +227,12 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		if s.Facts.DIDDocument.State != evidence.Obtained && did.Same(v.RevokedByDID, l.ToolDID) {
 			fix = "serve the DID Document of " + l.ToolDID + " with the key that signed"
 		}
-		f := o.Errorf(s, at, "not-authorised", "%s", message).
+		code := "not-authorised"
+		if s.Facts.DIDDocument.Code == did.CodePublished {
+			code = did.CodePublished
+			fix = "make a new key with oap-gate key new FILE, publish its public part instead, and sign by it"
+		}
+		f := o.Errorf(s, at, code, "%s", message).
 			WithFix("%s, or have three independent witnesses sign it", fix).WithValue(MoreSignatures)
 		if did.Same(v.RevokedByDID, l.ToolDID) && readable(v.Signature.Alg, v.Signature.Value) {
 			f.Rests(verdict.World) // it may have verified under an earlier key

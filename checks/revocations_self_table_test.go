@@ -86,6 +86,13 @@ pr: [{revoke: eve, number: 1}]
   - {revoke: eve, number: 1}
 `,
 			Want: `pass`},
+		// anyone can sign by a published key
+		{Name: "by a published key",
+			World: base + honest + `web:
+  - {edit: "https://eve.example/.well-known/did.json", set: {/verificationMethod/0/publicKeyJwk/x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}
+`,
+			Want: `revocations/eve-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:7:3: error: revocations: did-published-key`,
+			Says: []string{`is published: its private half is in RFC 8032`, `fix: make a new key with oap-gate key new FILE`}},
 		// a key that came into the DID Document later may revoke: the old one may be lost
 		{Name: "recovery",
 			World: base + `pr: [{revoke: eve, key: spare}]

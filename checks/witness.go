@@ -170,6 +170,9 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	if known == nil {
 		return worth(unsure, "witness-not-sought", "its documents were not sought")
 	}
+	if known.DIDDocument.Code == did.CodePublished {
+		return worth(broken, did.CodePublished, "in its DID Document, %s", known.DIDDocument.Message)
+	}
 	if how, why := documents(known); how != counts {
 		return worth(how, "witness-evidence", "%s", why)
 	}

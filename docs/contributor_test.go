@@ -19,6 +19,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/privatekey"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
@@ -28,6 +29,7 @@ var update = flag.Bool("update", false, "write what the commands of contributor.
 // TestMain lets the test binary be the program that the pages call.
 func TestMain(m *testing.M) {
 	if os.Getenv("OAP_GATE_OF_THE_DOCS") != "" {
+		privatekey.AcceptExamples()
 		os.Exit(cli.Run(&oapgate.Program, os.Args[1:], cli.System()))
 	}
 	flag.Parse()

@@ -222,6 +222,9 @@ func (c *collector) didDocument(text string, at time.Time) (Result[*did.Document
 	switch d.Method {
 	case "key":
 		doc, err := did.Local(d)
+		if published, ok := errors.AsType[*did.DocumentError](err); ok {
+			return Result[*did.Document]{State: Invalid, Code: published.Code, Message: published.Message}, ""
+		}
 		if err != nil {
 			return Result[*did.Document]{State: Invalid, Code: CodeDIDSyntax, Message: err.Error()}, ""
 		}

@@ -92,7 +92,7 @@ var catalogue = []step{
 		Why: "without the implementation's signature anyone could have written the Receipt",
 		Fix: "sign the RFC 8785 canonical JSON of the Receipt, without signatures and peer_witnesses, " +
 			"with an Ed25519 key of the DID Document",
-		Codes: slices.Concat(codesOf("did-resolution"), codesOf("receipt-signature"), codesOf("receipt-claims",
+		Codes: slices.Concat(signatureCodes, codesOf("receipt-claims",
 			"placeholder")),
 	}},
 	{judge: judgeClaims, needs: aReceipt, Rule: verdict.Rule{
@@ -179,6 +179,17 @@ var (
 		"the mirror does not show what it verified last, or its last run did not verify what it shows",
 		"run oap-gate mirror, and read its last line"}
 )
+
+// signatureCodes are those of the two checks that read the owner's DID Document.
+var signatureCodes = func() []strict.Code {
+	all := slices.Clone(codesOf("did-resolution"))
+	for _, c := range codesOf("receipt-signature") {
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}()
 
 // codesOf returns the codes of a check as it explains them: the named ones, or all.
 func codesOf(check string, only ...string) []strict.Code {

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 // image is the image to run. Where there is none, the binary runs in its place, with the same files and
@@ -32,6 +34,7 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	fixture.Salt("action ") // the program refuses the keys that are published with it
 	binary = filepath.Join(dir, "oap-gate")
 	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/oap-gate").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building oap-gate: %v\n%s", err, out)

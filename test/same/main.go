@@ -33,6 +33,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: same PROGRAM DIRECTORY")
 		os.Exit(2)
 	}
+	fixture.Salt("same ") // the program refuses the keys that are published with it
 	if err := run(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(2)

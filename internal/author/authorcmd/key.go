@@ -113,12 +113,18 @@ func (k *keyFlags) bind(c *cobra.Command) {
 }
 
 // readKey reads a private key, which the caller wipes, and warns if others may read it too, or if it may be committed.
+// It refuses a published key.
 func readKey(sys frame.IO, file string) (*signing.Key, error) {
 	k, warning, err := signing.Read(file, sys.Stdin)
 	if err != nil {
 		return nil, sys.KeyFix(file, err)
 	}
 	warnOfKey(sys, file, warning)
+	if where := k.Published(); where != "" {
+		k.Wipe()
+		return nil, refuseCode(did.CodePublished, "make a new key: oap-gate key new FILE", "the key is published: its "+
+			"private half is in %s, so anyone can sign with it", where)
+	}
 	return k, nil
 }
 
@@ -162,6 +168,7 @@ func refuseCode(code, fix, format string, args ...any) error {
 var SigningCodes = []checks.Code{
 	{ID: codeInWorktree, Meaning: "the file of a private key lies in a Git work tree that does not ignore it",
 		Fix: "move the file out of the work tree, or add it to .gitignore before the next commit"},
+	did.PublishedKey,
 	{ID: codeIsReceipt, Meaning: "the Receipt has a member of a revocation at its root, so that a witness's " +
 		"signature could serve for both",
 		Fix: "have the implementation sign a Receipt without slug, reason, revoked_at and the like"},
@@ -197,6 +204,10 @@ them. The private half is never printed.`,
 			}
 			if private {
 				warnOfKey(sys, args[0], warning)
+			}
+			if where := k.Published(); where != "" {
+				warnCode(sys, did.CodePublished, "the private half of the key is in %s, so anyone can sign with it; "+
+					"make a new key: oap-gate key new FILE", where)
 			}
 			if err := o.show(cmd.Context(), sys, k); err != nil || o.did == "" || !private {
 				return err
@@ -326,6 +337,9 @@ func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
 		"the key is not among the usable Ed25519 keys in the DID Document of %s, which has %d", id, len(doc.Keys))
 }
 
+// otherKey is the fix of a DID Document with a published key.
+const otherKey = "make a new key: oap-gate key new FILE, and publish its public part instead"
+
 // documentOf fetches the DID Document of a DID. If it does not exist, the error is a judgment; if it could not be
 // fetched, it is not.
 func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Document, error) {
@@ -338,6 +352,9 @@ func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Docum
 		return doc.Value, nil
 	case evidence.Unavailable, evidence.Unsought:
 		return nil, inconclusivef("try again", "the DID Document of %s could not be fetched: %s", id, doc.Message)
+	}
+	if doc.Code == did.CodePublished {
+		return nil, refuseCode(doc.Code, otherKey, "%s", doc.Message)
 	}
 	return nil, refusef("serve the DID Document, and see: oap-gate explain did-resolution",
 		"%s has no DID Document to rely on: %s", id, doc.Message)

@@ -381,11 +381,11 @@ func (o *newOptions) unlistable(sys frame.IO, found *verify.Result) error {
 		if !fails || named || !decisive {
 			continue
 		}
-		fix := o.verifyCommand(found.Target)
+		fix, code := o.verifyCommand(found.Target), ""
 		if len(s.Findings) > 0 {
-			fix = cmp.Or(s.Findings[0].Fix, fix)
+			fix, code = cmp.Or(s.Findings[0].Fix, fix), " ["+s.Findings[0].Code+"]"
 		}
-		err := refusef(fix, "nothing is written, since such a listing cannot pass: %s: %s", s.Step, s.Error)
+		err := refusef(fix, "nothing is written, since such a listing cannot pass: %s: %s%s", s.Step, s.Error, code)
 		if s.Verdict == verdict.Inconclusive {
 			unsure = cmp.Or(unsure, inconclusivef(fix,
 				"nothing is written, since nothing was decided: %s: %s", s.Step, s.Error))

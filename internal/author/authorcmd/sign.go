@@ -191,7 +191,11 @@ func (o *signOptions) signer(ctx context.Context, sys frame.IO, id string, key *
 		if err != nil {
 			return "", nil, remedy.Errorf("name the file of the DID Document", "reading --did-document: %v", err)
 		}
-		if doc, err = did.ParseDocument(o.didDocument, data, d, o.Now()); err != nil {
+		doc, err = did.ParseDocument(o.didDocument, data, d, o.Now())
+		if e, ok := errors.AsType[*did.DocumentError](err); ok && e.Code == did.CodePublished {
+			return "", nil, refuseCode(e.Code, otherKey, "reading --did-document: %v", err)
+		}
+		if err != nil {
 			return "", nil, refusef("correct the DID Document: oap-gate key show prints the verificationMethod",
 				"reading --did-document: %v", err)
 		}

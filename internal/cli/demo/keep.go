@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -45,6 +46,7 @@ func keep(sys frame.IO, dir string) (err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
+	fixture.Salt(rand.Text() + " ") // a trial's keys are nobody else's
 	now := time.Now().UTC().Truncate(time.Second)
 	w, err := fixture.BuildUnserved(dir, []byte("clock: "+now.Format(time.RFC3339)+kept))
 	if err != nil {

@@ -224,6 +224,8 @@ var details = map[string]table.Detail{
 		"curl -sS https://HOST/.well-known/did.json | jq .id"},
 	"did-private-key": {"the whole JWK was pasted, with its member d",
 		showMethods},
+	"did-published-key": {"the key was copied from a specification, or from this program's demonstration",
+		showMethods},
 	"did-weak-key": {"the key was made by a test or a broken library",
 		showMethods},
 	"did-key-ambiguous": {"a key was rotated under the same id",

@@ -1,6 +1,7 @@
 package did
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -17,7 +18,9 @@ import (
 // Limits of a DID Document.
 const (
 	MaxBytes = 256 << 10
-	MaxKeys  = 200 // verification methods, those of other key types and embedded ones included
+	// MaxKeys is how many verification methods, of whatever type, and entries of verification relationships a document
+	// may have in all.
+	MaxKeys = 200
 )
 
 // Codes of a DocumentError, in addition to those of package strict.
@@ -26,6 +29,7 @@ const (
 	CodeID          = "did-id-differs"     // id is not the DID that was resolved
 	CodePrivateKey  = "did-private-key"    // the document publishes a private key
 	CodeWeakKey     = "did-weak-key"       // an Ed25519 point of small or mixed order, or in a second encoding
+	CodePublished   = "did-published-key"  // an Ed25519 key whose private half everyone has
 	CodeKeyID       = "did-key-ambiguous"  // one id names two keys
 	CodeManyKeys    = "did-too-many-keys"  // more than MaxKeys
 	CodeNoKey       = "did-no-key"         // no usable Ed25519 key
@@ -35,6 +39,11 @@ const (
 	// CodePrefix is of a document whose one usable Ed25519 key would be one in multibase without its multicodec.
 	CodePrefix = "multikey-prefix-missing"
 )
+
+// PublishedKey explains CodePublished.
+var PublishedKey = strict.Code{ID: CodePublished, Meaning: "an Ed25519 key of the DID Document is published as an " +
+	"example, so that anyone can sign in its owner's name",
+	Fix: "make a new key with oap-gate key new FILE, and publish its public part instead"}
 
 // Codes explains the codes of a DocumentError, except those of package strict.
 var Codes = []strict.Code{
@@ -46,8 +55,9 @@ var Codes = []strict.Code{
 	{CodeWeakKey, "an Ed25519 key is outside the subgroup of prime order or has a second encoding, so that forged " +
 		"signatures verify or readers disagree on signatures",
 		"make a new key with oap-gate key new FILE, and publish its public part"},
+	PublishedKey,
 	{CodeKeyID, "two different keys have one id", "give each verification method an id of its own"},
-	{CodeManyKeys, "the document has more verification methods than are read",
+	{CodeManyKeys, "the document has more verification methods and entries of verification relationships than are read",
 		"remove the keys that are no longer used"},
 	{CodeNoKey, "the document has no Ed25519 key that can be used",
 		"add an Ed25519 key as JsonWebKey2020, Multikey or Ed25519VerificationKey2020"},
@@ -116,8 +126,8 @@ func absolute(did, id string) string {
 // A verification method counts if its type and its key member go together: JsonWebKey2020 or JsonWebKey with
 // publicKeyJwk, Ed25519VerificationKey2020 or Multikey with publicKeyMultibase, Ed25519VerificationKey2018 with
 // publicKeyBase58 or publicKeyJwk, or both if they are the same key. ParseDocument skips methods of other types or
-// other keys, a key that cannot be read, and a JWK whose use, key_ops or alg is for something else; but a weak key, or
-// a private one anywhere, makes the document invalid. A method has expired if its revoked or expires
+// other keys, a key that cannot be read, and a JWK whose use, key_ops or alg is for something else; but a weak key,
+// a published one, or a private one anywhere makes the document invalid. A method has expired if its revoked or expires
 // (https://www.w3.org/TR/cid-1.0/#verification-methods) is not after the time, or is not a time.
 func ParseDocument(url string, data []byte, want DID, at time.Time) (*Document, error) {
 	text, err := strict.Parse(url, data, strict.Remote(MaxBytes))
@@ -139,9 +149,9 @@ type reader struct {
 	at         time.Time
 	doc        *Document
 	known      map[string]ed25519.PublicKey // by id, of usable keys and others
-	methods    int
-	assertions map[string]bool // ids in assertionMethod
-	unusable   []string        // each key that was skipped, and why
+	entries    int                          // methods, and entries of relationships
+	assertions map[string]bool              // ids in assertionMethod
+	unusable   []string                     // each key that was skipped, and why
 }
 
 func (r *reader) fault(pointer, code, format string, args ...any) error {
@@ -165,7 +175,9 @@ func (r *reader) read() error {
 	if err := r.listed(root["verificationMethod"]); err != nil {
 		return err
 	}
-	r.agreement(root["keyAgreement"])
+	if err := r.agreement(root["keyAgreement"]); err != nil {
+		return err
+	}
 	for _, relationship := range []string{"assertionMethod", "authentication", "capabilityInvocation",
 		"capabilityDelegation"} {
 		if err := r.relationship(relationship, root[relationship]); err != nil {
@@ -357,6 +369,8 @@ func (r *reader) relationship(name string, v any) error {
 				return err
 			}
 			id = strict.String(method, "id")
+		} else if err := r.count(at); err != nil {
+			return err
 		}
 		if name == "assertionMethod" && id != "" {
 			r.assertions[absolute(r.doc.DID, id)] = true
@@ -366,27 +380,55 @@ func (r *reader) relationship(name string, v any) error {
 }
 
 // agreement reads the methods in keyAgreement, of which only whose they are matters: they encrypt, they sign nothing.
-func (r *reader) agreement(v any) {
+func (r *reader) agreement(v any) error {
 	list, ok := v.([]any)
-	if !ok {
+	if !ok && v != nil {
 		list = []any{v}
 	}
-	for _, m := range list {
-		method, _ := m.(map[string]any)
-		r.doc.Material = append(r.doc.Material, material(method)...)
-		if method != nil && len(r.unusable) < MaxKeys {
+	for i, m := range list {
+		at := "/keyAgreement"
+		if ok {
+			at += "/" + strconv.Itoa(i)
+		}
+		method, embedded := m.(map[string]any)
+		if err := cmp.Or(r.count(at), r.material(at, method)); err != nil {
+			return err
+		}
+		if embedded {
 			r.passOver(absolute(r.doc.DID, strict.String(method, "id")), "it is for key agreement only")
 		}
 	}
+	return nil
+}
+
+// count counts a verification method, or an entry of a verification relationship.
+func (r *reader) count(at string) error {
+	if r.entries++; r.entries > MaxKeys {
+		return r.fault(at, CodeManyKeys, "document has more than %d verification methods and entries of verification "+
+			"relationships", MaxKeys)
+	}
+	return nil
+}
+
+// material keeps the keys of a verification method, none of which may be published.
+func (r *reader) material(at string, method map[string]any) error {
+	keys := material(method)
+	for _, m := range keys {
+		if where := Published(m); where != "" {
+			return r.fault(at, CodePublished, "key %.200q is published: its private half is in %s, so anyone can sign "+
+				"in its owner's name", absolute(r.doc.DID, strict.String(method, "id")), where)
+		}
+	}
+	r.doc.Material = append(r.doc.Material, keys...)
+	return nil
 }
 
 // method keeps a verification method's key where it is an Ed25519 key.
 func (r *reader) method(at string, method map[string]any) error {
-	if r.methods++; r.methods > MaxKeys {
-		return r.fault(at, CodeManyKeys, "document has more than %d verification methods", MaxKeys)
+	if err := cmp.Or(r.count(at), r.material(at, method)); err != nil {
+		return err
 	}
 	id := absolute(r.doc.DID, strict.String(method, "id"))
-	r.doc.Material = append(r.doc.Material, material(method)...)
 	public, err := publicKey(method)
 	switch {
 	case errors.Is(err, errTwoKeys):

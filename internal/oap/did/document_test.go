@@ -352,6 +352,11 @@ func TestParseDocumentRefuses(t *testing.T) {
 		{"deactivated", document(`"deactivated":true,"verificationMethod":[` + good + `]`), CodeDeactivated, ""},
 		{"deactivated in another way", document(`"deactivated":{},"verificationMethod":[` + good + `]`),
 			CodeDeactivated, ""},
+		{"published, for agreement", document(`"verificationMethod":[` + good + `],"keyAgreement":[` +
+			method("#3", "Multikey", "publicKeyMultibase", `"z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw"`) + `]`), CodePublished, ""},
+		{"201 methods and entries", document(`"verificationMethod":[` + good + `],"assertionMethod":[` +
+			strings.Repeat(`"#1",`, 99) + `"#1"],"authentication":[` + strings.Repeat(`"#1",`, 49) +
+			`"#1"],"keyAgreement":[` + strings.Repeat(`"#1",`, 49) + `{}]`), CodeManyKeys, ""},
 		{"201 methods", document(`"verificationMethod":[` + strings.Repeat(`{},`, MaxKeys) + good + `]`), CodeManyKeys,
 			""},
 		{"large", `"` + strings.Repeat("a", MaxBytes) + `"`, strict.CodeTooLarge, "u"},
@@ -471,13 +476,13 @@ func TestDocumentKey(t *testing.T) {
 }
 
 func TestLocal(t *testing.T) {
-	const text = "did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw" // of RFC 8032 section 7.1 TEST 1
+	text := "did:key:" + multibase(public("a"))
 	doc, err := Local(must(Parse(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, ok := doc.Key("#z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw")
-	if !ok || fmt.Sprintf("%x", k.Public) != "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a" ||
+	k, ok := doc.Key("#" + multibase(public("a")))
+	if !ok || !k.Public.Equal(public("a")) ||
 		!k.Assertion || !doc.HasAssertion || doc.DID != text {
 		t.Errorf("%+v", doc)
 	}
@@ -486,6 +491,7 @@ func TestLocal(t *testing.T) {
 		"did:key:z0OIl", "did:key:zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169", "did:key:" + multibase(identity),
 		"did:key:" + multibase(mixed),
 		"did:key:" + multibase(public("a")[:31]), "did:key:" + multibase(append(public("a"), 0)),
+		"did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw", // published: RFC 8032 section 7.1 TEST 1
 		"did:key:1.1:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw",
 		"did:key:z" + strings.Repeat("1", 2000),
 	} {

@@ -134,14 +134,14 @@ func TestKeyless(t *testing.T) {
 			t.Errorf("%s: %v; expected %s", members, err, want)
 		}
 	}
-	for n, want := range map[int]int{MaxKeys - 1: MaxKeys - 1, MaxKeys: MaxKeys, MaxKeys + 1: MaxKeys} {
-		r := &reader{text: text, doc: &Document{}}
-		list := make([]any, n)
-		for i := range list {
-			list[i] = map[string]any{"id": fmt.Sprint("#", i)}
-		}
-		if r.agreement(list); len(r.unusable) != want {
-			t.Errorf("%d methods for key agreement: %d are named; expected %d", n, len(r.unusable), want)
+	for n, entries := range map[int]int{1: MaxKeys - 1, 100: MaxKeys - 100, MaxKeys: 0} {
+		list := strings.Repeat(`{},`, n-1) + method("#1", "JsonWebKey", "publicKeyJwk", jwk(public("a")))
+		refers := strings.TrimSuffix(strings.Repeat(`"#1",`, entries), ",")
+		for _, name := range []string{"assertionMethod", "authentication", "keyAgreement", "capabilityInvocation"} {
+			members := fmt.Sprintf(`"verificationMethod":[%s],%q:[%s]`, list, name, refers)
+			if _, err := ParseDocument("u", []byte(document(members)), want, now); err != nil {
+				t.Errorf("%d methods and %d entries of %s: %v", n, entries, name, err)
+			}
 		}
 	}
 }

@@ -11,13 +11,29 @@ import (
 
 	"github.com/mr-tron/base58"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/privatekey"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
 // Local resolves a did:key of an Ed25519 key, which needs no document but itself
-// (https://w3c-ccg.github.io/did-key-spec/). Its key is the one for assertions.
+// (https://w3c-ccg.github.io/did-key-spec/). Its key is the one for assertions. The error is a *DocumentError if the
+// key is published.
 func Local(d DID) (*Document, error) {
+	public, err := LocalKey(d)
+	if err != nil {
+		return nil, err
+	}
+	if where := Published(keyText("Ed25519", public)); where != "" {
+		return nil, &DocumentError{Code: CodePublished, Message: fmt.Sprintf("%.200q is published: its private half "+
+			"is in %s, so anyone can sign in its owner's name", d.Text, where)}
+	}
+	key := Key{ID: d.Text + "#" + d.ID, Public: public, Assertion: true}
+	return &Document{DID: d.Text, Keys: []Key{key}, Material: []string{multikey(d.ID)}, HasAssertion: true}, nil
+}
+
+// LocalKey returns the Ed25519 key of a did:key, published or not.
+func LocalKey(d DID) (ed25519.PublicKey, error) {
 	if d.Method != "key" {
 		return nil, fmt.Errorf("resolving %q: only a did:key resolves without a document", d.Text)
 	}
@@ -29,8 +45,7 @@ func Local(d DID) (*Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolving %q: %w", d.Text, err)
 	}
-	key := Key{ID: d.Text + "#" + d.ID, Public: public, Assertion: true}
-	return &Document{DID: d.Text, Keys: []Key{key}, Material: []string{multikey(d.ID)}, HasAssertion: true}, nil
+	return public, nil
 }
 
 // errOtherKey means that a key looks sound and is not an Ed25519 key.
@@ -223,6 +238,16 @@ func Material(d DID) (string, error) {
 		return "", fmt.Errorf("%.200q encodes no key that can be read", d.Text)
 	}
 	return m, nil
+}
+
+// Published returns where everyone finds the private half of a key in the form of Document.Material, or "" if the key
+// is not known to be published.
+func Published(material string) string {
+	public, found := strings.CutPrefix(material, "Ed25519 ")
+	if !found {
+		return ""
+	}
+	return privatekey.Published(public)
 }
 
 // material returns the keys of a verification method of any type, as far as they can be read. A method may hold more

@@ -4,6 +4,7 @@ package privatekey
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -27,7 +28,7 @@ const (
 )
 
 // Find returns the kind of the first private key in the first or last MiB of a file, such as "a PEM block". It ignores
-// keys that an RFC publishes. If it finds no key, it returns "".
+// keys that everyone has. If it finds no key, it returns "".
 func Find(text []byte) string {
 	text = utf8Of(text)
 	parts := [][]byte{text}
@@ -65,10 +66,11 @@ func utf8Of(text []byte) []byte {
 	return out
 }
 
-// unpublished reports whether a secret is one, and none that an RFC publishes.
+// unpublished reports whether a secret is one, and not one that everyone has.
 func unpublished(secret []byte) bool {
 	sum := sha256.Sum256(secret)
-	return len(secret) > 0 && !published[hex.EncodeToString(sum[:])]
+	of := hex.EncodeToString(sum[:])
+	return len(secret) > 0 && !published[of] && (len(secret) != ed25519.SeedSize || !ofExamples()[of])
 }
 
 var (

@@ -1,7 +1,16 @@
 package privatekey
 
-// published are the SHA-256 of the secrets that RFCs print: seeds, private numbers and exponents. Everyone has them, so
-// they sign only examples.
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// published are the SHA-256 of the secrets that RFCs print, seeds, private numbers and exponents, and of trivial seeds.
+// Everyone has them, so they sign only examples.
 var published = map[string]bool{
 	// RFC 8032 section 7.1 TEST 1, RFC 8037 appendix A.1
 	"644d50ab64864c20a12b3c4656d46b4a48f69ef7c47ecdc8415cd28316b22ef5": true,
@@ -39,4 +48,66 @@ var published = map[string]bool{
 	"c4b46c04ad74653908affe98530317dfe589d6df97e26f25c955c8da2c891ea2": true,
 	// RFC 7517 appendix A.2
 	"687702628fda6f7382642c9adb52f0b919432fc7e38de1e925601f496abc2dbe": true,
+	// Seeds of 32 bytes 0x00, 0x01 and 0xff, and of the number one in either byte order
+	"66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925": true,
+	"72cd6e8422c407fb6d098690f1130b7ded7ec2f7f5e1d30bd9d521f015363793": true,
+	"af9613760f72635fbdb44a5a0a63c39f12af30f950a6ee5c971be188e89c4051": true,
+	"ec4916dd28fc4c10d78e287ca5d9cc51ee1ae73cbfde08c6b37324cbfaac8bc5": true,
+	"01d0fabd251fcbbe2b93b4b927b26ad2a1a99077152e45ded1e678afa45dbec5": true,
+}
+
+// halves are the public halves of the Ed25519 secrets that everyone has, in hex, and where the secret is.
+var halves = map[string]string{
+	"d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a": "RFC 8032 section 7.1 and RFC 8037 appendix A",
+	"3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c": "RFC 8032 section 7.1",
+	"fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025": "RFC 8032 section 7.1",
+	"278117fc144c72340f67d0f2316e8386ceffbf2b2428c9c51fef7c597f1d426e": "RFC 8032 section 7.1",
+	"ec172b93ad5e563bf4932c70e1245034c35467ef2efd4d64ebf819683467e2bf": "RFC 8032 section 7.1",
+	"dfc9425e4f968f7f0c29f0259cf5f9aed6851c2bb4ad8bfb860cfee0ab248292": "RFC 8032 section 7.2",
+	"0f1d1274943b91415889152e893d80e93275a1fc0b65fd71b4b0dda10ad7d772": "RFC 8032 section 7.2",
+	"19bf44096984cdfe8541bac167dc3b96c85086aa30b6b6cb0c5c38ad703166e1": "RFC 8410 section 10.3",
+	"3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29": "a seed of 32 bytes 0x00",
+	"8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c": "a seed of 32 bytes 0x01",
+	"76a1592044a6e4f511265bca73a604d90b0529d1df602be30a19a9257660d1f5": "a seed of 32 bytes 0xff",
+	"4cb5abf6ad79fbf5abbccafcc269d85cd2651ed4b885b5869f241aedf0a5ba29": "the number one as a seed",
+	"cecc1507dc1ddd7295951c290888f095adb9044d1b73d696e6df065d683bd4fc": "the number one as a seed",
+}
+
+// examples are the names of the keys of the program's own demonstration and tests: the seed of each is the SHA-256 of
+// its name.
+var examples = []string{
+	"ada adaa agent alpha ann aurora b1 b2 bea big bob cal cat cleo",
+	"cora cy cyd dan dee dora dot down early else ema eva eve evil",
+	"faye fay fox gil gone gus hal ida ina joe kay key kev kin",
+	"late lone low mallory mate meridian mia moe mute nola nova nova1 nova2 nova3",
+	"nova4 nova5 nova6 odd old older once one orion other plain pro sirius sly",
+	"slow soon spare stella stranger supernova teredo three tool twin two unique vega withdrawn",
+	"young zero zoe",
+}
+
+// ofExamples are the public halves of the examples, in hex, and the SHA-256 of their seeds.
+var ofExamples = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for name := range strings.FieldsSeq(strings.Join(examples, " ")) {
+		seed := sha256.Sum256([]byte(name))
+		secret := sha256.Sum256(seed[:])
+		all[hex.EncodeToString(secret[:])] = true
+		all[hex.EncodeToString(ed25519.NewKeyFromSeed(seed[:])[ed25519.SeedSize:])] = true
+	}
+	return all
+})
+
+var acceptsExamples atomic.Bool
+
+// AcceptExamples lets this process use the keys of the program's own examples. Only the demonstration and the tests
+// call it: no flag, variable or file does.
+func AcceptExamples() { acceptsExamples.Store(true) }
+
+// Published returns where everyone finds the private half of a public Ed25519 key in hex, or "" if the key is not known
+// to be published.
+func Published(public string) string {
+	if where := halves[public]; where != "" || acceptsExamples.Load() || !ofExamples()[public] {
+		return where
+	}
+	return "the examples of oap-gate"
 }

@@ -7,6 +7,11 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -31,6 +36,13 @@ var secrets = []struct{ source, kind, secret, public string }{
 		"0f1d1274943b91415889152e893d80e93275a1fc0b65fd71b4b0dda10ad7d772"},
 	{"RFC 8410 section 10.3", "ed25519", "d4ee72dbf913584ad5b6d8f1f769f8ad3afe7c28cbf1d4fbe097a88f44755842",
 		"19bf44096984cdfe8541bac167dc3b96c85086aa30b6b6cb0c5c38ad703166e1"},
+	{"zeros", "ed25519", strings.Repeat("00", 32), "3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29"},
+	{"0x01", "ed25519", strings.Repeat("01", 32), "8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c"},
+	{"0xff", "ed25519", strings.Repeat("ff", 32), "76a1592044a6e4f511265bca73a604d90b0529d1df602be30a19a9257660d1f5"},
+	{"one", "ed25519", strings.Repeat("00", 31) + "01",
+		"4cb5abf6ad79fbf5abbccafcc269d85cd2651ed4b885b5869f241aedf0a5ba29"},
+	{"one, little-endian", "ed25519", "01" + strings.Repeat("00", 31),
+		"cecc1507dc1ddd7295951c290888f095adb9044d1b73d696e6df065d683bd4fc"},
 	{"RFC 7748 section 6.1 and RFC 8037 appendix A.6, Alice", "x25519",
 		"77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a",
 		"8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a"},
@@ -79,9 +91,9 @@ func un64(text string) string {
 	return hex.EncodeToString(raw)
 }
 
-// The list holds each published key and nothing else.
+// The lists hold each published key and nothing else.
 func TestPublished(t *testing.T) {
-	want := map[string]bool{}
+	want, ed25519 := map[string]bool{}, 0
 	for _, k := range secrets {
 		secret, err := hex.DecodeString(k.secret)
 		if err != nil {
@@ -95,6 +107,15 @@ func TestPublished(t *testing.T) {
 		if !published[hex.EncodeToString(sum[:])] {
 			t.Errorf("%s: add %x", k.source, sum)
 		}
+		if k.kind == "ed25519" {
+			ed25519++
+			if Published(k.public) == "" {
+				t.Errorf("%s: the public half is not known", k.source)
+			}
+		}
+	}
+	if len(halves) != ed25519 {
+		t.Errorf("the list of public halves has %d entries, want %d", len(halves), ed25519)
 	}
 	if len(published) != len(want) {
 		t.Errorf("the list has %d entries, want %d", len(published), len(want))
@@ -129,4 +150,44 @@ func publicOf(t *testing.T, kind string, secret []byte, public string) string {
 		return "another"
 	}
 	return public
+}
+
+// The keys of the examples are published until this process accepts them; no call makes it accept those of RFCs.
+func TestExamples(t *testing.T) {
+	t.Cleanup(func() { acceptsExamples.Store(false) })
+	seed := sha256.Sum256([]byte("nova"))
+	key := ed25519.NewKeyFromSeed(seed[:])
+	nova, zeros := hex.EncodeToString(key[32:]), hex.EncodeToString(ed25519.NewKeyFromSeed(make([]byte, 32))[32:])
+	if Published(nova) == "" || unpublished(key.Seed()) {
+		t.Error("the key of an example is not known")
+	}
+	seed = sha256.Sum256([]byte("somebody's own"))
+	if own := ed25519.NewKeyFromSeed(seed[:]); Published(hex.EncodeToString(own[32:])) != "" || !unpublished(seed[:]) {
+		t.Error("a key of somebody's own is known")
+	}
+	AcceptExamples()
+	if Published(nova) != "" || Published(zeros) == "" {
+		t.Errorf("accepting examples: example %q, seed of zeros %q", Published(nova), Published(zeros))
+	}
+}
+
+// The list holds each key of the demonstration and of the recorded bundles.
+func TestExamplesComplete(t *testing.T) {
+	files, err := filepath.Glob("../../../testdata/bundles/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	known := strings.Fields(strings.Join(examples, " "))
+	names := regexp.MustCompile(`\b(?:listing|publish|key|by): (\w+)`)
+	for _, file := range append(files, "../../cli/demo/demo.go", "../../cli/demo/keep.go") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names.FindAllStringSubmatch(string(text), -1) {
+			if !slices.Contains(known, name[1]) {
+				t.Errorf("%s: add the name %s", file, name[1])
+			}
+		}
+	}
 }

@@ -45,7 +45,7 @@ func valid() object {
 }
 
 func key(name string) ed25519.PrivateKey {
-	seed := sha256.Sum256([]byte(name))
+	seed := sha256.Sum256([]byte("receipt " + name))
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 

@@ -7,6 +7,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/mr-tron/base58"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/privatekey"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 )
 
@@ -51,6 +53,9 @@ func (k *Key) Public() ed25519.PublicKey { return k.public }
 
 // Format prints what may be seen of a key, whatever the verb: it may stand in an error or a panic.
 func (k *Key) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "the Ed25519 key "+k.Multikey()) }
+
+// Published returns where everyone finds the private half, or "" if the key is not known to be published.
+func (k *Key) Published() string { return privatekey.Published(hex.EncodeToString(k.public)) }
 
 // Sign returns the signature of message as base64url without padding, after verifying it as the checks do.
 func (k *Key) Sign(message []byte) (string, error) {

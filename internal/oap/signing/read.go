@@ -99,11 +99,8 @@ func publicOf(text []byte) (ed25519.PublicKey, bool) {
 	if err != nil {
 		return nil, false
 	}
-	doc, err := did.Local(d)
-	if err != nil || len(doc.Keys) == 0 {
-		return nil, false
-	}
-	return doc.Keys[0].Public, true
+	public, err := did.LocalKey(d)
+	return public, err == nil
 }
 
 // withText gives read the text of a key's file, which is overwritten afterwards. No error repeats a key that was given

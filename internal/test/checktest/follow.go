@@ -22,7 +22,7 @@ var apart = map[string]bool{
 	"mixed": true, // an audit only warns
 	// These need evidence.
 	"level-not-highest": true, "name-not-signed": true, "not-authorised": true, "provisional-set": true,
-	"suffix-not-kept": true, "too-many-witnesses": true,
+	"suffix-not-kept": true, "too-many-witnesses": true, "did-published-key": true,
 	// These are about governance files, which a maintainer reviewed when they were merged.
 	"device-name": true, "empty-folder": true, "path-character": true, "private-key": true,
 	// If a record has these, a check reports the schema, by which no audit judges the history.
