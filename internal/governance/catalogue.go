@@ -70,13 +70,12 @@ var backwardCompatibility = verdict.Rule{
 			"give it an $id of its own whose path ends in the file's path from schemas/ on"},
 		{"schema-id-twice", "two published schemas of the base have one $id, so that nothing that refers to it can be " +
 			"compared", "let the Maintainers correct the base by hand"},
-		{"additive-undeclared", "a published schema changes in more than white space, and no line of the pull request's " +
+		{"additive-undeclared", "a published schema changes, and no line of the pull request's " +
 			"body begins with Additive only", "add the line `Additive only: WHAT` to the pull request's body"},
-		{"declaration-unknown", "a published schema changes in more than white space, and whether the change is " +
-			"declared is not known",
+		{"declaration-unknown", "a published schema changes, and whether the change is declared is not known",
 			"give the body with --pr or --body"},
 		{"annotations", "only annotations or formatting differ", "nothing to do"},
-		{"description-differs", "the description of an existing field differs, and none of its requirements does",
+		{"description-differs", "the description or the title of what existed differs, and none of its key words does",
 			"compare the two texts, and restore the old one if the meaning differs"},
 		{"new-version", "a schema of a later version appears next to that of an earlier one", "nothing to do"},
 		{"additive", "a new optional field where nothing governed that name", "declare the change additive only"},

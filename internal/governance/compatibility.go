@@ -34,25 +34,30 @@ func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) 
 	if !g.out.Has(verdict.Error) {
 		g.declaration()
 	}
+	for _, v := range p.Views {
+		if g.identifiers(v, v.schemas); len(g.judged) > 0 {
+			g.identifiedTwice(v.schemas)
+		}
+	}
 	for _, c := range g.fresh {
 		if err := g.added(c.view, c.Change); err != nil {
 			return g.out, err
 		}
 	}
 	if len(g.judged) > 0 {
-		differ := "none"
-		if len(g.descriptions) > 0 {
-			differ = listUpTo(g.descriptions, 10)
-		}
-		j.attest(backwardCompatibility, "no meaning and no lifecycle is altered; descriptions that differ: %s", differ)
+		differ := plain.Count(len(g.descriptions), "description")
+		j.attest(backwardCompatibility, "no description that differs has another meaning, and no lifecycle is altered; "+
+			"RFC 0019 section 4 forbids both, and a program cannot see them; %s %s%s", differ,
+			plain.Plural(len(g.descriptions), "differs", "differ"), strings.Join(g.descriptions, ""))
 	}
 	switch {
 	case len(g.judged) == 0:
 		g.out.Verified = "no published schema is touched"
+	case g.out.Has(verdict.Error):
 	case g.declared != "":
 		g.out.Verified = fmt.Sprintf("no published schema changes its meaning, and %s declares the change: %q",
 			p.Words.Source, shorten(g.declared))
-	case !g.out.Has(verdict.Error):
+	default:
 		g.out.Verified = plain.Count(len(g.judged), "schema") + " judged"
 	}
 	return g.out.OrPass(), nil
@@ -61,13 +66,12 @@ func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) 
 // compatibility is one run of the gate.
 type compatibility struct {
 	*Proposal
-	out      verdict.Outcome
-	judged   map[string]bool // by path
-	modified []modified
-	fresh    []fresh
-	declared string // the sentence that did, where it was needed
-	// descriptions are the places of those that differ.
-	descriptions []string
+	out          verdict.Outcome
+	judged       map[string]bool // by path
+	modified     []modified
+	fresh        []fresh
+	declared     string   // the sentence that did, where it was needed
+	descriptions []string // lines about those that differ
 }
 
 // fresh is a schema that a view adds.
@@ -101,7 +105,6 @@ func (g *compatibility) view(v *View) error {
 	if err != nil {
 		return err
 	}
-	g.identifiers(v, s)
 	linked, led := v.concerned(s)
 	for _, p := range linked {
 		g.judged[p] = true
@@ -114,9 +117,6 @@ func (g *compatibility) view(v *View) error {
 			g.judged[p] = true
 			g.report(document, verdict.At{Path: p}, s.differences(p), false)
 		}
-	}
-	if len(g.judged) > 0 {
-		g.identifiedTwice(s)
 	}
 	return nil
 }
@@ -161,9 +161,6 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 	if err != nil || document == nil {
 		return err
 	}
-	if isFile(c.Base) && sameTokens(s.base.texts[c.Path], s.head.texts[c.Path]) {
-		return nil
-	}
 	if !isFile(c.Base) {
 		g.out.Errorf(document, "", code(schemadiff.Changed), "the base has no readable schema at this path").
 			WithFix("%s", nextVersion)
@@ -173,7 +170,11 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 	if err != nil {
 		return err
 	}
-	g.report(document, place, s.differences(c.Path), true)
+	var differences []schemadiff.Difference
+	if !sameTokens(s.base.texts[c.Path], s.head.texts[c.Path]) {
+		differences = s.differences(c.Path)
+	}
+	g.report(document, place, differences, true)
 	return nil
 }
 
@@ -193,7 +194,7 @@ func (g *compatibility) overwritten(v *View, c registry.Change, existing *regist
 	if err != nil {
 		return err
 	}
-	if document != nil && existing.ID != c.Head.ID && !sameTokens(published.texts[c.Path], s.head.texts[c.Path]) {
+	if document != nil && existing.ID != c.Head.ID {
 		g.report(document, verdict.At{Path: c.Path},
 			schemadiff.Compare(published.tree, c.Path, s.head.tree, c.Path), true)
 	}
@@ -267,7 +268,7 @@ func (g *compatibility) declaration() {
 			continue // another view
 		}
 		said[m.document.Path] = true
-		what := "another order of members or another spelling of values"
+		what := "another order of members, white space or spelling of values"
 		switch {
 		case m.fields > 0:
 			what = plain.Count(m.fields, "new optional field")
@@ -293,10 +294,11 @@ func (g *compatibility) declaration() {
 	}
 }
 
-// described warns of each description that differs.
+// described warns of each description and title that differs.
 func (g *compatibility) described(m modified) {
 	for _, d := range m.notes {
-		if !strings.HasSuffix(d.Pointer, "/description") || d.Old == nil || d.New == nil {
+		keyword := d.Pointer[strings.LastIndex(d.Pointer, "/")+1:]
+		if keyword != "description" && keyword != "title" {
 			continue
 		}
 		was, old := d.Old.(string)
@@ -304,10 +306,10 @@ func (g *compatibility) described(m modified) {
 		if !old || !new {
 			continue // a field of that name
 		}
-		g.out.Warnf(m.document, d.Pointer, "description-differs", "the description is %q, was %q; RFC 0019 section 4 "+
-			"forbids another meaning, which a program cannot see", shorten(is), shorten(was)).
+		g.out.Warnf(m.document, d.Pointer, "description-differs", "the %s is %q, was %q; RFC 0019 section 4 "+
+			"forbids another meaning, which a program cannot see", keyword, shorten(is), shorten(was)).
 			WithFix("compare the two texts, and restore the old one if the meaning differs")
-		g.descriptions = append(g.descriptions, fmt.Sprintf("%s %q", m.document.Path, d.Pointer))
+		g.descriptions = append(g.descriptions, fmt.Sprintf("\n%s %s: %q, was %q", m.document.Path, d.Pointer, is, was))
 	}
 }
 
@@ -350,7 +352,8 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 			s.versions = schemadiff.Pairs(s.head.tree, s.head.tree)
 		}
 		var classes []string
-		for _, d := range s.versions(older, c.Path) {
+		differences, _ := schemadiff.Successor(s.versions(older, c.Path))
+		for _, d := range differences {
 			classes = append(classes, string(d.Class))
 		}
 		slices.Sort(classes)

@@ -35,6 +35,7 @@ document is judged differently), additive (a new optional field where nothing go
 tightened, enum, removed, identity, meaning, changed (none of these can be shown). All but note and additive
 break a published schema.
 
+If the root $ids differ, NEW is another schema, and that is not a difference.
 OLD and NEW are each a file, or REV:PATH of the clone. References resolve by path: on disk among the
 files of the same directory, in a commit among all. Nothing is fetched.
 
@@ -56,7 +57,7 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 			if err != nil {
 				return err
 			}
-			d.Differences = schemadiff.Compare(old, oldPath, new, newPath)
+			d.Differences, d.another = schemadiff.Successor(schemadiff.Compare(old, oldPath, new, newPath))
 			d.Breaking = schemadiff.Breaking(d.Differences)
 			write := d.text
 			if format == "json" {
@@ -148,6 +149,8 @@ type schemaDiff struct {
 	Breaking    bool                    `json:"breaking"`
 	Classes     []schemadiff.Class      `json:"classes"`
 	Differences []schemadiff.Difference `json:"differences"`
+
+	another bool // NEW has an $id of its own
 }
 
 // classes returns the classes of the differences, in order.
@@ -174,17 +177,26 @@ func (d *schemaDiff) json(w io.Writer) error {
 
 func (d *schemaDiff) text(w io.Writer) error {
 	var b strings.Builder
+	if d.another {
+		b.WriteString("NEW has an $id of its own: it is another schema\n")
+	}
 	for _, one := range d.Differences {
 		at := plain.Line(cmp.Or(one.Pointer, "the schema"))
 		fmt.Fprintf(&b, "%-9s  %s: %s\n", one.Class, at, plain.Line(one.Message))
 	}
 	switch {
+	case d.Breaking && d.another:
+		b.WriteString("breaking: a document may be judged otherwise than by OLD\n")
 	case d.Breaking:
 		b.WriteString("breaking: RFC 0019 section 4 permits a published schema new optional fields only; " +
 			"publish this under the next version with a new $id\n")
 	case slices.Contains(d.classes(), schemadiff.Additive):
 		b.WriteString("additive: new optional fields where nothing governed their names; a document without them is " +
-			"judged as before. In a published schema the pull request must declare it: \"additive only\"\n")
+			"judged as before")
+		if !d.another {
+			b.WriteString(". In a published schema the pull request must declare it with the line \"Additive only\"")
+		}
+		b.WriteByte('\n')
 	case len(d.Differences) > 0:
 		b.WriteString("notes only: no document is judged otherwise\n")
 	default:

@@ -123,6 +123,15 @@ func (c *Comparison) Affected(changed []string) []string {
 	})
 }
 
+// Successor returns the differences without the one of the root $id, and reports whether there is one: then the new
+// schema is another one, and no version of the old.
+func Successor(differences []Difference) (rest []Difference, another bool) {
+	rest = slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool {
+		return d.Class == Identity && d.Pointer == "/$id" && d.Old != nil && d.New != nil
+	})
+	return rest, len(rest) < len(differences)
+}
+
 func sorted(differences []Difference) []Difference {
 	slices.SortStableFunc(differences, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Class, b.Class))

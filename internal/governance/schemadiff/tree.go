@@ -247,7 +247,7 @@ func (s *schema) at(keyword, name string) *schema {
 	}
 	sub := &schema{file: s.file, parent: s, keyword: keyword, name: name, value: value, resource: s.resource}
 	_, conditional := s.object()["if"]
-	sub.unpaired = s.unpaired || form == listed || forms[keyword] == none ||
+	sub.unpaired = s.unpaired || form == listed || forms[keyword] == none && !s.defines(keyword) ||
 		(keyword == "then" || keyword == "else") && !conditional
 	if s.subs == nil {
 		s.subs = map[string]*schema{}

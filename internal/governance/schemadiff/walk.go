@@ -137,7 +137,7 @@ func (v *visit) elsewhere(keyword string) bool {
 			side = v.n
 		}
 		byReference := side.sole() == nil
-		if _, here := side.object()[keyword]; !here && !(byReference && (identifiers[keyword] || keyword == "$defs")) {
+		if _, here := side.object()[keyword]; !here && !(byReference && (identifiers[keyword] || v.defines(keyword))) {
 			return true
 		}
 	}
@@ -311,9 +311,9 @@ func (v *visit) marks() {
 		is, isNew := v.n.object()[keyword]
 		switch {
 		case v.elsewhere(keyword):
-		case keyword == "$defs":
+		case v.defines(keyword):
 			if !v.at.followed() {
-				v.definitions()
+				v.definitions(keyword)
 			}
 		case asserting[keyword], isOld == isNew && v.same(was, is):
 		case keyword == "$schema" && isOld && isNew && v.o.draft() == v.n.draft():
@@ -638,18 +638,25 @@ func (c *comparison) atOwnPlace(o, n *schema) bool {
 	return ok && old == o.file.path && o.counterpart(n)
 }
 
-// definitions compares the entries of $defs.
-func (v *visit) definitions() {
-	v.entries("$defs", func(name string, o, n *schema) {
+// defines reports whether a keyword holds definitions on both sides: $defs, and definitions up to draft 7.
+func (v *visit) defines(keyword string) bool { return v.o.defines(keyword) && v.n.defines(keyword) }
+
+func (s *schema) defines(keyword string) bool {
+	return keyword == "$defs" || keyword == "definitions" && strings.Contains(s.draft(), "json-schema.org/draft-0")
+}
+
+// definitions compares the entries of a keyword that holds definitions.
+func (v *visit) definitions(keyword string) {
+	v.entries(keyword, func(name string, o, n *schema) {
 		switch {
 		case o == nil:
 			if class, why := v.beyond(n); class != "" {
-				v.note(class, false, "$defs", "definition "+why+" is new", name)
+				v.note(class, false, keyword, "definition "+why+" is new", name)
 				return
 			}
-			v.note(Note, false, "$defs", "definition is new", name)
+			v.note(Note, false, keyword, "definition is new", name)
 		default:
-			v.note(Removed, true, "$defs", "definition is gone", name)
+			v.note(Removed, true, keyword, "definition is gone", name)
 		}
 	})
 }
