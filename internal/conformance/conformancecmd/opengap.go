@@ -19,7 +19,7 @@ var OpenGAP = &Protocol{name: "opengap", short: "check an agent's directory", ru
 // openGAPAgent has the flags and the argument of conformance opengap agent.
 type openGAPAgent struct {
 	conformanceFlags
-	dir, dialect, recommended string
+	dir, dialect, recommended, python string
 }
 
 func newOpenGAPAgent(sys frame.IO, p *Protocol) *cobra.Command {
@@ -52,6 +52,7 @@ a runtime does with the agent is for people to attest.`),
 	f.StringVar(&o.dialect, "dialect", opengap.Auto, "`DIALECT` of the agent's directory: auto, 0.4 or 0.1")
 	f.StringVar(&o.recommended, "recommended", "error",
 		"`SEVERITY` of the checks that 0.4 is said to only recommend: error or warn")
+	f.StringVar(&o.python, "python", "", "Python `FILE` that compiles the skills (default: python3 of PATH)")
 	return c
 }
 
@@ -62,7 +63,8 @@ func (o *openGAPAgent) judge() (*conformance, error) {
 	if err := remedy.OneOf("--recommended", o.recommended, "error", "warn"); err != nil {
 		return nil, err
 	}
-	options := opengap.Options{Dir: o.dir, Dialect: o.dialect, Recommended: verdict.Error}
+	options := opengap.Options{Dir: o.dir, Dialect: o.dialect, Recommended: verdict.Error,
+		Python: func() (opengap.Python, error) { return startPython(o.python, o.dir) }}
 	if o.recommended == "warn" {
 		options.Recommended = verdict.Warning
 	}

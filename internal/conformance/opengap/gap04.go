@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -13,7 +15,6 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/pytoken"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/ignore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -59,10 +60,20 @@ func (a *agent) judge04(unclear bool) {
 	}
 	for _, s := range skills {
 		a.say("gap-skills", s.file, s.judge())
-		a.say("gap-outside", s.file, s.judgeOutside())
-		a.say("gap-environment", s.file, judgeVariables(documented, unread, s.variables, s.computed))
-		a.say("gap-tests", s.file, s.judgeTests(tested, a.recommended))
-		a.say("gap-description", s.file, s.judgeDescriptions(a.recommended))
+		for _, of := range []struct {
+			rule string
+			verdict.Outcome
+		}{
+			{"gap-outside", s.judgeOutside()},
+			{"gap-environment", judgeVariables(documented, unread, s.variables, s.computed)},
+			{"gap-tests", s.judgeTests(tested, a.recommended)},
+			{"gap-description", s.judgeDescriptions(a.recommended)},
+		} {
+			if f := s.unread(); f != nil && !of.Has(verdict.Error) {
+				of.Doubtful = "the skill was not read, as gap-skills says"
+			}
+			a.say(of.rule, s.file, of.Outcome)
+		}
 	}
 }
 
@@ -103,11 +114,49 @@ func (a *agent) judgeFields() verdict.Outcome {
 			out.Warnf(a.manifest, field, "version-not-semver", "version is %q; expected a Semantic Version 2.0.0", text)
 		}
 	}
-	const skills = "/skills/path"
-	if v := a.manifest.value(skills); v != nil && v.Tag != "!!null" {
-		a.manifest.needText(&out, verdict.Error, skills)
+	for _, of := range limits04 {
+		v := a.manifest.value(of.pointer)
+		if v == nil || v.Tag == "!!null" || isText(v) && (of.fits == nil || variable().MatchString(v.Value)) {
+			continue
+		}
+		if n, err := strconv.ParseFloat(v.Value, 64); of.fits == nil || v.Kind != yaml.ScalarNode || !of.fits(v, n, err) {
+			out.Errorf(a.manifest, of.pointer, "wrong-type", "%s is %s; expected %s",
+				strings.ReplaceAll(of.pointer[1:], "/", "."), shownOf(v), of.want)
+		}
 	}
 	return out.OrPass()
+}
+
+// limits04 are the members of agent.yaml that have a type; nil fits none but a text.
+var limits04 = []struct {
+	pointer, want string
+	fits          func(v *yaml.Node, n float64, err error) bool
+}{
+	{"/skills/path", "a text", nil}, {"/hooks/path", "a text", nil}, {"/flows/path", "a text", nil},
+	{"/memory/path", "a text", nil},
+	{"/memory/enabled", "true or false", func(v *yaml.Node, _ float64, _ error) bool {
+		return v.Tag == "!!bool" || v.Style == 0 && boolean().MatchString(v.Value)
+	}},
+	{"/memory/max_history", "a whole number from 0", func(v *yaml.Node, n float64, err error) bool {
+		return v.Tag == "!!int" && err == nil && n >= 0
+	}},
+	{"/execution/max_iterations", "a whole number from 1", func(v *yaml.Node, n float64, err error) bool {
+		return v.Tag == "!!int" && err == nil && n >= 1
+	}},
+	{"/execution/timeout", "a number above 0", func(v *yaml.Node, n float64, err error) bool {
+		return (v.Tag == "!!int" || v.Tag == "!!float") && err == nil && n > 0 && !math.IsInf(n, 0)
+	}},
+}
+
+// boolean are the words that readers of YAML 1.1, such as PyYAML, take for true and false.
+var boolean = plain.Pattern(`^(?i:yes|no|on|off)$`)
+
+// shownOf describes a value.
+func shownOf(v *yaml.Node) string {
+	if v.Kind != yaml.ScalarNode {
+		return kindOf(v)
+	}
+	return strconv.Quote(plain.Cut(v.Value, 40))
 }
 
 func (a *agent) judgeDescription() verdict.Outcome {
@@ -291,14 +340,14 @@ func (s *skill) judge() verdict.Outcome {
 	var out verdict.Outcome
 	own := false // the fault is of the skill's file
 	for _, f := range s.faults {
-		at := verdict.At(f.Pos)
-		own = own || at.Path == s.file
-		if f.Unread {
-			out.Doubtf(at, "", "not-read", "the file could not be read at line %d: %s", at.Line, f.Message)
-			continue
+		own = own || f.at.Path == s.file || f.code != "not-python"
+		switch f.code {
+		case "not-python":
+			out.Errorf(f.at, "", f.code, "it is not Python: %s", f.message).
+				WithFix("rewrite the statement; python3 -m py_compile %s names it too", plain.ShellWord(f.at.Path))
+		default:
+			out.Doubtf(f.at, "", f.code, "it was not read as Python: %s", f.message)
 		}
-		out.Errorf(at, "", "not-python", "it cannot be read as Python: %s", f.Message).
-			WithFix("rewrite the statement; python3 -m py_compile %s names it too", plain.ShellWord(at.Path))
 	}
 	if len(s.functions) == 0 && !own {
 		out.Errorf(verdict.At{Path: s.file}, "", "no-skill",
@@ -318,46 +367,108 @@ func (s *skill) judge() verdict.Outcome {
 func (s *skill) judgeOutside() verdict.Outcome {
 	var out verdict.Outcome
 	for _, l := range s.outside {
-		out.Warnf(l.at, "", "path-in-code", "it opens %q, which is absolute or has .. in it", l.text)
+		out.Warnf(l.at, "", "path-in-code", "it uses the path %q, which leaves the agent's directory", l.text)
+	}
+	for _, l := range s.undeclared {
+		out.Warnf(l.at, "", "import-undeclared", "it imports %q, which is neither of Python's standard library nor a module "+
+			"of the agent, and no requirements*.txt, pyproject.toml, setup.cfg, setup.py or Pipfile names it", l.text)
 	}
 	return out.OrPass()
 }
 
-// tested looks in the tests for the names of the skills.
-func (a *agent) tested(skills []*skill) mentions {
-	m := mentions{}
+// testNames is what the tests of an agent name.
+type testNames struct {
+	by     mentions // the first file that names a skill, by the name
+	unread *fault   // why a test was not read
+}
+
+// tested looks in the tests for the names of the skills: as the name of a test, as an import, or as a whole text.
+func (a *agent) tested(skills []*skill) (t testNames) {
+	t.by = mentions{}
 	for _, s := range skills {
 		for _, name := range append(s.names(), s.module) {
-			m[name] = ""
+			t.by[name] = ""
 		}
 	}
 	_, all := a.below("tests")
 	for _, e := range all {
 		name, isPython := strings.CutSuffix(path.Base(e.path), ".py")
 		if !isPython || !strings.HasPrefix(name, "test_") && !strings.HasSuffix(name, "_test") ||
-			!a.mode(e.path).IsRegular() {
+			!a.mode(e.path).IsRegular() || len(skills) == 0 {
 			continue
 		}
-		text, _ := a.file(e.path) // what cannot be read has no tests
-		if module, err := pytoken.Read(e.path, text, nil); err == nil && module.HasTests {
-			m.find(e.path, string(text))
+		p := a.parse(e.path)
+		if p.fault != nil && p.fault.code != "not-python" {
+			t.unread = p.fault
+		}
+		if len(p.Tests) == 0 {
+			continue
+		}
+		for _, test := range p.Tests {
+			t.note(longest(t.by, test), e.path)
+		}
+		for _, dotted := range p.Named {
+			if parts := strings.Split(dotted, "."); !a.stdlib[parts[0]] {
+				t.note(parts, e.path)
+			}
+		}
+		for _, text := range p.Texts {
+			text = strings.TrimSuffix(strings.ReplaceAll(text, "/", "."), ".py")
+			t.note([]string{strings.TrimPrefix(text, strings.ReplaceAll(a.skillsDir, "/", ".")+".")}, e.path)
 		}
 	}
-	return m
+	return t
 }
 
-func (s *skill) judgeTests(tested mentions, severity verdict.Severity) verdict.Outcome {
+// note notes the file that names some of the names first.
+func (t *testNames) note(names []string, file string) {
+	for _, name := range names {
+		if found, wanted := t.by[name]; wanted && found == "" {
+			t.by[name] = file
+		}
+	}
+}
+
+// longest returns the longest of the names that the name of a test begins with: test_two and TestTwo are of two.
+func longest(names mentions, test string) (all []string) {
+	rest := strings.TrimPrefix(test[len("test"):], "_")
+	for name := range names {
+		camel, word := "", strings.ReplaceAll(name, "-", "_")
+		for part := range strings.SplitSeq(word, "_") {
+			camel += strings.ToUpper(part[:min(len(part), 1)]) + part[min(len(part), 1):]
+		}
+		after, snake := strings.CutPrefix(rest, word)
+		is := snake && (after == "" || after[0] == '_')
+		if after, begins := strings.CutPrefix(rest, camel); begins {
+			is = is || after == "" || !(after[0] >= 'a' && after[0] <= 'z')
+		}
+		switch {
+		case !is || len(all) > 0 && len(name) < len(all[0]):
+		case len(all) > 0 && len(name) == len(all[0]):
+			all = append(all, name)
+		default:
+			all = []string{name}
+		}
+	}
+	return all
+}
+
+func (s *skill) judgeTests(tested testNames, severity verdict.Severity) verdict.Outcome {
 	names := append([]string{s.module}, s.names()...)
 	for _, name := range names {
-		if file := tested[name]; file != "" {
+		if file := tested.by[name]; file != "" {
 			return verdict.Pass("%s has a test and names %s; whether it tests it nobody can see", file, name)
 		}
 	}
 	var out verdict.Outcome
+	if f := tested.unread; f != nil {
+		out.Doubtful = fmt.Sprintf("%s was not read as Python: %s", f.at.Path, f.message)
+		return out
+	}
 	out.Add(verdict.At{Path: s.file}, severity, "", "no-test",
-		"no file tests/**/test_*.py or tests/**/*_test.py that has a def test… or a class Test… names %s",
+		"no file tests/**/test_*.py or tests/**/*_test.py has a test that is called after %s, imports it or has it as a text",
 		plain.Cut(strings.Join(names, " or "), maxShown)).
-		WithFix("add tests/test_%s.py with a def test…, and import the skill there", s.module)
+		WithFix("add tests/test_%s.py with a def test_%s, and import the skill there", s.module, s.module)
 	return out
 }
 

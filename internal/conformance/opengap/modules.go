@@ -1,6 +1,8 @@
 package opengap
 
 import (
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,19 +11,80 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/semver"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/pytoken"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// wanted are the calls and subscriptions that a skill is searched for.
-var wanted = map[string]bool{"os.environ[": true, "os.environ.get(": true, "os.getenv(": true, "open(": true,
-	"io.open(": true, "Path(": true, "pathlib.Path(": true}
+// Script is what a Python interpreter runs to read files. It begins with a line of its own; then each request, a line
+// LENGTH PATH and the bytes of the file, has one line as its answer.
+//
+//go:embed facts.py
+var Script string
 
-// parsed is a file that was read as Python; fault says why it was not.
+// Python is an interpreter that runs Script.
+type Python interface {
+	// Ask sends a request, which may be empty, and returns the next line. The error says why no line came.
+	Ask(request []byte) (line []byte, err error)
+	Close()
+}
+
+// facts are what Python says of a file. A path is what an import binds a name to: "a.b" for `from a import b`; "a." for
+// `import a`, which binds a module; with dots in front if the import is relative.
+type facts struct {
+	Functions []*decoratedFunction // at column 0
+	Imports   map[string][]string  // the paths of the names that imports bind at the end; "*" has those of all stars
+	Required  []spot               // modules that are imported at column 0
+	Named     []string             // all that is imported anywhere, without dots in front
+	Texts     []string             // short texts other than docstrings
+	Tests     []string             // names of def test… and class Test…
+	Environ   []spot               // environment variables; without a text: computed
+	Outside   []spot               // paths that leave the agent's directory
+
+	Fault  string // why the file does not compile; empty: it does
+	Line   int    // where it is at fault
+	Unread string // what ended the reading of this file
+}
+
+// spot is a text in a line.
+type spot struct {
+	Text         *string
+	Line, Column int
+}
+
+// decoratedFunction is a statement def or async def. It is not exported if its name is deleted or bound again.
+type decoratedFunction struct {
+	Name, Doc  string
+	Line       int
+	Exported   bool
+	Decorators []decorator
+}
+
+// decorator is a name as it is spelled, and the paths that it has there.
+type decorator struct {
+	Name      string
+	Paths     []string
+	Arguments []argument
+}
+
+// argument is one argument: a text, None, or computed.
+type argument struct {
+	Keyword string // ** for those of a mapping
+	Text    *string
+	None    bool
+}
+
+// fault says why a file was not read as Python.
+type fault struct {
+	at            verdict.At
+	code, message string
+}
+
+// parsed is a file that was read as Python, or its fault.
 type parsed struct {
-	pytoken.Module
-	fault *pytoken.Error
+	facts
+	fault *fault
 	size  int
 }
 
@@ -32,17 +95,105 @@ func (a *agent) parse(name string) *parsed {
 	}
 	text, err := a.file(name)
 	p := &parsed{size: len(text)}
-	if err == nil {
-		p.Module, err = pytoken.Read(name, text, wanted)
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("it is a link to what is not there")
 	}
-	if err != nil && !errors.As(err, &p.fault) {
-		p.fault = &pytoken.Error{Pos: strict.Pos{Path: name}, Message: err.Error()}
+	p.fault = &fault{at: verdict.At{Path: name}, code: "not-python"}
+	if err != nil {
+		p.fault.message = err.Error()
+	} else {
+		a.ask(p, name, text)
+	}
+	if p.fault.message == "" {
+		p.fault = nil
 	}
 	a.parsed[name] = p
 	return p
+}
+
+// ask has Python read a file, and sets the message of its fault if there is one.
+func (a *agent) ask(p *parsed, name string, text []byte) {
+	if a.python == nil && a.noPython == nil {
+		a.python, a.noPython = a.start()
+	}
+	if a.noPython != nil {
+		p.fault.code, p.fault.message = "no-python", a.noPython.Error()
+		return
+	}
+	p.fault.code = "not-read"
+	if a.ended == nil {
+		var line []byte
+		line, a.ended = a.python.Ask(fmt.Appendf(nil, "%d %s\n%s", len(text),
+			strings.ReplaceAll(strings.ToValidUTF8(name, "?"), "\n", "?"), text))
+		if a.ended == nil {
+			a.ended = json.Unmarshal(line, &p.facts)
+		}
+	}
+	switch {
+	case a.ended != nil:
+		p.fault.message = fmt.Sprintf("Python ended before it had read the file: %v", a.ended)
+	case p.Unread != "":
+		p.fault.message = "Python gave up on the file: " + p.Unread
+	case p.Fault != "":
+		p.fault.at.Line, p.fault.at.Column = p.Line, min(p.Line, 1)
+		p.fault.code, p.fault.message = "not-python", fmt.Sprintf("Python %s: %s", a.version, p.Fault)
+		if wanted := a.requiredPython(); wanted != "" {
+			p.fault.code = "python-older"
+			p.fault.message += "; pyproject.toml requires Python " + wanted
+		}
+	}
+}
+
+// greeting is the first line of Script.
+type greeting struct {
+	Version []int
+	Stdlib  []string
+}
+
+// start starts Python. The error says why it did not start.
+func (a *agent) start() (Python, error) {
+	if a.open == nil {
+		return nil, errors.New("no Python was named")
+	}
+	python, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	line, err := python.Ask(nil)
+	var hello greeting
+	if err == nil {
+		err = json.Unmarshal(line, &hello)
+	}
+	if err != nil || len(hello.Version) != 3 || slices.Compare(hello.Version, []int{3, 8}) < 0 {
+		python.Close()
+		return nil, fmt.Errorf("it is not Python 3.8 or later: it says %q", plain.Cut(string(line), 80))
+	}
+	a.version = fmt.Sprintf("%d.%d.%d", hello.Version[0], hello.Version[1], hello.Version[2])
+	a.stdlib = map[string]bool{}
+	for _, name := range hello.Stdlib {
+		a.stdlib[name] = true
+	}
+	return python, nil
+}
+
+var (
+	requiresPython = plain.Pattern(`(?m)^requires-python\s*=\s*["']([^"']*)["']`)
+	atLeast        = plain.Pattern(`(?:>=?|~=|===?)\s*([0-9]+(?:\.[0-9]+)*)`)
+)
+
+// requiredPython returns the requires-python of pyproject.toml if the Python that reads is older than it asks for.
+func (a *agent) requiredPython() string {
+	text, _ := a.file("pyproject.toml")
+	m := requiresPython().FindSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	for _, least := range atLeast().FindAllSubmatch(m[1], -1) {
+		if semver.Compare("v"+a.version, "v"+string(least[1])) < 0 {
+			return plain.Cut(string(m[1]), 40)
+		}
+	}
+	return ""
 }
 
 // module returns the file of a module, as a file of the agent calls it: from its own directory if the name begins with
@@ -133,7 +284,7 @@ const (
 )
 
 // decorated returns the decorator of a function in a file that makes a skill of it, or nil.
-func (a *agent) decorated(file string, f *pytoken.Function) (by *pytoken.Decorator, best origin) {
+func (a *agent) decorated(file string, f *decoratedFunction) (by *decorator, best origin) {
 	for i, d := range f.Decorators {
 		is := other
 		a.follow(file, d.Paths, func(module, member, in string) bool {
@@ -164,6 +315,36 @@ var (
 // distribution returns the name of a package as the names of packages compare.
 func distribution(name string) string {
 	return strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToLower(name))
+}
+
+// undeclared returns the modules that a file imports at column 0, and that neither Python nor the agent has, and no
+// file that declares packages names.
+func (a *agent) undeclared(p *parsed) (all []spot) {
+	for _, r := range p.Required {
+		root := *r.Text
+		if len(a.stdlib) == 0 || a.stdlib[root] || root == "gitagent" || root == "opengap" || a.has(root) {
+			continue
+		}
+		if a.declarations == "" {
+			a.declarations = "\n"
+			for _, e := range a.in(".") {
+				if slices.Contains([]string{"pyproject.toml", "setup.cfg", "setup.py", "Pipfile"}, e.path) ||
+					strings.HasPrefix(e.path, "requirements") && strings.HasSuffix(e.path, ".txt") {
+					text, _ := a.file(e.path) // what cannot be read declares nothing
+					a.declarations += distribution(string(text)) + "\n"
+				}
+			}
+		}
+		if !strings.Contains(a.declarations, distribution(root)) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// has reports whether a name is a module or a directory of the agent.
+func (a *agent) has(root string) bool {
+	return a.module("", root) != "" || a.mode(root).IsDir() || a.mode(path.Join(a.skillsDir, root)).IsDir()
 }
 
 // dependencies returns the packages that requirements*.txt and pyproject.toml declare.

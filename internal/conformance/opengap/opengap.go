@@ -24,6 +24,8 @@ type Options struct {
 	Dir         string
 	Dialect     string           // Auto, Dialect04 or Dialect01
 	Recommended verdict.Severity // for what the published page of 0.4 only recommends
+	// Python starts an interpreter that runs Script; the error says why it did not start. It is called at most once.
+	Python func() (Python, error)
 }
 
 // Judgement is what was found of an agent.
@@ -42,10 +44,17 @@ type agent struct {
 	recommended verdict.Severity
 	results     []verdict.Result
 
-	skillsDir string
-	parsed    map[string]*parsed // by path
-	modules   map[string]string  // the files of modules, by their paths without an extension
-	declared  map[string]bool    // the packages that the agent depends on
+	skillsDir    string
+	open         func() (Python, error)
+	python       Python
+	noPython     error              // why there is no Python
+	ended        error              // why Python reads no more
+	version      string             // of Python
+	stdlib       map[string]bool    // the modules of Python; empty: they are not known
+	declarations string             // what files that declare packages say, as names of packages compare; empty: not read
+	parsed       map[string]*parsed // by path
+	modules      map[string]string  // the files of modules, by their paths without an extension
+	declared     map[string]bool    // the packages that the agent depends on
 }
 
 // Judge judges the agent in a directory. The error wraps ErrTooLarge, or says why the directory cannot be read.
@@ -56,7 +65,12 @@ func Judge(o Options) (*Judgement, error) {
 	}
 	defer root.Close()
 	f := &directory{root: root, links: map[string]string{}}
-	a := &agent{directory: f, recommended: o.Recommended, parsed: map[string]*parsed{}, modules: map[string]string{}}
+	a := &agent{directory: f, recommended: o.Recommended, open: o.Python, parsed: map[string]*parsed{}, modules: map[string]string{}}
+	defer func() {
+		if a.python != nil {
+			a.python.Close()
+		}
+	}()
 	text, err := f.read(manifestName)
 	if a.unread = err; err == nil {
 		a.manifest, a.unread = readMapping(manifestName, text, 0)
@@ -66,7 +80,7 @@ func Judge(o Options) (*Judgement, error) {
 	judge, keep := a.judge01, []string{manifestName, soulName, "skills", "tools", "agents"}
 	if j.Rules = rules01; j.Dialect == Dialect04 {
 		keep = a.kept()
-		j.Rules = slices.Concat(rules04, runtime)
+		j.Rules = slices.Concat(rules04, []verdict.Rule{computed}, runtime)
 		judge = func() { a.judge04(j.Because == unclear) }
 	}
 	f.list(keep)

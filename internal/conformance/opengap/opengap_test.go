@@ -85,6 +85,7 @@ func told(t testing.TB, dir string, o Options) []string {
 	if o.Dialect == "" {
 		o.Dialect = Auto
 	}
+	o.Python = python3
 	j, err := Judge(o)
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +202,11 @@ func TestFields(t *testing.T) {
 			[]string{"agent.yaml:1 gap-fields missing-field", "agent.yaml:1 gap-fields missing-field"}},
 		{"null provider", with("provider: anthropic", "provider:"), []string{"agent.yaml:6 gap-fields missing-field"}},
 		{"directory of skills is no text", more("skills: {path: 5}\n"),
-			[]string{"agent.yaml:8 gap-fields missing-field"}},
+			[]string{"agent.yaml:8 gap-fields wrong-type"}},
+		{"no limits", more("memory: {enabled: '${ON}', max_history: -1}\nexecution: {max_iterations: 1.5, timeout: .inf}" +
+			"  # ON\n"), []string{"agent.yaml:8 gap-fields wrong-type", "agent.yaml:9 gap-fields wrong-type",
+			"agent.yaml:9 gap-fields wrong-type"}},
+		{"limits", more("memory: {enabled: no, max_history: 0}\nexecution: {max_iterations: 1, timeout: 0.5}\n"), nil},
 		{"no directory of skills", more("skills: {path: ~}\n"), nil},
 	})
 }
@@ -304,7 +309,7 @@ func TestDecorators(t *testing.T) {
 		{"rebound function", python(decorated + "find_order = None\n"), []string{none}},
 		{"wrapped function", python(decorated + "find_order = cache(find_order)\n"), nil},
 		{"del in a string",
-			python(decorated + "X = f\"\"\"{'(['}\ndel find_order\n\"\"\"\nY = f\"{X[\"a\"]}\" '(['\n"), nil},
+			python(decorated + "X = f\"\"\"{'(['}\ndel find_order\n\"\"\"\nY = f\"{X['a']}\" '(['\n"), nil},
 
 		{"re-exported", from("lib.base", files{"lib/base.py": "from gitagent import skill"}), nil},
 		{"re-exported by the skills' directory",
@@ -358,13 +363,8 @@ func TestDecorators(t *testing.T) {
 		{"defined by the agent and declared", from("sdk", files{"sdk.py": "skill = print", "requirements.txt": "sdk"}),
 			[]string{none}},
 
-		{"nested too deeply", python(decorated + strings.Repeat("f'{", 9) + "1" + strings.Repeat("}'", 9)),
-			[]string{"skills/orders.py:4 gap-skills not-read inconclusive"}},
-		{"other encoding", python("# coding: utf-7\n" + decorated),
-			[]string{"skills/orders.py:1 gap-skills not-read inconclusive"}},
-		{"nested too deeply in a package", files{"skills/orders.py": gone, "skills/orders/__init__.py": decorated,
-			"skills/orders/x.py": strings.Repeat("f'{", 9) + "1" + strings.Repeat("}'", 9)},
-			[]string{"skills/orders/x.py:1 gap-skills not-read inconclusive"}},
+		{"other encoding", python("# coding: utf-7\n" + decorated), nil},
+		{"bound by :=", python(decorated + "(find_order := 1)\n"), []string{none}},
 	})
 }
 
@@ -377,7 +377,7 @@ func TestWhyNoSkill(t *testing.T) {
 		"from gitagent import skill\n@skill\ndef f(): 1\ndel f":           "; f is deleted or bound again",
 		"from gitagent import skill\n@other\ndef f(): 1\n@b.c\ndef g():1": "opengap",
 	} {
-		j, err := Judge(Options{Dir: agent04.edit(python(text)).write(t), Dialect: Auto})
+		j, err := Judge(Options{Python: python3, Dir: agent04.edit(python(text)).write(t), Dialect: Auto})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -395,7 +395,7 @@ func TestWhyNoSkillOfPackage(t *testing.T) {
 	for name := 'a'; name <= 'h'; name++ {
 		edit["skills/orders/m.py"] += fmt.Sprintf("import x%c\n@x%[1]c.skill\ndef %[1]c(): 1\n", name)
 	}
-	j, err := Judge(Options{Dir: agent04.edit(edit).write(t), Dialect: Auto})
+	j, err := Judge(Options{Python: python3, Dir: agent04.edit(edit).write(t), Dialect: Auto})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -532,7 +532,7 @@ func TestOutside(t *testing.T) {
 		{"a long way to nothing", more("skills: {path: " + strings.Repeat("a/", maxSteps/2) + "}\n"),
 			[]string{"agent.yaml:8 gap-skills without-skills notice"}},
 		{"repository", files{".git/x": "->/etc", "a/.git": "->/etc"}, nil},
-		{"in code", python(decorated + "open('../x'); open(file='/y')\nfrom pathlib import Path as P\nP('a', '..')\n"),
+		{"in code", python(decorated + "open('../x'); open(file='/y')\nfrom pathlib import Path as P\nP('..', 'a')\n"),
 			[]string{"skills/orders.py:4 gap-outside path-in-code warning",
 				"skills/orders.py:4 gap-outside path-in-code warning",
 				"skills/orders.py:6 gap-outside path-in-code warning"}},
@@ -658,8 +658,13 @@ func TestTests(t *testing.T) {
 	}
 	try(t, agent04, []row{
 		{"module", test("tests/test_a.py", "import orders"), nil},
-		{"function", test("tests/a_test.py", "x.find_order()"), nil},
-		{"deeper", test("tests/a/b/test_c.py", "orders"), nil},
+		{"function", test("tests/a_test.py", "from x import find_order"), nil},
+		{"deeper", test("tests/a/b/test_c.py", "X = 'skills.orders'"), nil},
+		{"name alone", test("tests/test_a.py", "orders"), []string{none}},
+		{"module of Python of that name", files{"skills/orders.py": gone, "skills/json.py": decorated,
+			"tests/test_orders.py": "import json\ndef test_it(): pass"}, []string{"skills/json.py gap-tests no-test"}},
+		{"test of a longer name", files{"skills/find.py": "from gitagent import skill\n@skill\ndef find(): 'x'\n",
+			"tests/test_orders.py": "def test_find_order(): pass"}, []string{"skills/find.py gap-tests no-test"}},
 		{"linked", files{"tests/test_orders.py": gone, "tests/test_a.py": "->../a.py",
 			"a.py": "def test_orders(): orders"}, nil},
 		{"class", files{"tests/test_orders.py": "class TestOrders:\n    def check(self): orders\n"}, nil},
@@ -674,12 +679,12 @@ func TestTests(t *testing.T) {
 		{"other extension", test("tests/test_orders.txt", "orders"), []string{none}},
 		{"directory", test("tests/test_orders.py/x", "orders"), []string{none}},
 		{"module with a hyphen", files{"skills/orders.py": gone, "skills/look-up.py": decorated,
-			"tests/test_orders.py": "'skills/look-up.py'\ndef test_it(): pass"}, nil},
+			"tests/test_orders.py": "X = 'skills/look-up.py'\ndef test_it(): pass"}, nil},
 		{"package", files{"skills/orders.py": gone, "skills/orders/__init__.py": decorated,
 			"tests/test_orders.py": "x"},
 			[]string{"skills/orders/__init__.py gap-tests no-test"}},
 		{"second function", python(decorated + "@skill(description='x')\ndef other(): pass\n").edit(
-			files{"tests/test_orders.py": "def test_it(): other()"}), nil},
+			files{"tests/test_orders.py": "def test_other(): pass"}), nil},
 		{"function that is no skill",
 			python(decorated + "def other(): pass\n").edit(files{"tests/test_orders.py": "def test_it(): other()"}),
 			[]string{none}},
@@ -786,7 +791,7 @@ func TestDialect(t *testing.T) {
 		{"nothing", Auto, files{"x": ""}, "0.4 neither agent.yaml nor a SOUL.md says which"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j, err := Judge(Options{Dir: c.files.write(t), Dialect: c.asked})
+			j, err := Judge(Options{Python: python3, Dir: c.files.write(t), Dialect: c.asked})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -921,7 +926,7 @@ func TestManyFindings(t *testing.T) {
 	}
 	b.WriteString("- not-there\n")
 	edit["agent.yaml"] = b.String()
-	j, err := Judge(Options{Dir: edit.write(t), Dialect: Auto})
+	j, err := Judge(Options{Python: python3, Dir: edit.write(t), Dialect: Auto})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -939,7 +944,7 @@ func TestManyFindings(t *testing.T) {
 
 // TestCommand checks that the command of a fix is one, whatever a file is named.
 func TestCommand(t *testing.T) {
-	j, err := Judge(Options{Dir: agent04.edit(files{"skills/a;b.py": "("}).write(t), Dialect: Auto})
+	j, err := Judge(Options{Python: python3, Dir: agent04.edit(files{"skills/a;b.py": "("}).write(t), Dialect: Auto})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -959,7 +964,7 @@ func TestCommand(t *testing.T) {
 func TestHostile(t *testing.T) {
 	judge := func(t *testing.T, dir string) error {
 		t.Helper()
-		_, err := Judge(Options{Dir: dir, Dialect: Auto})
+		_, err := Judge(Options{Python: python3, Dir: dir, Dialect: Auto})
 		return err
 	}
 	t.Run("no directory", func(t *testing.T) {

@@ -16,7 +16,7 @@ const (
 
 // Rules is the whole catalogue, in the order of a report: the agent's of dialect 0.4, those of a runtime, and the
 // agent's of dialect 0.1.
-var Rules = slices.Concat(rules04, runtime, rules01)
+var Rules = slices.Concat(rules04, []verdict.Rule{computed}, runtime, rules01)
 
 var unreadable = strict.Code{ID: "manifest-unreadable",
 	Meaning: "agent.yaml is not YAML with one meaning: it has a key twice, an anchor, a tag, a syntax error, more " +
@@ -50,6 +50,8 @@ var rules04 = []verdict.Rule{
 		Codes: []strict.Code{
 			{"missing-field", "a required field is missing, is empty, or is not a text",
 				"write it in agent.yaml, as text"},
+			{"wrong-type", "a path is not a text, or a limit is not a number in its range",
+				"write the value that the message names; a text with ${NAME} may replace it"},
 			{"version-not-semver", "version is not a Semantic Version 2.0.0",
 				"write MAJOR.MINOR.PATCH, such as 1.0.0"},
 		}},
@@ -63,11 +65,14 @@ var rules04 = []verdict.Rule{
 			{"decorator-unknown", "the decorator is the skill of a package that requirements*.txt or pyproject.toml " +
 				"declares; whether it is that of gitagent was not seen",
 				"import skill from gitagent, or see that the package exports it"},
-			{"not-python", "the file cannot be read as Python",
+			{"not-python", "Python does not compile the file",
 				"rewrite the statement at the place shown; python3 -m py_compile names it too"},
-			{"not-read", "the file names an encoding other than UTF-8 and Latin-1, or has expressions in formatted " +
-				"strings deeper than 8, or brackets deeper than 64; nothing was decided",
-				"write it more simply there, or look for the decorator by hand"},
+			{"not-read", "Python ended before or within the file, by its limits of 1 GiB, 20 s and depth; nothing was decided",
+				"write the file more simply, or look for the decorator by hand"},
+			{"python-older", "this Python is older than pyproject.toml requires, and does not compile the file; nothing was " +
+				"decided", "name a later one with --python FILE"},
+			{"no-python", "there is no Python 3.8 or later outside of the agent's directory; nothing was decided",
+				"install python3, or name one with --python FILE"},
 			{"without-skills", "there is no skill at all, so that nothing was judged",
 				"add a .py file to the directory of skills"},
 			{"path-not-known", "the directory of skills is named by a variable without a default; nothing was decided",
@@ -79,8 +84,10 @@ var rules04 = []verdict.Rule{
 		Codes: []strict.Code{
 			{"path-outside", "a path of agent.yaml, or a symbolic link, leads out of the directory",
 				"name a path within the directory, without .. and without a leading slash"},
-			{"path-in-code", "a skill opens a path that is absolute or has .. in it",
+			{"path-in-code", "a skill uses a path that leaves the agent's directory",
 				"name it from the skill's own __file__, and keep it in the directory"},
+			{"import-undeclared", "a skill imports a module that is neither Python's nor the agent's, and nothing declares it",
+				"add the package to requirements.txt, with a comment if it has another name than the module"},
 		}},
 	{ID: "gap-environment", Title: "each environment variable that is referenced is documented", Cite: required,
 		Role: "agent",
@@ -120,6 +127,11 @@ var rules04 = []verdict.Rule{
 			"the .gitignore of the directory does not exclude a file that must never be committed",
 			"add the pattern to .gitignore, after any line with ! that takes it back"}}},
 }
+
+// computed is a requirement that no reader of the source can decide.
+var computed = verdict.Rule{ID: "gap-computed-paths", Title: "paths that a skill computes stay in the directory",
+	Cite: required, Role: "agent", Method: verdict.Attested,
+	Why: "only a run shows what a computed path is", Fix: "read how the skills compute their paths, and sign the checklist"}
 
 // attested returns a requirement on the runtime, which no directory shows.
 func attested(id, section, title string) verdict.Rule {

@@ -9,21 +9,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/pytoken"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // skill is a .py file of the directory of skills, or a package there.
 type skill struct {
-	file      string // where its findings are placed; a package's __init__.py
-	module    string
-	functions []function
-	why       string           // why a function of the file is not among them
-	variables []literal        // each where it is first
-	computed  []verdict.At     // where the name of a variable is computed
-	outside   []literal        // paths that are absolute or have .. in them, each where it is first
-	faults    []*pytoken.Error // of files that cannot be read as Python
-	noted     map[[2]string]bool
+	file       string // where its findings are placed; a package's __init__.py
+	module     string
+	functions  []function
+	why        string       // why a function of the file is not among them
+	variables  []literal    // each where it is first
+	computed   []verdict.At // where the name of a variable is computed
+	outside    []literal    // paths that leave the directory, each where it is first
+	undeclared []literal    // modules that nothing declares, each where it is first
+	faults     []*fault     // of files that were not read as Python
+	noted      map[[2]string]bool
 }
 
 // function is a skill-decorated function.
@@ -106,7 +106,7 @@ func (a *agent) readSkill(s *skill, dir string) {
 }
 
 // export notes that a skill exports a function of a file, if the decorator of a skill is on it.
-func (a *agent) export(s *skill, file string, f *pytoken.Function) {
+func (a *agent) export(s *skill, file string, f *decoratedFunction) {
 	by, from := a.decorated(file, f)
 	switch {
 	case by == nil:
@@ -115,12 +115,15 @@ func (a *agent) export(s *skill, file string, f *pytoken.Function) {
 				s.why = fmt.Sprintf("; @%s is not imported at column 0 or in a block of the module", d.Name)
 			} else if strings.HasSuffix("."+d.Name, ".skill") || strings.HasSuffix(is, ".skill") {
 				s.why = fmt.Sprintf("; @%s is imported as %s", d.Name, is)
+				s.undeclared = slices.DeleteFunc(s.undeclared, func(l literal) bool { // one cause, one finding
+					return slices.ContainsFunc(d.Paths, func(p string) bool { return strings.HasPrefix(p, l.text+".") })
+				})
 			}
 		}
-	case a.parse(file).Exports[f.Name] != f:
+	case !f.Exported:
 		s.why = fmt.Sprintf("; %s is deleted or bound again after its definition", f.Name)
 	case s.first("function "+file, f.Name):
-		one := function{name: f.Name, at: verdict.At(f.Pos), origin: from}
+		one := function{name: f.Name, at: verdict.At{Path: file, Line: f.Line, Column: 1}, origin: from}
 		one.describe(by, f.Doc)
 		s.functions = append(s.functions, one)
 	}
@@ -135,27 +138,34 @@ func (a *agent) search(s *skill, name string) *parsed {
 	if p.fault != nil {
 		s.faults = append(s.faults, p.fault)
 	}
-	for _, u := range p.Uses {
-		s.use(u, verdict.At(u.Pos))
+	at := func(of spot) verdict.At { return verdict.At{Path: name, Line: of.Line, Column: of.Column} }
+	for _, v := range p.Environ {
+		switch {
+		case v.Text == nil:
+			s.computed = append(s.computed, at(v))
+		case s.first("variable", *v.Text):
+			s.variables = append(s.variables, literal{*v.Text, at(v)})
+		}
+	}
+	for _, v := range p.Outside {
+		if s.first("path", *v.Text) {
+			s.outside = append(s.outside, literal{*v.Text, at(v)})
+		}
+	}
+	for _, v := range a.undeclared(p) {
+		if s.first("module", *v.Text) {
+			s.undeclared = append(s.undeclared, literal{*v.Text, at(v)})
+		}
 	}
 	return p
 }
 
-// use notes the variables and the paths that a call or subscription names.
-func (s *skill) use(u pytoken.Use, at verdict.At) {
-	for i, a := range u.Arguments {
-		switch {
-		case !strings.HasPrefix(u.Name, "os."):
-			if a.IsText && leadsOut(a.Value) && s.first("path", a.Value) {
-				s.outside = append(s.outside, literal{a.Value, at})
-			}
-		case i > 0 && a.Keyword == "" || a.Keyword != "" && a.Keyword != "key":
-		case !a.IsText:
-			s.computed = append(s.computed, at)
-		case s.first("variable", a.Value):
-			s.variables = append(s.variables, literal{a.Value, at})
-		}
+// unread returns the fault that left the skill undecided, or nil.
+func (s *skill) unread() *fault {
+	if i := slices.IndexFunc(s.faults, func(f *fault) bool { return f.code != "not-python" }); i >= 0 {
+		return s.faults[i]
 	}
+	return nil
 }
 
 // first reports whether it is asked for the first time about a text of a kind.
@@ -166,15 +176,15 @@ func (s *skill) first(kind, text string) bool {
 }
 
 // describe looks for a function's description: the decorator's argument, else the docstring.
-func (f *function) describe(by *pytoken.Decorator, doc string) {
+func (f *function) describe(by *decorator, doc string) {
 	for _, a := range by.Arguments {
 		switch {
-		case a.Keyword != "**" && a.Keyword != "description", a.IsNone:
-		case a.IsText && strings.TrimSpace(a.Value) == "":
+		case a.Keyword != "**" && a.Keyword != "description", a.None:
+		case a.Text != nil && strings.TrimSpace(*a.Text) == "":
 			f.lacks = "the description of " + f.name + " is empty"
 			return
 		default:
-			f.computed = !a.IsText || a.Keyword == "**"
+			f.computed = a.Text == nil || a.Keyword == "**"
 			return
 		}
 	}
