@@ -16,7 +16,7 @@ var everyMode = []string{"offline", "timeout", "budget", "max-annotations", "sum
 
 // defaults are those of inputs that only some modes read: a step has them whatever its mode. A test compares them with
 // action.yml.
-var defaults = map[string]string{"governance": "review", "exception": "review", "allow-pull-request-target": "false"}
+var defaults = map[string]string{"governance": "review", "allow-pull-request-target": "false"}
 
 // actionArguments makes a command line of the Action's inputs, which are read nowhere else. What is wrong with them is
 // left to the command to refuse, so that its reports say it. The inputs are this process's environment: no runner has

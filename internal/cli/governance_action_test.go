@@ -209,10 +209,15 @@ func TestGovernanceAction(t *testing.T) {
 			[]string{"notice additive"}},
 		{"an exception", editorial, actionRun{event: "pull_request", body: claimed}, nil, 0,
 			map[string]string{"verdict": "pass",
-				"exception": "true", "charter": "false"}, []string{"warning exception-claimed"}},
-		{"an exception denied", editorial, actionRun{event: "pull_request", body: claimed,
-			inputs: map[string]string{"exception": "deny"}},
-			nil, 1, map[string]string{"exception": "true"}, []string{"error exception-claimed"}},
+				"exception": "true", "charter": "false"}, []string{"notice exception-granted"}},
+		{"an exception that two grant", editorial, actionRun{event: "pull_request", body: claimed},
+			func(s *ghtest.Server, head string) {
+				for _, login := range []string{"ann", "bob"} {
+					s.AddReview(7, strings.Replace(strings.Replace(approval(login, head), "APPROVED", "DISMISSED", 1), "T10", "T11",
+						1))
+				}
+			}, 1, map[string]string{"exception": "false"},
+			[]string{"error two-thirds", "warning default-quorum", "warning no-changelog"}},
 		{"evidence that the base brought", map[string]string{"rfcs/RFC-0001-a.md": "A Tool MUST wait.\n",
 			"CHANGELOG.md": "y"},
 			actionRun{event: "pull_request"}, nil, 1, map[string]string{"failed-checks": "implementability"},
@@ -277,7 +282,6 @@ func TestGovernanceEvents(t *testing.T) {
 		{"schedule", nil, 2, "names no range"},
 		{"issue_comment", nil, 2, "names no range"},
 		{"pull_request", map[string]string{"mode": "governence"}, 2, `input mode "governence" is not known`},
-		{"pull_request", map[string]string{"exception": "allow"}, 2, "review, deny"},
 		{"pull_request", map[string]string{"checks": "layout"}, 2, "layout"},
 		{"pull_request_review", map[string]string{"mode": ""}, 2, "names no range"},
 	} {
@@ -319,7 +323,7 @@ func TestGovernanceUsage(t *testing.T) {
 		{[]string{"--each", "--forge"}, 2, "--forge is about one pull request"},
 		{[]string{"--only", "layout"}, 2, "layout"},
 		{[]string{"--only", "charter-reviews"}, 2, "did you mean charter-review"},
-		{[]string{"--exception", "allow"}, 2, "review, deny"},
+		{[]string{"--exception", "deny"}, 2, "two thirds of the Maintainers grant"},
 		{[]string{"--at", "yesterday"}, 2, "--at"},
 		{[]string{"--base", "main", "--head", "topic", "--body", "/nowhere"}, 2, "reading --body"},
 		{[]string{"--base", "main", "--head", "topic", "--body", file(strings.Repeat("x", 1<<20+1))}, 2,

@@ -39,21 +39,49 @@ var implementability = verdict.Rule{
 		{"evidence-does-not-count", "no file of code under test-suite/ or reference/ has a line that is neither a " +
 			"comment nor in the base already",
 			"write a test of the new rule under test-suite/, or its code under reference/: the first such line counts"},
-		{"level-names-missing-test", "test-suite/levels/levels.json newly names tests that are not there",
-			"add the tests, or leave them out of the levels"},
-		{"looks-editorial", "no requirement and no Status differs, and no schema except in annotations",
-			"claim the exception: the words Implementability Gate exception and a sentence that says why"},
-		{"exception-claimed", "the body claims an exception, for a change that looks editorial",
-			"have two thirds of the working group grant it"},
-		{"exception-not-editorial", "the body claims an exception, and the change is normative",
-			"bring a test or code: exceptions are for editorial, typographical and clarifying changes"},
-		{"exception-unjustified", "the body claims an exception without a sentence that says why",
-			"write a sentence of at least five words after the words Implementability Gate exception, or in another " +
-				"paragraph or list item of the same section"},
-		{"exception-unknown", "the change looks editorial, and whether an exception is claimed is not known",
-			"give the body with --pr or --body"},
+		{"formatting-only", "the body claims an exception, and only formatting differs", "nothing to do"},
+		{"exception-granted", "two thirds of the Maintainers approve the head, and the body claims an exception",
+			"compare the changed blocks in the row for people"},
+		{"exception-not-editorial", "the body claims an exception, and key words of a text or a schema differ",
+			"bring a test or code: exceptions are for editorial, typographical and non-normative changes"},
+		{"exception-unjustified", "the body claims an exception with a reason of less than five words",
+			"write the reason behind the words Implementability Gate exception, or in the next paragraph or list"},
+		{"exception-unknown", "the key words of the texts are as they were, and whether an exception is claimed is not " +
+			"known", "give the body with --pr or --body"},
+		{"two-thirds", "the body claims an exception, and fewer than two thirds of the Maintainers approve the head",
+			"ask the others for reviews of the head, or bring a test or code"},
+		rosterEmpty, reviewsUnknown, rosterRow, authorsUnknown, authorsFromGit, loginWithoutRole, ownApproval, botApproval,
+		staleApproval,
 	},
 }
+
+// The codes of each check that counts approvals.
+var (
+	rosterEmpty = strict.Code{ID: "roster-empty", Meaning: "the table under Current Maintainers of the base names nobody " +
+		"by @handle, so that no approval can count",
+		Fix: "in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | yes or empty |`, " +
+			"merge it, update the branch, and ask for approvals"}
+	reviewsUnknown = strict.Code{ID: "reviews-unknown", Meaning: "the reviews are not known",
+		Fix: "give them with --reviews, or let --forge ask"}
+	rosterRow = strict.Code{ID: "roster-row", Meaning: "a row of the roster has no handle in its first cell, or a mark " +
+		"that is neither a yes nor nothing",
+		Fix: "write the row as `| @handle | organisation | term | yes or empty |`"}
+	authorsUnknown = strict.Code{ID: "authors-unknown", Meaning: "the forge does not list all authors of the range, so " +
+		"that a Maintainer's own approval may be among those that count",
+		Fix: "try again, or split a pull request of more commits than the forge lists"}
+	authorsFromGit = strict.Code{ID: "authors-from-git", Meaning: "the forge was not asked for the authors of the range; " +
+		"the opener and e-mail addresses that name a login are known",
+		Fix: "ask with --forge and a token"}
+	loginWithoutRole = strict.Code{ID: "login-without-role", Meaning: "a login of the roster has no role in the " +
+		"repository: a freed login can be taken by another",
+		Fix: "let the Maintainer be a member or a collaborator"}
+	ownApproval = strict.Code{ID: "own-approval", Meaning: "a Maintainer approves a change of their own",
+		Fix: "ask another Maintainer"}
+	botApproval = strict.Code{ID: "bot-approval", Meaning: "a bot approves, which counts for nothing",
+		Fix: "ask a Maintainer"}
+	staleApproval = strict.Code{ID: "stale-approval", Meaning: "a Maintainer approved another commit than the head",
+		Fix: "ask for a review of the head"}
+)
 
 var backwardCompatibility = verdict.Rule{
 	ID: "backward-compatibility", Title: "a published schema means what it meant", Cite: "RFC 0019 section 4",
@@ -99,17 +127,12 @@ var charterReview = verdict.Rule{
 	Fix: "four approvals by Maintainers of four organisations, a User Advocate among them, with the words Charter " +
 		"Review Gate cleared",
 	Codes: []strict.Code{
+		rosterEmpty, reviewsUnknown, rosterRow, authorsUnknown, authorsFromGit, loginWithoutRole, ownApproval, botApproval,
+		staleApproval,
 		{"no-user-advocate", "governance/MAINTAINERS.md of the base names no User Advocate, so that no approval can " +
 			"clear the gate",
 			"in a pull request of its own, mark a Maintainer with yes in the column User Advocate of " +
 				"governance/MAINTAINERS.md"},
-		{"roster-empty", "the table under Current Maintainers of the base names nobody by @handle, so that no " +
-			"approval can count",
-			"in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | yes " +
-				"or empty |`, merge it, update the branch, and ask four of them to approve with the words `Charter " +
-				"Review Gate cleared`"},
-		{"roster-row", "a row of the roster has no handle in its first cell, or a mark that is neither a yes nor nothing",
-			"write the row as `| @handle | organisation | term | yes or empty |`"},
 		{"default-quorum", "a normative change that touches no right has fewer than three approvals that count, or of " +
 			"fewer than three organisations",
 			"ask Maintainers of other organisations for reviews of the head"},
@@ -118,24 +141,11 @@ var charterReview = verdict.Rule{
 		{"front-matter-only", "only lines before the first section of RFC 0016, 0017 or 0018 differ, and no " +
 			"requirement",
 			"look at the lines: a program cannot see what they mean"},
-		{"authors-unknown", "the forge does not list all authors of the range, so that a Maintainer's own approval " +
-			"may be among those that count",
-			"try again, or split a pull request of more commits than the forge lists"},
-		{"authors-from-git", "the forge was not asked for the authors of the range; the opener and e-mail addresses " +
-			"that name a login are known",
-			"ask with --forge and a token"},
-		{"reviews-unknown", "the reviews are not known", "give them with --reviews, or let --forge ask"},
 		{"labels-unknown", "the labels of issues that the body closes are not known", "try again"},
 		{"objection", "a Maintainer asks for changes", "settle it with the reviewer"},
 		{"quorum", "fewer than four Maintainers approve, or they are of fewer than four organisations",
 			"ask those who are missing for a review with the words Charter Review Gate cleared"},
 		{"user-advocate-missing", "no User Advocate is among those who approve", "ask a User Advocate for a review"},
-		{"login-without-role", "a login of the roster has no role in the repository: one that was freed can be " +
-			"taken by another",
-			"let the Maintainer be a member or a collaborator"},
-		{"own-approval", "a Maintainer approves a change of their own", "ask another Maintainer"},
-		{"bot-approval", "a bot approves, which counts for nothing", "ask a Maintainer"},
-		{"stale-approval", "a Maintainer approved another commit than the head", "ask for a review of the head"},
 		{"phrase-missing", "a Maintainer's approval does not hold the words that RFC 0019 section 5 requires",
 			"write Charter Review Gate cleared into the review"},
 	},
@@ -147,7 +157,5 @@ var changelog = verdict.Rule{
 	Fix: "add an entry under [Unreleased]",
 	Codes: []strict.Code{
 		{"no-changelog", "a normative change, and CHANGELOG.md is as it was", "add an entry under [Unreleased]"},
-		{"accepted-rfc-changed", "an accepted RFC changes, and no new RFC supersedes it",
-			"write a new RFC with a line Supersedes that names it"},
 	},
 }

@@ -2,223 +2,302 @@ package governance
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// maxCode is how many bytes of the files under test-suite/ and reference/ are compared with what a view changes there.
-const maxCode = 64 << 20
+const (
+	// maxCode is how many bytes of the files under test-suite/ and reference/ are compared with what a view changes
+	// there.
+	maxCode = 64 << 20
+	// sniffed is how many bytes of a file are searched for a NUL.
+	sniffed = 8000
+	// maxFacts is how many lines a row for people has at most.
+	maxFacts = 1000
+)
 
 // codeDirectories are those whose code is evidence.
 var codeDirectories = []string{"test-suite", "reference"}
 
-// evidence is what a view changes under test-suite/ and reference/.
-type evidence struct {
-	files     []string   // that have a new line, or new bytes where code has no lines
-	lines     int        // the new lines of these, each once
-	withdrawn []string   // tests that a removed requirement takes along
-	rejected  []string   // the others, each with the reason
-	missing   int        // tests that levels.json newly names and that are not there
-	at        verdict.At // the place of the change that lacks evidence
+// A language is a family of languages whose comments begin with the same marks.
+type language struct {
+	extensions string
+	comments   []string // marks of a comment up to the end of its line
+	block      bool     // whether a line that begins with /* begins a comment up to */
+	suite      bool     // whether its files are code under test-suite/ only
 }
 
-func (e *evidence) counts() bool { return len(e.files)+len(e.withdrawn) > 0 }
+var languages = []language{
+	{"js mjs cjs jsx ts mts cts tsx go rs java kt swift c h cc cpp hpp cs scala", []string{"//"}, true, false},
+	{"php", []string{"//", "#"}, true, false},
+	{"py rb sh bash ps1 ex exs", []string{"#"}, false, false},
+	{"sql lua", []string{"--"}, false, false},
+	{"yaml yml", []string{"#"}, false, true},
+	{"json", nil, false, true},
+}
+
+// interpreted is the language of a file that has no extension and begins with #!.
+var interpreted = language{comments: []string{"#"}}
+
+// languageOf returns the language of a file, and whether the file is code of it.
+func languageOf(p string, data []byte) (language, bool) {
+	p = strings.ToLower(p)
+	name := path.Base(p)
+	never := strings.HasPrefix(name, ".") || slices.Contains(
+		[]string{"package.json", "package-lock.json", "levels.json"}, name) ||
+		strings.HasPrefix(name, "tsconfig") && strings.HasSuffix(name, ".json")
+	ext := strings.TrimPrefix(path.Ext(name), ".")
+	if ext == "" {
+		return interpreted, !never && bytes.HasPrefix(data, []byte("#!"))
+	}
+	for _, l := range languages {
+		if slices.Contains(strings.Fields(l.extensions), ext) {
+			return l, !never && (!l.suite || strings.HasPrefix(p, "test-suite/"))
+		}
+	}
+	return language{}, false
+}
+
+// codeLine is a line of a file.
+type codeLine struct {
+	number int
+	shown  string
+	left   string // without comment, white space and invisible characters
+	whole  string // without white space and invisible characters
+}
+
+// codeLines returns the lines of a file that have a letter or a digit outside of comments; all lines if every is true.
+func codeLines(l language, data []byte, every bool) []codeLine {
+	var out []codeLine
+	block, number := false, 0
+	for raw := range bytes.FieldsFuncSeq(data, isLineEnd) {
+		number++
+		seen := strings.Map(func(r rune) rune {
+			if fold.DefaultIgnorable(r) || unicode.IsControl(r) && r != '\t' {
+				return -1
+			}
+			return r
+		}, string(raw))
+		code := strings.TrimSpace(seen)
+		if begins := l.block && strings.HasPrefix(code, "/*"); begins || block {
+			rest := code
+			if !block {
+				rest = code[len("/*"):]
+			}
+			block, code = !strings.Contains(rest, "*/"), ""
+		}
+		for _, mark := range l.comments {
+			code = beforeComment(code, mark)
+		}
+		one := codeLine{number, strings.TrimSpace(string(raw)), squeeze(code), squeeze(seen)}
+		if every || strings.ContainsFunc(one.left, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// isLineEnd reports whether r ends a line. It also returns true for characters that some languages do not end a line
+// with: otherwise a file that uses them instead of line feeds would be one new line.
+func isLineEnd(r rune) bool {
+	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029'
+}
+
+// beforeComment returns what is before a mark at the start of a line or after white space.
+func beforeComment(line, mark string) string {
+	for at := 0; ; at += len(mark) {
+		next := strings.Index(line[at:], mark)
+		if next < 0 {
+			return line
+		}
+		at += next
+		if at == 0 || strings.TrimRightFunc(line[:at], unicode.IsSpace) != line[:at] {
+			return line[:at]
+		}
+	}
+}
+
+func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// evidence is what a view changes under test-suite/ and reference/.
+type evidence struct {
+	files     []string // that have a new line, or are withdrawn
+	lines     []string // those lines, each with its place
+	withdrawn bool     // the lines fall away with the rule
+	rejected  []string // the other paths, each with its word
+	noCode    bool     // whether the word of one is "no code"
+	at        verdict.At
+}
 
 // String describes the evidence that counts.
 func (e *evidence) String() string {
-	switch {
-	case len(e.files) == 0:
-		return fmt.Sprintf("%s removed: %s", plain.Count(len(e.withdrawn), "test"), words(e.withdrawn))
-	case e.lines == 0:
-		return fmt.Sprintf("%s: %s", plain.Count(len(e.files), "file"), words(e.files))
+	what := "new line"
+	if e.withdrawn {
+		what = "withdrawn line"
 	}
-	return fmt.Sprintf("%s, %s: %s", plain.Count(len(e.files), "file"), plain.Count(e.lines, "new line"),
-		words(e.files))
-}
-
-// words lists the first few paths, quoted if they have other than plain characters.
-func words(paths []string) string {
-	var out []string
-	for _, p := range paths {
-		out = append(out, plain.ShellWord(p))
+	var names []string
+	for _, p := range e.files {
+		names = append(names, plain.ShellWord(p))
 	}
-	return list(out)
+	return fmt.Sprintf("%s, %s: %s", plain.Count(len(e.files), "file"), plain.Count(len(e.lines), what), list(names))
 }
-
-// source is a changed path under test-suite/ or reference/.
-type source struct {
-	change registry.Change
-	reason string // why it does not count; empty where its lines decide
-	wasm   bool   // it has no lines
-	whole  int    // the text without white space, by its number
-	lines  []line // lines of the head, each once: those that are neither comments nor without a letter or digit
-}
-
-// line is a line of a source and the part before a comment at its end, both by their numbers; -1 means no such part.
-type line struct{ text, before int }
 
 // evidence looks for code that neither the base of the view nor the base that judges has.
 func (v *View) evidence(judge *registry.Tree) (evidence, error) {
 	var e evidence
-	var sources []source
-	old := seen{numbers: map[string]int{}, ids: map[gitstore.ID]bool{}}
-	budget := maxTexts
+	budget := maxCode
+	type source struct {
+		path  string
+		lines []codeLine
+	}
+	var sources, gone []source
+	reject := func(p, word string) { e.rejected = append(e.rejected, fmt.Sprintf("%q (%s)", p, word)) }
+	asked := map[string]bool{} // whether the base has a line, by what is left of it
 	for _, c := range v.Changes {
-		if !inCodeDirectory(c.Path) {
+		directory, _, deeper := strings.Cut(c.Path, "/")
+		if !deeper || !slices.Contains(codeDirectories, directory) {
 			continue
 		}
-		s, err := v.source(c, &old, &budget)
+		old, _, err := v.codeOf(v.Base, c.Path, c.Base, &budget)
 		if err != nil {
 			return e, err
 		}
-		if c.Path == levelsPath {
-			if e.missing, err = v.missingTests(&budget); err != nil {
-				return e, err
-			}
+		lines, word, err := v.codeOf(v.Head, c.Path, c.Head, &budget)
+		if err != nil {
+			return e, err
 		}
-		sources = append(sources, s)
+		if directory == "test-suite" && len(old) > 0 && (c.Head == nil || word == "") && fallAway(old, lines) {
+			gone = append(gone, source{c.Path, old})
+		}
+		if word != "" {
+			e.noCode = e.noCode || word == "no code"
+			reject(c.Path, word)
+			continue
+		}
+		sources = append(sources, source{c.Path, lines})
+		for _, l := range lines {
+			asked[l.left], asked[l.whole] = false, false
+		}
 	}
-	if slices.ContainsFunc(sources, func(s source) bool { return s.reason == "" }) {
-		if err := old.read(v.Base, judge); err != nil {
+	if len(asked) > 0 {
+		if err := findLines(asked, v.Base, judge); err != nil {
 			return e, err
 		}
 	}
-	counted := make([]bool, len(old.had))
-	for i := range sources {
-		s := &sources[i]
-		fresh := s.reason == "" && s.wasm && !old.ids[s.change.Head.ID]
-		if s.reason == "" && !s.wasm && !old.had[s.whole] {
-			for _, l := range s.lines {
-				if old.had[l.text] || l.before >= 0 && old.had[l.before] {
-					continue
-				}
-				if fresh = true; !counted[l.text] {
-					counted[l.text] = true
-					e.lines++
-				}
+	for _, s := range sources {
+		fresh := false
+		for _, l := range s.lines {
+			if !asked[l.left] && !asked[l.whole] {
+				asked[l.left] = true // it is new once
+				e.lines = append(e.lines, fmt.Sprintf("%s:%d: %s", s.path, l.number, shorten(l.shown)))
+				fresh = true
 			}
 		}
-		switch {
-		case fresh:
-			e.files = append(e.files, s.change.Path)
-		case s.reason == "":
-			s.reason = "no new line"
-		}
-		if s.reason != "" {
-			e.rejected = append(e.rejected, fmt.Sprintf("%q (%s)", s.change.Path, s.reason))
+		if fresh {
+			e.files = append(e.files, s.path)
+		} else {
+			reject(s.path, "no new line")
 		}
 	}
-	var err error
-	if len(e.files) == 0 && len(sources) > 0 {
-		e.withdrawn, err = v.withdrawnTests(sources, &old, &budget)
+	slices.Sort(e.rejected)
+	if len(e.files) > 0 || len(gone) == 0 {
+		return e, nil
 	}
-	return e, err
+	only, err := v.onlyWithdraws()
+	if !only || err != nil {
+		return e, err
+	}
+	for _, s := range gone {
+		n := len(e.lines)
+		for _, l := range s.lines {
+			if _, kept := asked[l.left]; !kept {
+				e.lines = append(e.lines, fmt.Sprintf("%s:%d: withdrawn: %s", s.path, l.number, shorten(l.shown)))
+			}
+		}
+		if len(e.lines) > n {
+			e.files, e.withdrawn = append(e.files, s.path), true
+		}
+	}
+	return e, nil
 }
 
-func inCodeDirectory(p string) bool {
-	directory, _, deeper := strings.Cut(p, "/")
-	return deeper && slices.Contains(codeDirectories, directory)
-}
-
-// source reads a changed path and numbers its lines.
-func (v *View) source(c registry.Change, old *seen, budget *int) (source, error) {
-	s := source{change: c}
-	switch {
-	case c.Head == nil:
-		s.reason = "deleted"
-		return s, nil
-	case !isFile(c.Head):
-		s.reason = "not a file"
-		return s, nil
-	case !mayBeCode(c.Path):
-		s.reason = "no code"
-		return s, nil
+// codeOf reads the lines of one side of a changed path. The word says why the path does not count, if it does not.
+func (v *View) codeOf(t *registry.Tree, p string, e *registry.Entry, budget *int) (lines []codeLine, word string,
+	err error) {
+	switch _, named := languageOf(p, []byte("#!")); {
+	case e == nil:
+		return nil, "deleted", nil
+	case !isFile(e):
+		return nil, "not a file", nil
+	case !named:
+		return nil, "no code", nil
 	}
-	data, err := read(v.Head, c.Path, maxText, budget)
+	data, err := read(t, p, maxText, budget)
 	if err != nil {
-		return s, err
+		return nil, "", err
 	}
-	s.wasm = extension(c.Path) == ".wasm" && len(data) > 0
+	l, is := languageOf(p, data)
 	switch {
-	case !isCode(c.Path, data):
-		s.reason = "no code"
-	case s.wasm:
+	case !is:
+		return nil, "no code", nil
 	case bytes.IndexByte(data[:min(len(data), sniffed)], 0) >= 0:
-		s.reason = "binary"
-	default:
-		s.whole = old.number(appendVisible(nil, data))
-		taken := map[int]bool{}
-		for l := range codeLines(c.Path, data) {
-			if l.comment || !l.says() {
-				continue
-			}
-			if text := old.number(l.text); !taken[text] {
-				taken[text] = true
-				before := -1
-				if l.before != nil {
-					before = old.number(appendVisible(nil, l.before))
-				}
-				s.lines = append(s.lines, line{text, before})
-			}
+		return nil, "binary", nil
+	}
+	return codeLines(l, data, false), "", nil
+}
+
+// fallAway reports whether what is left of lines is what was there, without at least one line.
+func fallAway(old, new []codeLine) bool {
+	left := func(lines []codeLine) (out []string) {
+		for _, l := range lines {
+			out = append(out, l.left)
 		}
+		return out
 	}
-	return s, nil
+	return len(new) < len(old) && isWithin(left(new), left(old))
 }
 
-// seen is what the directories of code had before a change, of what is asked for.
-type seen struct {
-	numbers map[string]int // of lines and of whole texts, without white space
-	had     []bool         // by number: whether a file had it
-	ids     map[gitstore.ID]bool
-}
-
-// number returns the number of a line or of a whole text, which read looks for.
-func (s *seen) number(text []byte) int {
-	n, known := s.numbers[string(text)]
-	if !known {
-		n = len(s.had)
-		s.numbers[string(text)] = n
-		s.had = append(s.had, false)
+// isWithin reports whether a sequence is what is left of another without some of its elements.
+func isWithin(short, long []string) bool {
+	at := 0
+	for _, s := range short {
+		next := slices.Index(long[at:], s)
+		if next < 0 {
+			return false
+		}
+		at += next + 1
 	}
-	return n
+	return true
 }
 
-func (s *seen) mark(text []byte) {
-	if n, asked := s.numbers[string(text)]; asked {
-		s.had[n] = true
-	}
-}
-
-// read looks through the code directories of some trees.
-func (s *seen) read(trees ...*registry.Tree) error {
+// findLines looks for lines in the code directories of some trees: for what is left of a line there, and for all of it.
+func findLines(asked map[string]bool, trees ...*registry.Tree) error {
 	budget := maxCode
-	var buffer []byte
+	seen := map[textKey]bool{}
 	for _, t := range trees {
 		for _, directory := range codeDirectories {
 			err := t.WalkFolder(directory, func(p string, e registry.Entry) error {
-				if !isFile(&e) || s.ids[e.ID] {
+				key := textKey{path.Ext(p), e.ID}
+				if !isFile(&e) || seen[key] {
 					return nil
 				}
-				s.ids[e.ID] = true
+				seen[key] = true
+				l, named := languageOf(p, []byte("#!"))
 				data, err := read(t, p, maxText, &budget)
 				switch {
-				case errors.Is(err, gitstore.ErrTooLarge) && !mayBeCode(p):
+				case errors.Is(err, gitstore.ErrTooLarge) && !named:
 					return nil
 				case errors.Is(err, ErrLimit):
 					return remedy.Errorf("move what is not code out of test-suite/ and reference/", "reading %q: %w: "+
@@ -226,10 +305,12 @@ func (s *seen) read(trees ...*registry.Tree) error {
 				case err != nil:
 					return err
 				}
-				buffer = appendVisible(buffer[:0], data)
-				s.mark(buffer)
-				for l := range codeLines(p, data) {
-					s.mark(l.text)
+				for _, line := range codeLines(l, data, true) {
+					for _, text := range []string{line.left, line.whole} {
+						if _, is := asked[text]; is {
+							asked[text] = true
+						}
+					}
 				}
 				return nil
 			})
@@ -241,278 +322,29 @@ func (s *seen) read(trees ...*registry.Tree) error {
 	return nil
 }
 
-// codeLine is one line of a file.
-type codeLine struct {
-	text    []byte // without white space; valid until the next line
-	before  []byte // the part before a comment at its end; may be nil
-	comment bool
-}
-
-// says reports whether the line has a letter or a digit.
-func (l codeLine) says() bool {
-	return bytes.ContainsFunc(l.text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
-}
-
-// codeLines yields the lines of a file. It recognizes a comment by the start of its line. The language of the file does
-// not matter, except that JSON has no comments.
-func codeLines(p string, data []byte) iter.Seq[codeLine] {
-	comments := extension(p) != ".json"
-	return func(yield func(codeLine) bool) {
-		var text []byte
-		first, block := true, false
-		for raw := range bytes.FieldsFuncSeq(data, isLineEnd) {
-			text = appendVisible(text[:0], raw)
-			l := codeLine{text: text}
-			if comments {
-				if opens := bytes.HasPrefix(text, []byte("/*")); block || opens {
-					l.comment = true
-					rest := text
-					if opens && !block {
-						rest = text[len("/*"):]
-					}
-					block = !bytes.Contains(rest, []byte("*/"))
-				} else if l.comment = isComment(text, first); !l.comment {
-					l.before = beforeComment(raw)
-				}
-			}
-			first = false
-			if !yield(l) {
-				return
-			}
-		}
-	}
-}
-
-// isLineEnd reports whether r ends a line. It also returns true for characters that some languages do not end a line
-// with: otherwise a file that uses them instead of line feeds would be one new line.
-func isLineEnd(r rune) bool {
-	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029'
-}
-
-// isComment reports whether a line without white space begins as a comment does. Among lines that begin with a number
-// sign, the interpreter's line at the top of a file and the inclusion of another file are code.
-func isComment(text []byte, first bool) bool {
-	begins := func(prefix string) bool { return bytes.HasPrefix(text, []byte(prefix)) }
-	if begins("#") {
-		return !(first && begins("#!")) && !begins("#include<") && !begins(`#include"`)
-	}
-	return begins("//") || begins("--") || begins("*")
-}
-
-// beforeComment returns the part of a line before a blank and what may begin a comment, or nil. It does not decide
-// whether that does begin one: a line is old only if the base has all of that part as a line.
-func beforeComment(raw []byte) []byte {
-	for i := 1; i < len(raw); i++ {
-		if raw[i-1] != ' ' && raw[i-1] != '\t' {
-			continue
-		}
-		for _, begin := range []string{"//", "/*", "#"} {
-			if bytes.HasPrefix(raw[i:], []byte(begin)) {
-				return raw[:i]
-			}
-		}
-	}
-	return nil
-}
-
-// appendVisible appends a text without white space and without characters that are not seen.
-func appendVisible(to, text []byte) []byte {
-	for len(text) > 0 {
-		if c := text[0]; c < utf8.RuneSelf {
-			if c > ' ' && c != '\x7f' {
-				to = append(to, c)
-			}
-			text = text[1:]
-			continue
-		}
-		r, n := utf8.DecodeRune(text)
-		if !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.In(r, unicode.Cf,
-			unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
-			to = append(to, text[:n]...)
-		}
-		text = text[n:]
-	}
-	return to
-}
-
-// Code is known by its name. JSON is code only under test-suite/, where the tests of schemas are documents.
-var (
-	codeExtensions = strings.Fields(".js .mjs .cjs .jsx .ts .mts .cts .tsx .py .go .rs .java .kt .swift .c .h .cc " +
-		".cpp .hpp .cs .rb .php .sh .bash .ps1 .sql .wasm .lua .ex .exs .scala")
-	configurations = strings.Fields("package.json package-lock.json npm-shrinkwrap.json composer.json deno.json " +
-		"jsconfig.json pyrightconfig.json renovate.json vercel.json tsconfig*.json *.config.* setup.py")
-)
-
-// sniffed is how many bytes of a file are searched for a NUL.
-const sniffed = 8000
-
-func extension(p string) string { return strings.ToLower(path.Ext(p)) }
-
-// mayBeCode reports whether a path is that of code, or has no extension, so that its first line decides.
-func mayBeCode(p string) bool {
-	p = strings.ToLower(p)
-	if p == levelsPath || strings.HasPrefix(p, ".") || strings.Contains(p, "/.") ||
-		slices.ContainsFunc(configurations, func(pattern string) bool {
-			match, _ := path.Match(pattern, path.Base(p))
-			return match
-		}) {
-		return false
-	}
-	ext := path.Ext(p)
-	return ext == "" || slices.Contains(codeExtensions, ext) || ext == ".json" && strings.HasPrefix(p, "test-suite/")
-}
-
-// isCode is mayBeCode of a file that was read.
-func isCode(p string, data []byte) bool {
-	return mayBeCode(p) && (path.Ext(p) != "" || bytes.HasPrefix(data, []byte("#!")))
-}
-
-// withdrawnTests lists the tests that are deleted or shortened where the view only removes governed text: a rule that
-// is withdrawn takes its test along. A test whose lines the view moves to another file is not one.
-func (v *View) withdrawnTests(sources []source, old *seen, budget *int) ([]string, error) {
-	if removed, err := v.onlyRemoves(); err != nil || removed == 0 {
-		return nil, err
-	}
-	kept := make([]bool, len(old.had))
-	for _, s := range sources {
-		for _, l := range s.lines {
-			kept[l.text] = true
-		}
-	}
-	var out []string
-	for _, s := range sources {
-		c := s.change
-		if !strings.HasPrefix(c.Path, "test-suite/") || !isFile(c.Base) || c.Head != nil && s.reason != "no new line" {
-			continue
-		}
-		data, err := read(v.Base, c.Path, maxText, budget)
-		if err != nil {
-			return nil, err
-		}
-		if !isCode(c.Path, data) {
-			continue
-		}
-		had, gone := map[int]bool{}, false
-		for l := range codeLines(c.Path, data) {
-			if !l.comment && l.says() {
-				n, asked := old.numbers[string(l.text)]
-				had[n] = had[n] || asked
-				gone = gone || !asked || !kept[n]
-			}
-		}
-		if gone && !slices.ContainsFunc(s.lines, func(l line) bool { return !had[l.text] }) {
-			out = append(out, c.Path)
-		}
-	}
-	return out, nil
-}
-
-// onlyRemoves counts the requirements that a view removes, 0 if it changes anything else that is normative.
-func (v *View) onlyRemoves() (int, error) {
-	d, err := v.difference()
+// onlyWithdraws reports whether each normative file of a view is a text of which words and key words only fall away, at
+// least one key word among them.
+func (v *View) onlyWithdraws() (bool, error) {
+	files, err := v.normativeFiles()
 	if err != nil {
-		return 0, err
+		return false, err
 	}
-	for _, c := range v.normative() {
-		if !isText(c.Path) || c.Base != nil && !isFile(c.Base) || c.Head != nil && !isFile(c.Head) {
-			return 0, nil
+	fallen := 0
+	for _, f := range files {
+		if f.old.text == nil || f.new.path != "" && f.new.text == nil {
+			return false, nil
 		}
-	}
-	count := 0
-	for _, p := range d.pairs {
-		removed, only := markdown.Removed(p.old, p.new)
-		if !only {
-			return 0, nil
+		words := func(t *page.Text) []string {
+			return strings.FieldsFunc(t.Seen(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		}
-		count += removed
-	}
-	return count, nil
-}
-
-// carried describes what normative change the evidence of a view is for.
-func (v *View) carried() (string, error) {
-	d, err := v.difference()
-	if err != nil {
-		return "", err
-	}
-	requirements, schemas := len(d.changes), 0
-	for _, c := range v.normative() {
-		if isSchema(c.Path) {
-			schemas++
+		var left, kept []string
+		if f.new.text != nil {
+			left, kept = words(f.new.text), f.new.text.KeyWords()
 		}
-	}
-	var parts []string
-	if requirements > 0 {
-		parts = append(parts, plain.Count(requirements, "requirement"))
-	}
-	if schemas > 0 {
-		parts = append(parts, plain.Count(schemas, "schema"))
-	}
-	out := cmp.Or(strings.Join(parts, " and "), "no requirement") + " changed"
-	if others := len(d.why) - len(d.changes); others > 0 { // a Status, a file that is not text
-		out += ", " + plain.Count(others, "other normative change")
-	}
-	return out, nil
-}
-
-const levelsPath = "test-suite/levels/levels.json"
-
-// missingTests counts the tests that levels.json newly names and that are not there.
-func (v *View) missingTests(budget *int) (int, error) {
-	old, err := levelPairs(v.Base, budget)
-	if err != nil {
-		return 0, err
-	}
-	new, err := levelPairs(v.Head, budget)
-	if err != nil {
-		return 0, err
-	}
-	known, missing := map[[2]string]bool{}, map[string]bool{}
-	for _, pair := range old {
-		known[pair] = true
-	}
-	for _, pair := range new {
-		if known[pair] {
-			continue
+		if !isWithin(left, words(f.old.text)) || !isWithin(kept, f.old.text.KeyWords()) {
+			return false, nil
 		}
-		there := false
-		if test := "test-suite/" + pair[1]; fs.ValidPath(test) {
-			e, err := v.Head.Leaf(test)
-			if err != nil {
-				return 0, err
-			}
-			there = isFile(e)
-		}
-		if !there {
-			missing[pair[1]] = true
-		}
+		fallen += len(f.old.text.KeyWords()) - len(kept)
 	}
-	return len(missing), nil
-}
-
-// levelPairs returns the pairs of level and test that levels.json of a tree names, or nil if it cannot be read.
-func levelPairs(t *registry.Tree, budget *int) ([][2]string, error) {
-	e, err := t.Leaf(levelsPath)
-	if err != nil || !isFile(e) {
-		return nil, err
-	}
-	data, err := read(t, levelsPath, maxText, budget)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := strict.Parse(levelsPath, data, strict.Limits{Bytes: maxText, Depth: 64, Number: 64, Values: 1 << 18})
-	if err != nil {
-		return nil, nil // not what a level is read from
-	}
-	var out [][2]string
-	levels, _ := strict.Member(doc.Root, "levels").(map[string]any)
-	for level, tests := range levels {
-		tests, _ := tests.([]any)
-		for _, test := range tests {
-			if test, ok := test.(string); ok {
-				out = append(out, [2]string{level, test})
-			}
-		}
-	}
-	return out, nil
+	return fallen > 0, nil
 }

@@ -14,12 +14,13 @@ const Subject = "proposal"
 // Judgement is what the gates make of a proposal.
 type Judgement struct {
 	Results   []verdict.Result
-	Exception bool // one is claimed for a change that looks editorial
+	Exception bool // two thirds of the Maintainers granted one, and it carries the change
 	Charter   bool // the change touches user rights
 	// Attest is what no gate can decide, for people.
 	Attest []verdict.Attestation
 
-	subject string
+	subject  string
+	excepted *bool // whether an exception carries the change; nil: not judged
 }
 
 // Judge runs the selected gates on a proposal. An error means that an object could not be read, or a limit was passed.

@@ -51,8 +51,6 @@ type Proposal struct {
 	Words  *Words   // nil: not known
 	Opener string   // login; empty where it is not known
 	Labels []string // labels of the pull request
-	// DenyException makes a claimed exception a failure.
-	DenyException bool
 	// Forge answers what only the forge knows; nil where it is not asked.
 	Forge *Forge
 
@@ -76,18 +74,15 @@ type View struct {
 	Base, Head *registry.Tree
 	Changes    []registry.Change // in path order
 
-	texts     *Texts
-	differing *difference
-	revised   []*revision // nil: not asked for yet
-	schemas   *schemaView
+	texts   *Texts
+	files   []normativeFile // nil: not read yet
+	revised []*revision     // nil: not asked for yet
+	schemas *schemaView
 }
 
 // Texts keeps what was read of files for all views that see them. The zero Texts is ready.
 type Texts struct {
 	documents map[gitstore.ID]*markdown.Document // nil: not UTF-8 text
-	counts    map[gitstore.ID]map[string]int     // how often a text has each word
-	counted   *registry.Tree                     // whose words are counted
-	words     map[string]int                     // of that tree; nil if they could not be counted
 	parsed    map[textKey]*schemaText
 	trees     map[string]*schemaSet
 	repo      *registry.Repository // that has the trees

@@ -62,7 +62,7 @@ type Report struct {
 	Assumed        []string  `json:"assumed" jsonschema:"description=flags that leave a check out\\, or replace network\\, clock or trust root; empty after a complete live run"`
 	NotRun         []string  `json:"not_run,omitempty" jsonschema:"description=ids of the checks that a flag left out"`
 	Governance     []string  `json:"governance,omitempty" jsonschema:"description=governance files that the range touches"`
-	Exception      bool      `json:"exception,omitempty" jsonschema:"description=governance: an exception to the Implementability Gate is claimed for a change that looks editorial"`
+	Exception      bool      `json:"exception,omitempty" jsonschema:"description=governance: two thirds of the Maintainers granted an exception to the Implementability Gate"`
 	Charter        bool      `json:"charter,omitempty" jsonschema:"description=governance: the change touches user rights"`
 	Squash         bool      `json:"squash,omitempty" jsonschema:"description=the commits of the range rebase-merged would make other steps of the main branch than the range as a whole"`
 	EvidenceSHA256 string    `json:"evidence_sha256" jsonschema:"description=SHA-256 of the canonical JSON of URL\\, state\\, status and SHA-256 of each document"`

@@ -49,8 +49,8 @@ func (o *governanceOptions) bind(c *cobra.Command, sys frame.IO) {
 	f.StringVar(&o.reviews, "reviews", "", "`FILE` with the forge's list of reviews, one JSON array")
 	f.StringArrayVar(&o.labels, "label", nil, "`LABEL` of the pull request (repeatable)")
 	f.BoolVar(&o.ask, "forge", false, "ask the forge for reviews, authors and the labels of issues")
-	f.StringVar(&o.exception, "exception", "review", "`EFFECT` of a claimed exception: review (a warning) or deny (a "+
-		"failure)")
+	f.StringVar(&o.exception, "exception", "", "`EFFECT` of a claimed exception")
+	_ = f.MarkHidden("exception") // it is refused
 	o.forge.BindAt(c.Flags())
 	f.BoolVar(&o.forge.Offline, "offline", false, "ask nobody")
 	_ = f.MarkHidden("offline") // nobody is asked without --forge; the Action has the input
@@ -60,11 +60,20 @@ func (o *governanceOptions) bind(c *cobra.Command, sys frame.IO) {
 func (o *governanceOptions) check() error {
 	return remedy.First(
 		func() error { return o.Checks.Check(false) },
-		func() error { return remedy.OneOf("--exception", o.exception, "review", "deny") },
+		o.checkException,
 		o.Span.Check,
 		o.checkEach,
 		o.forge.Check,
 	)
+}
+
+// checkException refuses a flag that decided what a claimed exception is worth.
+func (o *governanceOptions) checkException() error {
+	if o.exception == "" {
+		return nil
+	}
+	return remedy.Errorf("leave out --exception", "--exception decides nothing: two thirds of the Maintainers grant an "+
+		"exception; see docs/governance.md")
 }
 
 // checkEach refuses what says something of one pull request where each commit is one.
@@ -259,7 +268,6 @@ func (o *governanceOptions) judgeRange(ctx context.Context, sys frame.IO, repo *
 
 // add judges a proposal for the report.
 func (o *governanceOptions) add(rep *verdict.Report, p *governance.Proposal) error {
-	p.DenyException = o.exception == "deny"
 	j, err := governance.Judge(p, o.Selected)
 	rep.Results.Add(j.Results...)
 	rep.Exception = rep.Exception || j.Exception

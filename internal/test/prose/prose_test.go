@@ -55,8 +55,6 @@ var exceptions = []exception{
 	{"checks/subject.go", "Stood", "the name of an exported field"},
 	{"internal/conformance/oasis/checks.go", ", %s is needed", "the two ends of a gap, as its rule words them"},
 	{"internal/governance/page/said.go", "goes on", "the words that the page of the gates gives for this place"},
-	{"internal/governance/evidence.go", ".js .mjs .cjs .jsx .ts .mts .cts .tsx .py .go .rs .java .kt ",
-		"a list of extensions is not a sentence"},
 }
 
 const (

@@ -1,0 +1,255 @@
+package governance
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// exception judges the exception that a body claims for views without evidence. It reports whether one carries the
+// pass: the Maintainers granted it, or only formatting differs.
+func (p *Proposal) exception(out *verdict.Outcome, j *Judgement, at verdict.At, bare []*View, said page.Statement) (
+	passed bool, err error) {
+	why, err := normativeOf(bare)
+	if err != nil {
+		return false, err
+	}
+	if len(why) > 0 {
+		out.Errorf(at, "", "exception-not-editorial", "%s claims an exception, and the change is normative: %s",
+			p.Words.Source, listUpTo(why, maxSentences)).WithFix("bring a test or code: %s", bringEvidence)
+	}
+	if page.Words(said.Reason) < minReason {
+		out.Errorf(at, "", "exception-unjustified", "%s claims an exception with a reason of %s; expected at least %d",
+			p.Words.Source, plain.Count(page.Words(said.Reason), "word"), minReason).
+			WithFix("write the reason behind the words, or in the next paragraph")
+	}
+	if len(out.Findings) > 0 {
+		return false, nil
+	}
+	formatting, blocks, err := changedBlocks(bare)
+	if err != nil {
+		return false, err
+	}
+	passed, by := true, "no vote is needed"
+	if formatting {
+		out.Noticef(at, "", "formatting-only", "the change differs in formatting only, which needs no vote")
+	} else if passed, by, err = p.vote(out, at); err != nil {
+		return false, err
+	}
+	j.Exception = j.Exception || passed && !formatting
+	j.attest(implementability, "each changed block is editorial; %q, reason %q; %s\n%s", shorten(said.Line),
+		plain.Cut(plainLine(said.Reason), 2*maxQuote), by, strings.Join(blocks, "\n"))
+	return passed, nil
+}
+
+// plainLine returns a text on one line.
+func plainLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// vote reports whether two thirds of the roster's Maintainers approve the head, and describes who does.
+func (p *Proposal) vote(out *verdict.Outcome, at verdict.At) (passed bool, by string, err error) {
+	r, err := rosterOf(p.Base)
+	if err != nil {
+		return false, "", err
+	}
+	n := len(r.members)
+	if n == 0 {
+		out.Errorf(verdict.At{Path: maintainersPath, Line: r.line}, "", "roster-empty", "the exception needs two thirds "+
+			"of 0 Maintainers: the table under Current Maintainers names nobody by @handle").
+			WithFix("in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | yes or " +
+				"empty |`; or bring a test or code")
+		return false, "the roster names nobody who could vote", nil
+	}
+	a, unknown, err := p.approvals(out, at, &r)
+	if err != nil {
+		return false, "", err
+	}
+	if unknown != "" {
+		out.Doubtf(at, "", "reviews-unknown", "%s; the exception needs the approval of two thirds of the Maintainers",
+			unknown).WithFix("give the forge's list with --reviews FILE, or ask with --forge and a token")
+		return false, unknown, nil
+	}
+	needed := (2*n + 2) / 3
+	numbers := fmt.Sprintf("%d of %d Maintainers approve the head; %d are needed", len(a.counted), n, needed)
+	by = numbers
+	for _, one := range a.counted {
+		by += fmt.Sprintf("; @%s at %s", one.handle, one.review.Submitted.UTC().Format("2006-01-02 15:04 MST"))
+	}
+	by += "; the approvals are of the commits, and this line can be newer"
+	if len(a.counted) < needed {
+		fix, impossible := "ask them for reviews of the head; or bring a test or code", ""
+		opens := slices.ContainsFunc(r.members, func(m maintainer) bool { return strings.EqualFold(m.handle, p.Opener) })
+		if opens && n-1 < needed {
+			impossible = fmt.Sprintf("; @%s opened the change and cannot approve it, so that only %d can", p.Opener, n-1)
+			fix = "bring a test or code; or let somebody who is not on the roster open the pull request"
+		}
+		out.Errorf(at, "", "two-thirds", "%s%s%s", numbers, a.missing(r.members), impossible).WithFix("%s", fix)
+		return false, by, nil
+	}
+	if out.Has(verdict.Doubt) { // an author may be among those who approve
+		return false, by, nil
+	}
+	out.Noticef(at, "", "exception-granted", "%s", numbers)
+	return true, by, nil
+}
+
+// normativeOf lists what of some views is more than editorial: files with other key words, and places in schemas.
+func normativeOf(views []*View) ([]string, error) {
+	var out []string
+	for _, v := range views {
+		files, err := v.normativeFiles()
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if old, new := f.old.keyWords(), f.new.keyWords(); !slices.Equal(old, new) {
+				out = append(out, fmt.Sprintf("the key words of %q were %s, are %s", f.path(), shown(old, new), shown(new, old)))
+			}
+		}
+		schemas, err := v.meaningfulSchemas()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, schemas...)
+	}
+	return out, nil
+}
+
+// shown lists the key words of a text from the first to the last that another text has not at that place.
+func shown(words, others []string) string {
+	for len(words) > 0 && len(others) > 0 && words[0] == others[0] {
+		words, others = words[1:], others[1:]
+	}
+	for len(words) > 0 && len(others) > 0 && words[len(words)-1] == others[len(others)-1] {
+		words, others = words[:len(words)-1], others[:len(others)-1]
+	}
+	if len(words) == 0 {
+		return "none"
+	}
+	return listUpTo(slices.Clone(words), 5)
+}
+
+// changedBlocks returns the changed blocks of some views as their source, and whether only formatting differs.
+func changedBlocks(views []*View) (formatting bool, blocks []string, err error) {
+	formatting = true
+	seen := map[string]bool{} // another view may say the same
+	for _, v := range views {
+		files, err := v.normativeFiles()
+		if err != nil {
+			return false, nil, err
+		}
+		for _, f := range files {
+			formatting = formatting && f.isFormatting()
+			if changed := f.blocks(); !seen[strings.Join(changed, "\n")] {
+				seen[strings.Join(changed, "\n")] = true
+				blocks = append(blocks, changed...)
+			}
+		}
+	}
+	if more := len(blocks) - maxFacts; more > 0 {
+		blocks = append(blocks[:maxFacts], fmt.Sprintf("and %d more lines", more))
+	}
+	return formatting, blocks, nil
+}
+
+// isFormatting reports whether a file has one name, and differs in formatting only.
+func (f normativeFile) isFormatting() bool {
+	switch {
+	case f.old.path != f.new.path || f.old.data == nil || f.new.data == nil:
+		return false
+	case bytes.Equal(f.old.data, f.new.data):
+		return true
+	case f.old.text != nil && f.new.text != nil:
+		return f.new.text.IsMarkdown() && formatted(f.old.text.HTML()) == formatted(f.new.text.HTML())
+	case f.old.text != nil || f.new.text != nil || !isJSON(f.new.path):
+		return false
+	}
+	old, oldErr := strict.Parse(f.old.path, f.old.data, schemaLimits)
+	new, newErr := strict.Parse(f.new.path, f.new.data, schemaLimits)
+	return oldErr == nil && newErr == nil && reflect.DeepEqual(old.Root, new.Root)
+}
+
+var (
+	preformatted = plain.Pattern(`(?is)<pre\b.*?(?:</pre>|$)`)
+	emphasis     = plain.Pattern(`</?(?:em|strong)>`)
+	whiteSpace   = plain.Pattern(`[ \t\r\n]+`)
+)
+
+// formatted returns a page without emphasis, with one blank for white space outside of preformatted text.
+func formatted(html string) string {
+	var out strings.Builder
+	fold := func(part string) {
+		out.WriteString(whiteSpace().ReplaceAllLiteralString(emphasis().ReplaceAllLiteralString(part, ""), " "))
+	}
+	at := 0
+	for _, pre := range preformatted().FindAllStringIndex(html, -1) {
+		fold(html[at:pre[0]])
+		out.WriteString(html[pre[0]:pre[1]])
+		at = pre[1]
+	}
+	fold(html[at:])
+	return out.String()
+}
+
+// part is a block of a file, or a line of one that has no blocks.
+type part struct {
+	line int
+	text string
+}
+
+func (p part) key() string { return p.text }
+
+// parts returns the source of each block of a text, or each line of another file.
+func (s version) parts() []part {
+	var out []part
+	if s.text == nil {
+		for i, line := range strings.Split(string(s.data), "\n") {
+			out = append(out, part{i + 1, line})
+		}
+		return out
+	}
+	for _, b := range s.text.Blocks() {
+		out = append(out, part{b.Line, b.Source})
+	}
+	return out
+}
+
+// blocks returns the facts of a changed file: its new name, and each changed block, old and new.
+func (f normativeFile) blocks() []string {
+	var out []string
+	if f.old.path != f.new.path {
+		out = append(out, fmt.Sprintf("%s → %s", orNothing(f.old.path), orNothing(f.new.path)))
+	}
+	old, new := f.old.parts(), f.new.parts()
+	gone, come := without(old, new), without(new, old)
+	for _, side := range []struct {
+		path, sign string
+		parts      []part
+	}{{f.old.path, "- ", gone}, {f.new.path, "+ ", come}} {
+		for _, p := range side.parts {
+			out = append(out, fmt.Sprintf("%s:%d:", side.path, p.line))
+			for line := range strings.SplitSeq(p.text, "\n") {
+				if line = strings.TrimRight(line, "\r"); line != "" {
+					out = append(out, side.sign+plain.Cut(line, 2*maxQuote))
+				}
+			}
+		}
+	}
+	if len(gone)+len(come) == 0 && f.old.path == f.new.path {
+		out = append(out, f.path()+": the blocks have another order, or white space between them differs")
+	}
+	return out
+}
+
+func orNothing(path string) string {
+	if path == "" {
+		return "nothing"
+	}
+	return path
+}

@@ -1,0 +1,114 @@
+package governance
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// normativeFile is a normative file that a view changes, as it was and as it becomes.
+type normativeFile struct{ old, new version }
+
+// version is one side of a normative file. The zero version is that of a file that is not there.
+type version struct {
+	path string
+	data []byte     // nil for a link and a submodule
+	text *page.Text // nil for what is not a text: JSON, other encodings, a link
+}
+
+// path returns the path at which the file is, or was.
+func (f normativeFile) path() string {
+	if f.new.path != "" {
+		return f.new.path
+	}
+	return f.old.path
+}
+
+// keyWords returns the words of RFC 2119 that a reader sees.
+func (s version) keyWords() []string {
+	if s.text == nil {
+		return nil
+	}
+	return s.text.KeyWords()
+}
+
+// normativeFiles returns the normative files that a view changes, in path order. A deleted and an added text of one
+// directory are one file if their names differ only in digits, or if they have the same key words.
+func (v *View) normativeFiles() ([]normativeFile, error) {
+	if v.files != nil {
+		return v.files, nil
+	}
+	budget := maxTexts
+	v.files = []normativeFile{}
+	for _, c := range v.normative() {
+		old, err := v.version(v.Base, c.Path, c.Base, &budget)
+		if err != nil {
+			return nil, err
+		}
+		new, err := v.version(v.Head, c.Path, c.Head, &budget)
+		if err != nil {
+			return nil, err
+		}
+		v.files = append(v.files, normativeFile{old, new})
+	}
+	for i := 0; i < len(v.files); i++ {
+		added := &v.files[i]
+		if added.old.path != "" || added.new.text == nil {
+			continue
+		}
+		gone := slices.IndexFunc(v.files, func(f normativeFile) bool { return f.new.path == "" && renames(f.old, added.new) })
+		if gone < 0 {
+			continue
+		}
+		added.old = v.files[gone].old
+		v.files = slices.Delete(v.files, gone, gone+1)
+		if gone < i {
+			i--
+		}
+	}
+	return v.files, nil
+}
+
+// renames reports whether an added text is a deleted one with another name.
+func renames(old, new version) bool {
+	if old.text == nil || path.Dir(old.path) != path.Dir(new.path) {
+		return false
+	}
+	bare := func(p string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsDigit(r) {
+				return -1
+			}
+			return r
+		}, p)
+	}
+	return bare(old.path) == bare(new.path) || len(new.keyWords()) > 0 && slices.Equal(old.keyWords(), new.keyWords())
+}
+
+// version reads one side of a file.
+func (v *View) version(t *registry.Tree, p string, e *registry.Entry, budget *int) (version, error) {
+	if e == nil {
+		return version{}, nil
+	}
+	if !isFile(e) {
+		return version{path: p}, nil
+	}
+	data, err := read(t, p, maxText, budget)
+	if err != nil {
+		return version{}, err
+	}
+	out := version{path: p, data: data}
+	if isJSON(p) && json.Valid(data) {
+		return out, nil
+	}
+	if out.text, err = page.Read(p, data); err != nil {
+		return out, fmt.Errorf("reading %q: %w", p, err)
+	}
+	return out, nil
+}
