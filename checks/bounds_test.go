@@ -464,19 +464,18 @@ func TestJudgeAge(t *testing.T) {
 	}
 }
 
-// A domain changed hands if it was registered after its DID was listed. A WHOIS date may be 38 hours too late.
+// A domain changed hands if it was registered after its DID was listed, however its date is read.
 func TestChangedHands(t *testing.T) {
 	at := fixture.Clock
 	for _, c := range []struct {
 		age  age
 		want bool
 	}{
-		{age{registered: at, stood: at}, false},
-		{age{registered: at.Add(1), stood: at}, true},
-		{age{registered: at.Add(1)}, false},
+		{age{Registration: domainage.Registration{At: at, Earliest: at}, stood: at}, false},
+		{age{Registration: domainage.Registration{At: at.Add(1), Earliest: at.Add(1)}, stood: at}, true},
+		{age{Registration: domainage.Registration{At: at.Add(1), Earliest: at.Add(1)}}, false},
 		{age{stood: at}, false},
-		{age{registered: at.Add(vague), stood: at, source: domainage.SourceWHOIS}, false},
-		{age{registered: at.Add(vague + 1), stood: at, source: domainage.SourceWHOIS}, true},
+		{age{Registration: domainage.Registration{At: at.Add(1), Earliest: at}, stood: at}, false},
 	} {
 		if got := c.age.changedHands(); got != c.want {
 			t.Errorf("%+v: %t", c.age, got)

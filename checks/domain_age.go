@@ -34,9 +34,9 @@ var domainAge = &Check{
 		{"provisional", "the domain's age is not shown, and the listing is provisional",
 			"drop provisional in a re-issue, once the domain is 30 days old"},
 		{"domain-too-young", "the domain is registered for less than 30 days", provisionalWay},
-		{"domain-age-unknown", "neither RDAP nor WHOIS has a date of registration", provisionalWay},
-		{"domain-age-unsure", "the domain's age could not be determined; nothing was decided",
-			"try again, or " + provisionalWay},
+		{"domain-age-unknown", "neither RDAP nor WHOIS has a date of registration", listedWay},
+		{"domain-age-unsure", "the domain's age could not be determined; nothing was decided", unsureWay},
+		{"domain-lapsing", "the registration of the domain has ended, or is about to", lapsingWay},
 		{"age-of-host", "the age is that of a host which the DID may share with others",
 			"use a did:web without a path, on a domain of your own"},
 	}, evidence.DomainCodes),
@@ -50,6 +50,12 @@ const (
 
 // provisionalWay is how a listing on a young domain is listed all the same.
 const provisionalWay = "set provisional: true now, and drop it in a re-issue once the domain is 30 days old"
+
+const (
+	listedWay  = "set provisional: true; this DID passes without it once it has been listed here for 30 days"
+	unsureWay  = "try again or from another network, or set provisional: true"
+	lapsingWay = "renew the domain: a new holder can sign and revoke in its name"
+)
 
 // minimumAge is how old a domain must be.
 const minimumAge = 30 * 24 * time.Hour
@@ -66,11 +72,10 @@ const (
 
 // age is what judgeAge found out.
 type age struct {
-	registered time.Time // zero where no source has a date
-	source     string
-	stood      time.Time // since when the base branch has held this tool_did; zero for a new listing
-	byHistory  bool      // old only because it has been listed for so long
-	why        string    // for unknown and unsure
+	domainage.Registration           // its At is zero where no source has a date
+	stood                  time.Time // since when the base branch has held this tool_did; zero for a new listing
+	byHistory              bool      // old only because it has been listed for so long
+	why                    string    // for unknown and unsure
 }
 
 // judgeAge reports whether the domain is old enough, by its registration or else by the registry's own history.
@@ -92,9 +97,9 @@ func judgeAge(s *Subject) (ages, age, error) {
 	}
 	reg := found.Value
 	latest := domainage.Latest(reg.RDAP.Value, reg.WHOIS.Value)
-	if found.State == evidence.Obtained && !latest.Registered.IsZero() {
-		a.registered, a.source = latest.Registered, latest.Source
-		if s.Run.Now.Sub(a.registered) >= minimumAge {
+	if found.State == evidence.Obtained && !latest.At.IsZero() {
+		a.Registration = latest
+		if s.Run.Now.Sub(a.At) >= minimumAge {
 			return ageOld, a, nil
 		}
 		return ageYoung, a, nil
@@ -122,17 +127,9 @@ func judgeAge(s *Subject) (ages, age, error) {
 	return ageUnknown, a, nil
 }
 
-// vague is by how much a WHOIS date may be too late: it names the end of a day, in whatever zone the registry is.
-const vague = (24 + 14) * time.Hour
-
-// changedHands reports whether the domain was registered after this tool_did was first listed here.
-func (a age) changedHands() bool {
-	from := a.registered
-	if a.source == domainage.SourceWHOIS {
-		from = from.Add(-vague)
-	}
-	return !a.stood.IsZero() && from.After(a.stood)
-}
+// changedHands reports whether the domain was registered after this tool_did was first listed here, whatever the date
+// leaves open.
+func (a age) changedHands() bool { return !a.stood.IsZero() && a.Earliest.After(a.stood) }
 
 func runDomainAge(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
@@ -153,11 +150,11 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 
 	if d.Method == "web" && a.changedHands() {
 		message := fmt.Sprintf("domain %s was registered on %s, after %s was first listed here on %s: it changed hands",
-			domain, stamp(a.registered), s.Listing.ToolDID, stamp(a.stood))
+			domain, stamp(a.At), s.Listing.ToolDID, stamp(a.stood))
 		if how == ageYoung {
 			out.Errorf(s, at, "domain-changed-hands", "%s", message).
-				WithFix("wait until %s", stamp(a.registered.Add(minimumAge))).
-				Until(a.registered.Add(minimumAge))
+				WithFix("wait until %s", stamp(a.At.Add(minimumAge))).
+				Until(a.At.Add(minimumAge))
 			return out, nil
 		}
 		out.Warnf(s, at, "domain-changed-hands", "%s", message).WithFix("have a maintainer ask who holds it now")
@@ -170,21 +167,32 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 	case how == ageOld && a.byHistory:
 		out.Verified = "no registration date; this DID has been listed here since " + stamp(a.stood)
 	case how == ageOld:
-		out.Verified = fmt.Sprintf("%s was registered on %s (%s)", domain, stamp(a.registered), a.source)
+		out.Verified = fmt.Sprintf("%s was registered on %s (%s)", domain, stamp(a.At), a.Source)
 	case provisional:
 		out.Noticef(s, "/provisional", "provisional", "the domain's age is not shown; the listing is provisional and "+
 			"stays out of default results")
 	case how == ageYoung:
 		out.Errorf(s, at, "domain-too-young", "domain %s was registered on %s, %s ago; expected at least %s ago",
-			domain, stamp(a.registered), plain.Span(max(s.Run.Now.Sub(a.registered), 0)), plain.Span(minimumAge)).
-			WithFix("it will pass at %s; until then set provisional: true", stamp(a.registered.Add(minimumAge))).
-			Until(a.registered.Add(minimumAge)).WithValue(SetProvisional)
+			domain, stamp(a.At), plain.Span(max(s.Run.Now.Sub(a.At), 0)), plain.Span(minimumAge)).
+			WithFix("it will pass at %s; until then set provisional: true", stamp(a.At.Add(minimumAge))).
+			Until(a.At.Add(minimumAge)).WithValue(SetProvisional)
 	case how == ageUnknown:
-		out.Errorf(s, at, "domain-age-unknown", "the age of the domain is not known: %s", a.why).
-			WithFix("%s", provisionalWay).WithValue(SetProvisional)
+		f := out.Errorf(s, at, "domain-age-unknown", "the age of the domain is not known: %s", a.why).
+			WithFix(listedWay).WithValue(SetProvisional)
+		if passes := a.stood.Add(minimumAge); !a.stood.IsZero() && passes.After(s.Run.Now) {
+			f.WithFix("keep provisional: true until %s (listed here since %s)", stamp(passes), stamp(a.stood)).
+				Until(passes)
+		}
 	default:
 		out.Doubtf(s, at, "domain-age-unsure", "the age of domain %s could not be determined: %s", domain, a.why).
-			WithFix("try again, or " + provisionalWay)
+			WithFix(unsureWay)
+	}
+	if r := s.Facts.DomainAge.Value.RDAP.Value; r.Lapsing != "" {
+		out.Warnf(s, at, "domain-lapsing", "domain %s has the status %q at its registry", domain, r.Lapsing).
+			WithFix(lapsingWay)
+	} else if !r.Expires.IsZero() && r.Expires.Before(s.Run.Now) {
+		out.Warnf(s, at, "domain-lapsing", "the registration of domain %s ended on %s", domain, stamp(r.Expires)).
+			WithFix(lapsingWay)
 	}
 	if how == ageOld && (d.Method == "key" || d.HasPath()) {
 		out.Warnf(s, at, "age-of-host", "the age is that of the host, which %s may share with others",

@@ -62,7 +62,7 @@ web:
   - {domain: nova.example, whois: {body: "domain: nova.example\r\ncreated: 2015-03-01\r\n\r\nnic-hdl: N1\r\nperson: Nova\r\ncreated: 2026-05-30\r\n"}}
 `,
 			Want: `pass`,
-			Says: []string{`nova.example was registered on 2015-03-01T23:59:59Z \(whois\)`}},
+			Says: []string{`nova.example was registered on 2015-03-02T11:59:59Z \(whois\)`}},
 		{Name: "older name server",
 			World: `pr: [{listing: nova, registered: none}]
 web:
@@ -72,7 +72,7 @@ web:
 		// the sources answered and none has a date; or know no such domain; or have one that cannot be read
 		{Name: "none", World: `pr: [{listing: nova, registered: none}]`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
-			Says: []string{`fix: set provisional: true now`}},
+			Says: []string{`fix: set provisional: true; this DID passes`}},
 		{Name: "unknown", World: `pr: [{listing: nova, registered: unknown}]`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`},
 		{Name: "unreadable",
@@ -122,6 +122,24 @@ web: [{domain: nova.example, ldh_name: other.example, registered: "2015-03-01", 
 web: [{domain: nova.example, rdap: {body: "<html>"}, whois: {body: "come back later"}}]
 `,
 			Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`},
+		{Name: "WHOIS refuses", World: `pr: [{listing: nova}]
+web: [{domain: nova.example, rdap: {body: "<html>"}, whois: {body: "% Requests of this client are not permitted.\r\n% Bye\r\n"}}]
+`,
+			Want: `implementations/nova.json:4:3: inconclusive: domain-age: domain-age-unsure`,
+			Says: []string{`it begins with "Requests of this client are not permitted."`}},
+		// who may lose the domain is told, whatever its age
+		{Name: "lapsed", World: `pr: [{listing: nova}]
+web: [{domain: nova.example, events: [{eventAction: registration, eventDate: "2010-01-01T00:00:00Z"}, {eventAction: expiration, eventDate: "2026-05-20T00:00:00Z"}]}]
+`,
+			Want: `implementations/nova.json:4:3: warning: domain-age: domain-lapsing`},
+		{Name: "renewed in time", World: `pr: [{listing: nova}]
+web: [{domain: nova.example, events: [{eventAction: registration, eventDate: "2010-01-01T00:00:00Z"}, {eventAction: expiration, eventDate: "2026-06-02T00:00:00Z"}]}]
+`,
+			Want: `pass`},
+		{Name: "redemption", World: `pr: [{listing: nova}]
+web: [{domain: nova.example, rdap: {body: '{"objectClassName":"domain","ldhName":"nova.example","status":["active","Redemption  Period"],"events":[{"eventAction":"registration","eventDate":"2010-01-01"}]}'}}]
+`,
+			Want: `implementations/nova.json:4:3: warning: domain-age: domain-lapsing`},
 		// no look-up can block a provisional listing
 		{Name: "unsure provisional",
 			World: `pr: [{listing: nova, provisional: true}]

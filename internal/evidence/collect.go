@@ -235,10 +235,10 @@ func (c *collector) didDocument(text string, at time.Time) (Result[*did.Document
 			Message: fmt.Sprintf("DID method %q, only web and key can be resolved", d.Method)}, ""
 	}
 	primary, fallback := d.URLs()
-	o := c.s.Observe(c.ctx, Request{HTTPS, primary, MaxDIDDocument})
+	o := Ask(c.ctx, c.s, Request{HTTPS, primary, MaxDIDDocument})
 	from, used := []Observation{o}, ""
 	if o.Status == 404 && o.State == Absent && fallback != "" {
-		if second := c.s.Observe(c.ctx, Request{HTTPS, fallback, MaxDIDDocument}); second.State != Absent {
+		if second := Ask(c.ctx, c.s, Request{HTTPS, fallback, MaxDIDDocument}); second.State != Absent {
 			from, used, o = append(from, second), fallback, second
 		}
 	}
@@ -260,7 +260,7 @@ func (c *collector) manifest(url string) Result[*manifest.Manifest] {
 }
 
 func (c *collector) manifestOf(r Request) Result[*manifest.Manifest] {
-	o := c.s.Observe(c.ctx, r)
+	o := Ask(c.ctx, c.s, r)
 	return decoded(c, document{"Manifest", r.Target, o.SHA256}, o, func() (*manifest.Manifest, error) {
 		return manifest.Parse(r.Target, o.Body)
 	})
@@ -291,7 +291,7 @@ func (c *collector) receiptOf(at Request, sum string) (Result[Pinned], Result[*r
 
 // pinned gets the document of that hash. None has the empty one: a base schema may let a record do without.
 func (c *collector) pinned(r Request, sum string) Result[Pinned] {
-	o := c.s.Observe(c.ctx, r)
+	o := Ask(c.ctx, c.s, r)
 	if c.archive && sum != "" && (o.State == Absent || o.State == Unavailable) {
 		if kept := c.s.Observe(c.ctx, Request{Archive, sum, r.MaxBytes}); kept.State == Obtained {
 			return Result[Pinned]{State: Obtained, From: []Observation{o, kept},
@@ -342,7 +342,7 @@ func (c *collector) domainAge(l *registry.Listing, suffixes *domainage.Suffixes)
 func (c *collector) registration(r Request,
 	parse func(string, []byte) (domainage.Registration, error)) Result[domainage.Registration] {
 	o := c.s.Observe(c.ctx, r)
-	if o.State != Obtained {
+	if o.State = ThirdParty.State(o); o.State != Obtained {
 		return fault[domainage.Registration](o)
 	}
 	reg, err := decode(c, document{string(r.Protocol), r.Target, o.SHA256}, o.Body,
@@ -354,7 +354,7 @@ func (c *collector) registration(r Request,
 	}
 	out := Result[domainage.Registration]{State: Obtained, Value: reg, From: []Observation{o}}
 	if err != nil {
-		out.Value = domainage.Registration{}
+		out.Value.At = time.Time{}
 		out.State, out.Code, out.Message = Unavailable, "not-an-answer", err.Error()
 		if domainage.Answered(err) {
 			out.State, out.Code = Invalid, "no-date"

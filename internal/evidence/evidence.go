@@ -31,6 +31,8 @@ const (
 	File Protocol = "file"
 	// Archive requests name the SHA-256 of a document, for the archive.
 	Archive Protocol = "archive"
+	// DNS requests are of the addresses of a host; only Control is looked up so. The answer has no body.
+	DNS Protocol = "dns"
 	// Named requests are of the server that the operator named, which may be plain and private.
 	Named Protocol = "named"
 )
@@ -67,10 +69,11 @@ const (
 // Open reports whether another try may give another state.
 func (s State) Open() bool { return s == Unavailable || s == Unsought }
 
-// OpenFix returns the fix of missing evidence that may come yet. If nobody was asked, it is the one of the code.
+// OpenFix returns the fix of missing evidence that may come yet. If nobody was asked, or if another try changes nothing,
+// it is the one of the code.
 func OpenFix(s State, code string) string {
 	i := slices.IndexFunc(Codes, func(c strict.Code) bool { return c.ID == code })
-	if s == Unsought && i >= 0 {
+	if (s == Unsought || code == CodeDeniesAll) && i >= 0 {
 		return Codes[i].Fix
 	}
 	return "try again; nothing was decided"
@@ -126,28 +129,31 @@ func (o Observation) Evidence() verdict.Evidence {
 
 // Codes of observations that are not Obtained.
 const (
-	CodeHTTPStatus     = "http-status"        // a status other than 200
-	CodeTimeout        = "timeout"            // no full answer within the time of one request
-	CodeBudget         = "budget-spent"       // the run's budget ended first
-	CodeConnect        = "connect-failed"     // refused, unreachable, reset or ended before the answer was whole
-	CodeResolver       = "resolver-failed"    // the resolver did not answer
-	CodeNoHost         = "no-such-host"       // NXDOMAIN or no address
-	CodeTLS            = "tls-not-verified"   // the certificate chain does not verify
-	CodeForbidden      = "forbidden-address"  // an address that is not public
-	CodeScheme         = "scheme-not-https"   // the URL or a redirect is not https
-	CodeURL            = "url-not-usable"     // no absolute URL with a DNS name as host
-	CodeTooLarge       = "body-too-large"     // more than MaxBytes after decoding
-	CodeRedirects      = "too-many-redirects" // more than 5
-	CodeEncoding       = "content-encoding"   // compressed in a way that cannot be undone
-	CodeProtocol       = "protocol-error"     // not TLS or not HTTP, headers that are broken or larger than 64 KiB
-	CodeTotal          = "total-too-large"    // the run's documents together exceed what is kept in memory
-	CodeNoRegistration = "no-registration"    // RDAP 404, or no server for the suffix
-	CodeOffline        = "offline"            // nothing was asked
-	CodeNotArchived    = "not-archived"       // the archive does not hold it
-	CodeNotRecorded    = "not-recorded"       // the bundle holds no such request
-	CodeNotGiven       = "not-given"          // the documents at hand do not hold it; nothing else is fetched
-	CodeLocal          = "local"              // the host is local, so that its registration date was not looked up
+	CodeHTTPStatus     = "http-status"         // a status other than 200
+	CodeTimeout        = "timeout"             // no full answer within the time of one request
+	CodeBudget         = "budget-spent"        // the run's budget ended first
+	CodeConnect        = "connect-failed"      // refused, unreachable, reset or ended before the answer was whole
+	CodeResolver       = "resolver-failed"     // the resolver did not answer
+	CodeNoHost         = "no-such-host"        // NXDOMAIN or no address
+	CodeDeniesAll      = "resolver-denies-all" // the resolver denies a name that exists, too
+	CodeTLS            = "tls-not-verified"    // the certificate chain does not verify
+	CodeForbidden      = "forbidden-address"   // an address that is not public
+	CodeScheme         = "scheme-not-https"    // the URL or a redirect is not https
+	CodeURL            = "url-not-usable"      // no absolute URL with a DNS name as host
+	CodeTooLarge       = "body-too-large"      // more than MaxBytes after decoding
+	CodeRedirects      = "too-many-redirects"  // more than 5
+	CodeEncoding       = "content-encoding"    // compressed in a way that cannot be undone
+	CodeProtocol       = "protocol-error"      // not TLS or not HTTP, headers that are broken or larger than 64 KiB
+	CodeTotal          = "total-too-large"     // the run's documents together exceed what is kept in memory
+	CodeNoRegistration = "no-registration"     // RDAP 404, or no server for the suffix
+	CodeOffline        = "offline"             // nothing was asked
+	CodeNotArchived    = "not-archived"        // the archive does not hold it
+	CodeNotRecorded    = "not-recorded"        // the bundle holds no such request
+	CodeNotGiven       = "not-given"           // the documents at hand do not hold it; nothing else is fetched
+	CodeLocal          = "local"               // the host is local, so that its registration date was not looked up
 )
+
+const useResolver = "use a resolver that knows public names"
 
 // Codes explains why a document could not be fetched or used, in addition to the codes of packages strict, did, receipt
 // and manifest.
@@ -164,6 +170,7 @@ var Codes = []strict.Code{
 		"check that this machine resolves names, then try again"},
 	{CodeNoHost, "the host name does not exist in DNS or has no address",
 		"correct the host name, or publish its address"},
+	{CodeDeniesAll, "this machine's resolver denies public names; nothing was decided", useResolver},
 	{CodeTLS, "the server's certificate does not verify, or TLS could not be agreed on",
 		"serve a certificate of a public authority for this host, with the whole chain"},
 	{CodeForbidden, "the host leads to an address that the gate does not connect to: a private one, or a public one " +

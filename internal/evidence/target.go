@@ -33,14 +33,14 @@ func CollectTarget(ctx context.Context, s Source, t Target,
 	if at != (Request{}) {
 		sum := t.SHA256
 		if sum == "" { // no record pins it: it is what is served
-			sum = s.Observe(ctx, at).SHA256
+			sum = Ask(ctx, s, at).SHA256
 		}
 		f.ReceiptText, f.Receipt = c.receiptOf(at, sum)
 	}
 	id, independence, w := want(f)
 	c.seek(id != "", func() {
 		if d, err := did.Parse(id); err == nil && d.Method == "web" && t.DIDDocument != (Request{}) {
-			f.DIDDocument = c.documentOf(d, s.Observe(ctx, t.DIDDocument), w.Clock)
+			f.DIDDocument = c.documentOf(d, Ask(ctx, s, t.DIDDocument), w.Clock)
 			return
 		}
 		f.DIDDocument, f.DIDFallback = c.didDocument(id, w.Clock)

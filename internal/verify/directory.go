@@ -202,7 +202,7 @@ func (w *work) confirmed(o *verdict.Outcome, dir location) error {
 		}
 	}
 	root := rootOf(dir) + wellKnown
-	got := w.src.Observe(w.ctx, evidence.Document(root, evidence.MaxManifest))
+	got := evidence.Ask(w.ctx, w.src, evidence.Document(root, evidence.MaxManifest))
 	from := w.facts.Manifest.From
 	fix := "serve the same Manifest at " + root + ", or verify the implementation there"
 	switch {

@@ -242,6 +242,8 @@ var details = map[string]table.Detail{
 		showDID},
 	"http-status": {"the path is wrong, the file is not deployed, or the server requires a login",
 		showDocument},
+	"resolver-denies-all": {"the resolver of this machine or its network knows no public names",
+		"getent hosts data.iana.org"},
 	"no-such-host": {"a typing error in the host, or a DNS record that was removed",
 		"nslookup HOST"},
 	"tls-not-verified": {"the certificate is self-signed, expired, for another host, or lacks its chain",

@@ -451,7 +451,7 @@ func (r *reader) observation(v any, at string) evidence.Observation {
 		o.Date = r.time(object, at, "date")
 	}
 	if !slices.Contains([]evidence.Protocol{evidence.HTTPS, evidence.RDAP, evidence.WHOIS, evidence.Archive,
-		evidence.Named, evidence.File}, o.Protocol) {
+		evidence.Named, evidence.File, evidence.DNS}, o.Protocol) {
 		r.fail(at+"/protocol", "%q is not known", o.Protocol)
 	}
 	if canonical := o.Canonical(); canonical != o.Request {

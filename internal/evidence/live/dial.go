@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"code.dny.dev/ssrf"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 )
 
@@ -197,4 +199,23 @@ func (d *dialer) transport(refuses guard) func(context.Context, string, string) 
 		}
 		return d.dial(ctx, refuses, host, port)
 	}
+}
+
+// lookup is the layer that looks up the addresses of a host.
+type lookup struct {
+	*backoff
+	dialer *dialer
+}
+
+func (l lookup) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
+	resolver := cmp.Or(l.dialer.resolver, net.DefaultResolver)
+	return retry{l.backoff, func(ctx context.Context, r evidence.Request) (a attempt) {
+		ctx, cancel := context.WithTimeoutCause(ctx, l.limit, errTimeout)
+		defer cancel()
+		if _, err := resolver.LookupNetIP(ctx, "ip", r.Target+"."); err != nil {
+			return a.failed(classify(ctx, err))
+		}
+		a.observation.State = evidence.Obtained
+		return a
+	}}.Observe(ctx, r)
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"code.dny.dev/ssrf"
 	"golang.org/x/net/dns/dnsmessage"
@@ -399,6 +400,42 @@ func TestNewLiveRefuses(t *testing.T) {
 	} {
 		if _, err := New(o); err == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestWhoseNameIsDenied checks that a host that the resolver denies is its owner's fault only if the resolver knows the
+// control, which is looked up once, and not before a host is denied.
+func TestWhoseNameIsDenied(t *testing.T) {
+	for name, c := range map[string]struct {
+		control []string
+		want    string
+	}{
+		"the owner's":   {[]string{"192.0.2.1"}, "absent no-such-host"},
+		"the machine's": {nil, "unavailable resolver-denies-all"},
+		"unknown":       {[]string{"fail"}, "unavailable resolver-failed"},
+	} {
+		answers := map[string][]string{"there.example": {"127.0.0.1"}}
+		if c.control != nil {
+			answers[evidence.Control] = c.control
+		}
+		l, err := New(Options{Now: testNow, Resolver: startDNS(t, answers), RetryWait: time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(l.Close)
+		if o := evidence.Ask(t.Context(), l, get("https://there.example/", 100)); o.Code != evidence.CodeForbidden ||
+			len(l.Observations()) != 1 {
+			t.Errorf("%s: a host that is there gives %s, and %d requests", name, outcome(o), len(l.Observations()))
+		}
+		for _, host := range []string{"a.example", "b.example"} {
+			o := evidence.Ask(t.Context(), l, get("https://"+host+"/", 100))
+			if got := o.State.String() + " " + o.Code; got != c.want {
+				t.Errorf("%s: %s gives %s (%s); want %s", name, host, got, o.Message, c.want)
+			}
+		}
+		if n := len(l.Observations()); n != 4 {
+			t.Errorf("%s: %d requests; want three and the control", name, n)
 		}
 	}
 }

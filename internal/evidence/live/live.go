@@ -150,6 +150,7 @@ func New(o Options) (*Source, error) {
 	var below layer = byProtocol{
 		evidence.HTTPS: https{l.web},
 		evidence.Named: named{l.web},
+		evidence.DNS:   lookup{retries, routes.dialer},
 		evidence.RDAP:  &rdap{web: l.web, run: l, named: rdapURL},
 		evidence.WHOIS: &whois{limits: limits, backoff: retries, run: l, dialer: routes.dialer, named: server},
 	}

@@ -90,7 +90,8 @@ func (l *locals) Observe(ctx context.Context, r evidence.Request) evidence.Obser
 		}
 	case evidence.RDAP, evidence.WHOIS:
 		for _, host := range l.names {
-			if host == r.Target || strings.HasSuffix(host, "."+r.Target) {
+			// A WHOIS request for a top-level domain is a referral for whatever is below it.
+			if host == r.Target || strings.Contains(r.Target, ".") && strings.HasSuffix(host, "."+r.Target) {
 				return evidence.Refuse(evidence.Unsought, evidence.CodeLocal, "not asked: %s is local", host).
 					Observation(r)
 			}

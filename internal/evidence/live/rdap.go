@@ -25,9 +25,9 @@ const (
 // maxServers is how many of a suffix's RDAP servers are tried.
 const maxServers = 3
 
-// rdap asks the RDAP server of a domain's suffix (RFC 9082 section 3.1.3). The body is the raw reply. If the domain or
-// a server does not exist, the answer is Absent. If the bootstrap cannot be fetched, for any reason, nothing is known
-// about the domain: Unavailable.
+// rdap asks the RDAP servers of a domain's suffix (RFC 9082 section 3.1.3), the next one unless a server answers: with
+// a readable object of this domain, or 404. The body is the raw reply. If the domain or a server does not exist, the
+// answer is Absent. If the bootstrap cannot be fetched, for any reason, nothing is known about the domain: Unavailable.
 type rdap struct {
 	*web
 	run       layer    // observes IANA's list
@@ -48,14 +48,22 @@ func (p *rdap) Observe(ctx context.Context, r evidence.Request) evidence.Observa
 	for _, server := range servers {
 		q := query{url: server.JoinPath("domain", domain), accept: acceptRDAP, named: p.named != nil}
 		o = p.get(q).Observe(ctx, r)
-		if o.State != evidence.Unavailable {
+		if o.State == evidence.Absent && o.Status == http.StatusNotFound {
+			o.Code, o.Message = evidence.CodeNoRegistration, "the RDAP server knows no such domain"
+			break
+		}
+		if o.State == evidence.Obtained && readable(o) {
 			break
 		}
 	}
-	if o.State == evidence.Absent && o.Status == http.StatusNotFound {
-		o.Code, o.Message = evidence.CodeNoRegistration, "the RDAP server knows no such domain"
-	}
 	return o
+}
+
+// readable reports whether a reply is an object of the domain that was asked for, with or without a date.
+func readable(o evidence.Observation) bool {
+	defer evidence.EnterDecoding()()
+	_, err := domainage.FromRDAP(o.Target, o.Body)
+	return err == nil || domainage.Answered(err)
 }
 
 // servers returns the base URLs of the servers for a domain, at most maxServers.
@@ -81,6 +89,10 @@ func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *evidenc
 		if server, refused := evidence.Usable(u); refused == nil && len(servers) < maxServers {
 			servers = append(servers, server)
 		}
+	}
+	if len(servers) == 0 && len(answer.URLs) > 0 {
+		return nil, evidence.Refuse(evidence.Absent, evidence.CodeNoRegistration,
+			"IANA lists no RDAP server for %q with https, only %.200q", domain, answer.URLs[0])
 	}
 	if len(servers) == 0 {
 		return nil, evidence.Refuse(evidence.Absent, evidence.CodeNoRegistration, "IANA lists no RDAP server for %q",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,28 @@ func TestFromRDAP(t *testing.T) {
 			`{"objectClassName":"domain","ldhName":"example.com","events":{"eventAction":"registration"}}`, "",
 			ErrNoDate},
 		{"event is no object", rdapReply(`"registration",7,null`), "", ErrNoDate},
-		{"date without zone", rdapReply(event("registration", "1995-08-14T04:00:00")), "", ErrDate},
+		{"date without zone", rdapReply(event("registration", "1995-08-14T04:00:00")), "1995-08-14T16:00:00Z", nil},
+		{"date without time", rdapReply(event("registration", "1995-08-14")), "1995-08-15T11:59:59Z", nil},
+		{"unicodeName", `{"objectClassName":"domain","unicodeName":"example.com","events":[` + registered + `]}`,
+			"1995-08-14T04:00:00Z", nil},
+		{"unicodeName of another", `{"objectClassName":"domain","ldhName":"example.net","unicodeName":"example.com",` +
+			`"events":[` + registered + `]}`, "", ErrOtherDomain},
+		{"byte order mark", "\xef\xbb\xbf" + rdapReply(registered), "1995-08-14T04:00:00Z", nil},
+		{"another member twice", strings.Replace(rdapReply(registered), "{", "{\"lang\":1,\"lang\":\"\xe9\",", 1),
+			"1995-08-14T04:00:00Z", nil},
+		{"an event's actor twice", rdapReply(strings.Replace(registered, "{",
+			"{\"eventActor\":1,\"eventActor\":\"\xe9\",", 1)),
+			"1995-08-14T04:00:00Z", nil},
+		{"events twice", strings.Replace(rdapReply(registered), "{", `{"events":[],`, 1), "", ErrUnreadable},
+		{"events twice, escaped", strings.Replace(rdapReply(registered), "{", `{"\u0065vents":[],`, 1), "",
+			ErrUnreadable},
+		{"eventDate twice", rdapReply(strings.Replace(registered, "{", `{"eventDate":"1999-01-01",`, 1)), "",
+			ErrUnreadable},
+		{"a status that is not UTF-8", strings.Replace(rdapReply(registered), "{", "{\"status\":[\"\xe9\"],", 1), "",
+			ErrUnreadable},
+		{"an action that is not UTF-8", rdapReply(registered + "," + event("x", "y") +
+			",{\"eventAction\":\"reregistration\xe9\"}"), "", ErrUnreadable},
+		{"two values", rdapReply(registered) + "{}", "", ErrUnreadable},
 		{"one date is not readable", rdapReply(registered + `,` + event("reregistration", "lately")), "", ErrDate},
 		{"date is no string", rdapReply(registered + `,{"eventAction":"registration","eventDate":20260101}`), "",
 			ErrDate},
@@ -67,7 +89,7 @@ func TestFromRDAP(t *testing.T) {
 		{"an entity", `{"objectClassName":"entity","ldhName":"example.com","events":[` + registered + `]}`, "",
 			ErrOtherDomain},
 		{"an RDAP error", `{"errorCode":404,"title":"Not Found"}`, "", ErrOtherDomain},
-		{"an array", `[]`, "", ErrOtherDomain},
+		{"an array", `[]`, "", ErrUnreadable},
 		{"not JSON", `<html>`, "", ErrUnreadable},
 		{"duplicate member", `{"objectClassName":"domain","objectClassName":"domain"}`, "", ErrUnreadable},
 		{"brackets", strings.Repeat("[", 1<<19), "", ErrUnreadable},
@@ -113,10 +135,10 @@ currently set to expire.
 // .hk writes the day first. Another line counts there as anywhere.
 func TestFromWHOISOfHongKong(t *testing.T) {
 	for _, test := range []struct{ lines, want string }{
-		{"Domain Name Commencement Date: 11-07-2017\n", "2017-07-11T23:59:59Z"},
-		{"Domain Name Commencement Date: 13-07-2017\n", "2017-07-13T23:59:59Z"},
-		{"Domain Name Commencement Date: 11-07-2017\nCreated: 2020-01-02\n", "2020-01-02T23:59:59Z"},
-		{"Domain Name Commencement Date: 11/07/2017\n", "2017-11-07T23:59:59Z"},
+		{"Domain Name Commencement Date: 11-07-2017\n", "2017-07-12T11:59:59Z"},
+		{"Domain Name Commencement Date: 13-07-2017\n", "2017-07-14T11:59:59Z"},
+		{"Domain Name Commencement Date: 11-07-2017\nCreated: 2020-01-02\n", "2020-01-03T11:59:59Z"},
+		{"Domain Name Commencement Date: 11/07/2017\n", "2017-11-08T11:59:59Z"},
 	} {
 		got, err := FromWHOIS("example.hk", []byte("Domain Name: EXAMPLE.HK\n"+test.lines))
 		expect(t, got, err, test.want, nil)
@@ -132,31 +154,31 @@ func TestFromWHOIS(t *testing.T) {
 		{"a reply", whoisReply, "1995-08-14T04:00:00Z", nil},
 		{"CR LF", strings.ReplaceAll(whoisReply, "\n", "\r\n"), "1995-08-14T04:00:00Z", nil},
 		{"latest of several", edit("Updated Date:", "Creation Date:"), "2025-08-14T07:01:38Z", nil},
-		{"latest stands last", whoisReply + "Created: 2026-04-30\n", "2026-04-30T23:59:59Z", nil},
+		{"latest stands last", whoisReply + "Created: 2026-04-30\n", "2026-05-01T11:59:59Z", nil},
 		{"earlier line is planted", "Domain Name: example.com\nRegistrant Street:\nCreation Date: " +
 			"1990-01-01\nCreation Date: 2026-05-01T00:00:00Z\n", "2026-05-01T00:00:00Z", nil},
 		{"future", edit("1995-08", "2099-08"), "2099-08-14T04:00:00Z", nil},
 
 		{"two readings, the later one", "Domain Name: example.com\nRegistered: 11-07-2017\n",
-			"2017-11-07T23:59:59Z", nil},
+			"2017-11-08T11:59:59Z", nil},
 		{"contact that is newer", whoisReply + "\nnic-hdl: X1\nperson: X\ncreated: 2026-05-01\n",
 			"1995-08-14T04:00:00Z", nil},
 		{"contact that is newer, under a comment", "% rights\n\ndomain: example.com\ncreated: 1995-08-14\n\n" +
-			"% Registrant:\n% ====\nperson: X\ncreated: 2026-05-01\n", "1995-08-14T23:59:59Z", nil},
+			"% Registrant:\n% ====\nperson: X\ncreated: 2026-05-01\n", "1995-08-15T11:59:59Z", nil},
 		{"name server that is newer", whoisReply + "\nnserver: a.example.com\nregistered: 2026-05-01\n",
 			"1995-08-14T04:00:00Z", nil},
 		{"registrar that is older", "domain: example.com\ncreated: 2026-05-01\n\n" +
-			"registrar: X\nregistered: 1990-01-01\n", "2026-05-01T23:59:59Z", nil},
+			"registrar: X\nregistered: 1990-01-01\n", "2026-05-02T11:59:59Z", nil},
 		{"contact of the same day", "domain: example.com\ncreated: 1995-08-14\n\nperson: X\ncreated: 1995-08-14\n",
-			"1995-08-14T23:59:59Z", nil},
+			"1995-08-15T11:59:59Z", nil},
 		{"contact whose date is not readable", whoisReply + "\nperson: X\ncreated: 0000-00-00\n",
 			"1995-08-14T04:00:00Z", nil},
 		{"domain in the block of its registrar", "Registrar: X\nDomain Name: example.com\nCreated: 1995-08-14\n",
-			"1995-08-14T23:59:59Z", nil},
+			"1995-08-15T11:59:59Z", nil},
 		{"dates in a block of their own", "Domain Name: example.com\n\nRegistrar: X\n\nRelevant dates:\n" +
-			"Registered on: 1995-08-14\n", "1995-08-14T23:59:59Z", nil},
+			"Registered on: 1995-08-14\n", "1995-08-15T11:59:59Z", nil},
 		{"domain's date among a contact's lines", "Domain Name: example.com\n\nRegistrant Contact:\nX\n" +
-			"Domain Create Date: 1995-08-14\n", "1995-08-14T23:59:59Z", nil},
+			"Domain Create Date: 1995-08-14\n", "1995-08-15T11:59:59Z", nil},
 		{"year 9998", edit("1995-08-14", "9998-12-30"), "9998-12-30T04:00:00Z", nil},
 
 		{"contact alone", "domain: example.com\n\nperson: X\ncreated: 1990-01-01\n", "", ErrNoDate},
@@ -214,34 +236,80 @@ func TestFromWHOISForms(t *testing.T) {
 	}
 }
 
-func TestParseDate(t *testing.T) {
-	tests := map[string]string{
-		"1999-05-31":                  "1999-05-31T23:59:59Z",
-		"14-Feb-1999":                 "1999-02-14T23:59:59Z",
-		"before Aug-1996":             "1996-08-01T00:00:00Z",
-		"before 1 January 1996":       "1996-01-01T00:00:00Z",
-		"Before 2001":                 "2001-01-01T00:00:00Z",
-		"1999. 07. 28.":               "1999-07-28T23:59:59Z",
-		"27.2.2001 20:00:00":          "2001-02-27T20:00:00Z",
-		"19961206 #24302":             "1996-12-06T23:59:59Z",
-		"2011-01-23 00:00:07 +02:00":  "2011-01-22T22:00:07Z",
-		"2000-08-29 10:22:50 (UTC+8)": "2000-08-29T02:22:50Z",
-		"2005-10-27 (YYYY-MM-DD)":     "2005-10-27T23:59:59Z",
-		"2006-02-13T00:00:00-0800":    "2006-02-13T08:00:00Z",
-		"2024-05-01 10:00:00 UTC":     "2024-05-01T10:00:00Z",
-		"2024-05-01 10:00:00 CLST":    "2024-05-01T22:00:00Z",
-		"03/04/2026":                  "2026-04-03T23:59:59Z",
-		"04/03/2026":                  "2026-04-03T23:59:59Z",
-		"":                            "",
-		"soon":                        "",
-		"2024-13-01":                  "",
-	}
-	for text, want := range tests {
-		got, ok := parseDate(text)
-		if ok != (want != "") || ok && got.Format(time.RFC3339) != want {
-			t.Errorf("parseDate(%q) gives %v, %t, want %s", text, got, ok, want)
+// TestRead checks the earliest and the latest time that a date may mean.
+func TestRead(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"1999-05-31":                  {"1999-05-30T10:00:00Z", "1999-06-01T11:59:59Z"},
+		"14-Feb-1999":                 {"1999-02-13T10:00:00Z", "1999-02-15T11:59:59Z"},
+		"before Aug-1996":             {"1985-01-01T00:00:00Z", "1996-08-01T12:00:00Z"},
+		"before 1 January 1996":       {"1985-01-01T00:00:00Z", "1996-01-01T12:00:00Z"},
+		"Before 2001":                 {"1985-01-01T00:00:00Z", "2001-01-01T12:00:00Z"},
+		"1999. 07. 28.":               {"1999-07-27T10:00:00Z", "1999-07-29T11:59:59Z"},
+		"27.2.2001 20:00:00":          {"2001-02-27T06:00:00Z", "2001-02-28T08:00:00Z"},
+		"2001-02-27 20:00":            {"2001-02-27T06:00:00Z", "2001-02-28T08:00:59Z"},
+		"2001-02-27T20:00Z":           {"2001-02-27T20:00:00Z", "2001-02-27T20:00:59Z"},
+		"19961206 #24302":             {"1996-12-05T10:00:00Z", "1996-12-07T11:59:59Z"},
+		"2011-01-23 00:00:07 +02:00":  {"2011-01-22T22:00:07Z", "2011-01-22T22:00:07Z"},
+		"2000-08-29 10:22:50 (UTC+8)": {"2000-08-29T02:22:50Z", "2000-08-29T02:22:50Z"},
+		"2006-02-13T00:00:00-0800":    {"2006-02-13T08:00:00Z", "2006-02-13T08:00:00Z"},
+		"2024-05-01 10:00:00 UTC":     {"2024-05-01T10:00:00Z", "2024-05-01T10:00:00Z"},
+		"2024-05-01 10:00:00 CLST":    {"2024-04-30T20:00:00Z", "2024-05-01T22:00:00Z"},
+		"2024-05-01T10:00:00":         {"2024-04-30T20:00:00Z", "2024-05-01T22:00:00Z"},
+		"03/04/2026":                  {"2026-03-03T10:00:00Z", "2026-04-04T11:59:59Z"},
+		"04/03/2026":                  {"2026-03-03T10:00:00Z", "2026-04-04T11:59:59Z"},
+		"2026-04-01T00:00:00+15:00":   {"0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"},
+		"":                            {"0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"},
+		"soon":                        {"0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"},
+		"2024-13-01":                  {"0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"},
+	} {
+		s := read(text, false)
+		if got := [2]string{s.earliest.Format(time.RFC3339), s.latest.Format(time.RFC3339)}; got != want {
+			t.Errorf("%q is read as %v; want %v", text, got, want)
 		}
 	}
+	if s := read("03-04-2026", true); s.latest.Format(time.RFC3339) != "2026-04-04T11:59:59Z" {
+		t.Errorf("with the day first: %v", s)
+	}
+}
+
+// FuzzDate writes a time in each form, as a registry of some zone does, in both kinds of reply. However it is read, it
+// is not read as older than it is, and for the holder's sake not as younger either.
+func FuzzDate(f *testing.F) {
+	f.Add(int64(800000000), 0, 0)
+	f.Add(int64(1777700000), -12*60, 3)
+	f.Add(int64(1777700000), 14*60, 40)
+	f.Fuzz(func(t *testing.T, unix int64, minutes, form int) {
+		layouts := slices.Concat(timeLayouts, dateLayouts)
+		at := time.Unix(unix, 0).UTC()
+		if at.Year() < 1986 || at.Year() > 2067 || minutes < -12*60 || minutes > 14*60 || form < 0 ||
+			form >= len(layouts) {
+			return
+		}
+		layout := layouts[form]
+		zone := time.FixedZone("XYZ", minutes*60)
+		switch {
+		case strings.HasSuffix(layout, "Z") || strings.Contains(layout, "UTC"):
+			zone = time.UTC
+		case strings.HasSuffix(layout, "-07") && minutes%60 != 0:
+			return
+		}
+		text := at.In(zone).Format(layout)
+		whois := "Domain Name: EXAMPLE.COM\nCreation Date: " + text + "\n"
+		for source, r := range map[string]func() (Registration, error){
+			"RDAP": func() (Registration, error) {
+				return FromRDAP("example.com", []byte(rdapReply(event("registration", text))))
+			},
+			"WHOIS": func() (Registration, error) { return FromWHOIS("example.com", []byte(whois)) },
+		} {
+			got, err := r()
+			if err == nil && (got.At.Before(at.Truncate(time.Second)) || got.Earliest.After(at)) {
+				t.Errorf("%s: %q of %v is read as %v to %v", source, text, at, got.Earliest, got.At)
+			}
+			if err != nil && source == "RDAP" {
+				t.Errorf("%s: %q of %v: %v", source, text, at, err)
+			}
+		}
+	})
 }
 
 func TestChecked(t *testing.T) {
@@ -263,14 +331,14 @@ func TestChecked(t *testing.T) {
 func TestLatest(t *testing.T) {
 	early := Registration{At: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), Source: SourceRDAP}
 	late := Registration{At: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), Source: SourceWHOIS}
-	want := Age{Registered: late.At, Source: SourceWHOIS}
+	want := late
 	if got := Latest(early, Registration{}, late); got != want {
 		t.Errorf("gives %v, want %v", got, want)
 	}
 	if got := Latest(late, early); got != want {
 		t.Errorf("in the other order gives %v, want %v", got, want)
 	}
-	if got := Latest(Registration{}); got != (Age{}) {
+	if got := Latest(Registration{}); got != (Registration{}) {
 		t.Errorf("of no date gives %v", got)
 	}
 }
@@ -297,7 +365,7 @@ func FuzzFromWHOIS(f *testing.F) {
 
 func check(t *testing.T, r Registration, err error) {
 	t.Helper()
-	if err == nil && !plausible(r.At) || err != nil && r != (Registration{}) {
+	if err == nil && !plausible(r.At) || err != nil && !r.At.IsZero() {
 		t.Errorf("gives %v and error %v", r, err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	whoisparser "github.com/likexian/whois-parser"
 )
@@ -21,7 +20,7 @@ const maxLines = 2000
 // FromWHOIS reads the creation date from a WHOIS reply (RFC 3912 defines no form). Only the domain's own block counts,
 // not when a contact or a name server was created. The latest of several creation dates counts, because the registrant
 // may write lines of a reply; for the same reason the later reading of a date such as 03/04/2026 counts, but .hk
-// writes the day first. A date without a zone is in UTC, one without a time is the end of that day.
+// writes the day first.
 //
 // domain is a name as Host spells it. The error wraps ErrUnreadable (over MaxWHOIS or 2,000 lines, or not a WHOIS
 // record), ErrLimited, ErrNoRegistration, ErrOtherDomain, ErrNoDate or ErrDate. A creation date that cannot be read may
@@ -33,8 +32,11 @@ func FromWHOIS(domain string, body []byte) (Registration, error) {
 	}
 	text := strings.ToValidUTF8(string(body), "\uFFFD")
 	record, err := parseWHOIS(text)
-	if err != nil {
+	if errors.Is(err, ErrNoRegistration) {
 		return Registration{}, fmt.Errorf("reading WHOIS reply: %w", err)
+	}
+	if err != nil {
+		return Registration{}, fmt.Errorf("reading WHOIS reply: %w: it begins with %q", err, beginning(text))
 	}
 	lines := fields(text, record.Extension)
 	if err := sameDomain(domain, record, lines); err != nil {
@@ -44,7 +46,20 @@ func FromWHOIS(domain string, body []byte) (Registration, error) {
 	if err != nil {
 		return Registration{}, fmt.Errorf("reading WHOIS reply: %w", err)
 	}
-	return Registration{At: at, Source: SourceWHOIS}, nil
+	return Registration{At: at.latest, Earliest: at.earliest, Source: SourceWHOIS}, nil
+}
+
+// beginning returns the first line of a reply that says something, without comment signs: at most 120 characters.
+func beginning(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.Trim(line, "%#;*>- \t\r\n"); line != "" {
+			if runes := []rune(line); len(runes) > 120 {
+				return string(runes[:120]) + "…"
+			}
+			return line
+		}
+	}
+	return ""
 }
 
 // parseWHOIS runs the parser, which has panicked on foreign text before.
@@ -207,7 +222,7 @@ var creationKeys = map[string]bool{
 
 // lastCreation returns the latest creation date of the domain among lines, ignoring those in others. dayFirst means
 // that the registry writes 02-01-2006, so that such a date has no second reading.
-func lastCreation(record *whoisparser.Domain, lines []field, others map[field]bool, dayFirst bool) (time.Time, error) {
+func lastCreation(record *whoisparser.Domain, lines []field, others map[field]bool, dayFirst bool) (span, error) {
 	var dates []string
 	for _, f := range lines {
 		// .gg prints the day on which the fee is due in the same place.
@@ -218,111 +233,9 @@ func lastCreation(record *whoisparser.Domain, lines []field, others map[field]bo
 	if len(dates) == 0 && len(others) == 0 && record.CreatedDate != "" {
 		dates = append(dates, record.CreatedDate)
 	}
-	var last time.Time
-	for _, date := range dates {
-		at, ok := parseDate(date)
-		if day, err := time.Parse("02-01-2006", date); dayFirst && err == nil {
-			at, ok = day.Add(24*time.Hour-time.Second), true
-		}
-		if !ok || !plausible(at) {
-			return time.Time{}, fmt.Errorf("creation date is %q: %w", date, ErrDate)
-		}
-		if at.After(last) {
-			last = at
-		}
+	at, err := last(dates, dayFirst)
+	if err != nil && !errors.Is(err, ErrNoDate) {
+		return span{}, fmt.Errorf("creation date: %w", err)
 	}
-	if last.IsZero() {
-		return time.Time{}, ErrNoDate
-	}
-	return last, nil
-}
-
-// timeLayouts and dateLayouts are the forms that registries write.
-var timeLayouts = []string{
-	time.RFC3339Nano,
-	"2006-01-02T15:04:05",
-	"2006-01-02T15:04:05-0700",
-	"2006-01-02T15:04Z",
-	"2006-01-02 15:04:05",
-	"2006-01-02 15:04:05-07",
-	"2006-01-02 15:04:05-07:00",
-	"2006-01-02 15:04:05Z07:00",
-	"2006-01-02 15:04:05 UTC",
-	"2006-01-02 15:04:05 MST",
-	"2006-01-02 15:04:05 -07:00",
-	"2006-01-02 15:04",
-	"2006.01.02 15:04:05",
-	"2006/01/02 15:04:05",
-	"2006/01/02 15:04:05 (MST)", // .jp
-	"02/01/2006 15:04:05",
-	"01/02/2006 15:04:05",
-	"2.1.2006 15:04:05",
-	"02-Jan-2006 15:04:05",
-	"02-Jan-2006 15:04:05 UTC",
-	"20060102 15:04:05",
-	time.ANSIC,
-	time.UnixDate,
-	time.RubyDate,
-	time.RFC822,
-	time.RFC822Z,
-	time.RFC850,
-	time.RFC1123,
-	time.RFC1123Z,
-}
-
-var dateLayouts = []string{
-	"2006-01-02",
-	"2006.01.02",
-	"2006/01/02",
-	"20060102",
-	"2006-Jan-02",
-	"02-Jan-2006",
-	"2-Jan-2006",
-	"02 Jan 2006",
-	"2 January 2006",
-	"January _2 2006",
-	"January 2, 2006",
-	"Mon Jan _2 2006",
-	"2.1.2006",
-	"02-01-2006",
-	"01-02-2006",
-	"02/01/2006",
-	"01/02/2006",
-}
-
-var beforeLayouts = []string{"before Jan-2006", "before 2 January 2006", "Before 2006"}
-
-// parseDate gives the latest of the readings that s allows.
-func parseDate(s string) (time.Time, bool) {
-	s, _, _ = strings.Cut(s, " #") // .br puts a ticket number behind
-	s = strings.TrimSuffix(s, " (YYYY-MM-DD)")
-	s = strings.NewReplacer("(GMT+0:00)", "UTC", "(UTC+8)", "+08:00").Replace(s) // .kz, .tw
-	s = strings.ReplaceAll(strings.Trim(s, ". "), ". ", "-")                     // .kr: 1999. 07. 28.
-	last := latestReading(timeLayouts, s)
-	if day := latestReading(dateLayouts, s); !day.IsZero() {
-		last = day.Add(24*time.Hour - time.Second)
-	}
-	// .uk, .ch and .ro know of their oldest names only a date before which they existed.
-	if before := latestReading(beforeLayouts, s); !before.IsZero() {
-		last = before
-	}
-	return last, !last.IsZero()
-}
-
-func latestReading(layouts []string, s string) (last time.Time) {
-	for _, layout := range layouts {
-		// In UTC, since time.Parse asks the machine's own zone what an abbreviation means.
-		t, err := time.ParseInLocation(layout, s, time.UTC)
-		if err != nil {
-			continue
-		}
-		// An unknown abbreviation may mean any zone: the one furthest behind gives the latest time.
-		if zone, offset := t.Zone(); offset == 0 && zone != "" && zone != "UTC" && zone != "GMT" {
-			t = t.Add(12 * time.Hour)
-		}
-		if t = t.UTC(); t.After(last) {
-			last = t
-		}
-	}
-	return last
+	return at, err
 }
