@@ -22,10 +22,6 @@ const (
 	textName = "SKILL.md"
 )
 
-// members are those that agent.yaml of dialect 0.1 may have.
-var members = strings.Fields(`spec_version name version description author license model extends dependencies skills
-	tools agents delegation runtime a2a compliance registries tags mcp_servers metadata`)
-
 var nameForm = plain.Pattern(`^[a-z][a-z0-9-]*$`)
 
 // judge01 holds the directory against what the command of dialect 0.1 asks for.
@@ -36,6 +32,7 @@ func (a *agent) judge01() {
 		references = a.judgeReferences()
 	}
 	a.say("gap01-references", manifestName, references)
+	a.say("gap01-hooks", hooksName, a.judgeHooks())
 	a.say("gap01-soul", soulName, a.judgeSoul())
 	a.judgeTexts()
 }
@@ -45,21 +42,95 @@ func (a *agent) judgeManifest01() verdict.Outcome {
 		return a.judgeManifest()
 	}
 	var out verdict.Outcome
+	known := []string{"/name"}
 	for _, field := range []string{"/name", "/version", "/description"} {
 		text, ok := a.manifest.needText(&out, verdict.Error, field)
-		if ok && field == "/name" && !nameForm().MatchString(text) {
+		if !ok {
+			known = append(known, field)
+		} else if field == "/name" && !nameForm().MatchString(text) {
 			out.Errorf(a.manifest, field, "name-form",
 				"name is %q; expected a lower-case letter, then lower-case letters, digits and hyphens", text)
 		}
 	}
-	for i := 0; i < len(a.manifest.root.Content) && !enough(&out); i += 2 {
-		if key := a.manifest.root.Content[i]; !slices.Contains(members, key.Value) {
-			out.Errorf(a.manifest.at(key), "/"+strict.Escape(key.Value), "unknown-field",
-				"agent.yaml has the member %q, which dialect 0.1 does not know", key.Value)
-		}
-	}
+	a.manifest.judge(agentShape(), &out, known...)
+	a.judgeServers(&out)
+	a.judgeRisk(&out)
 	return out.OrPass()
 }
+
+// judgeServers requires one way to each server.
+func (a *agent) judgeServers(out *verdict.Outcome) {
+	servers := a.manifest.value("/mcp_servers")
+	for i := 1; servers != nil && servers.Kind == yaml.MappingNode && i < len(servers.Content) && !enough(out); i += 2 {
+		key, v := servers.Content[i-1], servers.Content[i]
+		if v.Kind == yaml.MappingNode && hasMember(v, "command") == hasMember(v, "url") {
+			out.Errorf(a.manifest.at(key), "/mcp_servers/"+strict.Escape(key.Value), "member-value",
+				"mcp_servers.%s has both or none of command and url; expected one of them", plain.Cut(key.Value, 80))
+		}
+	}
+}
+
+// judgeRisk requires people and a log where the risk is high.
+func (a *agent) judgeRisk(out *verdict.Outcome) {
+	tier := a.manifest.value("/compliance/risk_tier")
+	if tier == nil || tier.Value != "high" && tier.Value != "critical" {
+		return
+	}
+	for _, of := range []struct {
+		pointer string
+		values  []string
+	}{
+		{"/compliance/supervision/human_in_the_loop", []string{"always", "conditional"}},
+		{"/compliance/recordkeeping/audit_logging", []string{"true"}},
+	} {
+		name, want := strings.ReplaceAll(of.pointer[1:], "/", "."), strings.Join(of.values, " or ")
+		switch v := a.manifest.value(of.pointer); {
+		case v == nil:
+			out.Errorf(a.manifest, of.pointer, "missing-field", "%s is not there; risk_tier %s requires %s", name, tier.Value,
+				want).WithFix("write %s: %s", name, of.values[0])
+		case !slices.Contains(of.values, v.Value):
+			out.Errorf(a.manifest, of.pointer, "member-value", "%s is %s; risk_tier %s requires %s", name, shownOf(v),
+				tier.Value, want)
+		}
+	}
+}
+
+const hooksName = "hooks/hooks.yaml"
+
+// judgeHooks judges the file of hooks, if there is one.
+func (a *agent) judgeHooks() verdict.Outcome {
+	text, err := a.file(hooksName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return verdict.Skip("there is no %s", hooksName)
+	}
+	var out verdict.Outcome
+	var m *mapping
+	if err == nil {
+		m, err = readMapping(hooksName, text, 0)
+	}
+	if e := (*strictyaml.Error)(nil); errors.As(err, &e) {
+		out.Errorf(verdict.At(e.Pos), "", "hooks-unreadable", "%s", e.Message)
+		return out
+	}
+	if err != nil {
+		out.Errorf(verdict.At{Path: hooksName}, "", "hooks-unreadable", "it was not read: %v", err)
+		return out
+	}
+	m.judge(hooksShape(), &out)
+	walk(m.root, "", func(n, key *yaml.Node, pointer string) {
+		if !hookScript().MatchString(pointer) || !isText(n) || enough(&out) {
+			return
+		}
+		if name := path.Join("hooks", n.Value); leadsOut(n.Value) || !a.mode(name).IsRegular() {
+			out.Errorf(m.at(key), pointer, "script-not-there", "the script %q is not a file in hooks/",
+				plain.Cut(n.Value, 200)).WithFix("add the file to hooks/, or correct its name")
+		}
+	})
+	return out.OrPass()
+}
+
+// hookScript is the JSON Pointer of the script of a hook.
+var hookScript = plain.Pattern(`^/hooks/[^/]+/[0-9]+/script$`)
 
 // judgeReferences looks for the skills, tools and agents that agent.yaml names.
 func (a *agent) judgeReferences() verdict.Outcome {
@@ -105,8 +176,7 @@ type reference struct {
 	node          *yaml.Node
 }
 
-// named returns the items of a list, the keys of a mapping, or the one text. An item that is not text has a name that
-// no file has.
+// named returns the items of a list, the keys of a mapping, or the one text.
 func named(n *yaml.Node) (all []reference) {
 	switch {
 	case n == nil || n.Tag == "!!null":
@@ -116,7 +186,9 @@ func named(n *yaml.Node) (all []reference) {
 		}
 	case n.Kind == yaml.SequenceNode:
 		for i, c := range n.Content {
-			all = append(all, reference{fmt.Sprintf("/%d", i), c.Value, c})
+			if c.Kind == yaml.ScalarNode { // anything else is a finding of its own
+				all = append(all, reference{fmt.Sprintf("/%d", i), c.Value, c})
+			}
 		}
 	default:
 		all = append(all, reference{"", n.Value, n})

@@ -77,7 +77,7 @@ func Judge(o Options) (*Judgement, error) {
 	}
 	j := &Judgement{}
 	j.Dialect, j.Because = a.dialect(o.Dialect)
-	judge, keep := a.judge01, []string{manifestName, soulName, "skills", "tools", "agents"}
+	judge, keep := a.judge01, []string{manifestName, soulName, "skills", "tools", "agents", "hooks"}
 	if j.Rules = rules01; j.Dialect == Dialect04 {
 		keep = a.kept()
 		j.Rules = slices.Concat(rules04, []verdict.Rule{computed}, runtime)
