@@ -40,7 +40,7 @@ func checkAgain(ctx context.Context, repo *registry.Repository, base, head strin
 	if err != nil {
 		return nil, err
 	}
-	return replay.Again(ctx, repo, b, cfg)
+	return replay.Again(ctx, repo, b, b.Chosen(), cfg)
 }
 
 func auditAgain(ctx context.Context, repo *registry.Repository, rev string, b *bundle.Bundle,

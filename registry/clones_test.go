@@ -92,7 +92,8 @@ func TestSHA256(t *testing.T) {
 	}
 	checkResult(t, g)
 	c.Write(pathC, `{"slug": "cc"}`)
-	g, err := c.open().WorktreeRange(ctx, base)
+	c.Git("add", "-A")
+	g, err := c.open().TreeRange(ctx, base, c.Git("write-tree"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,8 @@
 package registry
 
 import (
-	"errors"
 	"fmt"
 	"hash"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -12,15 +10,12 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
-// composed holds the objects that no commit holds yet: directories as they would be once a range has landed,
-// and files that are only on disk. They have the ids that Git would give them, so that comparing and
-// reading trees needs no second way.
+// composed holds the objects that no commit holds yet: directories as they would be once a range has landed, and new
+// texts of files. They have the ids that Git would give them, so that comparing and reading trees needs no second way.
 type composed struct {
 	mu          sync.RWMutex
 	directories map[gitstore.ID]*directory
-	disk        *disk                  // nil until a work tree is read
-	files       map[gitstore.ID]string // path on disk
-	texts       map[gitstore.ID][]byte // files that are neither in the object store nor on disk
+	texts       map[gitstore.ID][]byte // files that are not in the object store
 }
 
 func (c *composed) directory(id gitstore.ID) *directory {
@@ -32,21 +27,15 @@ func (c *composed) directory(id gitstore.ID) *directory {
 // blob reads a file that no commit holds yet, of at most limit bytes. It reports false for any other.
 func (c *composed) blob(id gitstore.ID, limit int64) (_ []byte, found bool, err error) {
 	c.mu.RLock()
-	path, onDisk := c.files[id]
 	text, found := c.texts[id]
-	d := c.disk
 	c.mu.RUnlock()
-	switch {
-	case onDisk:
-		text, err = d.read(path, id, limit)
-		return text, true, err
-	case int64(len(text)) > limit:
+	if int64(len(text)) > limit {
 		return nil, true, gitstore.ErrTooLarge
 	}
 	return text, found, nil
 }
 
-// addText keeps a text that is neither in the object store nor on disk, and returns its id.
+// addText keeps a text that is not in the object store, and returns its id.
 func (c *composed) addText(text []byte, like gitstore.ID) gitstore.ID {
 	id := hashObject(gitstore.Blob, text, like)
 	c.mu.Lock()
@@ -56,44 +45,6 @@ func (c *composed) addText(text []byte, like gitstore.ID) gitstore.ID {
 	}
 	c.texts[id] = text
 	return id
-}
-
-// addFiles notes where the changed files of the work tree are. What an entry of the index has instead is an object.
-func (c *composed) addFiles(changes []Change) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.files = map[gitstore.ID]string{}
-	for _, change := range changes {
-		if e := change.Head; e != nil {
-			if _, read := c.disk.conv.plan(change.Path); read {
-				c.files[e.ID] = change.Path
-			}
-		}
-	}
-}
-
-// openDisk opens a work tree, once.
-func (c *composed) openDisk(dir string, like gitstore.ID) (*disk, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.disk != nil {
-		return nil, errors.New("the work tree was read before")
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	c.disk = &disk{dir: dir, root: root, like: like, dirs: map[string]bool{}}
-	return c.disk, nil
-}
-
-func (c *composed) close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.disk == nil {
-		return nil
-	}
-	return c.disk.root.Close()
 }
 
 // addDirectory keeps a directory that is spelled so in a tree object, and gives its id.

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 // NestedRepository is the code of a repository whose directory is in the work tree of another one. A pull request can
@@ -136,23 +138,13 @@ func (f *trackedDirectory) tracked() (bool, error) {
 	}
 	defer store.Close()
 	f.store = store
-	_, entries, err := readIndex(store.GitDir(), store.IDSize())
-	if err != nil {
+	data, err := capped.ReadFile(filepath.Join(store.GitDir(), "index"), maxIndex)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	last := ""
-	for i := range entries {
-		path, isDirectory := entries[i].directory()
-		head := firstParts(path, len(f.parts))
-		if head == last {
-			continue
-		}
-		found, err := f.entry(head, entries[i].entry.Mode, isDirectory, entries[i].entry.ID)
-		if err != nil || found {
+	if err == nil {
+		if found, err := f.inIndex(data, store.IDSize()); err != nil || found {
 			return found, err
-		}
-		if !isDirectory {
-			last = head
 		}
 	}
 	head, err := store.Resolve("HEAD")
@@ -162,7 +154,7 @@ func (f *trackedDirectory) tracked() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	data, err := readObject(store, head, gitstore.Commit, maxOuterObject)
+	data, err = readObject(store, head, gitstore.Commit, maxOuterObject)
 	if err != nil {
 		return false, err
 	}
@@ -184,6 +176,59 @@ func firstParts(path string, n int) string {
 		}
 	}
 	return path
+}
+
+// maxIndex is room for a million entries.
+const maxIndex = 256 << 20
+
+var errIndex = errors.New("malformed index")
+
+// inIndex reports whether the bytes of an index, gitformat-index(5), list a path of the directory. It reads versions 2
+// and 3. Any other version and a split index are errors.
+func (f *trackedDirectory) inIndex(data []byte, idSize int) (bool, error) {
+	if len(data) < 12+idSize || string(data[:4]) != "DIRC" {
+		return false, errIndex
+	}
+	version, rest, last := binary.BigEndian.Uint32(data[4:]), data[12:len(data)-idSize], ""
+	if version != 2 && version != 3 {
+		return false, fmt.Errorf("reading the index: %w: version %d", gitstore.ErrUnsupported, version)
+	}
+	for range binary.BigEndian.Uint32(data[8:]) {
+		name := 40 + idSize + 2
+		if len(rest) < name+2 {
+			return false, errIndex
+		}
+		mode, id := Mode(binary.BigEndian.Uint32(rest[24:])), gitstore.BytesID(rest[40:40+idSize])
+		if rest[name-2]&0x40 != 0 { // two more bytes of flags
+			name += 2
+		}
+		length := bytes.IndexByte(rest[name:], 0)
+		size := name + length + 8 - (name+length)%8
+		if length < 0 || size > len(rest) {
+			return false, errIndex
+		}
+		path := strings.TrimSuffix(string(rest[name:name+length]), "/") // a sparse index has directories
+		rest = rest[size:]
+		head := firstParts(path, len(f.parts))
+		if head == last {
+			continue
+		}
+		found, err := f.entry(head, mode, mode == ModeTree, id)
+		if err != nil || found {
+			return found, err
+		}
+		if mode != ModeTree {
+			last = head
+		}
+	}
+	for len(rest) > 0 { // extensions
+		if len(rest) < 8 || string(rest[:4]) == "link" || uint64(binary.BigEndian.Uint32(rest[4:])) > uint64(len(rest)-8) {
+			return false, fmt.Errorf("reading the index: it is split, or has extensions that are %w",
+				gitstore.ErrUnsupported)
+		}
+		rest = rest[8+binary.BigEndian.Uint32(rest[4:]):]
+	}
+	return false, nil
 }
 
 // entry reports whether an entry of the index, cut to as many parts as the directory has, lists a path of the

@@ -105,7 +105,7 @@ func (r *Repository) Outer() string { return r.outer }
 
 // Close releases the files that r holds open.
 func (r *Repository) Close() error {
-	return errors.Join(r.composed.close(), r.store.Close())
+	return r.store.Close()
 }
 
 // Resolve gives the id of the commit that rev names: a ref, an id, HEAD, with suffixes such as ~2.
@@ -140,6 +140,15 @@ func (r *Repository) ObjectDir() string { return r.store.ObjectDir() }
 
 // Worktree returns the root of the work tree, or "" for a bare clone.
 func (r *Repository) Worktree() string { return r.store.Worktree() }
+
+// GitDir returns the Git directory: the one of this work tree, if it is linked.
+func (r *Repository) GitDir() string { return r.store.GitDir() }
+
+// CommonDir returns the Git directory of all work trees.
+func (r *Repository) CommonDir() string { return r.store.CommonDir() }
+
+// Symbolic returns the full name of the ref that a symbolic ref names; empty if the ref is not symbolic.
+func (r *Repository) Symbolic(ref string) string { return r.store.Symbolic(ref) }
 
 // Commit reads one commit. Touched is not filled in.
 func (r *Repository) Commit(_ context.Context, id string) (*Commit, error) {
@@ -240,7 +249,7 @@ func errWrongType(id gitstore.ID, got, want gitstore.Type) error {
 		"reading object %s: %w: it is a %s; expected a %s", id, errOtherType, got, want)
 }
 
-// blob reads a file's content from the object store, or from the disk if the file is only there.
+// blob reads a file's content from the object store, or a text that is only in memory.
 func (r *Repository) blob(id gitstore.ID, limit int64) ([]byte, error) {
 	if text, ok, err := r.composed.blob(id, limit); ok {
 		return text, err

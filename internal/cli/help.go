@@ -222,9 +222,9 @@ In a workflow, GITHUB_ACTIONS is true. Then the program also reads:
   GITHUB_WORKSPACE      the directory in which no report may be a symbolic link
   INPUT_*               the inputs of the Action, and only of the Action
 
-To read the same ignore rules as git, the program also reads XDG_CONFIG_HOME,
-GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM, GIT_CONFIG_COUNT and
-GIT_CONFIG_PARAMETERS.%s
+--worktree and key new run git, which reads its own variables. To find the URL
+of a remote as git does, verify reads XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL,
+GIT_CONFIG_SYSTEM and GIT_CONFIG_COUNT.%s
 
 HTTP_PROXY, HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR are ignored:
 use --proxy and --ca-cert.`

@@ -56,7 +56,7 @@ func CheckChosen(ctx context.Context, repo *registry.Repository, c evidence.Chos
 // RangeOf returns the chosen commits as one range.
 func RangeOf(ctx context.Context, repo *registry.Repository, c evidence.Chosen) (*registry.Range, error) {
 	if c.Head == "" {
-		return repo.WorktreeRange(ctx, c.Base)
+		return repo.TreeRange(ctx, c.Base, c.Tree)
 	}
 	return repo.Range(ctx, c.Base, c.Head)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verify/cloneage"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -80,7 +81,7 @@ func (r *Run) follows(commit string, flags *bundle.VerifyFlags) error {
 	if strings.Contains(how, "/") {
 		ref = "refs/remotes/" + how
 	}
-	fetched, err := r.Clone.Fetched(ref, commit, r.Now.Add(checks.Skew))
+	fetched, err := cloneage.Of(r.Clone, ref, commit, r.Now.Add(checks.Skew))
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ import (
 
 	"filippo.io/edwards25519"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/ignore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/ignore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"

@@ -18,12 +18,12 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 func NewKey(sys frame.IO) *cobra.Command {
@@ -142,7 +142,7 @@ func warnOfKey(sys frame.IO, file, warning string) {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real // a link is committed as its target's name
 	}
-	at, err := registry.Locate(file)
+	at, err := usergit.Locate(file)
 	switch {
 	case at.Root == "" || at.InGit || at.Ignored:
 	case err != nil:

@@ -80,26 +80,11 @@ func (o *recordFlags) open(ctx context.Context, sys frame.IO) (_ *workspace, err
 		err = remedy.Errorf("name a clone with a work tree with --repo",
 			"the clone is bare, and a record is written into a work tree")
 	}
-	if err == nil && w.tree != nil && !o.noCheck {
-		// A file that check --worktree could not read afterwards is not written.
-		err = o.readable(ctx, w)
-	}
 	if err != nil {
 		w.close()
 		return nil, err
 	}
 	return w, nil
-}
-
-// readable checks that the work tree can be read, as judging the written record requires.
-func (o *recordFlags) readable(ctx context.Context, w *workspace) error {
-	repo, err := registry.Open(o.repo)
-	if err != nil {
-		return err
-	}
-	defer repo.Close()
-	_, err = repo.FileRange(ctx, w.base, registry.KindListing.Directory()+"/.gitkeep")
-	return err
 }
 
 // look opens the clone, which must hold a registry, and the source of evidence, and prints which base it reads.

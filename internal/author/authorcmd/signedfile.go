@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -35,7 +36,7 @@ func (f *signedFile) outside() error {
 	if f.out == "" {
 		return nil
 	}
-	if at, err := registry.Locate(f.out); err == nil && (at.InGit || at.InData) {
+	if at, err := usergit.Place(f.out); err == nil && (at.InGit || at.Root != "" && registry.InData(at.Path)) {
 		return remedy.Errorf("name a file outside of it",
 			"--out %q lies in the Git directory or a data directory of %s", f.out, at.Root)
 	}

@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/links"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/ignore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/ignore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/ignore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/ignore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 

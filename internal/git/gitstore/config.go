@@ -17,14 +17,14 @@ const maxConfig = 4 << 20
 // parseConfig reads the syntax of git-config(1). It is strict: what git refuses it refuses.
 func parseConfig(text string) (config, error) {
 	c := config{}
-	return c, eachSetting(text, func(key, value string) error {
+	return c, EachSetting(text, func(key, value string) error {
 		c[key] = value
 		return nil
 	})
 }
 
-// eachSetting calls f for each key and its value, in the order of the file.
-func eachSetting(text string, f func(key, value string) error) error {
+// EachSetting calls f for each key of a configuration file and its value, in the order of the file. See config.
+func EachSetting(text string, f func(key, value string) error) error {
 	p := configParser{text: strings.TrimPrefix(text, "\ufeff"), line: 1, set: f}
 	if len(text) > maxConfig {
 		return fmt.Errorf("%w: %d bytes, at most %d are read", ErrTooLarge, len(text), maxConfig)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -118,14 +119,15 @@ func readShallow(common string, idSize int) (map[ID]bool, error) {
 	return boundary, nil
 }
 
-// objectDirs returns the object directories of a clone: its own, then its alternates in git's order. missing has those
-// that are named and do not exist.
-func objectDirs(own string) (dirs, missing []string, err error) {
+// objectDirs returns the object directories of a clone: its own, then its alternates in git's order, then further ones
+// with theirs. missing has those that are named and are not directories.
+func objectDirs(own string, further ...string) (dirs, missing []string, err error) {
 	seen := map[string]bool{}
 	var add func(dir string, depth int) error
 	add = func(dir string, depth int) error {
 		realDir, err := filepath.EvalSymlinks(dir)
-		if errors.Is(err, fs.ErrNotExist) {
+		info, e := os.Stat(dir)
+		if notThere(err) || e == nil && !info.IsDir() {
 			missing = append(missing, dir)
 			return nil
 		}
@@ -153,8 +155,12 @@ func objectDirs(own string) (dirs, missing []string, err error) {
 		}
 		return nil
 	}
-	err = add(own, 0)
-	return dirs, missing, err
+	for _, dir := range append([]string{own}, further...) {
+		if err := add(dir, 0); err != nil {
+			return nil, nil, err
+		}
+	}
+	return dirs, missing, nil
 }
 
 // readAlternates returns the directories that objects/info/alternates lists, one a line, relative to the object

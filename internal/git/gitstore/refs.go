@@ -24,6 +24,15 @@ func (s *Store) HasRef(name string) bool {
 	return err == nil
 }
 
+// Symbolic returns the full name of the ref that a symbolic ref names; empty if the ref is not symbolic.
+func (s *Store) Symbolic(name string) string {
+	if checkRefName(name) != nil {
+		return ""
+	}
+	_, next, _ := s.readRef(name)
+	return next
+}
+
 // IsEmpty reports whether the repository has no branch, so that HEAD names none either. A repository whose refs cannot
 // be read is not empty.
 func (s *Store) IsEmpty() bool {

@@ -83,6 +83,17 @@ func (s *Store) open(dir string, above bool) (err error) {
 	return s.rescan(nil)
 }
 
+// AddObjects has s read the objects of further directories too, after the clone's own. Each object is compared with its
+// id, so they do not change what an id means. One that is not there counts as a missing alternate. Nothing of s may be
+// in use.
+func (s *Store) AddObjects(dirs ...string) (err error) {
+	s.dirs, s.missing, err = objectDirs(filepath.Join(s.commonDir, "objects"), dirs...)
+	if err != nil {
+		return wrap(err, "reading object directories of", s.gitDir, "")
+	}
+	return s.rescan(s.packs.Load())
+}
+
 func wrap(err error, op, object, remedy string) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return err
@@ -117,6 +128,9 @@ func (s *Store) Worktree() string { return s.worktree }
 
 // GitDir returns the Git directory: the one of this work tree, if it is linked.
 func (s *Store) GitDir() string { return s.gitDir }
+
+// CommonDir returns the Git directory of all work trees.
+func (s *Store) CommonDir() string { return s.commonDir }
 
 // Directory returns the directory that is itself the repository, "" if a .git led to it.
 func (s *Store) Directory() string { return s.directory }
@@ -278,8 +292,8 @@ func (s *Store) failed(err error, id ID) error {
 		e.Err = ErrShallow
 	case len(s.missing) > 0:
 		e.Err = ErrNotFound
-		e.Remedy = fmt.Sprintf("put back %q, which objects/info/alternates names, or clone without --shared and "+
-			"--reference", s.missing[0])
+		e.Remedy = fmt.Sprintf("put back %q, which objects/info/alternates or the environment names, or clone without "+
+			"--shared and --reference", s.missing[0])
 	default:
 		e.Err, e.Remedy = ErrNotFound, "run `git fsck`, then clone again"
 	}

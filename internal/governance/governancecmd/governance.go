@@ -157,6 +157,11 @@ func (o *governanceOptions) judge(ctx context.Context, sys frame.IO) (*verdict.R
 	if err != nil {
 		return nil, err
 	}
+	remove, err := frame.NextCommit(ctx, repo, &c)
+	defer remove()
+	if err != nil {
+		return nil, err
+	}
 	if c.Rewritten {
 		return nil, remedy.Errorf("fetch it, or name another base with --base", "base %s is not in the clone", c.Base)
 	}

@@ -136,6 +136,18 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 	if err != nil {
 		return nil, err
 	}
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if b, ok := src.(interface {
+		Within(context.Context) (context.Context, context.CancelFunc)
+	}); ok {
+		within, cancel = b.Within(ctx)
+	}
+	defer cancel()
+	remove, err := frame.NextCommit(within, repo, &c)
+	defer remove()
+	if err != nil {
+		return nil, err
+	}
 	cfg := judge.Config{Tool: frame.Version(), Origin: checkpoint.PublicOrigin(repo.RemoteURL()), Selected: o.Selected,
 		Offline: o.AsksNobody(), DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
 	if c.WorkTree {

@@ -29,6 +29,12 @@ func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *bundle.Bund
 			return nil, err
 		}
 		defer repo.Close()
-		return replay.Again(ctx, repo, b, cfg)
+		c := b.Chosen()
+		remove, err := frame.NextCommit(ctx, repo, &c)
+		defer remove()
+		if err != nil {
+			return nil, err
+		}
+		return replay.Again(ctx, repo, b, c, cfg)
 	})
 }

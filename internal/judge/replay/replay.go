@@ -49,8 +49,9 @@ func Recall(b *bundle.Bundle, known []string) (judge.Config, error) {
 	return cfg, b.Flags.Check(known, nil)
 }
 
-// Again judges the range that a bundle of a check names by what the bundle holds. cfg is that of Recall.
-func Again(ctx context.Context, repo *registry.Repository, b *bundle.Bundle,
+// Again judges the range that a bundle of a check names by what the bundle holds. c is what the bundle has chosen, with
+// the tree of a head that is not a commit, and cfg is that of Recall.
+func Again(ctx context.Context, repo *registry.Repository, b *bundle.Bundle, c evidence.Chosen,
 	cfg judge.Config) (*verdict.Report, error) {
 	if err := remedy.OneOf("--governance", b.Flags.Governance, "review", "deny"); err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func Again(ctx context.Context, repo *registry.Repository, b *bundle.Bundle,
 			return nil, err
 		}
 	}
-	return judge.CheckChosen(ctx, repo, b.Chosen(), b.Source(), cfg)
+	return judge.CheckChosen(ctx, repo, c, b.Source(), cfg)
 }
 
 // HoldsCommit checks that a clone has the commit that a bundle names by its full id. A ref's name may mean another

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -46,11 +47,11 @@ func writeFile(path string, text []byte) error {
 	if err != nil {
 		return fmt.Errorf("writing the key: %w", err)
 	}
-	at, err := registry.Locate(filepath.Join(dir, filepath.Base(path)))
+	at, err := usergit.Locate(filepath.Join(dir, filepath.Base(path)))
 	switch outside := "name a file outside of it"; {
 	case at.InGit:
 		return remedy.Errorf(outside, "%s lies in the Git directory of the Git work tree %s", path, at.Root)
-	case at.InData:
+	case registry.InData(at.Path):
 		return remedy.Errorf(outside, "%s lies in a data directory of the Git work tree %s", path, at.Root)
 	case err != nil:
 		return remedy.Errorf(outside,

@@ -64,13 +64,6 @@ func Parse(text []byte, fold bool) Patterns {
 	return patterns
 }
 
-// One parses one pattern that is not a line of a file, as an attribute's is: no blank and no "#" is dropped. It returns
-// false where the pattern can match no path.
-func One(text string, fold bool) (Patterns, bool) {
-	p, ok := parse(text, fold)
-	return Patterns{p}, ok
-}
-
 // trimSpaces drops the blanks at the end of a line unless a backslash precedes them.
 func trimSpaces(line string) string {
 	end := 0

@@ -6,7 +6,7 @@ import (
 )
 
 // FuzzPatterns checks that no text makes the package panic, and that the case of a path does not count with fold. What
-// patterns mean is compared with git in package registry, where the walk is.
+// patterns mean is compared with git in TestAsGitDoes.
 func FuzzPatterns(f *testing.F) {
 	for _, text := range []string{"[!a]x\n", "x[[:digit:]]", "d/a**b",
 		"x/**/", "\ufeffa", "a\\ ", "\\", "[", "[[:", "a/**/b/**/c", "**\\/x", "!*/"} {

@@ -1,0 +1,249 @@
+package usergit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+)
+
+// world gives the test a git of its own configuration, and a temporary directory for the trees.
+func world(t *testing.T) (temp string) {
+	t.Helper()
+	temp = t.TempDir()
+	for name, value := range map[string]string{"HOME": t.TempDir(), "XDG_CONFIG_HOME": "", "GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_CONFIG_GLOBAL": os.DevNull, "TMPDIR": temp} {
+		t.Setenv(name, value)
+	}
+	return temp
+}
+
+func cloneOf(dir string) Clone {
+	return Clone{Root: dir, GitDir: filepath.Join(dir, ".git"), Objects: filepath.Join(dir, ".git", "objects")}
+}
+
+// asGit returns the tree that git itself makes of a clone, in a copy of it.
+func asGit(t *testing.T, c *gittest.Clone) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(dir, os.DirFS(c.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	other := gittest.At(t, dir)
+	other.Git("add", "-A")
+	return other.Git("write-tree")
+}
+
+func TestWorktree(t *testing.T) {
+	for name, edit := range map[string]func(c *gittest.Clone){
+		"unchanged": func(*gittest.Clone) {},
+		"files": func(c *gittest.Clone) {
+			c.Write("a", "2")
+			c.Write("new/b", "3")
+			c.Write(".gitignore", "c\n")
+			c.Write("c", "4")
+		},
+		"line ends": func(c *gittest.Clone) { c.Config("core.autocrlf", "true"); c.Write("b", "x\r\ny\r\n") },
+		"a filter": func(c *gittest.Clone) {
+			c.Write(".gitattributes", "b filter=up\n")
+			c.Config("filter.up.clean", "tr a-z A-Z")
+			c.Write("b", "text\n")
+		},
+		"a split index": func(c *gittest.Clone) { c.Git("update-index", "--split-index"); c.Write("a", "2") },
+		"no index": func(c *gittest.Clone) {
+			if err := os.Remove(filepath.Join(c.Dir, ".git", "index")); err != nil {
+				c.T.Fatal(err)
+			}
+		},
+		"of the same size in the same moment": func(c *gittest.Clone) { c.Write("a", "2"); c.Git("add", "-A"); c.Write("a", "3") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			temp := world(t)
+			c := gittest.New(t)
+			c.Commit("a", "1")
+			edit(c)
+			tree, err := cloneOf(c.Dir).Worktree(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := asGit(t, c); tree.ID != want {
+				t.Errorf("tree %s, git makes %s", tree.ID, want)
+			}
+			staged, err := cloneOf(c.Dir).Index(t.Context())
+			if want := c.Git("write-tree"); err != nil || staged.ID != want {
+				t.Errorf("tree of the index %v, %v; git makes %s", staged, err, want)
+			}
+			if err := errors.Join(tree.Remove(), staged.Remove()); err != nil {
+				t.Error(err)
+			}
+			empty(t, temp)
+		})
+	}
+}
+
+func empty(t *testing.T, dir string) {
+	t.Helper()
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// program puts a git of one's own into a directory.
+func script(t *testing.T, dir, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	tests := []struct {
+		name string
+		edit func(t *testing.T, c *gittest.Clone)
+		want string
+	}{
+		{"no git", func(t *testing.T, _ *gittest.Clone) { t.Setenv("PATH", t.TempDir()) }, "finding git"},
+		{"a git in the clone, by a relative entry", func(t *testing.T, c *gittest.Clone) {
+			script(t, c.Dir, "touch "+filepath.Join(c.Dir, "ran")+"\n")
+			t.Chdir(c.Dir)
+			t.Setenv("PATH", "."+string(os.PathListSeparator)+os.Getenv("PATH"))
+		}, "finding git"},
+		{"a git that is not git", func(t *testing.T, _ *gittest.Clone) {
+			dir := t.TempDir()
+			script(t, dir, "echo hello\necho again\n")
+			t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+		}, `printed "hello"`},
+		{"a missing filter", func(t *testing.T, c *gittest.Clone) {
+			c.Write(".gitattributes", "* filter=lfs\n")
+			c.Config("filter.lfs.clean", "no-such-program")
+			c.Config("filter.lfs.required", "true")
+			c.Write("b", "b")
+		}, "git add: exit status 128: "},
+		{"a conflict", func(t *testing.T, c *gittest.Clone) {
+			for i := range 12 {
+				c.Write(fmt.Sprintf("f%02d", i), "main")
+			}
+			c.Commit()
+			c.Git("checkout", "-q", "-b", "side", "HEAD~1")
+			for i := range 12 {
+				c.Write(fmt.Sprintf("f%02d", i), "side")
+			}
+			c.Commit()
+			if _, err := c.Try("", "cherry-pick", "main"); err == nil {
+				t.Fatal("no conflict")
+			}
+		}, `"f09" and 2 more`},
+		{"a merge", func(t *testing.T, c *gittest.Clone) { c.Write(".git/MERGE_HEAD", c.Head()+"\n") },
+			"a merge is not concluded"},
+		{"another clone by GIT_DIR", func(t *testing.T, c *gittest.Clone) {
+			other := gittest.New(t)
+			t.Setenv("GIT_DIR", filepath.Join(other.Dir, ".git"))
+		}, "GIT_DIR is set"},
+		{"another work tree by GIT_WORK_TREE", func(t *testing.T, c *gittest.Clone) { t.Setenv("GIT_WORK_TREE", t.TempDir()) },
+			"GIT_WORK_TREE is set"},
+		{"another work tree by core.worktree", func(t *testing.T, c *gittest.Clone) { c.Config("core.worktree", t.TempDir()) },
+			"core.worktree is set"},
+		{"a temporary directory in the work tree", func(t *testing.T, c *gittest.Clone) {
+			c.Write("deep/x", "")
+			t.Setenv("TMPDIR", filepath.Join(c.Dir, "deep"))
+		}, "is in the work tree"},
+		{"a nested repository without a commit", func(t *testing.T, c *gittest.Clone) { c.Git("init", "-q", "inner") }, "inner"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			temp := world(t)
+			c := gittest.New(t)
+			c.Commit("a", "1")
+			tt.edit(t, c)
+			_, err := cloneOf(c.Dir).Worktree(t.Context())
+			e, ok := errors.AsType[remedy.Fixer](err)
+			if !ok || !strings.Contains(err.Error(), tt.want) || e.Fix() == "" {
+				t.Errorf("error %v, want %q and a fix", err, tt.want)
+			}
+			if _, err := os.Stat(filepath.Join(c.Dir, "ran")); err == nil {
+				t.Error("the clone's own git ran")
+			}
+			empty(t, temp)
+		})
+	}
+}
+
+// TestEnds checks that a filter ends with the run, and that nothing of it is left.
+func TestEnds(t *testing.T) {
+	temp := world(t)
+	c := gittest.New(t)
+	c.Commit("a", "1")
+	mark := filepath.Join(t.TempDir(), "pid")
+	c.Write(".gitattributes", "b filter=slow\n")
+	c.Config("filter.slow.clean", "echo $$ >"+mark+"; sleep 60; cat")
+	c.Write("b", "b")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	spent := errors.New("the budget is spent")
+	go func() {
+		for {
+			if text, err := os.ReadFile(mark); err == nil && len(text) > 0 {
+				break
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		cancel(spent)
+	}()
+	_, err := cloneOf(c.Dir).Worktree(ctx)
+	if !errors.Is(err, spent) {
+		t.Errorf("error %v, want %v", err, spent)
+	}
+	empty(t, temp)
+	text, _ := os.ReadFile(mark)
+	pid := strings.TrimSpace(string(text))
+	for range 400 {
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") { // ended, if nobody asked for its status yet
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Errorf("the filter %s runs", pid)
+}
+
+func TestIgnored(t *testing.T) {
+	world(t)
+	c := gittest.New(t)
+	c.Commit(".gitignore", "# keys\n*.pem\n!ours.pem\n", "tracked.pem", "")
+	c.Write("d/.gitignore", ":x\n")
+	for file, want := range map[string]string{"a.pem": ".gitignore:2 *.pem", "ours.pem": "", "tracked.pem": "*.pem", "b": "",
+		"d/:x": "d/.gitignore:1 :x"} {
+		if file == "tracked.pem" {
+			c.Git("add", "-f", file)
+			want = ""
+		}
+		got, err := Ignored(t.Context(), c.Dir, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for _, p := range got {
+			text = fmt.Sprintf("%s:%d %s", p.File, p.Line, p.Text)
+			if p.Path != file {
+				t.Errorf("path %q, want %q", p.Path, file)
+			}
+		}
+		l, err := Locate(filepath.Join(c.Dir, file))
+		if text != want || err != nil || l.Ignored != (want != "") || l.Path != file {
+			t.Errorf("%s: %q, %+v, %v; want %q", file, text, l, err, want)
+		}
+	}
+	t.Setenv("PATH", "")
+	if l, err := Locate(filepath.Join(c.Dir, "a.pem")); err == nil || l.Ignored || l.Root == "" {
+		t.Errorf("without git: %+v, %v", l, err)
+	}
+	if l, err := Locate(filepath.Join(c.Dir, ".git", "k")); err != nil || !l.InGit {
+		t.Errorf("in the Git directory: %+v, %v", l, err)
+	}
+}

@@ -1,0 +1,32 @@
+package frame
+
+import (
+	"context"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// NextCommit has git write the tree of what the next commit of a clone would contain, if the head that was chosen is not
+// a commit, and has the clone read it. The caller must call remove, never nil, when nothing reads the clone any more.
+func NextCommit(ctx context.Context, repo *registry.Repository, c *evidence.Chosen) (remove func(), err error) {
+	if c.Head != "" {
+		return func() {}, nil
+	}
+	clone := usergit.Clone{Root: repo.Worktree(), GitDir: repo.GitDir(), Objects: repo.ObjectDir()}
+	if clone.Root == "" {
+		return func() {}, remedy.Errorf("name a commit with --head, or use a clone with a work tree",
+			"looking for a work tree: the clone is bare")
+	}
+	if _, err := repo.Resolve("HEAD"); err != nil {
+		return func() {}, err
+	}
+	tree, err := clone.Worktree(ctx)
+	if err != nil {
+		return func() {}, err
+	}
+	c.Tree = tree.ID
+	return func() { _ = tree.Remove() }, repo.AddObjects(tree.Objects)
+}
