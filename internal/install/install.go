@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -30,6 +31,7 @@ type Release struct {
 
 	Branch        string // the default branch; empty: main
 	Specification bool   // the repository is the specification's, and not a registry
+	Trial         bool   // only a check that is not required, and its comment
 }
 
 // Errors of a Release.
@@ -110,6 +112,7 @@ var (
 		{from: "gate-policy.example.yml", to: ".github/gate-policy.yml"},
 		{from: "dependabot.example.yml", to: ".github/dependabot.yml", elsewhere: []string{".github/dependabot.yaml"}},
 	}
+	ofTrial         = ofRegistry[:2]
 	ofSpecification = []source{
 		{from: "workflows/governance.yml", to: ".github/workflows/governance.yml"},
 		{from: "workflows/CODEOWNERS.specification", to: ".github/CODEOWNERS", elsewhere: ownersElsewhere},
@@ -119,8 +122,11 @@ var (
 // Files returns the files of the installation of r, which Check accepts.
 func Files(r Release) []File {
 	sources := ofRegistry
-	if r.Specification {
+	switch {
+	case r.Specification:
 		sources = ofSpecification
+	case r.Trial:
+		sources = ofTrial
 	}
 	var out []File
 	for _, s := range sources {
@@ -136,11 +142,18 @@ func Files(r Release) []File {
 		if r.Branch != "" {
 			fill = append(fill, onMain, "branches: ["+scalar(r.Branch)+"]")
 		}
+		if r.Trial {
+			fill = append(fill, "\n  oap-gate:\n", "\n  "+TrialJob+":\n", "# The required check.", "# A check to try the gate, "+
+				"which is not required.")
+		}
 		f.Text = []byte(strings.NewReplacer(fill...).Replace(string(text)))
 		out = append(out, f)
 	}
 	return out
 }
+
+// TrialJob is the job of a trial.
+const TrialJob = "oap-gate-trial"
 
 // onMain is how the workflows name the default branch.
 const onMain = "branches: [main]"
@@ -161,6 +174,7 @@ const (
 	Missing State = "write"
 	Same    State = "same"
 	Differs State = "differs"
+	Replace State = "replace" // it is what a trial wrote
 )
 
 // maxFile is the size of the largest file that is compared, in bytes.
@@ -194,6 +208,9 @@ func Look(root *os.Root, r Release) (*Plan, error) {
 		if step.State, step.Difference, err = compare(root, f); err != nil {
 			return nil, err
 		}
+		if step.State == Differs && !r.Trial && !r.Specification && ofATrial(root, f.Path, r) {
+			step.State, step.Difference = Replace, nil
+		}
 		if f.Path == repoconfig.Path && step.State == Differs {
 			if err := p.moves(root, &step); err != nil {
 				return nil, err
@@ -203,6 +220,20 @@ func Look(root *os.Root, r Release) (*Plan, error) {
 	}
 	return p, nil
 }
+
+// ofATrial reports whether the file at the path is what a trial writes, with whatever pins.
+func ofATrial(root *os.Root, path string, r Release) bool {
+	old, err := read(root, path)
+	if err != nil {
+		return false
+	}
+	r.Trial = true
+	return slices.ContainsFunc(Files(r), func(f File) bool {
+		return f.Path == path && pins().ReplaceAllString(string(old), "@") == pins().ReplaceAllString(string(f.Text), "@")
+	})
+}
+
+var pins = plain.Pattern(`@[0-9a-f]{40}( # [^\n]*)?`)
 
 // moves plans to move the repo-config away if it is prose.
 func (p *Plan) moves(root *os.Root, s *Step) error {
@@ -245,7 +276,7 @@ func compare(root *os.Root, f File) (State, []byte, error) {
 	return Missing, nil, nil
 }
 
-// Write carries the plan out and reports each path that it wrote. It never overwrites a file. The error is that of the
+// Write carries the plan out and reports each path that it wrote. It overwrites only what a trial wrote. The error is that of the
 // disk; what was reported before it is done.
 func (p *Plan) Write(root *os.Root, wrote func(path string)) error {
 	if p.Move != nil && p.Move.Blocked {
@@ -258,10 +289,15 @@ func (p *Plan) Write(root *os.Root, wrote func(path string)) error {
 		wrote(repoconfig.ProsePath)
 	}
 	for _, s := range p.Steps {
-		if s.State != Missing {
+		write := atomicfile.Create
+		switch s.State {
+		case Missing:
+		case Replace:
+			write = atomicfile.Replace
+		default:
 			continue
 		}
-		if err := create(root, s.File); err != nil {
+		if err := place(root, s.File, write); err != nil {
 			return fmt.Errorf("writing %s: %w", s.Path, err)
 		}
 		wrote(s.Path)
@@ -276,7 +312,8 @@ func moveProse(root *os.Root) error {
 	return root.Rename(repoconfig.Path, repoconfig.ProsePath)
 }
 
-func create(root *os.Root, f File) error {
+// place writes a file into its directory, which it makes.
+func place(root *os.Root, f File, write func(*os.Root, string, []byte, fs.FileMode) error) error {
 	if err := root.MkdirAll(path.Dir(f.Path), 0o777); err != nil {
 		return err
 	}
@@ -285,7 +322,7 @@ func create(root *os.Root, f File) error {
 		return err
 	}
 	defer dir.Close()
-	return atomicfile.Create(dir, path.Base(f.Path), f.Text, 0o666)
+	return write(dir, path.Base(f.Path), f.Text, 0o666)
 }
 
 func read(root *os.Root, name string) ([]byte, error) {

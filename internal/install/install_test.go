@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 )
 
@@ -72,7 +73,7 @@ func TestAfterEachFile(t *testing.T) {
 	for n := range len(files) + 1 {
 		root := open(t)
 		for _, f := range files[:n] {
-			if err := create(root, f); err != nil {
+			if err := place(root, f, atomicfile.Create); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -206,5 +207,40 @@ func TestBranch(t *testing.T) {
 		if r := (Release{Commit: release.Commit, Branch: branch}); !errors.Is(r.Check(), ErrBranch) {
 			t.Errorf("%q: %v", branch, r.Check())
 		}
+	}
+}
+
+// TestTrial checks that a trial writes two files, which the installation replaces later, whatever release they name, and
+// keeps if somebody edited them.
+func TestTrial(t *testing.T) {
+	root := open(t)
+	trial := release
+	trial.Trial, trial.Commit, trial.Version = true, strings.Repeat("c", 40), "v0.9.0"
+	if got := run(t, root, trial); got[Missing] != 2 || len(got) != 1 {
+		t.Errorf("the trial: %v, want two files", got)
+	}
+	if check := all(t, root)[".github/workflows/check.yml"]; !strings.Contains(check, "\n  "+TrialJob+":\n") {
+		t.Errorf("the job of a trial has another name:\n%s", check)
+	}
+	if got := run(t, root, trial); got[Same] != 2 {
+		t.Errorf("the trial again: %v", got)
+	}
+	if got := run(t, root, release); got[Replace] != 2 || got[Differs] != 0 {
+		t.Errorf("the installation: %v, want two files replaced", got)
+	}
+	if got := run(t, root, release); len(got) != 1 || got[Same] == 0 {
+		t.Errorf("the installation again: %v", got)
+	}
+	check := all(t, root)[".github/workflows/check.yml"]
+	if got := run(t, root, trial); got[Differs] != 2 || all(t, root)[".github/workflows/check.yml"] != check {
+		t.Errorf("a trial of what is installed: %v, want both files kept", got)
+	}
+	root = open(t)
+	run(t, root, trial)
+	edited := strings.Replace(all(t, root)[".github/workflows/check.yml"], "timeout-minutes: 15", "timeout-minutes: 16", 1)
+	put(t, root, ".github/workflows/check.yml", edited)
+	if got := run(t, root, release); got[Replace] != 1 || got[Differs] != 1 ||
+		all(t, root)[".github/workflows/check.yml"] != edited {
+		t.Errorf("a trial that somebody edited: %v, want the file kept", got)
 	}
 }

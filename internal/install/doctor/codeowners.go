@@ -41,7 +41,7 @@ func (v *inspection) judgeOwners() {
 	if severity == verdict.Notice {
 		return
 	}
-	guarded, missing := registryGuard, initFix
+	guarded, missing := registryGuard, v.initFix()
 	switch {
 	case v.specification:
 		guarded = specificationGuard

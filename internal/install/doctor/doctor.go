@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
@@ -73,8 +75,10 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 		v.judge(w)
 	}
 	v.judgeCoverage()
-	v.judgeOwners()
-	if !v.specification {
+	if !v.trial() {
+		v.judgeOwners()
+	}
+	if !v.specification && !v.trial() {
 		if err := v.judgeProtections(ctx, o); err != nil {
 			return nil, err
 		}
@@ -174,10 +178,27 @@ func (v *inspection) read(name string, limit int) ([]byte, error) {
 
 // Fixes of more than one finding.
 const (
-	initFix = "oap-gate init --release VERSION --commit SHA --owner @ORG/TEAM (each release's notes have the line to " +
+	initLine = "oap-gate init --release VERSION --commit SHA --owner @ORG/TEAM (each release's notes have the line to " +
 		"paste)"
 	RepoConfigFix = "write the file in the format that oap-gate schema repo-config prints"
 )
+
+// initFix returns the line that writes what is missing; behind the first finding that has it, that this one does, too.
+func (v *inspection) initFix() string {
+	for _, found := range v.findings {
+		if slices.ContainsFunc(found, func(f verdict.Finding) bool { return f.Fix == initLine }) {
+			return "oap-gate init writes it, too"
+		}
+	}
+	return initLine
+}
+
+// trial reports whether the only gate is the job of a trial, and nothing says what the branch requires.
+func (v *inspection) trial() bool {
+	_, err := fs.Stat(v.tree, repoconfig.Path)
+	gates := v.gates()
+	return errors.Is(err, fs.ErrNotExist) && len(gates) == 1 && gates[0].id == install.TrialJob
+}
 
 func (v *inspection) readConfig() {
 	pos := strict.Pos{Path: repoconfig.Path}
@@ -188,8 +209,12 @@ func (v *inspection) readConfig() {
 		return
 	case data == nil && (v.governs() || v.conforms()) && len(v.gates()) == 0:
 		return // RFC 0026 asks it of a registry
+	case data == nil && v.trial():
+		v.add(verdict.Notice, "trial", v.gates()[0].pos(), "run oap-gate init without --trial, which installs the required check",
+			"the gate is on trial: its check is not required")
+		return
 	case data == nil:
-		v.add(verdict.Error, "no-repo-config", pos, initFix,
+		v.add(verdict.Error, "no-repo-config", pos, v.initFix(),
 			"the file is not there: RFC 0026 section 7 keeps the protections of the branch in it")
 		return
 	}

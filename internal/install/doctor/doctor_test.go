@@ -1030,3 +1030,38 @@ func TestDefaultBranch(t *testing.T) {
 		t.Errorf("with the default branch:\n%s", got)
 	}
 }
+
+// TestTrial checks that a trial gets a notice, and that nothing else is asked of it; with a repo-config, or with another
+// gate, it is no trial.
+func TestTrial(t *testing.T) {
+	const path = ".github/workflows/check.yml"
+	trial := strings.Replace(documented(t)[path], "\n  oap-gate:\n", "\n  oap-gate-trial:\n", 1)
+	const notice = "notice trial check.yml <oap-gate-trial:>"
+	for name, c := range map[string]struct {
+		edit func(tree)
+		want string
+	}{
+		"a trial": {func(tree) {}, notice},
+		"with its comment": {func(f tree) {
+			f[".github/workflows/comment.yml"] = documented(t)[".github/workflows/comment.yml"]
+		}, notice},
+		"a condition": {func(f tree) {
+			f[path] = strings.Replace(trial, "oap-gate-trial:\n", "oap-gate-trial:\n    if: failure()\n", 1)
+		}, notice + "\nerror condition check.yml <if: failure()>"},
+		"two gates": {func(f tree) {
+			f[".github/workflows/other.yml"] = strings.Replace(trial, "oap-gate-trial:", "other:", 1)
+		}, "error no-repo-config .github/repo-config.yml\nerror fork-can-edit-gate .github/CODEOWNERS"},
+		"a gate that is required": {func(f tree) { f[path] = documented(t)[path] },
+			"error no-repo-config .github/repo-config.yml\nerror fork-can-edit-gate .github/CODEOWNERS"},
+	} {
+		f := tree{path: trial}
+		c.edit(f)
+		got := strings.Split(short(f, look(t, f, nil)), "\n")
+		want := strings.Split(c.want, "\n")
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the findings are %q, want %q", name, got, want)
+		}
+	}
+}

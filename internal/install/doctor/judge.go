@@ -705,7 +705,7 @@ func (v *inspection) judgeCoverage() {
 	}
 	if v.specification {
 		if !v.governs() {
-			v.add(verdict.Error, "no-gate", field{path: workflowDirectory}.pos(), initFix,
+			v.add(verdict.Error, "no-gate", field{path: workflowDirectory}.pos(), v.initFix(),
 				"no workflow runs the gates of the specification on pull_request")
 		}
 		v.judgeContexts(v.jobs(governsRole))
@@ -716,7 +716,7 @@ func (v *inspection) judgeCoverage() {
 		// what is compared with a companion protocol
 	}
 	if len(gates) == 0 {
-		v.add(verdict.Error, "no-gate", field{path: workflowDirectory}.pos(), initFix,
+		v.add(verdict.Error, "no-gate", field{path: workflowDirectory}.pos(), v.initFix(),
 			"no workflow runs the gate on pull_request")
 		return
 	}

@@ -12,7 +12,7 @@ var Rules = []verdict.Rule{
 			"well",
 		Fix: "use the check.yml that oap-gate init writes",
 		Codes: []strict.Code{
-			{"no-gate", "no workflow runs the gate on pull requests", initFix},
+			{"no-gate", "no workflow runs the gate on pull requests", initLine},
 			{"pull-request-target", "the gate runs on pull_request_target, with secrets and a token that can write",
 				"use pull_request"},
 			{"reusable-workflow", "the gate is in a reusable workflow, which is not followed; nothing was decided",
@@ -137,6 +137,7 @@ var Rules = []verdict.Rule{
 				"require the gate's check, with every check in it"},
 			{"ambiguous-name", "another job reports by the same name as the gate, and can be mistaken for it",
 				"give it another name"},
+			{"trial", "the gate's check is tried, and not required", "run oap-gate init without --trial"},
 			{"check-from-other-app", "the required check counts from another app than the one that runs the gate",
 				"set app_id: 15368 (GitHub Actions)"},
 			{"check-from-any-app", "the required check counts from any app, so that others can report it",
@@ -155,9 +156,9 @@ var Rules = []verdict.Rule{
 	{ID: "wanted-protections", Title: ".github/repo-config.yml asks for what RFC 0026 section 7 requires",
 		Cite: "RFC 0026 section 7",
 		Why:  "the gate compares the protections of the branch with this file",
-		Fix:  initFix,
+		Fix:  initLine,
 		Codes: []strict.Code{
-			{"no-repo-config", ".github/repo-config.yml is missing", initFix},
+			{"no-repo-config", ".github/repo-config.yml is missing", initLine},
 			{"repo-config", ".github/repo-config.yml cannot be used", RepoConfigFix},
 			{"config-below-rfc", "repo-config.yml asks for less than RFC 0026 section 7",
 				"set the value that the message names"},

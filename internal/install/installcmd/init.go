@@ -54,6 +54,7 @@ Exit status 1: a file that differs was kept.`,
 	f.StringVar(&o.Owner, "owner", "", "owner in CODEOWNERS who must approve changes of the gate: `@USER` or "+
 		"@ORGANISATION/TEAM")
 	f.BoolVar(&o.Specification, "specification", false, "install the gates of the specification (RFC 0019)")
+	f.BoolVar(&o.Trial, "trial", false, "write only a check that is not required, and its comment")
 	f.BoolVar(&o.dry, "dry-run", false, "print the plan, and write nothing")
 	return c
 }
@@ -71,12 +72,14 @@ func released() string {
 const initFix = "the notes of each release have the whole line: oap-gate init --release VERSION --commit SHA"
 
 func (o *initOptions) run(sys frame.IO) error {
-	if o.Commit == "" {
-		return remedy.Errorf(initFix, "init requires --commit SHA: no program knows the commit that releases it")
-	}
 	clone, err := OpenClone(o.repo)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case o.Commit == "":
+		return remedy.Errorf(initFix, "init requires --commit SHA: no program knows the commit that releases it")
+	case o.Trial && o.Specification:
+		return remedy.Errorf("leave one of them out", "--trial and --specification exclude one another")
 	}
 	root, err := os.OpenRoot(clone.Dir)
 	if err != nil {
@@ -106,7 +109,7 @@ func (o *initOptions) run(sys frame.IO) error {
 		if err := plan.Write(root, func(path string) { fmt.Fprintf(sys.Stdout, "wrote     %s\n", path) }); err != nil {
 			return remedy.With(err, notPlainFix)
 		}
-		o.next(sys.Stdout, plan, others)
+		o.next(sys.Stdout, plan, others, clone.Commit == "")
 	}
 	kept := 0
 	for _, s := range plan.Steps {
@@ -161,8 +164,8 @@ func (o *initOptions) show(out io.Writer, plan *install.Plan, others []doctor.Ot
 	}
 	for _, s := range plan.Steps {
 		word := string(s.State)
-		if o.dry && s.State == install.Missing {
-			word = "would write"
+		if o.dry && (s.State == install.Missing || s.State == install.Replace) {
+			word = "would " + word
 		}
 		fmt.Fprintf(out, "%-8s  %s\n", word, s.Path)
 		for line := range strings.Lines(string(s.Difference)) {
@@ -179,14 +182,14 @@ func (o *initOptions) show(out io.Writer, plan *install.Plan, others []doctor.Ot
 }
 
 // next prints the steps from the written files to a required check, in their order.
-func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Other) {
+func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Other, unborn bool) {
 	var paths []string
 	written := false
 	for _, s := range plan.Steps {
-		if s.State == install.Missing || s.State == install.Same {
+		if s.State != install.Differs {
 			paths = append(paths, s.Path)
 		}
-		written = written || s.State == install.Missing
+		written = written || s.State == install.Missing || s.State == install.Replace
 	}
 	if !written {
 		return
@@ -194,12 +197,23 @@ func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Ot
 	if plan.Move != nil {
 		paths = append(paths, repoconfig.ProsePath)
 	}
-	branch, job := cmp.Or(o.Branch, "main"), "oap-gate"
+	branch, job := plain.Line(cmp.Or(o.Branch, "main")), "oap-gate"
 	if o.Specification {
 		job = "governance-gates"
 	}
-	fmt.Fprintln(out, "\nnext:\n"+
-		"  1. on a branch, add the files, and remove each workflow above that the gate replaces:")
+	fmt.Fprintln(out, "\nnext:")
+	if unborn {
+		fmt.Fprintf(out, "  0. push one commit to %s, because a pull request needs a base:\n     git commit -s "+
+			"--allow-empty -m 'Begin the registry' && git push origin %s\n", branch, branch)
+	}
+	if o.Trial {
+		fmt.Fprintf(out, "  1. add the files on a branch, and merge them:\n     git switch -c oap-gate\n     git add %s\n     "+
+			"git commit -s -m 'Try the gate'\n  2. each pull request gets the check %s, which is not required, and a "+
+			"comment\n  3. oap-gate init without --trial installs the required check\n", strings.Join(paths, " "),
+			install.TrialJob)
+		return
+	}
+	fmt.Fprintln(out, "  1. on a branch, add the files, and remove each workflow above that the gate replaces:")
 	if o.Owner == "" {
 		fmt.Fprintln(out, "     in .github/CODEOWNERS replace @example/registry-maintainers with your team")
 	}
