@@ -137,7 +137,7 @@ func TestConformancePage(t *testing.T) {
 	}
 	scenarios := regexp.MustCompile(`(?m)^    # scenarios.yml(?:.*\n    )*.*\n`).FindString(text)
 	if all, err := aaep.ReadScenarios("scenarios.yml", []byte(strings.ReplaceAll(scenarios, "\n    ",
-		"\n"))); err != nil || len(all) != 6 {
+		"\n"))); err != nil || len(all) != 7 {
 		t.Errorf("%d scenarios, %v", len(all), err)
 	}
 }

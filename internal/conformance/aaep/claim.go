@@ -84,7 +84,7 @@ func (c *Claim) judge(s sentence, o *verdict.Outcome) {
 		o.Errorf(s, "", "claim-level", "the claim is of level %d; its profile requires level %d", s.level,
 			c.ProfileLevel)
 	}
-	switch m := profileForm.FindStringSubmatch(s.profile); {
+	switch m := profileForm().FindStringSubmatch(s.profile); {
 	case s.profile == "":
 	case m == nil:
 		o.Errorf(s, "", "claim-profile", "the claim names the profile %s; expected a version like v1 after it, and then "+

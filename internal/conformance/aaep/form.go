@@ -2,13 +2,13 @@ package aaep
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -16,28 +16,28 @@ import (
 
 // These expressions match in a folded paragraph. A claim is a sentence of the form (AAEP 9.8), and nothing else is one.
 var (
-	claimStart = regexp.MustCompile(` is AAEP Level [0-9]`)
-	claimForm  = regexp.MustCompile(`^ is AAEP Level ([0-9]+)(?: (Producer|Subscriber))? conformant` +
+	claimStart = plain.Pattern(` is AAEP Level [0-9]`)
+	claimForm  = plain.Pattern(`^ is AAEP Level ([0-9]+)(?: (Producer|Subscriber))? conformant` +
 		`(?: with the (.+?))?, verified by AAEP Conformance Suite version (\S+) on ([0-9]{4}-[0-9]{2}-[0-9]{2})\.`)
-	profileForm = regexp.MustCompile(`\S v[0-9][0-9A-Za-z.+-]*( \([A-Za-z][A-Za-z0-9+.-]*:[^\s()]+\))?$`)
-	levelForm   = regexp.MustCompile(`AAEP Level ([0-9]+)`)
+	profileForm = plain.Pattern(`\S v[0-9][0-9A-Za-z.+-]*( \([A-Za-z][A-Za-z0-9+.-]*:[^\s()]+\))?$`)
+	levelForm   = plain.Pattern(`AAEP Level ([0-9]+)`)
 	// The phrases that 9.8 forbids. In an address other characters are between the words.
-	phraseForm = regexp.MustCompile(`(?i)(?:^|[^0-9A-Z])(AAEP` + blanks + `(?:Level` + blanks + `[0-9]+` + blanks +
+	phraseForm = plain.Pattern(`(?i)(?:^|[^0-9A-Z])(AAEP` + blanks + `(?:Level` + blanks + `[0-9]+` + blanks +
 		`certified|certified|(compliant)))`)
-	quotation = regexp.MustCompile(`"[^"]*"|“[^”]*”`)
-	named     = regexp.MustCompile(`[\pL\pN]`)
+	quotation = plain.Pattern(`"[^"]*"|“[^”]*”`)
+	named     = plain.Pattern(`[\pL\pN]`)
 )
 
 const blanks = `(?:[\s"“”_-]|%20)+`
 
 // These expressions match what a reader of Markdown does not see as text.
 var (
-	fenceForm  = regexp.MustCompile("^([ \t>]*)(```+|~~~+)([^\n]*)")
-	lineMarks  = regexp.MustCompile(`^[ \t]*(?:(?:>|#{1,6}[ \t]|[-+*][ \t]|[0-9]{1,9}[.)][ \t])[ \t]*)*`)
-	blockMarks = regexp.MustCompile(`[-+*.)#]`)
-	targetForm = regexp.MustCompile(`\]\([^()\n]*\)|\]\[[^\]\n]*\]|</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?/?>`)
-	linkForm   = regexp.MustCompile(`!?\[[^\[\]\x00]*\x00`)
-	space      = regexp.MustCompile(`(?i)&(?:nbsp|#160|#xa0);`)
+	fenceForm  = plain.Pattern("^([ \t>]*)(```+|~~~+)([^\n]*)")
+	lineMarks  = plain.Pattern(`^[ \t]*(?:(?:>|#{1,6}[ \t]|[-+*][ \t]|[0-9]{1,9}[.)][ \t])[ \t]*)*`)
+	blockMarks = plain.Pattern(`[-+*.)#]`)
+	targetForm = plain.Pattern(`\]\([^()\n]*\)|\]\[[^\]\n]*\]|</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?/?>`)
+	linkForm   = plain.Pattern(`!?\[[^\[\]\x00]*\x00`)
+	space      = plain.Pattern(`(?i)&(?:nbsp|#160|#xa0);`)
 )
 
 // A sentence is what is in each place of the form.
@@ -74,8 +74,8 @@ func readClaim(path string, file []byte) (c claims) {
 	add := func(text []byte, m []int, offset int) {
 		c.phrases = append(c.phrases, phrase{At: at(offset), text: string(text[m[2]:m[3]]), certified: m[4] < 0})
 	}
-	for _, m := range targetForm.FindAllIndex(text, -1) {
-		for _, found := range phraseForm.FindAllSubmatchIndex(text[m[0]:m[1]], maxListed-min(len(c.phrases), maxListed)) {
+	for _, m := range targetForm().FindAllIndex(text, -1) {
+		for _, found := range phraseForm().FindAllSubmatchIndex(text[m[0]:m[1]], maxListed-min(len(c.phrases), maxListed)) {
 			add(text[m[0]:m[1]], found, m[0]+found[2])
 		}
 		fill := byte(0)
@@ -84,7 +84,7 @@ func readClaim(path string, file []byte) (c claims) {
 		}
 		copy(text[m[0]:m[1]], bytes.Repeat([]byte{fill}, m[1]-m[0]))
 	}
-	for _, m := range linkForm.FindAllIndex(text, -1) {
+	for _, m := range linkForm().FindAllIndex(text, -1) {
 		text[m[0]] = 0
 		if text[m[0]+1] == '[' {
 			text[m[0]+1] = 0
@@ -93,21 +93,21 @@ func readClaim(path string, file []byte) (c claims) {
 	top := 0
 	all := paragraphs(text)
 	for _, p := range all {
-		quoted := quotation.FindAllIndex(p.text, -1)
-		for _, m := range phraseForm.FindAllSubmatchIndex(p.text, maxListed-min(len(c.phrases), maxListed)) {
+		quoted := quotation().FindAllIndex(p.text, -1)
+		for _, m := range phraseForm().FindAllSubmatchIndex(p.text, maxListed-min(len(c.phrases), maxListed)) {
 			if !slices.ContainsFunc(quoted, func(q []int) bool { return q[0] < m[2] && m[3] < q[1] }) {
 				add(p.text, m, p.at[m[2]])
 			}
 		}
 		after := 0
-		starts := claimStart.FindAllIndex(p.text, -1)
+		starts := claimStart().FindAllIndex(p.text, -1)
 		for i, start := range starts {
 			end := len(p.text)
 			if i+1 < len(starts) {
 				end = starts[i+1][0]
 			}
-			m := claimForm.FindSubmatch(p.text[start[0]:end])
-			if m == nil || !named.Match(p.text[after:start[0]]) || len(c.sentences) == maxListed {
+			m := claimForm().FindSubmatch(p.text[start[0]:end])
+			if m == nil || !named().Match(p.text[after:start[0]]) || len(c.sentences) == maxListed {
 				continue
 			}
 			s := sentence{At: at(p.at[start[0]+1]), text: string(bytes.TrimSpace(p.text[after:start[0]])) + string(m[0]),
@@ -118,7 +118,7 @@ func readClaim(path string, file []byte) (c claims) {
 		}
 	}
 	for _, p := range all {
-		for _, m := range levelForm.FindAllSubmatchIndex(p.text, -1) {
+		for _, m := range levelForm().FindAllSubmatchIndex(p.text, -1) {
 			if n, err := strconv.Atoi(string(p.text[m[2]:m[3]])); c.above == nil && err == nil && n > top {
 				c.above = &phrase{At: at(p.at[m[0]]), text: string(p.text[m[0]:m[1]])}
 			}
@@ -162,7 +162,7 @@ func isWord(c byte) bool {
 
 // paragraphs folds a text. An empty line, an item of a list and a heading end a paragraph.
 func paragraphs(text []byte) (all []paragraph) {
-	text = space.ReplaceAllFunc(text, func(m []byte) []byte { return bytes.Repeat([]byte(" "), len(m)) })
+	text = space().ReplaceAllFunc(text, func(m []byte) []byte { return bytes.Repeat([]byte(" "), len(m)) })
 	var p paragraph
 	end := func() {
 		if len(p.text) > 0 {
@@ -172,9 +172,9 @@ func paragraphs(text []byte) (all []paragraph) {
 	}
 	offset := 0
 	for line := range bytes.Lines(text) {
-		marks := line[:len(lineMarks.Find(line))]
+		marks := line[:len(lineMarks().Find(line))]
 		rest := line[len(marks):]
-		if len(bytes.TrimSpace(rest)) == 0 || blockMarks.Match(marks) {
+		if len(bytes.TrimSpace(rest)) == 0 || blockMarks().Match(marks) {
 			end()
 		}
 		p.add(rest, offset+len(marks))
@@ -224,7 +224,7 @@ func hideCode(text []byte) {
 // fenced returns the length of the fenced code that a line begins; 0: it begins none, or the code is not closed, and open
 // has its length then. Code in a quotation ends with the quotation.
 func fenced(text []byte, open map[byte]int) int {
-	m := fenceForm.FindSubmatch(text)
+	m := fenceForm().FindSubmatch(text)
 	if m == nil || m[2][0] == '`' && bytes.IndexByte(m[3], '`') >= 0 {
 		return 0
 	}
@@ -257,7 +257,7 @@ func codeSpan(text []byte, i int) (end int, blank bool) {
 	n := run(i)
 	for j := i + n; j < len(text); {
 		next := bytes.IndexByte(text[j:], '`')
-		if next < 0 || paragraphEnd.Match(text[j:j+next]) {
+		if next < 0 || paragraphEnd().Match(text[j:j+next]) {
 			break
 		}
 		j += next
@@ -270,4 +270,4 @@ func codeSpan(text []byte, i int) (end int, blank bool) {
 	return i + n, false
 }
 
-var paragraphEnd = regexp.MustCompile(`\n[ \t\r]*\n`)
+var paragraphEnd = plain.Pattern(`\n[ \t\r]*\n`)
