@@ -392,7 +392,7 @@ func TestRosterChanged(t *testing.T) {
 		name, is, says string
 	}{
 		{"a word of the page", "Words.\n\n" + was, ""},
-		{"a row without a handle", was + "| the team | E | |\n", `new rows "the team | E | "; old rows none`},
+		{"a row without a handle", was + "| the team | E | |\n", ""},
 		{"another table", was + "\n## Emeritus\n\n| h |\n|---|\n| @eve |\n", ""},
 		{"a row more", was + "| @eve | E | |\n", `new rows "@eve | E | "; old rows none`},
 		{"a row less", strings.Replace(was, "| @dee | D | |\n", "", 1), `new rows none; old rows "@dee | D | "`},

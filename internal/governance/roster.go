@@ -193,8 +193,7 @@ func (p *Proposal) rosterChanges(out *verdict.Outcome, j *Judgement) error {
 		if err != nil {
 			return err
 		}
-		old, new := slices.Concat(was.rows, was.unread), slices.Concat(is.rows, is.unread)
-		gone, come := without(old, new), without(new, old)
+		gone, come := without(was.rows, is.rows), without(is.rows, was.rows)
 		if len(gone)+len(come) == 0 {
 			continue
 		}
