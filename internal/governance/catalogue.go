@@ -13,7 +13,7 @@ type Check struct {
 
 // All are the gates, in the order of the report.
 var All = []Check{
-	{implementability, (*Proposal).implementability},
+	{implementability, (*Proposal).implementabilityInPlace},
 	{backwardCompatibility, (*Proposal).backwardCompatibility},
 	{charterReview, (*Proposal).charterReview},
 	{changelog, (*Proposal).changelog},
@@ -36,6 +36,10 @@ var implementability = verdict.Rule{
 		{"no-evidence", "a normative artifact changes, and nothing under test-suite/ or reference/ does",
 			"add a test under test-suite/ or the behavior under reference/ in the same pull request, or move the " +
 				"text to papers/"},
+		{"not-a-file", "a normative path is added or changed, and is a link or a submodule, whose text could change " +
+			"where no gate looks", "write the text into the file"},
+		{"outside-the-paths", "a text below rfcs/, schemas/ or spec/ changes its key words at a path where no gate looks",
+			"move a requirement to rfcs/RFC-… or spec/v1.0/"},
 		{"evidence-does-not-count", "no file of code under test-suite/ or reference/ has a line that is neither a " +
 			"comment nor in the base already",
 			"write a test of the new rule under test-suite/, or its code under reference/: the first such line counts"},

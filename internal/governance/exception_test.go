@@ -53,7 +53,7 @@ func TestException(t *testing.T) {
 		{"a word in a comment", edit("It SHOULD bow.", "<!-- It SHOULD bow. -->"), justify, all, notEditorial, ""},
 		{"words in another order", edit("MUST answer. It SHOULD", "SHOULD answer. It MUST"), justify, all, notEditorial, ""},
 		{"another encoding", files{core: "A\x00 \x00M\x00"}, justify, all, notEditorial, "are none"},
-		{"a link", files{core: "mode 120000 ../core.md"}, justify, all, []string{no + core}, ""},
+		{"a link", files{core: "mode 120000 ../core.md"}, justify, all, []string{no + core, "error not-a-file " + core}, ""},
 		{"deleted", files{core: gone}, justify, all, notEditorial, ""},
 		{"a schema", files{schemaA: strings.Replace(specified[schemaA], "object", "array", 1)}, justify, all,
 			[]string{no + schemaA}, `"/type" of "` + schemaA},
