@@ -142,9 +142,6 @@ var charterReview = verdict.Rule{
 			"ask Maintainers of other organisations for reviews of the head"},
 		{"roster-changed", "a row of the roster differs; it counts once it is merged",
 			"let the Maintainers confirm the rows"},
-		{"front-matter-only", "only lines before the first section of RFC 0016, 0017 or 0018 differ, and no " +
-			"requirement",
-			"look at the lines: a program cannot see what they mean"},
 		{"labels-unknown", "the labels of issues that the body closes are not known", "try again"},
 		{"objection", "a Maintainer asks for changes", "settle it with the reviewer"},
 		{"quorum", "fewer than four Maintainers approve, or they are of fewer than four organisations",

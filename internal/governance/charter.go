@@ -24,7 +24,7 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	if err := p.rosterChanges(&out, j); err != nil {
 		return out, err
 	}
-	why, err := p.touchesRights(&out)
+	why, err := p.touchesRights(&out, j)
 	if err != nil {
 		return out, err
 	}

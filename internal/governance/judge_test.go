@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -590,7 +590,7 @@ func TestLimits(t *testing.T) {
 	} {
 		p := propose(t, nil, c.head)
 		if _, err := Judge(p, func(id string) bool { return id == c.check }); err == nil ||
-			!strings.Contains(err.Error(), "too large") && !errors.Is(err, markdown.ErrLimit) &&
+			!strings.Contains(err.Error(), "too large") && !errors.Is(err, page.ErrLimit) &&
 				!errors.Is(err, ErrLimit) {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -49,8 +49,8 @@ func (v *View) outsidePaths(out *verdict.Outcome) error {
 	return nil
 }
 
-// notFiles reports normative paths that are added or changed and are no files: their text could change where no gate
-// looks.
+// notFiles reports links and submodules that are added or changed at a normative path: their text could change where
+// no gate looks.
 func (v *View) notFiles(out *verdict.Outcome) {
 	for _, c := range v.normative() {
 		modeChanged := isSchema(c.Path) && c.Base != nil && c.Head != nil && c.Base.Mode != c.Head.Mode

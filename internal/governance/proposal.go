@@ -16,7 +16,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -76,16 +75,14 @@ type View struct {
 
 	texts   *Texts
 	files   []normativeFile // nil: not read yet
-	revised []*revision     // nil: not asked for yet
 	schemas *schemaView
 }
 
 // Texts keeps what was read of files for all views that see them. The zero Texts is ready.
 type Texts struct {
-	documents map[gitstore.ID]*markdown.Document // nil: not UTF-8 text
-	parsed    map[textKey]*schemaText
-	trees     map[string]*schemaSet
-	repo      *registry.Repository // that has the trees
+	parsed map[textKey]*schemaText
+	trees  map[string]*schemaSet
+	repo   *registry.Repository // that has the trees
 }
 
 // NewRange returns the proposal of a range.

@@ -1,23 +1,23 @@
 package governance
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/markdown"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
+
+var rfcNumber = plain.Pattern(`(?i)^rfcs/RFC-0*([0-9]+)`)
 
 // right is a word of a user's right: RFC 0019 section 5, RFC 0016 section 4 and the words for it in OAP-CORE.
 var right = plain.Pattern(`(?i)\b(?:identit(?:y|ies)|memor(?:y|ies)|reputations?|projections?|personas?|` +
@@ -25,17 +25,30 @@ var right = plain.Pattern(`(?i)\b(?:identit(?:y|ies)|memor(?:y|ies)|reputations?
 	`explanations?|explain\w*|optimi[sz]\w*|personali[sz]\w*|human (?:path|being|contact|operator)s?|disappear\w*|` +
 	`forgotten|eras(?:e|ure)\w*|charter|rfc 0*1[678])\b`)
 
-// rightStems are in every text that right matches, in small letters.
+// rightStems are in every text that right or rfcNumbers matches, in small letters.
 var rightStems = strings.Fields("identit memor reputation projection persona cool escalat delet replaceab plural " +
 	"expla optimi human disappear forgotten eras charter rfc")
 
-// ofRight returns the word of a right that a text or a name has, or a word that mixes scripts and may look like one;
-// empty if it has none. Hyphens, strokes, dots, low lines, digits and capitals within a name part words.
-func ofRight(text string) string {
-	text, disguised := markdown.Plain(strings.ReplaceAll(text, "*", ""))
-	if disguised != "" {
-		return disguised
+// ofRight returns the word of a right that a text or a name has, empty if it has none.
+func ofRight(text string) string { return right().FindString(parted(text)) }
+
+// ifOfRight returns the text if it has a word of a right, or names one of some RFCs by its number; else "".
+func ifOfRight(text string, names map[int]bool) string {
+	words := parted(text)
+	if right().MatchString(words) || len(names) > 0 &&
+		slices.ContainsFunc(rfcNumbers().FindAllStringSubmatch(words, -1), func(m []string) bool {
+			n, err := strconv.Atoi(m[1])
+			return err == nil && names[n]
+		}) {
+		return text
 	}
+	return ""
+}
+
+// parted returns a text with blanks between its words: hyphens, strokes, dots, low lines, digits and the capitals within
+// a name part words. It returns "" for a text that has no word of a right.
+func parted(text string) string {
+	text = page.Plain(text)
 	lower := strings.ToLower(text)
 	if !slices.ContainsFunc(rightStems, func(stem string) bool { return strings.Contains(lower, stem) }) {
 		return ""
@@ -55,12 +68,12 @@ func ofRight(text string) string {
 		out.WriteRune(r)
 		last = r
 	}
-	return right().FindString(strings.Join(strings.Fields(out.String()), " "))
+	return strings.Join(strings.Fields(out.String()), " ")
 }
 
 // trigger is why a change touches a user's right.
 type trigger struct {
-	kind string // path, text, heading, name, affects, property, label
+	kind string // path, text, property, label
 	text string // what has the word
 	at   verdict.At
 }
@@ -130,26 +143,21 @@ func isCharterPath(path string) bool {
 		func(begin string) bool { return strings.HasPrefix(strings.ToLower(path), begin) })
 }
 
-// touchesRights returns why a proposal touches user rights. It warns of a change of a charter's front matter only.
-func (p *Proposal) touchesRights(out *verdict.Outcome) (*triggers, error) {
+// touchesRights returns why a proposal touches user rights.
+func (p *Proposal) touchesRights(out *verdict.Outcome, j *Judgement) (*triggers, error) {
 	t := &triggers{}
+	var unread []string // no gate reads them
+	var first verdict.At
 	for _, v := range p.Views {
-		texts, err := v.revisions()
-		if err != nil {
-			return nil, err
-		}
-		front := map[string]bool{} // paths of which only the front matter differs
-		for _, pair := range texts {
-			front[pair.path()] = pair.frontMatterOnly()
+		changed := func(path string) (verdict.At, error) {
+			i := slices.IndexFunc(v.Changes, func(c registry.Change) bool { return c.Path == path })
+			return v.firstChange(v.Changes[i])
 		}
 		for _, c := range v.Changes {
-			switch {
-			case !isCharterPath(c.Path):
-			case front[c.Path]:
-				out.Warnf(file(c.Path), "", "front-matter-only", "only lines before the first section of %s differ, "+
-					"and no requirement: the change does not touch user rights", plain.ShellWord(c.Path)).
-					WithFix("look at the lines: a program cannot see what they mean")
-			default:
+			if first.Path == "" && isNormative(c.Path) {
+				first = verdict.At{Path: c.Path}
+			}
+			if isCharterPath(c.Path) {
 				at, err := v.firstChange(c)
 				if err != nil {
 					return nil, err
@@ -161,299 +169,184 @@ func (p *Proposal) touchesRights(out *verdict.Outcome) (*triggers, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, pair := range texts {
-			if err := pair.touches(t, names); err != nil {
-				return nil, err
-			}
-		}
-		if err := v.properties(t); err != nil {
+		files, err := v.normativeFiles()
+		if err != nil {
 			return nil, err
 		}
-	}
-	var at verdict.At
-	for _, v := range p.Views {
-		if n := v.normative(); at.Path == "" && len(n) > 0 {
-			at.Path = n[0].Path
+		for _, f := range files {
+			if err := f.touches(t, names, changed); err != nil {
+				return nil, err
+			}
+			if f.new.data != nil && f.new.text == nil && !json.Valid(f.new.data) {
+				unread = append(unread, f.new.path)
+			}
 		}
 	}
-	if label := p.charterLabel(out, at, len(t.all) > 0); label != "" {
-		t.add("label", label, at)
+	if slices.Sort(unread); len(unread) > 0 {
+		j.attest(charterReview, "these files touch no right of a user; no gate reads them\n%s",
+			strings.Join(slices.Compact(unread), "\n"))
+	}
+	if label := p.charterLabel(out, first, len(t.all) > 0); label != "" {
+		t.add("label", label, first)
 	}
 	return t, nil
 }
 
-// revision is a normative text that differs, as it was and as it becomes. A side that is not there is empty.
-type revision struct {
-	view     *View
-	change   registry.Change // change with the new text, or the old one if it is deleted
-	old, new *draft
-}
-
-// draft is one side of a revision.
-type draft struct {
-	path     string
-	text     string
-	document *markdown.Document
-}
-
-// path returns the path at which the text is, or was.
-func (p *revision) path() string { return cmp.Or(p.new.path, p.old.path) }
-
-// revisions returns the normative texts of a view that differ, in path order. A deleted and an added text of one
-// directory are one if their names without digits are equal, or their Status and their requirements.
-func (v *View) revisions() ([]*revision, error) {
-	if v.revised != nil {
-		return v.revised, nil
+// touches adds the triggers of a file. changed returns the place of its first change, where what is gone was.
+func (f normativeFile) touches(t *triggers, names map[int]bool, changed func(path string) (verdict.At, error)) error {
+	name := ""
+	for _, version := range []version{f.old, f.new} {
+		if base := path.Base(version.path); version.path != "" && ofRight(base) != "" {
+			name = base
+		}
 	}
-	budget := maxTexts
-	var deleted []*revision
-	v.revised = []*revision{}
-	for _, c := range v.normative() {
-		if isJSON(c.Path) && inVersion(strings.ToLower(c.Path), "schemas/") {
+	come, gone := differing(f.old.passages("old"), f.new.passages("new"))
+	for i, b := range slices.Concat(come, gone) {
+		word := b.touches(names)
+		if word == "" && b.block() {
+			word = name
+		}
+		if word == "" {
 			continue
 		}
-		old, err := v.readDraft(v.Base, c.Path, c.Base, &budget)
-		if err != nil {
-			return nil, err
-		}
-		new, err := v.readDraft(v.Head, c.Path, c.Head, &budget)
-		if err != nil {
-			return nil, err
-		}
-		pair := &revision{v, c, old, new}
-		v.revised = append(v.revised, pair)
-		if new.path == "" {
-			deleted = append(deleted, pair)
-		}
-	}
-	taken := map[*revision]bool{}
-	for _, pair := range v.revised {
-		if pair.old.path != "" {
-			continue
-		}
-		for _, was := range deleted {
-			if !taken[was] && pair.new.replaces(was.old) {
-				taken[was] = true
-				pair.old = was.old
-				break
+		at := verdict.At{Path: f.new.path, Line: b.line}
+		if i >= len(come) {
+			var err error
+			if at, err = changed(f.path()); err != nil {
+				return err
 			}
 		}
+		t.add(b.kind(), word, at)
 	}
-	v.revised = slices.DeleteFunc(v.revised, func(p *revision) bool { return taken[p] })
-	return v.revised, nil
-}
-
-// replaces reports whether an added text takes the place of a deleted one.
-func (d *draft) replaces(old *draft) bool {
-	if path.Dir(old.path) != path.Dir(d.path) {
-		return false
-	}
-	undigited := func(p string) string {
-		return strings.Map(func(r rune) rune {
-			if unicode.IsDigit(r) {
-				return -1
-			}
-			return r
-		}, p)
-	}
-	return undigited(old.path) == undigited(d.path) || old.document.Requirements() == d.document.Requirements()
-}
-
-// readDraft reads one side of a text. What is not UTF-8 is read without the bytes that are not, and without NULs: the
-// letters of UTF-16 are then legible.
-func (v *View) readDraft(t *registry.Tree, path string, e *registry.Entry, budget *int) (*draft, error) {
-	if !isFile(e) {
-		return &draft{document: nothing}, nil
-	}
-	data, err := read(t, path, maxText, budget)
-	if err != nil {
-		return nil, err
-	}
-	d, err := v.document(t, path, e, budget)
-	if err != nil {
-		return nil, err
-	}
-	text := string(data)
-	if d == nil {
-		text = strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
-		if d, err = markdown.Read(text); err != nil {
-			return nil, remedy.Errorf("split the text into several files", "reading %q: %w", path, err)
-		}
-	}
-	return &draft{path, text, d}, nil
-}
-
-// frontMatterOnly reports whether a text differs before its first section only, in no Status and in no requirement.
-func (p *revision) frontMatterOnly() bool {
-	if p.old.path != p.new.path {
-		return false
-	}
-	old, new := body(p.old.text), body(p.new.text)
-	return old != "" && old == new && p.old.document.Requirements() == p.new.document.Requirements()
-}
-
-// body returns a text from its first section on.
-func body(text string) string {
-	at := strings.Index("\n"+text, "\n## ")
-	if at < 0 {
-		return ""
-	}
-	return text[at:]
-}
-
-// touches adds the triggers of a text.
-func (p *revision) touches(t *triggers, names map[int]bool) error {
-	// What is gone has no line in the new text.
-	gone, err := p.view.firstChange(p.change)
-	if err != nil {
-		return err
-	}
-	texts := map[*markdown.Block]string{} // with a word of a right, else empty
-	ofBlock := func(d *draft, b *markdown.Block) string {
-		text, known := texts[b]
-		if !known {
-			if text = d.document.Text(b); ofRight(text) == "" {
-				text = ""
-			}
-			texts[b] = text
-		}
-		return text
-	}
-	add := func(d *draft, b *markdown.Block, at verdict.At) {
-		if text := ofBlock(d, b); text != "" {
-			t.add("text", text, at)
-		}
-		for above := b.Above; b.Governed && above != nil; above = above.Above {
-			if text := ofBlock(d, above); text != "" {
-				t.add("heading", text, at)
-			}
-		}
-	}
-	place := func(b *markdown.Block) verdict.At { return verdict.At{Path: p.new.path, Line: b.Line} }
-	changes, _ := markdown.Compare(p.old.document, p.new.document, markdown.Tree{})
-	for _, c := range changes {
-		at := gone
-		if c.New != nil {
-			at = place(c.New)
-			add(p.new, c.New, at)
-		}
-		if c.Old != nil {
-			add(p.old, c.Old, at)
-		}
-	}
-	come, went := p.passages()
-	for _, b := range come {
-		add(p.new, b.Block, place(b.Block))
-	}
-	for _, b := range went {
-		add(p.old, b.Block, gone)
-	}
-	if name := path.Base(p.path()); ofRight(name) != "" &&
-		p.old.document.Requirements() != p.new.document.Requirements() {
-		t.add("name", name, gone)
-	}
-	p.affects(t, names, gone)
 	return nil
 }
 
-// unspecified are words of headings below which a text specifies nothing.
-var unspecified = plain.Pattern(`(?i)\b(?:References|Acknowledge?ments|Motivation|Alternatives)\b`)
-
-// passage is a block with the text by which it is compared.
+// passage is a block of a text, or a name or string of a JSON file.
 type passage struct {
-	*markdown.Block
-	text string
+	*page.Block        // nil: a string, or a file that is not a text
+	text        string // the string
+	line        int
+	side        string // "old" or "new": a version of a file that is not a text
 }
 
-func (p passage) key() string { return p.text }
+func (p passage) block() bool { return p.Block != nil || p.side != "" }
 
-// passages returns the blocks that specify something and that only the new text, or only the old one has. The words are
-// read only of those whose lines differ.
-func (p *revision) passages() (come, gone []passage) {
-	old, new := p.old.specifies(), p.new.specifies()
-	come, gone = without(new, old), without(old, new)
-	if len(come) == 0 || len(gone) == 0 {
-		return come, gone
+func (p passage) kind() string {
+	if p.block() {
+		return "text"
 	}
-	for i, b := range come {
-		come[i].text = p.new.document.Text(b.Block)
+	return "property"
+}
+
+// key returns what distinguishes a passage: its text, and the nearest heading below the title of the text.
+func (p passage) key() string {
+	switch {
+	case p.Block == nil:
+		return p.text + p.side
+	case p.Above == nil || p.Above.Level == 1:
+		return p.Text() + "\n" + p.Hidden() + "\n"
 	}
-	for i, b := range gone {
-		gone[i].text = p.old.document.Text(b.Block)
+	return p.Text() + "\n" + p.Hidden() + "\n" + p.Above.Text()
+}
+
+// source is a passage with its lines as key.
+type source struct{ passage }
+
+func (s source) key() string {
+	switch {
+	case s.Block == nil:
+		return s.text + s.side
+	case s.Above == nil:
+		return s.Source
 	}
+	return s.Source + "\n" + s.Above.Source
+}
+
+// differing returns the passages that only the new version has, and those that only the old one has. It renders only
+// those whose lines differ.
+func differing(old, new []source) (come, gone []passage) {
+	passages := func(all []source) (out []passage) {
+		for _, one := range all {
+			out = append(out, one.passage)
+		}
+		return out
+	}
+	come, gone = passages(without(new, old)), passages(without(old, new))
 	return without(come, gone), without(gone, come)
 }
 
-// specifies returns the requirements of a text, and its paragraphs and items from the first section on that are not
-// under a heading with a word of unspecified, each with its lines.
-func (d *draft) specifies() []passage {
-	var out []passage
-	began := false
-	silent := map[*markdown.Block]bool{nil: false} // headings under which nothing is specified
-	for _, b := range d.document.Blocks {
-		began = began || b.Kind == markdown.Heading && b.Level >= 2
-		if b.Kind == markdown.Heading {
-			silent[b] = silent[b.Above] || unspecified().MatchString(d.document.Text(b))
+// touches returns what of a passage touches a right: its text, what is hidden in it, or a heading above; else "". names
+// are the numbers of the RFCs whose file names have a word of a right.
+func (p passage) touches(names map[int]bool) string {
+	if p.Block == nil {
+		return ifOfRight(p.text, nil)
+	}
+	found := cmp.Or(ifOfRight(p.Text(), names), ifOfRight(p.Hidden(), names))
+	for above := p.Above; above != nil && found == ""; above = above.Above {
+		found = ifOfRight(above.Text(), nil)
+	}
+	return found
+}
+
+// passages returns the blocks of a text, or the names and strings of a JSON file. A file that is neither is one block
+// without words, with a side, so that it differs from that of the other version.
+func (s version) passages(side string) (out []source) {
+	switch {
+	case s.path == "":
+	case s.text != nil:
+		for _, b := range s.text.Blocks() {
+			out = append(out, source{passage{Block: b, line: b.Line}})
 		}
-		isText := b.Kind == markdown.Paragraph || b.Kind == markdown.Item || b.Kind == markdown.Later
-		if b.Governed || began && isText && !silent[b.Above] {
-			out = append(out, passage{b, b.Source()})
-		}
+	case s.data != nil && json.Valid(s.data):
+		out = namesAndStrings(s.data)
+	default:
+		out = []source{{passage{line: 1, side: side}}}
 	}
 	return out
 }
 
-var (
-	affecting = plain.Pattern(
-		`(?i)^[\s*_>|#+-]*(?:Affects|Extends|Updates|Amends|Supersedes|Obsoletes|Replaces|Deprecates|Targets)\b`)
-	rfcNumbers = plain.Pattern(`[0-9]+`)
-	rfcName    = plain.Pattern(`(?i)\bRFC`)
-)
-
-// claimLine is a line that says which text this one affects.
-type claimLine struct {
-	number int
-	text   string
-}
-
-func (l claimLine) key() string { return l.text }
-
-func (d *draft) claimLines() (out []claimLine) {
-	n := 0
-	for l := range strings.Lines(d.text) {
-		n++
-		// The pattern is slow on lines that begin otherwise, which most do.
-		first := strings.TrimLeft(l, " \t\r\n\f*_>|#+-")
-		if first != "" && (first[0] >= utf8.RuneSelf || strings.IndexByte("AEUSORDTaeusordt", first[0]) >= 0) &&
-			affecting().MatchString(l) {
-			out = append(out, claimLine{n, strings.Join(strings.Fields(l), " ")})
+// namesAndStrings returns the names of members and the strings of a JSON text, members with one name all, without the
+// values of $id, $schema and $ref.
+func namesAndStrings(data []byte) (out []source) {
+	type level struct{ isObject, isName bool } // isName: the next token is a name or the end
+	stack := []level{{}}
+	line, counted, name := 1, 0, ""
+	for d := json.NewDecoder(bytes.NewReader(data)); ; {
+		token, err := d.Token()
+		if err != nil {
+			return out // the text is valid: it ended
 		}
+		top := &stack[len(stack)-1]
+		if text, isText := token.(string); isText {
+			end := int(d.InputOffset())
+			line += bytes.Count(data[counted:end], []byte("\n"))
+			counted = end
+			if isName := top.isName; isName {
+				name = text
+			} else if top.isObject && slices.Contains([]string{"$id", "$schema", "$ref"}, name) {
+				text = ""
+			}
+			out = append(out, source{passage{text: text, line: line}})
+		}
+		switch token {
+		case json.Delim('{'):
+			top.isName = top.isObject
+			stack = append(stack, level{true, true})
+			continue
+		case json.Delim('['):
+			top.isName = top.isObject
+			stack = append(stack, level{})
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		top.isName = top.isObject && !top.isName
 	}
-	return out
 }
 
-// affects adds the lines that differ and say that this text affects one of rights.
-func (p *revision) affects(t *triggers, names map[int]bool, gone verdict.At) {
-	named := func(text string) bool {
-		return ofRight(text) != "" || rfcName().MatchString(text) &&
-			slices.ContainsFunc(rfcNumbers().FindAllString(text, -1), func(digits string) bool {
-				n, err := strconv.Atoi(digits)
-				return err == nil && (16 <= n && n <= 18 || names[n])
-			})
-	}
-	add := func(l claimLine, at verdict.At) {
-		if named(l.text) || named(plainText(l.text)) {
-			t.add("affects", l.text, at)
-		}
-	}
-	old, new := p.old.claimLines(), p.new.claimLines()
-	for _, l := range without(new, old) {
-		add(l, verdict.At{Path: p.new.path, Line: l.number})
-	}
-	for _, l := range without(old, new) {
-		add(l, gone)
-	}
-}
+// rfcNumbers matches an RFC that a text names by its number.
+var rfcNumbers = plain.Pattern(`(?i)\brfcs? 0*([0-9]{1,9})\b`)
 
 // rightRFCs returns the numbers of the RFCs of both trees whose file name has a word of a right.
 func (v *View) rightRFCs() (map[int]bool, error) {
@@ -473,64 +366,4 @@ func (v *View) rightRFCs() (map[int]bool, error) {
 		}
 	}
 	return out, nil
-}
-
-// properties adds the fields of schemas that come or go and have a word of a right.
-func (v *View) properties(t *triggers) error {
-	for _, c := range v.Changes {
-		if !isSchema(c.Path) {
-			continue
-		}
-		s, err := v.comparesSchemas()
-		if err != nil {
-			return err
-		}
-		old, new := fields(v.texts, s.base, c.Path), fields(v.texts, s.head, c.Path)
-		document, _ := v.texts.document(s.head, c.Path)
-		for _, pointer := range slices.Sorted(maps.Keys(new)) {
-			if _, had := old[pointer]; !had && ofRight(new[pointer]) != "" {
-				t.add("property", new[pointer], verdict.At(document.Pos(pointer)))
-			}
-		}
-		for _, pointer := range slices.Sorted(maps.Keys(old)) {
-			if _, has := new[pointer]; !has && ofRight(old[pointer]) != "" {
-				at, err := v.firstChange(c)
-				if err != nil {
-					return err
-				}
-				t.add("property", old[pointer], at)
-			}
-		}
-	}
-	return nil
-}
-
-// fields returns the names of the fields of a schema by pointer, none if it is not there or cannot be read.
-func fields(x *Texts, s *schemaSet, path string) map[string]string {
-	out := map[string]string{}
-	document, _ := x.document(s, path)
-	if document == nil {
-		return out
-	}
-	var walk func(v any, at string)
-	walk = func(v any, at string) {
-		switch v := v.(type) {
-		case map[string]any:
-			for name, below := range v {
-				pointer := at + "/" + strict.Escape(name)
-				if named, ok := below.(map[string]any); ok && (name == "properties" || name == "patternProperties") {
-					for field := range named {
-						out[pointer+"/"+strict.Escape(field)] = field
-					}
-				}
-				walk(below, pointer)
-			}
-		case []any:
-			for i, item := range v {
-				walk(item, at+"/"+strconv.Itoa(i))
-			}
-		}
-	}
-	walk(document.Root, "")
-	return out
 }

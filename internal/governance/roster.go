@@ -69,7 +69,7 @@ func readRoster(data []byte) (r roster, err error) {
 		return r, nil
 	}
 	blocks := text.Blocks()
-	at := slices.IndexFunc(blocks, func(b *page.Block) bool { return b.Level == 2 && b.Text == "Current Maintainers" })
+	at := slices.IndexFunc(blocks, func(b *page.Block) bool { return b.Level == 2 && b.Text() == "Current Maintainers" })
 	if at < 0 {
 		return r, nil
 	}
@@ -83,11 +83,11 @@ func readRoster(data []byte) (r roster, err error) {
 		return r, nil
 	}
 	r.line = blocks[at].Line
-	advocate := slices.IndexFunc(blocks[at].Cells, func(c string) bool {
+	advocate := slices.IndexFunc(blocks[at].Cells(), func(c string) bool {
 		return strings.Contains(strings.ToLower(c), "user advocate")
 	})
 	for _, b := range blocks[at+1:] {
-		if b.Cells == nil || b.Header {
+		if b.Cells() == nil || b.Header {
 			break
 		}
 		r.add(b, advocate)
@@ -97,13 +97,14 @@ func readRoster(data []byte) (r roster, err error) {
 
 // add reads a row. advocate is the index of the column User Advocate, negative without one.
 func (r *roster) add(b *page.Block, advocate int) {
+	cells := b.Cells()
 	cell := func(i int) string {
-		if i < 0 || i >= len(b.Cells) {
+		if i < 0 || i >= len(cells) {
 			return ""
 		}
-		return b.Cells[i]
+		return cells[i]
 	}
-	shown := row{strings.Join(b.Cells, " | "), b.Line}
+	shown := row{strings.Join(cells, " | "), b.Line}
 	m := handle().FindStringSubmatch(cell(0))
 	mark := cell(advocate)
 	isAdvocate := slices.Contains(marks, strings.ToLower(mark)) || strings.EqualFold(mark, "User Advocate")

@@ -236,13 +236,56 @@ func isWord(r rune) bool {
 // A Block is a part of a text that has no other parts: a paragraph, a heading, a row of a table, a piece of code or
 // HTML. The blocks of a text that is not Markdown are its paragraphs.
 type Block struct {
-	Line   int      // number of its first line, from 1
-	Level  int      // level of a heading, from 1; 0 for other blocks
-	Text   string   // what a reader sees, as Plain returns it, and then what the comments in it contain
-	Source string   // its lines, and those up to the next block
-	Cells  []string // what a reader sees of each cell of a row; ~~ is around one with struck text
-	Header bool     // whether it is the first row of a table
-	Above  *Block   // the nearest heading above that has a lower level; nil without one
+	Line   int    // number of its first line, from 1
+	Level  int    // level of a heading, from 1; 0 for other blocks
+	Source string // its lines, and those up to the next block
+	Header bool   // whether it is the first row of a table
+	Above  *Block // the nearest heading above that has a lower level; nil without one
+
+	document     []byte
+	node         ast.Node // nil: the text is not Markdown
+	text, hidden *string  // nil: not rendered yet
+}
+
+// Text returns what a reader sees of a block, as Plain returns it.
+func (b *Block) Text() string {
+	b.render()
+	return *b.text
+}
+
+// Hidden returns what the comments in a block contain.
+func (b *Block) Hidden() string {
+	b.render()
+	return *b.hidden
+}
+
+func (b *Block) render() {
+	if b.text != nil {
+		return
+	}
+	text, comments := b.Source, []string(nil)
+	if b.node != nil {
+		text = visible(string(render(nil, b.document, b.node)), func(text string) { comments = append(comments, text) })
+	}
+	text, hidden := Plain(text), Plain(strings.Join(comments, " "))
+	b.text, b.hidden = &text, &hidden
+}
+
+// Cells returns what a reader sees of each cell of a row, with ~~ around one that has struck text. It returns nil for
+// another block.
+func (b *Block) Cells() (cells []string) {
+	if b.node == nil || b.node.Kind() != extensionast.KindTableHeader && b.node.Kind() != extensionast.KindTableRow {
+		return nil
+	}
+	for cell := b.node.FirstChild(); cell != nil; cell = cell.NextSibling() {
+		page := string(render(nil, b.document, cell))
+		shown := Plain(visible(page, nil))
+		if struck().MatchString(page) {
+			shown = "~~" + shown + "~~"
+		}
+		cells = append(cells, shown)
+	}
+	return cells
 }
 
 var struck = plain.Pattern(`(?i)<(?:del|s|strike)[\s/>]`)
@@ -253,7 +296,7 @@ func (t *Text) Blocks() []*Block {
 	var heading *Block // the last one
 	text := []byte(t.Source)
 	line, begin, first := 1, 0, 0 // number of the last block's line; offsets of its source and of that line
-	add := func(at, level int, seen string) *Block {
+	add := func(at, level int, n ast.Node) {
 		at = max(bytes.LastIndexByte(text[:max(at, 0)], '\n')+1, first)
 		line += strings.Count(t.Source[first:at], "\n")
 		first = at
@@ -264,60 +307,41 @@ func (t *Text) Blocks() []*Block {
 		for level > 0 && heading != nil && heading.Level >= level {
 			heading = heading.Above
 		}
-		b := &Block{Line: line, Level: level, Text: seen, Above: heading}
+		b := &Block{Line: line, Level: level, Above: heading, document: text, node: n,
+			Header: n != nil && n.Kind() == extensionast.KindTableHeader}
 		if level > 0 {
 			heading = b
 		}
 		out = append(out, b)
-		return b
 	}
 	if !t.IsMarkdown() {
 		at, begun := 0, false
 		for line := range strings.Lines(t.Source) {
 			blank := strings.TrimSpace(line) == ""
 			if !blank && !begun {
-				add(at, 0, "")
+				add(at, 0, nil)
 			}
 			at, begun = at+len(line), !blank
 		}
 	}
-	var buffer []byte
 	walk(t.root, func(n ast.Node) (deeper bool) {
 		level, at := 0, n.Pos()
-		var cells []string
 		switch n := n.(type) {
 		case *ast.Heading:
 			level = n.Level
 			if n.Lines().Len() > 0 {
 				at = n.Lines().At(0).Start // its position is that of an underline
 			}
-		case *extensionast.TableHeader, *extensionast.TableRow:
-			for cell := n.FirstChild(); cell != nil; cell = cell.NextSibling() {
-				buffer = render(buffer[:0], text, cell)
-				shown := Plain(visible(string(buffer), nil))
-				if struck().Match(buffer) {
-					shown = "~~" + shown + "~~"
-				}
-				cells = append(cells, shown)
-			}
-		case *ast.Paragraph, *ast.TextBlock, *ast.CodeBlock, *ast.FencedCodeBlock, *ast.HTMLBlock:
+		case *ast.Paragraph, *ast.TextBlock, *ast.CodeBlock, *ast.FencedCodeBlock, *ast.HTMLBlock,
+			*extensionast.TableHeader, *extensionast.TableRow:
 		default:
 			return true
 		}
-		buffer = render(buffer[:0], text, n)
-		var comments []string
-		seen := visible(string(buffer), func(text string) { comments = append(comments, text) })
-		b := add(at, level, Plain(strings.Join(append([]string{seen}, comments...), " ")))
-		b.Cells, b.Header = cells, n.Kind() == extensionast.KindTableHeader
+		add(at, level, n)
 		return false
 	})
 	if len(out) > 0 {
 		out[len(out)-1].Source = strings.Trim(t.Source[begin:], "\r\n")
-	}
-	for _, b := range out {
-		if !t.IsMarkdown() {
-			b.Text = Plain(b.Source)
-		}
 	}
 	return out
 }

@@ -77,9 +77,9 @@ func TestBlocks(t *testing.T) {
 	for _, b := range read(t, "a.md", text).Blocks() {
 		above := ""
 		for a := b.Above; a != nil; a = a.Above {
-			above += "<" + a.Text
+			above += "<" + a.Text()
 		}
-		got = append(got, fmt.Sprintf("%d %d %q %q %s", b.Line, b.Level, b.Text, b.Source, above))
+		got = append(got, fmt.Sprintf("%d %d %q %q %s", b.Line, b.Level, b.Text()+b.Hidden(), b.Source, above))
 	}
 	want := []string{
 		`4 1 "T" "[a]: b\n\n# T" `,
@@ -100,7 +100,7 @@ func TestBlocks(t *testing.T) {
 	}
 	got = nil
 	for _, b := range read(t, "a.txt", "\r\n a\r\n b\r\n \r\nc").Blocks() {
-		got = append(got, fmt.Sprintf("%d %q %q", b.Line, b.Text, b.Source))
+		got = append(got, fmt.Sprintf("%d %q %q", b.Line, b.Text(), b.Source))
 	}
 	if want := []string{`2 "a b" " a\r\n b\r\n "`, `5 "c" "c"`}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
