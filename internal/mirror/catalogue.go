@@ -101,6 +101,8 @@ var Codes = []checks.Code{
 		"again", Fix: anotherClone},
 	{ID: "origin-unavailable", Meaning: "the origin cannot be reached, or no longer shows the registry",
 		Fix: tryLater},
+	{ID: "pack-corrupt", Meaning: "the bytes of the origin's pack do not hash to its trailer; the mirror is as it was",
+		Fix: damagedFix},
 	{ID: "origin-vanished", Meaning: "the origin no longer has the branch that was verified", Fix: vanished},
 	{ID: "address-refused", Meaning: "the origin has an address that is neither public nor named by the operator",
 		Fix: refusedAddress},

@@ -45,6 +45,9 @@ type Dir struct {
 // OpenDir makes the directory of a mirror of a URL, or opens it, for this process alone, and removes what a killed one
 // left.
 func OpenDir(path, url, branch string) (_ *Dir, err error) {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return nil, remedy.Errorf("name a directory", "%s is a file", path)
+	}
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}

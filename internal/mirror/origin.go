@@ -11,6 +11,7 @@ import (
 // Fixes of an origin that serves nothing.
 const (
 	tryLater       = "try again later; the mirror is as it was"
+	damagedFix     = "try again; if it lasts, the origin or a proxy on the way damages what it serves"
 	vanished       = "ask the maintainers, and keep the mirror: it has what was verified"
 	refusedAddress = "name the origin by a public address, or the address itself with --connect-to HOST=ADDR"
 )
@@ -28,6 +29,8 @@ func (d *Dir) Unserved(err error) error {
 			"%w: the origin no longer has the branch; expected it at %s or a descendant", err, verified)
 	case errors.Is(err, peer.ErrHidden):
 		return remedy.Coded("origin-unavailable", tryLater, "the origin no longer shows the registry: %w", err)
+	case errors.Is(err, peer.ErrPack):
+		return remedy.Coded("pack-corrupt", damagedFix, "%w", err)
 	case errors.Is(err, peer.ErrFetch):
 		return remedy.Coded("origin-unavailable", tryLater, "%w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -44,6 +46,8 @@ var (
 	ErrTooLarge = errors.New("too large")
 	// ErrFetch: it could not be reached, or did not speak the protocol to its end.
 	ErrFetch = errors.New("could not be fetched")
+	// ErrPack is an ErrFetch: the pack was damaged on its way, since its bytes do not hash to its trailer.
+	ErrPack = fmt.Errorf("%w: the bytes of the pack do not hash to its trailer", ErrFetch)
 	// ErrEmpty is an ErrFetch: it was reached, and has no branch yet.
 	ErrEmpty = fmt.Errorf("%w: it is empty", ErrFetch)
 	// ErrHidden: it answers that there is no such repository, or not for everybody.
@@ -133,7 +137,7 @@ func Fetch(ctx context.Context, s Source, dir string) (*Fetched, error) {
 	return f, err
 }
 
-func (s *Source) fetch(ctx context.Context, u *url.URL, dir string) (*Fetched, error) {
+func (s *Source) fetch(ctx context.Context, u *url.URL, dir string) (_ *Fetched, refused error) {
 	endpoint, err := transport.NewEndpoint(u.String())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrURL, err)
@@ -143,6 +147,11 @@ func (s *Source) fetch(ctx context.Context, u *url.URL, dir string) (*Fetched, e
 	if err != nil {
 		return nil, failed(err)
 	}
+	defer func() {
+		if refused != nil && wire.refused != nil {
+			refused = wire.refused // what the library makes of it says less
+		}
+	}()
 	wire.left.Store(maxAdvertisement)
 	refs, err := session.AdvertisedReferencesContext(ctx)
 	if isSHA256(wire.begun) {
@@ -263,11 +272,33 @@ func (s *Source) keep(ctx context.Context, pack io.Reader, dir string) (string, 
 		return "", err
 	}
 	sum, err := gitstore.IndexPack(ctx, path, path+".idx")
+	if errors.Is(err, gitstore.ErrCorrupt) && !hashes(path) {
+		return "", ErrPack
+	}
 	if err != nil {
 		return "", err
 	}
 	named := filepath.Join(dir, "pack-"+sum)
 	return named, errors.Join(os.Rename(path, named+".pack"), os.Rename(path+".idx", named+".idx"))
+}
+
+// hashes reports whether a pack ends with the SHA-1 of what is before it.
+func hashes(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size() < sha1.Size {
+		return false
+	}
+	sum, trailer := sha1.New(), make([]byte, sha1.Size)
+	if _, err := io.Copy(sum, io.LimitReader(f, info.Size()-sha1.Size)); err != nil {
+		return false
+	}
+	_, err = io.ReadFull(f, trailer)
+	return err == nil && bytes.Equal(sum.Sum(nil), trailer)
 }
 
 // failed returns what the protocol says as an error of this package, in a line of bounded length.
@@ -303,6 +334,8 @@ type wire struct {
 	stall time.Duration
 	left  atomic.Int64 // bytes that may still come
 	begun []byte       // start of the first reply
+
+	refused error // why no answer was read; nil: one was, or the connection failed
 }
 
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -315,9 +348,22 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		timer.Stop()
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
+		} else if r.Response != nil { // the answer that led here
+			err = fmt.Errorf("%w: it redirects to %.500q: %.500s", ErrFetch, r.URL.Redacted(), err.Error())
+			w.refused = err
 		}
 		cancel(nil)
 		return nil, err
+	}
+	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500 {
+		timer.Stop()
+		resp.Body.Close()
+		cancel(nil)
+		w.refused = fmt.Errorf("%w: it answered %d", ErrFetch, resp.StatusCode)
+		if wait, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && wait > 0 {
+			w.refused = fmt.Errorf("%w, and asks to be tried again in %d s", w.refused, wait)
+		}
+		return nil, w.refused
 	}
 	resp.Body = &body{ReadCloser: resp.Body, wire: w, ctx: ctx, cancel: cancel, timer: timer}
 	return resp, nil

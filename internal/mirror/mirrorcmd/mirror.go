@@ -236,7 +236,7 @@ func withoutVerdict(err error) verdict.Verdict {
 	switch {
 	case slices.Contains([]string{"checkpoint-diverged", "origin-vanished"}, remedy.CodeOf(err)):
 		return verdict.Failed
-	case remedy.CodeOf(err) == "origin-unavailable":
+	case slices.Contains([]string{"origin-unavailable", "pack-corrupt"}, remedy.CodeOf(err)):
 		return verdict.Inconclusive
 	case remedy.CodeOf(err) != "":
 		return verdict.Errored
