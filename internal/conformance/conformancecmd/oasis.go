@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -20,9 +21,10 @@ import (
 )
 
 // OASIS is the evaluation protocol of providers.
-var OASIS = &Protocol{name: "oasis", short: "check an evaluation provider: its answer or its claim",
+var OASIS = &Protocol{name: "oasis", short: "check an evaluation provider: its answer, claim or report",
 	rules: oasis.Rules, declared: true,
-	commands: []func(frame.IO, *Protocol) *cobra.Command{newOASISProvider, newOASISClaim}}
+	commands: []func(frame.IO, *Protocol) *cobra.Command{newOASISProvider, newOASISClaim,
+		newOASISReport}}
 
 // oasisProvider has the flags of conformance oasis provider.
 type oasisProvider struct {
@@ -216,5 +218,51 @@ exit status: 0 pass, 1 fail, 2 could not run`,
 	f := c.Flags()
 	f.StringVar(&profile, "profile", "", "`DIR` of the profile; its contract must be of the claimed profile")
 	frame.DurationVar(f, &claim.MaxAge, "max-age", "365d", "age from which on a claim is old")
+	return c
+}
+
+func newOASISReport(sys frame.IO, p *Protocol) *cobra.Command {
+	var o conformanceFlags
+	var r oasis.Report
+	c := &cobra.Command{
+		Use:   "report FILE [EVIDENCE…]",
+		Short: "check the form of an evaluation report",
+		Long: `report checks FILE, one YAML or JSON mapping, as far as section 3 asks for the
+form of an evaluation report: its members, the verdict as the conjunction of
+the scenarios, the tier, the label of an incomplete evaluation, the reason of
+an aborted run, and the source of each observation. EVIDENCE files hold more
+observations. What the report says is for people to attest.
+
+exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
+		Example: "  oap-gate conformance oasis report verdict.yaml evidence.json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return remedy.Errorf("oap-gate conformance oasis report FILE [EVIDENCE…]", "report requires one FILE")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return o.run(func() (*conformance, error) {
+				for i, name := range args {
+					data, err := capped.ReadFile(name, oasis.MaxReport)
+					if err == nil && !utf8.Valid(data) {
+						err = errors.New("it is not UTF-8")
+					}
+					if err != nil {
+						return nil, remedy.Errorf("name YAML or JSON files of at most 16 MiB", "reading %s: %v", name, err)
+					}
+					if i == 0 {
+						r.Path, r.Text = name, data
+					} else {
+						r.Evidence = append(r.Evidence, oasis.File{Path: name, Text: data})
+					}
+				}
+				results, err := r.Judge()
+				return &conformance{subject: r.Path, rows: oasis.ReportRows(), results: results,
+					chosen: plain.Count(len(r.Evidence), "file") + " of evidence"}, err
+			})
+		},
+	}
+	o.bind(c, sys, p, false)
 	return c
 }

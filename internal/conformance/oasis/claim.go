@@ -89,7 +89,7 @@ var claimReportRule = verdict.Rule{
 		{"provider-not-compared", "the claim names an organization only, so the report's provider was not compared",
 			"none needed; with provider and provider_version the two are compared"},
 		{"claim-unverified", "no report is given, so nothing shows that the preflight passes",
-			"give the JSON report of conformance oasis provider with --report FILE"},
+			"give the JSON report of conformance oasis provider as REPORT"},
 	},
 }
 
@@ -124,7 +124,7 @@ func (c *Claim) Judge() ([]verdict.Result, error) {
 
 // read reads the claim; what it returns is nil if the file is not one mapping.
 func (c *Claim) read() (*claimed, verdict.Outcome) {
-	place, object, fault := c.parse()
+	place, object, fault := parseMapping(c.Path, c.Text, MaxClaim)
 	var out verdict.Outcome
 	if fault != nil {
 		out.Errorf(verdict.At(fault.Pos), fault.Pointer, "claim-form", "the claim is not one mapping: %s",
@@ -155,28 +155,32 @@ func (c *Claim) read() (*claimed, verdict.Outcome) {
 	return said, r.out
 }
 
-// parse reads JSON if the text begins with a brace, else YAML. Numbers are json.Number; a YAML scalar that is neither
+// parseMapping reads JSON if the text begins with a brace, else YAML. Numbers are json.Number; a YAML scalar that is neither
 // a number, a boolean nor null is its text, so that a date needs no quotes.
-func (c *Claim) parse() (verdict.Place, map[string]any, *strict.Error) {
-	if bytes.HasPrefix(bytes.TrimLeft(c.Text, " \t\r\n"), []byte("{")) {
-		doc, err := strict.Parse(c.Path, c.Text, strict.Remote(MaxClaim))
+func parseMapping(path string, data []byte, most int) (verdict.Place, map[string]any, *strict.Error) {
+	if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		limits := strict.Remote(most)
+		if most > MaxClaim {
+			limits = strict.Limits{Bytes: most, Depth: 64, Number: 64, Values: 1 << 19}
+		}
+		doc, err := strict.Parse(path, data, limits)
 		if err != nil {
 			return nil, nil, err.(*strict.Error)
 		}
 		object, _ := doc.Root.(map[string]any) // it begins with a brace
 		return doc, object, nil
 	}
-	root, err := strictyaml.Parse(c.Path, c.Text, MaxClaim)
+	root, err := strictyaml.Parse(path, data, most)
 	if err != nil {
 		fault := err.(*strictyaml.Error)
 		return nil, nil, &strict.Error{Pos: fault.Pos, Message: fault.Message}
 	}
 	object, ok := valueOf(root).(map[string]any)
 	if !ok {
-		return nil, nil, &strict.Error{Pos: strict.Pos{Path: c.Path, Line: root.Line, Column: root.Column},
+		return nil, nil, &strict.Error{Pos: strict.Pos{Path: path, Line: root.Line, Column: root.Column},
 			Message: "the document is not a mapping"}
 	}
-	return &yamlPlaces{path: c.Path, root: root}, object, nil
+	return &yamlPlaces{path: path, root: root}, object, nil
 }
 
 // valueOf returns the value of a YAML node as strict.Parse returns one of JSON.
@@ -329,7 +333,7 @@ func (c *Claim) compare(said *claimed) verdict.Outcome {
 	var out verdict.Outcome
 	if c.ReportPath == "" {
 		out.Noticef(verdict.At{Path: c.Path}, "", "claim-unverified", "no report is given, so nothing shows that the "+
-			"preflight passes").WithFix("give the JSON report of conformance oasis provider with --report FILE")
+			"preflight passes").WithFix("give the JSON report of conformance oasis provider as REPORT")
 		return out
 	}
 	doc, err := strict.Parse(c.ReportPath, c.Report, strict.Limits{Bytes: MaxReport, Depth: 64, Number: 64,

@@ -20,7 +20,7 @@ import (
 const MaxResponse = 1 << 20
 
 // Rules are the catalogue: what is decided of a provider, in the order of the report, then what people attest, then
-// what is decided of a claim.
+// what is decided of a claim, and of an evaluation report.
 var Rules = rules()
 
 func rules() []verdict.Rule {
@@ -32,7 +32,7 @@ func rules() []verdict.Rule {
 	for i := range all {
 		all[i].Role = roleProvider
 	}
-	return append(all, claimRule, claimReportRule)
+	return append(append(all, claimRule, claimReportRule), reportRules...)
 }
 
 // check is one requirement that is decided, and how. If the input lacks what it needs, lacks returns the outcome.
