@@ -38,7 +38,11 @@ func (s *Subject) Wanted(kinds evidence.Set) (w evidence.Wanted, failed func() e
 		defer mu.Unlock()
 		first = cmp.Or(first, err)
 	}
-	w = evidence.Wanted{Kinds: kinds, Memo: s.Run.Memo, Suffixes: s.Run.Base.Policy.Suffixes,
+	suffixes := s.Run.Base.Policy.Suffixes
+	if s.Run.Audit && !s.Stood.IsZero() {
+		suffixes = suffixes.Until(s.Stood)
+	}
+	w = evidence.Wanted{Kinds: kinds, Memo: s.Run.Memo, Suffixes: suffixes,
 		Clock: s.Run.Now, Judged: s.proposedAt(),
 		Listed: func(did string) *registry.Listing {
 			l, err := s.witnessListing(did)

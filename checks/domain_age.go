@@ -37,6 +37,9 @@ var domainAge = &Check{
 		{"domain-age-unknown", "neither RDAP nor WHOIS has a date of registration", listedWay},
 		{"domain-age-unsure", "the domain's age could not be determined; nothing was decided", unsureWay},
 		{"domain-lapsing", "the registration of the domain has ended, or is about to", lapsingWay},
+		{"age-of-parent", "the age is that of a parent of the host", "make sure that the parent's owner is yours"},
+		{"suffix-list-old", "the embedded Public Suffix List is 180 days old or more: it may lack new platforms",
+			listOldWay},
 		{"age-of-host", "the age is that of a host which the DID may share with others",
 			"use a did:web without a path, on a domain of your own"},
 	}, evidence.DomainCodes),
@@ -54,8 +57,12 @@ const provisionalWay = "set provisional: true now, and drop it in a re-issue onc
 const (
 	listedWay  = "set provisional: true; this DID passes without it once it has been listed here for 30 days"
 	unsureWay  = "try again or from another network, or set provisional: true"
+	listOldWay = "use a newer release of oap-gate; it has a newer list"
 	lapsingWay = "renew the domain: a new holder can sign and revoke in its name"
 )
+
+// maxListAge is the age of the Public Suffix List from which on a run says that it is old.
+const maxListAge = 180 * 24 * time.Hour
 
 // minimumAge is how old a domain must be.
 const minimumAge = 30 * 24 * time.Hour
@@ -187,6 +194,15 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 		out.Doubtf(s, at, "domain-age-unsure", "the age of domain %s could not be determined: %s", domain, a.why).
 			WithFix(unsureWay)
 	}
+	shared := d.Method == "key" || d.HasPath()
+	if host := s.Facts.DomainAge.Value.Domain.Host; how == ageOld && !a.byHistory && !shared && host != domain {
+		out.Noticef(s, at, "age-of-parent", "the age of %s is that of %s", host, domain).
+			WithFix("none needed, if one owner has both")
+	}
+	if made, err := time.Parse(time.DateOnly, domainage.ListDate); err == nil && s.Run.Now.Sub(made) >= maxListAge {
+		out.Noticef(s, at, "suffix-list-old", "the embedded Public Suffix List is of %s; expected one of the last %d days",
+			domainage.ListDate, maxListAge/(24*time.Hour)).WithFix(listOldWay)
+	}
 	if r := s.Facts.DomainAge.Value.RDAP.Value; r.Lapsing != "" {
 		out.Warnf(s, at, "domain-lapsing", "domain %s has the status %q at its registry", domain, r.Lapsing).
 			WithFix(lapsingWay)
@@ -194,7 +210,7 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 		out.Warnf(s, at, "domain-lapsing", "the registration of domain %s ended on %s", domain, stamp(r.Expires)).
 			WithFix(lapsingWay)
 	}
-	if how == ageOld && (d.Method == "key" || d.HasPath()) {
+	if how == ageOld && shared {
 		out.Warnf(s, at, "age-of-host", "the age is that of the host, which %s may share with others",
 			s.Listing.ToolDID).
 			WithFix("use a did:web without a path, on a domain of your own")

@@ -85,6 +85,16 @@ web:
 		{Name: "platform", World: `pr: [{listing: nova, host: nova.vercel.app}]`,
 			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
 			Says: []string{`is under the platform suffix vercel.app`}},
+		// a platform of the supplement; the platform itself
+		{Name: "supplement", World: `pr: [{listing: nova, host: tenant.modal.run}]`,
+			Want: `implementations/nova.json:4:3: error: domain-age: domain-age-unknown`,
+			Says: []string{`is under the platform suffix modal.run`}},
+		{Name: "supplement itself", World: `pr: [{listing: nova, host: modal.run}]`,
+			Want: `pass`},
+		// a subdomain has the age of its parent
+		{Name: "subdomain", World: `pr: [{listing: nova, host: agent.company.com}]`,
+			Want: `implementations/nova.json:4:3: notice: domain-age: age-of-parent`,
+			Says: []string{`the age of agent.company.com is that of company.com`}},
 		// a host that is itself a public suffix: the platform's own name, which it registered; and one below that
 		{Name: "suffix", World: `pr: [{listing: nova, host: vercel.app}]`,
 			Want: `pass`},

@@ -96,11 +96,13 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
 		{Name: "last second, policy, signed",
 			World: `clock: "2027-05-03T23:59:59Z"
 ` + policy + base + signed,
-			Want: `pass`},
+			Want: `implementations/nova.json:4:3: notice: domain-age: suffix-list-old`},
 		{Name: "over, policy, signed",
 			World: `clock: "2027-05-04T00:00:00Z"
 ` + policy + base + signed,
-			Want: `implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:4:3: notice: domain-age: suffix-list-old`,
 			Says: []string{`before 2027-05-04T00:00:00Z`}},
 		// --- the policy ---
 		// none

@@ -159,7 +159,9 @@ implementations/nova.json:7:3: warning: peer-witnesses: witness-evidence`},
 			World: base + `  - {listing: one, host: one.corp.example, level: L4, witness: [ada]}
 pr: [{listing: nova, host: nova.corp.example, level: L4, witness: [one]}]
 `,
-			Want: `implementations/nova.json:6:3: warning: peer-witnesses: witness-same-domain`,
+			Want: `
+implementations/nova.json:6:3: warning: peer-witnesses: witness-same-domain
+implementations/nova.json:4:3: notice: domain-age: age-of-parent`,
 			Says: []string{`warning: peer-witnesses: witness did:web:one.corp.example shares the domain corp.example with the candidate`}},
 		{Name: "same platform",
 			World: base + `  - {listing: one, host: one.github.io, level: L4, witness: [ada]}

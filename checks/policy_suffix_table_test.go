@@ -50,14 +50,17 @@ implementations/ann.json:7:3: warning: receipt-claims: target-differs
 implementations/ann.json:12:3: notice: domain-age: provisional`},
 		{Name: "shown, no suffix", World: shown, Want: `
 implementations/ann.json:7:3: warning: receipt-claims: target-differs
+implementations/ann.json:4:3: notice: domain-age: age-of-parent
 implementations/ann.json:12:3: warning: domain-age: provisional-not-needed`},
 		{Name: "shown, empty list", World: none + shown,
 			Want: `
 implementations/ann.json:7:3: warning: receipt-claims: target-differs
+implementations/ann.json:4:3: notice: domain-age: age-of-parent
 implementations/ann.json:12:3: warning: domain-age: provisional-not-needed`},
 		{Name: "shown, a policy of something else", World: other + shown,
 			Want: `
 implementations/ann.json:7:3: warning: receipt-claims: target-differs
+implementations/ann.json:4:3: notice: domain-age: age-of-parent
 implementations/ann.json:12:3: warning: domain-age: provisional-not-needed`},
 		{Name: "shown, policy not readable", World: broken + shown,
 			Want: `
@@ -71,7 +74,7 @@ implementations/ann.json:1:1: inconclusive: domain-age: policy-unreadable
 		{Name: "age", World: tenants + own,
 			Want: `implementations/ann.json:4:3: error: domain-age: domain-age-unknown`,
 			Says: []string{`ann.tenants.example is under the platform suffix tenants.example`}},
-		{Name: "age, no suffix", World: own, Want: `pass`},
+		{Name: "age, no suffix", World: own, Want: `implementations/ann.json:4:3: notice: domain-age: age-of-parent`},
 		{Name: "age, proposed suffix", World: own + `main: [{write: .github/gate-policy.yml, text: "public_suffixes: [tenants.example]\n"}]
 `,
 			Want: `implementations/ann.json:4:3: error: domain-age: domain-age-unknown`},
@@ -85,6 +88,7 @@ pr: [{listing: nova, host: nova.vercel.app}]`,
 		{Name: "witness, no suffix", World: witness,
 			Want: `
 implementations/ann.json:6:3: warning: peer-witnesses: witness-same-domain
+implementations/ann.json:4:3: notice: domain-age: age-of-parent
 implementations/ann.json:12:3: warning: domain-age: provisional-not-needed`},
 		// so is an auditor
 		{Name: "auditor", World: tenants + audited,
@@ -94,6 +98,7 @@ implementations/ann.json:12:3: notice: domain-age: provisional`},
 		{Name: "auditor, no suffix", World: audited,
 			Want: `
 implementations/ann.json:6:3: error: external-audit: audit-by-itself
+implementations/ann.json:4:3: notice: domain-age: age-of-parent
 implementations/ann.json:12:3: warning: domain-age: provisional-not-needed`},
 		{Name: "auditor, policy not readable", Only: "external-audit peer-witnesses", World: broken + audited,
 			Want: `

@@ -96,7 +96,7 @@ var dateLayouts = []string{
 	"01/02/2006",
 }
 
-// beforeLayouts are for the oldest names of .uk, .ch and .ro: their registries know only a date before which they existed.
+// beforeLayouts are for the oldest names of .uk, .ch and .ro, of which a date is known before which they existed.
 var beforeLayouts = []string{"before Jan-2006", "before 2 January 2006", "Before 2006"}
 
 // read returns all that the text of a date may mean, or the zero span if it has no known form.

@@ -27,6 +27,18 @@ func TestSuffixList(t *testing.T) {
 		}
 		values[r.Value] = true
 	}
+	for name, since := range supplement() {
+		lines = append(lines, "private "+name+"\n")
+		if host, err := Host(name); err != nil || host != name || values[name] {
+			t.Errorf("line %q of the supplement is not a name, or is a rule of the list", name)
+		}
+		if since.Before(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
+			t.Errorf("line %q of the supplement has the date %v", name, since)
+		}
+	}
+	if n := strings.Count(supplementText, "\n"); n != len(supplement()) || n > 100 {
+		t.Errorf("the supplement has %d lines of %d names; expected at most 100, each of its own", n, len(supplement()))
+	}
 	slices.Sort(lines)
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(lines, ""))))
 	_, date, _ := strings.Cut(strings.TrimSuffix(publicsuffix.ListVersion, ")"), "(")
@@ -36,6 +48,29 @@ func TestSuffixList(t *testing.T) {
 	}
 	if day := made.Format(time.DateOnly); sum != ListSHA256 || day != ListDate {
 		t.Errorf("ListDate is %q and ListSHA256 %q; expected %q and %q", ListDate, ListSHA256, day, sum)
+	}
+}
+
+// TestSupplement checks that a tenant of a platform has a domain of its own, and that the date of a line counts only
+// where it is asked for.
+func TestSupplement(t *testing.T) {
+	added := supplement()["modal.run"]
+	for _, c := range []struct {
+		host    string
+		s       *Suffixes
+		private bool
+	}{
+		{"tenant.modal.run", nil, true},
+		{"a.tenant.modal.run", (*Suffixes)(nil).Until(added), true},
+		{"tenant.modal.run", (*Suffixes)(nil).Until(added.Add(-time.Second)), false},
+		{"modal.run", nil, false},
+		{"notmodal.run", nil, false},
+	} {
+		d, err := c.s.Registrable(c.host)
+		if want := map[bool]string{true: "tenant.modal.run", false: d.ICANN}[c.private]; err != nil ||
+			d.PrivateSuffix != c.private || d.Registrable != want {
+			t.Errorf("%s: %+v, %v", c.host, d, err)
+		}
 	}
 }
 
