@@ -57,12 +57,3 @@ func phrased(r Review) (bool, string) {
 	s := body.Says(clearedForm)
 	return s.Said, instead(s)
 }
-
-// plainText returns what a reader sees of a line of Markdown.
-func plainText(line string) string {
-	text, err := page.Read("line.md", []byte(line))
-	if text == nil || err != nil {
-		return line
-	}
-	return text.Seen()
-}
