@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -52,6 +53,12 @@ var appendOnly = &Check{
 		{"mode-changed", "the mode or type of a merged file changes", restoreFile},
 		{"edited", "a merged record other than a listing is edited", restoreFile},
 		{"too-many-versions", "more commits change one listing than are read", "squash the branch into one commit"},
+		{"transient-revocation", "a single commit changes a revocation in another way than it lands; rebase-merged, " +
+			"it would be in force permanently",
+			"make one commit of the same files: git reset --soft BASE && git commit -s && git push --force-with-lease"},
+		{"transient-record", "a single commit changes a record in another way than it lands; rebase-merged, it would " +
+			"be in the history permanently",
+			"make one commit of the same files: git reset --soft BASE && git commit -s && git push --force-with-lease"},
 		{"commit-tampers", "a single commit changes a merged file, though the range as a whole may not",
 			"squash the branch into one commit, or take the commit out of it"},
 		{"mixed", "records and governance files change together",
@@ -88,6 +95,8 @@ func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 	switch repaired {
 	case removal:
 		out.Verified = "removes a file that never was a record"
+	case replacement:
+		out.Verified = "corrects the place or form of a revocation, which lands at its own path"
 	case recovery:
 		out.Verified = "gives the file back what it had as a record"
 	}
@@ -103,6 +112,11 @@ func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 			continue
 		}
 		if err := change(&out, s, c); err != nil || len(out.Findings) > 0 {
+			return out, err
+		}
+	}
+	if s.Change.Base == nil {
+		if is, err := transient(&out, s); err != nil || is {
 			return out, err
 		}
 	}
@@ -191,6 +205,63 @@ func checkout(s *Subject, commit string) string {
 	return fmt.Sprintf("git checkout %s -- %s", commit, plain.ShellWord(s.Path)) + andSquash
 }
 
+// transient reports a commit that leaves a path, which the base tree does not hold, otherwise than it lands:
+// rebase-merged, what nobody judged would count permanently. A listing that its author corrects is only warned of, as
+// squash.
+func transient(o *verdict.Outcome, s *Subject) (bool, error) {
+	code := "transient-record"
+	if s.Kind == registry.KindRevocation {
+		code = "transient-revocation"
+	}
+	versions := 0
+	for _, c := range s.Run.Range.Commits {
+		t := changeOf(c.Touched, s.Path)
+		if t == nil || registry.SameEntry(t.Head, s.Change.Head) {
+			continue
+		}
+		if versions++; versions > maxVersions {
+			tooManyVersions(o, s)
+			return true, nil
+		}
+		if corrected, err := s.corrects(t.Head); err != nil || corrected {
+			if err != nil {
+				return false, err
+			}
+			continue
+		}
+		f := o.Errorf(s, "", code, "a single commit leaves this file otherwise than the range does; rebase-merged, it "+
+			"would be in the history permanently")
+		f.Commit = c.ID
+		f.WithFix("make one commit of the same files, on your branch: git reset --soft %s && git commit -s && "+
+			"git push --force-with-lease", short(s.Run.forked()))
+		return true, nil
+	}
+	return false, nil
+}
+
+// corrects reports whether an entry, which a single commit of the range has at the path of a listing, may be what the
+// range corrects: nothing, no listing, or one of a DID of which the range lands a listing.
+func (s *Subject) corrects(e *registry.Entry) (bool, error) {
+	if s.Kind != registry.KindListing {
+		return false, nil
+	}
+	l, err := s.Run.listingIn(s.Path, e)
+	if err != nil || l == nil {
+		return err == nil, err
+	}
+	return slices.ContainsFunc(s.Run.Subjects, func(t *Subject) bool {
+		return t.Listing != nil && !t.Unchanged() && did.Same(t.Listing.ToolDID, l.ToolDID)
+	}), nil
+}
+
+// forked returns the commit from which a range starts.
+func (r *Run) forked() string {
+	if len(r.Range.MergeBases) > 0 {
+		return r.Range.MergeBases[0]
+	}
+	return r.Range.Base.Commit()
+}
+
 // maxVersions is how many versions of one listing are read from a range's commits.
 const maxVersions = 100
 
@@ -215,8 +286,7 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 			continue
 		}
 		if versions++; versions > maxVersions {
-			o.Errorf(s, "", "too-many-versions", "more than %d commits change this listing", maxVersions).
-				WithFix("squash the branch into one commit")
+			tooManyVersions(o, s)
 			return nil
 		}
 		problem := ""
@@ -249,6 +319,11 @@ func commits(o *verdict.Outcome, s *Subject, reissued bool) error {
 	return nil
 }
 
+func tooManyVersions(o *verdict.Outcome, s *Subject) {
+	o.Errorf(s, "", "too-many-versions", "more than %d commits change this listing", maxVersions).
+		WithFix("squash the branch into one commit")
+}
+
 // kindsMixed returns the governance files that may not change with records: all but .gitkeep and, where layout reports
 // them, those with private keys, which no pull request may bring.
 func (r *Run) kindsMixed(governance []string) ([]string, error) {
@@ -267,7 +342,7 @@ func (r *Run) kindsMixed(governance []string) ([]string, error) {
 func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	governance := Governance(r.Range)
-	data := 0
+	var data, mended, replaced []string
 	var reissues []*Subject
 	for _, s := range r.Subjects {
 		if s.Unchanged() {
@@ -276,27 +351,34 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 		if !r.merged { // there it would only matter for the rule of one re-issue
 			if is, err := s.repair(); err != nil {
 				return out, err
+			} else if is == replacement {
+				mended = append(mended, s.Path)
+				replaced = append(replaced, s.outlook.needs...)
+				continue
 			} else if is != noRepair {
 				governance = append(governance, s.Path)
 				continue
 			}
 		}
-		data++
+		data = append(data, s.Path)
 		if s.Kind == registry.KindListing && s.modified() {
 			reissues = append(reissues, s)
 		}
 	}
+	// A misplaced revocation may go with the one that replaces it.
+	data = slices.DeleteFunc(data, func(path string) bool { return slices.Contains(replaced, path) })
+	governance = append(governance, mended...)
 	slices.Sort(governance)
 	mixed, err := r.kindsMixed(governance)
 	if err != nil {
 		return out, err
 	}
 	switch {
-	case data > 0 && len(mixed) > 0:
+	case len(data) > 0 && len(mixed) > 0:
 		out.Add(verdict.At{Path: mixed[0]}, errorIf(!r.merged), "", "mixed",
 			"the range changes records and governance files together: %s", list(mixed)).
 			WithFix("split it: records in one pull request, governance files in another")
-	case data == 0 && len(governance) > 0 && !r.merged:
+	case len(data) == 0 && len(governance) > 0 && !r.merged:
 		out.Add(verdict.At{Path: governance[0]}, errorIf(r.DenyGovernance), "", "governance",
 			"the range changes governance files: %s", list(governance)).
 			WithFix("have a maintainer review it; no record changes")

@@ -222,6 +222,7 @@ base: [{listing: ada}]
 main: [{listing: bob}]
 pr: [{listing: nova}, {commit: List}, {merge: main}, {remove: implementations/nova.json}]
 `, Want: `
+implementations/nova.json: error: append-only: transient-record
 registry: warning: append-only: not-fast-forward
 implementations/nova.json: warning: append-only: squash`},
 		{Name: "a merge that keeps it", World: `

@@ -52,7 +52,9 @@ pr:
   - {remove: revocations}
   - {listing: nova, level: L4, witness: [ada]}
 `,
-			Want: `registry: warning: append-only: squash`},
+			Want: `
+registry: warning: append-only: squash
+revocations/ada-94e5adb886f685db75aa29398706d2015e257628b2bb02a14368fcbd746948dd.json: error: append-only: transient-revocation`},
 		// a witness that this pull request revokes does not count, though the revocation itself is refused
 		{Name: "witness revoked here",
 			World: `base:

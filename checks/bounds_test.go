@@ -189,7 +189,7 @@ func TestLargestFile(t *testing.T) {
 	w, repo := built(t, "base: [{listing: ada}]")
 	run := &Run{Context: t.Context(), Repo: repo}
 	hash := func(e registry.Entry) (bool, error) {
-		why, err := run.holds(&registry.Record{Path: "revocations/x.json", Entry: e})
+		why, err := run.holds(&registry.Record{Path: "revocations/x.json", Entry: e}, 1)
 		return why == "has more than 64 MiB, which are not searched for hashes", err
 	}
 	key := func(e registry.Entry) (bool, error) {
@@ -488,7 +488,7 @@ func TestEligible(t *testing.T) {
 	now := fixture.Clock
 	listed := func(slug string, edit func(*Listed)) *Listed {
 		l := &Listed{Path: listingPath(slug), Slug: slug, ToolDID: "did:web:" + slug + ".example", Level: "L4",
-			ReceiptSHA256: strings.Repeat("0", 64), Expires: now.Add(1)}
+			ReceiptSHA256: strings.Repeat("0", 64), Issued: now, Expires: now.Add(1)}
 		if edit != nil {
 			edit(l)
 		}
@@ -510,17 +510,16 @@ func TestEligible(t *testing.T) {
 		})}, 0},
 		{"two of one DID", []*Listed{listed("ada", nil), listed("bob", func(l *Listed) {
 			l.ToolDID = "did:web:ADA.example"
-		})}, 0},
+		})}, 1},
 		{"provisional", []*Listed{listed("ada", func(l *Listed) { l.Provisional = true })}, 0},
-		{"its Receipt is revoked", []*Listed{listed("gone", nil)}, 0},
 	} {
-		st := emptyStanding(&registry.Tree{})
-		st.revoked[pin{"gone", strings.Repeat("0", 64)}] = "revocations/gone.json"
+		st := emptyStanding(nil)
 		for _, l := range c.all {
-			st.listings.add(pack(l))
+			st.listings.add(pack(l, sound))
 		}
-		if got := eligible(&Run{Base: st, Now: now, Audit: true}, revoked); got != c.want {
-			t.Errorf("%s: %d; expected %d", c.name, got, c.want)
+		if got, err := eligible(&Run{Context: t.Context(), Base: st, Now: now, Audit: true},
+			[]string{revoked.ToolDID}); got != c.want || err != nil {
+			t.Errorf("%s: %d, %v; expected %d", c.name, got, err, c.want)
 		}
 	}
 }
@@ -607,10 +606,9 @@ func TestRevocationWitnesses(t *testing.T) {
 		for range n {
 			v.Witnesses = append(v.Witnesses, registry.WitnessSignature{WitnessDID: "did:example:a"})
 		}
-		s := &Subject{Run: &Run{Base: emptyStanding(&registry.Tree{})}, Path: "revocations/a.json", Revocation: v,
+		s := &Subject{Run: &Run{Base: emptyStanding(nil)}, Path: "revocations/a.json", Revocation: v,
 			Facts: &evidence.Facts{}}
-		out, err := authority(verdict.Outcome{}, s, &Listed{Path: "implementations/ada.json",
-			ToolDID: "did:web:ada.example"}, nil)
+		out, err := authority(verdict.Outcome{}, s, []version{{did: "did:web:ada.example"}}, nil)
 		if err != nil || len(out.Findings) == 0 || out.Findings[len(out.Findings)-1].Code != want {
 			t.Errorf("%d signatures: %+v, %v; expected %s", n, out.Findings, err, want)
 		}

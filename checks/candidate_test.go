@@ -32,7 +32,7 @@ func TestCandidate(t *testing.T) {
 		t.Errorf("without a budget: %+v, %v; expected %q", out, err, NotReached)
 	}
 
-	run.Base.listings.add(pack(condense(path, s.Listing)))
+	run.Base.listings.add(pack(condense(path, s.Listing), sound))
 	if run.Base.BySlug("nova") == nil {
 		t.Fatal("the listing is not known")
 	}
@@ -55,7 +55,7 @@ func TestNameOfCandidate(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := &Run{Context: t.Context(), Base: EmptyStanding(), Now: fixture.Clock}
-	run.Base.listings.add(pack(&Listed{Path: listingPath("meridian"), Slug: "meridian"}))
+	run.Base.listings.add(pack(&Listed{Path: listingPath("meridian"), Slug: "meridian"}, sound))
 	s := NewCandidate(run, &registry.Record{Path: path, Kind: registry.KindListing, Document: doc})
 	out, err := runNameSimilarity(s)
 	if got := spelled(out); err != nil || got != "warning look-alike /slug" {
@@ -74,7 +74,7 @@ func TestWanted(t *testing.T) {
 	cancel()
 	st := emptyStanding(tree)
 	st.listings.add(pack(&Listed{Path: listingPath("bob"), Slug: "bob", ToolDID: "did:web:bob.example", Level: "L4",
-		Expires: fixture.Clock.Add(1), Provisional: true}))
+		Expires: fixture.Clock.Add(1), Provisional: true}, sound))
 	for name, ask := range map[string]func(evidence.Wanted){
 		"nothing": func(evidence.Wanted) {},
 		"Listed": func(w evidence.Wanted) {

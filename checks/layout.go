@@ -60,7 +60,8 @@ var layout = &Check{
 		{"case-twin", "two paths are one on systems that fold letter case", "rename the newer of the two"},
 		{"witness-differs", "the entry of peer-witnesses/ is not an exact copy of the merged listing",
 			"copy the listing's file as it is"},
-		{"witness-not-current", "the listing that the entry copies is expired or revoked", "renew the listing first"},
+		{"witness-not-current", "the listing that the entry copies is expired, revoked or refused",
+			"renew the listing first"},
 		{"path-character", "a new governance path holds a character that some systems refuse in names",
 			"rename it without any of \\ : * ? \" < > |"},
 		{"repository-in-tree", "a directory of the tree is a Git repository to its readers, or has the name of a " +
@@ -145,7 +146,7 @@ func place(s *Subject, right string) []verdict.Finding {
 	}
 	switch s.Kind {
 	case registry.KindRevocation:
-		want := revocationName(s.Path).sha256
+		want := revocationName(s.Path).SHA256
 		if sum := strict.String(root, "revoked_receipt_sha256"); sum != want {
 			f := out.Errorf(s, "/revoked_receipt_sha256", "revocation-name",
 				"revoked_receipt_sha256 is %q, the file's name says %q", sum, want)
@@ -360,20 +361,16 @@ func (r *Run) others(path string, c claim) (string, int) {
 type landings struct {
 	claims   map[claim][]string // paths of the listings and anchors that it adds or changes, in order
 	replaced map[string]bool    // paths of the listings that it adds, changes or removes
-	revoked  map[pin]string     // paths of the revocations that it adds
 }
 
 // landed looks through the subjects once: a pull request may bring many.
 func (r *Run) landed() *landings {
 	l, _ := r.landings.get(func() (*landings, error) {
-		l := &landings{map[claim][]string{}, map[string]bool{}, map[pin]string{}}
+		l := &landings{map[claim][]string{}, map[string]bool{}}
 		if r.Audit { // the base tree has all of them
 			return l, nil
 		}
 		for _, t := range r.Subjects {
-			if named := revocationName(t.Path); named != (pin{}) && t.Added() {
-				l.revoked[named] = t.Path
-			}
 			var claims []claim
 			switch {
 			case t.Listing != nil && !t.Unchanged():
@@ -415,10 +412,17 @@ func directoryEntry(o *verdict.Outcome, s *Subject) error {
 			l.Level).
 			WithFix("leave the entry out until the listing reaches L4")
 	}
-	if revocation := s.Run.Revoked(path, l.ReceiptSHA256); revocation != "" {
-		o.Errorf(s, "", "witness-not-current", "the listing's Receipt is revoked by %s", revocation).
+	is, err := s.Run.landingState(l)
+	switch {
+	case err != nil:
+		return err
+	case is.Status == verdict.StatusRevoked:
+		o.Errorf(s, "", "witness-not-current", "the listing's Receipt is revoked by %s", is.RevokedBy).
 			WithFix("renew the listing first")
-	} else if !s.Run.Now.Before(l.Expires) {
+	case is.Status == verdict.StatusRefused:
+		o.Errorf(s, "", "witness-not-current", "%s %s", path, is.Why).
+			WithFix("correct the listing first, by a re-issue")
+	case is.Status == verdict.StatusExpired:
 		o.Errorf(s, "", "witness-not-current", "%s expired at %s", path, stamp(l.Expires)).
 			WithFix("renew the listing first")
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/ahead"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -35,14 +36,17 @@ type Ledger struct {
 
 	commits []judgedCommit // those that origins tell of
 	origins []origin       // origins of the listings, by their numbers
-	pins    pinned         // pins of judged listings that are gone; Standing reduces them to those that are revoked
+	past    *past          // what the history says up to the commit judged last
 
-	mu       sync.Mutex               // guards what Origin and pinned recall, which several goroutines ask for
+	replaced map[string][]registry.PathVersion // by path: what judged commits brought and later ones replaced
+	looked   map[string]*looked                // by path
+	recalled map[registry.Kind]bool            // replaced has the contents up to the verified commit
+
+	mu       sync.Mutex               // guards what Origin recalls, which several goroutines ask for
 	part     int                      // size of a part of one commit: changes in memory together, unrelated ones
 	verified string                   // the commit after which this ledger was begun; empty: with the root
 	unread   bool                     // the path was not read yet
 	before   map[string]earlierOrigin // what brought the paths up to then; made on first use
-	revoked  map[pin]string           // what Standing gave; nil: not called yet
 }
 
 // judgedCommit is what an Origin says about a commit: its first parent and its first-parent time.
@@ -66,6 +70,7 @@ type file struct {
 type earlierOrigin struct {
 	Origin
 	tenure registry.Tenure // only for a listing that could be read
+	number int             // that the commit has, see registry.PathVersion
 }
 
 // Origin says about the commit that gave a path its present content what it was judged by.
@@ -78,8 +83,12 @@ type Origin struct {
 // NewLedger returns the ledger of an empty registry. The clock of the run, now, bounds the dates of commits.
 func NewLedger(repo *registry.Repository, now time.Time) *Ledger {
 	l := &Ledger{repo: repo, now: now, state: emptyStanding(nil), files: map[string]file{}, odd: map[string][]string{},
-		pins: pinned{}, part: defaultPart, refused: repo.NewRefusalWalk("")}
-	l.state.followed = l
+		replaced: map[string][]registry.PathVersion{}, looked: map[string]*looked{},
+		recalled: map[registry.Kind]bool{},
+		part:     defaultPart, refused: repo.NewRefusalWalk("")}
+	l.past = newPast(repo, "", now)
+	l.past.current, l.past.all = l.current, l.versions
+	l.state.followed, l.state.past = l, l.past
 	return l
 }
 
@@ -87,6 +96,7 @@ func NewLedger(repo *registry.Repository, now time.Time) *Ledger {
 func LedgerAt(repo *registry.Repository, commit string, now time.Time) *Ledger {
 	l := NewLedger(repo, now)
 	l.verified, l.unread = commit, true
+	l.past.tip = commit
 	l.refused = repo.NewRefusalWalk(commit)
 	return l
 }
@@ -123,7 +133,7 @@ func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, err
 	}
 	l.odd = nil
 	st := emptyStanding(t)
-	st.followed = l
+	st.followed, st.past = l, l.past
 	if err := st.readRules(ctx); err != nil {
 		return nil, err
 	}
@@ -132,8 +142,7 @@ func (l *Ledger) Standing(ctx context.Context, t *registry.Tree) (*Standing, err
 	}
 	st.listings = l.state.listings
 	st.listings.sort()
-	l.state, l.revoked = st, st.revoked
-	l.pins.keep(l.revoked)
+	l.state = st
 	return st, nil
 }
 
@@ -177,6 +186,28 @@ func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
 	return o, nil
 }
 
+// Then returns the tree and time by which the record at a path was judged when it was merged, and since when the path
+// has held its tool_did.
+func (l *Ledger) Then(ctx context.Context, path string) (then *Then, stood time.Time, err error) {
+	o, err := l.Origin(ctx, path)
+	if err != nil {
+		return nil, o.First, err
+	}
+	then = &Then{When: o.When, Tree: l.repo.EmptyTree(), number: 1}
+	if at, judged := l.origin(path); judged {
+		then.number = l.number(at.commit)
+	} else {
+		then.number = l.before[path].number
+	}
+	if o.Parent != "" {
+		if then.Tree, err = l.repo.Tree(ctx, o.Parent); err != nil {
+			return nil, o.First, err
+		}
+	}
+	then.Policy, err = ReadPolicy(ctx, then.Tree)
+	return then, o.First, err
+}
+
 // recall reads what brought each path up to the verified commit. One walk for all paths: the history of each
 // would be as long.
 func (l *Ledger) recall(ctx context.Context) error {
@@ -184,13 +215,6 @@ func (l *Ledger) recall(ctx context.Context) error {
 		return nil
 	}
 	l.before = map[string]earlierOrigin{}
-	pins := pinned{}
-	defer func() {
-		if l.revoked != nil {
-			pins.keep(l.revoked)
-		}
-		maps.Copy(l.pins, pins)
-	}()
 	return l.repo.Steps(ctx, "", l.verified, func(step *registry.Step) error {
 		landed, err := l.repo.FirstParentTime(ctx, step.Commit.ID, l.now)
 		if err != nil {
@@ -205,7 +229,7 @@ func (l *Ledger) recall(ctx context.Context) error {
 			if c.Head == nil {
 				continue
 			}
-			now := earlierOrigin{Origin: Origin{step.Base.Commit(), landed, landed}}
+			now := earlierOrigin{Origin: Origin{step.Base.Commit(), landed, landed}, number: step.Number}
 			if registry.KindOf(c.Path) == registry.KindListing {
 				rec, err := l.repo.Record(ctx, c.Path, *c.Head)
 				if err != nil {
@@ -215,7 +239,6 @@ func (l *Ledger) recall(ctx context.Context) error {
 					listing := registry.ParseListing(rec)
 					now.tenure = old.tenure.Next(strings.Clone(listing.ToolDID), landed)
 					now.First = now.tenure.Since
-					pins.add(c.Path, strings.Clone(listing.ReceiptSHA256), listing.Issued)
 				}
 			}
 			l.before[c.Path] = now
@@ -280,13 +303,122 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		j.add(layout, RegistrySubject, directories)
 	}
 	l.commits = append(l.commits, judgedCommit{step.Base.Commit(), l.time})
+	for _, c := range step.Changes {
+		if isRecord(c) {
+			l.replace(c)
+		}
+	}
 	for _, p := range j.listings {
 		l.enter(scanned{listed: p}, l.here())
 	}
 	for _, r := range j.results {
 		l.apply(r)
 	}
-	return j.faults, nil
+	return j.faults, l.revoke(step)
+}
+
+// revoke has the revocations that the commit judged last brought count.
+func (l *Ledger) revoke(step *registry.Step) error {
+	for _, c := range step.Changes {
+		if c.Head == nil || !revocation.Counts(c.Path) {
+			continue
+		}
+		f, err := readRevoked(l.repo, c.Path, *c.Head)
+		if err != nil {
+			return err
+		}
+		f.commit, f.landed, f.number = step.Commit.ID, l.time, l.number(l.here().commit)
+		l.past.revoke(f)
+	}
+	return nil
+}
+
+// number returns the number of a judged commit, see registry.PathVersion. Commits up to the verified one come before
+// all that are judged.
+func (l *Ledger) number(commit uint32) int {
+	if l.verified != "" {
+		return math.MaxInt32 + int(commit)
+	}
+	return int(commit) + 1
+}
+
+// current returns the listing that a path has by a judged commit.
+func (l *Ledger) current(path string) (version, bool) {
+	n, found := l.state.listings.number(path)
+	if !found || l.origins[n].commit == beforeLedger {
+		return version{}, false
+	}
+	return l.version(l.state.listings.texts[n].unpack(), l.origins[n]), true
+}
+
+// versions calls f with each listing that a judged commit brought.
+func (l *Ledger) versions(f func(path string, v version)) {
+	for n, p := range l.state.listings.texts {
+		if p != "" && l.origins[n].commit != beforeLedger {
+			f(p.path(), l.version(p.unpack(), l.origins[n]))
+		}
+	}
+}
+
+func (l *Ledger) version(listed *Listed, at origin) version {
+	c := l.commits[at.commit]
+	return versionOf(&registry.Listing{ToolDID: listed.ToolDID, ReceiptSHA256: listed.ReceiptSHA256,
+		Issued: listed.Issued}, c.when, "", l.number(at.commit))
+}
+
+// heldBefore reports whether the history held something at a path that the commit before the judged one does not have.
+func (l *Ledger) heldBefore(path string) bool { return len(l.replaced[path]) > 0 || l.verified != "" }
+
+// held is Run.held of a commit of the history.
+func (l *Ledger) held(ctx context.Context, s *Subject) ([]registry.PathVersion, int, *looked, error) {
+	if l.verified != "" && !l.recalled[s.Kind] {
+		versions, err := l.repo.FolderHistory(ctx, l.verified, s.Kind, l.now, func(string) bool { return true })
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		all := map[string][]registry.PathVersion{}
+		for _, v := range versions {
+			all[v.Path] = append(all[v.Path], v)
+		}
+		for path, older := range all {
+			l.replaced[path] = append(older, l.replaced[path]...)
+		}
+		l.recalled[s.Kind] = true
+	}
+	if l.looked[s.Path] == nil {
+		l.looked[s.Path] = &looked{}
+	}
+	number := 0
+	if at, judged := l.origin(s.Path); judged {
+		number = l.number(at.commit)
+	} else if all := l.replaced[s.Path]; len(all) > 0 {
+		number = all[len(all)-1].Number
+	}
+	return l.replaced[s.Path], number, l.looked[s.Path], nil
+}
+
+// replace notes what a commit replaces or removes, if a judged commit brought it.
+func (l *Ledger) replace(c registry.Change) {
+	at, judged := l.origin(c.Path)
+	if c.Base == nil || !judged {
+		return
+	}
+	id := l.commits[len(l.commits)-1].parent
+	if next := int(at.commit) + 1; next < len(l.commits) {
+		id = l.commits[next].parent
+	}
+	l.replaced[c.Path] = append(l.replaced[c.Path], registry.PathVersion{Path: c.Path, Number: l.number(at.commit),
+		Version: registry.Version{Commit: id, When: l.commits[at.commit].when, Entry: c.Base}})
+}
+
+// heldSince returns the number of the commit since which a listing has held its DID without a break, if a judged commit
+// brought it.
+func (l *Ledger) heldSince(path string) (int, bool) {
+	n, found := l.state.listings.number(path)
+	if !found || l.origins[n].first == beforeLedger {
+		return 0, false
+	}
+	return l.number(l.origins[n].first), true
 }
 
 // here returns the origin of what the commit judged last wrote.
@@ -482,12 +614,9 @@ func (l *Ledger) apply(r result) {
 		}
 	}
 	if was := l.state.listings.remove(r.path); was != nil && judged {
-		l.pins.add(was.Path, was.ReceiptSHA256, was.Issued)
+		l.past.pin(was.Path, l.version(was, before))
 	}
 	// No commit is judged by what else a file that is not a listing adds.
-	if revoked := l.files[r.path].revoked; revoked != nil && l.state.revoked[*revoked] == r.path {
-		delete(l.state.revoked, *revoked)
-	}
 	delete(l.files, r.path)
 	if r.now != nil {
 		l.enter(*r.now, at)
@@ -501,41 +630,12 @@ func (l *Ledger) enter(f scanned, at origin) {
 		l.files[f.path] = file{f, at}
 	} else {
 		l.origins = append(l.origins, at)
-	}
-}
-
-// pinned are Receipts that listings pinned, and the time of issue of the first that did.
-type pinned map[pin]time.Time
-
-func (p pinned) add(path, sha256 string, issued time.Time) {
-	at := pin{slugOf(path), sha256}
-	if _, found := p[at]; !found {
-		p[at] = issued
-	}
-}
-
-// keep drops the Receipts that no revocation names.
-func (p pinned) keep(revoked map[pin]string) {
-	maps.DeleteFunc(p, func(at pin, _ time.Time) bool { return revoked[at] == "" })
-}
-
-// pinned finds a listing, of a commit up to the one judged last, by a Receipt that it pinned and pins no more; of it
-// only the time of issue.
-func (l *Ledger) pinned(ctx context.Context, path, sha256 string) (*registry.Listing, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at := pin{slugOf(path), sha256}
-	issued, found := l.pins[at]
-	if !found && l.verified != "" {
-		if err := l.recall(ctx); err != nil {
-			return nil, err
+		if at.commit != beforeLedger && (len(l.past.naming) > 0 || l.past.first != nil) {
+			v := l.version(f.listed.unpack(), at)
+			l.past.listed(f.path, v)
+			l.past.notePin(f.path, v)
 		}
-		issued, found = l.pins[at]
 	}
-	if !found {
-		return nil, nil
-	}
-	return &registry.Listing{Issued: issued}, nil
 }
 
 // prefixes returns a path and its parent directories.

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"hash/maphash"
 	"iter"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -30,35 +28,17 @@ func condense(path string, l *registry.Listing) *Listed {
 	return &Listed{path, l.Slug, l.Name, l.ToolDID, l.ReceiptSHA256, l.Level, l.Issued, l.Expires, l.Provisional}
 }
 
-// Misplaced says why no revocation can name the listing: its path is not that of its slug. It is empty otherwise.
-func (l *Listed) Misplaced() string {
-	if l.Path == listingPath(l.Slug) && isSlug(l.Slug) {
-		return ""
-	}
-	return fmt.Sprintf("%s has the slug %q, which is not that of its path", l.Path, plain.Cut(l.Slug, 100))
-}
-
-// NotYet says why the listing is not valid yet at a time. It is empty otherwise.
-func (l *Listed) NotYet(now time.Time) string {
-	switch {
-	case l.Issued.IsZero():
-		return l.Path + " has no issued_at that can be read"
-	case now.Add(Skew).Before(l.Issued):
-		return fmt.Sprintf("%s is valid from %s on", l.Path, stamp(l.Issued))
-	}
-	return ""
-}
-
 // packed is a Listed as one text: the path, NUL, the rest. So they are in the order of their paths, and the collector
 // has nothing to follow in them. A usual one takes 140 bytes, of which 33 are the path and 32 the hash.
 type packed string
 
 // pack copies the strings of l, which are parts of its file.
-func pack(l *Listed) packed {
+func pack(l *Listed, is fault) packed {
 	slug, sum, flags := l.Slug, l.ReceiptSHA256, byte(0)
 	if l.Provisional {
 		flags |= packedProvisional
 	}
+	flags |= byte(is) * packedFault
 	if slug == slugOf(l.Path) {
 		slug, flags = "", flags|packedSlug
 	}
@@ -80,6 +60,7 @@ const (
 	packedProvisional = 1 << iota
 	packedSlug        // it is that of the path
 	packedHex         // the hash is in its bytes
+	packedFault       // times the fault, in the bits from here on
 )
 
 func (p packed) path() string { return string(p[:strings.IndexByte(string(p), 0)]) }
@@ -123,6 +104,16 @@ func (p packed) read() (l Listed, flags byte) {
 		l.Slug = slugOf(l.Path)
 	}
 	return l, flags
+}
+
+func (p packed) flagged() bool {
+	_, flags := p.read()
+	return flags&packedProvisional != 0
+}
+
+func (p packed) fault() fault {
+	_, flags := p.read()
+	return fault(flags / packedFault)
 }
 
 func (p packed) slug() string {

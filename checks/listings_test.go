@@ -25,7 +25,7 @@ func TestPacked(t *testing.T) {
 			Issued:  time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC),
 			Expires: time.Date(9999, 12, 31, 23, 59, 59, 1, time.UTC)},
 	} {
-		if diff := cmp.Diff(l, pack(l).unpack()); diff != "" {
+		if diff := cmp.Diff(l, pack(l, sound).unpack()); diff != "" {
 			t.Errorf("%.40q:\n%s", l.Path, diff)
 		}
 	}
@@ -36,7 +36,7 @@ func TestListingsAreInPathOrder(t *testing.T) {
 	want := []string{"implementations", "implementations/a.json", "implementations/a/b.json",
 		"implementations/b\x7f.json"}
 	for _, path := range []string{want[2], want[0], want[3], want[1]} {
-		ls.add(pack(&Listed{Path: path}))
+		ls.add(pack(&Listed{Path: path}, sound))
 	}
 	var got []string
 	ls.sort()
@@ -63,7 +63,7 @@ func TestListingsOfOneHash(t *testing.T) {
 		{Path: "implementations/bob.json", Slug: "Ada", ToolDID: "did:web:two.example"},
 		{Path: "implementations/cyd.json", Slug: "cyd", ToolDID: "did:web:ONE.example"},
 	} {
-		ls.add(pack(l))
+		ls.add(pack(l, sound))
 	}
 	for _, x := range []*index{&ls.paths, &ls.slugs, &ls.dids} {
 		x.first, x.more = map[uint32]uint32{}, map[uint32][]uint32{}
@@ -122,7 +122,7 @@ func TestOthers(t *testing.T) {
 					run.Subjects = append(run.Subjects, &Subject{Run: run, Path: path, Kind: registry.KindListing,
 						Change: registry.Change{Path: path, Head: &registry.Entry{}}, Listing: listing})
 				} else {
-					st.listings.add(pack(&Listed{Path: path, ToolDID: tool}))
+					st.listings.add(pack(&Listed{Path: path, ToolDID: tool}, sound))
 				}
 				all = append(all, path)
 			}
@@ -169,7 +169,7 @@ func TestListingsThatShare(t *testing.T) {
 	const tool = "did:web:one.example"
 	ls := newListings()
 	for _, slug := range []string{"ada", "bob", "cyd"} {
-		ls.add(pack(&Listed{Path: listingPath(slug), Slug: slug + "-x", ToolDID: tool}))
+		ls.add(pack(&Listed{Path: listingPath(slug), Slug: slug + "-x", ToolDID: tool}, sound))
 	}
 	for left := 2; left > 0; left-- {
 		ls.remove(listingPath([]string{"cyd", "bob", "ada"}[left]))

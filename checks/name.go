@@ -18,7 +18,7 @@ import (
 // before the hash. It returns "" for a path of another form.
 func recordSlug(k registry.Kind, path string) string {
 	if k == registry.KindRevocation {
-		return revocationName(path).slug
+		return revocationName(path).Slug
 	}
 	name, found := strings.CutPrefix(path, k.Directory()+"/")
 	slug, isJSON := strings.CutSuffix(name, ".json")
@@ -37,7 +37,7 @@ func revocationName(path string) pin {
 	if !found || !isJSON || at < 0 || !isSlug(name[:at]) || !plain.IsSHA256(name[at+1:]) {
 		return pin{}
 	}
-	return pin{name[:at], name[at+1:]}
+	return pin{Slug: name[:at], SHA256: name[at+1:]}
 }
 
 // recordPath returns the path of a record of kind k: DIRECTORY/SLUG.json, for a revocation DIRECTORY/SLUG-SHA256.json.

@@ -49,7 +49,7 @@ func TestRecordSlug(t *testing.T) {
 			t.Errorf("%s %q: got %q, want %q", c.kind, c.path, got, c.want)
 		}
 	}
-	if got, want := revocationName("revocations/ab-"+sum+".json"), (pin{"ab", sum}); got != want {
+	if got, want := revocationName("revocations/ab-"+sum+".json"), (pin{Slug: "ab", SHA256: sum}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -55,7 +55,7 @@ pr: [{listing: nova, level: L4, witness: [old]}]
 `,
 			Want: `
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-expired`},
+implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
 		// it is gone: 4xx; whoever holds the domain now serves another DID Document
 		{Name: "one, receipt gone",
 			World: base + one + `web: [{url: "https://ada.example/oap-conformance-receipt.json", status: 404}]`,

@@ -120,7 +120,7 @@ peer-witnesses/mate.json:1:1: error: layout: witness-not-listed`},
 			Want: `
 implementations/ada.json: warning: layout: duplicate-did
 implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
-implementations/nova.json:7:3: warning: peer-witnesses: witness-not-listed`},
+implementations/nova.json:7:3: warning: peer-witnesses: witness-receipt`},
 		// an expired one, a provisional one
 		{Name: "by expired",
 			World: base + `  - {commit: Begin}

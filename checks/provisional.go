@@ -22,24 +22,49 @@ func (r *Run) provisional(l *Listed, t *registry.Tree, at time.Time) (bool, erro
 // listedSince returns the first-parent time of the commit since which a listing's file has held its tool_did without a
 // break, as of the tree t at a time.
 func (r *Run) listedSince(l *Listed, t *registry.Tree, at time.Time) (time.Time, error) {
-	if t.Commit() == "" {
+	if t == nil || t.Commit() == "" {
 		return time.Time{}, nil
 	}
 	standing := t.Commit() == r.Base.Tree.Commit()
-	if r.Audit && r.Base.followed != nil {
+	if r.Base.followed != nil {
 		o, err := r.Base.followed.Origin(r.Context, l.Path)
 		if err != nil || standing || !o.First.After(at) {
 			return o.First, err
 		}
 	}
 	if standing {
-		return r.stoodSince(l.Path, l.ToolDID)
+		since, err := r.tenure(l)
+		return since.landed, err
 	}
 	history, err := r.Repo.FileHistory(r.Context, t.Commit(), l.Path, r.Now)
 	if err != nil {
 		return time.Time{}, err
 	}
 	return r.tenureSince(l.Path, l.ToolDID, history)
+}
+
+// tenure returns the version since which a listing of the base tree has held its DID without a break.
+func (r *Run) tenure(l *Listed) (version, error) {
+	p, st := r.past(), r.Base
+	r.tenures.Do(func() { // those that somebody may ask for are read together
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for numbers := range st.listings.dids.shared() {
+			for _, n := range numbers {
+				p.want(st.listings.texts[n].path())
+			}
+		}
+		for _, text := range st.listings.texts {
+			if text != "" && text.flagged() {
+				p.want(text.path())
+			}
+		}
+	})
+	since, held, err := p.tenure(r.Context, l.Path, l.ToolDID, anyTime)
+	if err == nil && !held {
+		return version{}, nil
+	}
+	return since, err
 }
 
 // stoodSince returns the first-parent time of the commit since which a path of the base branch has held a DID without a

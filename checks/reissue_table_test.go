@@ -48,6 +48,7 @@ pr: [{reissue: ada, issued: -10d, tamper: {replace: {"\n": ""}}}]
 `,
 			Want: `
 implementations/ada.json:9:3: error: reissue: receipt-not-newer
+implementations/ada.json:8:3: error: revocations: receipt-revoked
 registry: notice: revocations: not-in-force`},
 		// ... nor while the merged one is dated ahead of the clock, as far as it may be
 		{Name: "ahead minified",

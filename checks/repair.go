@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -16,9 +15,10 @@ import (
 type repair uint8
 
 const (
-	noRepair repair = iota
-	removal         // the file never was a record in the first-parent history
-	recovery        // the file was a record, and gets the very bytes back that it had as one
+	noRepair    repair = iota
+	removal            // the file never was a record in the first-parent history
+	replacement        // it never was one, and what would land has each revocation that it is at the right path
+	recovery           // the file was a record, and gets the very bytes back that it had as one
 )
 
 // outlook says how a file that is not a record in the base tree can be repaired.
@@ -27,12 +27,16 @@ type outlook struct {
 	last   *registry.Entry // that the path had when it last was a record; nil: it never was one
 	commit string          // the first-parent commit that gave it that entry
 	kept   string          // why the file cannot be removed: the hash that it names; empty: it can
+	lands  bool            // the revocations that the file is would land at their own paths
+	needs  []string        // those paths
 }
 
 // of returns what a change to the entry would repair; nil is a removal.
 func (o *outlook) of(head *registry.Entry) repair {
 	switch {
 	case !o.broken:
+	case o.last == nil && o.lands:
+		return replacement
 	case head == nil && o.last == nil && o.kept == "":
 		return removal
 	case head != nil && o.last != nil && *head == *o.last:
@@ -82,26 +86,31 @@ func (s *Subject) prospect(head *registry.Entry) (*outlook, error) {
 		if err != nil {
 			return nil, err
 		}
-		if is, err := s.Run.isRecord(rec); err != nil || is {
+		if is, err := s.Run.isRecord(rec); err != nil {
+			return nil, err
+		} else if is {
 			s.outlook = none
-			return none, err
+			return none, nil
 		}
 	}
-	var err error
-	s.outlook, err = s.Run.outlook(s)
-	return s.outlook, err
+	o, err := s.Run.outlook(s)
+	if err != nil {
+		return nil, err
+	}
+	s.outlook = o
+	return o, nil
 }
 
 // mayReturn reports whether a new file may be one that the history held, so that it is worth to look: a listing in date
 // is judged as a new one. In the history only that of a revoked Receipt is refused as a new one.
 func (s *Subject) mayReturn() bool {
 	switch {
-	case s.Kind != registry.KindListing:
-		return !s.Run.merged
-	case s.Listing == nil || s.Run.Now.Before(s.Listing.Expires):
+	case s.Run.merged && !s.Run.Base.followed.heldBefore(s.Path):
 		return false
+	case s.Kind != registry.KindListing:
+		return true
 	}
-	return !s.Run.merged || s.Run.Revoked(s.Path, s.Listing.ReceiptSHA256) != ""
+	return s.Listing != nil && !s.Run.Now.Before(s.Listing.Expires)
 }
 
 // looksRenewed reports whether a change of a listing is one that only a re-issue makes: another Receipt, issued later.
@@ -121,29 +130,35 @@ func (s *Subject) looksRenewed(head *registry.Entry) (bool, error) {
 }
 
 // isRecord reports whether a file is a record: by its name, as strict JSON, and under the base tree's schema. A schema
-// that cannot be used refuses nothing here.
+// that cannot be used refuses nothing here. A revocation has its own name, and no
+// signature of the older text form.
 func (r *Run) isRecord(rec *registry.Record) (bool, error) {
 	if rec.Document == nil || recordSlug(rec.Kind, rec.Path) == "" {
 		return false, nil
 	}
 	schemas := r.Base.Schemas
-	if schemas == nil { // a ledger keeps none
+	if schemas == nil { // a Ledger keeps none
 		var err error
-		if schemas, err = readSchemas(r.Context, r.Range.Base); err != nil {
+		if schemas, err = r.Base.schemasOf(r.Context, r.Range.Base); err != nil {
 			return true, err
 		}
 	}
-	return schemas.Of(rec.Kind) == nil || len(schemas.violations(subjectOf(rec))) == 0, nil
+	s := subjectOf(rec)
+	if v := s.Revocation; v != nil &&
+		(v.SignatureText != "" || revocationName(rec.Path) != pin{Slug: v.Slug, SHA256: v.ReceiptSHA256}) {
+		return false, nil
+	}
+	return schemas.Of(rec.Kind) == nil || len(schemas.violations(s)) == 0, nil
 }
 
 // outlook reads the first-parent history of a file that is not a record in the base tree.
 func (r *Run) outlook(s *Subject) (*outlook, error) {
-	history, err := r.past(s)
+	older, number, looked, err := r.held(s)
 	if err != nil {
 		return nil, err
 	}
-	o := &outlook{broken: s.Change.Base != nil}
-	for _, v := range slices.Backward(history) {
+	for ; looked.count < len(older); looked.count++ {
+		v := older[looked.count]
 		if v.Entry == nil {
 			continue
 		}
@@ -151,57 +166,117 @@ func (r *Run) outlook(s *Subject) (*outlook, error) {
 		if err != nil {
 			return nil, err
 		}
-		is, err := r.isRecord(rec)
-		if err != nil {
+		if is, err := r.isRecord(rec); err != nil {
 			return nil, err
-		}
-		if is {
-			o.broken, o.last, o.commit = true, v.Entry, v.Commit
-			return o, nil
-		}
-		if o.kept == "" {
-			if o.kept, err = r.holds(rec); err != nil {
-				return nil, err
-			}
+		} else if is {
+			looked.last, looked.commit = v.Entry, v.Commit
 		}
 	}
-	return o, nil
-}
-
-// past returns what the file held along the base branch's first parents, oldest first. The history is read once for all
-// files of its directory that the range touches.
-func (r *Run) past(s *Subject) ([]registry.Version, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if all, known := r.pasts[s.Kind]; known {
-		return all[s.Path], nil
+	o := &outlook{broken: s.Change.Base != nil || looked.last != nil, last: looked.last, commit: looked.commit}
+	if s.Change.Base == nil || o.last != nil {
+		return o, nil
 	}
-	touched := map[string]bool{s.Path: true}
-	for _, t := range r.Subjects {
-		touched[t.Path] = true
-	}
-	versions, err := r.Repo.FolderHistory(r.Context, r.Range.Base.Commit(), s.Kind, r.Now,
-		func(path string) bool { return touched[path] })
+	rec, err := r.Repo.Record(r.Context, s.Path, *s.Change.Base)
 	if err != nil {
 		return nil, err
 	}
-	all := map[string][]registry.Version{}
-	for _, v := range versions {
-		all[v.Path] = append(all[v.Path], v.Version)
+	if s.Kind == registry.KindRevocation {
+		if err := r.replaces(s, o); err != nil || o.lands {
+			return o, err
+		}
 	}
-	if r.pasts == nil {
-		r.pasts = map[registry.Kind]map[string][]registry.Version{}
+	o.kept, err = r.holds(rec, number)
+	return o, err
+}
+
+// looked is how many earlier contents of a path were looked at, and the last that was a record.
+type looked struct {
+	count  int
+	last   *registry.Entry
+	commit string
+}
+
+// held returns what a path held along the base branch's first parents before the base tree's entry, oldest first, the
+// number of the commit that brought that entry, and what of it was looked at before.
+func (r *Run) held(s *Subject) ([]registry.PathVersion, int, *looked, error) {
+	if l := r.Base.followed; l != nil && r.merged {
+		return l.held(r.Context, s)
 	}
-	r.pasts[s.Kind] = all
-	return all[s.Path], nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all, known := r.pasts[s.Kind]
+	if !known {
+		touched := map[string]bool{s.Path: true}
+		for _, t := range r.Subjects {
+			touched[t.Path] = true
+		}
+		versions, err := r.Repo.FolderHistory(r.Context, r.Range.Base.Commit(), s.Kind, r.Now,
+			func(path string) bool { return touched[path] })
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		all = map[string][]registry.PathVersion{}
+		for _, v := range versions {
+			all[v.Path] = append(all[v.Path], v)
+		}
+		if r.pasts == nil {
+			r.pasts = map[registry.Kind]map[string][]registry.PathVersion{}
+		}
+		r.pasts[s.Kind] = all
+	}
+	versions := all[s.Path]
+	if n := len(versions); n > 0 && s.Change.Base != nil {
+		return versions[:n-1], versions[n-1].Number, &looked{}, nil
+	}
+	return versions, 0, &looked{}, nil
+}
+
+// replaces finds out whether what would land holds, at its own path, each revocation that a file is: a pin by its name
+// or text. One that acts on no DID asks for nothing, and at least one must be there.
+func (r *Run) replaces(s *Subject, o *outlook) error {
+	f, err := readRevoked(r.Repo, s.Path, *s.Change.Base)
+	if err != nil {
+		return err
+	}
+	o.lands = true
+	for _, named := range f.Pins {
+		owners, err := r.past().owners(r.Context, named)
+		if err != nil {
+			return err
+		}
+		if len(owners) == 0 {
+			continue
+		}
+		path := recordPath(registry.KindRevocation, named.Slug, named.SHA256)
+		o.needs = append(o.needs, path)
+		e, err := r.Range.Result.Leaf(path)
+		if err != nil {
+			return err
+		}
+		if e == nil {
+			o.lands = false
+			continue
+		}
+		rec, err := r.Repo.Record(r.Context, path, *e)
+		if err != nil {
+			return err
+		}
+		is, err := r.isRecord(rec)
+		if err != nil {
+			return err
+		}
+		o.lands = o.lands && is
+	}
+	o.lands = o.lands && len(o.needs) > 0
+	return nil
 }
 
 // maxSearched is how many bytes of a broken file are searched for hashes; a larger one is not removed.
 const maxSearched = 64 << 20
 
-// holds returns the hash that the name or the bytes of a file contain and that a listing of the history pins or pinned,
-// or "".
-func (r *Run) holds(rec *registry.Record) (string, error) {
+// holds returns the hash that the name or the bytes of a file contain and that a listing pinned in a commit up to the
+// one with that number, which brought the bytes, or "". What was pinned later keeps nothing.
+func (r *Run) holds(rec *registry.Record, number int) (string, error) {
 	text, err := r.Repo.Bytes(rec.Entry, maxSearched)
 	if errors.Is(err, gitstore.ErrTooLarge) {
 		return fmt.Sprintf("has more than %d MiB, which are not searched for hashes", maxSearched>>20), nil
@@ -211,19 +286,22 @@ func (r *Run) holds(rec *registry.Record) (string, error) {
 	}
 	texts := [][]byte{[]byte(rec.Path), text}
 	if rec.Document != nil { // a hash that is spelled with escapes
-		if p, is := pinOf(rec); is {
-			texts = append(texts, []byte(p.sha256))
-		}
+		texts = append(texts, []byte(strict.String(rec.Document.Root, "revoked_receipt_sha256")))
 	}
+	var pinned func(sha256 []byte) string
 	for _, text := range texts {
 		for run := range bytes.FieldsFuncSeq(text, func(c rune) bool { return !isHexDigit(c) }) {
-			run = bytes.ToLower(run)
-			for i := 0; i+64 <= len(run); i++ {
-				path, err := r.everPinned(string(run[i : i+64]))
-				if err != nil {
+			if len(run) < 64 {
+				continue
+			}
+			if pinned == nil { // few files have such a word
+				if pinned, err = r.past().pinnedBefore(r.Context, number); err != nil {
 					return "", err
 				}
-				if path != "" {
+			}
+			run = bytes.ToLower(run)
+			for i := 0; i+64 <= len(run); i++ {
+				if path := pinned(run[i : i+64]); path != "" {
 					return fmt.Sprintf("holds the hash %s, which %s pins or pinned", run[i:i+64],
 						plain.Cut(path, 300)), nil
 				}
@@ -235,36 +313,6 @@ func (r *Run) holds(rec *registry.Record) (string, error) {
 
 func isHexDigit(c rune) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
-// everPinned returns the path of a valid listing of the base tree's first-parent history that pinned a hash, empty if
-// none did. The history is read once.
-func (r *Run) everPinned(sha256 string) (string, error) {
-	pins, err := r.everPins.get(r.findEverPins)
-	if err != nil {
-		return "", err
-	}
-	for _, v := range pins[sha256] {
-		rec, err := r.Repo.Record(r.Context, v.Path, *v.Entry)
-		if err != nil {
-			return "", err
-		}
-		if is, err := r.isRecord(rec); err != nil || is {
-			return v.Path, err
-		}
-	}
-	return "", nil
-}
-
-func (r *Run) findEverPins() (map[string][]registry.PathVersion, error) {
-	pins := map[string][]registry.PathVersion{}
-	err := eachRecord(r.Context, r.Repo, r.Range.Base.Commit(), registry.KindListing, r.Now, isJSON,
-		func(v registry.PathVersion, rec *registry.Record) error {
-			sum := strings.ToLower(registry.ParseListing(rec).ReceiptSHA256)
-			pins[strings.Clone(sum)] = append(pins[sum], v)
-			return nil
-		})
-	return pins, err
 }
 
 // Repaired returns the paths that a range repairs, in path order: they count as governance files.

@@ -84,7 +84,7 @@ pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: appen
   - {write: revocations/odd.json, text: '$pin(ada)'}
   - {commit: Break}
   - {write: revocations/odd.json, text: '{'}
-pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`},
+pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: warning: append-only: governance`},
 		{Name: "hash of a former Receipt, removed", World: listed + `
   - {reissue: ada}
   - {commit: Renew}
@@ -98,7 +98,9 @@ pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: appen
 		{Name: "hash spelled with an escape, removed", World: listed + `
   - write: revocations/odd.json
     text: '{"slug": "ada", "revoked_receipt_sha256": "0\u0065e9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f"}'
-pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`,
+pr: [{remove: revocations/odd.json}]`, Want: `
+registry: notice: revocations: not-in-force
+revocations/odd.json: error: append-only: deleted`,
 			Says: []string{`holds the hash 0ee9e6ec`}},
 		{Name: "hash of a listing that was removed, removed", World: listed + `
   - {remove: implementations/ada.json}
@@ -108,7 +110,9 @@ pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: appen
 		{Name: "revocation by another name, removed", World: listed + `
   - {revoke: ada}
   - {move: ["revocations/ada-$pin(ada).json", revocations/odd.json]}
-pr: [{remove: revocations/odd.json}]`, Want: `revocations/odd.json: error: append-only: deleted`,
+pr: [{remove: revocations/odd.json}]`, Want: `
+registry: notice: revocations: not-in-force
+revocations/odd.json: error: append-only: deleted`,
 			Says: []string{`holds the hash 0ee9e6ec`}},
 		{Name: "edited to what looks renewed", World: listed + `
   - write: revocations/odd.json
@@ -125,13 +129,15 @@ base:
   - {write: revocations/odd.json, text: '$pin(bob)'}
 pr: [{remove: revocations/odd.json}]`, Want: `
 implementations/bob.json:12:3: warning: schema: schema-type
-revocations/odd.json: warning: append-only: governance`},
+revocations/odd.json: error: append-only: deleted`},
 		{Name: "revocation restored", World: listed + `
   - {revoke: ada}
   - {commit: Revoke}
   - {move: ["revocations/ada-$pin(ada).json", a.md]}
   - {commit: Remove}
-pr: [{move: [a.md, "revocations/ada-$pin(ada).json"]}]`, Want: `a.md: warning: append-only: governance`,
+pr: [{move: [a.md, "revocations/ada-$pin(ada).json"]}]`, Want: `
+a.md: warning: append-only: governance
+registry: notice: revocations: not-in-force`,
 			Says: []string{`append-only +pass +gives the file back what it had as a record`}},
 		{Name: "revocation restored, executable", World: listed + `
   - {revoke: ada}
@@ -222,7 +228,7 @@ pr:
 			Only: "append-only reissue", Want: `implementations/ada.json:12:3: warning: reissue: unsigned-change`},
 		{Name: "a record of a schema that cannot be used", World: listed + `
   - {write: schemas/revocation.schema.json, text: "{"}
-  - {write: "revocations/eve-$pin(ada).json", text: "{}"}
+  - {write: "revocations/eve-$pin(ada).json", text: '{"slug": "eve", "revoked_receipt_sha256": "$pin(ada)"}'}
 pr: [{write: "revocations/eve-$pin(ada).json", text: '{"slug": "eve"}'}]`,
 			Only: "append-only",
 			Want: `revocations/eve-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: edited`,

@@ -3,9 +3,11 @@ package checks
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -34,44 +36,72 @@ func TestOutlook(t *testing.T) {
 	}
 }
 
-// A Receipt is revoked with an earlier one of the same implementation that was pinned after it was signed.
+// A Receipt is revoked with its own hash, and with an earlier one of the same DID that was not issued before it.
 func TestRevokedWith(t *testing.T) {
 	at := func(seconds float64) time.Time {
 		return time.Unix(1_800_000_000, 0).Add(time.Duration(seconds * float64(time.Second)))
 	}
-	const signed, now = 1000, 100_000
-	v := &seenRevocation{pin: pin{"ada", "01"}}
-	version := func(did, sum string, issued, landed float64) listed {
-		return listed{did: did, sha256: sum, issued: at(issued), landed: at(landed)}
+	const signed = 1000
+	of := func(id, sum string, issued, landed float64) version {
+		return versionOf(&registry.Listing{ToolDID: "did:web:" + id + ".example", ReceiptSHA256: sum,
+			Issued: at(issued)}, at(landed), "", 1)
 	}
-	none := listed{did: "ada", sha256: "01", landed: at(signed)}
+	one := strings.Repeat("1", 64)
+	two, three := strings.Repeat("2", 64), strings.Repeat("3", 64)
 	for _, c := range []struct {
-		name     string
-		sha256   string
-		versions []listed
-		want     bool
-		unclear  bool
+		name, sha256, text string
+		versions           []version
+		want               bool
 	}{
-		{"its own hash", "01", nil, true, false},
-		{"another hash that nothing pinned", "02", nil, false, false},
-		{"issued later", "02", []listed{version("ada", "01", signed+1, signed+1)}, true, false},
-		{"issued at the same time", "02", []listed{version("ada", "01", signed, signed)}, true, false},
-		{"issued a second before", "02", []listed{version("ada", "01", signed-1, signed-1)}, true, false},
-		{"issued earlier", "02", []listed{version("ada", "01", signed-1.001, signed-1)}, false, false},
-		{"of another DID", "02", []listed{version("bob", "01", signed+1, signed+1)}, false, false},
-		{"of another Receipt", "02", []listed{version("ada", "03", signed+1, signed+1)}, false, false},
-		{"no date, landed then", "02", []listed{none}, true, false},
-		{"a date within the skew", "02", []listed{version("ada", "01", now+Skew.Seconds(), 1)}, true, false},
-		{"a date beyond the skew", "02", []listed{version("ada", "01", now+Skew.Seconds()+1, 1)}, false, false},
-		{"issued before, landed after", "02", []listed{version("ada", "01", 1, signed)}, false, true},
-		{"issued before, landed just before", "02", []listed{version("ada", "01", 1, signed-0.001)}, false, false},
-		{"landed at the time of the question", "02", []listed{version("ada", "01", 1, now)}, false, false},
-		{"only the first commit that pinned it counts", "02", []listed{version("ada", "01", 1, 2),
-			version("ada", "01", 1, signed)}, false, false},
+		{"its own hash", one, "", []version{of("ada", one, 1, 1)}, true},
+		{"its own hash, which nothing pinned", one, "", nil, false},
+		{"its own hash, which another DID pinned", one, "", []version{of("bob", one, 1, 1)}, false},
+		{"another hash that nothing pinned", two, "", nil, false},
+		{"issued later", two, "", []version{of("ada", one, signed+1, signed+1)}, true},
+		{"issued at the same time", two, "", []version{of("ada", one, signed, signed)}, true},
+		{"issued a second before", two, "", []version{of("ada", one, signed-1, signed-1)}, true},
+		{"issued earlier", two, "", []version{of("ada", one, signed-1.001, signed-1)}, false},
+		{"of another DID", two, "", []version{of("bob", one, signed+1, signed+1)}, false},
+		{"of another Receipt", two, "", []version{of("ada", three, signed+1, signed+1)}, false},
+		{"issued after it landed, before", two, "", []version{of("ada", one, signed+9, signed-2)}, false},
+		{"issued after it landed", two, "", []version{of("ada", one, signed+9, signed)}, true},
+		{"pinned twice, first before", two, "", []version{of("ada", one, signed-2, signed),
+			of("ada", one, signed+9, signed+9)}, false},
+		{"pinned twice, at last before", two, "", []version{of("ada", one, signed+9, signed+9),
+			of("ada", one, signed-2, signed)}, false},
+		{"two DIDs, the file is nobody's", one, "{}", []version{of("ada", one, 1, 1), of("bob", one, 1, 1)}, true},
+		{"two DIDs, the file is the other's", one, `{"revoked_by_did":"did:web:bob.example"}`,
+			[]version{of("ada", one, 1, 1), of("bob", one, 1, 1)}, false},
+		{"two DIDs, the file is its own", one, `{"revoked_by_did":"did:web:ADA.example"}`,
+			[]version{of("ada", one, 1, 1), of("bob", one, 1, 1)}, true},
+		{"the file is a stranger's", one, `{"revoked_by_did":"did:web:bob.example"}`,
+			[]version{of("ada", one, 1, 1)}, true},
+		{"two DIDs, two witnesses and the other", one,
+			`{"revoked_by_did":"did:web:bob.example","peer_witness_signatures":[1,2]}`,
+			[]version{of("ada", one, 1, 1), of("bob", one, 1, 1)}, false},
+		{"two DIDs, three witnesses", one,
+			`{"revoked_by_did":"did:web:bob.example","peer_witness_signatures":[1,2,3]}`,
+			[]version{of("ada", one, 1, 1), of("bob", one, 1, 1)}, true},
+		{"two DIDs, a text that cannot be read", one, `{"revoked_by_did":"did:web:bob.example"`,
+			[]version{of("ada", one, 1, 1), of("bob", one, 1, 1)}, true},
 	} {
-		is, unclear := v.of(c.versions, "ada", c.sha256, at(signed), at(now))
-		if is != c.want || (unclear != nil) != c.unclear {
-			t.Errorf("%s: got %v, unclear %v", c.name, is, unclear)
+		for _, before := range []bool{true, false} { // the file comes before the listings, or after them
+			p := newPast(nil, "", time.Time{})
+			path := "revocations/slug-" + one + ".json"
+			file := revokedFile{Revocation: revocation.Read(path, []byte(c.text)), path: path}
+			if before {
+				p.revoke(file)
+			}
+			for _, v := range c.versions {
+				p.pin("implementations/slug.json", v)
+			}
+			if !before {
+				p.revoke(file)
+			}
+			by, err := p.revokedBy(t.Context(), "did:web:ada.example", c.sha256, at(signed), anyTime)
+			if err != nil || (by != nil) != c.want {
+				t.Errorf("%s: %v, %v; expected %t", c.name, by, err, c.want)
+			}
 		}
 	}
 }
@@ -111,8 +141,6 @@ func TestUnreadRepair(t *testing.T) {
 	cancel()
 	const ada, odd, sum = "implementations/ada.json", "revocations/odd.json",
 		"1111111111111111111111111111111111111111111111111111111111111111"
-	link := lost(t)
-	link.Mode = registry.ModeSymlink
 	repairs := func(c registry.Change, path string) func(*Run) error {
 		return func(r *Run) error {
 			s := &Subject{Run: r, Path: path, Kind: registry.KindOf(path), Change: c}
@@ -127,17 +155,9 @@ func TestUnreadRepair(t *testing.T) {
 	}
 	past := func(path string, e *registry.Entry) func(*Run) error {
 		return func(r *Run) error {
-			r.pasts = map[registry.Kind]map[string][]registry.Version{
-				registry.KindOf(path): {path: {{Entry: e}}}}
+			r.pasts = map[registry.Kind]map[string][]registry.PathVersion{
+				registry.KindOf(path): {path: {{Version: registry.Version{Entry: e}}}}}
 			_, err := r.outlook(&Subject{Run: r, Path: path, Kind: registry.KindOf(path)})
-			return err
-		}
-	}
-	pinned := func(e *registry.Entry) func(*Run) error {
-		return func(r *Run) error {
-			r.everPins.set(map[string][]registry.PathVersion{
-				sum: {{Path: ada, Version: registry.Version{Entry: e}}}}, nil)
-			_, err := r.everPinned(sum)
 			return err
 		}
 	}
@@ -150,13 +170,10 @@ func TestUnreadRepair(t *testing.T) {
 		{"the base's file, which is removed", t.Context(), repairs(registry.Change{Base: lost(t)}, odd)},
 		{"the base's listing, which changes", t.Context(), repairs(registry.Change{Base: lost(t), Head: entry}, ada)},
 		{"a former version", t.Context(), past(odd, lost(t))},
-		{"a former link", t.Context(), past(odd, link)},
-		{"the listings of the history", ended, func(r *Run) error { _, err := r.everPinned(sum); return err }},
 		{"the listings of the history, for a name", ended, func(r *Run) error {
-			_, err := r.holds(&registry.Record{Path: sum, Entry: *entry})
+			_, err := r.holds(&registry.Record{Path: sum, Entry: *entry}, 1)
 			return err
 		}},
-		{"a listing of the history", t.Context(), pinned(lost(t))},
 	} {
 		r := &Run{Context: c.ctx, Repo: repo, Range: &registry.Range{Base: tree}, Base: emptyStanding(tree)}
 		r.Base.Schemas = builtinSchemas()

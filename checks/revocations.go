@@ -28,11 +28,15 @@ var revocations = &Check{
 	partial: true,
 	reads:   []string{"/revoked_receipt_sha256", "/revoked_at", "/revoked_by_did"},
 	applies: func(s *Subject) string {
-		if s.Kind == registry.KindRevocation && !s.Added() {
-			return "no new revocation"
+		if s.Kind != registry.KindRevocation || s.Added() {
+			return ""
 		}
-		return ""
+		if r, err := s.repair(); err != nil || r == replacement || r == recovery {
+			return "" // an error comes again where it can be reported
+		}
+		return "no new revocation"
 	},
+	again:       func(s *Subject) bool { return s.Kind == registry.KindRevocation },
 	inHistory:   true,
 	After:       wellFormed,
 	Run:         runRevocations,
@@ -59,16 +63,21 @@ var revocations = &Check{
 			"sign a new Receipt and pin it; a revoked one never comes back"},
 		{"not-in-force", "the base tree holds listings that are expired or revoked",
 			"nothing to do; they block nobody"},
+		{recoveryUnverified, "a restored revocation does not verify now; it is in force without the file",
+			"leave the file out, or have a maintainer push it"},
 		unreadableTime, notCanonical, tooManyWitnesses, witnessOpen, did.PublishedKey,
 	},
 }
+
+// recoveryUnverified is the code of a restored revocation that does not verify.
+const recoveryUnverified = "recovery-unverified"
 
 // signatureForm shows the form that the older "ed25519:…" text gave way to.
 const signatureForm = `write it as an object: "signature": {"alg": "EdDSA", "value": "<base64url of 64 bytes>", "by": "<verification method id>"}`
 
 func runRevocations(s *Subject) (verdict.Outcome, error) {
 	if s.Kind == registry.KindListing {
-		return revokedPin(s), nil
+		return revokedPin(s)
 	}
 	var out verdict.Outcome
 	v := s.Revocation
@@ -81,21 +90,18 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 			plain.Cut(v.SignatureText, 40)).Fix = signatureForm
 		return out, nil
 	}
-	l := revokedListing(s)
-	if l == nil {
-		out.Errorf(s, "/slug", "revokes-nothing", "the base tree has no listing of slug %q", v.Slug).
-			WithFix("a revocation names the slug of a merged listing")
-		return out, nil
-	}
-	issued, err := pinning(s.Run, l, v.ReceiptSHA256)
+	owners, err := s.owners()
 	if err != nil {
 		return out, err
 	}
-	if issued == nil {
-		out.Errorf(s, "/revoked_receipt_sha256", "never-pinned", "%s neither pins %s nor has ever pinned it", l.Path,
-			v.ReceiptSHA256).
-			WithFix("set revoked_receipt_sha256 to the hash that the listing pins, name the file by it, "+
-				"and sign again: %s", l.ReceiptSHA256)
+	var by *version // by which revoked_by_did may revoke
+	if len(owners) == 0 && !neverPinned(&out, s) {
+		return out, nil
+	}
+	for i := range owners {
+		if did.Same(owners[i].did, v.RevokedByDID) || by == nil {
+			by = &owners[i]
+		}
 	}
 	reason(&out, s)
 	if v.Revoked.IsZero() {
@@ -103,9 +109,9 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 			WithFix("write it like 2026-05-12T13:24:00Z, and sign again")
 	} else if err := notAhead(&out, s, "revoked_at", "revoked-in-future", v.Revoked); err != nil {
 		return out, err
-	} else if issued != nil && v.Revoked.Before(issued.Issued) {
+	} else if by != nil && v.Revoked.Before(by.issued) {
 		out.Warnf(s, "/revoked_at", "revoked-before-issue",
-			"revoked_at is %s, before the revoked listing's issued_at %s", stamp(v.Revoked), stamp(issued.Issued)).
+			"revoked_at is %s, before the revoked listing was issued at %s", stamp(v.Revoked), stamp(by.issued)).
 			WithFix("set revoked_at to the time of the revocation, and sign again")
 	}
 	noReceipt(&out, s)
@@ -119,7 +125,33 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 		out.Verified = "signatures not judged: offline"
 		return out, nil
 	}
-	return authority(out, s, l, bytes)
+	if len(owners) == 0 {
+		return out, nil // nobody has authority over a Receipt that nobody listed
+	}
+	return authority(out, s, owners, bytes)
+}
+
+// owners returns the versions of the base branch's listings that the revocation names: only the DIDs of these may
+// revoke. The present holder of a slug has no power over the Receipt of another one.
+func (s *Subject) owners() ([]version, error) {
+	v := s.Revocation
+	return s.Run.past().owners(s.Run.Context, pin{Slug: v.Slug, SHA256: v.ReceiptSHA256})
+}
+
+// neverPinned reports a revocation of a Receipt that its slug never pinned. It returns whether the slug is listed.
+func neverPinned(o *verdict.Outcome, s *Subject) bool {
+	l := s.Run.Base.BySlug(s.Revocation.Slug)
+	if l == nil {
+		o.Errorf(s, "/slug", "revokes-nothing", "no commit of the base listed slug %q with the Receipt %s",
+			s.Revocation.Slug, plain.Cut(s.Revocation.ReceiptSHA256, 80)).
+			WithFix("a revocation names the slug of a merged listing, and a Receipt that it pinned")
+		return false
+	}
+	o.Errorf(s, "/revoked_receipt_sha256", "never-pinned", "%s neither pins %s nor has ever pinned it", l.Path,
+		s.Revocation.ReceiptSHA256).
+		WithFix("set revoked_receipt_sha256 to the hash that the listing pins, name the file by it, "+
+			"and sign again: %s", l.ReceiptSHA256)
+	return true
 }
 
 // noReceipt checks that the signed bytes are not a Receipt's: peer witnesses sign Receipts of strangers, who may write
@@ -149,24 +181,33 @@ func reason(o *verdict.Outcome, s *Subject) {
 	}
 }
 
-// authority checks that the owner signed, or a quorum of witnesses did. Each path is judged only by its own documents,
+// authority checks that an owner signed, or a quorum of witnesses did. Each path is judged only by its own documents,
 // so that a revoked implementation cannot obstruct its revocation.
-func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.Outcome, error) {
+func authority(o verdict.Outcome, s *Subject, owners []version, bytes []byte) (verdict.Outcome, error) {
 	v := s.Revocation
 	selfDoubt, selfWhy := "", ""
+	owner := owners[0].did
+	self := false
+	for _, one := range owners {
+		if did.Same(v.RevokedByDID, one.did) {
+			owner, self = one.did, true
+		}
+	}
 	switch doc := s.Facts.DIDDocument; {
-	case !did.Same(v.RevokedByDID, l.ToolDID):
+	case len(v.Witnesses) >= quorum:
+		selfWhy = fmt.Sprintf("with %d peer_witness_signatures it is judged as a forced one", len(v.Witnesses))
+	case !self:
 		selfWhy = fmt.Sprintf("revoked_by_did is %q, the listing's tool_did is %q", plain.Cut(v.RevokedByDID, 200),
-			l.ToolDID)
+			owner)
 	case doc.State.Open():
 		selfDoubt = located(doc)
 	case doc.State != evidence.Obtained:
-		selfWhy = l.ToolDID + ": " + located(doc)
+		selfWhy = owner + ": " + located(doc)
 	case v.Signature.Alg == "EdDSA" && receipt.VerifyBy(doc.Value.Keys, bytes, v.Signature.Value):
 		o.Verified = "signed by the revoked implementation"
 		return o, nil
 	default:
-		selfWhy = "signature verifies under no Ed25519 key of " + l.ToolDID
+		selfWhy = "signature verifies under no Ed25519 key of " + owner
 	}
 	const at = "/signature"
 	var all []witness
@@ -177,7 +218,10 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		return o, nil
 	}
 	signed := func(keys []did.Key, text string) bool { return receipt.VerifyBy(keys, bytes, text) }
-	st := statement{candidate: l.ToolDID, signed: signed, facts: s.Facts.Witnesses}
+	st := statement{candidate: owner, signed: signed, facts: s.Facts.Witnesses}
+	for _, one := range owners {
+		st.owners = append(st.owners, one.did)
+	}
 	for _, w := range v.Witnesses {
 		weighed, err := weigh(s, st, w.WitnessDID, w.Alg, w.Value)
 		if err != nil {
@@ -202,11 +246,23 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 				WithFix("have a listed, independent witness sign").Rests(verdict.World)
 		}
 	}
+	recovers, err := s.Recovers()
 	switch {
+	case err != nil:
+		return o, err
 	case sure >= quorum:
 		o.Verified = "signed by three independent witnesses"
+	case recovers && (self || len(v.Witnesses) >= quorum):
+		signer := owner
+		if len(v.Witnesses) >= quorum {
+			signer = "three independent witnesses"
+		}
+		o.Doubtf(s, at, recoveryUnverified, "the commit %s had this file; its signature does not verify by a key of "+
+			"%s now. The revocation is in force without the file", short(s.outlook.commit), signer).
+			WithFix("leave the file out: nothing depends on it, or have a maintainer push it").
+			Rests(verdict.World).WithValue(MoreSignatures)
 	case selfDoubt != "":
-		o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be fetched: %s", l.ToolDID, selfDoubt).
+		o.Doubtf(s, at, "owner-open", "the DID Document of %s could not be fetched: %s", owner, selfDoubt).
 			WithFix("try again").Rests(verdict.World).WithValue(MoreSignatures)
 	case possible >= quorum:
 		o.Doubtf(s, "/peer_witness_signatures", WitnessOpen,
@@ -220,12 +276,16 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		if why := firstDependence(all); why != "" {
 			message += "; " + why
 		}
-		if n := eligible(s.Run, l); n < quorum {
+		n, err := eligible(s.Run, st.owners)
+		if err != nil {
+			return o, err
+		}
+		if n < quorum {
 			message += fmt.Sprintf("; the base tree lists %d that could sign", n)
 		}
-		fix := "sign the canonical JSON without signature and peer_witness_signatures with a key of " + l.ToolDID
-		if s.Facts.DIDDocument.State != evidence.Obtained && did.Same(v.RevokedByDID, l.ToolDID) {
-			fix = "serve the DID Document of " + l.ToolDID + " with the key that signed"
+		fix := "sign the canonical JSON without signature and peer_witness_signatures with a key of " + owner
+		if s.Facts.DIDDocument.State != evidence.Obtained && self {
+			fix = "serve the DID Document of " + owner + " with the key that signed"
 		}
 		code := "not-authorised"
 		if s.Facts.DIDDocument.Code == did.CodePublished {
@@ -234,94 +294,43 @@ func authority(o verdict.Outcome, s *Subject, l *Listed, bytes []byte) (verdict.
 		}
 		f := o.Errorf(s, at, code, "%s", message).
 			WithFix("%s, or have three independent witnesses sign it", fix).WithValue(MoreSignatures)
-		if did.Same(v.RevokedByDID, l.ToolDID) && readable(v.Signature.Alg, v.Signature.Value) {
+		if self && readable(v.Signature.Alg, v.Signature.Value) {
 			f.Rests(verdict.World) // it may have verified under an earlier key
 		}
 	}
 	return o, nil
 }
 
-// maxFollowed is how many provisional listings are followed through the history only to count them.
-const maxFollowed = 10
-
-// eligible counts the listings that could sign a forced revocation of l, up to the quorum.
-func eligible(r *Run, l *Listed) int {
-	n, followed := 0, 0
+// eligible counts the listings that could sign a forced revocation of these DIDs, up to the quorum.
+func eligible(r *Run, owners []string) (int, error) {
+	n := 0
 	for w := range r.Base.Listings() {
-		if w.Path == l.Path || w.Level.Base() < 4 || webHost(w.ToolDID) == "" || !r.Now.Before(w.Expires) ||
-			r.Revoked(w.Path, w.ReceiptSHA256) != "" || r.Base.Witness(w.ToolDID) == nil {
+		if w.Level.Base() < 4 || slices.ContainsFunc(owners, func(id string) bool { return did.Alike(id, w.ToolDID) }) {
 			continue
 		}
-		if w.Provisional {
-			if followed == maxFollowed {
-				continue
-			}
-			followed++
-			if provisional, err := r.Provisional(w); err != nil || provisional {
-				continue
-			}
+		l, _, _, err := r.MayWitness(w.ToolDID)
+		if err != nil {
+			return n, err
 		}
-		if n++; n == quorum {
-			break
+		if l != nil && l.Path == w.Path {
+			if n++; n == quorum {
+				break
+			}
 		}
 	}
-	return n
+	return n, nil
 }
 
-// revokedListing returns the base tree's listing that a revocation names, or nil.
-func revokedListing(s *Subject) *Listed {
-	return s.Run.Base.BySlug(s.Revocation.Slug)
-}
-
-// RevokedListing returns the base tree's whole listing that a revocation names, or nil.
+// RevokedListing returns what is known of the listing that a revocation names and whose DID wrote it, or nil: its DID
+// and the Receipt.
 func (s *Subject) RevokedListing() (*registry.Listing, error) {
-	l := revokedListing(s)
-	if l == nil {
-		return nil, nil
-	}
-	return s.Run.Base.Listing(s.Run.Context, l)
-}
-
-// pinning returns the present or former listing that pins a Receipt, or nil if no first-parent commit ever did.
-func pinning(r *Run, l *Listed, sha256 string) (*registry.Listing, error) {
-	if l.ReceiptSHA256 == sha256 {
-		return r.Base.Listing(r.Context, l)
-	}
-	// At an audited head, the ledger only knows the Receipts that revocations name.
-	if r.Base.followed != nil && (!r.Audit || r.Base.revoked[pin{slugOf(l.Path), sha256}] != "") {
-		return r.Base.followed.pinned(r.Context, l.Path, sha256)
-	}
-	pins, err := pinsOf(r, l.Path)
-	return pins[sha256], err
-}
-
-// pinsOf returns the Receipts that a listing's file ever pinned. It keeps only the time of issue of the listings.
-func pinsOf(r *Run, path string) (map[string]*registry.Listing, error) {
-	r.mu.Lock()
-	known := r.pins[path]
-	r.mu.Unlock()
-	if known != nil {
-		return known, nil
-	}
-	history, err := r.History(path)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]*registry.Listing{}
-	for _, v := range history {
-		if l, err := r.listingIn(path, v.Entry); err != nil {
-			return nil, err
-		} else if l != nil && all[l.ReceiptSHA256] == nil {
-			all[strings.Clone(l.ReceiptSHA256)] = &registry.Listing{Issued: l.Issued}
+	owners, err := s.owners()
+	for _, one := range owners {
+		if did.Same(one.did, s.Revocation.RevokedByDID) {
+			return &registry.Listing{Slug: s.Revocation.Slug, ToolDID: one.did, ReceiptSHA256: one.sha256}, err
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.pins == nil {
-		r.pins = map[string]map[string]*registry.Listing{}
-	}
-	r.pins[path] = all
-	return all, nil
+	return nil, err
 }
 
 // slugOf returns the slug in the name of a listing's file.
@@ -329,16 +338,31 @@ func slugOf(path string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path, "implementations/"), ".json")
 }
 
-// revokedPin checks that a listing that the range adds or changes does not pin a revoked Receipt.
-func revokedPin(s *Subject) verdict.Outcome {
+// revokedPin checks that a listing that the range adds or changes is not revoked in what would land, under whatever
+// slug its Receipt was.
+func revokedPin(s *Subject) (verdict.Outcome, error) {
 	var out verdict.Outcome
-	if path := s.Run.Revoked(s.Path, s.Listing.ReceiptSHA256); path != "" {
-		out.Errorf(s, "/conformance_receipt_sha256", "receipt-revoked", "the pinned Receipt is revoked by %s", path).
+	p, err := s.Run.landing()
+	if err != nil {
+		return out, err
+	}
+	l := s.Listing
+	by, err := p.revokedBy(s.Run.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, anyTime)
+	switch {
+	case err != nil:
+		return out, err
+	case by != nil && slices.Contains(by.Pins, pin{Slug: slugOf(s.Path), SHA256: l.ReceiptSHA256}):
+		out.Errorf(s, "/conformance_receipt_sha256", "receipt-revoked", "the pinned Receipt is revoked by %s",
+			plain.Cut(by.path, 300)).
 			WithFix("sign a new Receipt and pin it; a revoked one never comes back").Rests(verdict.Lapsed)
-	} else {
+	case by != nil:
+		out.Errorf(s, "/conformance_receipt_sha256", "receipt-revoked",
+			"the pinned Receipt, or a later one of the same implementation, is revoked by %s", plain.Cut(by.path, 300)).
+			WithFix("sign a new Receipt and pin it; a revoked one never comes back").Rests(verdict.Lapsed)
+	default:
 		out.Verified = "the pinned Receipt is not revoked"
 	}
-	return out.OrPass()
+	return out.OrPass(), nil
 }
 
 // runRevocationsRegistry counts the present listings that have expired or are revoked; it blocks nobody. It does not
@@ -347,8 +371,11 @@ func runRevocationsRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	expired, revoked := 0, 0
 	for l := range r.Base.Listings() {
+		by, err := r.past().revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, anyTime)
 		switch {
-		case r.Base.revoked[pin{slugOf(l.Path), l.ReceiptSHA256}] != "":
+		case err != nil:
+			return out, err
+		case by != nil:
 			revoked++
 		case !r.Now.Before(l.Expires):
 			expired++

@@ -162,7 +162,7 @@ web:
   - {revoke: nova, sha256: $pin(eve)}
 `,
 			Want: `revocations/nova-6cc6e029f37950573adefc72ee978473693918e13deb4d6c84281cab8b79f4dc.json:2:3: error: revocations: revokes-nothing`,
-			Says: []string{`revocations/nova-[0-9a-f]{64}.json:2:3: error: revocations: the base tree has no listing of slug "nova"`}},
+			Says: []string{`revocations/nova-[0-9a-f]{64}.json:2:3: error: revocations: no commit of the base listed slug "nova"`}},
 		{Name: "lists and revokes",
 			World: base + `pr:
   - {listing: nova}
@@ -290,7 +290,9 @@ base:
 pr: [{edit: implementations/ada.json, set: {/contact: new@ada.example}}]
 `, Want: `
 implementations/ada.json:8:3: error: reissue: receipt-unchanged
-implementations/ada.json:12:3: warning: reissue: unsigned-change`},
+implementations/ada.json:12:3: warning: reissue: unsigned-change
+implementations/ada.json:8:3: error: revocations: receipt-revoked
+registry: notice: revocations: not-in-force`},
 		{Name: "kept", World: `
 base:
   - {listing: ada}

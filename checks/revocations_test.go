@@ -68,7 +68,7 @@ func FuzzRevocation(f *testing.F) {
 		if bytes == nil {
 			return
 		}
-		out, err := authority(verdict.Outcome{}, s, listed, bytes)
+		out, err := authority(verdict.Outcome{}, s, []version{{did: listed.ToolDID}}, bytes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestAuthority(t *testing.T) {
 	}
 	st := emptyStanding(tree)
 	st.listings.add(pack(&Listed{Path: listingPath("bob"), Slug: "bob", ToolDID: "did:web:bob.example", Level: "L4",
-		Expires: fixture.Clock.Add(1), Provisional: true}))
+		Expires: fixture.Clock.Add(1), Provisional: true}, sound))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	listed := &Listed{Path: listingPath("ada"), Slug: "ada", ToolDID: "did:web:ada.example"}
@@ -155,10 +155,13 @@ func TestAuthority(t *testing.T) {
 		if c.witness != "" {
 			v.Witnesses = []registry.WitnessSignature{{WitnessDID: c.witness, Signature: c.signature}}
 		}
+		if st.past = nil; c.witness == "" {
+			st.past = newPast(repo, "", fixture.Clock)
+		}
 		s := &Subject{Run: &Run{Context: ended, Repo: repo, Base: st, Range: &registry.Range{Base: tree},
 			Now: fixture.Clock}, Path: "revocations/a.json", Revocation: v, Facts: &evidence.Facts{}}
 		s.Facts.DIDDocument.State, s.Facts.DIDDocument.Message = c.state, "why"
-		out, err := authority(verdict.Outcome{}, s, listed, nil)
+		out, err := authority(verdict.Outcome{}, s, []version{{did: listed.ToolDID}}, nil)
 		got := spelled(out)
 		if err != nil {
 			got = "an error"
@@ -169,14 +172,18 @@ func TestAuthority(t *testing.T) {
 	}
 }
 
-// Of a Receipt that a listing's file pinned more than once, the newest listing counts. At an audited head the ledger
-// only knows the Receipts that revocations name; the history knows the others.
-func TestPinning(t *testing.T) {
+// Of a Receipt that a listing's file pinned more than once, the earliest version counts, each owner of the slug has
+// one, and an object that cannot be read is an error.
+func TestOwners(t *testing.T) {
 	w, repo := built(t, `
 base:
   - {listing: ada}
   - {commit: List}
-  - {edit: implementations/ada.json, set: {/issued_at: "2026-05-23T12:00:00Z"}}
+  - {edit: implementations/ada.json, set: {/issued_at: "2026-05-01T12:00:00Z"}}
+  - {commit: Edit}
+  - {edit: implementations/ada.json, set: {/tool_did: "did:web:eve.example"}}
+  - {commit: Edit}
+  - {edit: implementations/ada.json, set: {/tool_did: "did:web:ada.example"}}
   - {commit: Edit}
   - {reissue: ada}
 pr: [{revoke: ada, number: 1}]
@@ -185,25 +192,16 @@ pr: [{revoke: ada, number: 1}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	const path = "implementations/ada.json"
-	first := revocationName(rng.Changes[0].Path).sha256
-	st := emptyStanding(rng.Base)
-	for _, followed := range []*Ledger{nil, NewLedger(repo, w.Now)} {
-		st.followed = followed
-		r := &Run{Context: t.Context(), Repo: repo, Range: rng, Base: st, Now: w.Now, Audit: true}
-		history, err := r.History(path)
-		if err != nil || len(history) != 3 {
-			t.Fatalf("%d versions, %v; expected 3", len(history), err)
-		}
-		link := &registry.Entry{Mode: registry.ModeSymlink}
-		r.histories[path] = append([]registry.Version{{Entry: link}}, history...)
-		l, err := pinning(r, &Listed{Path: path}, first)
-		if err != nil || l == nil || stamp(l.Issued) != "2026-05-23T12:00:00Z" {
-			t.Errorf("with a ledger: %t: %+v, %v", followed != nil, l, err)
-		}
-		r.pins, r.histories[path] = nil, append(history, registry.Version{Entry: lost(t)})
-		if l, err := pinning(r, &Listed{Path: path}, first); err == nil {
-			t.Errorf("a version that is lost: %+v; expected an error", l)
-		}
+	at := pin{Slug: "ada", SHA256: revocationName(rng.Changes[0].Path).SHA256}
+	p := newPast(repo, w.Base, w.Now)
+	found, err := p.owners(t.Context(), at)
+	if err != nil || len(found) != 2 || found[0].did != "did:web:ada.example" ||
+		found[1].did != "did:web:eve.example" || stamp(found[0].issued) != "2026-05-01T12:00:00Z" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if found, err := newPast(repo, w.Base, w.Now).owners(ended, at); err == nil {
+		t.Errorf("of a run that has ended: %+v; expected an error", found)
 	}
 }

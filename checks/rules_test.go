@@ -443,32 +443,34 @@ func TestAuditorKey(t *testing.T) {
 	}
 }
 
-// Why a DID is no witness is said by what the base tree lists.
-func TestNoWitness(t *testing.T) {
-	st := emptyStanding(nil)
-	for _, l := range []*Listed{{Path: listingPath("low"), Slug: "low", ToolDID: "did:web:low.example", Level: "L3"},
-		{Path: listingPath("one"), Slug: "one", ToolDID: "did:web:two.example", Level: "L4"},
-		{Path: listingPath("two"), Slug: "two", ToolDID: "did:web:TWO.example", Level: "L4"},
-		{Path: listingPath("path"), Slug: "path", ToolDID: "did:web:path.example:a", Level: "L4"},
-		{Path: listingPath("yes"), Slug: "yes", ToolDID: "did:web:yes.example", Level: "L5"}} {
-		st.listings.add(pack(l))
-	}
+// Why a DID may not witness is said by what the base tree lists. Of several listings of a DID the earlier one counts.
+func TestMayWitness(t *testing.T) {
+	w, repo := built(t, `
+base:
+  - {listing: low, level: L3}
+  - {listing: one, level: L4, host: two.example}
+  - {listing: path, level: L4, set: {/tool_did: "did:web:path.example:a"}}
+  - {listing: yes, level: L5}
+  - {commit: List}
+  - {listing: later, level: L4, host: two.example}
+`)
+	run := runOn(t, repo, w.Now)
 	for id, want := range map[string]string{
 		"did:web:none.example":   "the base tree has no listing of it",
-		"did:web:two.example":    "the base tree has 2 listings of it, so that it is not known which one speaks",
 		"did:web:path.example:A": `the base tree lists it as "did:web:path.example:a"`,
 		"did:web:low.example":    "its listing implementations/low.json is at L3, a witness is at L4 or L5",
+		"did:web:two.example":    "implementations/one.json",
+		"did:web:yes.example":    "implementations/yes.json",
+		"did:web:YES.example":    "implementations/yes.json",
+		"did:web:path.example:a": "implementations/path.json",
 	} {
-		if l := st.Witness(id); l != nil {
-			t.Errorf("%s may witness by %s", id, l.Path)
+		l, _, why, err := run.MayWitness(id)
+		got := why
+		if l != nil {
+			got = l.Path
 		}
-		if got := st.noWitness(id); got != want {
-			t.Errorf("%s: %q; expected %q", id, got, want)
-		}
-	}
-	for _, id := range []string{"did:web:yes.example", "did:web:YES.example", "did:web:path.example:a"} {
-		if st.Witness(id) == nil {
-			t.Errorf("%s may not witness: %s", id, st.noWitness(id))
+		if err != nil || got != want {
+			t.Errorf("%s: %q, %v; expected %q", id, got, err, want)
 		}
 	}
 }

@@ -187,7 +187,7 @@ func runSchema(s *Subject) (verdict.Outcome, error) {
 	}
 	out := verdict.Outcome{Findings: schemas.violations(s)}
 	forgive(&out, s)
-	s.violations = out.Findings
+	s.violations, s.validated = out.Findings, true
 	return out.OrPass(), nil
 }
 

@@ -23,13 +23,15 @@ type Standing struct {
 	Faults []Fault
 
 	listings listings
-	revoked  map[pin]string    // path of the revocation
 	anchors  map[string]string // workflow id -> path, the last where there are several
 	twins    map[string]string // workflow id of several anchors -> path of the first
 	unread   []string          // paths of the listings that cannot be read
-	// seen are the revocations of the history, once somebody asked.
-	seenMu sync.Mutex
-	seen   *revocationsSeen
+	// past is what the history up to the tree says, once somebody asked.
+	pastMu sync.Mutex
+	past   *past
+	// compiled are the schemas of the trees that a Ledger had, by the entries of their files.
+	compiledMu sync.Mutex
+	compiled   map[string]*Schemas
 	// followed is the ledger that followed the history up to this tree, else nil.
 	followed *Ledger
 }
@@ -41,15 +43,16 @@ type Fault struct {
 	verdict.Finding
 }
 
-// pin is a Receipt's hash under a slug, which is that of the files' names.
-type pin struct{ slug, sha256 string }
-
 // Len returns the number of listings.
 func (st *Standing) Len() int { return st.listings.count }
 
 // Listings returns all listings, in path order; while a Ledger follows the history, in the order in which they were
 // added.
 func (st *Standing) Listings() iter.Seq[*Listed] { return st.listings.all() }
+
+// Unreadable returns the paths of implementations/ whose files cannot be read, in path order; the directory's own where
+// something else has its name.
+func (st *Standing) Unreadable() []string { return st.unread }
 
 // listingPath returns the path of the listing of a slug.
 func listingPath(slug string) string { return recordPath(registry.KindListing, slug, "") }
@@ -63,15 +66,6 @@ func (st *Standing) BySlugText(slug string) []*Listed { return st.listings.bySlu
 // ByDID returns the listings of a DID in any spelling and letter case, in path order.
 func (st *Standing) ByDID(text string) []*Listed { return st.listings.byDID(did.Fold(text)) }
 
-// Witness returns the one listing of this DID at L4 or L5, or nil if the DID has no such listing or several.
-func (st *Standing) Witness(text string) *Listed {
-	same := st.ByDID(text)
-	if len(same) != 1 || !did.Same(same[0].ToolDID, text) || same[0].Level.Base() < 4 {
-		return nil
-	}
-	return same[0]
-}
-
 // Listing reads a standing listing again, whole.
 func (st *Standing) Listing(ctx context.Context, l *Listed) (*registry.Listing, error) {
 	listing, err := st.Tree.Listing(ctx, l.Path)
@@ -83,12 +77,11 @@ func (st *Standing) Listing(ctx context.Context, l *Listed) (*registry.Listing, 
 
 // scanned is what one file of a data directory gives.
 type scanned struct {
-	listed  packed // empty: none
-	revoked *pin
-	anchor  string
-	path    string
-	unread  bool // a listing that cannot be read
-	faults  []Fault
+	listed packed // empty: none
+	anchor string
+	path   string
+	unread bool // a listing that cannot be read
+	faults []Fault
 }
 
 // NewStanding reads a tree whole, by its own schemas. Files that touched names are not searched for
@@ -122,8 +115,7 @@ func (st *Standing) readRules(ctx context.Context) (err error) {
 }
 
 func emptyStanding(t *registry.Tree) *Standing {
-	return &Standing{Tree: t, listings: newListings(), revoked: map[pin]string{}, anchors: map[string]string{},
-		twins: map[string]string{}}
+	return &Standing{Tree: t, listings: newListings(), anchors: map[string]string{}, twins: map[string]string{}}
 }
 
 // subjectOf returns a subject for a present record by itself.
@@ -144,18 +136,15 @@ func (st *Standing) scan(s *Subject, touched bool) scanned {
 			}
 		}
 	}
-	// The name of a revocation puts it in force, whatever happened to its text.
-	if s.Kind == registry.KindRevocation {
-		if named := revocationName(s.Path); named != (pin{}) {
-			out.revoked = &named
-		}
-	}
 	if s.Listing != nil {
-		out.listed = pack(condense(s.Path, s.Listing))
+		is := unjudged
+		if st.Schemas != nil { // a Ledger has none
+			is = st.Schemas.faultOf(s)
+		}
+		out.listed = pack(condense(s.Path, s.Listing), is)
 		out.path = out.listed.path()
 	}
-	out.unread = s.Kind == registry.KindListing && s.Record.Document == nil &&
-		(isJSON(s.Path) || s.Path == s.Kind.Directory())
+	out.unread = s.Kind == registry.KindListing && s.Record.Document == nil
 	if s.Anchor != nil {
 		out.anchor = strings.Clone(s.Anchor.WorkflowID)
 	}
@@ -165,9 +154,6 @@ func (st *Standing) scan(s *Subject, touched bool) scanned {
 // add makes what one file gives count.
 func (st *Standing) add(f scanned) {
 	st.Faults = append(st.Faults, f.faults...)
-	if f.revoked != nil {
-		st.revoked[*f.revoked] = f.path
-	}
 	if f.anchor != "" {
 		if first := st.anchors[f.anchor]; first != "" && st.twins[f.anchor] == "" {
 			st.twins[f.anchor] = first

@@ -50,16 +50,17 @@ type Run struct {
 	Subjects []*Subject
 
 	landings   once[*landings]
-	neighbours once[map[*Subject][]neighbour]          // by listing that the range brings
-	anchors    once[map[string][]*standingAnchor]      // by coordinator; see anchored
-	servers    once[[]string]                          // see referenceServers
-	leakage    once[[]leak]                            // see leaks
-	everPins   once[map[string][]registry.PathVersion] // by hash; see everPinned
+	neighbours once[map[*Subject][]neighbour]     // by listing that the range brings
+	anchors    once[map[string][]*standingAnchor] // by coordinator; see anchored
+	servers    once[[]string]                     // see referenceServers
+	leakage    once[[]leak]                       // see leaks
+	unread     once[[]pathSlug]                   // see Unreadable
+	tenures    sync.Once                          // see tenure
+	overlay    once[*past]                        // see landing
 
 	mu        sync.Mutex
-	histories map[string][]registry.Version           // by path
-	pins      map[string]map[string]*registry.Listing // by path and hash; see pinsOf
-	pasts     map[registry.Kind]map[string][]registry.Version
+	histories map[string][]registry.Version // by path
+	pasts     map[registry.Kind]map[string][]registry.PathVersion
 	shared    map[claim]sharing // see others
 }
 
@@ -101,6 +102,8 @@ type Subject struct {
 	Stood time.Time
 
 	violations []verdict.Finding // what schema found
+	validated  bool              // schema looked
+	fault      fault             // what the text of a listing shows, in an audit
 	outlook    *outlook          // see prospect
 	forgotten  bool
 }
@@ -116,6 +119,8 @@ type Then struct {
 	Tree   *registry.Tree
 	When   time.Time
 	Policy Policy
+
+	number int // that the merging commit has, see registry.PathVersion; 0: not known
 }
 
 // unsought is the evidence of a subject for which none was collected. Nobody writes to it.
@@ -142,7 +147,12 @@ func NewSubjects(r *Run, changes []registry.Change) ([]*Subject, error) {
 
 // PutAside releases the documents of a large record of an audit, until Read. What they say about a listing, a
 // revocation or an anchor is kept.
-func (s *Subject) PutAside() { s.putAside(maxKept) }
+func (s *Subject) PutAside() {
+	if s.Run.Audit && s.Listing != nil && s.Record != nil {
+		s.fault = s.Run.Base.Schemas.faultOf(s)
+	}
+	s.putAside(maxKept)
+}
 
 func (s *Subject) putAside(kept int) {
 	if !s.Run.Audit && !s.Run.merged {
@@ -191,7 +201,7 @@ func (s *Subject) take(records registry.Sides) {
 // Forget releases all that was read of the record, until Read. In a range others are judged by it too.
 func (s *Subject) Forget() {
 	*s = Subject{Run: s.Run, Path: s.Path, Kind: s.Kind, Change: s.Change, Facts: unsought, Then: s.Then,
-		Stood: s.Stood, violations: s.violations, forgotten: true}
+		Stood: s.Stood, violations: s.violations, validated: s.validated, fault: s.fault, forgotten: true}
 }
 
 // Read reads again the record that Forget or PutAside released.

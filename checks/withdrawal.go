@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -29,240 +29,117 @@ type RevokedFile struct {
 	When   time.Time // first-parent time of the commit
 }
 
-// revocationsSeen are the revocations of a registry's first-parent history, with the listings that they name.
-type revocationsSeen struct {
-	all        []seenRevocation
-	under      map[string][]int    // by the path of a listing: the indexes in all of those under its slug
-	unreadable []pathSlug          // revocations at the head
-	listed     map[string][]listed // by the path of the listing, oldest first; only those that matter
-	slugs      map[string][]string // by what did.Fold makes of a DID: the paths in listed that ever listed it
-	unread     map[string]bool     // paths in listed whose file cannot be read at the head
-}
-
 // pathSlug is a file, and the slug that its name gives, empty if it gives none.
 type pathSlug struct{ path, slug string }
 
-// seenRevocation is a revocation by its text or, at the head, by its name.
-type seenRevocation struct {
-	RevokedFile
-	pin
-	head, misplaced bool
-}
-
-// listed is one version of a listing.
-type listed struct {
-	did, sha256, commit string
-	issued, landed      time.Time
-}
-
-// revocationsSeen reads the history once for all that ask by one clock.
-func (st *Standing) revocationsSeen(ctx context.Context, repo *registry.Repository,
-	now time.Time) (*revocationsSeen, error) {
-	st.seenMu.Lock()
-	defer st.seenMu.Unlock()
-	if st.seen != nil {
-		return st.seen, nil
-	}
-	s := &revocationsSeen{under: map[string][]int{}, listed: map[string][]listed{}, slugs: map[string][]string{},
-		unread: map[string]bool{}}
-	if err := s.atHead(ctx, st.Tree); err != nil {
-		return nil, err
-	}
-	if err := s.before(ctx, repo, st.Tree, now); err != nil {
-		return nil, err
-	}
-	for _, path := range st.unread {
-		if path == registry.KindListing.Directory() { // no directory: no listing can be read
-			s.unreadable = append(s.unreadable, pathSlug{path: path})
-		}
-		s.unread[path] = true
-	}
-	if err := s.listings(ctx, repo, st.Tree, now); err != nil {
-		return nil, err
-	}
-	st.seen = s
-	return s, nil
-}
-
 func isJSON(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".json") }
 
-// pinOf returns the slug and hash that a text revokes, in lower case; false if it is not a revocation.
-func pinOf(rec *registry.Record) (pin, bool) {
-	p := pin{strings.ToLower(strict.String(rec.Document.Root, "slug")),
-		strings.ToLower(strict.String(rec.Document.Root, "revoked_receipt_sha256"))}
-	return p, p.slug != "" && p.sha256 != ""
-}
-
-// atHead reads the revocations at the head: every JSON file below the directory, whatever its name.
-func (s *revocationsSeen) atHead(ctx context.Context, head *registry.Tree) error {
-	directory := registry.KindRevocation.Directory()
+// unreadable returns the .json files below revocations/ of a tree that cannot be read.
+func (p *past) unreadable(ctx context.Context, head *registry.Tree) ([]pathSlug, error) {
+	if err := p.ready(ctx); err != nil {
+		return nil, err
+	}
+	known := make(map[string]*revokedFile, len(p.files))
+	for i := range p.files {
+		known[p.files[i].path] = &p.files[i]
+	}
+	var out []pathSlug
 	for e, err := range head.Entries(registry.KindRevocation) {
-		if err != nil {
-			return err
-		}
-		if !isJSON(e.Path) && e.Path != directory {
+		switch {
+		case err != nil:
+			return nil, err
+		case e.Path == registry.KindRevocation.Directory(): // no directory: no revocation can be read
+			out = append(out, pathSlug{path: e.Path})
+			continue
+		case !isJSON(e.Path) || !revocation.Counts(e.Path):
 			continue
 		}
-		// A file in a directory below may have the name of a record.
-		named := revocationName(directory + "/" + path.Base(e.Path))
-		rec, err := head.Record(ctx, e.Path)
-		if err != nil {
-			return err
-		}
-		at := seenRevocation{RevokedFile: RevokedFile{Path: e.Path}, head: true}
-		if rec == nil || rec.Document == nil {
-			s.unreadable = append(s.unreadable, pathSlug{e.Path, named.slug})
-		} else if text, is := pinOf(rec); is {
-			at.pin, at.misplaced = text, revocationName(e.Path) != text
-			s.all = append(s.all, at)
-		}
-		// The name of a record puts it in force, whatever happened to its text.
-		if name := revocationName(e.Path); name != (pin{}) && name != at.pin {
-			at.pin, at.misplaced = name, false
-			s.all = append(s.all, at)
-		}
-	}
-	return nil
-}
-
-// eachRecord calls f with each record that the paths of a kind held along the first parents of a commit, oldest first,
-// for the paths that keep accepts. It leaves out what never parsed.
-func eachRecord(ctx context.Context, repo *registry.Repository, tip string, k registry.Kind, now time.Time,
-	keep func(path string) bool, f func(registry.PathVersion, *registry.Record) error) error {
-	versions, err := repo.FolderHistory(ctx, tip, k, now, keep)
-	if err != nil {
-		return err
-	}
-	for _, v := range versions {
-		if v.Entry == nil {
-			continue
-		}
-		rec, err := repo.Record(ctx, v.Path, *v.Entry)
-		if err != nil {
-			return err
-		}
-		if rec.Document == nil {
-			continue
-		}
-		if err := f(v, rec); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// before reads the revocations that the first-parent history held and the head does not, in the last content of each
-// that was one.
-func (s *revocationsSeen) before(ctx context.Context, repo *registry.Repository, head *registry.Tree,
-	clock time.Time) error {
-	standing := map[pin]bool{}
-	known := map[pin]bool{} // paths and hashes of those that the head has in another content
-	for _, r := range s.all {
-		standing[r.pin] = true
-	}
-	err := eachRecord(ctx, repo, head.Commit(), registry.KindRevocation, clock, isJSON,
-		func(v registry.PathVersion, rec *registry.Record) error {
-			now, err := head.Leaf(v.Path)
+		f := known[e.Path]
+		if f == nil || f.entry != e.Entry { // a Ledger has not read what a verified commit held
+			read, err := readRevoked(p.repo, e.Path, e.Entry)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			changed := now != nil && !registry.SameEntry(now, v.Entry)
-			add := func(p pin) {
-				standing[p] = true
-				s.all = append(s.all, seenRevocation{RevokedFile{v.Path, v.Commit, v.When}, p, false, false})
-			}
-			text, is := pinOf(rec)
-			if key := (pin{v.Path, text.sha256}); is && (!standing[text] || changed && !known[key]) {
-				known[key] = true
-				add(text)
-			}
-			// As long as the file was there, its name put it in force.
-			if name := revocationName(v.Path); name != (pin{}) && !standing[name] {
-				add(name)
-			}
-			return nil
-		})
-	slices.SortStableFunc(s.all, func(a, b seenRevocation) int { return strings.Compare(a.Path, b.Path) })
-	return err
+			f = &read
+		}
+		if !f.Read {
+			// A file in a directory below may have the name of a record.
+			named := revocationName(registry.KindRevocation.Directory() + "/" + path.Base(e.Path))
+			out = append(out, pathSlug{strings.Clone(e.Path), named.Slug})
+		}
+	}
+	return out, nil
 }
 
-// listings reads the versions of the listings that the revocations name, and of those that cannot be read at the head.
-func (s *revocationsSeen) listings(ctx context.Context, repo *registry.Repository, head *registry.Tree,
-	now time.Time) error {
-	wanted := map[string]bool{}
-	for i, r := range s.all {
-		path := listingPath(r.slug)
-		wanted[path] = true
-		s.under[path] = append(s.under[path], i)
+// Unreadable returns the files of revocations/ in the base tree that cannot be read and may be about a listing of any
+// of these slugs, in path order.
+func (r *Run) Unreadable(slugs ...string) ([]string, error) {
+	all, err := r.unread.get(func() ([]pathSlug, error) {
+		p := r.past()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if r.Base.Tree == nil {
+			return nil, nil
+		}
+		return p.unreadable(r.Context, r.Base.Tree)
+	})
+	var out []string
+	for _, u := range all {
+		if u.slug == "" || slices.Contains(slugs, u.slug) {
+			out = append(out, u.path)
+		}
 	}
-	for _, u := range s.unreadable {
-		wanted[listingPath(u.slug)] = true
-	}
-	for path := range s.unread {
-		wanted[path] = true
-	}
-	if len(wanted) == 0 {
-		return nil
-	}
-	keep := func(path string) bool { return wanted[path] }
-	return eachRecord(ctx, repo, head.Commit(), registry.KindListing, now, keep,
-		func(v registry.PathVersion, rec *registry.Record) error {
-			l := registry.ParseListing(rec)
-			folded := did.Fold(l.ToolDID)
-			if folded == "" {
-				return nil
-			}
-			s.listed[v.Path] = append(s.listed[v.Path], listed{strings.Clone(folded),
-				strings.ToLower(strings.Clone(l.ReceiptSHA256)), v.Commit, l.Issued, v.When})
-			if !slices.Contains(s.slugs[folded], v.Path) {
-				s.slugs[strings.Clone(folded)] = append(s.slugs[folded], v.Path)
-			}
-			return nil
-		})
+	return out, err
 }
 
 // Withdrawn returns what the history says against a Receipt of an implementation, with this hash and signed not_before.
-// A revocation counts if some first-parent commit listed the implementation under its slug; it is of the Receipt if it
-// names its hash, or that of a Receipt which such a listing pinned and which was not issued before it: the same Receipt
-// in other bytes, or a later one.
+// The Receipt need not be one that a listing pins or pinned.
 func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, error) {
-	seen, err := r.Base.revocationsSeen(r.Context, r.Repo, r.Now)
+	p := r.past()
+	by, err := p.revokedBy(r.Context, id, sha256, notBefore, anyTime)
 	if err != nil {
 		return nil, err
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, path := range r.Base.unread {
+		p.want(path)
+	}
+	if err := p.follow(r.Context); err != nil {
+		return nil, err
+	}
 	folded := did.Fold(id)
-	own := seen.slugs[folded]
-	pinned := slices.ContainsFunc(r.Base.ByDID(id), func(l *Listed) bool { return l.ReceiptSHA256 == sha256 })
+	own, pinned := map[string]bool{}, false
+	for path, all := range p.versions {
+		for _, v := range all {
+			if v.did != "" && did.Fold(v.did) == folded {
+				own[slugOf(path)] = true
+				pinned = pinned || v.sha256 == sha256
+			}
+		}
+	}
+	pinned = pinned || slices.ContainsFunc(r.Base.ByDID(id), func(l *Listed) bool { return l.ReceiptSHA256 == sha256 })
 	out := &Withdrawal{}
-	var under []int
-	for _, path := range own {
-		under = append(under, seen.under[path]...)
+	if by != nil {
+		out.Revoked = by.path
 	}
-	slices.Sort(under)
-	for _, i := range under {
-		v, path := &seen.all[i], listingPath(seen.all[i].slug)
-		out.Listed = true
-		switch {
-		case v.misplaced:
-			out.Misplaced = append(out.Misplaced, v.Path)
-		case !v.head:
-			out.Removed = append(out.Removed, &v.RevokedFile)
-		}
-		is, unclear := v.of(seen.listed[path], folded, sha256, notBefore, r.Now)
-		if is && out.Revoked == "" {
-			out.Revoked = v.Path
-		}
-		if unclear != nil && !pinned && out.Unclear == nil {
-			out.Unclear = &RevokedFile{v.Path, unclear.commit, unclear.landed}
-		}
+	if err := p.irregular(out, own, r.Base.Tree); err != nil {
+		return nil, err
 	}
-	for _, u := range seen.unreadable {
-		if u.slug == "" || slices.Contains(own, listingPath(u.slug)) {
+	if !pinned {
+		p.unpinned(out, own, folded, sha256, notBefore, r.Now)
+	}
+	unread, err := p.unreadable(r.Context, r.Base.Tree)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range unread {
+		if u.slug == "" || own[u.slug] {
 			out.Unreadable = append(out.Unreadable, u.path)
 		}
 	}
-	for _, path := range own {
-		if seen.unread[path] {
+	for _, path := range r.Base.unread {
+		if own[slugOf(path)] && isJSON(path) || path == registry.KindListing.Directory() {
 			out.Unreadable = append(out.Unreadable, path)
 		}
 	}
@@ -270,29 +147,82 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 	return out, nil
 }
 
-// of reports whether a revocation is of a Receipt, and returns the version of the listing by whose commit alone it may
-// be: one that pinned the revoked hash after the Receipt was signed, with an earlier issued_at.
-func (v *seenRevocation) of(versions []listed, id, sha256 string, notBefore, now time.Time) (bool, *listed) {
-	if v.sha256 == sha256 {
-		return true, nil
+// irregular finds the revocations under the slugs of an implementation that are not where, or no longer what, the
+// registry's rules require.
+func (p *past) irregular(out *Withdrawal, own map[string]bool, head *registry.Tree) error {
+	standing, present := map[pin]bool{}, map[string]*registry.Entry{}
+	for i := range p.files {
+		f := &p.files[i]
+		now, err := head.Leaf(f.path)
+		if err != nil {
+			return err
+		}
+		if present[f.path] = now; registry.SameEntry(now, &f.entry) {
+			for _, named := range f.Pins {
+				standing[named] = true
+			}
+		}
 	}
-	var unclear *listed
-	first := true // the commit that pinned the revoked hash is the first that did
-	for i, l := range versions {
-		if l.did != id || l.sha256 != v.sha256 {
-			continue
+	reported := map[string]bool{}
+	for i := range p.files {
+		f := &p.files[i]
+		there := registry.SameEntry(present[f.path], &f.entry)
+		for _, named := range f.Pins {
+			if !own[named.Slug] {
+				continue
+			}
+			out.Listed = true
+			switch {
+			case there && revocationName(f.path) != named:
+				out.Misplaced = append(out.Misplaced, f.path)
+			case !there && !reported[f.path] && (present[f.path] != nil || !standing[named]):
+				standing[named], reported[f.path] = true, true
+				out.Removed = append(out.Removed, &RevokedFile{f.path, f.commit, f.landed})
+			}
 		}
-		issued := l.issued
-		if issued.IsZero() || issued.After(now.Add(Skew)) {
-			issued = l.landed
-		}
-		if notBefore.Sub(issued) <= rounded {
-			return true, nil
-		}
-		if first && !l.landed.Before(notBefore) && l.landed.Before(now) {
-			unclear = &versions[i]
-		}
-		first = false
 	}
-	return false, unclear
+	for _, r := range out.Removed { // the last content that was one can be restored
+		for i := range p.files {
+			f := &p.files[i]
+			if f.path == r.Path && !registry.SameEntry(present[f.path], &f.entry) &&
+				slices.ContainsFunc(f.Pins, func(named pin) bool { return own[named.Slug] }) {
+				r.Commit, r.When = f.commit, f.landed
+			}
+		}
+	}
+	slices.Sort(out.Misplaced)
+	out.Misplaced = slices.Compact(out.Misplaced)
+	slices.SortFunc(out.Removed, func(a, b *RevokedFile) int { return strings.Compare(a.Path, b.Path) })
+	return nil
+}
+
+// unpinned finds what is against a Receipt that no listing of its DID ever pinned: its own hash under a slug of the
+// DID, and a Receipt that the slug pinned after this one was signed.
+func (p *past) unpinned(out *Withdrawal, own map[string]bool, id, sha256 string, notBefore, now time.Time) {
+	for i := range p.files {
+		f := &p.files[i]
+		for _, named := range f.Pins {
+			all := p.pinned(named)
+			if !own[named.Slug] {
+				continue
+			}
+			if named.SHA256 == sha256 && len(all) == 0 && (out.Revoked == "" || f.path < out.Revoked) {
+				out.Revoked = f.path
+			}
+			by, _ := p.acting(named, id, anyTime)
+			if by == nil || named.SHA256 == sha256 {
+				continue
+			}
+			for _, v := range p.versions[listingPath(named.Slug)] {
+				if did.Fold(v.did) != id || v.sha256 != named.SHA256 {
+					continue
+				}
+				if !v.landed.Before(notBefore) && v.landed.Before(now) &&
+					(out.Unclear == nil || f.path < out.Unclear.Path) {
+					out.Unclear = &RevokedFile{f.path, v.commit, v.landed}
+				}
+				break // the commit that pinned the revoked hash is the first that did
+			}
+		}
+	}
 }

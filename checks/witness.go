@@ -2,7 +2,6 @@ package checks
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -123,6 +123,7 @@ func (s *Subject) witnesses() ([]witness, error) {
 // statement is a signed text that witnesses vouch for.
 type statement struct {
 	candidate string                                 // DID that may not witness for itself
+	owners    []string                               // further such DIDs: those that listed a revoked Receipt
 	material  []string                               // keys of the candidate; empty if nobody asks for them
 	signed    func(keys []did.Key, text string) bool // reports whether text is a signature of it by one of keys
 	facts     map[string]*evidence.Witness
@@ -148,7 +149,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	} else if w.path {
 		w.dependence = "its did:web has a path, so that it may share its host"
 	}
-	if did.Alike(id, st.candidate) {
+	if did.Alike(id, st.candidate) || slices.ContainsFunc(st.owners, func(o string) bool { return did.Alike(id, o) }) {
 		return worth(ignored, "witness-is-candidate", "an implementation cannot witness for itself")
 	}
 	v, code, why, err := vouches(s, id)
@@ -226,40 +227,48 @@ type voucher struct {
 	at     time.Time
 }
 
-// MayWitness returns the listing by which a DID may witness now: in the base tree, at L4 or L5, in date, not
-// provisional and not revoked. If no such listing exists, it returns a code and the reason; the code is WitnessOpen if
+// MayWitness returns the listing by which a DID may witness now: the base tree's, valid or expiring, at L4 or L5, which
+// the range does not revoke. If no such listing exists, it returns a code and the reason; the code is WitnessOpen if
 // that cannot be known.
 func (r *Run) MayWitness(id string) (l *Listed, code, why string, err error) {
-	l = r.Base.Witness(id)
-	if l == nil {
-		return nil, "witness-not-listed", r.Base.noWitness(id), nil
-	}
-	provisional, err := r.Provisional(l)
-	revoked, unreadable := r.Revoked(l.Path, l.ReceiptSHA256), []string(nil)
-	if err == nil && r.Reads {
-		var found *Withdrawal
-		if found, err = r.Withdrawn(l.ToolDID, l.ReceiptSHA256, l.Issued); err == nil {
-			revoked, unreadable = found.Revoked, found.Unreadable
+	code, why = "witness-not-listed", "the base tree has no listing of it"
+	for _, l := range r.Base.ByDID(id) {
+		if !did.Same(l.ToolDID, id) {
+			why = fmt.Sprintf("the base tree lists it as %q", l.ToolDID)
+			continue
 		}
+		is, err := r.landingState(l)
+		if err != nil {
+			return nil, "", "", err
+		}
+		switch {
+		case is.Status == verdict.StatusRefused:
+			why = fmt.Sprintf("its listing %s %s", plain.Cut(l.Path, 300), is.Why)
+			continue
+		case l.Level.Base() < 4:
+			why = fmt.Sprintf("its listing %s is at %s, a witness is at L4 or L5", l.Path, l.Level)
+		case is.Status == verdict.StatusProvisional:
+			code, why = "witness-provisional", fmt.Sprintf("its listing %s is provisional", l.Path)
+		case is.Status == verdict.StatusExpired:
+			code, why = "witness-expired", fmt.Sprintf("its listing %s expired on %s", l.Path, stamp(l.Expires))
+		case is.Status == verdict.StatusRevoked:
+			code, why = "witness-revoked", "its Receipt is revoked by "+plain.Cut(is.RevokedBy, 300)
+		case webHost(l.ToolDID) == "":
+			code, why = "witness-not-web", "it is not a did:web (RFC 0019 section 7.1)"
+		default:
+			unreadable, err := r.Unreadable(slugOf(l.Path))
+			if err != nil {
+				return nil, "", "", err
+			}
+			if len(unreadable) > 0 {
+				return nil, WitnessOpen, plain.Cut(unreadable[0], 300) + " cannot be read at the head and may be " +
+					"about it, until a pull request to the registry removes or restores it", nil
+			}
+			return l, "", "", nil
+		}
+		return nil, code, why, nil
 	}
-	switch {
-	case err != nil:
-		return nil, "", "", err
-	case r.Reads && l.Misplaced() != "":
-		return nil, "witness-not-listed", "its listing " + l.Misplaced(), nil
-	case r.Reads && l.NotYet(r.Now) != "":
-		return nil, "witness-not-listed", "its listing " + l.NotYet(r.Now), nil
-	case provisional:
-		return nil, "witness-provisional", fmt.Sprintf("its listing %s is provisional", l.Path), nil
-	case !r.Now.Before(l.Expires):
-		return nil, "witness-expired", fmt.Sprintf("its listing %s expired on %s", l.Path, stamp(l.Expires)), nil
-	case revoked != "":
-		return nil, "witness-revoked", "its Receipt is revoked by " + revoked, nil
-	case len(unreadable) > 0:
-		return nil, WitnessOpen, plain.Cut(unreadable[0], 300) + " cannot be read at the head and may be about it, " +
-			"until a pull request to the registry removes or restores it", nil
-	}
-	return l, "", "", nil
+	return nil, code, why, nil
 }
 
 // vouches finds the listing by which a DID may witness for a record. In an audit the tree that the record was merged
@@ -280,53 +289,31 @@ func vouches(s *Subject, id string) (*voucher, string, string, error) {
 	return nil, code, why, nil
 }
 
-// noWitness says why Witness gives none.
-func (st *Standing) noWitness(id string) string {
-	same := st.ByDID(id)
-	switch {
-	case len(same) == 0:
-		return "the base tree has no listing of it"
-	case len(same) > 1:
-		return fmt.Sprintf("the base tree has %d listings of it, so that it is not known which one speaks", len(same))
-	case !did.Same(same[0].ToolDID, id):
-		return fmt.Sprintf("the base tree lists it as %q", same[0].ToolDID)
-	}
-	return fmt.Sprintf("its listing %s is at %s, a witness is at L4 or L5", same[0].Path, same[0].Level)
-}
-
 // vouchedThen finds the listing by which a DID could witness when the record was merged. Listings keep path
 // and DID, so those of today lead to those of then.
 func vouchedThen(s *Subject, id string) (*voucher, error) {
 	for _, l := range s.Run.Base.ByDID(id) {
-		listing, err := currentIn(s.Run.Context, s.Then.Tree, l.Path, id, s.Then.When)
+		then, is, err := s.stateThen(l.Path, id)
 		if err != nil {
 			return nil, err
 		}
-		if listing == nil || listing.Level.Base() < 4 {
-			continue
-		}
-		then := condense(l.Path, listing)
-		if provisional, err := s.Run.provisional(then, s.Then.Tree, s.Then.When); err != nil {
-			return nil, err
-		} else if !provisional {
+		if then != nil && then.Level.Base() >= 4 && is.InForce() && is.Status != verdict.StatusProvisional {
 			return &voucher{then, s.Then.Tree, s.Then.When}, nil
 		}
 	}
 	return nil, nil
 }
 
-// currentIn returns the listing that a tree has at a path if it is of that DID, in date at that time, and not revoked
-// in the tree; else nil.
-func currentIn(ctx context.Context, t *registry.Tree, path, id string, at time.Time) (*registry.Listing, error) {
-	l, err := t.Listing(ctx, path)
-	if err != nil || l == nil || !did.Same(l.ToolDID, id) || !at.Before(l.Expires) {
-		return nil, err
+// stateThen returns the listing of a DID that a path had when the record was merged, and its state; nil if the path had
+// no listing of it.
+func (s *Subject) stateThen(path, id string) (*Listed, *State, error) {
+	l, err := s.Then.Tree.Listing(s.Run.Context, path)
+	if err != nil || l == nil || !did.Same(l.ToolDID, id) {
+		return nil, nil, err
 	}
-	_, revoked, err := t.Entry(recordPath(registry.KindRevocation, slugOf(path), l.ReceiptSHA256))
-	if err != nil || revoked {
-		return nil, err
-	}
-	return l, nil
+	then := condense(path, l)
+	is, err := s.Run.stateIn(s.Then, then)
+	return then, is, err
 }
 
 // pinnedThen reports whether, in an audit, a witness's listing pins the Receipt that it pinned when the record was
@@ -437,19 +424,6 @@ func (w *witness) witnessed(known *evidence.Witness) {
 	}
 	w.dependence = "its own Receipt carries no witness that verifies, as only the reference server's may, so it " +
 		"counts for L4 only"
-}
-
-// Revoked returns the path of a revocation of the Receipt that the listing at path pins. The revocation is present, or
-// this range adds it. It returns "" if the Receipt is not revoked.
-func (r *Run) Revoked(path, sha256 string) string {
-	pinned := pin{slugOf(path), sha256}
-	if path := r.Base.revoked[pinned]; path != "" {
-		return path
-	}
-	if r.Audit { // at an audit, what would land is what is there
-		return ""
-	}
-	return r.landed().revoked[pinned]
 }
 
 // shareKey reports whether two DID Documents have a key in common, usable or over, of whatever type.

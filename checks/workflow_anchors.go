@@ -154,18 +154,29 @@ func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 // keyHost returns the host to which a did:key's listing binds it: that of the manifest_uri, which manifest-did required
 // to be the owner's. It returns "" if the base tree has no listing of the key that is current and not revoked.
 func keyHost(s *Subject, id string) (string, error) {
-	tree, at := s.Run.Base.Tree, s.proposedAt()
+	tree := s.Run.Base.Tree
 	if s.Then != nil {
 		tree = s.Then.Tree
 	}
 	for _, l := range s.Run.Base.ByDID(id) {
-		listing, err := currentIn(s.Run.Context, tree, l.Path, id, at)
+		var is *State
+		var err error
+		if s.Then != nil {
+			l, is, err = s.stateThen(l.Path, id)
+		} else if did.Same(l.ToolDID, id) {
+			is, err = s.Run.landingState(l)
+		}
 		if err != nil {
 			return "", err
 		}
-		if listing != nil && (s.Run.Audit || s.Run.Revoked(l.Path, listing.ReceiptSHA256) == "") {
-			return host(listing.ManifestURI), nil
+		if is == nil || !is.InForce() {
+			continue
 		}
+		listing, err := tree.Listing(s.Run.Context, l.Path)
+		if err != nil || listing == nil {
+			return "", err
+		}
+		return host(listing.ManifestURI), nil
 	}
 	return "", nil
 }

@@ -11,6 +11,7 @@ import (
 type PathVersion struct {
 	Path string
 	Version
+	Number int // position of the commit in the first-parent history, the root commit being 1
 }
 
 // FolderHistory returns what the paths below the directory of a kind held, along the first parents of tip, oldest
@@ -23,16 +24,18 @@ func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now 
 		return nil, err
 	}
 	var out []PathVersion
+	number := 0
 	r.compareChain(ctx, k, gitstore.ID{}, chain, batches, func(b batch) bool {
 		for i, changes := range b.changes {
 			commit := b.commits[i]
+			number++
 			var landed time.Time
 			if landed, err = r.firstParentTime(ctx, commit, now); err != nil {
 				return false
 			}
 			for _, c := range changes {
 				if c.Path != k.Directory() && keep(c.Path) {
-					out = append(out, PathVersion{c.Path, Version{commit.id.String(), landed, c.Head}})
+					out = append(out, PathVersion{c.Path, Version{commit.id.String(), landed, c.Head}, number})
 				}
 			}
 		}

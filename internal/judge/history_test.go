@@ -105,11 +105,15 @@ func sameStanding(t *testing.T, repo *registry.Repository, ledger *checks.Ledger
 		if diff := cmp.Diff(read.BySlugText(l.Slug), followed.BySlugText(l.Slug)); diff != "" {
 			t.Errorf("by the slug of %s:\n%s", l.Path, diff)
 		}
-		in := func(st *checks.Standing) string {
-			return (&checks.Run{Base: st, Audit: true}).Revoked(l.Path, l.ReceiptSHA256)
+		in := func(st *checks.Standing) *checks.State {
+			is, err := (&checks.Run{Context: t.Context(), Repo: repo, Base: st, Now: time.Now()}).State(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return is
 		}
-		if a, b := in(read), in(followed); a != b {
-			t.Errorf("%s is revoked by %q, and by %q", l.Path, a, b)
+		if diff := cmp.Diff(in(read), in(followed)); diff != "" {
+			t.Errorf("%s, read, and followed:\n%s", l.Path, diff)
 		}
 	}
 }

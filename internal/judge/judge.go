@@ -375,7 +375,7 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 	if record == nil {
 		return nil
 	}
-	if is, err := s.Recovers(); err != nil || is {
+	if is, err := s.Recovers(); err != nil || is && s.Revocation == nil {
 		return err // nothing more is asked of it
 	}
 	var kinds evidence.Set

@@ -387,9 +387,17 @@ func (a *audit) judge(run *checks.Run, subjects []*checks.Subject, early [][]jud
 	run.Subjects = subjects
 	return judge.Judge(a.ctx, run, early, a.src, a.cfg.Archive,
 		func(s *checks.Subject, judged []judge.Judgement) error {
-			status := a.status(run, s)
+			is := checks.Unreadable()
+			if s.Listing != nil {
+				var err error
+				if is, err = run.StateOf(s); err != nil {
+					return err
+				}
+			}
+			inForce := s.Kind != registry.KindListing || is.InForce() || is.Status == verdict.StatusRefused &&
+				(s.Listing == nil || s.Listing.Expires.IsZero() || run.Now.Before(s.Listing.Expires))
 			for i := range judged {
-				a.soften(s, status, &judged[i])
+				a.soften(s, inForce, &judged[i])
 			}
 			judge.Blame(judged)
 			a.join.Unreached(s.Path, judged)
@@ -400,8 +408,8 @@ func (a *audit) judge(run *checks.Run, subjects []*checks.Subject, early [][]jud
 				}
 				a.rep.Results.Add(r)
 			}
-			if s.Kind == registry.KindListing && s.Listing != nil {
-				a.rep.Listings = append(a.rep.Listings, listed(run, s, status, judged))
+			if s.Kind == registry.KindListing {
+				a.rep.Listings = append(a.rep.Listings, listed(s, is, judged))
 			}
 			s.Forget()
 			return nil
@@ -495,22 +503,12 @@ func (a *audit) date(s *checks.Subject) error {
 	if a.cfg.Offline && !high && !merged && !s.Listing.Provisional {
 		return nil // neither its age nor its witnesses will be judged
 	}
-	origin, err := a.ledger.Origin(a.git, s.Path)
-	if err != nil {
-		return err
-	}
-	s.Stood = origin.First
 	if !high && !merged {
-		return nil
-	}
-	s.Then = &checks.Then{When: origin.When}
-	if origin.Parent == "" {
-		s.Then.Tree = a.repo.EmptyTree()
-		return nil
-	}
-	if s.Then.Tree, err = a.repo.Tree(a.git, origin.Parent); err != nil {
+		origin, err := a.ledger.Origin(a.git, s.Path)
+		s.Stood = origin.First
 		return err
 	}
-	s.Then.Policy, err = checks.ReadPolicy(a.git, s.Then.Tree)
+	var err error
+	s.Then, s.Stood, err = a.ledger.Then(a.git, s.Path)
 	return err
 }

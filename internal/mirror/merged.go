@@ -2,11 +2,11 @@ package mirror
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // fate is what becomes in an audit of a finding of a record that was merged.
@@ -33,8 +33,7 @@ var fates = [...]struct{ inForce, over fate }{
 
 // soften makes of a check's outcome what it means in an audit. What a check that runs First found stays, and so does a
 // notice.
-func (a *audit) soften(s *checks.Subject, status string, j *judge.Judgement) {
-	inForce := status == verdict.StatusValid || status == ""
+func (a *audit) soften(s *checks.Subject, inForce bool, j *judge.Judgement) {
 	missing := ""
 	for i := range j.Findings {
 		f := &j.Findings[i]
@@ -67,29 +66,21 @@ func (a *audit) soften(s *checks.Subject, status string, j *judge.Judgement) {
 	}
 }
 
-// status returns what is known about a listing before its evidence is judged.
-func (a *audit) status(run *checks.Run, s *checks.Subject) string {
-	switch {
-	case s.Kind != registry.KindListing || s.Listing == nil:
-		return ""
-	case run.Revoked(s.Path, s.Listing.ReceiptSHA256) != "":
-		return verdict.StatusRevoked
-	case !s.Listing.Expires.IsZero() && !run.Now.Before(s.Listing.Expires):
-		return verdict.StatusExpired
+// listed returns the row of a listing. One that is in force is invalid or unreachable by its documents.
+func listed(s *checks.Subject, is *checks.State, judged []judge.Judgement) verdict.Listing {
+	slug := verdict.Abridged(strings.TrimSuffix(strings.TrimPrefix(s.Path, s.Kind.Directory()+"/"), ".json"))
+	if s.Listing == nil {
+		return verdict.Listing{Slug: slug, Status: is.Status, RefusedBy: is.RefusedBy}
 	}
-	return verdict.StatusValid
-}
-
-func listed(run *checks.Run, s *checks.Subject, status string, judged []judge.Judgement) verdict.Listing {
 	// The record's own strings are parts of its text, which would stay with them.
-	all := s.Listing.Slug + s.Listing.Name + s.Listing.ToolDID + string(s.Listing.Level)
+	all := slug + s.Listing.Name + s.Listing.ToolDID + string(s.Listing.Level)
 	next := func(s string) (part string) {
 		part, all = all[:len(s)], all[len(s):]
 		return part
 	}
-	l := verdict.Listing{Slug: next(s.Listing.Slug), Name: next(s.Listing.Name), ToolDID: next(s.Listing.ToolDID),
-		Level: next(string(s.Listing.Level)), Status: status,
-		RevokedBy: run.Revoked(s.Path, s.Listing.ReceiptSHA256), Archived: s.Facts.ReceiptText.Value.Gone != ""}
+	l := verdict.Listing{Slug: next(slug), Name: next(s.Listing.Name), ToolDID: next(s.Listing.ToolDID),
+		Level: next(string(s.Listing.Level)), Status: is.Status,
+		RefusedBy: is.RefusedBy, RevokedBy: is.RevokedBy, Archived: s.Facts.ReceiptText.Value.Gone != ""}
 	if t := s.Listing.Issued; !t.IsZero() {
 		l.IssuedAt = &t
 	}
@@ -99,7 +90,7 @@ func listed(run *checks.Run, s *checks.Subject, status string, judged []judge.Ju
 	for _, j := range judged {
 		l.Witnesses = append(l.Witnesses, j.Witnesses...)
 	}
-	if status != verdict.StatusValid {
+	if !is.InForce() {
 		return l
 	}
 	worst := verdict.Passed
@@ -113,10 +104,6 @@ func listed(run *checks.Run, s *checks.Subject, status string, judged []judge.Ju
 		l.Status = verdict.StatusInvalid
 	case worst == verdict.Inconclusive:
 		l.Status = verdict.StatusUnreachable
-	case registry.Provisional(s.Listing.Provisional, s.Stood, run.Now):
-		l.Status = verdict.StatusProvisional
-	case s.Listing.Expires.Sub(run.Now) < verdict.Soon:
-		l.Status = verdict.StatusExpiring
 	}
 	return l
 }

@@ -214,7 +214,8 @@ func fit(left *budget, items []string) capped {
 var classes = map[string]string{
 	"pass": "p", verdict.StatusValid: "p", "same": "p",
 	"fail": "f", "error": "f", verdict.StatusInvalid: "f", verdict.StatusRevoked: "f", "bad": "f", "split": "f",
-	"inconclusive": "q", "unavailable": "q", verdict.StatusUnreachable: "q",
+	verdict.StatusRefused: "f",
+	"inconclusive":        "q", "unavailable": "q", verdict.StatusUnreachable: "q",
 	"warn": "w", "warning": "w", verdict.StatusExpiring: "w", verdict.StatusExpired: "w",
 }
 

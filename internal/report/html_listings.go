@@ -50,6 +50,7 @@ type ofStatus struct{ word, about string }
 // statuses in the order of the page: what wants somebody's attention first.
 var statuses = []ofStatus{
 	{verdict.StatusInvalid, "claims to be current, and its evidence is broken"},
+	{verdict.StatusRefused, "is not a listing by the registry's own rules"},
 	{verdict.StatusUnreachable, "claims to be current, and some of its evidence is not available"},
 	{verdict.StatusExpiring, "ends within 14 days"},
 	{verdict.StatusExpired, "has ended and was not renewed"},
@@ -192,8 +193,8 @@ func daysLeft(l *verdict.Listing, now time.Time) (int, string) {
 	}
 	left := l.ExpiresAt.Sub(now)
 	switch {
-	case l.Status == verdict.StatusRevoked:
-		return -1, "revoked"
+	case l.Status == verdict.StatusRevoked, l.Status == verdict.StatusRefused:
+		return -1, l.Status
 	case left <= 0:
 		return -1, "ended " + duration(-left) + " ago"
 	}

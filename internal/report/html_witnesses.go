@@ -90,7 +90,7 @@ func vouchings(r *verdict.Report) *vouching {
 		}
 		v.listing[l.Slug] = l
 		switch l.Status {
-		case verdict.StatusExpired, verdict.StatusRevoked, verdict.StatusInvalid:
+		case verdict.StatusExpired, verdict.StatusRevoked, verdict.StatusRefused, verdict.StatusInvalid:
 			continue
 		}
 		witnesses := slices.Compact(slices.Sorted(slices.Values(l.Witnesses)))

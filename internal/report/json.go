@@ -129,6 +129,9 @@ func (a *arrays) listings(all []verdict.Listing) error {
 		m.text("status", l.Status)
 		m.time("issued_at", l.IssuedAt)
 		m.time("expires_at", l.ExpiresAt)
+		if l.RefusedBy != "" {
+			m.text("refused_by", l.RefusedBy)
+		}
 		if l.RevokedBy != "" {
 			m.text("revoked_by", l.RevokedBy)
 		}

@@ -136,7 +136,8 @@ func (m metrics) listings(r *verdict.Report, watched []string) {
 	for i := range r.Listings {
 		l := &r.Listings[i]
 		n[l.Status]++
-		if l.ExpiresAt != nil && l.Status != verdict.StatusExpired && l.Status != verdict.StatusRevoked {
+		if l.ExpiresAt != nil && !slices.Contains([]string{verdict.StatusExpired,
+			verdict.StatusRevoked, verdict.StatusRefused}, l.Status) {
 			current = append(current, l)
 		} else if l.ExpiresAt != nil && slices.Contains(watched, l.Slug) {
 			others = append(others, l)

@@ -306,9 +306,10 @@ type Listing struct {
 	Name      string     `json:"name" jsonschema:"description=name of the implementation"`
 	ToolDID   string     `json:"tool_did" jsonschema:"description=DID of the implementation"`
 	Level     string     `json:"level" jsonschema:"description=conformance level"`
-	Status    string     `json:"status" jsonschema:"enum=valid,enum=expiring,enum=expired,enum=revoked,enum=provisional,enum=unreachable,enum=invalid,description=status at the time of the audit"`
+	Status    string     `json:"status" jsonschema:"enum=valid,enum=expiring,enum=expired,enum=revoked,enum=provisional,enum=unreachable,enum=invalid,enum=refused,description=status at the time of the audit"`
 	IssuedAt  *time.Time `json:"issued_at,omitempty" jsonschema:"description=start of the listing"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty" jsonschema:"description=end of the listing"`
+	RefusedBy string     `json:"refused_by,omitempty" jsonschema:"enum=unreadable,enum=layout,enum=schema,enum=window,description=rule that refuses the listing"`
 	RevokedBy string     `json:"revoked_by,omitempty" jsonschema:"description=path of the revocation"`
 	Witnesses []string   `json:"witnesses,omitempty" jsonschema:"description=slugs of the peer witnesses whose signatures verified"`
 	Archived  bool       `json:"archived,omitempty" jsonschema:"description=its Receipt came from the archive\\, by its pin\\, since its origin is gone"`
@@ -326,6 +327,7 @@ const (
 	StatusProvisional = "provisional"
 	StatusUnreachable = "unreachable"
 	StatusInvalid     = "invalid"
+	StatusRefused     = "refused"
 )
 
 // Join adds what was found of the same check and subject elsewhere. The result has the worse verdict and the findings

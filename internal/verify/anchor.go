@@ -108,18 +108,23 @@ func (w *work) listed() []*checks.Listed {
 		func(l *checks.Listed) bool { return !did.Same(l.ToolDID, w.did) })
 }
 
-// current returns the clone's listings of the DID, provisional ones only while they count as that.
-func (w *work) current() ([]*checks.Listed, error) {
-	var out []*checks.Listed
+// current returns the clone's listings of the DID, and their states.
+func (w *work) current() ([]anchorListing, error) {
+	var out []anchorListing
 	for _, l := range w.listed() {
-		now := *l
-		var err error
-		if now.Provisional, err = w.run.Provisional(l); err != nil {
+		is, err := w.run.State(l)
+		if err != nil {
 			return nil, err
 		}
-		out = append(out, &now)
+		out = append(out, anchorListing{l, is})
 	}
 	return out, nil
+}
+
+// An anchorListing is a listing of the clone, and its state.
+type anchorListing struct {
+	*checks.Listed
+	is *checks.State
 }
 
 func judgeRevocation(w *work) (verdict.Outcome, error) {
@@ -244,14 +249,14 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 	if err != nil {
 		return err
 	}
-	var anchor *checks.Listed
+	var anchor *anchorListing
 	warned := map[string]bool{}
 	for _, l := range w.claimed {
 		high, missing := needsWitness(l), fmt.Sprintf("the clone has no listing of %.200s", w.did)
 		for _, c := range listed {
 			why := w.unanchored(c, l)
 			if missing = why; why == "" {
-				anchor = c
+				anchor = &c
 				break
 			}
 		}
@@ -272,7 +277,7 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 					WithFix("have the registry list exactly these bytes")
 			}
 			warned[missing] = true
-		case anchor.Provisional && !warned["provisional"]:
+		case anchor.is.Status == verdict.StatusProvisional && !warned["provisional"]:
 			o.Warnf(receiptDocument, "", "provisional", "%s is provisional: the domain is young, or of unknown age",
 				anchor.Path).
 				WithFix("wait until the listing is issued again without it, or has been there for 30 days")
@@ -297,20 +302,18 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 }
 
 // unanchored says why a listing does not anchor the Receipt at a level, empty where it does.
-func (w *work) unanchored(c *checks.Listed, l level.Level) string {
+func (w *work) unanchored(c anchorListing, l level.Level) string {
 	sum := w.facts.ReceiptText.Value.SHA256
 	switch {
 	case c.ReceiptSHA256 != sum:
 		return fmt.Sprintf("%s pins %s, the served bytes have %s", c.Path, c.ReceiptSHA256, sum)
-	case c.Misplaced() != "":
-		return c.Misplaced()
-	case c.NotYet(w.src.Now()) != "":
-		return c.NotYet(w.src.Now())
+	case c.is.Status == verdict.StatusRefused:
+		return fmt.Sprintf("%s is refused: it %s (%s)", plain.Cut(c.Path, 300), c.is.Why, c.is.RefusedBy)
 	case !w.src.Now().Before(c.Expires):
 		return fmt.Sprintf("%s expired on %s", c.Path, stamp(c.Expires))
 	case c.Level.Base() < l.Base():
 		return fmt.Sprintf("%s is at %s, the Receipt claims %s", c.Path, c.Level, l)
-	case c.Provisional && needsWitness(l):
+	case c.is.Status == verdict.StatusProvisional && needsWitness(l):
 		return fmt.Sprintf("%s is provisional", c.Path)
 	}
 	return ""

@@ -171,7 +171,7 @@ func (o *revokeOptions) run(ctx context.Context, sys frame.IO, slug string) erro
 		if why != "" {
 			return refusef("have a listed, independent witness begin it", "%s cannot revoke %s: %s", o.did, slug, why)
 		}
-		v.by = st.Witness(o.did).ToolDID // in the listing's spelling
+		v.by = ownListing(st, o.did).ToolDID // in the listing's spelling
 	}
 	v.root["revoked_by_did"] = v.by
 	if o.evidenceURI != "" {

@@ -333,12 +333,22 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 
 // own returns the listing of the witness in the base tree.
 func (o *witnessOptions) own(ctx context.Context, st *checks.Standing) (*registry.Listing, error) {
-	l := st.Witness(o.did)
-	if l == nil {
+	l := ownListing(st, o.did)
+	if l == nil || l.Level.Base() < 4 {
 		return nil, refusef("have a listed L4 or L5 implementation sign",
 			"the base tree has no listing at L4 or L5 of %s", o.did)
 	}
 	return st.Listing(ctx, l)
+}
+
+// ownListing returns the first listing of a DID in the base tree, or nil.
+func ownListing(st *checks.Standing, id string) *checks.Listed {
+	for _, l := range st.ByDID(id) {
+		if did.Same(l.ToolDID, id) {
+			return l
+		}
+	}
+	return nil
 }
 
 // mayWitness refuses a Receipt that needs no further witness, and a witness that has signed already.
@@ -749,7 +759,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 	if why != "" {
 		return refusef("have a listed, independent witness sign", "%s cannot revoke %s: %s", o.did, v.Slug, why)
 	}
-	id := st.Witness(o.did).ToolDID // in the listing's spelling
+	id := ownListing(st, o.did).ToolDID // in the listing's spelling
 	if slices.ContainsFunc(v.Witnesses, func(e registry.WitnessSignature) bool { return did.Alike(e.WitnessDID, id) }) {
 		return refusef("have another witness sign", "%s has signed the revocation already", id)
 	}

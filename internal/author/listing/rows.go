@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -38,115 +37,73 @@ type Row struct {
 	CommittedAt   time.Time  `json:"committed_at" jsonschema:"description=committer date of that commit"`
 
 	ProvisionalUntil *time.Time `json:"provisional_until,omitempty" jsonschema:"description=when a listing whose file says provisional ends to be that: 30 days after the slug first listed the DID"`
-
-	issued  time.Time
-	flagged bool            // the file says provisional
-	tenure  registry.Tenure // only for a row that is flagged
+	RefusedBy        string     `json:"refused_by,omitempty" jsonschema:"enum=unreadable,enum=layout,enum=schema,enum=window,enum=mirror,description=rule that refuses the listing"`
+	RevokedBy        string     `json:"revoked_by,omitempty" jsonschema:"description=path of the revocation"`
 }
 
-// StatusRefused is that of a record which the mirror that keeps the clone refused: its own checks fail.
-const StatusRefused = "refused"
-
-// Statuses are the possible statuses of a row: those of an audit's page that need no document. A record that is not a
-// listing is invalid.
+// Statuses are the possible statuses of a row: those of an audit's page that need no document.
 var Statuses = []string{verdict.StatusValid, verdict.StatusProvisional, verdict.StatusExpiring, verdict.StatusExpired,
-	verdict.StatusRevoked, StatusRefused, verdict.StatusInvalid}
+	verdict.StatusRevoked, verdict.StatusRefused}
 
-// Read reads the listings of a commit, as of a time. Records that were refused, by their paths, are ignored.
-// Errors are of reading the repository.
+// refusedByMirror is the rule of a record that the mirror which keeps the clone refused: its own checks fail.
+const refusedByMirror = "mirror"
+
+// Read reads the listings of a commit, as of a time, one row for each file. Records that a mirror refused are named by
+// their paths. Errors are of reading the repository.
 func Read(ctx context.Context, repo *registry.Repository, commit string, at time.Time,
 	refused []string) (*Rows, error) {
 	tree, err := repo.Tree(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
+	st, err := checks.NewStanding(ctx, tree, func(string) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	run := &checks.Run{Context: ctx, Repo: repo, Base: st, Now: at}
 	none := make(map[string]bool, len(refused))
 	for _, path := range refused {
 		none[path] = true
 	}
-	n := 0
-	for _, err := range tree.Entries(registry.KindListing) {
+	rows := make([]Row, 0, st.Len()) // a list that grows is in memory twice meanwhile
+	inForce := map[string]bool{}
+	for l := range st.Listings() {
+		is, err := run.State(l)
 		if err != nil {
 			return nil, err
 		}
-		n++
-	}
-	rows := make([]Row, 0, n) // a list that grows is in memory twice meanwhile
-	scan := func(rec *registry.Record) Row { return row(rec, at) }
-	for r, err := range registry.Scan(ctx, tree, registry.KindListing, scan) {
-		if err != nil {
-			return nil, err
+		r := Row{Slug: SlugOf(l.Path), ToolDID: l.ToolDID, Level: string(l.Level), ReceiptSHA256: l.ReceiptSHA256,
+			Status: is.Status, RefusedBy: is.RefusedBy, RevokedBy: is.RevokedBy}
+		if none[l.Path] && is.Status != verdict.StatusRevoked && is.RefusedBy == "" {
+			r.Status, r.RefusedBy = verdict.StatusRefused, refusedByMirror
 		}
-		if none[registry.KindListing.Directory()+"/"+r.Slug+".json"] {
-			r.Status = StatusRefused
+		if !l.Expires.IsZero() {
+			r.Until = &l.Expires
+		}
+		if !is.Until.IsZero() {
+			r.ProvisionalUntil = &is.Until
+		}
+		if is.InForce() && r.RefusedBy == "" {
+			inForce[r.Slug] = true
 		}
 		rows = append(rows, r)
 	}
-	if err := anchor(ctx, repo, commit, at, rows); err != nil {
+	for _, path := range st.Unreadable() {
+		is := checks.Unreadable()
+		rows = append(rows, Row{Slug: SlugOf(path), Status: is.Status, RefusedBy: is.RefusedBy})
+	}
+	if err := anchor(ctx, repo, commit, rows); err != nil {
 		return nil, err
 	}
-	registered := checks.EmptyStanding() // whose listings are not asked for
-	registered.Tree = tree
-	run := &checks.Run{Context: ctx, Repo: repo, Base: registered, Now: at}
-	unread := map[string]bool{}
-	for i := range rows {
-		found, err := run.Withdrawn(rows[i].ToolDID, rows[i].ReceiptSHA256, rows[i].issued)
-		if err != nil {
-			return nil, err
-		}
-		rows[i].settle(at, found.Revoked != "")
-		if rows[i].current() {
-			for _, path := range found.Unreadable {
-				unread[path] = true
-			}
-		}
+	unread, err := run.Unreadable(slices.Collect(maps.Keys(inForce))...)
+	if err != nil {
+		return nil, err
+	}
+	if len(inForce) == 0 {
+		unread = nil
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(a.Slug, b.Slug) })
-	return &Rows{Version: 1, Commit: commit, At: at.UTC(), Listings: rows,
-		Unread: slices.Sorted(maps.Keys(unread))}, nil
-}
-
-// row copies what it keeps: the strings of a listing are parts of its text.
-func row(rec *registry.Record, at time.Time) Row {
-	slug := SlugOf(rec.Path)
-	l := registry.ParseListing(rec)
-	r := Row{Slug: slug, ToolDID: strings.Clone(l.ToolDID), Level: strings.Clone(string(l.Level)),
-		ReceiptSHA256: strings.Clone(l.ReceiptSHA256), Status: verdict.StatusValid, issued: l.Issued,
-		flagged: l.Provisional}
-	if !l.Expires.IsZero() {
-		r.Until = &l.Expires
-	}
-	_, err := did.Parse(l.ToolDID)
-	issued := checks.Listed{Issued: l.Issued}
-	switch {
-	case rec.Document == nil || l.Slug != slug || err != nil || l.Level.Base() < 0 || l.Expires.IsZero() ||
-		issued.NotYet(at) != "" ||
-		len(l.ReceiptSHA256) != 64 || strings.Trim(l.ReceiptSHA256, "0123456789abcdef") != "":
-		r.Status = verdict.StatusInvalid
-	case !at.Before(l.Expires):
-		r.Status = verdict.StatusExpired
-	}
-	return r
-}
-
-// settle distinguishes what counts as valid, once it is known since when the slug has listed the DID and whether the
-// history revokes the Receipt, as verify says. A revocation is never refused.
-func (r *Row) settle(at time.Time, revoked bool) {
-	switch {
-	case revoked && r.Status != verdict.StatusInvalid && r.Status != StatusRefused:
-		r.Status = verdict.StatusRevoked
-	case r.Status != verdict.StatusValid:
-	case registry.Provisional(r.flagged, r.tenure.Since, at):
-		r.Status = verdict.StatusProvisional
-	case r.Until.Sub(at) < verdict.Soon:
-		r.Status = verdict.StatusExpiring
-	}
-}
-
-// current reports whether the row shows a listing that is in force.
-func (r *Row) current() bool {
-	return r.Status == verdict.StatusValid || r.Status == verdict.StatusProvisional ||
-		r.Status == verdict.StatusExpiring
+	return &Rows{Version: 1, Commit: commit, At: at.UTC(), Listings: rows, Unread: unread}, nil
 }
 
 // SlugOf returns the slug that the path of a listing names.
@@ -154,9 +111,9 @@ func SlugOf(path string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path, registry.KindListing.Directory()+"/"), ".json")
 }
 
-// anchor says about each row which first-parent commit gave its file its present content, and of one whose file says
-// provisional until when it counts as that by the clock at. What no commit after the root changed came with that.
-func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.Time, rows []Row) error {
+// anchor says about each row which first-parent commit gave its file its present content. What no commit after the root
+// changed came with that.
+func anchor(ctx context.Context, repo *registry.Repository, tip string, rows []Row) error {
 	chain, err := repo.FirstParents(ctx, "", tip)
 	if err != nil {
 		return err
@@ -165,19 +122,11 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 	if err != nil {
 		return err
 	}
-	t := tenures{repo: repo, at: at, tenure: map[string]registry.Tenure{}, flagged: map[string]bool{}}
-	if err := t.begin(ctx, root.ID, rows); err != nil {
-		return err
-	}
 	last := map[string]*registry.Commit{}
 	err = repo.Steps(ctx, root.ID, tip, func(step *registry.Step) error {
 		for _, c := range step.Changes {
-			if registry.KindOf(c.Path) != registry.KindListing {
-				continue
-			}
-			last[SlugOf(c.Path)] = step.Commit
-			if err := t.change(ctx, step.Commit.ID, c); err != nil {
-				return err
+			if registry.KindOf(c.Path) == registry.KindListing {
+				last[SlugOf(c.Path)] = step.Commit
 			}
 		}
 		return nil
@@ -185,62 +134,7 @@ func anchor(ctx context.Context, repo *registry.Repository, tip string, at time.
 	for i := range rows {
 		c := cmp.Or(last[rows[i].Slug], root)
 		rows[i].Commit, rows[i].CommittedAt = c.ID, c.When.UTC()
-		if rows[i].tenure = t.tenure[rows[i].Slug]; !rows[i].tenure.Since.IsZero() {
-			until := rows[i].tenure.Since.Add(registry.ProvisionalFor)
-			rows[i].ProvisionalUntil = &until
-		}
 	}
-	return err
-}
-
-// tenures follows since when the slugs whose file says provisional have listed their DIDs without a break.
-type tenures struct {
-	repo    *registry.Repository
-	at      time.Time
-	flagged map[string]bool
-	tenure  map[string]registry.Tenure // by slug
-}
-
-// begin reads what the root commit lists.
-func (t *tenures) begin(ctx context.Context, root string, rows []Row) error {
-	tree, err := t.repo.Tree(ctx, root)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if !r.flagged {
-			continue
-		}
-		t.flagged[r.Slug] = true
-		path := registry.KindListing.Directory() + "/" + r.Slug + ".json"
-		e, err := tree.Leaf(path)
-		if err != nil {
-			return err
-		}
-		if err := t.change(ctx, root, registry.Change{Path: path, Head: e}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// change follows a commit that changes a listing.
-func (t *tenures) change(ctx context.Context, commit string, c registry.Change) error {
-	slug := SlugOf(c.Path)
-	if !t.flagged[slug] {
-		return nil
-	}
-	old := t.tenure[slug]
-	delete(t.tenure, slug)
-	if c.Head == nil {
-		return nil
-	}
-	rec, err := t.repo.Record(ctx, c.Path, *c.Head)
-	if err != nil || rec.Document == nil {
-		return err
-	}
-	when, err := t.repo.FirstParentTime(ctx, commit, t.at)
-	t.tenure[slug] = old.Next(strings.Clone(registry.ParseListing(rec).ToolDID), when)
 	return err
 }
 

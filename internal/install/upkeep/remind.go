@@ -142,7 +142,9 @@ func reminded(row listing.Row, at time.Time, within time.Duration) bool {
 	if _, err := listing.Path(row.Slug); err != nil { // a stranger's file name stays out of issues
 		return false
 	}
-	if row.Until == nil || row.Status == verdict.StatusRevoked || row.Status == verdict.StatusInvalid {
+	switch row.Status {
+	case verdict.StatusValid, verdict.StatusExpiring, verdict.StatusProvisional, verdict.StatusExpired:
+	default:
 		return false
 	}
 	return row.Until.Sub(at) <= within && at.Sub(*row.Until) < over

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 )
 
 // The modes of a tree entry, as Git writes them. Gone is the mode of a path without an entry.
@@ -20,8 +19,6 @@ const (
 
 // recordDirectories are the directories whose files are names of the map.
 var recordDirectories = []string{"implementations/", "peer-witnesses/", "revocations/", "workflow-anchors/"}
-
-const revocations = "revocations/"
 
 // InMap reports whether what a tree has at a path can change the map.
 func InMap(path string) bool {
@@ -47,31 +44,12 @@ func NewChange(path string, mode uint32, content []byte) Change {
 	return c
 }
 
-const maxRevocation = 1 << 20 // bytes of the largest content in which a revocation is looked for
-
 // revoked returns the names revoked/SLUG-HASH that a tree entry sets: by its file name, and by its content.
 func revoked(path string, content []byte) (names []string) {
-	if !strings.HasPrefix(path, revocations) {
-		return nil
-	}
-	name := strings.TrimSuffix(lower(path[strings.LastIndexByte(path, '/')+1:]), ".json")
-	if i := len(name) - 2*sha256.Size - 1; i > 0 && name[i] == '-' {
-		names = appendRevoked(names, name[:i], name[i+1:])
-	}
-	doc, err := strict.Parse(path, content, strict.Limits{Bytes: maxRevocation, Depth: 64, Number: 64})
-	if err == nil {
-		names = appendRevoked(names, lower(strict.String(doc.Root, "slug")),
-			lower(strict.String(doc.Root, "revoked_receipt_sha256")))
+	for _, p := range revocation.Read(path, content).Pins {
+		names = append(names, RevokedName(p.Slug, p.SHA256))
 	}
 	return names
-}
-
-func appendRevoked(names []string, slug, sum string) []string {
-	name := RevokedName(slug, sum)
-	if !IsSlug(slug) || !plain.IsSHA256(sum) || slices.Contains(names, name) {
-		return names
-	}
-	return append(names, name)
 }
 
 // RevokedName returns the name in the map that a revocation of a Receipt sets.
@@ -81,20 +59,7 @@ func RevokedName(slug, sha256 string) string { return "revoked/" + slug + "-" + 
 func ListingPath(slug string) string { return "implementations/" + slug + ".json" }
 
 // IsSlug reports whether a text is [a-z0-9][a-z0-9-]{1,63}.
-func IsSlug(text string) bool {
-	return len(text) >= 2 && len(text) <= 64 && text[0] != '-' &&
-		strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
-}
-
-// lower changes only ASCII: Unicode has letters whose lower case is in a slug.
-func lower(text string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, text)
-}
+func IsSlug(text string) bool { return revocation.IsSlug(text) }
 
 // Names returns the names in the map that a change may set or delete.
 func (c Change) Names() []string { return append([]string{c.Path}, c.revoked...) }

@@ -85,7 +85,7 @@ func follow(t *testing.T, w *fixture.World, repo *registry.Repository, rng *regi
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(state(read), state(followed)); diff != "" {
+		if diff := cmp.Diff(state(t, repo, w, read), state(t, repo, w, followed)); diff != "" {
 			t.Errorf("read, and followed from commit %q:\n%s", from, diff)
 		}
 		now := map[string]checks.Origin{}
@@ -111,11 +111,16 @@ func note(found []string, check string, f verdict.Finding) []string {
 }
 
 // state returns what is known about each listing of a tree.
-func state(st *checks.Standing) map[string]any {
-	run := &checks.Run{Base: st, Audit: true}
+func state(t *testing.T, repo *registry.Repository, w *fixture.World, st *checks.Standing) map[string]any {
+	t.Helper()
+	run := &checks.Run{Context: t.Context(), Repo: repo, Base: st, Now: w.Now}
 	out := map[string]any{}
 	for l := range st.Listings() {
-		out[l.Path] = []any{l, st.ByDID(l.ToolDID), st.BySlugText(l.Slug), run.Revoked(l.Path, l.ReceiptSHA256)}
+		is, err := run.State(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[l.Path] = []any{l, st.ByDID(l.ToolDID), st.BySlugText(l.Slug), is}
 	}
 	return out
 }

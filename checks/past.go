@@ -1,0 +1,435 @@
+package checks
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// pin is a Receipt's hash under a slug, which is that of a file's name.
+type pin = revocation.Pin
+
+// A past is what the first-parent history up to a commit says about who listed which Receipt and what was revoked. It
+// is the one place that decides whether a Receipt is revoked.
+//
+// It reads the history when a question needs it, and then only the directory of revocations and the listings that these
+// name. A Ledger, which follows the history, adds each commit instead. A past may lie on another one, to which it adds
+// what a range would land.
+type past struct {
+	repo  *registry.Repository
+	tip   string    // the commit up to which the clone is read; empty: nothing is read
+	clock time.Time // bounds first-parent times
+	under *past
+
+	// current returns the listing that a path has now, if a Ledger added it; nil: pins has all versions.
+	current func(path string) (version, bool)
+	all     func(func(path string, v version)) // calls a function with each of these listings
+
+	mu       *sync.Mutex
+	read     bool                 // the revocations up to tip were read
+	again    bool                 // listings were read once: the next time, all are
+	whole    bool                 // all listings up to tip were read
+	wanted   map[string]bool      // paths of listings to read up to tip
+	versions map[string][]version // versions that were read, by path, oldest first
+	files    []revokedFile        // each content of each path below revocations/
+	naming   map[pin][]int        // numbers of the files that name a pin
+	pins     map[pin][]version    // the first version of each DID and pin
+	revoked  map[string][]pin     // by folded DID: the pins that some file names and the DID had
+	known    map[ownPin]bool      // what revoked has
+	first    map[string]firstPin  // by hash; nil: nobody asked
+}
+
+// firstPin is the first commit that pinned a hash, by its number, and the listing.
+type firstPin struct {
+	number int
+	path   string
+}
+
+type ownPin struct {
+	did string
+	pin
+}
+
+// A version is what a listing's path held from a commit on. It has no DID if no listing could be read there.
+type version struct {
+	did, sha256 string    // the DID as it is written; the hash in lower case
+	issued      time.Time // the earlier of issued_at and landed
+	landed      time.Time // first-parent time of the commit
+	commit      string
+	number      int // that the commit has, see registry.PathVersion
+}
+
+// revokedFile is one content of a path below revocations/.
+type revokedFile struct {
+	revocation.Revocation
+	path, commit string
+	entry        registry.Entry
+	landed       time.Time
+	number       int
+}
+
+// before reports whether a file is named rather than another one that revokes too: the newer one, of one commit that of
+// the least path.
+func (f *revokedFile) before(o *revokedFile) bool {
+	return f.number > o.number || f.number == o.number && f.path < o.path
+}
+
+// anyTime is the number of no commit: all come before it.
+const anyTime = math.MaxInt
+
+// newPast returns the past up to a commit.
+func newPast(repo *registry.Repository, tip string, clock time.Time) *past {
+	p := emptyPast()
+	p.repo, p.tip, p.clock, p.mu = repo, tip, clock, &sync.Mutex{}
+	return p
+}
+
+func emptyPast() *past {
+	return &past{wanted: map[string]bool{}, versions: map[string][]version{}, naming: map[pin][]int{},
+		pins: map[pin][]version{}, revoked: map[string][]pin{}, known: map[ownPin]bool{}}
+}
+
+// over returns a past without anything of its own that lies on p.
+func (p *past) over() *past {
+	o := emptyPast()
+	o.under, o.mu = p, p.mu
+	return o
+}
+
+// versionOf returns the version that a record is.
+func versionOf(l *registry.Listing, landed time.Time, commit string, number int) version {
+	v := version{did: strings.Clone(l.ToolDID), sha256: strings.ToLower(strings.Clone(l.ReceiptSHA256)),
+		issued: l.Issued, landed: landed, commit: commit, number: number}
+	if v.issued.IsZero() || v.issued.After(landed) {
+		v.issued = landed
+	}
+	return v
+}
+
+// ready reads what the questions that may be asked need.
+func (p *past) ready(ctx context.Context) error {
+	if p.under != nil {
+		return p.under.ready(ctx)
+	}
+	if p.tip == "" {
+		return nil
+	}
+	if !p.read {
+		versions, err := p.repo.FolderHistory(ctx, p.tip, registry.KindRevocation, p.clock, revocation.Counts)
+		if err != nil {
+			return err
+		}
+		var files []revokedFile
+		for _, v := range versions {
+			if v.Entry == nil {
+				continue
+			}
+			f, err := readRevoked(p.repo, v.Path, *v.Entry)
+			if err != nil {
+				return err
+			}
+			f.commit, f.landed, f.number = v.Commit, v.When, v.Number
+			files = append(files, f)
+		}
+		for _, f := range files { // all of them, or none after an error
+			p.revoke(f)
+		}
+		p.read = true
+	}
+	return p.follow(ctx)
+}
+
+// readRevoked reads an entry below revocations/.
+func readRevoked(repo *registry.Repository, path string, e registry.Entry) (revokedFile, error) {
+	content, err := repo.Bytes(e, revocation.MaxBytes)
+	if errors.Is(err, gitstore.ErrTooLarge) {
+		content, err = []byte{}, nil
+	}
+	return revokedFile{Revocation: revocation.Read(path, content), path: strings.Clone(path), entry: e}, err
+}
+
+// follow reads the wanted listings.
+func (p *past) follow(ctx context.Context) error {
+	for path := range p.wanted {
+		if _, known := p.versions[path]; known || p.whole || p.tip == "" {
+			delete(p.wanted, path)
+		}
+	}
+	if len(p.wanted) == 0 {
+		return nil
+	}
+	wanted, all := p.wanted, p.again // a history whose commits each ask for one more would be read as often
+	versions, err := p.repo.FolderHistory(ctx, p.tip, registry.KindListing, p.clock, func(path string) bool {
+		_, known := p.versions[path]
+		return !known && (all || wanted[path])
+	})
+	if err != nil {
+		return err
+	}
+	found := map[string][]version{}
+	for path := range wanted {
+		found[path] = nil
+	}
+	for _, v := range versions {
+		l, err := p.version(ctx, v)
+		if err != nil {
+			return err
+		}
+		found[v.Path] = append(found[v.Path], l)
+	}
+	for path, all := range found { // all of them, or none after an error
+		p.versions[path] = all
+		for _, l := range all {
+			if l.did != "" {
+				p.pin(path, l)
+			}
+		}
+	}
+	p.again, p.whole, p.wanted = true, all, map[string]bool{}
+	return nil
+}
+
+// version reads what a path held from a commit on.
+func (p *past) version(ctx context.Context, v registry.PathVersion) (version, error) {
+	none := version{landed: v.When, commit: v.Commit, number: v.Number}
+	if v.Entry == nil {
+		return none, nil
+	}
+	rec, err := p.repo.Record(ctx, v.Path, *v.Entry)
+	if err != nil || rec.Document == nil {
+		return none, err
+	}
+	return versionOf(registry.ParseListing(rec), v.When, v.Commit, v.Number), nil
+}
+
+// want has listings read before the next answer.
+func (p *past) want(paths ...string) {
+	for p.under != nil {
+		p = p.under
+	}
+	for _, path := range paths {
+		p.wanted[path] = true
+	}
+}
+
+// revoke adds a file below revocations/.
+func (p *past) revoke(f revokedFile) {
+	p.files = append(p.files, f)
+	for _, named := range f.Pins {
+		p.naming[named] = append(p.naming[named], len(p.files)-1)
+		p.want(listingPath(named.Slug))
+		for _, v := range p.pinned(named) {
+			p.register(v.did, named)
+		}
+	}
+}
+
+// pin adds a version of a listing that could be read.
+func (p *past) pin(path string, v version) {
+	at := pin{Slug: slugOf(path), SHA256: v.sha256}
+	all := p.pins[at]
+	i := slices.IndexFunc(all, func(o version) bool { return did.Fold(o.did) == did.Fold(v.did) })
+	switch {
+	case i < 0:
+		p.pins[at] = append(all, v)
+	case v.issued.Before(all[i].issued):
+		all[i].issued = v.issued
+	}
+	p.listed(path, v)
+}
+
+// listed notes that a version of a listing may be revoked.
+func (p *past) listed(path string, v version) {
+	at := pin{Slug: slugOf(path), SHA256: v.sha256}
+	for o := p; o != nil; o = o.under {
+		if len(o.naming[at]) > 0 {
+			p.register(v.did, at)
+		}
+	}
+}
+
+// notePin notes a version that a Ledger adds, if somebody asked who pinned what first.
+func (p *past) notePin(path string, v version) {
+	if p.first == nil {
+		return
+	}
+	if _, found := p.first[v.sha256]; !found {
+		p.first[v.sha256] = firstPin{v.number, path}
+	}
+}
+
+func (p *past) register(id string, at pin) {
+	own := ownPin{did.Fold(id), at}
+	if own.did != "" && !p.known[own] {
+		p.known[own] = true
+		p.revoked[own.did] = append(p.revoked[own.did], at)
+	}
+}
+
+// pinned returns the versions under a slug that had a hash, the first of each DID at least.
+func (p *past) pinned(at pin) []version {
+	var out []version
+	for ; p != nil; p = p.under {
+		out = append(out, p.pins[at]...)
+		if p.current == nil {
+			continue
+		}
+		if v, found := p.current(listingPath(at.Slug)); found && v.sha256 == at.SHA256 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// acting returns the file that revokes a pin of a DID, the newest one, among those that had landed with a commit
+// of that number, and the time of issue of the version that pinned it; nil if none does.
+//
+// A file acts on each DID that the slug listed with the hash. One that an owner wrote acts only on the DID of that
+// owner: the former and the next holder of a slug have no power over each other.
+func (p *past) acting(at pin, id string, upTo int) (by *revokedFile, issued time.Time) {
+	owners := map[string]time.Time{}
+	for _, v := range p.pinned(at) {
+		folded := did.Fold(v.did)
+		if was, found := owners[folded]; v.number <= upTo && (!found || v.issued.Before(was)) {
+			owners[folded] = v.issued
+		}
+	}
+	issued, mine := owners[id]
+	if !mine {
+		return nil, issued
+	}
+	for o := p; o != nil; o = o.under {
+		for _, i := range o.naming[at] {
+			f := &o.files[i]
+			by0 := did.Fold(f.By)
+			_, own := owners[by0]
+			if f.number > upTo || own && f.Read && !f.Forced && by0 != id || by != nil && !f.before(by) {
+				continue
+			}
+			by = f
+		}
+	}
+	return by, issued
+}
+
+// revokedBy returns the file that revokes a Receipt of a DID, or nil: one that acts on the DID and names the hash, or
+// the hash of another Receipt that was not issued before this one. upTo is the number of the last commit that counts.
+func (p *past) revokedBy(ctx context.Context, id, sha256 string, issued time.Time, upTo int) (*revokedFile, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.ready(ctx); err != nil {
+		return nil, err
+	}
+	id = did.Fold(id)
+	var by *revokedFile
+	for o := p; o != nil; o = o.under {
+		for _, at := range o.revoked[id] {
+			f, pinned := p.acting(at, id, upTo)
+			if f == nil || at.SHA256 != sha256 && issued.After(pinned.Add(rounded)) {
+				continue
+			}
+			if by == nil || f.before(by) {
+				by = f
+			}
+		}
+	}
+	return by, nil
+}
+
+// pinnedBefore returns a function that returns the path of a listing that could be read and pinned a hash in a commit
+// of that number or an earlier one, or "". The first call reads the history of all listings.
+func (p *past) pinnedBefore(ctx context.Context, number int) (func(sha256 []byte) string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.first == nil {
+		first := map[string]firstPin{}
+		note := func(path string, v version) {
+			if was, found := first[v.sha256]; !found || v.number < was.number ||
+				v.number == was.number && path < was.path {
+				first[v.sha256] = firstPin{v.number, path}
+			}
+		}
+		if p.tip != "" {
+			versions, err := p.repo.FolderHistory(ctx, p.tip, registry.KindListing, p.clock,
+				func(string) bool { return true })
+			if err != nil {
+				return nil, err
+			}
+			for _, v := range versions {
+				l, err := p.version(ctx, v)
+				if err != nil {
+					return nil, err
+				}
+				note(v.Path, l)
+			}
+		}
+		if p.all != nil {
+			p.all(note)
+		}
+		for at, all := range p.pins {
+			for _, v := range all {
+				note(listingPath(at.Slug), v)
+			}
+		}
+		p.first = first
+	}
+	first := p.first
+	return func(sha256 []byte) string {
+		if was, found := first[string(sha256)]; found && was.number <= number {
+			return was.path
+		}
+		return ""
+	}, nil
+}
+
+// owners returns the versions by which an owner of a slug may revoke a hash, the earliest of each DID.
+func (p *past) owners(ctx context.Context, at pin) ([]version, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.want(listingPath(at.Slug))
+	if err := p.ready(ctx); err != nil {
+		return nil, err
+	}
+	var out []version
+	for _, v := range p.pinned(at) {
+		i := slices.IndexFunc(out, func(o version) bool { return did.Fold(o.did) == did.Fold(v.did) })
+		switch {
+		case i < 0:
+			out = append(out, v)
+		case v.issued.Before(out[i].issued):
+			out[i] = v
+		}
+	}
+	return out, nil
+}
+
+// tenure returns since which commit a path has held a DID without a break, as of the commit of that number; false if it
+// does not hold it there.
+func (p *past) tenure(ctx context.Context, path, id string, upTo int) (since version, held bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.want(path)
+	if err := p.follow(ctx); err != nil {
+		return since, false, err
+	}
+	for _, v := range p.versions[path] {
+		switch {
+		case v.number > upTo:
+			return since, held, nil
+		case v.did != id:
+			held = false
+		case !held:
+			since, held = v, true
+		}
+	}
+	return since, held, nil
+}

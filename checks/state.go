@@ -1,0 +1,356 @@
+package checks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// The rules by which a listing is refused.
+const (
+	byUnreadable = "unreadable"
+	byLayout     = "layout"
+	bySchema     = "schema"
+	byWindow     = "window"
+)
+
+// A State is what Git alone says about a listing at a commit and a time. All commands ask for it: there is no other
+// answer to who is listed and who is revoked.
+type State struct {
+	Status    string    // see verdict.Listing
+	RefusedBy string    // the rule, if Status is refused
+	RevokedBy string    // path of the revocation, if Status is revoked
+	Reason    string    // what the revocation gives as its reason
+	Until     time.Time // when a listing whose file says provisional ends to count as that; else zero
+	Why       string    // about a listing that is refused, for people: "is …"
+}
+
+// InForce reports whether readers may rely on the listing.
+func (s *State) InForce() bool {
+	switch s.Status {
+	case verdict.StatusValid, verdict.StatusExpiring, verdict.StatusProvisional:
+		return true
+	}
+	return false
+}
+
+// fault is what the text of a listing shows by itself.
+type fault uint8
+
+const (
+	unjudged    fault = iota // nobody looked
+	sound                    // it is a listing
+	badLayout                // its name, slug or DID is not as the format requires
+	badSchema                // the schema of the tree refuses it
+	badDocument              // it cannot be read
+)
+
+// faultOf returns what is wrong with a listing's file.
+func (s *Schemas) faultOf(sub *Subject) fault {
+	if sub.Record.Document == nil {
+		return badDocument
+	}
+	if _, err := did.Parse(sub.Listing.ToolDID); err != nil || len(place(sub, "")) > 0 {
+		return badLayout
+	}
+	violations := sub.violations
+	if !sub.validated && s.Of(sub.Kind) != nil {
+		violations = s.violations(sub)
+	}
+	if len(violations) > 0 {
+		return badSchema
+	}
+	return sound
+}
+
+// fault returns what is wrong with a listing of the tree. A Ledger keeps no faults: they are looked for when somebody
+// asks.
+func (st *Standing) fault(ctx context.Context, l *Listed, t *registry.Tree) (fault, error) {
+	if n, found := st.listings.number(l.Path); found && t == st.Tree {
+		if is := st.listings.texts[n].fault(); is != unjudged {
+			return is, nil
+		}
+	}
+	rec, err := t.Record(ctx, l.Path)
+	if err != nil || rec == nil {
+		return badDocument, err
+	}
+	schemas, err := st.schemasOf(ctx, t)
+	if err != nil {
+		return unjudged, err
+	}
+	return schemas.faultOf(subjectOf(rec)), nil
+}
+
+// schemasOf returns the schemas of a tree. It compiles those of the same files once.
+func (st *Standing) schemasOf(ctx context.Context, t *registry.Tree) (*Schemas, error) {
+	if st.Schemas != nil && t == st.Tree {
+		return st.Schemas, nil
+	}
+	key := ""
+	for _, f := range schemaFiles {
+		e, found, err := t.Entry(f.path)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			key += e.Mode.Octal() + e.ID.String()
+		}
+		key += "/"
+	}
+	st.compiledMu.Lock()
+	defer st.compiledMu.Unlock()
+	if known := st.compiled[key]; known != nil {
+		return known, nil
+	}
+	s, err := readSchemas(ctx, t)
+	if err == nil {
+		if st.compiled == nil {
+			st.compiled = map[string]*Schemas{}
+		}
+		st.compiled[key] = s
+	}
+	return s, err
+}
+
+// past returns what the first-parent history says up to the base tree.
+func (r *Run) past() *past {
+	st := r.Base
+	st.pastMu.Lock()
+	defer st.pastMu.Unlock()
+	if st.past == nil {
+		tip := ""
+		if st.Tree != nil {
+			tip = st.Tree.Commit()
+		}
+		st.past = newPast(r.Repo, tip, r.Now)
+	}
+	return st.past
+}
+
+// landing returns what the history would say if the range landed.
+func (r *Run) landing() (*past, error) {
+	base := r.past()
+	if r.Audit || len(r.Subjects) == 0 {
+		return base, nil
+	}
+	return r.overlay.get(func() (*past, error) {
+		base.mu.Lock()
+		defer base.mu.Unlock()
+		over := base.over()
+		brought := map[string]version{}
+		for _, s := range r.Subjects {
+			switch {
+			case s.Unchanged() || s.Change.Head == nil:
+			case revocation.Counts(s.Path):
+				f, err := readRevoked(r.Repo, s.Path, *s.Change.Head)
+				if err != nil {
+					return nil, err
+				}
+				f.landed = r.Now
+				over.revoke(f)
+			case s.Listing != nil:
+				brought[s.Path] = versionOf(s.Listing, r.Now, "", 0)
+			}
+		}
+		if err := base.ready(r.Context); err != nil {
+			return nil, err
+		}
+		for path, v := range brought {
+			over.pin(path, v)
+		}
+		for named := range over.naming {
+			for _, v := range over.pinned(named) {
+				over.register(v.did, named)
+			}
+		}
+		return over, nil
+	})
+}
+
+// State returns the state of a listing of the base tree.
+func (r *Run) State(l *Listed) (*State, error) { return r.state(l, unjudged, r.past()) }
+
+// StateOf returns the state of a listing of an audit, whose file the run has read.
+func (r *Run) StateOf(s *Subject) (*State, error) {
+	return r.state(condense(s.Path, s.Listing), s.fault, r.past())
+}
+
+// landingState returns the state that a listing of the base tree would have if the range revoked what it revokes.
+func (r *Run) landingState(l *Listed) (*State, error) {
+	p, err := r.landing()
+	if err != nil {
+		return nil, err
+	}
+	return r.state(l, unjudged, p)
+}
+
+// state returns the state of a listing by what the history says; is is what its text shows, if somebody looked.
+func (r *Run) state(l *Listed, is fault, p *past) (*State, error) {
+	by, err := p.revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, anyTime)
+	if err != nil {
+		return nil, err
+	}
+	if by != nil {
+		return &State{Status: verdict.StatusRevoked, RevokedBy: by.path, Reason: by.Reason}, nil
+	}
+	rule, why, err := r.refused(l, is)
+	if err != nil || rule != "" {
+		return &State{Status: verdict.StatusRefused, RefusedBy: rule, Why: why}, err
+	}
+	s := &State{Status: verdict.StatusValid}
+	if l.Provisional {
+		since, err := r.listedSince(l, r.Base.Tree, r.Now)
+		if err != nil {
+			return nil, err
+		}
+		if !since.IsZero() {
+			s.Until = since.Add(registry.ProvisionalFor)
+		}
+	}
+	switch {
+	case !r.Now.Before(l.Expires):
+		s.Status = verdict.StatusExpired
+	case l.Provisional && (s.Until.IsZero() || r.Now.Before(s.Until)):
+		s.Status = verdict.StatusProvisional
+	case l.Expires.Sub(r.Now) < verdict.Soon:
+		s.Status = verdict.StatusExpiring
+	}
+	return s, nil
+}
+
+// stateIn returns the state that a listing of the tree had when another record was merged.
+func (r *Run) stateIn(then *Then, l *Listed) (*State, error) {
+	upTo := anyTime
+	if then.number > 0 {
+		upTo = then.number - 1
+	}
+	by, err := r.past().revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, upTo)
+	if err != nil {
+		return nil, err
+	}
+	if by != nil {
+		return &State{Status: verdict.StatusRevoked, RevokedBy: by.path, Reason: by.Reason}, nil
+	}
+	is, err := r.Base.fault(r.Context, l, then.Tree)
+	provisional := false
+	if err == nil {
+		provisional, err = r.provisional(l, then.Tree, then.When)
+	}
+	s := &State{Status: verdict.StatusValid}
+	switch {
+	case is != sound:
+		s.Status, s.RefusedBy = verdict.StatusRefused, bySchema
+	case outside(l, then.When) != "":
+		s.Status, s.RefusedBy = verdict.StatusRefused, byWindow
+	case !then.When.Before(l.Expires):
+		s.Status = verdict.StatusExpired
+	case provisional:
+		s.Status = verdict.StatusProvisional
+	}
+	return s, err
+}
+
+// Unreadable returns the state of a file of implementations/ that is not a listing.
+func Unreadable() *State {
+	return &State{Status: verdict.StatusRefused, RefusedBy: byUnreadable, Why: "cannot be read"}
+}
+
+// refused returns the rule that refuses a listing of the base tree, and why; empty if none does.
+func (r *Run) refused(l *Listed, is fault) (rule, why string, err error) {
+	if is == unjudged {
+		is, err = r.Base.fault(r.Context, l, r.Base.Tree)
+	}
+	switch {
+	case err != nil:
+		return "", "", err
+	case is == badDocument:
+		return byUnreadable, "cannot be read", nil
+	case is == badLayout && l.Slug != slugOf(l.Path):
+		return byLayout, fmt.Sprintf("has the slug %q, which is not that of its path", plain.Cut(l.Slug, 100)), nil
+	case is == badLayout:
+		return byLayout, "has a name, slug or tool_did that the format refuses", nil
+	}
+	if first, err := r.hadFirst(l); err != nil || first != "" {
+		return byLayout, "has the tool_did that " + plain.Cut(first, 300) + " had first", err
+	}
+	switch {
+	case is == badSchema:
+		return bySchema, "is not valid under the schema of its tree", nil
+	case outside(l, r.Now) != "":
+		return byWindow, outside(l, r.Now), nil
+	}
+	return "", "", nil
+}
+
+// outside says why the dates of a listing are not a window that may be; empty if they are.
+func outside(l *Listed, now time.Time) string {
+	switch d := l.Expires.Sub(l.Issued).Truncate(time.Millisecond); {
+	case l.Issued.IsZero() || l.Expires.IsZero():
+		return "has no dates that can be read"
+	case d > Window:
+		return "is issued for " + plain.Span(d) + ", more than " + plain.Span(Window)
+	case now.Add(Skew).Before(l.Issued):
+		return "is valid from " + stamp(l.Issued) + " on"
+	}
+	return ""
+}
+
+// hadFirst returns the path of another listing that had the DID of a listing first, and is not refused itself; empty if
+// no other one had it first.
+func (r *Run) hadFirst(l *Listed) (string, error) {
+	all := r.Base.ByDID(l.ToolDID)
+	if len(all) < 2 {
+		return "", nil
+	}
+	type holder struct {
+		path  string
+		since int
+	}
+	var holders []holder
+	for _, o := range all {
+		if o.Path != l.Path {
+			is, err := r.Base.fault(r.Context, o, r.Base.Tree)
+			if err != nil {
+				return "", err
+			}
+			if is != sound || outside(o, r.Now) != "" {
+				continue
+			}
+		}
+		since, err := r.heldSince(o)
+		if err != nil {
+			return "", err
+		}
+		holders = append(holders, holder{o.Path, since})
+	}
+	first := slices.MinFunc(holders, func(a, b holder) int {
+		if a.since != b.since {
+			return a.since - b.since
+		}
+		return strings.Compare(a.path, b.path)
+	})
+	if first.path == l.Path {
+		return "", nil
+	}
+	return first.path, nil
+}
+
+// heldSince returns the number of the commit since which a listing of the base tree has held its DID without a break.
+func (r *Run) heldSince(l *Listed) (int, error) {
+	if f := r.Base.followed; f != nil {
+		if n, known := f.heldSince(l.Path); known {
+			return n, nil
+		}
+	}
+	since, err := r.tenure(l)
+	return since.number, err
+}
