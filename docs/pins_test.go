@@ -8,11 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-)
 
-// firstNode24 is the first major version of an action that runs on Node 24. GitHub's runners drop Node 20.
-var firstNode24 = map[string]int{"actions/checkout": 5, "actions/upload-artifact": 6, "actions/download-artifact": 7,
-	"actions/setup-go": 6, "github/codeql-action/upload-sarif": 4, "actions/cache": 5}
+	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
+)
 
 var (
 	usesLine = regexp.MustCompile(`(?m)^\s*(?:- )?uses: ([^\s#]+)(.*)$`)
@@ -39,8 +37,8 @@ func TestPins(t *testing.T) {
 				t.Errorf("%s: %q has no full SHA with its version, as in \"@SHA # v1.2.3\"", path, uses[0])
 				continue
 			}
-			if major, _ := strconv.Atoi(version[1]); major < firstNode24[action] {
-				t.Errorf("%s: %q runs on a Node that runners drop; expected v%d or newer", path, uses[0], firstNode24[action])
+			if major, _ := strconv.Atoi(version[1]); major < install.FirstNode24[action] {
+				t.Errorf("%s: %q runs on a Node that runners drop; expected v%d or newer", path, uses[0], install.FirstNode24[action])
 			}
 			pin := at + uses[2]
 			if other, seen := pins[action]; seen && other != pin {
@@ -61,7 +59,7 @@ func TestPins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for action := range firstNode24 {
+	for action := range install.FirstNode24 {
 		if pins[action] == "" {
 			t.Errorf("nothing uses %s: remove its row", action)
 		}

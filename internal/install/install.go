@@ -152,6 +152,11 @@ func Files(r Release) []File {
 	return out
 }
 
+// FirstNode24 is the first major version of an action that runs on Node 24, by the action's name. GitHub's runners drop
+// Node 20.
+var FirstNode24 = map[string]int{"actions/checkout": 5, "actions/upload-artifact": 6, "actions/download-artifact": 7,
+	"actions/setup-go": 6, "github/codeql-action/upload-sarif": 4, "actions/cache": 5}
+
 // TrialJob is the job of a trial.
 const TrialJob = "oap-gate-trial"
 

@@ -25,8 +25,8 @@ func TestConformanceInstallation(t *testing.T) {
 				"error no-repo-config .github/repo-config.yml\nerror no-gate .github/workflows"},
 		} {
 			t.Run(name+", "+c.name, func(t *testing.T) {
-				f := tree{file: filled.Replace(text(t, docs+"workflows/"+name+".yml")),
-					owners: filled.Replace(text(t, docs+"workflows/CODEOWNERS"))}
+				f := tree{file: filled.Replace(text(t, docsDir+"workflows/"+name+".yml")),
+					owners: filled.Replace(text(t, docsDir+"workflows/CODEOWNERS"))}
 				was := f[file]
 				if f[file] = strings.Replace(was, c.old, c.new, 1); c.old != "" && f[file] == was {
 					t.Fatalf("%q is not in the workflow", c.old)
@@ -57,7 +57,7 @@ func TestConformanceInstallation(t *testing.T) {
 func TestConformanceIsNoGateOfARegistry(t *testing.T) {
 	f := documented(t)
 	delete(f, ".github/workflows/check.yml")
-	f[".github/workflows/oasis.yml"] = filled.Replace(text(t, docs+"workflows/oasis.yml"))
+	f[".github/workflows/oasis.yml"] = filled.Replace(text(t, docsDir+"workflows/oasis.yml"))
 	if got := short(f, look(t, f, nil)); !strings.Contains(got, "error no-gate ") {
 		t.Errorf("got\n%s", got)
 	}

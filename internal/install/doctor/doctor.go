@@ -75,6 +75,9 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 		v.judge(w)
 	}
 	v.judgeCoverage()
+	if err := v.judgeOwn(); err != nil {
+		return nil, err
+	}
 	if !v.trial() {
 		v.judgeOwners()
 	}

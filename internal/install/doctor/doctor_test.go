@@ -23,7 +23,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-const docs = "../../../docs/"
+const docsDir = "../../../docs/"
 
 // filled stands for a release's SHA in place of the zeros.
 var filled = strings.NewReplacer(strings.Repeat("0", 64), strings.Repeat("ab12", 16), strings.Repeat("0", 40),
@@ -45,8 +45,9 @@ func documented(t *testing.T) tree {
 		".github/workflows/protect.yml": "workflows/protect.yml",
 		".github/workflows/remind.yml":  "workflows/remind.yml",
 		".github/workflows/rerun.yml":   "workflows/rerun.yml",
+		".github/dependabot.yml":        "dependabot.example.yml",
 	} {
-		all[to] = filled.Replace(text(t, docs+from))
+		all[to] = filled.Replace(text(t, docsDir+from))
 	}
 	return all
 }
@@ -134,7 +135,7 @@ func section6() (rows []repoconfig.Row) {
 
 func tenJobs(t *testing.T) tree {
 	f := documented(t)
-	f[".github/workflows/check.yml"] = filled.Replace(text(t, docs+"workflows/check-ten-jobs.yml"))
+	f[".github/workflows/check.yml"] = filled.Replace(text(t, docsDir+"workflows/check-ten-jobs.yml"))
 	var contexts strings.Builder
 	for _, row := range section6() {
 		fmt.Fprintf(&contexts, "    - context: %s\n      app_id: 15368\n", row.Name)
@@ -171,7 +172,7 @@ func TestPlaceholdersAreFound(t *testing.T) {
 	f := documented(t)
 	for name, from := range map[string]string{"check.yml": "check.yml", "comment.yml": "comment.yml",
 		"audit.yml": "audit.yml", "protect.yml": "protect.yml"} {
-		f[".github/workflows/"+name] = text(t, docs+"workflows/"+from)
+		f[".github/workflows/"+name] = text(t, docsDir+"workflows/"+from)
 	}
 	for _, line := range strings.Split(short(f, look(t, f, nil)), "\n") {
 		if !strings.HasPrefix(line, "error placeholder ") || !strings.Contains(line, "<uses: ") {
@@ -193,7 +194,7 @@ func TestDocumentedWorkflowsPassActionlint(t *testing.T) {
 	if _, err := os.Stat(lint); err != nil {
 		t.Skip("actionlint is not installed")
 	}
-	files, err := filepath.Glob(docs + "workflows/*.yml")
+	files, err := filepath.Glob(docsDir + "workflows/*.yml")
 	if err != nil || len(files) < 5 {
 		t.Fatal(files, err)
 	}
@@ -207,7 +208,7 @@ func TestDocumentedWorkflowsPassActionlint(t *testing.T) {
 // What a fork's pull request starts has a token that neither alerts nor opens issues, and each pin has its version for
 // updates; no run of the gate cancels that of a queue or a push.
 func TestDocumentedJobs(t *testing.T) {
-	files, err := filepath.Glob(docs + "workflows/*.yml")
+	files, err := filepath.Glob(docsDir + "workflows/*.yml")
 	if err != nil || len(files) < 5 {
 		t.Fatal(files, err)
 	}
@@ -321,10 +322,11 @@ func TestFaults(t *testing.T) {
 			"error no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
 		{"gate of a computed directory", check, with, with + "          path: ${{ env.DIR }}\n",
 			"inconclusive no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
-		{"gate of a directory of the clone", check, with, with + "          path: ${{ github.workspace }}/docs/\n", ""},
+		{"gate of a directory of the clone", check, with, with + "          path: ${{ github.workspace }}/docs/\n",
+			"error incomplete check.yml <path: ${{ github.workspace }}/docs/>"},
 		{"gate of another clone", check, gate,
 			clone + strings.Replace(action, with, with+"          path: other\n", 1) + gate,
-			"error no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+			"error no-checkout check.yml <repository: acme/other>"},
 		{"gate next to another clone", check, gate, clone + gate, ""},
 		{"path filter", check, "  pull_request:\n", "  pull_request:\n    paths: [implementations/**]\n",
 			"error path-filter check.yml <paths: [implementations/**]>"},
@@ -510,7 +512,7 @@ func TestFaults(t *testing.T) {
 			"      - env: {KEY: '${{ SECRETS.KEY }}'}\n        uses: openagentprotocol-OAP",
 			"error secrets check.yml <'${{ SECRETS.KEY }}'}>"},
 		{"protect on issues", protect, "  workflow_dispatch:\n", "  issues:\n",
-			"error admin-token protect.yml <issues:>"},
+			"warning differs-from-init protect.yml <on:>\nerror admin-token protect.yml <issues:>"},
 		{"name taken on a review", comment, other, strings.NewReplacer("on:\n", "on:\n  pull_request_review:\n",
 			"  comment:\n", "  oap-gate:\n").Replace(other), "error ambiguous-name comment.yml <oap-gate:>"},
 		{"sparse", check, "          fetch-depth: 0", "          fetch-depth: 0\n          sparse-checkout: schemas",
@@ -595,7 +597,7 @@ func TestFaults(t *testing.T) {
 		{"comment on pull_request", comment, "  workflow_run:\n    workflows: [OAP gate]\n    types: [completed]\n",
 			"  pull_request:\n", "warning comment-event comment.yml <on:>"},
 		{"comment on nothing", comment, "on:\n  workflow_run:\n    workflows: [OAP gate]\n    types: [completed]\n", "",
-			"warning comment-event comment.yml <comment:>"},
+			"warning differs-from-init .github/workflows/comment.yml\nwarning comment-event comment.yml <comment:>"},
 		{"comment after a workflow that is not there", comment, "[OAP gate]", "[OAP]",
 			"warning workflow-run comment.yml <OAP]>"},
 		{"comment checks out", comment, "    steps:\n",
@@ -605,7 +607,7 @@ func TestFaults(t *testing.T) {
 		{"comment may write contents", comment, "contents: read", "contents: write",
 			"error write-permissions comment.yml <contents: write # the parents of the merge commit that was judged>"},
 		{"protect on pull_request", protect, "  workflow_dispatch:\n", "  pull_request:\n",
-			"error admin-token protect.yml <pull_request:>"},
+			"warning differs-from-init protect.yml <on:>\nerror admin-token protect.yml <pull_request:>"},
 		{"no config", config, "", "", "error no-repo-config .github/repo-config.yml"},
 		{"config is not strict", config, "approvals: 1", "approvals: one",
 			"error repo-config repo-config.yml <one                # section 7: one Maintainer review>"},
@@ -978,7 +980,7 @@ func TestOwnerPatterns(t *testing.T) {
 func FuzzWorkflow(f *testing.F) {
 	for _, name := range []string{"check.yml", "comment.yml", "audit.yml", "protect.yml", "remind.yml", "rerun.yml",
 		"check-ten-jobs.yml"} {
-		data, err := os.ReadFile(docs + "workflows/" + name)
+		data, err := os.ReadFile(docsDir + "workflows/" + name)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -1036,6 +1038,14 @@ func TestDefaultBranch(t *testing.T) {
 func TestTrial(t *testing.T) {
 	const path = ".github/workflows/check.yml"
 	trial := strings.Replace(documented(t)[path], "\n  oap-gate:\n", "\n  oap-gate-trial:\n", 1)
+	missing := ""
+	for _, name := range []string{"comment", "audit", "protect", "remind", "rerun", "dependabot"} {
+		dir := ".github/workflows/"
+		if name == "dependabot" {
+			dir = ".github/"
+		}
+		missing += "\nwarning differs-from-init " + dir + name + ".yml"
+	}
 	const notice = "notice trial check.yml <oap-gate-trial:>"
 	for name, c := range map[string]struct {
 		edit func(tree)
@@ -1050,9 +1060,9 @@ func TestTrial(t *testing.T) {
 		}, notice + "\nerror condition check.yml <if: failure()>"},
 		"two gates": {func(f tree) {
 			f[".github/workflows/other.yml"] = strings.Replace(trial, "oap-gate-trial:", "other:", 1)
-		}, "error no-repo-config .github/repo-config.yml\nerror fork-can-edit-gate .github/CODEOWNERS"},
+		}, "error no-repo-config .github/repo-config.yml\nerror fork-can-edit-gate .github/CODEOWNERS" + missing},
 		"a gate that is required": {func(f tree) { f[path] = documented(t)[path] },
-			"error no-repo-config .github/repo-config.yml\nerror fork-can-edit-gate .github/CODEOWNERS"},
+			"error no-repo-config .github/repo-config.yml\nerror fork-can-edit-gate .github/CODEOWNERS" + missing},
 	} {
 		f := tree{path: trial}
 		c.edit(f)

@@ -11,8 +11,8 @@ import (
 func specification(t *testing.T) tree {
 	t.Helper()
 	return tree{
-		".github/workflows/governance.yml": filled.Replace(text(t, docs+"workflows/governance.yml")),
-		".github/CODEOWNERS":               filled.Replace(text(t, docs+"workflows/CODEOWNERS.specification")),
+		".github/workflows/governance.yml": filled.Replace(text(t, docsDir+"workflows/governance.yml")),
+		".github/CODEOWNERS":               filled.Replace(text(t, docsDir+"workflows/CODEOWNERS.specification")),
 	}
 }
 
@@ -42,7 +42,7 @@ func TestSpecification(t *testing.T) {
 		}, ""},
 		{"no workflow", func(f tree) { delete(f, workflow) }, "error no-gate .github/workflows"},
 		{"a registry's workflow instead", func(f tree) {
-			f[".github/workflows/check.yml"] = filled.Replace(text(t, docs+"workflows/check.yml"))
+			f[".github/workflows/check.yml"] = filled.Replace(text(t, docsDir+"workflows/check.yml"))
 			delete(f, workflow)
 		}, "error no-gate .github/workflows"},
 		{"the roster has no owner", func(f tree) { f[owners] = "/.github/ @acme/editors\n" },

@@ -484,16 +484,13 @@ func inside(dir, of string) bool {
 func (v *inspection) judgeCheckout(j *job, r role) {
 	gate := j.first(r)
 	at := gate.directory(j)
-	var checkout, registry *step
+	var checkout *step
 	for _, s := range j.steps {
 		if s == gate {
 			break
 		}
 		if !isCheckout(s) {
 			continue
-		}
-		if !s.input("repository").there() {
-			registry = s
 		}
 		if in := cleaned(s.input("path").text()); inside(at, in) &&
 			(checkout == nil || inside(in, cleaned(checkout.input("path").text()))) {
@@ -513,8 +510,8 @@ func (v *inspection) judgeCheckout(j *job, r role) {
 		v.add(severity, "no-checkout", gate.pos(), fix+", and path: "+plain.Cut(at, 80),
 			"no step checks out %q, the directory that the gate reads, before the gate runs", plain.Cut(at, 80))
 		return
-	case registry != nil && checkout.input("repository").there() && r != auditRole:
-		v.add(verdict.Error, "no-checkout", gate.pos(), "name the directory of this repository's checkout",
+	case checkout.input("repository").there() && r != auditRole:
+		v.add(verdict.Error, "no-checkout", checkout.input("repository").pos(), "drop repository, or name the directory of this repository's checkout",
 			"the gate reads %q, a clone of %q, and not the one of this repository", plain.Cut(at, 80),
 			checkout.input("repository").text())
 		return
@@ -635,6 +632,10 @@ func (v *inspection) judgePins(j *job) {
 		uses := s.member("uses")
 		text := uses.text()
 		image := strings.HasPrefix(text, "docker://")
+		if owner, _, _ := strings.Cut(text, "/"); gateAction().MatchString(text) && !strings.EqualFold(owner, gateOwner) {
+			v.add(verdict.Error, "other-owner", uses.pos(), "use "+gateOwner+"/oap-gate", "%q is the gate of another owner",
+				plain.Cut(text, 80))
+		}
 		switch {
 		case text == "":
 		case placeholder().MatchString(text):
@@ -655,6 +656,9 @@ func (v *inspection) judgePins(j *job) {
 		}
 	}
 }
+
+// gateOwner is the owner of the gate's repository.
+const gateOwner = "openagentprotocol-OAP"
 
 // hostile are the parts of an event that a stranger words.
 var hostile = plain.Pattern(`(?i)` + within + `(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|` +

@@ -21,13 +21,6 @@ var strangersEvents = []string{"check_run", "check_suite", "discussion", "discus
 // scopes are the permissions by which a job's token changes what the gate protects.
 var scopes = []string{"contents", "pull-requests", "checks", "statuses", "actions", "id-token"}
 
-// deed is what a job does that the gate's check does not survive.
-type deed struct {
-	code, words, fix string
-	found            func(o *otherJob, s *step) field // what of the step does it; the zero field: it does not
-	reading          bool                             // a warning of a job whose token can only read; else nothing
-}
-
 // otherJob is a job, with what decides how much its deeds matter.
 type otherJob struct {
 	*job
@@ -42,7 +35,12 @@ func (j *otherJob) writes() bool { return len(j.may) > 0 }
 
 func (j *otherJob) starts(event string) bool { return j.w.runsOn(event) }
 
-var deeds = []deed{
+// deeds are what a job does that the gate's check does not survive.
+var deeds = []struct {
+	code, words, fix string
+	found            func(o *otherJob, s *step) field // what of the step does it; the zero field: it does not
+	reading          bool                             // a warning of a job whose token can only read; else nothing
+}{
 	{"runs-head", "runs what a pull request proposes", "do it in a workflow on pull_request, whose token can only read",
 		(*otherJob).runsHead, true},
 	{"approves", "approves", "leave the approval to people: RFC 0026 section 7 requires a Maintainer's review",
@@ -75,8 +73,8 @@ func (v *inspection) judgeOther(j *job) {
 		}
 		worst, at := verdict.Notice, field{}
 		for _, s := range j.steps {
-			if f := d.found(o, s); f.there() && o.weighs(d, s) < worst {
-				worst, at = o.weighs(d, s), f
+			if f := d.found(o, s); f.there() && o.weighs(d.code, s) < worst {
+				worst, at = o.weighs(d.code, s), f
 			}
 		}
 		if at.there() {
@@ -148,12 +146,12 @@ func (v *inspection) contexts() (names []string) {
 }
 
 // weighs returns the severity of what a step does.
-func (o *otherJob) weighs(d deed, s *step) verdict.Severity {
+func (o *otherJob) weighs(code string, s *step) verdict.Severity {
 	guards := guarded(o.member("if").text()) || guarded(s.member("if").text())
 	switch {
 	case !o.writes():
 		return verdict.Warning
-	case d.code == "merges" && !adminMerge().MatchString(o.script(s)) &&
+	case code == "merges" && !adminMerge().MatchString(o.script(s)) &&
 		(guards || o.event == "" && !o.starts("pull_request")):
 		return verdict.Warning
 	}

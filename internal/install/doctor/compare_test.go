@@ -1,0 +1,65 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOwnFiles changes one key of a file that init writes. What no other rule judges differs from init.
+func TestOwnFiles(t *testing.T) {
+	const check, audit, comment, remind = "check.yml", "audit.yml", "comment.yml", "remind.yml"
+	const job = "    runs-on: ubuntu-latest\n"
+	for _, c := range []struct{ name, file, from, to, want string }{
+		{"another hour", audit, `"17 4 * * 1"`, `"41 2 * * 3"`, ""},
+		{"a cron of six fields", audit, `"17 4 * * 1"`, `"17 4 * * * 1"`, "warning differs-from-init <cron:"},
+		{"another runner of the forge", check, job, "    runs-on: ubuntu-24.04-arm\n", ""},
+		{"a runner of one's own", check, job, "    runs-on: [self-hosted, linux]\n", "warning differs-from-init <runs-on: [self-hosted"},
+		{"another system", check, job, "    runs-on: windows-latest\n", "error differs-from-init <runs-on: windows-latest"},
+		{"more time", check, "timeout-minutes: 15", "timeout-minutes: 60", ""},
+		{"hardly any time", check, "timeout-minutes: 15", "timeout-minutes: 9", "warning differs-from-init <timeout-minutes: 9"},
+		{"as long as init says", comment, "timeout-minutes: 5", "timeout-minutes: 5 ", ""},
+		{"more reports", check, "report: json=oap-gate-report.json", "report: sarif=x.sarif,json=oap-gate-report.json", ""},
+		{"another report", check, "report: json=oap-gate-report.json", "report: json=other.json",
+			"warning differs-from-init <report: json=other.json"},
+		{"a group that all share", check, "github.event.pull_request.number || github.run_id }}", "'x' }}", ""},
+		{"a group of one word", check, `"oap-gate-${{ github.event.pull_request.number || github.run_id }}"`, "gate",
+			"error differs-from-init <group: gate"},
+		{"the upload only of successes", check, "if: always()", "if: success()", "warning differs-from-init <if: success()"},
+		{"no push", check, "  push:\n    branches: [main]\n", "", "warning differs-from-init <on:"},
+		{"no changes made", remind, `apply: "true"`, `apply: "false"`, "warning differs-from-init <apply: \"false\""},
+		{"the head of another run", comment, "head: ${{ github.event.workflow_run.head_sha }}", "head: ${{ github.sha }}",
+			"warning differs-from-init <head: ${{ github.sha }}"},
+		{"a variable of the runner", check, job, job + "    env: {GITHUB_EVENT_PATH: x.json}\n",
+			"error incomplete <GITHUB_EVENT_PATH: x.json}"},
+		{"a variable of one's own", check, job, job + "    env: {LANG: C}\n", ""},
+		{"another directory", check, "          report:", "          path: sub\n          report:",
+			"error incomplete <path: sub"},
+		{"a key that nobody judges", check, job, job + "    snapshot: x\n", "inconclusive unknown-key <snapshot: x"},
+		{"the key that init writes", "protect.yml", "environment: repo-config", "environment: other", ""},
+		{"an action of Node 20", check, "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1",
+			"actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2", "warning action-outdated <uses: actions/checkout"},
+		{"another release", remind, "oap-gate@" + strings.Repeat("ab12", 10), "oap-gate@" + strings.Repeat("cd34", 10),
+			"warning release-skew <uses: openagentprotocol-OAP/oap-gate@cd34"},
+		{"another owner", remind, "openagentprotocol-OAP/oap-gate", "openagentprotocol-0AP/oap-gate",
+			"error other-owner <uses: openagentprotocol-0AP"},
+	} {
+		f := documented(t)
+		path := ".github/workflows/" + c.file
+		if !strings.Contains(f[path], c.from) {
+			t.Fatalf("%s: %s lacks %q", c.name, c.file, c.from)
+		}
+		f[path] = strings.Replace(f[path], c.from, c.to, 1)
+		got := strings.ReplaceAll(short(f, look(t, f, nil)), c.file+" ", "")
+		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) || strings.Contains(got, "\n") {
+			t.Errorf("%s: the findings are %q, want %q", c.name, got, c.want)
+		}
+	}
+	for _, name := range []string{"comment", "audit", "protect", "remind", "rerun"} {
+		f := documented(t)
+		delete(f, ".github/workflows/"+name+".yml")
+		want := "warning differs-from-init .github/workflows/" + name + ".yml"
+		if got := short(f, look(t, f, nil)); got != want {
+			t.Errorf("without %s: the findings are %q, want %q", name, got, want)
+		}
+	}
+}
