@@ -68,27 +68,22 @@ func (a *approvals) members() []maintainer {
 	return out
 }
 
-// without returns the members of a roster whose approval does not count yet, those of other organisations first.
-func (a *approvals) without(members []maintainer) []maintainer {
+// missing names the members of a roster whose approval does not count yet, those of other organisations first.
+func (a *approvals) missing(members []maintainer) string {
 	counted := a.members()
 	organisations := organisationsOf(counted)
-	var fresh, same []maintainer
+	var fresh, same []string
 	for _, m := range members {
 		switch {
 		case slices.ContainsFunc(counted, func(c maintainer) bool { return c.key() == m.key() }):
 		case m.organisation != "" && !organisations[m.organisation]:
-			fresh = append(fresh, m)
+			fresh = append(fresh, "@"+m.handle)
 		default:
-			same = append(same, m)
+			same = append(same, "@"+m.handle)
 		}
 	}
-	return append(fresh, same...)
-}
-
-// missing names those for a message.
-func (a *approvals) missing(members []maintainer) string {
-	if missing := a.without(members); len(missing) > 0 {
-		return "; missing are " + handles(missing)
+	if all := append(fresh, same...); len(all) > 0 {
+		return "; missing are " + listUpTo(all, 10)
 	}
 	return "; the roster has no others"
 }

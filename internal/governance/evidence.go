@@ -151,7 +151,8 @@ func (e *evidence) String() string {
 	for _, p := range e.files {
 		names = append(names, plain.ShellWord(p))
 	}
-	return fmt.Sprintf("%s, %s: %s", plain.Count(len(e.files), "file"), plain.Count(len(e.lines), what), list(names))
+	return fmt.Sprintf("%s, %s: %s", plain.Count(len(e.files), "file"), plain.Count(len(e.lines), what),
+		listUpTo(names, maxSentences))
 }
 
 // evidence looks for code that neither the base of the view nor the base that judges has.

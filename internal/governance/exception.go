@@ -2,6 +2,7 @@ package governance
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -224,7 +225,7 @@ func (s version) parts() []part {
 func (f normativeFile) blocks() []string {
 	var out []string
 	if f.old.path != f.new.path {
-		out = append(out, fmt.Sprintf("%s → %s", orNothing(f.old.path), orNothing(f.new.path)))
+		out = append(out, fmt.Sprintf("%s → %s", cmp.Or(f.old.path, "nothing"), cmp.Or(f.new.path, "nothing")))
 	}
 	old, new := f.old.parts(), f.new.parts()
 	gone, come := without(old, new), without(new, old)
@@ -245,11 +246,4 @@ func (f normativeFile) blocks() []string {
 		out = append(out, f.path()+": the blocks have another order, or white space between them differs")
 	}
 	return out
-}
-
-func orNothing(path string) string {
-	if path == "" {
-		return "nothing"
-	}
-	return path
 }

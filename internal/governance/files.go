@@ -1,6 +1,7 @@
 package governance
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -23,12 +24,7 @@ type version struct {
 }
 
 // path returns the path at which the file is, or was.
-func (f normativeFile) path() string {
-	if f.new.path != "" {
-		return f.new.path
-	}
-	return f.old.path
-}
+func (f normativeFile) path() string { return cmp.Or(f.new.path, f.old.path) }
 
 // keyWords returns the words of RFC 2119 that a reader sees.
 func (s version) keyWords() []string {
@@ -107,8 +103,20 @@ func (v *View) version(t *registry.Tree, p string, e *registry.Entry, budget *in
 	if isJSON(p) && json.Valid(data) {
 		return out, nil
 	}
+	key := textKey{path.Ext(p), e.ID}
+	if text, known := v.texts.pages[key]; known {
+		delete(v.texts.pages, key) // what a commit replaces is seldom seen again
+		out.text = text
+		return out, nil
+	}
 	if out.text, err = page.Read(p, data); err != nil {
 		return out, fmt.Errorf("reading %q: %w", p, err)
+	}
+	if v.texts.pages == nil {
+		v.texts.pages = map[textKey]*page.Text{}
+	}
+	if t == v.Head {
+		v.texts.pages[key] = out.text
 	}
 	return out, nil
 }

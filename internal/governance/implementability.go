@@ -115,6 +115,3 @@ func listUpTo(texts []string, most int) string {
 	}
 	return strings.Join(texts, ", ")
 }
-
-// list is listUpTo for the number of sentences that a message shows.
-func list(texts []string) string { return listUpTo(texts, maxSentences) }

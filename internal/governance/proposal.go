@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -81,6 +82,7 @@ type View struct {
 
 // Texts keeps what was read of files for all views that see them. The zero Texts is ready.
 type Texts struct {
+	pages  map[textKey]*page.Text // by extension: what a view made of a new text, for the view that replaces it
 	parsed map[textKey]*schemaText
 	trees  map[string]*schemaSet
 	repo   *registry.Repository // that has the trees

@@ -171,15 +171,6 @@ func advocates(members []maintainer) int {
 	return n
 }
 
-// handles names Maintainers by their handles.
-func handles(members []maintainer) string {
-	var out []string
-	for _, m := range members {
-		out = append(out, "@"+m.handle)
-	}
-	return listUpTo(out, 10)
-}
-
 // rosterChanges warns of rows of the roster that a proposal changes.
 func (p *Proposal) rosterChanges(out *verdict.Outcome, j *Judgement) error {
 	for _, v := range p.Views {
@@ -213,9 +204,9 @@ func orNone(rows []row) string {
 	}
 	var out []string
 	for _, r := range rows {
-		out = append(out, fmt.Sprintf("%q", shorten(r.text)))
+		out = append(out, r.text)
 	}
-	return list(out)
+	return quoted(out)
 }
 
 // without returns the elements that others lack, or have less often.

@@ -8,9 +8,9 @@ import (
 
 // The forms that an author or a reviewer writes.
 var (
-	additiveOnly  = page.NewForm("Additive only")
-	exceptionForm = page.NewForm("Implementability Gate exception")
-	clearedForm   = page.NewFormWithin("Charter Review Gate cleared")
+	additiveOnly  = page.NewForm("Additive only", false)
+	exceptionForm = page.NewForm("Implementability Gate exception", false)
+	clearedForm   = page.NewForm("Charter Review Gate cleared", true)
 )
 
 // minReason is how many words the reason of an exception has at least.

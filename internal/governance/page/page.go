@@ -57,15 +57,14 @@ func fits(text string) error {
 		if strings.TrimSpace(line) == "" {
 			marks = 0
 		}
+		for _, mark := range []string{"*", "_", "~", "["} {
+			marks += strings.Count(line, mark)
+		}
 		nested := 0
-		for i, begins := 0, true; i < len(line); i++ {
-			switch c := line[i]; {
-			case begins && (c == '>' || c == ' ' && i > 0 && strings.IndexByte("-+*.)", line[i-1]) >= 0):
+		for i := 0; i < len(line) && strings.IndexByte("> \t-+*.)0123456789", line[i]) >= 0; i++ {
+			if line[i] == '>' || i > 0 && line[i] <= ' ' && strings.IndexByte("-+*.)", line[i-1]) >= 0 {
 				nested++
-			case strings.IndexByte("*_~[", c) >= 0:
-				marks++
 			}
-			begins = begins && strings.IndexByte("> \t-+*.)0123456789", line[i]) >= 0
 		}
 		if nested > maxNested {
 			return exceeds(nested, "quotes and lists within one another", maxNested)

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,24 +20,19 @@ import (
 // A Form is a phrase that an author writes at the start of a line.
 type Form struct {
 	words  string
-	within bool // it also counts behind a punctuation mark and across the end of a line
+	within bool // whether it also counts behind a punctuation mark and across the end of a line
 	find   func() *regexp.Regexp
 }
 
-// NewForm returns the form of a phrase, in any letter case and with blanks or hyphens between the words.
-func NewForm(words string) *Form { return newForm(words, `[ -]`, false) }
-
-// NewFormWithin returns a form that also counts behind a punctuation mark and a blank, and across the end of a line.
-func NewFormWithin(words string) *Form { return newForm(words, `[\s-]`, true) }
-
-func newForm(words, gap string, within bool) *Form {
-	return &Form{words, within, sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)` + strings.ReplaceAll(words, " ", gap))
-	})}
+// NewForm returns the form of a phrase, in any letter case and with blanks or hyphens between the words. If within is
+// true, the phrase also counts behind a punctuation mark and a blank, and across the end of a line.
+func NewForm(words string, within bool) *Form {
+	gap := `[ -]`
+	if within {
+		gap = `[\s-]`
+	}
+	return &Form{words, within, plain.Pattern(`(?i)` + strings.ReplaceAll(words, " ", gap))}
 }
-
-// String returns the phrase.
-func (f *Form) String() string { return f.words }
 
 // A Body is a text that may have forms: the body of a pull request, the message of a commit, a review.
 type Body struct{ passages []passage }

@@ -6,8 +6,8 @@ import (
 )
 
 func TestSays(t *testing.T) {
-	additive, exception := NewForm("Additive only"), NewForm("Implementability Gate exception")
-	cleared := NewFormWithin("Charter Review Gate cleared")
+	additive, exception := NewForm("Additive only", false), NewForm("Implementability Gate exception", false)
+	cleared := NewForm("Charter Review Gate cleared", true)
 	const said = "said"
 	for _, row := range []struct {
 		form       *Form
@@ -107,7 +107,7 @@ func TestSays(t *testing.T) {
 }
 
 func TestReason(t *testing.T) {
-	form := NewForm("Implementability Gate exception")
+	form := NewForm("Implementability Gate exception", false)
 	for text, want := range map[string]string{
 		"a\n\nImplementability Gate exception: b `c-d`\ne\n\nf\ng\n\nh":            "b c d e f g",
 		"## Implementability Gate exception\n\n- a\n\n- b\n  - c\n\nd":             "a b c",
