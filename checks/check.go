@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
@@ -253,10 +254,15 @@ func report[T any](o *verdict.Outcome, s *Subject, pointer string, found evidenc
 	case found.State == evidence.Obtained:
 		return nil
 	case found.State.Open():
-		return o.Doubtf(s, pointer, found.Code, "%s", message).
-			WithFix("%s", evidence.OpenFix(found.State, found.Code))
+		f := o.Doubtf(s, pointer, found.Code, "%s", message).
+			WithFix("%s", cmp.Or(found.Fix, evidence.OpenFix(found.State, found.Code)))
+		if n := len(found.From); n > 0 && found.From[n-1].RetryAfter > 0 {
+			at := s.Run.Now.Add(min(time.Duration(found.From[n-1].RetryAfter)*time.Second, 24*time.Hour))
+			f.WithFix("try again after %s", stamp(at)).Until(at)
+		}
+		return f
 	}
-	return o.Errorf(s, pointer, found.Code, "%s", message).WithFix("%s", fix)
+	return o.Errorf(s, pointer, found.Code, "%s", message).WithFix("%s", cmp.Or(found.Fix, fix))
 }
 
 // didFix returns the fix of a new listing whose tool_did is not the one that Manifest and Receipt both name: theirs.

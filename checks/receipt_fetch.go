@@ -1,9 +1,11 @@
 package checks
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -40,6 +42,10 @@ func runReceiptFetch(s *Subject) (verdict.Outcome, error) {
 		if slices.Contains(text.Value.Minified, want) {
 			f.Message += ", which is the hash of the same Receipt minified"
 			f.WithFix("pin the exact bytes that are served: %s", got)
+		}
+		if lf := bytes.ReplaceAll(text.Value.Body, []byte("\r\n"), []byte("\n")); plain.SHA256(lf) == want {
+			f.Message += "; only the line ends differ"
+			f.WithFix("serve the file with LF, or oap-gate renew %s", s.Listing.Slug)
 		}
 		return out, nil
 	}

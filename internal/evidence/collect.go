@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -373,11 +374,18 @@ func decoded[T any](c *collector, d document, o Observation, parse func() (T, er
 // decodedText is decoded for a text that was obtained in another way.
 func decodedText[T any](c *collector, d document, text Result[Pinned], parse func() (T, error)) Result[T] {
 	if text.State != Obtained {
-		return Result[T]{State: text.State, Code: text.Code, Message: text.Message, From: text.From}
+		return Result[T]{State: text.State, Code: text.Code, Message: text.Message, Fix: text.Fix, From: text.From}
 	}
 	v, err := decode(c, d, text.Value.Body, parse)
 	if err != nil {
-		return Result[T]{State: Invalid, Code: documentCode(err), Message: err.Error(), From: text.From}
+		fix := ""
+		if e, ok := errors.AsType[*did.DocumentError](err); ok {
+			fix = e.Fix
+		}
+		if bytes.HasPrefix(text.Value.Body, []byte("\x1f\x8b")) {
+			fix = "send Content-Encoding: gzip, or serve the plain file"
+		}
+		return Result[T]{State: Invalid, Code: documentCode(err), Message: err.Error(), Fix: fix, From: text.From}
 	}
 	return Result[T]{State: Obtained, Value: v, From: text.From}
 }

@@ -73,7 +73,7 @@ func (s State) Open() bool { return s == Unavailable || s == Unsought }
 // it is the one of the code.
 func OpenFix(s State, code string) string {
 	i := slices.IndexFunc(Codes, func(c strict.Code) bool { return c.ID == code })
-	if (s == Unsought || code == CodeDeniesAll) && i >= 0 {
+	if (s == Unsought || slices.Contains([]string{CodeDeniesAll, CodeChallenge, CodeIPv6}, code)) && i >= 0 {
 		return Codes[i].Fix
 	}
 	return "try again; nothing was decided"
@@ -95,6 +95,7 @@ type Observation struct {
 	State        State
 	Code         string // why it is not Obtained, such as "http-status"; see the Code constants
 	Message      string // the same for people; may hold foreign text
+	Fix          string // what helps, if only the source knows it
 	Status       int    // HTTP status of the last response; 0 without one
 	FinalURL     string // last hop, if that is not Target: after redirects, or the RDAP or WHOIS server
 	Address      string // IP address and port that answered last
@@ -103,6 +104,7 @@ type Observation struct {
 	Attempts     int
 	Milliseconds int64
 	CachedAt     time.Time // when the origin last confirmed a cached answer; zero: not from a cache
+	RetryAfter   int64     // seconds for which the server wants to be left alone, if that ended the attempts; 0: none
 	Date         time.Time // Date header of the last response, UTC; zero: none that is a date
 }
 
@@ -132,6 +134,8 @@ const (
 	CodeHTTPStatus     = "http-status"         // a status other than 200
 	CodeTimeout        = "timeout"             // no full answer within the time of one request
 	CodeBudget         = "budget-spent"        // the run's budget ended first
+	CodeChallenge      = "host-challenges"     // the server answers programs with a challenge for browsers
+	CodeIPv6           = "ipv6-only"           // the host has only IPv6 addresses, and no connection was made
 	CodeConnect        = "connect-failed"      // refused, unreachable, reset or ended before the answer was whole
 	CodeResolver       = "resolver-failed"     // the resolver did not answer
 	CodeNoHost         = "no-such-host"        // NXDOMAIN or no address
@@ -164,6 +168,10 @@ var Codes = []strict.Code{
 		"have the server answer faster, then try again"},
 	{CodeBudget, "the run's own time was over before the document was there; nothing was decided",
 		"try again, or give more time with --budget"},
+	{CodeChallenge, "the server answers programs with a challenge for browsers; nothing was decided",
+		"exempt /.well-known/ and the Receipt's path from the firewall's challenge; a browser sees no fault"},
+	{CodeIPv6, "the host has only IPv6 addresses, and this machine reaches none; nothing was decided",
+		"add an A record, or run where IPv6 works (GitHub's runners have none)"},
 	{CodeConnect, "no connection was made, or it broke before the answer was whole",
 		"start the server, then try again"},
 	{CodeResolver, "the DNS resolver gave no answer; nothing was decided",

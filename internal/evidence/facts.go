@@ -39,12 +39,13 @@ type Result[T any] struct {
 	Value   T
 	Code    string
 	Message string
+	Fix     string // empty: the check that reports it knows the fix
 	From    []Observation
 }
 
 // fault returns a result without a value, for the reason in o.
 func fault[T any](o Observation) Result[T] {
-	return Result[T]{State: o.State, Code: o.Code, Message: o.Message, From: []Observation{o}}
+	return Result[T]{State: o.State, Code: o.Code, Message: o.Message, Fix: o.Fix, From: []Observation{o}}
 }
 
 // Pinned is a document that the registry pins by its hash.

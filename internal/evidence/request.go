@@ -16,6 +16,7 @@ type Refusal struct {
 	State   State
 	Code    string
 	Message string
+	Fix     string // empty: what reports it knows the fix
 }
 
 func (r *Refusal) Error() string { return r.Message }
@@ -29,12 +30,18 @@ func Refuse(state State, code, format string, args ...any) *Refusal {
 	if len(message) > maxMessage {
 		message = message[:maxMessage] + "…"
 	}
-	return &Refusal{state, code, strings.ToValidUTF8(message, "\uFFFD")}
+	return &Refusal{State: state, Code: code, Message: strings.ToValidUTF8(message, "\uFFFD")}
+}
+
+// WithFix sets the fix.
+func (r *Refusal) WithFix(format string, args ...any) *Refusal {
+	r.Fix = Refuse(r.State, r.Code, format, args...).Message
+	return r
 }
 
 // Observation returns the observation of a refused request.
 func (r *Refusal) Observation(of Request) Observation {
-	return Observation{Request: of, State: r.State, Code: r.Code, Message: r.Message}
+	return Observation{Request: of, State: r.State, Code: r.Code, Message: r.Message, Fix: r.Fix}
 }
 
 // Document returns the request for a document of at most so many bytes.

@@ -16,6 +16,8 @@ func mistake(data []byte, offset int, cause string) string {
 	atValue := strings.Contains(cause, "start of value")
 	start := bytes.LastIndexByte(data[:offset], '\n') + 1
 	switch {
+	case bytes.HasPrefix(data, []byte("\x1f\x8b")):
+		return "the bytes are gzip; expected JSON"
 	case isConflict(data[start:]):
 		return fmt.Sprintf("line %d is a merge conflict marker", 1+bytes.Count(data[:start], []byte("\n")))
 	case c == ',':

@@ -193,11 +193,13 @@ type observationJSON struct {
 	State        string            `json:"state" jsonschema:"description=how the request ended"`
 	Code         string            `json:"code,omitempty" jsonschema:"description=why nothing was obtained"`
 	Message      string            `json:"message,omitempty" jsonschema:"description=the same in words"`
+	Fix          string            `json:"fix,omitempty" jsonschema:"description=what helps"`
 	Status       int               `json:"status" jsonschema:"description=HTTP status of the last response\\, 0 without one"`
 	FinalURL     string            `json:"final_url,omitempty" jsonschema:"description=URL after redirects"`
 	Address      string            `json:"address,omitempty" jsonschema:"description=IP address that answered"`
 	Attempts     int               `json:"attempts" jsonschema:"description=number of attempts"`
 	Milliseconds int64             `json:"milliseconds" jsonschema:"description=duration of all attempts"`
+	RetryAfter   int64             `json:"retry_after,omitempty" jsonschema:"description=seconds that the server asks to wait"`
 	CachedAt     string            `json:"cached_at,omitempty" jsonschema:"description=when the cached bytes were fetched"`
 	Date         string            `json:"date,omitempty" jsonschema:"description=Date header of the last response"`
 	SHA256       string            `json:"sha256,omitempty" jsonschema:"description=SHA-256 of the body"`
@@ -210,8 +212,8 @@ func (b *Bundle) Encode() []byte {
 	out := JSON{Version, b.Tool, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
 		b.Flags, b.Compared, b.SuffixList, make([]observationJSON, 0, len(b.Observations)), b.NotReached}
 	for _, o := range evidence.Sorted(b.Observations) {
-		written := observationJSON{o.Protocol, o.Target, o.MaxBytes, o.State.String(), o.Code, o.Message, o.Status,
-			o.FinalURL, o.Address, o.Attempts, o.Milliseconds, timeText(o.CachedAt), timeText(o.Date), o.SHA256,
+		written := observationJSON{o.Protocol, o.Target, o.MaxBytes, o.State.String(), o.Code, o.Message, o.Fix, o.Status,
+			o.FinalURL, o.Address, o.Attempts, o.Milliseconds, o.RetryAfter, timeText(o.CachedAt), timeText(o.Date), o.SHA256,
 			len(o.Body), base64.StdEncoding.EncodeToString(o.Body)}
 		out.Observations = append(out.Observations, written)
 	}
@@ -431,18 +433,21 @@ func (r *reader) notReached(v any) map[string][]string {
 }
 
 func (r *reader) observation(v any, at string) evidence.Observation {
-	object := r.members(v, at, "protocol", "target", "max_bytes", "state", "code", "message", "status", "final_url",
-		"address", "attempts", "milliseconds", "cached_at", "date", "sha256", "bytes", "body")
+	object := r.members(v, at, "protocol", "target", "max_bytes", "state", "code", "message", "fix", "status", "final_url",
+		"address", "attempts", "milliseconds", "retry_after", "cached_at", "date", "sha256", "bytes", "body")
 	if r.err != nil {
 		return evidence.Observation{}
 	}
 	o := evidence.Observation{
 		Request: evidence.Request{Protocol: evidence.Protocol(r.text(object, at, "protocol")),
 			Target: r.text(object, at, "target"), MaxBytes: r.number(object, at, "max_bytes", MaxBody)},
-		Code: r.text(object, at, "code"), Message: r.text(object, at, "message"),
+		Code: r.text(object, at, "code"), Message: r.text(object, at, "message"), Fix: r.text(object, at, "fix"),
 		Status: int(r.number(object, at, "status", 999)), FinalURL: r.text(object, at, "final_url"),
 		Address: r.text(object, at, "address"), Attempts: int(r.number(object, at, "attempts", 1<<31-1)),
 		Milliseconds: r.number(object, at, "milliseconds", 1<<53),
+	}
+	if _, there := object["retry_after"]; there {
+		o.RetryAfter = r.number(object, at, "retry_after", 1<<31)
 	}
 	if _, there := object["cached_at"]; there {
 		o.CachedAt = r.time(object, at, "cached_at")

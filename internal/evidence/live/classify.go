@@ -1,13 +1,16 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 )
@@ -25,6 +28,14 @@ func classify(ctx context.Context, err error) (*evidence.Refusal, bool) {
 	}
 	if errors.Is(err, errProxy) {
 		return evidence.Refuse(evidence.Unavailable, evidence.CodeConnect, "%v", err), true
+	}
+	if only, ok := errors.AsType[*onlyIPv6](err); ok {
+		return evidence.Refuse(evidence.Unavailable, evidence.CodeIPv6,
+			"%s has only IPv6 addresses, and this machine reaches none", only.host), false
+	}
+	if to, ok := errors.AsType[*notAtAddress](err); ok {
+		return evidence.Refuse(evidence.Unavailable, evidence.CodeConnect, "nothing answers at %s (--connect-to)", to.addr).
+			WithFix("start the server at %s, or correct --connect-to", to.addr), true
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		if dns.IsNotFound {
@@ -61,7 +72,7 @@ func interrupted(ctx context.Context) *evidence.Refusal {
 
 func tlsRefusal(err error) *evidence.Refusal {
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return evidence.Refuse(evidence.Invalid, evidence.CodeTLS, "the certificate does not verify: %v", e.Err)
+		return certificateRefusal(e)
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return evidence.Refuse(evidence.Invalid, evidence.CodeProtocol, "the server does not speak TLS")
@@ -103,3 +114,43 @@ type streamError struct {
 func (streamError) Error() string { return "HTTP/2 stream error" }
 
 const http2ProtocolError = 1
+
+// certificateRefusal says what is wrong with a certificate, and what the owner can do about it.
+func certificateRefusal(e *tls.CertificateVerificationError) *evidence.Refusal {
+	refuse := func(format string, args ...any) *evidence.Refusal {
+		return evidence.Refuse(evidence.Invalid, evidence.CodeTLS, "the certificate does not verify: "+format, args...)
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](e.Err); ok && invalid.Reason == x509.Expired {
+		c, now := invalid.Cert, time.Now().UTC().Truncate(time.Second)
+		if now.Before(c.NotBefore) {
+			return refuse("%q is not valid before %s", c.Subject, day(c.NotBefore)).WithFix(
+				"correct this machine's clock (it reads %s), or wait until %s", now.Format(time.RFC3339), day(c.NotBefore))
+		}
+		return refuse("%q has expired: it ended on %s", c.Subject, day(c.NotAfter)).WithFix(
+			"renew the certificate; it ended on %s", day(c.NotAfter))
+	}
+	if other, ok := errors.AsType[x509.HostnameError](e.Err); ok {
+		has := "no DNS name"
+		if names := other.Certificate.DNSNames; len(names) > 0 {
+			has = strings.Join(names[:min(len(names), 3)], ", ")
+		}
+		return refuse("it has %s; expected %s", has, other.Host).WithFix("get a certificate for %s; it has %s", other.Host,
+			has)
+	}
+	if _, unknown := errors.AsType[x509.UnknownAuthorityError](e.Err); unknown && len(e.UnverifiedCertificates) > 0 {
+		sent := e.UnverifiedCertificates
+		leaf, last := sent[0], sent[len(sent)-1]
+		selfSigned := func(c *x509.Certificate) bool { return bytes.Equal(c.RawIssuer, c.RawSubject) }
+		switch {
+		case len(sent) == 1 && !selfSigned(leaf) && len(leaf.IssuingCertificateURL) > 0:
+			return refuse("the intermediate certificate is missing; %q issued it", leaf.Issuer).WithFix(
+				"serve the full chain (fullchain.pem) instead of the certificate alone")
+		case len(sent) == 1 && selfSigned(leaf):
+			return refuse("the certificate is self-signed")
+		}
+		return refuse("%q, which issued it, is not a public authority", last.Issuer)
+	}
+	return refuse("%v", e.Err)
+}
+
+func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }

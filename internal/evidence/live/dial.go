@@ -149,7 +149,11 @@ func (d *dialer) dial(ctx context.Context, refuses guard, host, port string) (ne
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	if to, ok := d.connectTo(host); ok {
-		return (&net.Dialer{}).DialContext(ctx, "tcp", to.String())
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", to.String())
+		if err != nil && broken(err) != "" {
+			err = &notAtAddress{to, err}
+		}
+		return conn, err
 	}
 	if refuses == nil {
 		return (&net.Dialer{Resolver: d.resolver}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
@@ -161,8 +165,12 @@ func (d *dialer) dial(ctx context.Context, refuses guard, host, port string) (ne
 // guarded connects to an address of the host that the guard does not refuse.
 func (d *dialer) guarded(ctx context.Context, refuses guard, target string) (net.Conn, error) {
 	var forbidden atomic.Pointer[string]
+	var v4 atomic.Bool
 	to := &net.Dialer{Resolver: d.resolver, Control: func(network, address string, c syscall.RawConn) error {
 		err := refuses(network, address, c)
+		if network == "tcp4" {
+			v4.Store(true)
+		}
 		if err != nil {
 			forbidden.Store(&address)
 		}
@@ -172,8 +180,35 @@ func (d *dialer) guarded(ctx context.Context, refuses guard, target string) (net
 	if address := forbidden.Load(); err != nil && address != nil {
 		return nil, fmt.Errorf("dialing %s: %w", *address, ErrForbidden)
 	}
+	if at, ok := errors.AsType[*net.OpError](err); ok && !v4.Load() && slices.ContainsFunc(unreached, func(e error) bool {
+		return errors.Is(err, e)
+	}) {
+		if to, ok := at.Addr.(*net.TCPAddr); ok && to.IP.To4() == nil {
+			host, _, _ := net.SplitHostPort(target)
+			return nil, &onlyIPv6{strings.TrimSuffix(host, "."), err}
+		}
+	}
 	return conn, err
 }
+
+// unreached are the errors of a machine without a way to an address.
+var unreached = []error{syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.EADDRNOTAVAIL, syscall.EAFNOSUPPORT}
+
+// onlyIPv6 means that a host has no other addresses than of IPv6, and that this machine has no way there.
+type onlyIPv6 struct {
+	host string
+	error
+}
+
+func (e *onlyIPv6) Unwrap() error { return e.error }
+
+// notAtAddress means that nothing answers where the operator said that a host is.
+type notAtAddress struct {
+	addr netip.AddrPort
+	error
+}
+
+func (e *notAtAddress) Unwrap() error { return e.error }
 
 // private makes http.Transport's connections to a server that the operator named: an address or a name as this machine
 // resolves it.

@@ -2,6 +2,8 @@ package live
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -436,6 +438,57 @@ func TestWhoseNameIsDenied(t *testing.T) {
 		}
 		if n := len(l.Observations()); n != 4 {
 			t.Errorf("%s: %d requests; want three and the control", name, n)
+		}
+	}
+}
+
+// TestChallenge checks that a header of a firewall's challenge decides, whatever the status, and only with its value.
+func TestChallenge(t *testing.T) {
+	w := startWeb(t)
+	for _, c := range challenges {
+		for _, status := range []int{200, 202, 403, 429} {
+			for value, want := range map[string]string{c.values[0]: "unavailable host-challenges", "none": ""} {
+				url := fmt.Sprintf("https://example.com/%s/%d/%s", c.header, status, value)
+				w.Set(url, webtest.Behaviour{Status: status, Header: map[string]string{c.header: value}})
+				o := onWeb(t, w, nil).Observe(t.Context(), get(url, 100))
+				got := o.State.String() + " " + o.Code
+				if (got == "unavailable host-challenges") != (want != "") || want != "" && w.Hits(url) != 1 {
+					t.Errorf("%s gives %s (%s) after %d requests", url, got, o.Message, w.Hits(url))
+				}
+			}
+		}
+	}
+}
+
+// TestCertificates checks what is said about each kind of certificate that does not verify.
+func TestCertificates(t *testing.T) {
+	named := &x509.Certificate{DNSNames: []string{"a.example", "b.example", "c.example", "d.example"},
+		RawIssuer: []byte("i"), RawSubject: []byte("s"), IssuingCertificateURL: []string{"http://ca.example/i.crt"}}
+	self := &x509.Certificate{RawIssuer: []byte("s"), RawSubject: []byte("s")}
+	ended := &x509.Certificate{NotAfter: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	ahead := &x509.Certificate{NotBefore: time.Now().Add(48 * time.Hour), NotAfter: time.Now().Add(96 * time.Hour)}
+	for _, c := range []struct {
+		err       error
+		sent      []*x509.Certificate
+		says, fix string
+	}{
+		{x509.CertificateInvalidError{Cert: ended, Reason: x509.Expired}, nil, "has expired: it ended on 2026-01-01",
+			"renew the certificate; it ended on 2026-01-01"},
+		{x509.CertificateInvalidError{Cert: ahead, Reason: x509.Expired}, nil, "is not valid before",
+			"correct this machine's clock (it reads "},
+		{x509.HostnameError{Certificate: named, Host: "x.example"}, nil, "it has a.example, b.example, c.example; expected",
+			"get a certificate for x.example; it has a.example, b.example, c.example"},
+		{x509.HostnameError{Certificate: self, Host: "x.example"}, nil, "it has no DNS name",
+			"get a certificate for x.example; it has no DNS name"},
+		{x509.UnknownAuthorityError{}, []*x509.Certificate{named}, "the intermediate certificate is missing",
+			"serve the full chain (fullchain.pem) instead of the certificate alone"},
+		{x509.UnknownAuthorityError{}, []*x509.Certificate{self}, "self-signed", ""},
+		{x509.UnknownAuthorityError{}, []*x509.Certificate{named, self}, "is not a public authority", ""},
+	} {
+		got := certificateRefusal(&tls.CertificateVerificationError{UnverifiedCertificates: c.sent, Err: c.err})
+		if got.State != evidence.Invalid || got.Code != evidence.CodeTLS || !strings.Contains(got.Message, c.says) ||
+			!strings.HasPrefix(got.Fix, c.fix) || (got.Fix == "") != (c.fix == "") {
+			t.Errorf("%v: %+v", c.err, got)
 		}
 	}
 }

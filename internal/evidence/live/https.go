@@ -303,6 +303,12 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 			"answered with the status %d, expected 200", resp.StatusCode), false), nil
 	}
 	a.observation.Status, a.observation.Date = resp.StatusCode, date(resp)
+	for _, c := range challenges {
+		if v := strings.ToLower(strings.TrimSpace(resp.Header.Get(c.header))); v != "" && slices.Contains(c.values, v) {
+			return a.failed(evidence.Refuse(evidence.Unavailable, evidence.CodeChallenge,
+				"%s answers programs with a challenge for browsers (%s)", q.url.Hostname(), c.who), false), nil
+		}
+	}
 	if location := resp.Header.Get("Location"); redirects(resp.StatusCode) && location != "" {
 		if w.preflight {
 			return a.failed(evidence.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
@@ -319,6 +325,11 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 	}
 	if resp.StatusCode != http.StatusOK {
 		refused, again := status(resp)
+		if resp.StatusCode == http.StatusNotFound && resp.Header.Get("Server") == "GitHub.com" &&
+			strings.HasPrefix(q.url.Path, "/.well-known/") {
+			refused.WithFix("serve %s with status 200 (it answers 404), with an empty file .nojekyll at the site's root: "+
+				"Jekyll leaves out directories that begin with a dot", q.url.Path)
+		}
 		return a.failed(refused, again || w.preflight && resp.StatusCode/100 == 5).withRetryAfter(resp), nil
 	}
 	body, refused := w.body(ctx, resp, r.MaxBytes)
@@ -329,6 +340,19 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 	a.observation.State, a.observation.Body = evidence.Obtained, body
 	w.cache.keep(r, q.url, resp.Header.Get("ETag"), &a.observation)
 	return a, nil
+}
+
+// challenges are the headers by which a firewall says that it challenges a browser. A page's text says nothing: it is the
+// owner's to choose.
+var challenges = []struct {
+	header string
+	values []string
+	who    string
+}{
+	{"cf-mitigated", []string{"challenge"}, "Cloudflare"},
+	{"x-vercel-mitigated", []string{"challenge", "deny"}, "Vercel"},
+	{"x-amzn-waf-action", []string{"challenge", "captcha"}, "AWS WAF"},
+	{"sg-captcha", []string{"challenge"}, "SiteGround"},
 }
 
 // date returns the time of a response's Date header, or the zero time if the header is missing or is not a date.

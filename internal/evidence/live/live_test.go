@@ -581,8 +581,11 @@ func TestRetries(t *testing.T) {
 			[]time.Duration{time.Second, 3 * time.Second}},
 		{"asked to wait", []webtest.Behaviour{asks("7"), asks("2"), ok}, `obtained 200 "ok"`,
 			[]time.Duration{7 * time.Second, 3 * time.Second}},
-		{"asked to wait for long", []webtest.Behaviour{asks("86400"), ok}, `obtained 200 "ok"`,
+		{"asked to wait for long", []webtest.Behaviour{asks("3600"), ok}, "unavailable http-status 429", nil},
+		{"asked to wait for as long as anyone waits", []webtest.Behaviour{asks("30"), ok}, `obtained 200 "ok"`,
 			[]time.Duration{30 * time.Second}},
+		{"asked not to wait", []webtest.Behaviour{asks("0"), asks("0"), ok}, `obtained 200 "ok"`,
+			[]time.Duration{time.Second, 3 * time.Second}},
 		{"asked nonsense", []webtest.Behaviour{asks("-1"), asks("soon"), ok}, `obtained 200 "ok"`,
 			[]time.Duration{time.Second, 3 * time.Second}},
 		{"asked to wait until then", []webtest.Behaviour{asks("Mon, 02 Jan 2006 15:04:05 GMT"), ok},
@@ -618,7 +621,7 @@ func TestRefusedConnectionIsTriedAgain(t *testing.T) {
 	l := onWeb(t, startWeb(t), func(o *Options) { o.ConnectTo = []ConnectTo{{"gone.example", addr}} })
 	o := l.Observe(t.Context(), get("https://gone.example/", 100))
 	if got := outcome(o); got != "unavailable connect-failed 0" || o.Attempts != 3 ||
-		o.Message != "connection refused" {
+		o.Message != "nothing answers at "+addr.String()+" (--connect-to)" || o.Fix == "" {
 		t.Errorf("gives %s after %d attempts: %s", got, o.Attempts, o.Message)
 	}
 }

@@ -21,6 +21,7 @@ type attempt struct {
 
 func (a attempt) failed(r *evidence.Refusal, again bool) attempt {
 	a.observation.State, a.observation.Code, a.observation.Message = r.State, r.Code, r.Message
+	a.observation.Fix = r.Fix
 	a.again = again
 	return a
 }
@@ -36,7 +37,8 @@ func (a attempt) withRetryAfter(resp *http.Response) attempt {
 	return a
 }
 
-// maxRetryAfter caps what a server may ask for by Retry-After.
+// maxRetryAfter is the longest wait that a server may ask for by Retry-After. Nobody waits longer: there is no further
+// attempt.
 const maxRetryAfter = 30 * time.Second
 
 // backoff is the waits before the second and the third attempt, as far as there may be one, without jitter, so that
@@ -82,8 +84,13 @@ func (t retry) Observe(ctx context.Context, r evidence.Request) evidence.Observa
 		if !a.again || n > len(t.waits) {
 			return o
 		}
-		wait := max(t.waits[n-1], min(a.after, maxRetryAfter))
-		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
+		wait := max(t.waits[n-1], a.after)
+		deadline, ends := ctx.Deadline()
+		if late := ends && time.Until(deadline) < wait; late || wait > maxRetryAfter {
+			if a.after >= time.Second && (late || a.after > maxRetryAfter) {
+				o.RetryAfter = int64(a.after / time.Second)
+				o.Message = fmt.Sprintf("%s asks to wait %s", host(cmp.Or(o.FinalURL, r.Target)), inUnits(a.after))
+			}
 			return o
 		}
 		if t.wait(ctx, wait) != nil {
@@ -101,4 +108,17 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// inUnits returns a duration in one unit if it can: 1h, not 1h0m0s.
+func inUnits(d time.Duration) string {
+	for _, u := range []struct {
+		of   time.Duration
+		name string
+	}{{time.Hour, "h"}, {time.Minute, "m"}} {
+		if d%u.of == 0 {
+			return strconv.Itoa(int(d/u.of)) + u.name
+		}
+	}
+	return d.Truncate(time.Second).String()
 }

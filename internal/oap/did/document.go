@@ -74,6 +74,7 @@ type DocumentError struct {
 	Code    string
 	Message string
 	Pos     strict.Pos
+	Fix     string // empty: the code's
 }
 
 func (e *DocumentError) Error() string { return e.Pos.String() + ": " + e.Message }
@@ -133,7 +134,7 @@ func ParseDocument(url string, data []byte, want DID, at time.Time) (*Document, 
 	text, err := strict.Parse(url, data, strict.Remote(MaxBytes))
 	if err != nil {
 		e := err.(*strict.Error)
-		return nil, &DocumentError{e.Code, e.Message, e.Pos}
+		return nil, &DocumentError{Code: e.Code, Message: e.Message, Pos: e.Pos}
 	}
 	r := &reader{text: text, at: at, assertions: map[string]bool{}, known: map[string]ed25519.PublicKey{},
 		doc: &Document{DID: want.Text}}
@@ -155,13 +156,17 @@ type reader struct {
 }
 
 func (r *reader) fault(pointer, code, format string, args ...any) error {
-	return &DocumentError{code, fmt.Sprintf(format, args...), r.text.Pos(pointer)}
+	return &DocumentError{Code: code, Message: fmt.Sprintf(format, args...), Pos: r.text.Pos(pointer)}
 }
 
 func (r *reader) read() error {
 	root, ok := r.text.Root.(map[string]any)
 	if !ok {
 		return r.fault("", CodeShape, "the document is not a JSON object")
+	}
+	if _, envelope := root["didDocument"].(map[string]any); envelope && root["id"] == nil {
+		return &DocumentError{CodeID, "the document is a resolution result, with the DID Document in didDocument",
+			r.text.Pos("/didDocument"), "serve the value of didDocument"}
 	}
 	if id, ok := root["id"].(string); !ok || id != r.doc.DID {
 		return r.fault("/id", CodeID, "id is %s, it must be %q", shown(root["id"]), r.doc.DID)
@@ -223,6 +228,10 @@ func (r *reader) keyless() error {
 		return r.fault(at, CodeKeysOver, "document has no usable Ed25519 key: %s; %s", named, beforeRetiring)
 	case named != "":
 		return r.fault(at, CodeNoKey, "document has no usable Ed25519 key: %s", named)
+	}
+	if root, _ := r.text.Root.(map[string]any); root["publicKey"] != nil && root["verificationMethod"] == nil {
+		return &DocumentError{CodeNoKey, "the document has publicKey, the name of before 2020, and no verificationMethod",
+			r.text.Pos("/publicKey"), "rename publicKey to verificationMethod"}
 	}
 	return r.fault(at, CodeNoKey, "document has no Ed25519 key; expected at least one")
 }
