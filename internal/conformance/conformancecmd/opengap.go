@@ -13,8 +13,8 @@ import (
 )
 
 // OpenGAP is the format of an agent's directory.
-var OpenGAP = &Protocol{name: "opengap", short: "check an agent's directory", rules: opengap.Rules,
-	commands: []func(frame.IO, *Protocol) *cobra.Command{newOpenGAPAgent}}
+var OpenGAP = &Protocol{name: "opengap", short: "check an agent's directory, or a runtime", rules: opengap.Rules,
+	commands: []func(frame.IO, *Protocol) *cobra.Command{newOpenGAPAgent, newOpenGAPRuntime}}
 
 // openGAPAgent has the flags and the argument of conformance opengap agent.
 type openGAPAgent struct {

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/trial"
 )
 
 // lines collects what is written.
@@ -94,5 +96,61 @@ func TestPlainLines(t *testing.T) {
 		"\ncommand: x\ncommand: \ncommand: \\x3a:notice::z\n"
 	if got := out.String(); got != want {
 		t.Errorf("%q", got)
+	}
+}
+
+// A runtime that floods its output, ignores SIGTERM or leaves children behind holds nothing up.
+func TestJob(t *testing.T) {
+	shell := func(script string, timeout time.Duration) trial.Ended {
+		return startJob(t.Context(), "/bin/sh", []string{"-c", script}, trial.Job{Dir: t.TempDir(), Timeout: timeout,
+			Env: os.Environ()})
+	}
+	if e := shell("yes | head -c 1000000; echo last; exit 3", time.Minute); e.Exit != 3 || len(e.Output) != 64<<10 ||
+		!strings.HasSuffix(e.Output, "last\n") {
+		t.Errorf("%d, %d bytes", e.Exit, len(e.Output))
+	}
+	if e := shell("trap '' TERM; sleep 60 & wait; wait", time.Second); e.Exit == 0 || e.Took > 20*time.Second {
+		t.Errorf("%d after %v", e.Exit, e.Took)
+	}
+	pid := filepath.Join(t.TempDir(), "pid")
+	if e := shell("sleep 60 & echo $! >"+pid+"; exit 0", time.Minute); e.Exit != 0 || e.Took > 20*time.Second {
+		t.Errorf("%d after %v", e.Exit, e.Took)
+	}
+	text, err := os.ReadFile(pid)
+	child, bad := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || bad != nil {
+		t.Fatal(err, bad)
+	}
+	for range 100 {
+		if syscall.Kill(child, 0) != nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("the child %d is still there", child)
+}
+
+// An agent does not bring its own Python.
+func TestFindPython(t *testing.T) {
+	agent, other := t.TempDir(), t.TempDir()
+	for _, dir := range []string{agent, other} {
+		if err := os.WriteFile(filepath.Join(dir, "python3"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := t.TempDir()
+	if err := os.Symlink(filepath.Join(agent, "python3"), filepath.Join(link, "python3")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", strings.Join([]string{agent, ".", "", link, other}, string(os.PathListSeparator)))
+	if got, err := findPython("", agent); err != nil || got != filepath.Join(other, "python3") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := findPython(filepath.Join(agent, "python3"), agent); err == nil {
+		t.Errorf("%q was found", got)
+	}
+	t.Setenv("PATH", link)
+	if got, err := findPython("", agent); err == nil {
+		t.Errorf("%q was found", got)
 	}
 }

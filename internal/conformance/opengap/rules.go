@@ -133,39 +133,85 @@ var computed = verdict.Rule{ID: "gap-computed-paths", Title: "paths that a skill
 	Cite: required, Role: "agent", Method: verdict.Attested,
 	Why: "only a run shows what a computed path is", Fix: "read how the skills compute their paths, and sign the checklist"}
 
-// attested returns a requirement on the runtime, which no directory shows.
-func attested(id, section, title string) verdict.Rule {
+// live returns a requirement on the runtime, which only a run shows. Codes are those of its errors.
+func live(id, section, title string, codes ...strict.Code) verdict.Rule {
 	return verdict.Rule{ID: "gap-runtime-" + id, Title: title, Cite: "OpenGAP 0.4, runtime compliance, " + section,
-		Role: "runtime", Method: verdict.Attested,
+		Role: "runtime", Method: verdict.Live,
 		Why: "the agent's files declare what they expect of a runtime; only a run shows what it does",
-		Fix: "try it on the runtime that will run the agent, and sign the checklist"}
+		Fix: "correct the runtime, or say with --operator how it is used", Codes: append(codes, tried...)}
 }
 
-var runtime = []verdict.Rule{
-	attested("manifest", "discovery", "the runtime starts from the agent.yaml of the agent's directory"),
-	attested("refusal", "discovery", "the runtime says clearly that it refuses an opengap version it does not support"),
-	attested("skills", "discovery", "the runtime finds skills in the directory of skills.path, skills/ by default"),
-	attested("packages", "discovery", "the runtime loads skills from .py files and from Python packages"),
-	attested("hooks", "discovery", "the runtime finds hooks in the directory of hooks.path, hooks/ by default"),
-	attested("flows", "discovery", "the runtime finds flows in the directory of flows.path, flows/ by default"),
-	attested("inputs", "skill contract", "the inputs of a skill are keyword arguments that fit its signature"),
-	attested("output", "skill contract", "what a skill gives comes back as a value that JSON can hold"),
-	attested("skill-error", "skill contract",
-		"the model sees a SkillError as the error of a tool, and no exception ends the run"),
-	attested("input-schema", "skill contract", "an input_schema of the decorator is enforced"),
-	attested("iterations", "execution", "the loop ends after execution.max_iterations"),
-	attested("timeout", "execution", "the run ends after execution.timeout seconds"),
-	attested("history", "execution", "with memory.enabled the last memory.max_history turns are in the context"),
-	attested("interpolation", "environment variable interpolation",
-		"${NAME} and ${NAME:-default} of agent.yaml are resolved"),
-	attested("unset", "environment variable interpolation", "an unset variable without a default is a clear error"),
-	attested("validate", "validation command", "the runtime has a command that checks an agent and says what is wrong"),
-	attested("versions", "version negotiation", "the runtime says which OpenGAP versions it supports"),
-	attested("execution", "version negotiation", "the runtime does not execute an agent of a version it does not "+
-		"support"),
-	attested("previous", "spec version compatibility",
-		"the runtime supports the current minor version of OpenGAP and the one before it"),
+// tried are the codes of a row that was not decided.
+var tried = []strict.Code{
+	{"no-model-request", "the runtime asked no model on the plain agent; nothing was decided",
+		"say with --operator how the runtime is started, and how it finds the model"},
+	{"plain-run", "the runtime failed on the plain agent; nothing was decided",
+		"say with --operator how the runtime is used, and run its command by hand"},
+	{"other-shape", "no request offers a skill as a tool of its own, and one names it; nothing was decided",
+		"have people try the row"},
+	{"not-offered", "no request offers the skill that the row calls; nothing was decided",
+		"see why the skill was not found"},
+	{"budget-spent", "the time of --budget had passed before the row was decided", "give a longer --budget"},
 }
+
+// code returns a code of a runtime's row.
+func code(id, meaning string) strict.Code {
+	return strict.Code{ID: id, Meaning: meaning, Fix: "correct the runtime: the message says what was seen"}
+}
+
+var (
+	notDiscovered = code("not-discovered", "what the agent has in the directory was not found, or something else was")
+	noTrace       = code("no-trace", "a skill was called, and what its code writes down did not arrive")
+	formUnknown   = code("form-unknown", "no hook or flow was run, and the operator's file gives no form")
+	unclearError  = code("unclear-error", "the runtime refuses, and its output does not name the cause")
+	stoppedEarly  = code("stopped-early", "the run ended before the limit of the agent")
+)
+
+var runtime = []verdict.Rule{
+	live("manifest", "discovery", "the runtime starts from the agent.yaml of the agent's directory",
+		code("manifest-ignored", "the runtime asks for another model than agent.yaml names")),
+	live("refusal", "discovery", "the runtime says clearly that it refuses an opengap version it does not support",
+		code("version-accepted", "the runtime exits with 0 on an agent of version 9.9"), unclearError),
+	live("skills", "discovery", "the runtime finds skills in the directory of skills.path, skills/ by default", notDiscovered),
+	live("packages", "discovery", "the runtime loads skills from .py files and from Python packages", notDiscovered),
+	live("hooks", "discovery", "the runtime finds hooks in the directory of hooks.path, hooks/ by default", notDiscovered,
+		formUnknown, noTrace),
+	live("flows", "discovery", "the runtime finds flows in the directory of flows.path, flows/ by default", notDiscovered,
+		formUnknown, noTrace),
+	live("inputs", "skill contract", "the inputs of a skill are keyword arguments that fit its signature",
+		code("other-arguments", "the skill got other arguments than the model gave")),
+	live("output", "skill contract", "what a skill gives comes back as a value that JSON can hold",
+		code("other-result", "the model got another value than the skill returned")),
+	live("skill-error", "skill contract", "the model sees a SkillError as the error of a tool, and no exception ends the run",
+		code("error-not-told", "the model did not get the text of a SkillError, or the run ended")),
+	live("input-schema", "skill contract", "an input_schema of the decorator is enforced",
+		code("schema-ignored", "a call that breaks the schema was run"),
+		code("not-run", "a call has no result, or a right call was not run")),
+	live("iterations", "execution", "the loop ends after execution.max_iterations",
+		code("iterations-ignored", "the model was asked in more iterations"), stoppedEarly),
+	live("timeout", "execution", "the run ends after execution.timeout seconds",
+		code("timeout-ignored", "the run did not end at the timeout"), stoppedEarly),
+	live("history", "execution", "with memory.enabled the last memory.max_history turns are in the context",
+		code("history", "the context has other turns than the last memory.max_history")),
+	live("interpolation", "environment variable interpolation", "${NAME} and ${NAME:-default} of agent.yaml are resolved",
+		code("not-resolved", "the runtime used another value than that of the variable or its default")),
+	live("unset", "environment variable interpolation", "an unset variable without a default is a clear error",
+		code("unset-accepted", "the run did not end"), unclearError),
+	live("validate", "validation command", "the runtime has a command that checks an agent and says what is wrong",
+		code("validate-refuses", "the command refuses a good agent"),
+		code("validate-accepts", "the command accepts a bad agent"), unclearError),
+	live("versions", "version negotiation", "the runtime says which OpenGAP versions it supports",
+		code("versions-not-told", "the output does not name 0.4")),
+	live("execution", "version negotiation", "the runtime does not execute an agent of a version it does not support",
+		code("version-executed", "an agent of version 9.9 was executed")),
+	live("previous", "spec version compatibility",
+		"the runtime supports the current minor version of OpenGAP and the one before it",
+		code("previous-not-told", "the runtime does not name 0.3"),
+		code("previous-not-run", "the runtime does not run an agent of version 0.3")),
+}
+
+// RuntimeRules returns the requirements on a runtime.
+func RuntimeRules() []verdict.Rule { return runtime }
 
 var rules01 = []verdict.Rule{
 	{ID: "gap01-manifest", Title: "its agent.yaml has the required members, each of its kind, and no unknown one",

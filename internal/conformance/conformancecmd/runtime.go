@@ -1,0 +1,178 @@
+package conformancecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/trial"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// openGAPRuntime has the flags of conformance opengap runtime.
+type openGAPRuntime struct {
+	conformanceFlags
+	operator, recommended string
+	only                  []string
+	seed                  int64
+	timeout, budget       time.Duration
+}
+
+func newOpenGAPRuntime(sys frame.IO, p *Protocol) *cobra.Command {
+	var o openGAPRuntime
+	c := &cobra.Command{
+		Use:   "runtime [--operator FILE] -- COMMAND ARG…",
+		Short: "check a runtime with reference agents",
+		Long: `runtime runs small agents of its own with COMMAND and plays the model. It judges
+by what the model sees, by exit status and output, and by what the agents' code
+writes down. The operator's file says how the runtime is used. A pass is by
+these reference agents.
+
+exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
+		Example: "  oap-gate conformance opengap runtime -- acme-runtime",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return remedy.Errorf("oap-gate conformance opengap runtime -- COMMAND ARG…", "runtime requires a command")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.run(func() (*conformance, error) { return o.judge(c.Context(), args) })
+		},
+	}
+	o.bind(c, sys, p, false)
+	f := c.Flags()
+	f.StringVar(&o.operator, "operator", "", "YAML `FILE` that says how the runtime is used")
+	f.StringVar(&o.recommended, "recommended", "error",
+		"`SEVERITY` of the checks that 0.4 is said to only recommend: error or warn")
+	f.StringSliceVar(&o.only, "only", nil, "`ID` of a row, or several joined by commas (default: all)")
+	f.Int64Var(&o.seed, "seed", 0, "`N` that repeats the names of a run (default: new names)")
+	frame.DurationVar(f, &o.timeout, "timeout", "60s", "time limit for each run of the command")
+	frame.DurationVar(f, &o.budget, "budget", "10m", "time limit for all runs; 0 for none")
+	return c
+}
+
+func (o *openGAPRuntime) judge(ctx context.Context, args []string) (*conformance, error) {
+	if err := remedy.OneOf("--recommended", o.recommended, "error", "warn"); err != nil {
+		return nil, err
+	}
+	for _, id := range o.only {
+		if !slices.ContainsFunc(opengap.RuntimeRules(), func(r verdict.Rule) bool { return r.ID == id }) {
+			return nil, remedy.Errorf("oap-gate conformance opengap --list names the rows", "--only %q is not a row of a runtime", id)
+		}
+	}
+	operator, err := readFlag("--operator", o.operator, trial.MaxOperator, trial.ReadOperator,
+		"correct the operator's file: see docs/conformance.md")
+	if err != nil {
+		return nil, err
+	}
+	if operator == nil {
+		operator = trial.DefaultOperator()
+	}
+	program, err := exec.LookPath(args[0])
+	if err == nil {
+		program, err = filepath.Abs(program)
+	}
+	if err != nil {
+		return nil, remedy.Errorf("name a program that can be run, after --", "COMMAND: %v", err)
+	}
+	seed := uint64(o.seed)
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano()) % 1_000_000
+	}
+	ctx, cancel := withBudget(ctx, o.budget)
+	defer cancel()
+	t := trial.Options{Subject: args[0], Operator: operator, Only: o.only, Seed: seed, Timeout: o.timeout, Env: os.Environ(),
+		Recommended: verdict.Error, Start: func(ctx context.Context, job trial.Job) trial.Ended {
+			return startJob(ctx, program, args[1:], job)
+		}}
+	found := &conformance{subject: args[0], rows: opengap.RuntimeRules(), chosen: fmt.Sprintf("--seed %d", seed)}
+	if o.recommended == "warn" {
+		t.Recommended, found.assumed = verdict.Warning, []string{"--recommended warn"}
+	}
+	if o.only != nil {
+		found.assumed = append(found.assumed, "--only "+strings.Join(o.only, ","))
+	}
+	found.results, err = t.Run(ctx)
+	return found, remedy.With(err, "free some space for temporary files")
+}
+
+// startJob runs the command in an agent's directory, and ends the processes that it leaves behind.
+func startJob(ctx context.Context, program string, first []string, job trial.Job) trial.Ended {
+	cmd := exec.Command(program, slices.Concat(first, job.Args)...)
+	var out tail
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = job.Dir, append(job.Env, "PWD="+job.Dir), &out, &out
+	cmd.WaitDelay = time.Second // for a child that keeps the output open
+	ownGroup(cmd)
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return trial.Ended{Exit: -1, Output: err.Error()}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	timer := time.NewTimer(job.Timeout)
+	defer timer.Stop()
+	var err error
+	select {
+	case err = <-ended:
+	case <-timer.C:
+		err = errors.Join(stop(cmd, ended), context.DeadlineExceeded)
+	case <-ctx.Done():
+		err = errors.Join(stop(cmd, ended), ctx.Err())
+	}
+	took := time.Since(began)
+	kill(cmd)
+	code := cmd.ProcessState.ExitCode()
+	if err != nil && code == 0 && !errors.Is(err, exec.ErrWaitDelay) {
+		code = -1
+	}
+	return trial.Ended{Exit: code, Output: out.String(), Took: took}
+}
+
+// stop asks a command to end, and ends it 5 s later.
+func stop(cmd *exec.Cmd, ended <-chan error) error {
+	terminate(cmd)
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(5 * time.Second):
+	}
+	kill(cmd)
+	return <-ended
+}
+
+// tail keeps the last 64 KiB of what is written.
+type tail struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+func (t *tail) Write(data []byte) (int, error) {
+	const most = 64 << 10
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.data = append(t.data, data[max(0, len(data)-most):]...)
+	if len(t.data) > 2*most {
+		t.data = slices.Clone(t.data[len(t.data)-most:])
+	}
+	return len(data), nil
+}
+
+func (t *tail) String() string {
+	const most = 64 << 10
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.data[max(0, len(t.data)-most):])
+}

@@ -1,0 +1,161 @@
+package trial
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// An agent is a small reference agent: its files, and the members of its agent.yaml, a map of scalars or of maps of
+// scalars, each as YAML has it.
+type agent struct {
+	dir     string
+	members map[string]any
+	files   map[string]string
+}
+
+// newAgent returns the agent that all others are edits of. It has one skill.
+func (t *trial) newAgent(function, body string) *agent {
+	a := &agent{members: map[string]any{"opengap": `"0.4"`, "name": "probe-helper", "version": "1.0.0",
+		"description": "Answers a probe.", "model": map[string]any{"provider": t.operator.Provider, "name": t.models[0]}},
+		files: map[string]string{"README.md": "A probe. It needs PROBE_MODEL, PROBE_DIR and PROBE_NONE.\n",
+			".gitignore": ".env\n*.pyc\n__pycache__/\n.oap-trace\n"}}
+	if function != "" {
+		a.files["skills/one.py"] = t.skill("", function, body)
+		a.files["tests/test_one.py"] = "from skills import one\n\n\ndef test_one():\n    assert one\n"
+	}
+	return a
+}
+
+// skill returns the source of a skill with one function, which writes its trace and then does what body says. schema
+// is an argument of the decorator, or empty.
+func (t *trial) skill(schema, function, body string) string {
+	parameters, code, _ := strings.Cut(body, "\n")
+	return fmt.Sprintf("import json\nimport os\n\nfrom %s import SkillError, skill\n\n\n@skill(description=\"Answers the "+
+		"probe.\"%s)\ndef %s(%s):\n    %s\n%s\n", t.operator.Import, schema, function, parameters, t.trace(function),
+		indent(code))
+}
+
+func indent(code string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSpace(code), "\n", "\n    ")
+}
+
+// place is replaced by the directory of an agent until it is written.
+const place = "@@DIRECTORY@@"
+
+// trace returns a Python expression that writes what to the trace of the agent, where it can.
+func (t *trial) trace(what string) string {
+	line, _ := json.Marshal(what)
+	code := fmt.Sprintf("import os as _o\nfor _d in (%q, _o.path.dirname(_o.path.dirname(_o.path.abspath(__file__)))):\n"+
+		"    try:\n        with open(_o.path.join(_d, '.oap-trace'), 'a') as _f:\n            _f.write(%q)\n        break\n"+
+		"    except OSError:\n        pass\n", place, string(line)+"\n")
+	return fmt.Sprintf("exec(%s, {'__file__': __file__})", quoted(code))
+}
+
+// quoted returns a text as Python and JSON both write it.
+func quoted(s string) string {
+	data, _ := json.Marshal(s)
+	return string(data)
+}
+
+// probe returns the text of a hook or flow that traces.
+func (t *trial) probe(form, what string) string {
+	if form == "" {
+		form = "{trace}\n"
+	}
+	return strings.ReplaceAll(form, "{trace}", t.trace(what))
+}
+
+// write writes an agent into a directory of its own.
+func (t *trial) write(a *agent) error {
+	if a.dir == "" {
+		t.folders++
+		a.dir = filepath.Join(t.dir, fmt.Sprintf("a%d", t.folders))
+	}
+	files := maps.Clone(a.files)
+	files["agent.yaml"] = t.manifest(a.members)
+	for name, text := range files {
+		to := filepath.Join(a.dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			return err
+		}
+		// The directory is within a text of Python within a text of Python.
+		inner := quoted(a.dir)
+		text = strings.ReplaceAll(text, place, strings.Trim(quoted(strings.Trim(inner, `"`)), `"`))
+		if err := os.WriteFile(to, []byte(text), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manifest returns agent.yaml, with the members that the operator adds.
+func (t *trial) manifest(own map[string]any) string {
+	all := map[string]any{}
+	for name, v := range t.operator.AgentYAML {
+		all[name] = v
+	}
+	for name, v := range own {
+		more, isMap := v.(map[string]any)
+		if added, both := all[name].(map[string]any); isMap && both {
+			merged := map[string]any{}
+			for k, of := range added {
+				merged[k] = of
+			}
+			maps.Copy(merged, written(more))
+			all[name] = merged
+		} else if isMap {
+			all[name] = written(more)
+		} else {
+			all[name] = raw(v.(string))
+		}
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		m, isMap := all[name].(map[string]any)
+		if !isMap {
+			fmt.Fprintf(&b, "%s: %s\n", name, t.scalar(all[name]))
+			continue
+		}
+		fmt.Fprintf(&b, "%s:\n", name)
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			fmt.Fprintf(&b, "  %s: %s\n", k, t.scalar(m[k]))
+		}
+	}
+	return b.String()
+}
+
+// raw is a value as YAML has it.
+type raw string
+
+func written(m map[string]any) map[string]any {
+	all := map[string]any{}
+	for k, v := range m {
+		all[k] = raw(v.(string))
+	}
+	return all
+}
+
+func (t *trial) scalar(v any) string {
+	if text, ok := v.(raw); ok {
+		return string(text)
+	}
+	data, _ := json.Marshal(v)
+	return strings.ReplaceAll(string(data), "{model}", t.models[0])
+}
+
+// traced returns the lines of an agent's trace.
+func (a *agent) traced() (all []string) {
+	data, _ := os.ReadFile(filepath.Join(a.dir, ".oap-trace")) // a runtime may have left none
+	for line := range strings.Lines(string(data)) {
+		var what string
+		if json.Unmarshal([]byte(line), &what) == nil && len(all) < 1000 {
+			all = append(all, what)
+		}
+	}
+	return all
+}

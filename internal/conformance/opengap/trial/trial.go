@@ -1,0 +1,248 @@
+// Package trial tries a runtime of OpenGAP 0.4 on reference agents of this project, and plays the model. It judges by
+// what the model sees, by the exit status and the output, and by what the agents' code writes down.
+package trial
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+)
+
+// Job is one run of the command.
+type Job struct {
+	Dir     string
+	Args    []string
+	Env     []string // all of it
+	Timeout time.Duration
+}
+
+// Ended is how a run ended.
+type Ended struct {
+	Exit   int    // exit status; -1: it was ended, or could not be started
+	Output string // the last 64 KiB of stdout and stderr
+	Took   time.Duration
+}
+
+// Options say what to try.
+type Options struct {
+	Start       func(ctx context.Context, job Job) Ended
+	Subject     string
+	Operator    *Operator
+	Recommended verdict.Severity
+	Only        []string // ids of rows; nil: all
+	Seed        uint64
+	Timeout     time.Duration
+	Env         []string // the caller has
+}
+
+// trial is one look at one runtime.
+type trial struct {
+	Options
+	operator *Operator
+	models   []string
+	random   *rand.Rand
+	server   *server
+	dir      string // has all agents
+	folders  int
+	session  map[string]string // a word for each directory
+
+	plain    *plainRun
+	declared *declaredRun
+	refused  *ran // the run of version 9.9
+	told     *ran // the run that prints versions
+}
+
+// ran is one run of an agent.
+type ran struct {
+	Ended
+	began    time.Time
+	requests []request
+	vain     []string
+	traces   []string
+}
+
+// Run tries the rows, the plain agent first. The error says what this machine could not do.
+func (o Options) Run(ctx context.Context) (results []verdict.Result, err error) {
+	t := &trial{Options: o, operator: o.Operator, models: o.Operator.Models, random: rand.New(rand.NewPCG(o.Seed, 0)),
+		session: map[string]string{}}
+	if t.models == nil {
+		t.models = []string{"probe-" + t.word(), "probe-" + t.word(), "probe-" + t.word()}
+	}
+	if t.server, err = startServer(t.models); err != nil {
+		return nil, err
+	}
+	defer t.server.http.Close()
+	if t.dir, err = os.MkdirTemp("", "oap-"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(t.dir)
+	if t.dir, err = filepath.EvalSymlinks(t.dir); err != nil {
+		return nil, err
+	}
+	whole, err := t.tryPlain(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, rule := range opengap.RuntimeRules() {
+		var out verdict.Outcome
+		row := rows[strings.TrimPrefix(rule.ID, "gap-runtime-")]
+		switch {
+		case o.Only != nil && !slices.Contains(o.Only, rule.ID):
+			out = verdict.Skip("left out by --only")
+		case whole != nil:
+			out = *whole
+			whole = &verdict.Outcome{Doubtful: "the plain agent did not run"}
+		case ctx.Err() != nil:
+			out.Doubtf(verdict.At{Path: o.Subject}, "", "budget-spent", "the time of --budget has passed")
+		default:
+			if out, err = row(t, ctx); err != nil {
+				return nil, err
+			}
+			if context.Cause(ctx) == context.Canceled {
+				return nil, context.Canceled
+			}
+			if ctx.Err() != nil {
+				out = verdict.Outcome{}
+				out.Doubtf(verdict.At{Path: o.Subject}, "", "budget-spent", "the time of --budget has passed")
+			}
+		}
+		for i, f := range out.Findings {
+			out.Findings[i].Fix = cmp.Or(f.Fix, rule.FixOf(f.Code))
+		}
+		result, err := out.OrPass().Result(rule, o.Subject)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, result)
+	}
+	return results, nil
+}
+
+// word returns a new word.
+func (t *trial) word() string {
+	const consonants, vowels = "bdfgjklnprvz", "aiu"
+	var b strings.Builder
+	for range 4 {
+		b.WriteByte(consonants[t.random.IntN(len(consonants))])
+		b.WriteByte(vowels[t.random.IntN(len(vowels))])
+	}
+	return b.String()
+}
+
+// function returns a new name of a function.
+func (t *trial) function() string { return "probe_" + t.word() }
+
+// run runs an agent with the model's script; env is added.
+func (t *trial) run(ctx context.Context, a *agent, of script, env ...string) (*ran, error) {
+	if err := t.write(a); err != nil {
+		return nil, err
+	}
+	if of.prompt == "" {
+		of.prompt = "Please answer " + t.word() + "."
+	}
+	if of.answer == "" {
+		of.answer = "Answered " + t.word() + "."
+	}
+	t.server.begin(of)
+	return t.start(ctx, a, t.operator.Run, of.prompt, env), nil
+}
+
+// start starts the command in an agent's directory.
+func (t *trial) start(ctx context.Context, a *agent, args []string, prompt string, env []string) *ran {
+	if t.session[a.dir] == "" {
+		t.session[a.dir] = "session-" + t.word()
+	}
+	replace := strings.NewReplacer("{prompt}", prompt, "{dir}", a.dir, "{session}", t.session[a.dir])
+	job := Job{Dir: a.dir, Timeout: t.Timeout, Env: t.environment(env)}
+	for _, arg := range args {
+		job.Args = append(job.Args, replace.Replace(arg))
+	}
+	r := &ran{began: time.Now()}
+	r.Ended = t.Start(ctx, job)
+	r.Output = strings.ReplaceAll(r.Output, a.dir, "DIR")
+	r.requests, r.vain = t.server.seen()
+	r.traces = a.traced()
+	return r
+}
+
+// environment returns the caller's environment without proxies and without keys and addresses of models, and with those
+// of the model that this package plays.
+func (t *trial) environment(more []string) (env []string) {
+	for _, v := range t.Env {
+		name, _, _ := strings.Cut(v, "=")
+		upper := strings.ToUpper(name)
+		if slices.ContainsFunc([]string{"_PROXY", "_API_KEY", "_BASE_URL", "_API_BASE", "_API_TOKEN"}, func(end string) bool {
+			return strings.HasSuffix(upper, end)
+		}) || strings.HasPrefix(upper, "PROBE_") {
+			continue
+		}
+		env = append(env, v)
+	}
+	openai, anthropic := t.server.url()+"/v1", t.server.url()
+	env = append(env, "OPENAI_BASE_URL="+openai, "OPENAI_API_BASE="+openai, "ANTHROPIC_BASE_URL="+anthropic,
+		"OPENAI_API_KEY=test", "ANTHROPIC_API_KEY=test")
+	replace := strings.NewReplacer("{openai_url}", openai, "{anthropic_url}", anthropic)
+	for name, v := range t.operator.Env {
+		env = append(env, name+"="+replace.Replace(v))
+	}
+	return append(env, more...)
+}
+
+// offered returns whether some request offers a function.
+func (r *ran) offered(function string) bool {
+	return slices.ContainsFunc(r.requests, func(q request) bool { return q.offers(function) != "" })
+}
+
+// named returns whether some request has the name of a function without offering it: one tool may run all skills.
+func (r *ran) named(function string) bool {
+	return !r.offered(function) && slices.ContainsFunc(r.requests, func(q request) bool {
+		return strings.Contains(bare(q.body), bare(function))
+	})
+}
+
+// results returns the most results that a request has.
+func (r *ran) results() (all []result) {
+	for _, q := range r.requests {
+		if len(q.results) > len(all) {
+			all = q.results
+		}
+	}
+	return all
+}
+
+// asksFor reports whether the run asks for a model: some request has it, and each that offers a function has it.
+func (r *ran) asksFor(model string, functions ...string) bool {
+	some := false
+	for _, q := range r.requests {
+		is := behind(q.model) == behind(model)
+		some = some || is
+		if !is && slices.ContainsFunc(functions, func(f string) bool { return q.offers(f) != "" }) {
+			return false
+		}
+	}
+	return some
+}
+
+// behind returns a model without its provider.
+func behind(model string) string {
+	return model[strings.LastIndexAny(model, "/:")+1:]
+}
+
+// ending returns the end of the output, for a message.
+func (r *ran) ending() string {
+	text := strings.TrimSpace(r.Output)
+	if len(text) > 300 {
+		text = "…" + text[len(text)-300:]
+	}
+	return fmt.Sprintf("exit status %d, output ends %q", r.Exit, plain.Line(text))
+}
