@@ -222,9 +222,11 @@ In a workflow, GITHUB_ACTIONS is true. Then the program also reads:
   GITHUB_WORKSPACE      the directory in which no report may be a symbolic link
   INPUT_*               the inputs of the Action, and only of the Action
 
---worktree and key new run git, which reads its own variables. To find the URL
-of a remote as git does, verify reads XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL,
-GIT_CONFIG_SYSTEM and GIT_CONFIG_COUNT.%s
+--worktree, --staged and key new run git, which reads its own variables. check
+and governance read GIT_OBJECT_DIRECTORY and GIT_ALTERNATE_OBJECT_DIRECTORIES:
+in a server's hook they name the pushed objects. To find the URL of a remote as
+git does, verify reads XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM
+and GIT_CONFIG_COUNT.%s
 
 HTTP_PROXY, HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR are ignored:
 use --proxy and --ca-cert.`

@@ -26,8 +26,10 @@ func Choose(repo *registry.Repository, base, head string) (c Chosen, err error) 
 // Chosen are the commits that a run judges, and how they came to be chosen.
 type Chosen struct {
 	Base, Head string // commits; an empty head is Tree on top of HEAD
-	Tree       string // id of the tree that a commit of the files on disk would have
-	// Sequence: each first-parent commit from Base to Head is judged as a pull request of its own.
+	Tree       string // id of the tree that a commit of the files on disk, or of the index, would have
+	Staged     bool   // Tree is that of the index
+	// Sequence: each first-parent commit from Base to Head is judged as a pull request of its own. An empty base is the
+	// root.
 	Sequence bool
 	// Rewritten: Base is no longer in the history of Head.
 	Rewritten bool

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,11 +26,19 @@ const knownEvents = "pull_request, merge_group, push, and pull_request_target wh
 
 // Choose finds base and head: from the flags, else from the workflow's event, else from the clone.
 func (o *Span) Choose(ctx context.Context, repo *registry.Repository) (evidence.Chosen, error) {
-	event := o.base == "" && o.head == "" && !o.Worktree && o.sys.Getenv("GITHUB_ACTIONS") == "true"
+	// Each object is compared with its id, so these directories do not change what is judged.
+	if err := repo.AddObjects(objectDirectories(o.sys)...); err != nil {
+		return evidence.Chosen{}, err
+	}
+	event := o.base == "" && o.head == "" && !o.Worktree && !o.staged && o.sys.Getenv("GITHUB_ACTIONS") == "true"
 	if !o.Each {
 		return o.chooseRange(ctx, repo, event)
 	}
-	if o.base == "" && !event {
+	if isZeros(o.head) {
+		return evidence.Chosen{}, remedy.Errorf("leave the deletion of a branch out of the hook",
+			"--head is all zeros: the branch is deleted, and there is no commit to judge")
+	}
+	if (o.base == "" || isZeros(o.base)) && !event {
 		rev := cmp.Or(o.head, "HEAD")
 		head, err := repo.Resolve(rev)
 		return evidence.Chosen{Head: head, Sequence: true,
@@ -40,8 +49,33 @@ func (o *Span) Choose(ctx context.Context, repo *registry.Repository) (evidence.
 	if err == nil && !c.Rewritten && !c.Sequence {
 		c.Sequence = true
 		c.How += ", each first-parent commit judged by itself"
+		if !o.specification {
+			c.Landing = &evidence.LandingFlags{}
+		}
 	}
 	return c, err
+}
+
+// objectDirectories returns the object directories that the environment names. In a hook of a server they have the
+// pushed objects, which have not landed.
+func objectDirectories(sys IO) (dirs []string) {
+	if own := sys.Getenv("GIT_OBJECT_DIRECTORY"); own != "" {
+		dirs = append(dirs, own)
+	}
+	for rest := sys.Getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"); rest != ""; {
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil || rest[0] != '"' {
+			quoted, _, _ = strings.Cut(rest, string(filepath.ListSeparator))
+		}
+		rest = strings.TrimPrefix(rest[len(quoted):], string(filepath.ListSeparator))
+		if dir, err := strconv.Unquote(quoted); err == nil {
+			quoted = dir
+		}
+		if quoted != "" {
+			dirs = append(dirs, quoted)
+		}
+	}
+	return dirs
 }
 
 // chooseRange finds base and head without regard to --each, of the event where that is asked for.
@@ -49,14 +83,19 @@ func (o *Span) chooseRange(ctx context.Context, repo *registry.Repository, event
 	if event {
 		return o.fromEvent(ctx, repo, o.sys.Getenv("GITHUB_EVENT_NAME"), o.sys.Getenv("GITHUB_EVENT_PATH"))
 	}
-	if !o.Worktree {
+	if !o.Worktree && !o.staged {
 		return evidence.Choose(repo, o.base, o.head)
 	}
 	base, how, err := repo.BaseOf(o.base)
 	if err != nil {
 		return evidence.Chosen{}, err
 	}
-	return evidence.Chosen{Base: base, How: fmt.Sprintf("base %s (%s), head the files on disk", base[:12], how)}, nil
+	head := "the files on disk"
+	if o.staged {
+		head = "the index"
+	}
+	return evidence.Chosen{Base: base, Staged: o.staged, How: fmt.Sprintf("base %s (%s), head %s", base[:12], how, head)},
+		nil
 }
 
 func (o *Span) fromEvent(ctx context.Context, repo *registry.Repository, name, path string) (evidence.Chosen, error) {
@@ -263,13 +302,13 @@ func fromPush(ctx context.Context, repo *registry.Repository, event any, anyBran
 		return evidence.Chosen{Base: before, Head: after, Rewritten: true, How: fmt.Sprintf(
 			"base %s (not in the clone), head %s (push)", plain.Short(before), plain.Short(after))}, nil
 	}
-	return evidence.Chosen{Base: chain[0], Head: after, Sequence: true,
+	return evidence.Chosen{Head: after, Sequence: true,
 		How: fmt.Sprintf("base %s (first commit of a branch pushed for the first time), head %s (push)",
 			plain.Short(chain[0]), plain.Short(after))}, nil
 }
 
 // isZeros reports whether an id is the one by which Git says that there is no commit.
-func isZeros(id string) bool { return id != "" && strings.Trim(id, "0") == "" }
+func isZeros(id string) bool { return len(id) >= 40 && strings.Trim(id, "0") == "" }
 
 // pushedAt returns the time of the event, repository.pushed_at: a number of seconds in a push, a text in other events,
 // or "". If a workflow is run again, its event is that of the first run.

@@ -42,6 +42,7 @@ func (d *durationFlag) Set(text string) (err error) {
 type Span struct {
 	Repo, base, head string
 	Worktree         bool
+	staged           bool
 	Each             bool // each first-parent commit is judged by itself; without a base from the root on
 	allowTarget      bool // pull_request_target is acknowledged
 	// specification: the clone is the specification's, where reviews count as events and any branch is one to land on.
@@ -58,13 +59,15 @@ func (s *Span) Bind(c *cobra.Command, sys IO, specification bool) {
 		"else HEAD or main of the remote upstream, else of origin, else main)")
 	f.StringVar(&s.head, "head", "", "commit `REV` that is proposed (default: the event's, else HEAD)")
 	f.BoolVar(&s.Worktree, "worktree", false, "take the files on disk as the head, before the commit")
+	f.BoolVar(&s.staged, "staged", false, "take the index as the head: what git commit would commit now")
 	f.BoolVar(&s.allowTarget, "allow-pull-request-target", false,
 		"accept the event pull_request_target: only data of the pull request is read, nothing of it is run")
+	as := ""
 	if specification {
-		f.BoolVar(&s.Each, "each", false,
-			"judge each first-parent commit by itself, with its message as the pull request's text; "+
-				"without --base from the root on")
+		as = ", with its message as the pull request's text"
 	}
+	f.BoolVar(&s.Each, "each", false, "judge each first-parent commit by itself"+as+
+		"; without --base, or with one of all zeros, from the root on")
 }
 
 func BindRepo(c *cobra.Command, repo *string) {
@@ -74,8 +77,17 @@ func BindRepo(c *cobra.Command, repo *string) {
 
 // Check refuses what no run could use.
 func (s *Span) Check() error {
-	if s.Worktree && s.head != "" {
-		return remedy.Errorf("leave --head out", "--worktree and --head exclude one another")
+	flag := "--worktree"
+	if s.staged {
+		flag = "--staged"
+	}
+	switch disk := s.Worktree || s.staged; {
+	case s.Worktree && s.staged:
+		return remedy.Errorf("leave out one of them", "--worktree and --staged exclude one another")
+	case disk && s.head != "":
+		return remedy.Errorf("leave --head out", "%s and --head exclude one another", flag)
+	case disk && s.Each:
+		return remedy.Errorf("leave out one of them", "--each judges commits, and %s is about the next one", flag)
 	}
 	if s.sys.inAction() { // the input base must not get around it
 		return s.admit(s.sys.Getenv("GITHUB_EVENT_NAME"))

@@ -23,7 +23,11 @@ func NextCommit(ctx context.Context, repo *registry.Repository, c *evidence.Chos
 	if _, err := repo.Resolve("HEAD"); err != nil {
 		return func() {}, err
 	}
-	tree, err := clone.Worktree(ctx)
+	write := clone.Worktree
+	if c.Staged {
+		write = clone.Index
+	}
+	tree, err := write(ctx)
 	if err != nil {
 		return func() {}, err
 	}

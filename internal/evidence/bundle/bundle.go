@@ -60,6 +60,7 @@ type Flags struct {
 	Rewritten   bool     `json:"rewritten,omitempty" jsonschema:"description=the base is not in the history of the head"`      // the base was no longer in the history of the head
 	Chosen      string   `json:"chosen,omitempty" jsonschema:"description=how base and head were chosen"`                      // how base and head came to be chosen
 	Origin      string   `json:"origin,omitempty" jsonschema:"description=name of the registry"`                               // name of the registry
+	Staged      bool     `json:"staged,omitempty" jsonschema:"description=without a head: the index was judged"`               // without a head: the index was judged, not the files on disk
 	Uncommitted []string `json:"uncommitted,omitempty" jsonschema:"description=paths of records on disk that were not judged"` // paths of records on disk that were not judged
 	Assumed     []string `json:"assumed,omitempty" jsonschema:"description=as in the report"`                                  // as the report says it
 
@@ -127,7 +128,7 @@ func (s Selection) Assumed() []string {
 // Chosen returns the commits that the bundle names.
 func (b *Bundle) Chosen() evidence.Chosen {
 	return evidence.Chosen{Base: b.Base, Head: b.Head, Sequence: b.Flags.Sequence, Rewritten: b.Flags.Rewritten,
-		How: b.Flags.Chosen, Landing: b.Flags.Landing}
+		How: b.Flags.Chosen, Landing: b.Flags.Landing, Staged: b.Flags.Staged}
 }
 
 // VerifyFlags are the flags of a run of verify.

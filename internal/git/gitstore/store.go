@@ -21,6 +21,7 @@ type Store struct {
 	cloneFormat
 	boundary map[ID]bool
 	dirs     []string // object directories, the clone's own first
+	further  []string // object directories of AddObjects
 	missing  []string // alternates that are not there
 	common   *os.Root
 	git      *os.Root
@@ -87,7 +88,8 @@ func (s *Store) open(dir string, above bool) (err error) {
 // id, so they do not change what an id means. One that is not there counts as a missing alternate. Nothing of s may be
 // in use.
 func (s *Store) AddObjects(dirs ...string) (err error) {
-	s.dirs, s.missing, err = objectDirs(filepath.Join(s.commonDir, "objects"), dirs...)
+	s.further = append(s.further, dirs...)
+	s.dirs, s.missing, err = objectDirs(filepath.Join(s.commonDir, "objects"), s.further...)
 	if err != nil {
 		return wrap(err, "reading object directories of", s.gitDir, "")
 	}

@@ -84,7 +84,7 @@ func (o *governanceOptions) checkEach() error {
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"--worktree", o.Worktree}, {"--pr", o.pr != ""}, {"--body", o.body != ""}, {"--reviews", o.reviews != ""},
+	}{{"--pr", o.pr != ""}, {"--body", o.body != ""}, {"--reviews", o.reviews != ""},
 		{"--label", o.labels != nil}, {"--forge", o.ask}} {
 		if f.set {
 			return remedy.Errorf("leave out one of them",

@@ -20,7 +20,7 @@ import (
 // gives the same report.
 func NewBundle(mode string, c evidence.Chosen, cfg judge.Config, src evidence.Source) *bundle.Bundle {
 	return &bundle.Bundle{Tool: cfg.Tool, Mode: mode, Base: c.Base, Head: c.Head, Now: src.Now(),
-		Flags: bundle.Flags{Sequence: c.Sequence, Rewritten: c.Rewritten, Chosen: c.How,
+		Flags: bundle.Flags{Sequence: c.Sequence, Rewritten: c.Rewritten, Staged: c.Staged, Chosen: c.How,
 			Origin: cfg.Origin, Uncommitted: cfg.Uncommitted, Assumed: cfg.Assumed, Landing: c.Landing},
 		Observations: src.Observations(), NotReached: src.NotReached(), SuffixList: cfg.Recorded.SuffixList()}
 }
