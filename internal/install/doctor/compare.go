@@ -175,8 +175,8 @@ func (v *inspection) judgeSteps(j, want *job) {
 			}
 			v.differs(verdict.Warning, at, "set if to %s", condition.text())
 		}
-		if s.member("run").there() || s.input("args").there() {
-			continue // judged as a command line
+		if s.called {
+			continue
 		}
 		for _, in := range t.member("with").names() {
 			name, have := in.key.Value, s.input(in.key.Value)

@@ -53,6 +53,12 @@ func (v *inspection) judge(w *workflow) {
 			v.judgeReusable(j)
 			continue
 		}
+		for _, s := range j.steps {
+			if s.called && slices.Contains(compared, s.role) {
+				v.add(verdict.Doubt, "step-not-judged", s.ran().pos(), "use the Action, as the files that oap-gate init writes do",
+					"the step was not judged: it calls the gate by a command line")
+			}
+		}
 		v.judgePermissions(j, writable[r])
 		v.judgePins(j)
 		v.judgeScripts(j)
@@ -263,9 +269,8 @@ func (v *inspection) judgeCheckJob(j *job) {
 	}
 	v.judgeSecrets(j)
 	for _, s := range j.steps {
-		if s.gates() {
+		if s.gates() && !s.called {
 			v.judgeSelection(s)
-			v.judgeScript(j, s)
 		}
 	}
 	v.judgeEarlier(j)
@@ -287,47 +292,26 @@ func (v *inspection) judgeCheckJob(j *job) {
 // replaces are the variables by which another program runs than the one that is named.
 var replaces = plain.Pattern(`^(?:(?i:PATH)|BASH_ENV|ENV|LD_[A-Z_]+|NODE_OPTIONS)$`)
 
-// judgeEarlier finds steps that may replace the gate, its settings or the clone before it runs. It does not read what a
-// script, an image or an action of the clone does, which may run what the pull request adds. With a token that can
-// write, the steps after the gate count too.
+// judgeEarlier finds steps that may replace the gate, its settings or the clone before it runs. What they do is not read.
+// With a token that can write, the scripts after the gate count too.
 func (v *inspection) judgeEarlier(j *job) {
-	steps := j.steps
-	if !j.w.runsOn("pull_request_target") {
-		for len(steps) > 0 && !steps[len(steps)-1].gates() {
-			steps = steps[:len(steps)-1]
-		}
+	last := len(j.steps) - 1
+	for last >= 0 && !j.steps[last].gates() {
+		last--
 	}
-	for _, s := range steps {
-		uses := s.member("uses")
-		for _, what := range []field{s.member("run"), s.input("script"), uses} {
-			unread := what.there() && (what.value != uses.value || foreign().MatchString(uses.text()))
-			if unread && !s.gates() && !s.plain() {
-				v.add(verdict.Doubt, "step-not-judged", what.pos(), "move it behind the gate, or into a job of its own",
-					"the step was not judged: it runs next to the gate, and may replace it, its settings or the clone")
-			}
+	for i, s := range j.steps {
+		at := s.ran()
+		runs := i < last || j.w.runsOn("pull_request_target") && (s.member("run").there() || s.input("script").there() ||
+			foreign().MatchString(at.text()))
+		if runs && !s.gates() && !isCheckout(s) && at.there() {
+			v.add(verdict.Doubt, "step-not-judged", at.pos(), "move it behind the gate, or into a job of its own",
+				"the step was not judged: it runs next to the gate, and may replace it, its settings or the clone")
 		}
 	}
 }
 
 // foreign is an image, or an action of the clone itself.
 var foreign = plain.Pattern(`^(?:docker://|\.)`)
-
-// judgeScript checks that a script that calls the gate is one plain command of it, whose exit status is the step's. The
-// shell interprets anything more, which is not judged.
-func (v *inspection) judgeScript(j *job, s *step) {
-	run := s.member("run")
-	if !run.there() {
-		return
-	}
-	shell := cmp.Or(s.member("shell").text(), j.member("defaults").member("run").member("shell").text(),
-		j.w.member("defaults").member("run").member("shell").text(), "bash")
-	if s.plain() && (shell == "bash" || shell == "sh") {
-		return
-	}
-	v.add(verdict.Doubt, "exit-status", run.pos(), "run the gate by a command of its own, or use the action",
-		"the step was not judged: its script is more than one plain command of the gate, and may end well although "+
-			"the gate failed or did not run")
-}
 
 func unit(j *job, i int) string {
 	if i == 0 {
@@ -371,9 +355,6 @@ func (f field) each(do func(field)) {
 	}
 }
 
-var leavesOut = plain.Pattern(`(?:^|\s)-h\b|--(?:help|offline|skip|at|replay|local|cache|connect-to|proxy|rdap-url|` +
-	`whois-server|ca-cert|base|head|worktree|body|label|pr|reviews)\b`)
-
 // judgeSelection finds what leaves checks out of a gate, or replaces the world or the commits that it sees.
 func (v *inspection) judgeSelection(s *step) {
 	for _, name := range []string{"offline", "skip", "base", "entrypoint"} {
@@ -386,10 +367,6 @@ func (v *inspection) judgeSelection(s *step) {
 		v.add(verdict.Error, "incomplete", in.pos(), "name the checks, or drop checks",
 			"the checks are computed (%q): nobody can see which ones run", in.text())
 	}
-	if in := s.input("args"); in.holds(expression()) && s.role == checkRole {
-		v.add(verdict.Error, "incomplete", in.pos(), "write the arguments out",
-			"the arguments are computed (%q): nobody can see which checks run", in.text())
-	}
 	known := v.known()
 	for id := range s.only() {
 		if !known[id] && s.role == checkRole {
@@ -398,16 +375,8 @@ func (v *inspection) judgeSelection(s *step) {
 		}
 	}
 	if s.role == governsRole && s.only() != nil { // no other job is held to the rest
-		at := s.input("checks")
-		if !at.there() || onlyFlag().MatchString(s.arguments().text()) {
-			at = s.arguments()
-		}
-		v.add(verdict.Error, "incomplete", at.pos(), "let it run all",
+		v.add(verdict.Error, "incomplete", s.input("checks").pos(), "let it run all",
 			"the gate runs only %q, so its check is not the whole gate", slices.Sorted(maps.Keys(s.only())))
-	}
-	if run := s.arguments(); leavesOut().MatchString(run.text()) {
-		v.add(verdict.Error, "incomplete", run.pos(), "drop the flag",
-			"the gate runs with %q, so its check is not the whole gate", leavesOut().FindString(run.text()))
 	}
 }
 
@@ -422,16 +391,11 @@ func (v *inspection) known() map[string]bool {
 	return ids
 }
 
-var onlyFlag = plain.Pattern(`--only[= ]+(\S+)`)
-
 // only returns the checks to which a step limits the gate; nil: all.
 func (s *step) only() map[string]bool {
 	text := s.input("checks").text()
 	if expression().MatchString(text) {
 		return nil // reported by judgeSelection
-	}
-	if m := onlyFlag().FindStringSubmatch(s.arguments().text()); m != nil {
-		text = m[1]
 	}
 	ids := map[string]bool{}
 	for _, id := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",\n \"'", r) }) {
@@ -445,22 +409,6 @@ func (s *step) only() map[string]bool {
 
 func isCheckout(s *step) bool {
 	return strings.HasPrefix(strings.ToLower(s.member("uses").text()), "actions/checkout@")
-}
-
-var repoFlag = plain.Pattern(`(?:^|\s)--repo[= ]+(\S+)`)
-
-// directory returns the directory that a step of the gate reads, as cleaned spells it.
-func (s *step) directory(j *job) string {
-	named := s.input("path").text()
-	if m := repoFlag().FindStringSubmatch(s.arguments().text()); m != nil {
-		named = m[1]
-	}
-	if s.member("run").there() && !path.IsAbs(named) {
-		named = path.Join(cmp.Or(s.member("working-directory").text(),
-			j.member("defaults").member("run").member("working-directory").text(),
-			j.w.member("defaults").member("run").member("working-directory").text()), named)
-	}
-	return cleaned(named)
 }
 
 var workspace = plain.Pattern(`^\s*(?:\$\{\{\s*github\.workspace\s*\}\}|\$\{?GITHUB_WORKSPACE\}?)`)
@@ -483,7 +431,10 @@ func inside(dir, of string) bool {
 // directory that the gate reads.
 func (v *inspection) judgeCheckout(j *job, r role) {
 	gate := j.first(r)
-	at := gate.directory(j)
+	if gate.called {
+		return // judgeCheckJob reports it
+	}
+	at := cleaned(gate.input("path").text())
 	var checkout *step
 	for _, s := range j.steps {
 		if s == gate {

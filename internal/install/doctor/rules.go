@@ -51,9 +51,7 @@ var Rules = []verdict.Rule{
 			{"incomplete", "the gate runs with an input or flag that leaves something out, so that its check is not " +
 				"the whole gate",
 				"drop the input or the flag"},
-			{"exit-status", "the script may end well although the gate failed; nothing was decided",
-				"run the gate by a command of its own, or use the action"},
-			{"step-not-judged", "a step before the gate may replace it, its settings or the clone; nothing was decided",
+			{"step-not-judged", "a step before the gate may replace it, or it calls the gate by a command line; nothing was decided",
 				"move it behind the gate, or into a job of its own"},
 			{"differs-from-init", "the file differs from what oap-gate init writes, or is missing",
 				"set the value that the fix names"},

@@ -133,7 +133,8 @@ type job struct {
 
 type step struct {
 	field
-	role role
+	role   role
+	called bool // it calls the gate by a command line, which is not read any further
 }
 
 // context returns the name under which the forge shows the job's check.
@@ -239,7 +240,8 @@ func newWorkflow(root field, local bool) *workflow {
 		j := &job{field: f, w: w, id: f.key.Value}
 		for _, s := range f.member("steps").names() {
 			if s.key == nil {
-				j.steps = append(j.steps, &step{field: s, role: w.roleOf(s, local)})
+				does, called := w.roleOf(s, local)
+				j.steps = append(j.steps, &step{s, does, called})
 			}
 		}
 		w.jobs = append(w.jobs, j)
@@ -254,23 +256,23 @@ var (
 		`\boap-gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|conformance|remind|rerun|doctor|replay|merge|demo)\b`)
 )
 
-func (w *workflow) roleOf(s field, local bool) role {
+// roleOf returns what a step does with the gate, and whether it says so by a command line.
+func (w *workflow) roleOf(s field, local bool) (does role, called bool) {
 	uses := s.member("uses").text()
+	args := strings.Fields(s.input("args").text())
 	switch {
-	case gateAction().MatchString(uses), gateImage().MatchString(uses), local && (uses == "./" || uses == "."):
-		args := strings.Fields(s.input("args").text())
+	case gateImage().MatchString(uses) || gateAction().MatchString(uses) || local && (uses == "./" || uses == "."):
 		if len(args) == 0 {
-			return w.actionRole(s.input("mode").text())
+			return w.actionRole(s.input("mode").text()), false
 		}
-		return commandRole(args[0])
+		return commandRole(args[0]), true
 	}
-	r := noRole
-	for _, m := range gateRun().FindAllStringSubmatch(script(s), -1) {
-		if r = cmp.Or(r, commandRole(m[1])); m[1] == string(checkRole) || m[1] == string(governsRole) {
-			return commandRole(m[1])
-		}
+	text := continued().ReplaceAllString(s.member("run").text(), " ")
+	m := gateRun().FindStringSubmatch(remark().ReplaceAllString(text, "$1"))
+	if m == nil {
+		return noRole, false
 	}
-	return r
+	return commandRole(m[1]), true
 }
 
 // input returns the step's input of that name, which the runner matches in any letter case.
@@ -288,28 +290,6 @@ var (
 	computed  = plain.Pattern(`\$\{\{[^}]*\}\}`)
 	remark    = plain.Pattern(`(?m)(^|\s)#.*$`)
 )
-
-// script returns what a step runs, one command a line, without comments and expressions.
-func script(s field) string {
-	text := continued().ReplaceAllString(s.member("run").text(), " ")
-	return remark().ReplaceAllString(computed().ReplaceAllString(text, "x"), "$1")
-}
-
-// plainCall is a script that is one command of the gate, with nothing in it that a shell would replace.
-var plainCall = plain.Pattern(`^\s*oap-gate(?:[ \t]+[\w./:=@,+-]+)+\s*$`)
-
-// plain reports whether what the step's script runs can be read without knowing the shell.
-func (s *step) plain() bool {
-	return plainCall().MatchString(continued().ReplaceAllString(s.member("run").text(), " "))
-}
-
-// arguments returns the gate's arguments in the action's args or a script, if they can be read.
-func (s *step) arguments() field {
-	if s.plain() {
-		return s.member("run")
-	}
-	return s.input("args")
-}
 
 // modeRoles are the roles of the action's modes.
 var modeRoles = map[string]role{
