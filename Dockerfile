@@ -1,4 +1,4 @@
-# The static binary, certificate authorities and licence notices, nothing else. The classic builder and
+# The static binaries, certificate authorities and licence notices, nothing else. The classic builder and
 # buildah both build it; GO_IMAGE is pinned by digest when a release is made.
 ARG GO_IMAGE=golang:1.26
 FROM ${GO_IMAGE} AS build
@@ -10,7 +10,7 @@ ARG VERSION=devel
 ARG REVISION=unknown
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false \
     -ldflags "-s -w -buildid= -X github.com/openagentprotocol-OAP/oap-gate/internal/frame.release=${VERSION} -X github.com/openagentprotocol-OAP/oap-gate/internal/frame.revision=${REVISION}" \
-    -o /out/oap-gate ./cmd/oap-gate \
+    -o /out/ ./cmd/... \
  && mkdir -p /out/etc/ssl/certs /out/licenses \
  && cp /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ca-certificates.crt \
  && cp LICENSE NOTICE /out/licenses/

@@ -17,22 +17,24 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 var (
 	shownCall = regexp.MustCompile(
-		"(?m)(?:^ {4,}(?:[^`\n]*[ /])?|^exec |`)oap-gate(?:@sha256:<digest[^>]*>)? +([a-z-][^\n`]*)")
-	stepArgs = regexp.MustCompile(`(?m)^ +args: ([a-z].*)$`)
+		"(?m)(?:^ {4,}(?:[^`\n]*[ /])?|^exec |`)(oap-(?:gate|spec|conform))(?:@sha256:<digest[^>]*>)? +([a-z-][^\n`]*)")
+	stepArgs = regexp.MustCompile(`(?m)^ +args:() ([a-z].*)$`)
 	// What ends a command: the shell's, a comment, or a remark in a column of its own.
 	callEnds  = regexp.MustCompile(`  +|[|;&<>#)].*$|, .*$`)
 	notations = strings.NewReplacer("PROTOCOL", "oasis", "[", " ", "]", " ", "(", " ", "'", "", `"`, "", "${{ ", "", " }}", "")
 )
 
 // known parses a command's flags, and gives how many there are.
-func known(call string) (int, error) {
-	root := cli.Command(&oapgate.Program, frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+func known(program, call string) (int, error) {
+	p, _ := programs.Of([]string{program})
+	root := cli.Command(p,
+		frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }})
 	c, rest, err := root.Find(strings.Fields(call))
 	if err != nil {
 		return 0, err
@@ -65,16 +67,16 @@ func TestCallsOfThePages(t *testing.T) {
 			found = stepArgs.FindAllStringSubmatch(text, -1)
 		}
 		for _, m := range found {
-			call := m[1]
+			call := m[2]
 			if at := callEnds.FindStringIndex(call); at != nil {
 				call = call[:at[0]]
 			}
 			if call = notations.Replace(call); strings.TrimSpace(call) == "" {
 				continue
 			}
-			n, err := known(call)
+			n, err := known(m[1], call)
 			if err != nil {
-				t.Errorf("%s: oap-gate %s: %v", name, m[1], err)
+				t.Errorf("%s: %s %s: %v", name, m[1], m[2], err)
 			}
 			calls, flags = calls+1, flags+n
 		}

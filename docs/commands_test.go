@@ -18,7 +18,7 @@ import (
 
 // elsewhere are the calls in README.md that TestCommands does not run: TestMirrorPageRuns and TestMirrorPagePeers run
 // those of a mirror, TestPolicies those that feed a policy, the scripts of internal/cli the others.
-var elsewhere = regexp.MustCompile(`^(mirror|audit|conformance|schema diff) |\| jq `)
+var elsewhere = regexp.MustCompile(`^(mirror|audit|schema diff) |\| jq `)
 
 // TestCommands runs the calls that README.md and verify.md show, in their order: those that name a clone beside it, the
 // others in it.
@@ -121,18 +121,18 @@ func TestConformancePage(t *testing.T) {
 	capture, missing := os.ReadFile(filepath.FromSlash("../../shared/data/aaep/real/transfer-accept.jsonl"))
 	dir.Write("transfer.jsonl", string(capture))
 	t.Chdir(dir.Dir)
-	example := regexp.MustCompile(`(?m)^    \$ oap-gate (.*)\n((?:(?:    .*)?\n)*)`)
+	example := regexp.MustCompile(`(?m)^    \$ (oap-conform .*)\n((?:(?:    .*)?\n)*)`)
 	for _, m := range example.FindAllStringSubmatch(text, -1) {
 		switch {
 		case strings.Contains(m[1], " oasis "): // TestProviderExampleOfTheDocumentation
 			continue
 		case strings.Contains(m[1], " transfer.jsonl ") && missing != nil:
-			t.Logf("NOT TESTED: oap-gate %s: %v", m[1], missing)
+			t.Logf("NOT TESTED: %s: %v", m[1], missing)
 			continue
 		}
 		shown := strings.TrimRight(strings.ReplaceAll("\n"+m[2], "\n    ", "\n"), "\n")[1:] + "\n"
 		if got := string(run(t, 1, strings.Fields(m[1])...)); !same(shown, got) {
-			t.Errorf("oap-gate %s prints\n%s\nthe page shows\n%s", m[1], got, shown)
+			t.Errorf("%s prints\n%s\nthe page shows\n%s", m[1], got, shown)
 		}
 	}
 	scenarios := regexp.MustCompile(`(?m)^    # scenarios.yml(?:.*\n    )*.*\n`).FindString(text)

@@ -32,7 +32,8 @@ func TestProofsPage(t *testing.T) {
 			args = append(args, "--at", w.Now.Format(time.RFC3339))
 		}
 		var out, told bytes.Buffer
-		code := cli.Run(&oapgate.Program, args, frame.IO{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }})
+		code := cli.Run(&oapgate.Program, args,
+			frame.IO{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }})
 		if code != 0 {
 			t.Fatalf("%q: exit status %d\n%s%s", args, code, out.String(), told.String())
 		}

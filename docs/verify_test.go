@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
@@ -27,13 +27,14 @@ func page(t *testing.T, name string) string {
 	return string(text)
 }
 
-// run runs the program and gives what it printed.
+// run runs the program that the first argument names, else oap-gate, and gives what it printed.
 func run(t *testing.T, status int, args ...string) []byte {
 	t.Helper()
 	var out, complaint bytes.Buffer
 	none := func(string) string { return "" }
-	if got := cli.Run(&oapgate.Program, args, frame.IO{Stdout: &out, Stderr: &complaint, Getenv: none}); got != status {
-		t.Fatalf("oap-gate %q: exit status %d, want %d\n%s%s", args, got, status, &out, &complaint)
+	p, words := programs.Of(args)
+	if got := cli.Run(p, words, frame.IO{Stdout: &out, Stderr: &complaint, Getenv: none}); got != status {
+		t.Fatalf("%q: exit status %d, want %d\n%s%s", args, got, status, &out, &complaint)
 	}
 	return out.Bytes()
 }

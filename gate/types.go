@@ -80,8 +80,8 @@ type (
 	AcceptedLine = verdict.AcceptedLine
 	// An Attestation is what people have to attest to a change of a specification.
 	Attestation = verdict.Attestation
-	// An OASIS says which contract of OASIS a provider was checked against.
-	OASIS = verdict.OASIS
+	// A Member is a member of a JSON report that only one product has.
+	Member = verdict.Member
 	// A Digest is the SHA-256 of a record or a document that a run judged.
 	Digest = verdict.Digest
 	// Verified is what Verify accepted of one implementation.

@@ -31,7 +31,7 @@ func TestNotice(t *testing.T) {
 		"windows/arm64"} {
 		system, processor, _ := strings.Cut(platform, "/")
 		c := exec.Command("go", "list", "-deps", "-f",
-			"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}", ".")
+			"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}", "../...")
 		c.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0")
 		out, err := c.Output()
 		if err != nil {

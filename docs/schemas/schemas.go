@@ -11,16 +11,15 @@ import (
 
 //go:generate go run ../../internal/cli/schemas .
 
-//go:embed *.json
+//go:embed [^a]*.json
 var files embed.FS
 
 // base is the URL of this directory on the main branch.
 const base = "https://raw.githubusercontent.com/openagentprotocol-OAP/oap-gate/main/docs/schemas/"
 
-// Names lists the schemas.
+// Names lists the schemas that are texts of this package. A protocol makes its own, and their files are here too.
 var Names = []string{"listing", "revocation", "workflow-anchor", "receipt", "report", "bundle", "gate-policy",
-	"repo-config", "verification-report", "listings", "mirror-state", "proof-report", "aaep-event", "aaep-reply",
-	"aaep-subscription", "aaep-manifest"}
+	"repo-config", "verification-report", "listings", "mirror-state", "proof-report"}
 
 // File returns the file name of a schema. A schema that refuses a document that its version accepts gets the next
 // version, in a file of its own.

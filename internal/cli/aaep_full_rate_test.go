@@ -37,7 +37,7 @@ func TestProducerAtFullRate(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		began := time.Now()
-		code := Main(append([]string{"conformance", "aaep", args[0], "--level", "3", "--format", "json"}, args[1:]...),
+		code := Main(append([]string{"oap-conform", "aaep", args[0], "--level", "3", "--format", "json"}, args[1:]...),
 			frame.IO{Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
 		took := time.Since(began)
 		var r verdict.Report

@@ -19,7 +19,7 @@ func TestReferenceProducer(t *testing.T) {
 		t.Skip("AAEP_PRODUCER names no running producer: THE PUBLIC REFERENCE PRODUCER WAS NOT TRIED")
 	}
 	var out bytes.Buffer
-	args := []string{"conformance", "aaep", "producer", "--url", at, "--layout", "reference", "--format", "json",
+	args := []string{"oap-conform", "aaep", "producer", "--url", at, "--layout", "reference", "--format", "json",
 		"--budget", "1m"}
 	code := Main(args, frame.IO{Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
 	var r verdict.Report

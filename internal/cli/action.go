@@ -2,6 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -18,29 +20,53 @@ var everyMode = []string{"offline", "timeout", "budget", "max-annotations", "sum
 // action.yml.
 var defaults = map[string]string{"governance": "review", "allow-pull-request-target": "false"}
 
+// mistaken returns what is wrong with the mode of the Action. If the mode is of another program, this one becomes that
+// program if its table says so, and the function does not return.
+func mistaken(t *table.Program, sys frame.IO) error {
+	name := strings.TrimSpace(sys.Getenv("INPUT_MODE"))
+	i := slices.IndexFunc(table.ActionModes, func(m table.ModeOf) bool { return m.Mode == name })
+	if i < 0 {
+		var known []string
+		for _, m := range table.ActionModes[1:] {
+			known = append(known, m.Mode)
+		}
+		return remedy.Errorf("leave it empty, or use one of "+strings.Join(known, ", "),
+			"input mode %q is not known", name)
+	}
+	other := table.ActionModes[i].Program
+	switch {
+	case other == t.Name:
+		return nil
+	case !t.Becomes:
+		return remedy.Errorf("run "+other, "mode %s is of %s", cmp.Or(name, `""`), other)
+	}
+	err := become(other) // it returns only if it fails
+	if errors.Is(err, fs.ErrNotExist) {
+		return remedy.Errorf("put "+other+" of the same release there", "mode %s is of %s, which is not next to %s",
+			name, other, t.Name)
+	}
+	return remedy.Errorf("run "+other, "mode %s is of %s, which %s cannot become: %v", name, other, t.Name, err)
+}
+
+func inputOf(sys frame.IO, name string) string {
+	return strings.TrimSpace(sys.Getenv("INPUT_" + strings.ToUpper(name)))
+}
+
 // actionArguments makes a command line of the Action's inputs, which are read nowhere else. What is wrong with them is
-// left to the command to refuse, so that its reports say it. The inputs are this process's environment: no runner has
-// quoted the arguments that are made of them.
-func actionArguments(t *table.Program, sys frame.IO) (args []string, inputs map[string]string, refused error) {
-	input := func(name string) string { return strings.TrimSpace(sys.Getenv("INPUT_" + strings.ToUpper(name))) }
-	event, name := sys.Getenv("GITHUB_EVENT_NAME"), strings.TrimSpace(sys.Getenv("INPUT_MODE"))
-	inputs = map[string]string{}
+// left to the command to refuse, so that its reports say it; a mistaken mode is left to the first one's. The inputs
+// are this process's environment: no runner has quoted the arguments that are made of them.
+func actionArguments(t *table.Program, sys frame.IO, mistake error) (args []string, inputs map[string]string,
+	refused error) {
+	input := func(name string) string { return inputOf(sys, name) }
+	event := sys.Getenv("GITHUB_EVENT_NAME")
+	inputs, refused = map[string]string{}, mistake
 	refuse := func(fix, format string, args ...any) {
 		if refused == nil {
 			refused = remedy.Errorf(fix, format, args...)
 		}
 	}
-	all := t.Modes
-	i := slices.IndexFunc(all, func(m table.Mode) bool { return m.Name == name })
-	if i < 0 {
-		var known []string
-		for _, m := range all[1:] {
-			known = append(known, m.Name)
-		}
-		refuse("leave it empty, or use one of "+strings.Join(known, ", "), "input mode %q is not known", name)
-		i = 0
-	}
-	mode := all[i]
+	i := slices.IndexFunc(t.Modes, func(m table.Mode) bool { return m.Name == input("mode") })
+	mode := t.Modes[max(i, 0)]
 	step := mode.Steps[slices.IndexFunc(mode.Steps, func(s table.Step) bool {
 		return slices.Contains(s.Events, event) || s.Asked != "" && input(s.Asked) != "" || s.Events == nil &&
 			s.Asked == ""
@@ -100,12 +126,14 @@ func actionArguments(t *table.Program, sys frame.IO) (args []string, inputs map[
 		if value := input("governance"); value != "" && refused == nil {
 			refused = remedy.OneOf("input governance", value, "review", "deny")
 		}
-		taken = append(taken, actionInputs(mode)...)
+		taken = append(taken, inputsOf(mode.Name)...)
 	}
-	for _, name := range actionInputs(all...) {
-		if value := input(name); value != "" && value != defaults[name] && !slices.Contains(taken, name) {
-			refuse(otherMode(all, name), "mode %s does not take the input %s here, it is %q",
-				cmp.Or(mode.Name, "\"\" (the gate)"), name, value)
+	for _, m := range table.ActionModes {
+		for _, name := range strings.Fields(m.Inputs) {
+			if value := input(name); value != "" && value != defaults[name] && !slices.Contains(taken, name) {
+				refuse(otherMode(name), "mode %s does not take the input %s here, it is %q",
+					cmp.Or(mode.Name, "\"\" (the gate)"), name, value)
+			}
 		}
 	}
 	if step.Args == "" || input(step.Args) == "" {
@@ -117,28 +145,18 @@ func actionArguments(t *table.Program, sys frame.IO) (args []string, inputs map[
 	return append(append(args, "--"), words(input(step.Args))...), inputs, refused
 }
 
-// actionInputs returns the inputs that modes name: not everyMode, nor path, with which a mode may do nothing.
-func actionInputs(modes ...table.Mode) []string {
-	var all []string
-	for _, m := range modes {
-		for _, s := range m.Steps {
-			for _, in := range append(slices.Clone(s.Inputs), s.Args) {
-				name, _, _ := strings.Cut(in, "=")
-				if name != "" && name != "path" && !slices.Contains(all, name) {
-					all = append(all, name)
-				}
-			}
-		}
-	}
-	return all
+// inputsOf returns the inputs of a mode that not all modes take.
+func inputsOf(mode string) []string {
+	i := slices.IndexFunc(table.ActionModes, func(m table.ModeOf) bool { return m.Mode == mode })
+	return strings.Fields(table.ActionModes[i].Inputs)
 }
 
 // otherMode returns the fix of an input that the mode does not take. It names the modes that do.
-func otherMode(all []table.Mode, name string) string {
+func otherMode(name string) string {
 	var takes []string
-	for _, m := range all {
-		if slices.Contains(actionInputs(m), name) {
-			takes = append(takes, cmp.Or(m.Name, `""`))
+	for _, m := range table.ActionModes {
+		if slices.Contains(strings.Fields(m.Inputs), name) {
+			takes = append(takes, cmp.Or(m.Mode, `""`))
 		}
 	}
 	return "leave the input " + name + " empty; mode " + strings.Join(takes, ", ") + " " +

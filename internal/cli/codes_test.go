@@ -17,7 +17,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
@@ -27,7 +27,7 @@ var coded = append(protocols(), []string{
 	"internal/install/doctor", "internal/oap/domainage",
 	"internal/evidence", "internal/evidence/bundle", "internal/evidence/live", "internal/oap/manifest",
 	"internal/mirror", "internal/mirror/prove", "internal/mirror/publish", "internal/mirror/mirrorstate",
-	"internal/oap/proof",
+	"internal/oap/proof", "internal/conformance/opengap/trial",
 	"internal/author", "internal/author/authorcmd", "internal/frame", "internal/mirror/mirrorcmd",
 	"internal/verify/verifycmd", "internal/oap/receipt", "internal/report", "internal/strict/schema",
 	"internal/governance", "internal/strict", "internal/verify",
@@ -57,10 +57,12 @@ const (
 func TestEveryCodeIsExplained(t *testing.T) {
 	root := filepath.Join("..", "..")
 	known := map[string]bool{}
-	for _, c := range codes(&oapgate.Program) {
-		known[c.ID] = true
-		if c.Meaning == "" || c.Fix == "" {
-			t.Errorf("the code %q has no meaning or no fix", c.ID)
+	for _, p := range programs.All {
+		for _, c := range codes(p) {
+			known[c.ID] = true
+			if c.Meaning == "" || c.Fix == "" {
+				t.Errorf("the code %q has no meaning or no fix", c.ID)
+			}
 		}
 	}
 	s := &source{fset: token.NewFileSet(), consts: map[string]string{}}
@@ -75,7 +77,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 		prefixes[e.code] = prefixes[e.code] || e.prefix
 		explained := known[e.code]
 		if e.prefix {
-			explained = slices.ContainsFunc(codeIDs(&oapgate.Program), func(id string) bool { return strings.HasPrefix(id, e.code) })
+			explained = slices.ContainsFunc(allCodes(), func(id string) bool { return strings.HasPrefix(id, e.code) })
 		}
 		if !explained {
 			t.Errorf("%s: nothing explains the code %q; add\n\t{%q, \"what it means\", \"what would pass\"},\nto %s",
@@ -146,7 +148,7 @@ var toldCodes = []*regexp.Regexp{
 // unexplained names the file in which a script's runs of the program note the codes that explain does not know.
 const unexplained = "UNEXPLAINED_CODES"
 
-var knownIDs = sync.OnceValue(func() []string { return codeIDs(&oapgate.Program) })
+var knownIDs = sync.OnceValue(allCodes)
 
 // noted runs the program. It notes each code that stdout or a JSON report has and explain does not know, JSON that its
 // schema refuses, and a last line that begins with pass or accepted if the exit status is not 0. It does not read the

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
@@ -31,7 +31,9 @@ func TestEveryCommand(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(Command(&oapgate.Program, frame.IO{}))
+	for _, p := range programs.All {
+		walk(Command(p, frame.IO{}))
+	}
 	if checked < 20 {
 		t.Errorf("%d commands were checked; expected all", checked)
 	}
@@ -59,16 +61,21 @@ func TestLackIsNoticed(t *testing.T) {
 
 // lacks returns what a command does not have of an example, a script and a page.
 func lacks(c *cobra.Command, scripts, pages string) (all []string) {
-	words := regexp.QuoteMeta(strings.TrimPrefix(c.CommandPath(), "oap-gate "))
-	if !regexp.MustCompile(`oap-gate ` + words + `\b`).MatchString(c.Example) {
+	program, words, _ := strings.Cut(c.CommandPath(), " ")
+	words = regexp.QuoteMeta(words)
+	runner := strings.TrimPrefix(program, "oap-") // the scripts' command that runs it
+	if program == "oap-gate" {
+		runner = "oap"
+	}
+	if !regexp.MustCompile(program + ` ` + words + `\b`).MatchString(c.Example) {
 		all = append(all, "example")
 	}
 	// The scripts' own commands run the program as well.
-	ran := `(?m)^[!?]? *(exec oap-gate|oap( \d)?|(run|record)( \d)?) ` + words + `( |$)|^` + words + ` \d`
+	ran := `(?m)^[!?]? *(exec ` + program + `|` + runner + `( \d)?|(run|record)( \d)?) ` + words + `( |$)|^` + words + ` \d`
 	if !regexp.MustCompile(ran).MatchString(scripts) && words != "check" { // which "gate" runs
 		all = append(all, "script in testdata/script")
 	}
-	if !regexp.MustCompile("(?m)(oap-gate |`)" + words + "( |`|$)").MatchString(pages) {
+	if !regexp.MustCompile("(?m)(" + program + " |`)" + words + "( |`|$)").MatchString(pages) {
 		all = append(all, "page in docs")
 	}
 	return all

@@ -32,23 +32,25 @@ func complete(t *table.Program, c *cobra.Command) {
 		offer("format", "text", "json")
 	} else {
 		offer("format", "text", "json", "github")
-		_ = c.RegisterFlagCompletionFunc("report", completeReport)
+		_ = c.RegisterFlagCompletionFunc("report", completeReport(t))
 	}
 	if arguments := t.Arguments[c.Name()]; arguments != nil {
 		c.ValidArgsFunction = arguments
 	}
 }
 
-func completeReport(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	if strings.Contains(begun, "=") {
-		return nil, cobra.ShellCompDirectiveDefault
+func completeReport(t *table.Program) cobra.CompletionFunc {
+	return func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if strings.Contains(begun, "=") {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		var all []string
+		for _, format := range t.Formats {
+			all = append(all, format.Name+"=")
+		}
+		if c.Flags().Lookup("verifier") != nil {
+			all = append(all, report.StatementFormat+"=")
+		}
+		return all, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 	}
-	var all []string
-	for _, format := range report.Formats {
-		all = append(all, format+"=")
-	}
-	if c.Flags().Lookup("verifier") != nil {
-		all = append(all, report.StatementFormat+"=")
-	}
-	return all, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }

@@ -43,7 +43,7 @@ func TestComplete(t *testing.T) {
 		{"list --level _", "L2+ L5-FINANCE", ":4"},
 		{"list --format _", "= text json csv", ":4"},
 		{"check --format _", "= text json github", ":4"},
-		{"conformance aaep --format _", "text json", ":4"},
+		{"oap-conform aaep --format _", "text json", ":4"},
 		{"schema diff --format _", "= text json", ":4"},
 		{"check --only _", "schema domain-age", ":4"},
 		{"audit --skip schema,_", "schema,history", ":4"},
@@ -59,7 +59,12 @@ func TestComplete(t *testing.T) {
 		last := len(words) - 1
 		words[last] = strings.TrimSuffix(words[last], "_")
 		var out bytes.Buffer
-		code := Main(append([]string{"__complete"}, words...), frame.IO{Stdout: &out, Stderr: &bytes.Buffer{},
+		if words[0] == "oap-conform" {
+			words = slices.Insert(words, 1, "__complete")
+		} else {
+			words = slices.Insert(words, 0, "__complete")
+		}
+		code := Main(words, frame.IO{Stdout: &out, Stderr: &bytes.Buffer{},
 			Getenv: func(string) string { return "" }})
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		var offered []string

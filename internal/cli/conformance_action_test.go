@@ -11,8 +11,10 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
 // stepOf runs the program as a step's action with these inputs, and gives what the runner sees.
@@ -32,7 +34,8 @@ func stepOf(t *testing.T, event string, inputs map[string]string) (code int, log
 		env["INPUT_"+strings.ToUpper(name)] = value
 	}
 	var out bytes.Buffer
-	code = Main(nil, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(name string) string { return env[name] }})
+	code = Main([]string{programOf(inputs["mode"])}, frame.IO{
+		Stdout: &out, Stderr: &out, Getenv: func(name string) string { return env[name] }})
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil && !os.IsNotExist(err) {
@@ -41,6 +44,16 @@ func stepOf(t *testing.T, event string, inputs map[string]string) (code int, log
 		return string(text)
 	}
 	return code, out.String(), read("output"), read("summary")
+}
+
+// programOf returns the program that has a mode of the Action; oap-gate refuses an unknown one.
+func programOf(mode string) string {
+	for _, m := range table.ActionModes {
+		if m.Mode == mode {
+			return m.Program
+		}
+	}
+	return "oap-gate"
 }
 
 func TestActionHoldsAProvider(t *testing.T) {
@@ -89,7 +102,8 @@ func TestActionHoldsAProvider(t *testing.T) {
 		{"no duration", "push", map[string]string{"timeout": "soon"}, 2, "soon"},
 		{"no contract", "push", map[string]string{"schema": ""}, 2, "requires the contract"},
 		{"a value that looks like a flag", "push", map[string]string{"response": "--help"}, 2, "reading --response"},
-		{"another mode", "push", map[string]string{"mode": "oasys"}, 2, "verify, comment, remind, rerun, protect, governance, oasis, opengap, aaep"},
+		{"another mode", "push", map[string]string{"mode": "oasys"}, 2,
+			"verify, comment, remind, rerun, protect, governance, oasis, opengap, aaep"},
 		{"a report on stdout", "push", map[string]string{"report": "json=-"}, 2, "input report names stdout"},
 	} {
 		code, log, outputs, summary := stepOf(t, test.event, with(test.more))
@@ -118,23 +132,13 @@ func TestActionRefusesInputs(t *testing.T) {
 	}
 	const most = "mode path summary max-annotations offline timeout budget "
 	const every = "mode path report summary max-annotations offline timeout budget "
-	of := map[string]string{
-		"":           "checks skip base governance allow-pull-request-target",
-		"governance": "checks skip base exception allow-pull-request-target",
-		"verify":     "targets level max-age",
-		"oasis":      "url response profile requirements schema tier",
-		"opengap":    "dialect recommended",
-		"aaep":       "events url level layout scenario listen command",
-		"protect":    "apply",
-	}
-	without := map[string]string{"comment": "file head", "remind": "file within apply", "rerun": "apply"} // a report
-	for _, m := range oapgate.Program.Modes {
-		takes := strings.Fields(every + of[m.Name])
-		if more, ok := without[m.Name]; ok {
-			takes = strings.Fields(most + more)
+	for _, m := range table.ActionModes {
+		takes := strings.Fields(every + m.Inputs)
+		if slices.Contains([]string{"comment", "remind", "rerun"}, m.Mode) { // without a report
+			takes = strings.Fields(most + m.Inputs)
 		}
 		events := []string{"push"}
-		if m.Name == "" {
+		if m.Mode == "" {
 			events = append(events, "schedule")
 		}
 		for name, input := range action.Inputs {
@@ -146,16 +150,16 @@ func TestActionRefusesInputs(t *testing.T) {
 					continue
 				}
 				// "deny" is no default.
-				code, log, _, _ := stepOf(t, event, map[string]string{"mode": m.Name, name: "deny"})
+				code, log, _, _ := stepOf(t, event, map[string]string{"mode": m.Mode, name: "deny"})
 				if want := "does not take the input " + name + " here"; code != 2 || !strings.Contains(log, want) {
-					t.Errorf("mode %q, event %s: exit status %d, want 2 and %q\n%s", m.Name, event, code, want, log)
+					t.Errorf("mode %q, event %s: exit status %d, want 2 and %q\n%s", m.Mode, event, code, want, log)
 				}
 			}
 		}
 		for _, event := range events { // with all defaults, which stepOf sets
-			_, log, _, _ := stepOf(t, event, map[string]string{"mode": m.Name})
+			_, log, _, _ := stepOf(t, event, map[string]string{"mode": m.Mode})
 			if strings.Contains(log, "does not take") {
-				t.Errorf("mode %q, event %s: a default is refused\n%s", m.Name, event, log)
+				t.Errorf("mode %q, event %s: a default is refused\n%s", m.Mode, event, log)
 			}
 		}
 	}
@@ -165,8 +169,8 @@ func TestActionRefusesInputs(t *testing.T) {
 	}
 }
 
-// TestModes checks that action.yml describes each mode, that each has a step that nothing asks for, and that its inputs
-// are flags of its command.
+// TestModes checks that action.yml describes each mode, that each is of the program and takes the inputs that the list
+// of modes says, that it has a step that nothing asks for, and that its inputs are flags of its command.
 func TestModes(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
 	if err != nil {
@@ -174,28 +178,79 @@ func TestModes(t *testing.T) {
 	}
 	_, described, _ := strings.Cut(string(text), "\n  mode:\n    description: ")
 	described, _, _ = strings.Cut(described, "\n")
-	for _, m := range oapgate.Program.Modes {
-		if !slices.Contains(strings.FieldsFunc(described, func(r rune) bool { return r < 'a' || r > 'z' }), m.Name) &&
-			m.Name != "" {
-			t.Errorf("the Action has no word of mode %s in the description of its input mode", m.Name)
+	words := strings.FieldsFunc(described, func(r rune) bool { return r < 'a' || r > 'z' })
+	for _, m := range table.ActionModes {
+		if !slices.Contains(words, m.Mode) && m.Mode != "" {
+			t.Errorf("the Action has no word of mode %s in the description of its input mode", m.Mode)
 		}
-		if last := m.Steps[len(m.Steps)-1]; last.Asked != "" || last.Events != nil {
-			t.Errorf("mode %q has no step that is asked for by nothing", m.Name)
+	}
+	found := 0
+	for _, p := range programs.All {
+		for _, m := range p.Modes {
+			found++
+			at := slices.IndexFunc(table.ActionModes, func(of table.ModeOf) bool { return of.Mode == m.Name })
+			if at < 0 || table.ActionModes[at].Program != p.Name {
+				t.Fatalf("the list of modes does not say that %q is of %s", m.Name, p.Name)
+			}
+			if last := m.Steps[len(m.Steps)-1]; last.Asked != "" || last.Events != nil {
+				t.Errorf("mode %q has no step that is asked for by nothing", m.Name)
+			}
+			takes := map[string]bool{}
+			for _, s := range m.Steps {
+				c, rest, err := Command(p, frame.IO{}).Find(strings.Fields(s.Command))
+				if err != nil || len(rest) > 0 {
+					t.Fatalf("mode %q runs %q, of which %q is no command: %v", m.Name, s.Command, rest, err)
+				}
+				for _, in := range append(slices.Clone(s.Inputs), s.Asked, s.Args) {
+					name, flag, renamed := strings.Cut(in, "=")
+					if takes[name] = true; !renamed {
+						flag = name
+					}
+					if flag != "" && in != s.Args && c.Flags().Lookup(flag) == nil {
+						t.Errorf("mode %q, %s: no flag --%s", m.Name, s.Command, flag)
+					}
+				}
+			}
+			delete(takes, "")
+			delete(takes, "path")
+			want := strings.Fields(table.ActionModes[at].Inputs)
+			if got := slices.Sorted(maps.Keys(takes)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+				t.Errorf("mode %q takes %q, and the list of modes says %q", m.Name, got, want)
+			}
 		}
-		for _, s := range m.Steps {
-			c, rest, err := Command(&oapgate.Program, frame.IO{}).Find(strings.Fields(s.Command))
-			if err != nil || len(rest) > 0 {
-				t.Fatalf("mode %q runs %q, of which %q is no command: %v", m.Name, s.Command, rest, err)
-			}
-			for _, in := range append(s.Inputs, s.Asked) {
-				name, flag, renamed := strings.Cut(in, "=")
-				if !renamed {
-					flag = name
+	}
+	if found != len(table.ActionModes) {
+		t.Errorf("the programs have %d modes, and the list has %d", found, len(table.ActionModes))
+	}
+}
+
+// TestOwned checks that the list of what single programs have agrees with their tables.
+func TestOwned(t *testing.T) {
+	count := map[string]int{}
+	for _, p := range programs.All {
+		for _, name := range slices.Concat(p.Schemas, report.Names(p.Formats)) {
+			count[name]++
+		}
+	}
+	for _, o := range table.Owned {
+		at := slices.IndexFunc(programs.All, func(p *table.Program) bool { return p.Name == o.Program })
+		only := func(names []string) (own []string) {
+			for _, name := range names {
+				if count[name] < len(programs.All) {
+					own = append(own, name)
 				}
-				if flag != "" && c.Flags().Lookup(flag) == nil {
-					t.Errorf("mode %q, %s: no flag --%s", m.Name, s.Command, flag)
-				}
 			}
+			return own
+		}
+		formats := only(report.Names(programs.All[at].Formats))
+		if o.Program == "oap-gate" {
+			formats = append(formats, report.StatementFormat)
+		}
+		if got, want := strings.Fields(o.Schemas), only(programs.All[at].Schemas); !slices.Equal(got, want) {
+			t.Errorf("%s has the schemas %q, and the list says %q", o.Program, want, got)
+		}
+		if got := strings.Fields(o.Formats); !slices.Equal(got, formats) {
+			t.Errorf("%s has the formats %q, and the list says %q", o.Program, formats, got)
 		}
 	}
 }

@@ -47,12 +47,12 @@ func greenhouse(t *testing.T) []string {
 	return []string{"--requirements", filepath.Join(dir, "r.yaml"), "--schema", filepath.Join(dir, "s.json")}
 }
 
-// provider runs conformance oasis provider and gives its report, or what it said on stderr.
+// provider runs oasis provider and gives its report, or what it said on stderr.
 func provider(t *testing.T, args ...string) (rep verdict.Report, code int, said string) {
 	t.Helper()
 	var out, diag bytes.Buffer
 	sys := frame.IO{Stdout: &out, Stderr: &diag, Getenv: func(string) string { return "" }}
-	code = Main(slices.Concat([]string{"conformance", "oasis", "provider", "--format", "json", "--retry-wait", "1ms"},
+	code = Main(slices.Concat([]string{"oap-conform", "oasis", "provider", "--format", "json", "--retry-wait", "1ms"},
 		args), sys)
 	if err := json.Unmarshal(out.Bytes(), &rep); err != nil && out.Len() > 0 {
 		t.Fatalf("%v: %s", err, out.Bytes())
@@ -208,7 +208,7 @@ func TestProviderRecordedAndReplayed(t *testing.T) {
 	var out, diag bytes.Buffer
 	if code := Main([]string{"replay", bundle}, frame.IO{Stdout: &out, Stderr: &diag,
 		Getenv: func(string) string { return "" }}); code != 2 ||
-		!strings.Contains(diag.String(), "oap-gate conformance") {
+		!strings.Contains(diag.String(), "the command of oap-conform that recorded it") {
 		t.Errorf("replay of its bundle: exit status %d, %s", code, diag.String())
 	}
 }
@@ -321,7 +321,7 @@ func TestProviderExampleOfTheDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const command = "    $ oap-gate conformance oasis provider --response response-5.2.json --profile " +
+	const command = "    $ oap-conform oasis provider --response response-5.2.json --profile " +
 		"software-infrastructure\n"
 	_, text, found := strings.Cut(string(page), command)
 	if !found {
@@ -355,7 +355,7 @@ func TestProviderExampleOfTheDocumentation(t *testing.T) {
 	}
 	t.Chdir(dir)
 	var out bytes.Buffer
-	code := Main(strings.Fields(command)[2:], frame.IO{Stdout: &out, Stderr: &out,
+	code := Main(strings.Fields(command)[1:], frame.IO{Stdout: &out, Stderr: &out,
 		Getenv: func(string) string { return "" }})
 	rest, said := strings.TrimSpace(out.String()), true
 	for i, part := range strings.Split(text, "…") {

@@ -20,8 +20,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -31,8 +30,10 @@ import (
 // TestContract compares testdata/contract.txt with the names that users and scripts rely on. It has one sorted line per
 // name. A new name adds a line; a line that changes or disappears is a change of the public contract.
 func TestContract(t *testing.T) {
-	names := slices.Concat(ruleNames(), commandNames(Command(&oapgate.Program, frame.IO{})), actionNames(t), environmentNames(t),
-		schemaMembers(t))
+	names := slices.Concat(ruleNames(), actionNames(t), environmentNames(t), schemaMembers(t))
+	for _, p := range programs.All {
+		names = append(names, commandNames(Command(p, frame.IO{}))...)
+	}
 	for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Errored, verdict.Inconclusive} {
 		names = append(names, fmt.Sprintf("exit %d: %s", v.ExitStatus(), v))
 	}
@@ -79,9 +80,11 @@ func TestContractNoticesARename(t *testing.T) {
 // ruleNames returns the ids of all checks and steps, and all codes.
 func ruleNames() (names []string) {
 	steps := verdict.IDs(verify.Rules())
-	for _, id := range ruleIDs(&oapgate.Program) {
-		if !slices.Contains(steps, id) {
-			names = append(names, "check "+id)
+	for _, p := range programs.All {
+		for _, id := range ruleIDs(p) {
+			if !slices.Contains(steps, id) {
+				names = append(names, "check "+id)
+			}
 		}
 	}
 	for _, id := range verdict.IDs(mirror.Catalogue()) { // a check and a step may share an id
@@ -90,10 +93,29 @@ func ruleNames() (names []string) {
 	for _, id := range steps {
 		names = append(names, "step "+id)
 	}
-	for _, id := range codeIDs(&oapgate.Program) {
+	for _, id := range allCodes() {
 		names = append(names, "code "+id)
 	}
 	return names
+}
+
+// allCodes returns the codes of all programs.
+func allCodes() (ids []string) {
+	for _, p := range programs.All {
+		ids = append(ids, codeIDs(p)...)
+	}
+	return ids
+}
+
+// allSchemas returns the texts of the schemas of all programs, by name.
+func allSchemas() map[string][]byte {
+	all := map[string][]byte{}
+	for _, p := range programs.All {
+		for _, name := range p.Schemas {
+			all[name] = p.Schema(name)
+		}
+	}
+	return all
 }
 
 // commandNames returns a command, its flags, and those of all commands below it.
@@ -189,9 +211,9 @@ func readsEnvironment(f ast.Expr) bool {
 
 // schemaMembers returns each member of each printed schema, with the values that it may have if they are listed.
 func schemaMembers(t *testing.T) (names []string) {
-	for _, name := range schemas.Names {
+	for name, text := range allSchemas() {
 		var schema map[string]any
-		if err := json.Unmarshal(schemas.Text(name), &schema); err != nil {
+		if err := json.Unmarshal(text, &schema); err != nil {
 			t.Fatalf("schema %s: %v", name, err)
 		}
 		found := memberNames("json "+name+" ", schema, follow(schema, schema))

@@ -20,8 +20,8 @@ func TestFilesWithoutEnd(t *testing.T) {
 	}
 	for _, name := range []string{fifo, "/dev/zero", "/dev/null", t.TempDir()} {
 		for _, command := range [][]string{{"merge"}, {"verify", "did:web:a.example", "--ca-cert"},
-			{"conformance", "aaep", "events"}, {"conformance", "opengap", "agent"},
-			{"conformance", "oasis", "provider", "--response", fifo, "--profile"}} {
+			{"oap-conform", "aaep", "events"}, {"oap-conform", "opengap", "agent"},
+			{"oap-conform", "oasis", "provider", "--response", fifo, "--profile"}} {
 			var out bytes.Buffer
 			status := Main(append(command, name),
 				frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})

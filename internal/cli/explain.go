@@ -19,14 +19,18 @@ import (
 )
 
 func newExplain(t *table.Program, sys frame.IO) *cobra.Command {
+	rule, last := t.Subjects[0].Rules[0], t.Subjects[len(t.Subjects)-1]
+	var examples []string
+	for _, word := range []string{"", " " + rule.ID, " " + rule.Codes[0].ID, " " + last.Name} {
+		examples = append(examples, "  "+t.Name+" explain"+word)
+	}
 	return &cobra.Command{
 		Use:   "explain [ID | CODE | SUBJECT]",
 		Short: "explain a check, a finding code or a catalogue",
 		Long: `explain prints what a check requires, why, its source, its codes and how to fix a finding. For a code, the word in
 brackets at the end of a finding, it prints the meaning and the fix, and what reports it. For a subject it prints the
-rules. Without an argument it prints the checks of the registry, and the other subjects.`,
-		Example: "  oap-gate explain\n  oap-gate explain domain-age\n" +
-			"  oap-gate explain receipt-hash-mismatch\n  oap-gate explain verify",
+rules. Without an argument it prints all subjects, or the checks of the registry and the other subjects.`,
+		Example: strings.Join(examples, "\n"),
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return remedy.Errorf(t.Name+" explain [ID | CODE | SUBJECT]",
@@ -43,10 +47,13 @@ rules. Without an argument it prints the checks of the registry, and the other s
 				return nil
 			}
 			if !explain(t, sys.Stdout, args[0]) {
-				fix := "the checks are " + strings.Join(verdict.IDs(t.Subjects[0].Rules), ", ") +
-					"; all that there is to explain: " + t.Name + " explain"
+				fix := t.Name + " explain lists all"
+				for _, other := range table.Others(t.Name) {
+					fix += "; " + other + " explain " + plain.ShellWord(args[0]) + " if a report of " + other +
+						" has it"
+				}
 				return remedy.Errorf(remedy.DidYouMean(args[0], explained(t), fix),
-					"no check, code or subject is called %q", args[0])
+					"no check, code or subject of %s is called %q", t.Name, args[0])
 			}
 			return nil
 		},

@@ -25,7 +25,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
@@ -660,11 +660,13 @@ func TestFixesSaySomething(t *testing.T) {
 			t.Errorf("%s: the fix is %q", id, fix)
 		}
 	}
-	for _, s := range oapgate.Program.Subjects {
-		for _, r := range s.Rules {
-			hold(r.ID, r.Fix)
-			for _, c := range r.Codes {
-				hold(r.ID+" "+c.ID, c.Fix)
+	for _, p := range programs.All {
+		for _, s := range p.Subjects {
+			for _, r := range s.Rules {
+				hold(r.ID, r.Fix)
+				for _, c := range r.Codes {
+					hold(r.ID+" "+c.ID, c.Fix)
+				}
 			}
 		}
 	}

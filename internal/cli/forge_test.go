@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -229,7 +228,7 @@ func TestForgeCommands(t *testing.T) {
 // TestRuleIDs checks that explain, SARIF and the text format can tell a rule of the installation from a check and a
 // code.
 func TestRuleIDs(t *testing.T) {
-	taken := slices.Concat(verdict.IDs(mirror.Catalogue()), codeIDs(&oapgate.Program))
+	taken := slices.Concat(verdict.IDs(mirror.Catalogue()), allCodes())
 	for _, rule := range doctor.Rules {
 		if slices.Contains(taken, rule.ID) {
 			t.Errorf("the rule %s has the name of a check, of a code or of another rule", rule.ID)

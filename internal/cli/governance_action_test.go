@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
@@ -413,7 +414,7 @@ func TestHostileProposal(t *testing.T) {
 func governHostile(t *testing.T, args ...string) (told string) {
 	t.Helper()
 	dir := t.TempDir()
-	for _, format := range report.Formats {
+	for _, format := range report.Names(oapgate.Program.Formats) {
 		args = append(args, "--report", format+"="+filepath.Join(dir, format))
 	}
 	env := map[string]string{"GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
@@ -435,7 +436,7 @@ func governHostile(t *testing.T, args ...string) (told string) {
 			inert(t, format, log.String())
 		}
 	}
-	for _, format := range append(slices.Clone(report.Formats), "summary") {
+	for _, format := range append(slices.Clone(report.Names(oapgate.Program.Formats)), "summary") {
 		text, err := os.ReadFile(filepath.Join(dir, format))
 		if err != nil {
 			t.Fatal(err)

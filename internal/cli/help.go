@@ -196,8 +196,8 @@ func topics(t *table.Program) []table.Topic {
 			fmt.Sprintf(environmentTopic, t.Environment)},
 		{"exit-status", "what the exit status of each command means", fmt.Sprintf(exitTopic, t.Exits)},
 		{"formats", "the formats of stdout and of --report", "The formats of --format and --report FORMAT=FILE:\n\n  " +
-			report.Hang("", strings.Join(report.Formats, ", "), 2, report.Columns) + "\n\n" +
-			report.About() + t.Formats + fmt.Sprintf(formatsTopic, t.FormatNote)},
+			report.Hang("", strings.Join(report.Names(t.Formats), ", "), 2, report.Columns) + "\n\n" +
+			report.About(t.Formats) + t.FormatRows + fmt.Sprintf(formatsTopic, t.FormatNote)},
 	}, t.Topics...)
 }
 

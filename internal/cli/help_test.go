@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -50,7 +51,7 @@ func TestHelpFits(t *testing.T) {
 		prose, examples, _ := strings.Cut(text, "\nExamples:\n")
 		_, flags, _ := strings.Cut(examples, "\n\n")
 		for line := range strings.Lines(prose + flags) {
-			if strings.HasPrefix(line, "show: ") { // a command, to be copied
+			if strings.HasPrefix(line, "show: ") || strings.HasPrefix(line, "\t") { // a command, to be copied
 				continue
 			}
 			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
@@ -64,19 +65,25 @@ func TestHelpFits(t *testing.T) {
 			t.Errorf("%q: the text does not end with one line break: %q", args, text[max(len(text)-20, 0):])
 		}
 	}
-	for _, c := range everyCommand(Command(&oapgate.Program, frame.IO{})) {
-		path := strings.Fields(c.CommandPath())[1:]
-		page(append(path, "--help")...)
-		page(append([]string{"help"}, path...)...)
-	}
-	for _, topic := range topics(&oapgate.Program) {
-		page("help", topic.Name)
+	for _, p := range programs.All {
+		for _, c := range everyCommand(Command(p, frame.IO{})) {
+			path := strings.Fields(c.CommandPath())
+			page(append(slices.Clone(path), "--help")...)
+			page(append([]string{p.Name, "help"}, path[1:]...)...)
+		}
+		for _, topic := range topics(p) {
+			page(p.Name, "help", topic.Name)
+		}
+		page(p.Name, "explain")
+		for _, s := range p.Subjects {
+			if s.Name != "" {
+				page(p.Name, "explain", s.Name)
+			}
+		}
 	}
 	for _, p := range []string{"oasis", "opengap", "aaep"} {
-		page("conformance", p, "--list")
-		page("explain", p)
+		page("oap-conform", p, "--list")
 	}
-	page("explain")
 	for _, r := range mirror.Catalogue() {
 		page("explain", r.ID)
 	}
@@ -94,37 +101,39 @@ func TestHelpFits(t *testing.T) {
 // TestHelpGroups requires that help shows each command of the program in one group, in the order of the table, and the
 // flags of the network after the others.
 func TestHelpGroups(t *testing.T) {
-	text := helpOf(t, 0, nil, "help")
-	if bare := helpOf(t, 0, nil); text != bare || text != helpOf(t, 0, nil, "--help") {
-		t.Error("help, --help and no arguments differ")
-	}
-	at, shown := 0, map[string]bool{}
-	find := func(want string) {
-		i := strings.Index(text[at:], want)
-		if i < 0 {
-			t.Fatalf("no %q after\n%s", want, text[:at])
+	for _, p := range programs.All {
+		text := helpOf(t, 0, nil, p.Name, "help")
+		if bare := helpOf(t, 0, nil, p.Name); text != bare || text != helpOf(t, 0, nil, p.Name, "--help") {
+			t.Errorf("%s: help, --help and no arguments differ", p.Name)
 		}
-		at += i
-	}
-	for i, g := range oapgate.Program.Groups {
-		find(g.Title + ":\n")
-		var names []string
-		for _, command := range g.Commands {
-			names = append(names, command(frame.IO{}).Name())
-		}
-		if i == len(oapgate.Program.Groups)-1 {
-			names = append(names, "explain", "schema", "help", "completion", "version")
-		}
-		for _, name := range names {
-			if shown[name] {
-				t.Errorf("%s is in two groups", name)
+		at, shown := 0, map[string]bool{}
+		find := func(want string) {
+			i := strings.Index(text[at:], want)
+			if i < 0 {
+				t.Fatalf("%s: no %q after\n%s", p.Name, want, text[:at])
 			}
-			shown[name] = true
-			find("\n  " + name + " ")
+			at += i
 		}
-	}
-	if got := len(Command(&oapgate.Program, frame.IO{}).Commands()); got != len(shown) {
-		t.Errorf("the program has %d commands, and the groups have %d", got, len(shown))
+		for i, g := range p.Groups {
+			find(g.Title + ":\n")
+			var names []string
+			for _, command := range g.Commands {
+				names = append(names, command(frame.IO{}).Name())
+			}
+			if i == len(p.Groups)-1 {
+				names = append(names, "explain", "schema", "help", "completion", "version")
+			}
+			for _, name := range names {
+				if shown[name] {
+					t.Errorf("%s is in two groups", name)
+				}
+				shown[name] = true
+				find("\n  " + name + " ")
+			}
+		}
+		if got := len(Command(p, frame.IO{}).Commands()); got != len(shown) {
+			t.Errorf("%s has %d commands, and the groups have %d", p.Name, got, len(shown))
+		}
 	}
 	_, flags, _ := strings.Cut(helpOf(t, 0, nil, "check", "--help"), "\nFlags:\n")
 	flags, network, found := strings.Cut(flags, "\nNetwork and replay flags:\n")
@@ -175,7 +184,10 @@ func TestHelpWords(t *testing.T) {
 // TestTopics requires that the topics name all that they are about.
 func TestTopics(t *testing.T) {
 	names := environmentNames(t)
-	text := helpOf(t, 0, nil, "help", "environment")
+	text := ""
+	for _, p := range programs.All { // one of them reads PATH
+		text += helpOf(t, 0, nil, p.Name, "help", "environment")
+	}
 	for _, name := range names {
 		name = strings.TrimPrefix(name, "environment ")
 		if strings.HasPrefix(name, "INPUT_") {
@@ -185,10 +197,12 @@ func TestTopics(t *testing.T) {
 			t.Errorf("help environment does not name %s", name)
 		}
 	}
-	text = helpOf(t, 0, nil, "help", "formats")
-	for _, name := range report.Formats {
-		if !strings.Contains(text, "\n  "+name+" ") {
-			t.Errorf("help formats does not explain %s", name)
+	for _, p := range programs.All {
+		text = helpOf(t, 0, nil, p.Name, "help", "formats")
+		for _, name := range report.Names(p.Formats) {
+			if !strings.Contains(text, "\n  "+name+" ") {
+				t.Errorf("%s help formats does not explain %s", p.Name, name)
+			}
 		}
 	}
 	if got := helpOf(t, 0, nil, "help", "list"); got != helpOf(t, 0, nil, "list", "--help") {

@@ -40,7 +40,7 @@ func peak() {
 	os.Exit(run.ProcessState.ExitCode())
 }
 
-func init() { programs["peak"] = peak }
+func init() { executables["peak"] = peak }
 
 // TestHostileWebInMemory gates listings whose sites serve what costs most, all at once: eighty where what is kept of
 // each would add up, and thirty-two where one document at a time must be decoded, as each takes tens of megabytes.

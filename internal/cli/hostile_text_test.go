@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
@@ -207,7 +208,7 @@ func gateHostile(t *testing.T, w *fixture.World) (told string) {
 	// The first run writes all reports and what the web answered; the others tell the same from that.
 	bundle := filepath.Join(dir, "bundle.json")
 	evidence := []string{"--record", bundle}
-	for _, format := range report.Formats {
+	for _, format := range report.Names(oapgate.Program.Formats) {
 		evidence = append(evidence, "--report", format+"="+filepath.Join(dir, format))
 	}
 	none := func(string) string { return "" }
@@ -228,7 +229,7 @@ func gateHostile(t *testing.T, w *fixture.World) (told string) {
 			told = log.String()
 		}
 	}
-	for _, format := range report.Formats {
+	for _, format := range report.Names(oapgate.Program.Formats) {
 		text, err := os.ReadFile(filepath.Join(dir, format))
 		if err != nil {
 			t.Fatal(err)

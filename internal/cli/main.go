@@ -26,6 +26,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // floor is never touched, so it takes no memory of the machine. It only makes the collector leave the first 32 MiB of
@@ -61,6 +62,11 @@ func Run(t *table.Program, args []string, sys frame.IO) int {
 		sys.Stdin = strings.NewReader("")
 	}
 	defer runtime.KeepAlive(floor)
+	sys = sys.As(t.Name, t.Formats, t.FormatOf)
+	if now := moved(t, args); now != "" {
+		fmt.Fprintln(sys.Stderr, "error:", now)
+		return verdict.Errored.ExitStatus()
+	}
 	return frame.Run(sys, func() error {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
@@ -68,7 +74,7 @@ func Run(t *table.Program, args []string, sys frame.IO) int {
 		var inputs map[string]string
 		var refused error
 		if len(args) == 0 && sys.Getenv("GITHUB_ACTIONS") == "true" && sys.Getenv("GITHUB_ACTION") != "" {
-			args, inputs, refused = actionArguments(t, sys)
+			args, inputs, refused = actionArguments(t, sys, mistaken(t, sys))
 		}
 		if slices.ContainsFunc(args, signing.HoldsKey) { // before the parser, whose errors repeat what they refuse
 			return signing.ErrIsKey()
@@ -82,8 +88,22 @@ func Run(t *table.Program, args []string, sys frame.IO) int {
 	})
 }
 
+// moved returns which command line has the words of the arguments now, empty if this one has them. No flag is read yet.
+func moved(t *table.Program, args []string) string {
+	if len(args) > 0 && args[0] == "help" {
+		args = args[1:]
+	}
+	for _, m := range t.Moved {
+		if words := strings.Fields(m[0]); len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
+			return fmt.Sprintf("%s %s is %s", t.Name, m[0], m[1])
+		}
+	}
+	return ""
+}
+
 // Command returns the program of the table as its command line, with all commands below it.
 func Command(t *table.Program, sys frame.IO) *cobra.Command {
+	sys = sys.As(t.Name, t.Formats, t.FormatOf)
 	root := &cobra.Command{
 		Use:           t.Name,
 		Version:       frame.Version().Version,

@@ -11,7 +11,8 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -85,7 +86,15 @@ func TestReadme(t *testing.T) {
 
 // TestReadmeFormats compares the formats that action.yml and docs/action.md list with those of package report.
 func TestReadmeFormats(t *testing.T) {
-	formats := strings.Join(report.Formats, ", ")
+	var names []string
+	for _, p := range programs.All {
+		for _, name := range report.Names(p.Formats) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	formats := strings.Join(names, ", ")
 	follows(t, "action.yml", func(text string) string {
 		return between(t, text, "line breaks; the formats are ", ".\n", formats)
 	})
@@ -96,12 +105,7 @@ func TestReadmeFormats(t *testing.T) {
 
 // TestReadmeModes compares the protocols that action.yml lists with the products.
 func TestReadmeModes(t *testing.T) {
-	var names []string
-	for _, m := range oapgate.Program.Modes {
-		if strings.HasPrefix(m.Steps[0].Command, "conformance ") {
-			names = append(names, m.Name)
-		}
-	}
+	names := table.ModesOf("oap-conform")
 	last := len(names) - 1
 	follows(t, "action.yml", func(text string) string {
 		return between(t, text, "verifies implementations. With ", " it checks an implementation against that",
@@ -127,7 +131,7 @@ func TestReadmeRules(t *testing.T) {
 		var b strings.Builder
 		users := map[strict.Code]int{} // how many checks have a code; those of more than five share a table
 		var shared []strict.Code
-		table := func(codes []strict.Code) {
+		rows := func(codes []strict.Code) {
 			if len(codes) > 0 {
 				b.WriteString("\n| code | means | fix |\n|---|---|---|\n")
 			}
@@ -156,24 +160,28 @@ func TestReadmeRules(t *testing.T) {
 						shared = append(shared, c)
 					}
 				}
-				table(own)
+				rows(own)
 				if also != nil {
 					fmt.Fprintf(&b, "\n[Codes of many checks](#codes-of-many-checks): %s.\n", strings.Join(also, ", "))
 				}
 			}
 		}
-		for _, s := range oapgate.Program.Subjects {
+		var subjects []table.Subject
+		for _, p := range programs.All {
+			subjects = append(subjects, p.Subjects...)
+		}
+		for _, s := range subjects {
 			for _, r := range s.Rules {
 				for _, c := range r.Codes {
 					users[c]++
 				}
 			}
 		}
-		for _, s := range oapgate.Program.Subjects {
+		for _, s := range subjects {
 			section(sentence(s.Judges), s.Rules)
 		}
 		b.WriteString("\n## Codes of many checks\n")
-		table(shared)
+		rows(shared)
 		before, _, found := strings.Cut(text, "-update -->\n")
 		if !found {
 			t.Fatal("docs/rules.md has lost its mark")

@@ -6,35 +6,41 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
 func newSchema(t *table.Program, sys frame.IO) *cobra.Command {
+	first := t.Name + " schema " + t.Schemas[0]
 	c := &cobra.Command{
-		Use:   "schema NAME",
-		Short: "print a JSON Schema, or compare two",
-		Long:  "schema prints a JSON Schema: " + strings.Join(t.Schemas, ", ") + ".",
-		Example: "  oap-gate schema listing\n  oap-gate schema report > report.schema.json\n" +
-			"  oap-gate schema diff old.schema.json new.schema.json",
+		Use:       "schema NAME",
+		Short:     "print a JSON Schema",
+		Long:      "schema prints a JSON Schema: " + strings.Join(t.Schemas, ", ") + ".",
+		Example:   "  " + first + "\n  " + t.Name + " schema report > report.schema.json",
 		ValidArgs: t.Schemas,
 		Args: func(c *cobra.Command, args []string) error {
-			if word := strings.Join(args, " "); !slices.Contains(t.Schemas, word) {
-				fix := "the schemas are " + strings.Join(t.Schemas, ", ")
-				return remedy.Errorf(remedy.DidYouMean(word, t.Schemas, fix),
-					"schema requires the NAME of one schema; %q is not one", word)
+			word := strings.Join(args, " ")
+			if slices.Contains(t.Schemas, word) {
+				return nil
 			}
-			return nil
+			fix := "the schemas are " + strings.Join(t.Schemas, ", ")
+			if others := t.SchemaOf(word); len(others) > 0 {
+				fix = others[0] + " schema " + word
+			}
+			return remedy.Errorf(remedy.DidYouMean(word, t.Schemas, fix),
+				"schema requires the NAME of one schema; %q is not one of %s", word, t.Name)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			_, err := sys.Stdout.Write(schemas.Text(args[0]))
+			_, err := sys.Stdout.Write(t.Schema(args[0]))
 			return err
 		},
 	}
 	for _, sub := range t.SchemaCommands {
 		c.AddCommand(sub(sys))
+	}
+	if t.SchemaCommands != nil {
+		c.Short += ", or compare two"
 	}
 	return c
 }

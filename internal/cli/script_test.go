@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/privatekey"
@@ -24,12 +24,16 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
-// Main runs oap-gate in this process.
-func Main(args []string, sys frame.IO) int { return Run(&oapgate.Program, args, sys) }
+// Main runs a program in this process: the one that the first argument names, else oap-gate.
+func Main(args []string, sys frame.IO) int {
+	p, args := programs.Of(args)
+	return Run(p, args, sys)
+}
 
-// programs are those that tests may run.
-var programs = map[string]func(){
+// executables are those that tests may run.
+var executables = map[string]func(){
 	"oap-gate":        func() { os.Exit(noted(os.Args[1:], System())) },
+	"oap-conform":     func() { os.Exit(noted(append([]string{"oap-conform"}, os.Args[1:]...), System())) },
 	"aaep-subscriber": subscribe,
 }
 
@@ -55,7 +59,7 @@ func TestMain(m *testing.M) {
 		work()
 	}
 	os.Setenv("GORACE", raceOfPrograms)
-	testscript.Main(employer{m}, programs)
+	testscript.Main(employer{m}, executables)
 }
 
 // raceOfPrograms lets a program with the race detector end when it ends, and not a second later, as hundreds are
@@ -69,6 +73,7 @@ var scripts = filepath.Join("..", "..", "testdata", "script")
 //
 //	oap [STATUS] ARG…     oap-gate ARG… in a worker, as gate and those like it; it must end with this exit status (0).
 //	                      `exec oap-gate ARG…` begins a process
+//	conform [STATUS] ARG… oap-conform ARG… in a worker, as oap runs oap-gate
 //	world FILE…           build the registry in $REGISTRY and start the web that the files, put together, describe
 //	gate STATUS [FLAG…]   oap-gate check on that world's pull request; it must end with this exit status
 //	audit STATUS [FLAG…]  oap-gate audit of that world's branch main; it must end with this exit status
@@ -131,7 +136,14 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"oap":      oap,
+			"oap": oap,
+			"conform": func(ts *testscript.TestScript, neg bool, args []string) {
+				at := 0
+				if len(args) > 0 && len(args[0]) == 1 {
+					at = 1
+				}
+				oap(ts, neg, slices.Insert(args, at, "oap-conform"))
+			},
 			"world":    world,
 			"gate":     runGate,
 			"audit":    runAudit,

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
@@ -35,37 +35,48 @@ func TestHelp(t *testing.T) {
 		}
 		return out.String()
 	}
-	commands := everyCommand(Command(&oapgate.Program, frame.IO{}))
+	var commands []*cobra.Command
+	for _, p := range programs.All {
+		commands = append(commands, everyCommand(Command(p, frame.IO{}))...)
+	}
 	for _, c := range commands {
 		if c.HasParent() && c.Parent().Name() != "completion" && !c.HasExample() && !c.HasSubCommands() {
 			t.Errorf("%s has no example", c.CommandPath())
 		}
 	}
 	listed := regexp.MustCompile(`(?m)^([A-Za-z][A-Za-z0-9.-]*) `)
-	list, more, _ := strings.Cut(told("explain"), "\nMore rules: oap-gate explain SUBJECT\n\n")
-	checks := listed.FindAllStringSubmatch(list, -1)
-	var names []string
-	for _, s := range listed.FindAllStringSubmatch(more, -1) {
-		names = append(names, s[1])
-		rules := listed.FindAllStringSubmatch(told("explain", s[1]), -1)
-		if !strings.Contains("\n"+more, fmt.Sprintf("\n%-22s %d rules: ", s[1], len(rules))) {
-			t.Errorf("explain %s lists %d rules, which is not the number of explain:\n%s", s[1], len(rules), more)
+	var checks [][2]string // program and id
+	for _, p := range programs.All {
+		list, more, _ := strings.Cut(told(p.Name, "explain"), "\nMore rules: "+p.Name+" explain SUBJECT\n\n")
+		for _, s := range listed.FindAllStringSubmatch(list, -1) {
+			checks = append(checks, [2]string{p.Name, s[1]})
 		}
-		checks = append(checks, rules...)
-	}
-	var want []string
-	for _, s := range oapgate.Program.Subjects[1:] {
-		want = append(want, s.Name)
-	}
-	if !slices.Equal(names, want) || len(names) < 6 {
-		t.Errorf("the subjects are %q, want %q", names, want)
+		var names, want []string
+		for _, s := range listed.FindAllStringSubmatch(more, -1) {
+			names = append(names, s[1])
+			rules := listed.FindAllStringSubmatch(told(p.Name, "explain", s[1]), -1)
+			if !strings.Contains("\n"+more, fmt.Sprintf("\n%-22s %d rules: ", s[1], len(rules))) {
+				t.Errorf("explain %s lists %d rules, which is not the number of explain:\n%s", s[1], len(rules), more)
+			}
+			for _, s := range rules {
+				checks = append(checks, [2]string{p.Name, s[1]})
+			}
+		}
+		for _, s := range p.Subjects {
+			if s.Name != "" {
+				want = append(want, s.Name)
+			}
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s: the subjects are %q, want %q", p.Name, names, want)
+		}
 	}
 	if len(commands) < 20 || len(checks) < 100 {
 		t.Errorf("%d commands and %d checks are listed, want all", len(commands), len(checks))
 	}
 	said := regexp.MustCompile(`(?m)^(requires|cites|judges|network|why|fix):`)
 	for _, c := range checks {
-		if n := len(said.FindAllString(told("explain", c[1]), -1)); n < 6 || n > 19 {
+		if n := len(said.FindAllString(told(c[0], "explain", c[1]), -1)); n < 6 || n > 19 {
 			t.Errorf("explain %s says %d things, want six at least", c[1], n)
 		}
 	}
@@ -84,7 +95,7 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 		var told bytes.Buffer
 		code := Main(args, frame.IO{Stdout: &bytes.Buffer{}, Stderr: &told,
 			Getenv: func(n string) string { return env[n] }})
-		many := args[0] == "fmt" // which tells of each file
+		many := slices.Contains(args, "fmt") // which tells of each file
 		if n := strings.Count(told.String(), "error: "); !whole.MatchString(told.String()) ||
 			code == 2 && n != 1 && !(many && n > 1) {
 			t.Errorf("%q, %q: exit status %d and\n%s", env, args, code, told.String())
@@ -105,7 +116,7 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 	var walk func(c *cobra.Command, path []string)
 	walk = func(c *cobra.Command, path []string) {
 		wrong(append(slices.Clone(path), "--no-such-flag")...)
-		if c.Name() != "merge" && c.Name() != "oap-gate" && !c.HasSubCommands() {
+		if c.Name() != "merge" && c.HasParent() && !c.HasSubCommands() {
 			wrong(append(slices.Clone(path), "one", "two", "three")...)
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -136,8 +147,10 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 			}
 		}
 	}
-	walk(Command(&oapgate.Program, frame.IO{}), nil)
-	wrong("no-such-command")
+	for _, p := range programs.All {
+		walk(Command(p, frame.IO{}), []string{p.Name})
+		wrong(p.Name, "no-such-command")
+	}
 	for _, args := range [][]string{
 		{"merge"}, {"merge", empty}, {"merge", "none"}, {"replay"}, {"replay", "none"}, {"replay", empty}, {"comment"},
 		{"comment", empty}, {"comment", "none"}, {"explain", "none"}, {"schema", "none"}, {"protect"},
@@ -196,9 +209,9 @@ func TestAdvice(t *testing.T) {
 		{[]string{"check", "--ca-cert", empty}, "no PEM certificate", "a PEM file with --ca-cert"},
 		{[]string{"merge", empty}, "it is empty", "name the JSON reports of oap-gate audit --shard"},
 		{[]string{"governance", "--base", "main"}, "no OAP specification here", "name a clone of the specification"},
-		{[]string{"conformance", "oasis", "provider", "--response", empty, "--profile", empty},
+		{[]string{"oap-conform", "oasis", "provider", "--response", empty, "--profile", empty},
 			empty + ": not a directory", "name the profile's directory"},
-		{[]string{"conformance", "oasis", "provider", "--response", empty, "--profile", "schemas"},
+		{[]string{"oap-conform", "oasis", "provider", "--response", empty, "--profile", "schemas"},
 			"schemas/provider-conformance-requirements.yaml: ", "name the profile's directory"},
 		{[]string{"mirror", "https://git.example/registry", "."}, "is a clone", "name another directory"},
 		{[]string{"mirror", "https://git.example/registry", ".git"}, "is a clone", "oap-gate audit --repo DIR"},

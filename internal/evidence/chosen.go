@@ -2,8 +2,10 @@ package evidence
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -49,3 +51,16 @@ type LandingFlags struct {
 
 // RecordAgain is the fix for a bundle that cannot be read.
 const RecordAgain = "record it with oap-gate check --record, audit --record or verify --record"
+
+// Range returns the chosen commits as one range.
+func (c Chosen) Range(ctx context.Context, repo *registry.Repository) (*registry.Range, error) {
+	if c.Head == "" {
+		return repo.TreeRange(ctx, c.Base, c.Tree)
+	}
+	return repo.Range(ctx, c.Base, c.Head)
+}
+
+// ErrEmptyRange means that the range is empty although the event says that files changed.
+var ErrEmptyRange = remedy.Errorf("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
+	"the range changes nothing, but the event counts changed files: these are not "+
+		"the pull request's commits")

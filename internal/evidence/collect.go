@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -448,4 +449,13 @@ func Resolve(ctx context.Context, s Source, id string, at time.Time) Result[*did
 	c := &collector{ctx: ctx, s: s}
 	doc, _ := c.didDocument(id, at)
 	return doc
+}
+
+// Observed adds to a report what its source was asked.
+func Observed(rep *verdict.Report, src Source) {
+	observed := src.Observations()
+	rep.EvidenceSHA256 = Digest(observed)
+	for _, o := range observed {
+		rep.Evidence = append(rep.Evidence, o.Evidence())
+	}
 }

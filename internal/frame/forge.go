@@ -35,7 +35,7 @@ func (o *Forge) Client(sys IO, dir string) (*forge.Client, error) {
 	opts := forge.Options{BaseURL: cmp.Or(o.api, sys.Getenv("GITHUB_API_URL")),
 		Repository: cmp.Or(o.repository, sys.Getenv("GITHUB_REPOSITORY")),
 		Token:      cmp.Or(sys.Getenv("GITHUB_TOKEN"), sys.Getenv("GH_TOKEN")),
-		UserAgent:  "oap-gate/" + Version().Version, RetryWait: time.Second / 4}
+		UserAgent:  sys.program + "/" + Version().Version, RetryWait: time.Second / 4}
 	if opts.Repository == "" {
 		repo, err := registry.Open(dir)
 		if err != nil {

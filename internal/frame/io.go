@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -21,6 +22,10 @@ type IO struct {
 	OutWidth       int // columns of the terminal that stdout is; 0: it is not a terminal
 	ErrWidth       int // columns of the terminal that stderr is; 0: it is not a terminal
 
+	program   string                       // its name
+	formats   []report.Format              // of its reports; nil: all of package report
+	elsewhere func(format string) []string // the other programs that have a format; nil: none
+
 	args []string // of Main
 	// inputs are the Action's inputs by the flags that they set; nil: the arguments are the caller's own.
 	inputs  map[string]string
@@ -29,6 +34,13 @@ type IO struct {
 
 // inAction reports whether the arguments were made of the Action's inputs.
 func (sys IO) inAction() bool { return sys.inputs != nil }
+
+// As returns sys for the program of that name, which writes these formats of reports. elsewhere returns the other
+// programs that have a format.
+func (sys IO) As(program string, formats []report.Format, elsewhere func(format string) []string) IO {
+	sys.program, sys.formats, sys.elsewhere = program, formats, elsewhere
+	return sys
+}
 
 // Given returns sys with the arguments of a run, and what the Action's inputs gave: the inputs by the flags that they
 // set, and what is wrong with them.
@@ -57,7 +69,7 @@ func (sys IO) KeyFix(file string, err error) error {
 	if file == signing.Stdin {
 		file = "FILE"
 	}
-	return remedy.Errorf("openssl pkey -in "+plain.ShellWord(file)+" | oap-gate"+words.String(), "%w", err)
+	return remedy.Errorf("openssl pkey -in "+plain.ShellWord(file)+" | "+sys.program+words.String(), "%w", err)
 }
 
 // Run runs the program and returns its exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive. It prints an error
@@ -65,7 +77,7 @@ func (sys IO) KeyFix(file string, err error) error {
 func Run(sys IO, program func() error) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			Complain(sys, crashed(r))
+			Complain(sys, sys.crashed(r))
 			code = verdict.Errored.ExitStatus()
 		}
 	}()
@@ -108,8 +120,8 @@ func Judged(err error, v verdict.Verdict) error {
 }
 
 // crashed returns the error for a bug, in one line: nothing fixes it here.
-func crashed(value any) error {
-	return remedy.Errorf("", "oap-gate %s crashed, which is a bug: %v", Version().Version, value)
+func (sys IO) crashed(value any) error {
+	return remedy.Errorf("", "%s %s crashed, which is a bug: %v", sys.program, Version().Version, value)
 }
 
 // Complain prints an error on stderr.

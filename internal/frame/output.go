@@ -80,15 +80,7 @@ func (o *Output) check() error {
 	}
 	for _, r := range o.reports {
 		if format, _, ok := o.target(r); !ok {
-			formats := slices.Clone(report.Formats)
-			if o.statement.rules != nil {
-				formats = append(formats, report.StatementFormat)
-			}
-			fix := "write FORMAT=FILE; the formats are " + strings.Join(formats, ", ")
-			if slices.Contains(formats, format) {
-				fix = "name the file too: --report " + format + "=FILE"
-			}
-			return remedy.Errorf(fix, "--report %q is not FORMAT=FILE", r)
+			return o.notWritten(r, format)
 		}
 	}
 	if o.maxAnnotations < 0 || o.maxAnnotations > report.AnnotationLimit {
@@ -100,10 +92,38 @@ func (o *Output) check() error {
 	return o.checkStatement()
 }
 
+// notWritten returns the error of a value of --report that the command does not write.
+func (o *Output) notWritten(value, format string) error {
+	formats := o.formats()
+	if o.statement.rules != nil {
+		formats = append(formats, report.StatementFormat)
+	}
+	fix := "write FORMAT=FILE; the formats are " + strings.Join(formats, ", ")
+	if slices.Contains(formats, format) {
+		return remedy.Errorf("name the file too: --report "+format+"=FILE", "--report %q is not FORMAT=FILE", value)
+	}
+	if o.sys.elsewhere != nil {
+		if programs := o.sys.elsewhere(format); len(programs) > 0 {
+			return remedy.Errorf("use "+strings.Join(programs, " or ")+"; the formats here are "+
+				strings.Join(formats, ", "), "--report %q: %s does not write the format %s", value, o.sys.program,
+				format)
+		}
+	}
+	return remedy.Errorf(fix, "--report %q is not FORMAT=FILE", value)
+}
+
+// formats returns the names of the formats that the program writes.
+func (o *Output) formats() []string {
+	if o.sys.formats == nil {
+		return report.Names(report.Formats)
+	}
+	return report.Names(o.sys.formats)
+}
+
 // target splits FORMAT=FILE, and reports whether the flag has that form and the command writes that format.
 func (o *Output) target(flag string) (format, file string, ok bool) {
 	format, file, _ = strings.Cut(flag, "=")
-	known := slices.Contains(report.Formats, format) || format == report.StatementFormat && o.statement.rules != nil
+	known := slices.Contains(o.formats(), format) || format == report.StatementFormat && o.statement.rules != nil
 	return format, file, known && file != ""
 }
 
@@ -113,7 +133,7 @@ func (o *Output) target(flag string) (format, file string, ok bool) {
 func (o *Output) Tell(judge func() (*verdict.Report, error)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = o.failed(crashed(r))
+			err = o.failed(o.sys.crashed(r))
 		}
 		if err != nil { // the exit status is not 0
 			if left := o.withdraw(); left != nil {
@@ -185,7 +205,7 @@ func (o *Output) failed(cause error) error {
 		Complain(o.sys, err)
 	}
 	format := o.stdoutFormat()
-	if format == "text" || !slices.Contains(report.Formats, format) {
+	if format == "text" || !slices.Contains(o.formats(), format) {
 		return cause
 	}
 	if err := o.print(counted); err != nil {
@@ -235,12 +255,12 @@ func (o *Output) Write(rep *report.Counted) error {
 		first = cmp.Or(first, path)
 		if o.own != nil {
 			if text, ok := o.own(format, false); ok {
-				text = append([]byte(report.Mark(format)), text...)
-				errs = append(errs, report.Save("report "+path, path, report.FormerOf(format), text))
+				text = append([]byte(o.Options().Mark(format)), text...)
+				errs = append(errs, report.Save("report "+path, path, o.Options().FormerOf(format), text))
 				continue
 			}
 		}
-		if err := report.Free("report "+path, path, report.FormerOf(format)); err != nil {
+		if err := report.Free("report "+path, path, o.Options().FormerOf(format)); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -293,7 +313,7 @@ func (o *Output) Options() report.Options {
 	plain := o.sys.OutWidth == 0 || o.sys.Getenv("NO_COLOR") != "" || o.sys.Getenv("TERM") == "dumb"
 	return report.Options{Color: o.color == "always" || o.color == "auto" && !plain,
 		MaxAnnotations: min(max(o.maxAnnotations, 0), report.AnnotationLimit), SummaryOnly: o.summaryOnly,
-		Rules: o.rules}
+		Rules: o.rules, Formats: o.sys.formats}
 }
 
 // toStdout is the file name by which a report goes to stdout instead of the format of --format.
@@ -329,7 +349,7 @@ func (o *Output) placeReports() error {
 			taken = append(taken, report.Target{Path: toStdout})
 		default:
 			taken, err = o.claim(taken, report.Target{Flag: "--report", Path: path,
-				Former: report.FormerOf(format)})
+				Former: o.Options().FormerOf(format)})
 			if err == nil && format == report.StatementFormat {
 				err = placeStatement(r, path)
 			}

@@ -25,7 +25,7 @@ func CheckChosen(ctx context.Context, repo *registry.Repository, c evidence.Chos
 		return Rewritten(c.Base, c.Head, src, cfg)
 	}
 	if !c.Sequence {
-		r, err := RangeOf(ctx, repo, c)
+		r, err := c.Range(ctx, repo)
 		if err != nil {
 			return nil, err
 		}
@@ -81,14 +81,6 @@ func readable(ctx context.Context, repo *registry.Repository, root string) error
 		}
 	}
 	return nil
-}
-
-// RangeOf returns the chosen commits as one range.
-func RangeOf(ctx context.Context, repo *registry.Repository, c evidence.Chosen) (*registry.Range, error) {
-	if c.Head == "" {
-		return repo.TreeRange(ctx, c.Base, c.Tree)
-	}
-	return repo.Range(ctx, c.Base, c.Head)
 }
 
 // landing reads the event by which commits land.

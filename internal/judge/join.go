@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -212,11 +209,8 @@ func (j *Join) Merge(r verdict.Result) {
 	j.all = append(j.all, r)
 }
 
-// Bounds of what a report says about commits.
-const (
-	MaxCommits = 200 // that a report names
-	maxSubject = 100 // characters
-)
+// MaxCommits is how many commits a report names at most.
+const MaxCommits = 200
 
 // NameCommits describes the commits that the report names, in the order of their ids. It leaves out one that cannot be
 // read: what that means was judged elsewhere.
@@ -244,12 +238,6 @@ func NameCommits(rep *verdict.Report, repo *registry.Repository) {
 		if err != nil {
 			continue
 		}
-		rep.Commits = append(rep.Commits, NameCommit(id, c))
+		rep.Commits = append(rep.Commits, verdict.NewCommit(id, c.When, c.Message))
 	}
-}
-
-// NameCommit describes one commit.
-func NameCommit(id string, c *gitstore.CommitObject) verdict.Commit {
-	subject, _, _ := strings.Cut(strings.ToValidUTF8(strings.TrimSpace(string(c.Message)), "\uFFFD"), "\n")
-	return verdict.Commit{ID: id, Time: time.Unix(c.When, 0).UTC(), Subject: plain.Cut(subject, maxSubject)}
 }

@@ -42,11 +42,6 @@ type Config struct {
 	ChangedFiles   int                  // that the event counts; an empty range then is an error. 0: not known
 }
 
-// ErrEmptyRange means that the range is empty although the event says that files changed.
-var ErrEmptyRange = remedy.Errorf("check out the pull request as actions/checkout does by default, with fetch-depth: 0",
-	"the range changes nothing, but the event counts changed files: these are not "+
-		"the pull request's commits")
-
 // inFlight is how many records' evidence is held at once; the source bounds the requests themselves.
 const inFlight = 64
 
@@ -83,7 +78,7 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 		}
 	}
 	if empty && cfg.ChangedFiles > 0 {
-		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", ErrEmptyRange, rep.Base, rep.Head,
+		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", evidence.ErrEmptyRange, rep.Base, rep.Head,
 			cfg.ChangedFiles)
 	}
 	joined.Done()
@@ -414,17 +409,8 @@ func collect(ctx context.Context, run *checks.Run, s *checks.Subject, src eviden
 // settle sets the verdict and adds the evidence.
 func settle(rep *verdict.Report, src evidence.Source) error {
 	rep.Settle(checks.Rules())
-	Observed(rep, src)
+	evidence.Observed(rep, src)
 	return rep.Results.Err()
-}
-
-// Observed adds to a report what its source was asked.
-func Observed(rep *verdict.Report, src evidence.Source) {
-	observed := src.Observations()
-	rep.EvidenceSHA256 = evidence.Digest(observed)
-	for _, o := range observed {
-		rep.Evidence = append(rep.Evidence, o.Evidence())
-	}
 }
 
 // Rewritten returns the report of a range whose base is no longer on the first-parent chain of its head: the branch was

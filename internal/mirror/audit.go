@@ -81,7 +81,7 @@ func Audit(ctx context.Context, repo *registry.Repository, head string, src evid
 	if err := rep.Results.Err(); err != nil {
 		return nil, err
 	}
-	judge.Observed(rep, src)
+	evidence.Observed(rep, src)
 	if cfg.OwnArchive && slices.ContainsFunc(rep.Evidence, isArchived) {
 		rep.Assumed = slices.Insert(rep.Assumed, 0, "--archive") // before the others, which are sorted
 	}

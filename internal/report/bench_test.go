@@ -49,7 +49,7 @@ func BenchmarkWriters(b *testing.B) {
 			}
 		}
 		r.Settle(catalogue)
-		for _, format := range Formats {
+		for _, format := range Names(Formats) {
 			if format == "aaep" { // of a conformance run
 				continue
 			}

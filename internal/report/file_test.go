@@ -48,7 +48,7 @@ func TestDiskFull(t *testing.T) {
 	r := honest()
 	bulk.Spool{File: func() (bulk.File, error) { return full, nil }}.For(&r.Results, catalogue)
 	r.Results.Add(onListing("implementations/other.json")...)
-	for _, format := range Formats {
+	for _, format := range Names(Formats) {
 		if err := Count(r).WriteFile(path, format, Options{}); !errors.Is(err, syscall.ENOSPC) ||
 			!strings.Contains(err.Error(), "keeping results in a file: write /dev/full: no space left on device") {
 			t.Errorf("%s: error %v", format, err)

@@ -33,14 +33,12 @@ type Target struct {
 }
 
 // FormerOf returns the Former of a report format.
-func FormerOf(format string) Former {
+func (o Options) FormerOf(format string) Former {
 	if format == StatementFormat {
 		return begins(`{"mediaType":"` + mediaType)
 	}
-	for _, w := range writers {
-		if w.format == format {
-			return w.former
-		}
+	if known := o.format(format); known != nil {
+		return known.Former
 	}
 	return nil
 }

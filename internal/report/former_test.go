@@ -15,19 +15,19 @@ import (
 func TestFormer(t *testing.T) {
 	dir := t.TempDir()
 	r := Count(&verdict.Report{Mode: "check", Verdict: verdict.Passed})
-	for _, w := range writers {
-		if w.former == nil {
-			t.Fatalf("%s has no recognizer of its former output", w.format)
+	for _, w := range Formats {
+		if w.Former == nil {
+			t.Fatalf("%s has no recognizer of its former output", w.Name)
 		}
-		if err := r.WriteFile(filepath.Join(dir, w.format), w.format, Options{}); err != nil {
+		if err := r.WriteFile(filepath.Join(dir, w.Name), w.Name, Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, w := range writers {
-		for _, of := range writers {
-			err := Free("--report", filepath.Join(dir, of.format), FormerOf(w.format))
-			if refused := remedy.CodeOf(err) == codeRefused; refused != (w.format != of.format) {
-				t.Errorf("%s over %s: %v", w.format, of.format, err)
+	for _, w := range Formats {
+		for _, of := range Formats {
+			err := Free("--report", filepath.Join(dir, of.Name), Options{}.FormerOf(w.Name))
+			if refused := remedy.CodeOf(err) == codeRefused; refused != (w.Name != of.Name) {
+				t.Errorf("%s over %s: %v", w.Name, of.Name, err)
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func TestFree(t *testing.T) {
 		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := Save("--report "+name, path, FormerOf("json"), []byte("new"))
+		err := Save("--report "+name, path, Options{}.FormerOf("json"), []byte("new"))
 		got, _ := os.ReadFile(path)
 		if test.want == "" && err == nil && string(got) == "new" {
 			continue

@@ -43,7 +43,7 @@ func rulesOf(r *verdict.Report) []verdict.Rule {
 
 func TestGolden(t *testing.T) {
 	for _, sample := range samples {
-		for _, format := range Formats {
+		for _, format := range Names(Formats) {
 			t.Run(sample.name+"/"+format, func(t *testing.T) {
 				o := Options{MaxAnnotations: AnnotationLimit, Rules: rulesOf(sample.report)}
 				got := written(t, format, sample.report, o)
@@ -74,7 +74,7 @@ func TestSpooledReport(t *testing.T) {
 			return os.Create(filepath.Join(t.TempDir(), "results"))
 		}}.For(&spooled.Results, rules)
 		spooled.Results.Add(slices.Collect(sorted.Results.All())...)
-		for _, format := range Formats {
+		for _, format := range Names(Formats) {
 			o := Options{MaxAnnotations: AnnotationLimit, Rules: rules}
 			if diff := cmp.Diff(written(t, format, &memory, o), written(t, format, &spooled, o)); diff != "" {
 				t.Errorf("%s as %s: %s", sample.name, format, diff)

@@ -37,6 +37,17 @@ func writeJSON(b *bufio.Writer, r *Counted, o Options) error {
 		return err
 	}
 	left := text.Bytes()
+	if r.Own != nil {
+		own, err := JSON(map[string]any{r.Own.Name: r.Own.Value}, "  ")
+		if err != nil {
+			return err
+		}
+		// {, the member in lines of its own, and }.
+		member := bytes.TrimSuffix(bytes.TrimPrefix(own, []byte("{\n")), []byte("\n}\n"))
+		before, after, _ := bytes.Cut(left, []byte("\n  \"protocol\": "))
+		line, after, _ := bytes.Cut(after, []byte("\n"))
+		left = slices.Concat(before, []byte("\n  \"protocol\": "), line, []byte("\n"), member, []byte(",\n"), after)
+	}
 	a := arrays{b: b, texts: map[like][2][]byte{}}
 	for _, array := range []struct {
 		name  string

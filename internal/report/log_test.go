@@ -98,7 +98,7 @@ func FuzzLog(f *testing.F) {
 		rules := []verdict.Rule{{ID: s, Title: s, Cite: s, Why: s, Fix: s}}
 		for i, r := range poisoned(s) {
 			o := Options{Rules: rules, MaxAnnotations: 3, Color: i%2 == 0}
-			for _, format := range Formats {
+			for _, format := range Names(Formats) {
 				log := written(t, format, r, o)
 				if format == "github" {
 					checkAnnotations(t, log, r, o.MaxAnnotations)

@@ -84,17 +84,15 @@ func appendFile(path string, data []byte) error {
 // atomicfile. An irregular file, such as /dev/stdout or a pipe, is written to as it is; a symbolic link is followed.
 func (r *Counted) WriteFile(path, format string, o Options) error {
 	return writeTo(path, func(w io.Writer) error {
-		_, err := io.WriteString(w, Mark(format))
+		_, err := io.WriteString(w, o.Mark(format))
 		return cmp.Or(err, r.Write(w, format, o))
 	})
 }
 
 // Mark returns the first line by which a file of a format names its writer, or "" if the format has another place.
-func Mark(format string) string {
-	for _, w := range writers {
-		if w.format == format {
-			return w.mark
-		}
+func (o Options) Mark(format string) string {
+	if known := o.format(format); known != nil {
+		return known.Mark
 	}
 	return ""
 }

@@ -33,6 +33,8 @@ type Options struct {
 	// SummaryOnly leaves results that passed and that were skipped out of the json format, which says so; they are
 	// counted there.
 	SummaryOnly bool
+	// Formats are those of the program; nil: those of this package.
+	Formats []Format
 	// Rules describes the checks in catalogue order.
 	Rules []verdict.Rule
 	// Attempt is what the prometheus format says about a mirror's run, besides the report; nil: the run is not a
@@ -40,14 +42,18 @@ type Options struct {
 	Attempt *Attempt
 }
 
-// writers lists the formats. Help, action.yml and docs/action.md follow from it.
-var writers = []struct {
-	format string
-	about  string // what help formats says about it
-	write  func(*bufio.Writer, *Counted, Options) error
-	former Former
-	mark   string // first line of a file, if what write writes does not name its writer
-}{
+// A Format is a form in which a report is written.
+type Format = struct {
+	Name   string
+	About  string // what help formats says about it
+	Write  func(*bufio.Writer, *Counted, Options) error
+	Former Former
+	Mark   string // first line of a file, if what Write writes does not name its writer
+}
+
+// Formats lists the formats of this package, of which a program has those of its products. Help, action.yml and
+// docs/action.md follow from them.
+var Formats = []Format{
 	{"text", "for people: findings, a table, the verdict in the last line", writeText,
 		begins(textMark), textMark},
 	{"json", "all members: oap-gate schema report; of verify:\noap-gate schema verification-report", writeJSON,
@@ -63,7 +69,6 @@ var writers = []struct {
 	{"prometheus", "metrics of an audit", writePrometheus, begins("# HELP oap_gate_"), ""},
 	{"checklist", "what people must attest, of conformance and governance", writeChecklist,
 		begins(checklistMark), checklistMark},
-	{"aaep", "the report of AAEP, of conformance aaep", writeAAEP, HasMembers("aaep_spec_version"), ""},
 }
 
 // The first lines of files whose format has no other place for the name of their writer.
@@ -75,40 +80,62 @@ const (
 )
 
 // About returns a line for each format, with what it is for.
-func About() string {
+func About(formats []Format) string {
 	var b strings.Builder
-	for _, w := range writers {
-		fmt.Fprintf(&b, "  %-12s %s\n", w.format, strings.ReplaceAll(w.about, "\n", "\n"+strings.Repeat(" ", 15)))
+	for _, f := range formats {
+		fmt.Fprintf(&b, "  %-12s %s\n", f.Name, strings.ReplaceAll(f.About, "\n", "\n"+strings.Repeat(" ", 15)))
 	}
 	return b.String()
 }
 
-// Formats are the names that Write knows.
-var Formats = func() (names []string) {
-	for _, w := range writers {
-		names = append(names, w.format)
+// Without returns Formats without the one of that name.
+func Without(name string) []Format {
+	return slices.DeleteFunc(slices.Clone(Formats), func(f Format) bool { return f.Name == name })
+}
+
+// Names returns the names of formats.
+func Names(formats []Format) (names []string) {
+	for _, f := range formats {
+		names = append(names, f.Name)
 	}
 	return names
-}()
+}
 
 // Write calls Count(r).Write.
 func Write(w io.Writer, format string, r *verdict.Report, o Options) error {
 	return Count(r).Write(w, format, o)
 }
 
-// Write writes the report to w in one of Formats, as it goes. What it writes ends with a line break, unless there is an
-// error. Several may write at once.
+// Write writes the report to w in one of the formats of the options, as it goes. What it writes ends with a line break,
+// unless there is an error. Several may write at once.
 func (r *Counted) Write(w io.Writer, format string, o Options) error {
-	for _, known := range writers {
-		if known.format == format {
-			b := bufio.NewWriterSize(w, 1<<16)
-			if err := cmp.Or(known.write(b, r, o), r.Results.Err()); err != nil {
-				return err
-			}
-			return b.Flush()
+	known := o.format(format)
+	if known == nil {
+		return fmt.Errorf("%q is not a report format: known are %s", format, strings.Join(Names(o.formats()), ", "))
+	}
+	b := bufio.NewWriterSize(w, 1<<16)
+	if err := cmp.Or(known.Write(b, r, o), r.Results.Err()); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// format returns the format of that name, or nil.
+func (o Options) format(name string) *Format {
+	formats := o.formats()
+	for i := range formats {
+		if formats[i].Name == name {
+			return &formats[i]
 		}
 	}
-	return fmt.Errorf("%q is not a report format: known are %s", format, strings.Join(Formats, ", "))
+	return nil
+}
+
+func (o Options) formats() []Format {
+	if o.Formats == nil {
+		return Formats
+	}
+	return o.Formats
 }
 
 // byID are rules by their ids.

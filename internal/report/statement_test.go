@@ -218,7 +218,7 @@ func TestStatementTool(t *testing.T) {
 			t.Errorf("no %s in %s", want, payload)
 		}
 	}
-	if slices.Contains(Formats, StatementFormat) {
+	if slices.Contains(Names(Formats), StatementFormat) {
 		t.Error("a statement is not a report that every command writes")
 	}
 }

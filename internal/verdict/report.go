@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
 
 // Verdict is the outcome of a run.
@@ -44,7 +46,7 @@ type Report struct {
 	Tool           Tool      `json:"tool" jsonschema:"description=the program that wrote the report"`
 	Mode           string    `json:"mode" jsonschema:"enum=check,enum=audit,enum=doctor,enum=protect,enum=governance,enum=conformance,enum=verify,description=what was judged"`
 	Protocol       string    `json:"protocol,omitempty" jsonschema:"description=conformance: the companion protocol"`
-	OASIS          *OASIS    `json:"oasis,omitempty" jsonschema:"description=conformance oasis provider: what it was about"`
+	Own            *Member   `json:"-"` // a member that only one product's reports have, after protocol; may be nil
 	Level          int       `json:"level,omitempty" jsonschema:"description=conformance: the level that was requested"`
 	Declared       bool      `json:"declared,omitempty" jsonschema:"description=conformance: the judged party declares what passes\\, and was not verified"`
 	EvaluatedAt    time.Time `json:"evaluated_at" jsonschema:"description=time by which dates were judged"`
@@ -119,6 +121,15 @@ type Commit struct {
 	ID      string    `json:"id" jsonschema:"description=object id"`
 	Time    time.Time `json:"time" jsonschema:"description=committer date"`
 	Subject string    `json:"subject" jsonschema:"description=first line of the message\\, cut"`
+}
+
+// maxSubject is the length of a commit's subject, in characters.
+const maxSubject = 100
+
+// NewCommit describes a commit by its id, the seconds of its committer date, and its message.
+func NewCommit(id string, when int64, message []byte) Commit {
+	subject, _, _ := strings.Cut(strings.ToValidUTF8(strings.TrimSpace(string(message)), "\uFFFD"), "\n")
+	return Commit{ID: id, Time: time.Unix(when, 0).UTC(), Subject: plain.Cut(subject, maxSubject)}
 }
 
 // Interrupted is among what a report assumes if the run was asked to end before its time.
@@ -269,6 +280,12 @@ func (l AcceptedLine) Unused() Finding {
 		Fix:     "look whether the id is right, or take the line out"}
 }
 
+// A Member is a member of a JSON report whose name and value a product gives.
+type Member struct {
+	Name  string
+	Value any
+}
+
 // Signatures counts the judged commits by their signature's verdict.
 type Signatures struct {
 	Good       int `json:"good" jsonschema:"description=commits with a good signature"`
@@ -281,15 +298,6 @@ type Signatures struct {
 func (n Signatures) String() string {
 	return fmt.Sprintf("%d good, %d bad, %d unsigned, %d by an unknown key, %d by an expired key", n.Good, n.Bad,
 		n.Unsigned, n.UnknownKey, n.ExpiredKey)
-}
-
-// OASIS is what a preflight of an OASIS provider was about.
-type OASIS struct {
-	Provider        string `json:"provider,omitempty" jsonschema:"description=absent if the answer could not be read"`
-	ProviderVersion string `json:"provider_version,omitempty" jsonschema:"description=version that the provider states"`
-	Profile         string `json:"profile" jsonschema:"description=of the contract"`
-	ProfileVersion  string `json:"profile_version" jsonschema:"description=version of the profile"`
-	Tier            int    `json:"tier" jsonschema:"description=complexity tier that was evaluated"`
 }
 
 // Peer is another copy of the registry, as it was found.

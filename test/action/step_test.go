@@ -36,8 +36,8 @@ func testMain(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	fixture.Salt("action ") // the program refuses the keys that are published with it
 	binary = filepath.Join(dir, "oap-gate")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/oap-gate").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building oap-gate: %v\n%s", err, out)
+	if out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/...").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the programs: %v\n%s", err, out)
 		return 1
 	}
 	return m.Run()

@@ -1,11 +1,12 @@
-// Command same writes down what a build of oap-gate prints, one file for each command line, so that two builds can be
-// compared with diff. .ci/same does that.
+// Command same writes what a program prints into files, one for each command line, so that diff compares two builds.
+// .ci/same does that.
 //
 //	go run ./test/same PROGRAM DIRECTORY
 //
 // It writes the help of each command, the explanation of each id and code, each schema, the completion of each shell,
-// the demo, and the report of each bundle of testdata/bundles in every format. Ports, milliseconds and the member tool
-// of reports are left out, because they differ between two runs or two builds that are the same.
+// the demo, and the report of each bundle of testdata/bundles that the program replays in every format. Ports,
+// milliseconds and the member tool of reports are left out, because they differ between two runs or two builds that are
+// the same.
 package main
 
 import (
@@ -75,8 +76,10 @@ func run(program, directory string) error {
 			s.keep(command, []string{command, word})
 		}
 	}
-	s.keep("run", []string{"demo"})
 	s.keep("run", []string{"explain"})
+	if filepath.Base(program) == "oap-gate" {
+		s.keep("run", []string{"demo"})
+	}
 	bundles, err := filepath.Glob("testdata/bundles/*.txtar")
 	if err != nil {
 		return err
@@ -103,7 +106,7 @@ func (s *session) commands(at []string) ([][]string, error) {
 		sub := append(slices.Clone(at), word)
 		// A completed word may be an argument: only a command has a usage line of its own.
 		if out, _ := exec.Command(s.program, append(sub, "--help")...).Output(); bytes.Contains(out,
-			[]byte("\n  oap-gate "+strings.Join(sub, " "))) {
+			[]byte("\n  "+filepath.Base(s.program)+" "+strings.Join(sub, " "))) {
 			below, err := s.commands(sub)
 			if err != nil {
 				return nil, err
@@ -162,7 +165,13 @@ func (s *session) replay(path string) error {
 			return err
 		}
 	}
-	args := strings.Fields(string(files["command"]))
+	name, args := "oap-gate", strings.Fields(string(files["command"]))
+	if len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	if name != filepath.Base(s.program) {
+		return nil // another program replays it
+	}
 	if len(args) == 0 {
 		world, err := fixture.Build(dir, files["world.yaml"])
 		if err != nil {
@@ -179,7 +188,7 @@ func (s *session) replay(path string) error {
 		return err
 	}
 	out = bytes.ReplaceAll(out, []byte(dir), []byte("DIR"))
-	name := filepath.Join("replay", strings.TrimSuffix(filepath.Base(path), ".txtar"))
+	name = filepath.Join("replay", strings.TrimSuffix(filepath.Base(path), ".txtar"))
 	if err := s.write(name+".text", out); err != nil {
 		return err
 	}
@@ -206,7 +215,7 @@ func (s *session) print(dir string, args []string) ([]byte, error) {
 	c.Stdout, c.Stderr = &out, &diag
 	err := c.Run()
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
-		return nil, fmt.Errorf("running oap-gate %q: %w", args, err)
+		return nil, fmt.Errorf("running %s %q: %w", s.program, args, err)
 	}
 	return fmt.Appendf(nil, "exit status %d\n%s\nstderr:\n%s", c.ProcessState.ExitCode(), &out, &diag), nil
 }

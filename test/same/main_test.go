@@ -56,7 +56,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("two runs of one program differ:\n%s", diff)
 	}
 	for _, name := range []string{"/help/--help", "/help/explain --help", "/explain/explain beta", "/schema/schema one",
-		"/completion/completion one", "/run/demo", "/replay/verify.text", "/replay/conformance.html"} {
+		"/completion/completion one", "/run/demo", "/replay/verify.text", "/replay/verify.html"} {
 		if first[name] == "" {
 			t.Errorf("%s was not kept", name)
 		}

@@ -1,23 +1,25 @@
 // Command manual writes the man pages and the completions of a release.
 //
-// It writes a man page for each command and the completions of four shells, below the directories where systems look
-// for them. The program itself contains only its help.
+// It writes a man page for each command of each program, and the completions of four shells, below the directories where systems look
+// for them. A program itself contains only its help.
 //
 //	go run ./internal/cli/manual v1.2.3 2026-06-01T12:00:00Z DIR
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 )
 
 // The directories in which man and the shells look, below a prefix such as /usr/local.
@@ -49,19 +51,23 @@ func run(args []string) error {
 			return err
 		}
 	}
-	root := cli.Command(&oapgate.Program, cli.System())
-	root.DisableAutoGenTag = true // it has the day of the build
-	header := &doc.GenManHeader{Title: "OAP-GATE", Section: "1", Source: "oap-gate " + args[0], Date: &created}
-	if err := doc.GenManTree(root, header, filepath.Join(args[2], manPages)); err != nil {
-		return err
+	for _, p := range programs.All {
+		root := cli.Command(p, cli.System())
+		root.DisableAutoGenTag = true // it has the day of the build
+		header := &doc.GenManHeader{Title: strings.ToUpper(p.Name), Section: "1", Source: p.Name + " " + args[0],
+			Date: &created}
+		if err := cmp.Or(doc.GenManTree(root, header, filepath.Join(args[2], manPages)),
+			complete(root, p.Name, args[2])); err != nil {
+			return err
+		}
 	}
-	return complete(root, args[2])
+	return nil
 }
 
-func complete(root *cobra.Command, dir string) error {
+func complete(root *cobra.Command, name, dir string) error {
 	return errors.Join(
-		root.GenBashCompletionFileV2(filepath.Join(dir, bash, "oap-gate"), true),
-		root.GenZshCompletionFile(filepath.Join(dir, zsh, "_oap-gate")),
-		root.GenFishCompletionFile(filepath.Join(dir, fish, "oap-gate.fish"), true),
-		root.GenPowerShellCompletionFileWithDesc(filepath.Join(dir, others, "oap-gate.ps1")))
+		root.GenBashCompletionFileV2(filepath.Join(dir, bash, name), true),
+		root.GenZshCompletionFile(filepath.Join(dir, zsh, "_"+name)),
+		root.GenFishCompletionFile(filepath.Join(dir, fish, name+".fish"), true),
+		root.GenPowerShellCompletionFileWithDesc(filepath.Join(dir, others, name+".ps1")))
 }

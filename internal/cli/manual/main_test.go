@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 )
 
 // TestManual writes the manual, and shows a page with man if there is one; .ci/release-test shows all of them.
@@ -14,20 +16,25 @@ func TestManual(t *testing.T) {
 	if err := run([]string{"v1.2.3", "2026-06-01T12:00:00Z", dir}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"share/bash-completion/completions/oap-gate", "share/zsh/site-functions/_oap-gate",
-		"share/fish/vendor_completions.d/oap-gate.fish", "share/doc/oap-gate/oap-gate.ps1"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
-			t.Errorf("%s is missing or empty: %v", name, err)
+	for _, p := range programs.All {
+		for _, name := range []string{"bash-completion/completions/" + p.Name, "zsh/site-functions/_" + p.Name,
+			"fish/vendor_completions.d/" + p.Name + ".fish", "doc/oap-gate/" + p.Name + ".ps1"} {
+			if info, err := os.Stat(filepath.Join(dir, "share", name)); err != nil || info.Size() == 0 {
+				t.Errorf("%s is missing or empty: %v", name, err)
+			}
 		}
 	}
-	pages, err := filepath.Glob(filepath.Join(dir, "share", "man", "man1", "oap-gate*.1"))
+	pages, err := filepath.Glob(filepath.Join(dir, "share", "man", "man1", "oap-*.1"))
 	if err != nil || len(pages) < 30 {
 		t.Fatalf("%d pages, error %v", len(pages), err)
 	}
 	man, err := exec.LookPath("man")
 	for _, page := range pages {
 		text, readErr := os.ReadFile(page)
-		if readErr != nil || !strings.Contains(string(text), "oap-gate v1.2.3") {
+		program := strings.Join(strings.FieldsFunc(filepath.Base(page), func(r rune) bool {
+			return r == '-' || r == '.'
+		})[:2], "-")
+		if readErr != nil || !strings.Contains(string(text), program+" v1.2.3") {
 			t.Errorf("%s does not name the version: %v", page, readErr)
 		}
 		if err != nil || filepath.Base(page) != "oap-gate-check.1" {

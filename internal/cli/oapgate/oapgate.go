@@ -13,10 +13,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/demo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/conformancecmd"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
@@ -29,6 +25,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify/verifycmd"
 )
@@ -52,18 +49,24 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		{"Get listed and stay listed", commands{authorcmd.NewNew, authorcmd.NewRenew, checkcmd.New,
 			authorcmd.NewRevoke, authorcmd.NewWitness, authorcmd.NewSign, authorcmd.NewKey, authorcmd.NewFmt}},
 		{"Verify and look up", commands{verifycmd.New, authorcmd.NewList, verifycmd.NewProve, verifycmd.NewChanges}},
-		{"Run a registry", commands{installcmd.NewInit, installcmd.NewDoctor, installcmd.NewProtect,
+		{"Run a registry", commands{installcmd.NewInit, newDoctor, installcmd.NewProtect,
 			installcmd.NewComment, installcmd.NewRemind, installcmd.NewRerun}},
 		{"Mirror and audit", commands{mirrorcmd.NewMirror, mirrorcmd.NewAudit, mirrorcmd.NewMerge, newReplay}},
-		{"Specification and protocols", commands{governancecmd.New, newConformance}},
+		{"Specification", commands{governancecmd.New}},
 		{"Learn", commands{demo.New}},
 	},
-	Topics: []table.Topic{{"targets", "what verify, new and key show take as a TARGET", targetsTopic}},
-	Exits:  exits,
-	Environment: ` It searches PATH for the program that
-"conformance aaep subscriber" starts.`,
-	Formats:    formats,
+	Topics:     []table.Topic{{"targets", "what verify, new and key show take as a TARGET", targetsTopic}},
+	Exits:      exits,
+	Formats:    report.Formats,
+	FormatRows: formats,
 	FormatNote: "list also takes csv, and prove and schema diff take only text and json.",
+	Moved: [][2]string{
+		{"conformance oasis", "oap-conform oasis"},
+		{"conformance opengap", "oap-conform opengap"},
+		{"conformance aaep", "oap-conform aaep"},
+		{"conformance", "oap-conform"},
+	},
+	Becomes: true,
 	Modes: []table.Mode{
 		{"", []table.Step{
 			{Command: "audit", Events: forge.AuditEvents, Inputs: []string{"path=repo", "checks=only", "skip"}},
@@ -77,16 +80,6 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		{"protect", []table.Step{{Command: "protect", Inputs: []string{"path=repo", "apply"}}}},
 		{"governance", []table.Step{{Command: "governance", Inputs: []string{"path=repo", "base", "checks=only",
 			"skip", "allow-pull-request-target"}, Asks: forge.PullEvents}}},
-		{"oasis", []table.Step{{Command: "conformance oasis provider",
-			Inputs: []string{"url", "response", "profile", "requirements", "schema", "tier"}}}},
-		{"opengap", []table.Step{{Command: "conformance opengap agent",
-			Inputs: []string{"dialect", "recommended"}, Args: "path"}}},
-		{"aaep", []table.Step{
-			{Command: "conformance aaep producer", Asked: "url",
-				Inputs: []string{"url", "level", "layout", "scenario"}},
-			{Command: "conformance aaep subscriber", Asked: "listen",
-				Inputs: []string{"listen", "level", "scenario"}, Args: "command"},
-			{Command: "conformance aaep events", Inputs: []string{"level"}, Args: "events"}}},
 	},
 	Subjects: []table.Subject{
 		{Judges: "the registry", Rules: mirror.Catalogue(), Of: ofRegistry},
@@ -95,10 +88,6 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		{Name: "verify", Judges: "one implementation, in verify", ReportedBy: "verify", Rules: verify.Rules()},
 		{Name: "governance", Judges: "a change of the specification, in governance",
 			Rules: governance.Rules(), Online: "needed for reviews and labels"},
-		{Name: "oasis", Judges: "an evaluation provider, in conformance oasis", Rules: oasis.Rules},
-		{Name: "opengap", Judges: "an agent's directory, in conformance opengap", Rules: opengap.Rules},
-		{Name: "aaep", Judges: "a producer or a subscriber of AAEP, in conformance aaep", Rules: aaep.Rules,
-			Members: aaep.Explain},
 	},
 	Codes: []table.Codes{
 		{"the directory of a mirror", slices.Concat(mirror.Codes, mirrorstate.Codes)},
@@ -114,9 +103,6 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		"governance":  {"review", "deny"},
 		"reason":      checks.Reasons,
 		"status":      listing.Statuses,
-		"layout":      {aaep.LayoutSpec, aaep.LayoutReference},
-		"dialect":     {opengap.Auto, opengap.Dialect04, opengap.Dialect01},
-		"recommended": {"error", "warn"},
 		"list format": {"text", "json", "csv"},
 		"list level":  {"L0+", "L1+", "L2+", "L3+", "L4+", "L5", "L1-NC", "L3-NC", "L5-FINANCE", "L5-ORG"},
 	},
@@ -125,10 +111,9 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		"diff": table.JSONFiles},
 }
 
-// newConformance returns the command conformance, with those of each protocol below it.
-func newConformance(sys frame.IO) *cobra.Command {
-	return conformancecmd.New(sys, []*conformancecmd.Protocol{conformancecmd.OASIS, conformancecmd.OpenGAP,
-		conformancecmd.AAEP})
+// newDoctor returns the command doctor, which knows the modes of oap-conform.
+func newDoctor(sys frame.IO) *cobra.Command {
+	return installcmd.NewDoctor(sys, table.ModesOf("oap-conform"))
 }
 
 // ofRegistry says which records a check of the registry judges, and what it needs the network for.

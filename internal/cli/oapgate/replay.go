@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -44,10 +45,9 @@ func newReplay(sys frame.IO) *cobra.Command {
 				switch {
 				case err != nil:
 					return nil, remedy.With(err, evidence.RecordAgain)
-				case b.Mode == "conformance":
-					return nil,
-						remedy.Errorf("run the command of oap-gate conformance that recorded it, with --replay "+
-							args[0], "bundle %s is of oap-gate conformance, whose input is not in it", args[0])
+				case table.BundleOf(b.Mode) != "":
+					return nil, remedy.Errorf("run the command of "+table.BundleOf(b.Mode)+
+						" that recorded it, with --replay "+args[0], "bundle %s is of the mode %q, whose input is not in it", args[0], b.Mode)
 				case clone != "" && b.Mode == "verify":
 					return nil, remedy.Errorf("leave --registry out, or record a run with it",
 						"--registry: the bundle was recorded without a clone, and its replay reads none")

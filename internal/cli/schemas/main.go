@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 
 	"github.com/invopop/jsonschema"
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
@@ -61,6 +63,9 @@ func generate() (map[string][]byte, error) {
 		{"proof-report", "check of a proof of a listing", &closed, prove.Report{}},
 	} {
 		s := of.reflector.Reflect(of.value)
+		if of.name == "report" {
+			addOwn(s)
+		}
 		s.ID, s.Title = jsonschema.ID(schemas.ID(of.name)), of.title
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
@@ -71,10 +76,32 @@ func generate() (map[string][]byte, error) {
 		}
 		made[of.name] = b.Bytes()
 	}
-	for _, name := range schemas.Names {
-		if text := aaep.Schema(name, schemas.ID(name)); text != nil {
-			made[name] = text
-		}
+	for _, name := range aaep.Schemas {
+		made[name] = aaep.Schema(name, schemas.ID(name))
 	}
 	return made, nil
+}
+
+// addOwn adds the members that single products give to the schema of a report.
+func addOwn(s *jsonschema.Schema) {
+	const after = "protocol"
+	r := jsonschema.Reflector{AllowAdditionalProperties: true, ExpandedStruct: true,
+		Namer: func(t reflect.Type) string {
+			if t == reflect.TypeFor[oasis.Facts]() {
+				return "OASIS"
+			}
+			return ""
+		}}
+	own := r.Reflect(struct {
+		OASIS *oasis.Facts `json:"oasis" jsonschema:"description=oap-conform oasis provider: what it was about"`
+	}{})
+	for p := own.Properties.Oldest(); p != nil; p = p.Next() {
+		s.Properties.Set(p.Key, p.Value)
+		if err := s.Properties.MoveAfter(p.Key, after); err != nil {
+			panic(err) // a report has lost its member protocol
+		}
+	}
+	for name, definition := range own.Definitions {
+		s.Definitions[name] = definition
+	}
 }

@@ -7,7 +7,9 @@ package table
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -22,10 +24,16 @@ type Program struct {
 	// in addition, at the end of the last group.
 	Groups []Group
 	Topics []Topic // help topics of this program only
-	// Exits and Formats are rows of the topics of these names, Environment and FormatNote sentences of theirs.
-	Exits, Formats, Environment, FormatNote string
+	// Exits and FormatRows are rows of the topics exit-status and formats, Environment and FormatNote sentences of the
+	// topics environment and formats.
+	Exits, FormatRows, Environment, FormatNote string
+	// Moved are words of an earlier command line, each with the one that has them now.
+	Moved [][2]string
 
-	Modes []Mode // modes of the Action; the first is the mode without a name, if the program has it
+	Formats []report.Format // of reports
+
+	Becomes bool   // as the Action, it becomes the program next to it that has the mode
+	Modes   []Mode // modes of the Action; the first is the mode without a name, if the program has it
 
 	// Subjects are what the program judges. Explain without an argument lists the rules of the first one if it has no
 	// name, and the other subjects by their names.
@@ -34,10 +42,19 @@ type Program struct {
 	Details  map[string]Detail // by code
 
 	Schemas        []string                        // names
+	OwnSchema      func(name string) []byte        // returns the text of one that package schemas does not have
 	SchemaCommands []func(frame.IO) *cobra.Command // below schema
 	Rules          func() string                   // what version --rules prints; nil: it has no such flag
 	Words          map[string][]string             // what a flag takes, by FLAG or, of one command, COMMAND FLAG
 	Arguments      map[string]cobra.CompletionFunc // what arguments a command takes
+}
+
+// Schema returns the text of one of the program's schemas.
+func (p *Program) Schema(name string) []byte {
+	if text := schemas.Text(name); text != nil {
+		return text
+	}
+	return p.OwnSchema(name)
 }
 
 // A Group has commands, under a title of the help.

@@ -669,7 +669,7 @@ var claimRules = []verdict.Rule{
 			{"claim-with-failures", "the report lists a failure of severity error",
 				"fix what the report names, and run it again"},
 			{"claim-live-not-run", "a requirement of the claimed level takes a running producer, and the report's " +
-				"run asked none", "run oap-gate conformance aaep producer, and give its report"},
+				"run asked none", "run oap-conform aaep producer, and give its report"},
 		}, strict.Codes...)},
 }
 

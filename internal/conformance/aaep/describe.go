@@ -16,6 +16,9 @@ const (
 	ManifestSchema     = "aaep-manifest"
 )
 
+// Schemas are the names of the schemas.
+var Schemas = []string{EventSchema, ReplySchema, SubscriptionSchema, ManifestSchema}
+
 // Schema returns the JSON Schema of that name, with that identifier, or nil if the name is unknown. It follows the
 // tables of members, and requires of one message what the checks aaep-envelope and aaep-schema require.
 func Schema(name, id string) []byte {

@@ -40,12 +40,12 @@ func newAAEPEvents(sys frame.IO, p *Protocol) *cobra.Command {
 input of its own; - is stdin. Replies are in it, in the order in which they passed; at level 3, so are the messages
 of the subscription. What an input does not show is not passed: without a tool call, an output, at level 2 an
 irreversible tool call or at level 3 a subscription it is inconclusive.`,
-		Example: "  oap-gate conformance aaep events capture.jsonl --level 2\n" +
-			"  oap-gate conformance aaep events --single event.json\n" +
-			"  oap-gate conformance aaep example --level 2 |\n    oap-gate conformance aaep events - --level 2",
+		Example: "  oap-conform aaep events capture.jsonl --level 2\n" +
+			"  oap-conform aaep events --single event.json\n" +
+			"  oap-conform aaep example --level 2 |\n    oap-conform aaep events - --level 2",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return remedy.Errorf("oap-gate conformance aaep events FILE…", "events requires at least one FILE")
+				return remedy.Errorf("oap-conform aaep events FILE…", "events requires at least one FILE")
 			}
 			return nil
 		},
@@ -86,9 +86,9 @@ func newAAEPExample(sys frame.IO, _ *Protocol) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "example",
 		Short: "print a capture that passes at a level",
-		Long: `example prints the messages of a session, one a line, that pass conformance aaep events at the level.
+		Long: `example prints the messages of a session, one a line, that pass aaep events at the level.
 At level 3 they are frames, and come with their subscription.`,
-		Example: "  oap-gate conformance aaep example --level 2 > capture.jsonl",
+		Example: "  oap-conform aaep example --level 2 > capture.jsonl",
 		Args:    frame.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if err := checkLevel(level); err != nil {
@@ -105,7 +105,7 @@ At level 3 they are frames, and come with their subscription.`,
 func newAAEPClaim(sys frame.IO, p *Protocol) *cobra.Command {
 	var o conformanceFlags
 	var claim aaep.Claim
-	const usage = "oap-gate conformance aaep claim FILE [REPORT]"
+	const usage = "oap-conform aaep claim FILE [REPORT]"
 	c := &cobra.Command{
 		Use:   "claim FILE|- [REPORT]",
 		Short: "check a claim of conformance and the report behind it",
@@ -116,7 +116,7 @@ Nothing else is a claim. The phrases that 9.8 forbids are errors. REPORT, of
 oap-conform (JSON, or by --report aaep=FILE) or the AAEP suite, must support it.
 
 exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
-		Example: "  oap-gate conformance aaep claim README.md report.json",
+		Example: "  oap-conform aaep claim README.md report.json",
 		Args:    claimArguments(usage),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(func() (*conformance, error) {
@@ -152,7 +152,7 @@ exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
 	return c
 }
 
-// aaepProducer has the flags of conformance aaep producer.
+// aaepProducer has the flags of aaep producer.
 type aaepProducer struct {
 	conformanceFlags
 	url, layout, scenario, capture string
@@ -172,9 +172,9 @@ adds six sessions that negotiate, renegotiate and close, about half a minute at 
 A scenario file is a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
 none, forged, twice and late. What makes a producer ask is its own business; give it harmless tools, or a place
 where nothing can break.`,
-		Example: "  oap-gate conformance aaep producer --endpoint http://127.0.0.1:8080 \\\n" +
+		Example: "  oap-conform aaep producer --endpoint http://127.0.0.1:8080 \\\n" +
 			"    --layout reference\n" +
-			"  oap-gate conformance aaep producer --endpoint https://agent.example \\\n" +
+			"  oap-conform aaep producer --endpoint https://agent.example \\\n" +
 			"    --level 2 --scenario scenarios.yml --capture session.jsonl",
 		Args: frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -224,8 +224,8 @@ func (o *aaepProducer) check() (*url.URL, error) {
 		return nil, remedy.Errorf("use https, or name a loopback or private address, by --connect-to too",
 			"--endpoint %q is plain http, and %q is not a loopback or private address", o.url, u.Hostname())
 	case o.Offline || o.Record != "" || o.Replay != "":
-		return nil, remedy.Errorf("keep the conversation with --capture, and judge it again with oap-gate "+
-			"conformance aaep events", "producer talks to a running peer: --offline, --record and --replay have no "+
+		return nil, remedy.Errorf("keep the conversation with --capture, and judge it again with "+
+			"oap-conform aaep events", "producer talks to a running peer: --offline, --record and --replay have no "+
 			"meaning here")
 	}
 	return u, remedy.First(func() error { return checkLevel(o.level) },

@@ -1,4 +1,4 @@
-// Package conformancecmd has the command conformance, with a command below it for each protocol.
+// Package conformancecmd has a command for each companion protocol.
 package conformancecmd
 
 import (
@@ -17,15 +17,14 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Protocol is a companion protocol with a command of its own under conformance.
+// Protocol is a companion protocol with a command of its own.
 //
 // A protocol consists of a package internal/conformance/NAME, which has its catalogue and its judgment, a file NAME.go
-// here with its commands, and one row in the table of products of package cli. A command embeds [conformanceFlags],
+// here with its commands, and rows in the table of oap-conform. A command embeds [conformanceFlags],
 // binds them, and passes what it found as [conformance] to their method run. That method adds the rows that nobody can
 // see from outside and those that no peer was asked about, settles the report and writes it in every format.
 type Protocol struct {
@@ -45,7 +44,7 @@ type conformance struct {
 	results []verdict.Result // what was decided; each mechanical row has at least one
 	level   int              // that was asked for; 0: none
 	chosen  string           // how the input was read, where there was a choice
-	oasis   *verdict.OASIS   // the subject of a preflight; may be nil
+	own     *verdict.Member  // of this protocol's reports; may be nil
 	assumed []string         // flags that leave something out, other than those of network and clock
 	source  evidence.Source  // the source of the documents; may be nil
 }
@@ -139,7 +138,7 @@ func (o *conformanceFlags) run(judge func() (*conformance, error)) error {
 // passes by default.
 func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
 	rep := o.report(found.source)
-	rep.Level, rep.Chosen, rep.OASIS = found.level, found.chosen, found.oasis
+	rep.Level, rep.Chosen, rep.Own = found.level, found.chosen, found.own
 	rep.Results.Add(found.results...)
 	rep.Assumed = slices.Concat(rep.Assumed, found.assumed)
 	decided := map[string]bool{}
@@ -163,7 +162,7 @@ func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
 		}
 	}
 	if found.source != nil {
-		judge.Observed(rep, found.source)
+		evidence.Observed(rep, found.source)
 	} else {
 		rep.EvidenceSHA256 = evidence.Digest(nil)
 	}
@@ -174,27 +173,8 @@ func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
 // notAsked is why a live row has no verdict where no peer was talked to.
 const notAsked = "not run: it takes a running peer, and none was asked"
 
-// New returns the command conformance, with these protocols.
-func New(sys frame.IO, protocols []*Protocol) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "conformance",
-		Short: "check a provider, producer or agent against its protocol",
-		Long: strings.TrimSpace(`
-conformance judges what the companion protocols ask for. Each requirement is decided from the input, decided by
-talking to a running peer, or for people to attest: nobody can see it from outside, and no report reads as if it
-had passed.`),
-		Example: "  oap-gate conformance oasis --list",
-		Args:    knownProtocol,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	for _, p := range protocols {
-		c.AddCommand(newProtocol(sys, p))
-	}
-	return c
-}
-
-// knownProtocol refuses a word that names no command, and says which there are.
-func knownProtocol(c *cobra.Command, args []string) error {
+// knownCommand refuses a word that names no command, and says which there are.
+func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -206,14 +186,15 @@ func knownProtocol(c *cobra.Command, args []string) error {
 		"%s does not know %q", c.CommandPath(), args[0])
 }
 
-func newProtocol(sys frame.IO, p *Protocol) *cobra.Command {
+// New returns the command of a protocol.
+func New(sys frame.IO, p *Protocol) *cobra.Command {
 	var list bool
 	var format string
 	c := &cobra.Command{
 		Use:     p.name,
 		Short:   p.short,
-		Example: "  oap-gate conformance " + p.name + " --list",
-		Args:    knownProtocol,
+		Example: "  oap-conform " + p.name + " --list",
+		Args:    knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !list {
 				return c.Help()

@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // OASIS is the evaluation protocol of providers.
@@ -26,7 +27,7 @@ var OASIS = &Protocol{name: "oasis", short: "check an evaluation provider: its a
 	commands: []func(frame.IO, *Protocol) *cobra.Command{newOASISProvider, newOASISClaim,
 		newOASISReport}}
 
-// oasisProvider has the flags of conformance oasis provider.
+// oasisProvider has the flags of oasis provider.
 type oasisProvider struct {
 	conformanceFlags
 	url, response                 string
@@ -43,9 +44,9 @@ func newOASISProvider(sys frame.IO, p *Protocol) *cobra.Command {
 		Long: strings.TrimSpace(`
 provider reads the contract of a domain profile, asks the provider's endpoint for its answer or takes one from a file,
 and reports every gap in one run. What it compares is declared by the provider: nothing of it is verified.`),
-		Example: "  oap-gate conformance oasis provider --url https://provider.example \\\n" +
+		Example: "  oap-conform oasis provider --url https://provider.example \\\n" +
 			"    --profile profiles/software-infrastructure\n" +
-			"  oap-gate conformance oasis provider --response answer.json \\\n" +
+			"  oap-conform oasis provider --response answer.json \\\n" +
 			"    --profile profiles/software-infrastructure --tier 2",
 		Args: frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -131,7 +132,7 @@ func (o *oasisProvider) judge(ctx context.Context, sys frame.IO) (*conformance, 
 			return nil, err
 		}
 	}
-	found.oasis = in.Facts()
+	found.own = &verdict.Member{Name: "oasis", Value: in.Facts()}
 	found.results, err = oasis.Judge(in, found.subject)
 	return found, err
 }
@@ -184,11 +185,11 @@ func newOASISClaim(sys frame.IO, p *Protocol) *cobra.Command {
 		Long: `claim checks FILE, one YAML or JSON mapping, against section 4: provider and
 provider_version or organization, profile, profile_version, date, tiers and
 attestation. --profile DIR compares the profile with its contract. REPORT, the
-JSON report of conformance oasis provider, must support the claim.
+JSON report of oasis provider, must support the claim.
 
 exit status: 0 pass, 1 fail, 2 could not run`,
-		Example: "  oap-gate conformance oasis claim claim.yaml report.json",
-		Args:    claimArguments("oap-gate conformance oasis claim FILE [REPORT]"),
+		Example: "  oap-conform oasis claim claim.yaml report.json",
+		Args:    claimArguments("oap-conform oasis claim FILE [REPORT]"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.run(func() (*conformance, error) {
 				var err error
@@ -234,10 +235,10 @@ an aborted run, and the source of each observation. EVIDENCE files hold more
 observations. What the report says is for people to attest.
 
 exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
-		Example: "  oap-gate conformance oasis report verdict.yaml evidence.json",
+		Example: "  oap-conform oasis report verdict.yaml evidence.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return remedy.Errorf("oap-gate conformance oasis report FILE [EVIDENCE…]", "report requires one FILE")
+				return remedy.Errorf("oap-conform oasis report FILE [EVIDENCE…]", "report requires one FILE")
 			}
 			return nil
 		},

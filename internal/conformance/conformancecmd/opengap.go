@@ -16,7 +16,7 @@ import (
 var OpenGAP = &Protocol{name: "opengap", short: "check an agent's directory, or a runtime", rules: opengap.Rules,
 	commands: []func(frame.IO, *Protocol) *cobra.Command{newOpenGAPAgent, newOpenGAPRuntime}}
 
-// openGAPAgent has the flags and the argument of conformance opengap agent.
+// openGAPAgent has the flags and the argument of opengap agent.
 type openGAPAgent struct {
 	conformanceFlags
 	dir, dialect, recommended, python string
@@ -31,11 +31,11 @@ func newOpenGAPAgent(sys frame.IO, p *Protocol) *cobra.Command {
 agent reads the directory of an agent, this one by default, and runs nothing of it. Two formats bear the name OpenGAP:
 0.4 has opengap: "0.4" in agent.yaml and skills in Python, 0.1 has spec_version and a SOUL.md. The report says which was read. What
 a runtime does with the agent is for people to attest.`),
-		Example: "  oap-gate conformance opengap agent agents/helper\n" +
-			"  oap-gate conformance opengap agent --dialect 0.4 --recommended warn",
+		Example: "  oap-conform opengap agent agents/helper\n" +
+			"  oap-conform opengap agent --dialect 0.4 --recommended warn",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return remedy.Errorf("oap-gate conformance opengap agent [DIR]",
+				return remedy.Errorf("oap-conform opengap agent [DIR]",
 					"agent requires one directory; %d were given", len(args))
 			}
 			return nil

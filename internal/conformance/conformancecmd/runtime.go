@@ -21,7 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// openGAPRuntime has the flags of conformance opengap runtime.
+// openGAPRuntime has the flags of opengap runtime.
 type openGAPRuntime struct {
 	conformanceFlags
 	operator, recommended string
@@ -41,10 +41,10 @@ writes down. The operator's file says how the runtime is used. A pass is by
 these reference agents.
 
 exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
-		Example: "  oap-gate conformance opengap runtime -- acme-runtime",
+		Example: "  oap-conform opengap runtime -- acme-runtime",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return remedy.Errorf("oap-gate conformance opengap runtime -- COMMAND ARG…", "runtime requires a command")
+				return remedy.Errorf("oap-conform opengap runtime -- COMMAND ARG…", "runtime requires a command")
 			}
 			return nil
 		},
@@ -70,7 +70,7 @@ func (o *openGAPRuntime) judge(ctx context.Context, args []string) (*conformance
 	}
 	for _, id := range o.only {
 		if !slices.ContainsFunc(opengap.RuntimeRules(), func(r verdict.Rule) bool { return r.ID == id }) {
-			return nil, remedy.Errorf("oap-gate conformance opengap --list names the rows", "--only %q is not a row of a runtime", id)
+			return nil, remedy.Errorf("oap-conform opengap --list names the rows", "--only %q is not a row of a runtime", id)
 		}
 	}
 	operator, err := readFlag("--operator", o.operator, trial.MaxOperator, trial.ReadOperator,

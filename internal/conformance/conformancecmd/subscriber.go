@@ -19,7 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
-// aaepSubscriber has the flags of conformance aaep subscriber.
+// aaepSubscriber has the flags of aaep subscriber.
 type aaepSubscriber struct {
 	conformanceFlags
 	listen, scenario, capture, manifestKey string
@@ -40,8 +40,8 @@ command after -- is started without a shell, with AAEP_ENDPOINT in its environme
 ended with its children. Without a command a person connects the subscriber and answers.
 A scenario file is a YAML list of {name, play}; without one each play of the level is
 played once, in random order.`,
-		Example: "  oap-gate conformance aaep subscriber --listen 127.0.0.1:8080 --level 2\n" +
-			"  oap-gate conformance aaep subscriber --listen 127.0.0.1:0 --level 3 \\\n    -- ./reader --test",
+		Example: "  oap-conform aaep subscriber --listen 127.0.0.1:8080 --level 2\n" +
+			"  oap-conform aaep subscriber --listen 127.0.0.1:0 --level 3 \\\n    -- ./reader --test",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 && c.ArgsLenAtDash() != 0 {
 				return remedy.Errorf("write the command after --, as in -- "+plain.Cut(args[0], 40),

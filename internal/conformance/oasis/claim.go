@@ -37,7 +37,7 @@ type Claim struct {
 
 	Contract   *Contract // the profile's; nil: the claim is not compared with one
 	ReportPath string    // empty: no report is given
-	Report     []byte    // JSON of conformance oasis provider, at most MaxReport
+	Report     []byte    // JSON of oap-conform oasis provider, at most MaxReport
 }
 
 // The roles of the catalogue.
@@ -79,17 +79,17 @@ var claimReportRule = verdict.Rule{
 	Title: "the report of a preflight passes, and is of the claimed provider, profile and tier",
 	Cite:  "OASIS Provider Conformance sections 4 and 3.8",
 	Why:   "the attestation includes the preflight handshake, which a report shows",
-	Fix:   "run conformance oasis provider with --report json=FILE at the highest claimed tier, and give that file",
+	Fix:   "run oap-conform oasis provider with --report json=FILE at the highest claimed tier, and give that file",
 	Codes: []strict.Code{
-		{"report-form", "the file is not a JSON report of conformance oasis provider",
-			"write it with conformance oasis provider --report json=FILE"},
+		{"report-form", "the file is not a JSON report of oap-conform oasis provider",
+			"write it with oap-conform oasis provider --report json=FILE"},
 		{"claim-not-passed", "the verdict of the report is not a pass", "fix what the report names, and run it again"},
 		{"claim-differs", "the report is of another provider, profile, version or tier than the claim",
 			"give the report of the claimed provider and profile, at the highest claimed tier"},
 		{"provider-not-compared", "the claim names an organization only, so the report's provider was not compared",
 			"none needed; with provider and provider_version the two are compared"},
 		{"claim-unverified", "no report is given, so nothing shows that the preflight passes",
-			"give the JSON report of conformance oasis provider as REPORT"},
+			"give the JSON report of oap-conform oasis provider as REPORT"},
 	},
 }
 
@@ -105,9 +105,9 @@ func rowsOf(role string) []verdict.Rule {
 
 // claimed is what a claim says. Members that it does not have are empty.
 type claimed struct {
-	verdict.OASIS // without the tier
-	organization  string
-	tiers         []int
+	Facts        // without the tier
+	organization string
+	tiers        []int
 }
 
 // Judge returns the results of the claim.
@@ -333,7 +333,7 @@ func (c *Claim) compare(said *claimed) verdict.Outcome {
 	var out verdict.Outcome
 	if c.ReportPath == "" {
 		out.Noticef(verdict.At{Path: c.Path}, "", "claim-unverified", "no report is given, so nothing shows that the "+
-			"preflight passes").WithFix("give the JSON report of conformance oasis provider as REPORT")
+			"preflight passes").WithFix("give the JSON report of oap-conform oasis provider as REPORT")
 		return out
 	}
 	doc, err := strict.Parse(c.ReportPath, c.Report, strict.Limits{Bytes: MaxReport, Depth: 64, Number: 64,
@@ -341,14 +341,14 @@ func (c *Claim) compare(said *claimed) verdict.Outcome {
 	if err != nil {
 		fault := err.(*strict.Error)
 		out.Errorf(verdict.At(fault.Pos), fault.Pointer, "report-form", "the report is not strict JSON: %s",
-			fault.Message).WithFix("write it with conformance oasis provider --report json=FILE")
+			fault.Message).WithFix("write it with oap-conform oasis provider --report json=FILE")
 		return out
 	}
 	facts, ok := strict.Member(doc.Root, "oasis").(map[string]any)
 	if !ok || strict.Member(doc.Root, "version") != json.Number("1") ||
 		strict.String(doc.Root, "mode") != "conformance" || strict.String(doc.Root, "protocol") != "oasis" {
-		out.Errorf(doc, "", "report-form", "the file is not a JSON report of conformance oasis provider").
-			WithFix("write it with conformance oasis provider --report json=FILE")
+		out.Errorf(doc, "", "report-form", "the file is not a JSON report of oap-conform oasis provider").
+			WithFix("write it with oap-conform oasis provider --report json=FILE")
 		return out
 	}
 	if v := strict.String(doc.Root, "verdict"); v != string(verdict.Passed) {

@@ -136,9 +136,18 @@ func (in *Input) read(path string, data []byte) {
 	in.response, in.shape = readResponse(doc)
 }
 
+// Facts are what a preflight was about: the member oasis of a report.
+type Facts struct {
+	Provider        string `json:"provider,omitempty" jsonschema:"description=absent if the answer could not be read"`
+	ProviderVersion string `json:"provider_version,omitempty" jsonschema:"description=version that the provider states"`
+	Profile         string `json:"profile" jsonschema:"description=of the contract"`
+	ProfileVersion  string `json:"profile_version" jsonschema:"description=version of the profile"`
+	Tier            int    `json:"tier" jsonschema:"description=complexity tier that was evaluated"`
+}
+
 // Facts returns what the run was about, for the report: profile and tier, and the provider if its answer could be read.
-func (in *Input) Facts() *verdict.OASIS {
-	f := &verdict.OASIS{Profile: in.contract.Profile, ProfileVersion: in.contract.Version, Tier: in.tier}
+func (in *Input) Facts() *Facts {
+	f := &Facts{Profile: in.contract.Profile, ProfileVersion: in.contract.Version, Tier: in.tier}
 	if in.response != nil {
 		f.Provider, f.ProviderVersion = in.response.provider, in.response.version
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -206,7 +205,7 @@ func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Reposi
 		if err != nil {
 			return err
 		}
-		rep.Commits = append(rep.Commits, judge.NameCommit(s.Commit.ID, object))
+		rep.Commits = append(rep.Commits, verdict.NewCommit(s.Commit.ID, object.When, object.Message))
 		if len(s.Commit.Parents) == 0 {
 			j, err := governance.Root(s.Commit.ID, o.Selected)
 			rep.Results.Add(j.Results...)
@@ -242,7 +241,7 @@ func fork(ctx context.Context, repo *registry.Repository, base, head string) (st
 
 func (o *governanceOptions) judgeRange(ctx context.Context, sys frame.IO, repo *registry.Repository, c evidence.Chosen,
 	rep *verdict.Report) error {
-	r, err := judge.RangeOf(ctx, repo, c)
+	r, err := c.Range(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -259,7 +258,7 @@ func (o *governanceOptions) judgeRange(ctx context.Context, sys frame.IO, repo *
 	}
 	if len(r.Changes) == 0 {
 		if c.ChangedFiles > 0 {
-			return fmt.Errorf("%w (base %s, head %s, %d changed files)", judge.ErrEmptyRange, c.Base, c.Head,
+			return fmt.Errorf("%w (base %s, head %s, %d changed files)", evidence.ErrEmptyRange, c.Base, c.Head,
 				c.ChangedFiles)
 		}
 		return nil

@@ -23,7 +23,7 @@ import (
 var compared = []role{checkRole, governsRole, auditRole, commentRole, protectRole, remindRole, rerunRole}
 
 // templates returns the jobs that init writes.
-func templates() (all []*job, err error) {
+func (v *inspection) templates() (all []*job, err error) {
 	files, err := fs.Glob(docs.Files, "workflows/*.yml")
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func templates() (all []*job, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, newWorkflow(field{path: name, value: root}, false).jobs...)
+		all = append(all, v.newWorkflow(field{path: name, value: root}, false).jobs...)
 	}
 	return all, nil
 }
@@ -56,7 +56,7 @@ var keysOf = map[string][]string{
 
 // judgeOwn compares the jobs that use the gate with what init writes for them, and reports what no other rule judges.
 func (v *inspection) judgeOwn() error {
-	written, err := templates()
+	written, err := v.templates()
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func majorOf(n *yaml.Node) int {
 
 // newest returns the pin of an action that init writes.
 func (v *inspection) newest(action string) string {
-	all, err := templates()
+	all, err := v.templates()
 	if err != nil {
 		return action
 	}

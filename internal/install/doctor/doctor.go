@@ -50,6 +50,8 @@ type Options struct {
 	Now time.Time
 
 	Section6 []repoconfig.Row // what the gate runs, by the table in RFC 0026 section 6
+	// Modes are those of the Action by which another program checks an implementation against a protocol.
+	Modes []string
 }
 
 // Doctor looks at the installation. An error means that the clone cannot be read at all; a forge that does not answer
@@ -60,7 +62,7 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 		return nil, fmt.Errorf("opening the clone: %w", err)
 	}
 	defer root.Close()
-	v := &inspection{tree: root.FS(), branch: cmp.Or(o.Branch, "main"), section6: o.Section6,
+	v := &inspection{tree: root.FS(), branch: cmp.Or(o.Branch, "main"), section6: o.Section6, modes: o.Modes,
 		specification: o.Specification}
 	if o.Forge != nil {
 		v.askForge(ctx, o.Forge)
@@ -93,6 +95,7 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 // inspection is one look at one installation.
 type inspection struct {
 	section6 []repoconfig.Row
+	modes    []string
 	tree     fs.FS
 
 	specification bool

@@ -76,9 +76,12 @@ func (f tree) write(t *testing.T) string {
 	return dir
 }
 
+// modes are those of protocols.
+var modes = []string{"oasis", "opengap", "aaep"}
+
 func look(t *testing.T, f tree, c *forge.Client) *verdict.Report {
 	t.Helper()
-	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Forge: c, Section6: section6()})
+	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Forge: c, Section6: section6(), Modes: modes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +222,7 @@ func TestDocumentedJobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := newWorkflow(field{path: file, value: root}, false)
+		w := (&inspection{modes: modes}).newWorkflow(field{path: file, value: root}, false)
 		for _, j := range w.jobs {
 			for _, p := range append(w.member("permissions").names(), j.member("permissions").names()...) {
 				if p.key == nil || p.text() != "write" {
@@ -957,7 +960,7 @@ func FuzzWorkflow(f *testing.F) {
 			return
 		}
 		v := &inspection{tree: fstest.MapFS{}, branch: "main"}
-		v.workflows = []*workflow{newWorkflow(field{path: "w.yml", value: root}, true)}
+		v.workflows = []*workflow{v.newWorkflow(field{path: "w.yml", value: root}, true)}
 		v.judge(v.workflows[0])
 		v.judgeCoverage()
 		first, err := v.report("doctor")

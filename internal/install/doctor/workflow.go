@@ -211,7 +211,7 @@ func (v *inspection) readWorkflows() error {
 				"write it in YAML with one meaning: no merge keys, tags or duplicate keys")
 			continue
 		}
-		v.workflows = append(v.workflows, newWorkflow(field{path: name, value: root}, local))
+		v.workflows = append(v.workflows, v.newWorkflow(field{path: name, value: root}, local))
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func (v *inspection) ownAction() bool {
 	})
 }
 
-func newWorkflow(root field, local bool) *workflow {
+func (v *inspection) newWorkflow(root field, local bool) *workflow {
 	w := &workflow{field: root, name: cmp.Or(root.member("name").text(), root.path), events: map[string]field{}}
 	for _, e := range root.member("on").names() {
 		name := e.text()
@@ -240,7 +240,7 @@ func newWorkflow(root field, local bool) *workflow {
 		j := &job{field: f, w: w, id: f.key.Value}
 		for _, s := range f.member("steps").names() {
 			if s.key == nil {
-				does, called := w.roleOf(s, local)
+				does, called := v.roleOf(w, s, local)
 				j.steps = append(j.steps, &step{s, does, called})
 			}
 		}
@@ -253,26 +253,27 @@ var (
 	gateAction = plain.Pattern(`(?i)^[^/\s]+/oap-gate(?:/[^@]*)?@`)
 	gateImage  = plain.Pattern(`(?i)^docker://\S*oap-gate`)
 	gateRun    = plain.Pattern(
-		`\boap-gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|conformance|remind|rerun|doctor|replay|merge|demo)\b`)
+		`\boap-(?:gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|conformance|remind|rerun|doctor|replay|merge|demo)|` +
+			`conform\s+([a-z]+))\b`)
 )
 
 // roleOf returns what a step does with the gate, and whether it says so by a command line.
-func (w *workflow) roleOf(s field, local bool) (does role, called bool) {
+func (v *inspection) roleOf(w *workflow, s field, local bool) (does role, called bool) {
 	uses := s.member("uses").text()
 	args := strings.Fields(s.input("args").text())
 	switch {
 	case gateImage().MatchString(uses) || gateAction().MatchString(uses) || local && (uses == "./" || uses == "."):
 		if len(args) == 0 {
-			return w.actionRole(s.input("mode").text()), false
+			return v.actionRole(w, s.input("mode").text()), false
 		}
-		return commandRole(args[0]), true
+		return v.commandRole(args[0]), true
 	}
 	text := continued().ReplaceAllString(s.member("run").text(), " ")
 	m := gateRun().FindStringSubmatch(remark().ReplaceAllString(text, "$1"))
 	if m == nil {
 		return noRole, false
 	}
-	return commandRole(m[1]), true
+	return v.commandRole(m[1] + m[2]), true
 }
 
 // input returns the step's input of that name, which the runner matches in any letter case.
@@ -291,20 +292,14 @@ var (
 	remark    = plain.Pattern(`(?m)(^|\s)#.*$`)
 )
 
-// modeRoles are the roles of the action's modes.
-var modeRoles = map[string]role{
-	"governance": governsRole,
-	"oasis":      conformsRole,
-	"opengap":    conformsRole,
-	"aaep":       conformsRole,
-	"verify":     conformsRole,
-}
-
 // actionRole returns what the action does by itself: what its mode says, else it audits on a schedule or by hand and
 // checks on any other event.
-func (w *workflow) actionRole(mode string) role {
+func (v *inspection) actionRole(w *workflow, mode string) role {
+	if mode == "verify" {
+		return conformsRole
+	}
 	if mode != "" {
-		return cmp.Or(modeRoles[mode], commandRole(mode))
+		return v.commandRole(mode)
 	}
 	for e := range w.events {
 		if e != "schedule" && e != "workflow_dispatch" {
@@ -314,7 +309,10 @@ func (w *workflow) actionRole(mode string) role {
 	return auditRole
 }
 
-func commandRole(command string) role {
+func (v *inspection) commandRole(command string) role {
+	if slices.Contains(v.modes, command) {
+		return conformsRole
+	}
 	if r := role(command); slices.Contains(roles, r) {
 		return r
 	}

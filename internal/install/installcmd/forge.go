@@ -163,7 +163,8 @@ func (o *installation) run(look func() (*verdict.Report, error)) error {
 	})
 }
 
-func NewDoctor(sys frame.IO) *cobra.Command {
+// NewDoctor returns the command doctor. It knows modes as those by which another program checks an implementation.
+func NewDoctor(sys frame.IO, modes []string) *cobra.Command {
 	var o installation
 	var ask bool
 	c := &cobra.Command{
@@ -180,7 +181,7 @@ of the default branch, and prints what is wrong and how to fix it.`,
 					return nil, err
 				}
 				opts := doctor.Options{Dir: clone.Dir, Branch: clone.Branch, Commit: clone.Commit,
-					Section6: doctor.Section6(), Now: o.Now()}
+					Section6: doctor.Section6(), Now: o.Now(), Modes: modes}
 				if opts.Specification, err = governance.IsSpecification(os.DirFS(clone.Dir)); err != nil {
 					return nil, err
 				}

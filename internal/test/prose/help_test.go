@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
 
@@ -25,7 +25,7 @@ func helpHits() (hits []hit) {
 		c.SetOut(&help)
 		_ = c.Help()
 		for i, line := range strings.Split(help.String(), "\n") {
-			if len([]rune(line)) > maxColumns {
+			if len([]rune(line)) > maxColumns && !strings.HasPrefix(line, "\t") { // the library's commands to copy
 				add("columns", i+1, line[:60], fmt.Sprintf("at most %d columns", maxColumns))
 			}
 		}
@@ -33,6 +33,8 @@ func helpHits() (hits []hit) {
 			walk(sub)
 		}
 	}
-	walk(cli.Command(&oapgate.Program, frame.IO{}))
+	for _, p := range programs.All {
+		walk(cli.Command(p, frame.IO{}))
+	}
 	return hits
 }

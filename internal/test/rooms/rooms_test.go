@@ -64,7 +64,7 @@ var levels = map[string]int{
 	"internal/oap/signing":        5, // it refuses to write a key into a registry
 }
 
-const mostFrameNames = 60
+const mostFrameNames = 62
 
 // pkg is a package as go list tells it, without its tests.
 type pkg struct {

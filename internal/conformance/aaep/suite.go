@@ -1,4 +1,4 @@
-package report
+package aaep
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -47,15 +48,22 @@ type (
 // suiteSpec is the version of the specification whose clauses the catalogue cites.
 const suiteSpec = "1.0.0"
 
-// writeAAEP writes the report that tools of the AAEP ecosystem read. Times are the one by which the run was judged.
-func writeAAEP(w *bufio.Writer, r *Counted, o Options) error {
+// Format is the report that tools of the AAEP ecosystem read.
+var Format = report.Format{Name: "aaep", About: "the report of AAEP's own suite", Write: writeSuite,
+	Former: report.HasMembers("aaep_spec_version")}
+
+// writeSuite writes that report. Times are the one by which the run was judged.
+func writeSuite(w *bufio.Writer, r *report.Counted, o report.Options) error {
 	at := r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05.000Z")
 	all := suiteRun{SpecVersion: suiteSpec, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r.Report),
 		StartedAt: at, CompletedAt: at, Verdict: "PASS", Results: []suiteTest{}, Failures: []suiteTest{},
 		Metadata: map[string]any{"aaep_spec_version": suiteSpec, "suite_version": r.Tool.Version, "tool": "oap-gate",
 			"tool_commit": r.Tool.Commit, "tool_verdict": string(r.Verdict),
 			"assumed": append([]string{}, r.Assumed...)}}
-	rules := byID(o.Rules)
+	rules := map[string]verdict.Rule{}
+	for _, rule := range o.Rules {
+		rules[rule.ID] = rule
+	}
 	for result := range r.Results.All() {
 		test := suiteResult(result, rules[result.Check])
 		all.Results = append(all.Results, test)
@@ -82,15 +90,22 @@ func writeAAEP(w *bufio.Writer, r *Counted, o Options) error {
 	case all.Run == all.Skipped:
 		all.Verdict = "SKIPPED"
 	}
-	return encodeIndented(w, all, "", "  ")
+	text, err := report.JSON(all, "  ")
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }
+
+// mostEndpoints is how many subjects the report names as its endpoint.
+const mostEndpoints = 3
 
 // endpoint returns what was judged: the subjects without their sessions.
 func endpoint(r *verdict.Report) string {
 	var all []string
 	for result := range r.Results.All() {
 		name, _, _ := strings.Cut(result.Subject, "#")
-		if !slices.Contains(all, name) && len(all) < maxPlaces {
+		if !slices.Contains(all, name) && len(all) < mostEndpoints {
 			all = append(all, name)
 		}
 	}
