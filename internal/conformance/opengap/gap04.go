@@ -344,7 +344,8 @@ func (s *skill) judge() verdict.Outcome {
 		switch f.code {
 		case "not-python":
 			out.Errorf(f.at, "", f.code, "it is not Python: %s", f.message).
-				WithFix("rewrite the statement; python3 -m py_compile %s names it too", plain.ShellWord(f.at.Path))
+				WithFix("rewrite the statement, which python3 -m py_compile %s names too; or name a later Python with "+
+					"--python FILE", plain.ShellWord(f.at.Path))
 		default:
 			out.Doubtf(f.at, "", f.code, "it was not read as Python: %s", f.message)
 		}

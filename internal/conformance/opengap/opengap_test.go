@@ -956,7 +956,7 @@ func TestCommand(t *testing.T) {
 			fixes = append(fixes, f.Fix)
 		}
 	}
-	const want = "rewrite the statement; python3 -m py_compile 'skills/a;b.py' names it too"
+	const want = "rewrite the statement, which python3 -m py_compile 'skills/a;b.py' names too; or name a later Python with --python FILE"
 	if !slices.Contains(fixes, want) {
 		t.Errorf("%q", fixes)
 	}

@@ -44,6 +44,7 @@ type request struct {
 	results []result // after the last user message with the prompt
 	text    string   // what all messages say
 	body    string
+	blocks  bool // it is in the form of messages of blocks
 }
 
 // A result is what a call gave, as the model gets it.
@@ -145,7 +146,7 @@ func (s *server) complete(w http.ResponseWriter, r *http.Request, body []byte, b
 	}
 	s.mu.Lock()
 	of := s.script
-	one := request{at: time.Now(), model: q.Model, body: string(body), text: textOf(q.System)}
+	one := request{at: time.Now(), model: q.Model, body: string(body), text: textOf(q.System), blocks: blocks}
 	if choice, _ := q.ToolChoice.(map[string]any); q.ToolChoice != "none" && choice["type"] != "none" {
 		for _, tool := range q.Tools {
 			t, _ := tool.(map[string]any)

@@ -281,7 +281,7 @@ func (t *trial) skillError(ctx context.Context) (verdict.Outcome, error) {
 		return t.errorf("error-not-told", "a skill raised SkillError, and the model got no result: %s", r.ending()), nil
 	case !strings.Contains(all[0].text, why) || strings.Contains(all[0].text, "Traceback"):
 		return t.errorf("error-not-told", "a skill raised SkillError(%q); the result is %s", why, show(all[0].text)), nil
-	case strings.Contains(r.requests[0].body, `"anthropic_version"`) && !all[0].error:
+	case r.requests[0].blocks && !all[0].error:
 		return t.errorf("error-not-told", "the result of a SkillError has no is_error"), nil
 	case r.Exit != 0:
 		return t.errorf("error-not-told", "a SkillError ended the run: %s", r.ending()), nil
