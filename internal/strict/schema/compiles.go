@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,7 +50,7 @@ func Compiles(root any) error {
 		return e
 	}
 	l := locals{root: root}
-	l.walk(root, "")
+	l.walk(root, nil)
 	if l.embedded || l.fault == nil {
 		return nil
 	}
@@ -58,32 +60,47 @@ func Compiles(root any) error {
 // locals looks for references by JSON Pointer that lead nowhere.
 type locals struct {
 	root     any
-	embedded bool // a subschema has an $id, which references in it may be relative to
-	fault    *Error
+	embedded bool   // a subschema has an $id, which references in it may be relative to
+	fault    *Error // the first
 }
 
-func (l *locals) walk(v any, at string) {
+// step is a place in a document. Its pointer is long below long names, and seldom needed.
+type step struct {
+	above *step
+	token string
+}
+
+func (s *step) pointer() string {
+	var tokens []string
+	for ; s != nil; s = s.above {
+		tokens = append(tokens, "/"+strict.Escape(s.token))
+	}
+	slices.Reverse(tokens)
+	return strings.Join(tokens, "")
+}
+
+func (l *locals) walk(v any, at *step) {
+	if l.embedded {
+		return
+	}
 	switch v := v.(type) {
 	case map[string]any:
-		if _, ok := v["$id"].(string); ok && at != "" {
+		if _, ok := v["$id"].(string); ok && at != nil {
 			l.embedded = true
 		}
 		to, ok := v["$ref"].(string)
 		if pointer, local := strings.CutPrefix(to, "#"); ok && local && strings.HasPrefix(pointer, "/") &&
-			!leads(l.root, pointer) {
-			if e := (&Error{Pointer: at + "/$ref",
-				Message: "$ref " + quote(to) + " leads nowhere"}); l.fault == nil || e.Pointer < l.fault.Pointer {
-				l.fault = e
-			}
+			l.fault == nil && !leads(l.root, pointer) {
+			l.fault = &Error{Pointer: (&step{at, "$ref"}).pointer(), Message: "$ref " + quote(to) + " leads nowhere"}
 		}
-		for name, member := range v {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if name != "const" && name != "enum" && name != "default" && name != "examples" {
-				l.walk(member, at+"/"+strict.Escape(name))
+				l.walk(v[name], &step{at, name})
 			}
 		}
 	case []any:
 		for i, item := range v {
-			l.walk(item, at+"/"+strconv.Itoa(i))
+			l.walk(item, &step{at, strconv.Itoa(i)})
 		}
 	}
 }
