@@ -80,6 +80,9 @@ type fresh struct {
 	registry.Change
 }
 
+// maxClaims is how many $ids are reported that one file claims of others, or that the base has twice.
+const maxClaims = 10
+
 // maxDifferences is how many places of one breaking schema are reported.
 const maxDifferences = 1000
 
@@ -380,41 +383,57 @@ func (g *compatibility) identifiers(v *View, s *schemaView) {
 			fix += "; or move a copy of another's schema out of schemas/"
 		}
 		had := map[string]bool{}
-		s.base.tree.Identifiers(c.Path, func(id, _ string) { had[id] = true })
-		s.head.tree.Identifiers(c.Path, func(id, pointer string) {
-			if had[id] {
+		s.base.tree.Identifiers(c.Path, func(id string, _ func() string) { had[id] = true })
+		root, claimed := true, 0 // the root comes first
+		s.head.tree.Identifiers(c.Path, func(id string, pointer func() string) {
+			isRoot := root
+			if root = false; had[id] {
 				return
 			}
 			had[id] = true
-			if u, err := url.Parse(id); isBeside(c.Path) && strings.LastIndex(pointer, "/") == 0 &&
+			if u, err := url.Parse(id); isRoot && isBeside(c.Path) && strings.LastIndex(pointer(), "/") == 0 &&
 				(err != nil || !strings.HasSuffix("/"+u.Path, "/"+c.Path)) {
-				g.out.Errorf(document, pointer, "schema-id", "the path of $id %q does not end in the file's own, %q",
+				g.out.Errorf(document, pointer(), "schema-id", "the path of $id %q does not end in the file's own, %q",
 					shorten(id), c.Path).WithFix("%s", fix)
 			}
 			for _, other := range slices.Concat(s.head.claims()[id], s.base.claims()[id]) {
 				if other.path != c.Path {
-					g.out.Errorf(document, pointer, "schema-id", "$id %q is also the $id of %q", shorten(id),
-						other.path+"#"+plain.Cut(strings.TrimSuffix(other.pointer, "/$id"), maxQuote)).
+					if claimed++; claimed > maxClaims {
+						return
+					}
+					g.out.Errorf(document, pointer(), "schema-id", "$id %q is also the $id of %q", shorten(id),
+						other.path+"#"+plain.Cut(strings.TrimSuffix(other.pointer(), "/$id"), maxQuote)).
 						WithFix("%s", fix)
 					return
 				}
 			}
 		})
+		if more := claimed - maxClaims; more > 0 {
+			g.out.Errorf(document, "", "schema-id", "%d more $ids of the file are also those of other files", more).
+				WithFix("%s", fix)
+		}
 	}
 }
 
 // identifiedTwice reports published schemas of the base that have one $id.
 func (g *compatibility) identifiedTwice(s *schemaView) {
-	claims := s.base.claims()
+	claims, twice := s.base.claims(), 0
 	for _, id := range slices.Sorted(maps.Keys(claims)) {
 		published := slices.DeleteFunc(slices.Clone(claims[id]), func(i identity) bool { return !isSchema(i.path) })
 		if len(published) < 2 || published[0].path == published[len(published)-1].path {
 			continue
 		}
+		if twice++; twice > maxClaims {
+			continue
+		}
 		last := published[len(published)-1]
-		g.out.Errorf(file(last.path), last.pointer, "schema-id-twice", "the base has the $id %q in %q and in %q; "+
+		g.out.Errorf(file(last.path), last.pointer(), "schema-id-twice", "the base has the $id %q in %q and in %q; "+
 			"what refers to it cannot be compared", shorten(id), published[0].path, last.path).
 			WithFix("let the Maintainers correct the base by hand: one of the two needs an $id of its own")
+	}
+	if more := twice - maxClaims; more > 0 {
+		g.out.Errorf(file("schemas"), "", "schema-id-twice", "the base has %d more $ids twice", more).
+			WithFix("let the Maintainers correct the base by hand")
 	}
 }
 

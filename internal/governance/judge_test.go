@@ -193,6 +193,14 @@ func TestCompatibility(t *testing.T) {
 		return `{"$id": "https://x.example/schemas/v1.0/a.schema.json", "type": "object", "properties": {` + members
 	}
 	added := a(`"n": {"type": "string"}}}`)
+	ids, claimed := `{}`, []string(nil) // as many as are reported, and two more
+	for i := range maxClaims + 2 {
+		ids += fmt.Sprintf(`, {"$id": "https://x.example/%c"}`, 'a'+i)
+		if i < maxClaims {
+			claimed = append(claimed, fmt.Sprintf("error schema-id schemas/n.json /x/%d/$id", i+1))
+		}
+	}
+	slices.Sort(claimed)
 	narrow := strings.Replace(a("}}"), `"object"`, `["object", "null"]`, 1)
 	for _, c := range []struct {
 		name       string
@@ -429,6 +437,9 @@ func TestCompatibility(t *testing.T) {
 			files{"schemas/n.JSON": `{"$schema": "http://json-schema.org/draft-04/schema#", "x":
 				{"id": "https://x.example/schemas/v1.0/a.schema.json#a"}}`}, "",
 			[]string{"error schema-id schemas/n.JSON /x/id"}},
+		{"a draft with many $ids of another", files{schemaA: a(`}, "x": [` + ids + `]}`)},
+			files{"schemas/n.json": `{"$id": "https://x.example/schemas/n.json", "x": [` + ids + `]}`}, "",
+			slices.Concat([]string{"error schema-id schemas/n.json"}, claimed)},
 		{"a draft with its own $id", nil,
 			files{"schemas/drafts/n.json": `{"$id": "https://x.example/schemas/drafts/n.json"}`}, "", nil},
 		{"a draft that keeps another's $id", files{"schemas/n.json": `{"$id": "https://x.example/s"}`},

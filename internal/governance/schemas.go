@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/links"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -48,7 +49,10 @@ type schemaSet struct {
 }
 
 // identity is the place of an $id.
-type identity struct{ path, pointer string }
+type identity struct {
+	path    string
+	pointer func() string
+}
 
 // schemaView compares the schemas of two trees.
 type schemaView struct {
@@ -94,8 +98,9 @@ func (s *schemaView) differences(path string) []schemadiff.Difference {
 }
 
 const (
-	maxSchemas = 4 << 20 // bytes of the schemas of a tree together
-	maxLink    = 4096    // bytes of the path in a symbolic link
+	maxSchemas  = 4 << 20 // bytes of the schemas of a tree together
+	maxFollowed = 2_000   // paths outside schemas/, or of no file, that the schemas of a tree refer to
+	maxLink     = 4096    // bytes of the path in a symbolic link
 )
 
 // schemas reads the JSON files below schemas/ of a tree, and the files to which references in published ones lead.
@@ -138,10 +143,16 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 	if err != nil {
 		return nil, err
 	}
+	followed := 0
 	self := len(s.links) == 0 // nothing leads out of the directory
 	s.tree = schemadiff.NewTree(maps.Clone(s.texts), func(p string) bool { return isSchema(p) || published[p] },
 		func(p string) (string, []byte) {
 			if err != nil {
+				return "", nil
+			}
+			if followed++; followed > maxFollowed {
+				err = remedy.Errorf("put what they refer to into fewer files", "%w: they refer to more than %d other files",
+					ErrLimit, maxFollowed)
 				return "", nil
 			}
 			at, e, fault := x.follow(t, p, s.hops)
@@ -217,7 +228,9 @@ func (s *schemaSet) claims() map[string][]identity {
 	if s.byID == nil {
 		s.byID = map[string][]identity{}
 		for _, p := range slices.Sorted(maps.Keys(s.texts)) {
-			s.tree.Identifiers(p, func(id, pointer string) { s.byID[id] = append(s.byID[id], identity{p, pointer}) })
+			s.tree.Identifiers(p, func(id string, pointer func() string) {
+				s.byID[id] = append(s.byID[id], identity{p, pointer})
+			})
 		}
 	}
 	return s.byID

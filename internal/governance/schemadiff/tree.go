@@ -338,17 +338,17 @@ func (f *file) uri() string {
 	return (&url.URL{Scheme: "tree", Path: path.Clean("/" + f.path)}).String()
 }
 
-// Identifiers yields each $id in the file at path, absolute by those around it and without its fragment, with its
-// pointer. Schemas under unknown keywords are among them, since some validators read these. A file that cannot be read
+// Identifiers yields each $id in the file at path, absolute by those around it and without its fragment. The function
+// returns its pointer, which is long below long names. Schemas under unknown keywords are among them, since some validators read these. A file that cannot be read
 // has none.
-func (t *Tree) Identifiers(path string, yield func(id, pointer string)) {
+func (t *Tree) Identifiers(path string, yield func(id string, pointer func() string)) {
 	f := t.files[path]
 	if f == nil || f.root == nil {
 		return
 	}
 	objects(f.root.value, position{base: f.uri()}, func(object map[string]any, at position) {
 		if at.id != "" {
-			yield(at.base, (&step{at.step, at.id}).pointer())
+			yield(at.base, (&step{at.step, at.id}).pointer)
 		}
 	})
 }
