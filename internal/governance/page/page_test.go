@@ -140,3 +140,39 @@ func TestHostile(t *testing.T) {
 		}
 	}
 }
+
+// FuzzRead checks that every text has a page, that its blocks are in order and lose no line, and that a body is read.
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{"# a\n\n- [ ] b\n\n  > c\n", "| a |\n|---|\n| `\\|` |\n", "<del>\n\n<!--\nx\n\n</del>-->\n",
+		"[a]: b\nc\n---\n", "```\n<!--\n", "1. a\n\n\t2. b\r\n", "*a ~~b* c~~ <b", "\tAdditive only\n> Additive only: no"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		page, err := Read("a.md", []byte(text))
+		if page == nil || err != nil {
+			return
+		}
+		KeyWords(page.Seen())
+		line, all := 0, ""
+		for _, b := range page.Blocks() {
+			if b.Line < line || b.Line > 1+strings.Count(text, "\n") {
+				t.Fatalf("a block of line %d follows line %d", b.Line, line)
+			}
+			line, all = b.Line, all+b.Source+"\n"
+		}
+		if bare := func(s string) string {
+			return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+				return r == '\r' || r == '\n'
+			}), "\n")
+		}; line > 0 && bare(all) != bare(text) {
+			t.Fatalf("the blocks have %q of %q", all, text)
+		}
+		body, err := ReadBody(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := body.Says(NewForm("Additive only", false)); s.Said && s.Where != "" {
+			t.Fatalf("%+v", s)
+		}
+	})
+}
