@@ -24,8 +24,10 @@ var commitSignatures = &check{
 				Fix: "ask the maintainers who made the commit"},
 			{ID: "signature-unknown-key", Meaning: "the commit is signed by a key that is in no given key file",
 				Fix: "complete the keyring or the allowed signers"},
-			{ID: "signature-expired-key", Meaning: "the commit is signed by a key that had expired",
+			{ID: "signature-expired-key", Meaning: "the commit is signed by a key that had expired when it landed",
 				Fix: "ask the maintainers who made the commit"},
+			{ID: "signature-key-revoked", Meaning: "the commit is signed by a key that is revoked",
+				Fix: "ask the maintainers who made the commit, and why the key is revoked"},
 			acceptedUnused,
 		},
 	},
@@ -58,7 +60,11 @@ func stepSignatures(a *audit, s *registry.Step, _ []checks.Fault) error {
 		severity = verdict.Error
 	}
 	n := &a.rep.History.Signatures
-	sig := keys.Verify(c, a.now)
+	landed, err := a.repo.FirstParentTime(a.ctx, s.Commit.ID, a.now)
+	if err != nil {
+		return err
+	}
+	sig := keys.Verify(c, landed)
 	switch sig.Verdict {
 	case commitsig.Good:
 		n.Good++
@@ -71,6 +77,8 @@ func stepSignatures(a *audit, s *registry.Step, _ []checks.Fault) error {
 		n.UnknownKey++
 	case commitsig.ExpiredKey:
 		n.ExpiredKey++
+	case commitsig.RevokedKey:
+		n.RevokedKey++
 	default:
 		return fmt.Errorf("verifying commit %s: unexpected verdict %q", s.Commit.ID, sig.Verdict)
 	}
@@ -83,6 +91,8 @@ func stepSignatures(a *audit, s *registry.Step, _ []checks.Fault) error {
 		message = "the commit is not signed"
 	case commitsig.UnknownKey, commitsig.ExpiredKey:
 		message = "the commit is signed by an " + string(sig.Verdict)
+	case commitsig.RevokedKey:
+		message = "the commit is signed by a revoked key"
 	}
 	if by := strings.TrimSpace(sig.KeyID + " " + sig.Signer); by != "" {
 		message += " (" + by + ")"
@@ -90,8 +100,11 @@ func stepSignatures(a *audit, s *registry.Step, _ []checks.Fault) error {
 	if sig.Detail != "" {
 		message += ": " + sig.Detail
 	}
-	f := verdict.Finding{Severity: severity, Code: "signature-" + strings.ReplaceAll(string(sig.Verdict), " ", "-"),
-		Commit: s.Commit.ID, Message: message}
+	code := "signature-" + strings.ReplaceAll(string(sig.Verdict), " ", "-")
+	if sig.Verdict == commitsig.RevokedKey {
+		code = "signature-key-revoked"
+	}
+	f := verdict.Finding{Severity: severity, Code: code, Commit: s.Commit.ID, Message: message}
 	f.Fix = acceptFix(commitSignaturesID, f)
 	// The first failure is always reported: warnings must not use up its place.
 	fails := !a.accept(commitSignaturesID, &f) && severity == verdict.Error

@@ -135,7 +135,7 @@ func newHistory(r *Counted) *historyView {
 		}
 	}
 	n := r.History.Signatures
-	v.Judged = n.Good+n.Bad+n.Unsigned+n.UnknownKey+n.ExpiredKey > 0
+	v.Judged = n.Good+n.Bad+n.Unsigned+n.UnknownKey+n.ExpiredKey+n.RevokedKey > 0
 	left = historyRoom / 2
 	v.Findings = groupFindings(r.Report, r.findings(), &left,
 		func(f placed) bool { return slices.Contains(ofHistory, f.check) })

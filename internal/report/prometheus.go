@@ -192,6 +192,7 @@ func (m metrics) history(h *verdict.History) {
 	}{
 		{"good", h.Signatures.Good}, {"bad", h.Signatures.Bad}, {"unsigned", h.Signatures.Unsigned},
 		{"unknown key", h.Signatures.UnknownKey}, {"expired key", h.Signatures.ExpiredKey},
+		{"revoked key", h.Signatures.RevokedKey},
 	} {
 		m.sample("oap_gate_commit_signatures", s.n, "signature", s.word)
 	}

@@ -293,11 +293,12 @@ type Signatures struct {
 	Unsigned   int `json:"unsigned" jsonschema:"description=commits without a signature"`
 	UnknownKey int `json:"unknown_key" jsonschema:"description=commits signed with a key that no file lists"`
 	ExpiredKey int `json:"expired_key" jsonschema:"description=commits signed with an expired key"`
+	RevokedKey int `json:"revoked_key,omitempty" jsonschema:"description=commits signed with a revoked key"`
 }
 
 func (n Signatures) String() string {
-	return fmt.Sprintf("%d good, %d bad, %d unsigned, %d by an unknown key, %d by an expired key", n.Good, n.Bad,
-		n.Unsigned, n.UnknownKey, n.ExpiredKey)
+	return fmt.Sprintf("%d good, %d bad, %d unsigned, %d by an unknown key, %d by an expired key, %d by a revoked key",
+		n.Good, n.Bad, n.Unsigned, n.UnknownKey, n.ExpiredKey, n.RevokedKey)
 }
 
 // Peer is another copy of the registry, as it was found.

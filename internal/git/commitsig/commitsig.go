@@ -1,8 +1,9 @@
 // Package commitsig judges the signatures of commits as `git verify-commit` does: OpenPGP by a keyring, SSH by an
 // allowed signers file (ssh-keygen(1), "ALLOWED SIGNERS").
 //
-// A commit is good only if `git verify-commit` accepts it with the same keys. The reverse does not hold; refused
-// beyond what Git refuses are two signature headers, text after the signature, RSA below 2048 bits, DSA, SHA-1 and
+// A key counts by the time at which the commit landed: one that has ended since does not make a commit bad. With that one
+// difference, since git verify-commit judges OpenPGP keys by today's clock, a commit is good only if `git verify-commit`
+// accepts it with the same keys. The reverse does not hold; refused beyond what Git refuses are two signature headers, text after the signature, RSA below 2048 bits, DSA, SHA-1 and
 // older digests, OpenPGP signatures of other versions than 4, an OpenPGP key whose user ids are all revoked, and
 // critical options of an SSH certificate that do not concern logins.
 package commitsig
@@ -23,7 +24,7 @@ type Verdict string
 const (
 	// Good: a key that is trusted and in force made the signature over these bytes.
 	Good Verdict = "good"
-	// Bad: there is a signature and it does not hold, or its key is revoked or too weak.
+	// Bad: there is a signature and it does not verify, or its key is too weak.
 	Bad Verdict = "bad"
 	// Unsigned: there is no signature.
 	Unsigned Verdict = "unsigned"
@@ -31,6 +32,8 @@ const (
 	UnknownKey Verdict = "unknown key"
 	// ExpiredKey: the signature verifies, by a trusted key that is out of its time, or is itself out of its time.
 	ExpiredKey Verdict = "expired key"
+	// RevokedKey: the signature verifies, by a trusted key that is revoked, whenever it signed.
+	RevokedKey Verdict = "revoked key"
 )
 
 // Result is the judgement of one commit.
@@ -94,8 +97,8 @@ func digest(files ...[]byte) string {
 	return plain.SHA256([]byte(text))
 }
 
-// Verify judges the signature of a commit. As in Git, the validity of OpenPGP keys and signatures is judged at the
-// time at, that of SSH keys at the committer date.
+// Verify judges the signature of a commit. The validity of keys and signatures is judged at the time at, at which the
+// commit landed. That of an OpenPGP key is also judged at the time that the signature says.
 func (v *Verifier) Verify(c *gitstore.CommitObject, at time.Time) Result {
 	if len(c.Signature) > maxSignature {
 		return bad("the signature has %d bytes, at most %d are read", len(c.Signature), maxSignature)
@@ -106,11 +109,7 @@ func (v *Verifier) Verify(c *gitstore.CommitObject, at time.Time) Result {
 	case gitstore.OpenPGP:
 		return v.verifyOpenPGP(c.Payload, c.Signature, at)
 	case gitstore.SSH:
-		when := time.Unix(c.When, 0)
-		if c.When == 0 {
-			when = at // Git takes the epoch for "no date"
-		}
-		return v.verifySSH(c.Payload, c.Signature, when)
+		return v.verifySSH(c.Payload, c.Signature, at)
 	case gitstore.X509:
 		return Result{Verdict: UnknownKey, Detail: "the signature is by X.509, for which no keys can be given"}
 	case gitstore.SeveralSignatures:

@@ -136,13 +136,16 @@ func decode(t testing.TB, raw string) *gitstore.CommitObject {
 	return c
 }
 
-// verdictCase is a commit and what it must be judged. Where strict is set, git accepts and the package does not.
+// verdictCase is a commit and what it must be judged. Where strict is set, git accepts and the package does not; where
+// ended is set, the package accepts and git does not, since the OpenPGP key ended since the commit landed.
 type verdictCase struct {
 	name   string
-	commit string // id
-	at     time.Time
+	commit string    // id
+	at     time.Time // when it landed; zero: an SSH commit at its date, another a day after the epoch
+	clock  time.Time // of git; zero: at
 	want   Verdict
 	strict bool
+	ended  bool
 }
 
 func (b *bench) compare(v *Verifier, cases []verdictCase) {
@@ -152,18 +155,24 @@ func (b *bench) compare(v *Verifier, cases []verdictCase) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			at := c.at
+			at, object := c.at, decode(t, b.raw(c.commit))
 			if at.IsZero() {
 				at = time.Unix(epoch+86400, 0)
+				if object.Signed == gitstore.SSH && object.When > 0 {
+					at = time.Unix(object.When, 0)
+				}
 			}
-			got := v.Verify(decode(t, b.raw(c.commit)), at)
+			got := v.Verify(object, at)
 			if got.Verdict != c.want {
 				t.Errorf("judged %+v, want %s", got, c.want)
 			}
 			if (got.Detail == "") != (got.Verdict == Good || got.Verdict == Unsigned) {
 				t.Errorf("the detail is %q with the verdict %s", got.Detail, got.Verdict)
 			}
-			if accepted := b.accepted(c.commit, at); accepted != (c.want == Good || c.strict) {
+			if !c.clock.IsZero() {
+				at = c.clock
+			}
+			if accepted := b.accepted(c.commit, at); accepted != ((c.want == Good || c.strict) && !c.ended) {
 				t.Errorf("git verify-commit accepts: %v", accepted)
 			}
 		})

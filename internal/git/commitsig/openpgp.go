@@ -25,6 +25,7 @@ type pgpKey struct {
 	created time.Time // when the younger of primary key and subkey was created
 	expires time.Time // when the first of the two expires; zero: never
 	refused string    // why no signature by it counts
+	revoked string    // what of it is revoked; empty: nothing
 }
 
 const (
@@ -120,9 +121,9 @@ func signingKeys(e *openpgp.Entity) []*pgpKey {
 	primary.until(self.CreationTime, self.SigLifetimeSecs)
 	primary.heed(self)
 	if len(e.Revocations) > 0 {
-		primary.refused = "the key is revoked"
+		primary.revoked = "the key is revoked"
 	} else if !slices.ContainsFunc(identities(e), func(i *openpgp.Identity) bool { return len(i.Revocations) == 0 }) {
-		primary.refused = "every user id of the key is revoked"
+		primary.revoked = "every user id of the key is revoked"
 	}
 	var keys []*pgpKey
 	if !self.FlagsValid || self.FlagSign {
@@ -143,9 +144,8 @@ func signingKeys(e *openpgp.Entity) []*pgpKey {
 			k.heed(s)
 		}
 		switch weak := weakness(sub.PublicKey); {
-		case len(e.Revocations) > 0:
-		case len(sub.Revocations) > 0:
-			k.refused = "the subkey is revoked"
+		case len(sub.Revocations) > 0 && len(e.Revocations) == 0:
+			k.revoked = "the subkey is revoked"
 		case weak != "":
 			k.refused = weak
 		}
@@ -316,17 +316,21 @@ func (k *pgpKey) verify(payload []byte, sig *packet.Signature) error {
 func (k *pgpKey) judge(sig *packet.Signature, at time.Time) Result {
 	signed := &pgpKey{}
 	signed.until(sig.CreationTime, sig.SigLifetimeSecs)
+	ended := func(what string, end time.Time) Result {
+		return Result{Verdict: ExpiredKey, Detail: fmt.Sprintf("%s expired at %s; the commit landed at %s, and the "+
+			"signature says %s", what, stamp(end), stamp(at), stamp(sig.CreationTime))}
+	}
 	switch {
+	case k.revoked != "":
+		return Result{Verdict: RevokedKey, Detail: k.revoked}
 	case k.refused != "":
 		return bad("%s", k.refused)
 	case sig.CreationTime.Before(k.created):
 		return bad("the signature is of %s, the key of %s", stamp(sig.CreationTime), stamp(k.created))
-	case at.Before(k.created):
-		return Result{Verdict: ExpiredKey, Detail: "the key is made only at " + stamp(k.created)}
-	case !k.expires.IsZero() && !at.Before(k.expires):
-		return Result{Verdict: ExpiredKey, Detail: "the key expired at " + stamp(k.expires)}
+	case !k.expires.IsZero() && !(at.Before(k.expires) && sig.CreationTime.Before(k.expires)):
+		return ended("the key", k.expires)
 	case !signed.expires.IsZero() && !at.Before(signed.expires):
-		return Result{Verdict: ExpiredKey, Detail: "the signature expired at " + stamp(signed.expires)}
+		return ended("the signature", signed.expires)
 	}
 	return Result{Verdict: Good}
 }

@@ -133,8 +133,10 @@ func TestOpenPGP(t *testing.T) {
 		{name: "small RSA", commit: bySmall, want: Bad, strict: true},
 		{name: "SHA-1", commit: sha1, want: Bad, strict: true},
 		{name: "critical notation", commit: notation, want: Bad},
-		{name: "revoked", commit: byGone, at: time.Unix(epoch+2*day, 0), want: Bad},
-		{name: "revoked since", commit: byGone, at: time.Unix(epoch+day/2, 0), want: Bad},
+		{name: "revoked", commit: byGone, at: time.Unix(epoch+2*day, 0), want: RevokedKey},
+		{name: "revoked since", commit: byGone, at: time.Unix(epoch+day/2, 0), want: RevokedKey},
+		{name: "key ended since", commit: byBrief, at: time.Unix(epoch+day-1, 0), clock: time.Unix(epoch+9*day, 0),
+			want: Good, ended: true},
 		{name: "key in force", commit: byBrief, at: time.Unix(epoch+day-1, 0), want: Good},
 		{name: "key expired", commit: byBrief, at: time.Unix(epoch+day+1, 0), want: ExpiredKey},
 		{name: "subkey in force", commit: bySubBrief, at: time.Unix(epoch+day-1, 0), want: Good},
@@ -143,7 +145,8 @@ func TestOpenPGP(t *testing.T) {
 		{name: "signature in force", commit: passing, at: time.Unix(epoch+2*day-1, 0), want: Good},
 		{name: "signature expired", commit: passing, at: time.Unix(epoch+2*day+1, 0), want: ExpiredKey},
 		{name: "clock behind the signature", commit: plain, at: time.Unix(epoch-day, 0), want: Good},
-		{name: "clock behind the key", commit: plain, at: time.Unix(made-day, 0), want: ExpiredKey},
+		{name: "landed before the key, by dates", commit: plain, at: time.Unix(made-day, 0),
+			clock: time.Unix(epoch+day, 0), want: Good},
 	}
 	for name, id := range good {
 		cases = append(cases, verdictCase{name: name, commit: id, want: Good})
