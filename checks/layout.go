@@ -130,8 +130,14 @@ func place(s *Subject, right string) []verdict.Finding {
 	if err := s.Record.Err; err != nil {
 		f := out.Errorf(s, err.Pointer, err.Code, "%s", err.Message)
 		f.WithFix("write one strict JSON text: UTF-8 without byte order mark, no member twice, at most 64 KiB")
-		if strings.HasSuffix(err.Message, "is a merge conflict marker") {
-			f.WithFix("resolve the conflict, then git add %s", plain.ShellWord(s.Path))
+		path := plain.ShellWord(s.Path)
+		switch {
+		case strings.HasSuffix(err.Message, "is a merge conflict marker"):
+			f.WithFix("resolve the conflict, then git add %s", path)
+		case err.Message == strict.LFSPointer:
+			f.WithFix("git lfs untrack %s, then add the file again", path)
+		case err.Message == strict.UTF16:
+			f.WithFix("save it as UTF-8 (PowerShell: Set-Content -Encoding utf8)")
 		}
 		return out.Findings
 	}

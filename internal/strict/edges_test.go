@@ -163,3 +163,36 @@ func TestShapes(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherFiles checks the messages for what another program writes instead of a record.
+func TestOtherFiles(t *testing.T) {
+	utf16 := func(high, low int) string {
+		var out []byte
+		for _, c := range []byte(`{"a": 1}`) {
+			unit := [2]byte{}
+			unit[low], unit[high] = c, 0
+			out = append(out, unit[:]...)
+		}
+		return string(out)
+	}
+	for text, want := range map[string]string{
+		"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n":       LFSPointer,
+		"version https://git-lfs.github.com/spec/v1\r\noid sha256:0\r\nsize 1\r\n": LFSPointer,
+		"\xff\xfe" + utf16(1, 0): UTF16,
+		"\xfe\xff" + utf16(0, 1): UTF16,
+		utf16(1, 0):              UTF16,
+		utf16(0, 1):              UTF16,
+		"version 1":              `"version" has no quotes; expected names and texts in "`,
+		"\xff\xff{}":             "byte 0xff is not valid UTF-8; JSON is UTF-8 throughout",
+		`{"version https://git-lfs.github.com/spec/v1": "\u0000"}`: "",
+	} {
+		_, err := Parse("x", []byte(text), RegistryFile)
+		got := ""
+		if e, ok := err.(*Error); ok && err != nil {
+			got = e.Message
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -8,6 +8,12 @@ import (
 	"unicode/utf8"
 )
 
+// LFSPointer and UTF16 are messages of an Error with a fix of their own.
+const (
+	LFSPointer = "this is a Git LFS pointer, not the record"
+	UTF16      = "the text is UTF-16; JSON is UTF-8 throughout"
+)
+
 // mistake names a known slip from other notations at the offset at which the text stops being JSON, or returns "". It
 // only affects the message.
 func mistake(data []byte, offset int, cause string) string {
@@ -18,6 +24,10 @@ func mistake(data []byte, offset int, cause string) string {
 	switch {
 	case bytes.HasPrefix(data, []byte("\x1f\x8b")):
 		return "the bytes are gzip; expected JSON"
+	case isUTF16(data):
+		return UTF16
+	case isPointer(data):
+		return LFSPointer
 	case isConflict(data[start:]):
 		return fmt.Sprintf("line %d is a merge conflict marker", 1+bytes.Count(data[:start], []byte("\n")))
 	case c == ',':
@@ -55,6 +65,20 @@ func mistake(data []byte, offset int, cause string) string {
 		return fmt.Sprintf("%q has no quotes; expected names and texts in \"", word)
 	}
 	return ""
+}
+
+// isPointer reports whether a text is the pointer that Git LFS commits instead of a file.
+func isPointer(data []byte) bool {
+	return bytes.HasPrefix(data, []byte("version https://git-lfs.github.com/spec/"))
+}
+
+// isUTF16 reports whether a text is UTF-16, with a byte order mark or without: JSON begins with an ASCII character.
+func isUTF16(data []byte) bool {
+	if len(data) < 2 || len(data)%2 != 0 {
+		return false
+	}
+	a, b := data[0], data[1]
+	return a == 0xff && b == 0xfe || a == 0xfe && b == 0xff || (a == 0) != (b == 0)
 }
 
 // isConflict reports whether a line begins with one of the markers that git leaves in a conflict.

@@ -266,6 +266,9 @@ func (r *reader) syntax(err error) *Error {
 func explain(data []byte, offset int, err error) (code, message string) {
 	rest := data[offset:]
 	if c, size := utf8.DecodeRune(rest); c == utf8.RuneError && size == 1 {
+		if isUTF16(data) {
+			return CodeInvalidUTF8, UTF16
+		}
 		return CodeInvalidUTF8, fmt.Sprintf("byte 0x%02x is not valid UTF-8; JSON is UTF-8 throughout", rest[0])
 	}
 	switch {
