@@ -128,4 +128,5 @@ var CloneCodes = []strict.Code{
 	{registry.NestedRepository, "the repository is a directory in the work tree of another one; if that one tracks " +
 		"it, a pull request may have brought it",
 		"name the outer clone itself, or a clone outside of its work tree"},
+	{"record-ignored", "a record on disk is ignored by Git, so that no commit would contain it", "git add -f FILE"},
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
@@ -20,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // checkOptions are the flags of check.
@@ -148,6 +150,11 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 	if err != nil {
 		return nil, err
 	}
+	if o.Worktree {
+		if err := warnIgnored(within, sys, repo); err != nil {
+			return nil, err
+		}
+	}
 	cfg := judge.Config{Tool: frame.Version(), Origin: checkpoint.PublicOrigin(repo.RemoteURL()), Selected: o.Selected,
 		Offline: o.AsksNobody(), DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
 	if c.WorkTree {
@@ -166,6 +173,28 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 		}
 	}
 	return rep, nil
+}
+
+// maxIgnored is how many ignored records are named.
+const maxIgnored = 20
+
+// warnIgnored warns of records on disk that Git ignores: no commit would contain them, so they are not judged.
+func warnIgnored(ctx context.Context, sys frame.IO, repo *registry.Repository) error {
+	paths := repo.Uncommitted(ctx)
+	if len(paths) == 0 {
+		return nil
+	}
+	by, err := usergit.Ignored(ctx, repo.Worktree(), paths...)
+	for _, p := range by[:min(len(by), maxIgnored)] {
+		warn(sys, "record-ignored", "%s is ignored by %s:%d (%q) and was not judged; fix: git add -f %s", p.Path, p.File,
+			p.Line, p.Text, plain.ShellWord(p.Path))
+	}
+	return err
+}
+
+// warn warns of a finding, which explain knows by its code.
+func warn(sys frame.IO, code, format string, args ...any) {
+	frame.Warn(sys, "%s [%s]", fmt.Sprintf(format, args...), code)
 }
 
 // maxFixes is how often a record is fixed and judged again: one value may hide that another is wrong too.
