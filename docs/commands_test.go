@@ -18,7 +18,7 @@ import (
 
 // elsewhere are the calls in README.md that TestCommands does not run: TestMirrorPageRuns and TestMirrorPagePeers run
 // those of a mirror, TestPolicies those that feed a policy, the scripts of internal/cli the others.
-var elsewhere = regexp.MustCompile(`^(mirror|audit|schema diff) |\| jq `)
+var elsewhere = regexp.MustCompile(`^(mirror|audit) |\| jq `)
 
 // TestCommands runs the calls that README.md and verify.md show, in their order: those that name a clone beside it, the
 // others in it.

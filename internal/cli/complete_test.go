@@ -44,22 +44,22 @@ func TestComplete(t *testing.T) {
 		{"list --format _", "= text json csv", ":4"},
 		{"check --format _", "= text json github", ":4"},
 		{"oap-conform aaep --format _", "text json", ":4"},
-		{"schema diff --format _", "= text json", ":4"},
+		{"oap-spec schema diff --format _", "= text json", ":4"},
 		{"check --only _", "schema domain-age", ":4"},
 		{"audit --skip schema,_", "schema,history", ":4"},
-		{"governance --only _", "implementability", ":4"},
+		{"oap-spec governance --only _", "implementability", ":4"},
 		{"check --report _", "json= sarif= junit=", ":6"},
 		{"check --report json=_", "=", ":0"},
 		{"check --governance _", "= review deny", ":4"},
 		{"revoke --reason _", "key_compromise", ":4"},
 		{"explain _", "schema receipt-hash-mismatch no-gate", ":4"},
-		{"schema _", "listing repo-config diff", ":4"},
+		{"schema _", "listing repo-config", ":4"},
 	} {
 		words := strings.Fields(strings.ReplaceAll(c.args, "DIR", repo.Dir))
 		last := len(words) - 1
 		words[last] = strings.TrimSuffix(words[last], "_")
 		var out bytes.Buffer
-		if words[0] == "oap-conform" {
+		if strings.HasPrefix(words[0], "oap-") {
 			words = slices.Insert(words, 1, "__complete")
 		} else {
 			words = slices.Insert(words, 0, "__complete")

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapspec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
@@ -108,7 +108,8 @@ func (a actionRun) run(t *testing.T, dir, head string,
 		env["INPUT_"+strings.ToUpper(name)] = value
 	}
 	var text bytes.Buffer
-	code = Main(nil, frame.IO{Stdout: &text, Stderr: &text, Getenv: func(name string) string { return env[name] }})
+	code = Main([]string{programOf(env["INPUT_MODE"])}, frame.IO{Stdout: &text, Stderr: &text,
+		Getenv: func(name string) string { return env[name] }})
 	written, err := os.ReadFile(env["GITHUB_OUTPUT"])
 	if err != nil {
 		t.Fatalf("%v after\n%s", err, text.String())
@@ -348,7 +349,7 @@ func TestGovernanceUsage(t *testing.T) {
 		if !slices.Contains(args, "--repo") {
 			args = append([]string{"--repo", dir}, args...)
 		}
-		code := Main(append([]string{"governance"}, args...), frame.IO{Stdout: &out, Stderr: &out,
+		code := Main(append([]string{"oap-spec", "governance"}, args...), frame.IO{Stdout: &out, Stderr: &out,
 			Getenv: noEnvironment})
 		if code != c.code || !strings.Contains(out.String(), c.want) || code == 2 &&
 			!strings.Contains(out.String(), "fix: ") {
@@ -414,13 +415,13 @@ func TestHostileProposal(t *testing.T) {
 func governHostile(t *testing.T, args ...string) (told string) {
 	t.Helper()
 	dir := t.TempDir()
-	for _, format := range report.Names(oapgate.Program.Formats) {
+	for _, format := range report.Names(oapspec.Program.Formats) {
 		args = append(args, "--report", format+"="+filepath.Join(dir, format))
 	}
 	env := map[string]string{"GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
 	for _, format := range []string{"text", "json", "github"} {
 		var log bytes.Buffer
-		code := Main(slices.Concat([]string{"governance"}, args, []string{"--format", format, "--color", "never",
+		code := Main(slices.Concat([]string{"oap-spec", "governance"}, args, []string{"--format", format, "--color", "never",
 			"--summary"}),
 			frame.IO{Stdout: &log, Stderr: &log, Getenv: func(name string) string { return env[name] }})
 		if code != 1 {
@@ -436,7 +437,7 @@ func governHostile(t *testing.T, args ...string) (told string) {
 			inert(t, format, log.String())
 		}
 	}
-	for _, format := range append(slices.Clone(report.Names(oapgate.Program.Formats)), "summary") {
+	for _, format := range append(slices.Clone(report.Names(oapspec.Program.Formats)), "summary") {
 		text, err := os.ReadFile(filepath.Join(dir, format))
 		if err != nil {
 			t.Fatal(err)

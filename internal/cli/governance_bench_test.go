@@ -18,7 +18,7 @@ func BenchmarkEach(b *testing.B) {
 	var gate, git time.Duration
 	for b.Loop() {
 		start := time.Now()
-		if code := Main([]string{"governance", "--repo", dir, "--each", "--head", "HEAD"}, frame.IO{Stdout: io.Discard,
+		if code := Main([]string{"oap-spec", "governance", "--repo", dir, "--each", "--head", "HEAD"}, frame.IO{Stdout: io.Discard,
 			Stderr: io.Discard, Getenv: noEnvironment}); code != 1 {
 			b.Fatalf("exit status %d", code)
 		}

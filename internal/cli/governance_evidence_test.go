@@ -35,7 +35,7 @@ func TestReadmeEvidence(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		args := []string{"governance", "--base", "main", "--head", "topic", "--only", "implementability"}
+		args := []string{"oap-spec", "governance", "--base", "main", "--head", "topic", "--only", "implementability"}
 		code := Main(append(args, "--repo", repo.Dir), frame.IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment})
 		if code != want {
 			t.Fatalf("exit status %d\n%s", code, out.String())

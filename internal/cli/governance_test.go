@@ -20,7 +20,7 @@ import (
 func governed(t *testing.T, getenv func(string) string, args ...string) (*verdict.Report, int) {
 	t.Helper()
 	var out, complaint bytes.Buffer
-	code := Main(append([]string{"governance", "--format", "json"}, args...), frame.IO{Stdout: &out, Stderr: &complaint,
+	code := Main(append([]string{"oap-spec", "governance", "--format", "json"}, args...), frame.IO{Stdout: &out, Stderr: &complaint,
 		Getenv: getenv})
 	rep := &verdict.Report{}
 	if err := json.Unmarshal(out.Bytes(), rep); err != nil {

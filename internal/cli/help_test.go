@@ -209,7 +209,7 @@ func TestTopics(t *testing.T) {
 		t.Error("help list and list --help differ")
 	}
 	for _, args := range [][]string{
-		{"help", "exit_status"}, {"help", "chek"}, {"help", "schema", "dif"}, {"help", "key", "x"},
+		{"help", "exit_status"}, {"help", "chek"}, {"oap-spec", "help", "schema", "dif"}, {"help", "key", "x"},
 	} {
 		var out bytes.Buffer
 		code := Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment})

@@ -172,7 +172,7 @@ func TestSchemaDiffEscaped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, out := program(t, "schema", "diff", files[0], files[1], "--format", "json")
+	code, out := program(t, "oap-spec", "schema", "diff", files[0], files[1], "--format", "json")
 	var diff struct{ Differences []struct{ Pointer string } }
 	if err := json.Unmarshal([]byte(out), &diff); err != nil || code != 0 || len(diff.Differences) != 1 ||
 		diff.Differences[0].Pointer != "/properties/"+name || strings.ContainsAny(out, "\u009b\u202e") ||

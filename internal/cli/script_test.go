@@ -33,6 +33,7 @@ func Main(args []string, sys frame.IO) int {
 // executables are those that tests may run.
 var executables = map[string]func(){
 	"oap-gate":        func() { os.Exit(noted(os.Args[1:], System())) },
+	"oap-spec":        func() { os.Exit(noted(append([]string{"oap-spec"}, os.Args[1:]...), System())) },
 	"oap-conform":     func() { os.Exit(noted(append([]string{"oap-conform"}, os.Args[1:]...), System())) },
 	"aaep-subscriber": subscribe,
 }
@@ -73,7 +74,7 @@ var scripts = filepath.Join("..", "..", "testdata", "script")
 //
 //	oap [STATUS] ARG…     oap-gate ARG… in a worker, as gate and those like it; it must end with this exit status (0).
 //	                      `exec oap-gate ARG…` begins a process
-//	conform [STATUS] ARG… oap-conform ARG… in a worker, as oap runs oap-gate
+//	conform [STATUS] ARG… oap-conform ARG… in a worker, as oap runs oap-gate; spec runs oap-spec
 //	world FILE…           build the registry in $REGISTRY and start the web that the files, put together, describe
 //	gate STATUS [FLAG…]   oap-gate check on that world's pull request; it must end with this exit status
 //	audit STATUS [FLAG…]  oap-gate audit of that world's branch main; it must end with this exit status
@@ -136,14 +137,9 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"oap": oap,
-			"conform": func(ts *testscript.TestScript, neg bool, args []string) {
-				at := 0
-				if len(args) > 0 && len(args[0]) == 1 {
-					at = 1
-				}
-				oap(ts, neg, slices.Insert(args, at, "oap-conform"))
-			},
+			"oap":      oap,
+			"conform":  another("oap-conform"),
+			"spec":     another("oap-spec"),
 			"world":    world,
 			"gate":     runGate,
 			"audit":    runAudit,
@@ -298,6 +294,17 @@ func oap(ts *testscript.TestScript, neg bool, args []string) {
 		endsWith(ts, args[0], args[1:])
 	} else if status := inWorker(ts, args...); neg == (status == 0) {
 		ts.Fatalf("exit status %d", status)
+	}
+}
+
+// another runs another program as oap runs oap-gate.
+func another(program string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		at := 0
+		if len(args) > 0 && len(args[0]) == 1 {
+			at = 1
+		}
+		oap(ts, neg, slices.Insert(args, at, program))
 	}
 }
 

@@ -208,7 +208,7 @@ func TestAdvice(t *testing.T) {
 		{[]string{"audit", "--only", "log"}, `the check "log" cannot be selected`, "only audit --log DIR and mirror"},
 		{[]string{"check", "--ca-cert", empty}, "no PEM certificate", "a PEM file with --ca-cert"},
 		{[]string{"merge", empty}, "it is empty", "name the JSON reports of oap-gate audit --shard"},
-		{[]string{"governance", "--base", "main"}, "no OAP specification here", "name a clone of the specification"},
+		{[]string{"oap-spec", "governance", "--base", "main"}, "no OAP specification here", "name a clone of the specification"},
 		{[]string{"oap-conform", "oasis", "provider", "--response", empty, "--profile", empty},
 			empty + ": not a directory", "name the profile's directory"},
 		{[]string{"oap-conform", "oasis", "provider", "--response", empty, "--profile", "schemas"},

@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -649,12 +650,12 @@ func TestIsSpecification(t *testing.T) {
 		for _, name := range strings.Fields(c.directories) {
 			tree[name+"/x"] = &fstest.MapFile{}
 		}
-		if got, err := IsSpecification(tree); got != c.want || err != nil {
+		if got, err := repoconfig.IsSpecification(tree); got != c.want || err != nil {
 			t.Errorf("%q: %t, %v", c.directories, got, err)
 		}
 	}
 	files := fstest.MapFS{"rfcs": &fstest.MapFile{}, "schemas": &fstest.MapFile{}}
-	if got, err := IsSpecification(files); got || err != nil {
+	if got, err := repoconfig.IsSpecification(files); got || err != nil {
 		t.Errorf("files: %t, %v", got, err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -148,7 +148,7 @@ func (p *Proposal) view(base, head *registry.Tree, changes []registry.Change, te
 // HasSpecification returns ErrNoSpecification if no tree has an RFC, or rfcs/ next to schemas/ or spec/.
 func HasSpecification(trees ...*registry.Tree) error {
 	for _, t := range trees {
-		found, err := specifies(func(name string) (bool, error) {
+		found, err := repoconfig.Specifies(func(name string) (bool, error) {
 			e, found, err := t.Entry(name)
 			return found && e.Mode == registry.ModeTree, err
 		})
@@ -169,40 +169,6 @@ func HasSpecification(trees ...*registry.Tree) error {
 		}
 	}
 	return ErrNoSpecification
-}
-
-// specifies reports whether a tree with these directories holds a specification: rfcs/ next to schemas/ or spec/.
-func specifies(isDirectory func(name string) (bool, error)) (bool, error) {
-	for _, names := range [][]string{{"rfcs"}, {"schemas", "spec"}} {
-		found := false
-		for _, name := range names {
-			is, err := isDirectory(name)
-			if err != nil {
-				return false, err
-			}
-			found = found || is
-		}
-		if !found {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// IsSpecification reports whether the files of a clone are a specification repository: they hold a specification, and
-// there is no implementations/, which a registry has.
-func IsSpecification(tree fs.FS) (bool, error) {
-	isDirectory := func(name string) (bool, error) {
-		info, err := fs.Stat(tree, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		return err == nil && info.IsDir(), err
-	}
-	if registry, err := isDirectory("implementations"); registry || err != nil {
-		return false, err
-	}
-	return specifies(isDirectory)
 }
 
 // errFound ends a walk that has what it looks for.

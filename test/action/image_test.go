@@ -66,7 +66,7 @@ func TestImage(t *testing.T) {
 		t.Errorf("labels %v", c.Labels)
 	}
 	files := export(t)
-	want := []string{"oap-conform", "oap-gate", "etc/ssl/certs/ca-certificates.crt", "licenses/LICENSE",
+	want := []string{"oap-conform", "oap-gate", "oap-spec", "etc/ssl/certs/ca-certificates.crt", "licenses/LICENSE",
 		"licenses/NOTICE"}
 	for _, name := range want {
 		if !slices.Contains(files, name) {

@@ -15,8 +15,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/governancecmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/installcmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
@@ -52,15 +50,16 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		{"Run a registry", commands{installcmd.NewInit, newDoctor, installcmd.NewProtect,
 			installcmd.NewComment, installcmd.NewRemind, installcmd.NewRerun}},
 		{"Mirror and audit", commands{mirrorcmd.NewMirror, mirrorcmd.NewAudit, mirrorcmd.NewMerge, newReplay}},
-		{"Specification", commands{governancecmd.New}},
 		{"Learn", commands{demo.New}},
 	},
 	Topics:     []table.Topic{{"targets", "what verify, new and key show take as a TARGET", targetsTopic}},
 	Exits:      exits,
-	Formats:    report.Formats,
+	Formats:    report.Without("checklist"),
 	FormatRows: formats,
-	FormatNote: "list also takes csv, and prove and schema diff take only text and json.",
+	FormatNote: "list also takes csv, and prove takes only text and json.",
 	Moved: [][2]string{
+		{"governance", "oap-spec governance"},
+		{"schema diff", "oap-spec schema diff"},
 		{"conformance oasis", "oap-conform oasis"},
 		{"conformance opengap", "oap-conform opengap"},
 		{"conformance aaep", "oap-conform aaep"},
@@ -78,16 +77,12 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		{"remind", []table.Step{{Command: "remind", Inputs: []string{"path=repo", "file=audit", "within", "apply"}}}},
 		{"rerun", []table.Step{{Command: "rerun", Inputs: []string{"path=repo", "apply"}}}},
 		{"protect", []table.Step{{Command: "protect", Inputs: []string{"path=repo", "apply"}}}},
-		{"governance", []table.Step{{Command: "governance", Inputs: []string{"path=repo", "base", "checks=only",
-			"skip", "allow-pull-request-target"}, Asks: forge.PullEvents}}},
 	},
 	Subjects: []table.Subject{
 		{Judges: "the registry", Rules: mirror.Catalogue(), Of: ofRegistry},
 		{Name: "doctor", Judges: "the installation, in doctor and protect", ReportedBy: "doctor",
 			Rules: doctor.Rules, Online: "needed for protections"},
 		{Name: "verify", Judges: "one implementation, in verify", ReportedBy: "verify", Rules: verify.Rules()},
-		{Name: "governance", Judges: "a change of the specification, in governance",
-			Rules: governance.Rules(), Online: "needed for reviews and labels"},
 	},
 	Codes: []table.Codes{
 		{"the directory of a mirror", slices.Concat(mirror.Codes, mirrorstate.Codes)},
@@ -95,10 +90,9 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		{"witness, revoke and key", authorcmd.SigningCodes},
 		{"prove", slices.Concat(proof.Codes, prove.Codes)},
 	},
-	Details:        details,
-	Schemas:        schemas.Names,
-	SchemaCommands: commands{governancecmd.NewSchemaDiff},
-	Rules:          func() string { return mirror.RulesText(frame.Version())() },
+	Details: details,
+	Schemas: schemas.Names,
+	Rules:   func() string { return mirror.RulesText(frame.Version())() },
 	Words: map[string][]string{
 		"governance":  {"review", "deny"},
 		"reason":      checks.Reasons,
@@ -107,8 +101,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		"list level":  {"L0+", "L1+", "L2+", "L3+", "L4+", "L5", "L1-NC", "L3-NC", "L5-FINANCE", "L5-ORG"},
 	},
 	Arguments: map[string]cobra.CompletionFunc{"renew": oneSlug, "revoke": oneSlug, "prove": oneSlug,
-		"witness": slugOrFile, "fmt": table.JSONFiles, "merge": table.JSONFiles, "comment": table.JSONFiles,
-		"diff": table.JSONFiles},
+		"witness": slugOrFile, "fmt": table.JSONFiles, "merge": table.JSONFiles, "comment": table.JSONFiles},
 }
 
 // newDoctor returns the command doctor, which knows the modes of oap-conform.

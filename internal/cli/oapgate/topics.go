@@ -7,8 +7,7 @@ const exits = `  init            1: a file that differs was kept, or could not b
   protect         1: nothing was changed: the change would lock out, or the
                   forge does not know a code owner
   prove           1: the log or the proof differs; 3: the proof is too old
-  changes         1: the log differs; 2: SIZE exceeds the history
-  schema diff     1: something breaks; 2: the schemas cannot be compared`
+  changes         1: the log differs; 2: SIZE exceeds the history`
 
 // formats are the rows of the help topic of that name about the formats of single commands.
 const formats = `  vsa          a signed Verification Summary Attestation, of check, audit,

@@ -6,7 +6,7 @@ import (
 )
 
 // Names are the programs of the project.
-var Names = []string{"oap-gate", "oap-conform"}
+var Names = []string{"oap-gate", "oap-spec", "oap-conform"}
 
 // Others returns the names of the other programs.
 func Others(name string) []string {
@@ -24,7 +24,7 @@ var ActionModes = []ModeOf{
 	{"remind", "oap-gate", "file within apply"},
 	{"rerun", "oap-gate", "apply"},
 	{"protect", "oap-gate", "apply"},
-	{"governance", "oap-gate", "base checks skip allow-pull-request-target"},
+	{"governance", "oap-spec", "base checks skip allow-pull-request-target"},
 	{"oasis", "oap-conform", "url response profile requirements schema tier"},
 	{"opengap", "oap-conform", "dialect recommended"},
 	{"aaep", "oap-conform", "url level layout scenario listen command events"},
@@ -35,7 +35,8 @@ var ActionModes = []ModeOf{
 var Owned = []struct{ Program, Schemas, Formats, Bundles string }{
 	{"oap-gate", "listing revocation workflow-anchor receipt gate-policy repo-config verification-report listings " +
 		"mirror-state proof-report", "prometheus vsa", ""},
-	{"oap-conform", "aaep-event aaep-reply aaep-subscription aaep-manifest", "aaep", "conformance"},
+	{"oap-spec", "", "checklist", ""},
+	{"oap-conform", "aaep-event aaep-reply aaep-subscription aaep-manifest", "checklist aaep", "conformance"},
 }
 
 // SchemaOf returns the other programs that have a schema, FormatOf those that have a format.

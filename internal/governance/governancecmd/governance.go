@@ -102,10 +102,10 @@ func New(sys frame.IO) *cobra.Command {
 governance judges what base..head would do to the specification's repository (RFC 0019 sections 3 to
 5): a normative change comes with a test or with code, a published schema keeps its meaning, and what
 touches user rights has the stricter quorum. The base tree is the judge. Nothing of either tree is run.`),
-		Example: `  oap-gate governance                              HEAD against the main branch
-  oap-gate governance --worktree --body draft.md   files on disk, an unsent body
-  oap-gate governance --each                       every commit of the history
-  GITHUB_TOKEN=… oap-gate governance --pr event.json --forge`,
+		Example: `  oap-spec governance                              HEAD against the main branch
+  oap-spec governance --worktree --body draft.md   files on disk, an unsent body
+  oap-spec governance --each                       every commit of the history
+  GITHUB_TOKEN=… oap-spec governance --pr event.json --forge`,
 		Args: frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.Tell(func() (*verdict.Report, error) {
@@ -113,7 +113,7 @@ touches user rights has the stricter quorum. The base tree is the judge. Nothing
 					return nil, err
 				}
 				rep, err := o.judge(cmd.Context(), sys)
-				return rep, remedy.With(err, "oap-gate governance --help shows the usage")
+				return rep, remedy.With(err, "oap-spec governance --help shows the usage")
 			})
 		},
 	}

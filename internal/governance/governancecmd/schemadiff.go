@@ -40,10 +40,10 @@ OLD and NEW are each a file, or REV:PATH of the clone. References resolve by pat
 files of the same directory, in a commit among all. Nothing is fetched.
 
 exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared`,
-		Example: "  oap-gate schema diff old.schema.json new.schema.json\n" +
-			"  oap-gate schema diff HEAD~1:schemas/v1.0/oap-manifest.schema.json \\\n" +
+		Example: "  oap-spec schema diff old.schema.json new.schema.json\n" +
+			"  oap-spec schema diff HEAD~1:schemas/v1.0/oap-manifest.schema.json \\\n" +
 			"    schemas/v1.0/oap-manifest.schema.json",
-		Args: cobra.MatchAll(frame.Wants(2, "oap-gate schema diff OLD NEW", "schema diff requires two schemas"),
+		Args: cobra.MatchAll(frame.Wants(2, "oap-spec schema diff OLD NEW", "schema diff requires two schemas"),
 			func(*cobra.Command, []string) error { return remedy.OneOf("--format", format, "text", "json") }),
 		RunE: func(c *cobra.Command, args []string) error {
 			d := schemaDiff{Old: args[0], New: args[1]}

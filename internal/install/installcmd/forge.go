@@ -15,7 +15,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/sticky"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -182,7 +181,7 @@ of the default branch, and prints what is wrong and how to fix it.`,
 				}
 				opts := doctor.Options{Dir: clone.Dir, Branch: clone.Branch, Commit: clone.Commit,
 					Section6: doctor.Section6(), Now: o.Now(), Modes: modes}
-				if opts.Specification, err = governance.IsSpecification(os.DirFS(clone.Dir)); err != nil {
+				if opts.Specification, err = repoconfig.IsSpecification(os.DirFS(clone.Dir)); err != nil {
 					return nil, err
 				}
 				if ask {

@@ -17,7 +17,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/governance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -135,7 +134,7 @@ const notPlainFix = "make it a plain file in a directory that can be written"
 
 // which decides between a registry and the specification.
 func (o *initOptions) which(tree fs.FS) error {
-	found, err := governance.IsSpecification(tree)
+	found, err := repoconfig.IsSpecification(tree)
 	switch {
 	case err != nil:
 		return remedy.With(err, "name a clone with --repo")
