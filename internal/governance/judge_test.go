@@ -250,7 +250,7 @@ func TestCompatibility(t *testing.T) {
 		{"a rule beside another sentence", files{schemaA: a(`}, "description": "One. A Tool MUST."}`)},
 			files{schemaA: a(`}, "description": "Two. A Tool MUST."}`)}, "additive only",
 			[]string{"notice annotations " + schemaA, "warning description-differs " + schemaA + " /description"}},
-		{"a misspelling beside a rule", files{schemaA: a(`}, "description": "A Tool MUST anwser."}`)},
+		{"a typo next to a rule", files{schemaA: a(`}, "description": "A Tool MUST anwser."}`)},
 			files{schemaA: a(`}, "description": "A Tool MUST answer."}`)}, "additive only",
 			[]string{"notice annotations " + schemaA, "warning description-differs " + schemaA + " /description"}},
 		{"another rule", files{schemaA: a(`}, "description": "A Tool MUST answer."}`)},

@@ -272,7 +272,7 @@ func (b *Body) Says(f *Form) Statement {
 			}
 		}
 		for line := range strings.Lines(text) {
-			if word := f.misspelt(line[len(leading().FindString(line)):]); p.outside == "" && spelled == "" && word != "" {
+			if word := f.nearly(line[len(leading().FindString(line)):]); p.outside == "" && spelled == "" && word != "" {
 				spelled = fmt.Sprintf("spelt %q", word)
 			}
 		}
@@ -322,8 +322,8 @@ func (b *Body) following(i int) string {
 	return strings.Join(out, "\n")
 }
 
-// misspelt returns the start of a line that is one edit away from the form, empty if it is not.
-func (f *Form) misspelt(line string) string {
+// nearly returns the start of a line that is one edit away from the form, empty if it is not.
+func (f *Form) nearly(line string) string {
 	runes, want := []rune(strings.TrimSpace(line)), []rune(strings.ToLower(f.words))
 	for n := len(want) - 1; n <= min(len(want)+1, len(runes)); n++ {
 		got := []rune(strings.ReplaceAll(strings.ToLower(string(runes[:n])), "-", " "))
