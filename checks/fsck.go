@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitfsck"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -46,8 +47,11 @@ func reportRefused(o *verdict.Outcome, all []registry.Refused, fix string) {
 				plain.Count(len(all)-i, "more object")).WithFix("%s", fix)
 			return
 		}
-		f := o.Errorf(verdict.At{Path: one.Path}, "", codeOf(one), "%s; expected what git accepts with "+
-			"transfer.fsckObjects", spellRefused(one))
+		expected := "expected what git accepts with transfer.fsckObjects"
+		if one.ID == gitfsck.DuplicateHeader {
+			expected = "expected each of these headers in its place only"
+		}
+		f := o.Errorf(verdict.At{Path: one.Path}, "", codeOf(one), "%s; %s", spellRefused(one), expected)
 		f.Commit = one.Commit
 		f.WithFix("%s", fix)
 	}

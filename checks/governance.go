@@ -1,8 +1,10 @@
 package checks
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -99,10 +101,12 @@ func device(path string) string {
 // maxElsewhere is how many new governance files are read to see whether they are records.
 const maxElsewhere = 1000
 
-// elsewhere warns of new files outside the data directories that would be records in one. They anchor nothing there,
-// which may be meant: an example is honest.
+// elsewhere reports new files outside the data directories that look like records. They anchor nothing there, which may
+// be meant: an example is honest. A range or a commit that adds nothing else than such files means them as records.
 func elsewhere(r *Run) (verdict.Outcome, error) {
 	var out capped
+	var found []misplaced
+	meant := map[string]bool{}
 	read := 0
 	for _, c := range newGovernance(r.Range) {
 		top, _, _ := strings.Cut(c.Path, "/")
@@ -120,56 +124,149 @@ func elsewhere(r *Run) (verdict.Outcome, error) {
 		if err != nil {
 			return out.Outcome, err
 		}
-		kind, home, err := home(r, c, text)
+		m, err := home(r, c, text)
 		if err != nil {
 			return out.Outcome, err
 		}
-		if home == "" {
-			continue
+		if m.home != "" {
+			found = append(found, m)
+			meant[c.Path] = m.record && top != "docs" && top != "examples"
 		}
-		way, err := move(r, c.Path, home)
-		if err != nil {
-			return out.Outcome, err
-		}
-		out.named(c.Path, verdict.Warning, "record-elsewhere",
-			"%q looks like a %s, but is not in a data directory, so nobody reads it as one", c.Path, kind).
-			WithFix("%s; an example may stay", way)
 	}
-	const fix = "git mv them to their data directories; examples may stay"
-	return out.rest("record-elsewhere", fix, func(n int) string {
+	refused := r.addsOnly(meant)
+	for _, m := range found {
+		way, err := move(r, m.path, m.home)
+		if err != nil {
+			return out.Outcome, err
+		}
+		message := fmt.Sprintf("%q looks like a %s, but is not in a data directory, so nobody reads it as one", m.path,
+			m.kind)
+		if !m.record {
+			message = fmt.Sprintf("%q is JSON in a directory whose name is like that of %s, so nobody reads it as a record",
+				m.path, m.kind.Directory())
+		}
+		out.named(m.path, errorIf(refused[m.path]), codeElsewhere, "%s", message).
+			WithFix("%s, or, if it is an example, put it below examples/", way)
+	}
+	const fix = "git mv them to their data directories, or, if they are examples, put them below examples/"
+	return out.rest(codeElsewhere, fix, func(n int) string {
 		return plain.Count(n, "more new file") + plain.Plural(n, " looks", " look") +
 			" like records, outside the data directories"
 	}), nil
 }
 
-// home returns the kind of record that a text is under the base tree's schemas, and the path that it should have. The
-// path is empty if the text is not a record.
-func home(r *Run, c registry.Change, text []byte) (registry.Kind, string, error) {
+const codeElsewhere = "record-elsewhere"
+
+// A misplaced file looks like a record of that kind, whose path would be home.
+type misplaced struct {
+	path, home string
+	kind       registry.Kind
+	record     bool // its members are those of a record
+}
+
+// addsOnly returns the paths of meant that the range, or one of its commits, adds without adding any other file.
+func (r *Run) addsOnly(meant map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	if r.merged || r.Audit {
+		return out
+	}
+	changes := [][]registry.Change{r.Range.Changes}
+	for _, c := range r.Range.Commits {
+		changes = append(changes, c.Touched)
+	}
+	for _, all := range changes {
+		var paths []string
+		only := true
+		for _, c := range all {
+			if c.Base == nil && c.Head != nil {
+				paths = append(paths, c.Path)
+				only = only && meant[c.Path]
+			}
+		}
+		for _, path := range paths {
+			out[path] = out[path] || only
+		}
+	}
+	return out
+}
+
+// memberKinds are the members that only records have, and the kind of record that most likely has each.
+var memberKinds = []struct {
+	name string
+	kind registry.Kind
+}{
+	{"revoked_receipt_sha256", registry.KindRevocation},
+	{"revoked_by_did", registry.KindRevocation},
+	{"coordinator_did", registry.KindWorkflowAnchor},
+	{"cross_match_receipt_sha256", registry.KindWorkflowAnchor},
+	{"tool_did", registry.KindListing},
+	{"conformance_level", registry.KindListing},
+	{"conformance_receipt_uri", registry.KindListing},
+	{"conformance_receipt_sha256", registry.KindListing},
+}
+
+// home says of what kind of record a new file looks, by two members at its root or by the name of its directory, and
+// the path that it should have. A file .json that does not parse has the members that it has in quotes.
+func home(r *Run, c registry.Change, text []byte) (misplaced, error) {
+	m := misplaced{path: c.Path}
 	d, err := strict.Parse(c.Path, text, strict.RegistryFile)
-	if err != nil {
-		return 0, "", nil // not JSON
+	var root any
+	if err == nil {
+		root = d.Root
 	}
-	for _, kind := range []registry.Kind{registry.KindListing, registry.KindRevocation, registry.KindWorkflowAnchor} {
-		slug, path := strict.String(d.Root, "slug"), memberPath(kind, d.Root)
-		s := r.Base.Schemas.Of(kind)
-		if s == nil || recordSlug(kind, path) != slug || slug == "" || len(s.Validate(d.Root)) > 0 {
-			continue
+	object, _ := root.(map[string]any)
+	members := 0
+	for _, member := range memberKinds {
+		_, has := object[member.name]
+		if err != nil && strings.HasSuffix(c.Path, ".json") {
+			has = bytes.Contains(text, []byte(`"`+member.name+`"`))
 		}
-		if e, err := r.Range.Result.Leaf(path); err != nil {
-			return 0, "", err
-		} else if kind == registry.KindListing && e != nil && e.ID == c.Head.ID { // a copy is an entry of the directory
-			kind = registry.KindPeerWitness
+		if has {
+			if members == 0 {
+				m.kind = member.kind
+			}
+			members++
 		}
-		return kind, memberPath(kind, d.Root), nil
 	}
-	return 0, "", nil
+	m.record = members > 1
+	if !m.record {
+		if m.kind = likeDirectory(path.Base(path.Dir(c.Path))); m.kind == registry.Governance ||
+			!bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+			return m, nil
+		}
+	}
+	if m.home = memberPath(m.kind, root); recordSlug(m.kind, m.home) == "" {
+		m.home = m.kind.Directory() + "/" + path.Base(c.Path)
+		if recordSlug(m.kind, m.home) == "" {
+			m.home = m.kind.Directory() + "/"
+		}
+	}
+	if e, err := r.Range.Result.Leaf(m.home); err != nil {
+		return m, err
+	} else if m.kind == registry.KindListing && e != nil && e.ID == c.Head.ID { // a copy is an entry of the directory
+		m.kind = registry.KindPeerWitness
+		m.home = memberPath(m.kind, root)
+	}
+	return m, nil
+}
+
+// likeDirectory returns the kind of the data directory whose name is at most one edit away, else Governance.
+func likeDirectory(name string) registry.Kind {
+	for _, k := range registry.DataKinds {
+		if len(name) <= maxLength && plain.Distance([]rune(name), []rune(k.Directory()), 1) <= 1 {
+			return k
+		}
+	}
+	return registry.Governance
 }
 
 // move returns the command that moves a file to the path of its record. Git moves only tracked files, and a file on
 // disk need not be tracked.
 func move(r *Run, from, to string) (string, error) {
 	force := ""
-	if e, err := r.Range.Result.Leaf(to); err != nil {
+	if strings.HasSuffix(to, "/") {
+		to += "<slug>.json"
+	} else if e, err := r.Range.Result.Leaf(to); err != nil {
 		return "", err
 	} else if e != nil {
 		force = "-f "

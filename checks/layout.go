@@ -72,8 +72,13 @@ var layout = &Check{
 			"choose a shorter name"},
 		{codePrivateKey, "a file that base does not hold has a private key, which anyone can use once it is pushed",
 			privateKeyFix},
-		{"record-elsewhere", "a new file outside the data directories is valid under the schema of a record",
-			"move it to the path that the message names, if it is to be one"},
+		{"record-elsewhere", "a new file outside the data directories has the members of a record, or is in a directory " +
+			"whose name is like that of a data directory, so nobody reads it as a record",
+			"move it to the path that the message names, or put an example below examples/"},
+		{codeGitkeep, "a .gitkeep of a data directory has content, which nobody judges", "empty it"},
+		{codeLargeFile, "a commit of the range brings a large file that is not a record, and the history keeps it " +
+			"permanently",
+			"remove the file from every commit of the branch, and link to it instead"},
 		{"standing-faults", "the base tree has more faults than are shown",
 			"fix those that are shown; they block nobody"},
 		witnessNotListed, witnessLevel,
@@ -469,7 +474,7 @@ func memberNames(a, b map[string]any) []string {
 func runLayoutRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	for _, find := range []func(*Run) (verdict.Outcome, error){
-		newTwins, privateKeys, directoryFindings, shadowFindings, longPaths, portable, elsewhere,
+		newTwins, privateKeys, largeFiles, dataFiles, directoryFindings, shadowFindings, longPaths, portable, elsewhere,
 	} {
 		found, err := find(r)
 		if err != nil {

@@ -81,6 +81,40 @@ pr: [{anchor: trade, coordinator: ada, set: {/slug: other}}]
 		// README.md and .gitkeep in a data directory are governance files: a review, no failure
 		{Name: "readme", World: `pr: [{write: implementations/README.md, text: "# Listings\n"}]`,
 			Want: `implementations/README.md: warning: append-only: governance`},
+		// content of a .gitkeep is nobody's to judge, also in passing; a README.md is not a large file
+		{Name: "keep content",
+			World: `base: [{listing: ada}]
+pr: [{listing: nova}, {write: implementations/.gitkeep, text: "#!/bin/sh"}]
+`,
+			Want: `implementations/.gitkeep: error: layout: gitkeep-content`},
+		{Name: "keep content in passing",
+			World: `base: [{listing: ada}]
+pr: [{write: revocations/.gitkeep, text: " "}, {commit: one}, {write: revocations/.gitkeep, text: ""}]
+`,
+			Want: `
+revocations/.gitkeep: error: layout: gitkeep-content
+revocations/.gitkeep: warning: append-only: governance-in-passing`},
+		{Name: "keep empty", World: `base: [{write: implementations/.gitkeep, text: x}]
+pr: [{listing: nova}, {write: implementations/.gitkeep, text: ""}, {write: docs/.gitkeep, text: "x"}, {remove: docs/.gitkeep}]
+`,
+			Want: `pass`},
+		{Name: "keep content of the base",
+			World: `base: [{write: implementations/.gitkeep, text: x}]
+pr: [{listing: nova}]
+`,
+			Want: `pass`},
+		{Name: "readme of 64 KiB",
+			World: `pr: [{write: implementations/README.md, text: "x", repeat: 65536}]`,
+			Want:  `implementations/README.md: warning: append-only: governance`},
+		{Name: "readme too large",
+			World: `pr: [{write: implementations/README.md, text: "x", repeat: 65537}]`,
+			Want: `
+implementations/README.md: error: layout: large-file
+implementations/README.md: warning: append-only: governance`},
+		{Name: "large in passing",
+			World: `pr: [{listing: nova}, {write: big.bin, text: "x", repeat: 10485760}, {commit: one}, {remove: big.bin}]`,
+			Only:  "layout",
+			Want:  `big.bin: error: layout: large-file`},
 		// but as a symbolic link or with an executable bit they may not stand there either
 		{Name: "keep link",
 			World: `base: [{listing: ada}]

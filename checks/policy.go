@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -30,6 +31,8 @@ const (
 	maxPolicy      = 64 << 10
 	maxMaintainers = 50
 	maxExampleKeys = 1000
+	minMaxFile     = 10 << 20 // bounds of max_file_bytes
+	maxMaxFile     = 100 << 20
 )
 
 // Policy is the content of policyFile. The zero value exempts nobody and adds nothing.
@@ -38,6 +41,7 @@ type Policy struct {
 	Maintainers     []string // DIDs
 	Suffixes        *domainage.Suffixes
 	exampleKeys     map[string]bool // SHA-256 of files, in hex
+	maxFileBytes    int64           // size from which on a new file that is not a record is refused; 0: minMaxFile
 	Broken          error           // why the file is not read; nil where there is no reason
 }
 
@@ -139,14 +143,14 @@ func parsePolicy(text []byte) (Policy, error) {
 		return p, err
 	}
 	if err := onlyKeys(root, "version", "reference_server", "maintainers", "public_suffixes",
-		"example_keys"); err != nil {
+		"example_keys", "max_file_bytes"); err != nil {
 		return p, err
 	}
 	if err := p.parseLists(root); err != nil {
 		return p, err
 	}
 	has := func(key string) bool { k, _ := strictyaml.Member(root, key); return k != nil }
-	alone := (has("public_suffixes") || has("example_keys")) && !has("reference_server") && !has("maintainers")
+	alone := (has("public_suffixes") || has("example_keys") || has("max_file_bytes")) && !has("reference_server") && !has("maintainers")
 	if alone && !has("version") {
 		return p, nil
 	}
@@ -179,7 +183,7 @@ func parsePolicy(text []byte) (Policy, error) {
 	return p, nil
 }
 
-// parseLists reads the two lists that need no reference server.
+// parseLists reads the members that need no reference server.
 func (p *Policy) parseLists(root *yaml.Node) error {
 	names, err := policyTexts(root, "public_suffixes", domainage.MaxSuffixes)
 	if err != nil {
@@ -198,6 +202,12 @@ func (p *Policy) parseLists(root *yaml.Node) error {
 			return fmt.Errorf("example_keys: %.100q is not a SHA-256 of 64 lower-case hexadecimal digits", sum)
 		}
 		p.exampleKeys[sum] = true
+	}
+	if _, most := strictyaml.Member(root, "max_file_bytes"); most != nil {
+		p.maxFileBytes, err = strconv.ParseInt(most.Value, 10, 64)
+		if most.Tag != "!!int" || err != nil || p.maxFileBytes < minMaxFile || p.maxFileBytes > maxMaxFile {
+			return fmt.Errorf("max_file_bytes is not an integer from %d to %d", minMaxFile, maxMaxFile)
+		}
 	}
 	return nil
 }

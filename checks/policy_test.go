@@ -30,10 +30,20 @@ func TestParsePolicyLists(t *testing.T) {
 		"example_keys: ['" + strings.Repeat("0a", 32) + "']": true,
 		"version: 1\npublic_suffixes: [a.example]":           true,
 		"version: 2\npublic_suffixes: [a.example]":           false,
-		"version: 1": false,
-		"public_suffixes: [a.example]\nmaintainers: [did:web:b.c]":                false,
+		"version: 1":                                               false,
+		"max_file_bytes: 10485760":                                 true,
+		"version: 1\nmax_file_bytes: 104857600":                    true,
+		"max_file_bytes: 10485759":                                 false,
+		"max_file_bytes: 104857601":                                false,
+		"max_file_bytes: 99999999999999999999":                     false,
+		"max_file_bytes: '20000000'":                               false,
+		"max_file_bytes: 2e7":                                      false,
+		"max_file_bytes:":                                          false,
+		"max_file_bytes: [20000000]":                               false,
+		"max_file_bytes: 20000000\nmaintainers: []":                false,
+		"public_suffixes: [a.example]\nmaintainers: [did:web:b.c]": false,
 		"public_suffixes: [a.example]\nreference_server: {tool_did: did:web:b.c}": false,
-		"public_suffix: [a.example]":                                              false,
+		"public_suffix: [a.example]": false,
 	} {
 		if p, err := parsePolicy([]byte(text)); (err == nil) != known {
 			t.Errorf("%q: %+v, %v", text, p, err)

@@ -1,9 +1,12 @@
 package checks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -28,16 +31,20 @@ const (
 	maxKeyFiles = 100_000
 )
 
-// A leak is a private key in a file that base does not hold.
+// A leak is a file that base does not hold and that has a private key, or is large.
 type leak struct {
 	path, commit string // commit is empty for a file on disk
-	kind, sha256 string // kind is empty if the file is too large to be searched
+	kind, sha256 string // kind of the private key; empty: none
 	id           string // id of the blob
+	size         int    // bytes; more than maxKeyFile: the file was not read
 }
 
-// leaks returns the private keys in the blobs that the commits of the range bring and the base tree does not hold, by
+// leaks returns the blobs with a private key that the commits of the range bring and the base tree does not hold, by
 // path in the order of the commits.
-func (r *Run) leaks() ([]leak, error) { return r.leakage.get(r.findLeaks) }
+func (r *Run) leaks() ([]leak, error) {
+	all, err := r.leakage.get(r.findLeaks)
+	return slices.DeleteFunc(slices.Clone(all), func(l leak) bool { return l.kind == "" }), err
+}
 
 func (r *Run) findLeaks() ([]leak, error) {
 	var out []leak
@@ -52,7 +59,7 @@ func (r *Run) findLeaks() ([]leak, error) {
 				return nil, err
 			}
 			if found != nil {
-				out = append(out, leak{t.Path, c.ID, found.kind, found.sha256, found.id})
+				out = append(out, leak{t.Path, c.ID, found.kind, found.sha256, found.id, found.size})
 			}
 		}
 	}
@@ -85,7 +92,9 @@ type keySearch struct {
 	bytes int
 }
 
-func newKeySearch(r *Run) *keySearch { return &keySearch{run: r, seen: map[registry.Entry]*leak{}} }
+func newKeySearch(r *Run) *keySearch {
+	return &keySearch{run: r, seen: map[registry.Entry]*leak{}}
+}
 
 func (s *keySearch) search(path string, e registry.Entry) (*leak, error) {
 	if e.Mode == registry.ModeSubmodule || e.Mode == registry.ModeTree {
@@ -108,13 +117,16 @@ func (s *keySearch) search(path string, e registry.Entry) (*leak, error) {
 			"searching for private keys: %w: more than %d files or %d MiB in one range", registry.ErrLimit, maxKeyFiles,
 			maxKeyBytes>>20)
 	}
-	var found *leak
+	found := &leak{id: e.ID.String(), size: len(text)}
 	if large {
-		found = &leak{id: e.ID.String()}
+		found.size = maxKeyFile + 1
 	} else if kind := privatekey.Find(text); kind != "" {
 		if sum := plain.SHA256(text); !s.run.Base.Policy.exampleKeys[sum] {
-			found = &leak{kind: kind, sha256: sum, id: e.ID.String()}
+			found.kind, found.sha256 = kind, sum
 		}
+	}
+	if found.kind == "" && found.size < largeFile {
+		found = nil
 	}
 	s.seen[e] = found
 	return found, nil
@@ -137,16 +149,94 @@ func privateKeys(r *Run) (verdict.Outcome, error) {
 			"%q has a private key (%s); the SHA-256 of the file is %s; expected no private key", l.path, l.kind,
 			l.sha256)
 		f.WithFix(privateKeyFix)
-		if l.kind == "" {
-			f.Message = fmt.Sprintf("%q has more than %d MiB, so that it cannot be searched for private keys; "+
-				"expected a smaller file", l.path, maxKeyFile>>20)
-			f.WithFix("remove the file from every commit of the branch")
-		}
 		f.Commit = l.commit
 	}
 	return out.rest(codePrivateKey, privateKeyFix, func(n int) string {
 		return plain.Count(n, "more file") + plain.Plural(n, " has", " have") + " a private key; expected none"
 	}), err
+}
+
+// Names and bounds of files that are not records.
+const (
+	codeLargeFile = "large-file"
+	codeGitkeep   = "gitkeep-content"
+
+	largeFile = 1 << 20 // bytes from which on a new file is warned of
+	maxReadme = 64 << 10
+)
+
+// largeFiles reports new files that are not records and that the history would keep permanently, whatever a later
+// commit of the range does.
+func largeFiles(r *Run) (verdict.Outcome, error) {
+	var out capped
+	if r.merged || r.Audit {
+		return out.Outcome, nil
+	}
+	most := cmp.Or(int(r.Base.Policy.maxFileBytes), minMaxFile)
+	found, err := r.leakage.get(r.findLeaks)
+	for _, l := range found {
+		if l.size < largeFile || registry.KindOf(l.path) != registry.Governance && strings.HasSuffix(l.path, ".json") {
+			continue
+		}
+		has := plain.Count(l.size, "byte")
+		if l.size > maxKeyFile {
+			has = fmt.Sprintf("more than %d bytes", maxKeyFile)
+		}
+		f := out.named(l.path, errorIf(l.size >= most), codeLargeFile, "%q has %s; expected less than %d", l.path, has,
+			most)
+		f.WithFix("remove the file from every commit of the branch (git rebase -i %s), and link to it instead",
+			short(r.Range.Base.Commit()))
+		if l.size < most {
+			f.Message = fmt.Sprintf("%q has %s, which the history keeps permanently; expected less than %d", l.path, has,
+				largeFile)
+		}
+		f.Commit = l.commit
+	}
+	return out.rest(codeLargeFile, "remove the files from every commit of the branch", func(n int) string {
+		return plain.Count(n, "more new file") + plain.Plural(n, " is", " are") + " large"
+	}), err
+}
+
+// dataFiles checks the governance files of the data directories that a commit of the range brings: a .gitkeep is empty,
+// and a README.md is not a large one.
+func dataFiles(r *Run) (verdict.Outcome, error) {
+	var out capped
+	if r.merged || r.Audit {
+		return out.Outcome, nil
+	}
+	told := map[string]bool{}
+	for _, c := range r.Range.Commits {
+		for _, t := range c.Touched {
+			directory, name := path.Split(t.Path)
+			if t.Head == nil || t.Head.Mode != registry.ModeFile || told[t.Path] ||
+				!isDataDirectory(strings.TrimSuffix(directory, "/")) {
+				continue
+			}
+			most, code, expected, fix := 0, codeGitkeep, "an empty file", "empty it"
+			switch name {
+			case ".gitkeep":
+			case "README.md":
+				most, code, expected, fix = maxReadme, codeLargeFile, "at most 64 KiB", "shorten it"
+			default:
+				continue
+			}
+			text, err := r.Repo.Blob(*t.Head, int64(most)+1)
+			if err != nil && !errors.Is(err, gitstore.ErrTooLarge) {
+				return out.Outcome, fmt.Errorf("reading %q: %w", t.Path, err)
+			}
+			if err == nil && len(text) <= most {
+				continue
+			}
+			told[t.Path] = true
+			f := out.named(t.Path, verdict.Error, code, "%q is not empty; expected %s", t.Path, expected)
+			if most > 0 {
+				f.Message = fmt.Sprintf("%q has more than 64 KiB; expected %s", t.Path, expected)
+			}
+			f.WithFix("%s, in every commit of the branch", fix)
+			f.Commit = c.ID
+		}
+	}
+	return out.Outcome, nil
 }
 
 // atHead returns the private keys in the files of an audit's head that are not records.

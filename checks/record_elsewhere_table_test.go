@@ -13,12 +13,12 @@ func TestRecordElsewhere(t *testing.T) {
 		{Name: "listing",
 			World: `pr: [{listing: ada}, {move: [implementations/ada.json, implementation/ada.json]}]`,
 			Want: `
-implementation/ada.json: warning: layout: record-elsewhere
+implementation/ada.json: error: layout: record-elsewhere
 implementation/ada.json: warning: append-only: governance`,
 			Says: []string{
-				`implementation/ada.json: warning: layout: "implementation/ada.json" looks like a listing`,
-				`fix: git mv implementation/ada.json implementations/ada.json; an example may stay`,
-				`^pass: checked 0 records, .*; no record was judged`,
+				`implementation/ada.json: error: layout: "implementation/ada.json" looks like a listing`,
+				`fix: git mv implementation/ada.json implementations/ada.json, or, if it is an example, put it below examples/`,
+				`^fail: checked 0 records, .*; no record was judged`,
 			}},
 		{Name: "removed, and on main too", World: `
 base: [{listing: ada}, {write: a.md, text: a}]
@@ -33,9 +33,9 @@ base:
      text: '{"slug": "ada", "revoked_receipt_sha256": "1111111111111111111111111111111111111111111111111111111111111111"}'}
 pr:
   - {write: docs/a.json, mode: "100755",
-     text: '{"slug": "eve", "revoked_receipt_sha256": "1111111111111111111111111111111111111111111111111111111111111111"}'}
+     text: '{"slug": "eve", "revoked_by_did": "x", "revoked_receipt_sha256": "1111111111111111111111111111111111111111111111111111111111111111"}'}
   - {write: docs/b.json,
-     text: '{"slug": "ada", "revoked_receipt_sha256": "1111111111111111111111111111111111111111111111111111111111111111"}'}
+     text: '{"slug": "ada", "revoked_by_did": "x", "revoked_receipt_sha256": "1111111111111111111111111111111111111111111111111111111111111111"}'}
   - {write: docs/c.json,
      text: '{"slug": "a", "revoked_receipt_sha256": "1111111111111111111111111111111111111111111111111111111111111111"}'}
   - {write: docs/d.json, text: '{}'}
@@ -48,7 +48,7 @@ docs/b.json: warning: layout: record-elsewhere`,
 			Says: []string{`"docs/b.json" looks like a revocation`}},
 		{Name: "in the root", World: `pr: [{listing: ada}, {move: [implementations/ada.json, ada.json]}]`,
 			Want: `
-ada.json: warning: layout: record-elsewhere
+ada.json: error: layout: record-elsewhere
 ada.json: warning: append-only: governance`,
 			Says: []string{`fix: git mv ada.json implementations/ada.json`}},
 		{Name: "revocation",
@@ -56,7 +56,7 @@ ada.json: warning: append-only: governance`,
 pr: [{revoke: ada, path: revocation/ada.json}]
 `,
 			Want: `
-revocation/ada.json: warning: layout: record-elsewhere
+revocation/ada.json: error: layout: record-elsewhere
 revocation/ada.json: warning: append-only: governance`,
 			Says: []string{`fix: git mv revocation/ada.json revocations/ada-[0-9a-f]{64}.json`}},
 		{Name: "anchor",
@@ -64,7 +64,7 @@ revocation/ada.json: warning: append-only: governance`,
 pr: [{anchor: flow, coordinator: ada}, {move: [workflow-anchors/flow.json, flow]}]
 `,
 			Want: `
-flow: warning: layout: record-elsewhere
+flow: error: layout: record-elsewhere
 flow: warning: append-only: governance`,
 			Says: []string{
 				`looks like a workflow anchor`,
@@ -83,7 +83,7 @@ pr:
   - {write: new.json, text: '{"slug": "ada", "name": "Ada", "tool_did": "did:web:ada.example", "manifest_uri": "https://ada.example/.well-known/oap.json", "conformance_level": "L1", "conformance_receipt_uri": "https://ada.example/r.json", "conformance_receipt_sha256": "0000000000000000000000000000000000000000000000000000000000000000", "issued_at": "2026-05-01T00:00:00Z", "expires_at": "2026-07-01T00:00:00Z", "license": "Apache-2.0", "contact": "a@ada.example"}'}
 `,
 			Want: `
-new.json: warning: layout: record-elsewhere
+new.json: error: layout: record-elsewhere
 new.json: warning: append-only: governance`,
 			Says: []string{`fix: git mv -f new.json implementations/ada.json`}},
 		{Name: "copy",
@@ -91,7 +91,7 @@ new.json: warning: append-only: governance`,
 pr: [{peer-witness: ada}, {move: [peer-witnesses/ada.json, peer-witness/ada.json]}]
 `,
 			Want: `
-peer-witness/ada.json: warning: layout: record-elsewhere
+peer-witness/ada.json: error: layout: record-elsewhere
 peer-witness/ada.json: warning: append-only: governance`,
 			Says: []string{
 				`looks like a peer witness entry`,
@@ -100,17 +100,19 @@ peer-witness/ada.json: warning: append-only: governance`,
 		// a name that a shell reads otherwise is quoted
 		{Name: "odd name", World: `pr: [{listing: ada}, {move: [implementations/ada.json, my listing.json]}]`,
 			Want: `
-my listing.json: warning: layout: record-elsewhere
+my listing.json: error: layout: record-elsewhere
 my listing.json: warning: append-only: governance`,
 			Says: []string{`fix: git mv -- 'my listing.json' implementations/ada.json`}},
-		// the schemas of the base tree say what a record is
+		// whatever the schemas of the base tree say
 		{Name: "own schema",
 			World: `base: [{write: schemas/implementation.schema.json, text: '{"required": ["other"]}'}]
 pr: [{listing: ada}, {move: [implementations/ada.json, ada.json]}]
 `,
-			Want: `ada.json: warning: append-only: governance`},
-		// no record: a text about one, one that its schema refuses, one without a slug for a name, a link, one too
-		// large; one that stood before
+			Want: `
+ada.json: error: layout: record-elsewhere
+ada.json: warning: append-only: governance`},
+		// examples, with mistakes too; a text about a record, one with one member of a record, a link, one too large;
+		// one that stood before
 		{Name: "honest",
 			World: `pr:
   - {listing: ada, set: {/conformance_level: L9}}
@@ -122,8 +124,63 @@ pr: [{listing: ada}, {move: [implementations/ada.json, ada.json]}]
   - {move: [implementations/ada.json, docs/ada.json]}
   - {move: [implementations/bob.json, docs/bob.json]}
 `,
-			Want: `docs/ada.json: warning: append-only: governance`,
-			Says: []string{`no record was judged`}},
+			Want: `
+docs/ada.json: warning: layout: record-elsewhere
+docs/bob.json: warning: layout: record-elsewhere
+docs/ada.json: warning: append-only: governance`,
+			Says: []string{`no record was judged`, `fix: git mv docs/bob.json implementations/bob.json, or`}},
+		// with mistakes: not JSON, no slug, next to another new file, in two commits; in a directory of such a name
+		{Name: "mistakes",
+			World: `pr:
+  - {write: listings/ada.json, text: '{"tool_did": "did:web:ada.example", "conformance_level": "L1",}'}
+  - {write: ada, text: '{"tool_did": "did:web:ada.example", "conformance_level": "L1"}'}
+  - {write: a/b c.json, text: '{"coordinator_did": 1, "tool_did": 2}'}
+`,
+			Want: `
+a/b c.json: error: layout: record-elsewhere
+ada: error: layout: record-elsewhere
+listings/ada.json: error: layout: record-elsewhere
+a/b c.json: warning: append-only: governance`,
+			Says: []string{`fix: git mv listings/ada.json implementations/ada.json, or`,
+				`fix: git mv ada implementations/<slug>.json, or`,
+				`fix: git mv -- 'a/b c.json' workflow-anchors/<slug>.json, or`}},
+		{Name: "next to another new file",
+			World: `pr:
+  - {listing: ada}
+  - {move: [implementations/ada.json, implementation/ada.json]}
+  - {write: new.md, text: x}
+`,
+			Want: `
+implementation/ada.json: warning: layout: record-elsewhere
+implementation/ada.json: warning: append-only: governance`},
+		{Name: "alone in its commit",
+			World: `pr:
+  - {listing: ada}
+  - {move: [implementations/ada.json, implementation/ada.json]}
+  - {commit: one}
+  - {write: new.md, text: x}
+`,
+			Want: `
+implementation/ada.json: error: layout: record-elsewhere
+implementation/ada.json: warning: append-only: governance`},
+		{Name: "like a directory",
+			World: `pr:
+  - {write: sdk/implementations/index.json, text: ' {"languages": ["go"]}'}
+  - {write: sdk/revocation/index.yml, text: '{a: 1}'}
+  - {write: sdk/revocation/list.json, text: '["a"]'}
+  - {write: sdk/implements/index.json, text: '{}'}
+`,
+			Want: `
+sdk/implementations/index.json: warning: layout: record-elsewhere
+sdk/revocation/index.yml: warning: layout: record-elsewhere
+sdk/implementations/index.json: warning: append-only: governance`,
+			Says: []string{`in a directory whose name is like that of implementations, so`}},
+		{Name: "members below the root, and one",
+			World: `pr:
+  - {write: schema.json, text: '{"properties": {"tool_did": {}, "conformance_level": {}}, "tool_did": 1}'}
+  - {write: list.json, text: '[{"tool_did": {}, "conformance_level": {}}]'}
+`,
+			Want: `list.json: warning: append-only: governance`},
 		{Name: "stood",
 			World: `base: [{listing: ada}, {move: [implementations/ada.json, docs/ada.json]}]
 pr: [{listing: bob}]

@@ -241,24 +241,55 @@ func TestNotInAudit(t *testing.T) {
 	}
 }
 
-// A file that is too large to be searched is a leak of its own kind, and no reason to let kinds of changes mix.
+// A large file is warned of, and refused from the policy's size on. It has no private key that may mix with records.
 func TestLargeFile(t *testing.T) {
-	r := &Run{Selected: func(string) bool { return true }}
-	r.leakage.set([]leak{{path: "big.bin", commit: "c0ffee"}, {path: "key.pem", commit: "c0ffee", kind: "a PEM block"}},
-		nil)
-	out, err := privateKeys(r)
-	if err != nil || len(out.Findings) != 2 {
-		t.Fatalf("%v, %v", out.Findings, err)
+	run := func(most int, found ...leak) *Run {
+		r := &Run{Selected: func(string) bool { return true }, Base: emptyStanding(nil),
+			Range: &registry.Range{Base: &registry.Tree{}}}
+		r.Base.Policy.maxFileBytes = int64(most)
+		r.leakage.set(found, nil)
+		return r
 	}
-	if f := out.Findings[0]; f.Commit != "c0ffee" || !strings.HasPrefix(f.Message, `"big.bin" has more than 128 MiB, `) ||
-		f.Fix != "remove the file from every commit of the branch" {
-		t.Errorf("%+v", f)
+	key := leak{path: "key.pem", commit: "c0ffee", kind: "a PEM block", size: 100}
+	big := func(size int) leak { return leak{path: "big.bin", commit: "c0ffee", size: size} }
+	for _, tt := range []struct {
+		most, size int
+		want       string
+	}{
+		{0, 1<<20 - 1, ""},
+		{0, 1 << 20, `warning: "big.bin" has 1048576 bytes, which the history keeps permanently; expected less than 1048576`},
+		{0, 10<<20 - 1, `warning: "big.bin" has 10485759 bytes, which the history keeps permanently; expected less than 1048576`},
+		{0, 10 << 20, `error: "big.bin" has 10485760 bytes; expected less than 10485760`},
+		{20 << 20, 20<<20 - 1, `warning: "big.bin" has 20971519 bytes, which the history keeps permanently; ` +
+			`expected less than 1048576`},
+		{20 << 20, 20 << 20, `error: "big.bin" has 20971520 bytes; expected less than 20971520`},
+		{100 << 20, maxKeyFile + 1, `error: "big.bin" has more than 134217728 bytes; expected less than 104857600`},
+	} {
+		out, err := largeFiles(run(tt.most, key, big(tt.size), leak{path: "implementations/ada.json", size: tt.size}))
+		got := ""
+		for _, f := range out.Findings {
+			got += f.Severity.String() + ": " + f.Message
+			if f.Code != codeLargeFile || f.Commit != "c0ffee" || !strings.HasPrefix(f.Fix, "remove the file from every commit") {
+				t.Errorf("%+v", f)
+			}
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%d of %d: %s, %v; expected %s", tt.size, tt.most, got, err, tt.want)
+		}
+	}
+	r := run(0, big(maxKeyFile+1), key)
+	out, err := privateKeys(r)
+	if err != nil || len(out.Findings) != 1 || out.Findings[0].Commit != "c0ffee" {
+		t.Fatalf("%v, %v", out.Findings, err)
 	}
 	mixed, err := r.kindsMixed([]string{"implementations/.gitkeep", "big.bin", "key.pem"})
 	if err != nil || strings.Join(mixed, " ") != "big.bin" {
 		t.Errorf("mixed are %q, %v", mixed, err)
 	}
 	r.merged = true
+	if out, err = largeFiles(r); err != nil || len(out.Findings) != 0 {
+		t.Errorf("of a merged commit: %v, %v", out.Findings, err)
+	}
 	if out, err = privateKeys(r); err != nil || len(out.Findings) != 0 {
 		t.Errorf("of a merged commit: %v, %v", out.Findings, err)
 	}
@@ -276,7 +307,7 @@ func TestElsewhereBounds(t *testing.T) {
 	var world strings.Builder
 	world.WriteString("base: [{listing: ada}]\npr:\n")
 	for i := range maxElsewhere + 1 {
-		fmt.Fprintf(&world, "  - {write: docs/%04d.json, text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": "+
+		fmt.Fprintf(&world, "  - {write: docs/%04d.json, text: '{\"slug\": \"ada\", \"revoked_by_did\": 1, \"revoked_receipt_sha256\": "+
 			"\"%064d\"}'}\n", i, 0)
 	}
 	w, repo := built(t, world.String())
@@ -285,12 +316,6 @@ func TestElsewhereBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := emptyStanding(rng.Base)
-	st.Schemas = &Schemas{byKind: map[registry.Kind]*jsonschema.Schema{}}
-	anything, broken := jsonschema.Compile("any", []byte("{}"))
-	if broken != nil {
-		t.Fatal(broken)
-	}
-	st.Schemas.byKind[registry.KindRevocation] = anything
 	out, err := elsewhere(&Run{Context: t.Context(), Repo: repo, Range: rng, Base: st})
 	if err != nil || len(out.Findings) != maxNamed+1 {
 		t.Fatalf("%d findings, %v", len(out.Findings), err)

@@ -15,7 +15,7 @@ import (
 // neverErrors are codes of the gate's checks and of verify whose findings are no errors, which the source decides by a
 // state or a variable.
 var neverErrors = []string{"budget-spent", "clone-old", "connect-failed", "local", "not-an-answer", "not-archived",
-	"proof-old", "proof-undated", "record-elsewhere", "resolver-failed", "schema", "standing-faults", "timeout",
+	"proof-old", "proof-undated", "resolver-failed", "schema", "standing-faults", "timeout",
 	"total-too-large", "witness-not-independent", "witness-not-sought", "witness-open"}
 
 // TestDetails requires causes and a command of each error code of the gate's checks and of verify, and of no other

@@ -150,6 +150,9 @@ func TestCommitsAsGit(t *testing.T) {
 		if f := Commit([]byte(text)); f != nil {
 			got = f.ID
 		}
+		if got == DuplicateHeader {
+			got = "" // git reads the first, and accepts it
+		}
 		if want, _, _ := strings.Cut(faults[id], " "); got != want && !newer(got, text) {
 			t.Errorf("%q: %q; git says %q", text, got, faults[id])
 		}

@@ -6,7 +6,11 @@ import (
 	"strconv"
 )
 
-// Commit returns the first fault of a commit object whose lines tree and parent are in order, nil if git accepts it.
+// DuplicateHeader is the ID of a commit that readers read in two ways. Git accepts it.
+const DuplicateHeader = "duplicate-header"
+
+// Commit returns the first fault of a commit object whose lines tree and parent are in order, nil if git accepts it and
+// all readers read it alike.
 func Commit(data []byte) *Fault {
 	headers, f := headersOf(data)
 	if f != nil {
@@ -34,7 +38,7 @@ func Commit(data []byte) *Fault {
 	case authors > 1:
 		return fault("multipleAuthors", "the commit has %d authors", authors)
 	}
-	committer, _, ok := header(headers, "committer ")
+	committer, rest, ok := header(headers, "committer ")
 	if !ok {
 		return fault("missingCommitter", "the line after the author is not a committer")
 	}
@@ -43,6 +47,15 @@ func Commit(data []byte) *Fault {
 	}
 	if bytes.IndexByte(data, 0) >= 0 {
 		return fault("nulInCommit", "the message contains a NUL byte")
+	}
+	for len(rest) > 0 {
+		var after []byte
+		after, rest = line(rest)
+		switch key, _, _ := bytes.Cut(after, []byte{' '}); string(key) {
+		case "tree", "parent", "author", "committer":
+			return fault(DuplicateHeader, "a line %q is after the committer's: git reads the first, other readers the last",
+				string(key))
+		}
 	}
 	return nil
 }

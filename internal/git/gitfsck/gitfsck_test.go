@@ -85,6 +85,31 @@ func TestModulesBuilds(t *testing.T) {
 	}
 }
 
+// A header that readers look for is in its place only. Git accepts it anywhere.
+func TestDuplicateHeader(t *testing.T) {
+	const head = "tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nauthor A <a@a.example> 1 +0000\n" +
+		"committer A <a@a.example> 1 +0000\n"
+	for more, want := range map[string]bool{
+		"\ntree x\n":                        false,
+		"":                                  false,
+		"encoding latin1\ntree x\n\n":       true,
+		"tree x\n\n":                        true,
+		"tree\n\n":                          true,
+		"parent x\n\n":                      true,
+		"author x\n\n":                      true,
+		"committer x\n\n":                   true,
+		"committer x\n":                     true,
+		"gpgsig x\n tree x\n parent x\n\nm": false,
+		"mergetag object x\n tree x\n tagger y\n\n": false,
+		"trees x\ntreeless\nTree x\n\n":             false,
+	} {
+		f := Commit([]byte(head + more))
+		if got := f != nil && f.ID == DuplicateHeader; got != want || f != nil && !want {
+			t.Errorf("%q: %v, want a fault: %v", more, f, want)
+		}
+	}
+}
+
 func TestLarge(t *testing.T) {
 	text := make([]byte, MaxFile+1)
 	for name, f := range map[string]func([]byte) *Fault{"gitmodulesLarge": Modules, "gitattributesLarge": Attributes} {
