@@ -40,6 +40,7 @@ func (e *Error) Fix() string {
 		{ErrPartial, "clone without --filter"},
 		{ErrNotFound, "name a commit, branch or tag of this clone, or fetch it"},
 		{ErrAmbiguous, "write more digits of the id"},
+		{ErrSeveralRefs, "name one of them in full"},
 		{ErrName, "name a commit, a branch or a tag as `git log --all` shows them"},
 		{ErrUnsupported, "clone it again with git's default format"},
 	} {
@@ -74,6 +75,8 @@ var (
 	ErrUnsupported = errors.New("not supported")
 	// ErrAmbiguous: an abbreviated id that more than one object has.
 	ErrAmbiguous = errors.New("ambiguous")
+	// ErrSeveralRefs: a name that more than one ref has.
+	ErrSeveralRefs = errors.New("several refs have that name")
 	// ErrName: a revision or ref name that is not accepted.
 	ErrName = errors.New("name not accepted")
 )

@@ -22,7 +22,8 @@ const (
 // Resolve returns the commit that a revision names, gitrevisions(7): an id, or at least four digits that begin only
 // one; HEAD or @; a ref, looked up as git does (name, refs/name, refs/tags/name, refs/heads/name, refs/remotes/name,
 // refs/remotes/name/HEAD); each with suffixes ^, ^N, ~N, ^{commit}. Tags are peeled. Errors: ErrName for any other
-// spelling, ErrNotFound, ErrAmbiguous, and those of Read.
+// spelling, ErrNotFound, ErrAmbiguous, and those of Read. A name that several refs have is ErrSeveralRefs, where git
+// warns and takes the first: a fetched tag would be read instead of a branch.
 func (s *Store) Resolve(rev string) (ID, error) {
 	id, err := s.resolve(rev)
 	if err != nil {
@@ -72,18 +73,32 @@ func (s *Store) base(name string) (ID, error) {
 		return ID{}, fmt.Errorf("%w: want an id or the name of a ref", ErrName)
 	}
 	missing := ErrNotFound
+	var found ID
+	var failed error
+	var named []string
 	for _, rule := range []string{"%s", "refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s",
 		"refs/remotes/%s/HEAD"} {
-		id, err := s.ref(strings.Replace(rule, "%s", name, 1))
+		full := strings.Replace(rule, "%s", name, 1)
+		id, err := s.ref(full)
 		if rule == "%s" && errors.Is(err, ErrName) && checkRefName("refs/"+name) == nil {
 			continue // not below refs/: main
 		}
-		if !errors.Is(err, ErrNotFound) {
-			return id, err
+		if rule == "%s" && !errors.Is(err, ErrNotFound) {
+			return id, err // a full name is never ambiguous
 		}
-		if err != ErrNotFound {
+		if !errors.Is(err, ErrNotFound) {
+			if named = append(named, full); len(named) == 1 {
+				found, failed = id, err
+			}
+		} else if err != ErrNotFound {
 			missing = err
 		}
+	}
+	switch {
+	case len(named) > 1:
+		return ID{}, fmt.Errorf("%w: %s", ErrSeveralRefs, strings.Join(named, ", "))
+	case len(named) == 1:
+		return found, failed
 	}
 	if len(lower) >= minAbbrev && len(lower) < 2*s.idSize && strings.Trim(lower, "0123456789abcdef") == "" {
 		return s.abbreviated(lower)

@@ -31,7 +31,7 @@ func TestResolveAsGit(t *testing.T) {
 	c.Write(".git/FETCH_HEAD", c.Git("rev-parse", "HEAD~3")+"\tnot-for-merge\tbranch 'x' of https://git.example/x\n")
 	head := c.Git("rev-parse", "HEAD")
 	revs := []string{
-		"HEAD", "@", "@^2", "main", "heads/main", "refs/heads/main", "side", "dir/name", "light", "v1", "v2",
+		"HEAD", "@", "@^2", "main", "heads/main", "refs/heads/main", "side", "dir/name", "light", "v2",
 		"heads/v1",
 		"tags/v1", "refs/tags/v2", "v2^{commit}", "v2^{}", "v2^0", "HEAD^", "HEAD^1", "HEAD^2", "HEAD^0", "HEAD~0",
 		"HEAD~", "HEAD~2",
@@ -144,6 +144,22 @@ func TestResolveAmbiguous(t *testing.T) {
 			prefix = short
 		}
 		seen[short] = text
+	}
+	for _, ref := range []string{"tags/main", "heads/origin/main", "remotes/origin/main", "tags/HEAD", "heads/" +
+		c.Git("rev-parse", "HEAD"), "tags/refs/heads/main"} {
+		c.Git("update-ref", "refs/"+ref, "HEAD")
+	}
+	for rev, refs := range map[string]string{"main": "refs/tags/main, refs/heads/main",
+		"main~0":      "refs/tags/main, refs/heads/main",
+		"origin/main": "refs/heads/origin/main, refs/remotes/origin/main",
+		"HEAD":        "", "@": "", "HEAD^0": "", "refs/heads/main": "", "heads/main": "", "tags/main": "",
+		"remotes/origin/main": "", c.Git("rev-parse", "HEAD"): ""} {
+		switch _, err := c.open().Resolve(rev); {
+		case refs == "" && err != nil:
+			t.Errorf("%s: %v", rev, err)
+		case refs != "" && (!errors.Is(err, ErrSeveralRefs) || !strings.HasSuffix(err.Error(), ": "+refs)):
+			t.Errorf("%s: got %v, want %s", rev, err, refs)
+		}
 	}
 	s := c.open()
 	if _, err := s.Resolve(prefix); !errors.Is(err, ErrAmbiguous) {
