@@ -73,7 +73,8 @@ func (d *Dir) repair(ctx context.Context, o Origin, r Reverify) error {
 	if err != nil {
 		return err
 	}
-	due := r.All || d.State.Pass != nil || r.Every > 0 && o.Now.Sub(d.State.ReverifiedAt) >= r.Every
+	last := d.State.ReverifiedAt // ahead of now if a clock was wrong: that would put the next pass off
+	due := r.All || d.State.Pass != nil || r.Every > 0 && (last.After(o.Now) || o.Now.Sub(last) >= r.Every)
 	if empty, err := d.isEmpty(); err != nil {
 		return err
 	} else if empty {

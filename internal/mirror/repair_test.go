@@ -72,6 +72,13 @@ func TestPassStops(t *testing.T) {
 	if d.State.Pass != nil || !d.State.ReverifiedAt.Equal(later) || d.State.Repaired.Count != 0 {
 		t.Errorf("the pass did not go on: %+v", d.State)
 	}
+	for at, want := range map[time.Time]time.Time{later.Add(time.Second): later, later: later,
+		later.Add(-time.Hour): later, later.Add(-time.Minute): later.Add(-time.Minute)} {
+		d.State.ReverifiedAt = at
+		if err := d.Repair(t.Context(), o, Reverify{Every: time.Hour}); err != nil || !d.State.ReverifiedAt.Equal(want) {
+			t.Errorf("reverified at %s, now %s: %s, %v; expected %s", at, later, d.State.ReverifiedAt, err, want)
+		}
+	}
 }
 
 // refusing is a way to a server with an address that is not asked.
