@@ -2,9 +2,11 @@ package checks
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -24,8 +26,16 @@ func EmptyStanding() *Standing {
 // Refuse removes the records at these paths: the keeper of the clone does not accept them as records.
 func (st *Standing) Refuse(paths []string) {
 	for _, path := range paths {
+		if l := st.BySlug(slugOf(path)); l != nil && l.Path == path {
+			st.refused = append(st.refused, l)
+		}
 		st.listings.remove(path)
 	}
+}
+
+// RefusedBy returns the listings of a DID that Refuse removed.
+func (st *Standing) RefusedBy(id string) []*Listed {
+	return slices.DeleteFunc(slices.Clone(st.refused), func(l *Listed) bool { return !did.Same(l.ToolDID, id) })
 }
 
 // Wanted returns what to fetch about a record, with the registry's data that decides it. After fetching, failed returns
@@ -44,13 +54,13 @@ func (s *Subject) Wanted(kinds evidence.Set) (w evidence.Wanted, failed func() e
 	}
 	w = evidence.Wanted{Kinds: kinds, Memo: s.Run.Memo, Suffixes: suffixes,
 		Clock: s.Run.Now, Judged: s.proposedAt(),
-		Listed: func(did string) *registry.Listing {
-			l, err := s.witnessListing(did)
+		Listed: func(id string) *registry.Listing {
+			l, err := s.witnessListing(id)
 			note(err)
 			return l
 		},
-		ReferenceServer: func(did string) bool {
-			was, err := s.wasReferenceServer(did)
+		ReferenceServer: func(id string) bool {
+			was, err := s.wasReferenceServer(id)
 			note(err)
 			return was
 		}}

@@ -34,6 +34,7 @@ type Standing struct {
 	compiled   map[string]*Schemas
 	// followed is the ledger that followed the history up to this tree, else nil.
 	followed *Ledger
+	refused  []*Listed // that Refuse removed
 }
 
 // Fault is a finding on a file of the base tree.

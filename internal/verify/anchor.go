@@ -263,6 +263,13 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 		if high {
 			levels[l] = verdict.Passed
 		}
+		if refused := w.cfg.Standing.RefusedBy(w.did); missing != "" && len(listed) == 0 && len(refused) > 0 {
+			if high {
+				levels[l] = verdict.Failed
+			}
+			w.mirrorRefused(o, refused[0].Path, high, warned)
+			continue
+		}
 		switch {
 		case missing != "" && high:
 			levels[l] = verdict.Failed
@@ -299,6 +306,20 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 		o.Verified = fmt.Sprintf("%s, brought by commit %s", anchor.Path, history[0].Commit)
 	}
 	return nil
+}
+
+// mirrorRefused reports once for each severity that the mirror does not count the listing of the DID.
+func (w *work) mirrorRefused(o *verdict.Outcome, path string, high bool, told map[string]bool) {
+	severity := verdict.Warning
+	if high {
+		severity = verdict.Error
+	}
+	if key := severity.String() + " refused"; !told[key] {
+		told[key] = true
+		o.Add(receiptDocument, severity, "", mirrorRefused.ID, "the mirror refused %s in its run of %s", path,
+			stamp(w.cfg.Clone.Fetched)).
+			WithFix("read report.json in the mirror's directory, or ask the mirror's operator")
+	}
 }
 
 // unanchored says why a listing does not anchor the Receipt at a level, empty where it does.

@@ -156,7 +156,7 @@ var catalogue = []step{
 			{"anchored", "the commit that brought the listing which pins these bytes", "nothing to do"},
 			{"anchor-claim", "the Receipt's own registry_anchor names a commit or path that the clone does not show",
 				"leave registry_anchor out: nothing depends on it"},
-			noRegistryCode, cloneOld, mirrorFrozen,
+			noRegistryCode, cloneOld, mirrorFrozen, mirrorRefused,
 		}, proof.Codes),
 	}},
 	{judge: func(*work) (verdict.Outcome, error) {
@@ -175,6 +175,9 @@ var (
 	cloneOld = strict.Code{"clone-old",
 		"the clone was not fetched for longer than --max-age allows, or for 14 days without the flag",
 		"run git fetch in the clone"}
+	mirrorRefused = strict.Code{"mirror-refused",
+		"the mirror's own checks refused the listing of the DID, so that it does not count",
+		"read report.json in the mirror's directory, or ask the mirror's operator"}
 	mirrorFrozen = strict.Code{"mirror-frozen",
 		"the mirror does not show what it verified last, or its last run did not verify what it shows",
 		"run oap-gate mirror, and read its last line"}

@@ -438,7 +438,7 @@ func TestMirror(t *testing.T) {
 				"registry-anchor: warn; warning mirror-frozen;\nnotice anchored receipt#"},
 		{"refused", func(s *mirrorstate.State, _ string) {
 			s.Tips[0].Refused = []string{"implementations/nova.json"}
-		}, 3600, "", "pass L1\nrevocation: pass\nregistry-anchor: warn; warning not-anchored receipt#"},
+		}, 3600, "", "pass L1\nrevocation: pass\nregistry-anchor: warn; warning mirror-refused receipt#"},
 		{"never fresh", func(s *mirrorstate.State, _ string) { s.Tips[0].FreshAt = time.Time{} }, 3600, "",
 			"inconclusive\nrevocation: inconclusive; inconclusive clone-old;\nwarning mirror-frozen\n" +
 				"registry-anchor: inconclusive; inconclusive clone-old;\nwarning mirror-frozen"},

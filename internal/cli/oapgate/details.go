@@ -74,6 +74,8 @@ var details = map[string]table.Detail{
 		"git diff BASE HEAD -- FILE"},
 	"large-file": {"a build or an archive was added with git add -A",
 		"git rev-list --objects BASE..HEAD | git cat-file --batch-check='%(objectsize) %(rest)' | sort -n | tail"},
+	"mirror-refused": {"documents of the listing failed when the mirror fetched them",
+		"less report.json"},
 	"witness-not-listed": {"the listing of the witness is not merged yet, or has a lower level",
 		"oap-gate list --did DID --rev BASE"},
 	"witness-level": {"the witness is listed below L4",
