@@ -10,7 +10,9 @@ func TestDidResolution(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
 		// so does one with a path, and the age of its domain is the host's
 		{Name: "path", World: `pr: [{listing: nova, did: "did:web:nova.example:agents:n1"}]`,
-			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+			Want: `
+implementations/nova.json:5:3: warning: manifest-did: target-folder
+implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		// a document below the path's .well-known is found, with a warning
 		{Name: "fallback",
 			World: `pr: [{listing: nova, did: "did:web:nova.example:agents:n1"}]
@@ -20,6 +22,7 @@ web:
 `,
 			Want: `
 implementations/nova.json:4:3: warning: did-resolution: did-fallback
+implementations/nova.json:5:3: warning: manifest-did: target-folder
 implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 			Says: []string{
 				`implementations/nova.json:4:3: warning: did-resolution: .*https://nova.example/agents/n1/.well-known/did.json`,
@@ -34,6 +37,7 @@ web:
 `,
 			Want: `
 implementations/nova.json:4:3: inconclusive: did-resolution: http-status
+implementations/nova.json:5:3: warning: manifest-did: target-folder
 implementations/nova.json: inconclusive: receipt-signature
 implementations/nova.json:4:3: warning: domain-age: age-of-host`,
 			Says: []string{`inconclusive: did-resolution: .*https://nova.example/agents/n1/.well-known/did.json: answered 500`}},

@@ -109,7 +109,9 @@ web:
 			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		// a did:web with a path: the same warning
 		{Name: "path", World: `pr: [{listing: nova, did: "did:web:nova.example:a"}]`,
-			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+			Want: `
+implementations/nova.json:5:3: warning: manifest-did: target-folder
+implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		// neither source gives a date, and one could not be had; a reply about another domain is none
 		{Name: "unsure",
 			World: `pr: [{listing: nova}]

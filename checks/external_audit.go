@@ -8,6 +8,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -23,7 +24,7 @@ var externalAudit = &Check{
 	Domains: true,
 	Kinds:   []registry.Kind{registry.KindListing},
 	Needs:   needs(evidence.ReceiptText, evidence.Receipt),
-	Uses:    []evidence.Kind{evidence.DIDDocument, evidence.Witnesses},
+	Uses:    []evidence.Kind{evidence.DIDDocument, evidence.Manifest, evidence.Witnesses},
 	reads:   []string{"/conformance_level"},
 	applies: func(s *Subject) string {
 		if level := s.Listing.Level.Base(); level < 0 || level == 5 {
@@ -42,8 +43,8 @@ var externalAudit = &Check{
 		{"audit-auditor", "the auditor is named by no DID",
 			"set external_audit.auditor_did to the auditor's DID, and attest again"},
 		did.PublishedKey,
-		{"audit-by-itself", "the auditor is the implementation itself", "have somebody else audit it"},
-		{"audit-by-witness", "the auditor is a peer witness of this Receipt too",
+		{"audit-by-itself", "the auditor is the implementation itself or its publisher", "have somebody else audit it"},
+		{"audit-by-witness", "the auditor is a peer witness of this Receipt too, or the publisher of one",
 			"choose an auditor that is not a witness, or a witness that is not the auditor"},
 		{"audit-own-key", "auditor_did encodes a key of the implementation's own DID Document",
 			"have somebody else audit it"},
@@ -120,6 +121,8 @@ func auditor(o *verdict.Outcome, s *Subject, r *receipt.Receipt) (key string) {
 		itself = "the implementation itself"
 	} else if domain != "" {
 		itself = "under " + domain + ", the implementation's own domain"
+	} else if publisher := publisherIs(s, d, s.Facts.Manifest); publisher != "" {
+		itself = publisher + " of the implementation itself"
 	}
 	if itself != "" {
 		o.Errorf(s, at, "audit-by-itself", "external_audit.auditor_did %q is %s", text, itself).
@@ -151,6 +154,28 @@ func auditingWitness(s *Subject, r *receipt.Receipt, auditor did.DID, key string
 		if encoded, _ := did.Material(other); key != "" && encoded == key {
 			return fmt.Sprintf("the key of peer witness %q", w.DID)
 		}
+		if known := s.Facts.Witnesses[w.DID]; known != nil {
+			if publisher := publisherIs(s, auditor, known.Manifest); publisher != "" {
+				return fmt.Sprintf("%s of peer witness %q", publisher, w.DID)
+			}
+		}
+	}
+	return ""
+}
+
+// publisherIs returns how an auditor is the publisher that a Manifest names, or "". A Manifest that was not obtained
+// names none: its owner then does not count towards L5.
+func publisherIs(s *Subject, auditor did.DID, m evidence.Result[*manifest.Manifest]) string {
+	if m.State != evidence.Obtained {
+		return ""
+	}
+	publisher := m.Value.Publisher.DID
+	theirs, _ := s.Run.Base.Policy.Suffixes.Registrable(webHost(publisher))
+	if did.Alike(auditor.Text, publisher) {
+		return "the publisher"
+	}
+	if domain := within(s, auditor, theirs); domain != "" {
+		return "under " + domain + ", the domain of the publisher"
 	}
 	return ""
 }

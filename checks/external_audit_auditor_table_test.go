@@ -37,6 +37,26 @@ func TestExternalAuditAuditor(t *testing.T) {
 			World: base + `pr: [{listing: nova, level: L5, witness: [` + strings.Repeat("ada, ", 31) +
 				`bob, cyd], auditor: "did:key:z6MknqQzWtovxH6aMMo2AKKsCPPwA4E6zzWHXidUtKLSUJgD"}]`,
 			Want: `implementations/nova.json:6:3: error: external-audit: too-many-witnesses`},
+		// the publisher of the candidate or of a witness, and a host of its domain
+		{Name: "publisher", Only: "external-audit",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], publisher_did: "did:web:acme.example:x", auditor: "did:web:ACME.example:x"}]
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-by-itself`,
+			Says: []string{`is the publisher of the implementation itself`}},
+		{Name: "domain of the publisher", Only: "external-audit",
+			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], publisher_did: "did:web:acme.example", auditor: "did:web:audit.acme.example"}]
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-by-itself`},
+		{Name: "publisher of a witness", Only: "external-audit",
+			World: base + `  - {listing: eve, level: L4, witness: [ada], publisher_did: "did:web:acme.example"}
+pr: [{listing: nova, level: L5, witness: [ada, bob, eve], auditor: "did:web:audit.acme.example"}]
+`,
+			Want: `implementations/nova.json:6:3: error: external-audit: audit-by-witness`},
+		{Name: "publisher of another listing", Only: "external-audit",
+			World: base + `  - {listing: eve, level: L4, witness: [ada], publisher_did: "did:web:acme.example"}
+pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:web:audit.acme.example"}]
+`,
+			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 		// a DID that is a published key is everyone's
 		{Name: "published key", Only: "external-audit",
 			World: base + `pr: [{listing: nova, level: L5, witness: [ada, bob, cyd], auditor: "did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw"}]

@@ -72,8 +72,8 @@ var layout = &Check{
 			"choose a shorter name"},
 		{codePrivateKey, "a file that base does not hold has a private key, which anyone can use once it is pushed",
 			privateKeyFix},
-		{"record-elsewhere", "a new file outside the data directories has the members of a record, or is in a directory " +
-			"whose name is like that of a data directory, so nobody reads it as a record",
+		{"record-elsewhere", "a new file outside the data directories has the members of a record, or its directory " +
+			"has nearly the name of a data directory",
 			"move it to the path that the message names, or put an example below examples/"},
 		{codeGitkeep, "a .gitkeep of a data directory has content, which nobody judges", "empty it"},
 		{codeLargeFile, "a commit of the range brings a large file that is not a record, and the history keeps it " +

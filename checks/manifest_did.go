@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/folder"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
@@ -41,6 +42,8 @@ var manifestDID = &Check{
 			"set claimed_levels and suite_version of the Manifest's conformance to those of the Receipt"},
 		{"manifest-host", "the Manifest is on a host that is not shown to be the owner's",
 			"serve it in the domain of tool_did"},
+		{"target-folder", "the Manifest is at the root of a host of which the DID names a directory",
+			"serve it in that directory"},
 		{"receipt-host", "the Receipt is on a host that is not shown to be the owner's",
 			"serve it in the domain of tool_did, or name it in the Manifest's conformance.receipt_uri"},
 	},
@@ -68,6 +71,10 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 	out.Move(s, "/manifest_uri", ManifestReceipt(m, r, TrustedSuites))
 	manifestOwned, receiptOwned := s.Run.InDomain(l.ManifestURI, l.ToolDID), s.Run.InDomain(l.ReceiptURI, l.ToolDID) ||
 		m.ReceiptURI == l.ReceiptURI
+	if d, err := did.Parse(l.ToolDID); err == nil && d.HasPath() {
+		sharedHost(&out, s, m)
+		return out.OrPass(), nil
+	}
 	if manifestOwned && receiptOwned {
 		out.Verified = "tool.did is the listing's, hosted by its owner"
 		return out, nil
@@ -89,6 +96,44 @@ func runManifestDID(s *Subject) (verdict.Outcome, error) {
 			"name it in the Manifest's conformance.receipt_uri")
 	}
 	return out.OrPass(), nil
+}
+
+// sharedHost judges where the documents of a did:web with a path lie: its neighbors serve documents on the same host.
+func sharedHost(o *verdict.Outcome, s *Subject, m *manifest.Manifest) {
+	l := s.Listing
+	at, _ := folder.Home(l.ToolDID)
+	dir, named, found := folder.Of(l.ManifestURI)
+	receiptAt, err := folder.Locate(l.ReceiptURI)
+	receiptOwned := m.ReceiptURI == l.ReceiptURI || err == nil && receiptAt.SameOrigin(at) && receiptAt.Below(at.Path)
+	root := found && len(dir.Path) == 0 && s.Run.InDomain(l.ManifestURI, l.ToolDID)
+	if !root && !(found && folder.Owns(dir, named, folder.Location{}, at)) {
+		if lacks(o, s, evidence.ReceiptText, evidence.Receipt) {
+			return
+		}
+		target := s.Facts.Receipt.Value.TargetURI
+		ran, err := folder.Locate(target)
+		root = found && len(dir.Path) == 0 && SameHost(l.ManifestURI, target)
+		if !root && (err != nil || !found || !folder.Owns(dir, named, ran, at)) {
+			o.Errorf(s, "/manifest_uri", "manifest-host", "manifest_uri is %q; expected a Manifest in the directory %s of "+
+				"%s, or in that of the Receipt's signed target.uri %q: others may serve documents on this host",
+				l.ManifestURI, at, l.ToolDID, target).
+				WithFix("serve the Manifest at %s, and set manifest_uri to it",
+					strings.TrimSuffix(at.String(), "/")+"/.well-known/oap-tool.json")
+		}
+	}
+	if root {
+		o.Warnf(s, "/manifest_uri", "target-folder", "manifest_uri is at the root of %s, which %s shares with others",
+			host(l.ManifestURI), l.ToolDID).
+			WithFix("serve the Manifest at %s", strings.TrimSuffix(at.String(), "/")+"/.well-known/oap-tool.json")
+	}
+	if !receiptOwned {
+		o.Errorf(s, "/conformance_receipt_uri", "receipt-host", "conformance_receipt_uri is %q, neither below %s, the "+
+			"directory of %s, nor named by the Manifest", l.ReceiptURI, at, l.ToolDID).
+			WithFix("serve the Receipt in that directory, or name it in the Manifest's conformance.receipt_uri")
+	}
+	if len(o.Findings) == 0 {
+		o.Verified = "tool.did is the listing's, hosted by its owner"
+	}
 }
 
 // The codes of ManifestReceipt.

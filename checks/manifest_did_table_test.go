@@ -203,5 +203,38 @@ web: [{edit: "https://nova.example/.well-known/oap-tool.json", to: "https://stra
 			Want: `
 implementations/nova.json:5:3: error: manifest-did: manifest-host
 implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+		// on a shared host only the directory of the DID is the owner's, or the one where the implementation ran
+		{Name: "in its directory", World: shared("alice/.well-known/oap-tool.json", ""),
+			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+		{Name: "below its directory", World: shared("alice/x/oap.json", ""),
+			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+		{Name: "where it ran", World: shared("run/oap.json", `, receipt: {set: {/target/uri: "https://nova.example/run/"}}`),
+			Want: `implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+		{Name: "of a neighbor", World: shared("bob/oap.json", ""),
+			Want: `
+implementations/nova.json:5:3: error: manifest-did: manifest-host
+implementations/nova.json:4:3: warning: domain-age: age-of-host`,
+			Says: []string{`fix: serve the Manifest at https://nova.example/alice/.well-known/oap-tool.json, and set manifest_uri`}},
+		{Name: "of a neighbor with a longer name", World: shared("alice2/.well-known/oap-tool.json", ""),
+			Want: `
+implementations/nova.json:5:3: error: manifest-did: manifest-host
+implementations/nova.json:4:3: warning: domain-age: age-of-host`},
+		{Name: "of a neighbor, and no Receipt",
+			World: shared("bob/oap.json", "") + `  - {url: "https://nova.example/oap-conformance-receipt.json", status: 503}`,
+			Only:  "manifest-did", Want: `implementations/nova.json:1:1: inconclusive: manifest-did: http-status`},
+		{Name: "a neighbor's Receipt",
+			World: shared("alice/.well-known/oap-tool.json", `, manifest: {delete: [/conformance]}`),
+			Want: `
+implementations/nova.json:7:3: error: manifest-did: receipt-host
+implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 	})
+}
+
+// shared is a listing of a did:web with the path alice, whose Manifest is at that path of the host.
+func shared(path, more string) string {
+	return `pr:
+  - {listing: nova, did: "did:web:nova.example:alice", set: {/manifest_uri: "https://nova.example/` + path + `"}` + more + `}
+web:
+  - {edit: "https://nova.example/.well-known/oap-tool.json", to: "https://nova.example/` + path + `"}
+`
 }

@@ -27,12 +27,14 @@ func TestOneSpellingOwner(t *testing.T) {
 		{Name: "path",
 			World: `pr: [{listing: nova, did: "did:web:nova.example:tools:x", receipt: {set: {/implementation/did: "did:web:nova.example:tools:X"}}}]`,
 			Want: `
+implementations/nova.json:5:3: warning: manifest-did: target-folder
 implementations/nova.json:4:3: error: receipt-claims: receipt-did-differs
 implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		{Name: "path manifest",
 			World: `pr: [{listing: nova, did: "did:web:nova.example:tools:x", manifest: {set: {/tool/did: "did:web:nova.example:tools:X"}}}]`,
 			Want: `
 implementations/nova.json:4:3: error: manifest-did: manifest-did-differs
+implementations/nova.json:5:3: warning: manifest-did: target-folder
 implementations/nova.json:4:3: warning: domain-age: age-of-host`},
 		{Name: "query",
 			World: `pr: [{listing: nova, receipt: {set: {/implementation/did: "did:web:nova.example?"}}}]`,

@@ -17,8 +17,8 @@ func TestOneSpellingPublisher(t *testing.T) {
 `
 		forced = `pr: [{revoke: bob, by: ada, witness: [ada, dan, eve]}]
 `
-		apart = `  - {listing: dan, level: L4, witness: [ada], publisher_did: "did:web:holding.example:x"}
-  - {listing: eve, level: L4, witness: [ada], publisher_did: "did:web:holding.example:y"}
+		apart = `  - {listing: dan, level: L4, witness: [ada], publisher_did: "did:web:holding.github.io:x"}
+  - {listing: eve, level: L4, witness: [ada], publisher_did: "did:web:other.github.io:x"}
 `
 		escape = `  - {listing: dan, level: L4, witness: [ada], publisher_did: "did:web:holding.example:x"}
   - {listing: eve, level: L4, witness: [ada], publisher_did: "did:web:holding.example:%78"}
@@ -31,7 +31,7 @@ func TestOneSpellingPublisher(t *testing.T) {
 `
 	)
 	checktest.Run(t, []checktest.Case{
-		// two publishers, on two paths of one host
+		// two publishers, on two hosts of one platform
 		{Name: "apart, l5", World: base + apart + l5,
 			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 		// one, by an escape that nothing needs, by an escape in other letters, and in another letter case

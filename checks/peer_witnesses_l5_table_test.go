@@ -364,6 +364,72 @@ implementations/nova.json: inconclusive: manifest-did
 implementations/nova.json: inconclusive: peer-witnesses
 implementations/nova.json:6:3: notice: external-audit: audit-declared
 implementations/nova.json: inconclusive: fallback-policy`},
+		// a publisher is not another party, nor in the domain of one or of its publisher
+		{Name: "published by another witness",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: eve, level: L4, witness: [ada], publisher_did: "did:web:pub-eve.example"}
+  - {listing: dan, level: L4, witness: [ada], publisher_did: "did:web:EVE.example"}
+pr: [{listing: nova, level: L5, witness: [ada, dan, eve]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:6:3: notice: external-audit: audit-declared`,
+			Says: []string{`did:web:dan.example is published by did:web:eve.example`}},
+		{Name: "published in the domain of another witness",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: dan, level: L4, witness: [ada], publisher_did: "did:web:tools.bob.example:x"}
+pr: [{listing: nova, level: L5, witness: [ada, bob, dan]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:6:3: notice: external-audit: audit-declared`,
+			Says: []string{`is in bob.example, the domain of`}},
+		{Name: "two publishers in one domain",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: eve, level: L4, witness: [ada], publisher_did: "did:web:eu.acme.example"}
+  - {listing: dan, level: L4, witness: [ada], publisher_did: "did:web:us.acme.example"}
+pr: [{listing: nova, level: L5, witness: [ada, eve, dan]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:6:3: notice: external-audit: audit-declared`,
+			Says: []string{`is in acme.example`}},
+		{Name: "the candidate publishes a witness",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: dan, level: L4, witness: [ada], publisher_did: "did:web:nova.example"}
+pr: [{listing: nova, level: L5, witness: [ada, bob, dan]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-not-independent
+implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "a witness publishes the candidate",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: dan, level: L4, witness: [ada]}
+pr: [{listing: nova, level: L5, witness: [ada, bob, dan], publisher_did: "did:web:dan.example"}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-not-independent
+implementations/nova.json:6:3: notice: external-audit: audit-declared`},
+		{Name: "a publisher by did:key",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: dan, level: L4, witness: [ada], publisher_did: "did:ion:x"}
+pr: [{listing: nova, level: L5, witness: [ada, bob, dan]}]
+`,
+			Want: `implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 		// L5 has no exemption: not for the reference server that all maintainers sign for
 		{Name: "exempt, exempt pr",
 			World: `policy: {reference_server: nova, maintainers: [mia]}

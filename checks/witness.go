@@ -40,6 +40,7 @@ type witness struct {
 	path      bool   // a did:web with a path
 	near      string // registrable domain that it shares with the candidate of an L4 listing
 	publisher *manifest.Manifest
+	published domainage.Domain // the publisher's
 	// dependence says why the witness cannot be counted as independent; doubt why that is not known.
 	dependence, doubt string
 }
@@ -93,8 +94,8 @@ func (s *Subject) Witnessing() ([]Witnessing, error) {
 // witnesses weighs each entry of the Receipt's peer_witnesses for the level of the listing.
 func (s *Subject) witnesses() ([]witness, error) {
 	r := s.Facts.Receipt.Value
-	me := witness{did: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, domain: ownDomain(s),
-		publisher: s.Facts.Manifest.Value}
+	me := witness{did: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, domain: ownDomain(s)}
+	me.publishedBy(s, s.Facts.Manifest.Value)
 	st := statement{candidate: me.did, material: me.material, signed: r.WitnessedBy, facts: s.Facts.Witnesses}
 	all := make([]witness, len(r.PeerWitnesses))
 	for i, p := range r.PeerWitnesses {
@@ -384,7 +385,7 @@ func independence(s *Subject, w *witness, known *evidence.Witness, id string) er
 	case m.Value.Unnamed() != "":
 		w.dependence = "its Manifest " + m.Value.Unnamed()
 	default:
-		w.publisher = m.Value
+		w.publishedBy(s, m.Value)
 	}
 	if w.dependence != "" || m.State == evidence.Unsought {
 		return nil
@@ -396,6 +397,13 @@ func independence(s *Subject, w *witness, known *evidence.Witness, id string) er
 	}
 	w.witnessed(known)
 	return nil
+}
+
+// publishedBy notes the Manifest that names the publisher, nil if none was obtained.
+func (w *witness) publishedBy(s *Subject, m *manifest.Manifest) {
+	if w.publisher = m; m != nil {
+		w.published, _ = s.Run.Base.Policy.Suffixes.Registrable(webHost(m.Publisher.DID))
+	}
 }
 
 // witnessed checks that the reference server, which may have been admitted under the bootstrap rule, has a witness by
@@ -443,6 +451,23 @@ func dependent(a, b *witness) string {
 		if is, why := a.publisher.SamePublisher(b.publisher); is {
 			return "they share a publisher: " + why
 		}
+	}
+	return cmp.Or(publishes(a, b), publishes(b, a))
+}
+
+// publishes returns how the publisher of one witness is another one, or in the registrable domain of that or of its
+// publisher; "" if it is not. A witness may publish itself.
+func publishes(a, b *witness) string {
+	if a.publisher == nil {
+		return ""
+	}
+	by, domain := a.publisher.Publisher.DID, a.published.Registrable
+	switch {
+	case did.Alike(by, b.did):
+		return fmt.Sprintf("%s is published by %s", a.did, b.did)
+	case domain != "" && (domain == b.domain.Registrable || domain == b.published.Registrable):
+		return fmt.Sprintf("the publisher %s of %s is in %s, the domain of %s or of its publisher", plain.Cut(by, 200), a.did,
+			domain, b.did)
 	}
 	return ""
 }

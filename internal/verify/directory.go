@@ -1,162 +1,37 @@
 package verify
 
 import (
-	"errors"
-	"fmt"
-	"net/url"
-	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/folder"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
-
-// A location is the origin of a URL and its path in segments, each decoded once, without an empty last segment.
-type location struct {
-	scheme, host, port string
-	path               []string
-}
-
-// locate reads a URL. The error says which part of the path servers read in different ways.
-func locate(text string) (location, error) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return location{}, err
-	}
-	l := location{scheme: u.Scheme, host: strings.TrimSuffix(strings.ToLower(hostOf(text)), "."), port: u.Port()}
-	if l.port == "" {
-		l.port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
-	}
-	for segment := range strings.SplitSeq(strings.TrimPrefix(u.EscapedPath(), "/"), "/") {
-		name, err := segmentOf(segment)
-		if err != nil {
-			return location{}, err
-		}
-		l.path = append(l.path, name)
-	}
-	if last := len(l.path) - 1; l.path[last] == "" {
-		l.path = l.path[:last]
-	}
-	if slices.Contains(l.path, "") {
-		return location{}, errors.New("the path has an empty segment")
-	}
-	return l, nil
-}
-
-// segmentOf decodes a path segment once. A segment that decodes further is checked in each form: some servers decode
-// twice.
-func segmentOf(escaped string) (string, error) {
-	first, err := url.PathUnescape(escaped)
-	if err != nil {
-		return "", err
-	}
-	for name, last := first, ""; name != last; {
-		dots, _, _ := strings.Cut(name, ";") // a servlet reads "..;" as ".."; Windows drops trailing dots and blanks
-		switch {
-		case strings.HasPrefix(dots, ".") && strings.Trim(dots, ". ") == "":
-			return "", fmt.Errorf("the path segment %.60q is a dot segment", escaped)
-		case !utf8.ValidString(name): // in a longer form than the shortest it may be a dot or a slash
-			return "", fmt.Errorf("the path segment %.60q is not UTF-8", escaped)
-		case strings.ContainsAny(name, `/\`) || strings.ContainsFunc(name, unicode.IsControl):
-			return "", fmt.Errorf("the path segment %.60q has an escaped slash, a backslash or a control character",
-				escaped)
-		}
-		last = name
-		if next, err := url.PathUnescape(name); err == nil {
-			name = next
-		}
-	}
-	return first, nil
-}
-
-// sameOrigin reports whether two locations have the same scheme, host and port.
-func (l location) sameOrigin(as location) bool {
-	return l.host != "" && l.scheme == as.scheme && l.host == as.host && l.port == as.port
-}
-
-// below reports whether the path begins with the path of another location.
-func (l location) below(dir []string) bool {
-	return len(l.path) >= len(dir) && slices.Equal(l.path[:len(dir)], dir)
-}
-
-// String returns the URL of the location, as people write it.
-func (l location) String() string {
-	u := url.URL{Scheme: l.scheme, Host: l.host, Path: "/" + strings.Join(l.path, "/")}
-	if l.scheme != "https" || l.port != "443" {
-		u.Host += ":" + l.port
-	}
-	return u.String()
-}
-
-// directory returns where a target's Manifest is, without the name of the file and a last .well-known. found is false
-// for documents at hand and for a slug, which have no directory. named reports whether the target names a file other
-// than a .well-known/oap-tool.json.
-func (t Target) directory() (dir location, named, found bool) {
-	if t.AtHand || t.Slug != "" {
-		return location{}, false, false
-	}
-	dir, err := locate(t.ManifestURI)
-	if err != nil || len(dir.path) == 0 { // ParseTarget refuses the one, and a target always names a file
-		return location{}, false, false
-	}
-	last := len(dir.path) - 1
-	named = !strings.EqualFold(dir.path[last], "oap-tool.json")
-	dir.path = dir.path[:last]
-	if last--; last < 0 || !strings.EqualFold(dir.path[last], ".well-known") {
-		return dir, true, true
-	}
-	dir.path = dir.path[:last]
-	return dir, named, true
-}
-
-// home returns the address of a did:web, whose path is that of the DID.
-func home(id string) (location, bool) {
-	d, err := did.Parse(id)
-	if err != nil || d.Method != "web" {
-		return location{}, false
-	}
-	at, err := locate(address(d))
-	return at, err == nil
-}
-
-// address returns the URL below which a did:web has its documents, without a trailing slash.
-func address(d did.DID) string {
-	document, _ := d.URLs()
-	at := strings.TrimSuffix(document, "/did.json")
-	if !d.HasPath() {
-		at = strings.TrimSuffix(at, "/.well-known")
-	}
-	return at
-}
 
 // hosted checks that the target's directory is the implementation's: anyone can show a Receipt below a directory of
 // their own (RFC 0019 section 10).
 func (w *work) hosted(o *verdict.Outcome) error {
-	dir, named, found := w.target.directory()
+	dir, named, found := folder.Of(w.target.ManifestURI)
 	if !found {
 		return nil
 	}
 	r := w.receipt()
-	ran, err := locate(r.TargetURI)
-	if err != nil {
-		ran = location{}
+	at, _ := folder.Home(r.ImplementationDID)
+	if w.target.Slug != "" && len(at.Path) == 0 {
+		return nil // the clone's listing names this Manifest, and no neighbor shares the host of its DID
 	}
-	at, web := home(r.ImplementationDID)
-	mine := ran.sameOrigin(dir)
-	theirs := web && at.sameOrigin(dir)
+	ran, err := folder.Locate(r.TargetURI)
+	if err != nil {
+		ran = folder.Location{}
+	}
 	switch {
-	case len(dir.path) == 0:
+	case len(dir.Path) == 0:
 		w.atRoot(o, dir, ran, at)
 		return nil
-	case mine && ran.below(dir.path), theirs && slices.Equal(at.path, dir.path):
+	case folder.Owns(dir, named, ran, at):
 		return nil
-	case named && theirs && len(at.path) > 0 && dir.below(at.path),
-		named && mine && len(ran.path) > 0 && dir.below(ran.path):
-		return nil
-	case named && mine && len(ran.path) == 0 && len(at.path) == 0 && !o.Has(verdict.Error):
+	case named && ran.SameOrigin(dir) && len(ran.Path) == 0 && len(at.Path) == 0 && !o.Has(verdict.Error):
 		return w.confirmed(o, dir)
 	}
 	o.Errorf(manifestDocument, "", "manifest-host",
@@ -167,12 +42,12 @@ func (w *work) hosted(o *verdict.Outcome) error {
 }
 
 // atRoot warns of a Manifest at the root of a host whose Receipt is that of a directory or of another port there.
-func (w *work) atRoot(o *verdict.Outcome, dir, ran, at location) {
-	other := ran.host == dir.host || at.host == dir.host
-	if ran.host == dir.host && ran.port == dir.port || at.host == dir.host && at.port == dir.port {
+func (w *work) atRoot(o *verdict.Outcome, dir, ran, at folder.Location) {
+	other := ran.Host == dir.Host || at.Host == dir.Host
+	if ran.Host == dir.Host && ran.Port == dir.Port || at.Host == dir.Host && at.Port == dir.Port {
 		other = false
 	}
-	if len(at.path) > 0 || other {
+	if len(at.Path) > 0 || other {
 		o.Warnf(manifestDocument, "", "target-folder",
 			"the target is the root of %.200q; the Receipt is of %.200s, which ran at %.200q", dir,
 			w.receipt().ImplementationDID, w.receipt().TargetURI).
@@ -182,7 +57,7 @@ func (w *work) atRoot(o *verdict.Outcome, dir, ran, at location) {
 
 // itself names the implementation in a fix.
 func (w *work) itself() string {
-	if at, web := home(w.receipt().ImplementationDID); web && at.host != "" {
+	if at, web := folder.Home(w.receipt().ImplementationDID); web && at.Host != "" {
 		return did.Spelling(w.receipt().ImplementationDID)
 	}
 	return "the implementation at its signed target.uri"
@@ -190,7 +65,7 @@ func (w *work) itself() string {
 
 // confirmed asks the owner of the root whether a Manifest below it is the root's: the clone's listing names its URL,
 // or the root's own Manifest has the same bytes.
-func (w *work) confirmed(o *verdict.Outcome, dir location) error {
+func (w *work) confirmed(o *verdict.Outcome, dir folder.Location) error {
 	for _, l := range w.listed() {
 		listing, err := w.cfg.Standing.Listing(w.ctx, l)
 		if err != nil {
@@ -230,7 +105,7 @@ func (w *work) elsewhere(o *verdict.Outcome, by, instead string) {
 }
 
 // rootOf returns the URL of an origin, without a trailing slash.
-func rootOf(l location) string {
-	l.path = nil
+func rootOf(l folder.Location) string {
+	l.Path = nil
 	return strings.TrimSuffix(l.String(), "/")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/folder"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -135,16 +136,13 @@ func TestLocation(t *testing.T) {
 	for text, want := range map[string]string{"https://H.example:443/a%20b/": "https://h.example/a%20b",
 		"https://h.example:8443": "https://h.example:8443/", "http://h.example/a": "http://h.example:80/a",
 		"http://h.example:443/a": "http://h.example:443/a"} {
-		l, err := locate(text)
+		l, err := folder.Locate(text)
 		if err != nil || l.String() != want {
 			t.Errorf("%s: %s, %v; expected %s", text, l, err, want)
 		}
 	}
-	if l, err := locate("https://h example/"); err == nil {
+	if l, err := folder.Locate("https://h example/"); err == nil {
 		t.Errorf("what is not a URL is at %s", l)
-	}
-	if name, err := segmentOf("%zz"); err == nil {
-		t.Errorf("what is not escaped is %q", name)
 	}
 	for text, want := range map[string]string{"https://H.example:8443/a": "h.example", "https://h example/": "",
 		"https://" + strings.Repeat("a", 300) + "/": strings.Repeat("a", 300)} {
@@ -169,9 +167,9 @@ func TestItself(t *testing.T) {
 
 // Documents at hand and slugs have no directory, so that nothing is said about it.
 func TestNoDirectory(t *testing.T) {
-	for _, target := range []Target{{AtHand: true}, {Slug: "tool", ManifestURI: "https://h.example/bob/oap.json"}, {},
+	for _, target := range []Target{{AtHand: true}, {},
 		{ManifestURI: "https://h.example"}, {ManifestURI: "https://h.example/%2e/oap.json"}, {ManifestURI: "%"}} {
-		if dir, named, found := target.directory(); named || found {
+		if dir, named, found := folder.Of(target.ManifestURI); named || found {
 			t.Errorf("%+v has the directory %v", target, dir)
 		}
 		w := &work{target: target, facts: &evidence.Facts{Receipt: evidence.Result[*receipt.Receipt]{
@@ -179,6 +177,21 @@ func TestNoDirectory(t *testing.T) {
 		var out verdict.Outcome
 		if err := w.hosted(&out); err != nil || len(out.Findings) > 0 {
 			t.Errorf("%+v: %v, %+v", target, err, out.Findings)
+		}
+	}
+}
+
+// A listing names its Manifest, so that only on a shared host the directory matters.
+func TestDirectoryOfSlug(t *testing.T) {
+	for id, want := range map[string]string{"did:web:h.example": "", "did:web:h.example:bob": "",
+		"did:web:h.example:alice": "manifest-host", "did:web:h.example:bo": "manifest-host", didKey: ""} {
+		w := &work{target: Target{Slug: "tool", ManifestURI: "https://h.example/bob/oap.json"}, facts: &evidence.Facts{
+			Receipt: evidence.Result[*receipt.Receipt]{State: evidence.Obtained,
+				Value: &receipt.Receipt{ImplementationDID: id}}}}
+		var out verdict.Outcome
+		if err := w.hosted(&out); err != nil || len(out.Findings) > 0 != (want != "") ||
+			want != "" && out.Findings[0].Code != want {
+			t.Errorf("%s: %v, %+v; expected %q", id, err, out.Findings, want)
 		}
 	}
 }
@@ -206,7 +219,7 @@ func TestConfirmedBy(t *testing.T) {
 		w := &work{ctx: t.Context(), src: always{c.got}, cfg: &Config{}, facts: &evidence.Facts{}}
 		w.facts.Manifest.From = c.from
 		var out verdict.Outcome
-		if err := w.confirmed(&out, location{scheme: "https", host: "h.example", port: "443"}); err != nil {
+		if err := w.confirmed(&out, folder.Location{Scheme: "https", Host: "h.example", Port: "443"}); err != nil {
 			t.Fatal(err)
 		}
 		if got := place(Finding{Severity: out.Findings[0].Severity, Code: out.Findings[0].Code}); got != c.want {

@@ -13,6 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/folder"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 )
 
@@ -62,7 +63,7 @@ func ParseTarget(text string, clone bool) (Target, error) {
 		if err != nil {
 			return t, fmt.Errorf("%w: %.200q: %v", ErrForm, text, err)
 		}
-		at := address(d)
+		at := folder.Address(d)
 		if at == "" {
 			return t, fmt.Errorf("%w: %.200q: a DID of the method %s names no host", ErrForm, text, d.Method)
 		}
@@ -92,7 +93,7 @@ func ParseTarget(text string, clone bool) (Target, error) {
 
 // readAlike refuses a URL that servers read in different ways: the directory that it names is then not known.
 func (t Target) readAlike(text string) error {
-	if _, err := locate(t.ManifestURI); err != nil {
+	if _, err := folder.Locate(t.ManifestURI); err != nil {
 		return fmt.Errorf("%w: %.200q: %v", ErrForm, text, err)
 	}
 	return nil

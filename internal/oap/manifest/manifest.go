@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"unicode"
@@ -149,10 +151,16 @@ func (m *Manifest) ReceiptMember() (pointer, name string) {
 // member returns a copy of a text, so that a part does not keep the whole document in memory.
 func member(v any, names ...string) string { return strings.Clone(strict.String(v, names...)) }
 
-// number is member, or the digits of a number.
+// number is member, or the digits of a number, which counts by its value: 123.0 is 123.
 func number(v any, names ...string) string {
 	n, _ := strict.Member(v, names...).(json.Number)
-	return cmp.Or(member(v, names...), strings.Clone(n.String()))
+	digits := strings.Clone(n.String())
+	if f, err := n.Float64(); err == nil && math.Abs(f) < 1e30 {
+		if value, ok := new(big.Rat).SetString(digits); ok && value.IsInt() {
+			digits = value.Num().String()
+		}
+	}
+	return cmp.Or(member(v, names...), digits)
 }
 
 func policyOf(teamwork any) FallbackPolicy {
@@ -178,7 +186,7 @@ func (m *Manifest) Unnamed() string {
 
 // SamePublisher reports whether two Manifests name one publisher, and by what: its DID, its legal name, or its
 // entry in a register, whose type and country are compared where both give them. DIDs are compared by did.Alike, other
-// texts after fold.Text and with runs of white space as one; what neither gives makes nothing equal.
+// texts after fold.Text and without punctuation and white space; what neither gives makes nothing equal.
 func (m *Manifest) SamePublisher(o *Manifest) (bool, string) {
 	a, b := m.Publisher, o.Publisher
 	switch {
@@ -200,14 +208,13 @@ func (r Registry) same(o Registry) bool {
 // given reports whether both texts have something in them.
 func given(a, b string) bool { return folded(a) != "" && folded(b) != "" }
 
-// folded joins runs of white space and drops what has no shape: a second blank makes no second company, nor does a
-// control character, or a mark of an annotation (U+FFF9 to U+FFFB), which Unicode does not count as default-ignorable.
+// folded drops punctuation, white space and what has no shape: a comma makes no second company, nor does a control
+// character, or a mark of an annotation (U+FFF9 to U+FFFB), which Unicode does not count as default-ignorable.
 func folded(s string) string {
-	seen := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !unicode.IsSpace(r) || 0xFFF9 <= r && r <= 0xFFFB {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.IsSpace(r) || unicode.IsPunct(r) || 0xFFF9 <= r && r <= 0xFFFB {
 			return -1
 		}
 		return r
-	}, s)
-	return strings.Join(strings.Fields(fold.Text(seen)), " ")
+	}, fold.Text(s))
 }

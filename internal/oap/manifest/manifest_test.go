@@ -136,6 +136,12 @@ func TestSamePublisher(t *testing.T) {
 			"the legal_name"},
 		{"name with blanks", func(p *Publisher) { p.DID, p.LegalName = "x", "\u00a0Straße  &\tSöhne Ltd " },
 			"the legal_name"},
+		{"name without punctuation", func(p *Publisher) { p.DID, p.LegalName = "x", "Strasse-Söhne, Ltd." },
+			"the legal_name"},
+		{"name written out", func(p *Publisher) {
+			p.DID, p.LegalName, p.Registry.ID = "x", "Straße & Söhne Limited", "1"
+		}, ""},
+		{"punctuation given", func(p *Publisher) { *p = Publisher{"-", "...", Registry{ID: "/"}} }, ""},
 		{"name decomposed", func(p *Publisher) { p.DID, p.LegalName = "x", "Straße & So\u0308hne Ltd" },
 			"the legal_name"},
 		{"name in full width", func(p *Publisher) { p.DID, p.LegalName = "x", "Straße & Söhne Ｌｔｄ" }, "the legal_name"},
@@ -178,5 +184,17 @@ func TestSamePublisher(t *testing.T) {
 	nobody := &Manifest{}
 	if is, why := nobody.SamePublisher(nobody); is {
 		t.Errorf("nothing makes two publishers equal: %q", why)
+	}
+}
+
+// A number in a register counts by its value, as text does not.
+func TestRegistryNumber(t *testing.T) {
+	for id, want := range map[string]string{"123": "123", "123.0": "123", "1.23e2": "123", `"123"`: "123", `"123.0"`: "123.0",
+		"12.5": "12.5", "-0": "0", "1e29": "1" + strings.Repeat("0", 29), "1e30": "1e30", "1e-400": "1e-400",
+		"123456789012345678901.0": "123456789012345678901", "null": "", "[1]": ""} {
+		m, err := Parse("m", []byte(`{"tool": {"publisher": {"registry": {"id": `+id+`}}}}`))
+		if err != nil || m.Publisher.Registry.ID != want {
+			t.Errorf("%s: %q, %v; expected %q", id, m.Publisher.Registry.ID, err, want)
+		}
 	}
 }
