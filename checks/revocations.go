@@ -2,6 +2,7 @@ package checks
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -218,12 +219,15 @@ func authority(o verdict.Outcome, s *Subject, owners []version, bytes []byte) (v
 		return o, nil
 	}
 	signed := func(keys []did.Key, text string) bool { return receipt.VerifyBy(keys, bytes, text) }
-	st := statement{candidate: owner, signed: signed, facts: s.Facts.Witnesses}
+	st := newStatement("revocations", owner, signed, s.Facts.Witnesses)
 	for _, one := range owners {
 		st.owners = append(st.owners, one.did)
 	}
 	for _, w := range v.Witnesses {
 		weighed, err := weigh(s, st, w.WitnessDID, w.Alg, w.Value)
+		if errors.Is(err, errNotReached) {
+			return verdict.Outcome{Doubtful: NotReached}, nil
+		}
 		if err != nil {
 			return o, err
 		}

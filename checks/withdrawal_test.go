@@ -296,7 +296,7 @@ func TestMayWitnessByState(t *testing.T) {
 }
 
 // runOn returns a run that changes nothing in main.
-func runOn(t *testing.T, repo *registry.Repository, now time.Time) *Run {
+func runOn(t testing.TB, repo *registry.Repository, now time.Time) *Run {
 	t.Helper()
 	tree, err := repo.Tree(t.Context(), "main")
 	if err != nil {

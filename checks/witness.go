@@ -2,8 +2,10 @@ package checks
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -96,7 +98,8 @@ func (s *Subject) witnesses() ([]witness, error) {
 	r := s.Facts.Receipt.Value
 	me := witness{did: s.Listing.ToolDID, material: s.Facts.DIDDocument.Value.Material, domain: ownDomain(s)}
 	me.publishedBy(s, s.Facts.Manifest.Value)
-	st := statement{candidate: me.did, material: me.material, signed: r.WitnessedBy, facts: s.Facts.Witnesses}
+	st := newStatement("peer-witnesses", me.did, r.WitnessedBy, s.Facts.Witnesses)
+	st.material = me.material
 	all := make([]witness, len(r.PeerWitnesses))
 	for i, p := range r.PeerWitnesses {
 		w, err := weigh(s, st, p.DID, p.Alg, p.Signature)
@@ -123,26 +126,84 @@ func (s *Subject) witnesses() ([]witness, error) {
 
 // statement is a signed text that witnesses vouch for.
 type statement struct {
+	check     string                                 // that weighs them
 	candidate string                                 // DID that may not witness for itself
 	owners    []string                               // further such DIDs: those that listed a revoked Receipt
 	material  []string                               // keys of the candidate; empty if nobody asks for them
 	signed    func(keys []did.Key, text string) bool // reports whether text is a signature of it by one of keys
 	facts     map[string]*evidence.Witness
+	parties   map[string]*party  // by the spelling of the DID
+	named     map[string]witness // what the text of a DID shows
 }
 
-// weigh judges one entry by everything that RFC 0026 section 6 and 10 ask of a witness.
-func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
-	w := witness{did: id}
-	worth := func(as weight, code, format string, args ...any) (witness, error) {
-		if s.Run.Audit && w.slug != "" {
-			as = unsure // it could witness; what its documents say today was not asked when the record was merged
-		}
-		w.weight, w.code, w.why = as, code, fmt.Sprintf(format, args...)
-		return w, nil
+func newStatement(check, candidate string, signed func([]did.Key, string) bool,
+	facts map[string]*evidence.Witness) statement {
+	return statement{check: check, candidate: candidate, signed: signed, facts: facts, parties: map[string]*party{},
+		named: map[string]witness{}}
+}
+
+// A party is what is known about one DID that witnesses, whatever the number of its entries.
+type party struct {
+	v         *voucher
+	code, why string // why it may not witness
+	// own is the verification of its own Receipt, shares whether it shares a key with the candidate.
+	own    func() receipt.Verification
+	shares func() bool
+	// independent is a witness with what L5 asks of it beyond L4.
+	independent func() (witness, error)
+	signed      map[string]bool // what is known of its signatures
+}
+
+// errNotReached means that the run's budget was spent on the way.
+var errNotReached = errors.New(NotReached)
+
+// party returns what is known about a DID. Each is weighed once, while the budget lasts.
+func (st *statement) party(s *Subject, id string) (*party, error) {
+	key := did.Spelling(id)
+	if p := st.parties[key]; p != nil {
+		return p, nil
 	}
+	if !s.Run.Reaches(st.check, s.Path) {
+		return nil, errNotReached
+	}
+	p := &party{signed: map[string]bool{}}
+	var err error
+	if p.v, p.code, p.why, err = vouches(s, id); err != nil {
+		return nil, err
+	}
+	if known := st.facts[id]; known != nil {
+		p.own = sync.OnceValue(func() receipt.Verification {
+			return receipt.VerifyImplementation(known.Receipt.Value, known.DIDDocument.Value, id)
+		})
+		p.shares = sync.OnceValue(func() bool { return shareKey(known.DIDDocument.Value.Material, st.material) })
+		p.independent = sync.OnceValues(func() (witness, error) {
+			w := witness{did: id}
+			return w, independence(s, &w, known, id)
+		})
+	}
+	if st.parties != nil {
+		st.parties[key] = p
+	}
+	return p, nil
+}
+
+// by reports whether text is a signature of the statement by a party, whose keys are tried once for each text.
+func (st *statement) by(p *party, text string) bool {
+	signed, known := p.signed[text]
+	if !known {
+		signed = st.signed(p.own().Keys, text)
+		p.signed[text] = signed
+	}
+	return signed
+}
+
+// name returns a witness by the text of its DID; it is ignored if that is not one that may witness for the statement.
+func (st *statement) name(s *Subject, id string) witness {
+	w := witness{did: id}
 	d, err := did.Parse(id)
 	if err != nil || d.Method != "web" {
-		return worth(ignored, "witness-not-web", "it is not a did:web (RFC 0019 section 7.1)")
+		w.weight, w.code, w.why = ignored, "witness-not-web", "it is not a did:web (RFC 0019 section 7.1)"
+		return w
 	}
 	w.path = d.HasPath()
 	if w.domain, err = s.Run.Base.Policy.Suffixes.Registrable(d.Host()); err != nil && w.domain.ICANN == "" {
@@ -151,35 +212,60 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		w.dependence = "its did:web has a path, so that it may share its host"
 	}
 	if did.Alike(id, st.candidate) || slices.ContainsFunc(st.owners, func(o string) bool { return did.Alike(id, o) }) {
-		return worth(ignored, "witness-is-candidate", "an implementation cannot witness for itself")
+		w.weight, w.code, w.why = ignored, "witness-is-candidate", "an implementation cannot witness for itself"
 	}
-	v, code, why, err := vouches(s, id)
-	switch {
-	case err != nil:
+	return w
+}
+
+// weigh judges one entry by everything that RFC 0026 section 6 and 10 ask of a witness.
+func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
+	w, known := st.named[id]
+	if !known {
+		if w = st.name(s, id); st.named != nil {
+			st.named[id] = w
+		}
+	}
+	if w.weight == ignored {
+		return w, nil
+	}
+	worth := func(as weight, code, format string, args ...any) (witness, error) {
+		if s.Run.Audit && w.slug != "" {
+			as = unsure // it could witness; what its documents say today was not asked when the record was merged
+		}
+		w.weight, w.code, w.why = as, code, fmt.Sprintf(format, args...)
+		return w, nil
+	}
+	p, err := st.party(s, id)
+	if err != nil {
 		return w, err
-	case v == nil && code == WitnessOpen:
-		return worth(unsure, code, "%s", why)
+	}
+	v := p.v
+	switch {
+	case v == nil && p.code == WitnessOpen:
+		return worth(unsure, p.code, "%s", p.why)
 	case v == nil:
-		return worth(ignored, code, "%s", why)
+		return worth(ignored, p.code, "%s", p.why)
 	case alg != "EdDSA":
 		return worth(ignored, "witness-algorithm", "its alg is %q; expected EdDSA", plain.Cut(alg, 40))
 	}
-	if _, err := signature.Text(text); s.Run.Audit && err != nil {
-		return worth(broken, witnessSignature, "its signature can never have verified: %v", err)
+	if s.Run.Audit {
+		if _, err := signature.Text(text); err != nil {
+			return worth(broken, witnessSignature, "its signature can never have verified: %v", err)
+		}
 	}
 	w.slug = v.listed.Slug
-	known := st.facts[id]
-	if known == nil {
+	found := st.facts[id]
+	if found == nil || p.own == nil {
 		return worth(unsure, "witness-not-sought", "its documents were not sought")
 	}
-	if known.DIDDocument.Code == did.CodePublished {
-		return worth(broken, did.CodePublished, "in its DID Document, %s", known.DIDDocument.Message)
+	if found.DIDDocument.Code == did.CodePublished {
+		return worth(broken, did.CodePublished, "in its DID Document, %s", found.DIDDocument.Message)
 	}
-	if how, why := documents(known); how != counts {
+	if how, why := documents(found); how != counts {
 		return worth(how, "witness-evidence", "%s", why)
 	}
 	l := v.listed
-	own, doc := known.Receipt.Value, known.DIDDocument.Value
+	own, doc := found.Receipt.Value, found.DIDDocument.Value
 	if !slices.Contains(own.ClaimedLevels, l.Level) &&
 		!(l.Level.Base() == 5 && slices.Contains(own.ClaimedLevels, "L5")) {
 		return worth(ignored, "witness-level", "its own Receipt does not claim %s", l.Level)
@@ -187,7 +273,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	if !did.Same(own.ImplementationDID, id) {
 		return worth(ignored, "witness-receipt", "its own Receipt is that of %q", plain.Cut(own.ImplementationDID, 200))
 	}
-	verified := receipt.VerifyImplementation(own, doc, id)
+	verified := p.own()
 	if !verified.Verified() {
 		return worth(ignored, "witness-receipt", "its own Receipt carries no signature of it that verifies")
 	}
@@ -195,7 +281,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return worth(ignored, "witness-expired", "its own Receipt's validity ended on %s", stamp(own.NotAfter.Time))
 	}
 	const forged = "its signature does not verify by a key that verifies its own Receipt"
-	signed := st.signed(verified.Keys, text)
+	signed := st.by(p, text)
 	if !signed && len(verified.Unverified) == 0 {
 		// The keys that verify its Receipt may be those of then: none that is gone since made this signature.
 		if same, err := pinnedThen(s, v.listed); err != nil {
@@ -206,15 +292,18 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		}
 	}
 	w.material = doc.Material
-	if shareKey(w.material, st.material) {
+	if p.shares() {
 		return worth(ignored, "witness-key-shared", "it shares a key with the candidate")
 	}
 	if !signed {
 		return worth(broken, witnessSignature, forged)
 	}
-	if err := independence(s, &w, known, id); err != nil {
+	independent, err := p.independent()
+	if err != nil {
 		return w, err
 	}
+	w.publisher, w.published, w.doubt = independent.publisher, independent.published, independent.doubt
+	w.dependence = cmp.Or(w.dependence, independent.dependence)
 	if s.Run.Audit && w.dependence != "" && !w.path {
 		w.dependence, w.doubt = "", w.dependence
 	}
@@ -434,9 +523,14 @@ func (w *witness) witnessed(known *evidence.Witness) {
 		"counts for L4 only"
 }
 
-// shareKey reports whether two DID Documents have a key in common, usable or over, of whatever type.
+// shareKey reports whether two DID Documents have a key in common, usable or over, of whatever type. They are compared
+// as sets: each may have hundreds.
 func shareKey(a, b []string) bool {
-	return slices.ContainsFunc(a, func(k string) bool { return slices.Contains(b, k) })
+	set := make(map[string]bool, len(b))
+	for _, k := range b {
+		set[k] = true
+	}
+	return slices.ContainsFunc(a, func(k string) bool { return set[k] })
 }
 
 // dependent returns what two witnesses share, or "" if they are independent of one another.
@@ -508,7 +602,17 @@ func tally(all []witness, audit bool) (sure, possible int) {
 	return independentSet(yes, dependent), independentSet(maybe, shared)
 }
 
-func independentSet(of []*witness, shared func(a, b *witness) string) int {
+func independentSet(of []*witness, compare func(a, b *witness) string) int {
+	type pair struct{ a, b *witness }
+	compared := map[pair]string{}
+	shared := func(a, b *witness) string { // once for each pair
+		why, known := compared[pair{a, b}]
+		if !known {
+			why = compare(a, b)
+			compared[pair{a, b}] = why
+		}
+		return why
+	}
 	best := min(len(of), 1)
 	for i := range of {
 		for j := i + 1; j < len(of); j++ {

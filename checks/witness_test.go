@@ -1,11 +1,19 @@
 package checks
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // web5 is a witness that counts for L5, on a domain of its own, of a publisher.
@@ -118,5 +126,128 @@ base:
 			t.Errorf("%s: weight %d, code %q, dependence %q, domain %q", c.id, got.weight, got.code, got.dependence,
 				got.domain.ICANN)
 		}
+	}
+}
+
+// manyKeys is a subject, and a statement with what is known about its witness ada, whose DID Document has 190 keys.
+// asked counts the signatures that are verified.
+func manyKeys(t testing.TB, w *fixture.World, repo *registry.Repository) (*Subject, func() statement, *int) {
+	const url, id = "https://ada.example/.well-known/did.json", "did:web:ada.example"
+	d, err := did.Parse(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var more strings.Builder
+	for i := range 189 {
+		key := strings.TrimPrefix(fixture.DIDKey(fmt.Sprint("many ", i)), "did:key:")
+		fmt.Fprintf(&more, `{"id": "#more-%d", "type": "Multikey", "publicKeyMultibase": %q},`, i, key)
+	}
+	text := strings.Replace(string(w.Web.Body(url)), `"verificationMethod": [`, `"verificationMethod": [`+more.String(), 1)
+	doc, err := did.ParseDocument(url, []byte(text), d, w.Now)
+	if err != nil || len(doc.Keys) != 190 {
+		t.Fatal(doc, err)
+	}
+	own, err := receipt.Parse("", w.Web.Body("https://ada.example/oap-conformance-receipt.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := &evidence.Witness{DIDDocument: evidence.Result[*did.Document]{State: evidence.Obtained, Value: doc},
+		Receipt: evidence.Result[*receipt.Receipt]{State: evidence.Obtained, Value: own}}
+	asked := 0
+	return &Subject{Run: runOn(t, repo, w.Now)}, func() statement {
+		st := newStatement("peer-witnesses", "did:web:nova.example", func(keys []did.Key, text string) bool {
+			asked++
+			return text == signedText
+		}, map[string]*evidence.Witness{id: known})
+		for i := range 190 {
+			st.material = append(st.material, fmt.Sprint("Ed25519 ", i))
+		}
+		return st
+	}, &asked
+}
+
+// signedText has the form of a signature.
+var signedText = strings.Repeat("A", 86)
+
+const manyKeysWorld = `
+base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+`
+
+// 32 entries of one witness cost little more than one: its documents are weighed once.
+func TestManyEntriesOfOne(t *testing.T) {
+	w, repo := built(t, manyKeysWorld)
+	s, statement, asked := manyKeys(t, w, repo)
+	weighAll := func(n int) func() {
+		return func() {
+			st := statement()
+			for i := range n {
+				got, err := weigh(s, st, "did:web:ada.example", "EdDSA", signedText)
+				if err != nil || got.weight != counts {
+					t.Fatalf("entry %d: %+v, %v", i, got, err)
+				}
+			}
+		}
+	}
+	one, many := testing.AllocsPerRun(3, weighAll(1)), testing.AllocsPerRun(3, weighAll(32))
+	if many > 1.2*one {
+		t.Errorf("%g allocations for 32 entries, %g for one", many, one)
+	}
+	if *asked != 8 {
+		t.Errorf("%d signatures are verified in 8 runs", *asked)
+	}
+	st := statement()
+	for text, want := range map[string]weight{signedText: counts, strings.Repeat("B", 86): broken} {
+		if got, err := weigh(s, st, "did:web:ada.example", "EdDSA", text); err != nil || got.weight != want {
+			t.Errorf("%s: %+v, %v; expected weight %d", text, got, err, want)
+		}
+	}
+}
+
+// A budget that ends after the first witness ends the work.
+func TestBudgetOfWitnesses(t *testing.T) {
+	w, repo := built(t, manyKeysWorld)
+	s, statement, _ := manyKeys(t, w, repo)
+	clock := 0
+	s.Run.Reach = func(check, subject string) bool {
+		clock++
+		return check == "peer-witnesses" && clock < 2
+	}
+	st := statement()
+	for i, id := range []string{"did:web:ada.example", "did:web:ada.example", "did:web:bob.example"} {
+		_, err := weigh(s, st, id, "EdDSA", signedText)
+		if want := i == 2; errors.Is(err, errNotReached) != want || !want && err != nil {
+			t.Errorf("entry %d: %v", i, err)
+		}
+	}
+	if clock != 2 {
+		t.Errorf("the clock was asked %d times", clock)
+	}
+}
+
+func BenchmarkManyEntriesOfOne(b *testing.B) {
+	w, err := fixture.BuildUnserved(b.TempDir(), []byte(manyKeysWorld))
+	if err != nil {
+		b.Fatal(err)
+	}
+	repo, err := registry.Open(w.Repo.Dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer repo.Close()
+	s, statement, _ := manyKeys(b, w, repo)
+	for _, n := range []int{1, 32} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				st := statement()
+				for range n {
+					if _, err := weigh(s, st, "did:web:ada.example", "EdDSA", signedText); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
 	}
 }
