@@ -147,12 +147,17 @@ func (r *bodyReader) inline(n ast.Node, counts bool) {
 		case *ast.CodeSpan:
 			r.apart(n, "in code")
 			// Its words are words of the line, between which no phrase extends.
-			r.line.WriteString(strings.Map(func(c rune) rune {
-				if isWord(c) {
-					return c
+			for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+				if t, is := c.(*ast.Text); is {
+					r.line.WriteString(strings.Map(func(c rune) rune {
+						if isWord(c) {
+							return c
+						}
+						return broken
+					}, string(t.Value(r.source))))
 				}
-				return broken
-			}, string(n.Text(r.source))) + string(broken))
+			}
+			r.line.WriteRune(broken)
 		case *extensionast.Strikethrough:
 			r.apart(n, "struck out")
 		case *ast.RawHTML:
