@@ -106,6 +106,10 @@ func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 		case c == nil:
 			continue
 		case movedOn(&out, s, v, c, s.Change.Base):
+			if s.Listing != nil && c.Base == nil && s.Change.Base != nil { // both branches added it
+				out.Findings[len(out.Findings)-1].WithFix("oap-gate new OTHER-SLUG https://%s, then git rm %s",
+					webHost(s.Listing.ToolDID), s.Path)
+			}
 			return out, nil
 		case !registry.SameEntry(c.Base, s.Change.Base), // base has it so already: nothing would change
 			repaired != noRepair && registry.SameEntry(c.Head, s.Change.Head):

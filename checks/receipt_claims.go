@@ -133,7 +133,10 @@ func ReceiptSchema(r *receipt.Receipt, violations []jsonschema.Violation) verdic
 				plain.Count(len(violations)-i, "more place"))
 			break
 		}
-		out.Errorf(verdict.At{}, v.Pointer, "receipt-schema", "the Receipt violates its schema %s", v).WithFix(fix)
+		f := out.Errorf(verdict.At{}, v.Pointer, "receipt-schema", "the Receipt violates its schema %s", v).WithFix(fix)
+		if len(violations) == 1 && v.Pointer == "" && len(r.Signatures) == 0 {
+			f.WithFix("oap-gate sign FILE --key KEY, then publish it")
+		}
 	}
 	if r.Rounded != "" {
 		out.Warnf(verdict.At{}, r.Rounded, "rounded-number",

@@ -4,6 +4,7 @@
 package author
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -123,13 +124,16 @@ func (m *fixer) fix(ctx context.Context, path string,
 	if err != nil {
 		return nil, "", err
 	}
-	doc, err := strict.Parse(path, was, strict.RegistryFile)
-	if err != nil {
-		return nil, "", nil // layout says so
-	}
 	rec, err := m.base.Record(ctx, path)
 	if err != nil {
 		return nil, "", err
+	}
+	if now, marked := bytes.CutPrefix(was, []byte("\xef\xbb\xbf")); marked && rec == nil {
+		return &Change{path, path, was, now}, "", m.tree.Replace(path, was, now)
+	}
+	doc, err := strict.Parse(path, was, strict.RegistryFile)
+	if err != nil {
+		return nil, "", nil // layout says so
 	}
 	if to := rightName(found["layout"]); rec == nil && to != "" {
 		change, err := m.rename(path, to, was)

@@ -26,6 +26,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
@@ -545,7 +546,7 @@ func inTheRegistry(t *testing.T, w *fixture.World, groups []string) []string {
 	return nil
 }
 
-// noNames makes the program ask a name server on loopback that knows no name.
+// noNames makes the program ask a name server on loopback that knows no name but the control.
 func noNames(t *testing.T) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -565,6 +566,13 @@ func noNames(t *testing.T) {
 				continue
 			}
 			m.Response, m.Authoritative, m.Additionals, m.RCode = true, true, nil, dnsmessage.RCodeNameError
+			if q := m.Questions; len(q) == 1 && q[0].Name.String() == evidence.Control+"." {
+				m.RCode = dnsmessage.RCodeSuccess
+				if q[0].Type == dnsmessage.TypeA {
+					m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q[0].Name, Type: q[0].Type,
+						Class: q[0].Class}, Body: &dnsmessage.AResource{A: [4]byte{192, 0, 2, 1}}}}
+				}
+			}
 			if reply, err := m.Pack(); err == nil {
 				_, _ = conn.WriteTo(reply, from)
 			}

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"net/url"
 	"strings"
 )
 
@@ -28,11 +29,12 @@ func (p Party) State(o Observation) State {
 // Control is the host that decides whose fault it is that the resolver denies a name: it exists.
 const Control = "data.iana.org"
 
-// Ask observes the request of an owner's document. If the resolver denies its host, Ask looks up Control: a resolver
-// that denies that name too, or gives no answer, says nothing about the host.
+// Ask observes the request of an owner's document. If the resolver denies its host, and that is not a name such as
+// localhost, Ask looks up Control: a resolver that denies Control too, or gives no answer, says nothing about the host.
 func Ask(ctx context.Context, s Source, r Request) Observation {
 	o := s.Observe(ctx, r)
-	if o.Code != CodeNoHost {
+	u, err := url.Parse(r.Target)
+	if o.Code != CodeNoHost || err != nil || !strings.Contains(u.Hostname(), ".") {
 		return o
 	}
 	control := s.Observe(ctx, Request{Protocol: DNS, Target: Control})

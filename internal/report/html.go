@@ -175,7 +175,21 @@ func heading(r *verdict.Report) string {
 		}
 		return "Conformance to " + line(r.Protocol)
 	}
+	if r.Mode == "verify" {
+		return "Verification of " + verifiedIn(r)
+	}
 	return "Check of a change to " + registryOf(r)
+}
+
+// verifiedIn returns the target of a report of verify, or how many there are.
+func verifiedIn(r *verdict.Report) string {
+	if r.Counts.Records != 1 {
+		return plain.Count(r.Counts.Records, "target")
+	}
+	for result := range r.Results.All() {
+		return cut(line(result.Subject), 200)
+	}
+	return "a target"
 }
 
 func registryOf(r *verdict.Report) string {

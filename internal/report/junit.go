@@ -26,6 +26,7 @@ type (
 		Name    string   `xml:"name,attr"`
 		junitCounts
 		Cases []junitCase `xml:"testcase"`
+		Out   string      `xml:"system-out,omitempty"`
 	}
 	junitCase struct {
 		Name    string        `xml:"name,attr"`
@@ -68,12 +69,13 @@ func writeJUnit(b *bufio.Writer, r *Counted, _ Options) error {
 	if len(unmade.Cases) > 0 {
 		err = cmp.Or(err, e.Encode(unmade))
 	}
-	titles := eachTitles(r.Report)
+	titles, ending := eachTitles(r.Report), r.Ending
 	for results := range r.Results.BySubject() {
 		suite := junitSuite{Name: cmp.Or(titles[results[0].Subject], line(results[0].Subject))}
 		for _, result := range results {
 			suite.add(junitResult(result))
 		}
+		suite.Out, ending = line(ending), ""
 		err = cmp.Or(err, e.Encode(suite))
 	}
 	if err = cmp.Or(err, e.EncodeToken(all.End()), e.Close()); err != nil {

@@ -108,6 +108,9 @@ func (p *page) head(r *Counted) {
 		fmt.Fprintf(b, "%s.\n\n",
 			sentence(phrases(examined(r, Markdown), outcomes(r.Report), attested(r.Counts.Manual))))
 	}
+	if r.Ending != "" {
+		fmt.Fprintf(b, "%s\n\n", markdown(r.Ending, headField))
+	}
 	if r.Declared && r.Verdict == verdict.Passed {
 		fmt.Fprintf(b, "**%s.**\n\n", sentence(onlyDeclared))
 	}

@@ -55,6 +55,7 @@ type Report struct {
 	MergeBase      string    `json:"merge_base,omitempty" jsonschema:"description=newest commit that base and head have in common"`
 	Origin         string    `json:"origin,omitempty" jsonschema:"description=name of the registry: its remote's URL without scheme\\, or what --origin says"`
 	Chosen         string    `json:"chosen,omitempty" jsonschema:"description=how base and head were chosen"`
+	Ending         string    `json:"-"` // last line of the text report of verify, which has levels instead of a verdict
 	Verdict        Verdict   `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive,enum=error,description=outcome of the run"`
 	Error          string    `json:"error,omitempty" jsonschema:"description=why the run could not be made; with the verdict error"`
 	Remedy         string    `json:"remedy,omitempty" jsonschema:"description=what would help; with the verdict error"`

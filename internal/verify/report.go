@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -155,10 +156,7 @@ func Common(all []*Report) *verdict.Report {
 	seen := map[verdict.Evidence]bool{}
 	worst := verdict.Passed
 	for _, r := range all {
-		subject := Subject
-		if len(all) > 1 {
-			subject = r.Target
-		}
+		subject := cmp.Or(r.Target, "registry") // a run that verified nothing has no target
 		worst = Worst(worst, r.Verdict)
 		if r.Verdict == verdict.Errored && rep.Error == "" {
 			rep.Error, rep.Remedy = r.Error, r.Remedy

@@ -183,7 +183,7 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("the common report of one is %+v", one)
 	}
 	for r := range one.Results.All() {
-		if r.Subject != Subject {
+		if r.Subject != all[0].Target {
 			t.Errorf("the subject of one is %q", r.Subject)
 		}
 	}

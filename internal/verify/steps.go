@@ -31,9 +31,6 @@ type step struct {
 	judge    func(*work) (verdict.Outcome, error)
 }
 
-// Subject is the subject of the steps in a report of the common form.
-const Subject = "target"
-
 // Rules returns what the catalogue says about each step, in the order of the report.
 func Rules() []verdict.Rule {
 	var out []verdict.Rule

@@ -179,7 +179,7 @@ func (w *workspace) listed(st *checks.Standing, slug string) (*checks.Listed, er
 	if l := st.BySlug(slug); l != nil {
 		return l, nil
 	}
-	return nil, refusef(w.unlistedFix(slug), "%s has no listing %q", w.named(), slug)
+	return nil, remedy.Errorf(w.unlistedFix(slug), "%s has no listing %q", w.named(), slug)
 }
 
 // unlistedFix returns the fix for a slug that the base does not list. The base of a fork may be old.

@@ -479,6 +479,9 @@ func (t *output) add(r *verify.Report) error {
 			out, t.last = out[:at], out[at:]
 		}
 	}
+	if len(out) > 0 && t.v.stop != nil { // the line of the progress ends where the report begins
+		t.v.stop()
+	}
 	_, err := t.v.sys.Stdout.Write(out)
 	return err
 }
@@ -492,7 +495,13 @@ func (t *output) report() *verdict.Report {
 		}
 	}
 	if t.common {
-		return verify.Common(t.all)
+		rep := verify.Common(t.all)
+		rep.Ending = string(bytes.TrimSpace([]byte(t.counted.line(t.worst, false, t.v.Config.Local))))
+		if !t.several {
+			text := bytes.TrimRight(textOf(t.all[0], 0, false, false), "\n")
+			rep.Ending = string(text[bytes.LastIndexByte(text, '\n')+1:])
+		}
+		return rep
 	}
 	return &verdict.Report{Verdict: t.worst}
 }
