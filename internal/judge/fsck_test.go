@@ -338,7 +338,7 @@ func acceptedShapes() []shape {
 			commitShape("mergetag", "", "\n\nm", "\nmergetag object "+strings.Repeat("1", 40)+"\n type commit\n\nm"),
 			commitShape("another header", "", "\n\nm", "\nHG:extra a:b\n\nm"),
 			commitShape("a line that is no header", "", "\n\nm", "\nnonsense\n\nm"),
-			commitShape("two committers", "", "\n\nm", "\ncommitter "+shapePerson+"\n\nm"),
+			commitShape("two committers", "fsck-commit", "\n\nm", "\ncommitter "+shapePerson+"\n\nm"),
 
 			fileShape("a submodule's file", "", ".gitmodules", goodModules),
 			{"an ordinary submodule", "", func(s *shapes) string {

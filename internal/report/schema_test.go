@@ -42,7 +42,7 @@ func TestReportsAreValid(t *testing.T) {
 		full.History.Peers[i].State = "split"
 	}
 	for i := range full.Listings {
-		full.Listings[i].Status = verdict.StatusExpiring
+		full.Listings[i].Status, full.Listings[i].RefusedBy = verdict.StatusExpiring, "schema"
 	}
 	reports := map[string]*verdict.Report{"full": full}
 	for _, sample := range samples {

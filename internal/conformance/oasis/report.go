@@ -3,11 +3,11 @@ package oasis
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -378,7 +378,7 @@ func (e *evaluation) judgeVerdict() {
 	}
 }
 
-var lastNumber = regexp.MustCompile(`([0-9]+)\s*$`)
+var lastNumber = plain.Pattern(`([0-9]+)\s*$`)
 
 func (e *evaluation) judgeTier() {
 	out := &e.out[reportTier]
@@ -390,7 +390,7 @@ func (e *evaluation) judgeTier() {
 	v, pointer, there := e.get("capability.tier", "capability_summary.tier_label", "capability_summary.tier")
 	n, ok := tier(v)
 	if text, is := v.(string); is {
-		if m := lastNumber.FindString(text); m != "" { // the runner writes Tier 1
+		if m := lastNumber().FindString(text); m != "" { // the runner writes Tier 1
 			n, _ = strconv.Atoi(strings.TrimSpace(m))
 			ok = true
 		}
@@ -426,7 +426,7 @@ func (e *evaluation) judgeCoverage() {
 	under, _ := metadata.(map[string]any)
 	for _, object := range []map[string]any{e.root, verdictPart, under} {
 		for _, v := range object {
-			if text, ok := v.(string); ok && labeled.MatchString(text) {
+			if text, ok := v.(string); ok && labeled().MatchString(text) {
 				return
 			}
 		}
@@ -435,7 +435,7 @@ func (e *evaluation) judgeCoverage() {
 		"in metadata says incomplete")
 }
 
-var labeled = regexp.MustCompile(`(?i)\bincomplete\b`)
+var labeled = plain.Pattern(`(?i)\bincomplete\b`)
 
 func (e *evaluation) judgeAbort() {
 	out := &e.out[reportAbort]

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -31,7 +32,8 @@ func NewForm(words string, within bool) *Form {
 	if within {
 		gap = `[\s-]`
 	}
-	return &Form{words, within, plain.Pattern(`(?i)` + strings.ReplaceAll(words, " ", gap))}
+	find := func() *regexp.Regexp { return regexp.MustCompile(`(?i)` + strings.ReplaceAll(words, " ", gap)) }
+	return &Form{words, within, sync.OnceValue(find)}
 }
 
 // A Body is a text that may have forms: the body of a pull request, the message of a commit, a review.

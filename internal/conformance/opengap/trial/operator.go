@@ -3,12 +3,12 @@ package trial
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 )
@@ -32,7 +32,7 @@ func DefaultOperator() *Operator {
 		Versions: []string{"--version"}, Import: "gitagent", Provider: "openai"}
 }
 
-var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
+var placeholder = plain.Pattern(`\{[a-z_]+\}`)
 
 // ReadOperator reads an operator's file. The error wraps a *strictyaml.Error where the place of the fault is known.
 func ReadOperator(path string, data []byte) (*Operator, error) {
@@ -113,7 +113,7 @@ func ReadOperator(path string, data []byte) (*Operator, error) {
 
 // unknownWord returns a word in braces that is not replaced; empty: each one is.
 func unknownWord(v *yaml.Node, known []string) string {
-	for _, word := range placeholder.FindAllString(v.Value, -1) {
+	for _, word := range placeholder().FindAllString(v.Value, -1) {
 		if !slices.Contains(known, word) {
 			return word
 		}
