@@ -331,34 +331,39 @@ func (r *Run) MayWitness(id string) (l *Listed, code, why string, err error) {
 		if err != nil {
 			return nil, "", "", err
 		}
-		switch {
-		case is.Status == verdict.StatusRefused:
-			why = fmt.Sprintf("its listing %s %s", plain.Cut(l.Path, 300), is.Why)
-			continue
-		case l.Level.Base() < 4:
-			why = fmt.Sprintf("its listing %s is at %s, a witness is at L4 or L5", l.Path, l.Level)
-		case is.Status == verdict.StatusProvisional:
-			code, why = "witness-provisional", fmt.Sprintf("its listing %s is provisional", l.Path)
-		case is.Status == verdict.StatusExpired:
-			code, why = "witness-expired", fmt.Sprintf("its listing %s expired on %s", l.Path, stamp(l.Expires))
-		case is.Status == verdict.StatusRevoked:
-			code, why = "witness-revoked", "its Receipt is revoked by "+plain.Cut(is.RevokedBy, 300)
-		case webHost(l.ToolDID) == "":
-			code, why = "witness-not-web", "it is not a did:web (RFC 0019 section 7.1)"
-		default:
-			unreadable, err := r.Unreadable(slugOf(l.Path))
-			if err != nil {
-				return nil, "", "", err
-			}
-			if len(unreadable) > 0 {
-				return nil, WitnessOpen, plain.Cut(unreadable[0], 300) + " cannot be read at the head and may be " +
-					"about it, until a pull request to the registry removes or restores it", nil
-			}
-			return l, "", "", nil
+		if code, why = mayNot(l, is); code != "" {
+			continue // another listing of the DID, which is refused or revoked, does not end this one
 		}
-		return nil, code, why, nil
+		unreadable, err := r.Unreadable(slugOf(l.Path))
+		if err != nil {
+			return nil, "", "", err
+		}
+		if len(unreadable) > 0 {
+			return nil, WitnessOpen, plain.Cut(unreadable[0], 300) + " cannot be read at the head and may be " +
+				"about it, until a pull request to the registry removes or restores it", nil
+		}
+		return l, "", "", nil
 	}
 	return nil, code, why, nil
+}
+
+// mayNot returns why a listing in this state may not witness; the code is empty if it may.
+func mayNot(l *Listed, is *State) (code, why string) {
+	switch {
+	case is.Status == verdict.StatusRefused:
+		return "witness-not-listed", fmt.Sprintf("its listing %s %s", plain.Cut(l.Path, 300), is.Why)
+	case l.Level.Base() < 4:
+		return "witness-not-listed", fmt.Sprintf("its listing %s is at %s, a witness is at L4 or L5", l.Path, l.Level)
+	case is.Status == verdict.StatusProvisional:
+		return "witness-provisional", fmt.Sprintf("its listing %s is provisional", l.Path)
+	case is.Status == verdict.StatusExpired:
+		return "witness-expired", fmt.Sprintf("its listing %s expired on %s", l.Path, stamp(l.Expires))
+	case is.Status == verdict.StatusRevoked:
+		return "witness-revoked", "its Receipt is revoked by " + plain.Cut(is.RevokedBy, 300)
+	case webHost(l.ToolDID) == "":
+		return "witness-not-web", "it is not a did:web (RFC 0019 section 7.1)"
+	}
+	return "", ""
 }
 
 // vouches finds the listing by which a DID may witness for a record. In an audit the tree that the record was merged

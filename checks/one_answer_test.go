@@ -1,0 +1,333 @@
+package checks
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// naive is a first-parent history: what each commit holds, and its first-parent time. Its methods say who is listed and
+// revoked without any cache, as the rules say it.
+type naive []naiveCommit
+
+type naiveCommit struct {
+	files map[string]string
+	when  time.Time
+}
+
+// object returns the JSON object that a text is, or nil.
+func object(text string) map[string]any {
+	var out map[string]any
+	if json.Unmarshal([]byte(text), &out) != nil {
+		return nil
+	}
+	return out
+}
+
+func member(o map[string]any, name string) string {
+	text, _ := o[name].(string)
+	return text
+}
+
+func moment(o map[string]any, name string) time.Time {
+	t, _ := time.Parse(time.RFC3339, member(o, name))
+	return t
+}
+
+// acts calls f with each DID on which a revocation acts, its hash, and when the version that pinned it was issued.
+func (n naive) acts(f func(did, sum string, issued time.Time)) {
+	for _, c := range n {
+		for path, text := range c.files {
+			name, found := strings.CutPrefix(path, "revocations/")
+			if !found || name == "README.md" || name == ".gitkeep" {
+				continue
+			}
+			o := object(text)
+			pairs := map[[2]string]bool{}
+			base := strings.TrimSuffix(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:]), ".json")
+			if i := len(base) - 65; i > 1 && base[i] == '-' {
+				pairs[[2]string{base[:i], base[i+1:]}] = true
+			}
+			if slug, sum := member(o, "slug"), member(o, "revoked_receipt_sha256"); slug != "" && sum != "" {
+				pairs[[2]string{strings.ToLower(slug), strings.ToLower(sum)}] = true
+			}
+			for pair := range pairs {
+				owners := map[string]time.Time{}
+				for _, then := range n {
+					l := object(then.files["implementations/"+pair[0]+".json"])
+					if l == nil || member(l, "conformance_receipt_sha256") != pair[1] {
+						continue
+					}
+					id, issued := strings.ToLower(member(l, "tool_did")), moment(l, "issued_at")
+					if issued.After(then.when) {
+						issued = then.when
+					}
+					if was, found := owners[id]; !found || issued.Before(was) {
+						owners[id] = issued
+					}
+				}
+				signatures, _ := o["peer_witness_signatures"].([]any)
+				by := strings.ToLower(member(o, "revoked_by_did"))
+				_, own := owners[by]
+				for id, issued := range owners {
+					if !own || id == by || len(signatures) >= 3 {
+						f(id, pair[1], issued)
+					}
+				}
+			}
+		}
+	}
+}
+
+// fault returns the rule that refuses the text of a listing by itself.
+func naiveFault(path, text string, now time.Time) string {
+	o := object(text)
+	id := member(o, "tool_did")
+	switch {
+	case o == nil:
+		return "unreadable"
+	case path != "implementations/"+member(o, "slug")+".json" || id != strings.ToLower(id):
+		return "layout"
+	case o["extra"] != nil:
+		return "schema"
+	case moment(o, "expires_at").Sub(moment(o, "issued_at")) > Window, moment(o, "issued_at").After(now.Add(Skew)):
+		return "window"
+	}
+	return ""
+}
+
+// since returns from which commit on a path has listed its DID without a break.
+func (n naive) since(path string) int {
+	last := len(n) - 1
+	id := member(object(n[last].files[path]), "tool_did")
+	for last > 0 && member(object(n[last-1].files[path]), "tool_did") == id {
+		last--
+	}
+	return last
+}
+
+// state returns the state of a listing at the end of the history, and the rule that refuses it.
+func (n naive) state(path string, now time.Time) (state, rule string) {
+	files := n[len(n)-1].files
+	o := object(files[path])
+	id := strings.ToLower(member(o, "tool_did"))
+	revoked := false
+	n.acts(func(did, sum string, issued time.Time) {
+		if did == id && (sum == member(o, "conformance_receipt_sha256") ||
+			!moment(o, "issued_at").After(issued.Add(time.Second))) {
+			revoked = true
+		}
+	})
+	if revoked && o != nil {
+		return verdict.StatusRevoked, ""
+	}
+	rule = naiveFault(path, files[path], now)
+	for other, text := range files {
+		if other == path || !strings.HasPrefix(other, "implementations/") || o == nil || rule == "layout" ||
+			strings.ToLower(member(object(text), "tool_did")) != id || naiveFault(other, text, now) != "" {
+			continue
+		}
+		if a, b := n.since(other), n.since(path); a < b || a == b && other < path {
+			return verdict.StatusRefused, "layout"
+		}
+	}
+	switch left := moment(o, "expires_at").Sub(now); {
+	case rule != "":
+		return verdict.StatusRefused, rule
+	case left <= 0:
+		return verdict.StatusExpired, ""
+	case o["provisional"] == true && now.Before(n[n.since(path)].when.Add(registry.ProvisionalFor)):
+		return verdict.StatusProvisional, ""
+	case left < verdict.Soon:
+		return verdict.StatusExpiring, ""
+	}
+	return verdict.StatusValid, ""
+}
+
+// step changes the files of a history at random, as pushes and pull requests may.
+func step(r *rand.Rand, files map[string]string, now time.Time) {
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	sum := func() string { return strings.Repeat(fmt.Sprint(1+r.IntN(3)), 64) }
+	id := func() string { return "did:web:" + pick("ada", "bob", "eve") + ".example" }
+	slug := func() string { return pick("ada", "bob", "xx") }
+	day := func(n int) string { return now.AddDate(0, 0, n).Format(time.RFC3339) }
+	switch r.IntN(8) {
+	case 0, 1, 2, 3:
+		s := slug()
+		issued := -r.IntN(70)
+		o := map[string]any{"slug": s, "name": "Name", "tool_did": id(), "manifest_uri": "https://x.example/m",
+			"conformance_level": pick("L1", "L4"), "conformance_receipt_uri": "https://x.example/r",
+			"conformance_receipt_sha256": sum(), "issued_at": day(issued), "expires_at": day(issued + 10 + r.IntN(81))}
+		switch r.IntN(12) {
+		case 0:
+			o["extra"] = 1
+		case 1:
+			o["slug"] = "other"
+		case 2:
+			o["tool_did"] = strings.Replace(o["tool_did"].(string), "example", "EXAMPLE", 1)
+		case 3:
+			o["expires_at"] = day(issued + 91)
+		case 4:
+			o["issued_at"], o["expires_at"] = day(2), day(40)
+		case 5, 6:
+			o["provisional"] = true
+		}
+		text, _ := json.Marshal(o)
+		files["implementations/"+s+".json"] = pick(string(text), string(text), string(text), string(text), "{")
+	case 4:
+		delete(files, "implementations/"+slug()+".json")
+	case 5, 6:
+		s, h := slug(), sum()
+		o := map[string]any{"slug": pick(s, s, strings.ToUpper(s)), "revoked_receipt_sha256": h, "revoked_by_did": id()}
+		if r.IntN(4) == 0 {
+			o["peer_witness_signatures"] = []int{1, 2, 3}[:2+r.IntN(2)]
+		}
+		text, _ := json.Marshal(o)
+		path := "revocations/" + pick(s+"-"+h+".json", s+"-"+h+".json", "a.json", "x/"+s+"-"+h+".json", "a.txt",
+			slug()+"-"+sum()+".json", strings.ToUpper(s)+"-"+h+".JSON", "README.md")
+		files[path] = pick(string(text), string(text), string(text), "{", "{}")
+	case 7:
+		var all []string
+		for path := range files {
+			if strings.HasPrefix(path, "revocations/") {
+				all = append(all, path)
+			}
+		}
+		if slices.Sort(all); len(all) > 0 {
+			delete(files, pick(all...))
+		}
+	}
+}
+
+// All ways to ask who is listed, revoked and may witness give one answer, that of the rules: a check that reads the
+// history, and audits that follow it from the root and from any commit.
+func TestOneAnswer(t *testing.T) {
+	histories := 200
+	if os.Getenv("CI") != "" {
+		histories = 2000
+	}
+	for seed := range histories {
+		oneAnswer(t, uint64(seed))
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+func oneAnswer(t *testing.T, seed uint64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 43))
+	on, err := fixture.NewRepo(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := fixture.Clock
+	when := now.AddDate(0, 0, -60)
+	files := map[string]string{"implementations/.gitkeep": "", "revocations/.gitkeep": ""}
+	var history naive
+	written := map[string]string{}
+	for range 2 + r.IntN(11) {
+		for range 1 + r.IntN(3) {
+			step(r, files, now)
+		}
+		for path := range written {
+			if _, found := files[path]; !found {
+				if err := on.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, path := range slices.Sorted(maps.Keys(files)) {
+			on.Write(path, []byte(files[path]))
+		}
+		written = maps.Clone(files)
+		when = when.Add(time.Duration(r.IntN(3)) * 48 * time.Hour)
+		on.Commit("Change", when)
+		history = append(history, naiveCommit{maps.Clone(files), when})
+	}
+	on.Branch("main")
+	if err := on.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	repo := opened(t, on.Dir)
+	chain, err := repo.FirstParents(t.Context(), "", "main")
+	if err != nil || len(chain) != len(history) {
+		t.Fatalf("%d commits, %v; expected %d", len(chain), err, len(history))
+	}
+	for i, commit := range chain {
+		tree, err := repo.Tree(t.Context(), commit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := NewStanding(t.Context(), tree, func(string) bool { return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]*Standing{"read": read}
+		if i == len(chain)-1 || r.IntN(4) == 0 {
+			for name, from := range map[string]string{"followed": "", "followed from " + fmt.Sprint(i/2): chain[i/2]} {
+				ledger := NewLedger(repo, now)
+				if from != "" {
+					ledger = LedgerAt(repo, from, now)
+				}
+				if err := repo.Steps(t.Context(), from, commit, func(s *registry.Step) error {
+					_, err := ledger.Step(t.Context(), s)
+					return err
+				}); err != nil {
+					t.Fatal(err)
+				}
+				if all[name], err = ledger.Standing(t.Context(), tree); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for name, st := range all {
+			compareAnswers(t, fmt.Sprintf("commit %d, %s", i, name),
+				&Run{Context: t.Context(), Repo: repo, Base: st, Range: &registry.Range{Base: tree}, Now: now},
+				history[:i+1])
+		}
+	}
+}
+
+// compareAnswers compares what a run says with what the rules say.
+func compareAnswers(t *testing.T, name string, run *Run, history naive) {
+	t.Helper()
+	witnesses := map[string]bool{}
+	for path := range history[len(history)-1].files {
+		if !strings.HasPrefix(path, "implementations/") || path == "implementations/.gitkeep" {
+			continue
+		}
+		want, rule := history.state(path, run.Now)
+		l := run.Base.BySlug(strings.TrimSuffix(strings.TrimPrefix(path, "implementations/"), ".json"))
+		is := Unreadable()
+		if l != nil {
+			var err error
+			if is, err = run.State(l); err != nil {
+				t.Fatal(err)
+			}
+			id := strings.ToLower(l.ToolDID)
+			witnesses[id] = witnesses[id] || l.Level == "L4" &&
+				(want == verdict.StatusValid || want == verdict.StatusExpiring)
+		}
+		if is.Status != want || is.RefusedBy != rule {
+			t.Errorf("%s: %s is %s %s by %s; expected %s %s", name, path, is.Status, is.RefusedBy, is.RevokedBy, want,
+				rule)
+		}
+	}
+	for id, may := range witnesses {
+		l, code, why, err := run.MayWitness(id)
+		if err != nil || (l != nil) != may && code != WitnessOpen {
+			t.Errorf("%s: %s may witness: %t, %q %q, %v; expected %t", name, id, l != nil, code, why, err, may)
+		}
+	}
+}
