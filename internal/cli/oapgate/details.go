@@ -465,6 +465,8 @@ var details = map[string]table.Detail{
 		"git -C DIR ls-tree --name-only HEAD revocations/"},
 	"not-anchored": {"the renewed Receipt is not merged yet, or the clone is old",
 		showListing},
+	"listing-refused": {"another listing had the DID first, the schema refuses the file, or it is for more than 90 days",
+		"oap-gate list --repo DIR"},
 	"not-listed": {"the slug has a typing error, or the listing is not merged",
 		"oap-gate list --repo DIR"},
 	"proof-malformed": {"the file was edited, or converted to other line ends",

@@ -25,7 +25,7 @@ type Report struct {
 
 	ToolDID       string     `json:"tool_did,omitempty" jsonschema:"description=DID of the implementation"`
 	Level         string     `json:"level,omitempty" jsonschema:"description=conformance level"`
-	Status        string     `json:"status,omitempty" jsonschema:"enum=valid,enum=provisional,enum=expiring,enum=expired,enum=revoked,description=status of the listing"`
+	Status        string     `json:"status,omitempty" jsonschema:"enum=valid,enum=provisional,enum=expiring,enum=expired,enum=revoked,enum=refused,description=status of the listing"`
 	Until         *time.Time `json:"until,omitempty" jsonschema:"description=end of the listing"`
 	ReceiptSHA256 string     `json:"receipt_sha256,omitempty" jsonschema:"description=SHA-256 that the listing pins"`
 	Commit        string     `json:"commit,omitempty" jsonschema:"description=newest commit of the log"`
@@ -59,6 +59,8 @@ func NewReport(tool verdict.Tool, slug string, r *proof.Result, refusal *proof.R
 	}
 	rep.ToolDID, rep.Level, rep.Until, rep.ReceiptSHA256 = l.DID, l.Level, &l.Expires, l.ReceiptSHA256
 	switch {
+	case r.Refused:
+		rep.Status = verdict.StatusRefused
 	case r.Revoked:
 		rep.Status = verdict.StatusRevoked
 	case !at.Before(l.Expires):

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,6 +32,8 @@ var Codes = []strict.Code{
 		Fix: "write the proof again with oap-gate prove, and pass its bytes on unchanged"},
 	{ID: "not-listed", Meaning: "the registry does not list the slug",
 		Fix: "ask the implementation for its slug, or to be listed"},
+	{ID: codeRefused, Meaning: "the file is not a listing by the registry's own rules: its schema, who had the DID first, " +
+		"or at most 90 days", Fix: "ask the implementation to correct its listing, and for a new proof"},
 	{ID: "revoked", Meaning: "the registry has, or had, a revocation of the Receipt that the listing pins",
 		Fix: "do not rely on the implementation until it is listed with a new Receipt"},
 	{ID: "not-yet-valid", Meaning: "issued_at of the listing is in the future", Fix: "wait until issued_at"},
@@ -41,6 +44,8 @@ var Codes = []strict.Code{
 	{ID: "proof-old", Meaning: "the quorum cosigned the log checkpoint longer ago than the maximum age",
 		Fix: "ask for a new proof, or accept an older one with --max-age"},
 }
+
+const codeRefused = "listing-refused"
 
 // Refusal is why a proof does not show a valid listing.
 type Refusal struct {
@@ -66,6 +71,7 @@ type Result struct {
 	Entry     Entry // zero until the log is known to have it
 	Listing   Listing
 	Revoked   bool
+	Refused   bool
 	AsOf      time.Time // at which the quorum vouched for the log; zero: the policy has no quorum
 	Cosigned  int       // witnesses of the policy that did
 	Witnesses int       // number of witnesses in the policy
@@ -86,7 +92,10 @@ type Options struct {
 	AnyAge bool
 }
 
-const skew = 5 * time.Minute // by which a time may be ahead of the clock
+const (
+	skew      = 5 * time.Minute // by which a time may be ahead of the clock
+	maxWindow = 90 * plain.Day  // from issued_at to expires_at
+)
 
 // Check verifies that a proof file shows a valid listing of a slug without revocation. The error is a *Refusal of the
 // first step that fails. The result has what the steps before it verified.
@@ -188,7 +197,11 @@ func (r *Result) contents(f *File, slug string) error {
 			RevokedName(slug, listing.ReceiptSHA256))
 	}
 	r.Listing = *listing
-	if r.Revoked = f.Names[1].Value != nil; r.Revoked {
+	revoked := f.Names[1].Value
+	if r.Refused = revoked != nil && *revoked == sha256.Sum256(f.Content); r.Refused {
+		return refuse(codeRefused, "the registry's own rules refuse the listing of %s", slug)
+	}
+	if r.Revoked = revoked != nil; r.Revoked {
 		return refuse("revoked", "the Receipt %s of %s is revoked", listing.ReceiptSHA256, slug)
 	}
 	return nil
@@ -220,6 +233,11 @@ func parseListing(content []byte) (*Listing, error) {
 // validity checks the times of the listing, and then the age of the proof.
 func (r *Result) validity(o Options) error {
 	age := o.Now.Sub(r.AsOf)
+	if d := r.Listing.Expires.Sub(r.Listing.Issued).Truncate(time.Millisecond); d > maxWindow {
+		r.Refused = true
+		return refuse(codeRefused, "expires_at is %s after issued_at; expected at most %s", plain.Span(d),
+			plain.Span(maxWindow))
+	}
 	switch {
 	case o.Now.Before(r.Listing.Issued.Add(-skew)):
 		return refuse("not-yet-valid", "the listing is valid from %s on", r.Listing.Issued.Format(time.RFC3339))
