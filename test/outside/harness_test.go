@@ -220,7 +220,7 @@ var judges = []*judge{
 	packs, clones,
 	promlintJudge, htmlValidate,
 	nodeSignatures, smallOrder, opensslSignatures, nodeJSON, nodeHosts, refNames, ignorePatterns, hostilePacks,
-	mergeTree, didKeys, addresses, schemaPairs, controlLines, controlReports, pythonModules, pythonLibrary,
+	mergeTree, didKeys, addresses, schemaPairs, controlLines, controlReports,
 }
 
 // TestJudges asks each judge, and compares the page with what they say.

@@ -47,6 +47,8 @@ var wycheproofText = &judge{name: "Wycheproof Ed25519, signature as text", versi
 
 // A DID Document with the JWK has the key of the group.
 var wycheproofJWK = &judge{name: "Wycheproof Ed25519, keys as JWK", version: wycheproofVersion, cases: 78, sound: true,
+	explained: []explanation{{outcome: stricter, cases: "6|7|8|9|77",
+		reason: "a key whose private half RFC 8032 section 7.1 publishes"}},
 	run: func(r *run) {
 		const subject = "did:web:a.example"
 		want, err := did.Parse(subject)
