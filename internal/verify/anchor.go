@@ -316,7 +316,7 @@ func (w *work) mirrorRefused(o *verdict.Outcome, path string, high bool, told ma
 	}
 	if key := severity.String() + " refused"; !told[key] {
 		told[key] = true
-		o.Add(receiptDocument, severity, "", mirrorRefused.ID, "the mirror refused %s in its run of %s", path,
+		o.Add(receiptDocument, severity, "", "mirror-refused", "the mirror refused %s in its run of %s", path,
 			stamp(w.cfg.Clone.Fetched)).
 			WithFix("read report.json in the mirror's directory, or ask the mirror's operator")
 	}
