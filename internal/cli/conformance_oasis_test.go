@@ -162,7 +162,7 @@ func TestProviderOverTLS(t *testing.T) {
 			if got := w.Hits("https://provider.example/base" + greenhouseQuery); got != test.hits {
 				t.Errorf("asked %d times, want %d: %q", got, test.hits, w.Requests())
 			}
-			if rep.Mode != "conformance" || rep.Protocol != "oasis" || !rep.Declared || rep.Counts.Manual != 31 ||
+			if rep.Mode != "conformance" || rep.Protocol != "oasis" || !rep.Declared || rep.Counts.Manual != 25 ||
 				rep.Counts.Records != 1 {
 				t.Errorf("the report is of %s %s, declared %v, counts %+v", rep.Mode, rep.Protocol, rep.Declared,
 					rep.Counts)

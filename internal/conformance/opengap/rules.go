@@ -150,7 +150,7 @@ var tried = []strict.Code{
 	{"other-shape", "no request offers a skill as a tool of its own, and one names it; nothing was decided",
 		"have people try the row"},
 	{"not-offered", "no request offers the skill that the row calls; nothing was decided",
-		"see why the skill was not found"},
+		"make the runtime offer the skills of the agent to the model, and run the row again"},
 	{"budget-spent", "the time of --budget had passed before the row was decided", "give a longer --budget"},
 }
 
@@ -233,7 +233,7 @@ var rules01 = []verdict.Rule{
 		Fix: "correct hooks/hooks.yaml",
 		Codes: []strict.Code{
 			{"hooks-unreadable", "hooks/hooks.yaml is not YAML with one meaning, or not a mapping",
-				"correct it at the place shown"},
+				"write hooks/hooks.yaml as one YAML mapping with the member hooks"},
 			{"missing-field", "a hook has no script or no description, or the file no hooks", "write it in hooks/hooks.yaml"},
 			{"member-value", "a member of a hook has another kind of value", "write the value that the message names"},
 			{"unknown-field", "the file has a member or an event that this dialect does not know", "drop it"},
