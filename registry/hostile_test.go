@@ -186,10 +186,10 @@ A implementations/sub/deep.json`; got != want {
 		t.Errorf("records:\n%s\nwant\n%s", got, want)
 	}
 	for path, want := range map[string]error{
-		"implementations/link.json":  ErrNotFile,
-		"implementations/module":     ErrNotFile,
-		"implementations/sub":        ErrNotFile,
-		"implementations":            ErrNotFile,
+		"implementations/link.json":  errNotFile,
+		"implementations/module":     errNotFile,
+		"implementations/sub":        errNotFile,
+		"implementations":            errNotFile,
 		"implementations/large.json": gitstore.ErrTooLarge,
 	} {
 		if _, err := g.Head.File(ctx, path, 1<<20); !errors.Is(err, want) {
@@ -211,7 +211,7 @@ func TestHostileNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]error{long: gitstore.ErrNotFound, long + "b": ErrNotFile,
+	for path, want := range map[string]error{long: gitstore.ErrNotFound, long + "b": errNotFile,
 		long + "c/x": gitstore.ErrNotFound, long + "d/x": gitstore.ErrMalformed} {
 		_, err := tree.File(ctx, path, 10)
 		fix := ""

@@ -27,8 +27,8 @@ var (
 	ErrUnrelated = errors.New("unrelated histories")
 	// ErrNotAncestor: a commit is not on the first-parent chain of another.
 	ErrNotAncestor = errors.New("not on the first-parent chain")
-	// ErrNotFile: a path that must be a regular file is something else.
-	ErrNotFile = errors.New("not a regular file")
+	// errNotFile: a path that must be a regular file is something else.
+	errNotFile = errors.New("not a regular file")
 	// ErrLimit: more paths, directories in one another or merge bases than are looked at.
 	ErrLimit = errors.New("over the limit")
 )

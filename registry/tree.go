@@ -93,8 +93,8 @@ func (t *Tree) Listing(ctx context.Context, path string) (*Listing, error) {
 }
 
 // File returns the content of the file at path, of any kind, or nil if nothing is there. The content is shared and must
-// not be changed. For a symbolic link, submodule or directory the error is ErrNotFile, for a file of more than max
-// bytes gitstore.ErrTooLarge.
+// not be changed. A symbolic link, submodule or directory is an error; for a file of more than max bytes it is
+// gitstore.ErrTooLarge.
 func (t *Tree) File(_ context.Context, path string, max int64) ([]byte, error) {
 	e, ok, err := t.Entry(path)
 	if err != nil || !ok {
@@ -102,7 +102,7 @@ func (t *Tree) File(_ context.Context, path string, max int64) ([]byte, error) {
 	}
 	if e.Mode != ModeFile && e.Mode != ModeExecutable {
 		return nil, remedy.Errorf(fmt.Sprintf("make %.300q a regular file", path),
-			"reading %.300q: %w: it is a %s", path, ErrNotFile, e.Mode)
+			"reading %.300q: %w: it is a %s", path, errNotFile, e.Mode)
 	}
 	data, err := t.repo.blob(e.ID, max)
 	if err != nil {
