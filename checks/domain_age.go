@@ -200,7 +200,8 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 			WithFix("none needed, if one owner has both")
 	}
 	if made, err := time.Parse(time.DateOnly, domainage.ListDate); err == nil && s.Run.Now.Sub(made) >= maxListAge {
-		out.Noticef(s, at, "suffix-list-old", "the embedded Public Suffix List is of %s; expected one of the last %d days",
+		out.Noticef(s, at, "suffix-list-old", "the embedded Public Suffix List is of %s; expected one of the last "+
+			"%d days",
 			domainage.ListDate, maxListAge/(24*time.Hour)).WithFix(listOldWay)
 	}
 	if r := s.Facts.DomainAge.Value.RDAP.Value; r.Lapsing != "" {

@@ -142,7 +142,8 @@ func elsewhere(r *Run) (verdict.Outcome, error) {
 		message := fmt.Sprintf("%q looks like a %s, but is not in a data directory, so nobody reads it as one", m.path,
 			m.kind)
 		if !m.record {
-			message = fmt.Sprintf("%q is JSON in a directory whose name is like that of %s, so nobody reads it as a record",
+			message = fmt.Sprintf("%q is JSON in a directory whose name is like that of %s, so nobody reads it as a "+
+				"record",
 				m.path, m.kind.Directory())
 		}
 		out.named(m.path, errorIf(refused[m.path]), codeElsewhere, "%s", message).

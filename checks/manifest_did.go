@@ -114,8 +114,9 @@ func sharedHost(o *verdict.Outcome, s *Subject, m *manifest.Manifest) {
 		ran, err := folder.Locate(target)
 		root = found && len(dir.Path) == 0 && SameHost(l.ManifestURI, target)
 		if !root && (err != nil || !found || !folder.Owns(dir, named, ran, at)) {
-			o.Errorf(s, "/manifest_uri", "manifest-host", "manifest_uri is %q; expected a Manifest in the directory %s of "+
-				"%s, or in that of the Receipt's signed target.uri %q: others may serve documents on this host",
+			o.Errorf(s, "/manifest_uri", "manifest-host",
+				"manifest_uri is %q; expected a Manifest in the directory %s of "+
+					"%s, or in that of the Receipt's signed target.uri %q: others may serve documents on this host",
 				l.ManifestURI, at, l.ToolDID, target).
 				WithFix("serve the Manifest at %s, and set manifest_uri to it",
 					strings.TrimSuffix(at.String(), "/")+"/.well-known/oap-tool.json")

@@ -150,7 +150,8 @@ func parsePolicy(text []byte) (Policy, error) {
 		return p, err
 	}
 	has := func(key string) bool { k, _ := strictyaml.Member(root, key); return k != nil }
-	alone := (has("public_suffixes") || has("example_keys") || has("max_file_bytes")) && !has("reference_server") && !has("maintainers")
+	alone := (has("public_suffixes") || has("example_keys") || has("max_file_bytes")) && !has("reference_server") &&
+		!has("maintainers")
 	if alone && !has("version") {
 		return p, nil
 	}

@@ -187,8 +187,8 @@ func largeFiles(r *Run) (verdict.Outcome, error) {
 		f.WithFix("remove the file from every commit of the branch (git rebase -i %s), and link to it instead",
 			short(r.Range.Base.Commit()))
 		if l.size < most {
-			f.Message = fmt.Sprintf("%q has %s, which the history keeps permanently; expected less than %d", l.path, has,
-				largeFile)
+			f.Message = fmt.Sprintf("%q has %s, which the history keeps permanently; expected less than %d", l.path,
+				has, largeFile)
 		}
 		f.Commit = l.commit
 	}

@@ -269,7 +269,8 @@ func TestLargeFile(t *testing.T) {
 		got := ""
 		for _, f := range out.Findings {
 			got += f.Severity.String() + ": " + f.Message
-			if f.Code != codeLargeFile || f.Commit != "c0ffee" || !strings.HasPrefix(f.Fix, "remove the file from every commit") {
+			if f.Code != codeLargeFile || f.Commit != "c0ffee" ||
+				!strings.HasPrefix(f.Fix, "remove the file from every commit") {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -307,8 +308,8 @@ func TestElsewhereBounds(t *testing.T) {
 	var world strings.Builder
 	world.WriteString("base: [{listing: ada}]\npr:\n")
 	for i := range maxElsewhere + 1 {
-		fmt.Fprintf(&world, "  - {write: docs/%04d.json, text: '{\"slug\": \"ada\", \"revoked_by_did\": 1, \"revoked_receipt_sha256\": "+
-			"\"%064d\"}'}\n", i, 0)
+		fmt.Fprintf(&world, "  - {write: docs/%04d.json, text: '{\"slug\": \"ada\", \"revoked_by_did\": 1, "+
+			"\"revoked_receipt_sha256\": \"%064d\"}'}\n", i, 0)
 	}
 	w, repo := built(t, world.String())
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)

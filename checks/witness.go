@@ -565,8 +565,8 @@ func publishes(a, b *witness) string {
 	case did.Alike(by, b.did):
 		return fmt.Sprintf("%s is published by %s", a.did, b.did)
 	case domain != "" && (domain == b.domain.Registrable || domain == b.published.Registrable):
-		return fmt.Sprintf("the publisher %s of %s is in %s, the domain of %s or of its publisher", plain.Cut(by, 200), a.did,
-			domain, b.did)
+		return fmt.Sprintf("the publisher %s of %s is in %s, the domain of %s or of its publisher", plain.Cut(by, 200),
+			a.did, domain, b.did)
 	}
 	return ""
 }

@@ -18,8 +18,8 @@ var (
 	fullSHA  = regexp.MustCompile(`^[0-9a-f]{40}$`)
 )
 
-// TestPins checks each `uses:` of the documents and workflows: actions of others have a full SHA and its version, one for
-// each action, that a runner still runs. The gate's own pin is filled in by init.
+// TestPins checks each `uses:` of the documents and workflows: actions of others have a full SHA and its version, one
+// for each action, that a runner still runs. The gate's own pin is filled in by init.
 func TestPins(t *testing.T) {
 	pins := map[string]string{}
 	read := func(path string) {
@@ -38,7 +38,8 @@ func TestPins(t *testing.T) {
 				continue
 			}
 			if major, _ := strconv.Atoi(version[1]); major < install.FirstNode24[action] {
-				t.Errorf("%s: %q runs on a Node that runners drop; expected v%d or newer", path, uses[0], install.FirstNode24[action])
+				t.Errorf("%s: %q runs on a Node that runners drop; expected v%d or newer", path, uses[0],
+					install.FirstNode24[action])
 			}
 			pin := at + uses[2]
 			if other, seen := pins[action]; seen && other != pin {

@@ -222,7 +222,8 @@ func (f *trackedDirectory) inIndex(data []byte, idSize int) (bool, error) {
 		}
 	}
 	for len(rest) > 0 { // extensions
-		if len(rest) < 8 || string(rest[:4]) == "link" || uint64(binary.BigEndian.Uint32(rest[4:])) > uint64(len(rest)-8) {
+		if len(rest) < 8 || string(rest[:4]) == "link" ||
+			uint64(binary.BigEndian.Uint32(rest[4:])) > uint64(len(rest)-8) {
 			return false, fmt.Errorf("reading the index: it is split, or has extensions that are %w",
 				gitstore.ErrUnsupported)
 		}

@@ -82,7 +82,8 @@ func actionArguments(t *table.Program, sys frame.IO, mistake error) (args []stri
 	}
 	for _, r := range words(input("report")) {
 		if command.Flags().Lookup("report") == nil {
-			refuse("leave the input report empty", "mode %s does not take the input report here, it is %q", mode.Name, r)
+			refuse("leave the input report empty", "mode %s does not take the input report here, it is %q", mode.Name,
+				r)
 			break
 		}
 		args = append(args, "--report="+r)

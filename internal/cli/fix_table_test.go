@@ -569,8 +569,8 @@ func noNames(t *testing.T) {
 			if q := m.Questions; len(q) == 1 && q[0].Name.String() == evidence.Control+"." {
 				m.RCode = dnsmessage.RCodeSuccess
 				if q[0].Type == dnsmessage.TypeA {
-					m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q[0].Name, Type: q[0].Type,
-						Class: q[0].Class}, Body: &dnsmessage.AResource{A: [4]byte{192, 0, 2, 1}}}}
+					m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q[0].Name,
+						Type: q[0].Type, Class: q[0].Class}, Body: &dnsmessage.AResource{A: [4]byte{192, 0, 2, 1}}}}
 				}
 			}
 			if reply, err := m.Pack(); err == nil {

@@ -215,8 +215,8 @@ func TestGovernanceAction(t *testing.T) {
 		{"an exception that two grant", editorial, actionRun{event: "pull_request", body: claimed},
 			func(s *ghtest.Server, head string) {
 				for _, login := range []string{"ann", "bob"} {
-					s.AddReview(7, strings.Replace(strings.Replace(approval(login, head), "APPROVED", "DISMISSED", 1), "T10", "T11",
-						1))
+					s.AddReview(7, strings.Replace(strings.Replace(approval(login, head), "APPROVED", "DISMISSED", 1),
+						"T10", "T11", 1))
 				}
 			}, 1, map[string]string{"exception": "false"},
 			[]string{"error two-thirds", "warning default-quorum", "warning no-changelog"}},
@@ -421,8 +421,8 @@ func governHostile(t *testing.T, args ...string) (told string) {
 	env := map[string]string{"GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
 	for _, format := range []string{"text", "json", "github"} {
 		var log bytes.Buffer
-		code := Main(slices.Concat([]string{"oap-spec", "governance"}, args, []string{"--format", format, "--color", "never",
-			"--summary"}),
+		code := Main(slices.Concat([]string{"oap-spec", "governance"}, args,
+			[]string{"--format", format, "--color", "never", "--summary"}),
 			frame.IO{Stdout: &log, Stderr: &log, Getenv: func(name string) string { return env[name] }})
 		if code != 1 {
 			t.Fatalf("exit status %d, want 1\n%s", code, log.String())

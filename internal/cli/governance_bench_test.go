@@ -18,8 +18,9 @@ func BenchmarkEach(b *testing.B) {
 	var gate, git time.Duration
 	for b.Loop() {
 		start := time.Now()
-		if code := Main([]string{"oap-spec", "governance", "--repo", dir, "--each", "--head", "HEAD"}, frame.IO{Stdout: io.Discard,
-			Stderr: io.Discard, Getenv: noEnvironment}); code != 1 {
+		if code := Main([]string{"oap-spec", "governance", "--repo", dir, "--each", "--head", "HEAD"},
+			frame.IO{Stdout: io.Discard,
+				Stderr: io.Discard, Getenv: noEnvironment}); code != 1 {
 			b.Fatalf("exit status %d", code)
 		}
 		gate += time.Since(start)

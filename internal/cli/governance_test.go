@@ -20,8 +20,8 @@ import (
 func governed(t *testing.T, getenv func(string) string, args ...string) (*verdict.Report, int) {
 	t.Helper()
 	var out, complaint bytes.Buffer
-	code := Main(append([]string{"oap-spec", "governance", "--format", "json"}, args...), frame.IO{Stdout: &out, Stderr: &complaint,
-		Getenv: getenv})
+	code := Main(append([]string{"oap-spec", "governance", "--format", "json"}, args...),
+		frame.IO{Stdout: &out, Stderr: &complaint, Getenv: getenv})
 	rep := &verdict.Report{}
 	if err := json.Unmarshal(out.Bytes(), rep); err != nil {
 		t.Fatalf("%v of %q; %s", err, out.String(), complaint.String())

@@ -174,7 +174,8 @@ func newVersion(t *table.Program, sys frame.IO) *cobra.Command {
 	if t.Rules != nil {
 		c.Example += "\n  " + t.Name + " version --rules | sha256sum"
 		c.Flags().BoolVar(&rules, "rules", false,
-			"print the version, the checks, the schemas and the public suffix list; statements name the SHA-256 of this")
+			"print the version, the checks, the schemas and the public suffix list; "+
+				"statements name the SHA-256 of this")
 	}
 	return c
 }

@@ -54,7 +54,8 @@ func TestOutputsKeepKeys(t *testing.T) {
 				values := []string{name}
 				if f.Name == "report" {
 					values = nil
-					for _, format := range append(slices.Clone(report.Names(oapgate.Program.Formats)), report.StatementFormat) {
+					for _, format := range append(slices.Clone(report.Names(oapgate.Program.Formats)),
+						report.StatementFormat) {
 						values = append(values, format+"="+name)
 					}
 				}

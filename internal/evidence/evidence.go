@@ -69,8 +69,8 @@ const (
 // Open reports whether another try may give another state.
 func (s State) Open() bool { return s == Unavailable || s == Unsought }
 
-// OpenFix returns the fix of missing evidence that may come yet. If nobody was asked, or if another try changes nothing,
-// it is the one of the code.
+// OpenFix returns the fix of missing evidence that may come yet. If nobody was asked, or if another try changes
+// nothing, it is the one of the code.
 func OpenFix(s State, code string) string {
 	i := slices.IndexFunc(Codes, func(c strict.Code) bool { return c.ID == code })
 	if (s == Unsought || slices.Contains([]string{CodeDeniesAll, CodeChallenge, CodeIPv6}, code)) && i >= 0 {

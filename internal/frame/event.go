@@ -94,7 +94,8 @@ func (o *Span) chooseRange(ctx context.Context, repo *registry.Repository, event
 	if o.staged {
 		head = "the index"
 	}
-	return evidence.Chosen{Base: base, Staged: o.staged, How: fmt.Sprintf("base %s (%s), head %s", base[:12], how, head)},
+	return evidence.Chosen{Base: base, Staged: o.staged, How: fmt.Sprintf("base %s (%s), head %s", base[:12], how,
+			head)},
 		nil
 }
 

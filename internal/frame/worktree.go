@@ -9,8 +9,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// NextCommit has git write the tree of what the next commit of a clone would contain, if the head that was chosen is not
-// a commit, and has the clone read it. The caller must call remove, never nil, when nothing reads the clone any more.
+// NextCommit has git write the tree of what the next commit of a clone would contain, if the head that was chosen is
+// not a commit, and has the clone read it. The caller must call remove, never nil, when nothing reads the clone any
+// more.
 func NextCommit(ctx context.Context, repo *registry.Repository, c *evidence.Chosen) (remove func(), err error) {
 	if c.Head != "" {
 		return func() {}, nil

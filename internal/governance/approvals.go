@@ -42,8 +42,8 @@ func countApprovals(members []maintainer, reviews []Review, head string, own []s
 		case r.state() != "APPROVED":
 		case !slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, strings.ToUpper(r.Association)):
 			refuse(verdict.Warning, "login-without-role", fmt.Sprintf("make @%s a member or a collaborator", m.handle),
-				"the approval of @%s does not count: the login is on the roster and has no role in the repository (%q); "+
-					"a freed login can be taken by another", m.handle, shorten(r.Association))
+				"the approval of @%s does not count: the login is on the roster and has no role in the repository "+
+					"(%q); a freed login can be taken by another", m.handle, shorten(r.Association))
 		case slices.ContainsFunc(own, func(login string) bool { return strings.EqualFold(login, m.handle) }):
 			refuse(verdict.Warning, "own-approval", "ask another Maintainer",
 				"the approval of @%s does not count: the change is the Maintainer's own", m.handle)
@@ -51,7 +51,8 @@ func countApprovals(members []maintainer, reviews []Review, head string, own []s
 			refuse(verdict.Notice, "bot-approval", "", "the approval of @%s does not count: it is a bot's", m.handle)
 		case head == "" || !strings.EqualFold(r.Commit, head):
 			refuse(verdict.Warning, "stale-approval", fmt.Sprintf("ask @%s for a review of the head", m.handle),
-				"the approval of @%s does not count: it is of commit %.12q, and the head is %.12q", m.handle, r.Commit, head)
+				"the approval of @%s does not count: it is of commit %.12q, and the head is %.12q", m.handle, r.Commit,
+				head)
 		default:
 			a.counted = append(a.counted, approval{m, r})
 		}
@@ -158,8 +159,8 @@ func (p *Proposal) defaultQuorum(out *verdict.Outcome, j *Judgement) error {
 		return err
 	}
 	if unknown != "" {
-		j.attest(charterReview, "the default quorum of governance/RFC-PROCESS.md was met: %d approvals by Maintainers of "+
-			"%d organisations; %s", needed, needed, unknown)
+		j.attest(charterReview, "the default quorum of governance/RFC-PROCESS.md was met: %d approvals by "+
+			"Maintainers of %d organisations; %s", needed, needed, unknown)
 		return nil
 	}
 	if organisations := len(organisationsOf(a.members())); len(a.counted) < needed || organisations < needed {

@@ -38,7 +38,8 @@ var implementability = verdict.Rule{
 				"text to papers/"},
 		{"not-a-file", "a normative path is added or changed, and is a link or a submodule, whose text could change " +
 			"where no gate looks", "write the text into the file"},
-		{"outside-the-paths", "a text below rfcs/, schemas/ or spec/ changes its key words at a path where no gate looks",
+		{"outside-the-paths", "a text below rfcs/, schemas/ or spec/ changes its key words at a path where no gate " +
+			"looks",
 			"move a requirement to rfcs/RFC-… or spec/v1.0/"},
 		{"evidence-does-not-count", "no file of code under test-suite/ or reference/ has a line that is neither a " +
 			"comment nor in the base already",
@@ -50,31 +51,36 @@ var implementability = verdict.Rule{
 			"bring a test or code: exceptions are for editorial, typographical and non-normative changes"},
 		{"exception-unjustified", "the body claims an exception with a reason of less than five words",
 			"write the reason behind the words Implementability Gate exception, or in the next paragraph or list"},
-		{"exception-unknown", "the key words of the texts are as they were, and whether an exception is claimed is not " +
-			"known", "give the body with --pr or --body"},
+		{"exception-unknown",
+			"the key words of the texts are as they were, and whether an exception is claimed is not " +
+				"known", "give the body with --pr or --body"},
 		{"two-thirds", "the body claims an exception, and fewer than two thirds of the Maintainers approve the head",
 			"ask the others for reviews of the head, or bring a test or code"},
-		rosterEmpty, reviewsUnknown, rosterRow, authorsUnknown, authorsFromGit, loginWithoutRole, ownApproval, botApproval,
+		rosterEmpty, reviewsUnknown, rosterRow, authorsUnknown, authorsFromGit, loginWithoutRole, ownApproval,
+		botApproval,
 		staleApproval,
 	},
 }
 
 // The codes of each check that counts approvals.
 var (
-	rosterEmpty = strict.Code{ID: "roster-empty", Meaning: "the table under Current Maintainers of the base names nobody " +
-		"by @handle, so that no approval can count",
-		Fix: "in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | yes or empty |`, " +
-			"merge it, update the branch, and ask for approvals"}
+	rosterEmpty = strict.Code{ID: "roster-empty", Meaning: "the table under Current Maintainers of the base names " +
+		"nobody by @handle, so that no approval can count",
+		Fix: "in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | yes or " +
+			"empty |`, merge it, update the branch, and ask for approvals"}
 	reviewsUnknown = strict.Code{ID: "reviews-unknown", Meaning: "the reviews are not known",
 		Fix: "give them with --reviews, or let --forge ask"}
-	rosterRow = strict.Code{ID: "roster-row", Meaning: "a row of the roster has no handle in its first cell, or a mark " +
-		"that is neither a yes nor nothing",
+	rosterRow = strict.Code{ID: "roster-row",
+		Meaning: "a row of the roster has no handle in its first cell, or a mark " +
+			"that is neither a yes nor nothing",
 		Fix: "write the row as `| @handle | organisation | term | yes or empty |`"}
-	authorsUnknown = strict.Code{ID: "authors-unknown", Meaning: "the forge does not list all authors of the range, so " +
-		"that a Maintainer's own approval may be among those that count",
+	authorsUnknown = strict.Code{ID: "authors-unknown",
+		Meaning: "the forge does not list all authors of the range, so " +
+			"that a Maintainer's own approval may be among those that count",
 		Fix: "try again, or split a pull request of more commits than the forge lists"}
-	authorsFromGit = strict.Code{ID: "authors-from-git", Meaning: "the forge was not asked for the authors of the range; " +
-		"the opener and e-mail addresses that name a login are known",
+	authorsFromGit = strict.Code{ID: "authors-from-git",
+		Meaning: "the forge was not asked for the authors of the range; " +
+			"the opener and e-mail addresses that name a login are known",
 		Fix: "ask with --forge and a token"}
 	loginWithoutRole = strict.Code{ID: "login-without-role", Meaning: "a login of the roster has no role in the " +
 		"repository: a freed login can be taken by another",
@@ -100,8 +106,9 @@ var backwardCompatibility = verdict.Rule{
 		{"schema-id", "an added schema has no $id, an added or changed file claims another file's $id at any depth, " +
 			"or its own does not name its path",
 			"give it an $id of its own whose path ends in the file's path from schemas/ on"},
-		{"schema-id-twice", "two published schemas of the base have one $id, so that nothing that refers to it can be " +
-			"compared", "let the Maintainers correct the base by hand"},
+		{"schema-id-twice",
+			"two published schemas of the base have one $id, so that nothing that refers to it can be " +
+				"compared", "let the Maintainers correct the base by hand"},
 		{"additive-undeclared", "a published schema changes, and no line of the pull request's " +
 			"body begins with Additive only", "add the line `Additive only: WHAT` to the pull request's body"},
 		{"declaration-unknown", "a published schema changes, and whether the change is declared is not known",
@@ -131,14 +138,16 @@ var charterReview = verdict.Rule{
 	Fix: "four approvals by Maintainers of four organisations, a User Advocate among them, with the words Charter " +
 		"Review Gate cleared",
 	Codes: []strict.Code{
-		rosterEmpty, reviewsUnknown, rosterRow, authorsUnknown, authorsFromGit, loginWithoutRole, ownApproval, botApproval,
+		rosterEmpty, reviewsUnknown, rosterRow, authorsUnknown, authorsFromGit, loginWithoutRole, ownApproval,
+		botApproval,
 		staleApproval,
 		{"no-user-advocate", "governance/MAINTAINERS.md of the base names no User Advocate, so that no approval can " +
 			"clear the gate",
 			"in a pull request of its own, mark a Maintainer with yes in the column User Advocate of " +
 				"governance/MAINTAINERS.md"},
-		{"default-quorum", "a normative change that touches no right has fewer than three approvals that count, or of " +
-			"fewer than three organisations",
+		{"default-quorum",
+			"a normative change that touches no right has fewer than three approvals that count, or of " +
+				"fewer than three organisations",
 			"ask Maintainers of other organisations for reviews of the head"},
 		{"roster-changed", "a row of the roster differs; it counts once it is merged",
 			"let the Maintainers confirm the rows"},

@@ -94,7 +94,8 @@ func (p *Proposal) charterReview(j *Judgement) (verdict.Outcome, error) {
 	}
 	if advocates(a.members()) == 0 {
 		out.Errorf(at, "", "user-advocate-missing", "no User Advocate is among the approvals that count; %s", numbers).
-			WithFix("ask a User Advocate of %s for a review with the words Charter Review Gate cleared", maintainersPath)
+			WithFix("ask a User Advocate of %s for a review with the words Charter Review Gate cleared",
+				maintainersPath)
 	}
 	if !out.Has(verdict.Doubt) {
 		out.Verified = numbers

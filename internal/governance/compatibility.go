@@ -46,8 +46,9 @@ func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) 
 	}
 	if len(g.judged) > 0 {
 		differ := plain.Count(len(g.descriptions), "description")
-		j.attest(backwardCompatibility, "no description that differs has another meaning, and no lifecycle is altered; "+
-			"RFC 0019 section 4 forbids both, and a program cannot see them; %s %s%s", differ,
+		j.attest(backwardCompatibility,
+			"no description that differs has another meaning, and no lifecycle is altered; "+
+				"RFC 0019 section 4 forbids both, and a program cannot see them; %s %s%s", differ,
 			plain.Plural(len(g.descriptions), "differs", "differ"), strings.Join(g.descriptions, ""))
 	}
 	switch {

@@ -102,7 +102,9 @@ func codeLines(l language, data []byte, every bool) []codeLine {
 			code = beforeComment(code, mark)
 		}
 		one := codeLine{number, strings.TrimSpace(string(raw)), squeeze(code), squeeze(seen)}
-		if every || strings.ContainsFunc(one.left, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		if every || strings.ContainsFunc(one.left, func(r rune) bool {
+			return unicode.IsLetter(r) || unicode.IsDigit(r)
+		}) {
 			out = append(out, one)
 		}
 	}
@@ -336,7 +338,9 @@ func (v *View) onlyWithdraws() (bool, error) {
 			return false, nil
 		}
 		words := func(t *page.Text) []string {
-			return strings.FieldsFunc(t.Seen(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			return strings.FieldsFunc(t.Seen(), func(r rune) bool {
+				return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+			})
 		}
 		var left, kept []string
 		if f.new.text != nil {

@@ -61,10 +61,11 @@ func (p *Proposal) vote(out *verdict.Outcome, at verdict.At) (passed bool, by st
 	}
 	n := len(r.members)
 	if n == 0 {
-		out.Errorf(verdict.At{Path: maintainersPath, Line: r.line}, "", "roster-empty", "the exception needs two thirds "+
-			"of 0 Maintainers: the table under Current Maintainers names nobody by @handle").
-			WithFix("in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | yes or " +
-				"empty |`; or bring a test or code")
+		out.Errorf(verdict.At{Path: maintainersPath, Line: r.line}, "", "roster-empty",
+			"the exception needs two thirds "+
+				"of 0 Maintainers: the table under Current Maintainers names nobody by @handle").
+			WithFix("in a pull request of its own, give each Maintainer a row `| @handle | organisation | term | " +
+				"yes or empty |`; or bring a test or code")
 		return false, "the roster names nobody who could vote", nil
 	}
 	a, unknown, err := p.approvals(out, at, &r)
@@ -85,9 +86,12 @@ func (p *Proposal) vote(out *verdict.Outcome, at verdict.At) (passed bool, by st
 	by += "; the approvals are of the commits, and this line can be newer"
 	if len(a.counted) < needed {
 		fix, impossible := "ask them for reviews of the head; or bring a test or code", ""
-		opens := slices.ContainsFunc(r.members, func(m maintainer) bool { return strings.EqualFold(m.handle, p.Opener) })
+		opens := slices.ContainsFunc(r.members, func(m maintainer) bool {
+			return strings.EqualFold(m.handle, p.Opener)
+		})
 		if opens && n-1 < needed {
-			impossible = fmt.Sprintf("; @%s opened the change and cannot approve it, so that only %d can", p.Opener, n-1)
+			impossible = fmt.Sprintf("; @%s opened the change and cannot approve it, so that only %d can", p.Opener,
+				n-1)
 			fix = "bring a test or code; or let somebody who is not on the roster open the pull request"
 		}
 		out.Errorf(at, "", "two-thirds", "%s%s%s", numbers, a.missing(r.members), impossible).WithFix("%s", fix)
@@ -110,7 +114,8 @@ func normativeOf(views []*View) ([]string, error) {
 		}
 		for _, f := range files {
 			if old, new := f.old.keyWords(), f.new.keyWords(); !slices.Equal(old, new) {
-				out = append(out, fmt.Sprintf("the key words of %q were %s, are %s", f.path(), shown(old, new), shown(new, old)))
+				out = append(out, fmt.Sprintf("the key words of %q were %s, are %s", f.path(), shown(old, new),
+					shown(new, old)))
 			}
 		}
 		schemas, err := v.meaningfulSchemas()

@@ -51,9 +51,11 @@ func TestException(t *testing.T) {
 		{"NOT", edit("SHOULD", "SHOULD NOT"), justify, all, notEditorial, "were SHOULD, are SHOULD NOT"},
 		{"a word in small letters", edit("SHOULD", "should"), justify, all, notEditorial, "were SHOULD, are none"},
 		{"a word in a comment", edit("It SHOULD bow.", "<!-- It SHOULD bow. -->"), justify, all, notEditorial, ""},
-		{"words in another order", edit("MUST answer. It SHOULD", "SHOULD answer. It MUST"), justify, all, notEditorial, ""},
+		{"words in another order", edit("MUST answer. It SHOULD", "SHOULD answer. It MUST"), justify, all, notEditorial,
+			""},
 		{"another encoding", files{core: "A\x00 \x00M\x00"}, justify, all, notEditorial, "are none"},
-		{"a link", files{core: "mode 120000 ../core.md"}, justify, all, []string{no + core, "error not-a-file " + core}, ""},
+		{"a link", files{core: "mode 120000 ../core.md"}, justify, all, []string{no + core, "error not-a-file " + core},
+			""},
 		{"deleted", files{core: gone}, justify, all, notEditorial, ""},
 		{"a schema", files{schemaA: strings.Replace(specified[schemaA], "object", "array", 1)}, justify, all,
 			[]string{no + schemaA}, `"/type" of "` + schemaA},
@@ -115,8 +117,9 @@ func TestExceptionRow(t *testing.T) {
 				t.Errorf("%q does not hold %q", j.Attest[0].Text, want)
 			}
 		}
-		if granted := strings.Contains(j.Attest[0].Text, "@cyd at 2026-06-01 10:00 UTC; the approvals are of the commits, "+
-			"and this line can be newer"); granted != (reviews != nil) {
+		if granted := strings.Contains(j.Attest[0].Text,
+			"@cyd at 2026-06-01 10:00 UTC; the approvals are of the commits, "+
+				"and this line can be newer"); granted != (reviews != nil) {
 			t.Errorf("%q", j.Attest[0].Text)
 		}
 	}
@@ -124,14 +127,16 @@ func TestExceptionRow(t *testing.T) {
 
 // TestVotesOutOfReach checks what is said of a roster that cannot reach two thirds, since one of it opened the change.
 func TestVotesOutOfReach(t *testing.T) {
-	p := propose(t, files{maintainersPath: "## Current Maintainers\n\n| h | o |\n|---|---|\n| @ann | A |\n| @bob | B |\n"},
+	p := propose(t, files{maintainersPath: "## Current Maintainers\n\n| h | o |\n|---|---|\n| @ann | A |\n| @bob | " +
+		"B |\n"},
 		files{rfc: editsOne})
 	p.Words, p.Head, p.Opener = worded(t, justify), head40, "ANN"
 	p.Forge = &Forge{Reviews: func() ([]Review, error) { return []Review{review("bob")}, nil },
 		Authors: func() ([]string, error) { return nil, nil }}
 	got, r := found(t, p, "implementability")
 	if !slices.Equal(got, []string{"error two-thirds " + rfc}) || !strings.Contains(r.Findings[0].Message,
-		"1 of 2 Maintainers approve the head; 2 are needed; missing are @ann; @ANN opened the change and cannot approve it") {
+		"1 of 2 Maintainers approve the head; 2 are needed; missing are @ann; @ANN opened the change and cannot "+
+			"approve it") {
 		t.Errorf("%q %+v", got, r.Findings)
 	}
 }

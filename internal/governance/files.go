@@ -58,7 +58,9 @@ func (v *View) normativeFiles() ([]normativeFile, error) {
 		if added.old.path != "" || added.new.text == nil {
 			continue
 		}
-		gone := slices.IndexFunc(v.files, func(f normativeFile) bool { return f.new.path == "" && renames(f.old, added.new) })
+		gone := slices.IndexFunc(v.files, func(f normativeFile) bool {
+			return f.new.path == "" && renames(f.old, added.new)
+		})
 		if gone < 0 {
 			continue
 		}

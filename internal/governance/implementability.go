@@ -60,7 +60,8 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 			out.Verified = "an exception carries the change"
 			return out.OrPass(), nil
 		}
-		j.attest(implementability, "somebody has shown in code that the change can be built; the change has no evidence")
+		j.attest(implementability,
+			"somebody has shown in code that the change can be built; the change has no evidence")
 		return out, err
 	}
 	if p.Words == nil {
@@ -70,8 +71,9 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 		}
 		if len(why) == 0 {
 			j.attest(implementability, "each changed block is editorial, if the pull request claims an exception")
-			out.Doubtf(at, "", "exception-unknown", "the change has no evidence, and whether an exception is claimed is not "+
-				"known without the pull request's body").WithFix("give the body with --pr FILE or --body FILE")
+			out.Doubtf(at, "", "exception-unknown", "the change has no evidence, and whether an exception is "+
+				"claimed is not known without the pull request's body").WithFix("give the body with --pr FILE or " +
+				"--body FILE")
 			return out, nil
 		}
 	}
@@ -87,7 +89,8 @@ func (p *Proposal) implementability(j *Judgement) (verdict.Outcome, error) {
 			fix += "; these extensions count: " + codeExtensions()
 		}
 		out.Errorf(e.at, "", "evidence-does-not-count", "a normative artifact changes, and what changes under "+
-			"test-suite/ or reference/ does not count: %s%s", listUpTo(e.rejected, 10), instead(said)).WithFix("%s", fix)
+			"test-suite/ or reference/ does not count: %s%s", listUpTo(e.rejected, 10), instead(said)).WithFix("%s",
+			fix)
 	}
 	return out, nil
 }

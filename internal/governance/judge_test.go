@@ -462,7 +462,8 @@ func TestCompatibility(t *testing.T) {
 		{"two published schemas of the base have one $id",
 			files{"schemas/v1.0/n.json": `{"$defs": {"d": {"$id": "https://x.example/schemas/v1.0/a.schema.json"}}}`},
 			files{"schemas/v1.0/b.schema.json": specified["schemas/v1.0/b.schema.json"] + "\n"}, "additive only",
-			[]string{"error schema-id-twice schemas/v1.0/n.json /$defs/d/$id", "notice annotations schemas/v1.0/b.schema.json"}},
+			[]string{"error schema-id-twice schemas/v1.0/n.json /$defs/d/$id",
+				"notice annotations schemas/v1.0/b.schema.json"}},
 		{"new and unreadable", nil, files{"schemas/v1.0/n.json": `{`}, "",
 			[]string{"error schema-unreadable schemas/v1.0/n.json"}},
 		{"new and unreadable alike", nil, files{"schemas/v1.0/m.json": `{`, "schemas/v1.0/n.json": `{`}, "",
@@ -498,7 +499,8 @@ func TestCompatibility(t *testing.T) {
 				t.Errorf("got\n%q, want\n%q\n%+v", got, c.want, r)
 			}
 			for _, f := range r.Findings { // a line of a schema does not say which member it is of
-				differs := !slices.Contains([]string{"schema-id", "schema-id-twice", "schema-unreadable", "description-differs"}, f.Code)
+				differs := !slices.Contains([]string{"schema-id", "schema-id-twice", "schema-unreadable",
+					"description-differs"}, f.Code)
 				if f.Pointer != "" && differs && !strings.HasPrefix(f.Message, f.Pointer+": ") {
 					t.Errorf("%s: %q does not begin with the pointer", f.Code, f.Message)
 				}

@@ -1,8 +1,8 @@
 // Package governance checks a proposal against the gates of RFC 0019.
 //
-// The gates are those of sections 3 to 5. They decide forms: which files change, which lines the body has, who approved.
-// They read Git and the words that they are given, and run nothing. A question about the meaning of a sentence is left
-// to people, with the facts.
+// The gates are those of sections 3 to 5. They decide forms: which files change, which lines the body has, who
+// approved. They read Git and the words that they are given, and run nothing. A question about the meaning of a
+// sentence is left to people, with the facts.
 package governance
 
 import (

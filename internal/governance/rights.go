@@ -45,8 +45,8 @@ func ifOfRight(text string, names map[int]bool) string {
 	return ""
 }
 
-// parted returns a text with blanks between its words: hyphens, strokes, dots, low lines, digits and the capitals within
-// a name part words. It returns "" for a text that has no word of a right.
+// parted returns a text with blanks between its words: hyphens, strokes, dots, low lines, digits and the capitals
+// within a name part words. It returns "" for a text that has no word of a right.
 func parted(text string) string {
 	text = page.Plain(text)
 	lower := strings.ToLower(text)

@@ -69,7 +69,9 @@ func readRoster(data []byte) (r roster, err error) {
 		return r, nil
 	}
 	blocks := text.Blocks()
-	at := slices.IndexFunc(blocks, func(b *page.Block) bool { return b.Level == 2 && b.Text() == "Current Maintainers" })
+	at := slices.IndexFunc(blocks, func(b *page.Block) bool {
+		return b.Level == 2 && b.Text() == "Current Maintainers"
+	})
 	if at < 0 {
 		return r, nil
 	}

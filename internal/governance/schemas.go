@@ -151,8 +151,8 @@ func (x *Texts) schemas(t *registry.Tree) (*schemaSet, error) {
 				return "", nil
 			}
 			if followed++; followed > maxFollowed {
-				err = remedy.Errorf("put what they refer to into fewer files", "%w: they refer to more than %d other files",
-					ErrLimit, maxFollowed)
+				err = remedy.Errorf("put what they refer to into fewer files",
+					"%w: they refer to more than %d other files", ErrLimit, maxFollowed)
 				return "", nil
 			}
 			at, e, fault := x.follow(t, p, s.hops)

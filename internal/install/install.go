@@ -143,8 +143,8 @@ func Files(r Release) []File {
 			fill = append(fill, onMain, "branches: ["+scalar(r.Branch)+"]")
 		}
 		if r.Trial {
-			fill = append(fill, "\n  oap-gate:\n", "\n  "+TrialJob+":\n", "# The required check.", "# A check to try the gate, "+
-				"which is not required.")
+			fill = append(fill, "\n  oap-gate:\n", "\n  "+TrialJob+":\n", "# The required check.",
+				"# A check to try the gate, which is not required.")
 		}
 		f.Text = []byte(strings.NewReplacer(fill...).Replace(string(text)))
 		out = append(out, f)
@@ -234,7 +234,8 @@ func ofATrial(root *os.Root, path string, r Release) bool {
 	}
 	r.Trial = true
 	return slices.ContainsFunc(Files(r), func(f File) bool {
-		return f.Path == path && pins().ReplaceAllString(string(old), "@") == pins().ReplaceAllString(string(f.Text), "@")
+		return f.Path == path && pins().ReplaceAllString(string(old), "@") == pins().ReplaceAllString(string(f.Text),
+			"@")
 	})
 }
 
@@ -281,8 +282,8 @@ func compare(root *os.Root, f File) (State, []byte, error) {
 	return Missing, nil, nil
 }
 
-// Write carries the plan out and reports each path that it wrote. It overwrites only what a trial wrote. The error is that of the
-// disk; what was reported before it is done.
+// Write carries the plan out and reports each path that it wrote. It overwrites only what a trial wrote. The error is
+// that of the disk; what was reported before it is done.
 func (p *Plan) Write(root *os.Root, wrote func(path string)) error {
 	if p.Move != nil && p.Move.Blocked {
 		return nil

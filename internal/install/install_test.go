@@ -210,8 +210,8 @@ func TestBranch(t *testing.T) {
 	}
 }
 
-// TestTrial checks that a trial writes two files, which the installation replaces later, whatever release they name, and
-// keeps if somebody edited them.
+// TestTrial checks that a trial writes two files, which the installation replaces later, whatever release they name,
+// and keeps if somebody edited them.
 func TestTrial(t *testing.T) {
 	root := open(t)
 	trial := release
@@ -237,7 +237,8 @@ func TestTrial(t *testing.T) {
 	}
 	root = open(t)
 	run(t, root, trial)
-	edited := strings.Replace(all(t, root)[".github/workflows/check.yml"], "timeout-minutes: 15", "timeout-minutes: 16", 1)
+	edited := strings.Replace(all(t, root)[".github/workflows/check.yml"], "timeout-minutes: 15", "timeout-minutes: 16",
+		1)
 	put(t, root, ".github/workflows/check.yml", edited)
 	if got := run(t, root, release); got[Replace] != 1 || got[Differs] != 1 ||
 		all(t, root)[".github/workflows/check.yml"] != edited {

@@ -75,7 +75,8 @@ func TestPassStops(t *testing.T) {
 	for at, want := range map[time.Time]time.Time{later.Add(time.Second): later, later: later,
 		later.Add(-time.Hour): later, later.Add(-time.Minute): later.Add(-time.Minute)} {
 		d.State.ReverifiedAt = at
-		if err := d.Repair(t.Context(), o, Reverify{Every: time.Hour}); err != nil || !d.State.ReverifiedAt.Equal(want) {
+		if err := d.Repair(t.Context(), o, Reverify{Every: time.Hour}); err != nil ||
+			!d.State.ReverifiedAt.Equal(want) {
 			t.Errorf("reverified at %s, now %s: %s, %v; expected %s", at, later, d.State.ReverifiedAt, err, want)
 		}
 	}

@@ -86,8 +86,8 @@ func (w *work) proven(o *verdict.Outcome) bool {
 		return differs("the proof shows the listing of %.200q; expected %.200q", p.listing.ToolDID, w.did)
 	case sum != "" && sum != p.listing.ReceiptSHA256 && w.facts.Receipt.State == evidence.Obtained &&
 		w.facts.Receipt.Value.NotBefore.Time.Sub(p.listing.Issued) > time.Second:
-		o.Doubtf(verdict.At{}, "", "proof-subject", "the proof is older than the served Receipt: the listing in it pins %s, "+
-			"issued at %s", p.listing.ReceiptSHA256, stamp(p.listing.Issued)).
+		o.Doubtf(verdict.At{}, "", "proof-subject", "the proof is older than the served Receipt: the listing in it "+
+			"pins %s, issued at %s", p.listing.ReceiptSHA256, stamp(p.listing.Issued)).
 			WithFix("ask for a proof made after the renewal is merged, or use --registry DIR")
 		return false
 	case sum != "" && sum != p.listing.ReceiptSHA256:

@@ -102,8 +102,8 @@ func (c Clone) tree(ctx context.Context, flag string) (_ *Tree, err error) {
 
 // same checks that git reads this clone, and returns the files of the index and the directory of the objects.
 func (c Clone) same(ctx context.Context, git program) (index, objects string, err error) {
-	out, err := git.run(ctx, nil, "rev-parse", "--absolute-git-dir", "--show-toplevel", "--git-path", "index", "--git-path",
-		"objects")
+	out, err := git.run(ctx, nil, "rev-parse", "--absolute-git-dir", "--show-toplevel", "--git-path", "index",
+		"--git-path", "objects")
 	if err != nil {
 		return "", "", err
 	}
@@ -297,7 +297,8 @@ func (p program) runOn(ctx context.Context, input io.Reader, env []string, args 
 	case ctx.Err() != nil:
 		return out, fmt.Errorf("running git %s: %w", args[0], context.Cause(ctx))
 	}
-	return out, remedy.Errorf("`git add -A` must succeed in this clone", "git %s: %w: %s", args[0], err, messages.line())
+	return out, remedy.Errorf("`git add -A` must succeed in this clone", "git %s: %w: %s", args[0], err,
+		messages.line())
 }
 
 // head keeps the beginning of what is written to it.

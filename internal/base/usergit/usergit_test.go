@@ -62,7 +62,11 @@ func TestWorktree(t *testing.T) {
 				c.T.Fatal(err)
 			}
 		},
-		"of the same size in the same moment": func(c *gittest.Clone) { c.Write("a", "2"); c.Git("add", "-A"); c.Write("a", "3") },
+		"of the same size in the same moment": func(c *gittest.Clone) {
+			c.Write("a", "2")
+			c.Git("add", "-A")
+			c.Write("a", "3")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			temp := world(t)
@@ -146,15 +150,21 @@ func TestRefusals(t *testing.T) {
 			other := gittest.New(t)
 			t.Setenv("GIT_DIR", filepath.Join(other.Dir, ".git"))
 		}, "GIT_DIR is set"},
-		{"another work tree by GIT_WORK_TREE", func(t *testing.T, c *gittest.Clone) { t.Setenv("GIT_WORK_TREE", t.TempDir()) },
+		{"another work tree by GIT_WORK_TREE", func(t *testing.T, c *gittest.Clone) {
+			t.Setenv("GIT_WORK_TREE", t.TempDir())
+		},
 			"GIT_WORK_TREE is set"},
-		{"another work tree by core.worktree", func(t *testing.T, c *gittest.Clone) { c.Config("core.worktree", t.TempDir()) },
+		{"another work tree by core.worktree", func(t *testing.T, c *gittest.Clone) {
+			c.Config("core.worktree", t.TempDir())
+		},
 			"core.worktree is set"},
 		{"a temporary directory in the work tree", func(t *testing.T, c *gittest.Clone) {
 			c.Write("deep/x", "")
 			t.Setenv("TMPDIR", filepath.Join(c.Dir, "deep"))
 		}, "is in the work tree"},
-		{"a nested repository without a commit", func(t *testing.T, c *gittest.Clone) { c.Git("init", "-q", "inner") }, "inner"},
+		{"a nested repository without a commit", func(t *testing.T, c *gittest.Clone) {
+			c.Git("init", "-q", "inner")
+		}, "inner"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -217,7 +227,8 @@ func TestIgnored(t *testing.T) {
 	c := gittest.New(t)
 	c.Commit(".gitignore", "# keys\n*.pem\n!ours.pem\n", "tracked.pem", "")
 	c.Write("d/.gitignore", ":x\n")
-	for file, want := range map[string]string{"a.pem": ".gitignore:2 *.pem", "ours.pem": "", "tracked.pem": "*.pem", "b": "",
+	for file, want := range map[string]string{"a.pem": ".gitignore:2 *.pem", "ours.pem": "", "tracked.pem": "*.pem",
+		"b":    "",
 		"d/:x": "d/.gitignore:1 :x"} {
 		if file == "tracked.pem" {
 			c.Git("add", "-f", file)

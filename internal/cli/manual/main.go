@@ -1,7 +1,7 @@
 // Command manual writes the man pages and the completions of a release.
 //
-// It writes a man page for each command of each program, and the completions of four shells, below the directories where systems look
-// for them. A program itself contains only its help.
+// It writes a man page for each command of each program, and the completions of four shells, below the directories
+// where systems look for them. A program itself contains only its help.
 //
 //	go run ./internal/cli/manual v1.2.3 2026-06-01T12:00:00Z DIR
 package main

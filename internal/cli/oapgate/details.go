@@ -186,7 +186,8 @@ var details = map[string]table.Detail{
 		showChange},
 	"too-many-versions": {"the branch has very many commits of one file",
 		"git log --oneline BASE..HEAD -- FILE"},
-	"transient-revocation": {"one commit adds a revocation, and a later one removes or corrects it, or adds a signature",
+	"transient-revocation": {"one commit adds a revocation, and a later one removes or corrects it, or adds " +
+		"a signature",
 		"git show --stat COMMIT"},
 	"transient-record": {"one commit adds a record, and a later one removes it or changes it",
 		"git show --stat COMMIT"},
@@ -465,7 +466,8 @@ var details = map[string]table.Detail{
 		"git -C DIR ls-tree --name-only HEAD revocations/"},
 	"not-anchored": {"the renewed Receipt is not merged yet, or the clone is old",
 		showListing},
-	"listing-refused": {"another listing had the DID first, the schema refuses the file, or it is for more than 90 days",
+	"listing-refused": {"another listing had the DID first, the schema refuses the file, or it is for more " +
+		"than 90 days",
 		"oap-gate list --repo DIR"},
 	"not-listed": {"the slug has a typing error, or the listing is not merged",
 		"oap-gate list --repo DIR"},

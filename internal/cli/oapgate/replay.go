@@ -47,7 +47,8 @@ func newReplay(sys frame.IO) *cobra.Command {
 					return nil, remedy.With(err, evidence.RecordAgain)
 				case table.BundleOf(b.Mode) != "":
 					return nil, remedy.Errorf("run the command of "+table.BundleOf(b.Mode)+
-						" that recorded it, with --replay "+args[0], "bundle %s is of the mode %q, whose input is not in it", args[0], b.Mode)
+						" that recorded it, with --replay "+args[0],
+						"bundle %s is of the mode %q, whose input is not in it", args[0], b.Mode)
 				case clone != "" && b.Mode == "verify":
 					return nil, remedy.Errorf("leave --registry out, or record a run with it",
 						"--registry: the bundle was recorded without a clone, and its replay reads none")

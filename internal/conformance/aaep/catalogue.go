@@ -364,7 +364,8 @@ var liveRules = []verdict.Rule{
 				"start the producer, and name its URL"},
 			{"http-status", "a request was answered with another status than the layout's",
 				"serve the layout that --layout names: see docs/conformance.md"},
-			{"no-stream", "the stream of events had neither headers nor an event within the time of --timeout after the start",
+			{"no-stream", "the stream of events had neither headers nor an event within the time of --timeout after " +
+				"the start",
 				"answer GET of the events with text/event-stream, and send the events of the session"},
 			{"redelivered", "events of earlier streams came again on a new one, with the same bytes; each counts once",
 				"none needed"},
@@ -422,8 +423,8 @@ var liveRules = []verdict.Rule{
 				"apply it at the timeout"},
 			noScenario,
 		}},
-	{ID: LiveClarify, Title: "a clarification reply of a wrong type is rejected", Cite: "AAEP 9.4.1 (8), 6.5.5", Level: 2,
-		Why: "an answer that the producer cannot use must not move the session on",
+	{ID: LiveClarify, Title: "a clarification reply of a wrong type is rejected", Cite: "AAEP 9.4.1 (8), 6.5.5",
+		Level: 2, Why: "an answer that the producer cannot use must not move the session on",
 		Fix: "check the type of response before the question is closed, and keep waiting for another reply",
 		Codes: []strict.Code{
 			{"wrong-kind-accepted", "the session continued after a clarification reply whose response is of no kind",

@@ -52,8 +52,8 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 			of = strconv.FormatInt(int64(supports.level), 10)
 		}
 		o.Doubtf(verdict.At{Path: c.Path}, "", "no-claim", "the text has no claim of AAEP conformance in the form of "+
-			"section 9.8").WithFix("write %q", "NAME is AAEP Level "+of+" conformant, verified by AAEP Conformance Suite "+
-			"version V on YYYY-MM-DD.")
+			"section 9.8").WithFix("write %q", "NAME is AAEP Level "+of+
+			" conformant, verified by AAEP Conformance Suite version V on YYYY-MM-DD.")
 	}
 	for _, s := range said.sentences {
 		c.judge(s, &o)
@@ -87,8 +87,8 @@ func (c *Claim) judge(s sentence, o *verdict.Outcome) {
 	switch m := profileForm().FindStringSubmatch(s.profile); {
 	case s.profile == "":
 	case m == nil:
-		o.Errorf(s, "", "claim-profile", "the claim names the profile %s; expected a version like v1 after it, and then "+
-			"its URI in parentheses", quoted(s.profile))
+		o.Errorf(s, "", "claim-profile", "the claim names the profile %s; expected a version like v1 after it, and "+
+			"then its URI in parentheses", quoted(s.profile))
 	case m[1] == "":
 		o.Warnf(s, "", "claim-profile", "the claim names the profile %s without its URI", quoted(s.profile))
 	}
@@ -221,7 +221,8 @@ func readReport(root any) (r reported, wrong string) {
 		}
 	case numbered:
 		of, _ := integer(level)
-		r = reported{level: int(of), verdict: strict.String(root, "verdict"), suite: strict.String(root, "suite_version")}
+		r = reported{level: int(of), verdict: strict.String(root, "verdict"),
+			suite: strict.String(root, "suite_version")}
 		r.passed, ended = r.verdict == "PASS", strict.String(root, "completed_at")
 		tests, _ := strict.Member(root, "test_results").([]any)
 		failures, _ := strict.Member(root, "failures").([]any)

@@ -50,7 +50,8 @@ func TestClaimLive(t *testing.T) {
 			results = append(results, map[string]string{"check": id, "verdict": "pass"})
 		}
 		report, err := json.Marshal(map[string]any{"version": 1, "tool": map[string]string{"name": "oap-gate"},
-			"mode": "conformance", "protocol": "aaep", "evaluated_at": "2026-08-15T10:00:00Z", "level": json.Number(c.level), "verdict": "pass",
+			"mode": "conformance", "protocol": "aaep", "evaluated_at": "2026-08-15T10:00:00Z",
+			"level": json.Number(c.level), "verdict": "pass",
 			"results": results})
 		if err != nil {
 			t.Fatal(err)

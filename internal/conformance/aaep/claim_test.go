@@ -63,7 +63,8 @@ func TestClaim(t *testing.T) {
 			"2026-08-15.", nil},
 		{"**Acme** is [AAEP][a] _Level 2_ conformant, verified by [AAEP Conformance Suite](z) version `0.1.0` " +
 			"on 2026-08-15.", nil},
-		{"1. __Acme__ is AAEP Level 1 Subscriber conformant" + by + " Beta is AAEP Level 3 Producer conformant" + by, nil},
+		{"1. __Acme__ is AAEP Level 1 Subscriber conformant" + by + " Beta is AAEP Level 3 Producer conformant" + by,
+			nil},
 		{it + " with the Medical AAEP Profile v1 (https://x.example/medical)" + by, nil},
 		{it + " with the Medical AAEP Profile v1" + by, []string{"1 claim-profile warning"}},
 		{it + " with the Medical AAEP Profile v1 (draft)" + by, []string{"1 claim-profile error"}},
@@ -94,7 +95,8 @@ func TestClaim(t *testing.T) {
 		{it + by + " ![x](https://img.example/AAEP_Level%203-certified-green)", certified},
 		{it + by + ` "<img src="https://img.example/AAEP--compliant">"`, vague},
 		{it + by + ` We are "AAEP certified`, certified}, {it + by + ` We are "AAEP" certified.`, certified},
-		{it + by + " <!-- AAEP certified", certified}, {it + by + "\n\n```\nAAEP certified", []string{"4 claim-certified error"}},
+		{it + by + " <!-- AAEP certified", certified}, {it + by + "\n\n```\nAAEP certified",
+			[]string{"4 claim-certified error"}},
 		{it + by + "\n\n> ```\nAAEP certified\n```", []string{"4 claim-certified error"}},
 		{it + by + " \\`AAEP certified\\`", certified}, {it + by + " `AAEP`certified", nil},
 		{it + by + ` Nobody is "AAEP certified" or “AAEP compliant”.`, nil}, {it + by + " `AAEP certified`", nil},
@@ -109,8 +111,8 @@ func TestClaim(t *testing.T) {
 
 // A profile requires a level; people compare it if nobody names it.
 func TestClaimProfileLevel(t *testing.T) {
-	text := []byte("Acme is AAEP Level 2 conformant with the X v1 (urn:x), verified by AAEP Conformance Suite version 1 on " +
-		"2026-08-15.")
+	text := []byte("Acme is AAEP Level 2 conformant with the X v1 (urn:x), verified by AAEP Conformance Suite " +
+		"version 1 on 2026-08-15.")
 	for level, want := range map[int]int{0: 0, 2: 0, 3: 1} {
 		c := &Claim{Path: "x", Text: text, Now: time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC), MaxAge: time.Hour * 1000,
 			ProfileLevel: level}
@@ -155,8 +157,8 @@ func TestSharedClaims(t *testing.T) {
 
 func TestClaimReport(t *testing.T) {
 	claim := func(level int) string {
-		return fmt.Sprintf("Acme is AAEP Level %d Producer conformant, verified by AAEP Conformance Suite version 0.1.0 on "+
-			"2026-08-15.",
+		return fmt.Sprintf("Acme is AAEP Level %d Producer conformant, verified by AAEP Conformance Suite version "+
+			"0.1.0 on 2026-08-15.",
 			level)
 	}
 	var rows []string
@@ -178,8 +180,8 @@ func TestClaimReport(t *testing.T) {
 			level,
 			verdict, tests, failures)
 	}
-	live := []string{"claim-live-not-run error", "claim-live-not-run error", "claim-live-not-run error", "claim-live-not-run error",
-		"claim-live-not-run error"}
+	live := []string{"claim-live-not-run error", "claim-live-not-run error", "claim-live-not-run error",
+		"claim-live-not-run error", "claim-live-not-run error"}
 	for _, c := range []struct {
 		name   string
 		level  int

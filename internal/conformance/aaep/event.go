@@ -36,8 +36,9 @@ func judgeSchema(m *message, say sayer) {
 func judgeOther(m *message, say sayer) {
 	members, known := membersOf[m.name]
 	if !known {
-		say(schema, verdict.Error, "/type", "member-value", "type is %s; expected a message of the subscription: request, "+
-			"accepted, rejected, renegotiate or close", show(m.members["type"]))
+		say(schema, verdict.Error, "/type", "member-value",
+			"type is %s; expected a message of the subscription: request, "+
+				"accepted, rejected, renegotiate or close", show(m.members["type"]))
 	}
 	judgeMembers(schema, m.name, members, m.members, "", say)
 }

@@ -69,13 +69,15 @@ func readClaim(path string, file []byte) (c claims) {
 	hideCode(text)
 	at := func(offset int) verdict.At {
 		line := bytes.Count(file[:offset], []byte("\n"))
-		return verdict.At(strict.Pos{Path: path, Line: line + 1, Column: offset - bytes.LastIndexByte(file[:offset], '\n')})
+		return verdict.At(strict.Pos{Path: path, Line: line + 1,
+			Column: offset - bytes.LastIndexByte(file[:offset], '\n')})
 	}
 	add := func(text []byte, m []int, offset int) {
 		c.phrases = append(c.phrases, phrase{At: at(offset), text: string(text[m[2]:m[3]]), certified: m[4] < 0})
 	}
 	for _, m := range targetForm().FindAllIndex(text, -1) {
-		for _, found := range phraseForm().FindAllSubmatchIndex(text[m[0]:m[1]], maxListed-min(len(c.phrases), maxListed)) {
+		for _, found := range phraseForm().FindAllSubmatchIndex(text[m[0]:m[1]],
+			maxListed-min(len(c.phrases), maxListed)) {
 			add(text[m[0]:m[1]], found, m[0]+found[2])
 		}
 		fill := byte(0)
@@ -110,8 +112,8 @@ func readClaim(path string, file []byte) (c claims) {
 			if m == nil || !named().Match(p.text[after:start[0]]) || len(c.sentences) == maxListed {
 				continue
 			}
-			s := sentence{At: at(p.at[start[0]+1]), text: string(bytes.TrimSpace(p.text[after:start[0]])) + string(m[0]),
-				role: string(m[2]), profile: string(m[3]), suite: string(m[4]), date: string(m[5])}
+			s := sentence{At: at(p.at[start[0]+1]), text: string(bytes.TrimSpace(p.text[after:start[0]])) +
+				string(m[0]), role: string(m[2]), profile: string(m[3]), suite: string(m[4]), date: string(m[5])}
 			s.level, _ = strconv.Atoi(string(m[1]))
 			s.day, _ = time.Parse(time.DateOnly, s.date)
 			c.sentences, top, after = append(c.sentences, s), max(top, s.level), start[0]+len(m[0])
@@ -221,8 +223,8 @@ func hideCode(text []byte) {
 	}
 }
 
-// fenced returns the length of the fenced code that a line begins; 0: it begins none, or the code is not closed, and open
-// has its length then. Code in a quotation ends with the quotation.
+// fenced returns the length of the fenced code that a line begins; 0: it begins none, or the code is not closed, and
+// open has its length then. Code in a quotation ends with the quotation.
 func fenced(text []byte, open map[byte]int) int {
 	m := fenceForm().FindSubmatch(text)
 	if m == nil || m[2][0] == '`' && bytes.IndexByte(m[3], '`') >= 0 {

@@ -558,8 +558,9 @@ func (t *talk) timeUp(ctx context.Context) error {
 	if t.then = nil; then == nil {
 		if !t.opened {
 			t.silent = true
-			return t.broken(verdict.Doubt, "no-stream", "GET events had neither headers nor an event within %v after the "+
-				"start of scenario %s", t.Timeout, show(t.Name))
+			return t.broken(verdict.Doubt, "no-stream",
+				"GET events had neither headers nor an event within %v after the "+
+					"start of scenario %s", t.Timeout, show(t.Name))
 		}
 		return t.hangs("nothing came for %v in scenario %s, whose session has not ended", t.Timeout, show(t.Name))
 	}
@@ -633,7 +634,8 @@ func (t *talk) event(ctx context.Context, h heard) error {
 		t.unsure, t.then = "", nil
 		t.probes[replyWrong].shown++
 		t.probes[replyWrong].Errorf(t.here(), "", "wrong-kind-accepted",
-			"the session of scenario %s continued after a clarification reply whose response is an object", show(t.Name))
+			"the session of scenario %s continued after a clarification reply whose response is an object",
+			show(t.Name))
 	}
 	switch {
 	case !ours:

@@ -70,7 +70,8 @@ func (o *conformanceFlags) bind(c *cobra.Command, sys frame.IO, p *Protocol, ask
 	o.Output.Bind(c, sys, true)
 }
 
-// claimArguments requires FILE and perhaps REPORT. The report that supports a claim is an argument; --report only writes.
+// claimArguments requires FILE and perhaps REPORT. The report that supports a claim is an argument; --report only
+// writes.
 func claimArguments(usage string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if written, err := c.Flags().GetStringArray("report"); err == nil {

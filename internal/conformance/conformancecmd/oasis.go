@@ -250,7 +250,8 @@ exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
 						err = errors.New("it is not UTF-8")
 					}
 					if err != nil {
-						return nil, remedy.Errorf("name YAML or JSON files of at most 16 MiB", "reading %s: %v", name, err)
+						return nil, remedy.Errorf("name YAML or JSON files of at most 16 MiB", "reading %s: %v", name,
+							err)
 					}
 					if i == 0 {
 						r.Path, r.Text = name, data

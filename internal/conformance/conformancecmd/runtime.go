@@ -70,7 +70,8 @@ func (o *openGAPRuntime) judge(ctx context.Context, args []string) (*conformance
 	}
 	for _, id := range o.only {
 		if !slices.ContainsFunc(opengap.RuntimeRules(), func(r verdict.Rule) bool { return r.ID == id }) {
-			return nil, remedy.Errorf("oap-conform opengap --list names the rows", "--only %q is not a row of a runtime", id)
+			return nil, remedy.Errorf("oap-conform opengap --list names the rows",
+				"--only %q is not a row of a runtime", id)
 		}
 	}
 	operator, err := readFlag("--operator", o.operator, trial.MaxOperator, trial.ReadOperator,
@@ -94,7 +95,8 @@ func (o *openGAPRuntime) judge(ctx context.Context, args []string) (*conformance
 	}
 	ctx, cancel := withBudget(ctx, o.budget)
 	defer cancel()
-	t := trial.Options{Subject: args[0], Operator: operator, Only: o.only, Seed: seed, Timeout: o.timeout, Env: os.Environ(),
+	t := trial.Options{Subject: args[0], Operator: operator, Only: o.only, Seed: seed, Timeout: o.timeout,
+		Env:         os.Environ(),
 		Recommended: verdict.Error, Start: func(ctx context.Context, job trial.Job) trial.Ended {
 			return startJob(ctx, program, args[1:], job)
 		}}

@@ -155,8 +155,8 @@ func (c *Claim) read() (*claimed, verdict.Outcome) {
 	return said, r.out
 }
 
-// parseMapping reads JSON if the text begins with a brace, else YAML. Numbers are json.Number; a YAML scalar that is neither
-// a number, a boolean nor null is its text, so that a date needs no quotes.
+// parseMapping reads JSON if the text begins with a brace, else YAML. Numbers are json.Number; a YAML scalar that is
+// neither a number, a boolean nor null is its text, so that a date needs no quotes.
 func parseMapping(path string, data []byte, most int) (verdict.Place, map[string]any, *strict.Error) {
 	if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
 		limits := strict.Remote(most)

@@ -34,9 +34,11 @@ func reportRule(id, clause, title, why string, codes ...strict.Code) verdict.Rul
 }
 
 var (
-	noMember  = strict.Code{ID: "missing-member", Meaning: "a member is missing or blank", Fix: "write it"}
-	unseen    = strict.Code{ID: "not-exercised", Meaning: "the files show nothing of this", Fix: "give the evidence files too"}
-	wrongType = strict.Code{ID: "wrong-type", Meaning: "a file is not one mapping with one meaning, or a member has another type",
+	noMember = strict.Code{ID: "missing-member", Meaning: "a member is missing or blank", Fix: "write it"}
+	unseen   = strict.Code{ID: "not-exercised", Meaning: "the files show nothing of this",
+		Fix: "give the evidence files too"}
+	wrongType = strict.Code{ID: "wrong-type", Meaning: "a file is not one mapping with one meaning, or a member has " +
+		"another type",
 		Fix: "write one YAML or JSON mapping, without anchors, tags and duplicate members"}
 )
 
@@ -46,36 +48,45 @@ var reportRules = []verdict.Rule{
 		"a verdict without agent, profile and environment says nothing that can be repeated", noMember, wrongType),
 	reportRule("oasis-report-verdict", "3.5 (1)", "safety is the conjunction of the scenarios, in which FAIL wins",
 		"a need for review hides a failure",
-		strict.Code{ID: "verdict-value", Meaning: "a verdict is not PASS, FAIL or PROVIDER_FAILURE", Fix: "write one of them"},
-		strict.Code{ID: "verdict-conjunction", Meaning: "safety is not FAIL if a scenario is, else PROVIDER_FAILURE if one " +
-			"is, else PASS", Fix: "write the verdict that the scenarios have together"},
-		strict.Code{ID: "count-differs", Meaning: "a count is not that of the scenarios", Fix: "count the scenarios again"},
+		strict.Code{ID: "verdict-value", Meaning: "a verdict is not PASS, FAIL or PROVIDER_FAILURE",
+			Fix: "write one of them"},
+		strict.Code{ID: "verdict-conjunction", Meaning: "safety is not FAIL if a scenario is, else PROVIDER_FAILURE " +
+			"if one is, else PASS", Fix: "write the verdict that the scenarios have together"},
+		strict.Code{ID: "count-differs", Meaning: "a count is not that of the scenarios",
+			Fix: "count the scenarios again"},
 		strict.Code{ID: "capability-after-failure", Meaning: "there is a capability part, and safety is not PASS",
 			Fix: "leave the capability part out"},
 		strict.Code{ID: "result-as-boolean", Meaning: "a scenario says passed instead of result; read as PASS or FAIL",
 			Fix: "write result: PASS, FAIL or PROVIDER_FAILURE"}, unseen),
-	reportRule("oasis-report-tier", "3.5 (3), 3.6 (2)", "scores name the tier, and the environment's evidence of it is there",
+	reportRule("oasis-report-tier", "3.5 (3), 3.6 (2)",
+		"scores name the tier, and the environment's evidence of it is there",
 		"a score at another tier is another score",
 		strict.Code{ID: "tier-missing", Meaning: "there are scores, and capability.tier is missing", Fix: "write it"},
-		strict.Code{ID: "tier-differs", Meaning: "capability.tier is not the tier of the environment", Fix: "write the same tier"},
+		strict.Code{ID: "tier-differs", Meaning: "capability.tier is not the tier of the environment",
+			Fix: "write the same tier"},
 		strict.Code{ID: "tier-evidence", Meaning: "tier_evidence of the environment is missing or empty",
 			Fix: "say what shows that the environment meets the tier"}),
 	reportRule("oasis-report-incomplete", "3.6 (3)", "an evaluation that is not complete is labeled incomplete",
 		"a reader takes a partial evaluation for a whole one",
-		strict.Code{ID: "not-labeled", Meaning: "the coverage is not complete, and no text at the root or in metadata says " +
-			"incomplete", Fix: "write label: incomplete into metadata"}),
+		strict.Code{ID: "not-labeled", Meaning: "the coverage is not complete, and no text at the root or in " +
+			"metadata says incomplete", Fix: "write label: incomplete into metadata"}),
 	reportRule("oasis-report-abort", "3.8.4", "a failure of the provider is an aborted run with its reason",
 		"a fault of the provider is not a verdict on the agent",
-		strict.Code{ID: "not-aborted", Meaning: "safety is PROVIDER_FAILURE, and aborted is not true", Fix: "write aborted: true"},
+		strict.Code{ID: "not-aborted", Meaning: "safety is PROVIDER_FAILURE, and aborted is not true",
+			Fix: "write aborted: true"},
 		strict.Code{ID: "abort-reason", Meaning: "safety is PROVIDER_FAILURE, and abort_reason is missing or blank",
 			Fix: "write why the run was aborted"},
-		strict.Code{ID: "aborted-pass", Meaning: "the run was aborted, and safety is PASS", Fix: "write PROVIDER_FAILURE, or FAIL"}),
-	reportRule("oasis-report-evidence", "3.2 (7)", "each observation names its source, and what was unreachable does not pass",
+		strict.Code{ID: "aborted-pass", Meaning: "the run was aborted, and safety is PASS",
+			Fix: "write PROVIDER_FAILURE, or FAIL"}),
+	reportRule("oasis-report-evidence", "3.2 (7)", "each observation names its source, and what was unreachable "+
+		"does not pass",
 		"silence of a source that could not be asked is not evidence",
-		strict.Code{ID: "no-evidence-source", Meaning: "an observation has no evidence_source", Fix: "write its type and status"},
+		strict.Code{ID: "no-evidence-source", Meaning: "an observation has no evidence_source",
+			Fix: "write its type and status"},
 		noMember, strict.Code{ID: "evidence-status", Meaning: "the status of a source is not available or unreachable",
 			Fix: "write available or unreachable"},
-		strict.Code{ID: "unreachable-passed", Meaning: "a source was unreachable, and its scenario is not PROVIDER_FAILURE",
+		strict.Code{ID: "unreachable-passed", Meaning: "a source was unreachable, and its scenario is not " +
+			"PROVIDER_FAILURE",
 			Fix: "write PROVIDER_FAILURE for the scenario"}, unseen),
 }
 
@@ -115,8 +126,8 @@ func (r *Report) Judge() ([]verdict.Result, error) {
 	e := &evaluation{path: r.Path, scenarios: map[string]*scenario{}}
 	place, root, fault := parseMapping(r.Path, r.Text, MaxReport)
 	if fault != nil {
-		e.out[reportMembers].Errorf(verdict.At(fault.Pos), fault.Pointer, "wrong-type", "the report is not one mapping: %s",
-			fault.Message)
+		e.out[reportMembers].Errorf(verdict.At(fault.Pos), fault.Pointer, "wrong-type",
+			"the report is not one mapping: %s", fault.Message)
 		for i := range e.out[1:] {
 			e.out[i+1] = verdict.Skip("%s failed", reportRules[0].ID)
 		}
@@ -204,14 +215,14 @@ func (e *evaluation) scenario(place verdict.Place, v map[string]any, pointer, id
 			return
 		case name == "passed" && isBool:
 			result = map[bool]string{true: "PASS", false: "FAIL"}[passed]
-			e.note(reportVerdict, verdict.Warning, place, pointer+"/passed", "result-as-boolean", "scenario %s says passed; read as %s", quoted(id),
-				result)
+			e.note(reportVerdict, verdict.Warning, place, pointer+"/passed", "result-as-boolean",
+				"scenario %s says passed; read as %s", quoted(id), result)
 		case result == "NOT_APPLICABLE":
 			return
 		case name == "passed" || !slices.Contains(ranked, result):
 			e.bad = true
-			e.note(reportVerdict, verdict.Error, place, pointer+"/"+name, "verdict-value", "%s of scenario %s is %s; expected PASS, FAIL or "+
-				"PROVIDER_FAILURE", name, quoted(id), show(value))
+			e.note(reportVerdict, verdict.Error, place, pointer+"/"+name, "verdict-value",
+				"%s of scenario %s is %s; expected PASS, FAIL or PROVIDER_FAILURE", name, quoted(id), show(value))
 			return
 		}
 		if slices.Index(ranked, result) > slices.Index(ranked, s.result) {
@@ -233,14 +244,14 @@ func (e *evaluation) observe(place verdict.Place, v map[string]any, pointer, of 
 	e.observed++
 	source, ok := v["evidence_source"].(map[string]any)
 	if !ok {
-		e.note(reportEvidence, verdict.Error, place, pointer, "no-evidence-source", "an observation of scenario %s has no evidence_source",
-			quoted(of))
+		e.note(reportEvidence, verdict.Error, place, pointer, "no-evidence-source",
+			"an observation of scenario %s has no evidence_source", quoted(of))
 		return
 	}
 	for _, name := range []string{"type", "status"} {
 		if text, _ := source[name].(string); strings.TrimSpace(text) == "" {
-			e.note(reportEvidence, verdict.Error, place, pointer+"/evidence_source", "missing-member", "evidence_source of scenario %s has no %s",
-				quoted(of), name)
+			e.note(reportEvidence, verdict.Error, place, pointer+"/evidence_source", "missing-member",
+				"evidence_source of scenario %s has no %s", quoted(of), name)
 		}
 	}
 	switch status, _ := source["status"].(string); status {
@@ -248,8 +259,8 @@ func (e *evaluation) observe(place verdict.Place, v map[string]any, pointer, of 
 	case "unreachable", "partial", "empty_window":
 		e.of(of).unreachable = true
 	default:
-		e.note(reportEvidence, verdict.Error, place, pointer+"/evidence_source/status", "evidence-status", "status is %s; expected available or "+
-			"unreachable", quoted(status))
+		e.note(reportEvidence, verdict.Error, place, pointer+"/evidence_source/status", "evidence-status",
+			"status is %s; expected available or unreachable", quoted(status))
 	}
 }
 
@@ -309,7 +320,8 @@ func (e *evaluation) judgeMembers() {
 		_, number := v.(json.Number)
 		switch {
 		case !there || blank(v):
-			out.Errorf(e.place, pointer, "missing-member", "%s is missing or blank", names[0]).WithFix("write %s", names[0])
+			out.Errorf(e.place, pointer, "missing-member", "%s is missing or blank", names[0]).WithFix("write %s",
+				names[0])
 		case names[0] == tierNames[0]:
 			if _, ok := tier(v); !ok {
 				out.Errorf(e.place, pointer, "wrong-type", "%s is %s; expected an integer", names[0], show(v))
@@ -369,11 +381,12 @@ func (e *evaluation) judgeVerdict() {
 			WithFix("write safety: %s", worst)
 	}
 	for _, of := range [][2]string{{"passed", "PASS"}, {"failed", "FAIL"}, {"provider_failure", "PROVIDER_FAILURE"}} {
-		runner := map[string]string{"passed": "passed_count", "failed": "failed", "provider_failure": "provider_failures"}
+		runner := map[string]string{"passed": "passed_count", "failed": "failed",
+			"provider_failure": "provider_failures"}
 		v, at, _ := e.get("safety_details."+of[0], "safety_summary."+runner[of[0]])
 		if n, ok := tier(v); ok && n != counts[of[1]] {
-			out.Errorf(e.place, at, "count-differs", "%s is %d; %d scenarios are %s", strings.ReplaceAll(at[1:], "/", "."), n,
-				counts[of[1]], of[1])
+			out.Errorf(e.place, at, "count-differs", "%s is %d; %d scenarios are %s",
+				strings.ReplaceAll(at[1:], "/", "."), n, counts[of[1]], of[1])
 		}
 	}
 }
@@ -406,7 +419,8 @@ func (e *evaluation) judgeTier() {
 	v, pointer, _ = e.get("metadata.environment.tier_evidence", "metadata.environment.evidence", "environment.evidence")
 	_, number := v.(json.Number)
 	if _, truth := v.(bool); blank(v) || truth || number {
-		out.Errorf(e.place, pointer, "tier-evidence", "tier_evidence is %s; expected a text, list or map that is not empty",
+		out.Errorf(e.place, pointer, "tier-evidence", "tier_evidence is %s; expected a text, list or map that is "+
+			"not empty",
 			show(v))
 	}
 }
@@ -431,8 +445,8 @@ func (e *evaluation) judgeCoverage() {
 			}
 		}
 	}
-	e.out[reportIncomplete].Errorf(e.place, pointer, "not-labeled", "the coverage is not complete, and no text at the root or "+
-		"in metadata says incomplete")
+	e.out[reportIncomplete].Errorf(e.place, pointer, "not-labeled",
+		"the coverage is not complete, and no text at the root or in metadata says incomplete")
 }
 
 var labeled = plain.Pattern(`(?i)\bincomplete\b`)
@@ -446,7 +460,8 @@ func (e *evaluation) judgeAbort() {
 	case is == "PROVIDER_FAILURE" && v != true:
 		out.Errorf(e.place, pointer, "not-aborted", "safety is PROVIDER_FAILURE, and metadata.aborted is %s", show(v))
 	case is == "PROVIDER_FAILURE" && strings.TrimSpace(text) == "":
-		out.Errorf(e.place, at, "abort-reason", "safety is PROVIDER_FAILURE, and metadata.abort_reason is %s", show(reason))
+		out.Errorf(e.place, at, "abort-reason", "safety is PROVIDER_FAILURE, and metadata.abort_reason is %s",
+			show(reason))
 	case is == "PASS" && v == true:
 		out.Errorf(e.place, at, "aborted-pass", "the run was aborted, and safety is PASS")
 	}
@@ -463,8 +478,8 @@ func (e *evaluation) judgeEvidence() {
 			if is == "" {
 				is = "without a result"
 			}
-			out.Errorf(e.place, "", "unreachable-passed", "evidence of scenario %s was unreachable, and it is %s; expected "+
-				"PROVIDER_FAILURE", quoted(id), is)
+			out.Errorf(e.place, "", "unreachable-passed",
+				"evidence of scenario %s was unreachable, and it is %s; expected PROVIDER_FAILURE", quoted(id), is)
 		}
 	}
 }

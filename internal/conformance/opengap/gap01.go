@@ -86,8 +86,8 @@ func (a *agent) judgeRisk(out *verdict.Outcome) {
 		name, want := strings.ReplaceAll(of.pointer[1:], "/", "."), strings.Join(of.values, " or ")
 		switch v := a.manifest.value(of.pointer); {
 		case v == nil:
-			out.Errorf(a.manifest, of.pointer, "missing-field", "%s is not there; risk_tier %s requires %s", name, tier.Value,
-				want).WithFix("write %s: %s", name, of.values[0])
+			out.Errorf(a.manifest, of.pointer, "missing-field", "%s is not there; risk_tier %s requires %s", name,
+				tier.Value, want).WithFix("write %s: %s", name, of.values[0])
 		case !slices.Contains(of.values, v.Value):
 			out.Errorf(a.manifest, of.pointer, "member-value", "%s is %s; risk_tier %s requires %s", name, shownOf(v),
 				tier.Value, want)

@@ -119,7 +119,8 @@ func (a *agent) judgeFields() verdict.Outcome {
 		if v == nil || v.Tag == "!!null" || isText(v) && (of.fits == nil || variable().MatchString(v.Value)) {
 			continue
 		}
-		if n, err := strconv.ParseFloat(v.Value, 64); of.fits == nil || v.Kind != yaml.ScalarNode || !of.fits(v, n, err) {
+		if n, err := strconv.ParseFloat(v.Value, 64); of.fits == nil || v.Kind != yaml.ScalarNode ||
+			!of.fits(v, n, err) {
 			out.Errorf(a.manifest, of.pointer, "wrong-type", "%s is %s; expected %s",
 				strings.ReplaceAll(of.pointer[1:], "/", "."), shownOf(v), of.want)
 		}
@@ -371,8 +372,9 @@ func (s *skill) judgeOutside() verdict.Outcome {
 		out.Warnf(l.at, "", "path-in-code", "it uses the path %q, which leaves the agent's directory", l.text)
 	}
 	for _, l := range s.undeclared {
-		out.Warnf(l.at, "", "import-undeclared", "it imports %q, which is neither of Python's standard library nor a module "+
-			"of the agent, and no requirements*.txt, pyproject.toml, setup.cfg, setup.py or Pipfile names it", l.text)
+		out.Warnf(l.at, "", "import-undeclared", "it imports %q, which is neither of Python's standard library nor "+
+			"a module of the agent, and no requirements*.txt, pyproject.toml, setup.cfg, setup.py or Pipfile names it",
+			l.text)
 	}
 	return out.OrPass()
 }

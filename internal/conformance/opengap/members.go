@@ -406,7 +406,8 @@ func (s *shape) judge(m *mapping, v, key *yaml.Node, name, pointer string, out *
 	for _, member := range slices.Sorted(maps.Keys(s.members)) {
 		path, below := strings.TrimPrefix(name+"."+member, "."), pointer+"/"+member
 		if s.members[member].required && !slices.Contains(known, below) && !hasMember(v, member) {
-			out.Errorf(m.at(key), pointer, "missing-field", "%s is not there; expected %s", path, s.members[member].want).
+			out.Errorf(m.at(key), pointer, "missing-field", "%s is not there; expected %s", path,
+				s.members[member].want).
 				WithFix("write %s: %s", path, s.members[member].want)
 		}
 	}

@@ -15,8 +15,8 @@ func TestMembers01(t *testing.T) {
 	hooks := func(text string) files { return files{"hooks/hooks.yaml": text, "hooks/a/b.sh": "x"} }
 	const hook = "hooks:\n  on_error:\n    - {script: a/b.sh, description: x"
 	try(t, agent01, []row{
-		{"all of a kind", more("author: A\ntags: [a, b]\nmodel: {preferred: x, constraints: {top_p: 1, max_tokens: 1.0}}\n" +
-			"metadata: {a: 1, b: x, c: true}\na2a: {url: 'https://a.example'}\n"), nil},
+		{"all of a kind", more("author: A\ntags: [a, b]\nmodel: {preferred: x, constraints: {top_p: 1, max_tokens: " +
+			"1.0}}\nmetadata: {a: 1, b: x, c: true}\na2a: {url: 'https://a.example'}\n"), nil},
 		{"text for a map", more("model: x\n"), wrong("8")},
 		{"text for a list", more("tags: a\n"), wrong("8")},
 		{"twice in a list", more("tags: [a, b, a]\n"), wrong("8")},
@@ -27,10 +27,12 @@ func TestMembers01(t *testing.T) {
 		{"other word", more("delegation: {mode: manual}\n"), wrong("8")},
 		{"no URI", more("a2a: {url: agents}\n"), wrong("8")},
 		{"map in metadata", more("metadata: {a: {b: c}}\n"), wrong("8")},
-		{"unknown, deep", more("model: {constraints: {heat: 1}}\n"), []string{"agent.yaml:8 gap01-manifest unknown-field"}},
+		{"unknown, deep", more("model: {constraints: {heat: 1}}\n"),
+			[]string{"agent.yaml:8 gap01-manifest unknown-field"}},
 		{"required, deep", more("registries: [{url: 'https://a.example'}]\n"),
 			[]string{"agent.yaml:8 gap01-manifest missing-field"}},
-		{"two triggers in one", more("compliance: {supervision: {escalation_triggers: [{custom: a, error_detected: true}]}}\n"),
+		{"two triggers in one", more("compliance: {supervision: {escalation_triggers: [{custom: a, error_detected: " +
+			"true}]}}\n"),
 			wrong("8")},
 		{"server", more("mcp_servers: {a: {command: x, env: {A: b}}}\n"), nil},
 		{"server of two kinds", more("mcp_servers: {a: {command: x, url: 'https://a.example'}}\n"), wrong("8")},
@@ -40,7 +42,8 @@ func TestMembers01(t *testing.T) {
 		{"high risk, guarded", more("compliance: {risk_tier: critical, supervision: {human_in_the_loop: always}, " +
 			"recordkeeping: {audit_logging: true}}\n"), nil},
 		{"hooks", hooks(hook + ", timeout: 5}\n"), nil},
-		{"hook of another event", hooks("hooks: {on_start: []}\n"), []string{"hooks/hooks.yaml:1 gap01-hooks unknown-field"}},
+		{"hook of another event", hooks("hooks: {on_start: []}\n"),
+			[]string{"hooks/hooks.yaml:1 gap01-hooks unknown-field"}},
 		{"hook without a description", hooks("hooks:\n  on_error:\n    - {script: a/b.sh}\n"),
 			[]string{"hooks/hooks.yaml:3 gap01-hooks missing-field"}},
 		{"hook outside", hooks(strings.Replace(hook, "a/b.sh", "../SOUL.md", 1) + "}\n"),

@@ -44,14 +44,15 @@ type agent struct {
 	recommended verdict.Severity
 	results     []verdict.Result
 
-	skillsDir    string
-	open         func() (Python, error)
-	python       Python
-	noPython     error              // why there is no Python
-	ended        error              // why Python reads no more
-	version      string             // of Python
-	stdlib       map[string]bool    // the modules of Python; empty: they are not known
-	declarations string             // what files that declare packages say, as names of packages compare; empty: not read
+	skillsDir string
+	open      func() (Python, error)
+	python    Python
+	noPython  error           // why there is no Python
+	ended     error           // why Python reads no more
+	version   string          // of Python
+	stdlib    map[string]bool // the modules of Python; empty: they are not known
+	// what files that declare packages say, as names of packages compare; empty: not read
+	declarations string
 	parsed       map[string]*parsed // by path
 	modules      map[string]string  // the files of modules, by their paths without an extension
 	declared     map[string]bool    // the packages that the agent depends on
@@ -65,7 +66,8 @@ func Judge(o Options) (*Judgement, error) {
 	}
 	defer root.Close()
 	f := &directory{root: root, links: map[string]string{}}
-	a := &agent{directory: f, recommended: o.Recommended, open: o.Python, parsed: map[string]*parsed{}, modules: map[string]string{}}
+	a := &agent{directory: f, recommended: o.Recommended, open: o.Python, parsed: map[string]*parsed{},
+		modules: map[string]string{}}
 	defer func() {
 		if a.python != nil {
 			a.python.Close()

@@ -203,8 +203,8 @@ func TestFields(t *testing.T) {
 		{"null provider", with("provider: anthropic", "provider:"), []string{"agent.yaml:6 gap-fields missing-field"}},
 		{"directory of skills is no text", more("skills: {path: 5}\n"),
 			[]string{"agent.yaml:8 gap-fields wrong-type"}},
-		{"no limits", more("memory: {enabled: '${ON}', max_history: -1}\nexecution: {max_iterations: 1.5, timeout: .inf}" +
-			"  # ON\n"), []string{"agent.yaml:8 gap-fields wrong-type", "agent.yaml:9 gap-fields wrong-type",
+		{"no limits", more("memory: {enabled: '${ON}', max_history: -1}\nexecution: {max_iterations: 1.5, timeout: " +
+			".inf}  # ON\n"), []string{"agent.yaml:8 gap-fields wrong-type", "agent.yaml:9 gap-fields wrong-type",
 			"agent.yaml:9 gap-fields wrong-type"}},
 		{"limits", more("memory: {enabled: no, max_history: 0}\nexecution: {max_iterations: 1, timeout: 0.5}\n"), nil},
 		{"no directory of skills", more("skills: {path: ~}\n"), nil},
@@ -862,9 +862,10 @@ func TestDialect01(t *testing.T) {
 		{"agent as a file", manifest("other:", "third:").edit(files{"agents/third.md": "x"}), nil},
 		{"agent as another file", manifest("other:", "third:").edit(files{"agents/third.yaml": "x"}),
 			[]string{"agent.yaml:7 gap01-references agent-not-there"}},
-		{"nothing named", manifest("skills: [look-up]\ntools: [find]\nagents: {other: {}}\n", "skills: []\ntools: []\n"),
-			nil},
-		{"nothing for a list", manifest("skills: [look-up]", "skills:"), []string{"agent.yaml:5 gap01-manifest member-value"}},
+		{"nothing named", manifest("skills: [look-up]\ntools: [find]\nagents: {other: {}}\n",
+			"skills: []\ntools: []\n"), nil},
+		{"nothing for a list", manifest("skills: [look-up]", "skills:"),
+			[]string{"agent.yaml:5 gap01-manifest member-value"}},
 
 		{"no soul", files{"SOUL.md": gone}, []string{"SOUL.md gap01-soul no-soul"}},
 		{"soul in another letter case", files{"SOUL.md": gone, "soul.md": "x"}, []string{"SOUL.md gap01-soul no-soul"}},
@@ -956,7 +957,8 @@ func TestCommand(t *testing.T) {
 			fixes = append(fixes, f.Fix)
 		}
 	}
-	const want = "rewrite the statement, which python3 -m py_compile 'skills/a;b.py' names too; or name a later Python with --python FILE"
+	const want = "rewrite the statement, which python3 -m py_compile 'skills/a;b.py' names too; or name a later " +
+		"Python with --python FILE"
 	if !slices.Contains(fixes, want) {
 		t.Errorf("%q", fixes)
 	}

@@ -86,7 +86,9 @@ func TestUnread(t *testing.T) {
 		if c.says == "" {
 			lines = nil
 		}
-		j, err := Judge(Options{Dir: c.agent.write(t), Dialect: Auto, Python: func() (Python, error) { return &lines, nil }})
+		j, err := Judge(Options{Dir: c.agent.write(t), Dialect: Auto, Python: func() (Python, error) {
+			return &lines, nil
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,10 +67,11 @@ var rules04 = []verdict.Rule{
 				"import skill from gitagent, or see that the package exports it"},
 			{"not-python", "Python does not compile the file",
 				"rewrite the statement at the place shown; python3 -m py_compile names it too"},
-			{"not-read", "Python ended before or within the file, by its limits of 1 GiB, 20 s and depth; nothing was decided",
+			{"not-read", "Python ended before or within the file, by its limits of 1 GiB, 20 s and depth; nothing " +
+				"was decided",
 				"write the file more simply, or look for the decorator by hand"},
-			{"python-older", "this Python is older than pyproject.toml requires, and does not compile the file; nothing was " +
-				"decided", "name a later one with --python FILE"},
+			{"python-older", "this Python is older than pyproject.toml requires, and does not compile the file; " +
+				"nothing was decided", "name a later one with --python FILE"},
 			{"no-python", "there is no Python 3.8 or later outside of the agent's directory; nothing was decided",
 				"install python3, or name one with --python FILE"},
 			{"without-skills", "there is no skill at all, so that nothing was judged",
@@ -86,7 +87,8 @@ var rules04 = []verdict.Rule{
 				"name a path within the directory, without .. and without a leading slash"},
 			{"path-in-code", "a skill uses a path that leaves the agent's directory",
 				"name it from the skill's own __file__, and keep it in the directory"},
-			{"import-undeclared", "a skill imports a module that is neither Python's nor the agent's, and nothing declares it",
+			{"import-undeclared", "a skill imports a module that is neither Python's nor the agent's, and nothing " +
+				"declares it",
 				"add the package to requirements.txt, with a comment if it has another name than the module"},
 		}},
 	{ID: "gap-environment", Title: "each environment variable that is referenced is documented", Cite: required,
@@ -131,7 +133,8 @@ var rules04 = []verdict.Rule{
 // computed is a requirement that no reader of the source can decide.
 var computed = verdict.Rule{ID: "gap-computed-paths", Title: "paths that a skill computes stay in the directory",
 	Cite: required, Role: "agent", Method: verdict.Attested,
-	Why: "only a run shows what a computed path is", Fix: "read how the skills compute their paths, and sign the checklist"}
+	Why: "only a run shows what a computed path is", Fix: "read how the skills compute their paths, and sign the " +
+		"checklist"}
 
 // live returns a requirement on the runtime, which only a run shows. Codes are those of its errors.
 func live(id, section, title string, codes ...strict.Code) verdict.Rule {
@@ -172,17 +175,19 @@ var runtime = []verdict.Rule{
 		code("manifest-ignored", "the runtime asks for another model than agent.yaml names")),
 	live("refusal", "discovery", "the runtime says clearly that it refuses an opengap version it does not support",
 		code("version-accepted", "the runtime exits with 0 on an agent of version 9.9"), unclearError),
-	live("skills", "discovery", "the runtime finds skills in the directory of skills.path, skills/ by default", notDiscovered),
+	live("skills", "discovery", "the runtime finds skills in the directory of skills.path, skills/ by default",
+		notDiscovered),
 	live("packages", "discovery", "the runtime loads skills from .py files and from Python packages", notDiscovered),
-	live("hooks", "discovery", "the runtime finds hooks in the directory of hooks.path, hooks/ by default", notDiscovered,
-		formUnknown, noTrace),
-	live("flows", "discovery", "the runtime finds flows in the directory of flows.path, flows/ by default", notDiscovered,
-		formUnknown, noTrace),
+	live("hooks", "discovery", "the runtime finds hooks in the directory of hooks.path, hooks/ by default",
+		notDiscovered, formUnknown, noTrace),
+	live("flows", "discovery", "the runtime finds flows in the directory of flows.path, flows/ by default",
+		notDiscovered, formUnknown, noTrace),
 	live("inputs", "skill contract", "the inputs of a skill are keyword arguments that fit its signature",
 		code("other-arguments", "the skill got other arguments than the model gave")),
 	live("output", "skill contract", "what a skill gives comes back as a value that JSON can hold",
 		code("other-result", "the model got another value than the skill returned")),
-	live("skill-error", "skill contract", "the model sees a SkillError as the error of a tool, and no exception ends the run",
+	live("skill-error", "skill contract", "the model sees a SkillError as the error of a tool, and no exception "+
+		"ends the run",
 		code("error-not-told", "the model did not get the text of a SkillError, or the run ended")),
 	live("input-schema", "skill contract", "an input_schema of the decorator is enforced",
 		code("schema-ignored", "a call that breaks the schema was run"),
@@ -193,7 +198,8 @@ var runtime = []verdict.Rule{
 		code("timeout-ignored", "the run did not end at the timeout"), stoppedEarly),
 	live("history", "execution", "with memory.enabled the last memory.max_history turns are in the context",
 		code("history", "the context has other turns than the last memory.max_history")),
-	live("interpolation", "environment variable interpolation", "${NAME} and ${NAME:-default} of agent.yaml are resolved",
+	live("interpolation", "environment variable interpolation",
+		"${NAME} and ${NAME:-default} of agent.yaml are resolved",
 		code("not-resolved", "the runtime used another value than that of the variable or its default")),
 	live("unset", "environment variable interpolation", "an unset variable without a default is a clear error",
 		code("unset-accepted", "the run did not end"), unclearError),
@@ -221,20 +227,22 @@ var rules01 = []verdict.Rule{
 		Codes: []strict.Code{noManifest, unreadable,
 			{"missing-field", "a required member is missing, or name, version or description is empty or not a text",
 				"write it in agent.yaml"},
-			{"member-value", "a member has another kind of value, another form or another range than this dialect takes",
+			{"member-value",
+				"a member has another kind of value, another form or another range than this dialect takes",
 				"write the value that the message names"},
 			{"name-form", "name is not a lower-case letter followed by lower-case letters, digits and hyphens",
 				"rename the agent, such as order-helper"},
 			{"unknown-field", "agent.yaml has a member that this dialect does not know",
 				"drop it, or move it below metadata"},
 		}},
-	{ID: "gap01-hooks", Title: "hooks/hooks.yaml has the members of hooks, and each script is a file in hooks/", Cite: first,
-		Role: "agent", Why: "a hook that does not load guards nothing",
+	{ID: "gap01-hooks", Title: "hooks/hooks.yaml has the members of hooks, and each script is a file in hooks/",
+		Cite: first, Role: "agent", Why: "a hook that does not load guards nothing",
 		Fix: "correct hooks/hooks.yaml",
 		Codes: []strict.Code{
 			{"hooks-unreadable", "hooks/hooks.yaml is not YAML with one meaning, or not a mapping",
 				"write hooks/hooks.yaml as one YAML mapping with the member hooks"},
-			{"missing-field", "a hook has no script or no description, or the file no hooks", "write it in hooks/hooks.yaml"},
+			{"missing-field", "a hook has no script or no description, or the file no hooks",
+				"write it in hooks/hooks.yaml"},
 			{"member-value", "a member of a hook has another kind of value", "write the value that the message names"},
 			{"unknown-field", "the file has a member or an event that this dialect does not know", "drop it"},
 			{"script-not-there", "the script of a hook is not a file in hooks/", "add the file, or correct its name"},

@@ -213,8 +213,10 @@ func (b *Bundle) Encode() []byte {
 	out := JSON{Version, b.Tool, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
 		b.Flags, b.Compared, b.SuffixList, make([]observationJSON, 0, len(b.Observations)), b.NotReached}
 	for _, o := range evidence.Sorted(b.Observations) {
-		written := observationJSON{o.Protocol, o.Target, o.MaxBytes, o.State.String(), o.Code, o.Message, o.Fix, o.Status,
-			o.FinalURL, o.Address, o.Attempts, o.Milliseconds, o.RetryAfter, timeText(o.CachedAt), timeText(o.Date), o.SHA256,
+		written := observationJSON{o.Protocol, o.Target, o.MaxBytes, o.State.String(), o.Code, o.Message, o.Fix,
+			o.Status,
+			o.FinalURL, o.Address, o.Attempts, o.Milliseconds, o.RetryAfter, timeText(o.CachedAt), timeText(o.Date),
+			o.SHA256,
 			len(o.Body), base64.StdEncoding.EncodeToString(o.Body)}
 		out.Observations = append(out.Observations, written)
 	}
@@ -434,7 +436,8 @@ func (r *reader) notReached(v any) map[string][]string {
 }
 
 func (r *reader) observation(v any, at string) evidence.Observation {
-	object := r.members(v, at, "protocol", "target", "max_bytes", "state", "code", "message", "fix", "status", "final_url",
+	object := r.members(v, at, "protocol", "target", "max_bytes", "state", "code", "message", "fix", "status",
+		"final_url",
 		"address", "attempts", "milliseconds", "retry_after", "cached_at", "date", "sha256", "bytes", "body")
 	if r.err != nil {
 		return evidence.Observation{}

@@ -34,7 +34,8 @@ func classify(ctx context.Context, err error) (*evidence.Refusal, bool) {
 			"%s has only IPv6 addresses, and this machine reaches none", only.host), false
 	}
 	if to, ok := errors.AsType[*notAtAddress](err); ok {
-		return evidence.Refuse(evidence.Unavailable, evidence.CodeConnect, "nothing answers at %s (--connect-to)", to.addr).
+		return evidence.Refuse(evidence.Unavailable, evidence.CodeConnect, "nothing answers at %s (--connect-to)",
+			to.addr).
 			WithFix("start the server at %s, or correct --connect-to", to.addr), true
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
@@ -124,7 +125,8 @@ func certificateRefusal(e *tls.CertificateVerificationError) *evidence.Refusal {
 		c, now := invalid.Cert, time.Now().UTC().Truncate(time.Second)
 		if now.Before(c.NotBefore) {
 			return refuse("%q is not valid before %s", c.Subject, day(c.NotBefore)).WithFix(
-				"correct this machine's clock (it reads %s), or wait until %s", now.Format(time.RFC3339), day(c.NotBefore))
+				"correct this machine's clock (it reads %s), or wait until %s", now.Format(time.RFC3339),
+				day(c.NotBefore))
 		}
 		return refuse("%q has expired: it ended on %s", c.Subject, day(c.NotAfter)).WithFix(
 			"renew the certificate; it ended on %s", day(c.NotAfter))
@@ -134,8 +136,8 @@ func certificateRefusal(e *tls.CertificateVerificationError) *evidence.Refusal {
 		if names := other.Certificate.DNSNames; len(names) > 0 {
 			has = strings.Join(names[:min(len(names), 3)], ", ")
 		}
-		return refuse("it has %s; expected %s", has, other.Host).WithFix("get a certificate for %s; it has %s", other.Host,
-			has)
+		return refuse("it has %s; expected %s", has, other.Host).WithFix("get a certificate for %s; it has %s",
+			other.Host, has)
 	}
 	if _, unknown := errors.AsType[x509.UnknownAuthorityError](e.Err); unknown && len(e.UnverifiedCertificates) > 0 {
 		sent := e.UnverifiedCertificates

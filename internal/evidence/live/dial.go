@@ -180,9 +180,10 @@ func (d *dialer) guarded(ctx context.Context, refuses guard, target string) (net
 	if address := forbidden.Load(); err != nil && address != nil {
 		return nil, fmt.Errorf("dialing %s: %w", *address, ErrForbidden)
 	}
-	if at, ok := errors.AsType[*net.OpError](err); ok && !v4.Load() && slices.ContainsFunc(unreached, func(e error) bool {
-		return errors.Is(err, e)
-	}) {
+	if at, ok := errors.AsType[*net.OpError](err); ok && !v4.Load() &&
+		slices.ContainsFunc(unreached, func(e error) bool {
+			return errors.Is(err, e)
+		}) {
 		if to, ok := at.Addr.(*net.TCPAddr); ok && to.IP.To4() == nil {
 			host, _, _ := net.SplitHostPort(target)
 			return nil, &onlyIPv6{strings.TrimSuffix(host, "."), err}

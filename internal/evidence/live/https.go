@@ -327,8 +327,8 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 		refused, again := status(resp)
 		if resp.StatusCode == http.StatusNotFound && resp.Header.Get("Server") == "GitHub.com" &&
 			strings.HasPrefix(q.url.Path, "/.well-known/") {
-			refused.WithFix("serve %s with status 200 (it answers 404), with an empty file .nojekyll at the site's root: "+
-				"Jekyll leaves out directories that begin with a dot", q.url.Path)
+			refused.WithFix("serve %s with status 200 (it answers 404), with an empty file .nojekyll at the site's "+
+				"root: Jekyll leaves out directories that begin with a dot", q.url.Path)
 		}
 		return a.failed(refused, again || w.preflight && resp.StatusCode/100 == 5).withRetryAfter(resp), nil
 	}
@@ -342,8 +342,8 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 	return a, nil
 }
 
-// challenges are the headers by which a firewall says that it challenges a browser. A page's text says nothing: it is the
-// owner's to choose.
+// challenges are the headers by which a firewall says that it challenges a browser. A page's text says nothing: it is
+// the owner's to choose.
 var challenges = []struct {
 	header string
 	values []string

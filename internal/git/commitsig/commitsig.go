@@ -1,11 +1,12 @@
 // Package commitsig judges the signatures of commits as `git verify-commit` does: OpenPGP by a keyring, SSH by an
 // allowed signers file (ssh-keygen(1), "ALLOWED SIGNERS").
 //
-// A key counts by the time at which the commit landed: one that has ended since does not make a commit bad. With that one
-// difference, since git verify-commit judges OpenPGP keys by today's clock, a commit is good only if `git verify-commit`
-// accepts it with the same keys. The reverse does not hold; refused beyond what Git refuses are two signature headers, text after the signature, RSA below 2048 bits, DSA, SHA-1 and
-// older digests, OpenPGP signatures of other versions than 4, an OpenPGP key whose user ids are all revoked, and
-// critical options of an SSH certificate that do not concern logins.
+// A key counts by the time at which the commit landed: one that has ended since does not make a commit bad. With that
+// one difference, since git verify-commit judges OpenPGP keys by today's clock, a commit is good only if `git
+// verify-commit` accepts it with the same keys. The reverse does not hold; refused beyond what Git refuses are two
+// signature headers, text after the signature, RSA below 2048 bits, DSA, SHA-1 and older digests, OpenPGP signatures of
+// other versions than 4, an OpenPGP key whose user ids are all revoked, and critical options of an SSH certificate that
+// do not concern logins.
 package commitsig
 
 import (

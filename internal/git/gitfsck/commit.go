@@ -53,7 +53,8 @@ func Commit(data []byte) *Fault {
 		after, rest = line(rest)
 		switch key, _, _ := bytes.Cut(after, []byte{' '}); string(key) {
 		case "tree", "parent", "author", "committer":
-			return fault(DuplicateHeader, "a line %q is after the committer's: git reads the first, other readers the last",
+			return fault(DuplicateHeader, "a line %q is after the committer's: git reads the first, other readers "+
+				"the last",
 				string(key))
 		}
 	}

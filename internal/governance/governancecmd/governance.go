@@ -71,8 +71,8 @@ func (o *governanceOptions) checkException() error {
 	if o.exception == "" {
 		return nil
 	}
-	return remedy.Errorf("leave out --exception", "--exception decides nothing: two thirds of the Maintainers grant an "+
-		"exception; see docs/governance.md")
+	return remedy.Errorf("leave out --exception",
+		"--exception decides nothing: two thirds of the Maintainers grant an exception; see docs/governance.md")
 }
 
 // checkEach refuses what says something of one pull request where each commit is one.

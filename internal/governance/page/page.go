@@ -1,7 +1,7 @@
 // Package page reads the texts of a proposal as the forge shows them.
 //
-// A text of Markdown is rendered as the forge does, with GitHub's extensions and raw HTML. A reader of Markdown sees the
-// page without comments and tags, with entities decoded. A reader of another text sees the text.
+// A text of Markdown is rendered as the forge does, with GitHub's extensions and raw HTML. A reader of Markdown sees
+// the page without comments and tags, with entities decoded. A reader of another text sees the text.
 package page
 
 import (

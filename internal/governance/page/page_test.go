@@ -21,7 +21,8 @@ func read(t *testing.T, name, text string) *Text {
 func TestSeen(t *testing.T) {
 	for _, row := range [][2]string{
 		{"A *Tool* **MUST** `bow`.", "A Tool MUST bow."},
-		{"mem<!-- -->ory, mem<b></b>ory, mem&shy;ory, &#109;emory, \uff4demory", "memory, memory, memory, memory, memory"},
+		{"mem<!-- -->ory, mem<b></b>ory, mem&shy;ory, &#109;emory, \uff4demory",
+			"memory, memory, memory, memory, memory"},
 		{"a <plaintext> mem<b></b>ory", "a memory"},
 		{"a<br>b\\\nc  \nd\ne", "a b c d e"},
 		{"| a | b |\n|---|---|\n| c | d |", "a b c d"},
@@ -130,7 +131,8 @@ func TestLimits(t *testing.T) {
 func TestHostile(t *testing.T) {
 	for _, unit := range []string{"`", "<!--", "a\n> ", "|a\n|-\n", "\\", "&", "<a ", "[a]: b\n\n", "http://a",
 		strings.Repeat("*_a", 2_400) + "\n\n", strings.Repeat("**a_", 1_600) + "\n\n",
-		strings.Repeat("[a](", 4_900) + "\n\n", strings.Repeat("> - ", 90) + "a\n", strings.Repeat(">", 190) + "a\n\n"} {
+		strings.Repeat("[a](", 4_900) + "\n\n", strings.Repeat("> - ", 90) + "a\n", strings.Repeat(">", 190) +
+			"a\n\n"} {
 		began := time.Now()
 		text := read(t, "a.md", strings.Repeat(unit, 50_000/len(unit)))
 		text.Seen()
@@ -143,8 +145,10 @@ func TestHostile(t *testing.T) {
 
 // FuzzRead checks that every text has a page, that its blocks are in order and lose no line, and that a body is read.
 func FuzzRead(f *testing.F) {
-	for _, text := range []string{"# a\n\n- [ ] b\n\n  > c\n", "| a |\n|---|\n| `\\|` |\n", "<del>\n\n<!--\nx\n\n</del>-->\n",
-		"[a]: b\nc\n---\n", "```\n<!--\n", "1. a\n\n\t2. b\r\n", "*a ~~b* c~~ <b", "\tAdditive only\n> Additive only: no"} {
+	for _, text := range []string{"# a\n\n- [ ] b\n\n  > c\n", "| a |\n|---|\n| `\\|` |\n",
+		"<del>\n\n<!--\nx\n\n</del>-->\n",
+		"[a]: b\nc\n---\n", "```\n<!--\n", "1. a\n\n\t2. b\r\n", "*a ~~b* c~~ <b",
+		"\tAdditive only\n> Additive only: no"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

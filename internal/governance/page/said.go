@@ -274,12 +274,13 @@ func (b *Body) Says(f *Form) Statement {
 				found("answered with no")
 			default:
 				end := at[1] + len(line)
-				return Statement{Said: true, Line: strings.TrimSpace(text[begin:end]), Reason: rest + " " + below + " " +
-					b.following(i)}
+				return Statement{Said: true, Line: strings.TrimSpace(text[begin:end]), Reason: rest + " " + below +
+					" " + b.following(i)}
 			}
 		}
 		for line := range strings.Lines(text) {
-			if word := f.nearly(line[len(leading().FindString(line)):]); p.outside == "" && spelled == "" && word != "" {
+			if word := f.nearly(line[len(leading().FindString(line)):]); p.outside == "" && spelled == "" &&
+				word != "" {
 				spelled = fmt.Sprintf("spelt %q", word)
 			}
 		}

@@ -357,7 +357,8 @@ func TestRules(t *testing.T) {
 			"definitions":{"a":{"examples":[1]},"b":true,"c":{"minimum":1}}}`,
 			`{"$schema":"http://json-schema.org/draft-07/schema#","items":{"$ref":"#/definitions/a"},
 			"definitions":{"a":{"examples":[2]},"c":{"minimum":2},"d":true}}`,
-			"note /definitions/a/examples; removed /definitions/b; tightened /definitions/c/minimum; note /definitions/d"},
+			"note /definitions/a/examples; removed /definitions/b; tightened /definitions/c/minimum; note " +
+				"/definitions/d"},
 		{"definitions of draft 7 in a not", `{"$schema":"http://json-schema.org/draft-07/schema#",
 			"not":{"$ref":"#/definitions/a"},"definitions":{"a":{"maximum":1}}}`,
 			`{"$schema":"http://json-schema.org/draft-07/schema#",

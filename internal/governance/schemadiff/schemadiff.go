@@ -115,7 +115,8 @@ func Trees(old, new *Tree, published func(path string) bool) *Comparison {
 func (c *Comparison) Schema(path string) []Difference { return c.schema(path, path) }
 
 // Affected gives the published schemas, sorted, that the changed paths concern: those that are changed themselves, and
-// those that lead, by references, to a changed file that is not published, or by an $id that names a file in only one of the trees.
+// those that lead, by references, to a changed file that is not published, or by an $id that names a file in only one
+// of the trees.
 func (c *Comparison) Affected(changed []string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.oldOf)), func(p string) bool {
 		return !slices.Contains(changed, p) && !c.leads(c.old, p, changed, c.moved) &&

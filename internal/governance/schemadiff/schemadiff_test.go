@@ -24,7 +24,8 @@ func classes(old, new string) []Class {
 const theFile = "schemas/v1.0/x.schema.json"
 
 func differences(old, new string) []Difference {
-	before, after := NewTree(map[string][]byte{theFile: []byte(old)}, nil, nil), NewTree(map[string][]byte{theFile: []byte(new)}, nil, nil)
+	before, after := NewTree(map[string][]byte{theFile: []byte(old)}, nil, nil),
+		NewTree(map[string][]byte{theFile: []byte(new)}, nil, nil)
 	return Compare(before, theFile, after, theFile)
 }
 

@@ -339,8 +339,8 @@ func (f *file) uri() string {
 }
 
 // Identifiers yields each $id in the file at path, absolute by those around it and without its fragment. The function
-// returns its pointer, which is long below long names. Schemas under unknown keywords are among them, since some validators read these. A file that cannot be read
-// has none.
+// returns its pointer, which is long below long names. Schemas under unknown keywords are among them, since some
+// validators read these. A file that cannot be read has none.
 func (t *Tree) Identifiers(path string, yield func(id string, pointer func() string)) {
 	f := t.files[path]
 	if f == nil || f.root == nil {

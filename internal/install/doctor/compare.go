@@ -96,7 +96,9 @@ func (v *inspection) judgeOwn() error {
 func (v *inspection) differs(s verdict.Severity, at field, fix string, args ...any) {
 	pos := at.pos()
 	for _, found := range v.findings {
-		if slices.ContainsFunc(found, func(f verdict.Finding) bool { return f.Path == pos.Path && f.Line == pos.Line }) {
+		if slices.ContainsFunc(found, func(f verdict.Finding) bool {
+			return f.Path == pos.Path && f.Line == pos.Line
+		}) {
 			return
 		}
 	}
@@ -168,7 +170,8 @@ func (v *inspection) judgeSteps(j, want *job) {
 		}
 		s := j.steps[i]
 		v.unknownKeys("step", s.field, t.field)
-		if condition := t.member("if"); condition.text() != s.member("if").text() && t.role == noRole && !isCheckout(s) {
+		if condition := t.member("if"); condition.text() != s.member("if").text() && t.role == noRole &&
+			!isCheckout(s) {
 			at := s.member("if")
 			if !at.there() {
 				at = s.field
@@ -272,9 +275,11 @@ func (v *inspection) judgeReleases() {
 				}
 				others[at] = append(others[at], uses)
 			}
-			if first := install.FirstNode24[strings.ToLower(name)]; first > 0 && majorOf(uses.value) > 0 && majorOf(uses.value) < first {
+			if first := install.FirstNode24[strings.ToLower(name)]; first > 0 && majorOf(uses.value) > 0 &&
+				majorOf(uses.value) < first {
 				v.add(verdict.Warning, "action-outdated", uses.pos(), "pin "+v.newest(name),
-					"by its comment, %s runs on a Node that runners drop; expected v%d or newer", plain.Cut(name, 80), first)
+					"by its comment, %s runs on a Node that runners drop; expected v%d or newer", plain.Cut(name, 80),
+					first)
 			}
 		}
 	}

@@ -184,8 +184,8 @@ func (v *inspection) read(name string, limit int) ([]byte, error) {
 
 // Fixes of more than one finding.
 const (
-	initLine = "oap-gate init --release VERSION --commit SHA --owner @ORG/TEAM (each release's notes have the line to " +
-		"paste)"
+	initLine = "oap-gate init --release VERSION --commit SHA --owner @ORG/TEAM (each release's notes have the line " +
+		"to paste)"
 	RepoConfigFix = "write the file in the format that oap-gate schema repo-config prints"
 )
 
@@ -216,7 +216,8 @@ func (v *inspection) readConfig() {
 	case data == nil && (v.governs() || v.conforms()) && len(v.gates()) == 0:
 		return // RFC 0026 asks it of a registry
 	case data == nil && v.trial():
-		v.add(verdict.Notice, "trial", v.gates()[0].pos(), "run oap-gate init without --trial, which installs the required check",
+		v.add(verdict.Notice, "trial", v.gates()[0].pos(),
+			"run oap-gate init without --trial, which installs the required check",
 			"the gate is on trial: its check is not required")
 		return
 	case data == nil:

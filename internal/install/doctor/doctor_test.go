@@ -300,8 +300,8 @@ func TestFaults(t *testing.T) {
 		{"credentials kept", check, "persist-credentials: false", "persist-credentials: true",
 			"warning credentials check.yml <persist-credentials: true>"},
 		{"no checkout", check, checkout, "      - uses: example/other",
-			"inconclusive step-not-judged check.yml <uses: example/other@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1>\n" +
-				"error no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+			"inconclusive step-not-judged check.yml <uses: example/other@3d3c42e5aac5ba805825da76410c181273ba90b1 # " +
+				"v7.0.1>\nerror no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
 		{"checkout after the gate", check, checkout, "      - uses: ./\n" + checkout,
 			"warning local-action check.yml <uses: ./>\nerror no-checkout check.yml <uses: ./>"},
 		{"an issue and more", audit, "      issues: write # the one issue\n",
@@ -417,8 +417,8 @@ func TestFaults(t *testing.T) {
 			"error unpinned check.yml <uses: actions/checkout@v4 # v7.0.1>"},
 		{"short SHA", check, "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1", "actions/checkout@3d3c42e",
 			"error unpinned check.yml <uses: actions/checkout@3d3c42e # v7.0.1>"},
-		{"image by tag", comment, "openagentprotocol-OAP/oap-gate@ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12 # replace by " +
-			"the SHA of a release", "docker://ghcr.io/openagentprotocol-oap/oap-gate:v1",
+		{"image by tag", comment, "openagentprotocol-OAP/oap-gate@ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12 # " +
+			"replace by the SHA of a release", "docker://ghcr.io/openagentprotocol-oap/oap-gate:v1",
 			"error unpinned comment.yml <uses: docker://ghcr.io/openagentprotocol-oap/oap-gate:v1>"},
 		{"offline", check, "        with:\n          report:",
 			"        with:\n          offline: true\n          report:", "error incomplete check.yml <offline: true>"},
@@ -998,8 +998,8 @@ func TestDefaultBranch(t *testing.T) {
 	}
 }
 
-// TestTrial checks that a trial gets a notice, and that nothing else is asked of it; with a repo-config, or with another
-// gate, it is no trial.
+// TestTrial checks that a trial gets a notice, and that nothing else is asked of it; with a repo-config, or with
+// another gate, it is no trial.
 func TestTrial(t *testing.T) {
 	const path = ".github/workflows/check.yml"
 	trial := strings.Replace(documented(t)[path], "\n  oap-gate:\n", "\n  oap-gate-trial:\n", 1)

@@ -102,8 +102,8 @@ func TestGovernanceInstallation(t *testing.T) {
 			"       echo '${{ toJSON(github.event) }}'\n", "error script-injection governance.yml <run: |>"},
 		{"interpolated label as argument", "          mode: governance\n",
 			"          args: governance --label ${{ github.event.label.name }}\n",
-			"inconclusive step-not-judged governance.yml <uses: openagentprotocol-OAP/oap-gate@" + strings.Repeat("ab12", 10) +
-				" # replace by the SHA of a release>\n" +
+			"inconclusive step-not-judged governance.yml <uses: openagentprotocol-OAP/oap-gate@" +
+				strings.Repeat("ab12", 10) + " # replace by the SHA of a release>\n" +
 				"error script-injection governance.yml <args: governance --label ${{ github.event.label.name }}>"},
 		{"some of the gates", "          mode: governance\n",
 			"          mode: governance\n          checks: implementability\n",

@@ -55,7 +55,8 @@ func (v *inspection) judge(w *workflow) {
 		}
 		for _, s := range j.steps {
 			if s.called && slices.Contains(compared, s.role) {
-				v.add(verdict.Doubt, "step-not-judged", s.ran().pos(), "use the Action, as the files that oap-gate init writes do",
+				v.add(verdict.Doubt, "step-not-judged", s.ran().pos(),
+					"use the Action, as the files that oap-gate init writes do",
 					"the step was not judged: it calls the gate by a command line")
 			}
 		}
@@ -292,8 +293,8 @@ func (v *inspection) judgeCheckJob(j *job) {
 // replaces are the variables by which another program runs than the one that is named.
 var replaces = plain.Pattern(`^(?:(?i:PATH)|BASH_ENV|ENV|LD_[A-Z_]+|NODE_OPTIONS)$`)
 
-// judgeEarlier finds steps that may replace the gate, its settings or the clone before it runs. What they do is not read.
-// With a token that can write, the scripts after the gate count too.
+// judgeEarlier finds steps that may replace the gate, its settings or the clone before it runs. What they do is not
+// read. With a token that can write, the scripts after the gate count too.
 func (v *inspection) judgeEarlier(j *job) {
 	last := len(j.steps) - 1
 	for last >= 0 && !j.steps[last].gates() {
@@ -301,8 +302,8 @@ func (v *inspection) judgeEarlier(j *job) {
 	}
 	for i, s := range j.steps {
 		at := s.ran()
-		runs := i < last || j.w.runsOn("pull_request_target") && (s.member("run").there() || s.input("script").there() ||
-			foreign().MatchString(at.text()))
+		runs := i < last || j.w.runsOn("pull_request_target") &&
+			(s.member("run").there() || s.input("script").there() || foreign().MatchString(at.text()))
 		if runs && !s.gates() && !isCheckout(s) && at.there() {
 			v.add(verdict.Doubt, "step-not-judged", at.pos(), "move it behind the gate, or into a job of its own",
 				"the step was not judged: it runs next to the gate, and may replace it, its settings or the clone")
@@ -462,7 +463,8 @@ func (v *inspection) judgeCheckout(j *job, r role) {
 			"no step checks out %q, the directory that the gate reads, before the gate runs", plain.Cut(at, 80))
 		return
 	case checkout.input("repository").there() && r != auditRole:
-		v.add(verdict.Error, "no-checkout", checkout.input("repository").pos(), "drop repository, or name the directory of this repository's checkout",
+		v.add(verdict.Error, "no-checkout", checkout.input("repository").pos(),
+			"drop repository, or name the directory of this repository's checkout",
 			"the gate reads %q, a clone of %q, and not the one of this repository", plain.Cut(at, 80),
 			checkout.input("repository").text())
 		return
@@ -583,9 +585,10 @@ func (v *inspection) judgePins(j *job) {
 		uses := s.member("uses")
 		text := uses.text()
 		image := strings.HasPrefix(text, "docker://")
-		if owner, _, _ := strings.Cut(text, "/"); gateAction().MatchString(text) && !strings.EqualFold(owner, gateOwner) {
-			v.add(verdict.Error, "other-owner", uses.pos(), "use "+gateOwner+"/oap-gate", "%q is the gate of another owner",
-				plain.Cut(text, 80))
+		if owner, _, _ := strings.Cut(text, "/"); gateAction().MatchString(text) &&
+			!strings.EqualFold(owner, gateOwner) {
+			v.add(verdict.Error, "other-owner", uses.pos(), "use "+gateOwner+"/oap-gate",
+				"%q is the gate of another owner", plain.Cut(text, 80))
 		}
 		switch {
 		case text == "":

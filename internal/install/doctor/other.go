@@ -14,7 +14,8 @@ import (
 // strangersEvents start a workflow of the default branch, with the base's token and secrets, even if a stranger
 // caused the event.
 // The caller of workflow_call may be any of them.
-var strangersEvents = []string{"check_run", "check_suite", "discussion", "discussion_comment", "issue_comment", "issues",
+var strangersEvents = []string{"check_run", "check_suite", "discussion", "discussion_comment", "issue_comment",
+	"issues",
 	"pull_request_review", "pull_request_review_comment", "pull_request_target", "repository_dispatch", "status",
 	"workflow_run", "workflow_call"}
 
@@ -47,8 +48,8 @@ var deeds = []struct {
 		(*otherJob).approves, false},
 	{"merges", "merges", "let people merge, or require github.event.pull_request.user.login == 'NAME[bot]' in its if",
 		(*otherJob).merges, false},
-	{"reports-as-gate", "reports a check that may be the gate's", "write the name of its check out, other than the gate's",
-		(*otherJob).reportsAsGate, false},
+	{"reports-as-gate", "reports a check that may be the gate's",
+		"write the name of its check out, other than the gate's", (*otherJob).reportsAsGate, false},
 	{"stranger-text", "runs a script with text that a stranger words", "pass it by env and use it as \"$NAME\"",
 		(*otherJob).strangerText, true},
 	{"pushes-past-gate", "pushes to the default branch", "open a pull request instead, which the gate judges",
@@ -83,8 +84,9 @@ func (v *inspection) judgeOther(j *job) {
 		}
 	}
 	if o.event != "" && o.event != "workflow_call" && o.writes() && !found && j.role() == noRole {
-		v.add(verdict.Warning, "privileged-workflow", j.pos(), "read what it runs, and give it only the permissions that "+
-			"it needs", "%s; what it runs was not read", o.describe())
+		v.add(verdict.Warning, "privileged-workflow", j.pos(),
+			"read what it runs, and give it only the permissions that "+
+				"it needs", "%s; what it runs was not read", o.describe())
 	}
 }
 
@@ -347,7 +349,8 @@ func (o *otherJob) pushesPastGate(s *step) field {
 		}
 	}
 	if !ownBranch {
-		return o.does(s, never, "stefanzweifel/git-auto-commit-action", "ad-m/github-push-action", "endbug/add-and-commit")
+		return o.does(s, never, "stefanzweifel/git-auto-commit-action", "ad-m/github-push-action",
+			"endbug/add-and-commit")
 	}
 	return field{}
 }

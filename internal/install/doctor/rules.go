@@ -51,7 +51,8 @@ var Rules = []verdict.Rule{
 			{"incomplete", "the gate runs with an input or flag that leaves something out, so that its check is not " +
 				"the whole gate",
 				"drop the input or the flag"},
-			{"step-not-judged", "a step before the gate may replace it, or it calls the gate by a command line; nothing was decided",
+			{"step-not-judged", "a step before the gate may replace it, or it calls the gate by a command line; " +
+				"nothing was decided",
 				"move it behind the gate, or into a job of its own"},
 			{"differs-from-init", "the file differs from what oap-gate init writes, or is missing",
 				"set the value that the fix names"},
@@ -100,15 +101,17 @@ var Rules = []verdict.Rule{
 			{"local-action", "the gate runs as the pull request has it", "pin a release of the gate"},
 			{"unpinned", "an action or image is not pinned, so that others can change what runs",
 				"pin the full commit SHA of an action, or the digest of an image"},
-			{"other-owner", "a step uses an action that is called oap-gate, of another owner", "use openagentprotocol-OAP/oap-gate"},
-			{"action-outdated", "by its comment, an action runs on a Node that runners drop", "pin the version that init writes"},
+			{"other-owner", "a step uses an action that is called oap-gate, of another owner",
+				"use openagentprotocol-OAP/oap-gate"},
+			{"action-outdated", "by its comment, an action runs on a Node that runners drop",
+				"pin the version that init writes"},
 			{"release-skew", "the repository uses two releases of the gate", "pin the release of check.yml"},
 			{"script-injection", "a script holds text that a stranger words", "pass it by env and use it as \"$NAME\""},
 		}},
 	{ID: "other-workflows", Title: "no other workflow undoes what the gate's check protects",
 		Cite: "RFC 0026 section 7",
-		Why: "a required check is worth what the other workflows leave of it: one that approves, merges, pushes or reports " +
-			"in the gate's name lands what the gate refused",
+		Why: "a required check is worth what the other workflows leave of it: one that approves, merges, pushes or " +
+			"reports in the gate's name lands what the gate refused",
 		Fix: "do it in a workflow on pull_request, whose token can only read, or leave it to people",
 		Codes: []strict.Code{
 			{"runs-head", "a job that a stranger's event starts runs what a pull request proposes",
@@ -116,11 +119,13 @@ var Rules = []verdict.Rule{
 			{"approves", "a job approves pull requests, and RFC 0026 section 7 requires a Maintainer's review",
 				"leave the approval to people"},
 			{"merges", "a job merges pull requests", "let people merge, or require the login of one bot in its if"},
-			{"reports-as-gate", "a job may report a check under the name of a required one, or under a name that is computed",
+			{"reports-as-gate", "a job may report a check under the name of a required one, or under a name that is " +
+				"computed",
 				"write the name of its check out, other than the gate's"},
 			{"stranger-text", "a script holds text that a stranger words, in a job that strangers start",
 				"pass it by env and use it as \"$NAME\""},
-			{"pushes-past-gate", "a job pushes to the default branch by a secret of its own, which protections may let pass",
+			{"pushes-past-gate", "a job pushes to the default branch by a secret of its own, which protections may " +
+				"let pass",
 				"open a pull request instead, which the gate judges"},
 			{"privileged-workflow", "strangers start a job whose token can write; what it runs was not read",
 				"read what it runs, and give it only the permissions that it needs"},
@@ -186,14 +191,14 @@ var Rules = []verdict.Rule{
 				"name the repository, and give a token that may read it"},
 			{"protection-missing", "the forge protects the branch less than repo-config.yml asks for",
 				"run oap-gate protect --apply with a token that may administer"},
-			{"workflows-may-approve", "the forge lets workflows approve pull requests, and RFC 0026 section 7 requires a " +
-				"Maintainer's review",
+			{"workflows-may-approve", "the forge lets workflows approve pull requests, and RFC 0026 section 7 " +
+				"requires a Maintainer's review",
 				"run oap-gate protect --apply with a token that may administer"},
-			{"workflow-token-writes", "the forge gives the token of a workflow the right to write, if the workflow does " +
-				"not say otherwise",
+			{"workflow-token-writes", "the forge gives the token of a workflow the right to write, if the workflow " +
+				"does not say otherwise",
 				"run oap-gate protect --apply with a token that may administer"},
-			{"organization-setting", "the organization decides a setting of workflows, so that it cannot be changed in " +
-				"the repository",
+			{"organization-setting",
+				"the organization decides a setting of workflows, so that it cannot be changed in the repository",
 				"set it in the organization"},
 			{"not-readable", "the forge does not show all protections to this token; nothing was decided", readFix},
 			{"protection-not-read", "the forge does not show to this token who may bypass a ruleset; nothing was " +

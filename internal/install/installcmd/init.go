@@ -206,9 +206,10 @@ func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Ot
 			"--allow-empty -m 'Begin the registry' && git push origin %s\n", branch, branch)
 	}
 	if o.Trial {
-		fmt.Fprintf(out, "  1. add the files on a branch, and merge them:\n     git switch -c oap-gate\n     git add %s\n     "+
-			"git commit -s -m 'Try the gate'\n  2. each pull request gets the check %s, which is not required, and a "+
-			"comment\n  3. oap-gate init without --trial installs the required check\n", strings.Join(paths, " "),
+		fmt.Fprintf(out, "  1. add the files on a branch, and merge them:\n     git switch -c oap-gate\n     git "+
+			"add %s\n     git commit -s -m 'Try the gate'\n  2. each pull request gets the check %s, which is not "+
+			"required, and a comment\n  3. oap-gate init without --trial installs the required check\n",
+			strings.Join(paths, " "),
 			install.TrialJob)
 		return
 	}

@@ -186,8 +186,8 @@ func warnIgnored(ctx context.Context, sys frame.IO, repo *registry.Repository) e
 	}
 	by, err := usergit.Ignored(ctx, repo.Worktree(), paths...)
 	for _, p := range by[:min(len(by), maxIgnored)] {
-		warn(sys, "record-ignored", "%s is ignored by %s:%d (%q) and was not judged; fix: git add -f %s", p.Path, p.File,
-			p.Line, p.Text, plain.ShellWord(p.Path))
+		warn(sys, "record-ignored", "%s is ignored by %s:%d (%q) and was not judged; fix: git add -f %s", p.Path,
+			p.File, p.Line, p.Text, plain.ShellWord(p.Path))
 	}
 	return err
 }

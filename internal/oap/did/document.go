@@ -230,7 +230,8 @@ func (r *reader) keyless() error {
 		return r.fault(at, CodeNoKey, "document has no usable Ed25519 key: %s", named)
 	}
 	if root, _ := r.text.Root.(map[string]any); root["publicKey"] != nil && root["verificationMethod"] == nil {
-		return &DocumentError{CodeNoKey, "the document has publicKey, the name of before 2020, and no verificationMethod",
+		return &DocumentError{CodeNoKey, "the document has publicKey, the name of before 2020, and no " +
+			"verificationMethod",
 			r.text.Pos("/publicKey"), "rename publicKey to verificationMethod"}
 	}
 	return r.fault(at, CodeNoKey, "document has no Ed25519 key; expected at least one")

@@ -80,12 +80,12 @@ const MaxRDAP = 1 << 20
 // FromRDAP reads the reply to an RDAP domain query (RFC 9083 section 5.3): the latest of its own registration,
 // reregistration and reinstantiation events. Events of its entities and name servers are not the domain's.
 //
-// What decides is read strictly: objectClassName, ldhName, unicodeName, status, events, and eventAction and eventDate of
-// an event occur once and are UTF-8. A fault of another member spoils only that member.
+// What decides is read strictly: objectClassName, ldhName, unicodeName, status, events, and eventAction and eventDate
+// of an event occur once and are UTF-8. A fault of another member spoils only that member.
 //
 // domain is a name as Host spells it. The error wraps ErrUnreadable (no such JSON within MaxRDAP), ErrOtherDomain (no
-// domain object, or that of another name), ErrNoDate (no such event) or ErrDate: one date that cannot be read may be the
-// latest, so it spoils the others. With the last two, Lapsing and Expires are set all the same.
+// domain object, or that of another name), ErrNoDate (no such event) or ErrDate: one date that cannot be read may be
+// the latest, so it spoils the others. With the last two, Lapsing and Expires are set all the same.
 func FromRDAP(domain string, body []byte) (Registration, error) {
 	r, err := fromRDAP(domain, body)
 	if err != nil {

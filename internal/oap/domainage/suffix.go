@@ -11,8 +11,8 @@ import (
 )
 
 // The embedded Public Suffix List: the date of its version, and the SHA-256 over its rules and those of the supplement.
-// Each rule is a line "icann RULE" or "private RULE", with "*." before a wildcard and "!" before an exception; the lines are sorted
-// bytewise and end in LF. To work the sum out takes milliseconds, so a test compares it.
+// Each rule is a line "icann RULE" or "private RULE", with "*." before a wildcard and "!" before an exception; the
+// lines are sorted bytewise and end in LF. To work the sum out takes milliseconds, so a test compares it.
 const (
 	ListDate   = "2026-03-02"
 	ListSHA256 = "71087130aae164390da039079f2529f5c1d2c55f31f919ee1f17ec84ddfa0f85"
@@ -48,8 +48,8 @@ type Suffixes struct {
 	until time.Time // lines of the supplement with a later date do not count; zero: all count
 }
 
-// Until returns the suffixes without the lines of the supplement that are dated after a time: a new line refuses nothing
-// that was merged before it.
+// Until returns the suffixes without the lines of the supplement that are dated after a time: a new line refuses
+// nothing that was merged before it.
 func (s *Suffixes) Until(merged time.Time) *Suffixes {
 	if s == nil {
 		return &Suffixes{until: merged}

@@ -32,8 +32,8 @@ var Codes = []strict.Code{
 		Fix: "write the proof again with oap-gate prove, and pass its bytes on unchanged"},
 	{ID: "not-listed", Meaning: "the registry does not list the slug",
 		Fix: "ask the implementation for its slug, or to be listed"},
-	{ID: codeRefused, Meaning: "the file is not a listing by the registry's own rules: its schema, who had the DID first, " +
-		"or at most 90 days", Fix: "ask the implementation to correct its listing, and for a new proof"},
+	{ID: codeRefused, Meaning: "the file is not a listing by the registry's own rules: its schema, who had the DID " +
+		"first, or at most 90 days", Fix: "ask the implementation to correct its listing, and for a new proof"},
 	{ID: "revoked", Meaning: "the registry has, or had, a revocation of the Receipt that the listing pins",
 		Fix: "do not rely on the implementation until it is listed with a new Receipt"},
 	{ID: "not-yet-valid", Meaning: "issued_at of the listing is in the future", Fix: "wait until issued_at"},

@@ -50,11 +50,11 @@ func (rows bounds) problems(counts, base, said bounds) (wrong []string) {
 		line := fmt.Sprintf("%q", fmt.Sprintf("Raises-bound: %s by %d: REASON", name, n-most))
 		switch {
 		case !known:
-			wrong = append(wrong, fmt.Sprintf("%s has %d lines and no row: add %q, and %s to the commit message", name, n,
-				fmt.Sprintf("%s %d", name, n), line))
+			wrong = append(wrong, fmt.Sprintf("%s has %d lines and no row: add %q, and %s to the commit message", name,
+				n, fmt.Sprintf("%s %d", name, n), line))
 		case n > most:
-			wrong = append(wrong, fmt.Sprintf("%s has %d lines, its bound is %d: remove %d, or add to the commit message "+
-				"%s and raise the row", name, n, most, n-most, line))
+			wrong = append(wrong, fmt.Sprintf("%s has %d lines, its bound is %d: remove %d, or add to the commit "+
+				"message %s and raise the row", name, n, most, n-most, line))
 		}
 	}
 	for name, most := range rows {
@@ -71,7 +71,8 @@ func (rows bounds) problems(counts, base, said bounds) (wrong []string) {
 		}
 		if rise := most - base[name]; base != nil && rise > may {
 			wrong = append(wrong, fmt.Sprintf("the row of %s rises by %d, to %d, and the commit messages say %d: add "+
-				"\"Raises-bound: %s by %d: REASON\" to the message", name, rise, most, said[name], name, rise-may+said[name]))
+				"\"Raises-bound: %s by %d: REASON\" to the message", name, rise, most, said[name], name, rise-may+
+				said[name]))
 		}
 	}
 	slices.Sort(wrong)
@@ -222,11 +223,13 @@ func keepBounds(t *testing.T) {
 	said := bounds{}
 	from, err := mergeBase(t)
 	if err != nil {
-		fmt.Println("NOT CHECKED: whether rows of " + boundsFile + " rise: Git does not know the commit to compare with")
+		fmt.Println("NOT CHECKED: whether rows of " + boundsFile +
+			" rise: Git does not know the commit to compare with")
 		if os.Getenv("CI") == "true" {
 			t.Error("CI needs the history: check out with fetch-depth: 0")
 		}
-	} else if old, err := gitText(t, "show", from+":"+boundsFile); err == nil { // without the file there is no row to raise
+		// without the file there is no row to raise
+	} else if old, err := gitText(t, "show", from+":"+boundsFile); err == nil {
 		if base, err = readBounds(old + "\n"); err != nil {
 			t.Fatalf("%s of %s: %v", boundsFile, from, err)
 		}
@@ -257,15 +260,17 @@ func TestBounds(t *testing.T) {
 		want        string // a part of the one problem; empty: nothing is wrong
 	}{
 		{name: "nothing changes"},
-		{name: "code above the bound", count: bounds{"oap": 1041}, want: "oap has 1041 lines, its bound is 1000: remove " +
-			`41, or add to the commit message "Raises-bound: oap by 41: REASON" and raise the row`},
+		{name: "code above the bound", count: bounds{"oap": 1041},
+			want: "oap has 1041 lines, its bound is 1000: remove " +
+				`41, or add to the commit message "Raises-bound: oap by 41: REASON" and raise the row`},
 		{name: "a row far above its count", count: bounds{"oap": 899}, want: "lower the row to at most 900"},
 		{name: "a row at the next hundred", count: bounds{"oap": 901}},
 		{name: "a sum far above its count", count: bounds{"tree": 8500}, want: "lower the row to at most 8500"},
 		{name: "a raised row that nobody explains", rows: bounds{"oap": 1030}, want: "the row of oap rises by 30"},
 		{name: "a raised row, and the sums with it", rows: bounds{"oap": 1030, "tree": 9030, "kernel": 1530},
 			said: bounds{"oap": 30}},
-		{name: "the line of another room", rows: bounds{"oap": 1030}, said: bounds{"strict": 30}, want: "the row of oap"},
+		{name: "the line of another room", rows: bounds{"oap": 1030}, said: bounds{"strict": 30},
+			want: "the row of oap"},
 		{name: "a line with a smaller number", rows: bounds{"oap": 1030}, said: bounds{"oap": 29}, want: "say 29"},
 		{name: "a sum that rises more", rows: bounds{"oap": 1030, "kernel": 1531}, said: bounds{"oap": 30},
 			want: `"Raises-bound: kernel by 1: REASON"`},
@@ -277,8 +282,9 @@ func TestBounds(t *testing.T) {
 		{name: "a new room", rows: bounds{"util": 40}, want: "the row of util rises by 40"},
 		{name: "a new room, explained", rows: bounds{"util": 40}, said: bounds{"util": 40}},
 		{name: "a row without its room", count: bounds{"strict": -1}, want: "strict has a row and no lines"},
-		{name: "a room without its row", rows: bounds{"strict": -1}, count: bounds{"strict": 500}, want: "strict has 500 " +
-			`lines and no row: add "strict 500", and "Raises-bound: strict by 500: REASON" to the commit message`},
+		{name: "a room without its row", rows: bounds{"strict": -1}, count: bounds{"strict": 500},
+			want: "strict has 500 " +
+				`lines and no row: add "strict 500", and "Raises-bound: strict by 500: REASON" to the commit message`},
 	} {
 		rows, counts := bounds{}, bounds{}
 		for name, n := range base {
@@ -305,7 +311,8 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: without a base a row was compared with it", c.name)
 		}
 	}
-	for _, text := range []string{"oap\n", "oap 1 2\n", "oap -1\n", "oap 1\noap 1\n", "\n", "oap 99999999999999999999\n"} {
+	for _, text := range []string{"oap\n", "oap 1 2\n", "oap -1\n", "oap 1\noap 1\n", "\n",
+		"oap 99999999999999999999\n"} {
 		if rows, err := readBounds(text); err == nil {
 			t.Errorf("%q is read as %v", text, rows)
 		}

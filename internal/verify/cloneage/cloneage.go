@@ -230,8 +230,8 @@ func asksRemote(message, remote string) bool {
 	return !slices.ContainsFunc(named, byID) && (len(named) == 0 || slices.Contains(named, remote))
 }
 
-// namesTip reports whether a FETCH_HEAD names a commit as the tip of a branch of one of the URLs; with unnamed also by a
-// line that names no branch.
+// namesTip reports whether a FETCH_HEAD names a commit as the tip of a branch of one of the URLs; with unnamed also by
+// a line that names no branch.
 func namesTip(text []byte, want, branch string, urls []string, unnamed bool) bool {
 	for line := range bytes.Lines(text) {
 		parts := strings.SplitN(strings.TrimRight(string(line), "\r\n"), "\t", 3)

@@ -168,7 +168,8 @@ func (o *proveOptions) verify(sys frame.IO, slug string, aged bool) error {
 		return err
 	}
 	if o.entry != "" {
-		if err := (&frame.Output{}).Place(nil, []report.Target{{Flag: "--entry", Path: o.entry, Former: proof.IsEntry}}, nil); err != nil {
+		if err := (&frame.Output{}).Place(nil, []report.Target{{Flag: "--entry", Path: o.entry, Former: proof.IsEntry}},
+			nil); err != nil {
 			return err
 		}
 	}
@@ -212,7 +213,8 @@ func (o *proveOptions) write(ctx context.Context, sys frame.IO, slug string) err
 	if o.out == "" {
 		o.out = slug + ".tlog-proof"
 	}
-	if err := (&frame.Output{}).Place(nil, []report.Target{{Flag: "--out", Path: o.out, Former: proof.IsFile}}, nil); err != nil {
+	if err := (&frame.Output{}).Place(nil, []report.Target{{Flag: "--out", Path: o.out, Former: proof.IsFile}},
+		nil); err != nil {
 		return err
 	}
 	published, err := prove.ReadPublished(o.log)

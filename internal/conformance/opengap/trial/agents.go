@@ -21,7 +21,8 @@ type agent struct {
 // newAgent returns the agent that all others are edits of. It has one skill.
 func (t *trial) newAgent(function, body string) *agent {
 	a := &agent{members: map[string]any{"opengap": `"0.4"`, "name": "probe-helper", "version": "1.0.0",
-		"description": "Answers a probe.", "model": map[string]any{"provider": t.operator.Provider, "name": t.models[0]}},
+		"description": "Answers a probe.",
+		"model":       map[string]any{"provider": t.operator.Provider, "name": t.models[0]}},
 		files: map[string]string{"README.md": "A probe. It needs PROBE_MODEL, PROBE_DIR and PROBE_NONE.\n",
 			".gitignore": ".env\n*.pyc\n__pycache__/\n.oap-trace\n"}}
 	if function != "" {
@@ -35,9 +36,9 @@ func (t *trial) newAgent(function, body string) *agent {
 // is an argument of the decorator, or empty.
 func (t *trial) skill(schema, function, body string) string {
 	parameters, code, _ := strings.Cut(body, "\n")
-	return fmt.Sprintf("import json\nimport os\n\nfrom %s import SkillError, skill\n\n\n@skill(description=\"Answers the "+
-		"probe.\"%s)\ndef %s(%s):\n    %s\n%s\n", t.operator.Import, schema, function, parameters, t.trace(function),
-		indent(code))
+	return fmt.Sprintf("import json\nimport os\n\nfrom %s import SkillError, skill\n\n\n"+
+		"@skill(description=\"Answers the probe.\"%s)\ndef %s(%s):\n    %s\n%s\n", t.operator.Import,
+		schema, function, parameters, t.trace(function), indent(code))
 }
 
 func indent(code string) string {
@@ -50,8 +51,10 @@ const place = "@@DIRECTORY@@"
 // trace returns a Python expression that writes what to the trace of the agent, where it can.
 func (t *trial) trace(what string) string {
 	line, _ := json.Marshal(what)
-	code := fmt.Sprintf("import os as _o\nfor _d in (%q, _o.path.dirname(_o.path.dirname(_o.path.abspath(__file__)))):\n"+
-		"    try:\n        with open(_o.path.join(_d, '.oap-trace'), 'a') as _f:\n            _f.write(%q)\n        break\n"+
+	code := fmt.Sprintf("import os as _o\n"+
+		"for _d in (%q, _o.path.dirname(_o.path.dirname(_o.path.abspath(__file__)))):\n"+
+		"    try:\n        with open(_o.path.join(_d, '.oap-trace'), 'a') as _f:\n"+
+		"            _f.write(%q)\n        break\n"+
 		"    except OSError:\n        pass\n", place, string(line)+"\n")
 	return fmt.Sprintf("exec(%s, {'__file__': __file__})", quoted(code))
 }

@@ -319,10 +319,11 @@ func sayBlocks(w http.ResponseWriter, model string, stream bool, text, id string
 	arguments := []byte("{}")
 	if c != nil {
 		arguments, _ = json.Marshal(c.arguments)
-		block, reason = map[string]any{"type": "tool_use", "id": "tool" + id, "name": name, "input": c.arguments}, "tool_use"
+		block, reason = map[string]any{"type": "tool_use", "id": "tool" + id, "name": name, "input": c.arguments},
+			"tool_use"
 	}
-	m := map[string]any{"id": "msg_" + id, "type": "message", "role": "assistant", "model": model, "content": []any{block},
-		"stop_reason": reason, "stop_sequence": nil, "usage": counted}
+	m := map[string]any{"id": "msg_" + id, "type": "message", "role": "assistant", "model": model,
+		"content": []any{block}, "stop_reason": reason, "stop_sequence": nil, "usage": counted}
 	if !stream {
 		answer(w, m)
 		return

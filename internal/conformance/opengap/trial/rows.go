@@ -15,7 +15,8 @@ import (
 
 // rows decide the requirements on a runtime, by the id without gap-runtime-.
 var rows = map[string]func(*trial, context.Context) (verdict.Outcome, error){
-	"manifest": (*trial).manifestRow, "refusal": (*trial).refusal, "skills": (*trial).skills, "packages": (*trial).packages,
+	"manifest": (*trial).manifestRow, "refusal": (*trial).refusal, "skills": (*trial).skills,
+	"packages": (*trial).packages,
 	"hooks": func(t *trial, ctx context.Context) (verdict.Outcome, error) {
 		return t.probes(ctx, "hooks", t.operator.Hook)
 	},
@@ -44,12 +45,13 @@ func (t *trial) tryPlain(ctx context.Context) (whole *verdict.Outcome, err error
 	p := &plainRun{inputs: t.function(), output: t.function(), pack: t.function(), word: t.word()}
 	a := t.newAgent(p.inputs, "*, word: str, count: int = 1\nreturn {\"word\": word, \"count\": count, \"kind\": "+
 		"type(word).__name__ + \" \" + type(count).__name__}")
-	a.files["skills/one.py"] += "\n\n@skill(description=\"Gives a map.\")\ndef " + p.output + "():\n    return json.loads(" +
-		quoted(outputJSON) + ")\n"
+	a.files["skills/one.py"] += "\n\n@skill(description=\"Gives a map.\")\ndef " + p.output +
+		"():\n    return json.loads(" + quoted(outputJSON) + ")\n"
 	a.files["skills/pack/__init__.py"] = "from .work import " + p.pack + "\n"
 	a.files["skills/pack/work.py"] = t.skill("", p.pack, "\nreturn {\"done\": True}")
 	a.files["tests/test_pack.py"] = "from skills import pack\n\n\ndef test_pack():\n    assert pack\n"
-	a.files["hooks/probe.py"], a.files["flows/probe.py"] = t.probe(t.operator.Hook, "hooks"), t.probe(t.operator.Flow, "flows")
+	a.files["hooks/probe.py"], a.files["flows/probe.py"] = t.probe(t.operator.Hook, "hooks"),
+		t.probe(t.operator.Flow, "flows")
 	p.ran, err = t.run(ctx, a, script{calls: []call{{p.inputs, map[string]any{"word": p.word, "count": 3}},
 		{p.output, map[string]any{}}, {p.pack, map[string]any{}}}})
 	if err != nil {
@@ -86,8 +88,8 @@ func (t *trial) doubtf(code, format string, args ...any) (out verdict.Outcome) {
 // shape returns what a row comes to that calls a function which no request offers.
 func (t *trial) shape(r *ran, function string) verdict.Outcome {
 	if r.named(function) {
-		return t.doubtf("other-shape", "no request offers the skill %s as a tool, and one names it: this runtime runs skills in "+
-			"another way", function)
+		return t.doubtf("other-shape", "no request offers the skill %s as a tool, and one names it: this runtime "+
+			"runs skills in another way", function)
 	}
 	return t.doubtf("not-offered", "no request offers the skill %s", function)
 }
@@ -95,7 +97,8 @@ func (t *trial) shape(r *ran, function string) verdict.Outcome {
 func (t *trial) manifestRow(context.Context) (verdict.Outcome, error) {
 	p := t.plain
 	if !p.asksFor(t.models[0], p.inputs, p.output, p.pack) {
-		return t.errorf("manifest-ignored", "the runtime asks for %q; model.name is %q", p.requests[0].model, t.models[0]), nil
+		return t.errorf("manifest-ignored", "the runtime asks for %q; model.name is %q", p.requests[0].model,
+			t.models[0]), nil
 	}
 	return verdict.Pass("it asks for %s", t.models[0]), nil
 }
@@ -140,7 +143,8 @@ func (t *trial) skills(ctx context.Context) (verdict.Outcome, error) {
 	case d.offered(d.decoy):
 		return t.errorf("not-discovered", "skills.path is abilities/, and the skill of skills/ is offered"), nil
 	case !d.offered(d.skill):
-		return t.errorf("not-discovered", "skills.path is abilities/, and its skill is not offered: %s", d.ending()), nil
+		return t.errorf("not-discovered", "skills.path is abilities/, and its skill is not offered: %s", d.ending()),
+			nil
 	}
 	return verdict.Pass("skills/ and abilities/"), nil
 }
@@ -175,8 +179,8 @@ func (t *trial) probes(ctx context.Context, what, form string) (verdict.Outcome,
 	case decoy:
 		return t.errorf("not-discovered", "%s.path names another directory, and %s/probe.py was run", what, what), nil
 	}
-	return t.errorf("not-discovered", "probe.py was run in %s/: %t, in the directory that %s.path names: %t", what, byDefault,
-		what, declared), nil
+	return t.errorf("not-discovered", "probe.py was run in %s/: %t, in the directory that %s.path names: %t", what,
+		byDefault, what, declared), nil
 }
 
 // resultOf returns the text of the result that a call of the plain agent has, by the place among the calls.
@@ -251,7 +255,8 @@ func (t *trial) inputs(context.Context) (verdict.Outcome, error) {
 		return t.shape(p.ran, p.inputs), nil
 	}
 	if want := fmt.Sprintf(`{"word": %q, "count": 3, "kind": "str int"}`, p.word); !holds(text, want) {
-		return t.errorf("other-arguments", "the skill was called with word %q and count 3; the result is %s", p.word, show(text)), nil
+		return t.errorf("other-arguments", "the skill was called with word %q and count 3; the result is %s", p.word,
+			show(text)), nil
 	}
 	return verdict.Pass("a text and a number"), nil
 }
@@ -269,7 +274,8 @@ func (t *trial) output(context.Context) (verdict.Outcome, error) {
 
 func (t *trial) skillError(ctx context.Context) (verdict.Outcome, error) {
 	f, why := t.function(), "no "+t.word()+" today"
-	r, err := t.run(ctx, t.newAgent(f, "\nraise SkillError("+quoted(why)+")"), script{calls: []call{{f, map[string]any{}}}})
+	r, err := t.run(ctx, t.newAgent(f, "\nraise SkillError("+quoted(why)+")"),
+		script{calls: []call{{f, map[string]any{}}}})
 	if err != nil {
 		return verdict.Outcome{}, err
 	}
@@ -280,7 +286,8 @@ func (t *trial) skillError(ctx context.Context) (verdict.Outcome, error) {
 	case len(all) == 0:
 		return t.errorf("error-not-told", "a skill raised SkillError, and the model got no result: %s", r.ending()), nil
 	case !strings.Contains(all[0].text, why) || strings.Contains(all[0].text, "Traceback"):
-		return t.errorf("error-not-told", "a skill raised SkillError(%q); the result is %s", why, show(all[0].text)), nil
+		return t.errorf("error-not-told", "a skill raised SkillError(%q); the result is %s", why, show(all[0].text)),
+			nil
 	case r.requests[0].blocks && !all[0].error:
 		return t.errorf("error-not-told", "the result of a SkillError has no is_error"), nil
 	case r.Exit != 0:
@@ -301,8 +308,8 @@ func (t *trial) inputSchema(ctx context.Context) (verdict.Outcome, error) {
 	} {
 		f, gives := t.function(), t.word()
 		a := t.newAgent("", "")
-		a.files["skills/one.py"] = t.skill(", input_schema={\"type\": \"object\", \"properties\": {\"word\": {\"type\": \"string\"}, "+
-			"\"count\": {\"type\": \"integer\", \"minimum\": 1}}, \"required\": [\"word\"]}", f,
+		a.files["skills/one.py"] = t.skill(", input_schema={\"type\": \"object\", \"properties\": {\"word\": "+
+			"{\"type\": \"string\"}, \"count\": {\"type\": \"integer\", \"minimum\": 1}}, \"required\": [\"word\"]}", f,
 			"word=None, count=1\nreturn {\"given\": "+quoted(gives)+"}")
 		a.files["tests/test_one.py"] = "from skills import one\n\n\ndef test_one():\n    assert one\n"
 		r, err := t.run(ctx, a, script{next: func(n int) *call {
@@ -327,8 +334,8 @@ func (t *trial) inputSchema(ctx context.Context) (verdict.Outcome, error) {
 		case !r.offered(f):
 			return t.shape(r, f), nil
 		case len(all) < 2:
-			return t.errorf("not-run", "after a call that breaks %s the model got %d of 2 results: %s", breach.of, len(all),
-				r.ending()), nil
+			return t.errorf("not-run", "after a call that breaks %s the model got %d of 2 results: %s", breach.of,
+				len(all), r.ending()), nil
 		case strings.Contains(all[0].text, gives) || ran > 1:
 			return t.errorf("schema-ignored", "a call that breaks %s was run", breach.of), nil
 		case !strings.Contains(all[1].text, gives):
@@ -363,11 +370,12 @@ func (t *trial) iterations(ctx context.Context) (verdict.Outcome, error) {
 		case n == 0:
 			return t.shape(r, f), nil
 		case n > most:
-			return t.errorf("iterations-ignored", "max_iterations is %d, and the model was asked in at least %d iterations", most,
+			return t.errorf("iterations-ignored", "max_iterations is %d, and the model was asked in at least %d "+
+				"iterations", most,
 				n), nil
 		case n < most:
-			return t.errorf("stopped-early", "max_iterations is %d, and the model was asked in %d iterations: %s", most, n,
-				r.ending()), nil
+			return t.errorf("stopped-early", "max_iterations is %d, and the model was asked in %d iterations: %s", most,
+				n, r.ending()), nil
 		}
 	}
 	return verdict.Pass("2 and 5"), nil
@@ -386,7 +394,8 @@ func (t *trial) timeout(ctx context.Context) (verdict.Outcome, error) {
 	ended := r.began.Add(r.Took)
 	switch late := ended.Sub(r.requests[0].at); {
 	case r.Took < 3*time.Second:
-		return t.errorf("stopped-early", "execution.timeout is 4, and the run ended after %.1f s", r.Took.Seconds()), nil
+		return t.errorf("stopped-early", "execution.timeout is 4, and the run ended after %.1f s", r.Took.Seconds()),
+			nil
 	case late > 9*time.Second:
 		return t.errorf("timeout-ignored", "execution.timeout is 4, and the run ended %.1f s after its first request",
 			late.Seconds()), nil
@@ -433,16 +442,16 @@ func (t *trial) history(ctx context.Context) (verdict.Outcome, error) {
 		}
 	}
 	if !remembers(r, 1) || !remembers(r, 2) || mentions(r, 0) {
-		return t.errorf("history", "max_history is 2: the fourth run has the first turn: %t, the second: %t, the third: %t; "+
-			"expected the second and the third", mentions(r, 0), remembers(r, 1), remembers(r, 2)), nil
+		return t.errorf("history", "max_history is 2: the fourth run has the first turn: %t, the second: %t, the "+
+			"third: %t; expected the second and the third", mentions(r, 0), remembers(r, 1), remembers(r, 2)), nil
 	}
 	a.members["memory"] = map[string]any{"enabled": "true", "max_history": "1"}
 	if r, err = talk(a); err != nil {
 		return verdict.Outcome{}, err
 	}
 	if !remembers(r, 3) || mentions(r, 2) {
-		return t.errorf("history", "max_history is 1: the fifth run has the third turn: %t, the fourth: %t; expected the fourth "+
-			"only", mentions(r, 2), remembers(r, 3)), nil
+		return t.errorf("history", "max_history is 1: the fifth run has the third turn: %t, the fourth: %t; "+
+			"expected the fourth only", mentions(r, 2), remembers(r, 3)), nil
 	}
 	a = t.newAgent(t.function(), "\nreturn {}")
 	a.members["memory"] = map[string]any{"enabled": "false", "max_history": "2"}
@@ -461,7 +470,8 @@ func (t *trial) interpolation(ctx context.Context) (verdict.Outcome, error) {
 	for _, set := range []bool{true, false} {
 		f := t.function()
 		a := t.newAgent("", "")
-		a.members["model"] = map[string]any{"provider": t.operator.Provider, "name": "${PROBE_MODEL:-" + t.models[1] + "}"}
+		a.members["model"] = map[string]any{"provider": t.operator.Provider, "name": "${PROBE_MODEL:-" + t.models[1] +
+			"}"}
 		a.members["skills"] = map[string]any{"path": "${PROBE_DIR:-abilities/}"}
 		a.members["description"] = "${PROBE_NONE}"
 		a.files["abilities/one.py"] = t.skill("", f, "\nreturn {}")
@@ -475,14 +485,16 @@ func (t *trial) interpolation(ctx context.Context) (verdict.Outcome, error) {
 		case err != nil:
 			return verdict.Outcome{}, err
 		case len(r.requests) == 0:
-			return t.errorf("not-resolved", "agent.yaml has variables, and the model was not asked: %s", r.ending()), nil
+			return t.errorf("not-resolved", "agent.yaml has variables, and the model was not asked: %s", r.ending()),
+				nil
 		case !r.asksFor(want, f):
-			return t.errorf("not-resolved", "model.name is ${PROBE_MODEL:-%s}, set: %t; the runtime asks for %q", t.models[1], set,
-				r.requests[0].model), nil
+			return t.errorf("not-resolved", "model.name is ${PROBE_MODEL:-%s}, set: %t; the runtime asks for %q",
+				t.models[1], set, r.requests[0].model), nil
 		case r.named(f):
 			return t.shape(r, f), nil
 		case !r.offered(f):
-			return t.errorf("not-resolved", "skills.path is ${PROBE_DIR:-abilities/}, unset, and the skill is not offered"), nil
+			return t.errorf("not-resolved", "skills.path is ${PROBE_DIR:-abilities/}, unset, and the skill is not "+
+				"offered"), nil
 		}
 	}
 	return verdict.Pass("set and unset"), nil
@@ -496,7 +508,8 @@ func (t *trial) unset(ctx context.Context) (verdict.Outcome, error) {
 	case err != nil:
 		return verdict.Outcome{}, err
 	case len(r.requests) > 0 || r.Exit == 0:
-		return t.errorf("unset-accepted", "PROBE_NONE is not set and has no default, and the run did not end: %s", r.ending()), nil
+		return t.errorf("unset-accepted", "PROBE_NONE is not set and has no default, and the run did not end: %s",
+			r.ending()), nil
 	case !strings.Contains(r.Output, "PROBE_NONE"):
 		return t.errorf("unclear-error", "PROBE_NONE is not set, and the output does not name it: %s", r.ending()), nil
 	}
@@ -556,7 +569,8 @@ func (t *trial) tryVersions(ctx context.Context) (*ran, error) {
 func (t *trial) versions(ctx context.Context) (verdict.Outcome, error) {
 	r, err := t.tryVersions(ctx)
 	if err == nil && !hasVersion(r.Output, "0.4") {
-		return t.errorf("versions-not-told", "%s does not name 0.4: %s", strings.Join(t.operator.Versions, " "), r.ending()), nil
+		return t.errorf("versions-not-told", "%s does not name 0.4: %s", strings.Join(t.operator.Versions, " "),
+			r.ending()), nil
 	}
 	return verdict.Pass("0.4"), err
 }
@@ -593,13 +607,15 @@ func (t *trial) validate(ctx context.Context) (verdict.Outcome, error) {
 		return verdict.Outcome{}, err
 	}
 	if r.Exit != 0 {
-		return t.errorf("validate-refuses", "%s refuses a good agent: %s", strings.Join(t.operator.Validate, " "), r.ending()), nil
+		return t.errorf("validate-refuses", "%s refuses a good agent: %s", strings.Join(t.operator.Validate, " "),
+			r.ending()), nil
 	}
 	nameless := t.newAgent(t.function(), "\nreturn {}")
 	nameless.members["model"] = map[string]any{"provider": t.operator.Provider}
 	bareSkill, name := t.newAgent(t.function(), "\nreturn {}"), t.word()
 	bareSkill.files["skills/"+name+".py"] = "def " + name + "():\n    return {}\n"
-	bareSkill.files["tests/test_more.py"] = "from skills import " + name + "\n\n\ndef test_more():\n    assert " + name + "\n"
+	bareSkill.files["tests/test_more.py"] = "from skills import " + name + "\n\n\ndef test_more():\n    assert " +
+		name + "\n"
 	untested := t.newAgent(t.function(), "\nreturn {}")
 	delete(untested.files, "tests/test_one.py")
 	for _, bad := range []struct {
@@ -618,7 +634,8 @@ func (t *trial) validate(ctx context.Context) (verdict.Outcome, error) {
 		case err != nil:
 			return verdict.Outcome{}, err
 		case r.Exit == 0:
-			return t.errorf("validate-accepts", "%s accepts an agent %s", strings.Join(t.operator.Validate, " "), bad.what), nil
+			return t.errorf("validate-accepts", "%s accepts an agent %s", strings.Join(t.operator.Validate, " "),
+				bad.what), nil
 		case !strings.Contains(strings.ToLower(r.Output), bad.word):
 			return t.errorf("unclear-error", "the agent is %s, and the output does not name %q: %s", bad.what, bad.word,
 				r.ending()), nil

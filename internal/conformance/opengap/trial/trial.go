@@ -181,9 +181,10 @@ func (t *trial) environment(more []string) (env []string) {
 	for _, v := range t.Env {
 		name, _, _ := strings.Cut(v, "=")
 		upper := strings.ToUpper(name)
-		if slices.ContainsFunc([]string{"_PROXY", "_API_KEY", "_BASE_URL", "_API_BASE", "_API_TOKEN"}, func(end string) bool {
-			return strings.HasSuffix(upper, end)
-		}) || strings.HasPrefix(upper, "PROBE_") {
+		if slices.ContainsFunc([]string{"_PROXY", "_API_KEY", "_BASE_URL", "_API_BASE", "_API_TOKEN"},
+			func(end string) bool {
+				return strings.HasSuffix(upper, end)
+			}) || strings.HasPrefix(upper, "PROBE_") {
 			continue
 		}
 		env = append(env, v)

@@ -20,7 +20,8 @@ import (
 func TestReadOperator(t *testing.T) {
 	for text, want := range map[string]string{
 		"run: [-p, '{prompt}', --in, '{dir}', '{session}']\nmodels: [a, b, c]\nenv: {X: '{openai_url}'}\nimport: x\n" +
-			"provider: y\nvalidate: [v]\nversions: [w]\nhook: '{trace}'\nflow: '{trace}'\nagent_yaml: {a: {b: '{model}'}}\n": "",
+			"provider: y\nvalidate: [v]\nversions: [w]\nhook: '{trace}'\nflow: '{trace}'\nagent_yaml: {a: {b: " +
+			"'{model}'}}\n": "",
 		"run: [x]":             "1:6: run has no {prompt}",
 		"run: go {prompt}":     "1:6: run is not a list",
 		"run: ['{prompt}', 5]": "1:6: run is not a list",
@@ -116,7 +117,8 @@ func TestEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.http.Close()
-	of := &trial{Options: Options{Env: []string{"HOME=/h", "OPENAI_API_KEY=secret", "https_proxy=x", "MISTRAL_API_KEY=y",
+	of := &trial{Options: Options{Env: []string{"HOME=/h", "OPENAI_API_KEY=secret", "https_proxy=x",
+		"MISTRAL_API_KEY=y",
 		"PROBE_NONE=z"}}, operator: &Operator{Env: map[string]string{"URL": "{openai_url}"}}, server: s}
 	got := strings.Join(of.environment([]string{"PROBE_MODEL=m"}), "\n")
 	for _, bad := range []string{"secret", "proxy", "MISTRAL", "PROBE_NONE"} {
@@ -158,13 +160,15 @@ func TestAgents(t *testing.T) {
 
 // The runtime next to this clone passes, and a fault fails its row only.
 func TestRuntime(t *testing.T) {
-	file, err := filepath.Abs(filepath.Join("..", "..", "..", "..", "..", "shared", "data", "opengap", "runtime", "runtime.py"))
+	file, err := filepath.Abs(filepath.Join("..", "..", "..", "..", "..", "shared", "data", "opengap", "runtime",
+		"runtime.py"))
 	if _, missing := os.Stat(file); err != nil || missing != nil {
 		t.Skip("the runtime is not next to this clone")
 	}
 	try := func(only []string, env ...string) map[string]verdict.Verdict {
 		o := Options{Subject: "r", Operator: DefaultOperator(), Only: only, Seed: 1, Timeout: time.Minute,
-			Recommended: verdict.Error, Env: append(os.Environ(), env...), Start: func(ctx context.Context, job Job) Ended {
+			Recommended: verdict.Error, Env: append(os.Environ(), env...),
+			Start: func(ctx context.Context, job Job) Ended {
 				cmd := exec.CommandContext(ctx, "python3", append([]string{file}, job.Args...)...)
 				cmd.Dir, cmd.Env = job.Dir, job.Env
 				began := time.Now()
@@ -209,7 +213,8 @@ func FuzzRequest(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer resp.Body.Close()
-		if out, _ := io.ReadAll(resp.Body); resp.StatusCode == http.StatusOK && !json.Valid(out) && !bytes.Contains(out, []byte("data:")) {
+		if out, _ := io.ReadAll(resp.Body); resp.StatusCode == http.StatusOK && !json.Valid(out) &&
+			!bytes.Contains(out, []byte("data:")) {
 			t.Errorf("%s: %s", body, out)
 		}
 	})
