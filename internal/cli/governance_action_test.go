@@ -385,9 +385,7 @@ func TestHostileProposal(t *testing.T) {
 				t.Fatal(err)
 			}
 			event := filepath.Join(t.TempDir(), "event.json")
-			told := ""
-			for _, body := range []string{"additive only " + text("body"), "Implementability Gate exception:" + why +
-				" " + text("claim")} {
+			tell := func(dir, head, body string, more ...string) string {
 				payload := fmt.Sprintf(
 					`{"pull_request": {"number": 7, "body": %s, "user": {"login": %s}, "head": {"sha": %q},
 					"base": {"ref": "release"}, "labels": [{"name": %s}, {"name": "charter-affecting"}]}}`, quote(body),
@@ -396,13 +394,23 @@ func TestHostileProposal(t *testing.T) {
 				if err := os.WriteFile(event, []byte(payload), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				told += governHostile(t, "--repo", dir, "--base", "merge^1", "--head", "merge", "--pr", event,
-					"--reviews",
-					reviews, "--label", mark("flag"))
+				return governHostile(t, slices.Concat([]string{"--repo", dir, "--base", "merge^1", "--head", "merge",
+					"--pr", event, "--reviews", reviews}, more)...)
 			}
+			told := ""
+			for _, body := range []string{"additive only " + text("body"), "Implementability Gate exception:" + why +
+				" " + text("claim")} {
+				told += tell(dir, head, body, "--label", mark("flag"))
+			}
+			// Where nothing breaks, the body is told: the line that declares, and the reason of an exception.
+			dir, head = proposed(t, map[string]string{"rfcs/RFC-0016-c.md": "Memory MUST be shown.\n",
+				"schemas/v1.0/a.json": strings.Replace(small["schemas/v1.0/a.json"], "{", `{"description": "x", `, 1)})
+			told += tell(dir, head, "additive only: "+text("body"))
+			dir, head = proposed(t, map[string]string{"rfcs/RFC-0001-a.md": "# The " + text("heading") +
+				"\n\nA Tool MUST answer.\n"})
+			told += tell(dir, head, "Implementability Gate exception:"+why+" "+text("claim"))
 			for _, place := range []string{"path", "sentence", "evidence", "schema", "id", "draft", "member", "role",
-				"flag",
-				"body"} {
+				"flag", "body", "heading", "claim"} {
 				if !strings.Contains(told, "pwned-"+place+".") {
 					t.Errorf("nothing is said of %s, so that nothing is tested there\n%s", place, told)
 				}

@@ -312,7 +312,8 @@ func asViewed(t *testing.T, format, text string) {
 	t.Helper()
 	switch format {
 	case "markdown":
-		bare := codeSpan.ReplaceAllString(text, "")
+		// A file begins with the mark of its writer. A second one would be somebody else's.
+		bare := codeSpan.ReplaceAllString(strings.TrimPrefix(text, "<!-- oap-gate report -->\n"), "")
 		for _, live := range []string{"pwned", "evil.example>", "@maintainer", "<img", "<script", "onerror", "<!--"} {
 			if strings.Contains(bare, live) {
 				t.Errorf("%q is outside of code spans in\n%s", live, bare)

@@ -622,7 +622,8 @@ func TestMirrorRefusesRecords(t *testing.T) {
 		return out
 	}
 	m.run(0, first)
-	if out := list() + verify(); strings.Contains(out, "refused") || strings.Contains(out, "not-anchored") {
+	if out := list() + verify(); strings.Contains(out, "refused") ||
+		!strings.Contains(out, "ok    registry-anchor ") {
 		t.Errorf("before: %s", out)
 	}
 	receipt := "https://eve.example/oap-conformance-receipt.json"
@@ -640,7 +641,8 @@ func TestMirrorRefusesRecords(t *testing.T) {
 		t.Errorf("verify: %s", out)
 	}
 	m.world.Web.Page(receipt, honest)
-	if out := verify(); !strings.Contains(out, "not-anchored") {
+	if out := verify(); !strings.Contains(out, "[mirror-refused]") || strings.Contains(out, "not-anchored") ||
+		!strings.Contains(out, "ok    revocation         no revocation in force names it\n") {
 		t.Errorf("verify: %s", out)
 	}
 	// A run that a signal ends judges too little to say that it is refused no more.

@@ -152,7 +152,7 @@ func TestProve(t *testing.T) {
 		}
 		over := slices.Clone(write)
 		over[slices.Index(over, file)] = kept
-		if _, told := p.run(t, 2, over...); !strings.Contains(told, "fix: name a new file, or remove it") {
+		if _, told := p.run(t, 2, over...); !strings.Contains(told, "[output-refused]\nfix: choose another file, or remove "+kept+"\n") {
 			t.Errorf("told %q", told)
 		}
 		if after, err := os.ReadFile(kept); err != nil || !bytes.Equal(after, before) {

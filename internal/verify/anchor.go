@@ -181,7 +181,7 @@ func judgeRevocation(w *work) (verdict.Outcome, error) {
 		w.agedFinding(&out, verdict.Warning, warnAge)
 	}
 	out.Verified = "no revocation in force names it"
-	if !found.Listed && len(w.cfg.Standing.ByDID(w.did)) == 0 {
+	if st := w.cfg.Standing; !found.Listed && len(st.ByDID(w.did))+len(st.RefusedBy(w.did)) == 0 {
 		out.Verified = "the clone lists no such DID, so that nothing of it is revoked"
 	}
 	return out, nil
