@@ -152,7 +152,8 @@ func TestProve(t *testing.T) {
 		}
 		over := slices.Clone(write)
 		over[slices.Index(over, file)] = kept
-		if _, told := p.run(t, 2, over...); !strings.Contains(told, "[output-refused]\nfix: choose another file, or remove "+kept+"\n") {
+		_, told := p.run(t, 2, over...)
+		if !strings.Contains(told, "[output-refused]\nfix: choose another file, or remove "+kept+"\n") {
 			t.Errorf("told %q", told)
 		}
 		if after, err := os.ReadFile(kept); err != nil || !bytes.Equal(after, before) {

@@ -170,7 +170,8 @@ func (s step) execute(t *testing.T, env, mounts map[string]string) (int, string,
 		command = exec.Command("docker", append(append(args, image), s.args...)...)
 	} else {
 		// The workspace may be another user's, see own, and git runs in none of those unless it is told so.
-		command.Env = append(command.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
+		command.Env = append(command.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory",
+			"GIT_CONFIG_VALUE_0=*")
 		for name, value := range env {
 			command.Env = append(command.Env, name+"="+value)
 		}
