@@ -534,3 +534,39 @@ func FuzzParseDocument(f *testing.F) {
 		}
 	})
 }
+
+// TestForms checks that a document of another form is told from one that only resembles it, and where a method is that
+// agrees on keys.
+func TestForms(t *testing.T) {
+	const published = `{"id":"#3","type":"Multikey","controller":"did:web:example.org",` +
+		`"publicKeyMultibase":"z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw"}`
+	for _, c := range []struct{ name, text, says, pos, fix string }{
+		{"a resolution result", `{"didDocument":{"id":"did:web:example.org"}}`, "is a resolution result", "u:1:2",
+			"serve the value of didDocument"},
+		{"a document with a member of that name", `{"id":"did:web:example.org","didDocument":{}}`, "has no Ed25519 key",
+			"", ""},
+		{"a text of that name", `{"didDocument":"x"}`, "", "", ""},
+		{"no id", `{"x":{}}`, "", "", ""},
+		{"the name of before 2020", document(`"publicKey":[{}]`), "name of before 2020", "",
+			"rename publicKey to verificationMethod"},
+		{"both names", document(`"publicKey":[{}],"verificationMethod":[]`), "has no Ed25519 key", "", ""},
+		{"neither name", document(`"x":1`), "has no Ed25519 key", "", ""},
+		{"the second to agree on keys", document("\"keyAgreement\":[\n{},\n" + published + "]"), "is published", "u:3:1", ""},
+		{"the one to agree on keys", document("\"keyAgreement\":\n" + published), "is published", "u:1:103", ""},
+	} {
+		_, err := ParseDocument("u", []byte(c.text), want, now)
+		e, ok := err.(*DocumentError)
+		if !ok || !strings.Contains(e.Message, c.says) || c.fix != "" && e.Fix != c.fix {
+			t.Errorf("%s: the error is %v with the fix %q, want %q and %q", c.name, err, e.Fix, c.says, c.fix)
+		} else if c.fix == "" && strings.Contains(e.Message, "before 2020") ||
+			c.says != "is a resolution result" && strings.Contains(e.Message, "resolution result") {
+			t.Errorf("%s: the error is %v", c.name, err)
+		} else if c.pos != "" && e.Pos.String() != c.pos {
+			t.Errorf("%s: the error is at %s, want %s", c.name, e.Pos, c.pos)
+		}
+	}
+	const test1 = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a" // RFC 8032 section 7.1
+	if Published("Ed25519 "+test1) == "" || Published(test1) != "" {
+		t.Error("the material of a key of another kind is taken for an Ed25519 key")
+	}
+}
