@@ -243,8 +243,8 @@ func transient(o *verdict.Outcome, s *Subject) (bool, error) {
 	return false, nil
 }
 
-// corrects reports whether an entry, which a single commit of the range has at the path of a listing, may be what the
-// range corrects: nothing, no listing, or one of a DID of which the range lands a listing.
+// corrects reports whether the range may correct an entry that a single commit has at the path of a listing. It may if
+// the entry is missing or not a listing, or if the range lands a listing of the same DID.
 func (s *Subject) corrects(e *registry.Entry) (bool, error) {
 	if s.Kind != registry.KindListing {
 		return false, nil

@@ -30,7 +30,7 @@ func Main(args []string, sys frame.IO) int {
 	return Run(p, args, sys)
 }
 
-// executables are those that tests may run.
+// executables lists the programs that tests may run.
 var executables = map[string]func(){
 	"oap-gate":        func() { os.Exit(noted(os.Args[1:], System())) },
 	"oap-spec":        func() { os.Exit(noted(append([]string{"oap-spec"}, os.Args[1:]...), System())) },

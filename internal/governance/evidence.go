@@ -325,8 +325,8 @@ func findLines(asked map[string]bool, trees ...*registry.Tree) error {
 	return nil
 }
 
-// onlyWithdraws reports whether each normative file of a view is a text of which words and key words only fall away, at
-// least one key word among them.
+// onlyWithdraws reports whether the change only removes words from the normative texts of a view, and at least one key
+// word among them.
 func (v *View) onlyWithdraws() (bool, error) {
 	files, err := v.normativeFiles()
 	if err != nil {

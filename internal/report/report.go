@@ -51,7 +51,7 @@ type Format = struct {
 	Mark   string // first line of a file, if what Write writes does not name its writer
 }
 
-// Formats lists the formats of this package, of which a program has those of its products. Help, action.yml and
+// Formats lists the formats of this package. Each program offers those of its products. Help, action.yml and
 // docs/action.md follow from them.
 var Formats = []Format{
 	{"text", "for people: findings, a table, the verdict in the last line", writeText,

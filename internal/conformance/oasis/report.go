@@ -12,7 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Report is an evaluation report, of which only the form is judged: nobody can see from it whether it is true.
+// Report is an evaluation report. Its form is judged; whether it is true cannot be seen from it.
 type Report struct {
 	Path     string // for findings
 	Text     []byte // YAML or JSON, at most MaxReport

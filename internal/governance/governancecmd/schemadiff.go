@@ -89,8 +89,8 @@ func (c *schemaClone) close() {
 	}
 }
 
-// read reads the schema that an argument names. What it refers to is read by its path: on disk from the same
-// directory, in a commit from wherever it is.
+// read reads the schema that an argument names, and the files to which it refers. On disk these must be in the same
+// directory; in a commit they may be in any.
 func (c *schemaClone) read(ctx context.Context, name string) (*schemadiff.Tree, string, error) {
 	rev, at, inTree := strings.Cut(name, ":")
 	if _, err := os.Lstat(name); err == nil || !inTree {

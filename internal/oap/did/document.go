@@ -420,7 +420,7 @@ func (r *reader) count(at string) error {
 	return nil
 }
 
-// material keeps the keys of a verification method, none of which may be published.
+// material keeps the keys of a verification method. A published key is an error.
 func (r *reader) material(at string, method map[string]any) error {
 	keys := material(method)
 	for _, m := range keys {

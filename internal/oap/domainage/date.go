@@ -20,8 +20,8 @@ var firstDomain = time.Date(1985, 1, 1, 0, 0, 0, 0, time.UTC)
 // in is a placeholder too, and nothing can be added to it.
 func plausible(t time.Time) bool { return !t.Before(firstDomain) && t.Year() <= 9998 }
 
-// last returns the latest of several dates, of which one that is not readable or not plausible may be the latest: the
-// error then wraps ErrDate. The error is ErrNoDate if there is no date. dayFirst means that the registry writes
+// last returns the latest of several dates. If one is not readable or not plausible, it might be the latest, and the
+// error wraps ErrDate. The error is ErrNoDate if there is no date. dayFirst means that the registry writes
 // 02-01-2006, so that such a date has no second reading.
 func last(dates []string, dayFirst bool) (span, error) {
 	var all span
@@ -96,7 +96,7 @@ var dateLayouts = []string{
 	"01/02/2006",
 }
 
-// beforeLayouts are for the oldest names of .uk, .ch and .ro, of which a date is known before which they existed.
+// beforeLayouts are the forms in which .uk, .ch and .ro date their oldest names: they existed before that date.
 var beforeLayouts = []string{"before Jan-2006", "before 2 January 2006", "Before 2006"}
 
 // read returns all that the text of a date may mean, or the zero span if it has no known form.

@@ -84,7 +84,7 @@ var (
 	raisesRow = regexp.MustCompile(`(?m)^Raises-bound: (\S+) by (\d+): \S`)
 )
 
-// readBounds returns the rows of a text, each of which is NAME LINES.
+// readBounds returns the rows of a text. Each line is NAME LINES.
 func readBounds(text string) (bounds, error) {
 	rows := bounds{}
 	for line := range strings.Lines(text) {
