@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -175,39 +176,12 @@ func parseMapping(path string, data []byte, most int) (verdict.Place, map[string
 		fault := err.(*strictyaml.Error)
 		return nil, nil, &strict.Error{Pos: fault.Pos, Message: fault.Message}
 	}
-	object, ok := valueOf(root).(map[string]any)
+	object, ok := conformance.Value(root).(map[string]any)
 	if !ok {
 		return nil, nil, &strict.Error{Pos: strict.Pos{Path: path, Line: root.Line, Column: root.Column},
 			Message: "the document is not a mapping"}
 	}
 	return &yamlPlaces{path: path, root: root}, object, nil
-}
-
-// valueOf returns the value of a YAML node as strict.Parse returns one of JSON.
-func valueOf(n *yaml.Node) any {
-	switch n.Kind {
-	case yaml.MappingNode:
-		object := map[string]any{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			object[n.Content[i].Value] = valueOf(n.Content[i+1])
-		}
-		return object
-	case yaml.SequenceNode:
-		list := []any{}
-		for _, child := range n.Content {
-			list = append(list, valueOf(child))
-		}
-		return list
-	}
-	switch n.Tag {
-	case "!!null":
-		return nil
-	case "!!bool":
-		return n.Value == "true"
-	case "!!int", "!!float":
-		return json.Number(n.Value)
-	}
-	return n.Value
 }
 
 // yamlPlaces finds the place of a member of the root mapping.

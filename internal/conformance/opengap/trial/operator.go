@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 )
@@ -98,7 +98,7 @@ func ReadOperator(path string, data []byte) (*Operator, error) {
 				o.Env[v.Content[j].Value], err = text(v.Content[j+1])
 			}
 		case "agent_yaml":
-			if o.AgentYAML, _ = valueOf(v).(map[string]any); o.AgentYAML == nil {
+			if o.AgentYAML, _ = conformance.Value(v).(map[string]any); o.AgentYAML == nil {
 				err = fmt.Errorf("is not a mapping")
 			}
 		default:
@@ -145,31 +145,4 @@ func texts(v *yaml.Node) (all []string, err error) {
 		all = append(all, one)
 	}
 	return all, nil
-}
-
-// valueOf returns the value of a YAML node as JSON has it.
-func valueOf(n *yaml.Node) any {
-	switch n.Kind {
-	case yaml.MappingNode:
-		object := map[string]any{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			object[n.Content[i].Value] = valueOf(n.Content[i+1])
-		}
-		return object
-	case yaml.SequenceNode:
-		list := []any{}
-		for _, c := range n.Content {
-			list = append(list, valueOf(c))
-		}
-		return list
-	}
-	switch n.Tag {
-	case "!!null":
-		return nil
-	case "!!bool":
-		return n.Value == "true"
-	case "!!int", "!!float":
-		return json.RawMessage(n.Value)
-	}
-	return n.Value
 }
