@@ -96,15 +96,19 @@ func (o *otherJob) describe() string {
 	if event == "" {
 		event = strings.Join(slices.Sorted(maps.Keys(o.w.events)), ", ")
 	}
-	can := "can only read"
-	if o.writes() {
-		can = "can write " + strings.Join(o.may, ", ")
+	own, token := "", o.may
+	if len(token) > 0 && token[0] == ownSecret {
+		own, token = ", which has a secret", token[1:]
 	}
-	return fmt.Sprintf("%s starts job %q, whose token %s", plain.Cut(event, 80), plain.Cut(o.id, 80), can)
+	can := "can only read"
+	if len(token) > 0 {
+		can = "can write " + strings.Join(token, ", ")
+	}
+	return fmt.Sprintf("%s starts job %q%s, whose token %s", plain.Cut(event, 80), plain.Cut(o.id, 80), own, can)
 }
 
 // ownSecret is what a job can write by a secret of its own.
-const ownSecret = "what its secret may"
+const ownSecret = "secret"
 
 // mayWrite returns what the token of a job can write.
 func (v *inspection) mayWrite(j *job) (may []string) {
@@ -193,8 +197,7 @@ func guarded(condition string) bool {
 
 // script returns what a step runs: a shell's script, or the one that an action is given.
 func (o *otherJob) script(s *step) string {
-	text := continued().ReplaceAllString(s.member("run").text()+"\n"+s.input("script").text(), " ")
-	return remark().ReplaceAllString(text, "$1")
+	return commands(s.member("run").text() + "\n" + s.input("script").text())
 }
 
 // ran returns the place of a step's script, or of its action.
@@ -214,22 +217,29 @@ func (o *otherJob) does(s *step, pattern func() *regexp.Regexp, actions ...strin
 	return field{}
 }
 
+// arguments are the rest of a shell's command, whose quoted words may hold what ends one. ghPR begins a command of gh.
+const (
+	arguments = `(?:"[^"\n]*"|'[^'\n]*'|[^\n;|&"'])*`
+	ghPR      = `\bgh\s+pr\s+(?:(?:-R|--repo)[=\s]?\s*\S+\s+)?`
+)
+
 var (
-	headFetch = plain.Pattern(`\bgh\s+pr\s+checkout\b|\bgit\s+(?:\S+\s+)*?(?:fetch|pull)\b[^\n;|&]*\bpull/|\brefs/pull/`)
-	ofBase    = plain.Pattern(`^(?:github\.(?:sha|ref|ref_name|base_ref|repository)|` +
+	headFetch = plain.Pattern(ghPR + `checkout\b|\bgit\s+(?:\S+\s+)*?(?:fetch|pull)\b` + arguments +
+		`["']?[^\s;|&"']*\bpull/|\brefs/pull/`)
+	ofBase = plain.Pattern(`^(?:github\.(?:sha|ref|ref_name|base_ref|repository)|` +
 		`github(?:\.[\w-]+)+\.default_branch|github(?:\.[\w-]+)*\.base(?:\.[\w-]+)+)$`)
 	notOfBase = plain.Pattern(`\.(?:head|client_payload)\b`)
 	expressed = plain.Pattern(`\$\{\{\s*((?:[^}']|'[^']*')*?)\s*\}\}`)
-	approval  = plain.Pattern(`\bgh\s+pr\s+review\b[^\n;|&]*\s(?:--approve\b|-[a-z]*a)|` +
+	approval  = plain.Pattern(ghPR + `review\b` + arguments + `\s["']?(?:--approve\b|-[a-z]*a)|` +
 		`(?s:(?:/reviews|[cC]reateReview|[aA]ddPullRequestReview|submitReview).*\bAPPROVE\b|` +
 		`\bAPPROVE\b.*(?:/reviews|[cC]reateReview|[aA]ddPullRequestReview|submitReview))`)
-	merge = plain.Pattern(`\bgh\s+pr\s+merge\b|\bpulls/[^\s"'` + "`" + `]*/merge\b|\bpulls\.merge\b|` +
+	merge = plain.Pattern(ghPR + `merge\b|\bpulls/[^\s"'` + "`" + `]*/merge\b|\bpulls\.merge\b|` +
 		`\benablePullRequestAutoMerge\b|\bmergePullRequest\b`)
-	adminMerge  = plain.Pattern(`\bgh\s+pr\s+merge\b[^\n;|&]*\s--admin\b`)
+	adminMerge  = plain.Pattern(ghPR + `merge\b` + arguments + `\s["']?--admin\b`)
 	checkWrite  = plain.Pattern(`\bcheck-runs\b|\bstatuses/|\bchecks\.create\b|\bcreateCommitStatus\b`)
 	checkName   = plain.Pattern(`\b(?:name|context)["']?\s*(?:=|:\s*(?:["'` + "`" + `]|$))\s*["'` + "`" + `]?([^\s"'` + "`" + `,})]*)`)
 	unquoted    = plain.Pattern(`\b(?:name|context)["']?\s*:\s*[^\s"'` + "`" + `]`)
-	push        = plain.Pattern(`\bgit\s+(?:-[cC]\s*\S+\s+)*push\b([^\n;|&]*)`)
+	push        = plain.Pattern(`\bgit\s+(?:-[cC]\s*\S+\s+)*push\b(` + arguments + `)`)
 	clientWords = plain.Pattern(`(?i)` + within + `github\.event\.client_payload\b`)
 )
 

@@ -208,7 +208,8 @@ func (v *inspection) readWorkflows() error {
 		if err != nil {
 			v.unreadable = true
 			v.fault(verdict.Doubt, "workflow-not-read", err,
-				"write it in YAML with one meaning: no merge keys, tags or duplicate keys")
+				fmt.Sprintf("write it in YAML with one meaning, without merge keys, tags or duplicate keys, and at most %d nodes",
+					maxNodes))
 			continue
 		}
 		v.workflows = append(v.workflows, v.newWorkflow(field{path: name, value: root}, local))
@@ -268,8 +269,7 @@ func (v *inspection) roleOf(w *workflow, s field, local bool) (does role, called
 		}
 		return v.commandRole(args[0]), true
 	}
-	text := continued().ReplaceAllString(s.member("run").text(), " ")
-	m := gateRun().FindStringSubmatch(remark().ReplaceAllString(text, "$1"))
+	m := gateRun().FindStringSubmatch(commands(s.member("run").text()))
 	if m == nil {
 		return noRole, false
 	}
@@ -289,8 +289,18 @@ func (f field) input(name string) field {
 var (
 	continued = plain.Pattern(`\\\r?\n`)
 	computed  = plain.Pattern(`\$\{\{[^}]*\}\}`)
-	remark    = plain.Pattern(`(?m)(^|\s)#.*$`)
+	remark    = plain.Pattern(`(?m)"[^"\n]*"|'[^'\n]*'|(?:^|\s)#.*$`)
 )
+
+// commands returns a script with one command a line, and without comments. A quoted # begins no comment.
+func commands(script string) string {
+	return remark().ReplaceAllStringFunc(continued().ReplaceAllString(script, " "), func(found string) string {
+		if found[0] == '"' || found[0] == '\'' {
+			return found
+		}
+		return ""
+	})
+}
 
 // actionRole returns what the action does by itself: what its mode says, else it audits on a schedule or by hand and
 // checks on any other event.
