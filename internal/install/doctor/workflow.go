@@ -208,8 +208,8 @@ func (v *inspection) readWorkflows() error {
 		if err != nil {
 			v.unreadable = true
 			v.fault(verdict.Doubt, "workflow-not-read", err,
-				fmt.Sprintf("write it in YAML with one meaning, without merge keys, tags or duplicate keys, and at most %d nodes",
-					maxNodes))
+				fmt.Sprintf("write it in YAML with one meaning: no merge keys, tags or duplicate keys, at most %d "+
+					"nodes", maxNodes))
 			continue
 		}
 		v.workflows = append(v.workflows, v.newWorkflow(field{path: name, value: root}, local))

@@ -551,7 +551,8 @@ func TestForms(t *testing.T) {
 			"rename publicKey to verificationMethod"},
 		{"both names", document(`"publicKey":[{}],"verificationMethod":[]`), "has no Ed25519 key", "", ""},
 		{"neither name", document(`"x":1`), "has no Ed25519 key", "", ""},
-		{"the second to agree on keys", document("\"keyAgreement\":[\n{},\n" + published + "]"), "is published", "u:3:1", ""},
+		{"the second to agree on keys", document("\"keyAgreement\":[\n{},\n" + published + "]"), "is published",
+			"u:3:1", ""},
 		{"the one to agree on keys", document("\"keyAgreement\":\n" + published), "is published", "u:1:103", ""},
 	} {
 		_, err := ParseDocument("u", []byte(c.text), want, now)
