@@ -127,12 +127,17 @@ func subjectOf(rec *registry.Record) *Subject {
 // scan judges and condenses one file; it runs on several goroutines at once.
 func (st *Standing) scan(s *Subject, touched bool) scanned {
 	out := scanned{path: s.Path}
+	var placed []verdict.Finding
+	if !touched || s.Listing != nil {
+		placed = place(s, "")
+	}
 	if !touched {
-		for _, f := range place(s, "") {
+		for _, f := range placed {
 			out.faults = append(out.faults, Fault{layout.ID, s.Path, f})
 		}
 		if s.Record.Document != nil && st.Schemas.Of(s.Kind) != nil {
-			for _, f := range st.Schemas.violations(s) {
+			s.violations, s.validated = st.Schemas.violations(s), true
+			for _, f := range s.violations {
 				out.faults = append(out.faults, Fault{schema.ID, s.Path, f})
 			}
 		}
@@ -140,7 +145,7 @@ func (st *Standing) scan(s *Subject, touched bool) scanned {
 	if s.Listing != nil {
 		is := unjudged
 		if st.Schemas != nil { // a Ledger has none
-			is = st.Schemas.faultOf(s)
+			is = st.Schemas.faultOf(s, len(placed) > 0)
 		}
 		out.listed = pack(condense(s.Path, s.Listing), is)
 		out.path = out.listed.path()

@@ -53,12 +53,12 @@ const (
 	badDocument              // it cannot be read
 )
 
-// faultOf returns what is wrong with a listing's file.
-func (s *Schemas) faultOf(sub *Subject) fault {
+// faultOf returns what is wrong with a listing's file, whose place was found to be wrong or not.
+func (s *Schemas) faultOf(sub *Subject, misplaced bool) fault {
 	if sub.Record.Document == nil {
 		return badDocument
 	}
-	if _, err := did.Parse(sub.Listing.ToolDID); err != nil || len(place(sub, "")) > 0 {
+	if _, err := did.Parse(sub.Listing.ToolDID); err != nil || misplaced {
 		return badLayout
 	}
 	violations := sub.violations
@@ -87,7 +87,8 @@ func (st *Standing) fault(ctx context.Context, l *Listed, t *registry.Tree) (fau
 	if err != nil {
 		return unjudged, err
 	}
-	return schemas.faultOf(subjectOf(rec)), nil
+	s := subjectOf(rec)
+	return schemas.faultOf(s, len(place(s, "")) > 0), nil
 }
 
 // schemasOf returns the schemas of a tree. It compiles those of the same files once.

@@ -149,7 +149,7 @@ func NewSubjects(r *Run, changes []registry.Change) ([]*Subject, error) {
 // revocation or an anchor is kept.
 func (s *Subject) PutAside() {
 	if s.Run.Audit && s.Listing != nil && s.Record != nil {
-		s.fault = s.Run.Base.Schemas.faultOf(s)
+		s.fault = s.Run.Base.Schemas.faultOf(s, len(place(s, "")) > 0)
 	}
 	s.putAside(maxKept)
 }
