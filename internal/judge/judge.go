@@ -172,6 +172,8 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 			return err
 		}
 	}
+	// An interrupt ends what is fetched. What was fetched is still judged, and the history is read for it.
+	run.Context = context.WithoutCancel(ctx)
 	if err := Judge(ctx, run, early, src, false, joined.subject); err != nil {
 		return err
 	}
@@ -257,8 +259,6 @@ func Early(s *checks.Subject) ([]Judgement, error) {
 // after another, in their order.
 func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src evidence.Source, archive bool,
 	each func(*checks.Subject, []Judgement) error) error {
-	// An interrupt ends what is fetched. What was fetched is still judged, and the history is read for it.
-	run.Context = context.WithoutCancel(ctx)
 	judged, recorded := make([]bool, len(run.Subjects)), 0
 	var g errgroup.Group
 	var telling sync.Mutex
