@@ -266,6 +266,17 @@ func (r *Run) forked() string {
 	return r.Range.Base.Commit()
 }
 
+// isRoot reports whether the range is a root commit: the tree before it is empty.
+func (r *Run) isRoot() bool { return r.Range.Base.Commit() == "" }
+
+// onto returns what git rebase -i takes to edit the commits of the range.
+func (r *Run) onto() string {
+	if r.isRoot() {
+		return "--root"
+	}
+	return short(r.Range.Base.Commit())
+}
+
 // maxVersions is how many versions of one listing are read from a range's commits.
 const maxVersions = 100
 
@@ -378,6 +389,7 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 		return out, err
 	}
 	switch {
+	case r.isRoot() && !r.merged: // nothing was there to judge by
 	case len(data) > 0 && len(mixed) > 0:
 		out.Add(verdict.At{Path: mixed[0]}, errorIf(!r.merged), "", "mixed",
 			"the range changes records and governance files together: %s", list(mixed)).

@@ -19,8 +19,8 @@ const (
 // corrected, and careful readers could not clone it.
 func acceptedByGit(o *verdict.Outcome, r *Run) error {
 	reportRefused(o, r.Range.Refused, "remove the object from every commit of the branch: git rebase -i "+
-		short(r.Range.Base.Commit()))
-	if r.Follows || r.merged {
+		r.onto())
+	if r.Follows || r.merged || r.isRoot() {
 		return nil
 	}
 	before, err := r.Range.RefusedBefore(r.Context)

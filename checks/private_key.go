@@ -185,7 +185,7 @@ func largeFiles(r *Run) (verdict.Outcome, error) {
 		f := out.named(l.path, errorIf(l.size >= most), codeLargeFile, "%q has %s; expected less than %d", l.path, has,
 			most)
 		f.WithFix("remove the file from every commit of the branch (git rebase -i %s), and link to it instead",
-			short(r.Range.Base.Commit()))
+			r.onto())
 		if l.size < most {
 			f.Message = fmt.Sprintf("%q has %s, which the history keeps permanently; expected less than %d", l.path,
 				has, largeFile)

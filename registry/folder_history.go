@@ -19,7 +19,7 @@ type PathVersion struct {
 // are as in FileHistory. It reads nothing outside that directory.
 func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now time.Time,
 	keep func(path string) bool) ([]PathVersion, error) {
-	chain, err := r.firstParents(ctx, "", tip)
+	chain, err := r.historyOf(ctx, tip)
 	if err != nil {
 		return nil, err
 	}

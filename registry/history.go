@@ -25,6 +25,14 @@ func (r *Repository) FirstParents(ctx context.Context, from, to string) ([]strin
 	return ids, nil
 }
 
+// historyOf returns the first-parent commits up to a tip, oldest first; an empty tip, before a root commit, has none.
+func (r *Repository) historyOf(ctx context.Context, tip string) ([]*commit, error) {
+	if tip == "" {
+		return nil, nil
+	}
+	return r.firstParents(ctx, "", tip)
+}
+
 func (r *Repository) firstParents(ctx context.Context, from, to string) ([]*commit, error) {
 	tip, err := r.resolve(to)
 	if err != nil {
@@ -165,10 +173,10 @@ func (r *Repository) land(chain []*commit, last landing) landing {
 }
 
 // FileHistory returns what was at path, along the first parents of tip, newest first: one Version for each commit that
-// changed the entry, with its first-parent time by the clock now. For a path that never existed it returns an empty
-// list.
+// changed the entry, with its first-parent time by the clock now. For a path that never existed, and for an empty tip,
+// it returns an empty list.
 func (r *Repository) FileHistory(ctx context.Context, tip, path string, now time.Time) ([]Version, error) {
-	chain, err := r.firstParents(ctx, "", tip)
+	chain, err := r.historyOf(ctx, tip)
 	if err != nil {
 		return nil, err
 	}

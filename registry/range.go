@@ -12,20 +12,39 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
-// Range reads what head would do to base; both are commit ids or revisions.
+// Range reads what head would do to base; both are commit ids or revisions. An empty base is the empty tree before a
+// root commit, which head then is.
 //
 // A head that base already holds gives a range without changes or commits. Without a common ancestor the
 // error is ErrUnrelated; a walk that meets the boundary of a shallow clone is gitstore.ErrShallow.
 func (r *Repository) Range(ctx context.Context, base, head string) (*Range, error) {
-	b, err := r.resolve(base)
-	if err != nil {
-		return nil, fmt.Errorf("reading base %q: %w", base, err)
-	}
 	h, err := r.resolve(head)
 	if err != nil {
 		return nil, fmt.Errorf("reading head %q: %w", head, err)
 	}
+	if base == "" {
+		return r.root(ctx, h)
+	}
+	b, err := r.resolve(base)
+	if err != nil {
+		return nil, fmt.Errorf("reading base %q: %w", base, err)
+	}
 	return r.between(ctx, b, h, r.treeOf(h))
+}
+
+// root returns the range of a root commit, which adds every file.
+func (r *Repository) root(ctx context.Context, h *commit) (*Range, error) {
+	if len(h.parents) > 0 {
+		return nil, fmt.Errorf("reading commit %s: it has a parent; expected a root commit", h.id)
+	}
+	tree := r.treeOf(h)
+	g := &Range{Base: r.EmptyTree(), Head: tree, Result: tree, repo: r, refusals: refusals{repo: r}}
+	changes, err := r.changesOf(ctx, h, nil)
+	if err != nil {
+		return nil, err
+	}
+	g.Changes, g.Views = changes, []View{{To: tree.commit, Changes: changes}}
+	return g, g.touched(ctx, &commit{}, []*commit{h})
 }
 
 // between returns the range from b to the proposed tree, which is head's own or that of the files on disk on top of it.
@@ -242,14 +261,14 @@ type Commit struct {
 
 // View is one comparison that a range must pass.
 type View struct {
-	From    string // commit
+	From    string // commit; empty: the tree before a root commit
 	To      string // commit; empty: the files on disk
 	Changes []Change
 }
 
 // Range is what a pull request would do to a registry: base..head.
 type Range struct {
-	Base   *Tree // the judge: the tree of the commit that the range would land on
+	Base   *Tree // the judge: the tree of the commit that the range would land on; empty for a root commit
 	Head   *Tree // as proposed
 	Result *Tree // what would land: the base tree with the range's changes
 	// MergeBases are the best common ancestors of base and head, sorted. Only criss-cross histories have several.

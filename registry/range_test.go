@@ -62,6 +62,14 @@ lands: [A implementations/b.json] [A implementations/c.json]
 commit one: [A implementations/b.json]
 commit head: [A implementations/c.json]
 `},
+		{"a root commit", func(c *clone) map[string]string {
+			return map[string]string{"base": "", "head": c.Commit(pathA, "a")}
+		}, `
+merge bases:
+view base..head: [A implementations/a.json]
+lands: [A implementations/a.json]
+commit head: [A implementations/a.json]
+`},
 		{"nothing to land: head is base", func(c *clone) map[string]string {
 			base := c.Commit(pathA, "a")
 			return map[string]string{"base": base, "head": base}
@@ -376,4 +384,8 @@ func TestRangeUnrelated(t *testing.T) {
 	head := c.commitTree(c.Git("rev-parse", "HEAD^{tree}"))
 	_, err := c.open().Range(ctx, base, head)
 	wantError(t, err, ErrUnrelated)
+	child := c.Commit(pathB, "b")
+	if _, err = c.open().Range(ctx, "", child); err == nil {
+		t.Error("a commit with a parent is read as a root")
+	}
 }

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -38,16 +37,10 @@ func CheckChosen(ctx context.Context, repo *registry.Repository, c evidence.Chos
 	if err != nil {
 		return nil, err
 	}
-	parent := c.Base
-	if parent == "" { // nothing judges the root: it is the base of all others
-		if err := readable(ctx, repo, chain[0]); err != nil {
-			return nil, err
-		}
-		parent, chain = chain[0], chain[1:]
-	}
 	if len(chain) == 0 {
 		chain = []string{c.Head}
 	}
+	parent := c.Base
 	var ranges []*registry.Range
 	for _, commit := range chain {
 		r, err := repo.Range(ctx, parent, commit)
@@ -58,29 +51,6 @@ func CheckChosen(ctx context.Context, repo *registry.Repository, c evidence.Chos
 		parent = commit
 	}
 	return Check(ctx, repo, ranges, src, cfg)
-}
-
-// readable checks that each record of a root can be read. Its other faults are those of a standing record.
-func readable(ctx context.Context, repo *registry.Repository, root string) error {
-	tree, err := repo.Tree(ctx, root)
-	if err != nil {
-		return err
-	}
-	fault := func(r *registry.Record) error {
-		if r.Err == nil {
-			return nil
-		}
-		return remedy.Errorf("correct the record in the first commit, and push the branch again",
-			"the first commit %s has a record that cannot be read: %w", root, r.Err)
-	}
-	for _, k := range registry.DataKinds {
-		for bad, err := range registry.Scan(ctx, tree, k, fault) {
-			if err != nil || bad != nil {
-				return cmp.Or(err, bad)
-			}
-		}
-	}
-	return nil
 }
 
 // landing reads the event by which commits land.
