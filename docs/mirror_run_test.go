@@ -308,7 +308,7 @@ func TestMirrorPageShards(t *testing.T) {
 		s.ends(0, ".", container.Args[0], fmt.Sprint("JOB_COMPLETION_INDEX=", i), "SHARDS=8", "TIP="+tip)
 		s.ends(0, ".", "rm -r /data/registry.git") // each has a volume of its own
 	}
-	s.ends(0, "data", s.shown(`(?m)^    (oap-gate merge /reports.*)$`)+" --report json=whole.json")
+	s.ends(0, "data", s.shown(`(?m)^    (oap-gate audit merge /reports.*)$`)+" --report json=whole.json")
 	if got := report("data"); got != whole {
 		t.Errorf("the Job's shards make\n%s\nand one run makes\n%s", got, whole)
 	}

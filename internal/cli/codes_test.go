@@ -178,7 +178,7 @@ func noted(args []string, sys frame.IO) int {
 			out.Write(text)
 		}
 	}
-	if len(args) > 0 && (args[0] == "merge" || args[0] == "comment") {
+	if slices.Contains(args, "merge") || slices.Contains(args, "comment") {
 		return code
 	}
 	var odd []string

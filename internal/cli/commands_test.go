@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,9 @@ func TestEveryCommand(t *testing.T) {
 	checked := 0
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
-		if c.Runnable() && c.HasParent() && !c.HasSubCommands() && !strings.Contains(c.CommandPath(), " help") &&
+		group := c.HasSubCommands() && c.Name() != "audit" // prints its help
+		if c.Runnable() && c.HasParent() && !group &&
+			!strings.Contains(c.CommandPath(), " help") &&
 			!strings.Contains(c.CommandPath(), " completion") { // which cobra adds
 			checked++
 			for _, lack := range lacks(c, scripts, pages) {
@@ -36,6 +39,30 @@ func TestEveryCommand(t *testing.T) {
 	}
 	if checked < 20 {
 		t.Errorf("%d commands were checked; expected all", checked)
+	}
+}
+
+// TestMoved checks that a word of an earlier command line says where it is, whatever follows it, and does nothing else.
+func TestMoved(t *testing.T) {
+	for _, p := range programs.All {
+		for _, row := range p.Moved {
+			old := append([]string{p.Name}, strings.Fields(row[0])...)
+			for _, args := range [][]string{old, append(slices.Clone(old), "--no-such-flag", "--report", "json=r.json"),
+				slices.Insert(slices.Clone(old), 1, "help")} {
+				var out, told strings.Builder
+				code := Main(args, frame.IO{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }})
+				want := "error: " + p.Name + " " + row[0] + " is " + row[1] + "\n"
+				if code != 2 || out.String() != "" || told.String() != want {
+					t.Errorf("%q: exit status %d, %q and %q, want 2 and %q", args, code, out.String(), told.String(),
+						want)
+				}
+			}
+			now, words := programs.Of(strings.Fields(row[1]))
+			if c, rest, err := Command(now, frame.IO{}).Find(words); err != nil || c.HasParent() != (len(words) > 0) ||
+				len(rest) > 0 && !strings.HasPrefix(rest[0], "--") {
+				t.Errorf("%q: %q is not a command, %q is left of it", row[0], row[1], rest)
+			}
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ func TestFilesWithoutEnd(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, name := range []string{fifo, "/dev/zero", "/dev/null", t.TempDir()} {
-		for _, command := range [][]string{{"merge"}, {"verify", "did:web:a.example", "--ca-cert"},
+		for _, command := range [][]string{{"audit", "merge"}, {"verify", "did:web:a.example", "--ca-cert"},
 			{"oap-conform", "aaep", "events"}, {"oap-conform", "opengap", "agent"},
 			{"oap-conform", "oasis", "provider", "--response", fifo, "--profile"}} {
 			var out bytes.Buffer

@@ -177,6 +177,9 @@ func TestForgeCommands(t *testing.T) {
 		var out bytes.Buffer
 		env := map[string]string{"GITHUB_TOKEN": c.token, "GITHUB_API_URL": forge.URL,
 			"GITHUB_REPOSITORY": "acme/registry"}
+		if c.args[0] != "doctor" {
+			c.args = append([]string{"forge"}, c.args...)
+		}
 		code := Main(c.args, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(n string) string { return env[n] }})
 		if code != c.status || !strings.Contains(out.String(), c.want) {
 			t.Errorf("token %q, %q: exit status %d, want %d and %q in\n%s", c.token, c.args, code, c.status, c.want,

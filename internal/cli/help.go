@@ -52,7 +52,7 @@ func newCompletion(t *table.Program, sys frame.IO) *cobra.Command {
 	c.Short = "print the completion script of a shell"
 	c.Long = "completion prints the script by which a shell completes commands, flags and values.\n" +
 		"The help of each shell says how to load it."
-	c.Args, c.RunE = knownCommand, func(*cobra.Command, []string) error { return c.Help() }
+	c.Args, c.RunE = frame.KnownCommand, func(*cobra.Command, []string) error { return c.Help() }
 	for _, shell := range c.Commands() {
 		shell.Short = "print the completion script for " + shell.Name()
 	}

@@ -110,7 +110,7 @@ func Command(t *table.Program, sys frame.IO) *cobra.Command {
 	root := &cobra.Command{
 		Use:           t.Name,
 		Version:       frame.Version().Version,
-		Args:          knownCommand,
+		Args:          frame.KnownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		Short:         t.Short,
 		SilenceErrors: true,
@@ -141,18 +141,6 @@ func Command(t *table.Program, sys frame.IO) *cobra.Command {
 	refuseEmpty(root)
 	helper(t, root, groups, sys)
 	return root
-}
-
-// knownCommand refuses a first word that names no command below c, and says which may have been meant.
-func knownCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	fix := c.CommandPath() + " --help lists the commands"
-	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
-		fix = "did you mean: " + c.CommandPath() + " " + strings.Join(like, ", "+c.CommandPath()+" ")
-	}
-	return remedy.Errorf(fix, "no command is called %q", args[0])
 }
 
 func newVersion(t *table.Program, sys frame.IO) *cobra.Command {

@@ -125,12 +125,12 @@ func TestProve(t *testing.T) {
 	if out, _ := p.run(t, 0, check...); !strings.Contains(out, "\npass: ") {
 		t.Errorf("checked as\n%s", out)
 	}
-	out, _ := p.run(t, 0, "changes", "--since", "1", "--repo", p.clone.Dir)
+	out, _ := p.run(t, 0, "list", "--since", "1", "--repo", p.clone.Dir)
 	if !strings.HasPrefix(out, `{"index":1,`) || strings.Count(out, "\n") != 2 {
 		t.Errorf("changes\n%s", out)
 	}
-	p.run(t, 2, "changes", "--since", "3", "--repo", p.clone.Dir)
-	p.run(t, 2, "changes", "--repo", p.clone.Dir)
+	p.run(t, 2, "list", "--since", "3", "--repo", p.clone.Dir)
+	p.run(t, 2, "list", "--since", "-1", "--repo", p.clone.Dir)
 	// A later revocation is not in the published log. The proof stays the same, from a packed clone too.
 	p.clone.Commit("revocations/tool-"+strings.Repeat("ab", 32)+".json", "{}\n")
 	p.clone.Git("repack", "-q", "-a", "-d")
@@ -190,7 +190,7 @@ func TestChangesEscaped(t *testing.T) {
 	const name = "implementations/\u009b31m##[error]x\u202e.json"
 	c := empty(t)
 	c.Commit(name, "{}")
-	code, out := program(t, "changes", "--since", "1", "--repo", c.Dir, "--rev", "main")
+	code, out := program(t, "list", "--since", "1", "--repo", c.Dir, "--rev", "main")
 	var change struct{ Path string }
 	line, _, _ := strings.Cut(out, "\n")
 	if err := json.Unmarshal([]byte(line), &change); err != nil || code != 0 || change.Path != name ||

@@ -152,9 +152,10 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 		wrong(p.Name, "no-such-command")
 	}
 	for _, args := range [][]string{
-		{"merge"}, {"merge", empty}, {"merge", "none"}, {"replay"}, {"replay", "none"}, {"replay", empty}, {"comment"},
-		{"comment", empty}, {"comment", "none"}, {"explain", "none"}, {"schema", "none"}, {"protect"},
-		{"protect", "--dry-run"},
+		{"audit", "merge"}, {"audit", "merge", empty}, {"audit", "merge", "none"}, {"replay"},
+		{"replay", "none"}, {"replay", empty},
+		{"forge", "comment"}, {"forge", "comment", empty}, {"forge", "comment", "none"}, {"forge", "none"},
+		{"explain", "none"}, {"schema", "none"}, {"forge", "protect"}, {"forge", "protect", "--dry-run"},
 		{"check", "--repo", t.TempDir()}, {"audit", "--repo", t.TempDir()}, {"doctor", "--repo", t.TempDir()},
 		{"check", "--base", "none"}, {"check", "--head", "none"}, {"audit", "--rev", "none"},
 		{"audit", "--keyring", empty}, {"audit", "--allowed-signers", empty},
@@ -207,7 +208,7 @@ func TestAdvice(t *testing.T) {
 		{[]string{"check", "--skip", "log"}, `the check "log" cannot be selected`, "only audit --log DIR and mirror"},
 		{[]string{"audit", "--only", "log"}, `the check "log" cannot be selected`, "only audit --log DIR and mirror"},
 		{[]string{"check", "--ca-cert", empty}, "no PEM certificate", "a PEM file with --ca-cert"},
-		{[]string{"merge", empty}, "it is empty", "name the JSON reports of oap-gate audit --shard"},
+		{[]string{"audit", "merge", empty}, "it is empty", "name the JSON reports of oap-gate audit --shard"},
 		{[]string{"oap-spec", "governance", "--base", "main"}, "no OAP specification here",
 			"name a clone of the specification"},
 		{[]string{"oap-conform", "oasis", "provider", "--response", empty, "--profile", empty},

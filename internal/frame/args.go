@@ -3,6 +3,7 @@ package frame
 import (
 	"cmp"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -70,4 +71,16 @@ func NoArgs(c *cobra.Command, args []string) error {
 		return remedy.Errorf(fix, "%s takes no argument, %q was given", c.CommandPath(), args[0])
 	}
 	return nil
+}
+
+// KnownCommand refuses a first word that names no command below c, and says which may have been meant.
+func KnownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	fix := c.CommandPath() + " --help lists the commands"
+	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+		fix = "did you mean: " + c.CommandPath() + " " + strings.Join(like, ", "+c.CommandPath()+" ")
+	}
+	return remedy.Errorf(fix, "no command is called %q", args[0])
 }

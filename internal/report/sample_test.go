@@ -219,7 +219,7 @@ func installed() *verdict.Report {
 	r.Results = verdict.NewResults(verdict.Result{Check: "protections", Subject: "registry", Verdict: verdict.Failed,
 		Reason: "acme/registry, branch main: 1 missing, 0 unknown, 0 stricter and kept",
 		Findings: []verdict.Finding{{Severity: verdict.Error, Code: "protection-missing",
-			Message: "protection.approvals: have 0; want 1", Fix: "run oap-gate protect --apply",
+			Message: "protection.approvals: have 0; want 1", Fix: "run oap-gate forge protect --apply",
 			Cite: "RFC 0026 section 7",
 			Pos:  strict.Pos{Path: ".github/repo-config.yml", Line: 9, Column: 3}}}})
 	return counted(r)

@@ -15,13 +15,16 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
@@ -34,6 +37,7 @@ type listOptions struct {
 	statuses      []string
 	within        time.Duration
 	format        string
+	since         int64 // -1: list the implementations
 }
 
 func NewList(sys frame.IO) *cobra.Command {
@@ -43,14 +47,18 @@ func NewList(sys frame.IO) *cobra.Command {
 		Short: "list implementations with level, status and expiry",
 		Long: `list reads only a clone: a status is what Git shows, and no document was fetched. For each listing it
 prints the first-parent commit that gave the file its present content. Provisional listings are left
-out unless --status names them. See verify and audit for what the documents say.`,
+out unless --status names them. See verify and audit for what the documents say.
+
+With --since it prints one JSON object a line for each record, and each revoked/SLUG-HASH, that was added,
+modified or removed after the first SIZE commits, and last the size and the root of the log.`,
 		Example: `  oap-gate list
   oap-gate list --level L2+ --format csv > listed.csv
   oap-gate list --within 14d --status valid,provisional,expiring
-  oap-gate list --did did:web:tool.example --format json`,
+  oap-gate list --did did:web:tool.example --format json
+  oap-gate list --since 120 --repo oap-registry`,
 		Args: frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
+			if err := o.check(cmd.Flags()); err != nil {
 				return err
 			}
 			return o.list(cmd.Context(), sys)
@@ -67,10 +75,23 @@ out unless --status names them. See verify and audit for what the documents say.
 	frame.DurationVar(f, &o.within, "within", "0", "only listings that expire within this time; 0 for any")
 	f.StringVar(&o.did, "did", "", "only this `DID`; exit status 1 if it is not listed")
 	f.StringVar(&o.format, "format", "text", "`FORMAT` of stdout: text, json or csv")
+	f.Int64Var(&o.since, "since", 0, "print what changed after the first `SIZE` commits, 0 for all that ever did")
 	return c
 }
 
-func (o *listOptions) check() error {
+func (o *listOptions) check(f *pflag.FlagSet) error {
+	if !f.Changed("since") {
+		o.since = -1
+	} else {
+		for _, other := range []string{"at", "level", "status", "within", "did", "format"} {
+			if f.Changed(other) {
+				return remedy.Errorf("leave --"+other+" out", "--since and --%s exclude one another", other)
+			}
+		}
+		if o.since < 0 {
+			return remedy.Errorf("give --since 0 for the whole history", "--since %d is not a SIZE", o.since)
+		}
+	}
 	if err := o.Network.Check(); err != nil {
 		return err
 	}
@@ -101,6 +122,13 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 	mirror, commit, how, err := verify.Choose(ctx, repo, o.repo, o.rev)
 	if err != nil {
 		return err
+	}
+	out := bufio.NewWriter(sys.Stdout)
+	if o.since >= 0 {
+		if err := prove.Changes(ctx, repo, commit, o.since, escaped{out}); err != nil {
+			return err
+		}
+		return out.Flush()
 	}
 	if err := verify.HasRecords(ctx, repo, commit); err != nil {
 		return remedy.Errorf("name the clone of a registry with --repo", "%v", err)
@@ -138,7 +166,6 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 		}
 	}
 	rows.Listings = shown
-	out := bufio.NewWriter(sys.Stdout)
 	switch o.format {
 	case "json":
 		// Which streams: a hundred thousand rows are not held a second time as text.
@@ -169,6 +196,14 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 		return frame.Judged(nil, verdict.Failed)
 	}
 	return nil
+}
+
+// escaped writes JSON that is as harmless in a log as the JSON report. Each write has whole lines.
+type escaped struct{ to io.Writer }
+
+func (e escaped) Write(lines []byte) (int, error) {
+	_, err := e.to.Write(report.Escaped(lines))
+	return len(lines), err
 }
 
 // matches reports whether a row passes the filters but that of the status.

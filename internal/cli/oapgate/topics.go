@@ -4,10 +4,10 @@ package oapgate
 const exits = `  init            1: a file that differs was kept, or could not be moved
   list            1: --did matches no listing
   fmt --check     1: a file is not formatted
-  protect         1: nothing was changed: the change would lock out, or the
+  forge protect   1: nothing was changed: the change would lock out, or the
                   forge does not know a code owner
   prove           1: the log or the proof differs; 3: the proof is too old
-  changes         1: the log differs; 2: SIZE exceeds the history`
+  list --since    1: the log differs; 2: SIZE exceeds the history`
 
 // formats are the rows of the help topic of that name about the formats of single commands.
 const formats = `  vsa          a signed Verification Summary Attestation, of check, audit,

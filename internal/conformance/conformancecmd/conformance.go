@@ -174,19 +174,6 @@ func (o *conformanceFlags) settle(found *conformance) (*verdict.Report, error) {
 // notAsked is why a live row has no verdict where no peer was talked to.
 const notAsked = "not run: it takes a running peer, and none was asked"
 
-// knownCommand refuses a word that names no command, and says which there are.
-func knownCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
-	return remedy.Errorf(remedy.DidYouMean(args[0], names, "the words are "+strings.Join(names, ", ")),
-		"%s does not know %q", c.CommandPath(), args[0])
-}
-
 // New returns the command of a protocol.
 func New(sys frame.IO, p *Protocol) *cobra.Command {
 	var list bool
@@ -195,7 +182,7 @@ func New(sys frame.IO, p *Protocol) *cobra.Command {
 		Use:     p.name,
 		Short:   p.short,
 		Example: "  oap-conform " + p.name + " --list",
-		Args:    knownCommand,
+		Args:    frame.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !list {
 				return c.Help()

@@ -305,7 +305,7 @@ func (v *inspection) wanted() repoconfig.Protection {
 	return least
 }
 
-const applyFix = "run oap-gate protect --apply with a token that may administer"
+const applyFix = "run oap-gate forge protect --apply with a token that may administer"
 
 func (v *inspection) judgeProtections(ctx context.Context, o Options) error {
 	if v.standing == nil {

@@ -133,7 +133,8 @@ func (v *inspection) addStale(layers []forge.Layer, stale func(repoconfig.Requir
 		}
 	}
 	for _, name := range names {
-		v.add(verdict.Warning, "stale-context", strict.Pos{}, "run oap-gate protect --apply --prune, which removes it",
+		v.add(verdict.Warning, "stale-context", strict.Pos{},
+			"run oap-gate forge protect --apply --prune, which removes it",
 			"the branch requires the check %q, which no job of a workflow here reports: pull requests would wait for "+
 				"it permanently", name)
 	}

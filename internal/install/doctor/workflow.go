@@ -254,7 +254,8 @@ var (
 	gateAction = plain.Pattern(`(?i)^[^/\s]+/oap-gate(?:/[^@]*)?@`)
 	gateImage  = plain.Pattern(`(?i)^docker://\S*oap-gate`)
 	gateRun    = plain.Pattern(
-		`\boap-(?:gate(?:[@:]\S*)?\s+(check|governance|audit|comment|protect|conformance|remind|rerun|doctor|replay|merge|demo)|` +
+		`\boap-(?:gate(?:[@:]\S*)?\s+(?:forge\s+(comment|protect|remind|rerun)|audit\s+(merge)|` +
+			`(check|governance|audit|comment|protect|conformance|remind|rerun|doctor|replay|merge|demo))|` +
 			`conform\s+([a-z]+))\b`)
 )
 
@@ -267,13 +268,16 @@ func (v *inspection) roleOf(w *workflow, s field, local bool) (does role, called
 		if len(args) == 0 {
 			return v.actionRole(w, s.input("mode").text()), false
 		}
+		if len(args) > 1 && (args[0] == "forge" || args[0] == "audit" && args[1] == "merge") {
+			args = args[1:]
+		}
 		return v.commandRole(args[0]), true
 	}
 	m := gateRun().FindStringSubmatch(commands(s.member("run").text()))
 	if m == nil {
 		return noRole, false
 	}
-	return v.commandRole(m[1] + m[2]), true
+	return v.commandRole(m[1] + m[2] + m[3] + m[4]), true
 }
 
 // input returns the step's input of that name, which the runner matches in any letter case.

@@ -23,7 +23,19 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-func NewComment(sys frame.IO) *cobra.Command {
+// NewForge returns the command forge, below which are those that change something at the forge.
+func NewForge(sys frame.IO) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "forge",
+		Short: "write comments, issues and protections at the forge",
+		Args:  frame.KnownCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newProtect(sys), newComment(sys), newRemind(sys), newRerun(sys))
+	return c
+}
+
+func newComment(sys frame.IO) *cobra.Command {
 	var o cloneFlags
 	var head string
 	var pull int
@@ -34,8 +46,8 @@ func NewComment(sys frame.IO) *cobra.Command {
 		Long: `comment takes the JSON report of a full check as data. It refuses a report that is not valid,
 contradicts itself, is about another commit, or leaves checks out. If the token may not comment, it
 prints a notice and exits 0.`,
-		Example: "  oap-gate comment --head $HEAD_SHA report.json",
-		Args:    frame.Wants(1, "oap-gate comment [--head SHA] REPORT", "comment requires one REPORT"),
+		Example: "  oap-gate forge comment --head $HEAD_SHA report.json",
+		Args:    frame.Wants(1, "oap-gate forge comment [--head SHA] REPORT", "comment requires one REPORT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := capped.ReadFile(args[0], sticky.MaxReport)
 			if err != nil {
@@ -200,7 +212,7 @@ of the default branch, and prints what is wrong and how to fix it.`,
 	return c
 }
 
-func NewProtect(sys frame.IO) *cobra.Command {
+func newProtect(sys frame.IO) *cobra.Command {
 	var o installation
 	var dry, apply, prune, allow bool
 	c := &cobra.Command{
@@ -213,7 +225,7 @@ a workflow here reports; --prune removes them. It changes nothing, and exits 1,
 if nobody but the author could give a required review, or if the forge ignores
 a line of CODEOWNERS; it exits 3 if the token cannot read the accounts that
 may write.`,
-		Example: "  GITHUB_TOKEN=… oap-gate protect --dry-run\n  GITHUB_TOKEN=… oap-gate protect --apply",
+		Example: "  GITHUB_TOKEN=… oap-gate forge protect --dry-run\n  GITHUB_TOKEN=… oap-gate forge protect --apply",
 		Args:    frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(func() (*verdict.Report, error) {

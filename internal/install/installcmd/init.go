@@ -229,10 +229,10 @@ func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Ot
 			"the review of code owners, then merge\n", branch, job)
 		return
 	}
-	fmt.Fprintln(out, "  3. from that branch: oap-gate protect --dry-run, which shows as stale-context each required "+
-		"check that no job reports any more\n"+
-		"  4. an administrator: oap-gate protect --apply --prune; the other open pull requests wait until they are "+
-		"rebased\n"+
+	fmt.Fprintln(out, "  3. from that branch: oap-gate forge protect --dry-run, which shows as stale-context each "+
+		"required check that no job reports any more\n"+
+		"  4. an administrator: oap-gate forge protect --apply --prune; the other open pull requests wait until they "+
+		"are rebased\n"+
 		"  5. a second maintainer approves; merge; oap-gate doctor --forge has no error")
 }
 

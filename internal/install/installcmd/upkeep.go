@@ -81,7 +81,7 @@ func (o *upkeepOptions) carryOut(ctx context.Context, sys frame.IO,
 	return forgeFailure(err)
 }
 
-func NewRemind(sys frame.IO) *cobra.Command {
+func newRemind(sys frame.IO) *cobra.Command {
 	var o upkeepOptions
 	var within time.Duration
 	var audit string
@@ -95,8 +95,9 @@ issue while the audit fails instead, and closes it when an audit passes. It
 refuses the report of anything but a complete audit of the repository (exit
 status 2). It never changes an issue that it did not create, and makes at most
 50 changes in one run.`,
-		Example: "  GITHUB_TOKEN=… oap-gate remind\n  GITHUB_TOKEN=… oap-gate remind --within 30d --apply\n" +
-			"  GITHUB_TOKEN=… oap-gate remind --audit audit.json --apply",
+		Example: "  GITHUB_TOKEN=… oap-gate forge remind\n" +
+			"  GITHUB_TOKEN=… oap-gate forge remind --within 30d --apply\n" +
+			"  GITHUB_TOKEN=… oap-gate forge remind --audit audit.json --apply",
 		Args: frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if audit != "" {
@@ -154,7 +155,7 @@ func (o *upkeepOptions) rows(ctx context.Context) (*listing.Rows, error) {
 	return listing.Read(ctx, repo, commit, o.Now(), nil)
 }
 
-func NewRerun(sys frame.IO) *cobra.Command {
+func newRerun(sys frame.IO) *cobra.Command {
 	var o upkeepOptions
 	var workflow, branch string
 	c := &cobra.Command{
@@ -163,7 +164,7 @@ func NewRerun(sys frame.IO) *cobra.Command {
 		Long: `rerun looks at the gate's comment in each open pull request. If it says that the verdict may change with
 time, and the time has come, it plans to run the failed jobs again: at most five times for one head, once in 12
 hours. If the base has moved since, or the run is older than 28 days, the comment asks to update the branch.`,
-		Example: "  GITHUB_TOKEN=… oap-gate rerun\n  GITHUB_TOKEN=… oap-gate rerun --apply",
+		Example: "  GITHUB_TOKEN=… oap-gate forge rerun\n  GITHUB_TOKEN=… oap-gate forge rerun --apply",
 		Args:    frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.carryOut(cmd.Context(), sys, func(client *forge.Client) (upkeep.Plan, error) {

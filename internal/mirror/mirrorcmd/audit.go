@@ -94,6 +94,7 @@ is a fact, not a failure, unless --strict.`),
 		},
 	}
 	o.bind(c, sys)
+	c.AddCommand(newMerge(sys))
 	return c
 }
 

@@ -14,19 +14,20 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-func NewMerge(sys frame.IO) *cobra.Command {
+func newMerge(sys frame.IO) *cobra.Command {
 	var o frame.Output
 	c := &cobra.Command{
 		Use:   "merge REPORT…",
 		Short: "join the reports of shards into one",
 		Long: `merge joins the JSON reports of oap-gate audit --shard I/N into one. Reports of other commits, a
 shard that is missing or there twice, and one in which a record lacks a check are refused.`,
-		Example: "  oap-gate merge shard-*.json --report html=audit.html",
+		Example: "  oap-gate audit merge shard-*.json --report html=audit.html",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return o.Tell(func() (*verdict.Report, error) {
 				if len(args) == 0 {
-					return nil, remedy.Errorf("oap-gate merge REPORT…", "merge requires the reports of all shards")
+					return nil, remedy.Errorf("oap-gate audit merge REPORT…",
+						"merge requires the reports of all shards")
 				}
 				frugal(mostOfShard)
 				var parts []mirror.Part
