@@ -7,6 +7,25 @@ import (
 	"testing"
 )
 
+// TestStep checks the pointers of places, which lead to these places.
+func TestStep(t *testing.T) {
+	const text = `{"a/b": [0, {"m~1": 7, "": 8}]}`
+	doc, err := Parse("x", []byte(text), RegistryFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := &Step{&Step{nil, "a/b"}, "1"}
+	for _, row := range []struct {
+		step    *Step
+		pointer string
+		column  int
+	}{{nil, "", 1}, {item, "/a~1b/1", 13}, {&Step{item, "m~1"}, "/a~1b/1/m~01", 14}, {&Step{item, ""}, "/a~1b/1/", 24}} {
+		if got := row.step.Pointer(); got != row.pointer || doc.Pos(got).Column != row.column {
+			t.Errorf("%q is the place %v, expected %q in column %d", got, doc.Pos(got), row.pointer, row.column)
+		}
+	}
+}
+
 // TestMessages checks that the error names the slip, and that it does not where there is another.
 func TestMessages(t *testing.T) {
 	for text, want := range map[string]string{

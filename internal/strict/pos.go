@@ -54,6 +54,23 @@ var (
 // Escape spells a member's name as a reference token of a JSON Pointer (RFC 6901 section 3).
 func Escape(name string) string { return escape.Replace(name) }
 
+// A Step is a place in a document, below another one. Its pointer is long below long names, and seldom needed. A nil
+// Step is the root.
+type Step struct {
+	Above *Step
+	Token string // not escaped
+}
+
+// Pointer returns the JSON Pointer of the step.
+func (s *Step) Pointer() string {
+	var tokens []string
+	for ; s != nil; s = s.Above {
+		tokens = append(tokens, "/"+Escape(s.Token))
+	}
+	slices.Reverse(tokens)
+	return strings.Join(tokens, "")
+}
+
 func (p *place) below(reference string) *place {
 	if p.members != nil {
 		return p.members[unescape.Replace(reference)]

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -269,7 +268,7 @@ func (c *comparison) leads(t *Tree, path string, files []string, ids map[string]
 // spot is where differences are reported: the places of the two schemas in the compared files. On a side on which a
 // reference was followed it is the place of that reference.
 type spot struct {
-	old, new        *step
+	old, new        *strict.Step
 	oldRef, newRef  bool // a reference was followed
 	followReference bool // one of the two is what a reference leads to, where the other has none
 
@@ -305,36 +304,23 @@ func (s spot) elsewhere() spot {
 
 func (s spot) followed() bool { return s.oldRef || s.newRef }
 
-type step struct {
-	above *step
-	token string
-}
-
-func (s *step) pointer() string {
-	var tokens []string
-	for ; s != nil; s = s.above {
-		tokens = append(tokens, "/"+strict.Escape(s.token))
-	}
-	slices.Reverse(tokens)
-	return strings.Join(tokens, "")
-}
-
 func (s spot) below(tokens ...string) spot { return s.branch(tokens, tokens) }
 
 // branch returns the spot below the point at which the pointers differ.
 func (s spot) branch(old, new []string) spot {
 	if !s.oldRef {
-		s.old = s.old.below(old)
+		s.old = below(s.old, old)
 	}
 	if !s.newRef {
-		s.new = s.new.below(new)
+		s.new = below(s.new, new)
 	}
 	return s
 }
 
-func (s *step) below(tokens []string) *step {
+// below returns the step that the tokens lead to from another one.
+func below(s *strict.Step, tokens []string) *strict.Step {
 	for _, token := range tokens {
-		s = &step{s, token}
+		s = &strict.Step{Above: s, Token: token}
 	}
 	return s
 }

@@ -348,7 +348,7 @@ func (t *Tree) Identifiers(path string, yield func(id string, pointer func() str
 	}
 	objects(f.root.value, position{base: f.uri()}, func(object map[string]any, at position) {
 		if at.id != "" {
-			yield(at.base, (&step{at.step, at.id}).pointer)
+			yield(at.base, (&strict.Step{Above: at.step, Token: at.id}).Pointer)
 		}
 	})
 }
@@ -369,7 +369,7 @@ func (f *file) references() (uris []string) {
 
 // position is where an object is in a document.
 type position struct {
-	step   *step
+	step   *strict.Step
 	base   string // URI, its own if it has one
 	id     string // keyword of its own identifier, or ""
 	draft  string // nearest $schema
@@ -395,7 +395,7 @@ func objects(v any, at position, yield func(object map[string]any, at position))
 	}
 	Inner(v, at.byName, func(token string, v any, byName bool) {
 		inner := at
-		inner.step, inner.byName = &step{at.step, token}, byName
+		inner.step, inner.byName = &strict.Step{Above: at.step, Token: token}, byName
 		objects(v, inner, yield)
 	})
 }

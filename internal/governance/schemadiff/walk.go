@@ -185,16 +185,16 @@ func (v *visit) note(class Class, gone bool, keyword, message string, names ...s
 	at := v.at.below(tokens...)
 	d := Difference{Class: v.in.class(class), Gone: gone && !at.newRef, Message: message}
 	if d.Gone {
-		d.Pointer = at.old.pointer()
+		d.Pointer = at.old.Pointer()
 	} else {
-		d.Pointer = at.new.pointer()
+		d.Pointer = at.new.Pointer()
 	}
 	side, followed := v.n, at.newRef
 	if gone || side == absent {
 		side, followed = v.o, at.oldRef
 	}
 	if followed {
-		place := side.place() + (*step)(nil).below(tokens).pointer()
+		place := side.place() + below(nil, tokens).Pointer()
 		d.Message = fmt.Sprintf("where it leads, at %s: %s", quote(place), message)
 	}
 	if !v.spend(1 + (len(d.Pointer)+len(d.Message))/32) {

@@ -64,22 +64,7 @@ type locals struct {
 	fault    *Error // the first
 }
 
-// step is a place in a document. Its pointer is long below long names, and seldom needed.
-type step struct {
-	above *step
-	token string
-}
-
-func (s *step) pointer() string {
-	var tokens []string
-	for ; s != nil; s = s.above {
-		tokens = append(tokens, "/"+strict.Escape(s.token))
-	}
-	slices.Reverse(tokens)
-	return strings.Join(tokens, "")
-}
-
-func (l *locals) walk(v any, at *step) {
+func (l *locals) walk(v any, at *strict.Step) {
 	if l.embedded {
 		return
 	}
@@ -91,16 +76,17 @@ func (l *locals) walk(v any, at *step) {
 		to, ok := v["$ref"].(string)
 		if pointer, local := strings.CutPrefix(to, "#"); ok && local && strings.HasPrefix(pointer, "/") &&
 			l.fault == nil && !leads(l.root, pointer) {
-			l.fault = &Error{Pointer: (&step{at, "$ref"}).pointer(), Message: "$ref " + quote(to) + " leads nowhere"}
+			l.fault = &Error{Pointer: (&strict.Step{Above: at, Token: "$ref"}).Pointer(),
+				Message: "$ref " + quote(to) + " leads nowhere"}
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if name != "const" && name != "enum" && name != "default" && name != "examples" {
-				l.walk(v[name], &step{at, name})
+				l.walk(v[name], &strict.Step{Above: at, Token: name})
 			}
 		}
 	case []any:
 		for i, item := range v {
-			l.walk(item, &step{at, strconv.Itoa(i)})
+			l.walk(item, &strict.Step{Above: at, Token: strconv.Itoa(i)})
 		}
 	}
 }
