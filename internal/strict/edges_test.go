@@ -19,7 +19,10 @@ func TestStep(t *testing.T) {
 		step    *Step
 		pointer string
 		column  int
-	}{{nil, "", 1}, {item, "/a~1b/1", 13}, {&Step{item, "m~1"}, "/a~1b/1/m~01", 14}, {&Step{item, ""}, "/a~1b/1/", 24}} {
+	}{
+		{nil, "", 1}, {item, "/a~1b/1", 13},
+		{&Step{item, "m~1"}, "/a~1b/1/m~01", 14}, {&Step{item, ""}, "/a~1b/1/", 24},
+	} {
 		if got := row.step.Pointer(); got != row.pointer || doc.Pos(got).Column != row.column {
 			t.Errorf("%q is the place %v, expected %q in column %d", got, doc.Pos(got), row.pointer, row.column)
 		}

@@ -34,8 +34,9 @@ import (
 const (
 	maxMarkdown = 1 << 20 // bytes
 	maxCells    = 500_000 // the most | of a line, times the lines: the parser fills up each row of a table
-	maxMarks    = 5_000   // marks of emphasis and of links between two blank lines
 	maxNested   = 200     // quotes and lists that a line begins
+	// The parser compares each mark of emphasis or of a link with those up to the next blank line.
+	maxPairs = 5_000 * 5_000
 )
 
 // ErrLimit means that a text of Markdown is larger than what is rendered.
@@ -50,12 +51,12 @@ func fits(text string) error {
 	if len(text) > maxMarkdown {
 		return exceeds(len(text), "bytes of Markdown", maxMarkdown)
 	}
-	lines, bars, marks := 0, 0, 0
+	lines, bars, pairs, marks := 0, 0, 0, 0 // marks: since the last blank line; pairs: before it
 	for line := range strings.Lines(text) {
 		lines++
 		bars = max(bars, strings.Count(line, "|"))
-		if strings.TrimSpace(line) == "" {
-			marks = 0
+		if strings.Trim(line, " \t\r\n\v\f") == "" { // another space is text
+			pairs, marks = pairs+marks*marks, 0
 		}
 		for _, mark := range []string{"*", "_", "~", "["} {
 			marks += strings.Count(line, mark)
@@ -69,8 +70,8 @@ func fits(text string) error {
 		if nested > maxNested {
 			return exceeds(nested, "quotes and lists within one another", maxNested)
 		}
-		if marks > maxMarks {
-			return exceeds(marks, "marks of emphasis and links without a blank line", maxMarks)
+		if all := pairs + marks*marks; all > maxPairs {
+			return exceeds(all, "pairs of marks of emphasis and links without a blank line between", maxPairs)
 		}
 	}
 	if bars*lines > maxCells {
