@@ -13,7 +13,8 @@ RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false \
     -o /out/ ./cmd/... \
  && mkdir -p /out/etc/ssl/certs /out/licenses \
  && cp /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ca-certificates.crt \
- && cp LICENSE NOTICE /out/licenses/
+ && cp LICENSE NOTICE /out/licenses/ \
+ && .ci/licence-texts >/out/licenses/THIRD_PARTY_LICENSES
 
 FROM scratch
 ARG VERSION=devel

@@ -3,72 +3,149 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write NOTICE")
+var update = flag.Bool("update", false, "write NOTICE, and the table of modules in README")
 
-const noticeFile = "../../NOTICE"
-
-// module is one whose code is in the binary of some platform.
+// module is one whose code is in a program on some platform.
 type module struct {
 	path, version, dir string
-	licence            string // SPDX expression
+	programs           []string // without "oap-"
+	licence            string   // SPDX expression
 	texts              []string
 }
 
-// TestNotice checks that NOTICE names each module in the binaries of a release, with its licence and its text.
+// TestNotice checks that NOTICE names each module in the programs of a release with its licence, that the texts which an
+// archive and the image get have its text, and that README names each direct dependency with its job and its programs.
 func TestNotice(t *testing.T) {
-	linked := map[string]module{}
+	linked := map[string]*module{}
 	for _, platform := range []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64",
 		"windows/arm64"} {
 		system, processor, _ := strings.Cut(platform, "/")
-		c := exec.Command("go", "list", "-deps", "-f",
-			"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}", "../...")
+		c := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Module,Deps", "../...")
 		c.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0")
 		out, err := c.Output()
 		if err != nil {
 			t.Fatalf("listing the modules of %s: %v", platform, err)
 		}
-		for line := range strings.Lines(string(out)) {
-			f := strings.Fields(line)
-			linked[f[0]] = module{path: f[0], version: f[1], dir: strings.Join(f[2:], " ")}
+		of := map[string]*module{} // by package
+		for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+			var p struct {
+				ImportPath, Name string
+				Module           struct {
+					Path, Version, Dir string
+					Main               bool
+				}
+				Deps []string
+			}
+			if err := d.Decode(&p); err != nil {
+				t.Fatal(err)
+			}
+			if p.Module.Path != "" && !p.Module.Main {
+				of[p.ImportPath] = cmp.Or(linked[p.Module.Path],
+					&module{path: p.Module.Path, version: p.Module.Version, dir: p.Module.Dir})
+				linked[p.Module.Path] = of[p.ImportPath]
+			}
+			if program, found := strings.CutPrefix(path.Base(p.ImportPath), "oap-"); found && p.Name == "main" {
+				for _, dep := range p.Deps { // listed before it
+					if m := of[dep]; m != nil && !slices.Contains(m.programs, program) {
+						m.programs = append(m.programs, program)
+					}
+				}
+			}
 		}
 	}
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	modules := []module{{path: "the Go standard library", dir: strings.TrimSpace(string(root))}}
-	for _, m := range linked {
-		modules = append(modules, m)
-	}
-	slices.SortFunc(modules[1:], func(a, b module) int { return cmp.Compare(a.path, b.path) })
-	for i := range modules {
-		if err := modules[i].read(); err != nil {
-			t.Errorf("%s: %v", modules[i].path, err)
+	modules := slices.SortedFunc(maps.Values(linked), func(a, b *module) int { return cmp.Compare(a.path, b.path) })
+	modules = slices.Insert(modules, 0, &module{path: "the Go standard library", dir: strings.TrimSpace(string(root)),
+		programs: []string{"conform", "gate", "spec"}})
+	for _, m := range modules {
+		slices.Sort(m.programs)
+		if err := m.read(); err != nil {
+			t.Errorf("%s: %v", m.path, err)
 		}
 	}
-	want := notice(modules)
-	if *update && !t.Failed() {
-		if err := os.WriteFile(noticeFile, want, 0o644); err != nil {
-			t.Fatal(err)
+	follows(t, "../../NOTICE", func(string) string { return notice(modules) })
+	follows(t, "../../README.md", func(text string) string { return dependencies(t, text, linked) })
+	t.Run("texts", func(t *testing.T) {
+		bash, err := exec.LookPath("bash")
+		if err != nil {
+			t.Skip("NOT RUN: the texts of licences need bash")
 		}
-	}
-	have, err := os.ReadFile(noticeFile)
+		out, err := exec.Command(bash, "../../.ci/licence-texts").Output()
+		if err != nil {
+			t.Fatalf("%v, %s", err, err.(*exec.ExitError).Stderr)
+		}
+		for _, m := range modules {
+			_, text, found := strings.Cut(string(out), strings.TrimSpace(m.path+" "+m.version)+", ")
+			for _, want := range m.texts {
+				if !found || !strings.Contains(text, want) {
+					t.Errorf("a licence of %s is not among the texts", m.path)
+				}
+			}
+		}
+	})
+}
+
+// follows checks that a file is what made makes of it, or makes it so.
+func follows(t *testing.T, file string, made func(text string) string) {
+	t.Helper()
+	have, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(have, want) {
-		t.Errorf("NOTICE is not what is linked: run go test ./cmd/oap-gate -run Notice -update")
+	want := made(string(have))
+	if *update && !t.Failed() {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(have) != want {
+		t.Errorf("%s is not what is linked: run go test ./cmd/oap-gate -run Notice -update", filepath.Base(file))
 	}
+}
+
+// dependencies writes the table of the direct dependencies, whose jobs go.mod tells.
+func dependencies(t *testing.T, text string, linked map[string]*module) string {
+	t.Helper()
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(mod)) {
+		required, job, found := strings.Cut(strings.TrimSpace(line), " // ")
+		if name, _, _ := strings.Cut(required, " "); found && job != "indirect" {
+			job, tests := strings.CutPrefix(job, "test: ")
+			programs := "none: `go generate`"
+			if tests {
+				programs = "none: tests"
+			} else if m := linked[name]; m != nil {
+				programs = strings.Join(m.programs, ", ")
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, job, programs)
+		}
+	}
+	const begin, end = "| module | job | linked into oap- |\n|---|---|---|\n", "<!-- end of modules -->"
+	before, rest, found := strings.Cut(text, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("README has lost the marks %q and %q", begin, end)
+	}
+	return before + begin + b.String() + end + after
 }
 
 // read finds the licence texts of the module. Of the file NOTICE the Apache licence demands that it is passed on.
@@ -145,7 +222,8 @@ const noticeHead = `oap-gate
 Copyright 2026 the oap-gate authors
 
 Licensed under the Apache License, Version 2.0: see LICENSE. The binaries and the image contain the work of others,
-under licences that go with it. The texts follow the table.
+under licences that go with it. Their texts are in the file THIRD_PARTY_LICENSES of each archive and of the image;
+.ci/licence-texts prints them.
 
 Data:
 
@@ -155,7 +233,7 @@ Data:
   has them; in the image alone, /etc/ssl/certs
     their source: https://hg.mozilla.org/releases/mozilla-beta/file/tip/security/nss/lib/ckfw/builtins/certdata.txt
   Unicode Character Database, as tables in Go's standard     Unicode-3.0
-  library, golang.org/x/text and github.com/rivo/uniseg
+  library and golang.org/x/text
     https://www.unicode.org/license.txt
   History of the specification up to b554a8b, reduced; a      CC-BY-4.0, its schemas Apache-2.0
   test's data in testdata/governance, in no binary or image
@@ -163,27 +241,16 @@ Data:
 
 The Mozilla Public License 2.0 is at https://www.mozilla.org/MPL/2.0/; both files are used as they are.
 
-Modules, those of some platforms alone included:
+Modules, those of some platforms alone included, with the programs oap-… that hold them:
 
 `
 
-func notice(modules []module) []byte {
-	var b bytes.Buffer
+func notice(modules []*module) string {
+	var b strings.Builder
 	b.WriteString(noticeHead)
-	users := map[string][]string{}
-	var texts []string
 	for _, m := range modules {
-		name := strings.TrimSpace(m.path + " " + m.version)
-		fmt.Fprintf(&b, "  %-85s %s\n", name, m.licence)
-		for _, text := range m.texts {
-			if users[text] == nil {
-				texts = append(texts, text)
-			}
-			users[text] = append(users[text], m.path)
-		}
+		fmt.Fprintf(&b, "  %-73s %-19s %s\n", strings.TrimSpace(m.path+" "+m.version), strings.Join(m.programs, ", "),
+			m.licence)
 	}
-	for _, text := range texts {
-		fmt.Fprintf(&b, "\n%s\n%s:\n\n%s\n", strings.Repeat("=", 80), strings.Join(users[text], "\n"), text)
-	}
-	return b.Bytes()
+	return b.String()
 }

@@ -67,7 +67,7 @@ func TestImage(t *testing.T) {
 	}
 	files := export(t)
 	want := []string{"oap-conform", "oap-gate", "oap-spec", "etc/ssl/certs/ca-certificates.crt", "licenses/LICENSE",
-		"licenses/NOTICE"}
+		"licenses/NOTICE", "licenses/THIRD_PARTY_LICENSES"}
 	for _, name := range want {
 		if !slices.Contains(files, name) {
 			t.Errorf("image has no file %s", name)
