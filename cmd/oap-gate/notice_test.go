@@ -26,8 +26,8 @@ type module struct {
 	texts              []string
 }
 
-// TestNotice checks that NOTICE names each module in the programs of a release with its licence, that the texts which an
-// archive and the image get have its text, and that README names each direct dependency with its job and its programs.
+// TestNotice checks that NOTICE names each module in the programs of a release with its licence, that an archive
+// and the image get the text of each, and that README names each direct dependency with its job and its programs.
 func TestNotice(t *testing.T) {
 	linked := map[string]*module{}
 	for _, platform := range []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64",

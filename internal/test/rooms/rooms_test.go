@@ -35,7 +35,7 @@ var rooms = map[string]struct {
 	"strict":      {2, "reads JSON, YAML and schemas with one meaning"},
 	"oap":         {3, "parses and signs the documents of the protocol"},
 	"git":         {3, "reads a hostile Git repository"},
-	"verdict":     {3, "defines finding, outcome, rule, report and the runner of a catalogue"},
+	"verdict":     {3, "defines finding, outcome, rule and report"},
 	"forge":       {4, "reads and changes settings and comments at the forge"},
 	"registry":    {4, ""},
 	"evidence":    {5, "collects what the web says about a record"},
@@ -196,8 +196,16 @@ func inRooms(t *testing.T, dir string) (problems []string) {
 			}
 		}
 	}
+	guide, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	within := 0
 	for name, room := range rooms {
+		line := fmt.Sprintf("\n    %2d %-12s %s", room.level, name, room.sentence)
+		if room.level > 0 && !strings.Contains(string(guide), line) {
+			wrong("the map of CONTRIBUTING.md lacks %q", line[1:])
+		}
 		if room.sentence == "" {
 			continue
 		}
