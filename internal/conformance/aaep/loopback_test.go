@@ -55,17 +55,19 @@ func TestHostFaultsOnLoopback(t *testing.T) {
 	})
 }
 
-// A stream of more than 64 MiB ends.
+// A stream of more than 64 MiB ends, whether it begins before the first session or with it.
 func TestLiveEndless(t *testing.T) {
 	onLoopback(t)
-	p, err := aaeptest.Start(aaeptest.Options{Fault: "endless"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	v, got, _ := visitedAt(t, p.URL, false, http.DefaultTransport, every, nil)
-	if want := "aaep-live-stream stream-too-large error"; v != "fail" || strings.Join(got, "|") != want {
-		t.Errorf("%s %s, want %s", v, got, want)
+	for _, before := range []bool{true, false} {
+		p, err := aaeptest.Start(aaeptest.Options{Fault: "endless", SelfStart: before})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		v, got, _ := visitedAt(t, p.URL, false, http.DefaultTransport, every, nil)
+		if want := "aaep-live-stream stream-too-large error"; v != "fail" || strings.Join(got, "|") != want {
+			t.Errorf("before: %t: %s %s, want %s", before, v, got, want)
+		}
 	}
 }
 

@@ -225,10 +225,13 @@ func (p *Peer) serve(w http.ResponseWriter, r *http.Request) {
 	if p.o.SelfStart {
 		go p.session(false)
 	}
-	p.endless(w, r)
+	if p.o.SelfStart || p.o.Fault != "endless" {
+		p.endless(w, r)
+	}
 	for {
 		select {
 		case data := <-of.out:
+			p.endless(w, r)
 			if len(data) == 0 {
 				if p.o.Fault == "drop" {
 					panic(http.ErrAbortHandler)
