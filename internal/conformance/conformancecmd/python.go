@@ -30,10 +30,13 @@ type python struct {
 	timer *time.Timer
 }
 
-// startPython starts the Python that --python names, or the first one of PATH. An agent does not bring its own judge:
-// nothing in the agent's directory is started.
+// startPython starts the Python that --python names, or the first one of PATH.
 func startPython(named, agent string) (opengap.Python, error) {
-	name, err := findPython(named, agent)
+	file := "python3"
+	if runtime.GOOS == "windows" {
+		file = "python.exe"
+	}
+	name, err := find(file, named, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -95,12 +98,9 @@ func (p *python) Close() {
 	_ = os.RemoveAll(p.dir)
 }
 
-// findPython returns the program to start.
-func findPython(named, agent string) (string, error) {
-	file := "python3"
-	if runtime.GOOS == "windows" {
-		file = "python.exe"
-	}
+// find returns the program that a user named, or the first one of that file name on PATH. An agent does not bring its
+// own judge: nothing in the agent's directory is started.
+func find(file, named, agent string) (string, error) {
 	places := []string{named}
 	if named == "" {
 		places = nil
