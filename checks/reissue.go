@@ -3,7 +3,6 @@ package checks
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -218,10 +217,9 @@ func provisionalSet(o *verdict.Outcome, s *Subject) error {
 func otherMembers(o *verdict.Outcome, s *Subject) {
 	judged := []string{"slug", "tool_did", "conformance_receipt_sha256", "name", "provisional", "issued_at",
 		"expires_at"}
-	now, _ := s.Record.Document.Root.(map[string]any)
-	then, _ := s.BaseRecord.Document.Root.(map[string]any)
-	for _, n := range memberNames(now, then) {
-		if !slices.Contains(judged, n) && !reflect.DeepEqual(now[n], then[n]) {
+	now, then, changed := s.changedMembers()
+	for _, n := range changed {
+		if !slices.Contains(judged, n) {
 			o.Warnf(s, "/"+strict.Escape(n), "unsigned-change",
 				"%s changes from %s to %s; the signature shows that the Receipt is the owner's, not who proposes this",
 				n, shown(then, n), shown(now, n)).WithFix("have the owner confirm the change")

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +21,8 @@ type Join struct {
 
 	unreached map[*checks.Check]*unreached
 	judged    map[string]string // path -> SHA-256 of the record as it would land
+	kind      string            // what the ranges change; "" if nothing yet
+	decided   bool              // all the changes are routine
 }
 
 // unreached are the records that the run's budget left no time for.
@@ -31,7 +34,27 @@ type unreached struct {
 // NewJoin returns a Join without results.
 func NewJoin(rep *verdict.Report) *Join {
 	return &Join{rep: rep, at: map[[2]string]int{}, unreached: map[*checks.Check]*unreached{},
-		judged: map[string]string{}}
+		judged: map[string]string{}, decided: true}
+}
+
+// changes notes a change of that kind, and whether it is routine.
+func (j *Join) changes(kind string, routine bool) {
+	if j.kind != "" && j.kind != kind {
+		kind = "mixed"
+	}
+	j.kind, j.decided = kind, j.decided && routine
+}
+
+// settled sets what the report says about the changes as a whole.
+func (j *Join) settled() {
+	sound := j.rep.Verdict == verdict.Passed && len(j.rep.Assumed)+len(j.rep.NotRun) == 0
+	for r := range j.rep.Results.All() {
+		for _, f := range r.Findings {
+			sound = sound && f.Severity == verdict.Notice
+		}
+	}
+	routine := sound && j.kind != "" && j.decided
+	j.rep.Kind, j.rep.Routine = cmp.Or(j.kind, "mixed"), &routine
 }
 
 // Done gives the report what was joined.
@@ -52,6 +75,7 @@ func (j *Join) takes(s *checks.Subject) {
 	default:
 		j.judged[s.Path] = plain.SHA256(s.Record.Document.Data)
 	}
+	j.changes(s.ChangeKind(), s.Routine())
 }
 
 func (j *Join) subject(s *checks.Subject, judged []Judgement) error {

@@ -89,7 +89,8 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 	if rep.Verdict != verdict.Passed { // else all the evidence was there before the signal came
 		NoteInterrupted(ctx, rep)
 	}
-	return rep, nil
+	joined.settled()
+	return rep, rep.Results.Err()
 }
 
 // NoteInterrupted has a report say that its run was asked to end before its time.
@@ -186,6 +187,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	rep := joined.rep
 	for _, path := range slices.Concat(checks.Governance(rng), checks.TransientGovernance(rng), repaired) {
 		rep.Governance = append(rep.Governance, verdict.Abridged(path))
+		joined.changes("governance", false)
 	}
 	slices.Sort(rep.Governance)
 	rep.Governance = slices.Compact(rep.Governance)

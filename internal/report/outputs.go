@@ -37,6 +37,8 @@ func Outputs(r *verdict.Report, reportPath string) []Output {
 		{"failed-checks", strings.Join(failed, ",")},
 		{"records", strconv.Itoa(r.Counts.Records)},
 		{"governance", strconv.FormatBool(len(r.Governance) > 0)},
+		{"kind", r.Kind},
+		{"routine", strconv.FormatBool(r.Routine != nil && *r.Routine)},
 		{"squash", strconv.FormatBool(r.Squash)},
 		{"exception", strconv.FormatBool(r.Exception)},
 		{"charter", strconv.FormatBool(r.Charter)},

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 func TestOutputs(t *testing.T) {
@@ -18,15 +20,23 @@ func TestOutputs(t *testing.T) {
 	}{
 		{"mixed", Outputs(mixed(), "report.json"), map[string]string{
 			"verdict": "fail", "complete": "true", "failed-checks": "append-only,receipt-validity", "records": "1",
-			"governance": "false", "squash": "true", "exception": "false", "charter": "false", "report": "report.json",
+			"governance": "false", "squash": "true",
+			"kind": "", "routine": "false", "exception": "false", "charter": "false", "report": "report.json",
 		}},
 		{"offline", Outputs(offline(), ""), map[string]string{
 			"verdict": "pass", "complete": "false", "failed-checks": "", "records": "1",
-			"governance": "false", "squash": "false", "exception": "false", "charter": "false", "report": "",
+			"governance": "false", "squash": "false",
+			"kind": "", "routine": "false", "exception": "false", "charter": "false", "report": "",
+		}},
+		{"routine", Outputs(routine(), ""), map[string]string{
+			"verdict": "pass", "complete": "true", "failed-checks": "", "records": "0", "governance": "false",
+			"squash": "false", "kind": "renewal", "routine": "true", "exception": "false", "charter": "false",
+			"report": "",
 		}},
 		{"failed", Outputs(failed(), ""), map[string]string{
 			"verdict": "error", "complete": "false", "failed-checks": "", "records": "0",
-			"governance": "false", "squash": "false", "exception": "false", "charter": "false", "report": "",
+			"governance": "false", "squash": "false",
+			"kind": "", "routine": "false", "exception": "false", "charter": "false", "report": "",
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -39,6 +49,11 @@ func TestOutputs(t *testing.T) {
 			}
 		})
 	}
+}
+
+func routine() *verdict.Report {
+	yes := true
+	return &verdict.Report{Verdict: verdict.Passed, Kind: "renewal", Routine: &yes}
 }
 
 func TestAppendOutputs(t *testing.T) {

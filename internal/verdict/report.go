@@ -68,6 +68,8 @@ type Report struct {
 	Exception      bool      `json:"exception,omitempty" jsonschema:"description=governance: two thirds of the Maintainers granted an exception to the Implementability Gate"`
 	Charter        bool      `json:"charter,omitempty" jsonschema:"description=governance: the change touches user rights"`
 	Squash         bool      `json:"squash,omitempty" jsonschema:"description=the commits of the range rebase-merged would make other steps of the main branch than the range as a whole"`
+	Kind           string    `json:"kind,omitempty" jsonschema:"enum=new,enum=renewal,enum=revocation,enum=witness,enum=anchor,enum=governance,enum=mixed,description=check: what the range changes\\, by its paths alone; mixed if it is several of these or none"`
+	Routine        *bool     `json:"routine,omitempty" jsonschema:"description=check: whether it passes completely and without a warning\\, and only renews listings or revokes by the owners' signatures"`
 	EvidenceSHA256 string    `json:"evidence_sha256" jsonschema:"description=SHA-256 of the canonical JSON of URL\\, state\\, status and SHA-256 of each document"`
 
 	PublicSuffixList *SuffixList `json:"public_suffix_list,omitempty" jsonschema:"description=list by which registrable domains were found"` // by which registrable domains were found
@@ -455,6 +457,9 @@ func (r *Report) Contradiction() error {
 		return fmt.Errorf("its verdict is %s; its results give %s", r.Verdict, counts.Verdict())
 	case counts == Counts{}:
 		return errors.New("its verdict is pass; it has no results")
+	case r.Routine != nil && *r.Routine && (r.Verdict != Passed || said.Warn > 0 || len(r.Assumed)+len(r.NotRun) > 0 ||
+		len(r.Governance) > 0):
+		return errors.New("it is routine, and does not pass completely without a warning, or changes governance files")
 	case r.Counts.Records < 0:
 		return fmt.Errorf("it counts %d records", r.Counts.Records)
 	}

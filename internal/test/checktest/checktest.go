@@ -94,8 +94,14 @@ func (c Case) run(t *testing.T) {
 // Judge gives the report of a check of the world's pull request by the selected checks.
 func Judge(t testing.TB, world string, selected func(id string) bool) *verdict.Report {
 	t.Helper()
+	return JudgeBy(t, world, judge.Config{Selected: selected})
+}
+
+// JudgeBy gives the report of a check of the world's pull request by a configuration.
+func JudgeBy(t testing.TB, world string, cfg judge.Config) *verdict.Report {
+	t.Helper()
 	w, repo := Build(t, world)
-	return check(t, w, repo, changes(t, w, repo), judge.Config{Selected: selected})
+	return check(t, w, repo, changes(t, w, repo), cfg)
 }
 
 // Build builds a world in memory, and opens its registry on disk until the test ends.
