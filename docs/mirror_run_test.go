@@ -51,7 +51,7 @@ func newShell(t *testing.T, root, origin string, flags ...string) *shell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.write("bin/oap-gate", fmt.Sprintf("#!/bin/sh\ncase $1 in\nmerge) exec '%[1]s' \"$@\";;\nesac\n"+
+	s.write("bin/oap-gate", fmt.Sprintf("#!/bin/sh\ncase \"$1 $2\" in\n'audit merge') exec '%[1]s' \"$@\";;\nesac\n"+
 		"exec '%[1]s' \"$@\" '%[2]s'\n", self, strings.Join(flags, "' '")))
 	s.write("bin/oap-audit", s.here(s.files["oap-audit"]))
 	s.write(".gitconfig", fmt.Sprintf("[user]\n\tname = M\n\temail = m@registry.example\n[url %q]\n\tinsteadOf = %s\n",

@@ -28,7 +28,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// fixer fixes records on disk with the values of documents.
+// fixer fixes records on disk with the values of documents, and lays out those that the base does not have.
 type fixer struct {
 	repo   *registry.Repository
 	tree   *listing.Tree
@@ -45,7 +45,8 @@ type Change struct {
 }
 
 // Fix fixes what a report finds in records that the work tree of the clone in dir changes, as far as a document has the
-// value. If it changes nothing, reasons says for each error of the report why, each reason once.
+// value. It lays out each record that the base does not have, if it is strict JSON; a merged record keeps its layout.
+// If it changes nothing, reasons says for each error of the report why, each reason once.
 func Fix(ctx context.Context, dir string, src evidence.Source, rep *verdict.Report) (changes []Change,
 	reasons []string, err error) {
 	repo, err := registry.Open(dir)
@@ -139,15 +140,18 @@ func (m *fixer) fix(ctx context.Context, path string,
 		change, err := m.rename(path, to, was)
 		return change, "", err
 	}
-	if registry.KindOf(path) != registry.KindListing {
-		return nil, "", nil
-	}
 	m.merged = nil
 	if rec != nil {
 		m.merged = registry.ParseListing(rec)
 	}
-	now, why, err := m.values(ctx, was, registry.ParseListing(&registry.Record{Document: doc}), doc.Root, found)
-	if err != nil || string(now) == string(was) {
+	now := was
+	if registry.KindOf(path) == registry.KindListing {
+		now, why, err = m.values(ctx, was, registry.ParseListing(&registry.Record{Document: doc}), doc.Root, found)
+	}
+	if text, e := listing.Format(path, now); e == nil && rec == nil {
+		now = text
+	}
+	if err != nil || bytes.Equal(now, was) {
 		return nil, why, err
 	}
 	return &Change{path, path, was, now}, why, m.tree.Replace(path, was, now)

@@ -37,7 +37,7 @@ func TestComplete(t *testing.T) {
 		{"revoke --repo DIR nova _", "=", ":4"},
 		{"witness --repo DIR _", "= aurora nova", ":0"},
 		{"renew --repo DIR/nowhere _", "=", ":4"},
-		{"fmt _", "= json", ":8"},
+		{"audit merge _", "= json", ":8"},
 		{"list --status _", "valid provisional expiring expired revoked", ":4"},
 		{"list --status valid,_", "valid,expired", ":4"},
 		{"list --level _", "L2+ L5-FINANCE", ":4"},

@@ -150,7 +150,7 @@ func TestHelpGroups(t *testing.T) {
 			t.Errorf("%s is not among the flags of the network", name)
 		}
 	}
-	if strings.Contains(network, "--base") || strings.Contains(helpOf(t, 0, nil, "fmt", "--help"), "Network") {
+	if strings.Contains(network, "--base") || strings.Contains(helpOf(t, 0, nil, "init", "--help"), "Network") {
 		t.Error("a flag that has nothing to do with the network is among its flags")
 	}
 }

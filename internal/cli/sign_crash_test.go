@@ -27,7 +27,7 @@ const quorum = `base:
   - {listing: eve}
 `
 
-// TestSignedKilled is TestRecordKilled for the commands that sign, and for fmt.
+// TestSignedKilled is TestRecordKilled for the commands that sign.
 func TestSignedKilled(t *testing.T) {
 	skipKills(t)
 	t.Parallel()
@@ -73,14 +73,6 @@ func TestSignedKilled(t *testing.T) {
 		killedAt(t, file, slices.Concat([]string{"witness", file, "--did", "did:web:cat.example", "--key",
 			keyOf(t, "cat"),
 			"--in-place"}, w.Args()))
-	})
-	t.Run("fmt", func(t *testing.T) {
-		w := build(t, quorum)
-		file := filepath.Join(w.Repo.Dir, "implementations", "eve.json")
-		if err := os.WriteFile(file, append([]byte("\n"), read(t, file)...), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		killedAt(t, file, []string{"fmt", file})
 	})
 }
 

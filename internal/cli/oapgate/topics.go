@@ -3,7 +3,6 @@ package oapgate
 // exits are the rows of the help topic exit-status about single commands.
 const exits = `  init            1: a file that differs was kept, or could not be moved
   list            1: --did matches no listing
-  fmt --check     1: a file is not formatted
   forge protect   1: nothing was changed: the change would lock out, or the
                   forge does not know a code owner
   prove           1: the log or the proof differs; 3: the proof is too old

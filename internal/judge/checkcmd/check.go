@@ -50,8 +50,8 @@ func (o *checkOptions) bind(c *cobra.Command, sys frame.IO) {
 	f.StringVar(&o.governance, "governance", "review",
 		"`EFFECT` of a pull request of only governance files: review (a warning) or deny (a failure)")
 	f.BoolVar(&o.fixing, "fix", false,
-		"with --worktree: write the values that documents say into the records that the work tree changes, and "+
-			"judge again")
+		"with --worktree: write new records in the layout of new, and the values that documents say into the "+
+			"records that the work tree changes; then judge what was written")
 }
 
 // assumed names the flags in effect that leave a check out or replace network, clock or trust root, by their names.
@@ -95,10 +95,14 @@ func New(sys frame.IO) *cobra.Command {
 		Short: "gate a pull request: base..head of a registry clone",
 		Long: strings.TrimSpace(`
 check judges what base..head would do to the registry. The base tree is the judge: schemas,
-witnesses and policy are read from it, never from what is proposed.`),
+witnesses and policy are read from it, never from what is proposed.
+
+--fix writes each record that the base does not have in the layout of new, if it is strict JSON,
+whatever else is wrong with it, and with --offline too. A merged record keeps its bytes, except for
+values that a document says. The verdict is about the files that --fix wrote.`),
 		Example: `  oap-gate check                    HEAD against the registry's main branch
   oap-gate check --worktree         the files on disk, before the commit
-  oap-gate check --worktree --fix   also sets hash, dates and level
+  oap-gate check --worktree --fix   also sets layout, hash, dates and level
   oap-gate check --base main --head topic
   oap-gate check --offline --report json=report.json`,
 		Args: frame.NoArgs,
