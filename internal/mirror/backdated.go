@@ -13,20 +13,26 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// Findings returns the warnings of the run for the report of its audit. They include new commits that landed later than
-// their dates say. From then on, repo uses the time of the run that first saw such a commit as its first-parent time.
+// Findings returns the moves and the warnings of the run for the report of its audit. They include new commits that
+// landed later than their dates say. From then on, repo uses the time of the run that first saw such a commit as its
+// first-parent time.
 func (d *Dir) Findings(ctx context.Context, repo *registry.Repository, head string) ([]verdict.Finding, error) {
+	all := slices.Clone(d.Warnings)
+	for _, m := range d.State.Moved {
+		all = append(all, verdict.Finding{Severity: verdict.Notice, Code: codeOriginMoved, Fix: "none needed",
+			Message: fmt.Sprintf("at %s the mirror took %q, which continues %q", stamp(m.At), m.To, m.From)})
+	}
 	repo.Sight(d.State.Backdated.Times())
 	tip := d.State.Of(d.State.Verified)
 	if tip == nil || tip.FreshAt.IsZero() {
-		return d.Warnings, nil
+		return all, nil
 	}
 	after, err := repo.FirstParents(ctx, tip.Tip, head)
 	if errors.Is(err, registry.ErrNotAncestor) { // a rewrite follows no tip
-		return d.Warnings, nil
+		return all, nil
 	}
 	if err != nil || len(after) == 0 {
-		return d.Warnings, err
+		return all, err
 	}
 	fresh := tip.FreshAt
 	if fresh.After(d.now) { // an earlier run had a wrong clock
@@ -34,7 +40,7 @@ func (d *Dir) Findings(ctx context.Context, repo *registry.Repository, head stri
 	}
 	n, oldest, err := d.before(ctx, repo, tip.Tip, after, fresh.Add(-checks.MaxBackdated))
 	if err != nil || n == 0 {
-		return d.Warnings, err
+		return all, err
 	}
 	seen := d.State.Backdated.Add(after[0], d.now)
 	repo.Sight(d.State.Backdated.Times())
@@ -44,7 +50,7 @@ func (d *Dir) Findings(ctx context.Context, repo *registry.Repository, head stri
 			after[0], stamp(oldest), plain.Span(fresh.Sub(oldest)), stamp(fresh), plain.Span(checks.MaxBackdated),
 			plain.Count(n, "commit"), plain.Plural(n, "brings", "bring"), stamp(seen)),
 		Fix: "ask the maintainers to land commits with a merge commit or squashed"}
-	return slices.Concat(d.Warnings, []verdict.Finding{warning}), nil
+	return append(all, warning), nil
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

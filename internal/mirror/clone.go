@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
@@ -34,6 +36,8 @@ type Dir struct {
 	Warnings []verdict.Finding  // warnings of this run's start and fetch, for its report
 
 	url    string
+	was    string    // URL that the registry had by the operator's word; empty: it did not move
+	from   string    // URL that the clone has, and whose place url takes in this run; empty: none
 	now    time.Time // the run's time
 	loaded bool      // a run has read the state
 
@@ -43,8 +47,8 @@ type Dir struct {
 }
 
 // OpenDir makes the directory of a mirror of a URL, or opens it, for this process alone, and removes what a killed one
-// left.
-func OpenDir(path, url, branch string) (_ *Dir, err error) {
+// left. was is the URL that the registry had before it moved; empty: it did not move.
+func OpenDir(path, url, was, branch string) (_ *Dir, err error) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, remedy.Errorf("name a directory", "%s is a file", path)
 	}
@@ -60,11 +64,14 @@ func OpenDir(path, url, branch string) (_ *Dir, err error) {
 	if _, err := registry.Outer(filepath.Join(path, registry.MirrorClone)); err != nil {
 		return nil, err
 	}
+	if _, err := os.Lstat(filepath.Join(path, registry.MirrorClone)); was != "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, remedy.Errorf("leave --moved-from out to begin a mirror", "%q is not a mirror of %q", path, was)
+	}
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, remedy.With(fmt.Errorf("making the directory of the mirror: %w", err),
 			"name a directory that can be written")
 	}
-	d := &Dir{Path: path, Branch: branch, State: &mirrorstate.State{}, url: url}
+	d := &Dir{Path: path, Branch: branch, State: &mirrorstate.State{}, url: url, was: was}
 	if d.lock, err = lock(d.File("lock")); err != nil {
 		return nil, err
 	}
@@ -174,24 +181,32 @@ func (d *Dir) make() error {
 	return atomicfile.SyncDirectory(d.Path)
 }
 
-// own checks that the clone is a mirror of the URL. It writes a damaged configuration again: one that cannot be read,
-// or that names another URL than the checkpoint.
+// own checks that the clone is a mirror of the URL, or of the one that the registry had. It writes a damaged
+// configuration again: one that cannot be read, or that names another URL than the checkpoint.
 func (d *Dir) own(config string) error {
 	path := filepath.Join(d.Clone(), "config")
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	d.from = ""
 	if string(text) == config {
 		return nil
 	}
 	is, readable := gitstore.RemoteURL(d.Clone())
 	last, none := checkpoint.Read(d.File("checkpoint"), nil)
-	known := none == nil && last.Origin == checkpoint.Origin(d.url) && last.Origin != checkpoint.Origin(is)
+	known := none == nil && last.Origin == d.Registry() && last.Origin != checkpoint.Origin(is)
+	if moved := d.moved(); len(moved) > 0 {
+		known = known && moved[len(moved)-1].To == d.url
+	}
 	switch {
 	case readable == nil && is == d.url:
+	case readable == nil && is != "" && d.was != "" && SamePeer(is, d.was):
+		d.from = is
+		return nil
 	case readable == nil && is != "" && !known:
-		return remedy.Errorf("name another directory", "%q is the mirror of %q", d.Path, is)
+		return remedy.Errorf("name another directory; if the registry moved, give --moved-from "+plain.ShellWord(is),
+			"%q is the mirror of %q", d.Path, is)
 	case !known && !d.hasBranch(d.Branch):
 		return remedy.Errorf("name another directory", "%q has a registry.git that is not a mirror's", d.Path)
 	}
@@ -200,6 +215,24 @@ func (d *Dir) own(config string) error {
 	}
 	d.repaired("config", "it is not the configuration of a mirror of "+d.url)
 	return nil
+}
+
+// moved returns the moves of the registry that the state has; none if it cannot be read.
+func (d *Dir) moved() []mirrorstate.Move {
+	s, err := mirrorstate.Read(d.Path)
+	if err != nil {
+		return nil
+	}
+	return s.Moved
+}
+
+// Registry returns the name of the registry: its first URL without scheme.
+func (d *Dir) Registry() string {
+	first := cmp.Or(d.from, d.url)
+	if moved := d.moved(); len(moved) > 0 {
+		first = moved[0].From
+	}
+	return checkpoint.Origin(first)
 }
 
 // ofBranch checks that HEAD names the branch. It is written again if it is damaged: the clone has that branch, and none

@@ -14,12 +14,12 @@ func TestDirInWorkTree(t *testing.T) {
 	const url = "https://registry.example/r"
 	outer := gittest.New(t)
 	outer.Commit("kept/registry.git/HEAD", "ref: refs/heads/main\n")
-	_, err := OpenDir(filepath.Join(outer.Dir, "kept"), url, "main")
+	_, err := OpenDir(filepath.Join(outer.Dir, "kept"), url, "", "main")
 	if remedy.CodeOf(err) != registry.NestedRepository {
 		t.Errorf("tracked: error %v, want the code %s", err, registry.NestedRepository)
 	}
 	for range 2 { // the second time it is there
-		d, err := OpenDir(filepath.Join(outer.Dir, "free"), url, "main")
+		d, err := OpenDir(filepath.Join(outer.Dir, "free"), url, "", "main")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,8 @@ var consistency = &check{
 				Fix: "check the disk if it happens again"},
 			{ID: "rewritten-not-kept", Meaning: "a tip before a rewrite is not kept: the mirror has as many as it may",
 				Fix: "look at what the origin served"},
+			{ID: codeOriginMoved, Meaning: "the origin redirects to another repository, or the mirror took a new URL",
+				Fix: "take the new URL from the old registry or its Maintainers, and give --moved-from"},
 			checks.CommitBackdated,
 			{ID: "head-in-future", Meaning: "the head is dated ahead of now, so that nothing shows its age",
 				Fix: "set the clock, or ask the maintainers who made the commit"},
@@ -42,7 +44,10 @@ var consistency = &check{
 	run: runConsistency,
 }
 
-const consistencyID = "consistency"
+const (
+	consistencyID   = "consistency"
+	codeOriginMoved = "origin-moved"
+)
 
 // runConsistency returns what comparing with a checkpoint and with peers found, before the walk.
 func runConsistency(a *audit) ([]outcome, error) {

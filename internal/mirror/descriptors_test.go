@@ -35,7 +35,7 @@ func TestClients(t *testing.T) {
 
 // TestLoadAgain requires that a run after one that could not read the state reads it, and does not end the program.
 func TestLoadAgain(t *testing.T) {
-	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "main")
+	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "", "main")
 	if err != nil {
 		t.Fatal(err)
 	}

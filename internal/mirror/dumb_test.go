@@ -42,7 +42,7 @@ func TestServeGit(t *testing.T) {
 	work := gittest.At(t, origin)
 	first := work.Commit("implementations/a.json", strings.Repeat("a\n", 1000))
 	url := smart.URL + "/origin/.git"
-	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), url, "main")
+	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), url, "", "main")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestServeGit(t *testing.T) {
 
 // TestServeGitServesNoMore checks that of registry.git only what the dumb protocol asks for is served.
 func TestServeGitServesNoMore(t *testing.T) {
-	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "main")
+	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "", "main")
 	if err != nil {
 		t.Fatal(err)
 	}

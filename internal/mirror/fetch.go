@@ -7,12 +7,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -49,7 +54,13 @@ func (d *Dir) Fetch(ctx context.Context, o Origin) (string, error) {
 		return "", err
 	}
 	d.State.Fetched = f.Tip
-	return f.Tip, nil
+	if isElsewhere(o.URL, f.URL) {
+		d.Warnings = append(d.Warnings, verdict.Finding{Severity: verdict.Warning, Code: codeOriginMoved, Commit: f.Tip,
+			Message: fmt.Sprintf("the origin redirects to another repository, %.500q; expected %q", f.URL, o.URL),
+			Fix: fmt.Sprintf("oap-gate mirror %s DIR --moved-from %s, if the old registry or its Maintainers name the "+
+				"new URL", plain.ShellWord(f.URL), plain.ShellWord(o.URL))})
+	}
+	return f.Tip, d.move(o.Now)
 }
 
 // isolate makes the quarantine, which borrows the clone's objects if it is to.
@@ -177,6 +188,25 @@ func (d *Dir) serve(ctx context.Context, f *peer.Fetched, before string, now tim
 	return d.setRef(d.servedRef(), f.Tip)
 }
 
+// move has the mirror take its URL, once the tip that it serves continues what was verified.
+func (d *Dir) move(now time.Time) error {
+	if d.from == "" {
+		return nil
+	}
+	one := mirrorstate.Move{From: d.from, To: d.url, At: now.UTC()}
+	if n := len(d.State.Moved); n == 0 || d.State.Moved[n-1].From != one.From || d.State.Moved[n-1].To != one.To {
+		d.State.Moved = append(d.State.Moved, one) // else it was killed before the next line
+	}
+	err := d.State.Write(d.Path)
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(d.Clone(), "config"), fmt.Appendf(nil, configuration, d.url), 0o666)
+	}
+	if err == nil {
+		d.from = ""
+	}
+	return Local(err)
+}
+
 // look reads a tip in the quarantine and reports whether it leaves the history of the one before, which may be empty.
 // A replica that lags behind the verified tip, and serves nothing else, rewrites nothing.
 func (d *Dir) look(ctx context.Context, tip, before, verified string) (rewritten bool, err error) {
@@ -188,8 +218,8 @@ func (d *Dir) look(ctx context.Context, tip, before, verified string) (rewritten
 	if _, err := repo.Commit(ctx, tip); err != nil {
 		return false, fmt.Errorf("%w: its tip: %w", ErrRefused, err)
 	}
-	if before == "" || before == tip {
-		return false, nil
+	if err := d.continues(ctx, repo, tip); err != nil || before == "" || before == tip {
+		return false, err
 	}
 	_, err = repo.FirstParents(ctx, before, tip)
 	if errors.Is(err, registry.ErrNotAncestor) {
@@ -204,4 +234,19 @@ func (d *Dir) look(ctx context.Context, tip, before, verified string) (rewritten
 		return false, fmt.Errorf("%w: its history: %w", ErrRefused, err)
 	}
 	return false, nil
+}
+
+// continues requires of a registry that moved that the verified tip is on the first-parent chain of the tip.
+func (d *Dir) continues(ctx context.Context, repo *registry.Repository, tip string) error {
+	verified, err := d.Verified()
+	if err != nil || d.from == "" || verified == "" {
+		return err
+	}
+	chain, err := repo.FirstParents(ctx, "", tip)
+	if err != nil || slices.Contains(chain, verified) {
+		return err
+	}
+	return remedy.Coded(checks.CodeHistoryRewritten, "take the new URL from a commit of the old registry, or from its "+
+		"Maintainers; the mirror is as it was", "the last verified tip %s is not in the first-parent history of %s, "+
+		"which %q serves", verified, tip, d.url)
 }

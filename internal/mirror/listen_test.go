@@ -229,7 +229,7 @@ func TestSiteSlow(t *testing.T) {
 
 // TestSiteServesTheLog requires the log checkpoint and the tiles to be served, and nothing else of the log.
 func TestSiteServesTheLog(t *testing.T) {
-	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "main")
+	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "", "main")
 	if err != nil {
 		t.Fatal(err)
 	}

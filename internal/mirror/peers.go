@@ -64,6 +64,20 @@ func Distinct(names []string) []string {
 // SamePeer reports whether two names are of one copy, as in Distinct.
 func SamePeer(a, b string) bool { return peerKey(a) == peerKey(b) }
 
+// isElsewhere reports whether the URL to which an origin redirects names another repository. The same path by https
+// instead of http is the same repository.
+func isElsewhere(origin, to string) bool {
+	u, err := url.Parse(origin)
+	v, bad := url.Parse(to)
+	if err != nil || bad != nil {
+		return true
+	}
+	if u.Scheme == "http" && v.Scheme == "https" && hostKey(u.Hostname()) == hostKey(v.Hostname()) {
+		u.Scheme, u.Host = v.Scheme, v.Host
+	}
+	return !SamePeer(u.String(), v.String())
+}
+
 // IsMirror reports whether a peer's name is that of the mirror in dir, which need not be there yet.
 func IsMirror(name, dir string) bool {
 	at, local := peer.Dir(name)

@@ -130,3 +130,23 @@ func TestDistinctWithin(t *testing.T) {
 		t.Errorf("%q is not the mirror, or the clone around it is", within)
 	}
 }
+
+func TestIsElsewhere(t *testing.T) {
+	for _, c := range []struct {
+		origin, to string
+		want       bool
+	}{
+		{"https://git.example/old/reg", "https://git.example/old/reg.git", false},
+		{"https://git.example/old/reg", "https://GIT.example:443/old/reg/", false},
+		{"http://127.0.0.1:81/old/reg.git", "https://127.0.0.1:444/old/reg.git", false},
+		{"http://127.0.0.1:81/old/reg.git", "https://127.0.0.1:444/new/reg.git", true},
+		{"https://git.example/old/reg", "https://git.example:8443/old/reg", true},
+		{"https://git.example/old/reg", "https://git.example/new/reg", true},
+		{"https://git.example/old/reg", "https://another.example/old/reg", true},
+		{"http://127.0.0.1:81/old/reg.git", "http://127.0.0.1:82/old/reg.git", true},
+	} {
+		if got := isElsewhere(c.origin, c.to); got != c.want {
+			t.Errorf("%s redirected to %s: %v; expected %v", c.origin, c.to, got, c.want)
+		}
+	}
+}

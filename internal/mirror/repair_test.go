@@ -29,7 +29,7 @@ func TestPassStops(t *testing.T) {
 	gittest.At(t, root).Git("init", "-q", "-b", "main", "origin")
 	work := gittest.At(t, filepath.Join(root, "origin"))
 	work.Commit("implementations/a.json", "a\n")
-	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), smart.URL+"/origin/.git", "main")
+	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), smart.URL+"/origin/.git", "", "main")
 	if err != nil {
 		t.Fatal(err)
 	}

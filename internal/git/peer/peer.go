@@ -84,6 +84,7 @@ type Source struct {
 // Fetched is what a fetch brought.
 type Fetched struct {
 	Tip  string // id of the commit
+	URL  string // that answered: it is another than that of the Source if that redirects there
 	Pack string // path without its end of the pack and its index, named by their checksum; empty: Tip was at hand
 }
 
@@ -167,7 +168,9 @@ func (s *Source) fetch(ctx context.Context, u *url.URL, dir string) (_ *Fetched,
 	if err != nil {
 		return nil, err
 	}
-	f := &Fetched{Tip: tip.String()}
+	at := *wire.at
+	at.User, at.RawQuery, at.Path, at.RawPath = nil, "", strings.TrimSuffix(at.Path, "/info/refs"), ""
+	f := &Fetched{Tip: tip.String(), URL: at.String()}
 	if s.Has != nil && s.Has(f.Tip) {
 		return f, nil
 	}
@@ -334,11 +337,13 @@ type wire struct {
 	stall time.Duration
 	left  atomic.Int64 // bytes that may still come
 	begun []byte       // start of the first reply
+	at    *url.URL     // URL of the last request
 
 	refused error // why no answer was read; nil: one was, or the connection failed
 }
 
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.at = r.URL
 	ctx, cancel := context.WithCancelCause(r.Context())
 	timer := time.AfterFunc(w.stall, func() {
 		cancel(fmt.Errorf("%w: nothing came for %s", ErrFetch, w.stall))

@@ -15,11 +15,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -32,6 +32,7 @@ import (
 type mirrorOptions struct {
 	auditOptions
 	url, dir, branch string
+	was              string // --moved-from
 	listen           string
 	serveGit         bool
 	allPeers         bool // --peers-needed is not given
@@ -77,6 +78,7 @@ exit status: as of audit; 3 if the origin is down, 1 if it serves a rewritten hi
 	})
 	f := c.Flags()
 	f.StringVar(&o.branch, "branch", "main", "name `BRANCH` of the origin's branch")
+	f.StringVar(&o.was, "moved-from", "", "`URL` that the registry had: DIR takes the new one if its history continues")
 	frame.DurationVar(f, &o.every, "every", "0", "time between two runs; 0 for one run")
 	f.StringVar(&o.listen, "listen", "", "with --every: serve the last run and the probes on `HOST:PORT`")
 	f.BoolVar(&o.serveGit, "serve-git", false, "with --listen: serve the verified branch to git")
@@ -92,8 +94,10 @@ exit status: as of audit; 3 if the origin is down, 1 if it serves a rewritten hi
 
 // mirror runs once, or until a signal. After a signal it returns no report that it has not written.
 func (o *mirrorOptions) mirror(ctx context.Context, sys frame.IO) (rep *verdict.Report, err error) {
-	if _, err := peer.URL(o.url); err != nil {
-		return nil, remedy.With(err, "name the registry by https://HOST/PATH")
+	for _, name := range []string{o.url, cmp.Or(o.was, o.url)} {
+		if _, err := peer.URL(name); err != nil {
+			return nil, remedy.With(err, "name the registry by https://HOST/PATH")
+		}
 	}
 	switch {
 	case o.maxDisk < 1 || o.maxDisk > 1<<20:
@@ -110,14 +114,14 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys frame.IO) (rep *verdict.
 	if err := remedy.First(o.checkPeers, o.checkWatch); err != nil {
 		return nil, err
 	}
-	dir, err := mirror.OpenDir(o.dir, o.url, o.branch)
+	dir, err := mirror.OpenDir(o.dir, o.url, o.was, o.branch)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	o.repo, o.checkpoint, o.temp = dir.Clone(), dir.File("checkpoint"), dir.Path // the image has no other directory
 	o.archive, o.documents, o.ofMirror = dir.File("archive"), dir.File("cache"), true
-	o.origin = cmp.Or(o.origin, checkpoint.Origin(o.url))
+	o.origin = cmp.Or(o.origin, dir.Registry())
 	if o.published.key != "" {
 		o.published.dir = dir.File("log")
 	}
@@ -234,7 +238,8 @@ func (o *mirrorOptions) serve(ctx context.Context, sys frame.IO, dir *mirror.Dir
 func withoutVerdict(err error) verdict.Verdict {
 	_, store := errors.AsType[*gitstore.Error](err)
 	switch {
-	case slices.Contains([]string{"checkpoint-diverged", "origin-vanished"}, remedy.CodeOf(err)):
+	case slices.Contains([]string{"checkpoint-diverged", "origin-vanished", checks.CodeHistoryRewritten},
+		remedy.CodeOf(err)):
 		return verdict.Failed
 	case slices.Contains([]string{"origin-unavailable", "pack-corrupt"}, remedy.CodeOf(err)):
 		return verdict.Inconclusive

@@ -36,6 +36,7 @@ type State struct {
 	ReverifiedAt time.Time `json:"reverified_at,omitzero" jsonschema:"description=end of the last complete pass over the stored objects"`
 	Tips         []Tip     `json:"tips" jsonschema:"description=of the tip of the branch and of the one that it moves to"`
 	Rewritten    Rewritten `json:"rewritten" jsonschema:"description=rewrites of the history that the origin served"`
+	Moved        []Move    `json:"moved,omitempty" jsonschema:"description=URLs that --moved-from replaced\\, oldest first"`
 	Repaired     Repaired  `json:"repaired" jsonschema:"description=repairs of the stored clone"`
 	Backdated    Backdated `json:"backdated,omitempty" jsonschema:"description=commits that are dated long before the run that first saw them: the newest 1\\,000\\, each the first of those that came with it"`
 	Pass         *Pass     `json:"pass,omitempty" jsonschema:"description=position of a pass over the stored objects that has not ended"`
@@ -60,6 +61,13 @@ type Rewrite struct {
 	At   time.Time `json:"at" jsonschema:"description=when it was seen"`
 	From string    `json:"from" jsonschema:"description=commit that the branch had"`
 	To   string    `json:"to" jsonschema:"description=commit that the origin served"`
+}
+
+// Move is one: the registry was at From and is at To.
+type Move struct {
+	From string    `json:"from" jsonschema:"description=URL that the mirror had"`
+	To   string    `json:"to" jsonschema:"description=URL that it took"`
+	At   time.Time `json:"at" jsonschema:"description=start of the run that took it"`
 }
 
 // Repaired is what the mirror repaired in its clone: the newest 100 repairs and how many there were.
