@@ -107,7 +107,8 @@ func runAppendOnly(s *Subject) (verdict.Outcome, error) {
 			continue
 		case movedOn(&out, s, v, c, s.Change.Base):
 			if s.Listing != nil && c.Base == nil && s.Change.Base != nil { // both branches added it
-				out.Findings[len(out.Findings)-1].WithFix("oap-gate new OTHER-SLUG https://%s, then git rm %s",
+				out.Findings[len(out.Findings)-1].WithFix("oap-gate new OTHER-SLUG https://%s, then git rm %s, "+
+					"and squash both into the commit that added it",
 					webHost(s.Listing.ToolDID), s.Path)
 			}
 			return out, nil

@@ -56,7 +56,7 @@ var receiptClaims = &Check{
 		{"non-commercial", "the level goes with non_commercial: true, which is not set", "set non_commercial to true"},
 		{"placeholder", "the Receipt holds a placeholder where a signature must be", "sign it with a real key"},
 		{SuiteNotTrusted, "the Receipt is of another suite, or of a version that is not trusted",
-			"attest with a trusted version of the suite; verify trusts the versions that --trusted-suites names"},
+			"attest again with a suite of 1.x; verify trusts the versions that --trusted-suites names"},
 		{TargetDiffers, "the suite ran against a host that is not shown to be the implementation's",
 			"attest against the deployment that is engaged"},
 		levelNotHighest,
@@ -78,7 +78,9 @@ func runReceiptClaims(s *Subject) (verdict.Outcome, error) {
 		return out, nil
 	}
 	r, l := got.Value, s.Listing
-	out.Move(s, at, ReceiptSchema(r, slices.DeleteFunc(r.Violations(), isPlaceholder))) // which Placeholders reports
+	schema := ReceiptSchema(r, slices.DeleteFunc(r.Violations(), isPlaceholder)) // which Placeholders reports
+	s.listAgain(&schema)
+	out.Move(s, at, schema)
 	if !did.Same(r.ImplementationDID, l.ToolDID) {
 		out.Errorf(s, "/tool_did", ReceiptDIDDiffers,
 			"the Receipt's implementation.did is %q, the listing's tool_did is %q", r.ImplementationDID, l.ToolDID).
@@ -135,7 +137,7 @@ func ReceiptSchema(r *receipt.Receipt, violations []jsonschema.Violation) verdic
 		}
 		f := out.Errorf(verdict.At{}, v.Pointer, "receipt-schema", "the Receipt violates its schema %s", v).WithFix(fix)
 		if len(violations) == 1 && v.Pointer == "" && len(r.Signatures) == 0 {
-			f.WithFix("oap-gate sign FILE --key KEY, then publish it")
+			f.WithFix(SignAgain)
 		}
 	}
 	if r.Rounded != "" {

@@ -18,18 +18,16 @@ var receiptSignature = &Check{
 	Cite:  "RFC 0026 section 6",
 	Row:   "Receipt signature",
 	Why:   "without the owner's signature anyone could have written the Receipt",
-	Fix: "sign the RFC 8785 canonical JSON of the Receipt, without signatures and peer_witnesses, with an Ed25519 " +
-		"key of the DID Document",
+	Fix:   SignAgain,
 	Kinds: []registry.Kind{registry.KindListing},
 	Needs: needs(evidence.ReceiptText, evidence.Receipt, evidence.DIDDocument),
 	reads: []string{"/tool_did"},
 	After: wellFormed,
 	Run:   runReceiptSignature,
 	Codes: []Code{
-		{"signature-not-verified", "a signature of the Receipt verifies under no key of the DID Document",
-			"sign the RFC 8785 canonical JSON without signatures and peer_witnesses; remove what does not verify"},
-		{"not-signed", "no EdDSA signature of the Receipt is by tool_did",
-			"sign it with a key of tool_did, and name the key in by"},
+		{"signature-not-verified", "a signature of the Receipt verifies under no key of the DID Document: it must be " +
+			"over the RFC 8785 canonical JSON without signatures and peer_witnesses", SignAgain},
+		{"not-signed", "no EdDSA signature of the Receipt is by tool_did", SignAgain},
 		{"key-id-mismatch", "the signature names another key than the one that verifies it",
 			"add that id for the key to the DID Document, or sign again with --key-id"},
 		{"key-not-for-assertion", "the key that signed is not in the DID Document's assertionMethod",
@@ -54,9 +52,22 @@ func listedMembers(s *Subject) []receipt.Known {
 
 func runReceiptSignature(s *Subject) (verdict.Outcome, error) {
 	signed := ReceiptSignature(s.Facts.Receipt.Value, s.Facts.DIDDocument.Value, s.Listing.ToolDID, listedMembers(s))
+	s.listAgain(&signed)
 	out := verdict.Outcome{Passed: signed.Passed, Verified: signed.Verified}
 	out.Move(s, "/conformance_receipt_uri", signed)
 	return out, nil
+}
+
+// SignAgain is the fix of a Receipt that its owner has to sign.
+const SignAgain = "oap-gate sign FILE --key KEY, then publish it"
+
+// listAgain adds to the fixes of a Receipt that its owner has to sign what lists the new one.
+func (s *Subject) listAgain(o *verdict.Outcome) {
+	for i := range o.Findings {
+		if f := &o.Findings[i]; f.Fix == SignAgain {
+			f.Fix += ", then " + s.again()
+		}
+	}
 }
 
 // ReceiptSignature checks that a key of a DID's document signed a Receipt, and that every signature of the DID
@@ -69,20 +80,17 @@ func ReceiptSignature(r *receipt.Receipt, doc *did.Document, tool string, known 
 		f := out.Errorf(verdict.At{}, at, "signature-not-verified",
 			"the Receipt's signature by %q verifies under no Ed25519 key of the DID Document: %s",
 			plain.Cut(bad.By, 200), bad.Why)
-		f.WithFix("sign the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses, and remove " +
-			"entries that do not verify")
+		f.WithFix(SignAgain)
 		if i > 0 {
 			continue // one is enough to learn from, and each costs
 		}
 		if why := receipt.Explain(r, doc, bad.By, known); why != "" {
 			f.Message += "; " + plain.Cut(why, 600)
-			f.WithFix("sign again, as the message says: the RFC 8785 canonical JSON of the Receipt without " +
-				"signatures and peer_witnesses")
 		}
 	}
 	if !v.Verified() && len(v.Unverified) == 0 {
 		out.Errorf(verdict.At{}, at, "not-signed", "no EdDSA entry in the Receipt's signatures is by %s", tool).
-			WithFix("sign the Receipt with a key of %s and name it in by", tool)
+			WithFix(SignAgain)
 	}
 	if !v.Verified() {
 		return out

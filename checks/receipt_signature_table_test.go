@@ -33,8 +33,7 @@ func TestReceiptSignature(t *testing.T) {
 		{Name: "stranger", World: `pr: [{listing: nova, signing_key: stranger}]`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
 			Says: []string{`implementations/nova.json:7:3: error: receipt-signature: the Receipt.s signature by "did:web:nova.example#key-1" verifies under no Ed25519 key of the DID Document: neither the key that it names nor another of the document signed it \[signature-not-verified\]$`,
-				`fix: sign the RFC 8785 canonical JSON of the Receipt without signatures and peer_witnesses, and remove ` +
-					`entries that do not verify`}},
+				`fix: oap-gate sign FILE --key KEY, then publish it, then oap-gate check --worktree --fix$`}},
 		// changed after signing, though only in a member that no check reads
 		{Name: "changed", World: `pr: [{listing: nova, tamper: {set: {/suite/version: "1.0.1"}}}]`,
 			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`},

@@ -64,9 +64,13 @@ func ReceiptSuite(r *receipt.Receipt, trusted Suites, severity verdict.Severity)
 			WithFix("attest with the conformance suite of the specification")
 	}
 	if !trusted.trust(r.SuiteVersion) {
+		fix := "attest again with a suite of " + trusted.String()
+		if severity == verdict.Error { // of verify
+			fix += ", or name this one with --trusted-suites"
+		}
 		out.Add(verdict.At{}, severity, "/suite/version", SuiteNotTrusted, "suite.version is %.100q, trusted are %s",
 			r.SuiteVersion, trusted).
-			WithFix("attest with a trusted version, or name this one with verify --trusted-suites")
+			WithFix("%s", fix)
 	}
 	return out
 }

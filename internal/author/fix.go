@@ -396,8 +396,6 @@ func Unwritten(err error, taken string) error {
 		return remedy.Errorf(taken, "%v, and nothing is overwritten", err)
 	case errors.Is(err, listing.ErrChanged):
 		return remedy.With(err, "run it again")
-	case errors.Is(err, listing.ErrSlug):
-		return remedy.With(err, "give a slug such as my-agent")
 	case errors.Is(err, listing.ErrPlace):
 		return remedy.With(err, "make the four data directories plain directories of plain files, at most 64 KiB each")
 	}

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
+	"compress/gzip"
 	"context"
 	"crypto/x509"
 	"encoding/json"
@@ -393,6 +395,7 @@ func ran(stdin io.Reader, args ...string) (int, string) {
 // commandRow is a command that fails in an honest world. Its fix, done to the letter, must let it pass.
 type commandRow struct {
 	name   string
+	world  string // its description; empty: two listings, of which one is proposed, and a newcomer's documents
 	set    func(t *testing.T, w *fixture.World)
 	args   func(w *fixture.World) []string
 	status int
@@ -526,6 +529,303 @@ var commandTable = []commandRow{
 			return append(onWeb("check")(w), "--repo", filepath.Join(w.Dir, "clone"))
 		},
 		fix: `^(git remote set-branches origin main && git fetch --unshallow origin)$`, apply: inTheClone},
+	{name: "L4 without a clone", world: highWorld, args: onWeb("verify", "https://nova.example"), status: 3,
+		text: `undecided: .*: name a clone with --registry DIR\n`,
+		fix:  `^name a clone with (--registry) DIR$`,
+		apply: func(_ *testing.T, w *fixture.World, groups []string) []string {
+			return append(onWeb("verify", "https://nova.example")(w), groups[1], w.Repo.Dir)
+		}},
+	{name: "new of an unsigned Receipt", args: inClone("new", "nova", "https://nova.example"), status: 1, set: unsigned,
+		fix: `^(oap-gate sign) FILE --key KEY, then publish it$`, apply: signAndPublish},
+	{name: "verify of an unsigned Receipt", args: verifyNova, status: 1, set: unsigned,
+		fix: `^(oap-gate sign) FILE --key KEY, then publish it$`, apply: signAndPublish},
+	{name: "verify of a Receipt that was edited after it was signed", args: verifyNova, status: 1, set: edited,
+		fix: `^(oap-gate sign) FILE --key KEY, then publish it$`, apply: signAndPublish},
+	{name: "new of a local Receipt that is unsigned", status: 1, set: unsigned,
+		args:  func(w *fixture.World) []string { return inClone("new", "nova", "https://nova.example", local(w))(w) },
+		fix:   `^oap-gate (sign \S+/site/oap-conformance-receipt\.json --key KEY --local nova\.example=\S+ --in-place)$`,
+		apply: signInPlace},
+	{name: "verify of a local Receipt that was edited", status: 1, set: edited,
+		args:  func(w *fixture.World) []string { return append(verifyNova(w), local(w)) },
+		fix:   `^oap-gate (sign \S+/site/oap-conformance-receipt\.json --key KEY --local nova\.example=\S+ --in-place)$`,
+		apply: signInPlace},
+	{name: "a slug that was taken meanwhile", status: 1,
+		args: inClone("check", "--base", "main", "--head", "list-nova"),
+		set: func(t *testing.T, w *fixture.World) {
+			shell(t, w.Repo.Dir, "git checkout -q -b list-nova main")
+			if status, said := ran(nil, inClone("new", "nova", "https://nova.example")(w)...); status != 0 {
+				t.Fatalf("exit status %d\n%s", status, said)
+			}
+			commitAll(t, w)
+			again(t, w, fixture.Implementation{Host: "other.example"})
+			shell(t, w.Repo.Dir, "git checkout -q main")
+			if status, said := ran(nil, inClone("new", "nova", "https://other.example")(w)...); status != 0 {
+				t.Fatalf("exit status %d\n%s", status, said)
+			}
+			commitAll(t, w)
+			again(t, w, fixture.Implementation{Name: "Supernova"})
+			shell(t, w.Repo.Dir, "git checkout -q list-nova")
+		},
+		fix: `^oap-gate new OTHER-SLUG (https://nova\.example), then (git rm implementations/nova\.json), and squash ` +
+			`both into the commit that added it$`,
+		apply: func(t *testing.T, w *fixture.World, groups []string) []string {
+			if status, said := ran(nil, inClone("new", "supernova", groups[1])(w)...); status != 0 {
+				t.Fatalf("exit status %d\n%s", status, said)
+			}
+			shell(t, w.Repo.Dir, groups[2])
+			commitAs(t, w, "--amend --no-edit")
+			return nil
+		}},
+	{name: "a partial clone", status: 2, text: `not in this partial clone`,
+		set: func(t *testing.T, w *fixture.World) {
+			shell(t, w.Repo.Dir, "git config uploadpack.allowFilter true")
+			shell(t, w.Dir, "git clone -q --filter=blob:none --no-checkout \"file://$PWD/registry\" clone")
+		},
+		args: func(w *fixture.World) []string {
+			return append(onWeb("check", "--base", "origin/main", "--head", "origin/pr")(w), "--repo",
+				filepath.Join(w.Dir, "clone"))
+		},
+		fix: `^(git fetch --refetch --no-filter origin)$`, apply: inTheClone},
+	{name: "a sparse checkout without implementations/", status: 2, args: inClone("check", "--worktree"),
+		set: func(t *testing.T, w *fixture.World) {
+			shell(t, w.Repo.Dir, "git checkout -q -b list-nova main && git sparse-checkout set revocations")
+			if status, said := ran(nil, inClone("new", "nova", "https://nova.example")(w)...); status != 0 ||
+				!strings.Contains(said, " add --sparse implementations/nova.json\n") {
+				t.Fatalf("exit status %d\n%s", status, said)
+			}
+		},
+		fix:   `^(git add --sparse implementations/nova\.json)$`,
+		apply: inTheWorktree},
+	{name: "a key file with a byte order mark", status: 2,
+		set: func(t *testing.T, w *fixture.World) { editFile(t, filepath.Join(w.Dir, "ada.pem"), "", "\ufeff") },
+		args: func(w *fixture.World) []string {
+			return onWeb("key", "show", filepath.Join(w.Dir, "ada.pem"), "--did", "did:web:ada.example")(w)
+		},
+		fix: `^save (\S+/ada\.pem) without byte order mark$`,
+		apply: func(t *testing.T, _ *fixture.World, groups []string) []string {
+			editFile(t, groups[1], "\ufeff", "")
+			return nil
+		}},
+	{name: "a public key of SSH", status: 2,
+		set: func(t *testing.T, w *fixture.World) {
+			line := "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGTHnRTGr5Q3Kl2ks2gGkW3hGAbqf1a0rfZkYHq2uZbE nova@host\n"
+			if err := os.WriteFile(filepath.Join(w.Dir, "id.pub"), []byte(line), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		args: func(w *fixture.World) []string {
+			return onWeb("key", "show", filepath.Join(w.Dir, "id.pub"), "--offline")(w)
+		},
+		text: `in the format of OpenSSH, which is not read`,
+		fix:  `^make a key with: oap-gate (key new) FILE, and publish its public half in the DID Document$`,
+		apply: func(t *testing.T, w *fixture.World, groups []string) []string {
+			file := filepath.Join(w.Dir, "new.pem")
+			if status, said := ran(nil, append(strings.Fields(groups[1]), file)...); status != 0 {
+				t.Fatalf("exit status %d\n%s", status, said)
+			}
+			return onWeb("key", "show", file, "--offline")(w)
+		}},
+	{name: "a key that the document lacks", status: 1, set: unsigned, args: signedBy("ada"),
+		fix: `^sign with the key (did:web:nova\.example)#key-1 that did\.json has, or publish what oap-gate key show ` +
+			`\S+/ada\.pem --did did:web:nova\.example prints$`,
+		apply: func(t *testing.T, w *fixture.World, _ []string) []string {
+			if err := os.Rename(keyOf(t, "nova"), filepath.Join(w.Dir, "nova.pem")); err != nil {
+				t.Fatal(err)
+			}
+			return signedBy("nova")(w)
+		}},
+	{name: "a disk that is full", status: 2,
+		args: func(w *fixture.World) []string { return append(verifyNova(w), "--record", "/dev/full") },
+		text: `no space left on device`,
+		fix:  `^free space, or choose another file$`,
+		apply: func(_ *testing.T, w *fixture.World, _ []string) []string {
+			return append(verifyNova(w), "--record", filepath.Join(w.Dir, "another.json"))
+		}},
+	{name: "new with its arguments swapped", status: 2, args: inClone("new", "https://nova.example", "nova"),
+		fix: `^oap-gate (new nova https://nova\.example)$`, apply: asArguments},
+	{name: "a slug in capitals", status: 2, args: inClone("new", "Nova", "https://nova.example"),
+		fix: `^did you mean (nova)\?$`, apply: asSlug},
+	{name: "a slug with an underscore", status: 2, args: inClone("new", "no_va", "https://nova.example"),
+		fix: `^did you mean (no-va)\?$`, apply: asSlug},
+	{name: "a file for a slug", status: 2, args: inClone("new", "nova.json", "https://nova.example"),
+		fix: `^did you mean (nova)\?$`, apply: asSlug},
+	{name: "a target without TLS", status: 2, args: onWeb("verify", "http://nova.example", "--without-registry"),
+		fix: `^did you mean (https://nova\.example)\?$`,
+		apply: func(_ *testing.T, w *fixture.World, groups []string) []string {
+			return onWeb("verify", groups[1], "--without-registry")(w)
+		}},
+	{name: "a host that asks to wait an hour", status: 3, args: inClone("new", "nova", "https://nova.example"),
+		set: answers(webtest.Behaviour{Status: 503, Header: map[string]string{"Retry-After": "3600"}}),
+		fix: `^try again after (2026-06-01T13:00:00Z)$`,
+		apply: func(t *testing.T, w *fixture.World, groups []string) []string {
+			servedAgain(t, w, nil) // the hour has passed
+			w.Now = w.Now.Add(time.Hour)
+			return inClone("new", "nova", "https://nova.example")(w)
+		}},
+	{name: "a server that is not started", status: 3,
+		args: func(w *fixture.World) []string {
+			return append(verifyNova(w), "--connect-to", "nova.example=127.0.0.1:1")
+		},
+		fix:   `start the server at 127\.0\.0\.1:1, or correct --connect-to$`,
+		apply: func(_ *testing.T, w *fixture.World, _ []string) []string { return verifyNova(w) }},
+	{name: "gzip without the header", status: 1, args: verifyNova,
+		set: func(t *testing.T, w *fixture.World) {
+			var packed bytes.Buffer
+			z := gzip.NewWriter(&packed)
+			_, err := z.Write(w.Web.Body(novaManifest))
+			if err := cmp.Or(err, z.Close()); err != nil {
+				t.Fatal(err)
+			}
+			w.Web.Page(novaManifest, packed.Bytes())
+		},
+		fix: `^send Content-Encoding: gzip, or serve the plain file$`,
+		apply: func(t *testing.T, w *fixture.World, _ []string) []string {
+			servedAgain(t, w, nil)
+			w.Web.Set(novaManifest, webtest.Behaviour{Body: w.Web.Body(novaManifest), Gzip: true})
+			return nil
+		}},
+	{name: "an old suite", status: 0, args: inClone("new", "nova", "https://nova.example", "--dry-run"),
+		set: func(t *testing.T, w *fixture.World) {
+			again(t, w, fixture.Implementation{Receipt: func(d *fixture.Doc) { d.Set("/suite/version", "0.9.0") }})
+		},
+		fix: `^attest again with a suite of 1\.x$`,
+		apply: func(t *testing.T, w *fixture.World, _ []string) []string {
+			servedAgain(t, w, nil)
+			return nil
+		}},
+	{name: "verify of what the clone does not list", status: 0, args: inRegistry("verify", "https://nova.example"),
+		fix: `^oap-gate (new) SLUG (https://nova\.example)$`,
+		apply: func(t *testing.T, w *fixture.World, groups []string) []string {
+			shell(t, w.Repo.Dir, "git checkout -q main")
+			if status, said := ran(nil, inClone(groups[1], "nova", groups[2])(w)...); status != 0 {
+				t.Fatalf("exit status %d\n%s", status, said)
+			}
+			commitAll(t, w)
+			return nil
+		}},
+	{name: "verify of a Receipt that the clone does not list", status: 0, set: mergeNova,
+		args: inRegistry("verify", "https://nova.example"),
+		fix:  `^oap-gate (renew nova)$`,
+		apply: func(t *testing.T, w *fixture.World, groups []string) []string {
+			if status, said := ran(nil, inClone(strings.Fields(groups[1])...)(w)...); status != 0 {
+				t.Fatalf("exit status %d\n%s", status, said)
+			}
+			commitAll(t, w)
+			return nil
+		}},
+}
+
+// highWorld lists the newcomer at L4.
+const highWorld = "base:\n  - {listing: nova, level: L4, witness: [bob]}\n" +
+	"  - {listing: bob, level: L4, witness: [nova]}\n"
+
+// unsigned serves a Receipt that nobody signed.
+func unsigned(t *testing.T, w *fixture.World) {
+	t.Helper()
+	again(t, w, fixture.Implementation{Tampered: func(d *fixture.Doc) { d.Delete("/signatures") }})
+}
+
+// edited serves a Receipt that was edited after it was signed.
+func edited(t *testing.T, w *fixture.World) {
+	t.Helper()
+	again(t, w, fixture.Implementation{Tampered: func(d *fixture.Doc) { d.Set("/implementation/name", "Nova 2") }})
+}
+
+// local returns the flag by which a directory, which has what the newcomer serves, plays its host.
+func local(w *fixture.World) string {
+	dir := filepath.Join(w.Dir, "site")
+	if _, err := os.Stat(dir); err != nil {
+		if err := w.WriteSite("nova", dir); err != nil {
+			panic(err)
+		}
+	}
+	return "--local=nova.example=" + dir
+}
+
+// signedBy signs the newcomer's Receipt with a key.
+func signedBy(name string) func(*fixture.World) []string {
+	return func(w *fixture.World) []string {
+		file := filepath.Join(w.Dir, "receipt.json")
+		if err := os.WriteFile(file, w.Web.Body(novaReceipt), 0o600); err != nil {
+			panic(err)
+		}
+		return onWeb("sign", file, "--key", filepath.Join(w.Dir, name+".pem"), "--in-place")(w)
+	}
+}
+
+// signAndPublish does "sign FILE --key KEY, then publish it".
+func signAndPublish(t *testing.T, w *fixture.World, _ []string) []string {
+	t.Helper()
+	if err := os.Rename(keyOf(t, "nova"), filepath.Join(w.Dir, "nova.pem")); err != nil {
+		t.Fatal(err)
+	}
+	args := signedBy("nova")(w)
+	if status, said := ran(nil, args...); status != 0 {
+		t.Fatalf("exit status %d\n%s", status, said)
+	}
+	text, err := os.ReadFile(args[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Web.Page(novaReceipt, text)
+	return nil
+}
+
+// signInPlace does the command that signs a local Receipt.
+func signInPlace(t *testing.T, w *fixture.World, groups []string) []string {
+	t.Helper()
+	args := strings.Fields(strings.Replace(groups[1], "KEY", keyOf(t, "nova"), 1))
+	if status, said := ran(nil, onWeb(args...)(w)...); status != 0 {
+		t.Fatalf("exit status %d\n%s", status, said)
+	}
+	return nil
+}
+
+// asArguments runs the command that a fix is, in the clone.
+func asArguments(_ *testing.T, w *fixture.World, groups []string) []string {
+	return inClone(strings.Fields(groups[1])...)(w)
+}
+
+// asSlug lists the newcomer under the slug that a fix names.
+func asSlug(_ *testing.T, w *fixture.World, groups []string) []string {
+	return inClone("new", groups[1], "https://nova.example")(w)
+}
+
+// inTheWorktree runs the command that a fix says in the world's clone.
+func inTheWorktree(t *testing.T, w *fixture.World, groups []string) []string {
+	t.Helper()
+	shell(t, w.Repo.Dir, groups[1])
+	return nil
+}
+
+// inRegistry returns the arguments of a command that reads the world's clone as --registry.
+func inRegistry(args ...string) func(*fixture.World) []string {
+	return func(w *fixture.World) []string { return append(onWeb(args...)(w), "--registry", w.Repo.Dir) }
+}
+
+// editFile replaces a text in a file; an empty one is its beginning.
+func editFile(t *testing.T, file, was, now string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, []byte(strings.Replace(string(text), was, now, 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// commitAs commits what is in the work tree, within the world's time.
+func commitAs(t *testing.T, w *fixture.World, flags string) {
+	t.Helper()
+	shell(t, w.Repo.Dir, "git add -A && GIT_COMMITTER_DATE=2026-06-01T11:00:00Z git -c user.name=M "+
+		"-c user.email=m@registry.example commit -q "+flags)
+}
+
+// commitAll makes a commit of what is in the work tree.
+func commitAll(t *testing.T, w *fixture.World) {
+	t.Helper()
+	commitAs(t, w, "-m 'List nova'")
 }
 
 // mergeNova merges a listing of the newcomer into main, and publishes a newer Receipt.
@@ -535,7 +835,7 @@ func mergeNova(t *testing.T, w *fixture.World) {
 	if status, said := ran(nil, inClone("new", "nova", "https://nova.example")(w)...); status != 0 {
 		t.Fatalf("exit status %d\n%s", status, said)
 	}
-	shell(t, w.Repo.Dir, "git add -A && git -c user.name=M -c user.email=m@registry.example commit -q -m 'List nova'")
+	commitAll(t, w)
 	again(t, w, fixture.Implementation{Issued: "-30m"})
 }
 
@@ -605,7 +905,8 @@ func TestCommandFixes(t *testing.T) {
 	}
 	for _, row := range commandTable {
 		t.Run(row.name, func(t *testing.T) {
-			w := worldOf(t, "base:\n  - {listing: ada}\npr:\n  - {listing: bob}\nworktree:\n  - {publish: nova}\n")
+			w := worldOf(t, cmp.Or(row.world,
+				"base:\n  - {listing: ada}\npr:\n  - {listing: bob}\nworktree:\n  - {publish: nova}\n"))
 			if err := os.Rename(keyOf(t, "ada"), filepath.Join(w.Dir, "ada.pem")); err != nil {
 				t.Fatal(err)
 			}
@@ -624,7 +925,7 @@ func TestCommandFixes(t *testing.T) {
 			if now := row.apply(t, w, regexp.MustCompile(row.fix).FindStringSubmatch(printed[1])); now != nil {
 				args = append(now, "--retry-wait", "1ms")
 			}
-			if status, said := ran(nil, args...); status != 0 {
+			if status, said := ran(nil, args...); status != 0 || strings.Contains(said, "fix: "+printed[1]+"\n") {
 				t.Errorf("after the fix: exit status %d\n%s", status, said)
 			}
 		})

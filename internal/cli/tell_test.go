@@ -74,7 +74,7 @@ func TestReportTargets(t *testing.T) {
 			{"json=" + dir, "cannot be written: it is a directory", remedy.Writable},
 			{"json=" + filepath.Join(dir, "none", "x"), "cannot be written: open ", remedy.Writable},
 			{"json=" + filepath.Join(file, "x"), "cannot be written: ", remedy.Writable},
-			{"json=/dev/full", "no space left on device", remedy.Writable},
+			{"json=/dev/full", "no space left on device", "free space, or choose another file"},
 		} {
 			late := c.report == "json=/dev/full"
 			if _, err := os.Stat("/dev/full"); late && err != nil {

@@ -243,7 +243,7 @@ func (o *Output) Write(rep *report.Counted) error {
 	var errs []error
 	note := func(doing string, err error) {
 		if err != nil {
-			errs = append(errs, remedy.With(fmt.Errorf("%s: %w", doing, err), remedy.Writable))
+			errs = append(errs, remedy.Unwritten(fmt.Errorf("%s: %w", doing, err)))
 		}
 	}
 	var files []report.File

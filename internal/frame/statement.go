@@ -136,7 +136,7 @@ func (o *Output) state(rep *verdict.Report, complete bool) error {
 	}
 	for _, file := range files {
 		if err := report.WriteText(file, text); err != nil {
-			return remedy.With(fmt.Errorf("writing statement %s: %w", file, err), remedy.Writable)
+			return remedy.Unwritten(fmt.Errorf("writing statement %s: %w", file, err))
 		}
 	}
 	return nil

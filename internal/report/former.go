@@ -85,7 +85,7 @@ func Save(what, path string, former Former, text []byte) error {
 		return err
 	}
 	if err := WriteText(path, text); err != nil {
-		return remedy.With(fmt.Errorf("writing %s: %w", what, err), remedy.Writable)
+		return remedy.Unwritten(fmt.Errorf("writing %s: %w", what, err))
 	}
 	return nil
 }

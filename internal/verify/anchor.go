@@ -16,13 +16,12 @@ import (
 // warnAge is the age of a clone from which on a step warns where the caller set no limit.
 const warnAge = 14 * plain.Day
 
-// noRegistry returns the finding of a step that needs the clone which was not given. Without is true if the caller said
-// so, and the step is about more than revocations.
-func noRegistry(why string, without bool) verdict.Outcome {
+// noRegistry returns the finding of a step that needs the clone which was not given.
+func (w *work) noRegistry(why string) verdict.Outcome {
 	var out verdict.Outcome
 	fix := nameClone
-	if without {
-		fix = "name a clone with --registry DIR"
+	if !w.cfg.Without && !slices.ContainsFunc(w.claimed, needsWitness) { // L4 and L5 need a clone in any case
+		fix += ", or say --without-registry"
 	}
 	out.Doubtf(verdict.At{}, "", "no-registry", "no clone of the registry was given, so that %s", why).
 		WithFix("%s", fix)
@@ -30,7 +29,7 @@ func noRegistry(why string, without bool) verdict.Outcome {
 }
 
 // nameClone is the fix of a run without a clone.
-const nameClone = "name a clone with --registry DIR, or say --without-registry"
+const nameClone = "name a clone with --registry DIR"
 
 // old returns the finding of a step if the clone is older than the caller allows.
 func (w *work) old() (verdict.Outcome, bool) {
@@ -133,7 +132,7 @@ func judgeRevocation(w *work) (verdict.Outcome, error) {
 	case w.byProof():
 		return judgeRevocationByProof(w)
 	case w.cfg.Standing == nil && !w.cfg.Without:
-		return noRegistry("revocations were not looked at", false), nil
+		return w.noRegistry("revocations were not looked at"), nil
 	case w.cfg.Standing == nil:
 		return verdict.Skip("revocations were not looked at: --without-registry"), nil
 	}
@@ -226,7 +225,7 @@ func judgeAnchor(w *work) (verdict.Outcome, error) {
 	}
 	if w.cfg.Standing == nil {
 		if highLevels || !w.cfg.Without {
-			return noRegistry("nothing shows that it lists the Receipt", w.cfg.Without), nil
+			return w.noRegistry("nothing shows that it lists the Receipt"), nil
 		}
 		return verdict.Skip("the registry was not looked at: --without-registry"), nil
 	}
@@ -275,13 +274,13 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 			levels[l] = verdict.Failed
 			if !warned["error "+missing] {
 				o.Errorf(receiptDocument, "", "not-anchored", "%s, which %s needs", missing, l).
-					WithFix("have the registry list exactly these bytes (RFC 0019 section 7.1)")
+					WithFix("%s", w.listFix(listed))
 			}
 			warned["error "+missing] = true
 		case missing != "":
 			if !warned[missing] {
 				o.Warnf(receiptDocument, "", "not-anchored", "%s (RFC 0019 section 12 requires it)", missing).
-					WithFix("have the registry list exactly these bytes")
+					WithFix("%s", w.listFix(listed))
 			}
 			warned[missing] = true
 		case anchor.is.Status == verdict.StatusProvisional && !warned["provisional"]:
@@ -306,6 +305,14 @@ func (w *work) anchors(o *verdict.Outcome, levels map[level.Level]verdict.Verdic
 		o.Verified = fmt.Sprintf("%s, brought by commit %s", anchor.Path, history[0].Commit)
 	}
 	return nil
+}
+
+// listFix returns what lists the Receipt: a listing of the DID is renewed.
+func (w *work) listFix(listed []anchorListing) string {
+	if len(listed) > 0 {
+		return "oap-gate renew " + plain.ShellWord(listed[0].Slug)
+	}
+	return "oap-gate new SLUG " + plain.ShellWord(plain.Cut(w.target.Text, 200))
 }
 
 // mirrorRefused reports once for each severity that the mirror does not count the listing of the DID.

@@ -90,8 +90,7 @@ var catalogue = []step{
 			"and no signature of it is a placeholder",
 		Cite: "RFC 0019 sections 6 and 7.3", Method: verdict.Live,
 		Why: "without the implementation's signature anyone could have written the Receipt",
-		Fix: "sign the RFC 8785 canonical JSON of the Receipt, without signatures and peer_witnesses, " +
-			"with an Ed25519 key of the DID Document",
+		Fix: checks.SignAgain,
 		Codes: slices.Concat(signatureCodes, codesOf("receipt-claims",
 			"placeholder")),
 	}},
@@ -150,7 +149,7 @@ var catalogue = []step{
 		Fix:  "list the Receipt in the registry, and name a clone of it with --registry DIR",
 		Codes: slices.Concat([]strict.Code{
 			{"not-anchored", "no listing of the DID in the clone pins exactly these bytes, in date, at that level",
-				"have the registry list exactly these bytes"},
+				"oap-gate new SLUG URL, or oap-gate renew SLUG if the DID is listed"},
 			{"provisional", "the listing is provisional: the domain is young, or of unknown age",
 				"wait until it is issued again without it"},
 			{"anchored", "the commit that brought the listing which pins these bytes", "nothing to do"},

@@ -223,7 +223,7 @@ base: [{publish: mia}, {publish: moe}, {listing: nova, level: L4, co_signers: [m
 			revocation: inconclusive; inconclusive no-registry
 			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
 			registry-anchor: inconclusive; inconclusive no-registry`,
-			says: []string{`"fix":"name a clone with --registry DIR, or say --without-registry"`}},
+			says: []string{`"fix":"name a clone with --registry DIR"`}},
 		{name: "the audit of another", world: `base: [{publish: nova, level: L5, auditor: "did:web:nova.example"}]`,
 			want: `
 			fail

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
@@ -111,7 +112,7 @@ func judgeRevocationByProof(w *work) (verdict.Outcome, error) {
 	f := out.Warnf(verdict.At{}, "", "by-proof", "no revocation of %s-%s as of %s; older pins, other slugs of this "+
 		"DID and unreadable files of revocations/ were not looked at", l.Slug, l.ReceiptSHA256, asOf)
 	f.Commit = w.cfg.Proof.shown.Entry.Commit
-	f.WithFix("name a clone of the registry with --registry DIR to look at all revocations")
+	f.WithFix(nameClone)
 	return out, nil
 }
 
@@ -126,7 +127,7 @@ func judgeAnchorByProof(w *work) (verdict.Outcome, error) {
 	l, commit := w.cfg.Proof.listing, w.cfg.Proof.shown.Entry.Commit
 	if slices.ContainsFunc(w.claimed, func(claimed level.Level) bool { return l.Level.Base() < claimed.Base() }) {
 		out.Warnf(verdict.At{}, "", "not-anchored", "the listing in the proof is at %s, the Receipt claims more",
-			l.Level).WithFix("have the registry list the Receipt at that level")
+			l.Level).WithFix("oap-gate renew %s", plain.ShellWord(l.Slug))
 	}
 	if registry.Provisional(l.Provisional, time.Time{}, w.src.Now()) {
 		out.Warnf(verdict.At{}, "", "provisional",
@@ -144,5 +145,5 @@ func (w *work) byProof() bool { return w.cfg.Proof != nil && !w.cfg.Require }
 var proofCodes = slices.Concat([]strict.Code{
 	{ID: "by-proof",
 		Meaning: "a proof shows that the Receipt was not revoked at its time, and nothing about other pins",
-		Fix:     "name a clone of the registry with --registry DIR to look at all revocations"},
+		Fix:     nameClone},
 }, slices.DeleteFunc(slices.Clone(proof.Codes), func(c strict.Code) bool { return c.ID == "revoked" }))

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -176,7 +178,7 @@ func judgeSchema(w *work) (verdict.Outcome, error) {
 		return out, nil
 	}
 	r := w.receipt()
-	add(&out, checks.ReceiptSchema(r, r.Violations()))
+	add(&out, w.signedHere(checks.ReceiptSchema(r, r.Violations())))
 	if !out.Has(verdict.Error) {
 		out.Verified = "valid under the receipt schema"
 	}
@@ -304,12 +306,28 @@ func judgeSignature(w *work) (verdict.Outcome, error) {
 		known = append(known, receipt.Known{Path: []string{"implementation", "did"}, Value: m.Value.ToolDID})
 	}
 	signed := checks.ReceiptSignature(r, w.facts.DIDDocument.Value, w.did, known)
-	add(&out, signed)
+	add(&out, w.signedHere(signed))
 	out.Verified = ""
 	if !out.Has(verdict.Error) {
 		out.Verified = signed.Verified
 	}
 	return out.OrPass(), nil
+}
+
+// signedHere returns an outcome whose fixes name the file of a Receipt that its owner has to sign, if a directory plays
+// its host.
+func (w *work) signedHere(o verdict.Outcome) verdict.Outcome {
+	u, err := url.Parse(w.receiptURI())
+	for i := range o.Findings {
+		for _, l := range w.cfg.Local {
+			host, dir, _ := strings.Cut(l, "=")
+			if f := &o.Findings[i]; f.Fix == checks.SignAgain && err == nil && u.Hostname() == host {
+				f.WithFix("oap-gate sign %s --key KEY --local %s=%s --in-place", plain.ShellWord(path.Join(
+					filepath.ToSlash(dir), u.Path)), host, plain.ShellWord(dir))
+			}
+		}
+	}
+	return o
 }
 
 func judgeClaims(w *work) (verdict.Outcome, error) {
@@ -371,7 +389,7 @@ func judgeWitnesses(w *work) (verdict.Outcome, error) {
 				WithFix("have listed L4 or L5 implementations sign the Receipt")
 			return out, nil
 		case w.cfg.Standing == nil:
-			return noRegistry("the accepted witnesses are not known", w.cfg.Without), nil
+			return w.noRegistry("the accepted witnesses are not known"), nil
 		}
 		if out, old := w.old(); old {
 			return out, nil

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
@@ -43,10 +44,14 @@ const (
 	inFile    = "; a Receipt in a file is given with --receipt FILE"
 )
 
-// FormsOf returns the fix for a text that is not a target: the URL that was meant if it is a host name, else forms.
+// FormsOf returns the fix for a text that is not a target: the URL that was meant if it is a host name
+// or begins with http:, else forms.
 func FormsOf(text, forms string) string {
 	if host, err := domainage.Host(text); err == nil && strings.Contains(host, ".") {
 		return "did you mean https://" + host + "?"
+	}
+	if rest, found := strings.CutPrefix(text, "http://"); found && evidence.IsHTTPS("https://"+rest) {
+		return "did you mean https://" + plain.Cut(rest, 200) + "?"
 	}
 	return forms
 }

@@ -74,7 +74,7 @@ With --log it makes the key of a registry's log instead, and prints the verifier
 				if errors.Is(err, fs.ErrExist) {
 					return remedy.Errorf("choose a file that does not exist; overwriting a key destroys it", "%v", err)
 				}
-				return remedy.With(err, remedy.Writable)
+				return remedy.Unwritten(err)
 			}
 			if origin != "" {
 				verifier, err := signing.WriteLogKey(args[0], origin)
@@ -209,7 +209,7 @@ them. The private half is never printed.`,
 				warnCode(sys, did.CodePublished, "the private half of the key is in %s, so anyone can sign with it; "+
 					"make a new key: oap-gate key new FILE", where)
 			}
-			if err := o.show(cmd.Context(), sys, k); err != nil || o.did == "" || !private {
+			if err := o.show(cmd.Context(), sys, args[0], k); err != nil || o.did == "" || !private {
 				return err
 			}
 			o.next(sys, args[0])
@@ -243,7 +243,7 @@ func unreserved(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-._~", r))
 }
 
-func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error {
+func (o *keyShow) show(ctx context.Context, sys frame.IO, file string, k *signing.Key) error {
 	id, method := o.did, ""
 	var doc *did.Document
 	var verdictOf error
@@ -254,7 +254,7 @@ func (o *keyShow) show(ctx context.Context, sys frame.IO, k *signing.Key) error 
 			return err
 		}
 		if doc, verdictOf = documentOf(ctx, src, o.did); verdictOf == nil {
-			method, verdictOf = methodIn(doc, o.did, k)
+			method, verdictOf = methodIn(doc, o.did, file, k)
 		}
 		stop()
 		reportTrial(sys, o.Local())
@@ -319,9 +319,9 @@ func (o *keyShow) free(sys frame.IO, doc *did.Document, id string) string {
 	}
 }
 
-// methodIn returns the verification method that the key has in a DID Document. If it has no method there, the error is
-// a judgment.
-func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
+// methodIn returns the verification method that the key of a file has in a DID Document. If it has no method there, the
+// error is a judgment.
+func methodIn(doc *did.Document, id, file string, k *signing.Key) (string, error) {
 	for _, known := range doc.Keys {
 		if known.Public.Equal(k.Public()) {
 			return known.ID, nil
@@ -333,7 +333,11 @@ func methodIn(doc *did.Document, id string, k *signing.Key) (string, error) {
 				over.ID, id, over.Why)
 		}
 	}
-	return "", refusef("publish the verificationMethod of: oap-gate key show FILE --did "+id,
+	fix := "publish what oap-gate key show " + plain.ShellWord(file) + " --did " + id + " prints"
+	if len(doc.Keys) > 0 {
+		fix = fmt.Sprintf("sign with the key %.200s that did.json has, or %s", doc.Keys[0].ID, fix)
+	}
+	return "", refusef(fix,
 		"the key is not among the usable Ed25519 keys in the DID Document of %s, which has %d", id, len(doc.Keys))
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
@@ -103,8 +104,11 @@ func (o *newOptions) members() (map[string]any, error) {
 
 func (o *newOptions) run(ctx context.Context, sys frame.IO, slug, text string) error {
 	path, err := listing.Path(slug)
+	if _, wrong := listing.Path(text); wrong == nil && err != nil && evidence.IsHTTPS(slug) {
+		return remedy.Errorf("oap-gate new "+text+" "+plain.ShellWord(plain.Cut(slug, 200)), "%v", err)
+	}
 	if err != nil {
-		return author.Unwritten(err, "")
+		return err
 	}
 	if checks.IsDevice(slug) {
 		return remedy.Errorf("choose another slug",
@@ -175,7 +179,7 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 		}
 	}
 	found, err := verify.Verify(ctx, w.src, target, &verify.Config{Tool: frame.Version(), Standing: st,
-		Clone: &verify.Clone{Repo: w.repo, Commit: w.base, Chosen: w.how}})
+		Clone: &verify.Clone{Repo: w.repo, Commit: w.base, Chosen: w.how}, Local: o.Local()})
 	if err != nil {
 		return err
 	}
@@ -233,7 +237,7 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 	if err := w.tree.Create(path, draft); err != nil {
 		return author.Unwritten(err, unmerged(slug))
 	}
-	return o.written(sys, w, proposal{path, "list-" + slug, "List " + slug}, rep)
+	return o.written(ctx, sys, w, proposal{path, "list-" + slug, "List " + slug}, rep)
 }
 
 // allowed refuses values of --set that the schema of listings refuses; a nil schema refuses none. It names the form
@@ -300,7 +304,7 @@ type placed struct {
 	path string
 }
 
-// unmerged returns the listings that the base does not hold so: those of the present branch, and those on disk that
+// unmerged returns the listings that the base does not hold: those that the present branch adds, and those on disk that
 // differ from it. What cannot be read as a listing is left out.
 func (o *recordFlags) unmerged(ctx context.Context, w *workspace) ([]placed, error) {
 	repo, err := registry.Open(o.repo) // a work tree is read once from a repository that is open
@@ -331,8 +335,8 @@ func (o *recordFlags) unmerged(ctx context.Context, w *workspace) ([]placed, err
 		if err != nil {
 			return nil, err
 		}
-		if registry.SameEntry(was, &e.Entry) {
-			continue
+		if was != nil {
+			continue // the base's listing of the slug decides, also if another owner took it meanwhile
 		}
 		l, err := head.Listing(ctx, e.Path)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
@@ -276,7 +278,8 @@ func (o *recordFlags) shown(sys frame.IO, w *workspace, text string, judged *ver
 
 // written prints the path of a record that was written, and the commands that follow. The error is the exit status of
 // the check that judged the record.
-func (o *recordFlags) written(sys frame.IO, w *workspace, p proposal, judged *verdict.Report) error {
+func (o *recordFlags) written(ctx context.Context, sys frame.IO, w *workspace, p proposal,
+	judged *verdict.Report) error {
 	path, inClone, ofClone := w.fromHere(p.path)
 	fmt.Fprintln(sys.Stdout, plain.Line(path))
 	if err := o.save(w); err != nil {
@@ -288,16 +291,24 @@ func (o *recordFlags) written(sys frame.IO, w *workspace, p proposal, judged *ve
 	}
 	git := "git" + inClone + " "
 	var commands []string
+	base := w.how
 	if found != verdict.Passed {
 		commands = append(commands, "oap-gate check --worktree"+ofClone+"   # until it passes")
 	}
 	if w.lacksUpstream() {
 		commands = append(commands, git+"remote add upstream "+publicRegistry, git+"fetch upstream")
+		base = "upstream/main"
 	}
 	if w.repo.Branch() != p.branch {
-		commands = append(commands, git+"switch -c "+p.branch+" "+plain.ShellWord(w.how))
+		commands = append(commands, git+"switch -c "+p.branch+" "+plain.ShellWord(base))
 	}
-	commands = append(commands, git+"add "+p.path, git+"commit -s -m "+plain.ShellWord(p.message))
+	add := "add "
+	if by, err := usergit.Ignored(ctx, w.repo.Worktree(), p.path); err == nil && len(by) > 0 {
+		add = "add -f "
+	} else if _, err := os.Stat(filepath.Join(w.repo.GitDir(), "info", "sparse-checkout")); err == nil {
+		add = "add --sparse "
+	}
+	commands = append(commands, git+add+p.path, git+"commit -s -m "+plain.ShellWord(p.message))
 	if local := report.LocalFlags(o.Local()); local != "" { // the documents may not be public yet
 		commands = append(commands, "oap-gate check"+ofClone+local)
 	}

@@ -252,7 +252,7 @@ func (o *revokeOptions) method(ctx context.Context, sys frame.IO, w *workspace, 
 	if err != nil {
 		return "", err
 	}
-	by, err := keyMethod(doc, id, o.keyID, key)
+	by, err := keyMethod(doc, id, o.keyID, o.key, key)
 	if err != nil && o.keyID == "" && !o.forced { // never the old key again: a stolen one would be in use once more
 		return "", refusef("sign with a key that did.json has now, or ask three L4 witnesses: oap-gate revoke SLUG "+
 			"--forced", "%v", err)
@@ -260,10 +260,11 @@ func (o *revokeOptions) method(ctx context.Context, sys frame.IO, w *workspace, 
 	return by, err
 }
 
-// keyMethod returns the verification method of a key in a DID Document. If one is named, the method must be that one.
-func keyMethod(doc *did.Document, id, named string, key *signing.Key) (string, error) {
+// keyMethod returns the verification method that the key of a file has in a DID Document. If one is named, the method
+// must be that one.
+func keyMethod(doc *did.Document, id, named, file string, key *signing.Key) (string, error) {
 	if named == "" {
-		return methodIn(doc, id, key)
+		return methodIn(doc, id, file, key)
 	}
 	k, known := doc.Key(named)
 	switch {
@@ -446,7 +447,7 @@ func (o *revokeOptions) finish(ctx context.Context, sys frame.IO, w *workspace, 
 	if err := o.put(sys, w, path, was, text); err != nil {
 		return err
 	}
-	return o.written(sys, w, proposal{path, "revoke-" + slug, "Revoke " + slug}, rep)
+	return o.written(ctx, sys, w, proposal{path, "revoke-" + slug, "Revoke " + slug}, rep)
 }
 
 // begin writes a revocation that the first of three witnesses has signed. It would not pass yet; refused is one whose

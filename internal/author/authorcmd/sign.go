@@ -221,7 +221,7 @@ func (o *signOptions) signer(ctx context.Context, sys frame.IO, id string, key *
 			return "", nil, err
 		}
 	}
-	by, err := keyMethod(doc, id, o.keyID, key)
+	by, err := keyMethod(doc, id, o.keyID, o.key, key)
 	return by, doc, err
 }
 

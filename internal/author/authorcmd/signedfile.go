@@ -51,7 +51,7 @@ func (f *signedFile) write(name string, was, signed []byte) (to string, err erro
 	}
 	dir, err := capped.OpenRoot(filepath.Dir(to))
 	if err != nil {
-		return to, remedy.With(err, remedy.Writable)
+		return to, remedy.Unwritten(err)
 	}
 	defer dir.Close()
 	if f.inPlace {
@@ -65,7 +65,7 @@ func (f *signedFile) write(name string, was, signed []byte) (to string, err erro
 	case errors.Is(err, listing.ErrChanged):
 		return to, remedy.Errorf("run it again", "writing %s: %v", to, err)
 	}
-	return to, remedy.With(fmt.Errorf("writing %s: %w", to, err), remedy.Writable)
+	return to, remedy.Unwritten(fmt.Errorf("writing %s: %w", to, err))
 }
 
 // overwrite replaces a file that still holds what was read.

@@ -268,7 +268,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 	if err != nil {
 		return err
 	}
-	if _, err := keyMethod(doc, id, o.keyID, key); err != nil {
+	if _, err := keyMethod(doc, id, o.keyID, o.key, key); err != nil {
 		return err
 	}
 	// All that is asked of the witness but the signature is known before there is one.
@@ -769,7 +769,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 	if err != nil {
 		return err
 	}
-	by, err := keyMethod(keys, id, o.keyID, key)
+	by, err := keyMethod(keys, id, o.keyID, o.key, key)
 	if err != nil {
 		return err
 	}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 	"syscall"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -45,7 +47,12 @@ func RevocationPath(slug, sha256 string) (string, error) {
 
 func recordPath(kind registry.Kind, slug, rest string) (string, error) {
 	if !slugForm().MatchString(slug) {
-		return "", fmt.Errorf("%q is %w", slug, ErrSlug)
+		fix := "give a slug such as my-agent"
+		meant := strings.TrimSuffix(strings.ReplaceAll(strings.ToLower(path.Base(slug)), "_", "-"), ".json")
+		if slugForm().MatchString(meant) && !strings.Contains(slug, ":") {
+			fix = "did you mean " + meant + "?"
+		}
+		return "", remedy.Errorf(fix, "%q is %w", slug, ErrSlug)
 	}
 	return kind.Directory() + "/" + slug + rest + ".json", nil
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Describe splits an error into what happened and what would fix it. Only a bug leaves the fix empty.
+// Describe splits an error into what happened and what would fix it, which is empty if the error has no fix.
 func Describe(err error) (message, fix string) {
 	e, ok := errors.AsType[Fixer](err)
 	switch {
@@ -14,8 +14,6 @@ func Describe(err error) (message, fix string) {
 		return "interrupted, before there was a verdict", "run it again"
 	case ok:
 		fix = e.Fix()
-	default:
-		fix = "oap-gate --help lists the commands"
 	}
 	if code := CodeOf(err); code != "" {
 		return fmt.Sprintf("%s [%s]", err, code), fix

@@ -1,8 +1,10 @@
 package remedy
 
 import (
+	"errors"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
@@ -54,3 +56,11 @@ func First(checks ...func() error) error {
 
 // Writable is the fix for a file that could not be written.
 const Writable = "name a file in a directory that can be written"
+
+// Unwritten adds to the error of writing a file what helps, unless err has a fix. It returns nil for nil.
+func Unwritten(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return With(err, "free space, or choose another file")
+	}
+	return With(err, Writable)
+}

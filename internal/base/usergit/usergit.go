@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
@@ -297,8 +298,15 @@ func (p program) runOn(ctx context.Context, input io.Reader, env []string, args 
 	case ctx.Err() != nil:
 		return out, fmt.Errorf("running git %s: %w", args[0], context.Cause(ctx))
 	}
-	return out, remedy.Errorf("`git add -A` must succeed in this clone", "git %s: %w: %s", args[0], err,
-		messages.line())
+	fix, said := "`git add -A` must succeed in this clone", messages.line()
+	if _, files, found := strings.Cut(said, "updated in the index:; "); found { // they are outside of a sparse checkout
+		files, _, _ = strings.Cut(files, "; hint:")
+		fix = "git add --sparse"
+		for file := range strings.SplitSeq(files, "; ") {
+			fix += " " + plain.ShellWord(file)
+		}
+	}
+	return out, remedy.Errorf(fix, "git %s: %w: %s", args[0], err, said)
 }
 
 // head keeps the beginning of what is written to it.

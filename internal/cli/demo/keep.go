@@ -36,7 +36,7 @@ func keep(sys frame.IO, dir string) (err error) {
 	if err := os.Mkdir(dir, 0o755); errors.Is(err, fs.ErrExist) {
 		return remedy.Errorf("choose a directory that does not exist", "--keep %q exists", dir)
 	} else if err != nil {
-		return remedy.With(fmt.Errorf("making --keep: %w", err), remedy.Writable)
+		return remedy.Unwritten(fmt.Errorf("making --keep: %w", err))
 	}
 	defer func() {
 		if err != nil {

@@ -37,7 +37,7 @@ func (e *Error) Fix() string {
 	}{
 		{ErrNotRepository, "name the directory of a clone"},
 		{ErrShallow, "git fetch --unshallow (in Actions: fetch-depth: 0)"},
-		{ErrPartial, "clone without --filter"},
+		{ErrPartial, "git fetch --refetch --no-filter origin"},
 		{ErrNotFound, "name a commit, branch or tag of this clone, or fetch it"},
 		{ErrAmbiguous, "write more digits of the id"},
 		{ErrSeveralRefs, "name one of them in full"},

@@ -218,7 +218,7 @@ func TestPartial(t *testing.T) {
 		t.Error(err)
 	}
 	blob := mustID(t, origin.Git("rev-parse", "HEAD:README.md"))
-	wantError(t, third(s.Read(blob, 1<<20)), ErrPartial, "clone without --filter")
+	wantError(t, third(s.Read(blob, 1<<20)), ErrPartial, "git fetch --refetch --no-filter origin")
 }
 
 func third[T, U any](_ T, _ U, err error) error { return err }

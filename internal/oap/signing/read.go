@@ -132,6 +132,13 @@ func withText(path string, stdin io.Reader, read func(text []byte) error) (warni
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return "", fmt.Errorf("reading the key: %w", err)
 	}
+	if bytes.HasPrefix(text, []byte("\xef\xbb\xbf")) {
+		if path == Stdin {
+			path = "FILE"
+		}
+		return "", remedy.Errorf("save "+path+" without byte order mark",
+			"the key's file begins with a byte order mark")
+	}
 	return warning, read(text[:n])
 }
 
@@ -156,7 +163,9 @@ func parse(text, seed []byte) (*Key, error) {
 		return fromPEM(text, seed)
 	case begins("{"):
 		return fromJWK(text, seed)
-	case begins("ssh-"), begins("did:"), begins("z6Mk"), begins("MCowBQYDK2Vw"):
+	case begins("ssh-"):
+		return nil, remedy.Errorf(makeOne, "the file holds a key in the format of OpenSSH, which is not read")
+	case begins("did:"), begins("z6Mk"), begins("MCowBQYDK2Vw"):
 		return nil, remedy.Errorf(private, "the file holds a public key, and a public key cannot sign")
 	case begins("z"):
 		return fromMultikey(text, seed)

@@ -142,7 +142,7 @@ func TestRefusals(t *testing.T) {
 		{"note", "PRIVATE+KEY+x+00000000+AAAA", "signed note"},
 		{"public", pemOf("PUBLIC KEY", publicDER), "a public key cannot sign"},
 		{"certificate", pemOf("CERTIFICATE", der), "a public key cannot sign"},
-		{"ssh public", "ssh-ed25519 AAAA me", "a public key cannot sign"},
+		{"ssh public", "ssh-ed25519 AAAA me", "in the format of OpenSSH"},
 		{"did:key", "did:key:z6Mk", "a public key cannot sign"},
 		{"Multikey, public", "z" + base58.Encode(append([]byte{0xed, 1}, public...)), "a public key cannot sign"},
 		{"public, bare", base64.StdEncoding.EncodeToString(publicDER), "a public key cannot sign"},
