@@ -194,6 +194,34 @@ func (q *query) selected(selector string, from scrape) scrape {
 	return out
 }
 
+// TestAlertRows checks that each alert rule of the page names its row of the table, which has a first command, and that
+// each row is of an alert.
+func TestAlertRows(t *testing.T) {
+	var rules struct {
+		Groups []struct {
+			Rules []struct {
+				Alert       string
+				Annotations struct {
+					URL string `yaml:"runbook_url"`
+				}
+			}
+		}
+	}
+	decode(t, blocks(t)["rules.yml"], &rules)
+	_, table, _ := strings.Cut(page(t, "mirror.md"), "\n### What to do, by alert\n")
+	row := regexp.MustCompile("(?m)^\\| <a id=\"([a-z]+)\"></a>(\\w+) \\| `[a-z][^`]+` \\| .{20,} \\|$")
+	rows := row.FindAllStringSubmatch(table, -1)
+	if len(rows) != len(rules.Groups[0].Rules) || len(rows) < 10 {
+		t.Fatalf("%d rows for %d alerts", len(rows), len(rules.Groups[0].Rules))
+	}
+	for i, r := range rules.Groups[0].Rules {
+		want := "https://github.com/openagentprotocol-OAP/oap-gate/blob/main/docs/mirror.md#" + strings.ToLower(r.Alert)
+		if row := rows[i]; r.Annotations.URL != want || row[2] != r.Alert || !strings.HasSuffix(want, "#"+row[1]) {
+			t.Errorf("%s names %s; expected %s, the row %s", r.Alert, r.Annotations.URL, want, row[2])
+		}
+	}
+}
+
 // TestAlertRules checks which alert rules of the page fire after each run of a mirror, and that none fires while all is
 // well.
 func TestAlertRules(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -226,7 +227,10 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestUnits has systemd read the units, and enable what the page has enabled.
+// maxExposure is the exposure that systemd may see in a service, from 0 to 10.
+const maxExposure = 2.0
+
+// TestUnits has systemd read the units, judge the services' confinement, and enable what the page has enabled.
 func TestUnits(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -245,6 +249,17 @@ func TestUnits(t *testing.T) {
 				t.Fatal(err)
 			}
 			args = append(args, filepath.Join(dir, name))
+		}
+		if filepath.Ext(name) == ".service" {
+			out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager",
+				filepath.Join(dir, name)).CombinedOutput()
+			found := regexp.MustCompile(`exposure level for \S+: ([\d.]+)`).FindSubmatch(out)
+			if found == nil {
+				t.Fatalf("%s: %v\n%s", name, err, out)
+			}
+			if exposure, err := strconv.ParseFloat(string(found[1]), 64); err != nil || exposure > maxExposure {
+				t.Errorf("the exposure of %s is %s; expected at most %v\n%s", name, found[1], maxExposure, out)
+			}
 		}
 	}
 	out, err := exec.CommandContext(t.Context(), analyze, args...).CombinedOutput()
