@@ -28,6 +28,7 @@ type Ledger struct {
 	repo  *registry.Repository
 	now   time.Time // the run's clock
 	time  time.Time // first-parent time of the commit that is judged
+	dated time.Time // the latest committer date up to it
 	state *Standing
 	files map[string]file     // by path, of the data directories: what cannot be read as a listing
 	odd   map[string][]string // paths and directories that folding changes, by their folded form
@@ -53,6 +54,7 @@ type Ledger struct {
 type judgedCommit struct {
 	parent string
 	when   time.Time
+	dated  time.Time // the latest committer date up to it
 }
 
 // origin is an Origin by the commits' places in the ledger: that which brought the content, and that from which on
@@ -120,7 +122,10 @@ func (l *Ledger) read(ctx context.Context) error {
 			l.enter(f, origin{beforeLedger, beforeLedger})
 		}
 	}
-	l.odd, err = oddPaths(t)
+	if l.odd, err = oddPaths(t); err != nil {
+		return err
+	}
+	l.dated, err = l.repo.Dated(ctx, l.verified)
 	return err
 }
 
@@ -263,6 +268,9 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	if l.time, err = l.repo.FirstParentTime(ctx, step.Commit.ID, l.now); err != nil {
 		return nil, err
 	}
+	if step.Commit.When.After(l.dated) {
+		l.dated = step.Commit.When
+	}
 	l.state.Tree = step.Base
 	run := l.run(ctx, step)
 	j, err := l.judge(ctx, step)
@@ -302,7 +310,7 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		}
 		j.add(layout, RegistrySubject, directories)
 	}
-	l.commits = append(l.commits, judgedCommit{step.Base.Commit(), l.time})
+	l.commits = append(l.commits, judgedCommit{step.Base.Commit(), l.time, l.dated})
 	for _, c := range step.Changes {
 		if isRecord(c) {
 			l.replace(c)
@@ -363,7 +371,7 @@ func (l *Ledger) versions(f func(path string, v version)) {
 func (l *Ledger) version(listed *Listed, at origin) version {
 	c := l.commits[at.commit]
 	return versionOf(&registry.Listing{ToolDID: listed.ToolDID, ReceiptSHA256: listed.ReceiptSHA256,
-		Issued: listed.Issued}, c.when, "", l.number(at.commit))
+		Issued: listed.Issued}, c.when, c.dated, "", l.number(at.commit))
 }
 
 // heldBefore reports whether the history held something at a path that the commit before the judged one does not have.

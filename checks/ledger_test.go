@@ -488,7 +488,7 @@ base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: 
 			t.Fatal(err)
 		}
 		run := &Run{Context: ctx, Base: st, Audit: true}
-		got, err := run.past().owners(ctx, pin{Slug: "ada", SHA256: old})
+		got, err := run.past().owners(ctx, pin{Slug: "ada", SHA256: old}, asOf{})
 		if err != nil || len(got) != 1 || got[0].did != st.BySlug("ada").ToolDID || got[0].issued.IsZero() {
 			t.Errorf("from commit %d on: the revoked Receipt was pinned by %v, error %v", n, got, err)
 		}

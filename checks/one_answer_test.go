@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -264,6 +265,7 @@ func oneAnswer(t *testing.T, seed uint64) {
 	if err != nil || len(chain) != len(history) {
 		t.Fatalf("%d commits, %v; expected %d", len(chain), err, len(history))
 	}
+	compareMarks(t, repo, chain, history)
 	for i, commit := range chain {
 		tree, err := repo.Tree(t.Context(), commit)
 		if err != nil {
@@ -296,6 +298,96 @@ func oneAnswer(t *testing.T, seed uint64) {
 				&Run{Context: t.Context(), Repo: repo, Base: st, Range: &registry.Range{Base: tree}, Now: now},
 				history[:i+1])
 		}
+	}
+}
+
+// compareMarks compares the marks of each commit with what the rules say: those of a marker that begins with the root
+// commit, of one that begins later, and of ledgers. A listing without a mark or a revocation that names it is one that
+// readers list, as far as the clock allows.
+func compareMarks(t *testing.T, repo *registry.Repository, chain []string, history naive) {
+	t.Helper()
+	half := chain[len(chain)/2]
+	markers := map[string]*Marker{"root": NewMarker(repo, "main"), "half": NewMarker(repo, "main")}
+	ledgers := map[string]*Ledger{"root": NewLedger(repo, fixture.Clock), // the other clock is behind some commits
+		"half": LedgerAt(repo, half, fixture.Clock.AddDate(0, 0, -45))}
+	tree, err := repo.Tree(t.Context(), half)
+	if err == nil {
+		err = markers["half"].Start(t.Context(), tree)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := map[pin]string{} // the content that revokes or is refused
+	wasBad := map[string]bool{}
+	set := func(at pin, content string) {
+		if marked[at] == "" {
+			marked[at] = content
+		}
+	}
+	i, late := 0, false
+	if err := repo.Steps(t.Context(), "", "main", func(s *registry.Step) error {
+		files := history[i].files
+		for _, path := range slices.Sorted(maps.Keys(files)) {
+			for _, at := range revocation.Read(path, []byte(files[path])).Pins {
+				set(at, files[path])
+			}
+		}
+		var first []Mark
+		for _, name := range []string{"root", "half"} {
+			if name == "half" && !late {
+				continue
+			}
+			marks, err := markers[name].Marks(t.Context(), i+1, s.Result, s.Changes)
+			if err != nil {
+				return err
+			}
+			if _, err := ledgers[name].Step(t.Context(), s); err != nil {
+				return err
+			}
+			followed, err := ledgers[name].Marker().Marks(t.Context(), i+1, s.Result, s.Changes)
+			if err != nil {
+				return err
+			}
+			if name == "root" {
+				first = marks
+			}
+			if !slices.Equal(marks, first) || !slices.Equal(followed, first) {
+				t.Errorf("commit %d, %s: marks %v, and of a ledger %v; expected %v", i, name, marks, followed, first)
+			}
+		}
+		for _, m := range first {
+			content, err := repo.Bytes(m.By, 1<<20)
+			if err != nil {
+				return err
+			}
+			set(pin{Slug: m.Slug, SHA256: m.SHA256}, string(content))
+		}
+		for path, text := range files {
+			l, slug := object(text), strings.TrimSuffix(strings.TrimPrefix(path, "implementations/"), ".json")
+			if member(l, "slug") != slug || l["extra"] != nil {
+				continue // which a reader sees
+			}
+			at := pin{Slug: slug, SHA256: member(l, "conformance_receipt_sha256")}
+			state, rule := history[:i+1].state(path, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
+			bad := state == verdict.StatusRevoked || state == verdict.StatusRefused && rule != "window"
+			if bad && marked[at] == "" {
+				t.Errorf("commit %d: %s is %s %s, and has no mark", i, path, state, rule)
+			}
+			wasBad[text] = wasBad[text] || bad
+			if marked[at] == text && !wasBad[text] {
+				t.Errorf("commit %d: %s is %s, and marked as refused", i, path, state)
+			}
+			now, _ := history[:i+1].state(path, fixture.Clock)
+			clock := now == verdict.StatusExpired || now == verdict.StatusRefused
+			if marked[at] == "" && !(&State{Status: now}).InForce() && !clock {
+				t.Errorf("commit %d: a proof calls %s valid, which is %s", i, path, now)
+			}
+		}
+		late = late || s.Commit.ID == half
+		i++
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
 

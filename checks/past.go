@@ -3,7 +3,6 @@ package checks
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -42,7 +41,7 @@ type past struct {
 	versions map[string][]version // versions that were read, by path, oldest first
 	files    []revokedFile        // each content of each path below revocations/
 	naming   map[pin][]int        // numbers of the files that name a pin
-	pins     map[pin][]version    // the first version of each DID and pin
+	pins     map[pin][]version    // the first version of each DID and pin, and later ones that were issued before it
 	revoked  map[string][]pin     // by folded DID: the pins that some file names and the DID had
 	known    map[ownPin]bool      // what revoked has
 	first    map[string]firstPin  // by hash; nil: nobody asked
@@ -63,6 +62,7 @@ type ownPin struct {
 type version struct {
 	did, sha256 string    // the DID as it is written; the hash in lower case
 	issued      time.Time // the earlier of issued_at and landed
+	dated       time.Time // the earlier of issued_at and the committer dates up to the commit
 	landed      time.Time // first-parent time of the commit
 	commit      string
 	number      int // that the commit has, see registry.PathVersion
@@ -83,8 +83,13 @@ func (f *revokedFile) before(o *revokedFile) bool {
 	return f.number > o.number || f.number == o.number && f.path < o.path
 }
 
-// anyTime is the number of no commit: all come before it.
-const anyTime = math.MaxInt
+// asOf says what counts for a question.
+type asOf struct {
+	before int  // only commits of a lower number; 0: all
+	dated  bool // committer dates are the times, for an answer that depends on no clock
+}
+
+func (a asOf) counts(number int) bool { return a.before == 0 || number < a.before }
 
 // newPast returns the past up to a commit.
 func newPast(repo *registry.Repository, tip string, clock time.Time) *past {
@@ -106,13 +111,20 @@ func (p *past) over() *past {
 }
 
 // versionOf returns the version that a record is.
-func versionOf(l *registry.Listing, landed time.Time, commit string, number int) version {
+func versionOf(l *registry.Listing, landed, dated time.Time, commit string, number int) version {
 	v := version{did: strings.Clone(l.ToolDID), sha256: strings.ToLower(strings.Clone(l.ReceiptSHA256)),
-		issued: l.Issued, landed: landed, commit: commit, number: number}
-	if v.issued.IsZero() || v.issued.After(landed) {
-		v.issued = landed
+		issued: landed, dated: dated, landed: landed, commit: commit, number: number}
+	if !l.Issued.IsZero() {
+		v.issued, v.dated = earlier(l.Issued, landed), earlier(l.Issued, dated)
 	}
 	return v
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // ready reads what the questions that may be asked need.
@@ -208,7 +220,7 @@ func (p *past) version(ctx context.Context, v registry.PathVersion) (version, er
 	if err != nil || rec.Document == nil {
 		return none, err
 	}
-	return versionOf(registry.ParseListing(rec), v.When, v.Commit, v.Number), nil
+	return versionOf(registry.ParseListing(rec), v.When, v.Dated, v.Commit, v.Number), nil
 }
 
 // want has listings read before the next answer.
@@ -236,13 +248,11 @@ func (p *past) revoke(f revokedFile) {
 // pin adds a version of a listing that could be read.
 func (p *past) pin(path string, v version) {
 	at := pin{Slug: slugOf(path), SHA256: v.sha256}
-	all := p.pins[at]
-	i := slices.IndexFunc(all, func(o version) bool { return did.Fold(o.did) == did.Fold(v.did) })
-	switch {
-	case i < 0:
-		p.pins[at] = append(all, v)
-	case v.issued.Before(all[i].issued):
-		all[i].issued = v.issued
+	if !slices.ContainsFunc(p.pins[at], func(o version) bool {
+		return did.Fold(o.did) == did.Fold(v.did) && o.number <= v.number && !v.issued.Before(o.issued) &&
+			!v.dated.Before(o.dated)
+	}) {
+		p.pins[at] = append(p.pins[at], v)
 	}
 	p.listed(path, v)
 }
@@ -290,17 +300,20 @@ func (p *past) pinned(at pin) []version {
 	return out
 }
 
-// acting returns the file that revokes a pin of a DID, the newest one, among those that had landed with a commit
-// of that number, and the time of issue of the version that pinned it; nil if none does.
+// acting returns the file that revokes a pin of a DID, the newest one that counts, and the time of issue of the version
+// that pinned it; nil if none does.
 //
 // A file acts on each DID that the slug listed with the hash. One that an owner wrote acts only on the DID of that
 // owner: the former and the next holder of a slug have no power over each other.
-func (p *past) acting(at pin, id string, upTo int) (by *revokedFile, issued time.Time) {
+func (p *past) acting(at pin, id string, as asOf) (by *revokedFile, issued time.Time) {
 	owners := map[string]time.Time{}
 	for _, v := range p.pinned(at) {
-		folded := did.Fold(v.did)
-		if was, found := owners[folded]; v.number <= upTo && (!found || v.issued.Before(was)) {
-			owners[folded] = v.issued
+		folded, since := did.Fold(v.did), v.issued
+		if as.dated {
+			since = v.dated
+		}
+		if was, found := owners[folded]; as.counts(v.number) && (!found || since.Before(was)) {
+			owners[folded] = since
 		}
 	}
 	issued, mine := owners[id]
@@ -312,7 +325,7 @@ func (p *past) acting(at pin, id string, upTo int) (by *revokedFile, issued time
 			f := &o.files[i]
 			by0 := did.Fold(f.By)
 			_, own := owners[by0]
-			if f.number > upTo || own && f.Read && !f.Forced && by0 != id || by != nil && !f.before(by) {
+			if !as.counts(f.number) || own && f.Read && !f.Forced && by0 != id || by != nil && !f.before(by) {
 				continue
 			}
 			by = f
@@ -322,8 +335,8 @@ func (p *past) acting(at pin, id string, upTo int) (by *revokedFile, issued time
 }
 
 // revokedBy returns the file that revokes a Receipt of a DID, or nil: one that acts on the DID and names the hash, or
-// the hash of another Receipt that was not issued before this one. upTo is the number of the last commit that counts.
-func (p *past) revokedBy(ctx context.Context, id, sha256 string, issued time.Time, upTo int) (*revokedFile, error) {
+// the hash of another Receipt that was not issued before this one.
+func (p *past) revokedBy(ctx context.Context, id, sha256 string, issued time.Time, as asOf) (*revokedFile, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.ready(ctx); err != nil {
@@ -333,7 +346,7 @@ func (p *past) revokedBy(ctx context.Context, id, sha256 string, issued time.Tim
 	var by *revokedFile
 	for o := p; o != nil; o = o.under {
 		for _, at := range o.revoked[id] {
-			f, pinned := p.acting(at, id, upTo)
+			f, pinned := p.acting(at, id, as)
 			if f == nil || at.SHA256 != sha256 && issued.After(pinned.Add(rounded)) {
 				continue
 			}
@@ -343,6 +356,14 @@ func (p *past) revokedBy(ctx context.Context, id, sha256 string, issued time.Tim
 		}
 	}
 	return by, nil
+}
+
+// names reports whether some file names a pin that a DID had. Whether it revokes anything, revokedBy says.
+func (p *past) names(ctx context.Context, folded string) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.ready(ctx)
+	return len(p.revoked[folded]) > 0, err
 }
 
 // pinnedBefore returns a function that returns the path of a listing that could be read and pinned a hash in a commit
@@ -392,7 +413,7 @@ func (p *past) pinnedBefore(ctx context.Context, number int) (func(sha256 []byte
 }
 
 // owners returns the versions by which an owner of a slug may revoke a hash, the earliest of each DID.
-func (p *past) owners(ctx context.Context, at pin) ([]version, error) {
+func (p *past) owners(ctx context.Context, at pin, as asOf) ([]version, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.want(listingPath(at.Slug))
@@ -403,6 +424,7 @@ func (p *past) owners(ctx context.Context, at pin) ([]version, error) {
 	for _, v := range p.pinned(at) {
 		i := slices.IndexFunc(out, func(o version) bool { return did.Fold(o.did) == did.Fold(v.did) })
 		switch {
+		case !as.counts(v.number):
 		case i < 0:
 			out = append(out, v)
 		case v.issued.Before(out[i].issued):
@@ -412,9 +434,9 @@ func (p *past) owners(ctx context.Context, at pin) ([]version, error) {
 	return out, nil
 }
 
-// tenure returns since which commit a path has held a DID without a break, as of the commit of that number; false if it
-// does not hold it there.
-func (p *past) tenure(ctx context.Context, path, id string, upTo int) (since version, held bool, err error) {
+// tenure returns since which commit a path has held a DID without a break; false if the last one that counts does not
+// hold it there.
+func (p *past) tenure(ctx context.Context, path, id string, as asOf) (since version, held bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.want(path)
@@ -423,7 +445,7 @@ func (p *past) tenure(ctx context.Context, path, id string, upTo int) (since ver
 	}
 	for _, v := range p.versions[path] {
 		switch {
-		case v.number > upTo:
+		case !as.counts(v.number):
 			return since, held, nil
 		case v.did != id:
 			held = false

@@ -60,7 +60,7 @@ func (r *Run) tenure(l *Listed) (version, error) {
 			}
 		}
 	})
-	since, held, err := p.tenure(r.Context, l.Path, l.ToolDID, anyTime)
+	since, held, err := p.tenure(r.Context, l.Path, l.ToolDID, r.Base.as)
 	if err == nil && !held {
 		return version{}, nil
 	}

@@ -240,7 +240,7 @@ func (r *Run) replaces(s *Subject, o *outlook) error {
 	}
 	o.lands = true
 	for _, named := range f.Pins {
-		owners, err := r.past().owners(r.Context, named)
+		owners, err := r.past().owners(r.Context, named, asOf{})
 		if err != nil {
 			return err
 		}

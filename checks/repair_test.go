@@ -44,7 +44,7 @@ func TestRevokedWith(t *testing.T) {
 	const signed = 1000
 	of := func(id, sum string, issued, landed float64) version {
 		return versionOf(&registry.Listing{ToolDID: "did:web:" + id + ".example", ReceiptSHA256: sum,
-			Issued: at(issued)}, at(landed), "", 1)
+			Issued: at(issued)}, at(landed), at(landed), "", 1)
 	}
 	one := strings.Repeat("1", 64)
 	two, three := strings.Repeat("2", 64), strings.Repeat("3", 64)
@@ -98,7 +98,7 @@ func TestRevokedWith(t *testing.T) {
 			if !before {
 				p.revoke(file)
 			}
-			by, err := p.revokedBy(t.Context(), "did:web:ada.example", c.sha256, at(signed), anyTime)
+			by, err := p.revokedBy(t.Context(), "did:web:ada.example", c.sha256, at(signed), asOf{})
 			if err != nil || (by != nil) != c.want {
 				t.Errorf("%s: %v, %v; expected %t", c.name, by, err, c.want)
 			}

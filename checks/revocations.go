@@ -136,7 +136,7 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 // revoke. The present holder of a slug has no power over the Receipt of another one.
 func (s *Subject) owners() ([]version, error) {
 	v := s.Revocation
-	return s.Run.past().owners(s.Run.Context, pin{Slug: v.Slug, SHA256: v.ReceiptSHA256})
+	return s.Run.past().owners(s.Run.Context, pin{Slug: v.Slug, SHA256: v.ReceiptSHA256}, asOf{})
 }
 
 // neverPinned reports a revocation of a Receipt that its slug never pinned. It returns whether the slug is listed.
@@ -351,7 +351,7 @@ func revokedPin(s *Subject) (verdict.Outcome, error) {
 		return out, err
 	}
 	l := s.Listing
-	by, err := p.revokedBy(s.Run.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, anyTime)
+	by, err := p.revokedBy(s.Run.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, asOf{})
 	switch {
 	case err != nil:
 		return out, err
@@ -375,7 +375,7 @@ func runRevocationsRegistry(r *Run) (verdict.Outcome, error) {
 	var out verdict.Outcome
 	expired, revoked := 0, 0
 	for l := range r.Base.Listings() {
-		by, err := r.past().revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, anyTime)
+		by, err := r.past().revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, asOf{})
 		switch {
 		case err != nil:
 			return out, err

@@ -194,14 +194,14 @@ pr: [{revoke: ada, number: 1}]
 	}
 	at := pin{Slug: "ada", SHA256: revocationName(rng.Changes[0].Path).SHA256}
 	p := newPast(repo, w.Base, w.Now)
-	found, err := p.owners(t.Context(), at)
+	found, err := p.owners(t.Context(), at, asOf{})
 	if err != nil || len(found) != 2 || found[0].did != "did:web:ada.example" ||
 		found[1].did != "did:web:eve.example" || stamp(found[0].issued) != "2026-05-01T12:00:00Z" {
 		t.Errorf("%+v, %v", found, err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if found, err := newPast(repo, w.Base, w.Now).owners(ended, at); err == nil {
+	if found, err := newPast(repo, w.Base, w.Now).owners(ended, at, asOf{}); err == nil {
 		t.Errorf("of a run that has ended: %+v; expected an error", found)
 	}
 }

@@ -29,6 +29,7 @@ type Standing struct {
 	// past is what the history up to the tree says, once somebody asked.
 	pastMu sync.Mutex
 	past   *past
+	as     asOf // what counts for a question about a listing
 	// compiled are the schemas of the trees that a Ledger had, by the entries of their files.
 	compiledMu sync.Mutex
 	compiled   map[string]*Schemas

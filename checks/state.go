@@ -159,7 +159,7 @@ func (r *Run) landing() (*past, error) {
 				f.landed = r.Now
 				over.revoke(f)
 			case s.Listing != nil:
-				brought[s.Path] = versionOf(s.Listing, r.Now, "", 0)
+				brought[s.Path] = versionOf(s.Listing, r.Now, r.Now, "", 0)
 			}
 		}
 		if err := base.ready(r.Context); err != nil {
@@ -196,7 +196,7 @@ func (r *Run) landingState(l *Listed) (*State, error) {
 
 // state returns the state of a listing by what the history says; is is what its text shows, if somebody looked.
 func (r *Run) state(l *Listed, is fault, p *past) (*State, error) {
-	by, err := p.revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, anyTime)
+	by, err := p.revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, r.Base.as)
 	if err != nil {
 		return nil, err
 	}
@@ -230,11 +230,8 @@ func (r *Run) state(l *Listed, is fault, p *past) (*State, error) {
 
 // stateIn returns the state that a listing of the tree had when another record was merged.
 func (r *Run) stateIn(then *Then, l *Listed) (*State, error) {
-	upTo := anyTime
-	if then.number > 0 {
-		upTo = then.number - 1
-	}
-	by, err := r.past().revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, upTo)
+	by, err := r.past().revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued,
+		asOf{before: then.number})
 	if err != nil {
 		return nil, err
 	}

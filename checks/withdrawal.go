@@ -96,7 +96,7 @@ func (r *Run) Unreadable(slugs ...string) ([]string, error) {
 // The Receipt need not be one that a listing pins or pinned.
 func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, error) {
 	p := r.past()
-	by, err := p.revokedBy(r.Context, id, sha256, notBefore, anyTime)
+	by, err := p.revokedBy(r.Context, id, sha256, notBefore, asOf{})
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func (p *past) unpinned(out *Withdrawal, own map[string]bool, id, sha256 string,
 			if named.SHA256 == sha256 && len(all) == 0 && (out.Revoked == "" || f.path < out.Revoked) {
 				out.Revoked = f.path
 			}
-			by, _ := p.acting(named, id, anyTime)
+			by, _ := p.acting(named, id, asOf{})
 			if by == nil || named.SHA256 == sha256 {
 				continue
 			}

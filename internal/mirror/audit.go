@@ -157,12 +157,13 @@ type audit struct {
 	join   *judge.Join
 	now    time.Time
 	ledger *checks.Ledger
-	whole  bool         // the ledger followed the history to its end
-	cut    bool         // the run's budget ended the walk through the history
-	ended  bool         // a signal did
-	since  int          // steps that there are to walk
-	unsure int          // those before RequireSigned holds
-	used   map[int]bool // lines of what is accepted, by their number
+	marker *checks.Marker // asks the ledger, for the log
+	whole  bool           // the ledger followed the history to its end
+	cut    bool           // the run's budget ended the walk through the history
+	ended  bool           // a signal did
+	since  int            // steps that there are to walk
+	unsure int            // those before RequireSigned holds
+	used   map[int]bool   // lines of what is accepted, by their number
 
 	history    ofHistory
 	signatures ofSignatures
@@ -254,6 +255,7 @@ func (a *audit) walk() error {
 	}
 	if a.cfg.Log != nil {
 		a.cfg.Log.Begin(a.git, a.repo, a.cfg.Verified)
+		a.marker = a.ledger.Marker()
 	}
 	err = a.repo.Steps(a.git, a.cfg.Verified, a.head, a.step)
 	a.whole = err == nil
@@ -300,7 +302,7 @@ func (a *audit) step(s *registry.Step) error {
 		return fmt.Errorf("judging commit %s: %w", s.Commit.ID, err)
 	}
 	if a.cfg.Log != nil {
-		a.cfg.Log.Step(a.git, s)
+		a.cfg.Log.Step(a.git, s, a.marker)
 	}
 	for _, c := range own {
 		if c.step != nil && a.cfg.Selected(c.ID) {

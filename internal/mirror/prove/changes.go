@@ -81,6 +81,9 @@ func (h *History) apply(e *proof.Entry, b batch) error {
 		for _, c := range b.others { // which has all changes then
 			names = append(names, c.Names()...)
 		}
+		for _, r := range b.marks {
+			names = append(names, r.name)
+		}
 		slices.Sort(names)
 		names = slices.Compact(names)
 	}
@@ -90,6 +93,9 @@ func (h *History) apply(e *proof.Entry, b batch) error {
 	}
 	h.Map.Add(b.members...)
 	h.Map.Apply(b.others)
+	for _, r := range b.marks {
+		h.Map.Revoke(r.name, r.sum)
+	}
 	e.Files = h.Map.Root()
 	for i, name := range names {
 		after := h.Map.Prove(name).Value

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
@@ -93,7 +94,7 @@ func TestVectors(t *testing.T) {
 var pin = strings.Repeat("ab", 32)
 
 func listing(slug string) string {
-	return fmt.Sprintf(`{"slug":%q,"name":"Tool","tool_did":"did:web:tool.example",`+
+	return fmt.Sprintf(`{"slug":%q,"name":"Tool","tool_did":"did:web:`+slug+`.example",`+
 		`"manifest_uri":"https://tool.example/m.json","conformance_level":"L1",`+
 		`"conformance_receipt_uri":"https://tool.example/r.json","conformance_receipt_sha256":%q,`+
 		`"issued_at":"2026-05-01T00:00:00Z","expires_at":"2026-07-01T00:00:00Z"}`+"\n", slug, pin)
@@ -173,6 +174,7 @@ func TestSee(t *testing.T) {
 	want := logged(t, c.Dir, "main")
 	for _, order := range []string{"", "abcdef", "abcdefabcdef", "bd", "dbdb", "fedcba", "c", "ace", "f"} {
 		h := NewHistory(open(t, c.Dir))
+		marker := checks.NewMarker(h.repo, "main")
 		err := h.repo.Steps(t.Context(), "", "main", func(s *registry.Step) error {
 			for _, i := range order {
 				if n := int(i - 'a'); n < len(s.Changes) && s.Changes[n].Head != nil {
@@ -183,7 +185,7 @@ func TestSee(t *testing.T) {
 					h.See(s, s.Changes[n], text)
 				}
 			}
-			return h.Step(t.Context(), s)
+			return h.Step(t.Context(), s, marker)
 		})
 		if err != nil || h.Last != want.Last || rootOf(t, h, 2) != rootOf(t, want, 2) {
 			t.Errorf("seen %q: %+v, %v; want %+v", order, h.Last, err, want.Last)
@@ -338,6 +340,70 @@ func TestRefusedListing(t *testing.T) {
 			remedy.CodeOf(err) != code {
 			t.Errorf("%s: %v [%s]", slug, err, remedy.CodeOf(err))
 		}
+	}
+}
+
+// TestMarks requires a proof to say valid only of a listing that the registry's rules do not refuse, and whose Receipt
+// is not revoked under another slug of its DID.
+func TestMarks(t *testing.T) {
+	of := func(slug, id, pin string) string {
+		return strings.NewReplacer("did:web:"+slug+".example", "did:web:"+id, strings.Repeat("ab", 32), pin).
+			Replace(listing(slug))
+	}
+	path := proof.ListingPath
+	one, two := strings.Repeat("1", 64), strings.Repeat("2", 64)
+	revoked := `{"slug":"old","revoked_receipt_sha256":"` + one + `","revoked_by_did":"did:web:a.example"}`
+	stranger := strings.Replace(revoked, "a.example", "b.example", 1)
+	file := "revocations/old-" + one + ".json"
+	later := strings.Replace(of("tool", "a.example", two), "2026-05-01", "2026-05-02", 1)
+	shut := `{"required":["level_two"]}`
+	for _, tt := range []struct {
+		name, want string
+		commits    [][]string
+	}{
+		{"the Receipt is revoked under another slug, later", "revoked", [][]string{
+			{path("old"), of("old", "a.example", one)}, {path("old"), "{"},
+			{path("tool"), of("tool", "a.example", one)}, {file, revoked}}},
+		{"the Receipt is revoked under another slug, before", "revoked", [][]string{
+			{path("old"), of("old", "a.example", one)}, {path("old"), "{"}, {file, revoked},
+			{path("tool"), of("tool", "a.example", one)}}},
+		{"an older Receipt than the revoked one", "revoked", [][]string{
+			{path("old"), of("old", "a.example", one)}, {path("old"), "{"}, {file, revoked},
+			{path("tool"), of("tool", "a.example", two)}}},
+		{"a later Receipt than the revoked one", "", [][]string{
+			{path("old"), of("old", "a.example", one)}, {path("old"), "{"}, {file, revoked}, {path("tool"), later}}},
+		{"a stranger's Receipt is revoked", "", [][]string{
+			{path("old"), of("old", "b.example", one)}, {path("tool"), of("tool", "a.example", one)},
+			{file, stranger}}},
+		{"another listing had the DID first", "listing-refused", [][]string{
+			{path("old"), of("old", "a.example", one)}, {path("tool"), of("tool", "a.example", two)}}},
+		{"it had the DID first", "", [][]string{
+			{path("tool"), of("tool", "a.example", two)}, {path("old"), of("old", "a.example", one)}}},
+		{"the one that had the DID first is valid again", "listing-refused", [][]string{
+			{path("old"), strings.Replace(of("old", "a.example", one), `"slug":"old"`, `"slug":"x"`, 1)},
+			{path("tool"), of("tool", "a.example", two)}, {path("old"), of("old", "a.example", one)}}},
+		{"the DID has another spelling", "listing-refused", [][]string{{path("tool"), of("tool", "A.example", two)}}},
+		{"the schema of the tree", "listing-refused", [][]string{
+			{path("tool"), of("tool", "a.example", two)}, {"schemas/implementation.schema.json", shut}}},
+		{"a schema of the tree that allows it", "", [][]string{
+			{path("tool"), of("tool", "a.example", two)}, {"schemas/implementation.schema.json", "{}"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := gittest.New(t)
+			c.Date = int(now.Add(-time.Hour).Unix())
+			for _, files := range tt.commits {
+				c.Commit(files...)
+			}
+			h := logged(t, c.Dir, "main")
+			p, err := ReadPublished(published(t, h, h.Log.Size(), entriesOf(t, c, "main")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, shown, err := Write(t.Context(), open(t, c.Dir), "main", "tool", p, now)
+			if err != nil || (shown != nil) != (tt.want != "") || shown != nil && shown.Code != tt.want {
+				t.Errorf("shown %+v, %v; want %q", shown, err, tt.want)
+			}
+		})
 	}
 }
 

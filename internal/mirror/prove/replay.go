@@ -4,10 +4,12 @@ package prove
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
@@ -51,9 +53,16 @@ func Restore(ctx context.Context, repo *registry.Repository, known []proof.Entry
 
 // batch is what one commit changes in the map.
 type batch struct {
+	marks []revokedName
 	// members are what most changes set, and all that they do. A commit may bring a million, so there are no pointers.
 	members []proof.Member
 	others  []proof.Change
+}
+
+// revokedName is a name revoked/SLUG-HASH that a listing sets.
+type revokedName struct {
+	name string
+	sum  proof.Hash
 }
 
 // seen is the part of a step that See was called with.
@@ -92,7 +101,7 @@ func (h *History) put(b *batch, c proof.Change) {
 }
 
 // Step adds a commit if its first parent is the last logged one. It adds no other commit: Extend does.
-func (h *History) Step(ctx context.Context, s *registry.Step) error {
+func (h *History) Step(ctx context.Context, s *registry.Step, m *checks.Marker) error {
 	if s.Base.Commit() != h.Last.Commit {
 		return nil
 	}
@@ -102,7 +111,24 @@ func (h *History) Step(ctx context.Context, s *registry.Step) error {
 		known = h.seen
 	}
 	h.seen = seen{}
+	if err := h.mark(ctx, m, s.Result, s.Changes, &known.batch); err != nil {
+		return err
+	}
 	return h.add(ctx, s.Commit, "", append(known.unread, s.Changes[known.next:]...), known.batch)
+}
+
+// mark adds the names that listings set in the commit that is the last of the chain.
+func (h *History) mark(ctx context.Context, m *checks.Marker, t *registry.Tree, changes []registry.Change,
+	b *batch) error {
+	marks, err := m.Marks(ctx, len(h.chain), t, changes)
+	for _, mark := range marks {
+		content, err := h.repo.Bytes(mark.By, maxFile)
+		if err != nil {
+			return err
+		}
+		b.marks = append(b.marks, revokedName{proof.RevokedName(mark.Slug, mark.SHA256), sha256.Sum256(content)})
+	}
+	return err
 }
 
 // Extend adds the first-parent commits up to tip that are not logged, until the log has size entries; 0 means all. If
@@ -127,31 +153,47 @@ func (h *History) Extend(ctx context.Context, tip string, size int64) error {
 	if common > 0 {
 		from = chain[common-1]
 	}
+	m := checks.NewMarker(h.repo, chain[end-1])
 	if common < len(h.chain) {
-		if err := h.rewrite(ctx, chain[common]); err != nil {
+		h.chain = chain[:common+1]
+		if err := h.rewrite(ctx, m); err != nil {
 			return err
 		}
 		from, common = chain[common], common+1
+	} else if common > 0 {
+		tree, err := h.repo.Tree(ctx, from)
+		if err == nil {
+			err = m.Start(ctx, tree)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	h.chain = chain[:end]
 	if common == end {
 		return nil
 	}
 	return h.repo.Steps(ctx, from, chain[end-1], func(s *registry.Step) error {
-		return h.add(ctx, s.Commit, "", s.Changes, batch{})
+		h.chain = chain[:len(h.chain)+1]
+		var b batch
+		if err := h.mark(ctx, m, s.Result, s.Changes, &b); err != nil {
+			return err
+		}
+		return h.add(ctx, s.Commit, "", s.Changes, b)
 	})
 }
 
-// rewrite adds the first commit after a rewrite, whose tree replaces that of the last logged commit.
-func (h *History) rewrite(ctx context.Context, id string) error {
+// rewrite adds the last commit of the chain, the first one after a rewrite. Its tree replaces that of the last logged
+// commit.
+func (h *History) rewrite(ctx context.Context, m *checks.Marker) error {
+	id := h.chain[len(h.chain)-1]
 	commit, err := h.repo.Commit(ctx, id)
 	if err != nil {
 		return err
 	}
 	present := map[string]*registry.Entry{}
+	var tree *registry.Tree
 	for i, of := range []string{h.Last.Commit, id} {
-		tree, err := h.repo.Tree(ctx, of)
-		if err != nil {
+		if tree, err = h.repo.Tree(ctx, of); err != nil {
 			return err
 		}
 		for _, k := range registry.DataKinds {
@@ -172,7 +214,11 @@ func (h *History) rewrite(ctx context.Context, id string) error {
 	for path, e := range present {
 		changes = append(changes, registry.Change{Path: path, Head: e})
 	}
-	return h.add(ctx, commit, h.Last.Commit, changes, batch{})
+	var b batch
+	if err := h.mark(ctx, m, tree, changes, &b); err != nil {
+		return err
+	}
+	return h.add(ctx, commit, h.Last.Commit, changes, b)
 }
 
 // add logs a commit. It reads the changes that are not in the batch.

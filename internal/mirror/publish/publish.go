@@ -22,6 +22,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
@@ -189,9 +190,9 @@ func (l *Log) See(s *registry.Step, c registry.Change, text []byte) {
 	}
 }
 
-// Step logs a commit that the audit judged, if it continues the log.
-func (l *Log) Step(ctx context.Context, s *registry.Step) {
-	if l.history != nil && l.history.Step(ctx, s) != nil {
+// Step logs a commit that the audit judged, if it continues the log. The marker is that of the audit's ledger.
+func (l *Log) Step(ctx context.Context, s *registry.Step, m *checks.Marker) {
+	if l.history != nil && l.history.Step(ctx, s, m) != nil {
 		l.history = nil
 	}
 }

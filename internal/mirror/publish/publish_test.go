@@ -212,11 +212,12 @@ func (p *published) try(rev string) (verdict.Outcome, error) {
 		if *p.audited != "" {
 			ledger = checks.LedgerAt(repo, *p.audited, p.now)
 		}
+		marker := ledger.Marker()
 		l.Begin(p.t.Context(), repo, *p.audited)
 		err := repo.Steps(p.t.Context(), *p.audited, tip, func(s *registry.Step) error {
 			ledger.Seen = func(c registry.Change, text []byte) { l.See(s, c, text) }
 			_, err := ledger.Step(p.t.Context(), s)
-			l.Step(p.t.Context(), s)
+			l.Step(p.t.Context(), s, marker)
 			return err
 		})
 		if err != nil {

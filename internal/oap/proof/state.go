@@ -81,9 +81,14 @@ func (m *Map) Apply(changes []Change) {
 			m.Delete(c.Path)
 		}
 		for _, name := range c.revoked {
-			if _, _, found := m.find(new(keyOf(name))); !found {
-				m.Set(name, c.Sum)
-			}
+			m.Revoke(name, c.Sum)
 		}
+	}
+}
+
+// Revoke sets a name revoked/SLUG-HASH that the map does not have.
+func (m *Map) Revoke(name string, sum Hash) {
+	if _, _, found := m.find(new(keyOf(name))); !found {
+		m.Set(name, sum)
 	}
 }

@@ -1,0 +1,189 @@
+package checks
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
+)
+
+// A Mark says that a listing is revoked, or that the registry's own rules refuse it. The map of the log needs it where
+// no file of revocations/ names the slug and hash of the listing.
+type Mark struct {
+	Slug, SHA256 string         // the listing and its pin
+	By           registry.Entry // the revocation, or the listing that is refused
+}
+
+// A Marker finds the marks that each commit of a history sets. Its times are committer dates: all clones of a history
+// have the same marks.
+type Marker struct {
+	run    *Run
+	ledger *Ledger // whose listings it asks; nil: it follows them itself
+}
+
+// NewMarker returns a marker of the commits up to tip. It begins with the root commit, or where Start says.
+func NewMarker(repo *registry.Repository, tip string) *Marker {
+	m := newMarker(repo, emptyStanding(nil))
+	m.run.Base.past = newPast(repo, tip, m.run.Now)
+	return m
+}
+
+// Marker returns a marker of the commits that the ledger judges.
+func (l *Ledger) Marker() *Marker {
+	m := newMarker(l.repo, emptyStanding(nil))
+	m.ledger, m.run.Base.followed, m.run.Base.past = l, l, l.past
+	return m
+}
+
+func newMarker(repo *registry.Repository, st *Standing) *Marker {
+	st.as.dated = true
+	// No listing is issued after this time: whether one is in date is for readers of the map to say.
+	return &Marker{run: &Run{Repo: repo, Base: st, Now: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}}
+}
+
+// Start has the marker begin after a commit with this tree.
+func (m *Marker) Start(ctx context.Context, t *registry.Tree) error {
+	scan := func(rec *registry.Record) scanned { return m.run.Base.scan(subjectOf(rec), true) }
+	for f, err := range registry.Scan(ctx, t, registry.KindListing, scan) {
+		if err != nil {
+			return err
+		}
+		m.run.Base.add(f)
+	}
+	return nil
+}
+
+// Marks returns the marks that a commit may set, in path order. Its number is its position in the history, the root
+// commit being 1. A ledger has judged it before, and no later one.
+func (m *Marker) Marks(ctx context.Context, number int, t *registry.Tree, changes []registry.Change) ([]Mark, error) {
+	st := m.run.Base
+	m.run.Context, st.Tree = ctx, t
+	if m.ledger != nil {
+		st.listings = m.ledger.state.listings
+	} else if err := m.follow(number, changes); err != nil {
+		return nil, err
+	}
+	asked, err := m.asked(changes)
+	if err != nil {
+		return nil, err
+	}
+	own, err := ownSchema(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	var out []Mark
+	for _, path := range slices.Sorted(maps.Keys(asked)) {
+		mark, err := m.mark(path, own)
+		if err != nil {
+			return nil, err
+		}
+		if mark != nil {
+			out = append(out, *mark)
+		}
+	}
+	return out, nil
+}
+
+// follow has the listings be those after a commit.
+func (m *Marker) follow(number int, changes []registry.Change) error {
+	st := m.run.Base
+	st.as.before = number + 1
+	for _, c := range changes {
+		if registry.KindOf(c.Path) != registry.KindListing {
+			continue
+		}
+		st.listings.remove(c.Path)
+		listing, err := m.run.listingIn(c.Path, c.Head)
+		if err != nil {
+			return err
+		}
+		if listing != nil {
+			st.listings.add(pack(condense(c.Path, listing), unjudged))
+		}
+	}
+	return nil
+}
+
+// asked returns the paths of the listings of which a commit may change the state.
+func (m *Marker) asked(changes []registry.Change) (map[string]bool, error) {
+	paths, st := map[string]bool{}, m.run.Base
+	ofDID := func(id string) {
+		for _, l := range st.ByDID(id) {
+			paths[l.Path] = true
+		}
+	}
+	for _, c := range changes {
+		switch {
+		case c.Path == schemaFiles[0].path:
+			for l := range st.listings.all() {
+				paths[l.Path] = true
+			}
+		case c.Head == nil:
+		case revocation.Counts(c.Path):
+			f, err := readRevoked(m.run.Repo, c.Path, *c.Head)
+			if err != nil {
+				return nil, err
+			}
+			for _, named := range f.Pins {
+				owners, err := st.past.owners(m.run.Context, named, st.as)
+				if err != nil {
+					return nil, err
+				}
+				for _, v := range owners {
+					ofDID(v.did)
+				}
+			}
+		case registry.KindOf(c.Path) == registry.KindListing:
+			if n, found := st.listings.number(c.Path); found {
+				ofDID(st.listings.texts[n].toolDID())
+			}
+		}
+	}
+	return paths, nil
+}
+
+// mark returns the mark of a listing, or nil. own says that its tree has a schema of its own.
+func (m *Marker) mark(path string, own bool) (*Mark, error) {
+	st, ctx := m.run.Base, m.run.Context
+	l := st.listings.byPath(path)
+	if l == nil || path != listingPath(l.Slug) {
+		return nil, nil
+	}
+	folded := did.Fold(l.ToolDID)
+	named, err := st.past.names(ctx, folded)
+	if err != nil || !named && !own && folded == l.ToolDID && len(st.listings.dids.maybe(folded)) < 2 {
+		return nil, err
+	}
+	rec, err := st.Tree.Record(ctx, path)
+	if err != nil || rec == nil || rec.Document == nil || len(builtinSchemas().violations(subjectOf(rec))) > 0 {
+		return nil, err // a reader refuses it by itself
+	}
+	by, err := st.past.revokedBy(ctx, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, st.as)
+	if err != nil {
+		return nil, err
+	}
+	if by != nil {
+		return &Mark{l.Slug, l.ReceiptSHA256, by.entry}, nil
+	}
+	rule, _, err := m.run.refused(l, unjudged)
+	if err != nil || rule == "" || rule == byWindow { // a reader sees the window
+		return nil, err
+	}
+	return &Mark{l.Slug, l.ReceiptSHA256, rec.Entry}, nil
+}
+
+// ownSchema reports whether a tree has a schema of listings that is not the built-in one.
+func ownSchema(ctx context.Context, t *registry.Tree) (bool, error) {
+	f := schemaFiles[0]
+	if _, found, err := t.Entry(f.path); err != nil || !found {
+		return false, err
+	}
+	text, err := t.File(ctx, f.path, maxSchema)
+	return err != nil || string(text) != string(schemas.Text(f.name)), nil
+}
