@@ -22,7 +22,6 @@ import (
 	markdownhtml "github.com/yuin/goldmark/renderer/html"
 	source "github.com/yuin/goldmark/text"
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -109,7 +108,8 @@ func Read(name string, data []byte) (*Text, error) {
 		if !t.IsMarkdown() {
 			return Plain(t.Source)
 		}
-		return Plain(visible(t.HTML(), nil))
+		shown, _ := visible(t.HTML())
+		return Plain(shown)
 	})
 	t.words = sync.OnceValue(func() []string { return KeyWords(t.Seen()) })
 	return t, nil
@@ -149,26 +149,30 @@ func render(to []byte, text []byte, n ast.Node) []byte {
 	return b.Bytes()
 }
 
-// visible returns the text of a page between tags and comments, and gives comment what is in each comment.
-func visible(page string, comment func(string)) string {
-	var out strings.Builder
-	for z := html.NewTokenizer(strings.NewReader(page)); ; {
-		switch z.Next() {
-		case html.ErrorToken: // the end
-			return out.String()
-		case html.TextToken:
-			out.Write(z.Text())
-		case html.CommentToken, html.DoctypeToken:
-			if comment != nil {
-				comment(string(z.Text()))
-			}
-		case html.StartTagToken, html.SelfClosingTagToken:
-			z.NextIsNotRawText() // the forge drops tags such as <plaintext>, and shows what is in them
-			if name, _ := z.TagName(); atom.Lookup(name) == atom.Br {
-				out.WriteByte('\n')
-			}
-		}
+// tokens yields the tokens of a page. The forge drops tags such as <plaintext>, and shows what is in them.
+func tokens(page string, yield func(z *html.Tokenizer, kind html.TokenType)) {
+	z := html.NewTokenizer(strings.NewReader(page))
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+		z.NextIsNotRawText()
+		yield(z, kind)
 	}
+}
+
+// visible returns the text of a page between tags and comments, and what is in comments.
+func visible(page string) (shown, hidden string) {
+	var text, comments strings.Builder
+	tokens(page, func(z *html.Tokenizer, kind html.TokenType) {
+		switch name, _ := z.TagName(); {
+		case kind == html.TextToken:
+			text.Write(z.Text())
+		case kind == html.CommentToken, kind == html.DoctypeToken:
+			comments.Write(z.Text())
+			comments.WriteByte(' ')
+		case string(name) == "br":
+			text.WriteByte('\n')
+		}
+	})
+	return text.String(), comments.String()
 }
 
 // Plain returns a text in NFKC, without invisible characters, its white space folded.
@@ -263,11 +267,11 @@ func (b *Block) render() {
 	if b.text != nil {
 		return
 	}
-	text, comments := b.Source, []string(nil)
+	text, hidden := b.Source, ""
 	if b.node != nil {
-		text = visible(string(render(nil, b.document, b.node)), func(text string) { comments = append(comments, text) })
+		text, hidden = visible(string(render(nil, b.document, b.node)))
 	}
-	text, hidden := Plain(text), Plain(strings.Join(comments, " "))
+	text, hidden = Plain(text), Plain(hidden)
 	b.text, b.hidden = &text, &hidden
 }
 
@@ -279,7 +283,8 @@ func (b *Block) Cells() (cells []string) {
 	}
 	for cell := b.node.FirstChild(); cell != nil; cell = cell.NextSibling() {
 		page := string(render(nil, b.document, cell))
-		shown := Plain(visible(page, nil))
+		shown, _ := visible(page)
+		shown = Plain(shown)
 		if struck().MatchString(page) {
 			shown = "~~" + shown + "~~"
 		}

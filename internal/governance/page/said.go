@@ -2,7 +2,7 @@ package page
 
 import (
 	"fmt"
-	"html"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	extensionast "github.com/yuin/goldmark/extension/ast"
-	xhtml "golang.org/x/net/html"
+	"golang.org/x/net/html"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
@@ -53,31 +53,29 @@ func ReadBody(text string) (*Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &bodyReader{source: []byte(text), tags: map[string]int{}}
+	r := &bodyReader{source: []byte(text), open: map[string]int{}}
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		r.part++
 		r.block(n, "")
 	}
-	return &Body{r.passages}, nil
+	return &r.Body, nil
 }
 
 // bodyReader collects the passages of a text.
 type bodyReader struct {
 	Body
-	source  []byte
-	part    int
-	comment bool           // a comment of raw HTML is open
-	tags    map[string]int // elements of raw HTML that are open, of those in which no form counts
-	line    strings.Builder
+	source []byte
+	part   int
+	open   map[string]int // elements that are open, of those in which no form counts
 }
 
-// elements are those of raw HTML in which no form counts.
-var elements = map[string]string{"s": "struck out", "del": "struck out", "strike": "struck out",
+// elements are those in which no form counts. The first is a comment that a piece of raw HTML does not close.
+var elements = map[string]string{"!--": "in a comment", "s": "struck out", "del": "struck out", "strike": "struck out",
 	"blockquote": "in a quote", "q": "in a quote", "table": "in a table", "code": "in code", "pre": "in code",
 	"kbd": "in code", "samp": "in code", "tt": "in code"}
 
-// broken replaces text that does not count as a part of a line: no phrase extends across it.
-const broken = '\ufffc'
+// broken replaces what does not count as a part of a line: no phrase extends across it.
+const broken = "\ufffc"
 
 func (r *bodyReader) add(text, outside string, heading bool) {
 	if strings.TrimSpace(text) != "" {
@@ -92,24 +90,10 @@ func (r *bodyReader) block(n ast.Node, outside string) {
 		r.add(string(n.Lines().Value(r.source)), "in a code block", false)
 		return
 	case *ast.HTMLBlock:
-		raw := n.Lines().Value(r.source)
-		if n.HasClosure() {
-			raw = append(slices.Clone(raw), n.ClosureLine.Value(r.source)...)
-		}
-		r.html(string(raw), true)
+		r.page(string(render(nil, r.source, n)), "in HTML", false)
 		return
 	case *ast.Paragraph, *ast.TextBlock, *ast.Heading, *extensionast.TableCell:
-		_, heading := n.(*ast.Heading)
-		r.line.Reset()
-		if why := r.closed(); why != "" {
-			outside = why
-		}
-		r.inline(n, outside == "")
-		text := r.line.String()
-		if outside == "" && strings.HasPrefix(strings.TrimLeft(text, " *_"), "☐") {
-			outside = "the box is not ticked"
-		}
-		r.add(text, outside, heading)
+		r.page(string(render(nil, r.source, n)), outside, n.Kind() == ast.KindHeading)
 		return
 	case *ast.Blockquote:
 		outside = "in a quote"
@@ -129,101 +113,55 @@ func (r *bodyReader) block(n ast.Node, outside string) {
 	}
 }
 
-// inline appends what is in a paragraph to the line.
-func (r *bodyReader) inline(n ast.Node, counts bool) {
-	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
-		why := r.closed()
-		switch n := child.(type) {
-		case *ast.Text:
-			text := html.UnescapeString(string(n.Value(r.source)))
-			if counts && why != "" {
-				r.add(text, why, false)
-				text = string(broken)
-			}
-			r.line.WriteString(text)
-			if n.SoftLineBreak() || n.HardLineBreak() {
-				r.line.WriteByte('\n')
-			}
-		case *ast.String:
-			r.line.Write(n.Value)
-		case *ast.CodeSpan:
-			r.apart(n, "in code")
-			// Its words are words of the line, between which no phrase extends.
-			for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-				if t, is := c.(*ast.Text); is {
-					r.line.WriteString(strings.Map(func(c rune) rune {
-						if isWord(c) {
-							return c
-						}
-						return broken
-					}, string(t.Value(r.source))))
-				}
-			}
-			r.line.WriteRune(broken)
-		case *extensionast.Strikethrough:
-			r.apart(n, "struck out")
-		case *ast.RawHTML:
-			r.html(string(n.Segments.Value(r.source)), false)
-		case *ast.AutoLink:
-			r.line.Write(n.Label(r.source))
-		case *ast.Image:
-			r.line.WriteRune(broken)
-		case *extensionast.TaskCheckBox: // read with the item
-		default:
-			r.inline(n, counts)
+// page reads a piece of the rendered page that has no other blocks. An open element goes on in the next piece.
+func (r *bodyReader) page(piece, outside string, heading bool) {
+	if r.open["!--"] > 0 {
+		inside, after, closed := strings.Cut(piece, "-->")
+		if r.add(inside, elements["!--"], false); closed {
+			delete(r.open, "!--")
 		}
+		piece = after
 	}
+	var line strings.Builder
+	tokens(piece, func(z *html.Tokenizer, kind html.TokenType) {
+		raw := string(z.Raw())
+		text := string(z.Text())
+		tag, _ := z.TagName()
+		name := string(tag)
+		switch why := r.inside(); {
+		case kind == html.TextToken && why == "":
+			line.WriteString(text)
+		case kind == html.TextToken:
+			r.add(text, why, false)
+			line.WriteString(broken)
+			if why == "in code" { // a reason may have the words
+				line.WriteString(strings.Join(words().FindAllString(text, -1), broken) + broken)
+			}
+		case kind == html.CommentToken:
+			if r.add(text, elements["!--"], false); strings.HasPrefix(raw, "<!--") && !strings.HasSuffix(raw, "-->") {
+				r.open["!--"]++
+			}
+		case name == "br":
+			line.WriteByte('\n')
+		case name == "img":
+			line.WriteString(broken)
+		case kind == html.StartTagToken && elements[name] != "":
+			r.open[name]++
+		case kind == html.EndTagToken && r.open[name] > 0:
+			r.open[name]--
+		}
+	})
+	r.add(line.String(), outside, heading)
 }
 
-// apart adds a passage of its own for what is in a part of a line that does not count.
-func (r *bodyReader) apart(n ast.Node, why string) {
-	line := r.line
-	r.line = strings.Builder{}
-	r.inline(n, false)
-	r.add(r.line.String(), why, false)
-	r.line = line
-	r.line.WriteRune(broken)
-}
-
-// closed returns why no form counts in what follows, as far as raw HTML says so.
-func (r *bodyReader) closed() string {
-	if r.comment {
-		return "in a comment"
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.tags)) {
-		if r.tags[name] > 0 {
+// inside returns why no form counts in what follows, as far as an open element says so.
+func (r *bodyReader) inside() string {
+	for _, name := range slices.Sorted(maps.Keys(r.open)) {
+		if r.open[name] > 0 {
 			return elements[name]
 		}
 	}
 	return ""
-}
-
-// html reads a piece of raw HTML: a block, or one tag or comment in a line.
-func (r *bodyReader) html(raw string, block bool) {
-	for raw != "" {
-		if r.comment {
-			inside, after, found := strings.Cut(raw, "-->")
-			r.add(inside, "in a comment", false)
-			r.comment, raw = !found, after
-			continue
-		}
-		outer, inside, found := strings.Cut(raw, "<!--")
-		r.comment, raw = found, inside
-		z := xhtml.NewTokenizer(strings.NewReader(outer))
-		for kind := z.Next(); kind != xhtml.ErrorToken; kind = z.Next() {
-			z.NextIsNotRawText()
-			switch name, _ := z.TagName(); {
-			case kind == xhtml.TextToken && block:
-				r.add(string(z.Text()), "in HTML", false)
-			case kind == xhtml.StartTagToken && elements[string(name)] != "":
-				r.tags[string(name)]++
-			case kind == xhtml.EndTagToken && r.tags[string(name)] > 0:
-				r.tags[string(name)]--
-			case !block && string(name) == "br":
-				r.line.WriteByte('\n')
-			}
-		}
-	}
 }
 
 // A Statement is how a body says a form, or where else it has the words.
@@ -242,6 +180,9 @@ var (
 	afterDot = plain.Pattern(`[.,;:!]\s+[*_]*$`)
 )
 
+// maxGap is how many bytes the marks and blanks between a punctuation mark and a phrase may have.
+const maxGap = 10
+
 // Says returns the first line of the form that counts. Without one, it returns where the body has its words.
 func (b *Body) Says(f *Form) Statement {
 	var none Statement
@@ -253,12 +194,13 @@ func (b *Body) Says(f *Form) Statement {
 	spelled := ""
 	for i, p := range b.passages {
 		text := Lines(p.text)
+		begin, searched := 0, 0 // the line that has a match begins at begin
 		for _, at := range f.find().FindAllStringIndex(text, -1) {
 			before, after := text[:at[0]], text[at[1]:]
-			begin := strings.LastIndexByte(before, '\n') + 1
-			line, below, _ := strings.Cut(after, "\n")
-			rest := followed().FindString(line)
-			rest = strings.TrimSpace(line[len(rest):])
+			if end := strings.LastIndexByte(text[searched:at[0]], '\n'); end >= 0 {
+				begin = searched + end + 1
+			}
+			searched = at[0]
 			start := leading().FindString(before[begin:])
 			switch {
 			case isWord(last(before)) || isWord(first(after)): // other words
@@ -266,16 +208,15 @@ func (b *Body) Says(f *Form) Statement {
 				found(p.outside)
 			case boxes().MatchString(before[begin:]):
 				found("the box is not ticked")
-			case begin+len(start) != len(before) && !(f.within && afterDot().MatchString(before)):
+			case begin+len(start) != len(before) &&
+				!(f.within && afterDot().MatchString(before[max(begin, len(before)-maxGap):])):
 				found("within a line")
-			case !followed().MatchString(line):
-				found("the line goes on without a colon")
-			case denies().MatchString(rest) || !hasWord(rest) && denies().MatchString(b.next(i, below)):
-				found("answered with no")
 			default:
-				end := at[1] + len(line)
-				return Statement{Said: true, Line: strings.TrimSpace(text[begin:end]), Reason: rest + " " + below +
-					" " + b.following(i)}
+				reason, why := b.rest(i, after)
+				if found(why); why == "" {
+					line, _, _ := strings.Cut(text[begin:], "\n")
+					return Statement{Said: true, Line: strings.TrimSpace(line), Reason: reason}
+				}
 			}
 		}
 		for line := range strings.Lines(text) {
@@ -306,28 +247,40 @@ func last(text string) rune { r, _ := utf8.DecodeLastRuneInString(text); return 
 
 func hasWord(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
 
-// next returns the first line after that of a passage.
-func (b *Body) next(i int, below string) string {
+// rest reads what follows the words of a form in a passage: the reason, or why the form is not said.
+func (b *Body) rest(i int, after string) (reason, why string) {
+	line, below, _ := strings.Cut(after, "\n")
+	reason = strings.TrimSpace(line[len(followed().FindString(line)):])
+	next := below
 	if strings.TrimSpace(below) == "" {
-		below = b.following(i)
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(below), "\n")
-	return line
-}
-
-// following returns the rest of the part of a passage, and the next part in which forms count, up to a heading.
-func (b *Body) following(i int) string {
-	var out []string
-	part := b.passages[i].part
-	for _, p := range b.passages[i+1:] {
-		switch {
-		case p.heading && p.outside == "", p.outside == "" && p.part != part && part != b.passages[i].part:
-			return strings.Join(out, "\n")
-		case p.outside == "":
-			out, part = append(out, Lines(p.text)), p.part
+		for next = range b.following(i) {
+			break
 		}
 	}
-	return strings.Join(out, "\n")
+	next, _, _ = strings.Cut(strings.TrimSpace(next), "\n")
+	switch {
+	case !followed().MatchString(line):
+		return "", "the line goes on without a colon"
+	case denies().MatchString(reason) || !hasWord(reason) && denies().MatchString(next):
+		return "", "answered with no"
+	}
+	return reason + " " + below + "\n" + strings.Join(slices.Collect(b.following(i)), "\n"), ""
+}
+
+// following yields the rest of the part of a passage, and the next part in which forms count, up to a heading.
+func (b *Body) following(i int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		part := b.passages[i].part
+		for _, p := range b.passages[i+1:] {
+			switch {
+			case p.outside != "":
+			case p.heading || p.part != part && part != b.passages[i].part || !yield(Lines(p.text)):
+				return
+			default:
+				part = p.part
+			}
+		}
+	}
 }
 
 // nearly returns the start of a line that is one edit away from the form, empty if it is not.
@@ -342,13 +295,8 @@ func (f *Form) nearly(line string) string {
 	return ""
 }
 
+// words are those of a text that have a letter or a digit.
+var words = plain.Pattern(`\S*[\pL\pN]\S*`)
+
 // Words counts the words of a text that have a letter or a digit.
-func Words(text string) int {
-	n := 0
-	for word := range strings.FieldsSeq(text) {
-		if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-			n++
-		}
-	}
-	return n
-}
+func Words(text string) int { return len(words().FindAllString(text, -1)) }

@@ -78,7 +78,11 @@ func TestSays(t *testing.T) {
 		{additive, "- [ ] x\n\n  Additive only", "the box is not ticked"},
 		{additive, "[ ] Additive only", "the box is not ticked"},
 		{additive, "☐ Additive only", "the box is not ticked"},
+		{additive, "- x\n  <!--\n- Additive only", "in a comment"},
+		{additive, "- x\n  <!-- -->\n- Additive only", said},
+		{additive, "<!-- x -->Additive only", "in HTML"},
 		{additive, "![Additive only](x.png)", ""},
+		{additive, "![x](x.png) Additive only", "within a line"},
 		{additive, "[Additive only](x): y", said},
 		{additive, "`Additive only`\n\nadditive only", said},
 
@@ -109,7 +113,7 @@ func TestSays(t *testing.T) {
 func TestReason(t *testing.T) {
 	form := NewForm("Implementability Gate exception", false)
 	for text, want := range map[string]string{
-		"a\n\nImplementability Gate exception: b `c-d`\ne\n\nf\ng\n\nh":            "b c d e f g",
+		"a\n\nImplementability Gate exception: b `c-d`\ne\n\nf\ng\n\nh":            "b c-d e f g",
 		"## Implementability Gate exception\n\n- a\n\n- b\n  - c\n\nd":             "a b c",
 		"## Implementability Gate exception\n\n## A\n\nb":                          "",
 		"- Implementability Gate exception\n- a\n\n<p>x</p>\n\n> x\n\nb\n\nc":      "a b",
@@ -133,7 +137,19 @@ func TestReason(t *testing.T) {
 	}
 }
 
-func TestBodyLimit(t *testing.T) {
+// A text that has the words many times without saying them is read once, and one over the limit is not.
+func TestManyWords(t *testing.T) {
+	for _, unit := range []string{"- Additive only\n- no\n", "x additive only ", "Additive only\n\nno\n\n"} {
+		b, err := ReadBody(strings.Repeat(unit, 1<<17/len(unit)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range []*Form{NewForm("Additive only", false), NewForm("Additive only", true)} {
+			if got := b.Says(form); got.Said {
+				t.Errorf("%q says %+v", unit, got)
+			}
+		}
+	}
 	if _, err := ReadBody(strings.Repeat("a", maxMarkdown+1)); err == nil {
 		t.Error("a body over the limit is read")
 	}
