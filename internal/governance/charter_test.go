@@ -85,7 +85,7 @@ func TestCharterTriggers(t *testing.T) {
 		{"a value in JSON", nil, files{"spec/v1.0/core.json": `{"x": ["A Tool MUST keep memory."]}`},
 			`property "A Tool MUST keep memory." (spec/v1.0/core.json:1)`},
 		{"a value behind a second member of its name", nil, files{"spec/v1.0/core.json": `{"x": "memory", "x": "y"}`},
-			"property"},
+			"text"},
 		{"no JSON", nil, files{"spec/v1.0/core.json": `{"x": "memory"`}, "text"},
 		{"no text, no word", nil, files{"spec/v1.0/x.png": "memory\x00"}, ""},
 		{"no text, by its name", nil, files{"spec/v1.0/memory.png": "\x00"}, `text "memory.png"`},

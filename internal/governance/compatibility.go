@@ -109,15 +109,16 @@ func (g *compatibility) view(v *View) error {
 	if err != nil {
 		return err
 	}
-	linked, led := v.concerned(s)
-	for _, p := range linked {
+	// A published path that only the head has a link at is reported as a change.
+	fresh := slices.DeleteFunc(slices.Clone(s.head.links), isSchema)
+	for _, p := range append(fresh, s.base.links...) {
 		g.judged[p] = true
-		g.out.Errorf(file(p), "", code(schemadiff.Changed),
-			"the published schema is a symbolic link to %q, which differs", plain.Cut(s.base.links[p], 200)).
-			WithFix("%s", nextVersion)
+		g.out.Errorf(file(p), "", code(schemadiff.Changed), "the path has a link or a submodule, on the way to a "+
+			"published schema or to what one refers to; what it leads to cannot be compared").
+			WithFix("replace the link with the file; in the base the Maintainers do that by hand")
 	}
-	for _, p := range led {
-		if document, _ := v.texts.document(s.head, p); document != nil {
+	for _, p := range v.concerned(s) {
+		if document, _ := s.head.tree.Document(p); document != nil {
 			g.judged[p] = true
 			g.report(document, verdict.At{Path: p}, s.differences(p), false)
 		}
@@ -129,14 +130,13 @@ func (g *compatibility) view(v *View) error {
 func (g *compatibility) change(v *View, c registry.Change) error {
 	if c.Base == nil {
 		existing, err := g.Base.Leaf(c.Path)
-		if err != nil {
-			return err
-		}
 		if existing == nil {
 			g.fresh = append(g.fresh, fresh{v, c})
-			return nil
+		} else if !registry.SameEntry(existing, c.Head) {
+			g.out.Errorf(file(c.Path), "", code(schemadiff.Changed), "the base branch has published another schema "+
+				"at this path meanwhile").WithFix("merge the base branch, and leave the schema as it is there")
 		}
-		return g.overwritten(v, c, existing)
+		return err
 	}
 	at := file(c.Path)
 	if c.Head == nil {
@@ -150,25 +150,12 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 			c.Base.Mode, c.Base.Mode.Octal(), c.Head.Mode, c.Head.Mode.Octal()).
 			WithFix("make it the file that it was, of mode %s", c.Base.Mode.Octal())
 	}
-	switch {
-	case !isFile(c.Head):
-		if c.Base.Mode == c.Head.Mode {
-			g.out.Errorf(at, "", code(schemadiff.Changed),
-				"the %s that replaces a published schema differs",
-				c.Head.Mode).WithFix("%s", nextVersion)
-		}
-		return nil
-	case c.Base.ID == c.Head.ID:
-		return nil
+	if !isFile(c.Base) || !isFile(c.Head) || c.Base.ID == c.Head.ID {
+		return nil // a link of the base is reported
 	}
 	s, document, err := g.readable(v, c.Path)
 	if err != nil || document == nil {
 		return err
-	}
-	if !isFile(c.Base) {
-		g.out.Errorf(document, "", code(schemadiff.Changed), "the base has no readable schema at this path").
-			WithFix("%s", nextVersion)
-		return nil
 	}
 	place, err := v.firstChange(c)
 	if err != nil {
@@ -182,29 +169,6 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 	return nil
 }
 
-// overwritten judges a schema that the view adds and that the base branch has published meanwhile.
-func (g *compatibility) overwritten(v *View, c registry.Change, existing *registry.Entry) error {
-	if !isFile(existing) || !isFile(c.Head) || existing.Mode != c.Head.Mode {
-		g.out.Errorf(file(c.Path), "", "mode-changed", "a schema that the base branch has published meanwhile is "+
-			"another kind "+
-			"of file here").WithFix("merge the base branch, and leave it as it is there")
-		return nil
-	}
-	published, err := v.texts.schemas(g.Base)
-	if err != nil {
-		return err
-	}
-	s, document, err := g.readable(v, c.Path)
-	if err != nil {
-		return err
-	}
-	if document != nil && existing.ID != c.Head.ID {
-		g.report(document, verdict.At{Path: c.Path},
-			schemadiff.Compare(published.tree, c.Path, s.head.tree, c.Path), true)
-	}
-	return nil
-}
-
 // readable returns the schemas of a view and the new text of one. If the text is not strict JSON, it adds a finding and
 // returns nil.
 func (g *compatibility) readable(v *View, path string) (*schemaView, *strict.Document, error) {
@@ -212,13 +176,16 @@ func (g *compatibility) readable(v *View, path string) (*schemaView, *strict.Doc
 	if err != nil {
 		return nil, nil, err
 	}
-	document, err := v.texts.document(s.head, path)
+	document, err := s.head.tree.Document(path)
 	if syntax, ok := errors.AsType[*strict.Error](err); ok {
 		f := g.out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is not strict JSON: %s",
 			syntax.Message).
 			WithFix("fix the text")
 		f.Pos = syntax.Pos
 		return s, nil, nil
+	}
+	if document == nil {
+		return s, nil, err // over a limit
 	}
 	if fault, ok := errors.AsType[*schema.Error](schema.Compiles(document.Root)); ok {
 		g.out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message).
@@ -374,7 +341,7 @@ func (g *compatibility) identifiers(v *View, s *schemaView) {
 		if !isFile(c.Head) || !isBeside(c.Path) && !(isJSON(c.Path) && s.head.tree.Reaches(c.Path)) {
 			continue
 		}
-		document, _ := v.texts.document(s.head, c.Path)
+		document, _ := s.head.tree.Document(c.Path)
 		if document == nil {
 			continue // a published one is reported
 		}

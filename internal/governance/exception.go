@@ -10,7 +10,6 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -173,12 +172,8 @@ func (f normativeFile) isFormatting() bool {
 		return true
 	case f.old.text != nil && f.new.text != nil:
 		return f.new.text.IsMarkdown() && formatted(f.old.text.HTML()) == formatted(f.new.text.HTML())
-	case f.old.text != nil || f.new.text != nil || !isJSON(f.new.path):
-		return false
 	}
-	old, oldErr := strict.Parse(f.old.path, f.old.data, schemaLimits)
-	new, newErr := strict.Parse(f.new.path, f.new.data, schemaLimits)
-	return oldErr == nil && newErr == nil && reflect.DeepEqual(old.Root, new.Root)
+	return f.old.json != nil && f.new.json != nil && reflect.DeepEqual(f.old.json.Root, f.new.json.Root)
 }
 
 var (
@@ -203,25 +198,14 @@ func formatted(html string) string {
 	return out.String()
 }
 
-// part is a block of a file, or a line of one that has no blocks.
-type part struct {
-	line int
-	text string
-}
-
-func (p part) key() string { return p.text }
-
-// parts returns the source of each block of a text, or each line of another file.
-func (s version) parts() []part {
-	var out []part
-	if s.text == nil {
-		for i, line := range strings.Split(string(s.data), "\n") {
-			out = append(out, part{i + 1, line})
-		}
-		return out
+// parts returns the blocks of a text, or the lines of another file.
+func (s version) parts() []*page.Block {
+	if s.text != nil {
+		return s.text.Blocks()
 	}
-	for _, b := range s.text.Blocks() {
-		out = append(out, part{b.Line, b.Source})
+	var out []*page.Block
+	for i, line := range strings.Split(string(s.data), "\n") {
+		out = append(out, &page.Block{Line: i + 1, Source: line})
 	}
 	return out
 }
@@ -232,15 +216,16 @@ func (f normativeFile) blocks() []string {
 	if f.old.path != f.new.path {
 		out = append(out, fmt.Sprintf("%s → %s", cmp.Or(f.old.path, "nothing"), cmp.Or(f.new.path, "nothing")))
 	}
+	source := func(b *page.Block) string { return b.Source }
 	old, new := f.old.parts(), f.new.parts()
-	gone, come := without(old, new), without(new, old)
+	gone, come := without(old, new, source), without(new, old, source)
 	for _, side := range []struct {
 		path, sign string
-		parts      []part
+		blocks     []*page.Block
 	}{{f.old.path, "- ", gone}, {f.new.path, "+ ", come}} {
-		for _, p := range side.parts {
-			out = append(out, fmt.Sprintf("%s:%d:", side.path, p.line))
-			for line := range strings.SplitSeq(p.text, "\n") {
+		for _, b := range side.blocks {
+			out = append(out, fmt.Sprintf("%s:%d:", side.path, b.Line))
+			for line := range strings.SplitSeq(b.Source, "\n") {
 				if line = strings.TrimRight(line, "\r"); line != "" {
 					out = append(out, side.sign+plain.Cut(line, 2*maxQuote))
 				}

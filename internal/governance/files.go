@@ -2,7 +2,6 @@ package governance
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -10,6 +9,8 @@ import (
 	"unicode"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -19,8 +20,9 @@ type normativeFile struct{ old, new version }
 // version is one side of a normative file. The zero version is that of a file that is not there.
 type version struct {
 	path string
-	data []byte     // nil for a link and a submodule
-	text *page.Text // nil for what is not a text: JSON, other encodings, a link
+	data []byte           // nil for a link and a submodule
+	json *strict.Document // nil for what is not strict JSON
+	text *page.Text       // nil for what is not a text: JSON, other encodings, a link
 }
 
 // path returns the path at which the file is, or was.
@@ -102,8 +104,10 @@ func (v *View) version(t *registry.Tree, p string, e *registry.Entry, budget *in
 		return version{}, err
 	}
 	out := version{path: p, data: data}
-	if isJSON(p) && json.Valid(data) {
-		return out, nil
+	if isJSON(p) {
+		if out.json, err = strict.Parse(p, data, schemadiff.Limits); err == nil {
+			return out, nil
+		}
 	}
 	key := textKey{path.Ext(p), e.ID}
 	if text, known := v.texts.pages[key]; known {

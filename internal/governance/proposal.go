@@ -82,16 +82,19 @@ type View struct {
 
 // Texts keeps what was read of files for all views that see them. The zero Texts is ready.
 type Texts struct {
-	pages  map[textKey]*page.Text // by extension: what a view made of a new text, for the view that replaces it
-	parsed map[textKey]*schemaText
-	trees  map[string]*schemaSet
-	repo   *registry.Repository // that has the trees
+	pages map[textKey]*page.Text // by extension: what a view made of a new text, for the view that replaces it
+	trees map[string]*schemaSet  // by the id of schemas/
+}
+
+// textKey is one text, at paths that are read alike.
+type textKey struct {
+	extension string
+	id        gitstore.ID
 }
 
 // NewRange returns the proposal of a range.
 func NewRange(ctx context.Context, repo *registry.Repository, r *registry.Range, texts *Texts) (*Proposal, error) {
 	p := &Proposal{Base: r.Base, Head: r.Head.Commit()}
-	texts.repo = repo
 	p.people = func() (addresses []string, err error) {
 		for _, c := range r.Commits {
 			if c.ID == "" {

@@ -3,13 +3,14 @@ package governance
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
@@ -177,7 +178,7 @@ func (p *Proposal) touchesRights(out *verdict.Outcome, j *Judgement) (*triggers,
 			if err := f.touches(t, names, changed); err != nil {
 				return nil, err
 			}
-			if f.new.data != nil && f.new.text == nil && !json.Valid(f.new.data) {
+			if f.new.data != nil && f.new.text == nil && f.new.json == nil {
 				unread = append(unread, f.new.path)
 			}
 		}
@@ -192,7 +193,8 @@ func (p *Proposal) touchesRights(out *verdict.Outcome, j *Judgement) (*triggers,
 	return t, nil
 }
 
-// touches adds the triggers of a file. changed returns the place of its first change, where what is gone was.
+// touches adds the triggers of a file. names are the numbers of the RFCs whose file names have a word of a right,
+// changed returns the place of the file's first change, where what is gone was.
 func (f normativeFile) touches(t *triggers, names map[int]bool, changed func(path string) (verdict.At, error)) error {
 	name := ""
 	for _, version := range []version{f.old, f.new} {
@@ -200,149 +202,93 @@ func (f normativeFile) touches(t *triggers, names map[int]bool, changed func(pat
 			name = base
 		}
 	}
-	come, gone := differing(f.old.passages("old"), f.new.passages("new"))
+	old, new := f.old.passages("old"), f.new.passages("new")
+	come, gone := without(new, old, bySource), without(old, new, bySource)
+	if f.old.text != nil && f.new.text != nil { // only blocks whose lines differ are rendered
+		come, gone = without(come, gone, byText), without(gone, come, byText)
+	}
 	for i, b := range slices.Concat(come, gone) {
-		word := b.touches(names)
-		if word == "" && b.block() {
-			word = name
+		kind, word := "text", ""
+		if i < len(come) && f.new.json != nil || i >= len(come) && f.old.json != nil {
+			kind, word = "property", ifOfRight(b.Text(), nil)
+		} else {
+			word = cmp.Or(touches(b, names), name)
 		}
 		if word == "" {
 			continue
 		}
-		at := verdict.At{Path: f.new.path, Line: b.line}
+		at := verdict.At{Path: f.new.path, Line: b.Line}
 		if i >= len(come) {
 			var err error
 			if at, err = changed(f.path()); err != nil {
 				return err
 			}
 		}
-		t.add(b.kind(), word, at)
+		t.add(kind, word, at)
 	}
 	return nil
 }
 
-// passage is a block of a text, or a name or string of a JSON file.
-type passage struct {
-	*page.Block        // nil: a string, or a file that is not a text
-	text        string // the string
-	line        int
-	side        string // "old" or "new": a version of a file that is not a text
+// bySource is the key of a block by its lines, and those of the nearest heading.
+func bySource(b *page.Block) string {
+	if b.Above == nil {
+		return b.Source
+	}
+	return b.Source + "\n" + b.Above.Source
 }
 
-func (p passage) block() bool { return p.Block != nil || p.side != "" }
-
-func (p passage) kind() string {
-	if p.block() {
-		return "text"
+// byText is the key of a block by what a reader sees, and the nearest heading below the title of the text.
+func byText(b *page.Block) string {
+	if b.Above == nil || b.Above.Level == 1 {
+		return b.Text() + "\n" + b.Hidden() + "\n"
 	}
-	return "property"
+	return b.Text() + "\n" + b.Hidden() + "\n" + b.Above.Text()
 }
 
-// key returns what distinguishes a passage: its text, and the nearest heading below the title of the text.
-func (p passage) key() string {
-	switch {
-	case p.Block == nil:
-		return p.text + p.side
-	case p.Above == nil || p.Above.Level == 1:
-		return p.Text() + "\n" + p.Hidden() + "\n"
-	}
-	return p.Text() + "\n" + p.Hidden() + "\n" + p.Above.Text()
-}
-
-// source is a passage with its lines as key.
-type source struct{ passage }
-
-func (s source) key() string {
-	switch {
-	case s.Block == nil:
-		return s.text + s.side
-	case s.Above == nil:
-		return s.Source
-	}
-	return s.Source + "\n" + s.Above.Source
-}
-
-// differing returns the passages that only the new version has, and those that only the old one has. It renders only
-// those whose lines differ.
-func differing(old, new []source) (come, gone []passage) {
-	passages := func(all []source) (out []passage) {
-		for _, one := range all {
-			out = append(out, one.passage)
-		}
-		return out
-	}
-	come, gone = passages(without(new, old)), passages(without(old, new))
-	return without(come, gone), without(gone, come)
-}
-
-// touches returns what of a passage touches a right: its text, what is hidden in it, or a heading above; else "". names
-// are the numbers of the RFCs whose file names have a word of a right.
-func (p passage) touches(names map[int]bool) string {
-	if p.Block == nil {
-		return ifOfRight(p.text, nil)
-	}
-	found := cmp.Or(ifOfRight(p.Text(), names), ifOfRight(p.Hidden(), names))
-	for above := p.Above; above != nil && found == ""; above = above.Above {
+// touches returns what of a block touches a right: its text, what is hidden in it, or a heading above; else "".
+func touches(b *page.Block, names map[int]bool) string {
+	found := cmp.Or(ifOfRight(b.Text(), names), ifOfRight(b.Hidden(), names))
+	for above := b.Above; above != nil && found == ""; above = above.Above {
 		found = ifOfRight(above.Text(), nil)
 	}
 	return found
 }
 
 // passages returns the blocks of a text, or the names and strings of a JSON file. A file that is neither is one block
-// without words, with a side, so that it differs from that of the other version.
-func (s version) passages(side string) (out []source) {
+// that has the word side, by which it differs from that of the other version.
+func (s version) passages(side string) []*page.Block {
 	switch {
 	case s.path == "":
+		return nil
 	case s.text != nil:
-		for _, b := range s.text.Blocks() {
-			out = append(out, source{passage{Block: b, line: b.Line}})
-		}
-	case s.data != nil && json.Valid(s.data):
-		out = namesAndStrings(s.data)
-	default:
-		out = []source{{passage{line: 1, side: side}}}
+		return s.text.Blocks()
+	case s.json != nil:
+		return namesAndStrings(s.data)
 	}
-	return out
+	return []*page.Block{{Line: 1, Source: side}}
 }
 
-// namesAndStrings returns the names of members and the strings of a JSON text, members with one name all, without the
-// values of $id, $schema and $ref.
-func namesAndStrings(data []byte) (out []source) {
-	type level struct{ isObject, isName bool } // isName: the next token is a name or the end
-	stack := []level{{}}
+// namesAndStrings returns the names of members and the strings of a JSON text, without the values of $id, $schema and
+// $ref.
+func namesAndStrings(data []byte) (out []*page.Block) {
 	line, counted, name := 1, 0, ""
-	for d := json.NewDecoder(bytes.NewReader(data)); ; {
-		token, err := d.Token()
-		if err != nil {
-			return out // the text is valid: it ended
-		}
-		top := &stack[len(stack)-1]
-		if text, isText := token.(string); isText {
-			end := int(d.InputOffset())
-			line += bytes.Count(data[counted:end], []byte("\n"))
-			counted = end
-			if isName := top.isName; isName {
-				name = text
-			} else if top.isObject && slices.Contains([]string{"$id", "$schema", "$ref"}, name) {
-				text = ""
-			}
-			out = append(out, source{passage{text: text, line: line}})
-		}
-		switch token {
-		case json.Delim('{'):
-			top.isName = top.isObject
-			stack = append(stack, level{true, true})
-			continue
-		case json.Delim('['):
-			top.isName = top.isObject
-			stack = append(stack, level{})
-			continue
-		case json.Delim('}'), json.Delim(']'):
-			stack = stack[:len(stack)-1]
+	d := jsontext.NewDecoder(bytes.NewBuffer(data))
+	for token, err := d.ReadToken(); err == nil; token, err = d.ReadToken() {
+		if token.Kind() != '"' {
 			continue
 		}
-		top.isName = top.isObject && !top.isName
+		text, end := token.String(), int(d.InputOffset())
+		line += bytes.Count(data[counted:end], []byte("\n"))
+		counted = end
+		holder, n := d.StackIndex(d.StackDepth())
+		if isMember := holder == '{'; isMember && n%2 == 1 {
+			name = text
+		} else if isMember && slices.Contains([]string{"$id", "$schema", "$ref"}, name) {
+			continue
+		}
+		out = append(out, &page.Block{Line: line, Source: text})
 	}
+	return out
 }
 
 // rfcNumbers matches an RFC that a text names by its number.

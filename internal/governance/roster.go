@@ -48,8 +48,6 @@ type row struct {
 	line int
 }
 
-func (r row) key() string { return r.text }
-
 // rosterOf returns the roster of a tree, an empty one if the tree has none.
 func rosterOf(t *registry.Tree) (roster, error) {
 	data, err := readOptional(t, maintainersPath)
@@ -187,7 +185,8 @@ func (p *Proposal) rosterChanges(out *verdict.Outcome, j *Judgement) error {
 		if err != nil {
 			return err
 		}
-		gone, come := without(was.rows, is.rows), without(is.rows, was.rows)
+		text := func(r row) string { return r.text }
+		gone, come := without(was.rows, is.rows, text), without(is.rows, was.rows, text)
 		if len(gone)+len(come) == 0 {
 			continue
 		}
@@ -211,14 +210,14 @@ func orNone(rows []row) string {
 	return quoted(out)
 }
 
-// without returns the elements that others lack, or have less often.
-func without[T interface{ key() string }](of, others []T) []T {
+// without returns the elements whose key others lack, or have less often.
+func without[T any](of, others []T, key func(T) string) []T {
 	count := map[string]int{}
 	for _, one := range others {
-		count[one.key()]++
+		count[key(one)]++
 	}
 	return slices.DeleteFunc(slices.Clone(of), func(one T) bool {
-		count[one.key()]--
-		return count[one.key()] >= 0
+		count[key(one)]--
+		return count[key(one)] >= 0
 	})
 }

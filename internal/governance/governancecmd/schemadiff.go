@@ -134,10 +134,8 @@ func namedSchema(at, name string, text []byte, err error, beside func(path strin
 	if err != nil {
 		return nil, "", remedy.With(fmt.Errorf("reading %q: %w", name, err), fix)
 	}
-	tree := schemadiff.NewTree(map[string][]byte{at: text}, nil, func(p string) (string, []byte) {
-		return p, beside(p)
-	})
-	if err := tree.Fault(at); err != nil {
+	tree := schemadiff.NewTree(map[string][]byte{at: text}, nil, beside)
+	if _, err := tree.Document(at); err != nil {
 		return nil, "", remedy.Errorf("give a JSON Schema of draft 2020-12, strict JSON of at most 1 MiB",
 			"%q is not a schema that can be compared: %v", name, err)
 	}

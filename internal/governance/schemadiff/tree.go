@@ -14,23 +14,22 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
-// limits are those of strict.Parse. A value takes some hundred bytes of memory, however short it is in the text.
-var limits = strict.Limits{Bytes: MaxBytes, Depth: MaxDepth, Number: 64, Values: 1 << 17}
+// Limits are those of a schema's text. A value takes some hundred bytes of memory, however short it is in the text.
+var Limits = strict.Limits{Bytes: MaxBytes, Depth: MaxDepth, Number: 64, Values: 1 << 17}
 
 // Tree is the schemas of one Git tree, read once. It is not safe for concurrent use.
 type Tree struct {
 	files    map[string]*file
 	resource map[string][]*schema // by absolute $id, of the published files
 	reached  map[string][]*schema // by absolute $id, of the files that these reach by path
-	at       map[string]*file     // by path without links, as far as a reference names it; nil: no file
 	dynamic  map[string][]*schema // by $dynamicAnchor
-	follow   func(path string) (at string, text []byte)
 }
 
 type file struct {
 	path      string
-	root      *schema
+	document  *strict.Document // nil: fault says why it cannot be read
 	fault     error
+	root      *schema
 	named     bool               // references can find it by its identifiers
 	resources []*schema          // the root and each schema below that has an $id
 	dynamic   []dynamicAnchor    // those that have a dynamic anchor, with its name
@@ -46,22 +45,18 @@ type dynamicAnchor struct {
 // A text that is not published but that a published one reaches by path, over others too, is found by the $ids in it
 // as well, where no published one has them and no path is meant. If published is nil, all texts are published.
 //
-// follow returns the path without links to which a path that the texts lack leads, and the text of the file there, nil
-// if there is no file. It may be nil. In the order in which they are read, texts beyond MaxTree bytes in all are not
-// read.
-func NewTree(texts map[string][]byte, published func(path string) bool,
-	follow func(path string) (at string, text []byte)) *Tree {
+// other returns the text of a file that the texts lack, nil if there is no file. It may be nil. In the order in which
+// they are read, texts beyond MaxTree bytes in all are not read.
+func NewTree(texts map[string][]byte, published func(path string) bool, other func(path string) []byte) *Tree {
 	t := &Tree{files: map[string]*file{}, resource: map[string][]*schema{}, reached: map[string][]*schema{},
-		at: map[string]*file{}, dynamic: map[string][]*schema{}, follow: follow}
+		dynamic: map[string][]*schema{}}
 	left := MaxTree
 	add := func(p string, text []byte) *file {
 		left -= len(text)
 		t.files[p] = read(p, text, left)
 		return t.files[p]
 	}
-	if follow == nil {
-		t.follow = func(path string) (string, []byte) { return path, nil }
-	}
+	asked := map[string]bool{}
 	var queue []*file
 	for _, p := range slices.Sorted(maps.Keys(texts)) {
 		if f := add(p, texts[p]); f.root != nil && (published == nil || published(p)) {
@@ -77,17 +72,16 @@ func NewTree(texts map[string][]byte, published func(path string) bool,
 				continue
 			}
 			p := f.pathOf(uri)
-			if _, known := t.at[p]; known || p == "" {
+			if p == "" {
 				continue
 			}
 			found := t.files[p]
-			if found == nil {
-				at, text := t.follow(p)
-				if found = t.files[at]; found == nil && text != nil {
-					found = add(at, text)
+			if found == nil && other != nil && !asked[p] {
+				asked[p] = true
+				if text := other(p); text != nil {
+					found = add(p, text)
 				}
 			}
-			t.at[p] = found
 			if found != nil && found.root != nil && !found.named {
 				t.name(found, t.reached)
 				queue = append(queue, found)
@@ -105,12 +99,10 @@ func read(p string, text []byte, left int) *file {
 			MaxTree)
 		return f
 	}
-	document, err := strict.Parse(p, text, limits)
-	if err != nil {
-		f.fault = err
+	if f.document, f.fault = strict.Parse(p, text, Limits); f.fault != nil {
 		return f
 	}
-	f.root = &schema{file: f, value: document.Root}
+	f.root = &schema{file: f, value: f.document.Root}
 	f.index(f.root)
 	return f
 }
@@ -126,16 +118,16 @@ func (t *Tree) name(f *file, ids map[string][]*schema) {
 	}
 }
 
-// Reaches reports whether a reference finds the file at path, without links, by its path or by an $id in it.
+// Reaches reports whether a reference finds the file at path, by its path or by an $id in it.
 func (t *Tree) Reaches(path string) bool { return t.files[path] != nil && t.files[path].named }
 
-// Fault says why the text at path cannot be read as JSON: mostly a *strict.Error. It is nil where it is read, and
-// where the tree has no such path.
-func (t *Tree) Fault(path string) error {
+// Document returns the text at path as it was read. The error says why it cannot be read as JSON; it is mostly a
+// *strict.Error. Both are nil if the tree has no such path.
+func (t *Tree) Document(path string) (*strict.Document, error) {
 	if f := t.files[path]; f != nil {
-		return f.fault
+		return f.document, f.fault
 	}
-	return nil
+	return nil, nil
 }
 
 // schema is a subschema at its place in a file.
@@ -446,12 +438,7 @@ func (t *Tree) named(s *schema, uri string) *schema {
 	if found := t.resource[uri]; found != nil {
 		return s.one(found)
 	}
-	p := s.file.pathOf(uri)
-	f, known := t.at[p]
-	if !known {
-		f = t.files[p]
-	}
-	if f != nil && f.root != nil {
+	if f := t.files[s.file.pathOf(uri)]; f != nil && f.root != nil {
 		return f.root
 	}
 	return s.one(t.reached[uri])

@@ -251,7 +251,7 @@ func TestUnread(t *testing.T) {
 	files := NewTree(texts, nil, nil)
 	for path, want := range map[string]bool{"bad.json": true, "big.json": true, "ok.json": false, "none.json": false,
 		"z00.json": false, "z08.json": true} {
-		if err := files.Fault(path); (err != nil) != want {
+		if _, err := files.Document(path); (err != nil) != want {
 			t.Errorf("%s: %v", path, err)
 		}
 		if d := Compare(files, "ok.json", files, path); want && (len(d) != 1 || d[0].Class != Changed ||
