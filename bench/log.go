@@ -29,7 +29,7 @@ func (b *bench) published(listings int, share, mostMemory float64) ([]figure, er
 	}
 	in := func(name string) string { return filepath.Join(b.temporary, fmt.Sprintf("%d.%s", listings, name)) }
 	key, log, state, proof := in("log.key"), in("log"), in("log-checkpoint"), in("proof")
-	verifier, err := exec.CommandContext(b.ctx, b.gate, "key", "new", key, "--log", "bench/log").Output()
+	verifier, err := exec.CommandContext(b.ctx, b.gate, "key", "new", key, "--origin", "bench/log").Output()
 	if err != nil {
 		return nil, fmt.Errorf("making the key of the log: %w", err)
 	}

@@ -125,3 +125,27 @@ func textOf(t *testing.T, pattern string) string {
 	}
 	return b.String()
 }
+
+// TestClone checks that a command that reads a clone takes both spellings of the flag that names it, and that sign has
+// neither.
+func TestClone(t *testing.T) {
+	for _, args := range [][]string{{"check"}, {"forge", "rerun"}, {"replay", "none"}, {"verify", "https://a.example"},
+		{"oap-spec", "schema", "diff", "a", "b"}} {
+		var told [2]string
+		for i, flag := range ofClone {
+			var out strings.Builder
+			sys := frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}
+			code := Main(slices.Concat(args, []string{"--" + flag, "/no/such/clone"}), sys)
+			if told[i] = out.String(); code != 2 || strings.Contains(told[i], "unknown flag") {
+				t.Errorf("%q: --%s: exit status %d\n%s", args, flag, code, told[i])
+			}
+		}
+		if told[0] != told[1] {
+			t.Errorf("%q: --repo and --registry differ:\n%s\n%s", args, told[0], told[1])
+		}
+	}
+	c, _, _ := Command(programs.All[0], frame.IO{}).Find([]string{"sign"})
+	if c.Flags().Lookup("repo") != nil || c.Flags().Lookup("registry") != nil {
+		t.Error("sign reads no clone")
+	}
+}

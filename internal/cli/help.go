@@ -44,6 +44,7 @@ func helper(t *table.Program, root *cobra.Command, groups []group, sys frame.IO)
 // newCompletion returns cobra's command completion, whose texts are of another style.
 func newCompletion(t *table.Program, sys frame.IO) *cobra.Command {
 	root := &cobra.Command{Use: t.Name}
+	root.CompletionOptions.DisableNoDescFlag = true
 	root.SetOut(sys.Stdout)
 	root.AddCommand(&cobra.Command{Use: "any"}) // without a command, there is nothing to complete
 	root.InitDefaultCompletionCmd()

@@ -63,7 +63,7 @@ func TestLogKilled(t *testing.T) {
 	server := httptest.NewServer(w)
 	t.Cleanup(server.Close)
 	key, policy, log := filepath.Join(dir, "log.key"), filepath.Join(dir, "policy"), filepath.Join(dir, "log")
-	code, out := program(t, "key", "new", key, "--log", "registry.example/log")
+	code, out := program(t, "key", "new", key, "--origin", "registry.example/log")
 	if code != 0 {
 		t.Fatal(out)
 	}

@@ -16,7 +16,7 @@ func TestMirrorLog(t *testing.T) {
 	m := newMirrored(t)
 	key := filepath.Join(t.TempDir(), "log.key")
 	var out bytes.Buffer
-	if code := Main([]string{"key", "new", key, "--log", "registry.example/log"},
+	if code := Main([]string{"key", "new", key, "--origin", "registry.example/log"},
 		frame.IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment}); code != 0 {
 		t.Fatal(out.String())
 	}

@@ -72,8 +72,8 @@ func TestHostileDocuments(t *testing.T) {
 			{"new", "n10", "https://n1.example", "--set", p},
 			{"new", "n10", "https://n1.example", "--set", "categories=[" + p},
 			{"new", "n10", "https://n1.example", "--level", p},
-			{"new", "n10", "https://n1.example", "--receipt", p}, {"renew", p},
-			{"renew", "eve", "--receipt", p}, {"renew", "--all", "--within", p}} {
+			{"new", "n10", "https://n1.example", "--receipt-uri", p}, {"renew", p},
+			{"renew", "eve", "--receipt-uri", p}, {"renew", "--all", "--within", p}} {
 			run(command...)
 		}
 	}

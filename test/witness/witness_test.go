@@ -109,7 +109,7 @@ func TestLitewitness(t *testing.T) {
 	program := func(name string) string { return filepath.Join(programs, name) }
 	in := func(name string) string { return filepath.Join(dir, name) }
 	const origin = "registry.example/log"
-	verifier := strings.TrimSpace(command(t, 0, program("oap-gate"), "key", "new", in("log.key"), "--log", origin))
+	verifier := strings.TrimSpace(command(t, 0, program("oap-gate"), "key", "new", in("log.key"), "--origin", origin))
 	verifier, _, _ = strings.Cut(verifier, "\n")
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -62,9 +62,9 @@ func newKeyNew(sys frame.IO) *cobra.Command {
 nothing, and refuses a FILE in a Git work tree whose repository does not ignore it. Keep a copy where
 you keep secrets: nothing can restore it.
 
-With --log it makes the key of a registry's log instead, and prints the verifier key to publish.`,
+With --origin it makes the key of a registry's log instead, and prints the verifier key to publish.`,
 		Example: "  oap-gate key new ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example\n" +
-			"  oap-gate key new log.key --log registry.example.org/oap/log",
+			"  oap-gate key new log.key --origin registry.example.org/oap/log",
 		Args: oneFile,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == signing.Stdin {
@@ -99,7 +99,7 @@ With --log it makes the key of a registry's log instead, and prints the verifier
 			return nil
 		},
 	}
-	c.Flags().StringVar(&origin, "log", "", "write the key of a log with the name `ORIGIN`")
+	c.Flags().StringVar(&origin, "origin", "", "write the key of a log with this `NAME`")
 	return c
 }
 
@@ -189,7 +189,7 @@ func newKeyShow(sys frame.IO) *cobra.Command {
 		Short: "show the public half of a key and its verification method",
 		Long: `show prints the public half of the key in FILE (- is stdin), private or public, as did:key, as Multikey, as JWK,
 and as a verificationMethod to paste into a DID Document. Its id ends in #key-1, under which the suite's attest.js signs;
---id chooses another. With --did it says which method of the served document the key is; exit status 1 if it is not among
+--key-id chooses another. With --did it says which method of the served document the key is; exit status 1 if it is not among
 them. The private half is never printed.`,
 		Example: "  oap-gate key show ~/oap.pem\n  oap-gate key show ~/oap.pem --did did:web:tool.example\n" +
 			"  pass oap-key | oap-gate key show -",
@@ -219,7 +219,7 @@ them. The private half is never printed.`,
 	o.Network.Bind(c.Flags(), "1m")
 	o.Network.BindLocal(c.Flags())
 	c.Flags().StringVar(&o.did, "did", "", "`DID` in whose document the key should be")
-	c.Flags().StringVar(&o.id, "id", "", "fragment `NAME` of the verificationMethod (default "+attested+")")
+	c.Flags().StringVar(&o.id, "key-id", "", "fragment `ID` of the verificationMethod (default "+attested+")")
 	return c
 }
 
@@ -228,7 +228,7 @@ func (o *keyShow) check() error {
 		return remedy.Errorf("leave it out", "key show keeps no bundle: --record %q", o.Record)
 	}
 	if strings.ContainsFunc(o.id, func(r rune) bool { return !unreserved(r) }) {
-		return remedy.Errorf("use letters, digits, - . _ ~, such as key-1", "--id %q is not a fragment", o.id)
+		return remedy.Errorf("use letters, digits, - . _ ~, such as key-1", "--key-id %q is not a fragment", o.id)
 	}
 	if o.did != "" {
 		if _, err := did.Parse(o.did); err != nil {

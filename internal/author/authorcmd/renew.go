@@ -57,8 +57,8 @@ With --all it lists what is due and changes nothing.`),
 				return remedy.Errorf("oap-gate renew --all, or oap-gate renew SLUG",
 					"--all lists what is due, and %q was given to be renewed", args[0])
 			case o.all && (o.receipt != "" || o.level != ""):
-				return remedy.Errorf("run renew --all without --receipt and --level",
-					"--receipt and --level are of one renewal, and --all makes none")
+				return remedy.Errorf("run renew --all without --receipt-uri and --level",
+					"--receipt-uri and --level are of one renewal, and --all makes none")
 			case !o.all && len(args) != 1:
 				return remedy.Errorf("oap-gate renew SLUG, or oap-gate renew --all",
 					"renew requires one SLUG; %s given", plain.Count(len(args), "argument"))
@@ -87,7 +87,7 @@ With --all it lists what is due and changes nothing.`),
 	}
 	o.bind(c)
 	f := c.Flags()
-	f.StringVar(&o.receipt, "receipt", "", "`URL` of the new Receipt (default: as the Manifest says)")
+	f.StringVar(&o.receipt, "receipt-uri", "", "`URL` of the new Receipt (default: as the Manifest says)")
 	f.StringVar(&o.level, "level", "",
 		"`LEVEL` to list (default: the highest that the Receipt claims, with the listing's suffix)")
 	f.BoolVar(&o.all, "all", false, "list the listings that are due")
@@ -252,7 +252,7 @@ func (o *recordFlags) served(ctx context.Context, w *workspace,
 	case evidence.Unavailable:
 		return at, nil, inconclusivef("try again", "the Receipt could not be fetched: %s", at.Message)
 	default:
-		return at, nil, refusef("publish the Receipt, and name where it is with --receipt",
+		return at, nil, refusef("publish the Receipt, and name where it is with --receipt-uri",
 			"the Receipt is not served: %s", at.Message)
 	}
 	r, err := receipt.Parse(url, at.Body)

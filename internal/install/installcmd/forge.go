@@ -47,7 +47,7 @@ func newComment(sys frame.IO) *cobra.Command {
 contradicts itself, is about another commit, or leaves checks out. If the token may not comment, it
 prints a notice and exits 0.`,
 		Example: "  oap-gate forge comment --head $HEAD_SHA report.json",
-		Args:    frame.Wants(1, "oap-gate forge comment [--head SHA] REPORT", "comment requires one REPORT"),
+		Args:    frame.Wants(1, "oap-gate forge comment [--head REV] REPORT", "comment requires one REPORT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := capped.ReadFile(args[0], sticky.MaxReport)
 			if err != nil {
@@ -75,7 +75,7 @@ prints a notice and exits 0.`,
 		},
 	}
 	o.bindClone(c)
-	c.Flags().StringVar(&head, "head", "", "`SHA` of the pull request's head (default: the report's)")
+	c.Flags().StringVar(&head, "head", "", "`REV` of the pull request's head, in 40 hex digits (default: the report's)")
 	bindApp(c, &app)
 	c.Flags().IntVar(&pull, "pull", 0, "number `N` of the pull request (default: the oldest open one with that head)")
 	return c

@@ -27,7 +27,8 @@ type logFlags struct{ dir, key, policy string }
 
 func (l *logFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&l.dir, "log", "", "`DIR` in which to publish the log of the history; needs --checkpoint")
-	f.StringVar(&l.key, "log-sign-key", "", "`FILE` of the key that signs the log (oap-gate key new FILE --log ORIGIN)")
+	f.StringVar(&l.key, "log-sign-key", "",
+		"`FILE` of the key that signs the log (oap-gate key new FILE --origin NAME)")
 	f.StringVar(&l.policy, "witness-policy", "", "C2SP tlog-policy `FILE`: witnesses that are asked, and the quorum")
 }
 
@@ -60,7 +61,7 @@ func (o *auditOptions) openLog(repo *registry.Repository) (*publish.Log, error) 
 	}
 	switch origin := cmp.Or(o.origin, checkpoint.Origin(repo.RemoteURL())); {
 	case o.signKey != "" && key.Is(o.signKey):
-		return nil, remedy.Errorf("make another key with: oap-gate key new FILE --log ORIGIN",
+		return nil, remedy.Errorf("make another key with: oap-gate key new FILE --origin NAME",
 			"--log-sign-key and --sign-key hold the same key: a log checkpoint and a checkpoint must never share one")
 	case key.Name() == origin:
 		return nil, remedy.Errorf("name the log otherwise, such as "+origin+"/log",
