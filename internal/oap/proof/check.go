@@ -240,6 +240,7 @@ func (r *Result) validity(o Options) error {
 	}
 	switch {
 	case o.Now.Before(r.Listing.Issued.Add(-skew)):
+		r.Refused = true
 		return refuse("not-yet-valid", "the listing is valid from %s on", r.Listing.Issued.Format(time.RFC3339))
 	case !o.Now.Before(r.Listing.Expires):
 		return refuse("expired", "the listing expired at %s", r.Listing.Expires.Format(time.RFC3339))
