@@ -18,10 +18,11 @@ const (
 	maxRefName    = 1024
 )
 
-// HasRef reports whether a full ref name such as refs/remotes/origin/HEAD, or HEAD, leads to an object id.
+// HasRef reports whether a full ref name such as refs/remotes/origin/HEAD, or HEAD, leads to an object id or to a
+// damaged ref.
 func (s *Store) HasRef(name string) bool {
 	_, err := s.ref(name)
-	return err == nil
+	return err == nil || errors.Is(err, ErrCorrupt)
 }
 
 // Symbolic returns the full name of the ref that a symbolic ref names; empty if the ref is not symbolic.
@@ -89,7 +90,12 @@ func (s *Store) readRef(name string) (id ID, symbolic string, err error) {
 		text = text[:i]
 	}
 	if id, err = ParseID(string(text)); err != nil || id.Size() != s.idSize {
-		return ID{}, "", fmt.Errorf("%w: ref %s holds %.80q; expected an object id", ErrCorrupt, name, text)
+		holds := fmt.Sprintf("%.80q", text)
+		if n := len(text); n > 0 && len(bytes.Trim(text, "\x00")) == 0 { // a crash while it was written
+			holds = fmt.Sprintf("%d NUL bytes", n)
+		}
+		return ID{}, "", &Error{Op: "reading ref", Object: name, Remedy: "remove the file of the ref, and fetch",
+			Err: fmt.Errorf("%w: it holds %s; expected an object id", ErrCorrupt, holds)}
 	}
 	return id, "", nil
 }

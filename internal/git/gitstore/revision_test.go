@@ -129,6 +129,23 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
+// TestDamagedRef checks that a ref which a crash or a hand damaged is there, and is named by what it holds.
+func TestDamagedRef(t *testing.T) {
+	c := newClone(t)
+	c.commit("one")
+	for text, says := range map[string]string{strings.Repeat("\x00", 41): "41 NUL bytes", "\n": `""`,
+		"x\x00\n": `"x\x00"`} {
+		c.Write(".git/refs/heads/bad", text)
+		s := c.open()
+		_, err := s.Resolve("bad")
+		wantError(t, err, ErrCorrupt, "remove the file of the ref, and fetch")
+		if err == nil || !strings.Contains(err.Error(), "ref refs/heads/bad: corrupt: it holds "+says+";") ||
+			!s.HasRef("refs/heads/bad") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestResolveAmbiguous(t *testing.T) {
 	c := newClone(t)
 	c.commit("one")
