@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -57,6 +58,9 @@ func (v *inspection) judgeOwners() {
 	}
 	name, data, err := v.ownersFile()
 	switch {
+	case errors.Is(err, capped.ErrTooLarge):
+		v.add(severity, "fork-can-edit-gate", strict.Pos{Path: name}, "name teams by folder instead of each file",
+			"the file exceeds %d MiB, and GitHub ignores a larger one: %s", maxOwners>>20, why)
 	case err != nil:
 		v.add(verdict.Doubt, "codeowners", strict.Pos{Path: name}, "make it a plain file", "reading the file: %v", err)
 	case data == nil:

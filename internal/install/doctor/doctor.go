@@ -175,11 +175,7 @@ func (v *inspection) read(name string, limit int) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("it is not a regular file (%s)", info.Mode().Type())
 	}
-	data, err := capped.ReadAll(f, int64(limit))
-	if errors.Is(err, capped.ErrTooLarge) {
-		return nil, fmt.Errorf("it has more than %d bytes", limit)
-	}
-	return data, err
+	return capped.ReadAll(f, int64(limit))
 }
 
 // Fixes of more than one finding.

@@ -593,6 +593,8 @@ func TestFaults(t *testing.T) {
 			"error fork-can-edit-gate repo-config.yml <code_owner_review: false     # with CODEOWNERS on " +
 				".github/ and schemas/: a fork cannot weaken its own gate>"},
 		{"no CODEOWNERS", owners, "", "", "error fork-can-edit-gate .github/CODEOWNERS"},
+		{"a CODEOWNERS that GitHub ignores", owners, "/schemas/", strings.Repeat("#", maxOwners) + "\n/schemas/",
+			"error fork-can-edit-gate .github/CODEOWNERS"},
 		{"schemas have no owner", owners, "/schemas/ @acme/registry-maintainers\n", "",
 			"error fork-can-edit-gate .github/CODEOWNERS"},
 		{"taken away below", owners, "/MAINTAINERS.md", "/.github/workflows/\n/MAINTAINERS.md",
