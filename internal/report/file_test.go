@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
 )
 
@@ -32,6 +33,27 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("mode is %v", info.Mode())
 	}
 	checkAlone(t, dir, 1)
+}
+
+// TestModes checks that a new bundle is for the user alone, a new report for everybody, and that a file keeps its mode.
+func TestModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no such modes")
+	}
+	dir := t.TempDir()
+	record, rep := filepath.Join(dir, "bundle.json"), filepath.Join(dir, "report.json")
+	for _, want := range []struct{ record, report os.FileMode }{{0o600, 0o644}, {0o640, 0o600}, {0o666, 0o664}} {
+		_ = errors.Join(os.Chmod(record, want.record), os.Chmod(rep, want.report)) // not there in the first round
+		b := &bundle.Bundle{Mode: "check"}
+		if err := errors.Join(Keep(record, b), Count(honest()).WriteFile(rep, "json", Options{})); err != nil {
+			t.Fatal(err)
+		}
+		for path, mode := range map[string]os.FileMode{record: want.record, rep: want.report} {
+			if info, err := os.Stat(path); err != nil || info.Mode() != mode {
+				t.Errorf("%s has the mode %v (%v); expected %v", path, info.Mode(), err, mode)
+			}
+		}
+	}
 }
 
 // TestDiskFull checks that a report is whole or not written where a disk is full, be it that of its results or its own.

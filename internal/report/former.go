@@ -81,18 +81,23 @@ func Free(what, path string, former Former) error {
 
 // Save writes a text to a path that is Free, as WriteText does.
 func Save(what, path string, former Former, text []byte) error {
+	return save(what, path, former, readable, text)
+}
+
+func save(what, path string, former Former, mode fs.FileMode, text []byte) error {
 	if err := Free(what, path, former); err != nil {
 		return err
 	}
-	if err := WriteText(path, text); err != nil {
+	if err := writeBytes(path, mode, text); err != nil {
 		return remedy.Unwritten(fmt.Errorf("writing %s: %w", what, err))
 	}
 	return nil
 }
 
-// Keep writes the bundle of a run to the file of --record.
+// Keep writes the bundle of a run to the file of --record. A new file is for the user alone: it has whatever was
+// fetched.
 func Keep(path string, b *bundle.Bundle) error {
-	return Save("--record "+path, path, bundle.Former, b.Encode())
+	return save("--record "+path, path, bundle.Former, private, b.Encode())
 }
 
 // HasMembers returns the Former of a JSON object whose root has these members.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,7 +86,7 @@ func appendFile(path string, data []byte) error {
 // WriteFile writes the report to the file at path, which is then whole: the old text or the new. See package
 // atomicfile. An irregular file, such as /dev/stdout or a pipe, is written to as it is; a symbolic link is followed.
 func (r *Counted) WriteFile(path, format string, o Options) error {
-	return writeTo(path, func(w io.Writer) error {
+	return writeTo(path, readable, func(w io.Writer) error {
 		_, err := io.WriteString(w, o.Mark(format))
 		return cmp.Or(err, r.Write(w, format, o))
 	})
@@ -118,19 +119,35 @@ func (r *Counted) WriteFiles(files []File, o Options) []error {
 	return errs
 }
 
+// Modes of a new file, less the umask.
+const (
+	readable fs.FileMode = 0o644
+	private  fs.FileMode = 0o600
+)
+
 // WriteText writes a text as WriteFile does a report.
-func WriteText(path string, text []byte) error {
-	return writeTo(path, func(w io.Writer) error { _, err := w.Write(text); return err })
+func WriteText(path string, text []byte) error { return writeBytes(path, readable, text) }
+
+func writeBytes(path string, mode fs.FileMode, text []byte) error {
+	return writeTo(path, mode, func(w io.Writer) error { _, err := w.Write(text); return err })
 }
 
-func writeTo(path string, fill func(io.Writer) error) error {
+// writeTo writes a file, which has the mode if it is new, and keeps its own otherwise.
+func writeTo(path string, mode fs.FileMode, fill func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Stat(path)
+	if err != nil {
+		return atomicfile.WriteFunc(path, mode, fill)
+	}
+	if !info.Mode().IsRegular() {
 		return fillFile(path, fill)
 	}
-	return atomicfile.WriteFunc(path, 0o644, fill)
+	if err = atomicfile.WriteFunc(path, info.Mode().Perm(), fill); err != nil {
+		return err
+	}
+	return os.Chmod(path, info.Mode().Perm()) // what the umask took
 }
 
 // Writable gives the reason why WriteFile could not write to path, nil where it could. It leaves nothing behind.
