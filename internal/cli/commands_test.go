@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"go/ast"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -148,4 +151,97 @@ func TestClone(t *testing.T) {
 	if c.Flags().Lookup("repo") != nil || c.Flags().Lookup("registry") != nil {
 		t.Error("sign reads no clone")
 	}
+}
+
+var (
+	callOf   = regexp.MustCompile(`\b(oap-(?:gate|spec|conform))((?: +[a-z][a-z-]*)+)([^\n|;&>#` + "`" + `"]*)`)
+	longFlag = regexp.MustCompile(`--[a-z][a-z-]*`)
+	// What precedes a command line, and what precedes one if the word after the program is the name of a command.
+	asCode = regexp.MustCompile("(?:^(?: {2,}|\\$ )|`|run: )(?:[A-Z_]+=\\S* )*$")
+	likely = regexp.MustCompile(`(?:\brun |\()$`)
+)
+
+// TestWords reads the command lines in the texts that users read, and finds each command, and its flags, in the program
+// that the line names.
+func TestWords(t *testing.T) {
+	roots, names, found := map[string]*cobra.Command{}, map[string]bool{}, 0
+	for _, p := range programs.All {
+		roots[p.Name] = Command(p, frame.IO{})
+		for _, c := range roots[p.Name].Commands() {
+			names[c.Name()] = true
+		}
+		for _, row := range p.Moved {
+			names[strings.Fields(row[0])[0]] = true
+		}
+	}
+	for path, text := range shownTexts(t) {
+		for _, fault := range faults(roots, names, text, &found) {
+			t.Errorf("%s: %s", path, fault)
+		}
+	}
+	if found < 400 {
+		t.Errorf("%d command lines were read; expected all", found)
+	}
+	for text, faulty := range map[string]bool{"run oap-gate forge protect --apply": false, "an oap-gate audit": false,
+		"run oap-gate protect --apply": true, "as oap-gate merge joins": true, "`oap-gate schema diff OLD NEW`": true,
+		"    oap-gate validate": true, "oap-gate reads a clone": false, "`oap-spec check`": true,
+		"`oap-gate forge protcet`": true, "    oap-gate key new k --log x": true, "run oap-gate where git is": false,
+		"    oap-gate prove a --log x": false, "(oap-gate key new FILE --log NAME)": true} {
+		if got := faults(roots, names, text, &found); (len(got) > 0) != faulty {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+// faults returns what a text calls that its program does not have. It counts the lines.
+func faults(roots map[string]*cobra.Command, names map[string]bool, text string, found *int) (all []string) {
+	for _, m := range callOf.FindAllStringSubmatchIndex(text, -1) {
+		begin := strings.LastIndexByte(text[:m[0]], '\n') + 1
+		line, words, code := text[m[0]:m[1]], strings.Fields(text[m[4]:m[5]]), asCode.MatchString(text[begin:m[0]])
+		if !names[words[0]] && !code {
+			continue // prose
+		}
+		*found++
+		code = code || likely.MatchString(text[begin:m[0]])
+		p, _ := programs.Of([]string{text[m[2]:m[3]]})
+		c, rest, err := roots[p.Name].Find(words)
+		switch group := c.HasSubCommands() && c.Name() != "audit" && c.Name() != "schema"; {
+		case err != nil || !c.HasParent() || moved(p, words) != "" || code && group && len(rest) > 0:
+			all = append(all, line+": no such command")
+		case code:
+			for _, flag := range longFlag.FindAllString(strings.SplitN(text[m[6]:m[7]], " -- ", 2)[0], -1) {
+				if c.Flags().Lookup(flag[2:]) == nil && flag != "--help" {
+					all = append(all, line+": no flag "+flag)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// shownTexts returns the pages and the workflows by their paths, and the string literals of the product by places.
+func shownTexts(t *testing.T) map[string]string {
+	all, root := map[string]string{}, filepath.Join("..", "..")
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*.yml", "docs/workflows/*", "action.yml"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if filepath.Base(file) != "CHANGELOG.md" { // which says what commands were called
+				all[file] = textOf(t, file)
+			}
+		}
+	}
+	productFiles(t, func(fset *token.FileSet, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, err := strconv.Unquote(lit.Value); err == nil && strings.Contains(text, "oap-") {
+					all[fset.Position(lit.Pos()).String()] = text
+				}
+			}
+			return true
+		})
+	})
+	return all
 }

@@ -164,6 +164,29 @@ func actionNames(t *testing.T) (names []string) {
 
 // environmentNames returns the environment variables that the program reads by name, as its source calls them.
 func environmentNames(t *testing.T) (names []string) {
+	productFiles(t, func(_ *token.FileSet, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 1 && readsEnvironment(call.Fun) {
+				if lit, ok := call.Args[0].(*ast.BasicLit); ok {
+					name, err := strconv.Unquote(lit.Value)
+					if err != nil {
+						t.Error(err)
+					}
+					names = append(names, "environment "+name)
+				}
+			}
+			return true
+		})
+	})
+	if len(names) < 10 {
+		t.Errorf("found only %q", names)
+	}
+	return names
+}
+
+// productFiles parses each file of the product.
+func productFiles(t *testing.T, do func(*token.FileSet, *ast.File)) {
+	t.Helper()
 	root, fset := filepath.Join("..", ".."), token.NewFileSet()
 	for _, dir := range []string{"cmd", "registry", "checks", "internal"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
@@ -171,31 +194,15 @@ func environmentNames(t *testing.T) (names []string) {
 				return err
 			}
 			file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
-			if err != nil {
-				return err
+			if err == nil {
+				do(fset, file)
 			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 1 && readsEnvironment(call.Fun) {
-					if lit, ok := call.Args[0].(*ast.BasicLit); ok {
-						name, err := strconv.Unquote(lit.Value)
-						if err != nil {
-							t.Error(err)
-						}
-						names = append(names, "environment "+name)
-					}
-				}
-				return true
-			})
-			return nil
+			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(names) < 10 {
-		t.Errorf("found only %q", names)
-	}
-	return names
 }
 
 // readsEnvironment reports whether a call of f reads an environment variable.
