@@ -18,7 +18,8 @@ var everyMode = []string{"offline", "timeout", "budget", "max-annotations", "sum
 
 // defaults are those of inputs that only some modes read: a step has them whatever its mode. A test compares them with
 // action.yml.
-var defaults = map[string]string{"governance": "review", "allow-pull-request-target": "false"}
+var defaults = map[string]string{"governance": "review", "allow-pull-request-target": "false",
+	"labels": "false", "mention": "false"}
 
 // mistaken returns what is wrong with the mode of the Action. If the mode is of another program, this one becomes that
 // program if its table says so, and the function does not return.

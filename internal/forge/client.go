@@ -319,21 +319,6 @@ type Author struct {
 	} `json:"performed_via_github_app"`
 }
 
-// PullRequest is one as the forge lists it.
-type PullRequest struct {
-	Number int    `json:"number"`
-	State  string `json:"state"`
-	Head   struct {
-		SHA string `json:"sha"`
-	} `json:"head"`
-	Base struct {
-		Ref  string `json:"ref"`
-		Repo struct {
-			FullName string `json:"full_name"`
-		} `json:"repo"`
-	} `json:"base"`
-}
-
 // Writer asks whose the token is. An app's token cannot tell which app it is of: app is its id. The error is an *Error.
 func (c *Client) Writer(ctx context.Context, app int64) (Writer, error) {
 	var user struct {

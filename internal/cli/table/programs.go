@@ -20,7 +20,7 @@ type ModeOf = struct{ Mode, Program, Inputs string }
 var ActionModes = []ModeOf{
 	{"", "oap-gate", "checks skip base governance allow-pull-request-target"},
 	{"verify", "oap-gate", "targets level max-age"},
-	{"comment", "oap-gate", "file head"},
+	{"comment", "oap-gate", "file head labels mention"},
 	{"remind", "oap-gate", "file within apply"},
 	{"rerun", "oap-gate", "apply"},
 	{"protect", "oap-gate", "apply"},

@@ -45,6 +45,9 @@ type Options struct {
 	Pull int
 	// App is the app of the token, where that is an app's.
 	App int64
+	// Labels says that the pull request gets the labels of what it changes, Mention that the comment names the people
+	// who last changed the listings.
+	Labels, Mention bool
 }
 
 // Action is what happened to a comment.
@@ -87,22 +90,39 @@ func post(ctx context.Context, c *forge.Client, r *verdict.Report, o Options) (O
 	if err != nil {
 		return Outcome{}, err
 	}
-	number, err := findPull(ctx, c, head, o.Pull)
+	pull, err := findPull(ctx, c, head, o.Pull)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if number == 0 {
+	if pull.Number == 0 {
 		return Outcome{Action: NoPull,
 			Notice: fmt.Sprintf("no open pull request of %s has the head %s: it was closed, or pushed to since",
 				c.Repository, head)}, nil
 	}
-	return write(ctx, c, number, o.App, func(before string) string {
+	var files []forge.ChangedFile
+	if o.Labels || o.Mention {
+		if files, err = c.Files(ctx, pull.Number); err != nil {
+			return Outcome{}, err
+		}
+	}
+	people := ""
+	if o.Mention {
+		if people, err = mentions(ctx, c, pull, files); err != nil {
+			return Outcome{}, err
+		}
+	}
+	out, err := write(ctx, c, pull.Number, o.App, func(before string) string {
 		first := Marker + "\n"
 		if retry, waits := again(r, head, before); waits {
 			first += retry.line() + "\n" + retry.sentence() + "\n"
 		}
+		first += people
 		return first + o.Render(r, maxComment-len(first))
 	})
+	if err == nil && o.Labels {
+		err = label(ctx, c, pull, files)
+	}
+	return out, err
 }
 
 func refused(format string, args ...any) error {
@@ -158,7 +178,7 @@ func pullHead(ctx context.Context, c *forge.Client, reported, wanted string) (st
 		return reported, nil
 	case wanted == "":
 		// A pull request may itself end in a merge commit: it is asked for by its own SHA first.
-		if number, err := findPull(ctx, c, reported, 0); err != nil || number != 0 {
+		if pull, err := findPull(ctx, c, reported, 0); err != nil || pull.Number != 0 {
 			return reported, err
 		}
 		return commit.Parents[1].SHA, nil
@@ -168,31 +188,29 @@ func pullHead(ctx context.Context, c *forge.Client, reported, wanted string) (st
 	return "", refused("it is about commit %s, and the pull request's head is %s", reported, wanted)
 }
 
-// findPull returns the number of the open pull request with that head, or 0. If several have it, it returns the oldest:
-// a later one with a stranger's commits cannot draw the comment to itself. It lists all open ones, because the forge's
-// "pull requests of a commit" omits a fork's commits.
-func findPull(ctx context.Context, c *forge.Client, head string, number int) (int, error) {
+// findPull returns the open pull request with that head, or one without a number. If several have it, it returns the
+// oldest: a later one with a stranger's commits cannot draw the comment to itself. It lists all open ones, because the
+// forge's "pull requests of a commit" omits a fork's commits.
+func findPull(ctx context.Context, c *forge.Client, head string,
+	number int) (p forge.PullRequest, err error) {
 	fits := func(p forge.PullRequest) bool {
 		return p.State == "open" && p.Head.SHA == head && strings.EqualFold(p.Base.Repo.FullName, c.Repository)
 	}
 	if number > 0 {
-		var p forge.PullRequest
 		op := "reading pull request " + strconv.Itoa(number)
-		if _, err := c.Call(ctx, op, http.MethodGet, "pulls/"+strconv.Itoa(number), nil, &p); err != nil {
-			return 0, err
+		_, err = c.Call(ctx, op, http.MethodGet, "pulls/"+strconv.Itoa(number), nil, &p)
+		if err != nil || !fits(p) {
+			return forge.PullRequest{}, err
 		}
-		if !fits(p) {
-			return 0, nil
-		}
-		return number, nil
+		return p, nil
 	}
 	for p, err := range forge.List[forge.PullRequest](ctx, c, "listing the pull requests",
 		"pulls?state=open&sort=created&direction=asc") {
 		if err != nil || fits(p) {
-			return p.Number, err
+			return p, err
 		}
 	}
-	return 0, nil
+	return forge.PullRequest{}, nil
 }
 
 // Posted is a comment in a pull request.

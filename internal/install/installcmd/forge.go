@@ -37,9 +37,7 @@ func NewForge(sys frame.IO) *cobra.Command {
 
 func newComment(sys frame.IO) *cobra.Command {
 	var o cloneFlags
-	var head string
-	var pull int
-	var app int64
+	var opts sticky.Options
 	c := &cobra.Command{
 		Use:   "comment REPORT",
 		Short: "write or edit a pull request's one comment from a report",
@@ -57,14 +55,12 @@ prints a notice and exits 0.`,
 			if err != nil {
 				return err
 			}
-			out, err := sticky.Comment(cmd.Context(), client, data, sticky.Options{Head: head, Pull: pull, App: app,
-				Validate: func(data []byte) error {
-					_, err := readable(args[0], data)
-					return err
-				},
-				Render: func(r *verdict.Report, max int) string {
-					return report.Comment(r, runOf(sys), max)
-				}})
+			opts.Validate = func(data []byte) error {
+				_, err := readable(args[0], data)
+				return err
+			}
+			opts.Render = func(r *verdict.Report, max int) string { return report.Comment(r, runOf(sys), max) }
+			out, err := sticky.Comment(cmd.Context(), client, data, opts)
 			if err != nil {
 				return forgeFailure(
 					remedy.With(err, "give the JSON report of a full oap-gate check of the pull request's head"))
@@ -75,9 +71,13 @@ prints a notice and exits 0.`,
 		},
 	}
 	o.bindClone(c)
-	c.Flags().StringVar(&head, "head", "", "`REV` of the pull request's head, in 40 hex digits (default: the report's)")
-	bindApp(c, &app)
-	c.Flags().IntVar(&pull, "pull", 0, "number `N` of the pull request (default: the oldest open one with that head)")
+	c.Flags().StringVar(&opts.Head, "head", "",
+		"`REV` of the pull request's head, in 40 hex digits (default: the report's)")
+	bindApp(c, &opts.App)
+	c.Flags().IntVar(&opts.Pull, "pull", 0,
+		"number `N` of the pull request (default: the oldest open one with that head)")
+	c.Flags().BoolVar(&opts.Labels, "labels", false, "set the labels of what the pull request changes")
+	c.Flags().BoolVar(&opts.Mention, "mention", false, "mention who last changed its listings")
 	return c
 }
 

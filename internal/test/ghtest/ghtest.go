@@ -43,6 +43,7 @@ type Server struct {
 	pulls    []Pull
 	parents  map[string][]string
 	comments []Comment
+	authors  map[string]Author                      // authors of the newest commit, by path
 	lists    map[int64]map[string][]json.RawMessage // by pull request and name
 	labels   map[int64][]string                     // by issue
 	rulesets []map[string]any
@@ -84,7 +85,19 @@ type Pull struct {
 	HeadRepo string // owner/name; a fork's where it is not the repository itself
 	Base     string // branch
 	Locked   bool
+	Author   Author
+	Files    []File
+	Labels   []string
 }
+
+// Author is the account of who wrote something. An app's login ends in [bot].
+type Author struct {
+	ID    int64
+	Login string
+}
+
+// File is a file that a pull request changes.
+type File struct{ Name, Status, Previous string }
 
 // Comment is a comment on a pull request.
 type Comment struct {
@@ -141,7 +154,8 @@ type Failure struct {
 func Start(owner, name string) *Server {
 	s := &Server{Owner: owner, Name: name, DefaultBranch: "main", AllowRebase: true, lost: -1,
 		Accounts: []Account{{Login: "administrator"}, {Login: "maintainer"}}, tip: time.Unix(0, 0),
-		tokens: map[string]Access{}, parents: map[string][]string{}, classic: map[string]json.RawMessage{}}
+		tokens: map[string]Access{}, parents: map[string][]string{}, authors: map[string]Author{},
+		classic: map[string]json.RawMessage{}}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.http.URL
 	return s
@@ -160,6 +174,15 @@ func (s *Server) AddPull(p Pull) {
 		s.pulls = append(s.pulls, p)
 		slices.SortFunc(s.pulls, func(a, b Pull) int { return a.Number - b.Number })
 	})
+}
+
+// SetAuthor says who wrote the newest commit of a path on the default branch.
+func (s *Server) SetAuthor(path string, a Author) { s.with(func() { s.authors[path] = a }) }
+
+// Pulls returns all pull requests.
+func (s *Server) Pulls() (all []Pull) {
+	s.with(func() { all = slices.Clone(s.pulls) })
+	return all
 }
 
 // AddCommit makes a commit and its parents known.
@@ -338,6 +361,12 @@ func (s *Server) route(r *request) {
 		s.pull(r)
 	case r.is("GET", "pulls", "*", "reviews"), r.is("GET", "pulls", "*", "commits"):
 		s.pullList(r)
+	case r.is("GET", "pulls", "*", "files"):
+		s.files(r)
+	case r.is("GET", "commits"):
+		s.newest(r)
+	case r.is("POST", "issues", "*", "labels"), r.is("DELETE", "issues", "*", "labels", "*"):
+		s.pullLabels(r)
 	case r.is("GET", "compare", "*"):
 		s.comparison(r)
 	case r.is("GET", "issues", "*"):

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -62,8 +63,9 @@ func (s *Server) pullJSON(p Pull) map[string]any {
 		head["repo"] = nil // the fork was deleted
 	}
 	return map[string]any{
-		"number": p.Number, "state": p.State, "locked": p.Locked, "head": head,
-		"base": map[string]any{"ref": p.Base, "repo": map[string]any{"full_name": s.full()}},
+		"number": p.Number, "state": p.State, "locked": p.Locked, "head": head, "user": p.Author.json(),
+		"labels": named(p.Labels),
+		"base":   map[string]any{"ref": p.Base, "repo": map[string]any{"full_name": s.full()}},
 	}
 }
 
@@ -100,6 +102,84 @@ func (s *Server) pull(r *request) {
 		return
 	}
 	r.send(http.StatusOK, s.pullJSON(*p))
+}
+
+func (a Author) json() map[string]any {
+	kind := "User"
+	if strings.HasSuffix(a.Login, "[bot]") {
+		kind = "Bot"
+	}
+	return map[string]any{"id": a.ID, "login": a.Login, "type": kind}
+}
+
+func named(labels []string) []map[string]string {
+	out := []map[string]string{}
+	for _, name := range labels {
+		out = append(out, map[string]string{"name": name})
+	}
+	return out
+}
+
+func (s *Server) files(r *request) {
+	p := s.pullByNumber(r.number(1))
+	if p == nil {
+		r.notFound()
+		return
+	}
+	var list []map[string]string
+	for _, f := range p.Files {
+		one := map[string]string{"filename": f.Name, "status": f.Status}
+		if f.Previous != "" {
+			one["previous_filename"] = f.Previous
+		}
+		list = append(list, one)
+	}
+	page(s, r, list)
+}
+
+// newest answers with the commits of a path on the default branch, of which it knows one.
+func (s *Server) newest(r *request) {
+	list := []map[string]any{}
+	if a, known := s.authors[r.URL.Query().Get("path")]; known {
+		one := map[string]any{"sha": strings.Repeat("c", 40), "author": nil}
+		if a.Login != "" {
+			one["author"] = a.json()
+		}
+		list = append(list, one)
+	}
+	page(s, r, list)
+}
+
+// pullLabels adds labels to a pull request, or removes one. As the forge does, it makes a label that the repository
+// lacks.
+func (s *Server) pullLabels(r *request) {
+	p := s.pullByNumber(r.number(1))
+	switch {
+	case p == nil:
+		r.notFound()
+		return
+	case !s.mayWrite(r):
+		return
+	case r.Method == "DELETE":
+		at := slices.Index(p.Labels, r.path[3])
+		if at < 0 {
+			r.fail(http.StatusNotFound, "Label does not exist")
+			return
+		}
+		p.Labels = slices.Delete(slices.Clone(p.Labels), at, at+1)
+	default:
+		var sent struct{ Labels []string }
+		if !r.decode(&sent) {
+			return
+		}
+		for _, name := range sent.Labels {
+			if !slices.Contains(s.defined, name) {
+				s.defined = append(s.defined, name)
+			}
+			p.Labels = append(slices.Clone(p.Labels), name)
+		}
+	}
+	r.send(http.StatusOK, named(p.Labels))
 }
 
 func (s *Server) commit(r *request) {
