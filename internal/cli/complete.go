@@ -45,8 +45,8 @@ func completeReport(t *table.Program) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
 		var all []string
-		for _, format := range t.Formats {
-			all = append(all, format.Name+"=")
+		for _, format := range report.NamesOf(c.Name(), t.Formats) {
+			all = append(all, format+"=")
 		}
 		if c.Flags().Lookup("verifier") != nil {
 			all = append(all, report.StatementFormat+"=")

@@ -28,10 +28,11 @@ type Output struct {
 	summaryOnly    bool // leave results that passed and that were skipped out of the json
 	summary        bool // append the job summary
 
-	sys    IO
-	flags  *pflag.FlagSet
-	rules  []verdict.Rule // the catalogue that the command judges by
-	unmade func(message, fix string) *verdict.Report
+	sys     IO
+	flags   *pflag.FlagSet
+	command string
+	rules   []verdict.Rule // the catalogue that the command judges by
+	unmade  func(message, fix string) *verdict.Report
 	// own gives what the command itself writes in a format, to stdout or into a file; nil: it writes none itself.
 	own func(format string, stdout bool) (text []byte, ok bool)
 
@@ -41,7 +42,7 @@ type Output struct {
 // Bind defines the flags of c, after judges; workflow says that it runs in workflows.
 func (o *Output) Bind(c *cobra.Command, sys IO, workflow bool) {
 	f := c.Flags()
-	o.sys, o.flags, o.maxAnnotations = sys, f, report.AnnotationLimit
+	o.sys, o.flags, o.command, o.maxAnnotations = sys, f, c.Name(), report.AnnotationLimit
 	if workflow {
 		f.IntVar(&o.maxAnnotations, "max-annotations", report.AnnotationLimit,
 			"`N` annotations of each severity in the github format, 0 to 9")
@@ -109,15 +110,18 @@ func (o *Output) notWritten(value, format string) error {
 				format)
 		}
 	}
+	if slices.Contains(report.Names(o.sys.formats), format) {
+		return remedy.Errorf(fix, "--report %q: %s does not write the format %s", value, o.command, format)
+	}
 	return remedy.Errorf(fix, "--report %q is not FORMAT=FILE", value)
 }
 
-// formats returns the names of the formats that the program writes.
+// formats returns the names of the formats that the command writes.
 func (o *Output) formats() []string {
 	if o.sys.formats == nil {
-		return report.Names(report.Formats)
+		return report.NamesOf(o.command, report.Formats)
 	}
-	return report.Names(o.sys.formats)
+	return report.NamesOf(o.command, o.sys.formats)
 }
 
 // target splits FORMAT=FILE, and reports whether the flag has that form and the command writes that format.

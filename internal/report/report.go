@@ -46,6 +46,7 @@ type Options struct {
 type Format = struct {
 	Name   string
 	About  string // what help formats says about it
+	Of     string // names of the only commands that write it; empty: all
 	Write  func(*bufio.Writer, *Counted, Options) error
 	Former Former
 	Mark   string // first line of a file, if what Write writes does not name its writer
@@ -54,20 +55,21 @@ type Format = struct {
 // Formats lists the formats of this package. Each program offers those of its products. Help, action.yml and
 // docs/action.md follow from them.
 var Formats = []Format{
-	{"text", "for people: findings, a table, the verdict in the last line", writeText,
+	{"text", "for people: findings, a table, the verdict in the last line", "", writeText,
 		begins(textMark), textMark},
-	{"json", "all members: oap-gate schema report; of verify:\noap-gate schema verification-report", writeJSON,
+	{"json", "all members: oap-gate schema report; of verify:\noap-gate schema verification-report", "", writeJSON,
 		HasMembers("tool", "mode", "verdict"), ""},
-	{"github", "the same as text, with annotations of a GitHub workflow", writeGitHub,
+	{"github", "the same as text, with annotations of a GitHub workflow", "", writeGitHub,
 		begins(githubMark), githubMark},
-	{"markdown", "for a pull request or a job summary", writeMarkdown, begins(markdownMark), markdownMark},
-	{"sarif", "for code scanning", writeSARIF, contains("{", `"driver": {
+	{"markdown", "for a pull request or a job summary", "", writeMarkdown, begins(markdownMark), markdownMark},
+	{"sarif", "for code scanning", "", writeSARIF, contains("{", `"driver": {
           "name": "oap-gate"`), ""},
-	{"junit", "for a test dashboard", writeJUnit, contains("<?xml", `<testsuites name="oap-gate"`), ""},
-	{"html", "one page without scripts and without foreign resources", writeHTML,
+	{"junit", "for a test dashboard", "", writeJUnit, contains("<?xml", `<testsuites name="oap-gate"`), ""},
+	{"html", "one page without scripts and without foreign resources", "", writeHTML,
 		contains("<!DOCTYPE html>", `<meta name="generator" content="oap-gate">`), ""},
-	{"prometheus", "metrics of an audit", writePrometheus, begins("# HELP oap_gate_"), ""},
-	{"checklist", "what people must attest, of conformance and governance", writeChecklist,
+	{"prometheus", "metrics, of check, audit and mirror", "check audit merge mirror replay", writePrometheus,
+		begins("# HELP oap_gate_"), ""},
+	{"checklist", "what people must attest, of conformance and governance", "", writeChecklist,
 		begins(checklistMark), checklistMark},
 }
 
@@ -94,9 +96,14 @@ func Without(name string) []Format {
 }
 
 // Names returns the names of formats.
-func Names(formats []Format) (names []string) {
+func Names(formats []Format) (names []string) { return NamesOf("", formats) }
+
+// NamesOf returns the names of the formats that a command writes.
+func NamesOf(command string, formats []Format) (names []string) {
 	for _, f := range formats {
-		names = append(names, f.Name)
+		if command == "" || f.Of == "" || slices.Contains(strings.Fields(f.Of), command) {
+			names = append(names, f.Name)
+		}
 	}
 	return names
 }

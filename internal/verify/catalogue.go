@@ -26,7 +26,14 @@ var catalogue = []step{
 		Why:    "an implementation that serves no Manifest cannot be engaged or judged",
 		Fix: "serve the Manifest as strict JSON with status 200 over https at /.well-known/oap-tool.json, with " +
 			"tool.did",
-		Codes: slices.Concat(codesOf("manifest-reachability"), codesOf("manifest-did", "manifest-did-differs")),
+		Codes: slices.Concat(codesOf("manifest-reachability"), codesOf("manifest-did", "manifest-did-differs"),
+			[]strict.Code{
+				{"revocation-endpoint-missing",
+					"the Manifest does not name where its revocations are published (RFC 0019 section 10)",
+					"set governance.revocation_status_url in the Manifest"},
+				{"publisher-differs", "tool.publisher.did is neither the signer's DID nor in its registrable domain",
+					"set tool.publisher.did in the Manifest to tool.did"},
+			}),
 	}},
 	{judge: judgeDiscovery, needs: []evidence.Kind{evidence.Manifest}, Rule: verdict.Rule{
 		ID: "receipt-discovery", Title: "the Manifest's conformance block names the Receipt", Cite: section6,

@@ -44,6 +44,15 @@ base: [{publish: mia}, {publish: moe}, {listing: nova, level: L4, co_signers: [m
 			revocation: pass
 			peer-witnesses: fail; error cosignature-missing receipt#/peer_witnesses
 			registry-anchor: pass; notice anchored receipt#`},
+		{name: "no place for revocations", world: publish(`manifest: {delete: [/governance/revocation_status_url]}`), want: `
+			pass L1
+			manifest: warn; warning revocation-endpoint-missing manifest#/governance/revocation_status_url`},
+		{name: "a stranger is the publisher", world: publish(`publisher_did: "did:web:other.example"`), want: `
+			pass L1
+			manifest: warn; warning publisher-differs manifest#/tool/publisher/did`},
+		{name: "the company is the publisher", world: publish(`host: agent.nova.example, publisher_did: "did:web:nova.example"`),
+			text: "https://agent.nova.example", want: "pass L1"},
+		{name: "no publisher", world: publish(`manifest: {delete: [/tool/publisher]}`), want: "pass L1"},
 		{name: "no witness at L4", world: publish("level: L4"), want: `
 			fail
 			peer-witnesses: fail; error too-few-witnesses receipt#/peer_witnesses
@@ -158,6 +167,7 @@ base: [{publish: mia}, {publish: moe}, {listing: nova, level: L4, co_signers: [m
                 manifest: {set: {/tool/did: "did:web:other.example"}}`) +
 				web("edit: "+manifestURL, `to: "https://nova.example/static/oap.json"`), want: `
 			fail
+			manifest: warn; warning publisher-differs manifest#/tool/publisher/did
 			identity: fail; error receipt-did-differs receipt#/implementation/did;
 			error manifest-host manifest#`},
 		{name: "a file below the root, which has none", text: "https://nova.example/static/oap.json",

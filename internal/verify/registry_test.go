@@ -685,6 +685,7 @@ base: [{publish: mia}, {publish: moe}, {listing: nova, level: L5, co_signers: [m
                 manifest: {set: {/tool/did: "did:web:other.example"}}}]`,
 			clone: "main", want: `
 			fail
+			manifest: warn; warning publisher-differs manifest#/tool/publisher/did
 			identity: fail; error receipt-did-differs receipt#/implementation/did
 			revocation: pass
 			peer-witnesses: skip, see identity

@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/folder"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -122,8 +123,29 @@ func judgeManifest(w *work) (verdict.Outcome, error) {
 		if w.target.AtHand {
 			out.Verified += ", as given"
 		}
+		w.answerable(&out)
 	}
 	return out, nil
+}
+
+// answerable warns of a Manifest that names no place for revocations, or a publisher who need not be the signer.
+func (w *work) answerable(o *verdict.Outcome) {
+	m := w.facts.Manifest.Value
+	if !evidence.IsHTTPS(m.RevocationStatus) {
+		o.Warnf(manifestDocument, "/governance/revocation_status_url", "revocation-endpoint-missing",
+			"governance.revocation_status_url is %.200q; expected an https URL", m.RevocationStatus).
+			WithFix("set governance.revocation_status_url in the Manifest to where its revocations are published")
+	}
+	publisher, err := did.Parse(m.Publisher.DID)
+	if m.Publisher.DID == "" || did.Same(m.Publisher.DID, m.ToolDID) ||
+		err == nil && w.run.InDomain(folder.Address(publisher), m.ToolDID) {
+		return
+	}
+	o.Warnf(manifestDocument, "/tool/publisher/did", "publisher-differs",
+		"tool.publisher.did is %.200q; expected %.200s, or a did:web in its registrable domain", m.Publisher.DID,
+		m.ToolDID).
+		WithFix("set tool.publisher.did in the Manifest to %.200s, or have the publisher sign under its own DID",
+			m.ToolDID)
 }
 
 func judgeDiscovery(w *work) (verdict.Outcome, error) {

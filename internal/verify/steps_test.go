@@ -158,6 +158,7 @@ func TestSteps(t *testing.T) {
 			want:  "pass L1"},
 		{name: "another DID", world: withManifest(`set: {/tool/did: "did:web:other.example"}`), want: `
 			fail
+			manifest: warn; warning publisher-differs manifest#/tool/publisher/did
 			identity: fail; error receipt-did-differs receipt#/implementation/did`},
 		{name: "a thief shows another's Receipt",
 			world: nova + web("edit: "+manifestURL, `to: "https://thief.example/.well-known/oap-tool.json"`),
@@ -171,10 +172,13 @@ func TestSteps(t *testing.T) {
 			world: withReceipt(`set: {/target/uri: "https://staging.elsewhere.example"}`), want: `
 			pass L1
 			identity: warn; warning target-differs receipt#/target/uri`},
-		{name: "a did:key", world: publish("did: key"), want: "pass L1"},
+		{name: "a did:key", world: publish("did: key"), want: `
+			pass L1
+			manifest: warn; warning publisher-differs manifest#/tool/publisher/did`},
 		{name: "a did:key that was tested elsewhere",
 			world: publish(`did: key, receipt: {set: {/target/uri: "https://elsewhere.example"}}`), want: `
 			fail
+			manifest: warn; warning publisher-differs manifest#/tool/publisher/did
 			identity: fail; error manifest-host manifest#`},
 		{name: "signed by another key", world: publish("signing_key: other"), want: `
 			fail
@@ -408,6 +412,7 @@ func TestSteps(t *testing.T) {
 				web("edit: "+documentURL, `to: "https://no_va.example/.well-known/did.json", body: "[]"`),
 			want: `
 			fail
+			manifest: warn; warning publisher-differs manifest#/tool/publisher/did
 			signature: fail; error did-document-shape did-document#`},
 	})
 }

@@ -93,7 +93,8 @@ func TestAtHand(t *testing.T) {
 			says: []string{`"fix":"give it with --did-document FILE"`}},
 		{name: "a Manifest of another", world: withManifest(`set: {/tool/did: "did:web:other.example"}`), given: all,
 			with: bundle.VerifyFlags{Without: true},
-			want: "fail\nidentity: fail; error receipt-did-differs receipt#/implementation/did"},
+			want: "fail\nmanifest: warn; warning publisher-differs manifest#/tool/publisher/did\n" +
+				"identity: fail; error receipt-did-differs receipt#/implementation/did"},
 		{name: "signed by another key", world: publish("signing_key: other"), given: all,
 			with: bundle.VerifyFlags{Without: true},
 			want: "fail\nsignature: fail; error signature-not-verified receipt#/signatures"},

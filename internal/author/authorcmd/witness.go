@@ -101,6 +101,8 @@ func (o *witnessOptions) check() error {
 		return remedy.Errorf("name the witness with --did", "witness requires the DID that signs")
 	case o.out != "" && o.inPlace:
 		return remedy.Errorf("leave --in-place out", "--out and --in-place exclude one another")
+	case o.dryRun && o.given():
+		return remedy.Errorf("leave --dry-run out, or --out and --in-place", "--dry-run writes no file")
 	case o.out == "-":
 		return remedy.Errorf("name a file, or use --dry-run", "--out writes a file, and - is not a file")
 	case o.namesDirectory():
@@ -320,7 +322,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 		return errors.Join(err,
 			errors.New("the Receipt with the entry is another Receipt, which is a bug; nothing was written"))
 	}
-	if err := o.put(sys, s, entry, signed); err != nil {
+	if err := o.put(sys, s, text, entry, signed); err != nil {
 		return err
 	}
 	if o.given() {
@@ -792,7 +794,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 	if err != nil {
 		return err
 	}
-	if err := o.put(sys, s, entry, signed); err != nil {
+	if err := o.put(sys, s, text, entry, signed); err != nil {
 		return err
 	}
 	n := len(v.Witnesses) + 1
@@ -814,9 +816,10 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 	return nil
 }
 
-// put prints the entry, and writes the subject with it where that is asked for.
-func (o *witnessOptions) put(sys frame.IO, s *witnessed, entry, signed []byte) error {
+// put prints the entry, and writes the subject with it where that is asked for. A dry run shows no signature.
+func (o *witnessOptions) put(sys frame.IO, s *witnessed, signature string, entry, signed []byte) error {
 	if o.dryRun {
+		signed = bytes.ReplaceAll(signed, []byte(signature), []byte("not signed: --dry-run"))
 		_, err := sys.Stdout.Write(report.Escaped(signed))
 		reportTrial(sys, o.Local())
 		return err

@@ -49,8 +49,8 @@ type (
 const suiteSpec = "1.0.0"
 
 // Format is the report that tools of the AAEP ecosystem read.
-var Format = report.Format{Name: "aaep", About: "the report of AAEP's own suite", Write: writeSuite,
-	Former: report.HasMembers("aaep_spec_version")}
+var Format = report.Format{Name: "aaep", About: "the report of AAEP's own suite", Of: "events producer subscriber",
+	Write: writeSuite, Former: report.HasMembers("aaep_spec_version")}
 
 // writeSuite writes that report. Times are the one by which the run was judged.
 func writeSuite(w *bufio.Writer, r *report.Counted, o report.Options) error {

@@ -33,6 +33,8 @@ type Manifest struct {
 	ToolDID   string    // tool.did
 	misplaced bool      // tool.did is missing, and tool_did is at the top level
 	Publisher Publisher // tool.publisher
+	// RevocationStatus is governance.revocation_status_url (RFC 0019 section 10).
+	RevocationStatus string
 
 	// Attested reports whether conformance is an object or conformance_receipt_uri is there (RFC 0026 section 12).
 	Attested   bool
@@ -97,7 +99,8 @@ func Parse(url string, data []byte) (*Manifest, error) {
 				Country: member(publisher, "registry", "country"),
 			},
 		},
-		FallbackPolicy: policyOf(root["ad_hoc_teamwork"]),
+		RevocationStatus: member(root, "governance", "revocation_status_url"),
+		FallbackPolicy:   policyOf(root["ad_hoc_teamwork"]),
 	}
 	m.misplaced = m.ToolDID == "" && member(root, "tool_did") != ""
 	m.attested(root)
