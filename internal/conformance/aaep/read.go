@@ -3,6 +3,7 @@ package aaep
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,29 +19,51 @@ import (
 func (s *Stream) Read(from io.Reader) error {
 	var left atomic.Int64
 	left.Store(s.most)
-	buffer, _ := buffers.Get().(*bufio.Reader)
-	buffer.Reset(&upTo{from, &left})
+	in, _ := buffers.Get().(*bufio.Reader)
+	in.Reset(&upTo{from, &left})
 	defer func() {
-		buffer.Reset(nil)
-		buffers.Put(buffer)
+		in.Reset(nil)
+		buffers.Put(in)
 	}()
-	in := &input{Reader: buffer, line: 1, column: 1}
-	first, err := in.skipBlanks()
+	const blanks = " \t\r\n"
+	ahead, _ := in.Peek(MaxMessage + 1)
+	ahead = bytes.TrimLeft(ahead, blanks)
+	line, rest, more := bytes.Cut(ahead, []byte("\n"))
+	opens := func(text []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(text, blanks), []byte("{")) }
+	var object json.RawMessage
 	switch {
-	case err == io.EOF:
-		return nil
-	case err != nil:
-		return err
-	case first == '[':
-		return s.readArray(in)
-	case first == '{' && in.spread():
+	case bytes.HasPrefix(line, []byte("[")):
+		data, err := io.ReadAll(in)
+		if err != nil {
+			return err
+		}
+		return s.readArray(data)
+	// The first line leaves the object open, and the next does not begin one, as in JSON Lines it would.
+	case opens(line) && more && !opens(rest) &&
+		json.NewDecoder(bytes.NewReader(line)).Decode(&object) == io.ErrUnexpectedEOF:
 		data, err := io.ReadAll(io.LimitReader(in, MaxMessage+1))
 		if err != nil {
 			return err
 		}
-		return s.Add(in.line, in.column, data)
+		return s.Add(1, 1, data)
 	}
-	return s.readLines(in)
+	for n := 1; ; n++ {
+		line, err := in.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return fmt.Errorf("line %d: %w", n, ErrLongMessage)
+		}
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if line = bytes.TrimRight(line, blanks); len(line) > 0 {
+			if err := s.Add(n, 1, line); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
 }
 
 // buffers keeps the buffers of inputs. Each has room for the longest line, and to clear a new one takes longer than to
@@ -61,167 +84,45 @@ func (w *upTo) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// input tracks its position in the stream.
-type input struct {
-	*bufio.Reader
-	line, column int
-}
-
-// skipBlanks returns the next byte that is not a blank, unread.
-func (in *input) skipBlanks() (byte, error) {
-	for {
-		if _, err := in.Peek(1); err != nil {
-			return 0, err
+// readArray takes the elements of an array, one after the other, up to the first that is not JSON.
+func (s *Stream) readArray(data []byte) error {
+	passed, line, column := 0, 1, 1
+	to := func(offset int) {
+		between := data[passed:offset]
+		if last := bytes.LastIndexByte(between, '\n'); last >= 0 {
+			line, column = line+bytes.Count(between, []byte("\n")), 0
+			between = between[last:]
 		}
-		ahead, _ := in.Peek(in.Buffered())
-		rest := bytes.TrimLeft(ahead, " \t\r\n")
-		in.pass(ahead[:len(ahead)-len(rest)])
-		if len(rest) > 0 {
-			return rest[0], nil
-		}
+		passed, column = offset, column+len(between)
 	}
-}
-
-// spread reports whether an object goes over several lines, rather than being the first of JSON Lines: its first line
-// leaves it open, and the next does not begin an object.
-func (in *input) spread() bool {
-	ahead, _ := in.Peek(MaxMessage + 1)
-	line, rest, found := bytes.Cut(ahead, []byte("\n"))
-	var n nesting
-	for _, c := range line {
-		n.take(c)
+	fault := func(code, format string, args ...any) {
+		s.note(s.own, place{line: int32(line), column: int32(column)}, envelope, verdict.Error, "", code, format,
+			args...)
 	}
-	rest = bytes.TrimLeft(rest, " \t\r\n")
-	return found && n.depth > 0 && !bytes.HasPrefix(rest, []byte("{"))
-}
-
-// nesting follows JSON text byte by byte, as far as it is needed to find where a value ends.
-type nesting struct {
-	depth           int
-	inText, escaped bool
-}
-
-func (n *nesting) take(c byte) {
-	switch {
-	case n.escaped:
-		n.escaped = false
-	case n.inText:
-		n.escaped, n.inText = c == '\\', c != '"'
-	case c == '"':
-		n.inText = true
-	case c == '{' || c == '[':
-		n.depth++
-	case c == '}' || c == ']':
-		n.depth--
-	}
-}
-
-func (s *Stream) readLines(in *input) error {
-	for {
-		line, err := in.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			return fmt.Errorf("line %d: %w", in.line, ErrLongMessage)
-		}
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if len(bytes.Trim(line, " \t\r\n")) > 0 {
-			if err := s.Add(in.line, in.column, bytes.TrimRight(line, "\r\n")); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		in.line, in.column = in.line+1, 1
-	}
-}
-
-// readArray takes the elements of an array, one after the other.
-func (s *Stream) readArray(in *input) error {
-	fault := func(code, message string) {
-		at := place{line: int32(in.line), column: int32(in.column)}
-		s.note(s.own, at, envelope, verdict.Error, "", code, "%s", message)
-	}
-	const unended = "the array has no end"
-	in.pass([]byte{'['})
-	for n := 0; ; n++ {
-		c, err := in.skipBlanks()
-		switch {
-		case err == io.EOF:
-			fault(strict.CodeSyntax, unended)
-			return nil
-		case err != nil:
-			return err
-		case n == 0 && c == ']':
-		default:
-			line, column := in.line, in.column
-			element, err := in.element()
-			if err == io.EOF {
-				fault(strict.CodeSyntax, unended)
-				return nil
-			}
-			if err != nil {
-				return fmt.Errorf("line %d: %w", line, err)
-			}
+	d := json.NewDecoder(bytes.NewReader(data))
+	_, err := d.Token()
+	for err == nil && d.More() {
+		var element json.RawMessage
+		if err = d.Decode(&element); err == nil {
+			to(int(d.InputOffset()) - len(element))
 			if err := s.Add(line, column, element); err != nil {
 				return err
 			}
 		}
-		if c, err = in.skipBlanks(); err != nil {
-			return err
-		}
-		in.pass([]byte{c})
-		switch c {
-		case ',':
-			continue
-		case '}':
-			fault(strict.CodeSyntax, "the array continues with a brace that nothing opened")
-			return nil
-		}
-		if c, err = in.skipBlanks(); err == nil {
-			fault(strict.CodeTrailingText, fmt.Sprintf("the array is followed by %q, nothing may follow it",
-				string(rune(c))))
-		} else if err != io.EOF {
-			return err
-		}
-		return nil
 	}
-}
-
-// element reads up to the comma or bracket that ends an element, which stays unread. The errors are io.EOF and
-// ErrLongMessage, and the reader's.
-func (in *input) element() ([]byte, error) {
-	var text []byte
-	var n nesting
-	for {
-		if _, err := in.Peek(1); err != nil {
-			return nil, err
-		}
-		ahead, _ := in.Peek(in.Buffered())
-		end, found := len(ahead), false
-		for i, c := range ahead {
-			if n.depth == 0 && !n.inText && (c == ',' || c == ']' || c == '}') {
-				end, found = i, true
-				break
-			}
-			n.take(c)
-		}
-		if text = append(text, ahead[:end]...); len(text) > MaxMessage {
-			return nil, ErrLongMessage
-		}
-		in.pass(ahead[:end])
-		if found {
-			return text, nil
-		}
+	if err == nil {
+		_, err = d.Token()
 	}
-}
-
-// pass goes over what is ahead.
-func (in *input) pass(ahead []byte) {
-	in.column += len(ahead)
-	if last := bytes.LastIndexByte(ahead, '\n'); last >= 0 {
-		in.line, in.column = in.line+bytes.Count(ahead, []byte("\n")), len(ahead)-last
+	rest := bytes.TrimLeft(data[d.InputOffset():], " \t\r\n")
+	to(len(data) - len(rest))
+	switch {
+	case err == io.EOF, err == io.ErrUnexpectedEOF:
+		to(len(data))
+		fault(strict.CodeSyntax, "the array has no end")
+	case err != nil:
+		fault(strict.CodeSyntax, "the array continues with what is not JSON: %v", err)
+	case len(rest) > 0:
+		fault(strict.CodeTrailingText, "the array is followed by %q, nothing may follow it", rest[:1])
 	}
-	_, _ = in.Discard(len(ahead))
+	return nil
 }
