@@ -20,16 +20,18 @@ type agent struct {
 
 // newAgent returns the agent that all others are edits of. It has one skill.
 func (t *trial) newAgent(function, body string) *agent {
-	a := &agent{members: map[string]any{"opengap": `"0.4"`, "name": "probe-helper", "version": "1.0.0",
+	return t.agentIn("skills", "", function, body)
+}
+
+// agentIn returns an agent whose skill is in a directory. schema is an argument of the decorator, or empty.
+func (t *trial) agentIn(dir, schema, function, body string) *agent {
+	return &agent{members: map[string]any{"opengap": `"0.4"`, "name": "probe-helper", "version": "1.0.0",
 		"description": "Answers a probe.",
-		"model":       map[string]any{"provider": t.operator.Provider, "name": t.models[0]}},
+		"model":       map[string]any{"provider": t.Operator.Provider, "name": t.models[0]}},
 		files: map[string]string{"README.md": "A probe. It needs PROBE_MODEL, PROBE_DIR and PROBE_NONE.\n",
-			".gitignore": ".env\n*.pyc\n__pycache__/\n.oap-trace\n"}}
-	if function != "" {
-		a.files["skills/one.py"] = t.skill("", function, body)
-		a.files["tests/test_one.py"] = "from skills import one\n\n\ndef test_one():\n    assert one\n"
-	}
-	return a
+			".gitignore":        ".env\n*.pyc\n__pycache__/\n.oap-trace\n",
+			dir + "/one.py":     t.skill(schema, function, body),
+			"tests/test_one.py": "from " + dir + " import one\n\n\ndef test_one():\n    assert one\n"}}
 }
 
 // skill returns the source of a skill with one function, which writes its trace and then does what body says. schema
@@ -37,7 +39,7 @@ func (t *trial) newAgent(function, body string) *agent {
 func (t *trial) skill(schema, function, body string) string {
 	parameters, code, _ := strings.Cut(body, "\n")
 	return fmt.Sprintf("import json\nimport os\n\nfrom %s import SkillError, skill\n\n\n"+
-		"@skill(description=\"Answers the probe.\"%s)\ndef %s(%s):\n    %s\n%s\n", t.operator.Import,
+		"@skill(description=\"Answers the probe.\"%s)\ndef %s(%s):\n    %s\n%s\n", t.Operator.Import,
 		schema, function, parameters, t.trace(function), indent(code))
 }
 
@@ -99,7 +101,7 @@ func (t *trial) write(a *agent) error {
 // manifest returns agent.yaml, with the members that the operator adds.
 func (t *trial) manifest(own map[string]any) string {
 	all := map[string]any{}
-	for name, v := range t.operator.AgentYAML {
+	for name, v := range t.Operator.AgentYAML {
 		all[name] = v
 	}
 	for name, v := range own {

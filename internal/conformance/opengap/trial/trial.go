@@ -48,13 +48,13 @@ type Options struct {
 // trial is one look at one runtime.
 type trial struct {
 	Options
-	operator *Operator
-	models   []string
-	random   *rand.Rand
-	server   *server
-	dir      string // has all agents
-	folders  int
-	session  map[string]string // a word for each directory
+	models  []string
+	random  *rand.Rand
+	server  *server
+	dir     string // has all agents
+	folders int
+	err     error             // what this machine could not do; later runs are empty
+	session map[string]string // a word for each directory
 
 	plain    *plainRun
 	declared *declaredRun
@@ -73,7 +73,7 @@ type ran struct {
 
 // Run tries the rows, the plain agent first. The error says what this machine could not do.
 func (o Options) Run(ctx context.Context) (results []verdict.Result, err error) {
-	t := &trial{Options: o, operator: o.Operator, models: o.Operator.Models, random: rand.New(rand.NewPCG(o.Seed, 0)),
+	t := &trial{Options: o, models: o.Operator.Models, random: rand.New(rand.NewPCG(o.Seed, 0)),
 		session: map[string]string{}}
 	if t.models == nil {
 		t.models = []string{"probe-" + t.word(), "probe-" + t.word(), "probe-" + t.word()}
@@ -89,10 +89,7 @@ func (o Options) Run(ctx context.Context) (results []verdict.Result, err error) 
 	if t.dir, err = filepath.EvalSymlinks(t.dir); err != nil {
 		return nil, err
 	}
-	whole, err := t.tryPlain(ctx)
-	if err != nil {
-		return nil, err
-	}
+	whole := t.tryPlain(ctx)
 	for _, rule := range opengap.RuntimeRules() {
 		var out verdict.Outcome
 		row := rows[strings.TrimPrefix(rule.ID, "gap-runtime-")]
@@ -105,9 +102,7 @@ func (o Options) Run(ctx context.Context) (results []verdict.Result, err error) 
 		case ctx.Err() != nil:
 			out.Doubtf(verdict.At{Path: o.Subject}, "", "budget-spent", "the time of --budget has passed")
 		default:
-			if out, err = row(t, ctx); err != nil {
-				return nil, err
-			}
+			out = row(t, ctx)
 			if context.Cause(ctx) == context.Canceled {
 				return nil, context.Canceled
 			}
@@ -118,6 +113,9 @@ func (o Options) Run(ctx context.Context) (results []verdict.Result, err error) 
 		}
 		for i, f := range out.Findings {
 			out.Findings[i].Fix = cmp.Or(f.Fix, rule.FixOf(f.Code))
+		}
+		if t.err != nil {
+			return nil, t.err
 		}
 		result, err := out.OrPass().Result(rule, o.Subject)
 		if err != nil {
@@ -143,26 +141,31 @@ func (t *trial) word() string {
 func (t *trial) function() string { return "probe_" + t.word() }
 
 // run runs an agent with the model's script; env is added.
-func (t *trial) run(ctx context.Context, a *agent, of script, env ...string) (*ran, error) {
-	if err := t.write(a); err != nil {
-		return nil, err
-	}
+func (t *trial) run(ctx context.Context, a *agent, of script, env ...string) *ran {
 	if of.prompt == "" {
 		of.prompt = "Please answer " + t.word() + "."
 	}
 	if of.answer == "" {
 		of.answer = "Answered " + t.word() + "."
 	}
-	t.server.begin(of)
-	return t.start(ctx, a, t.operator.Run, of.prompt, env), nil
+	return t.start(ctx, a, of, t.Operator.Run, env)
+}
+
+// ask runs the command on an agent without a prompt.
+func (t *trial) ask(ctx context.Context, a *agent, args []string) *ran {
+	return t.start(ctx, a, script{}, args, nil)
 }
 
 // start starts the command in an agent's directory.
-func (t *trial) start(ctx context.Context, a *agent, args []string, prompt string, env []string) *ran {
+func (t *trial) start(ctx context.Context, a *agent, of script, args, env []string) *ran {
+	if t.err = cmp.Or(t.err, t.write(a)); t.err != nil {
+		return &ran{}
+	}
+	t.server.begin(of)
 	if t.session[a.dir] == "" {
 		t.session[a.dir] = "session-" + t.word()
 	}
-	replace := strings.NewReplacer("{prompt}", prompt, "{dir}", a.dir, "{session}", t.session[a.dir])
+	replace := strings.NewReplacer("{prompt}", of.prompt, "{dir}", a.dir, "{session}", t.session[a.dir])
 	job := Job{Dir: a.dir, Timeout: t.Timeout, Env: t.environment(env)}
 	for _, arg := range args {
 		job.Args = append(job.Args, replace.Replace(arg))
@@ -193,7 +196,7 @@ func (t *trial) environment(more []string) (env []string) {
 	env = append(env, "OPENAI_BASE_URL="+openai, "OPENAI_API_BASE="+openai, "ANTHROPIC_BASE_URL="+anthropic,
 		"OPENAI_API_KEY=test", "ANTHROPIC_API_KEY=test")
 	replace := strings.NewReplacer("{openai_url}", openai, "{anthropic_url}", anthropic)
-	for name, v := range t.operator.Env {
+	for name, v := range t.Operator.Env {
 		env = append(env, name+"="+replace.Replace(v))
 	}
 	return append(env, more...)

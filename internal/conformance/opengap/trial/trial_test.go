@@ -118,8 +118,8 @@ func TestEnvironment(t *testing.T) {
 	}
 	defer s.http.Close()
 	of := &trial{Options: Options{Env: []string{"HOME=/h", "OPENAI_API_KEY=secret", "https_proxy=x",
-		"MISTRAL_API_KEY=y",
-		"PROBE_NONE=z"}}, operator: &Operator{Env: map[string]string{"URL": "{openai_url}"}}, server: s}
+		"MISTRAL_API_KEY=y", "PROBE_NONE=z"}, Operator: &Operator{Env: map[string]string{"URL": "{openai_url}"}}},
+		server: s}
 	got := strings.Join(of.environment([]string{"PROBE_MODEL=m"}), "\n")
 	for _, bad := range []string{"secret", "proxy", "MISTRAL", "PROBE_NONE"} {
 		if strings.Contains(got, bad) {
@@ -136,8 +136,8 @@ func TestEnvironment(t *testing.T) {
 // The agents are Python, wherever their directory is.
 func TestAgents(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), `a "b" 'c' \d`)
-	of := &trial{operator: DefaultOperator(), models: []string{"m"}, dir: dir}
-	of.operator.AgentYAML = map[string]any{"model": map[string]any{"preferred": "x:{model}", "name": "y"}}
+	of := &trial{Options: Options{Operator: DefaultOperator()}, models: []string{"m"}, dir: dir}
+	of.Operator.AgentYAML = map[string]any{"model": map[string]any{"preferred": "x:{model}", "name": "y"}}
 	a := of.newAgent("probe_a", "*, word\nreturn word")
 	a.files["hooks/probe.py"] = of.probe("", "hooks")
 	if err := of.write(a); err != nil {
