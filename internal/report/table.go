@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -17,7 +18,7 @@ const maxLists = 3
 func writeTable(b *bufio.Writer, r *Counted, o Options, ink ink) {
 	checks := r.decidedColumns(o.Rules)
 	if r.subjects.count > maxLists {
-		writeMatrix(b, r, checks, ink)
+		writeMatrix(b, r, o.Rules, ink)
 		return
 	}
 	first := true
@@ -56,14 +57,21 @@ func writeList(b *bufio.Writer, title string, results []verdict.Result, width, c
 	}
 }
 
-// writeMatrix writes a stair of the check ids and under it a row of marks for each subject.
-func writeMatrix(b *bufio.Writer, r *Counted, checks []string, ink ink) {
+// writeMatrix writes a stair of the check ids and under it a row of marks for each subject. What takes a running peer,
+// and was tried on no subject, is only counted: the checklist names it.
+func writeMatrix(b *bufio.Writer, r *Counted, rules []verdict.Rule, ink ink) {
+	untried := map[string]bool{}
+	for _, rule := range rules {
+		n := r.verdicts[rule.ID]
+		untried[rule.ID] = rule.Method == verdict.Live && len(n) == 1 && n[verdict.Skipped] > 0
+	}
+	checks := slices.DeleteFunc(r.decidedColumns(rules), func(check string) bool { return untried[check] })
 	at := map[string]int{}
 	for i, check := range checks {
 		at[check] = i
 		fmt.Fprintf(b, "  %s┌─%s %s\n", strings.Repeat("│ ", i), strings.Repeat("──", len(checks)-1-i), line(check))
 	}
-	manual := 0
+	manual, live := 0, 0
 	row := make([]string, len(checks))
 	for results := range r.Results.BySubject() {
 		for i := range row {
@@ -73,6 +81,10 @@ func writeMatrix(b *bufio.Writer, r *Counted, checks []string, ink ink) {
 		for _, result := range results {
 			if isManual(result) {
 				manual++
+				continue
+			}
+			if untried[result.Check] {
+				live++
 				continue
 			}
 			decided = true
@@ -90,6 +102,10 @@ func writeMatrix(b *bufio.Writer, r *Counted, checks []string, ink ink) {
 	fmt.Fprintf(b, "  %s\n", ink.faint("✓ pass  ✗ fail  ? inconclusive  ! warn  - skip"))
 	if manual > 0 {
 		fmt.Fprintf(b, "  %s: --report checklist=FILE writes them down\n", attested(manual))
+	}
+	if live > 0 {
+		fmt.Fprintf(b, "  %s to try with a running peer: --report checklist=FILE writes them down\n",
+			plain.Count(live, "requirement"))
 	}
 }
 
