@@ -38,6 +38,7 @@ func TestReportsAreValid(t *testing.T) {
 			result.Findings[j].Severity = verdict.Notice
 		}
 	})
+	full.Kind = "mixed"
 	for i := range full.History.Peers {
 		full.History.Peers[i].State = "split"
 	}
