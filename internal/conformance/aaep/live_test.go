@@ -384,7 +384,7 @@ func TestReadScenarios(t *testing.T) {
 		"a: b":                                 "the file is not a list",
 		"[]":                                   "the file is not a list",
 		"- a":                                  "1:3: a scenario is a mapping",
-		"- {name: a, start: b}":                "1:3: a scenario needs",
+		"- {name: a, start: b}":                "1:3: a scenario requires",
 		"- {name: a, start: b, reply: yes}":    `1:30: reply is "yes"`,
 		"- {name: a, start: b, reply: maybe}":  "1:30: reply is \"maybe\"",
 		"- {name: a, start: [b], reply: none}": "1:20: start is not a text",

@@ -51,113 +51,88 @@ func startText(text string) []byte {
 
 // ReadScenarios reads a YAML list of {name, start, reply}: start is a text or a JSON body, reply one of accept, reject,
 // none, forged, twice, late and wrong-kind. The error wraps a *strictyaml.Error where the place of the fault is known.
-func ReadScenarios(path string, data []byte) ([]Scenario, error) {
-	entries, refuse, err := readList(path, data, "scenario", "name, start and reply")
-	if err != nil {
-		return nil, err
-	}
-	var all []Scenario
-	for _, n := range entries {
-		var s Scenario
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := n.Content[i], n.Content[i+1]
-			switch {
-			case key.Value == "start" && value.Kind == yaml.MappingNode:
-				var body map[string]any
-				err := value.Decode(&body)
-				if err == nil {
-					s.Start, err = json.Marshal(body)
-				}
-				if err != nil {
-					return nil, refuse(value, "start is not a JSON body: %v", err)
-				}
-			case value.Kind != yaml.ScalarNode || value.Tag != "!!str" || value.Value == "":
-				return nil, refuse(value, "%s is not a text", key.Value)
-			case key.Value == "start":
-				s.Start = startText(value.Value)
-			case key.Value == "name":
-				s.Name = value.Value
-			case key.Value == "reply":
-				if s.Reply = value.Value; !slices.Contains(replies, s.Reply) {
-					return nil, refuse(value, "reply is %q; expected one of %s", s.Reply, strings.Join(replies, ", "))
-				}
-			default:
-				return nil, refuse(key, "a scenario has name, start and reply, not %q", key.Value)
+func ReadScenarios(path string, data []byte) (all []Scenario, err error) {
+	entries, err := readList(path, data, "scenario", "reply", "", replies, "start")
+	for _, e := range entries {
+		all = append(all, Scenario{Name: e["name"].Value, Reply: e["reply"].Value, Start: startText(e["start"].Value)})
+		if start := e["start"]; start.Kind == yaml.MappingNode {
+			var body map[string]any
+			err := start.Decode(&body)
+			if err == nil {
+				all[len(all)-1].Start, err = json.Marshal(body)
+			}
+			if err != nil {
+				return nil, at(path, start, "start is not a JSON body: %v", err)
 			}
 		}
-		switch {
-		case s.Name == "" || s.Start == nil || s.Reply == "":
-			return nil, refuse(n, "a scenario needs name, start and reply")
-		case slices.ContainsFunc(all, func(o Scenario) bool { return o.Name == s.Name }):
-			return nil, refuse(n, "two scenarios are called %q", s.Name)
-		}
-		all = append(all, s)
 	}
-	return all, nil
+	return all, err
 }
 
 // ReadPlays reads a YAML list of {name, play}: play is that of a level. The error wraps a *strictyaml.Error where the
 // place of the fault is known.
-func ReadPlays(path string, data []byte, level int) ([]Play, error) {
-	entries, refuse, err := readList(path, data, "play", "name and play")
+func ReadPlays(path string, data []byte, level int) (all []Play, err error) {
+	var known []string
+	for _, one := range AllPlays(level) {
+		known = append(known, one.Play)
+	}
+	entries, err := readList(path, data, "play", "play", fmt.Sprintf("level %d: ", level), known)
+	for _, e := range entries {
+		all = append(all, Play{Name: e["name"].Value, Play: e["play"].Value})
+	}
+	return all, err
+}
+
+// at returns an error at a node.
+func at(path string, n *yaml.Node, format string, args ...any) error {
+	return &strictyaml.Error{Pos: strict.Pos{Path: path, Line: n.Line, Column: n.Column},
+		Message: fmt.Sprintf(format, args...)}
+}
+
+// readList reads a YAML list of mappings. Each has a name of its own, a member that is one of some words, which are those
+// of a set, and bodies, which are texts or mappings.
+func readList(path string, data []byte, what, member, set string, words []string, bodies ...string) (
+	entries []map[string]*yaml.Node, err error) {
+	root, err := strictyaml.Parse(path, data, MaxScenarioFile)
 	if err != nil {
 		return nil, err
 	}
-	var all []Play
-	for _, n := range entries {
-		var p Play
+	if root == nil || root.Kind != yaml.SequenceNode || len(root.Content) == 0 {
+		return nil, fmt.Errorf("the file is not a list of %ss", what)
+	}
+	if len(root.Content) > maxScenarios {
+		return nil, at(path, root.Content[maxScenarios], "the file has more than %d %ss", maxScenarios, what)
+	}
+	members := append(append([]string{"name"}, bodies...), member)
+	form := strings.Join(members[:len(members)-1], ", ") + " and " + member
+	names := map[string]bool{}
+	for _, n := range root.Content {
+		if n.Kind != yaml.MappingNode {
+			return nil, at(path, n, "a %s is a mapping of %s", what, form)
+		}
+		entry := map[string]*yaml.Node{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			switch {
+			case !slices.Contains(members, key.Value):
+				return nil, at(path, key, "a %s has %s, not %q", what, form, key.Value)
+			case value.Kind == yaml.MappingNode && slices.Contains(bodies, key.Value):
 			case value.Kind != yaml.ScalarNode || value.Tag != "!!str" || value.Value == "":
-				return nil, refuse(value, "%s is not a text", key.Value)
-			case key.Value == "name":
-				p.Name = value.Value
-			case key.Value == "play":
-				var known []string
-				for _, one := range AllPlays(level) {
-					known = append(known, one.Play)
-				}
-				if p.Play = value.Value; !slices.Contains(known, p.Play) {
-					return nil, refuse(value, "play is %q; expected one of level %d: %s", p.Play, level,
-						strings.Join(known, ", "))
-				}
-			default:
-				return nil, refuse(key, "a play has name and play, not %q", key.Value)
+				return nil, at(path, value, "%s is not a text", key.Value)
+			case key.Value == member && !slices.Contains(words, value.Value):
+				return nil, at(path, value, "%s is %q; expected one of %s%s", member, value.Value, set,
+					strings.Join(words, ", "))
 			}
+			entry[key.Value] = value
 		}
-		switch {
-		case p.Name == "" || p.Play == "":
-			return nil, refuse(n, "a play requires name and play")
-		case slices.ContainsFunc(all, func(o Play) bool { return o.Name == p.Name }):
-			return nil, refuse(n, "two plays are called %q", p.Name)
+		if len(entry) < len(members) {
+			return nil, at(path, n, "a %s requires %s", what, form)
 		}
-		all = append(all, p)
-	}
-	return all, nil
-}
-
-// readList reads a YAML list of mappings, and returns what refuses one of them.
-func readList(path string, data []byte, what, members string) (entries []*yaml.Node,
-	refuse func(n *yaml.Node, format string, args ...any) error, err error) {
-	root, err := strictyaml.Parse(path, data, MaxScenarioFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	refuse = func(n *yaml.Node, format string, args ...any) error {
-		return &strictyaml.Error{Pos: strict.Pos{Path: path, Line: n.Line, Column: n.Column},
-			Message: fmt.Sprintf(format, args...)}
-	}
-	if root == nil || root.Kind != yaml.SequenceNode || len(root.Content) == 0 {
-		return nil, nil, fmt.Errorf("the file is not a list of %ss", what)
-	}
-	if len(root.Content) > maxScenarios {
-		return nil, nil, refuse(root.Content[maxScenarios], "the file has more than %d %ss", maxScenarios, what)
-	}
-	for _, n := range root.Content {
-		if n.Kind != yaml.MappingNode {
-			return nil, nil, refuse(n, "a %s is a mapping of %s", what, members)
+		if name := entry["name"].Value; names[name] {
+			return nil, at(path, n, "two %ss are called %q", what, name)
 		}
+		names[entry["name"].Value] = true
+		entries = append(entries, entry)
 	}
-	return root.Content, refuse, nil
+	return entries, nil
 }
