@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -33,11 +35,7 @@ func (s *Stream) Read(from io.Reader) error {
 	var object json.RawMessage
 	switch {
 	case bytes.HasPrefix(line, []byte("[")):
-		data, err := io.ReadAll(in)
-		if err != nil {
-			return err
-		}
-		return s.readArray(data)
+		return s.readArray(in)
 	// The first line leaves the object open, and the next does not begin one, as in JSON Lines it would.
 	case opens(line) && more && !opens(rest) &&
 		json.NewDecoder(bytes.NewReader(line)).Decode(&object) == io.ErrUnexpectedEOF:
@@ -85,25 +83,28 @@ func (w *upTo) Read(p []byte) (int, error) {
 }
 
 // readArray takes the elements of an array, one after the other, up to the first that is not JSON.
-func (s *Stream) readArray(data []byte) error {
+func (s *Stream) readArray(in io.Reader) error {
+	var ahead bytes.Buffer // what was read beyond the place
 	passed, line, column := 0, 1, 1
 	to := func(offset int) {
-		between := data[passed:offset]
+		between := ahead.Next(max(offset-passed, 0))
+		passed += len(between)
 		if last := bytes.LastIndexByte(between, '\n'); last >= 0 {
 			line, column = line+bytes.Count(between, []byte("\n")), 0
 			between = between[last:]
 		}
-		passed, column = offset, column+len(between)
+		column += len(between)
 	}
 	fault := func(code, format string, args ...any) {
 		s.note(s.own, place{line: int32(line), column: int32(column)}, envelope, verdict.Error, "", code, format,
 			args...)
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	_, err := d.Token()
-	for err == nil && d.More() {
-		var element json.RawMessage
-		if err = d.Decode(&element); err == nil {
+	d := jsontext.NewDecoder(io.TeeReader(in, &ahead), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true)) // which strict refuses
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() != ']' {
+		var element jsontext.Value
+		if element, err = d.ReadValue(); err == nil {
 			to(int(d.InputOffset()) - len(element))
 			if err := s.Add(line, column, element); err != nil {
 				return err
@@ -111,18 +112,31 @@ func (s *Stream) readArray(data []byte) error {
 		}
 	}
 	if err == nil {
-		_, err = d.Token()
+		if _, err = d.ReadToken(); err == nil {
+			to(int(d.InputOffset()))
+			_, err = d.ReadToken()
+			rest := bytes.TrimLeft(ahead.Bytes(), " \t\r\n")
+			switch {
+			case err == io.EOF:
+				return nil
+			case len(rest) == 0:
+				return err
+			}
+			to(passed + ahead.Len() - len(rest))
+			fault(strict.CodeTrailingText, "the array is followed by %q, nothing may follow it", rest[:1])
+			return nil
+		}
 	}
-	rest := bytes.TrimLeft(data[d.InputOffset():], " \t\r\n")
-	to(len(data) - len(rest))
+	syntax, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
-	case err == io.EOF, err == io.ErrUnexpectedEOF:
-		to(len(data))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		to(passed + ahead.Len())
 		fault(strict.CodeSyntax, "the array has no end")
-	case err != nil:
-		fault(strict.CodeSyntax, "the array continues with what is not JSON: %v", err)
-	case len(rest) > 0:
-		fault(strict.CodeTrailingText, "the array is followed by %q, nothing may follow it", rest[:1])
+	case isSyntax:
+		to(int(syntax.ByteOffset))
+		fault(strict.CodeSyntax, "the array continues with what is not JSON: %v", syntax.Err)
+	default:
+		return err
 	}
 	return nil
 }

@@ -29,9 +29,9 @@ func TestRead(t *testing.T) {
 		{"array without end", "[" + x + ",", "1 [1:28 json-syntax]"},
 		{"array without end, in an element", "[" + x + ",{\"a\"", "1 [1:32 json-syntax]"},
 		{"array without end, at once", "[", "0 [1:2 json-syntax]"},
-		{"array with a comma too many", "[" + x + ",]", "1 [1:28 json-syntax]"},
+		{"array with a comma too many", "[" + x + ",]", "1 [1:27 json-syntax]"},
 		{"array closed by a brace", "[" + x + "}", "1 [1:27 json-syntax]"},
-		{"an element that is not JSON", "[" + x + ",\n {\"a\" 1}," + x + "]", "1 [2:2 json-syntax]"},
+		{"an element that is not JSON", "[" + x + ",\n {\"a\" 1}," + x + "]", "1 [2:7 json-syntax]"},
 		{"array with text after it", "[" + x + "]\n x", "1 [2:2 trailing-text]"},
 		{"two arrays", "[][]", "0 [1:3 trailing-text]"},
 		{"fault in an array", "[\n " + x + ",\n {\"a\":1,\n\"a\":2}]", "2 [4:1 duplicate-member]"},
@@ -76,7 +76,6 @@ func TestReadCaps(t *testing.T) {
 		want error
 	}{
 		{"64 MiB in a line", endless(`{"a":"`), ErrLongMessage},
-		{"64 MiB of brackets", endless("["), ErrTooLarge},
 		{"64 MiB of blanks", endless(" \n"), ErrTooLarge},
 		{"64 MiB of one string in an array", io.MultiReader(strings.NewReader(`["`), endless("x")), ErrTooLarge},
 		{"lines without end", endless(`{"a":"` + strings.Repeat("x", 10_000) + "\"}\n"), ErrTooLarge},

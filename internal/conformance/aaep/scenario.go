@@ -89,8 +89,8 @@ func at(path string, n *yaml.Node, format string, args ...any) error {
 		Message: fmt.Sprintf(format, args...)}
 }
 
-// readList reads a YAML list of mappings. Each has a name of its own, a member that is one of some words, which are those
-// of a set, and bodies, which are texts or mappings.
+// readList reads a YAML list of mappings. Each has a name of its own, a member that is one of the words of a set, and
+// bodies, which are texts or mappings.
 func readList(path string, data []byte, what, member, set string, words []string, bodies ...string) (
 	entries []map[string]*yaml.Node, err error) {
 	root, err := strictyaml.Parse(path, data, MaxScenarioFile)
