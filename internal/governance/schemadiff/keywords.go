@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,15 +122,15 @@ func (v *visit) weighs(narrower, wider, gone bool, keyword, message string) {
 	}
 }
 
-// numbers returns the values of a keyword as numbers. If one is not a number, it reports a difference.
-func (v *visit) numbers(keyword string, was, is any) (o, n decimal, ok bool) {
-	old, oldNumber := was.(json.Number)
-	new, newNumber := is.(json.Number)
-	if oldNumber && newNumber {
-		return newDecimal(old), newDecimal(new), true
+// numbers returns the values of a keyword as numbers. If one has no number, it reports a difference.
+func (v *visit) numbers(keyword string, was, is any) (o, n *big.Rat, ok bool) {
+	old, _ := was.(json.Number)
+	new, _ := is.(json.Number)
+	if o, n = rational(old), rational(new); o != nil && n != nil {
+		return o, n, true
 	}
 	if !v.same(was, is) {
-		v.note(Changed, false, keyword, "is not a number on one side")
+		v.note(Changed, false, keyword, "is not a number on one side, or one with a long exponent")
 	}
 	return o, n, false
 }
@@ -306,14 +307,14 @@ func (v *visit) bound(keyword string, direction int, was, is any, isOld, isNew b
 		return
 	}
 	if o, n, ok := v.numbers(keyword, was, is); ok {
-		more := n.compare(o) * direction
+		more := n.Cmp(o) * direction
 		v.weighs(more <= 0, more >= 0, gone, keyword, message)
 	}
 }
 
 func (v *visit) multipleOf(was, is any) {
 	if o, n, ok := v.numbers("multipleOf", was, is); ok {
-		v.weighs(n.multipleOf(o), o.multipleOf(n), false, "multipleOf", differs(was, is, true, true))
+		v.weighs(isMultiple(n, o), isMultiple(o, n), false, "multipleOf", differs(was, is, true, true))
 	}
 }
 
@@ -410,50 +411,23 @@ func (v *visit) branches(keyword string) {
 // condition compares if, then or else, of which the last two say nothing without the first.
 func (v *visit) condition(keyword string) {
 	o, n := v.o.at(keyword, ""), v.n.at(keyword, "")
-	both := true
 	if v.o.at("if", "") == nil {
-		o, both = nil, false
+		o = nil
 	}
 	if v.n.at("if", "") == nil {
-		n, both = nil, false
-	}
-	if o == nil && n == nil {
-		v.idle(keyword)
-		return
-	}
-	var first *Difference
-	if both { // an absent then or else is true
-		if first = v.firstBelow(o, n, v.at.below(keyword)); first == nil {
-			return
-		}
+		n = nil
 	}
 	switch {
-	case o == nil:
+	case o == nil && n == nil:
+		v.idle(keyword)
+	case o == nil && !n.bare():
 		v.turn(Tightened, false, keyword, "is new")
-	case n == nil:
+	case n == nil && !o.bare():
 		_, still := v.n.object()[keyword]
 		v.note(Changed, !still, keyword, "no longer says anything")
-	default:
-		v.note(Changed, false, keyword, fmt.Sprintf("differs at %s: %s", quote(first.Pointer), first.Message))
+	default: // one that is absent is true
+		v.sub(o, n, v.at.below(keyword), nil)
 	}
-}
-
-// firstBelow walks two subschemas, reports only notes about them, and returns the first difference that is more.
-func (v *visit) firstBelow(o, n *schema, at spot) *Difference {
-	before, index, more := v.noted, v.index, v.more
-	v.noted, v.index, v.more = nil, map[noted]int{}, map[int]int{}
-	v.sub(o, n, at, nil)
-	found := v.noted
-	v.noted, v.index, v.more = before, index, more
-	var first *Difference
-	for i, d := range found {
-		if d.Class == Note {
-			v.add(d)
-		} else if first == nil {
-			first = &found[i]
-		}
-	}
-	return first
 }
 
 // fields compares the entries of properties, and reports whether one of the sides has any.

@@ -9,79 +9,20 @@ import (
 	"strings"
 )
 
-// decimal is a number by its value: mantissa times ten to the exponent, where the mantissa does not end in 0. Both come
-// from a token of at most 64 bytes; the exponent is never written out.
-type decimal struct{ mantissa, exponent *big.Int }
-
-var ten = big.NewInt(10)
-
-// newDecimal reads a JSON number.
-func newDecimal(n json.Number) decimal {
-	text, exponent, _ := strings.Cut(strings.ToLower(string(n)), "e")
-	d := decimal{new(big.Int), new(big.Int)}
-	if exponent != "" {
-		d.exponent.SetString(strings.TrimPrefix(exponent, "+"), 10)
+// rational returns the value of a JSON number. It returns nil if the exponent has more than two digits: such a number
+// is equal to what is spelled alike, and is not compared with others.
+func rational(n json.Number) *big.Rat {
+	_, exponent, _ := strings.Cut(strings.ToLower(string(n)), "e")
+	if len(strings.TrimLeft(exponent, "+-")) > 2 {
+		return nil
 	}
-	whole, fraction, _ := strings.Cut(text, ".")
-	d.mantissa.SetString(whole+fraction, 10)
-	d.exponent.Sub(d.exponent, big.NewInt(int64(len(fraction))))
-	if d.mantissa.Sign() == 0 {
-		d.exponent.SetInt64(0)
-		return d
-	}
-	for {
-		quotient, remainder := new(big.Int).QuoRem(d.mantissa, ten, new(big.Int))
-		if remainder.Sign() != 0 {
-			return d
-		}
-		d.mantissa = quotient
-		d.exponent.Add(d.exponent, big.NewInt(1))
-	}
+	r, _ := new(big.Rat).SetString(string(n))
+	return r
 }
 
-func (d decimal) String() string { return d.mantissa.String() + "e" + d.exponent.String() }
-
-// compare is -1, 0 or 1 as d is less than, equal to or more than o.
-func (d decimal) compare(o decimal) int {
-	if sign := d.mantissa.Sign(); sign != o.mantissa.Sign() || sign == 0 {
-		return big.NewInt(int64(sign)).Cmp(big.NewInt(int64(o.mantissa.Sign())))
-	}
-	digits := func(d decimal) *big.Int {
-		n := len(new(big.Int).Abs(d.mantissa).String())
-		return new(big.Int).Add(d.exponent, big.NewInt(int64(n)))
-	}
-	if order := digits(d).Cmp(digits(o)); order != 0 { // the greater magnitude, however far apart
-		return order * d.mantissa.Sign()
-	}
-	// If the magnitudes are equal, the exponents differ by less than the digits of a token.
-	shift := new(big.Int).Sub(d.exponent, o.exponent).Int64()
-	return scale(d.mantissa, shift).Cmp(scale(o.mantissa, -shift))
-}
-
-// scale is n times ten to the power, where that is positive.
-func scale(n *big.Int, power int64) *big.Int {
-	if power <= 0 {
-		return n
-	}
-	return new(big.Int).Mul(n, new(big.Int).Exp(ten, big.NewInt(power), nil))
-}
-
-// multipleOf reports whether d is a whole multiple of o.
-func (d decimal) multipleOf(o decimal) bool {
-	if o.mantissa.Sign() == 0 || d.mantissa.Sign() == 0 {
-		return d.mantissa.Sign() == 0
-	}
-	// A mantissa of 64 digits has less than 256 factors 2 and as few 5: more of them in the other change nothing.
-	const most = 256
-	shift := new(big.Int).Sub(d.exponent, o.exponent)
-	if shift.Cmp(big.NewInt(-most)) < 0 {
-		return false
-	}
-	power := int64(most)
-	if shift.Cmp(big.NewInt(most)) < 0 {
-		power = shift.Int64()
-	}
-	return new(big.Int).Rem(scale(d.mantissa, power), scale(o.mantissa, -power)).Sign() == 0
+// isMultiple reports whether a is a whole multiple of b.
+func isMultiple(a, b *big.Rat) bool {
+	return a.Sign() == 0 || b.Sign() != 0 && new(big.Rat).Quo(a, b).IsInt()
 }
 
 // appendCanonical spells a value so that two spell alike if and only if they are equal: numbers by value, objects
@@ -107,7 +48,10 @@ func appendCanonical(b []byte, v any) []byte {
 	case string:
 		return strconv.AppendQuote(b, v)
 	case json.Number:
-		return append(b, newDecimal(v).String()...)
+		if r := rational(v); r != nil {
+			return append(b, r.RatString()...)
+		}
+		return append(b, v...)
 	case bool:
 		return strconv.AppendBool(b, v)
 	}
@@ -134,7 +78,10 @@ func equal(a, b any) bool {
 		return ok && slices.EqualFunc(a, o, equal)
 	case json.Number:
 		o, ok := b.(json.Number)
-		return ok && (a == o || newDecimal(a).compare(newDecimal(o)) == 0)
+		if x, y := rational(a), rational(o); ok && x != nil && y != nil {
+			return x.Cmp(y) == 0
+		}
+		return ok && a == o
 	}
 	return a == b
 }
