@@ -34,8 +34,9 @@ func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) 
 	if !g.out.Has(verdict.Error) {
 		g.declaration()
 	}
+	g.out.Findings = append(g.out.Findings, g.names.Findings...)
 	for _, v := range p.Views {
-		if g.identifiers(v, v.schemas); len(g.judged) > 0 {
+		if len(g.judged) > 0 {
 			g.identifiedTwice(v.schemas)
 		}
 	}
@@ -68,6 +69,7 @@ func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) 
 type compatibility struct {
 	*Proposal
 	out          verdict.Outcome
+	names        verdict.Outcome // findings about what claims the $id of another
 	judged       map[string]bool // by path
 	modified     []modified
 	fresh        []fresh
@@ -117,11 +119,17 @@ func (g *compatibility) view(v *View) error {
 			"published schema or to what one refers to; what it leads to cannot be compared").
 			WithFix("replace the link with the file; in the base the Maintainers do that by hand")
 	}
-	for _, p := range v.concerned(s) {
-		if document, _ := s.head.tree.Document(p); document != nil {
-			g.judged[p] = true
-			g.report(document, verdict.At{Path: p}, s.differences(p), false)
-		}
+	g.identifiers(v, s)
+	if g.names.Has(verdict.Error) || slices.ContainsFunc(v.Changes, func(c registry.Change) bool {
+		document, _ := s.head.tree.Document(c.Path)
+		return isSchema(c.Path) && document == nil
+	}) {
+		return nil // what refers to it differs, too
+	}
+	for _, p := range v.led(s) {
+		g.judged[p] = true
+		document, _ := s.head.tree.Document(p)
+		g.report(document, verdict.At{Path: p}, s.differences(p), false)
 	}
 	return nil
 }
@@ -318,12 +326,9 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 		g.out.Errorf(document, "", "schema-id", "an added schema has no $id, by which it could be cited").
 			WithFix("give it an $id of its own, such as https://HOST/%s", c.Path)
 	}
-	if older := earlier(s.head, c.Path); older != "" {
-		if s.versions == nil {
-			s.versions = schemadiff.Pairs(s.head.tree, s.head.tree)
-		}
+	if older := earlier(s.base, c.Path); older != "" {
 		var classes []string
-		differences, _ := schemadiff.Successor(s.versions(older, c.Path))
+		differences, _ := schemadiff.Successor(s.comparison().Schemas(older, c.Path))
 		for _, d := range differences {
 			classes = append(classes, string(d.Class))
 		}
@@ -361,15 +366,15 @@ func (g *compatibility) identifiers(v *View, s *schemaView) {
 			had[id] = true
 			if u, err := url.Parse(id); isRoot && isBeside(c.Path) && strings.LastIndex(pointer(), "/") == 0 &&
 				(err != nil || !strings.HasSuffix("/"+u.Path, "/"+c.Path)) {
-				g.out.Errorf(document, pointer(), "schema-id", "the path of $id %q does not end in the file's own, %q",
-					shorten(id), c.Path).WithFix("%s", fix)
+				g.names.Errorf(document, pointer(), "schema-id", "the path of $id %q does not end in the file's own, "+
+					"%q", shorten(id), c.Path).WithFix("%s", fix)
 			}
 			for _, other := range slices.Concat(s.head.claims()[id], s.base.claims()[id]) {
 				if other.path != c.Path {
 					if claimed++; claimed > maxClaims {
 						return
 					}
-					g.out.Errorf(document, pointer(), "schema-id", "$id %q is also the $id of %q", shorten(id),
+					g.names.Errorf(document, pointer(), "schema-id", "$id %q is also the $id of %q", shorten(id),
 						other.path+"#"+plain.Cut(strings.TrimSuffix(other.pointer(), "/$id"), maxQuote)).
 						WithFix("%s", fix)
 					return
@@ -377,7 +382,7 @@ func (g *compatibility) identifiers(v *View, s *schemaView) {
 			}
 		})
 		if more := claimed - maxClaims; more > 0 {
-			g.out.Errorf(document, "", "schema-id", "%d more $ids of the file are also those of other files", more).
+			g.names.Errorf(document, "", "schema-id", "%d more $ids of the file are also those of other files", more).
 				WithFix("%s", fix)
 		}
 	}

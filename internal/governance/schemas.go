@@ -43,7 +43,6 @@ type schemaView struct {
 	base, head *schemaSet
 	diff       *schemadiff.Comparison // nil: not asked for yet
 	known      map[string][]schemadiff.Difference
-	versions   func(oldPath, newPath string) []schemadiff.Difference // the head's; nil: not needed yet
 }
 
 // comparison returns the comparison, and creates it when it is first needed: many views touch JSON files that are not
@@ -77,7 +76,7 @@ func (s *schemaView) differences(path string) []schemadiff.Difference {
 	if d, ok := s.known[path]; ok {
 		return d
 	}
-	s.known[path] = s.comparison().Schema(path)
+	s.known[path] = s.comparison().Schemas(path, path)
 	return s.known[path]
 }
 
@@ -170,23 +169,20 @@ func (s *schemaSet) claims() map[string][]identity {
 	return s.byID
 }
 
-// concerned returns the published schemas that do not change themselves and that lead to a changed file.
-func (v *View) concerned(s *schemaView) []string {
-	itself := map[string]bool{}
-	var changed []string // files that a published schema may lead to
+// led returns the published schemas that do not change themselves and that differ by what they refer to.
+func (v *View) led(s *schemaView) []string {
+	itself, read := map[string]bool{}, false
 	for _, c := range v.Changes {
 		itself[c.Path] = true
-		if isSchema(c.Path) && c.Base != nil && !isFile(c.Head) {
-			continue // it is reported
-		}
-		if s.base.texts[c.Path] != nil || s.head.texts[c.Path] != nil {
-			changed = append(changed, c.Path)
+		read = read || s.base.texts[c.Path] != nil || s.head.texts[c.Path] != nil
+	}
+	var out []string
+	for _, p := range slices.Sorted(maps.Keys(s.base.texts)) {
+		if read && !itself[p] && isSchema(p) && s.base.tree.Refers(p) && len(s.differences(p)) > 0 {
+			out = append(out, p)
 		}
 	}
-	if len(changed) == 0 {
-		return nil
-	}
-	return slices.DeleteFunc(s.comparison().Affected(changed), func(p string) bool { return itself[p] })
+	return out
 }
 
 // meaningfulSchemas lists the places at which the schemas of a view differ in more than annotations.
@@ -196,7 +192,7 @@ func (v *View) meaningfulSchemas() ([]string, error) {
 		return nil, err
 	}
 	var out []string
-	led := v.concerned(s)
+	led := v.led(s)
 	for _, c := range v.normative() {
 		switch {
 		case !isSchema(c.Path):

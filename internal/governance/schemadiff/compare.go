@@ -179,8 +179,8 @@ type pair struct {
 	in       setting
 }
 
-func newComparison(old, new *Tree, oldOf map[string]string, left int) *comparison {
-	c := &comparison{old: old, new: new, oldOf: oldOf, left: left, patterns: map[string]func(string) bool{},
+func newComparison(old, new *Tree, oldOf map[string]string) *comparison {
+	c := &comparison{old: old, new: new, oldOf: oldOf, left: maxSteps, patterns: map[string]func(string) bool{},
 		complete: map[*schema]*group{}}
 	var before, after []*schema
 	for _, p := range slices.Sorted(maps.Keys(oldOf)) {
@@ -228,41 +228,6 @@ func unread(side, path string, f *file) string {
 		return fmt.Sprintf("there is no %s schema at %s", side, quote(path))
 	}
 	return fmt.Sprintf("the %s schema cannot be read: %s", side, quote(f.fault.Error()))
-}
-
-// leads reports whether the schema leads, by references, to a part of one of the files that the walk through the
-// published schemas does not compare with its counterpart, or to a URI among those of ids.
-func (c *comparison) leads(t *Tree, path string, files []string, ids map[string]bool) bool {
-	f := t.files[path]
-	if f == nil || f.root == nil {
-		return false
-	}
-	seen := map[*schema]bool{f.root: true}
-	queue := []*schema{f.root}
-	for len(queue) > 0 {
-		s := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		if !c.spend(1) {
-			return true
-		}
-		if _, published := c.oldOf[s.file.path]; (!published || s.unpaired) && slices.Contains(files, s.file.path) {
-			return true
-		}
-		for _, keyword := range []string{"$ref", "$dynamicRef"} {
-			if text, ok := s.object()[keyword].(string); ok && ids[document(s, text)] {
-				return true
-			}
-		}
-		targets := t.reachable(s)
-		c.spend(len(targets))
-		for _, sub := range slices.Concat(s.each(), targets) {
-			if !seen[sub] {
-				seen[sub] = true
-				queue = append(queue, sub)
-			}
-		}
-	}
-	return false
 }
 
 // spot is where differences are reported: the places of the two schemas in the compared files. On a side on which a

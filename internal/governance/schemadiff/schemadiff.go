@@ -9,7 +9,6 @@ package schemadiff
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
@@ -68,26 +67,12 @@ const (
 // Parts that the two refer to in other files are compared at the reference, whichever file has them. A text that cannot
 // be read, or does not exist, is one Changed of the whole.
 func Compare(old *Tree, oldPath string, new *Tree, newPath string) []Difference {
-	return Pairs(old, new)(oldPath, newPath)
-}
-
-// Pairs compares schemas of two trees as Compare does; what all its calls take has one bound.
-func Pairs(old, new *Tree) func(oldPath, newPath string) []Difference {
-	left := maxSteps
-	return func(oldPath, newPath string) []Difference {
-		c := newComparison(old, new, map[string]string{newPath: oldPath}, left)
-		differences := c.schema(oldPath, newPath)
-		left = c.left
-		return differences
-	}
+	return newComparison(old, new, map[string]string{newPath: oldPath}).schema(oldPath, newPath)
 }
 
 // Comparison is of two trees whose published schemas stand at the same paths in both. It is not safe for concurrent
 // use, and what all its calls take has one bound.
-type Comparison struct {
-	*comparison
-	moved map[string]bool // $ids that name a readable file in only one of the trees
-}
+type Comparison struct{ comparison *comparison }
 
 // Trees prepares the comparison of the schemas for which published returns true and that the old tree has. Their
 // differences are reported at their own places: a reference from one of them to another reports nothing.
@@ -98,30 +83,12 @@ func Trees(old, new *Tree, published func(path string) bool) *Comparison {
 			both[path] = path
 		}
 	}
-	moved := map[string]bool{}
-	for _, side := range [][2]*Tree{{old, new}, {new, old}} {
-		for _, ids := range []map[string][]*schema{side[0].resource, side[0].reached} {
-			for id, owners := range ids {
-				f := side[1].files[owners[0].file.path]
-				moved[id] = moved[id] || side[1].resource[id] == nil && side[1].reached[id] == nil &&
-					(side[0] == new || f != nil && f.root != nil) // else the file itself is reported
-			}
-		}
-	}
-	return &Comparison{newComparison(old, new, both, maxSteps), moved}
+	return &Comparison{newComparison(old, new, both)}
 }
 
-// Schema returns how the schema at path differs, as Compare does.
-func (c *Comparison) Schema(path string) []Difference { return c.schema(path, path) }
-
-// Affected gives the published schemas, sorted, that the changed paths concern: those that are changed themselves, and
-// those that lead, by references, to a changed file that is not published, or by an $id that names a file in only one
-// of the trees.
-func (c *Comparison) Affected(changed []string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.oldOf)), func(p string) bool {
-		return !slices.Contains(changed, p) && !c.leads(c.old, p, changed, c.moved) &&
-			!c.leads(c.new, p, changed, c.moved)
-	})
+// Schemas returns how the schema newPath of the new tree differs from oldPath of the old one, as Compare does.
+func (c *Comparison) Schemas(oldPath, newPath string) []Difference {
+	return c.comparison.schema(oldPath, newPath)
 }
 
 // Successor returns the differences without the one of the root $id, and reports whether there is one: then the new

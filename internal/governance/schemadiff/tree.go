@@ -121,6 +121,12 @@ func (t *Tree) name(f *file, ids map[string][]*schema) {
 // Reaches reports whether a reference finds the file at path, by its path or by an $id in it.
 func (t *Tree) Reaches(path string) bool { return t.files[path] != nil && t.files[path].named }
 
+// Refers reports whether a reference leads out of the file at path.
+func (t *Tree) Refers(path string) bool {
+	f := t.files[path]
+	return f != nil && f.root != nil && len(f.references()) > 0
+}
+
 // Document returns the text at path as it was read. The error says why it cannot be read as JSON; it is mostly a
 // *strict.Error. Both are nil if the tree has no such path.
 func (t *Tree) Document(path string) (*strict.Document, error) {

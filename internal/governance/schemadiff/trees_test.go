@@ -26,6 +26,15 @@ func with(texts map[string]string, path, text string) map[string]string {
 	return all
 }
 
+// differing returns the classes and places of the differences of a schema.
+func differing(c *Comparison, path string) string {
+	var all []string
+	for _, d := range c.Schemas(path, path) {
+		all = append(all, string(d.Class)+" "+d.Pointer)
+	}
+	return strings.Join(all, "; ")
+}
+
 func TestTrees(t *testing.T) {
 	base := map[string]string{
 		"schemas/v1.0/a.json":      `{"$id":"https://x.example/v1.0/a.json","items":{"$ref":"b.json"}}`,
@@ -47,16 +56,16 @@ func TestTrees(t *testing.T) {
 		{"nothing leads there", "schemas/common/free.json", `{"minimum":2}`, expected{}},
 		{"two hops over files that are not published", "schemas/common/d.json", `{"minimum":2}`,
 			// a.json and n.json refer to b.json, which is published and tells it itself: changed, since n.json turns it
-			expected{"a.json": "", "b.json": "changed /$ref", "n.json": ""}},
+			expected{"b.json": "changed /$ref"}},
 		{"a published one that another has in a not", "schemas/v1.0/b.json",
 			`{"$id":"https://x.example/v1.0/b.json","$ref":"../common/c.json#/$defs/t","maximum":9}`,
 			expected{"b.json": "changed /maximum"}},
 		{"an unknown keyword of a published one", "schemas/v1.0/loose.json",
 			`{"definitions":{"d":{"type":"integer"}},"oneOf":[{"type":"null"},true]}`,
-			expected{"loose.json": "note /definitions", "far.json": "changed /items/$ref", "first.json": ""}},
+			expected{"loose.json": "note /definitions", "far.json": "changed /items/$ref"}},
 		{"the order of a published one's branches", "schemas/v1.0/loose.json",
 			`{"definitions":{"d":{"type":"string"}},"oneOf":[true,{"type":"null"}]}`,
-			expected{"loose.json": "", "far.json": "", "first.json": "loosened /items/$ref"}},
+			expected{"first.json": "loosened /items/$ref"}},
 		{"the reference leads elsewhere", "schemas/v1.0/a.json",
 			`{"$id":"https://x.example/v1.0/a.json","items":{"$ref":"../common/d.json"}}`,
 			expected{"a.json": "identity /items/$ref"}},
@@ -67,12 +76,10 @@ func TestTrees(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := Trees(tree(base), tree(with(base, test.path, test.text)), published)
 			got := expected{}
-			for _, p := range c.Affected([]string{test.path}) {
-				var all []string
-				for _, d := range c.Schema(p) {
-					all = append(all, string(d.Class)+" "+d.Pointer)
+			for p := range base {
+				if all := differing(c, p); published(p) && all != "" {
+					got[strings.TrimPrefix(p, "schemas/v1.0/")] = all
 				}
-				got[strings.TrimPrefix(p, "schemas/v1.0/")] = strings.Join(all, "; ")
 			}
 			if !maps.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
@@ -104,13 +111,7 @@ func TestOlderDrafts(t *testing.T) {
 			"schemas/common/c.json": `{` + draft4 + `"id":"https://x.example/common/c.json","minimum":1}`}
 		narrower := with(texts, "schemas/common/c.json",
 			`{`+draft4+`"id":"https://x.example/common/c.json","minimum":2}`)
-		c := Trees(tree(texts), tree(narrower), published)
-		got := ""
-		for _, p := range c.Affected([]string{"schemas/common/c.json"}) {
-			for _, d := range c.Schema(p) {
-				got += string(d.Class) + " " + d.Pointer
-			}
-		}
+		got := differing(Trees(tree(texts), tree(narrower), published), "schemas/v1.0/a.json")
 		if got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
@@ -128,12 +129,8 @@ func TestReferenceToAnotherIdentifier(t *testing.T) {
 			"schemas/v1.0/b.json": `{"$id":"https://` + host + `/v1.0/b.json"}`,
 		}
 	}
-	var got []string
-	for _, d := range Trees(tree(version("x.example")), tree(version("y.example")), published).
-		Schema("schemas/v1.0/a.json") {
-		got = append(got, string(d.Class)+" "+d.Pointer)
-	}
-	if want := []string{"identity /$id", "identity /items/$ref"}; !slices.Equal(got, want) {
+	got := differing(Trees(tree(version("x.example")), tree(version("y.example")), published), "schemas/v1.0/a.json")
+	if want := "identity /$id; identity /items/$ref"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -143,7 +140,7 @@ func TestReferenceTakenOver(t *testing.T) {
 	base := map[string]string{"schemas/v1.0/a.json": `{"items":{"$ref":"https://x.example/b.json"}}`,
 		"schemas/v1.0/b.json": `{"$id":"https://x.example/b.json","type":"string"}`}
 	head := with(base, "schemas/v1.0/c.json", `{"$id":"https://x.example/b.json"}`)
-	d := Trees(tree(base), tree(head), published).Schema("schemas/v1.0/a.json")
+	d := Trees(tree(base), tree(head), published).Schemas("schemas/v1.0/a.json", "schemas/v1.0/a.json")
 	if len(d) != 1 || d[0].Class != Changed || d[0].Pointer != "/items/$ref" {
 		t.Errorf("got %v", d)
 	}
@@ -163,26 +160,25 @@ func TestNames(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		old, new map[string]string
-		path     string // changed
 		want     string
 	}{
-		{"a file of no name", base, with(base, "schemas/common/t.json", `{}`), "schemas/common/t.json", ""},
-		{"a file is given a name", base, with(base, b, reaching), b, a + " changed /items/$ref; " + b + " note /x"},
-		{"a file loses its name", with(base, b, reaching), base, b, a + " changed /items/$ref; " + b + " note /x"},
+		{"a file of no name", base, with(base, "schemas/common/t.json", `{}`), ""},
+		{"a file is given a name", base, with(base, b, reaching), a + " changed /items/$ref; " + b + " note /x"},
+		{"a file loses its name", with(base, b, reaching), base, a + " changed /items/$ref; " + b + " note /x"},
 		{"a file with a name", with(base, b, reaching), with(with(base, b, reaching), "schemas/common/t.json",
-			`{"$id":"https://y.example/t"}`), "schemas/common/t.json", a + " loosened /items/$ref"},
+			`{"$id":"https://y.example/t"}`), a + " loosened /items/$ref"},
 		{"a published file takes the name", with(base, b, reaching),
 			with(with(base, b, reaching), "schemas/v1.0/c.json",
-				`{"$id":"https://y.example/t"}`), "schemas/v1.0/c.json", a + " loosened /items/$ref"},
+				`{"$id":"https://y.example/t"}`), a + " loosened /items/$ref"},
 		{"a path, whose $id a reached file has", with(base, b, reaching), with(with(base, b, reaching),
 			"schemas/common/t.json", `{"$id":"https://y.example/t","type":"string",
-			"$defs":{"u":{"$id":"https://x.example/schemas/common/u.json"}}}`), "schemas/common/t.json", ""},
+			"$defs":{"u":{"$id":"https://x.example/schemas/common/u.json"}}}`), ""},
 	} {
 		c := Trees(tree(test.old), tree(test.new), published)
 		var got []string
-		for _, p := range c.Affected([]string{test.path}) {
-			for _, d := range c.Schema(p) {
-				got = append(got, p+" "+string(d.Class)+" "+d.Pointer)
+		for _, p := range []string{a, b} {
+			if all := differing(c, p); all != "" {
+				got = append(got, p+" "+all)
 			}
 		}
 		if got := strings.Join(got, "; "); got != test.want {
@@ -197,7 +193,7 @@ func TestReferenceOutOfNewFile(t *testing.T) {
 	head := map[string]string{
 		"schemas/v1.0/a.json": `{"$id":"https://x.example/v1.0/a.json","properties":{"f":{"$ref":"b.json"}}}`,
 		"schemas/v1.0/b.json": `{"$id":"https://x.example/v1.0/b.json","items":{"$ref":"https://y.example/c.json"}}`}
-	d := Trees(tree(base), tree(head), published).Schema("schemas/v1.0/a.json")
+	d := Trees(tree(base), tree(head), published).Schemas("schemas/v1.0/a.json", "schemas/v1.0/a.json")
 	if len(d) != 1 || d[0].Class != Changed || d[0].Pointer != "/properties/f" {
 		t.Errorf("got %v", d)
 	}
@@ -294,7 +290,7 @@ func TestRealSchemas(t *testing.T) {
 	files, again := NewTree(texts, nil, nil), NewTree(texts, nil, nil)
 	c := Trees(files, again, published)
 	for _, p := range slices.Sorted(maps.Keys(texts)) {
-		if d := c.Schema(p); len(d) > 0 {
+		if d := c.Schemas(p, p); len(d) > 0 {
 			t.Errorf("%s against itself: %v", p, d)
 		}
 		if d := Compare(files, p, again, p); len(d) > 0 {
