@@ -129,30 +129,6 @@ func textOf(t *testing.T, pattern string) string {
 	return b.String()
 }
 
-// TestClone checks that a command that reads a clone takes both spellings of the flag that names it, and that sign has
-// neither.
-func TestClone(t *testing.T) {
-	for _, args := range [][]string{{"check"}, {"forge", "rerun"}, {"replay", "none"}, {"verify", "https://a.example"},
-		{"oap-spec", "schema", "diff", "a", "b"}} {
-		var told [2]string
-		for i, flag := range ofClone {
-			var out strings.Builder
-			sys := frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}
-			code := Main(slices.Concat(args, []string{"--" + flag, "/no/such/clone"}), sys)
-			if told[i] = out.String(); code != 2 || strings.Contains(told[i], "unknown flag") {
-				t.Errorf("%q: --%s: exit status %d\n%s", args, flag, code, told[i])
-			}
-		}
-		if told[0] != told[1] {
-			t.Errorf("%q: --repo and --registry differ:\n%s\n%s", args, told[0], told[1])
-		}
-	}
-	c, _, _ := Command(programs.All[0], frame.IO{}).Find([]string{"sign"})
-	if c.Flags().Lookup("repo") != nil || c.Flags().Lookup("registry") != nil {
-		t.Error("sign reads no clone")
-	}
-}
-
 var (
 	callOf   = regexp.MustCompile(`\b(oap-(?:gate|spec|conform))((?: +[a-z][a-z-]*)+)([^\n|;&>#` + "`" + `"]*)`)
 	longFlag = regexp.MustCompile(`--[a-z][a-z-]*`)
@@ -185,8 +161,8 @@ func TestWords(t *testing.T) {
 	for text, faulty := range map[string]bool{"run oap-gate forge protect --apply": false, "an oap-gate audit": false,
 		"run oap-gate protect --apply": true, "as oap-gate merge joins": true, "`oap-gate schema diff OLD NEW`": true,
 		"    oap-gate validate": true, "oap-gate reads a clone": false, "`oap-spec check`": true,
-		"`oap-gate forge protcet`": true, "    oap-gate key new k --log x": true, "run oap-gate where git is": false,
-		"    oap-gate prove a --log x": false, "(oap-gate key new FILE --log NAME)": true} {
+		"`oap-gate forge protcet`": true, "    oap-gate key show k --id x": true, "run oap-gate where git is": false,
+		"    oap-gate prove a --log x": false, "(oap-gate key show FILE --id NAME)": true} {
 		if got := faults(roots, names, text, &found); (len(got) > 0) != faulty {
 			t.Errorf("%q: %q", text, got)
 		}

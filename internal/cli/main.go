@@ -138,7 +138,7 @@ func Command(t *table.Program, sys frame.IO) *cobra.Command {
 		root.AddCommand(g.commands...)
 	}
 	complete(t, root)
-	finish(root)
+	refuseEmpty(root)
 	helper(t, root, groups, sys)
 	return root
 }
@@ -182,25 +182,10 @@ func (g givenFlag) Set(text string) error {
 	return g.Value.Set(text)
 }
 
-// ofClone has both spellings of the flag that names the clone; a command shows one.
-var ofClone = []string{"repo", "registry"}
-
-// finish makes givenFlags of the texts among the flags of c and of the commands below it, and lets a command with
-// one of ofClone take both.
-func finish(c *cobra.Command) {
+// refuseEmpty makes givenFlags of the texts among the flags of c and of the commands below it.
+func refuseEmpty(c *cobra.Command) {
 	for _, sub := range c.Commands() {
-		finish(sub)
-	}
-	for _, name := range ofClone {
-		if c.Flags().Lookup(name) != nil {
-			c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, given string) pflag.NormalizedName {
-				if slices.Contains(ofClone, given) {
-					given = name
-				}
-				return pflag.NormalizedName(given)
-			})
-			break // now the other name finds this flag, too
-		}
+		refuseEmpty(sub)
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		switch f.Value.Type() {

@@ -42,6 +42,10 @@ func (sys IO) FlagError(c *cobra.Command, err error) error {
 		// A long flag with one dash is taken for several short ones.
 		if name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()); len(name) > 1 {
 			fix = remedy.DidYouMean("--"+name, names, fix)
+			if other := map[string]string{"repo": "registry",
+				"registry": "repo"}[name]; c.Flags().Lookup(other) != nil {
+				fix = "name the clone with --" + other + " DIR"
+			}
 		}
 	}
 	return remedy.Errorf(fix, "%v", err)

@@ -1,6 +1,7 @@
 package oapgate
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ var replays = map[string]func(ctx context.Context, sys frame.IO, out *frame.Outp
 
 func newReplay(sys frame.IO) *cobra.Command {
 	var out frame.Output
-	var repo string
+	var repo, clone string // clone is that of a bundle of verify
 	c := &cobra.Command{
 		Use:   "replay BUNDLE",
 		Short: "run a recorded evidence bundle again",
@@ -37,9 +38,8 @@ func newReplay(sys frame.IO) *cobra.Command {
 		Args: frame.Wants(1, "oap-gate replay BUNDLE [--repo DIR]", "replay requires one BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := bundle.Read(args[0])
-			unread := err == nil && b.Mode == "verify" && b.Head == "" && cmd.Flags().Changed("repo")
-			if err == nil && replays[b.Mode] != nil && !unread {
-				return replays[b.Mode](cmd.Context(), sys, &out, b, repo)
+			if err == nil && replays[b.Mode] != nil && (clone == "" || b.Mode == "verify" && b.Head != "") {
+				return replays[b.Mode](cmd.Context(), sys, &out, b, cmp.Or(clone, repo))
 			}
 			return out.Tell(func() (*verdict.Report, error) {
 				switch {
@@ -49,15 +49,20 @@ func newReplay(sys frame.IO) *cobra.Command {
 					return nil, remedy.Errorf("run the command of "+table.BundleOf(b.Mode)+
 						" that recorded it, with --replay "+args[0],
 						"bundle %s is of the mode %q, whose input is not in it", args[0], b.Mode)
-				case unread:
-					return nil, remedy.Errorf("leave --repo out, or record a run with --registry",
-						"--repo: the bundle was recorded without a clone, and its replay reads none")
+				case clone != "" && b.Mode == "verify":
+					return nil, remedy.Errorf("leave --registry out, or record a run with it",
+						"--registry: the bundle was recorded without a clone, and its replay reads none")
+				case clone != "":
+					return nil, remedy.Errorf("name the clone with --repo DIR",
+						"--registry is for a bundle of verify; "+
+							"this one is of the mode %q", b.Mode)
 				}
 				return nil, remedy.Errorf(evidence.RecordAgain, "bundle %s is of the mode %q", args[0], b.Mode)
 			})
 		},
 	}
-	c.Flags().StringVar(&repo, "repo", ".", "directory `DIR` of the clone or mirror that has the bundle's commits")
+	c.Flags().StringVar(&repo, "repo", ".", "directory `DIR` of the clone that has the bundle's commits")
+	c.Flags().StringVar(&clone, "registry", "", "for a bundle of verify: clone or mirror `DIR`, as in verify")
 	out.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
 		return judge.NewReport("check", evidence.Offline((&frame.Network{}).Now(), 0),
 			judge.Config{Tool: frame.Version(), Selected: bundle.Selection{}.Selected})
