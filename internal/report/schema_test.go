@@ -31,7 +31,7 @@ func TestReportsAreValid(t *testing.T) {
 	schema := compiled(t)
 	full := new(verdict.Report)
 	fill(reflect.ValueOf(full).Elem(), "x")
-	full.Version, full.Mode, full.Verdict = 1, "audit", verdict.Failed
+	full.Version, full.Mode, full.Verdict, full.Kind = 1, "audit", verdict.Failed, "mixed"
 	edit(full, func(_ int, result *verdict.Result) {
 		result.Verdict = verdict.Warned
 		for j := range result.Findings {
