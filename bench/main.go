@@ -75,6 +75,7 @@ var rows = []row{
 	{"start", (*bench).start},
 	{"small", (*bench).small},
 	{"flat", (*bench).flat},
+	{"worktree", (*bench).worktree},
 	{"list", (*bench).list},
 	{"schema", (*bench).schema},
 	{"witnesses", (*bench).witnesses},
