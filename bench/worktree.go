@@ -23,8 +23,8 @@ func (b *bench) worktree() ([]figure, error) {
 		return nil, err
 	}
 	check := func(more ...string) command {
-		return command{args: slices.Concat([]string{b.gate, "check", "--repo", dir, "--base", "origin/main", "--offline",
-			"--at", fixture.Clock.Format(time.RFC3339)}, more)}
+		return command{args: slices.Concat([]string{b.gate, "check", "--repo", dir, "--base", "origin/main",
+			"--offline", "--at", fixture.Clock.Format(time.RFC3339)}, more)}
 	}
 	byID, ofHead, onDisk := check("--head", id), check(), check("--worktree")
 	status := command{args: []string{"git", "-C", dir, "status", "--porcelain"}}

@@ -3,7 +3,6 @@ package mirror
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -118,65 +117,24 @@ func (d *Dir) isEmpty() (bool, error) {
 
 func (d *Dir) objects() string { return filepath.Join(d.Clone(), "objects") }
 
-// checkPacks checks each pack against its trailer and its index. It rebuilds an index from its pack, and a trailer if
-// the index and the name of the pack have it, and returns the packs that are damaged otherwise.
+// checkPacks checks each pack against its trailer and its index. It rebuilds an index from its pack, and returns the
+// packs that are damaged.
 func (d *Dir) checkPacks(ctx context.Context) (bad []gitstore.PackFault, err error) {
 	faults, err := gitstore.PackFaults(ctx, d.objects(), idSize)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range faults {
-		if f.Pack != nil && "pack-"+hex.EncodeToString(f.Sum) == filepath.Base(f.Path) {
-			if err := retrail(f); err != nil {
-				return nil, Local(err)
+		if f.Pack == nil {
+			if f.Pack, err = d.hashPack(ctx, f.Path); err != nil {
+				return nil, err
 			}
-			d.repaired(filepath.Base(f.Path)+".pack", f.Pack.Error())
-			f.Pack = nil
-		}
-		if f.Pack == nil && f.Index != nil {
-			err := d.reindex(ctx, f.Path)
-			switch {
-			case ctx.Err() != nil:
-				return nil, ctx.Err()
-			case err == nil:
-				d.repaired(filepath.Base(f.Path)+".idx", f.Index.Error())
-				continue
-			case !IsDamage(err):
-				return nil, Local(err)
-			}
-			f.Pack = err
 		}
 		if f.Pack != nil {
 			bad = append(bad, f)
 		}
 	}
 	return bad, nil
-}
-
-// retrail writes a pack again with the trailer that its bytes hash to.
-func retrail(f gitstore.PackFault) error {
-	text, err := os.ReadFile(f.Path + ".pack")
-	if err != nil {
-		return err
-	}
-	copy(text[len(text)-len(f.Sum):], f.Sum)
-	return atomicfile.Write(f.Path+".pack", text, 0o444)
-}
-
-// reindex writes the index of a pack again.
-func (d *Dir) reindex(ctx context.Context, path string) error {
-	if err := os.MkdirAll(d.quarantine(), 0o777); err != nil {
-		return err
-	}
-	to := filepath.Join(d.quarantine(), "reindexed")
-	defer os.RemoveAll(d.quarantine())
-	if _, err := gitstore.IndexPack(ctx, path+".pack", to); err != nil {
-		return err
-	}
-	if err := os.Rename(to, path+".idx"); err != nil {
-		return err
-	}
-	return atomicfile.SyncDirectory(filepath.Dir(path))
 }
 
 // hashPacks hashes every object of each pack that the pass has not done yet, and the loose ones. It returns the packs

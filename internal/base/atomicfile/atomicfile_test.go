@@ -2,6 +2,8 @@ package atomicfile
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,7 +136,18 @@ func TestErrors(t *testing.T) {
 	if err := Probe(filepath.Join(dir, "gone", "state")); err == nil {
 		t.Error("a file could be written to a directory that is not there")
 	}
-	if got := list(t, dir); len(got) != 1 {
+	former, full := filepath.Join(dir, "former"), errors.New("the disk takes a part")
+	if err := os.WriteFile(former, []byte("whole"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := WriteFunc(former, 0o644, func(w io.Writer) error {
+		_, err := w.Write([]byte("ha"))
+		return errors.Join(err, full)
+	})
+	if text, _ := os.ReadFile(former); !errors.Is(err, full) || string(text) != "whole" {
+		t.Errorf("the file holds %q, error %v", text, err)
+	}
+	if got := list(t, dir); len(got) != 2 {
 		t.Errorf("%q are left", got)
 	}
 	for _, name := range []string{"", ".", suffix, "." + suffix, "." + random + suffix, ".." + random + suffix} {

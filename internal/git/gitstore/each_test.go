@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -12,8 +14,26 @@ import (
 // chained makes a clone of trees that are deltas of one another, oldest first, and the ids of all it holds.
 func chained(t *testing.T) (*Store, []ID) {
 	c := newClone(t)
-	h := c.flatHistory(120, 5)
-	return c.open(), slices.Concat(h.trees, h.blobs, h.commits)
+	var stream strings.Builder
+	for i := range 120 {
+		fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter A <a@example.org> %d +0000\ndata 2\nx\n\n",
+			1700000000+i)
+		for n := 5 * i; n < 5*i+5; n++ {
+			fmt.Fprintf(&stream, "M 100644 inline implementations/%08x-tool.json\ndata %d\n%s\n", uint32(n)*2654435761,
+				len(listing(n)), listing(n))
+		}
+	}
+	c.GitInput(stream.String(), "fast-import", "--quiet")
+	c.Git("repack", "-q", "-a", "-d", "-f", "--depth=50")
+	commits := c.Git("rev-list", "--reverse", "main")
+	trees := c.GitInput(strings.ReplaceAll(commits+"\n", "\n", ":implementations\n"), "cat-file",
+		"--batch-check=%(objectname)")
+	blobs := c.Git("ls-tree", "--format=%(objectname)", "main:implementations")
+	var ids []ID
+	for _, id := range strings.Fields(trees + "\n" + blobs + "\n" + commits) {
+		ids = append(ids, mustID(t, id))
+	}
+	return c.open(), ids
 }
 
 func TestEach(t *testing.T) {

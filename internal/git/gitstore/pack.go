@@ -111,7 +111,7 @@ func packEnd(f *os.File, idSize int) (int64, error) {
 	return end, nil
 }
 
-// packSum returns what the bytes of a pack hash to, also with the error that the checksum at its end is another.
+// packSum is PackSum of an open file, whose trailer begins at end.
 func packSum(ctx context.Context, f *os.File, end int64, idSize int) ([]byte, error) {
 	h := NewHash(idSize)
 	entries := readerOf{ctx, io.NewSectionReader(f, 0, end)}
@@ -124,7 +124,7 @@ func packSum(ctx context.Context, f *os.File, end int64, idSize int) ([]byte, er
 	}
 	sum := h.Sum(nil)
 	if !bytes.Equal(sum, tail) {
-		return sum, fmt.Errorf("%w: its bytes do not hash to its trailer", ErrCorrupt)
+		return nil, fmt.Errorf("%w: its bytes do not hash to its trailer", ErrCorrupt)
 	}
 	return sum, nil
 }

@@ -47,12 +47,6 @@ func IsRepository(dir string) bool {
 	return err == nil || isGitDir(dir)
 }
 
-// IsClone reports whether dir is the work tree of a repository: it has a .git that is one, or names one.
-func IsClone(dir string) bool {
-	_, err := workTree(dir)
-	return err == nil
-}
-
 func openStore(dir string, above bool) (*Store, error) {
 	s := &Store{}
 	if err := s.open(dir, above); err != nil {

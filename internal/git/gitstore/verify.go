@@ -15,7 +15,6 @@ import (
 // PackFault is what is wrong with one pack.
 type PackFault struct {
 	Path  string // path of the pack and its index, without .pack and .idx
-	Sum   []byte // that the bytes of the pack hash to; nil: it could not be read
 	Pack  error  // nil: its bytes hash to its trailer
 	Index error  // nil: it is whole, and of this pack
 }
@@ -47,12 +46,13 @@ func PackFaults(ctx context.Context, objects string, idSize int) ([]PackFault, e
 		}
 		seen[name] = true
 		f := PackFault{Path: filepath.Join(objects, "pack", name)}
-		f.Sum, f.Pack = sumOfPack(ctx, f.Path+".pack", idSize)
+		var sum []byte
+		sum, f.Pack = PackSum(ctx, f.Path+".pack", idSize)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		x, err := readIndex(f.Path+".idx", idSize)
-		if err == nil && f.Pack == nil && !bytes.Equal(x.pack, f.Sum) {
+		if err == nil && f.Pack == nil && !bytes.Equal(x.pack, sum) {
 			err = fmt.Errorf("%w: the index is of another pack", ErrCorrupt)
 		}
 		if f.Index = err; f.Pack != nil || f.Index != nil {
@@ -62,7 +62,8 @@ func PackFaults(ctx context.Context, objects string, idSize int) ([]PackFault, e
 	return faults, nil
 }
 
-func sumOfPack(ctx context.Context, path string, idSize int) ([]byte, error) {
+// PackSum returns what the bytes of the pack in a file hash to. The error is ErrCorrupt if the trailer is another.
+func PackSum(ctx context.Context, path string, idSize int) ([]byte, error) {
 	f, err := open(path)
 	if err != nil {
 		return nil, err

@@ -275,33 +275,16 @@ func (s *Source) keep(ctx context.Context, pack io.Reader, dir string) (string, 
 		return "", err
 	}
 	sum, err := gitstore.IndexPack(ctx, path, path+".idx")
-	if errors.Is(err, gitstore.ErrCorrupt) && !hashes(path) {
-		return "", ErrPack
+	if errors.Is(err, gitstore.ErrCorrupt) {
+		if _, wrong := gitstore.PackSum(ctx, path, sha1.Size); wrong != nil {
+			return "", ErrPack
+		}
 	}
 	if err != nil {
 		return "", err
 	}
 	named := filepath.Join(dir, "pack-"+sum)
 	return named, errors.Join(os.Rename(path, named+".pack"), os.Rename(path+".idx", named+".idx"))
-}
-
-// hashes reports whether a pack ends with the SHA-1 of what is before it.
-func hashes(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || info.Size() < sha1.Size {
-		return false
-	}
-	sum, trailer := sha1.New(), make([]byte, sha1.Size)
-	if _, err := io.Copy(sum, io.LimitReader(f, info.Size()-sha1.Size)); err != nil {
-		return false
-	}
-	_, err = io.ReadFull(f, trailer)
-	return err == nil && bytes.Equal(sum.Sum(nil), trailer)
 }
 
 // failed returns what the protocol says as an error of this package, in a line of bounded length.
