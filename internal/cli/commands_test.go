@@ -134,7 +134,7 @@ var (
 	longFlag = regexp.MustCompile(`--[a-z][a-z-]*`)
 	// What precedes a command line, and what precedes one if the word after the program is the name of a command.
 	asCode = regexp.MustCompile("(?:^(?: {2,}|\\$ )|`|run: )(?:[A-Z_]+=\\S* )*$")
-	likely = regexp.MustCompile(`(?:\brun |\()$`)
+	likely = regexp.MustCompile(`(?:\brun |\(|: )$`)
 )
 
 // TestWords reads the command lines in the texts that users read, and finds each command, and its flags, in the program
@@ -162,7 +162,7 @@ func TestWords(t *testing.T) {
 		"run oap-gate protect --apply": true, "as oap-gate merge joins": true, "`oap-gate schema diff OLD NEW`": true,
 		"    oap-gate validate": true, "oap-gate reads a clone": false, "`oap-spec check`": true,
 		"`oap-gate forge protcet`": true, "    oap-gate key show k --id x": true, "run oap-gate where git is": false,
-		"    oap-gate prove a --log x": false, "(oap-gate key show FILE --id NAME)": true} {
+		"    oap-gate prove a --log x": false, "(oap-gate key new FILE --log NAME)": true} {
 		if got := faults(roots, names, text, &found); (len(got) > 0) != faulty {
 			t.Errorf("%q: %q", text, got)
 		}
@@ -186,7 +186,7 @@ func faults(roots map[string]*cobra.Command, names map[string]bool, text string,
 			all = append(all, line+": no such command")
 		case code:
 			for _, flag := range longFlag.FindAllString(strings.SplitN(text[m[6]:m[7]], " -- ", 2)[0], -1) {
-				if c.Flags().Lookup(flag[2:]) == nil && flag != "--help" {
+				if f := c.Flags().Lookup(flag[2:]); (f == nil || f.Name != flag[2:]) && flag != "--help" {
 					all = append(all, line+": no flag "+flag)
 				}
 			}

@@ -55,7 +55,7 @@ func ReadLogKey(path string) (*LogKey, error) {
 	private, end := strings.CutSuffix(private, "\n")
 	signer, err := note.NewSigner(private)
 	if !found || !end || err != nil {
-		return nil, remedy.Errorf("make a key with: oap-gate key new FILE --log ORIGIN",
+		return nil, remedy.Errorf("make a key with: oap-gate key new FILE --origin NAME",
 			"the file %q is not that of a log key: expected the line %q and a key", path, logKeyLine)
 	}
 	public := notePublic(private)
