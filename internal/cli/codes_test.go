@@ -65,7 +65,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 			}
 		}
 	}
-	s := &source{fset: token.NewFileSet(), consts: map[string]string{}}
+	s := &source{fset: token.NewFileSet(), consts: map[string]string{}, types: map[string]ast.Expr{}}
 	for _, dir := range coded {
 		if err := s.parse(root, dir); err != nil {
 			t.Fatal(err)
@@ -104,6 +104,7 @@ func TestUnexplainedCodeIsFound(t *testing.T) {
 	text := `package p
 const late = "by-constant"
 func (o *Outcome) errorf(s *Subject, pointer, code, format string, args ...any) {}
+type line struct{ pointer, code string }
 func of() string { if true { return late }; return "by-function" }
 func named() (owner, code string) { return "x", "by-result" }
 func f(o *Outcome, s *Subject, k string) {
@@ -116,13 +117,14 @@ func f(o *Outcome, s *Subject, k string) {
 	worth := func(as int, code string) {}
 	worth(1, "by-closure")
 	for range []struct{ pointer, code string }{{"/x", "by-row"}} {}
+	_ = []line{{"/x", "by-named-row"}}
 	for range []Code{{"explained", "not given", ""}} {}
 }
 `
 	if err := os.WriteFile(filepath.Join(root, "p.go"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s := &source{fset: token.NewFileSet(), consts: map[string]string{}}
+	s := &source{fset: token.NewFileSet(), consts: map[string]string{}, types: map[string]ast.Expr{}}
 	if err := s.parse(root, "."); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +134,7 @@ func f(o *Outcome, s *Subject, k string) {
 	}
 	slices.Sort(got)
 	want := []string{"by-argument", "by-assignment", "by-closure", "by-constant", "by-function", "by-member",
-		"by-prefix-", "by-result", "by-row", "by-variable"}
+		"by-named-row", "by-prefix-", "by-result", "by-row", "by-variable"}
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
@@ -217,7 +219,8 @@ func lastLine(text string) string {
 type source struct {
 	fset   *token.FileSet
 	files  []file
-	consts map[string]string // texts of constants, by package and name
+	consts map[string]string   // texts of constants, by package and name
+	types  map[string]ast.Expr // types by package and name
 }
 
 type file struct {
@@ -242,6 +245,9 @@ func (s *source) parse(root, dir string) error {
 		}
 		s.files = append(s.files, file{dir, path, f})
 		ast.Inspect(f, func(n ast.Node) bool {
+			if t, ok := n.(*ast.TypeSpec); ok {
+				s.types[f.Name.Name+"."+t.Name.Name] = t.Type
+			}
 			if v, ok := n.(*ast.ValueSpec); ok && len(v.Names) == len(v.Values) {
 				for i, name := range v.Names {
 					if text, ok := literal(v.Values[i]); ok {
@@ -316,7 +322,11 @@ func (s *source) emitted() []emission {
 				if list == nil {
 					break
 				}
-				row, _ := list.Elt.(*ast.StructType)
+				elt := list.Elt
+				if name, ok := elt.(*ast.Ident); ok {
+					elt = s.types[f.Name.Name+"."+name.Name]
+				}
+				row, _ := elt.(*ast.StructType)
 				if row == nil {
 					break
 				}

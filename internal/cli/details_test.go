@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"go/ast"
 	"go/token"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,7 @@ var neverErrors = []string{"budget-spent", "clone-old", "connect-failed", "local
 // TestDetails requires causes and a command of each error code of the gate's checks and of verify, and of no other
 // code. A code is one of an error unless each place of the source that reports it makes something milder.
 func TestDetails(t *testing.T) {
-	s := &source{fset: token.NewFileSet(), consts: map[string]string{}}
+	s := &source{fset: token.NewFileSet(), consts: map[string]string{}, types: map[string]ast.Expr{}}
 	for _, dir := range coded {
 		if err := s.parse(filepath.Join("..", ".."), dir); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -45,55 +46,274 @@ func (v *inspection) templates() (all []*job, err error) {
 	return all, nil
 }
 
-// keysOf are the keys of a mapping that a rule judges, or that decide nothing, by the name of the mapping.
-var keysOf = map[string][]string{
-	"workflow": {"name", "run-name", "on", "permissions", "env", "defaults", "concurrency", "jobs"},
-	"job": {"name", "if", "needs", "strategy", "continue-on-error", "container", "defaults", "env", "permissions",
-		"concurrency", "runs-on", "steps", "timeout-minutes", "uses", "with", "secrets"},
-	"step": {"name", "id", "if", "uses", "with", "env", "continue-on-error", "timeout-minutes", "run", "shell",
-		"working-directory"},
-}
-
-// judgeOwn compares the jobs that use the gate with what init writes for them, and reports what no other rule judges.
+// judgeOwn compares the jobs that use the gate, or upload its report, with what init writes for them.
 func (v *inspection) judgeOwn() error {
 	written, err := v.templates()
 	if err != nil {
 		return err
 	}
-	judged := map[*workflow]bool{}
-	for _, j := range v.jobs(compared...) {
-		same := func(t *job) bool { return t.role() == j.role() && t.id == j.id }
-		i := slices.IndexFunc(written, same)
-		if i < 0 {
-			i = slices.IndexFunc(written, func(t *job) bool { return t.role() == j.role() })
-		}
-		want := written[i]
-		if !judged[j.w] {
-			judged[j.w] = true
-			v.unknownKeys("workflow", j.w.field, want.w.field)
-			for _, e := range want.w.member("on").names() {
-				if name := e.key.Value; name != "pull_request" && name != "merge_group" && !j.w.runsOn(name) {
-					v.differs(verdict.Warning, j.w.member("on"), "add %s to the triggers", name)
-				}
+	for _, w := range v.workflows {
+		of := map[string]bool{} // the keys of the file are compared once with each template
+		for _, j := range w.jobs {
+			r := j.role()
+			if r == noRole && !(w.uses() && j.uploads()) {
+				continue
 			}
-			for _, c := range j.w.events["schedule"].names() {
-				if cron := c.member("cron"); cron.there() && len(strings.Fields(cron.text())) != 5 {
-					v.differs(verdict.Warning, cron, "set cron to five fields, as %q", "17 4 * * 1")
-				}
-			}
-			v.judgeGroup(j, want)
+			want := cmp.Or(templateOf(written, j), &job{w: &workflow{}}) // init writes none of that role
+			c := comparison{inspection: v, job: j, want: want, first: !of[want.w.path]}
+			of[want.w.path] = true
+			c.compare()
 		}
-		v.unknownKeys("job", j.field, want.field)
-		v.judgeRunner(j, want)
-		v.judgeSteps(j, want)
 	}
 	v.judgePlan()
-	v.judgeReleases()
+	v.judgeReleases(written)
 	return nil
 }
 
+// templateOf returns the job that init writes for a role: the one with the same id, if there are several; nil if it
+// writes none.
+func templateOf(written []*job, j *job) (found *job) {
+	for _, t := range written {
+		if t.role() != j.role() || j.role() == noRole && !t.uploads() || j.role() != noRole &&
+			!slices.Contains(compared, j.role()) {
+			continue
+		}
+		if t.id == j.id {
+			return t
+		}
+		found = cmp.Or(found, t)
+	}
+	return found
+}
+
+// A comparison is that of one job, and of the keys of its file, with the template of the same role.
+type comparison struct {
+	*inspection
+	job, want *job
+	first     bool  // the keys of the file are compared too
+	at        *step // whose keys are judged
+}
+
+// compare judges each key of the job by the table.
+func (c *comparison) compare() {
+	w, want := c.job.w, c.want
+	if c.first {
+		names := slices.AppendSeq(slices.Collect(maps.Keys(w.events)), maps.Keys(want.w.events))
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			have, wanted := w.events[name], want.w.events[name]
+			c.judge("on/"+name, have, wanted, w.member("on"))
+			if have.there() {
+				c.keys("on/"+name+"/", have, wanted)
+			}
+		}
+		for _, one := range w.events["schedule"].names() {
+			if cron := one.member("cron"); cron.there() && len(strings.Fields(cron.text())) != 5 {
+				c.differs(verdict.Warning, cron, `set cron to five fields, as "17 4 * * 1"`)
+			}
+		}
+		if want.w.there() {
+			c.keys("", w.field, want.w.field)
+		}
+		c.keys("env/", w.member("env"), field{})
+	}
+	c.judge("permissions", c.job.permissions(), want.permissions(), c.job.field)
+	c.keys("permissions/", c.job.permissions(), want.permissions())
+	if want.there() {
+		c.keys("job/", c.job.field, want.field)
+	} else {
+		c.judge("job/container", c.job.member("container"), field{}, c.job.field)
+	}
+	c.keys("job/env/", c.job.member("env"), field{})
+	c.steps()
+}
+
+// steps compares the steps with those of the same action that init writes, and finds those that may replace the gate.
+func (c *comparison) steps() {
+	all, known := c.job.steps, map[*step]bool{}
+	first, last := len(all), -1 // indexes of steps that use the gate
+	for i, s := range all {
+		if c.at = s; s.role != noRole {
+			first = min(first, i)
+		}
+		if s.gates() {
+			last = i
+		}
+		c.judge("step/uses", s.member("uses"), field{}, s.field)
+	}
+	for _, t := range c.want.steps {
+		name, found := "other", false
+		switch {
+		case t.role != noRole:
+			name = "gate"
+		case isCheckout(t):
+			name = "checkout"
+		}
+		for i, s := range all {
+			fits := s.role == t.role && (t.role != noRole || actionOf(s) == actionOf(t)) && !known[s]
+			if !fits || name != "gate" && found || name == "checkout" && i > first {
+				continue
+			}
+			c.at, found, known[s] = s, true, true
+			if !s.called {
+				c.keys("step/"+name+"/", s.field, t.field)
+				c.keys("step/"+name+"/with/", s.member("with"), t.member("with"))
+				c.keys("step/"+name+"/env/", s.member("env"), field{})
+			}
+		}
+		switch {
+		case found:
+		case name == "other":
+			c.differs(verdict.Warning, c.job.field, "add the step "+actionOf(t))
+		default:
+			c.at = all[min(first, len(all)-1)]
+			c.judge("step/"+name, field{}, t.field, c.at.field)
+		}
+	}
+	target := c.job.w.runsOn("pull_request_target") && last >= 0
+	for i, s := range all {
+		switch {
+		case s.called && slices.Contains(compared, s.role):
+			c.add(verdict.Doubt, "step-not-judged", s.ran().pos(),
+				"use the Action, as the files that oap-gate init writes do",
+				"the step was not judged: it calls the gate by a command line")
+		case known[s] || s.gates() || !s.ran().there():
+		case i < last || target:
+			c.add(verdict.Doubt, "step-not-judged", s.ran().pos(), "move it behind the gate, or into a job of its own",
+				"the step was not judged: it runs next to the gate, and may replace it, its settings or the clone")
+		case c.job.role() == commentRole && isCheckout(s) && (s.input("ref").there() || s.input("repository").there()):
+			c.add(verdict.Error, "privileged-checkout", s.pos(),
+				"drop the checkout: the job needs only the report, which is data",
+				"job %q can write comments and checks out %q", c.job.id, s.input("ref").text())
+		}
+	}
+}
+
+// permissions returns what the job says of its token, or else its file.
+func (j *job) permissions() field {
+	if p := j.member("permissions"); p.there() {
+		return p
+	}
+	return j.w.member("permissions")
+}
+
+// keys judges each key of a mapping, and each that init has in it. The permissions of the file are judged with the job.
+func (c *comparison) keys(prefix string, have, want field) {
+	for _, one := range have.members() {
+		name := one.key.Value
+		if strings.HasSuffix(prefix, "/with/") {
+			name = strings.ToLower(name)
+		}
+		if prefix+name != "permissions" {
+			c.judge(prefix+name, one, want.named(name), have)
+		}
+	}
+	for _, one := range want.members() {
+		if name := one.key.Value; prefix+name != "permissions" && !have.named(name).there() {
+			c.judge(prefix+name, field{}, one, have)
+		}
+	}
+}
+
+// A key is one that is judged, as it is and as init writes it. Either may not be there.
+type key struct {
+	name       string
+	have, want field
+	in         field // the mapping that has the key
+}
+
+// judge judges one key by the rows about it.
+func (c *comparison) judge(at string, have, want, in field) {
+	k := key{path.Base(at), have, want, in}
+	where := have
+	switch {
+	case have.there():
+	case c.at != nil:
+		where = c.at.field
+	case in.there():
+		where = in
+	default:
+		where = c.job.field
+	}
+	found := false
+	for _, rows := range [][]row{table, otherwise} {
+		for _, r := range rows {
+			if found && &rows[0] == &otherwise[0] || !r.about(at) ||
+				r.roles != nil && !slices.Contains(r.roles, c.job.role()) {
+				continue
+			}
+			switch found = true; {
+			case r.fine == nil || r.fine(c, k):
+				continue
+			case r.code == differs:
+				c.differs(r.severity, where, cmp.Or(r.fix, k.set()))
+			default:
+				c.add(r.severity, r.code, where.pos(), r.fix, "%s of job %q %s: %s", plain.Cut(k.name, 80), c.job.id,
+					k.observed(), r.why)
+			}
+			return
+		}
+	}
+	switch {
+	case found || same(have.value, want.value):
+	case want.there():
+		c.differs(verdict.Warning, where, k.set())
+	default:
+		c.add(verdict.Doubt, "unknown-key", have.pos(), "drop it, or move it into a job of its own",
+			"the key %q was not judged", plain.Cut(k.name, 80))
+	}
+}
+
+// about reports whether the row is about a key.
+func (r *row) about(key string) bool {
+	return slices.ContainsFunc(strings.Fields(r.path), func(p string) bool {
+		is, err := path.Match(p, key)
+		return is && err == nil
+	})
+}
+
+// set returns the fix that sets the key as init does.
+func (k key) set() string {
+	if text := strings.Join(k.want.list(), ", "); text != "" {
+		return fmt.Sprintf("set %s to %q", k.name, text)
+	}
+	return "add " + k.name + ", as oap-gate init writes it"
+}
+
+// observed returns what the key is, for a message.
+func (k key) observed() string {
+	switch text := strings.Join(k.have.list(), ", "); {
+	case !k.have.there():
+		return "is missing"
+	case text != "":
+		return fmt.Sprintf("is %q", plain.Cut(text, 80))
+	}
+	return "is set"
+}
+
+// same reports whether two nodes are the same data: the runner reads each scalar as text.
+func same(a, b *yaml.Node) bool {
+	if a == nil || b == nil || a.Kind != b.Kind || len(a.Content) != len(b.Content) {
+		return a == b
+	}
+	for i, one := range a.Content {
+		other := b.Content[i]
+		if a.Kind == yaml.MappingNode {
+			if i%2 == 1 {
+				continue
+			}
+			one = a.Content[i+1]
+			_, other = strictyaml.Member(b, a.Content[i].Value)
+		}
+		if !same(one, other) {
+			return false
+		}
+	}
+	return a.Value == b.Value
+}
+
 // differs reports a place at which a file is not what init writes. A finding that is there already says more.
-func (v *inspection) differs(s verdict.Severity, at field, fix string, args ...any) {
+func (v *inspection) differs(s verdict.Severity, at field, fix string) {
 	pos := at.pos()
 	for _, found := range v.findings {
 		if slices.ContainsFunc(found, func(f verdict.Finding) bool {
@@ -102,134 +322,8 @@ func (v *inspection) differs(s verdict.Severity, at field, fix string, args ...a
 			return
 		}
 	}
-	v.add(s, "differs-from-init", pos, fmt.Sprintf(fix, args...), "the file differs from what oap-gate init writes")
+	v.add(s, differs, pos, fix, "the file differs from what oap-gate init writes")
 }
-
-// unknownKeys reports each key of a mapping that no rule judges and that init does not write.
-func (v *inspection) unknownKeys(of string, f, want field) {
-	for _, one := range f.names() {
-		if one.key != nil && !slices.Contains(keysOf[of], one.key.Value) && !want.member(one.key.Value).there() {
-			v.add(verdict.Doubt, "unknown-key", one.pos(), "drop it, or move it into a job of its own",
-				"the key %q of the %s was not judged", plain.Cut(one.key.Value, 80), of)
-		}
-	}
-}
-
-// judgeGroup finds a group that several pull requests share: of two runs in it, only one reports.
-func (v *inspection) judgeGroup(j, want *job) {
-	if r := j.role(); r != checkRole && r != governsRole {
-		return
-	}
-	for _, of := range []field{j.w.field, j.field} {
-		group := of.member("concurrency")
-		if in := group.member("group"); in.there() {
-			group = in
-		}
-		if group.there() && !expression().MatchString(group.text()) {
-			v.differs(verdict.Error, group, "set group to %q", want.w.member("concurrency").member("group").text())
-		}
-	}
-}
-
-var (
-	linuxRunner = plain.Pattern(`^ubuntu-(?:latest|\d\d\.\d\d)(?:-arm)?$`)
-	otherSystem = plain.Pattern(`(?i)^(?:windows|macos)`)
-)
-
-// judgeRunner compares where a job runs, and for how long.
-func (v *inspection) judgeRunner(j, want *job) {
-	if on := j.member("runs-on"); !linuxRunner().MatchString(on.text()) {
-		severity := verdict.Warning
-		if slices.ContainsFunc(on.list(), otherSystem().MatchString) {
-			severity = verdict.Error
-		}
-		if !on.there() {
-			on = j.field
-		}
-		v.differs(severity, on, "set runs-on to ubuntu-latest")
-	}
-	least, _ := strconv.Atoi(want.member("timeout-minutes").text())
-	if limit := j.member("timeout-minutes"); limit.there() {
-		if n, err := strconv.Atoi(limit.text()); err != nil || n < min(least, 10) {
-			v.differs(verdict.Warning, limit, "set timeout-minutes to %d", least)
-		}
-	}
-}
-
-// judgeSteps compares the steps that init writes with those of the same action.
-func (v *inspection) judgeSteps(j, want *job) {
-	for _, t := range want.steps {
-		i := slices.IndexFunc(j.steps, func(s *step) bool {
-			return t.role != noRole && s.role == t.role || t.role == noRole && actionOf(s) == actionOf(t)
-		})
-		if i < 0 {
-			if !isCheckout(t) { // judgeCheckout reports it
-				v.differs(verdict.Warning, j.field, "add the step %q", actionOf(t))
-			}
-			continue
-		}
-		s := j.steps[i]
-		v.unknownKeys("step", s.field, t.field)
-		if condition := t.member("if"); condition.text() != s.member("if").text() && t.role == noRole &&
-			!isCheckout(s) {
-			at := s.member("if")
-			if !at.there() {
-				at = s.field
-			}
-			v.differs(verdict.Warning, at, "set if to %s", condition.text())
-		}
-		if s.called {
-			continue
-		}
-		for _, in := range t.member("with").names() {
-			name, have := in.key.Value, s.input(in.key.Value)
-			switch {
-			case name == "report":
-				for _, r := range strings.Split(in.text(), ",") {
-					if !slices.Contains(strings.FieldsFunc(have.text(), isBetween), r) {
-						v.differs(verdict.Warning, cmp.Or(have, s.field), "add %s to report", r)
-					}
-				}
-			case name == "retention-days", name == "checks": // the latter is for judgeCoverage
-			case have.text() != in.text() && !isCheckout(s):
-				v.differs(verdict.Warning, cmp.Or(have, s.field), "set %s to %q", name, in.text())
-			}
-		}
-		if moved := s.input("path"); t.role == checkRole && moved.there() && v.findings["gate-checkout"] == nil {
-			v.differsAs("incomplete", moved, "the gate runs with path %q, so it judges another directory", moved.text())
-		}
-	}
-	for _, f := range append([]field{j.w.field, j.field}, gateSteps(j)...) {
-		for _, one := range f.member("env").names() {
-			if one.key != nil && ofTheRunner().MatchString(one.key.Value) && one.key.Value != "GITHUB_TOKEN" {
-				v.differsAs("incomplete", one, "%q is the runner's to set", plain.Cut(one.key.Value, 80))
-			}
-		}
-	}
-}
-
-func gateSteps(j *job) (all []field) {
-	for _, s := range j.steps {
-		if s.role != noRole {
-			all = append(all, s.field)
-		}
-	}
-	return all
-}
-
-var ofTheRunner = plain.Pattern(`(?i)^(?:GITHUB|INPUT|RUNNER|ACTIONS)_`)
-
-// differsAs reports an error of another code, unless its line has a finding.
-func (v *inspection) differsAs(code string, at field, format string, args ...any) {
-	pos := at.pos()
-	if !slices.ContainsFunc(v.findings[ruleOf[code]], func(f verdict.Finding) bool {
-		return f.Path == pos.Path && f.Line == pos.Line
-	}) {
-		v.add(verdict.Error, code, pos, "drop it", format, args...)
-	}
-}
-
-func isBetween(r rune) bool { return strings.ContainsRune(", \n", r) }
 
 // actionOf returns the name of the action that a step uses.
 func actionOf(s *step) string {
@@ -257,13 +351,13 @@ func (v *inspection) judgePlan() {
 			missing = err != nil && other != nil
 		}
 		if missing {
-			v.add(verdict.Warning, "differs-from-init", strict.Pos{Path: f.Path}, v.initFix(), "the file is missing")
+			v.add(verdict.Warning, differs, strict.Pos{Path: f.Path}, v.initFix(), "the file is missing")
 		}
 	}
 }
 
 // judgeReleases finds actions that runners drop, and more than one release of the gate.
-func (v *inspection) judgeReleases() {
+func (v *inspection) judgeReleases(written []*job) {
 	gate, others := "", map[string][]field{}
 	for _, j := range v.jobs(compared...) {
 		for _, s := range j.steps {
@@ -277,7 +371,7 @@ func (v *inspection) judgeReleases() {
 			}
 			if first := install.FirstNode24[strings.ToLower(name)]; first > 0 && majorOf(uses.value) > 0 &&
 				majorOf(uses.value) < first {
-				v.add(verdict.Warning, "action-outdated", uses.pos(), "pin "+v.newest(name),
+				v.add(verdict.Warning, "action-outdated", uses.pos(), "pin "+newest(written, name),
 					"by its comment, %s runs on a Node that runners drop; expected v%d or newer", plain.Cut(name, 80),
 					first)
 			}
@@ -305,12 +399,8 @@ func majorOf(n *yaml.Node) int {
 }
 
 // newest returns the pin of an action that init writes.
-func (v *inspection) newest(action string) string {
-	all, err := v.templates()
-	if err != nil {
-		return action
-	}
-	for _, j := range all {
+func newest(written []*job, action string) string {
+	for _, j := range written {
 		for _, s := range j.steps {
 			if uses := s.member("uses"); actionOf(s) == strings.ToLower(action) {
 				return uses.text() + " " + uses.value.LineComment

@@ -275,6 +275,8 @@ func TestFaults(t *testing.T) {
 	action := whole[strings.Index(whole, gate):strings.Index(whole, "      # For comment.yml")]
 	image := "      - uses: docker://ghcr.io/x/oap-gate@sha256:" + strings.Repeat("ab12", 16) + "\n"
 	_, steps, _ := strings.Cut(whole, job)
+	const second = "inconclusive step-not-judged check.yml <uses: " +
+		"actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1>"
 	const with = "          report: json=oap-gate-report.json\n"
 	clone := strings.Replace(whole[strings.Index(whole, checkout):strings.Index(whole, gate)], "fetch-depth: 0",
 		"fetch-depth: 0\n          repository: acme/other\n          path: other", 1)
@@ -303,7 +305,8 @@ func TestFaults(t *testing.T) {
 			"inconclusive step-not-judged check.yml <uses: example/other@3d3c42e5aac5ba805825da76410c181273ba90b1 # " +
 				"v7.0.1>\nerror no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
 		{"checkout after the gate", check, checkout, "      - uses: ./\n" + checkout,
-			"warning local-action check.yml <uses: ./>\nerror no-checkout check.yml <uses: ./>"},
+			"warning local-action check.yml <uses: ./>\nerror no-checkout check.yml <uses: ./>\ninconclusive " +
+				"step-not-judged check.yml <uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1>"},
 		{"an issue and more", audit, "      issues: write # the one issue\n",
 			"      issues: write\n      contents: write\n", "error write-permissions audit.yml <contents: write>"},
 		{"alerts and more", audit, "      security-events: write #",
@@ -319,17 +322,20 @@ func TestFaults(t *testing.T) {
 		{"no checkout before the audit", audit, checkout, "      - uses: example/other",
 			"error no-checkout audit.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
 		{"checkout elsewhere", check, "          fetch-depth: 0", "          fetch-depth: 0\n          path: registry",
-			"error no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+			"error no-checkout check.yml <path: registry>"},
 		{"gate of a directory above", check, with, with + "          path: ../registry\n",
-			"error no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+			"error incomplete check.yml <path: ../registry>"},
 		{"gate of a computed directory", check, with, with + "          path: ${{ env.DIR }}\n",
-			"inconclusive no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+			"error incomplete check.yml <path: ${{ env.DIR }}>"},
 		{"gate of a directory of the clone", check, with, with + "          path: ${{ github.workspace }}/docs/\n",
 			"error incomplete check.yml <path: ${{ github.workspace }}/docs/>"},
 		{"gate of another clone", check, gate,
 			clone + strings.Replace(action, with, with+"          path: other\n", 1) + gate,
+			second + "\nerror incomplete check.yml <path: other>"},
+		{"gate next to another clone", check, gate, clone + gate, second},
+		{"a clone of another repository", check, "          fetch-depth: 0",
+			"          fetch-depth: 0\n          repository: acme/other",
 			"error no-checkout check.yml <repository: acme/other>"},
-		{"gate next to another clone", check, gate, clone + gate, ""},
 		{"path filter", check, "  pull_request:\n", "  pull_request:\n    paths: [implementations/**]\n",
 			"error path-filter check.yml <paths: [implementations/**]>"},
 		{"paths-ignore", check, "  pull_request:\n", "  pull_request:\n    paths-ignore: ['docs/**']\n",
@@ -368,14 +374,15 @@ func TestFaults(t *testing.T) {
 		{"pull_request_target beside", check, "  merge_group:\n", "  merge_group:\n  pull_request_target:\n",
 			"error pull-request-target check.yml <pull_request_target:>"},
 		{"pull_request_target, acknowledged", check, "  merge_group:\n", "  merge_group:\n@allow",
-			"warning pull-request-target check.yml <pull_request_target:>"},
+			"error pull-request-target check.yml <pull_request_target:>\nerror incomplete check.yml " +
+				"<allow-pull-request-target: true>"},
 		{"called from elsewhere", check, "  merge_group:\n", "  merge_group:\n  workflow_call:\n",
 			"inconclusive reusable-workflow check.yml <workflow_call:>"},
 		{"calls another file", audit, "jobs:\n",
 			"jobs:\n  gate:\n    uses: example/x/.github/workflows/oap-gate.yml@main\n",
 			"inconclusive reusable-workflow audit.yml <uses: example/x/.github/workflows/oap-gate.yml@main>"},
 		{"matrix", check, job, job + "    strategy:\n      matrix:\n        a: [1, 2]\n",
-			"error matrix check.yml <matrix:>"},
+			"error matrix check.yml <strategy:>"},
 		{"computed name", check, job, job + "    name: oap-gate ${{ github.ref }}\n", "error section-6 " + required +
 			"\nwarning unknown-context " + required + "\nerror name-expression check.yml <name: oap-gate ${{ " +
 			"github.ref }}>"},
@@ -396,7 +403,7 @@ func TestFaults(t *testing.T) {
 		{"needs", check, job, "  a:\n    runs-on: ubuntu-latest\n    steps: []\n" + job + "    needs: [a]\n",
 			"error needs check.yml <needs: [a]>"},
 		{"needs, but runs always", check, job, "  a:\n    runs-on: ubuntu-latest\n    steps: []\n" + job +
-			"    needs: [a]\n    if: always()\n", ""},
+			"    needs: [a]\n    if: always()\n", "error needs check.yml <needs: [a]>"},
 		{"no permissions", check, "permissions:\n  contents: read\n", "", "warning permissions check.yml <oap-gate:>"},
 		{"write-all", check, "permissions:\n  contents: read\n", "permissions: write-all\n",
 			"error write-permissions check.yml <permissions: write-all>"},
@@ -542,29 +549,31 @@ func TestFaults(t *testing.T) {
 			"inconclusive step-not-judged check.yml <uses: actions/setup-go@" + strings.Repeat("ab12", 10) + ">"},
 		{"behind the gate", check, action, action + "      - run: make tools\n      - uses: ./tools\n", ""},
 		{"behind the gate, with the base's rights", check, action, action + "      - run: make tools\n@allow",
-			"warning pull-request-target check.yml <pull_request_target:>\ninconclusive step-not-judged check.yml " +
-				"<run: make tools>"},
+			"error pull-request-target check.yml <pull_request_target:>\nerror incomplete check.yml " +
+				"<allow-pull-request-target: true>\ninconclusive step-not-judged check.yml <run: make tools>"},
 		{"what a shell reads first", check, job, job + "    env: {BASH_ENV: tools/env}\n",
 			"error incomplete check.yml <BASH_ENV: tools/env}>"},
 		{"container by tag", check, job, job + "    container: ghcr.io/x/y:latest\n",
 			"error unpinned check.yml <container: ghcr.io/x/y:latest>"},
 		{"container of that image", check, job, job + "    container: {image: '${{ vars.IMAGE }}'}\n",
-			"error unpinned check.yml <image: '${{ vars.IMAGE }}'}>"},
+			"error unpinned check.yml <container: {image: '${{ vars.IMAGE }}'}>"},
 		{"container by digest", check, job, job + "    container: ghcr.io/x/y@sha256:" + strings.Repeat("ab12", 16) +
-			"\n", ""},
+			"\n", "error differs-from-init check.yml <container: ghcr.io/x/y@sha256:" + strings.Repeat("ab12", 16) +
+			">"},
 		{"comment checks out by capitals", comment, "    steps:\n",
 			"    steps:\n      - uses: actions/checkout@" + strings.Repeat("ab12", 10) + "\n        with: {Ref: x}\n",
 			"error privileged-checkout comment.yml <uses: actions/checkout@" + strings.Repeat("ab12", 10) + ">"},
 		{"an anchor that nothing names", check, "permissions:\n", "permissions: &p\n", ""},
 		{"duplicate key", check, "permissions:\n", "permissions: {}\npermissions:\n",
 			"inconclusive workflow-not-read check.yml <permissions:>"},
-		{"no gate", check, "", "", "error no-gate .github/workflows\nwarning workflow-run comment.yml <OAP gate]>"},
+		{"no gate", check, "", "", "error no-gate .github/workflows\n" +
+			"warning workflow-run comment.yml <workflows: [OAP gate]>"},
 		{"comment on pull_request", comment, "  workflow_run:\n    workflows: [OAP gate]\n    types: [completed]\n",
 			"  pull_request:\n", "warning comment-event comment.yml <on:>"},
 		{"comment on nothing", comment, "on:\n  workflow_run:\n    workflows: [OAP gate]\n    types: [completed]\n", "",
-			"warning differs-from-init .github/workflows/comment.yml\nwarning comment-event comment.yml <comment:>"},
+			"warning comment-event comment.yml <comment:>"},
 		{"comment after a workflow that is not there", comment, "[OAP gate]", "[OAP]",
-			"warning workflow-run comment.yml <OAP]>"},
+			"warning workflow-run comment.yml <workflows: [OAP]>"},
 		{"comment checks out", comment, "    steps:\n",
 			"    steps:\n      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1\n        " +
 				"with:\n          ref: ${{ github.event.workflow_run.head_sha }}\n",
@@ -965,6 +974,9 @@ func FuzzWorkflow(f *testing.F) {
 		v.workflows = []*workflow{v.newWorkflow(field{path: "w.yml", value: root}, true)}
 		v.judge(v.workflows[0])
 		v.judgeCoverage()
+		if err := v.judgeOwn(); err != nil {
+			t.Fatal(err)
+		}
 		first, err := v.report("doctor")
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -106,14 +105,6 @@ func (f field) pos() strict.Pos {
 		return strict.Pos{Path: f.path}
 	}
 	return strict.Pos{Path: f.path, Line: n.Line, Column: n.Column}
-}
-
-// holds reports whether any scalar in f matches.
-func (f field) holds(re *regexp.Regexp) (found bool) {
-	f.each(func(leaf field) {
-		found = found || leaf.value.Kind == yaml.ScalarNode && re.MatchString(leaf.value.Value)
-	})
-	return found
 }
 
 // workflow is one file of .github/workflows.
@@ -281,13 +272,24 @@ func (v *inspection) roleOf(w *workflow, s field, local bool) (does role, called
 }
 
 // input returns the step's input of that name, which the runner matches in any letter case.
-func (f field) input(name string) field {
-	for _, in := range f.member("with").names() {
-		if in.key != nil && strings.EqualFold(in.key.Value, name) {
-			return in
+func (f field) input(name string) field { return f.member("with").named(name) }
+
+// named returns the member of a mapping with that name, in any letter case.
+func (f field) named(name string) field {
+	for _, one := range f.members() {
+		if strings.EqualFold(one.key.Value, name) {
+			return one
 		}
 	}
 	return field{}
+}
+
+// members returns the members of a mapping.
+func (f field) members() []field {
+	if f.value == nil || f.value.Kind != yaml.MappingNode {
+		return nil
+	}
+	return f.names()
 }
 
 var (
