@@ -330,7 +330,7 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 			refused.WithFix("serve %s with status 200 (it answers 404), with an empty file .nojekyll at the site's "+
 				"root: Jekyll leaves out directories that begin with a dot", q.url.Path)
 		}
-		return a.failed(refused, again || w.preflight && resp.StatusCode/100 == 5).withRetryAfter(resp), nil
+		return a.failed(refused, again || w.preflight && resp.StatusCode/100 == 5).withRetryAfter(resp, w.now), nil
 	}
 	body, refused := w.body(ctx, resp, r.MaxBytes)
 	if refused != nil {

@@ -590,6 +590,8 @@ func TestRetries(t *testing.T) {
 			[]time.Duration{time.Second, 3 * time.Second}},
 		{"asked to wait until then", []webtest.Behaviour{asks("Mon, 02 Jan 2006 15:04:05 GMT"), ok},
 			`obtained 200 "ok"`, []time.Duration{time.Second}},
+		{"asked to wait until an hour later", []webtest.Behaviour{
+			asks(testNow.Add(time.Hour).Format(http.TimeFormat)), ok}, "unavailable http-status 429", nil},
 		{"definite", []webtest.Behaviour{{Status: 404}, ok}, "absent http-status 404", nil},
 		{"server error", []webtest.Behaviour{{Status: 500}, ok}, "unavailable http-status 500", nil},
 		{"busy, then definite", []webtest.Behaviour{busy, {Status: 410}, ok}, "absent http-status 410",

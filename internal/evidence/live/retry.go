@@ -26,13 +26,13 @@ func (a attempt) failed(r *evidence.Refusal, again bool) attempt {
 	return a
 }
 
-// withRetryAfter notes for how long a server wants to be left alone.
-func (a attempt) withRetryAfter(resp *http.Response) attempt {
+// withRetryAfter notes for how long a server wants to be left alone. A date counts from now.
+func (a attempt) withRetryAfter(resp *http.Response, now time.Time) attempt {
 	text := resp.Header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		a.after = time.Duration(seconds) * time.Second
 	} else if at, err := http.ParseTime(text); err == nil {
-		a.after = time.Until(at)
+		a.after = at.Sub(now)
 	}
 	return a
 }
@@ -47,13 +47,14 @@ type backoff struct {
 	waits    []time.Duration
 	wait     func(context.Context, time.Duration) error
 	limit    time.Duration // for one request
+	now      time.Time     // by which dates are judged
 	progress *tracker
 }
 
 func newBackoff(o Options) *backoff {
 	first := cmp.Or(o.RetryWait, time.Second)
 	waits := []time.Duration{first, 3 * first}
-	b := &backoff{waits: waits[:min(cmp.Or(o.Tries, 3), 3)-1], wait: o.Wait, limit: o.Timeout}
+	b := &backoff{waits: waits[:min(cmp.Or(o.Tries, 3), 3)-1], wait: o.Wait, limit: o.Timeout, now: o.Now}
 	if b.wait == nil {
 		b.wait = sleep
 	}
