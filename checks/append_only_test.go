@@ -171,15 +171,14 @@ func TestRangeAsAWhole(t *testing.T) {
 		{"no commits", []*Subject{renewed}, nil, func(r *Run) { r.Range.MergeBases = []string{"a"} },
 			"warning nothing-judged", "warning nothing-judged"},
 		{"the base cannot be read", nil, nil, func(r *Run) {
-			unread := *rng
-			unread.Base, r.Range, r.Follows = &registry.Tree{}, &unread, false
+			r.Range, r.Context, r.Follows = rng, ended, false
 		}, anError, ""},
 		{"the head cannot be read", nil, nil, func(r *Run) {
 			r.Range, r.Context, r.Landing = rng, ended, &Landing{}
 		}, anError, anError},
 	} {
 		for _, merged := range []bool{false, true} {
-			r := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: &registry.Tree{},
+			r := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: rng.Base,
 				Head: &registry.Tree{}}, Base: emptyStanding(nil), Now: w.Now, merged: merged, Follows: true,
 				Selected: func(string) bool { return true }}
 			r.leakage.set(nil, nil)

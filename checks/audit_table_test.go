@@ -24,9 +24,9 @@ base:
   - {reissue: bob, witness: [ada], key: bob-2}
 `, Want: `
 implementations/ada.json:6:3: notice: peer-witnesses: witness-open
-implementations/ada.json:7:3: notice: peer-witnesses: witness-signature
+implementations/ada.json:7:3: notice: peer-witnesses: witness-key-gone
 implementations/nova.json:6:3: notice: peer-witnesses: witness-open
-implementations/nova.json:7:3: notice: peer-witnesses: witness-signature`},
+implementations/nova.json:7:3: notice: peer-witnesses: witness-key-gone`},
 		{Name: "another key without a renewal", World: three + `
   - {listing: nova, level: L4, witness: [{slug: bob, key: eve}]}
 `, Want: `
@@ -41,7 +41,7 @@ implementations/nova.json:7:3: notice: peer-witnesses: witness-signature`},
   - {listing: nova, level: L4, witness: [{slug: dan, key: eve}]}
 `, Want: `
 implementations/nova.json:6:3: notice: peer-witnesses: witness-open
-implementations/nova.json:7:3: notice: peer-witnesses: witness-signature`},
+implementations/nova.json:7:3: notice: peer-witnesses: witness-key-gone`},
 		{Name: "an unreadable signature", World: three + `
   - {listing: nova, level: L4, witness: [bob], tamper: {set: {/peer_witnesses/0/signature: "short"}}}
 `, Want: `implementations/nova.json:7:3: error: peer-witnesses: witness-signature`},

@@ -548,7 +548,7 @@ func TestBootstrapEnd(t *testing.T) {
 	} {
 		st := emptyStanding(nil)
 		st.Policy = c.policy
-		s := &Subject{Run: &Run{Base: st, Now: c.now}, Then: c.then,
+		s := &Subject{Run: &Run{Base: st, Now: c.now, Audit: c.then != nil}, Then: c.then,
 			Listing: &registry.Listing{Level: level.Level(c.level), ToolDID: c.did}}
 		if got := s.bootstrapMaintainers(); len(got) != c.want {
 			t.Errorf("%s: %q; expected %d", c.name, got, c.want)

@@ -198,18 +198,11 @@ func (l *Ledger) Then(ctx context.Context, path string) (then *Then, stood time.
 	if err != nil {
 		return nil, o.First, err
 	}
-	then = &Then{When: o.When, Tree: l.repo.EmptyTree(), number: 1}
+	number := l.before[path].number
 	if at, judged := l.origin(path); judged {
-		then.number = l.number(at.commit)
-	} else {
-		then.number = l.before[path].number
+		number = l.number(at.commit)
 	}
-	if o.Parent != "" {
-		if then.Tree, err = l.repo.Tree(ctx, o.Parent); err != nil {
-			return nil, o.First, err
-		}
-	}
-	then.Policy, err = ReadPolicy(ctx, then.Tree)
+	then, err = newThen(ctx, l.repo, o.Parent, o.When, number)
 	return then, o.First, err
 }
 

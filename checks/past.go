@@ -87,6 +87,7 @@ func (f *revokedFile) before(o *revokedFile) bool {
 type asOf struct {
 	before int  // only commits of a lower number; 0: all
 	dated  bool // committer dates are the times, for an answer that depends on no clock
+	cause  bool // no revocation whose reason is that the Receipt was superseded or withdrawn
 }
 
 func (a asOf) counts(number int) bool { return a.before == 0 || number < a.before }
@@ -325,10 +326,12 @@ func (p *past) acting(at pin, id string, as asOf) (by *revokedFile, issued time.
 			f := &o.files[i]
 			by0 := did.Fold(f.By)
 			_, own := owners[by0]
-			if !as.counts(f.number) || own && f.Read && !f.Forced && by0 != id || by != nil && !f.before(by) {
+			if !as.counts(f.number) || as.cause && f.Excused() || own && f.Read && !f.Forced && by0 != id {
 				continue
 			}
-			by = f
+			if by == nil || f.before(by) {
+				by = f
+			}
 		}
 	}
 	return by, issued

@@ -140,6 +140,8 @@ func level4(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 	case open != "" && exempt.Has(verdict.Error):
 		o.Doubtf(s, at, WitnessOpen, "no witness counts yet, and one may: %s", open).WithFix("try again").
 			Rests(verdict.World)
+	case exempt.Has(verdict.Error) && len(revokedSince(all)) > 0:
+		lostWitnesses(&o, s, all)
 	default:
 		o.Findings, o.Verified = append(o.Findings, exempt.Findings...), exempt.Verified
 	}
@@ -170,6 +172,8 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 		o.Doubtf(s, at, WitnessOpen, "%d of the %d independent witnesses that L5 needs count; others could not be "+
 			"judged: %s", sure, quorum, cmp.Or(firstOpen(all), firstDependence(all))).
 			WithFix("try again").Rests(verdict.World)
+	case possible+len(revokedSince(all)) >= quorum:
+		lostWitnesses(&o, s, all)
 	default:
 		f := o.Errorf(s, at, "too-few-witnesses", "%s; L5 requires %d",
 			plain.Count(sure, "independent witness")+plain.Plural(sure, " counts", " count"), quorum)
@@ -180,6 +184,14 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 			"domains sign")
 	}
 	return o
+}
+
+// lostWitnesses reports that a merged listing has too few witnesses since some of them were revoked.
+func lostWitnesses(o *verdict.Outcome, s *Subject, all []witness) {
+	o.Errorf(s, "/conformance_level", codeWitnessRevoked, "%s needs more witnesses: %s", s.Listing.Level,
+		revokedSince(all)[0]).
+		WithFix("have the implementation sign a new Receipt with other witnesses, and renew its listing").
+		WithValue(codeWitnessRevoked).Rests(verdict.Lapsed)
 }
 
 // entries reports each witness that does not count, and why.

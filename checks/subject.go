@@ -96,7 +96,8 @@ type Subject struct {
 
 	Facts *evidence.Facts
 
-	// Then is, in an audit, the tree and time by which the record was judged when it was merged; else nil.
+	// Then is, in an audit, the tree and time by which the record was judged when it was merged; for a Receipt that
+	// the head pins, those by which its witnesses were; else nil.
 	Then *Then
 	// Stood is, in an audit, since when the path has held this tool_did.
 	Stood time.Time
@@ -121,6 +122,36 @@ type Then struct {
 	Policy Policy
 
 	number int // that the merging commit has, see registry.PathVersion; 0: not known
+}
+
+// newThen returns what a commit was judged by, whose first parent is that commit, or none.
+func newThen(ctx context.Context, repo *registry.Repository, parent string, when time.Time, number int) (t *Then,
+	err error) {
+	t = &Then{When: when, Tree: repo.EmptyTree(), number: number}
+	if parent != "" {
+		if t.Tree, err = repo.Tree(ctx, parent); err != nil {
+			return nil, err
+		}
+	}
+	t.Policy, err = ReadPolicy(ctx, t.Tree)
+	return t, err
+}
+
+// Anchored returns by what the listing at a path of the base tree was judged when it got its present content.
+func (r *Run) Anchored(path string) (*Then, error) {
+	history, err := r.History(path)
+	if err != nil || len(history) == 0 {
+		return nil, err
+	}
+	chain, err := r.Repo.FirstParents(r.Context, "", history[0].Commit)
+	if err != nil {
+		return nil, err
+	}
+	parent := ""
+	if len(chain) > 1 {
+		parent = chain[len(chain)-2]
+	}
+	return newThen(r.Context, r.Repo, parent, history[0].When, len(chain))
 }
 
 // unsought is the evidence of a subject for which none was collected. Nobody writes to it.
@@ -235,7 +266,7 @@ func (s *Subject) Pos(pointer string) registry.Pos {
 
 // Policy returns the policy of the tree by which the record is judged.
 func (s *Subject) Policy() Policy {
-	if s.Then != nil {
+	if s.Run.Audit && s.Then != nil {
 		return s.Then.Policy
 	}
 	return s.Run.Base.Policy
@@ -243,7 +274,7 @@ func (s *Subject) Policy() Policy {
 
 // proposedAt returns the time at which the record was proposed: that of its merge in an audit, else now.
 func (s *Subject) proposedAt() time.Time {
-	if s.Then != nil {
+	if s.Run.Audit && s.Then != nil {
 		return s.Then.When
 	}
 	return s.Run.Now

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +37,8 @@ type witness struct {
 	weight weight
 	code   string
 	why    string // where it does not simply count
+	// revoked says that it counted when the listing was merged, and that its Receipt was revoked for cause since.
+	revoked bool
 
 	material  []string // of its DID Document
 	domain    domainage.Domain
@@ -229,7 +232,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return w, nil
 	}
 	worth := func(as weight, code, format string, args ...any) (witness, error) {
-		if s.Run.Audit && w.slug != "" {
+		if w.slug != "" && (s.Run.Audit || code == codeKeyGone || code == codeEvidence && s.Then != nil) {
 			as = unsure // it could witness; what its documents say today was not asked when the record was merged
 		}
 		w.weight, w.code, w.why = as, code, fmt.Sprintf(format, args...)
@@ -245,6 +248,10 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return worth(unsure, p.code, "%s", p.why)
 	case v == nil:
 		return worth(ignored, p.code, "%s", p.why)
+	case v.revoked != nil:
+		w.revoked = true
+		return worth(ignored, codeWitnessRevoked, "its Receipt was revoked since by %s, for another reason than that "+
+			"it was superseded or withdrawn", plain.Cut(v.revoked.path, 300))
 	case alg != "EdDSA":
 		return worth(ignored, "witness-algorithm", "its alg is %q; expected EdDSA", plain.Cut(alg, 40))
 	}
@@ -262,7 +269,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return worth(broken, did.CodePublished, "in its DID Document, %s", found.DIDDocument.Message)
 	}
 	if how, why := documents(found); how != counts {
-		return worth(how, "witness-evidence", "%s", why)
+		return worth(how, codeEvidence, "%s", why)
 	}
 	l := v.listed
 	own, doc := found.Receipt.Value, found.DIDDocument.Value
@@ -274,7 +281,11 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return worth(ignored, "witness-receipt", "its own Receipt is that of %q", plain.Cut(own.ImplementationDID, 200))
 	}
 	verified := p.own()
-	if !verified.Verified() {
+	switch {
+	case !verified.Verified() && s.Then != nil:
+		return worth(ignored, codeKeyGone, "its own Receipt carries no signature that verifies by a key that "+
+			"it serves now")
+	case !verified.Verified():
 		return worth(ignored, "witness-receipt", "its own Receipt carries no signature of it that verifies")
 	}
 	if !own.NotAfter.IsZero() && !v.at.Before(own.NotAfter.Time) {
@@ -282,11 +293,15 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	}
 	const forged = "its signature does not verify by a key that verifies its own Receipt"
 	signed := st.by(p, text)
-	if !signed && len(verified.Unverified) == 0 {
+	if !signed && s.Then != nil {
 		// The keys that verify its Receipt may be those of then: none that is gone since made this signature.
-		if same, err := pinnedThen(s, v.listed); err != nil {
+		same, err := pinnedThen(s, v.listed)
+		switch {
+		case err != nil:
 			return w, err
-		} else if same {
+		case !same || len(verified.Unverified) > 0:
+			return worth(unsure, codeKeyGone, forged+" now")
+		case s.Run.Audit:
 			w.weight, w.code, w.why = ignored, witnessSignature, forged
 			return w, nil
 		}
@@ -315,6 +330,8 @@ type voucher struct {
 	listed *Listed
 	tree   *registry.Tree
 	at     time.Time
+	// revoked is what revoked the Receipt since then for a reason that takes its signatures away; nil: nothing.
+	revoked *revokedFile
 }
 
 // MayWitness returns the listing by which a DID may witness now: the base tree's, valid or expiring, at L4 or L5, which
@@ -334,17 +351,22 @@ func (r *Run) MayWitness(id string) (l *Listed, code, why string, err error) {
 		if code, why = mayNot(l, is); code != "" {
 			continue // another listing of the DID, which is refused or revoked, does not end this one
 		}
-		unreadable, err := r.Unreadable(slugOf(l.Path))
-		if err != nil {
-			return nil, "", "", err
-		}
-		if len(unreadable) > 0 {
-			return nil, WitnessOpen, plain.Cut(unreadable[0], 300) + " cannot be read at the head and may be " +
-				"about it, until a pull request to the registry removes or restores it", nil
+		if open, err := r.open(l); open != "" || err != nil {
+			return nil, WitnessOpen, open, err
 		}
 		return l, "", "", nil
 	}
 	return nil, code, why, nil
+}
+
+// open says why it is not known whether a listing is revoked; empty if it is known.
+func (r *Run) open(l *Listed) (string, error) {
+	unreadable, err := r.Unreadable(slugOf(l.Path))
+	if err != nil || len(unreadable) == 0 {
+		return "", err
+	}
+	return plain.Cut(unreadable[0], 300) + " cannot be read at the head and may be about it, until a pull request to " +
+		"the registry removes or restores it", nil
 }
 
 // mayNot returns why a listing in this state may not witness; the code is empty if it may.
@@ -359,7 +381,7 @@ func mayNot(l *Listed, is *State) (code, why string) {
 	case is.Status == verdict.StatusExpired:
 		return "witness-expired", fmt.Sprintf("its listing %s expired on %s", l.Path, stamp(l.Expires))
 	case is.Status == verdict.StatusRevoked:
-		return "witness-revoked", "its Receipt is revoked by " + plain.Cut(is.RevokedBy, 300)
+		return codeWitnessRevoked, "its Receipt is revoked by " + plain.Cut(is.RevokedBy, 300)
 	case webHost(l.ToolDID) == "":
 		return "witness-not-web", "it is not a did:web (RFC 0019 section 7.1)"
 	}
@@ -374,29 +396,42 @@ func vouches(s *Subject, id string) (*voucher, string, string, error) {
 		return nil, "", "", err
 	}
 	if l != nil {
-		return &voucher{l, s.Run.Base.Tree, s.Run.Now}, "", "", nil
+		return &voucher{l, s.Run.Base.Tree, s.Run.Now, nil}, "", "", nil
 	}
 	if s.Then != nil {
-		if v, err := vouchedThen(s, id); v != nil || err != nil {
-			return v, "", "", err
+		if v, open, err := vouchedThen(s, id); v != nil || open != "" || err != nil {
+			return v, WitnessOpen, open, err
 		}
 	}
 	return nil, code, why, nil
 }
 
-// vouchedThen finds the listing by which a DID could witness when the record was merged. Listings keep path
-// and DID, so those of today lead to those of then.
-func vouchedThen(s *Subject, id string) (*voucher, error) {
+// vouchedThen finds the listing by which a DID could witness when the record was merged, or says why it is not known
+// whether its Receipt was revoked since. Listings keep path and DID, so those of today lead to those of then.
+func vouchedThen(s *Subject, id string) (v *voucher, open string, err error) {
 	for _, l := range s.Run.Base.ByDID(id) {
 		then, is, err := s.stateThen(l.Path, id)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		if then != nil && then.Level.Base() >= 4 && is.InForce() && is.Status != verdict.StatusProvisional {
-			return &voucher{then, s.Then.Tree, s.Then.When}, nil
+		if then == nil || then.Level.Base() < 4 || !is.InForce() || is.Status == verdict.StatusProvisional {
+			continue
 		}
+		v := &voucher{then, s.Then.Tree, s.Then.When, nil}
+		if s.Listing == nil {
+			return v, "", nil // a merged revocation stays in force
+		}
+		v.revoked, err = s.Run.past().revokedBy(s.Run.Context, id, strings.ToLower(then.ReceiptSHA256), then.Issued,
+			asOf{cause: true})
+		if err != nil || v.revoked != nil {
+			return v, "", err
+		}
+		if open, err := s.Run.open(then); open != "" || err != nil {
+			return nil, open, err
+		}
+		return v, "", nil
 	}
-	return nil, nil
+	return nil, "", nil
 }
 
 // stateThen returns the listing of a DID that a path had when the record was merged, and its state; nil if the path had
@@ -424,7 +459,7 @@ func pinnedThen(s *Subject, l *Listed) (bool, error) {
 // witnessListing returns the whole listing by which a DID may witness for the record, or nil if it may not.
 func (s *Subject) witnessListing(id string) (*registry.Listing, error) {
 	v, _, _, err := vouches(s, id)
-	if v == nil || err != nil {
+	if v == nil || v.revoked != nil || err != nil {
 		return nil, err
 	}
 	return v.tree.Listing(s.Run.Context, v.listed.Path)
@@ -639,7 +674,28 @@ func independentSet(of []*witness, compare func(a, b *witness) string) int {
 const WitnessOpen = "witness-open"
 
 // witnessSignature is the code of a witness whose signature does not verify.
-const witnessSignature = "witness-signature"
+const (
+	witnessSignature   = "witness-signature"
+	codeWitnessRevoked = "witness-revoked"
+	codeKeyGone        = "witness-key-gone"
+	codeEvidence       = "witness-evidence"
+)
+
+// WitnessRevoked reports whether an outcome says that the witnesses of a merged listing no longer suffice, since
+// their Receipts were revoked.
+func WitnessRevoked(o verdict.Outcome) bool {
+	return slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Value == codeWitnessRevoked })
+}
+
+// revokedSince returns the witnesses of a merged listing whose Receipts were revoked since.
+func revokedSince(all []witness) (lost []string) {
+	for _, w := range all {
+		if w.revoked {
+			lost = append(lost, w.did+": "+w.why)
+		}
+	}
+	return lost
+}
 
 // Values of the findings on a revocation that its author does not settle alone.
 const (
@@ -667,14 +723,16 @@ var witnessCodes = []Code{
 	{witnessSignature, "the witness's signature does not verify",
 		"remove it, or have the witness sign these very bytes"},
 	{"witness-not-sought", "the witness's documents were not fetched", "try again"},
-	{"witness-evidence", "one of the witness's own documents cannot be used",
+	{codeEvidence, "one of the witness's own documents cannot be used",
 		"have the witness fix it, or have another sign"},
 	{"witness-receipt", "the witness's own Receipt is another's, or is not signed by the witness",
 		"have the witness fix it, or have another sign"},
 	{"witness-expired", "the witness's own listing or Receipt has expired",
 		"have the witness renew its listing, or have another sign"},
 	{"witness-provisional", "the witness's own listing is provisional", "have another sign"},
-	{"witness-revoked", "the witness's own Receipt is revoked", "have another sign"},
+	{codeWitnessRevoked, "the witness's own Receipt is revoked", "have another sign"},
+	{codeKeyGone, "the key by which the witness may have signed is no longer served",
+		"have the witness serve that key again, or have another sign"},
 	{"witness-key-shared", "the witness shares a key with the candidate", "have an independent witness sign"},
 	witnessNotListed, witnessLevel,
 }

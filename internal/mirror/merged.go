@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -100,6 +101,8 @@ func listed(s *checks.Subject, is *checks.State, judged []judge.Judgement) verdi
 		}
 	}
 	switch {
+	case slices.ContainsFunc(judged, func(j judge.Judgement) bool { return checks.WitnessRevoked(j.Outcome) }):
+		l.Status, l.RefusedBy = verdict.StatusRefused, "witness-revoked"
 	case worst == verdict.Failed:
 		l.Status = verdict.StatusInvalid
 	case worst == verdict.Inconclusive:

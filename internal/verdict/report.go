@@ -321,7 +321,7 @@ type Listing struct {
 	Status    string     `json:"status" jsonschema:"enum=valid,enum=expiring,enum=expired,enum=revoked,enum=provisional,enum=unreachable,enum=invalid,enum=refused,description=status at the time of the audit"`
 	IssuedAt  *time.Time `json:"issued_at,omitempty" jsonschema:"description=start of the listing"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty" jsonschema:"description=end of the listing"`
-	RefusedBy string     `json:"refused_by,omitempty" jsonschema:"enum=unreadable,enum=layout,enum=schema,enum=window,description=rule that refuses the listing"`
+	RefusedBy string     `json:"refused_by,omitempty" jsonschema:"enum=unreadable,enum=layout,enum=schema,enum=window,enum=witness-revoked,description=rule that refuses the listing"`
 	RevokedBy string     `json:"revoked_by,omitempty" jsonschema:"description=path of the revocation"`
 	Witnesses []string   `json:"witnesses,omitempty" jsonschema:"description=slugs of the peer witnesses whose signatures verified"`
 	Archived  bool       `json:"archived,omitempty" jsonschema:"description=its Receipt came from the archive\\, by its pin\\, since its origin is gone"`

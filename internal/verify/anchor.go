@@ -89,13 +89,23 @@ func thawed(judge func(*work) (verdict.Outcome, error)) func(*work) (verdict.Out
 
 // path returns the file of the listing that anchors the Receipt, else of the first that lists the DID, or "".
 func (w *work) path() string {
-	listed := w.listed()
-	if len(listed) == 0 {
-		return ""
+	if l := w.anchoring(); l != nil {
+		return l.Path
 	}
-	return listed[max(0, slices.IndexFunc(listed, func(l *checks.Listed) bool {
-		return l.ReceiptSHA256 == w.facts.ReceiptText.Value.SHA256
-	}))].Path
+	for _, l := range w.listed() {
+		return l.Path
+	}
+	return ""
+}
+
+// anchoring returns the clone's listing that pins the served Receipt, or nil.
+func (w *work) anchoring() *checks.Listed {
+	for _, l := range w.listed() {
+		if l.ReceiptSHA256 == w.facts.ReceiptText.Value.SHA256 {
+			return l
+		}
+	}
+	return nil
 }
 
 // listed returns the clone's listings of the DID.

@@ -118,6 +118,7 @@ type work struct {
 	candidates map[level.Level]*checks.Subject
 	claimed    []level.Level   // by the Receipt, each once, at most maxClaimed
 	subject    *checks.Subject // one of them; at no level where the Receipt claims none
+	failed     error           // of reading the history
 	// levels are the verdicts of the steps that judge each level for itself.
 	levels map[string]map[level.Level]verdict.Verdict
 }
@@ -197,7 +198,7 @@ func (w *work) collect() error {
 		s.Facts = facts
 	}
 	w.subject.Facts = facts
-	return cmp.Or(failed(), w.ctx.Err())
+	return cmp.Or(w.failed, failed(), w.ctx.Err())
 }
 
 func needsWitness(l level.Level) bool { return l.Base() >= 4 }
@@ -255,11 +256,16 @@ func (w *work) draft() {
 		from.ReceiptSHA256 = w.pinned.ReceiptSHA256
 	}
 	w.candidates = map[level.Level]*checks.Subject{}
+	var then *checks.Then
+	if l := w.anchoring(); l != nil && slices.ContainsFunc(w.claimed, needsWitness) {
+		then, w.failed = w.run.Anchored(l.Path)
+	}
 	// The bootstrap rule and its co-signers are L4's: where it is claimed, its listing decides what is sought.
 	for _, l := range w.claimed {
 		if l.Base() >= 4 && w.candidates[l] == nil {
 			from.Level = l
 			w.candidates[l] = checks.NewCandidate(w.run, listing.Draft(from))
+			w.candidates[l].Then = then
 		}
 	}
 	if w.subject = w.candidates["L4"]; w.subject == nil {

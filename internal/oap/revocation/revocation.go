@@ -33,6 +33,12 @@ type Revocation struct {
 	Reason string
 }
 
+// Excused reports whether the reason is that the owner has another Receipt or left, which says nothing against what the
+// Receipt vouched for. A reason that cannot be read is another one.
+func (v *Revocation) Excused() bool {
+	return v.Reason == "superseded" || v.Reason == "voluntary_withdrawal"
+}
+
 // quorum is how many witness signatures make a revocation a forced one.
 const quorum = 3
 
