@@ -23,33 +23,16 @@ func (r *Repository) Connected(ctx context.Context, tip string) error {
 	if err != nil {
 		return err
 	}
-	seen := map[gitstore.ID]bool{c.id: true}
-	for queue := []*commit{c}; len(queue) > 0; {
-		if err := ctx.Err(); err != nil {
-			return err
+	return r.ancestors(ctx, c, unseen(map[gitstore.ID]bool{}), func(c *commit, parents []*commit) error {
+		if main[c.id.String()] { // else a commit of a merged side branch
+			return nil
 		}
-		c, queue = queue[len(queue)-1], queue[:len(queue)-1]
-		parents, err := r.parents(c)
+		changes, err := r.changesOf(ctx, c, parents)
 		if err != nil {
 			return err
 		}
-		if !main[c.id.String()] { // a commit of a merged side branch
-			changes, err := r.changesOf(ctx, c, parents)
-			if err == nil {
-				err = r.has(c.id.String(), changes)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		for _, p := range parents {
-			if !seen[p.id] {
-				seen[p.id] = true
-				queue = append(queue, p)
-			}
-		}
-	}
-	return nil
+		return r.has(c.id.String(), changes)
+	})
 }
 
 // has looks for what the changes of a commit bring.

@@ -55,6 +55,17 @@ func (c *clone) object(kind, data string) string {
 // compressors take half a MiB each.
 var compressors = sync.Pool{New: func() any { return zlib.NewWriter(nil) }}
 
+// entriesOf lists the Entries of a kind.
+func entriesOf(t *Tree, k Kind) (all []NamedEntry, err error) {
+	for e, err := range t.Entries(k) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
 // entry spells one entry of a tree object.
 func entryText(mode, name, id string) string {
 	raw, err := hex.DecodeString(id)

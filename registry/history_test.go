@@ -192,7 +192,7 @@ func TestSteps(t *testing.T) {
 			if _, ok, err := s.Base.Entry(pathB); ok || err != nil {
 				t.Errorf("%s stands before %s: %v, %v", pathB, s.Commit.ID, ok, err)
 			}
-			if data, err := s.Base.Data(KindRevocation); len(data) > 0 || err != nil {
+			if data, err := entriesOf(s.Base, KindRevocation); len(data) > 0 || err != nil {
 				t.Errorf("data before %s: %v, %v", s.Commit.ID, data, err)
 			}
 			return s.Base.Walk(func(string, Entry) error { return nil })

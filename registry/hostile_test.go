@@ -266,7 +266,7 @@ func TestDataDirectoryIsNone(t *testing.T) {
 			if k := KindOf("implementations"); k != KindListing {
 				t.Errorf("it counts as %s", k)
 			}
-			data, err := g.Head.Data(KindListing)
+			data, err := entriesOf(g.Head, KindListing)
 			if err != nil || len(data) != 1 || data[0].Path != "implementations" || data[0].Mode != mode {
 				t.Errorf("Data: %v, %v", data, err)
 			}
@@ -284,7 +284,7 @@ func TestNames(t *testing.T) {
 		entryText("100644", "a\u0308.json", blob)+entryText("100644", "\u00e4.json", blob)+
 		entryText("100644", "\xff.json", blob))
 	g := c.rangeOf(base, c.commitTree(c.object("tree", entryText("40000", "implementations", directory)), base))
-	data, err := g.Result.Data(KindListing)
+	data, err := entriesOf(g.Result, KindListing)
 	if err != nil {
 		t.Fatal(err)
 	}

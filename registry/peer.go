@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
@@ -141,56 +143,27 @@ func meet(ctx context.Context, a, b *chain) (*commit, error) {
 	return nil, nil
 }
 
-// differingRecords lists the first paths of the data directories that differ between trees of two clones.
+// differingRecords lists the first paths of the data directories that differ between trees of two clones. It reads no
+// other directory but the roots.
 func differingRecords(ctx context.Context, own, theirs *Tree) ([]Change, error) {
-	var differ []Change
-	for _, k := range DataKinds {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		a, _, err := own.Entry(k.Directory())
-		if err != nil {
-			return nil, err
-		}
-		b, _, err := theirs.Entry(k.Directory())
-		if err != nil {
-			return nil, err
-		}
-		if a == b {
-			continue
-		}
-		before, err := own.Data(k)
-		if err != nil {
-			return nil, err
-		}
-		after, err := theirs.Data(k)
-		if err != nil {
-			return nil, err
-		}
-		differ = append(differ, differingEntries(before, after)...)
+	outside := func(path string) bool {
+		first, _, _ := strings.Cut(path, "/")
+		return !isDataDirectory(first)
 	}
-	return differ[:min(len(differ), maxPeerDiffer)], nil
-}
-
-// differingEntries compares two lists in path order, as far as they are needed.
-func differingEntries(before, after []NamedEntry) []Change {
-	var differ []Change
-	for len(differ) < maxPeerDiffer && (len(before) > 0 || len(after) > 0) {
-		switch {
-		case len(after) == 0 || len(before) > 0 && before[0].Path < after[0].Path:
-			differ = append(differ, Change{Path: before[0].Path, Base: &before[0].Entry})
-			before = before[1:]
-		case len(before) == 0 || after[0].Path < before[0].Path:
-			differ = append(differ, Change{Path: after[0].Path, Head: &after[0].Entry})
-			after = after[1:]
-		default:
-			if before[0].Entry != after[0].Entry {
-				differ = append(differ, Change{Path: after[0].Path, Base: &before[0].Entry, Head: &after[0].Entry})
-			}
-			before, after = before[1:], after[1:]
+	read := func(id gitstore.ID, path string) (*directory, error) {
+		if path != "" && outside(path) {
+			return nothing, nil
 		}
+		f, err := own.repo.directory(id, path)
+		if errors.Is(err, gitstore.ErrNotFound) {
+			return theirs.repo.directory(id, path)
+		}
+		return f, err
 	}
-	return differ
+	c := comparison{ctx: ctx, directory: read, middle: differing}
+	differ, err := c.trees("", own.root, theirs.root)
+	differ = slices.DeleteFunc(differ, func(c Change) bool { return outside(c.Path) })
+	return differ[:min(len(differ), maxPeerDiffer)], err
 }
 
 // DataTrees returns the ids of the four data directories, in path order: implementations, peer-witnesses, revocations,

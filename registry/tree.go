@@ -195,18 +195,6 @@ func errPaths(path string) error {
 		"reading %.80q: %w: more than %d paths", path, ErrLimit, maxPaths)
 }
 
-// Data lists the Entries of k.
-func (t *Tree) Data(k Kind) ([]NamedEntry, error) {
-	var all []NamedEntry
-	for e, err := range t.Entries(k) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, e)
-	}
-	return all, nil
-}
-
 // Entries returns the entries in the data directory of k, directly or deeper, README.md and .gitkeep included, in byte
 // order of the paths. If a symbolic link, a submodule or a file has the name of the directory, it is the only entry,
 // under that path. If nothing has that name, there are no entries. An error is yielded last, without an entry.

@@ -81,7 +81,8 @@ func Ignored(ctx context.Context, root string, paths ...string) ([]Pattern, erro
 	for _, path := range paths {
 		input.WriteString("./" + path + "\x00") // a colon begins a pathspec
 	}
-	out, err := git.runOn(ctx, strings.NewReader(input.String()), nil, "check-ignore", "-v", "-z", "--stdin")
+	git.input = strings.NewReader(input.String())
+	out, err := git.run(ctx, nil, "check-ignore", "-v", "-z", "--stdin")
 	if e, ok := errors.AsType[interface {
 		error
 		ExitCode() int

@@ -240,8 +240,11 @@ func noConflict(ctx context.Context, git program, env []string) error {
 		strings.Join(files, ", "), more)
 }
 
-// A program is git, and where it runs.
-type program struct{ path, dir string }
+// A program is git, where it runs, and what it reads.
+type program struct {
+	path, dir string
+	input     io.Reader // nil: nothing
+}
 
 // find finds git on PATH. An entry of PATH that is relative, or the current directory, finds none: the clone may
 // contain a program of that name.
@@ -253,7 +256,7 @@ func find(dir string) (program, error) {
 	if err != nil {
 		return program{}, fmt.Errorf("finding git: %w", err)
 	}
-	return program{path, dir}, nil
+	return program{path: path, dir: dir}, nil
 }
 
 func (p program) notGit(command string, out []byte) error {
@@ -274,17 +277,12 @@ var settings = []string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev
 // run runs a command of git, and returns the beginning of its output. It ends with the context, and so does all that
 // git started.
 func (p program) run(ctx context.Context, env []string, args ...string) ([]byte, error) {
-	return p.runOn(ctx, nil, env, args...)
-}
-
-// runOn runs a command that reads an input, which may be nil.
-func (p program) runOn(ctx context.Context, input io.Reader, env []string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, p.path, append(slices.Clone(settings), args...)...)
 	c.Dir = p.dir
 	c.Env = slices.Concat(os.Environ(), []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat",
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}, env)
 	out, messages := head{}, tail{}
-	c.Stdin, c.Stdout, c.Stderr = input, &out, &messages
+	c.Stdin, c.Stdout, c.Stderr = p.input, &out, &messages
 	c.SysProcAttr = ofItsOwn()
 	c.Cancel = func() error { return end(c.Process) }
 	c.WaitDelay = waitDelay
