@@ -93,7 +93,16 @@ const version = "1.0.0"
 
 // dialogue opens a session. The errors are errStop, and errRejected where the producer rejected it.
 func (v *visit) dialogue(ctx context.Context, mark string, s Scenario, more map[string]any) (*talk, error) {
-	return v.open(ctx, mark, s, v.requestOf(version, more))
+	a, err := v.subscribe(ctx, mark, v.requestOf(version, more))
+	if err != nil {
+		return nil, err
+	}
+	t := &talk{visit: v, Scenario: s, mark: mark, subscription: a.id, accepted: a.message}
+	if a.events == nil {
+		return t, errRejected
+	}
+	t.listen(ctx, a.events)
+	return t, nil
 }
 
 // unsubscribe closes the subscription. What the producer answers is ignored.
@@ -140,18 +149,22 @@ func (v *visit) shakeHands(ctx context.Context, p *probe, s Scenario) error {
 	return t.whole(ctx)
 }
 
+// judgeMembers judges the members of what the producer sent by its type, and reports whether they are as they must be.
+func (v *visit) judgeMembers(p *probe, kind, of string, object map[string]any) bool {
+	before := len(p.Findings)
+	judgeMembers(0, of, membersOf[kind], object, "", func(_ int, severity verdict.Severity, pointer, code,
+		format string, args ...any) *verdict.Finding {
+		if kind == subscriptionRejected {
+			code = "member-value"
+		}
+		return p.Add(v.here(), severity, pointer, code, format, args...)
+	})
+	return len(p.Findings) == before
+}
+
 // reason checks why the producer rejected a request, and reports whether it gave the reason that was expected.
 func (v *visit) reason(p *probe, m *message, want string) bool {
-	for _, of := range membersOf[subscriptionRejected] {
-		value, there := m.members[of.name]
-		if there && of.value.holds(value) {
-			continue
-		}
-		got := "missing"
-		if there {
-			got = show(value)
-		}
-		p.Errorf(v.here(), "", "member-value", "%s of the rejection is %s; expected %s", of.name, got, of.value.words)
+	if !v.judgeMembers(p, m.name, "the rejection", m.members) {
 		return false
 	}
 	is := m.text("reason_code")
@@ -453,17 +466,7 @@ func (v *visit) readManifest(ctx context.Context, p *probe, s Scenario) error {
 		p.Errorf(v.here(), "", "no-manifest", "%s", wrong)
 		return t.whole(ctx)
 	}
-	for _, of := range membersOf[producerManifest] {
-		value := root[of.name]
-		switch {
-		case value == nil && of.required:
-			p.Errorf(v.here(), "/"+of.name, "missing-member", "%s is missing from the manifest; expected %s", of.name,
-				of.value.words)
-		case value != nil && !of.value.holds(value):
-			p.Errorf(v.here(), "/"+of.name, "member-value", "%s of the manifest is %s; expected %s", of.name,
-				show(value), of.value.words)
-		}
-	}
+	v.judgeMembers(p, producerManifest, "the manifest", root)
 	v.sameAgent(p, root, t.accepted)
 	if all, ok := root["conformance_levels_supported"].([]any); ok &&
 		!slices.ContainsFunc(all, func(level any) bool { n, _ := integer(level); return n == int64(v.Level) }) {

@@ -467,20 +467,6 @@ func (t *talk) whole(ctx context.Context) error {
 	return t.unsubscribe(ctx)
 }
 
-// open subscribes and listens. The errors are errStop and errRejected.
-func (v *visit) open(ctx context.Context, mark string, s Scenario, request []byte) (*talk, error) {
-	a, err := v.subscribe(ctx, mark, request)
-	if err != nil {
-		return nil, err
-	}
-	t := &talk{visit: v, Scenario: s, mark: mark, subscription: a.id, accepted: a.message}
-	if a.events == nil {
-		return t, errRejected
-	}
-	t.listen(ctx, a.events)
-	return t, nil
-}
-
 // start starts the session of the scenario, once the stream is quiet: a producer may send earlier events first.
 func (t *talk) start(ctx context.Context) error {
 	before, err := t.before(ctx)
