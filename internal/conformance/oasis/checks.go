@@ -153,7 +153,7 @@ func judgeSchema(in *Input) verdict.Outcome {
 			continue
 		}
 		places = append(places, pointer)
-		out.Errorf(in.doc, pointer, "requirements-schema", "%s: %s", name(pointer), v.Message).
+		out.Errorf(in.doc, pointer, "requirements-schema", "%s: %s", pointer[1:], v.Message).
 			WithFix("change it to what the profile's schema admits, or drop it")
 		if v.Keyword == "additionalProperties" {
 			laxer(in, &out, pointer, "3.8.3 (4)")

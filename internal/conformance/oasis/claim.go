@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,26 +131,26 @@ func (c *Claim) read() (*claimed, verdict.Outcome) {
 			fault.Message).WithFix("write one YAML or JSON mapping with the members of section 4")
 		return nil, out
 	}
-	r := &claimReader{place: place, object: object}
+	r := &reader{Place: place, of: "the claim", oneText: "one text, in quotes", ignores: ", which is not read"}
+	text := func(key string) string { return r.filled(object, "", key) }
 	said := &claimed{}
 	if _, named := object["organization"]; named {
-		said.organization = r.text("organization")
+		said.organization = text("organization")
 	}
 	if _, named := object["provider"]; named || said.organization == "" && object["organization"] == nil ||
 		object["provider_version"] != nil {
-		said.Provider, said.ProviderVersion = r.text("provider"), r.text("provider_version")
-		if said.ProviderVersion != "" && !isSemVer(said.ProviderVersion) {
-			r.out.Errorf(place, "/provider_version", "not-semver",
-				"provider_version is %s; expected a version by SemVer 2.0.0", quoted(said.ProviderVersion)).
-				WithFix("write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5")
+		said.Provider, said.ProviderVersion = text("provider"), text("provider_version")
+		if said.ProviderVersion != "" {
+			r.semVer("/provider_version", said.ProviderVersion)
 		}
 	}
-	said.Profile, said.ProfileVersion = r.text("profile"), r.text("profile_version")
+	said.Profile, said.ProfileVersion = text("profile"), text("profile_version")
 	c.againstContract(r, said)
-	c.date(r)
-	said.tiers = r.tiers()
-	r.attested()
-	r.unknown()
+	c.date(r, object["date"])
+	said.tiers = r.tiers(object["tiers"])
+	r.attested(object["attestation"])
+	r.unknown(object, "", "provider", "provider_version", "organization", "profile", "profile_version", "date", "tiers",
+		"attestation")
 	r.out.Verified = fmt.Sprintf("%s %s", quoted(cmp.Or(said.Provider, said.organization)), quoted(said.Profile))
 	return said, r.out
 }
@@ -200,103 +199,65 @@ func (y *yamlPlaces) Pos(pointer string) strict.Pos {
 	return strict.Pos{Path: y.path, Line: at.Line, Column: at.Column}
 }
 
-// claimReader reads the members of a claim and collects what is wrong with them.
-type claimReader struct {
-	place  verdict.Place
-	object map[string]any
-	out    verdict.Outcome
-}
-
-// text returns a member that must be a text that is not blank.
-func (r *claimReader) text(key string) string {
-	v, there := r.object[key]
-	text, ok := v.(string)
-	switch {
-	case !there:
-		r.out.Errorf(r.place, "", "missing-member", "the claim has no member %q", key).WithFix("add %s", key)
-	case !ok:
-		r.out.Errorf(r.place, "/"+key, "wrong-type", "%s is %s; expected one text", key, show(v)).
-			WithFix("write one text there, in quotes")
-	case strings.TrimSpace(text) == "":
-		r.out.Errorf(r.place, "/"+key, "empty-text", "%s is %s; expected a text that is not blank", key, quoted(text)).
-			WithFix("write the %s there", key)
-		text = ""
-	}
-	return text
-}
-
-func (r *claimReader) tiers() []int {
+func (r *reader) tiers(v any) []int {
 	const fix = "list each supported tier once, such as [1, 2]"
-	list, _ := r.object["tiers"].([]any)
+	list, _ := v.([]any)
 	var tiers []int
 	for _, v := range list {
 		number, _ := v.(json.Number)
 		n, err := strconv.Atoi(number.String())
 		if err != nil || n < 1 || slices.Contains(tiers, n) {
-			r.out.Errorf(r.place, "/tiers", "claim-tier", "tiers holds %s; expected distinct integers from 1", show(v)).
+			r.out.Errorf(r, "/tiers", "claim-tier", "tiers holds %s; expected distinct integers from 1", show(v)).
 				WithFix(fix)
 			return nil
 		}
 		tiers = append(tiers, n)
 	}
 	if len(tiers) == 0 {
-		r.out.Errorf(r.place, "/tiers", "claim-tier", "tiers is %s; expected a list of distinct integers from 1",
-			show(r.object["tiers"])).WithFix(fix)
+		r.out.Errorf(r, "/tiers", "claim-tier", "tiers is %s; expected a list of distinct integers from 1",
+			show(v)).WithFix(fix)
 	}
 	return tiers
 }
 
 // attested checks the attestation, without regard to white space and letter case.
-func (r *claimReader) attested() {
-	text, _ := r.object["attestation"].(string)
+func (r *reader) attested(v any) {
+	text, _ := v.(string)
 	if !strings.EqualFold(strings.Join(strings.Fields(text), " "), attestation) {
-		r.out.Errorf(r.place, "/attestation", "claim-attestation", "attestation is %s; expected %q",
-			show(r.object["attestation"]), attestation).WithFix("write: %s", attestation)
+		r.out.Errorf(r, "/attestation", "claim-attestation", "attestation is %s; expected %q",
+			show(v), attestation).WithFix("write: %s", attestation)
 	}
 }
 
-func (r *claimReader) unknown() {
-	known := []string{"provider", "provider_version", "organization", "profile", "profile_version", "date", "tiers",
-		"attestation"}
-	covered := 0
-	for _, key := range slices.Sorted(maps.Keys(r.object)) {
-		if covered < maxListed && !slices.Contains(known, key) {
-			covered++
-			r.out.Noticef(r.place, "/"+strict.Escape(key), "unknown-member",
-				"the claim has a member %s, which is not read", quoted(key))
-		}
-	}
-}
-
-func (c *Claim) date(r *claimReader) {
-	text, _ := r.object["date"].(string)
+func (c *Claim) date(r *reader, v any) {
+	text, _ := v.(string)
 	day, err := time.Parse(time.DateOnly, text)
 	today := c.Now.UTC().Truncate(24 * time.Hour)
 	switch {
 	case err != nil:
-		r.out.Errorf(r.place, "/date", "claim-date", "date is %s; expected a day as YYYY-MM-DD",
-			show(r.object["date"])).WithFix("write the day of the claim, such as %s", today.Format(time.DateOnly))
+		r.out.Errorf(r, "/date", "claim-date", "date is %s; expected a day as YYYY-MM-DD",
+			show(v)).WithFix("write the day of the claim, such as %s", today.Format(time.DateOnly))
 	case day.After(today.AddDate(0, 0, 1)): // somewhere it is tomorrow
-		r.out.Errorf(r.place, "/date", "claim-date", "date is %s; expected %s at the latest", text,
+		r.out.Errorf(r, "/date", "claim-date", "date is %s; expected %s at the latest", text,
 			today.AddDate(0, 0, 1).Format(time.DateOnly)).WithFix("write the day of the claim")
 	case c.Now.Sub(day) > c.MaxAge:
-		r.out.Warnf(r.place, "/date", "claim-date", "the claim is %s old; expected at most %s",
+		r.out.Warnf(r, "/date", "claim-date", "the claim is %s old; expected at most %s",
 			plain.Count(int(c.Now.Sub(day).Hours()/24), "day"), plain.Count(int(c.MaxAge.Hours()/24), "day")).
 			WithFix("claim again, after a new preflight")
 	}
 }
 
 // againstContract compares the claimed profile with the one that --profile names.
-func (c *Claim) againstContract(r *claimReader, said *claimed) {
+func (c *Claim) againstContract(r *reader, said *claimed) {
 	if c.Contract == nil || !c.Contract.readable {
 		return
 	}
 	if said.Profile != "" && said.Profile != c.Contract.Profile {
-		r.out.Errorf(r.place, "/profile", "other-profile", "profile is %s; expected %s", quoted(said.Profile),
+		r.out.Errorf(r, "/profile", "other-profile", "profile is %s; expected %s", quoted(said.Profile),
 			quoted(c.Contract.Profile)).WithFix("name the directory of the claimed profile with --profile")
 	}
 	if said.ProfileVersion != "" && said.ProfileVersion != c.Contract.Version {
-		r.out.Errorf(r.place, "/profile_version", "profile-version", "profile_version is %s; expected %s",
+		r.out.Errorf(r, "/profile_version", "profile-version", "profile_version is %s; expected %s",
 			quoted(said.ProfileVersion), quoted(c.Contract.Version)).
 			WithFix("check out that version of the profile, or claim %s", plain.Cut(c.Contract.Version, 100))
 	}

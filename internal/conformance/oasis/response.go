@@ -1,6 +1,7 @@
 package oasis
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -70,9 +71,12 @@ func judgeResponse(in *Input) verdict.Outcome {
 	return out
 }
 
-// reader reads the members of an answer and keeps what is wrong with them.
+// reader reads the members of an answer, or of a claim, and keeps what is wrong with them.
 type reader struct {
-	*strict.Document
+	verdict.Place
+	of       string // what messages call the document
+	oneText  string // what a text must be
+	ignores  string // what is said of a member that is not known
 	out      verdict.Outcome
 	unusable bool // a member is missing or has the wrong type
 	covered  [verdict.Notice + 1]int
@@ -90,16 +94,13 @@ func (r *reader) add(severity verdict.Severity, pointer, code, format string, ar
 
 func (r *reader) wrong(pointer string, v any, want string) {
 	r.unusable = true
-	r.add(verdict.Error, pointer, "wrong-type", "%s is %s; expected %s", name(pointer), show(v), want).
+	r.add(verdict.Error, pointer, "wrong-type", "%s is %s; expected %s", r.name(pointer), show(v), want).
 		WithFix("write %s there", want)
 }
 
 // name returns what a message calls the value of a pointer.
-func name(pointer string) string {
-	if pointer == "" {
-		return "the answer"
-	}
-	return pointer[1:]
+func (r *reader) name(pointer string) string {
+	return strings.TrimPrefix(cmp.Or(pointer, "/"+r.of), "/")
 }
 
 // member returns a required member of an object.
@@ -108,13 +109,14 @@ func (r *reader) member(object map[string]any, parent, key string) (v any, point
 	pointer = parent + "/" + key
 	if !ok {
 		r.unusable = true
-		r.add(verdict.Error, pointer, "missing-member", "%s has no member %q", name(parent), key).WithFix("add it")
+		r.add(verdict.Error, pointer, "missing-member", "%s has no member %q", r.name(parent), key).WithFix(
+			"add %s", key)
 	}
 	return v, pointer, ok
 }
 
 func (r *reader) text(object map[string]any, parent, key string) string {
-	return typed[string](r, object, parent, key, "a text")
+	return typed[string](r, object, parent, key, r.oneText)
 }
 
 // typed returns a required member that must be of a type.
@@ -127,13 +129,14 @@ func typed[T any](r *reader, object map[string]any, parent, key, want string) T 
 	return value
 }
 
-// filled returns a text that must not be blank.
+// filled returns a text that must not be blank, or "".
 func (r *reader) filled(object map[string]any, parent, key string) string {
 	text := r.text(object, parent, key)
 	if _, ok := object[key].(string); ok && strings.TrimSpace(text) == "" {
 		pointer := parent + "/" + key
-		r.add(verdict.Error, pointer, "empty-text", "%s is %s; expected a text that is not blank", name(pointer),
+		r.add(verdict.Error, pointer, "empty-text", "%s is %s; expected a text that is not blank", r.name(pointer),
 			quoted(text)).WithFix("write the %s there", key)
+		return ""
 	}
 	return text
 }
@@ -148,7 +151,7 @@ func (r *reader) version(object map[string]any, key string) string {
 
 func (r *reader) semVer(pointer, text string) {
 	if !isSemVer(text) {
-		r.add(verdict.Error, pointer, "not-semver", "%s is %s; expected a version by SemVer 2.0.0", name(pointer),
+		r.add(verdict.Error, pointer, "not-semver", "%s is %s; expected a version by SemVer 2.0.0", r.name(pointer),
 			quoted(text)).WithFix("write MAJOR.MINOR.PATCH, as in 1.0.0-rc1.5")
 	}
 }
@@ -157,15 +160,15 @@ func (r *reader) unknown(object map[string]any, parent string, known ...string) 
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains(known, key) {
 			pointer := parent + "/" + strict.Escape(key)
-			r.add(verdict.Notice, pointer, "unknown-member", "%s has a member %s that section 3.8.2 does not name",
-				name(parent), quoted(key))
+			r.add(verdict.Notice, pointer, "unknown-member", "%s has a member %s%s", r.name(parent), quoted(key),
+				r.ignores)
 		}
 	}
 }
 
 // readResponse reads an answer. The response is nil where a member is missing or has the wrong type.
 func readResponse(doc *strict.Document) (*response, verdict.Outcome) {
-	r := &reader{Document: doc}
+	r := &reader{Place: doc, of: "the answer", oneText: "a text", ignores: " that section 3.8.2 does not name"}
 	object, ok := doc.Root.(map[string]any)
 	if !ok {
 		r.wrong("", doc.Root, "an object")
