@@ -183,6 +183,8 @@ func New(sys frame.IO, p *Protocol) *cobra.Command {
 		Short:   p.short,
 		Example: "  oap-conform " + p.name + " --list",
 		Args:    frame.KnownCommand,
+		// cobra has it only for messages of its own
+		SuggestionsMinimumDistance: 2,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !list {
 				return c.Help()
