@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write NOTICE, and the table of modules in README")
+var update = flag.Bool("update", false, "write NOTICE, and the table of modules in CONTRIBUTING")
 
 // module is one whose code is in a program on some platform.
 type module struct {
@@ -27,7 +27,7 @@ type module struct {
 }
 
 // TestNotice checks that NOTICE names each module in the programs of a release with its licence, that an archive
-// and the image get the text of each, and that README names each direct dependency with its job and its programs.
+// and the image get the text of each, and that CONTRIBUTING names each direct dependency with its job and its programs.
 func TestNotice(t *testing.T) {
 	linked := map[string]*module{}
 	for _, platform := range []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64",
@@ -80,7 +80,7 @@ func TestNotice(t *testing.T) {
 		}
 	}
 	follows(t, "../../NOTICE", func(string) string { return notice(modules) })
-	follows(t, "../../README.md", func(text string) string { return dependencies(t, text, linked) })
+	follows(t, "../../CONTRIBUTING.md", func(text string) string { return dependencies(t, text, linked) })
 	t.Run("texts", func(t *testing.T) {
 		bash, err := exec.LookPath("bash")
 		if err != nil {
@@ -143,7 +143,7 @@ func dependencies(t *testing.T, text string, linked map[string]*module) string {
 	before, rest, found := strings.Cut(text, begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		t.Fatalf("README has lost the marks %q and %q", begin, end)
+		t.Fatalf("CONTRIBUTING has lost the marks %q and %q", begin, end)
 	}
 	return before + begin + b.String() + end + after
 }
