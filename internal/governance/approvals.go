@@ -31,7 +31,7 @@ func countApprovals(members []maintainer, reviews []Review, head string, own []s
 			Message: fmt.Sprintf(format, args...)})
 	}
 	for _, r := range latest(reviews) {
-		i := slices.IndexFunc(members, func(m maintainer) bool { return strings.EqualFold(m.handle, r.User.Login) })
+		i := slices.IndexFunc(members, func(m maintainer) bool { return m.is(r.User.Login) })
 		if i < 0 {
 			continue
 		}
@@ -44,7 +44,7 @@ func countApprovals(members []maintainer, reviews []Review, head string, own []s
 			refuse(verdict.Warning, "login-without-role", fmt.Sprintf("make @%s a member or a collaborator", m.handle),
 				"the approval of @%s does not count: the login is on the roster and has no role in the repository "+
 					"(%q); a freed login can be taken by another", m.handle, shorten(r.Association))
-		case slices.ContainsFunc(own, func(login string) bool { return strings.EqualFold(login, m.handle) }):
+		case slices.ContainsFunc(own, m.is):
 			refuse(verdict.Warning, "own-approval", "ask another Maintainer",
 				"the approval of @%s does not count: the change is the Maintainer's own", m.handle)
 		case r.bot():
@@ -76,7 +76,7 @@ func (a *approvals) missing(members []maintainer) string {
 	var fresh, same []string
 	for _, m := range members {
 		switch {
-		case slices.ContainsFunc(counted, func(c maintainer) bool { return c.key() == m.key() }):
+		case slices.ContainsFunc(counted, func(c maintainer) bool { return c.is(m.handle) }):
 		case m.organisation != "" && !organisations[m.organisation]:
 			fresh = append(fresh, "@"+m.handle)
 		default:

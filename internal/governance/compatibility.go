@@ -34,15 +34,10 @@ func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) 
 	if !g.out.Has(verdict.Error) {
 		g.declaration()
 	}
-	g.out.Findings = append(g.out.Findings, g.names.Findings...)
+	g.out.Findings = append(g.out.Findings, g.beside.Findings...)
 	for _, v := range p.Views {
 		if len(g.judged) > 0 {
 			g.identifiedTwice(v.schemas)
-		}
-	}
-	for _, c := range g.fresh {
-		if err := g.added(c.view, c.Change); err != nil {
-			return g.out, err
 		}
 	}
 	if len(g.judged) > 0 {
@@ -69,18 +64,11 @@ func (p *Proposal) backwardCompatibility(j *Judgement) (verdict.Outcome, error) 
 type compatibility struct {
 	*Proposal
 	out          verdict.Outcome
-	names        verdict.Outcome // findings about what claims the $id of another
+	beside       verdict.Outcome // findings about files that the base has not published
 	judged       map[string]bool // by path
 	modified     []modified
-	fresh        []fresh
 	declared     string   // the sentence that did, where it was needed
 	descriptions []string // lines about those that differ
-}
-
-// fresh is a schema that a view adds.
-type fresh struct {
-	view *View
-	registry.Change
 }
 
 // maxClaims is how many $ids are reported that one file claims of others, or that the base has twice.
@@ -120,7 +108,7 @@ func (g *compatibility) view(v *View) error {
 			WithFix("replace the link with the file; in the base the Maintainers do that by hand")
 	}
 	g.identifiers(v, s)
-	if g.names.Has(verdict.Error) || slices.ContainsFunc(v.Changes, func(c registry.Change) bool {
+	if g.beside.Has(verdict.Error) || slices.ContainsFunc(v.Changes, func(c registry.Change) bool {
 		document, _ := s.head.tree.Document(c.Path)
 		return isSchema(c.Path) && document == nil
 	}) {
@@ -138,8 +126,8 @@ func (g *compatibility) view(v *View) error {
 func (g *compatibility) change(v *View, c registry.Change) error {
 	if c.Base == nil {
 		existing, err := g.Base.Leaf(c.Path)
-		if existing == nil {
-			g.fresh = append(g.fresh, fresh{v, c})
+		if err == nil && existing == nil {
+			return g.added(v, c)
 		} else if !registry.SameEntry(existing, c.Head) {
 			g.out.Errorf(file(c.Path), "", code(schemadiff.Changed), "the base branch has published another schema "+
 				"at this path meanwhile").WithFix("merge the base branch, and leave the schema as it is there")
@@ -161,7 +149,7 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 	if !isFile(c.Base) || !isFile(c.Head) || c.Base.ID == c.Head.ID {
 		return nil // a link of the base is reported
 	}
-	s, document, err := g.readable(v, c.Path)
+	s, document, err := g.readable(&g.out, v, c.Path)
 	if err != nil || document == nil {
 		return err
 	}
@@ -179,14 +167,14 @@ func (g *compatibility) change(v *View, c registry.Change) error {
 
 // readable returns the schemas of a view and the new text of one. If the text is not strict JSON, it adds a finding and
 // returns nil.
-func (g *compatibility) readable(v *View, path string) (*schemaView, *strict.Document, error) {
+func (g *compatibility) readable(out *verdict.Outcome, v *View, path string) (*schemaView, *strict.Document, error) {
 	s, err := v.comparesSchemas()
 	if err != nil {
 		return nil, nil, err
 	}
 	document, err := s.head.tree.Document(path)
 	if syntax, ok := errors.AsType[*strict.Error](err); ok {
-		f := g.out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is not strict JSON: %s",
+		f := out.Errorf(file(path), syntax.Pointer, "schema-unreadable", "the schema is not strict JSON: %s",
 			syntax.Message).
 			WithFix("fix the text")
 		f.Pos = syntax.Pos
@@ -196,7 +184,7 @@ func (g *compatibility) readable(v *View, path string) (*schemaView, *strict.Doc
 		return s, nil, err // over a limit
 	}
 	if fault, ok := errors.AsType[*schema.Error](schema.Compiles(document.Root)); ok {
-		g.out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message).
+		out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message).
 			WithFix("fix the schema")
 	}
 	return s, document, nil
@@ -314,16 +302,16 @@ func code(c schemadiff.Class) string {
 // added judges a schema that was not there: it is read, and has an identifier of its own.
 func (g *compatibility) added(v *View, c registry.Change) error {
 	if !isFile(c.Head) {
-		g.out.Errorf(file(c.Path), "", "schema-unreadable", "the path has a %s; expected a schema", c.Head.Mode).
+		g.beside.Errorf(file(c.Path), "", "schema-unreadable", "the path has a %s; expected a schema", c.Head.Mode).
 			WithFix("make it a plain file")
 		return nil
 	}
-	s, document, err := g.readable(v, c.Path)
+	s, document, err := g.readable(&g.beside, v, c.Path)
 	if err != nil || document == nil {
 		return err
 	}
 	if strict.String(document.Root, "$id") == "" {
-		g.out.Errorf(document, "", "schema-id", "an added schema has no $id, by which it could be cited").
+		g.beside.Errorf(document, "", "schema-id", "an added schema has no $id, by which it could be cited").
 			WithFix("give it an $id of its own, such as https://HOST/%s", c.Path)
 	}
 	if older := earlier(s.base, c.Path); older != "" {
@@ -333,7 +321,7 @@ func (g *compatibility) added(v *View, c registry.Change) error {
 			classes = append(classes, string(d.Class))
 		}
 		slices.Sort(classes)
-		g.out.Noticef(file(c.Path), "", "new-version", "a new version of %q: %s", older,
+		g.beside.Noticef(file(c.Path), "", "new-version", "a new version of %q: %s", older,
 			cmp.Or(strings.Join(slices.Compact(classes), ", "), "no difference"))
 	}
 	return nil
@@ -366,7 +354,7 @@ func (g *compatibility) identifiers(v *View, s *schemaView) {
 			had[id] = true
 			if u, err := url.Parse(id); isRoot && isBeside(c.Path) && strings.LastIndex(pointer(), "/") == 0 &&
 				(err != nil || !strings.HasSuffix("/"+u.Path, "/"+c.Path)) {
-				g.names.Errorf(document, pointer(), "schema-id", "the path of $id %q does not end in the file's own, "+
+				g.beside.Errorf(document, pointer(), "schema-id", "the path of $id %q does not end in the file's own, "+
 					"%q", shorten(id), c.Path).WithFix("%s", fix)
 			}
 			for _, other := range slices.Concat(s.head.claims()[id], s.base.claims()[id]) {
@@ -374,7 +362,7 @@ func (g *compatibility) identifiers(v *View, s *schemaView) {
 					if claimed++; claimed > maxClaims {
 						return
 					}
-					g.names.Errorf(document, pointer(), "schema-id", "$id %q is also the $id of %q", shorten(id),
+					g.beside.Errorf(document, pointer(), "schema-id", "$id %q is also the $id of %q", shorten(id),
 						other.path+"#"+plain.Cut(strings.TrimSuffix(other.pointer(), "/$id"), maxQuote)).
 						WithFix("%s", fix)
 					return
@@ -382,7 +370,7 @@ func (g *compatibility) identifiers(v *View, s *schemaView) {
 			}
 		})
 		if more := claimed - maxClaims; more > 0 {
-			g.names.Errorf(document, "", "schema-id", "%d more $ids of the file are also those of other files", more).
+			g.beside.Errorf(document, "", "schema-id", "%d more $ids of the file are also those of other files", more).
 				WithFix("%s", fix)
 		}
 	}

@@ -45,12 +45,9 @@ func (p *Proposal) exception(out *verdict.Outcome, j *Judgement, at verdict.At, 
 	}
 	j.Exception = j.Exception || passed && !formatting
 	j.attest(implementability, "each changed block is editorial; %q, reason %q; %s\n%s", shorten(said.Line),
-		plain.Cut(plainLine(said.Reason), 2*maxQuote), by, strings.Join(blocks, "\n"))
+		plain.Cut(page.Plain(said.Reason), 2*maxQuote), by, strings.Join(blocks, "\n"))
 	return passed, nil
 }
-
-// plainLine returns a text on one line.
-func plainLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // vote reports whether two thirds of the roster's Maintainers approve the head, and describes who does.
 func (p *Proposal) vote(out *verdict.Outcome, at verdict.At) (passed bool, by string, err error) {
@@ -85,9 +82,7 @@ func (p *Proposal) vote(out *verdict.Outcome, at verdict.At) (passed bool, by st
 	by += "; the approvals are of the commits, and this line can be newer"
 	if len(a.counted) < needed {
 		fix, impossible := "ask them for reviews of the head; or bring a test or code", ""
-		opens := slices.ContainsFunc(r.members, func(m maintainer) bool {
-			return strings.EqualFold(m.handle, p.Opener)
-		})
+		opens := slices.ContainsFunc(r.members, func(m maintainer) bool { return m.is(p.Opener) })
 		if opens && n-1 < needed {
 			impossible = fmt.Sprintf("; @%s opened the change and cannot approve it, so that only %d can", p.Opener,
 				n-1)

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
-	"unicode"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -45,15 +44,11 @@ func (v *View) normativeFiles() ([]normativeFile, error) {
 	budget := maxTexts
 	v.files = []normativeFile{}
 	for _, c := range v.normative() {
-		old, err := v.version(v.Base, c.Path, c.Base, &budget)
+		f, err := v.versions(c, &budget)
 		if err != nil {
 			return nil, err
 		}
-		new, err := v.version(v.Head, c.Path, c.Head, &budget)
-		if err != nil {
-			return nil, err
-		}
-		v.files = append(v.files, normativeFile{old, new})
+		v.files = append(v.files, f)
 	}
 	for i := 0; i < len(v.files); i++ {
 		added := &v.files[i]
@@ -75,20 +70,23 @@ func (v *View) normativeFiles() ([]normativeFile, error) {
 	return v.files, nil
 }
 
+var digits = plain.Pattern(`\p{Nd}+`)
+
 // renames reports whether an added text is a deleted one with another name.
 func renames(old, new version) bool {
 	if old.text == nil || path.Dir(old.path) != path.Dir(new.path) {
 		return false
 	}
-	bare := func(p string) string {
-		return strings.Map(func(r rune) rune {
-			if unicode.IsDigit(r) {
-				return -1
-			}
-			return r
-		}, p)
-	}
+	bare := func(p string) string { return digits().ReplaceAllLiteralString(p, "") }
 	return bare(old.path) == bare(new.path) || len(new.keyWords()) > 0 && slices.Equal(old.keyWords(), new.keyWords())
+}
+
+// versions reads both sides of a changed file.
+func (v *View) versions(c registry.Change, budget *int) (f normativeFile, err error) {
+	if f.old, err = v.version(v.Base, c.Path, c.Base, budget); err == nil {
+		f.new, err = v.version(v.Head, c.Path, c.Head, budget)
+	}
+	return f, err
 }
 
 // version reads one side of a file.

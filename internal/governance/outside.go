@@ -30,15 +30,11 @@ func (v *View) outsidePaths(out *verdict.Outcome) error {
 		if isNormative(c.Path) || !below || !slices.Contains([]string{"rfcs", "schemas", "spec"}, directory) {
 			continue
 		}
-		old, err := v.version(v.Base, c.Path, c.Base, &budget)
+		f, err := v.versions(c, &budget)
 		if err != nil {
 			return err
 		}
-		new, err := v.version(v.Head, c.Path, c.Head, &budget)
-		if err != nil {
-			return err
-		}
-		if !slices.Equal(old.keyWords(), new.keyWords()) {
+		if !slices.Equal(f.old.keyWords(), f.new.keyWords()) {
 			names = append(names, c.Path)
 		}
 	}

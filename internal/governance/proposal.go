@@ -226,16 +226,16 @@ type file string
 // Pos returns the first line of the file, where a review shows a finding about the whole file.
 func (f file) Pos(string) strict.Pos { return strict.Pos{Path: string(f), Line: 1, Column: 1} }
 
-// quoted shows texts of others in a message: the first few, each cut.
+// quoted shows texts of others in a message: the first few, each cut; without a text the word none.
 func quoted(texts []string) string {
+	if len(texts) == 0 {
+		return "none"
+	}
 	var out []string
-	for _, t := range texts[:min(len(texts), maxSentences)] {
+	for _, t := range texts {
 		out = append(out, fmt.Sprintf("%q", shorten(t)))
 	}
-	if more := len(texts) - len(out); more > 0 {
-		out = append(out, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(out, ", ")
+	return listUpTo(out, maxSentences)
 }
 
 // maxQuote is how many characters of one sentence a message shows.

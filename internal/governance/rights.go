@@ -107,16 +107,36 @@ func (t *triggers) add(kind, text string, at verdict.At) {
 	}
 }
 
-// String shows the first triggers.
+// kinds counts the triggers by kind, in the order in which the kinds come.
+func (t *triggers) kinds() string {
+	var kinds []string
+	count := map[string]int{}
+	for _, one := range t.all {
+		if count[one.kind]++; count[one.kind] == 1 {
+			kinds = append(kinds, one.kind)
+		}
+	}
+	for i, kind := range kinds {
+		kinds[i] = fmt.Sprintf("%s %d", kind, count[kind])
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// String shows the first triggers, the first of each kind before others.
 func (t *triggers) String() string {
-	var shown []string
-	for _, one := range t.all[:min(len(t.all), maxSentences)] {
-		shown = append(shown, one.String())
+	var first, more []string
+	seen := map[string]bool{}
+	for _, one := range t.all {
+		if !seen[one.kind] {
+			seen[one.kind] = true
+			first = append(first, one.String())
+		} else if len(more) < maxSentences {
+			more = append(more, one.String())
+		}
 	}
-	if more := len(t.all) - len(shown); more > 0 {
-		shown = append(shown, fmt.Sprintf("and %d more", more))
-	}
-	return "the change touches user rights: " + strings.Join(shown, "; ")
+	shown := append(first, more...)
+	return fmt.Sprintf("the change touches user rights (%s): %s", t.kinds(),
+		strings.Join(shown[:min(len(shown), maxSentences)], "; "))
 }
 
 func isCharterPath(path string) bool {

@@ -22,7 +22,7 @@ type maintainer struct {
 	advocate     bool
 }
 
-func (m maintainer) key() string { return strings.ToLower(m.handle) }
+func (m maintainer) is(login string) bool { return strings.EqualFold(m.handle, login) }
 
 func readOptional(t *registry.Tree, path string) ([]byte, error) {
 	e, err := t.Leaf(path)
@@ -37,7 +37,7 @@ var handle = plain.Pattern(`^@([A-Za-z0-9][A-Za-z0-9_-]{0,99})$`)
 // roster is the table under the heading Current Maintainers.
 type roster struct {
 	line    int // line of the table, else of the heading; 0 without either
-	rows    []row
+	rows    []string
 	members []maintainer
 	unread  []row // rows that name nobody, or whose mark is neither a yes nor a placeholder
 }
@@ -104,22 +104,22 @@ func (r *roster) add(b *page.Block, advocate int) {
 		}
 		return cells[i]
 	}
-	shown := row{strings.Join(cells, " | "), b.Line}
+	shown := strings.Join(cells, " | ")
 	m := handle().FindStringSubmatch(cell(0))
 	mark := cell(advocate)
 	isAdvocate := slices.Contains(marks, strings.ToLower(mark)) || strings.EqualFold(mark, "User Advocate")
 	if m == nil && cell(0) != "" || !isAdvocate && organisation(mark) != "" {
-		r.unread = append(r.unread, shown)
+		r.unread = append(r.unread, row{shown, b.Line})
 	}
 	if m == nil {
 		return
 	}
 	if isAdvocate {
-		shown.text += " (User Advocate)"
+		shown += " (User Advocate)"
 	}
 	r.rows = append(r.rows, shown)
 	person := maintainer{handle: m[1], organisation: organisation(cell(1)), advocate: isAdvocate}
-	if !slices.ContainsFunc(r.members, func(m maintainer) bool { return m.key() == person.key() }) {
+	if !slices.ContainsFunc(r.members, func(m maintainer) bool { return m.is(person.handle) }) {
 		r.members = append(r.members, person)
 	}
 }
@@ -185,29 +185,18 @@ func (p *Proposal) rosterChanges(out *verdict.Outcome, j *Judgement) error {
 		if err != nil {
 			return err
 		}
-		text := func(r row) string { return r.text }
+		text := func(row string) string { return row }
 		gone, come := without(was.rows, is.rows, text), without(is.rows, was.rows, text)
 		if len(gone)+len(come) == 0 {
 			continue
 		}
 		out.Warnf(verdict.At{Path: maintainersPath, Line: is.line}, "", "roster-changed",
-			"the roster changes: new rows %s; old rows %s; it counts once it is merged", orNone(come), orNone(gone)).
+			"the roster changes: new rows %s; old rows %s; it counts once it is merged", quoted(come), quoted(gone)).
 			WithFix("let the Maintainers confirm the rows")
 		j.attest(charterReview, "the Maintainers agreed to the change of the roster; new rows %s; old rows %s",
-			orNone(come), orNone(gone))
+			quoted(come), quoted(gone))
 	}
 	return nil
-}
-
-func orNone(rows []row) string {
-	if len(rows) == 0 {
-		return "none"
-	}
-	var out []string
-	for _, r := range rows {
-		out = append(out, r.text)
-	}
-	return quoted(out)
 }
 
 // without returns the elements whose key others lack, or have less often.

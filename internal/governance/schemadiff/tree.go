@@ -272,35 +272,34 @@ func (s *schema) each() []*schema {
 	}
 	s.walked = true
 	object := s.object()
-	for _, keyword := range slices.Sorted(maps.Keys(object)) {
-		names := []string{""}
+	for _, keyword := range sortedNames(object) {
 		switch s.form(keyword) {
-		case none:
-			continue
+		case single:
+			s.below = append(s.below, s.at(keyword, ""))
+		case listed:
+			s.below = append(s.below, s.list(keyword)...)
 		case named:
 			members, _ := object[keyword].(map[string]any)
-			names = slices.Sorted(maps.Keys(members))
-		case listed:
-			items, _ := object[keyword].([]any)
-			names = make([]string, len(items))
-			for i := range items {
-				names[i] = strconv.Itoa(i)
+			for _, name := range sortedNames(members) {
+				s.below = append(s.below, s.at(keyword, name))
 			}
-		}
-		for _, name := range names {
-			s.below = append(s.below, s.at(keyword, name))
 		}
 	}
 	return s.below
 }
 
+// idKeyword returns the keyword that names an object of a draft.
+func idKeyword(object map[string]any, draft string) string {
+	if object["$id"] == nil && strings.HasSuffix(draft, "/draft-04/schema") {
+		return "id"
+	}
+	return "$id"
+}
+
 // index finds the identifiers of s and of what is below. A file without $id has its path as URI.
 func (f *file) index(s *schema) {
 	object := s.object()
-	id, isResource := object["$id"].(string)
-	if !isResource && strings.HasSuffix(s.draft(), "/draft-04/schema") {
-		id, isResource = object["id"].(string)
-	}
+	id, isResource := object[idKeyword(object, s.draft())].(string)
 	if anchor, isAnchor := strings.CutPrefix(id, "#"); isAnchor && s.parent != nil { // of drafts up to 7
 		isResource, s.resource.anchors[anchor] = false, s
 	}
@@ -381,10 +380,7 @@ func objects(v any, at position, yield func(object map[string]any, at position))
 		if uri, ok := object["$schema"].(string); ok {
 			at.draft = strings.TrimSuffix(uri, "#")
 		}
-		keyword := "$id"
-		if object[keyword] == nil && strings.HasSuffix(at.draft, "/draft-04/schema") {
-			keyword = "id"
-		}
+		keyword := idKeyword(object, at.draft)
 		if id, ok := object[keyword].(string); ok && !strings.HasPrefix(id, "#") {
 			at.id = keyword
 			at.base, _, _ = strings.Cut(Absolute(at.base, id), "#")
