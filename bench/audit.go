@@ -28,9 +28,7 @@ func (b *bench) history() ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		audit := b.auditOffline(dir, "main", "--only", "history")
-		peer := command{args: []string{"git", "-C", dir, "log", "--first-parent", "-m", "--root", "--raw",
-			"--no-renames", "main"}}
+		audit, peer := b.auditOffline(dir, "main", "--only", "history"), gitLog(dir)
 		used, err := b.inTurn(audit, peer)
 		if err != nil {
 			return nil, err
@@ -45,6 +43,45 @@ func (b *bench) history() ([]figure, error) {
 			commands: []string{audit.String(), peer.String()}})
 	}
 	return figures, nil
+}
+
+// gitLog returns the command that has git list what each commit changed.
+func gitLog(dir string) command {
+	return command{args: []string{"git", "-C", dir, "log", "--first-parent", "-m", "--root", "--raw", "--no-renames",
+		"main"}}
+}
+
+// refused measures the audit of a history whose files are JSON and not listings, next to git listing its changes, and
+// next to half of the history.
+func (b *bench) refused() ([]figure, error) {
+	size := fixture.Bulk{Listings: 2000, Commits: 2000, Refused: true}
+	if b.quick {
+		size.Listings, size.Commits = 20, 20
+	}
+	half, err := b.registry(size)
+	if err != nil {
+		return nil, err
+	}
+	size.Commits *= 2
+	dir, err := b.registry(size)
+	if err != nil {
+		return nil, err
+	}
+	audit, peer, whole := b.auditOffline(half, "main", "--only", "history"), gitLog(half),
+		b.auditOffline(dir, "main", "--only", "history")
+	audit.exit, whole.exit = 1, 1
+	used, err := b.inTurn(audit, peer, whole)
+	if err != nil {
+		return nil, err
+	}
+	of := fmt.Sprintf("%d refused listings, %%d commits; peer: %%s", size.Listings)
+	ratio, growth := median(pairs(used[0], used[1]), wallRatio), median(pairs(used[2], used[0]), wallRatio)
+	return []figure{{name: "audit of the history, " + fmt.Sprintf(of, size.Commits/2, "git log"),
+		gate: spread(used[0]), peer: spread(used[1]), ratio: fmt.Sprintf("%.2fx", ratio), memory: mebibytes(used[0]),
+		must: "<= 1.5x", holds: ratio <= 1.5, unjudged: b.quick, commands: []string{audit.String(), peer.String()},
+	}, {name: "audit of the history, " + fmt.Sprintf(of, size.Commits, "half of the commits"),
+		gate: spread(used[2]), peer: spread(used[0]), ratio: fmt.Sprintf("%.2fx", growth), memory: mebibytes(used[2]),
+		must: "<= 2.5x", holds: growth <= 2.5, unjudged: b.quick, commands: []string{whole.String()}}}, nil
 }
 
 // checkpoint measures the audit of what is new since a checkpoint.

@@ -14,10 +14,10 @@ import (
 const generateCommand = "generate"
 
 func generate(args []string) error {
-	if len(args) != 4 {
-		return fmt.Errorf("%s: want DIR LISTINGS COMMITS NEW", generateCommand)
+	if len(args) != 5 {
+		return fmt.Errorf("%s: want DIR LISTINGS COMMITS NEW REFUSED", generateCommand)
 	}
-	var b fixture.Bulk
+	b := fixture.Bulk{Refused: args[4] == "true"}
 	for i, to := range []*int{&b.Listings, &b.Commits, &b.New} {
 		n, err := strconv.Atoi(args[i+1])
 		if err != nil {
@@ -32,6 +32,9 @@ func generate(args []string) error {
 // registry generates a registry, or finds the one generated before, and gives its directory.
 func (b *bench) registry(size fixture.Bulk) (string, error) {
 	dir := filepath.Join(b.dir, fmt.Sprintf("registry-%d-%d-%d", size.Listings, size.Commits, size.New))
+	if size.Refused {
+		dir += "-refused"
+	}
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
@@ -44,7 +47,8 @@ func (b *bench) registry(size fixture.Bulk) (string, error) {
 		return "", err
 	}
 	cmd := exec.CommandContext(b.ctx, self, generateCommand, unfinished,
-		strconv.Itoa(size.Listings), strconv.Itoa(size.Commits), strconv.Itoa(size.New))
+		strconv.Itoa(size.Listings), strconv.Itoa(size.Commits), strconv.Itoa(size.New),
+		strconv.FormatBool(size.Refused))
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("generating %s: %w", dir, err)

@@ -82,6 +82,7 @@ var rows = []row{
 	{"online", (*bench).online},
 	{"receipt", (*bench).sharedReceipt},
 	{"history", (*bench).history},
+	{"refused", (*bench).refused},
 	{"checkpoint", (*bench).checkpoint},
 	{"log", (*bench).log},
 	{"log-million", (*bench).logOfMillion},
