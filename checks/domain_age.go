@@ -96,8 +96,11 @@ func judgeAge(s *Subject) (ages, age, error) {
 	if s.Run.Audit {
 		a.stood = s.Stood
 	} else if s.baseListing != nil {
-		var err error
-		if a.stood, err = s.Run.stoodSince(s.Path, s.Listing.ToolDID); err != nil {
+		history, err := s.Run.History(s.Path)
+		if err == nil {
+			a.stood, err = s.Run.tenureSince(s.Path, s.Listing.ToolDID, history)
+		}
+		if err != nil {
 			return ageUnsure, a, err
 		}
 		lapse = s.baseListing.Expires

@@ -67,16 +67,6 @@ func (r *Run) tenure(l *Listed) (version, error) {
 	return since, err
 }
 
-// stoodSince returns the first-parent time of the commit since which a path of the base branch has held a DID without a
-// break.
-func (r *Run) stoodSince(path, toolDID string) (time.Time, error) {
-	history, err := r.History(path)
-	if err != nil {
-		return time.Time{}, err
-	}
-	return r.tenureSince(path, toolDID, history)
-}
-
 // tenureSince returns since when a path has held a DID without a break; zero if its newest version does not. The
 // history is newest first.
 func (r *Run) tenureSince(path, toolDID string, history []registry.Version) (time.Time, error) {

@@ -26,9 +26,6 @@ type Run struct {
 	Now       time.Time
 	Offline   bool
 	Audit     bool // every record at the head is judged, as it is
-	// Reads says that no change is judged: a verifier asks what the registry says now. A revocation counts that any
-	// first-parent commit held, whatever its name, and a listing only at the path of its slug.
-	Reads bool
 	// merged says that the range is a commit of the history: what governance files it changes was for a maintainer to
 	// judge when it was merged.
 	merged bool

@@ -241,7 +241,7 @@ func (w *work) draft() {
 		w.did = plain.Cut(w.did, 200) // it is not a DID
 	}
 	standing := w.cfg.Standing
-	w.run = &checks.Run{Context: w.ctx, Catalogue: checks.All, Now: w.src.Now(), Memo: w.cfg.Memo, Reads: true,
+	w.run = &checks.Run{Context: w.ctx, Catalogue: checks.All, Now: w.src.Now(), Memo: w.cfg.Memo,
 		Selected: func(id string) bool { return reporters[id] != "" }} // no other check says why one is skipped
 	if standing != nil {
 		w.run.Repo = w.cfg.Clone.Repo
