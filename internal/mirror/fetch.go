@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -242,8 +241,7 @@ func (d *Dir) continues(ctx context.Context, repo *registry.Repository, tip stri
 	if err != nil || d.from == "" || verified == "" {
 		return err
 	}
-	chain, err := repo.FirstParents(ctx, "", tip)
-	if err != nil || slices.Contains(chain, verified) {
+	if is, err := reached(ctx, repo, verified, tip); err != nil || is {
 		return err
 	}
 	return remedy.Coded(checks.CodeHistoryRewritten, "take the new URL from a commit of the old registry, or from its "+
