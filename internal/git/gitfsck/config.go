@@ -2,31 +2,31 @@ package gitfsck
 
 import "bytes"
 
-// readConfig reads the text of a configuration file up to its end or the first part that git cannot read, and calls
+// ReadConfig reads the text of a configuration file up to its end or the first part that git cannot read, and calls
 // take for each variable: section and key in lower case, the subsection as it is, dots between them; a variable without
-// "=" is not set. It ends early if take returns false.
-func readConfig(text []byte, take func(variable string, value []byte, set bool) bool) {
+// "=" is not set. It ends early if take returns false. It returns what it did not read, and whether that is nothing.
+func ReadConfig(text []byte, take func(variable string, value []byte, set bool) bool) (rest []byte, whole bool) {
 	r := configReader{text: text}
 	var section []byte
 	for {
 		c, ok := r.next()
 		switch {
 		case !ok:
-			return
+			return nil, true
 		case isSpace(c):
 		case c == '#' || c == ';':
 			r.skipLine()
 		case c == '[':
 			if section, ok = r.section(); !ok {
-				return
+				return r.text, false
 			}
 		case isLetter(c):
 			name, value, set, ok := r.variable(append(section[:len(section):len(section)], lower(c)))
 			if !ok || !take(name, value, set) {
-				return
+				return r.text, false
 			}
 		default:
-			return
+			return r.text, false
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (r *configReader) section() (name []byte, ok bool) {
 		case !ok:
 			return nil, false
 		case c == ']':
-			return append(name, '.'), true
+			return append(name, '.'), len(name) > 0
 		case isSpace(c):
 			return r.subsection(name, c)
 		case !isKey(c) && c != '.':

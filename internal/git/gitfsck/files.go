@@ -48,7 +48,7 @@ func Modules(text []byte) *Fault {
 		} else {
 			read = bytes.TrimPrefix(text, []byte("\ufeff"))
 		}
-		readConfig(read, func(variable string, value []byte, set bool) bool {
+		ReadConfig(read, func(variable string, value []byte, set bool) bool {
 			found = setting(variable, value, set)
 			return found == nil
 		})

@@ -30,7 +30,7 @@ func TestConfigAsGit(t *testing.T) {
 			text.WriteString(pieces[rnd.IntN(len(pieces))])
 		}
 		var got strings.Builder
-		readConfig(text.Bytes(), func(variable string, value []byte, set bool) bool {
+		ReadConfig(text.Bytes(), func(variable string, value []byte, set bool) bool {
 			value, _, _ = bytes.Cut(value, []byte{0})
 			got.WriteString(variable)
 			if set { // versions of git differ in what happens to a tab between words
