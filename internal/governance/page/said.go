@@ -129,7 +129,7 @@ func (r *bodyReader) page(piece, outside string, heading bool) {
 		tag, _ := z.TagName()
 		name := string(tag)
 		switch why := r.inside(); {
-		case kind == html.TextToken && why == "":
+		case kind == html.TextToken && (why == "" || strings.TrimSpace(text) == ""):
 			line.WriteString(text)
 		case kind == html.TextToken:
 			r.add(text, why, false)
@@ -151,6 +151,9 @@ func (r *bodyReader) page(piece, outside string, heading bool) {
 			r.open[name]--
 		}
 	})
+	if outside == "" && strings.HasPrefix(strings.TrimLeft(line.String(), " *_"), "☐") {
+		outside = "the box is not ticked" // in each line of a paragraph, as in an item
+	}
 	r.add(line.String(), outside, heading)
 }
 

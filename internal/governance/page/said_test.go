@@ -78,6 +78,8 @@ func TestSays(t *testing.T) {
 		{additive, "- [ ] x\n\n  Additive only", "the box is not ticked"},
 		{additive, "[ ] Additive only", "the box is not ticked"},
 		{additive, "☐ Additive only", "the box is not ticked"},
+		{additive, "☐ x\nAdditive only", "the box is not ticked"},
+		{additive, "Additive only<del>", said},
 		{additive, "- x\n  <!--\n- Additive only", "in a comment"},
 		{additive, "- x\n  <!-- -->\n- Additive only", said},
 		{additive, "<!-- x -->Additive only", "in HTML"},
