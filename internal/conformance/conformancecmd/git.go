@@ -65,10 +65,10 @@ func notIgnored(agent, dir string) (files []string, err error) {
 	if ended := c.Wait(); err == nil {
 		err = ended
 	}
-	if ctx.Err() == context.DeadlineExceeded {
-		err = fmt.Errorf("it did not end within %v", gitTime)
-	}
-	if err != nil {
+	switch {
+	case ctx.Err() == context.DeadlineExceeded:
+		return nil, fmt.Errorf("%s did not end within %v", name, gitTime)
+	case err != nil:
 		return nil, fmt.Errorf("%s ls-files: %w: %s", name, err, plain.Line(strings.TrimSpace(messages.String())))
 	}
 	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00"), nil
