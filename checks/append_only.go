@@ -81,7 +81,7 @@ var appendOnly = &Check{
 		{fsckFile, "git refuses to receive a file that it reads itself: a clone with transfer.fsckObjects fails",
 			"remove the file from every commit of the branch: git rebase -i BASE"},
 		{"uncommitted", "the work tree holds records that are not committed, and these were not judged",
-			"commit them, or judge the files on disk with --worktree"},
+			"oap-gate check --worktree"},
 		HistoryRewritten,
 	},
 }
@@ -453,7 +453,8 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 		out.Verified = "the range changes nothing"
 	}
 	// A step of the ledger has no merge base.
-	if len(r.Range.MergeBases) > 0 && len(r.Range.Commits) == 0 {
+	empty := len(r.Range.MergeBases) > 0 && len(r.Range.Commits) == 0
+	if empty && len(r.Uncommitted) == 0 {
 		out.Warnf(verdict.At{}, "", "nothing-judged",
 			"%s: the base holds the head already, so that the range changes nothing; nothing was judged",
 			cmp.Or(r.Chosen, "base "+short(r.Range.Base.Commit()))).
@@ -469,9 +470,13 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 		}
 	}
 	if len(r.Uncommitted) > 0 {
-		out.Noticef(verdict.At{}, "", "uncommitted",
+		severity := verdict.Notice
+		if empty { // a pass would be taken for theirs
+			severity = verdict.Doubt
+		}
+		out.Add(verdict.At{}, severity, "", "uncommitted",
 			"the work tree holds records that are not committed, and these were not judged: %s", list(r.Uncommitted)).
-			WithFix("commit them, or judge the files on disk: oap-gate check --worktree")
+			WithFix("oap-gate check --worktree")
 	}
 	return out.OrPass(), nil
 }
