@@ -76,7 +76,11 @@ func Check(ctx context.Context, repo *registry.Repository, base, head string, w 
 		if c.WorkTree {
 			cfg.Uncommitted = repo.Uncommitted(ctx)
 		}
-		return judge.CheckChosen(ctx, repo, c, src, cfg)
+		rep, err := judge.CheckChosen(ctx, repo, c, src, cfg)
+		if err == nil {
+			w.keeps.keep(func() *bundle.Bundle { return checkBundle(c, cfg, src, rep, o) })
+		}
+		return rep, err
 	})
 }
 
@@ -107,11 +111,15 @@ func Audit(ctx context.Context, repo *registry.Repository, rev string, w Web, o 
 		if err != nil {
 			return nil, err
 		}
-		rep, err := mirror.Audit(ctx, repo, head, src, mirror.AuditConfig{Config: cfg, Strict: o.Strict})
+		audit := mirror.AuditConfig{Config: cfg, Strict: o.Strict}
+		rep, err := mirror.Audit(ctx, repo, head, src, audit)
 		if err != nil {
 			return nil, err
 		}
 		_, rep.History.CheckpointFile, err = state.Next(ctx, repo, rep)
+		if err == nil {
+			w.keeps.keep(func() *bundle.Bundle { return auditBundle(audit, head, src, rep, o) })
+		}
 		return rep, err
 	})
 	return rep, mirror.CorruptClone(err)
@@ -120,7 +128,11 @@ func Audit(ctx context.Context, repo *registry.Repository, rev string, w Web, o 
 // Verify verifies one implementation before it is engaged or listed: an https URL, a did:web, or the slug of a listing
 // in the clone.
 func Verify(ctx context.Context, target string, w Web, o VerifyOptions) (*Verification, error) {
-	if err := ctx.Err(); err != nil {
+	var unusable error
+	if o.Registry != nil {
+		unusable = o.Registry.Usable()
+	}
+	if err := ended(ctx, unusable); err != nil {
 		return nil, err
 	}
 	src, done, err := w.source(maxVerify)
@@ -128,7 +140,7 @@ func Verify(ctx context.Context, target string, w Web, o VerifyOptions) (*Verifi
 		return nil, err
 	}
 	defer done()
-	r := verify.Run{Now: src.Now(), Clone: o.Registry, Jobs: 1, Source: src,
+	r := verify.Run{Now: src.Now(), Clone: o.Registry, Jobs: 1, Source: src, Keep: w.keeps != nil,
 		Config: verify.Config{Tool: version(), Assumed: w.names(o)}}
 	if w.bundle != nil {
 		err = verifyAgain(ctx, &r, target, w.bundle, o)
@@ -136,27 +148,25 @@ func Verify(ctx context.Context, target string, w Web, o VerifyOptions) (*Verifi
 		err = verifyNow(ctx, &r, target, o)
 	}
 	if err != nil {
-		return nil, err
+		return nil, ended(ctx, err)
 	}
 	var found *Verification
 	err = r.Verify(ctx, func(rep *verify.Report) error { found = rep; return nil })
 	if err == nil && found.Verdict == verdict.Errored {
 		err = remedy.Errorf(found.Remedy, "%s", found.Error)
 	}
-	if err := cmp.Or(err, ctx.Err()); err != nil {
+	if err := ended(ctx, err); err != nil {
 		return nil, err
 	}
+	w.keeps.keep(r.Bundle)
 	return found, nil
 }
 
 // run opens the source of a call and judges by it. If the call was asked to end, run returns no report.
 func run(ctx context.Context, repo *registry.Repository, w Web, mostBytes int64,
 	judged func(evidence.Source) (*Report, error)) (*Report, error) {
-	if err := ctx.Err(); err != nil {
+	if err := ended(ctx, repo.Usable()); err != nil {
 		return nil, err
-	}
-	if repo == nil {
-		return nil, remedy.Errorf("open it with registry.Open", "the repository is nil; expected a clone of a registry")
 	}
 	src, done, err := w.source(mostBytes)
 	if err != nil {
@@ -164,7 +174,7 @@ func run(ctx context.Context, repo *registry.Repository, w Web, mostBytes int64,
 	}
 	defer done()
 	rep, err := judged(src)
-	if err := cmp.Or(err, ctx.Err()); err != nil {
+	if err := ended(ctx, err); err != nil {
 		return nil, err
 	}
 	return rep, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
@@ -92,6 +93,26 @@ func sameRun(b *bundle.Bundle, mode string, o, recorded Options) error {
 		return remedy.Errorf(otherRun, "the bundle was recorded with other options")
 	}
 	return nil
+}
+
+// checkBundle returns the bundle of a check, as --record writes it.
+func checkBundle(c evidence.Chosen, cfg judge.Config, src evidence.Source, rep *Report, o Options) *bundle.Bundle {
+	cfg.Assumed = rep.Assumed
+	b := replay.NewBundle("check", c, cfg, src)
+	b.MergeBase, b.Flags.Selection = rep.MergeBase, bundle.Selection{Only: o.Only, Skip: o.Skip}
+	if b.Flags.Governance = "review"; o.DenyGovernance {
+		b.Flags.Governance = "deny"
+	}
+	return b
+}
+
+// auditBundle returns the bundle of an audit, as --record writes it.
+func auditBundle(cfg mirror.AuditConfig, head string, src evidence.Source, rep *Report, o Options) *bundle.Bundle {
+	cfg.Assumed = rep.Assumed
+	b := replay.NewBundle("audit", evidence.Chosen{Head: head, How: cfg.Chosen}, cfg.Config, src)
+	b.Flags.Selection, b.Flags.Strict = bundle.Selection{Only: o.Only, Skip: o.Skip}, o.Strict
+	b.Compared = &bundle.Compared{File: rep.History.CheckpointFile}
+	return b
 }
 
 func otherMode(b *bundle.Bundle, mode string) error {

@@ -39,9 +39,15 @@ func TestStranger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, rest, _ = strings.Cut(rest, "```go\n")
+	test, _, found := strings.Cut(rest, "```\n")
+	if !found {
+		t.Fatal("docs/library.md has no test")
+	}
 	dir := t.TempDir()
 	const module = "github.com/openagentprotocol-OAP/oap-gate"
-	for name, text := range map[string]string{"main.go": program, "go.sum": string(sums),
+	for name, text := range map[string]string{"main.go": program, "main_test.go": test,
+		"go.sum": string(sums),
 		"go.mod": "module stranger.example/x\n" + requirements + "\nrequire " + module + " v0.0.0\n\nreplace " +
 			module + " => " + root + "\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -68,6 +74,13 @@ func TestStranger(t *testing.T) {
 	}
 	if got := run(binary, clone, bundle); got != "pass\n" {
 		t.Errorf("the program prints %q", got)
+	}
+	tests := filepath.Join(dir, "tests.exe")
+	run("go", "test", "-c", "-o", tests, ".")
+	if exec.CommandContext(t.Context(), "unshare", "-rn", "true").Run() == nil { // a network without interfaces
+		run("unshare", "-rn", tests)
+	} else {
+		run(tests)
 	}
 	linked := run("go", "version", "-m", binary)
 	for _, m := range forbidden {

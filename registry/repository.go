@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
@@ -36,6 +37,7 @@ var (
 // Repository is an open clone. It is safe for concurrent use.
 type Repository struct {
 	store       *gitstore.Store
+	closed      atomic.Bool
 	outer       string
 	directories directoryCache
 	composed    composed
@@ -103,9 +105,23 @@ func newRepository(store *gitstore.Store) *Repository {
 // Outer returns the root of the work tree in which the repository is untracked, empty if it is in none.
 func (r *Repository) Outer() string { return r.outer }
 
-// Close releases the files that r holds open.
+// Close releases the files that r holds open. A second call does nothing.
 func (r *Repository) Close() error {
+	if r.Usable() != nil || !r.closed.CompareAndSwap(false, true) {
+		return nil
+	}
 	return r.store.Close()
+}
+
+// Usable returns an error unless r was opened and is not closed.
+func (r *Repository) Usable() error {
+	switch {
+	case r == nil || r.store == nil:
+		return remedy.Errorf("open it with registry.Open", "the repository is not open; expected a clone of a registry")
+	case r.closed.Load():
+		return remedy.Errorf("open the repository again", "the repository is closed")
+	}
+	return nil
 }
 
 // Resolve gives the id of the commit that rev names: a ref, an id, HEAD, with suffixes such as ~2.

@@ -24,6 +24,7 @@ import (
 type Local struct {
 	Host string // a DNS name in its canonical spelling
 	Dir  string
+	FS   fs.FS // read instead of Dir; may be nil
 }
 
 // ParseLocal reads HOST=DIR.
@@ -36,7 +37,7 @@ func ParseLocal(s string) (Local, error) {
 	if err != nil {
 		return Local{}, err
 	}
-	return Local{host, dir}, nil
+	return Local{Host: host, Dir: dir}, nil
 }
 
 // String returns HOST=DIR.
@@ -53,20 +54,25 @@ type locals struct {
 
 // localHost is the open directory of a local host.
 type localHost struct {
-	dir  string
-	root *os.Root
+	dir   string
+	root  *os.Root
+	files fs.FS // read instead of root; may be nil
 }
 
 // openLocals opens the directories of local hosts.
 func openLocals(all []Local, quota *quota, below layer) (*locals, error) {
 	l := &locals{hosts: map[string]localHost{}, quota: quota, below: below}
 	for _, local := range all {
+		if local.FS != nil {
+			l.hosts[local.Host] = localHost{local.Dir, nil, local.FS}
+			continue
+		}
 		root, err := os.OpenRoot(local.Dir)
 		if err != nil {
 			l.close()
 			return nil, fmt.Errorf("opening the directory of %s: %w", local.Host, err)
 		}
-		l.hosts[local.Host] = localHost{local.Dir, root}
+		l.hosts[local.Host] = localHost{local.Dir, root, nil}
 	}
 	l.names = slices.Sorted(maps.Keys(l.hosts))
 	return l, nil
@@ -74,7 +80,9 @@ func openLocals(all []Local, quota *quota, below layer) (*locals, error) {
 
 func (l *locals) close() {
 	for _, h := range l.hosts {
-		_ = h.root.Close() // only read
+		if h.root != nil {
+			_ = h.root.Close() // only read
+		}
 	}
 }
 
@@ -116,7 +124,7 @@ func (l *locals) read(h localHost, u *url.URL, r evidence.Request) evidence.Obse
 		o.Status, o.Attempts = http.StatusNotFound, 1
 		return o
 	}
-	body, err := capped.ReadPlain(h.root, name, r.MaxBytes)
+	body, err := h.text(name, r.MaxBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return notFound("does not exist")
@@ -130,6 +138,26 @@ func (l *locals) read(h localHost, u *url.URL, r evidence.Request) evidence.Obse
 		return totalTooLarge().Observation(r)
 	}
 	return evidence.Observation{Request: r, State: evidence.Obtained, Status: http.StatusOK, Body: body, Attempts: 1}
+}
+
+// text returns the content of a plain file, as capped.ReadPlain does.
+func (h localHost) text(name string, limit int64) ([]byte, error) {
+	if h.files == nil {
+		return capped.ReadPlain(h.root, name, limit)
+	}
+	f, err := h.files.Open(filepath.ToSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = capped.ErrNotPlain
+	}
+	if err != nil {
+		return nil, err
+	}
+	return capped.ReadAll(f, limit)
 }
 
 // reason returns the cause of an error of package os, without the operation and the path.

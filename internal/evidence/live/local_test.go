@@ -46,7 +46,7 @@ func TestLocal(t *testing.T) {
 	w.Set("https://away.example/to", webtest.Behaviour{Redirect: "https://nova.example/.well-known/did.json"})
 	w.Page("https://other.example/x", []byte("other"))
 	l := onWeb(t, w, func(o *Options) {
-		o.Local = []Local{{"nova.example", dir}, {"api.tools.example", dir}}
+		o.Local = []Local{{Host: "nova.example", Dir: dir}, {Host: "api.tools.example", Dir: dir}}
 	})
 	const host = "https://nova.example"
 	for _, c := range []struct {
@@ -127,7 +127,7 @@ func TestLocalOnly(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l, err := New(Options{Now: testNow, Local: []Local{{"nova.example", dir}}, LocalOnly: true})
+	l, err := New(Options{Now: testNow, Local: []Local{{Host: "nova.example", Dir: dir}}, LocalOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,15 +154,16 @@ func TestLocalOnly(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "state") {
 		t.Errorf("a bundle with an unsought request: %v", err)
 	}
-	if _, err := New(Options{Now: testNow, Local: []Local{{"nova.example", dir + "/x.json"}}}); err == nil {
+	if _, err := New(Options{Now: testNow, Local: []Local{{Host: "nova.example", Dir: dir + "/x.json"}}}); err == nil {
 		t.Error("a file plays a web server")
 	}
 }
 
 func TestParseLocal(t *testing.T) {
 	for text, want := range map[string]Local{
-		"nova.example=site": {"nova.example", "site"}, "NOVA.Example.=a=b": {"nova.example", "a=b"},
-		"bücher.example=.": {"xn--bcher-kva.example", "."},
+		"nova.example=site": {Host: "nova.example", Dir: "site"},
+		"NOVA.Example.=a=b": {Host: "nova.example", Dir: "a=b"},
+		"bücher.example=.":  {Host: "xn--bcher-kva.example", Dir: "."},
 	} {
 		if got, err := ParseLocal(text); err != nil || got != want {
 			t.Errorf("%s: %v, %v", text, got, err)
