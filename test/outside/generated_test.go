@@ -21,6 +21,7 @@ import (
 
 	"filippo.io/edwards25519"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/ignore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
@@ -299,6 +300,63 @@ var refNames = &judge{name: "generated: ref names, git check-ref-format", of: pr
 			_, err := git(r, "", nil, "check-ref-format", full)
 			r.compare(fmt.Sprintf("%d %q", i, full), accept(err == nil), func() (string, error) {
 				return "", gitstore.CheckRefName(full)
+			})
+		}
+	}}
+
+var ignorePatterns = &judge{name: "generated: patterns, git check-ignore", of: programVersion(2, "git", "version"),
+	random: true, cases: 12000, sound: true, needs: []string{"git"}, run: func(r *run) {
+		rnd := random()
+		text := func(most int, letters ...string) string {
+			var out strings.Builder
+			for range 1 + rnd.IntN(most) {
+				out.WriteString(letters[rnd.IntN(len(letters))])
+			}
+			return out.String()
+		}
+		dir := r.TempDir()
+		if _, err := git(r, dir, nil, "init", "-q"); err != nil {
+			r.Fatal(err)
+		}
+		var patterns, paths []string
+		for i := range 600 {
+			pattern := text(6, "a", "A", "/", "*", "?", "[", "]", "!", "-", `\`, ".", "**", "**/", "[a-z]", "[!a]", " ")
+			directory := filepath.Join(dir, fmt.Sprint(i))
+			if err := os.Mkdir(directory, 0o700); err != nil {
+				r.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(directory, ".gitignore"), []byte(pattern+"\n"), 0o600); err != nil {
+				r.Fatal(err)
+			}
+			for len(paths) < 20*(i+1) {
+				path := text(4, "a", "A", "b", "-", "!", "]", "a/b", "/", "a.a")
+				if path[0] != '/' && !strings.HasSuffix(path, "/") && !strings.Contains(path, "//") {
+					patterns, paths = append(patterns, pattern), append(paths, path)
+				}
+			}
+		}
+		var input bytes.Buffer
+		for i, path := range paths {
+			fmt.Fprintf(&input, "%d/%s\x00", i/20, path)
+		}
+		out, err := git(r, dir, input.Bytes(), "check-ignore", "--no-index", "--stdin", "-z")
+		if err != nil {
+			r.Fatal(err)
+		}
+		ignored := map[string]bool{}
+		for path := range strings.SplitSeq(out, "\x00") {
+			ignored[path] = true
+		}
+		for i, path := range paths {
+			want := answer{value: fmt.Sprint(ignored[fmt.Sprintf("%d/%s", i/20, path)])}
+			r.compare(fmt.Sprintf("%d %q %q", i, patterns[i], path), want, func() (string, error) {
+				parsed := ignore.Parse([]byte(patterns[i]+"\n"), false)
+				for j := range path { // git does not look below an ignored directory
+					if path[j] == '/' && parsed.Match(path[:j], true, false) == ignore.Ignored {
+						return "true", nil
+					}
+				}
+				return fmt.Sprint(parsed.Match(path, false, false) == ignore.Ignored), nil
 			})
 		}
 	}}

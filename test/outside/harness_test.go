@@ -219,7 +219,7 @@ var judges = []*judge{
 	yamlSuite,
 	packs, clones,
 	promlintJudge, htmlValidate,
-	nodeSignatures, smallOrder, opensslSignatures, nodeJSON, nodeHosts, refNames, hostilePacks,
+	nodeSignatures, smallOrder, opensslSignatures, nodeJSON, nodeHosts, refNames, ignorePatterns, hostilePacks,
 	mergeTree, didKeys, addresses, schemaPairs, controlLines, controlReports,
 }
 

@@ -64,8 +64,7 @@ func (o *openGAPAgent) judge() (*conformance, error) {
 		return nil, err
 	}
 	options := opengap.Options{Dir: o.dir, Dialect: o.dialect, Recommended: verdict.Error,
-		Python:     func() (opengap.Python, error) { return startPython(o.python, o.dir) },
-		NotIgnored: func(dir string) ([]string, error) { return notIgnored(o.dir, dir) }}
+		Python: func() (opengap.Python, error) { return startPython(o.python, o.dir) }}
 	if o.recommended == "warn" {
 		options.Recommended = verdict.Warning
 	}

@@ -30,13 +30,10 @@ type python struct {
 	timer *time.Timer
 }
 
-// startPython starts the Python that --python names, or the first one of PATH.
+// startPython starts the Python that --python names, or the first one of PATH. An agent does not bring its own judge:
+// nothing in the agent's directory is started.
 func startPython(named, agent string) (opengap.Python, error) {
-	file := "python3"
-	if runtime.GOOS == "windows" {
-		file = "python.exe"
-	}
-	name, err := find(file, named, agent)
+	name, err := findPython(named, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -98,9 +95,12 @@ func (p *python) Close() {
 	_ = os.RemoveAll(p.dir)
 }
 
-// find returns the program that a user named, or the first one of that file name on PATH. An agent does not bring its
-// own judge: nothing in the agent's directory is started.
-func find(file, named, agent string) (string, error) {
+// findPython returns the program to start.
+func findPython(named, agent string) (string, error) {
+	file := "python3"
+	if runtime.GOOS == "windows" {
+		file = "python.exe"
+	}
 	places := []string{named}
 	if named == "" {
 		places = nil

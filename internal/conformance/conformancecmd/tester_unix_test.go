@@ -143,14 +143,14 @@ func TestFindPython(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", strings.Join([]string{agent, ".", "", link, other}, string(os.PathListSeparator)))
-	if got, err := find("python3", "", agent); err != nil || got != filepath.Join(other, "python3") {
+	if got, err := findPython("", agent); err != nil || got != filepath.Join(other, "python3") {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := find("python3", filepath.Join(agent, "python3"), agent); err == nil {
+	if got, err := findPython(filepath.Join(agent, "python3"), agent); err == nil {
 		t.Errorf("%q was found", got)
 	}
 	t.Setenv("PATH", link)
-	if got, err := find("python3", "", agent); err == nil {
+	if got, err := findPython("", agent); err == nil {
 		t.Errorf("%q was found", got)
 	}
 }

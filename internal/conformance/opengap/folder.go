@@ -13,18 +13,20 @@ import (
 	"syscall"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/links"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/ignore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 // Limits of what is read of an agent's directory.
 const (
-	MaxFiles   = 10_000   // files and links that belong to the agent
-	MaxFile    = 1 << 20  // bytes of one file
-	MaxText    = 32 << 20 // bytes of all files that are read
-	maxEntries = 100_000  // files, links and directories
-	maxDepth   = 64       // directories within directories
-	maxReads   = 20_000   // files that are read, some of them by several links
-	maxSteps   = 200_000  // parts of paths that are resolved, and imports that are followed
+	MaxFiles   = 10_000    // files and links that belong to the agent
+	MaxFile    = 1 << 20   // bytes of one file
+	MaxText    = 32 << 20  // bytes of all files that are read
+	maxEntries = 100_000   // files, links and directories
+	maxDepth   = 64        // directories within directories
+	maxReads   = 20_000    // files that are read, some of them by several links
+	maxSteps   = 200_000   // parts of paths that are resolved, and imports that are followed
+	maxMatches = 5_000_000 // patterns of .gitignore that are tried
 )
 
 // ErrTooLarge means that an agent's directory has more than is read.
@@ -32,16 +34,15 @@ var ErrTooLarge = errors.New("the directory is larger than an agent's")
 
 // directory is the tree of an agent, as it was when it was listed, without what .git names and a .gitignore excludes.
 type directory struct {
-	root       *os.Root
-	notIgnored func() ([]string, error) // by path
-	noGit      error                    // why git did not say what a .gitignore excludes: nothing is, then
-	keep       []string                 // what belongs to the agent whatever a .gitignore says
-	entries    []entry                  // by path
-	links      map[string]string
-	bytes      int // total of the files read so far
-	reads      int // of files so far
-	steps      int // of resolving paths so far
-	err        error
+	root    *os.Root
+	keep    []string // what belongs to the agent whatever a .gitignore says
+	entries []entry  // by path
+	links   map[string]string
+	bytes   int // total of the files read so far
+	reads   int // of files so far
+	steps   int // of resolving paths so far
+	matches int // of patterns so far
+	err     error
 }
 
 // entry is a file, directory or link; its path is relative, with slashes.
@@ -65,7 +66,7 @@ func (f *directory) list(keep []string) {
 			f.keep = append(f.keep, at)
 		}
 	}
-	f.walk(".", 0, false, false)
+	f.walk(".", 0, nil, false)
 	slices.SortFunc(f.entries, func(a, b entry) int { return cmp.Compare(a.path, b.path) })
 	files, most := map[string]int{}, "."
 	total := 0
@@ -86,14 +87,16 @@ func (f *directory) list(keep []string) {
 	}
 }
 
-// walk lists a directory. patterns says that a .gitignore may exclude what is in it, excluded that one excludes all.
-func (f *directory) walk(dir string, depth int, patterns, excluded bool) {
+func (f *directory) walk(dir string, depth int, scopes []ignore.Scope, excluded bool) {
 	if depth > maxDepth {
 		f.fail(fmt.Errorf("%w: directories are nested deeper than %d", ErrTooLarge, maxDepth))
 		return
 	}
-	info, err := f.root.Lstat(path.Join(dir, gitignoreName))
-	patterns = patterns || err == nil && info.Mode().IsRegular() // git follows no link
+	if name := path.Join(dir, gitignoreName); !excluded && f.mode(name).IsRegular() {
+		text, _ := f.read(name) // what cannot be read excludes nothing
+		scopes = append(slices.Clip(scopes),
+			ignore.Scope{Directory: strings.TrimPrefix(dir+"/", "./"), Patterns: ignore.Parse(text, false)})
+	}
 	d, err := f.root.Open(dir)
 	if err != nil {
 		f.fail(err)
@@ -113,20 +116,20 @@ func (f *directory) walk(dir string, depth int, patterns, excluded bool) {
 			if e.Name() == ".git" {
 				continue
 			}
-			out := f.excludes(one, patterns, excluded)
+			out := f.excludes(scopes, one, excluded)
 			if out && !slices.ContainsFunc(f.keep, func(k string) bool { return strings.HasPrefix(k, one.path+"/") }) {
 				continue
 			}
 			f.entries = append(f.entries, one)
 			if e.IsDir() {
-				f.walk(one.path, depth+1, patterns, out)
+				f.walk(one.path, depth+1, scopes, out)
 			}
 		}
 	}
 }
 
 // excludes reports whether an entry is not part of the agent, in a directory that is or is not.
-func (f *directory) excludes(e entry, patterns, excluded bool) bool {
+func (f *directory) excludes(scopes []ignore.Scope, e entry, excluded bool) bool {
 	name := path.Base(e.path)
 	if name == gitignoreName || name == e.path && strings.HasPrefix(strings.ToUpper(name), "README") ||
 		slices.ContainsFunc(f.keep, func(k string) bool {
@@ -134,24 +137,14 @@ func (f *directory) excludes(e entry, patterns, excluded bool) bool {
 		}) {
 		return false
 	}
-	if excluded || !patterns {
-		return excluded
+	for _, s := range scopes {
+		f.matches += len(s.Patterns)
 	}
-	all, err := f.notIgnored()
-	if f.noGit = err; err != nil {
-		return false
+	if f.matches > maxMatches {
+		f.fail(fmt.Errorf("%w: its .gitignore files have too many patterns", ErrTooLarge))
+		return true
 	}
-	is := func(path string) bool { _, found := slices.BinarySearch(all, path); return found }
-	i, _ := slices.BinarySearch(all, e.path+"/")
-	if is(e.path) || i < len(all) && strings.HasPrefix(all[i], e.path+"/") {
-		return false
-	}
-	for at := path.Dir(e.path); at != "."; at = path.Dir(at) {
-		if is(at + "/") { // git does not look into a repository; what is in it could hide there
-			return false
-		}
-	}
-	return true
+	return excluded || ignore.Ignores(scopes, e.path, e.kind.IsDir(), false)
 }
 
 // file gives the text of a file of the agent. A link is followed where it stays within. The error is fs.ErrNotExist,

@@ -1,15 +1,11 @@
 package opengap
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +15,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/ignore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -315,11 +312,7 @@ func (a *agent) judgeLinks() {
 			continue
 		}
 		var out verdict.Outcome
-		severity := verdict.Error
-		if a.noGit != nil {
-			severity = verdict.Doubt // a .gitignore may exclude it
-		}
-		out.Add(verdict.At{Path: e.path}, severity, "", "path-outside",
+		out.Errorf(verdict.At{Path: e.path}, "", "path-outside",
 			"the symbolic link leads to %q, out of the agent's directory", a.link(e.path)).
 			WithFix("put what it leads to into the directory, or make the link relative")
 		a.say("gap-outside", e.path, out)
@@ -498,11 +491,6 @@ func (s *skill) judgeDescriptions(severity verdict.Severity) verdict.Outcome {
 	return out.OrPass()
 }
 
-// secrets are the files that must not be committed, each with the pattern for it.
-var secrets = map[string]string{".env": ".env", "x.pyc": "*.pyc", "_0.cpython-312.pyc": "*.pyc",
-	"__pycache__/0": "__pycache__"}
-
-// judgeGitignore asks which of the secrets git would add, where there is only this .gitignore.
 func (a *agent) judgeGitignore() verdict.Outcome {
 	text, err := a.file(gitignoreName)
 	why := ""
@@ -511,43 +499,22 @@ func (a *agent) judgeGitignore() verdict.Outcome {
 		why = ": there is no .gitignore"
 	case err != nil:
 		why = fmt.Sprintf(": it was not read: %v", err)
-	case a.link(gitignoreName) != "":
-		text, why = nil, ": it is a symbolic link, which git does not follow"
 	}
+	patterns := ignore.Parse(text, false)
+	ignored := func(name string, isDir bool) bool { return patterns.Match(name, isDir, false) == ignore.Ignored }
 	var out verdict.Outcome
-	added, err := a.addedUnder(text)
-	if err = cmp.Or(a.noGit, err); err != nil {
-		out.Doubtful = fmt.Sprintf("git did not say what a .gitignore excludes: %v", err)
-	}
-	for _, pattern := range []string{".env", "*.pyc", "__pycache__"} {
-		if slices.ContainsFunc(added, func(name string) bool { return secrets[name] == pattern }) {
+	for _, secret := range []struct {
+		pattern string
+		ignored bool
+	}{
+		{".env", ignored(".env", false)},
+		{"*.pyc", ignored("x.pyc", false) && ignored("_0.cpython-312.pyc", false)},
+		{"__pycache__", ignored("__pycache__", true) || ignored("__pycache__/0", false)}, // all that is in it is enough
+	} {
+		if !secret.ignored {
 			out.Add(verdict.At{Path: gitignoreName}, a.recommended, "", "not-ignored", "it does not exclude %s%s",
-				pattern, why).WithFix("add the line %s", pattern)
+				secret.pattern, why).WithFix("add the line %s", secret.pattern)
 		}
 	}
-	if out.Doubtful != "" {
-		return out
-	}
 	return out.OrPass()
-}
-
-// addedUnder returns the files that git would add of a directory that has the secrets and a .gitignore.
-func (a *agent) addedUnder(gitignore []byte) ([]string, error) {
-	if len(gitignore) == 0 {
-		return slices.Collect(maps.Keys(secrets)), nil
-	}
-	dir, err := os.MkdirTemp("", "oap-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	err = errors.Join(os.Mkdir(filepath.Join(dir, "__pycache__"), 0o700),
-		os.WriteFile(filepath.Join(dir, gitignoreName), gitignore, 0o600))
-	for name := range secrets {
-		err = errors.Join(err, os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), nil, 0o600))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return a.ignores(dir)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -27,9 +26,6 @@ type Options struct {
 	Recommended verdict.Severity // for what the published page of 0.4 only recommends
 	// Python starts an interpreter that runs Script; the error says why it did not start. It is called at most once.
 	Python func() (Python, error)
-	// NotIgnored returns the files of a directory that its .gitignore files do not exclude, each by its path in the
-	// directory, and a repository in it by its path with a slash. It asks git.
-	NotIgnored func(dir string) ([]string, error)
 }
 
 // Judgement is what was found of an agent.
@@ -48,7 +44,6 @@ type agent struct {
 	recommended verdict.Severity
 	results     []verdict.Result
 
-	ignores   func(dir string) ([]string, error) // Options.NotIgnored
 	skillsDir string
 	open      func() (Python, error)
 	python    Python
@@ -70,13 +65,9 @@ func Judge(o Options) (*Judgement, error) {
 		return nil, fmt.Errorf("opening the agent's directory: %w", err)
 	}
 	defer root.Close()
-	f := &directory{root: root, links: map[string]string{}, notIgnored: sync.OnceValues(func() ([]string, error) {
-		all, err := o.NotIgnored(o.Dir)
-		slices.Sort(all)
-		return all, err
-	})}
-	a := &agent{directory: f, recommended: o.Recommended, open: o.Python, ignores: o.NotIgnored,
-		parsed: map[string]*parsed{}, modules: map[string]string{}}
+	f := &directory{root: root, links: map[string]string{}}
+	a := &agent{directory: f, recommended: o.Recommended, open: o.Python, parsed: map[string]*parsed{},
+		modules: map[string]string{}}
 	defer func() {
 		if a.python != nil {
 			a.python.Close()

@@ -78,15 +78,6 @@ func (f files) write(t testing.TB) string {
 	return dir
 }
 
-// judgeWith judges by the python3 and the git of PATH.
-func judgeWith(o Options) (*Judgement, error) {
-	if o.Python == nil {
-		o.Python = python3
-	}
-	o.NotIgnored = notIgnored
-	return Judge(o)
-}
-
 // told are the findings, as "file:line check code", with the severity behind where it is no error.
 func told(t testing.TB, dir string, o Options) []string {
 	t.Helper()
@@ -94,7 +85,8 @@ func told(t testing.TB, dir string, o Options) []string {
 	if o.Dialect == "" {
 		o.Dialect = Auto
 	}
-	j, err := judgeWith(o)
+	o.Python = python3
+	j, err := Judge(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,7 +377,7 @@ func TestWhyNoSkill(t *testing.T) {
 		"from gitagent import skill\n@skill\ndef f(): 1\ndel f":           "; f is deleted or bound again",
 		"from gitagent import skill\n@other\ndef f(): 1\n@b.c\ndef g():1": "opengap",
 	} {
-		j, err := judgeWith(Options{Dir: agent04.edit(python(text)).write(t), Dialect: Auto})
+		j, err := Judge(Options{Python: python3, Dir: agent04.edit(python(text)).write(t), Dialect: Auto})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -403,7 +395,7 @@ func TestWhyNoSkillOfPackage(t *testing.T) {
 	for name := 'a'; name <= 'h'; name++ {
 		edit["skills/orders/m.py"] += fmt.Sprintf("import x%c\n@x%[1]c.skill\ndef %[1]c(): 1\n", name)
 	}
-	j, err := judgeWith(Options{Dir: agent04.edit(edit).write(t), Dialect: Auto})
+	j, err := Judge(Options{Python: python3, Dir: agent04.edit(edit).write(t), Dialect: Auto})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -760,63 +752,7 @@ func TestGitignore(t *testing.T) {
 		{"in a directory below", files{".gitignore": gone, "skills/.gitignore": agent04[".gitignore"]},
 			[]string{none, none,
 				none}},
-		{"by a file in the directory itself", files{".gitignore": ".env\n*.pyc\n", "__pycache__/.gitignore": "*"},
-			[]string{none}},
-		{"by a link", files{".gitignore": "->x", "x": agent04[".gitignore"]}, []string{none, none, none}},
 	})
-}
-
-// What is not the agent's own .gitignore excludes nothing: not the user's configuration, and not the agent's .git.
-func TestGitOfTheAgent(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("XDG_CONFIG_HOME", home)
-	if err := os.MkdirAll(filepath.Join(home, "git"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "git", "ignore"), []byte("link\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	try(t, agent04, []row{
-		{"exclude of .git", files{"link": "->/etc", ".git/info/exclude": "link\n", ".git/HEAD": "ref: refs/heads/x\n",
-			".git/objects/x": "", ".git/refs/x": ""}, []string{"link gap-outside path-outside"}},
-		{"a .git below", files{"sub/link": "->/etc", "sub/.git": "gitdir: x\n"},
-			[]string{"sub/link gap-outside path-outside"}},
-		{"a repository below", files{"sub/link": "->/etc", "sub/.git/HEAD": "ref: refs/heads/x\n",
-			"sub/.git/objects/x": "", "sub/.git/refs/x": "", "sub/.gitignore": "*"},
-			[]string{"sub/link gap-outside path-outside"}},
-		{"odd names", files{":(top)link": "->/etc", "-n": "", "a\nb": "", "\"q": "",
-			".gitignore": agent04[".gitignore"] + "x\n"}, []string{":(top)link gap-outside path-outside"}},
-	})
-}
-
-// Without git nothing passes that a .gitignore decides, and nothing fails that it may exclude.
-func TestWithoutGit(t *testing.T) {
-	broken := func(string) ([]string, error) { return nil, errors.New("no directory of PATH has a git") }
-	for _, c := range []struct {
-		edit files
-		want string
-	}{
-		{nil, "gap-gitignore inconclusive"},
-		{files{"build/link": "->/etc"}, "gap-gitignore inconclusive|gap-outside inconclusive"},
-		{files{".gitignore": gone}, "gap-gitignore fail"},
-		{files{".gitignore": gone, "build/.gitignore": "*", "build/link": "->/etc"},
-			"gap-gitignore fail|gap-outside inconclusive"},
-	} {
-		j, err := Judge(Options{Dir: agent04.edit(c.edit).write(t), Dialect: Auto, Python: python3, NotIgnored: broken})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, r := range j.Results {
-			if r.Verdict != verdict.Passed && r.Verdict != verdict.Manual {
-				got = append(got, r.Check+" "+string(r.Verdict))
-			}
-		}
-		if slices.Sort(got); strings.Join(got, "|") != c.want {
-			t.Errorf("%v: %q, want %s", c.edit, got, c.want)
-		}
-	}
 }
 
 // TestRecommended checks that three checks warn, and the others do not, where the recommended ones are to warn.
@@ -855,7 +791,7 @@ func TestDialect(t *testing.T) {
 		{"nothing", Auto, files{"x": ""}, "0.4 neither agent.yaml nor a SOUL.md says which"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j, err := judgeWith(Options{Dir: c.files.write(t), Dialect: c.asked})
+			j, err := Judge(Options{Python: python3, Dir: c.files.write(t), Dialect: c.asked})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -993,7 +929,7 @@ func TestManyFindings(t *testing.T) {
 	}
 	b.WriteString("- not-there\n")
 	edit["agent.yaml"] = b.String()
-	j, err := judgeWith(Options{Dir: edit.write(t), Dialect: Auto})
+	j, err := Judge(Options{Python: python3, Dir: edit.write(t), Dialect: Auto})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1011,7 +947,7 @@ func TestManyFindings(t *testing.T) {
 
 // TestCommand checks that the command of a fix is one, whatever a file is named.
 func TestCommand(t *testing.T) {
-	j, err := judgeWith(Options{Dir: agent04.edit(files{"skills/a;b.py": "("}).write(t), Dialect: Auto})
+	j, err := Judge(Options{Python: python3, Dir: agent04.edit(files{"skills/a;b.py": "("}).write(t), Dialect: Auto})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1032,7 +968,7 @@ func TestCommand(t *testing.T) {
 func TestHostile(t *testing.T) {
 	judge := func(t *testing.T, dir string) error {
 		t.Helper()
-		_, err := judgeWith(Options{Dir: dir, Dialect: Auto})
+		_, err := Judge(Options{Python: python3, Dir: dir, Dialect: Auto})
 		return err
 	}
 	t.Run("no directory", func(t *testing.T) {
@@ -1069,9 +1005,7 @@ func TestHostile(t *testing.T) {
 	})
 	t.Run("deep directories", func(t *testing.T) {
 		dir := agent04.write(t)
-		deep := filepath.Join(dir, strings.Repeat("a/", maxDepth+1))
-		err := errors.Join(os.MkdirAll(deep, 0o777), os.WriteFile(filepath.Join(deep, "x"), nil, 0o666))
-		if err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, strings.Repeat("a/", maxDepth+1)), 0o777); err != nil {
 			t.Fatal(err)
 		}
 		if err := judge(t, dir); !errors.Is(err, ErrTooLarge) {

@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -49,36 +47,6 @@ func (p *testPython) Ask(request []byte) ([]byte, error) {
 
 func (p *testPython) Close() {}
 
-// emptyRepository is the repository of all git processes.
-var emptyRepository = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "opengap-test-")
-	if err != nil {
-		return "", err
-	}
-	return dir, exec.Command("git", "init", "-q", "--bare", dir).Run()
-})
-
-// notIgnored asks the git of PATH, which these tests require.
-func notIgnored(dir string) ([]string, error) {
-	repository, err := emptyRepository()
-	if err != nil {
-		return nil, err
-	}
-	c := exec.Command("git", "--git-dir="+repository, "--work-tree=.", "ls-files", "-z", "--others",
-		"--exclude-per-directory=.gitignore")
-	c.Dir = dir
-	out, err := c.Output()
-	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), err
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if dir, err := emptyRepository(); err == nil {
-		_ = os.RemoveAll(dir)
-	}
-	os.Exit(code)
-}
-
 // saying is a Python that says one line after another, and then ends.
 type saying [][]byte
 
@@ -118,7 +86,7 @@ func TestUnread(t *testing.T) {
 		if c.says == "" {
 			lines = nil
 		}
-		j, err := judgeWith(Options{Dir: c.agent.write(t), Dialect: Auto, Python: func() (Python, error) {
+		j, err := Judge(Options{Dir: c.agent.write(t), Dialect: Auto, Python: func() (Python, error) {
 			return &lines, nil
 		}})
 		if err != nil {
