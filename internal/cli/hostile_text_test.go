@@ -403,9 +403,8 @@ func asAction(t *testing.T, w *fixture.World) {
 		t.Fatal(err)
 	}
 	for name, value := range readOutputs(t, string(outputs)) {
-		if !slices.Contains([]string{"verdict", "complete", "failed-checks", "records", "governance", "squash",
-			"exception", "charter",
-			"report"}, name) || strings.Contains(value, "pwned") {
+		if !slices.Contains([]string{"verdict", "complete", "failed-checks", "records", "kind", "routine", "governance",
+			"squash", "exception", "charter", "report"}, name) || strings.Contains(value, "pwned") {
 			t.Errorf("output %q is %q", name, value)
 		}
 	}
