@@ -69,17 +69,17 @@ func (m *Marker) Marks(ctx context.Context, number int, t *registry.Tree, change
 	} else if err := m.follow(number, changes); err != nil {
 		return nil, err
 	}
-	asked, err := m.asked(changes)
+	own, err := ownSchema(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	own, err := ownSchema(ctx, t)
+	asked, err := m.asked(changes, own)
 	if err != nil {
 		return nil, err
 	}
 	var out []Mark
 	for _, path := range slices.Sorted(maps.Keys(asked)) {
-		mark, err := m.mark(path, own)
+		mark, err := m.mark(path)
 		if err != nil {
 			return nil, err
 		}
@@ -110,8 +110,9 @@ func (m *Marker) follow(number int, changes []registry.Change) error {
 	return nil
 }
 
-// asked returns the paths of the listings of which a commit may change the state.
-func (m *Marker) asked(changes []registry.Change) (map[string]bool, error) {
+// asked returns the paths of the listings that a commit may have made refused or revoked. own says that its tree has a
+// schema of its own. A commit may bring a million listings of which none is.
+func (m *Marker) asked(changes []registry.Change, own bool) (map[string]bool, error) {
 	paths, st := map[string]bool{}, m.run.Base
 	ofDID := func(id string) {
 		for _, l := range st.ByDID(id) {
@@ -120,7 +121,7 @@ func (m *Marker) asked(changes []registry.Change) (map[string]bool, error) {
 	}
 	for _, c := range changes {
 		switch {
-		case c.Path == schemaFiles[0].path:
+		case c.Path == schemaFiles[0].path && own:
 			for l := range st.listings.all() {
 				paths[l.Path] = true
 			}
@@ -140,25 +141,30 @@ func (m *Marker) asked(changes []registry.Change) (map[string]bool, error) {
 				}
 			}
 		case registry.KindOf(c.Path) == registry.KindListing:
-			if n, found := st.listings.number(c.Path); found {
-				ofDID(st.listings.texts[n].toolDID())
+			n, found := st.listings.number(c.Path)
+			if !found {
+				continue
+			}
+			id := st.listings.texts[n].toolDID()
+			folded := did.Fold(id)
+			named, err := st.past.names(m.run.Context, folded)
+			if err != nil {
+				return nil, err
+			}
+			if named || own || folded != id || len(st.listings.dids.maybe(folded)) > 1 {
+				ofDID(id)
 			}
 		}
 	}
 	return paths, nil
 }
 
-// mark returns the mark of a listing, or nil. own says that its tree has a schema of its own.
-func (m *Marker) mark(path string, own bool) (*Mark, error) {
+// mark returns the mark of a listing, or nil.
+func (m *Marker) mark(path string) (*Mark, error) {
 	st, ctx := m.run.Base, m.run.Context
 	l := st.listings.byPath(path)
 	if l == nil || path != listingPath(l.Slug) {
 		return nil, nil
-	}
-	folded := did.Fold(l.ToolDID)
-	named, err := st.past.names(ctx, folded)
-	if err != nil || !named && !own && folded == l.ToolDID && len(st.listings.dids.maybe(folded)) < 2 {
-		return nil, err
 	}
 	rec, err := st.Tree.Record(ctx, path)
 	if err != nil || rec == nil || rec.Document == nil || len(builtinSchemas().violations(subjectOf(rec))) > 0 {
