@@ -24,7 +24,7 @@ import (
 // coded are the packages that give findings their codes, from the root of the module. Each protocol is one.
 var coded = append(protocols(), []string{
 	"checks", "internal/judge", "internal/judge/checkcmd", "registry", "internal/cli/table", "internal/oap/did",
-	"internal/install/doctor", "internal/oap/domainage",
+	"internal/install/doctor", "internal/forge/automerge", "internal/oap/domainage",
 	"internal/evidence", "internal/evidence/bundle", "internal/evidence/live", "internal/oap/manifest",
 	"internal/mirror", "internal/mirror/prove", "internal/mirror/publish", "internal/mirror/mirrorstate",
 	"internal/oap/proof", "internal/conformance/opengap/trial",

@@ -32,6 +32,7 @@ type Release struct {
 	Branch        string // the default branch; empty: main
 	Specification bool   // the repository is the specification's, and not a registry
 	Trial         bool   // only a check that is not required, and its comment
+	AutoMerge     bool   // the workflow that lets the forge merge what is routine, too
 }
 
 // Errors of a Release.
@@ -127,6 +128,10 @@ func Files(r Release) []File {
 		sources = ofSpecification
 	case r.Trial:
 		sources = ofTrial
+	}
+	if r.AutoMerge {
+		sources = append(slices.Clone(sources), source{from: "workflows/auto-merge.yml",
+			to: ".github/workflows/auto-merge.yml"})
 	}
 	var out []File
 	for _, s := range sources {

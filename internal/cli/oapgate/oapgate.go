@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/demo"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/automerge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/installcmd"
@@ -84,6 +85,8 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		{"remind", []table.Step{{Command: "forge remind", Inputs: []string{"path=repo", "file=audit", "within",
 			"apply"}}}},
 		{"rerun", []table.Step{{Command: "forge rerun", Inputs: []string{"path=repo", "apply"}}}},
+		{"auto-merge", []table.Step{{Command: "forge auto-merge", Inputs: []string{"path=repo", "head", "apply"},
+			Args: "file"}}},
 		{"protect", []table.Step{{Command: "forge protect", Inputs: []string{"path=repo", "apply"}}}},
 	},
 	Subjects: []table.Subject{
@@ -96,6 +99,7 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		{"the directory of a mirror", slices.Concat(mirror.Codes, mirrorstate.Codes)},
 		{"every command that reads a clone", table.CloneCodes},
 		{"witness, revoke and key", authorcmd.SigningCodes},
+		{"forge auto-merge", automerge.Codes},
 		{"prove", slices.Concat(proof.Codes, prove.Codes)},
 	},
 	Details: details,
@@ -109,7 +113,8 @@ exit status: 0 pass, 1 a check failed, 2 could not run, 3 inconclusive`,
 		"list level":  {"L0+", "L1+", "L2+", "L3+", "L4+", "L5", "L1-NC", "L3-NC", "L5-FINANCE", "L5-ORG"},
 	},
 	Arguments: map[string]cobra.CompletionFunc{"renew": oneSlug, "revoke": oneSlug, "prove": oneSlug,
-		"witness": slugOrFile, "merge": table.JSONFiles, "comment": table.JSONFiles},
+		"witness": slugOrFile, "merge": table.JSONFiles, "comment": table.JSONFiles,
+		"auto-merge": table.JSONFiles},
 }
 
 // newDoctor returns the command doctor, which knows the modes of oap-conform.

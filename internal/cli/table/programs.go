@@ -23,6 +23,7 @@ var ActionModes = []ModeOf{
 	{"comment", "oap-gate", "file head labels mention"},
 	{"remind", "oap-gate", "file within apply"},
 	{"rerun", "oap-gate", "apply"},
+	{"auto-merge", "oap-gate", "file head apply"},
 	{"protect", "oap-gate", "apply"},
 	{"governance", "oap-spec", "base checks skip allow-pull-request-target"},
 	{"oasis", "oap-conform", "url response profile requirements schema tier"},

@@ -72,7 +72,7 @@ type Outcome struct {
 // Comment writes report into the one comment of its pull request, or edits that comment in place. An error wraps
 // ErrReport where the report is refused, else it is a *forge.Error.
 func Comment(ctx context.Context, c *forge.Client, report []byte, o Options) (Outcome, error) {
-	r, err := readReport(report, o)
+	r, err := Read(report, o.Head, o.Validate)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -86,7 +86,7 @@ func Comment(ctx context.Context, c *forge.Client, report []byte, o Options) (Ou
 }
 
 func post(ctx context.Context, c *forge.Client, r *verdict.Report, o Options) (Outcome, error) {
-	head, err := pullHead(ctx, c, r.Head, o.Head)
+	head, err := PullHead(ctx, c, r.Head, o.Head)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -129,11 +129,13 @@ func refused(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrReport, fmt.Sprintf(format, args...))
 }
 
-func readReport(data []byte, o Options) (*verdict.Report, error) {
+// Read reads the report of a check of a pull request. It refuses bytes that validate refuses, and a report that is not
+// a full verdict about a commit; head is the pull request's, or empty.
+func Read(data []byte, head string, validate func([]byte) error) (*verdict.Report, error) {
 	if len(data) > MaxReport {
 		return nil, refused("it has %d bytes, at most %d are read", len(data), MaxReport)
 	}
-	if err := o.Validate(data); err != nil {
+	if err := validate(data); err != nil {
 		return nil, refused("it is not a report: %v", err)
 	}
 	var r verdict.Report
@@ -150,17 +152,17 @@ func readReport(data []byte, o Options) (*verdict.Report, error) {
 			r.Assumed)
 	case !isSHA(r.Head):
 		return nil, refused("its head is %q; expected a commit: the files on disk belong to no pull request", r.Head)
-	case o.Head != "" && !isSHA(o.Head):
-		return nil, refused("the requested head is %q; expected 40 hex digits", o.Head)
+	case head != "" && !isSHA(head):
+		return nil, refused("the requested head is %q; expected 40 hex digits", head)
 	}
 	return &r, nil
 }
 
 func isSHA(s string) bool { return len(s) == 40 && plain.IsHex(s) }
 
-// pullHead returns the head of the pull request to which a report about the commit reported belongs. A workflow that
+// PullHead returns the head of the pull request to which a report about the commit reported belongs. A workflow that
 // runs on pull_request judges the forge's merge commit, whose second parent is the pull request's head.
-func pullHead(ctx context.Context, c *forge.Client, reported, wanted string) (string, error) {
+func PullHead(ctx context.Context, c *forge.Client, reported, wanted string) (string, error) {
 	if reported == wanted {
 		return wanted, nil
 	}

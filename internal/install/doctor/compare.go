@@ -21,7 +21,8 @@ import (
 )
 
 // compared are the roles whose jobs init writes.
-var compared = []role{checkRole, governsRole, auditRole, commentRole, protectRole, remindRole, rerunRole}
+var compared = []role{checkRole, governsRole, auditRole, commentRole, protectRole, remindRole, rerunRole,
+	mergeRole}
 
 // templates returns the jobs that init writes.
 func (v *inspection) templates() (all []*job, err error) {
@@ -248,8 +249,9 @@ func (c *comparison) judge(at string, have, want, in field) {
 			case r.code == differs:
 				c.differs(r.severity, where, cmp.Or(r.fix, k.set()))
 			default:
-				c.add(r.severity, r.code, where.pos(), r.fix, "%s of job %q %s: %s", plain.Cut(k.name, 80), c.job.id,
-					k.observed(), r.why)
+				name := strings.ReplaceAll(strings.TrimPrefix(at, "job/"), "/", ".")
+				c.add(r.severity, r.code, where.pos(), strings.ReplaceAll(r.fix, "BRANCH", c.branch),
+					"%s of job %q %s: %s", plain.Cut(name, 80), c.job.id, k.observed(), r.why)
 			}
 			return
 		}

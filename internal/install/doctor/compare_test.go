@@ -97,3 +97,30 @@ func TestOwnFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestAutoMerge checks that auto-merge.yml is judged as the other files are, if it is there.
+func TestAutoMerge(t *testing.T) {
+	const path = ".github/workflows/auto-merge.yml"
+	const head, condition = "github.event.workflow_run.head_sha }}\n          apply",
+		"    if: github.event.workflow_run.event == 'pull_request'\n"
+	for from, want := range map[string]string{
+		"":                "",
+		head:              "warning differs-from-init auto-merge.yml <head: ${{ x",
+		"contents: write": "error write-permissions auto-merge.yml <issues: write",
+		condition:         "warning differs-from-init auto-merge.yml <auto-merge:",
+	} {
+		f := documented(t)
+		f[path] = filled.Replace(text(t, docsDir+"workflows/auto-merge.yml"))
+		to := map[string]string{"contents: write": "contents: write\n      issues: write",
+			head: "x }}\n          apply"}[from]
+		if !strings.Contains(f[path], from) {
+			t.Fatalf("auto-merge.yml lacks %q", from)
+		}
+		if from != "" {
+			f[path] = strings.Replace(f[path], from, to, 1)
+		}
+		if got := short(f, look(t, f, nil)); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: the findings are %q, want %q", from, got, want)
+		}
+	}
+}

@@ -31,12 +31,13 @@ const (
 	conformsRole role = "conformance"
 	remindRole   role = "remind"
 	rerunRole    role = "rerun"
+	mergeRole    role = "auto-merge"
 	otherRole    role = "other" // another command of the gate
 )
 
 // roles are all but noRole, the weightiest first.
 var roles = []role{checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, remindRole, rerunRole,
-	otherRole}
+	mergeRole, otherRole}
 
 // field is one member of a mapping with its place. The zero field is not there.
 type field struct {
@@ -245,7 +246,7 @@ var (
 	gateAction = plain.Pattern(`(?i)^[^/\s]+/oap-gate(?:/[^@]*)?@`)
 	gateImage  = plain.Pattern(`(?i)^docker://\S*oap-gate`)
 	gateRun    = plain.Pattern(
-		`\boap-(?:gate(?:[@:]\S*)?\s+(?:forge\s+(comment|protect|remind|rerun)|audit\s+(merge)|` +
+		`\boap-(?:gate(?:[@:]\S*)?\s+(?:forge\s+(comment|protect|remind|rerun|auto-merge)|audit\s+(merge)|` +
 			`(check|governance|audit|comment|protect|conformance|remind|rerun|doctor|replay|merge|demo))|` +
 			`conform\s+([a-z]+))\b`)
 )

@@ -3,8 +3,10 @@ package installcmd
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/automerge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/sticky"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -31,7 +34,7 @@ func NewForge(sys frame.IO) *cobra.Command {
 		Args:  frame.KnownCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newProtect(sys), newComment(sys), newRemind(sys), newRerun(sys))
+	c.AddCommand(newProtect(sys), newComment(sys), newRemind(sys), newRerun(sys), newAutoMerge(sys))
 	return c
 }
 
@@ -79,6 +82,74 @@ prints a notice and exits 0.`,
 	c.Flags().BoolVar(&opts.Labels, "labels", false, "set the labels of what the pull request changes")
 	c.Flags().BoolVar(&opts.Mention, "mention", false, "mention who last changed its listings")
 	return c
+}
+
+func newAutoMerge(sys frame.IO) *cobra.Command {
+	var o cloneFlags
+	var dry bool
+	opts := automerge.Options{}
+	c := &cobra.Command{
+		Use:   "auto-merge FILE",
+		Short: "let the forge merge a pull request that is routine",
+		Long: `auto-merge takes the JSON report of a full check as data. If the report and
+the forge say that the pull request only renews listings, or revokes by the
+owner, it asks the forge to merge it once its rules are fulfilled. Otherwise it
+takes back what it asked before, and prints why. It never approves or merges.`,
+		Example: "  oap-gate forge auto-merge --head $HEAD_SHA report.json --apply",
+		Args: frame.Wants(1, "oap-gate forge auto-merge --head REV FILE [--apply]",
+			"auto-merge requires one FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case dry && opts.Apply:
+				return remedy.Errorf("give --dry-run or --apply", "--dry-run and --apply exclude one another")
+			case len(opts.Head) != 40 || !plain.IsHex(opts.Head):
+				return remedy.Errorf("give the 40 hex digits of the pull request's head",
+					"--head %q is not a commit", opts.Head)
+			}
+			data, err := capped.ReadFile(args[0], sticky.MaxReport)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, capped.ErrTooLarge) {
+				return remedy.Errorf("name the JSON report of oap-gate check", "reading report: %v", err)
+			}
+			client, err := o.Client(sys, o.repo)
+			if err != nil {
+				return err
+			}
+			opts.Run = startedBy(sys)
+			opts.Validate = func(data []byte) error {
+				_, err := readable(args[0], data)
+				return err
+			}
+			said, err := automerge.Settle(cmd.Context(), client, data, opts)
+			if err != nil {
+				return forgeFailure(err)
+			}
+			fmt.Fprintln(sys.Stdout, plain.Line(said))
+			return nil
+		},
+	}
+	o.bindClone(c)
+	f := c.Flags()
+	f.StringVar(&opts.Head, "head", "", "`REV` of the pull request's head, in 40 hex digits")
+	f.StringVar(&opts.Workflow, "workflow", ".github/workflows/check.yml", "path `FILE` of the gate's workflow")
+	f.BoolVar(&dry, "dry-run", false, "show the change, and make none (the default)")
+	f.BoolVar(&opts.Apply, "apply", false, "make the change")
+	return c
+}
+
+// startedBy returns the id of the run whose end started this one, 0 if none did.
+func startedBy(sys frame.IO) int64 {
+	if sys.Getenv("GITHUB_EVENT_NAME") != "workflow_run" {
+		return 0
+	}
+	event, err := forge.ReadEvent(sys.Getenv("GITHUB_EVENT_PATH"))
+	if err != nil {
+		return -1 // which no run has
+	}
+	id, err := strconv.ParseInt(fmt.Sprint(strict.Member(event, "workflow_run", "id")), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return id
 }
 
 // readable reads a report, and refuses one that its schema refuses or that contradicts itself.

@@ -27,6 +27,7 @@ import (
 type initOptions struct {
 	repo string
 	dry  bool
+	auto string
 	install.Release
 }
 
@@ -54,6 +55,7 @@ Exit status 1: a file that differs was kept.`,
 		"@ORGANISATION/TEAM")
 	f.BoolVar(&o.Specification, "specification", false, "install the gates of the specification (RFC 0019)")
 	f.BoolVar(&o.Trial, "trial", false, "write only a check that is not required, and its comment")
+	f.StringVar(&o.auto, "auto-merge", "", "let the forge merge what is routine: `KIND` renewals")
 	f.BoolVar(&o.dry, "dry-run", false, "print the plan, and write nothing")
 	return c
 }
@@ -77,6 +79,10 @@ func (o *initOptions) run(sys frame.IO) error {
 		return err
 	case o.Commit == "":
 		return remedy.Errorf(initFix, "init requires --commit SHA: no program knows the commit that releases it")
+	case o.auto != "" && o.auto != "renewals":
+		return remedy.OneOf("--auto-merge", o.auto, "renewals")
+	case o.auto != "" && (o.Trial || o.Specification):
+		return remedy.Errorf("leave --auto-merge out", "--auto-merge is only for a registry whose check is required")
 	case o.Trial && o.Specification:
 		return remedy.Errorf("leave one of them out", "--trial and --specification exclude one another")
 	}
@@ -85,7 +91,7 @@ func (o *initOptions) run(sys frame.IO) error {
 		return remedy.With(err, "name a clone with --repo")
 	}
 	defer root.Close()
-	o.Branch = clone.Branch
+	o.Branch, o.AutoMerge = clone.Branch, o.auto != ""
 	if err := o.which(root.FS()); err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -28,19 +27,6 @@ type RerunOptions struct {
 	Workflow string // path of the gate's workflow on the default branch
 	Branch   string // default branch; empty: as the forge has it
 	App      int64  // id of the app whose token it is, if any
-}
-
-// run is one run of a workflow.
-type run struct {
-	ID         int64     `json:"id"`
-	Path       string    `json:"path"`
-	Event      string    `json:"event"`
-	Head       string    `json:"head_sha"`
-	Status     string    `json:"status"`
-	Conclusion string    `json:"conclusion"`
-	Attempt    int       `json:"run_attempt"`
-	Created    time.Time `json:"created_at"`
-	Started    time.Time `json:"run_started_at"` // start of the last attempt
 }
 
 // Rerun plans to run the gate again for each open pull request whose comment says that it may pass by now, and to say
@@ -115,11 +101,11 @@ func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.
 	if !ok || retry.Head != p.Head.SHA || retry.At.After(o.Now) || o.Now.Sub(retry.At) > sticky.MaxAway {
 		return nil, nil
 	}
-	all, err := runs(ctx, c, o.Workflow, p.Head.SHA)
-	if err != nil || len(all) == 0 {
+	all, err := c.Runs(ctx, o.Workflow, p.Head.SHA, "pull_request")
+	last := forge.NewestRun(all)
+	if err != nil || last == nil {
 		return nil, err
 	}
-	last := slices.MaxFunc(all, func(a, b run) int { return a.Created.Compare(b.Created) })
 	if last.Status != "completed" || last.Conclusion != "failure" {
 		return nil, nil // it passed, or still runs, or waits for somebody's approval
 	}
@@ -138,28 +124,6 @@ func rerunOf(ctx context.Context, c *forge.Client, o RerunOptions, writer forge.
 	return &Change{Text: fmt.Sprintf("run the gate again for pull request %d: it may pass since %s", p.Number,
 		date(retry.At)),
 		Method: http.MethodPost, Path: fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", last.ID)}, nil
-}
-
-// runs returns the runs of the gate's workflow on a pull request's head. A head with more of them than fit on one page
-// is not run again, because their number is unknown.
-func runs(ctx context.Context, c *forge.Client, workflow, head string) ([]run, error) {
-	var list struct {
-		Total int   `json:"total_count"`
-		Runs  []run `json:"workflow_runs"`
-	}
-	op := "listing the runs on " + head
-	path := "actions/runs?event=pull_request&per_page=100&head_sha=" + url.QueryEscape(head)
-	_, err := c.Call(ctx, op, http.MethodGet, path, nil, &list)
-	if err == nil && list.Total > len(list.Runs) {
-		err = &forge.Error{Op: op, Kind: forge.ErrUnavailable, Err: forge.ErrEndless}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(list.Runs, func(r run) bool {
-		path, _, _ := strings.Cut(r.Path, "@") // behind it the forge may name the ref
-		return path != workflow || r.Event != "pull_request" || r.Head != head
-	}), nil
 }
 
 // outdated says in the comment that somebody has to update the branch; nil where it says so already. It takes the retry

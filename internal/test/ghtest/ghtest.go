@@ -43,6 +43,7 @@ type Server struct {
 	pulls    []Pull
 	parents  map[string][]string
 	comments []Comment
+	changes  []string                               // changes of auto-merge
 	authors  map[string]Author                      // authors of the newest commit, by path
 	lists    map[int64]map[string][]json.RawMessage // by pull request and name
 	labels   map[int64][]string                     // by issue
@@ -88,6 +89,8 @@ type Pull struct {
 	Author   Author
 	Files    []File
 	Labels   []string
+	Merging  string // login of the account that enabled auto-merge; empty: it is off
+	Clean    bool   // nothing is left to wait for
 }
 
 // Author is the account of who wrote something. An app's login ends in [bot].
@@ -334,6 +337,10 @@ func (f *Failure) answer(w http.ResponseWriter) {
 func (s *Server) route(r *request) {
 	if r.is("GET", "user") {
 		s.user(r)
+		return
+	}
+	if r.is("POST", "graphql") {
+		s.graphQL(r)
 		return
 	}
 	if r.is("GET", "orgs", "*", "teams", "*", "members") {

@@ -129,7 +129,7 @@ func (s *Server) runList(r *request) {
 	q := r.URL.Query()
 	list := []map[string]any{}
 	for _, one := range s.runs {
-		if one.Head == q.Get("head_sha") && one.Event == q.Get("event") {
+		if one.Head == q.Get("head_sha") && (q.Get("event") == "" || one.Event == q.Get("event")) {
 			list = append(list, map[string]any{"id": one.ID, "path": one.Path, "event": one.Event, "head_sha": one.Head,
 				"status": one.Status, "conclusion": one.Conclusion, "run_attempt": one.Attempt,
 				"created_at": one.CreatedAt, "run_started_at": one.RunStartedAt})
