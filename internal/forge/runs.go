@@ -23,6 +23,7 @@ type Run struct {
 	Attempt    int       `json:"run_attempt"`
 	Created    time.Time `json:"created_at"`
 	Started    time.Time `json:"run_started_at"` // start of the last attempt
+	Updated    time.Time `json:"updated_at"`     // end of the last attempt, if that has ended
 }
 
 // Runs returns the runs of a workflow on a commit that an event started, or any event if it is empty. A commit with

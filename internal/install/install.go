@@ -108,6 +108,7 @@ var (
 		{from: "workflows/protect.yml", to: ".github/workflows/protect.yml"},
 		{from: "workflows/remind.yml", to: ".github/workflows/remind.yml"},
 		{from: "workflows/rerun.yml", to: ".github/workflows/rerun.yml"},
+		{from: "workflows/rerun-command.yml", to: ".github/workflows/rerun-command.yml"},
 		{from: "workflows/CODEOWNERS", to: ".github/CODEOWNERS", elsewhere: ownersElsewhere},
 		{from: "repo-config.example.yml", to: repoconfig.Path},
 		{from: "gate-policy.example.yml", to: ".github/gate-policy.yml"},

@@ -342,10 +342,11 @@ func (v *inspection) judgePlan() {
 		name := path.Base(f.Path)
 		missing := false
 		if path.Dir(f.Path) == workflowDirectory {
-			does := role(strings.TrimSuffix(name, ".yml"))
-			missing = !slices.ContainsFunc(v.jobs(does), func(j *job) bool {
+			does, byComment := strings.CutSuffix(strings.TrimSuffix(name, ".yml"), "-command")
+			missing = !slices.ContainsFunc(v.jobs(role(does)), func(j *job) bool {
 				weekly := slices.ContainsFunc(j.w.jobs, func(j *job) bool { return j.role() == auditRole })
-				return does == auditRole || !weekly // whose own reminder is about the audit
+				return byComment == j.w.runsOn("issue_comment") &&
+					(role(does) == auditRole || !weekly) // whose own reminder is about the audit
 			})
 		} else if name == "dependabot.yml" {
 			_, err := fs.Stat(v.tree, f.Path)

@@ -88,7 +88,7 @@ func TestOwnFiles(t *testing.T) {
 			t.Errorf("%s: the findings are %q, want %q", c.name, got, c.want)
 		}
 	}
-	for _, name := range []string{"comment", "audit", "protect", "remind", "rerun"} {
+	for _, name := range []string{"comment", "audit", "protect", "remind", "rerun", "rerun-command"} {
 		f := documented(t)
 		delete(f, ".github/workflows/"+name+".yml")
 		want := "warning differs-from-init .github/workflows/" + name + ".yml"

@@ -45,7 +45,9 @@ func documented(t *testing.T) tree {
 		".github/workflows/protect.yml": "workflows/protect.yml",
 		".github/workflows/remind.yml":  "workflows/remind.yml",
 		".github/workflows/rerun.yml":   "workflows/rerun.yml",
-		".github/dependabot.yml":        "dependabot.example.yml",
+
+		".github/workflows/rerun-command.yml": "workflows/rerun-command.yml",
+		".github/dependabot.yml":              "dependabot.example.yml",
 	} {
 		all[to] = filled.Replace(text(t, docsDir+from))
 	}
@@ -123,6 +125,7 @@ func TestDocumentedInstallationIsSound(t *testing.T) {
 	}
 	if want := ".github/CODEOWNERS .github/repo-config.yml .github/workflows/audit.yml .github/workflows/check.yml " +
 		".github/workflows/comment.yml .github/workflows/protect.yml .github/workflows/remind.yml " +
+		".github/workflows/rerun-command.yml " +
 		".github/workflows/rerun.yml"; strings.Join(r.Installation.Files, " ") != want {
 		t.Errorf("examined %q", r.Installation.Files)
 	}
@@ -1018,7 +1021,7 @@ func TestTrial(t *testing.T) {
 	const path = ".github/workflows/check.yml"
 	trial := strings.Replace(documented(t)[path], "\n  oap-gate:\n", "\n  oap-gate-trial:\n", 1)
 	missing := ""
-	for _, name := range []string{"comment", "audit", "protect", "remind", "rerun", "dependabot"} {
+	for _, name := range []string{"comment", "audit", "protect", "remind", "rerun", "rerun-command", "dependabot"} {
 		dir := ".github/workflows/"
 		if name == "dependabot" {
 			dir = ".github/"

@@ -168,8 +168,15 @@ hours. If the base has moved since, or the run is older than 28 days, the commen
 		Args:    frame.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.carryOut(cmd.Context(), sys, func(client *forge.Client) (upkeep.Plan, error) {
-				return upkeep.Rerun(cmd.Context(), client, upkeep.RerunOptions{Now: o.Now(), Workflow: workflow,
-					Branch: branch, App: o.app})
+				opts := upkeep.RerunOptions{Now: o.Now(), Workflow: workflow, Branch: branch, App: o.app}
+				if sys.Getenv("GITHUB_EVENT_NAME") != "issue_comment" {
+					return upkeep.Rerun(cmd.Context(), client, opts)
+				}
+				event, err := forge.ReadEvent(sys.Getenv("GITHUB_EVENT_PATH"))
+				if err != nil {
+					return upkeep.Plan{}, remedy.With(err, "run it in a workflow on issue_comment")
+				}
+				return upkeep.Command(cmd.Context(), client, opts, event)
 			})
 		},
 	}

@@ -130,6 +130,7 @@ type Run struct {
 	Status, Conclusion      string
 	Attempt                 int
 	CreatedAt, RunStartedAt time.Time
+	Updated                 time.Time
 }
 
 // LoseReply carries out the n-th request, counted from 0, and loses its answer.

@@ -132,7 +132,8 @@ func (s *Server) runList(r *request) {
 		if one.Head == q.Get("head_sha") && (q.Get("event") == "" || one.Event == q.Get("event")) {
 			list = append(list, map[string]any{"id": one.ID, "path": one.Path, "event": one.Event, "head_sha": one.Head,
 				"status": one.Status, "conclusion": one.Conclusion, "run_attempt": one.Attempt,
-				"created_at": one.CreatedAt, "run_started_at": one.RunStartedAt})
+				"created_at": one.CreatedAt, "run_started_at": one.RunStartedAt,
+				"updated_at": one.Updated})
 		}
 	}
 	r.send(http.StatusOK, map[string]any{"total_count": len(list), "workflow_runs": list[:min(len(list), 100)]})
