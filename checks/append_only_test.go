@@ -128,6 +128,14 @@ func TestRangeAsAWhole(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
+	again, closed := built(t, "base: [{listing: ada}]\npr: [{listing: nova}]")
+	closedRange, err := closed.Range(t.Context(), again.Base, again.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
 	was, is := &registry.Entry{Mode: registry.ModeFile}, lost(t)
 	change := func(path string) registry.Change { return registry.Change{Path: path, Base: was, Head: is} }
 	subject := func(slug string, how *outlook) *Subject {
@@ -171,7 +179,7 @@ func TestRangeAsAWhole(t *testing.T) {
 		{"no commits", []*Subject{renewed}, nil, func(r *Run) { r.Range.MergeBases = []string{"a"} },
 			"warning nothing-judged", "warning nothing-judged"},
 		{"the base cannot be read", nil, nil, func(r *Run) {
-			r.Range, r.Context, r.Follows = rng, ended, false
+			r.Range, r.Follows = closedRange, false
 		}, anError, ""},
 		{"the head cannot be read", nil, nil, func(r *Run) {
 			r.Range, r.Context, r.Landing = rng, ended, &Landing{}
