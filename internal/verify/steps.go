@@ -122,8 +122,9 @@ func judgeManifest(w *work) (verdict.Outcome, error) {
 		out.Verified = "is of " + tool
 		if w.target.AtHand {
 			out.Verified += ", as given"
+		} else { // RFC 0019 section 10 asks deployments
+			w.answerable(&out)
 		}
-		w.answerable(&out)
 	}
 	return out, nil
 }
