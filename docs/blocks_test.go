@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 var (
@@ -188,13 +189,10 @@ func members(path string, v any, all map[string]string) {
 // TestManifests has kubectl read the manifests by its own types, and write them again: what it does not know is gone
 // then, and what has the wrong type is an error.
 func TestManifests(t *testing.T) {
-	kubectl, err := exec.LookPath("kubectl")
-	if err != nil {
-		t.Skip("kubectl is not installed: THE MANIFESTS OF docs/mirror.md WERE NOT READ")
-	}
+	needs.Program(t, "kubectl")
 	for name, container := range map[string]string{"deployment.yaml": "mirror", "job.yaml": "audit"} {
 		text := blocks(t)[name]
-		c := exec.CommandContext(t.Context(), kubectl, "set", "image", "--local", "-f", "-", container+"=x",
+		c := exec.CommandContext(t.Context(), "kubectl", "set", "image", "--local", "-f", "-", container+"=x",
 			"-o", "json")
 		c.Stdin = strings.NewReader(text)
 		c.Env = append(os.Environ(), "KUBECONFIG="+os.DevNull, "HOME="+t.TempDir())
@@ -232,10 +230,7 @@ const maxExposure = 2.0
 
 // TestUnits has systemd read the units, judge the services' confinement, and enable what the page has enabled.
 func TestUnits(t *testing.T) {
-	analyze, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("systemd-analyze is not installed: THE UNITS OF docs/mirror.md WERE NOT READ")
-	}
+	needs.Program(t, "systemd-analyze", "systemctl")
 	root := t.TempDir()
 	dir := filepath.Join(root, "etc", "systemd", "system")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -251,7 +246,7 @@ func TestUnits(t *testing.T) {
 			args = append(args, filepath.Join(dir, name))
 		}
 		if filepath.Ext(name) == ".service" {
-			out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager",
+			out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=true", "--no-pager",
 				filepath.Join(dir, name)).CombinedOutput()
 			found := regexp.MustCompile(`exposure level for \S+: ([\d.]+)`).FindSubmatch(out)
 			if found == nil {
@@ -262,7 +257,7 @@ func TestUnits(t *testing.T) {
 			}
 		}
 	}
-	out, err := exec.CommandContext(t.Context(), analyze, args...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "systemd-analyze", args...).CombinedOutput()
 	if err != nil || len(args) != 5 || bytes.Contains(out, []byte(dir)) {
 		t.Errorf("%d units: %v\n%s", len(args)-2, err, out)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 // elsewhere are the calls in README.md that TestCommands does not run: TestMirrorPageRuns and TestMirrorPagePeers run
@@ -107,6 +108,7 @@ func TestReadme(t *testing.T) {
 
 // TestConformancePage runs the examples of conformance.md that need no profile, and reads its scenarios.
 func TestConformancePage(t *testing.T) {
+	needs.Program(t, "python3")
 	text := page(t, "conformance.md")
 	dir := gittest.At(t, t.TempDir())
 	dir.Write("agents/helper/agent.yaml", "opengap: \"0.4\"\nname: helper\nversion: 1.0.0\ndescription: Orders.\n"+

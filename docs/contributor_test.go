@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/privatekey"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -61,6 +62,7 @@ func TestContributorPage(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the page's commands are those of a POSIX shell")
 	}
+	needs.Program(t, "sh")
 	const page = "contributor.md"
 	text, err := os.ReadFile(page)
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 const registryURL = "https://github.com/openagentprotocol-OAP/oap-registry"
@@ -41,6 +42,7 @@ func newShell(t *testing.T, root, origin string, flags ...string) *shell {
 	if runtime.GOOS == "windows" {
 		t.Skip("the page's commands are those of a POSIX shell")
 	}
+	needs.Program(t, "sh")
 	s := &shell{t: t, page: page(t, "mirror.md"), files: blocks(t), root: root}
 	for _, dir := range []string{"bin", "oap", "prometheus", "data", "reports", "tmp"} {
 		if err := os.Mkdir(filepath.Join(root, dir), 0o755); err != nil {
@@ -174,9 +176,10 @@ func (s *shell) git(dir string, args ...string) string {
 func (o *operator) sign() {
 	args := []string{"commit", "-q", "--allow-empty", "-m", "The eleventh"}
 	key := filepath.Join(o.root, "key")
-	if err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).Run(); err != nil {
-		o.t.Log("NOT TESTED: a signed commit: ", err)
-	} else {
+	if needs.Has(o.t, "a signed commit", "ssh-keygen") {
+		if err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).Run(); err != nil {
+			o.t.Fatal(err)
+		}
 		args = append([]string{"-c", "gpg.format=ssh", "-c", "user.signingkey=" + key}, append(args, "-S")...)
 	}
 	o.git(o.work, args...)
@@ -411,11 +414,7 @@ func TestMirrorPageRest(t *testing.T) {
 // TestMirrorPagePeers makes a keyring as the page does, of a maintainer's key and the forge's, and compares
 // with another mirror, its clone and its checkpoint.
 func TestMirrorPagePeers(t *testing.T) {
-	for _, program := range []string{"gpg", "gpgconf", "curl"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(program + " is not installed: WHOSE SIGNATURE, AND TWO MIRRORS, OF docs/mirror.md WERE NOT RUN")
-		}
-	}
+	needs.Program(t, "gpg", "gpgconf", "curl")
 	o := newOperator(t)
 	home, err := os.MkdirTemp("", "gpg") // the agent's socket needs a short path
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -96,11 +97,7 @@ func altered(t *testing.T, bundle []byte, key ed25519.PrivateKey, old, new strin
 // TestConsumersScript runs the script of the page on honest statements and on those that it must refuse. Most of them
 // have a signature that verifies.
 func TestConsumersScript(t *testing.T) {
-	for _, program := range []string{"jq", "base64", "openssl", "sh"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("NOT TESTED: %s is not installed", program)
-		}
-	}
+	needs.Program(t, "jq", "base64", "openssl", "sh")
 	t.Run("openssl", func(t *testing.T) {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "cosign"), []byte(verifyBlob), 0o755); err != nil {
@@ -109,9 +106,10 @@ func TestConsumersScript(t *testing.T) {
 		consume(t, dir)
 	})
 	t.Run("cosign", func(t *testing.T) {
+		needs.Program(t, "cosign")
 		program, err := exec.LookPath("cosign")
 		if err != nil {
-			t.Skip("NOT TESTED: cosign is not installed")
+			t.Fatal(err)
 		}
 		consume(t, filepath.Dir(program))
 	})

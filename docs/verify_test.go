@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 func page(t *testing.T, name string) string {
@@ -91,14 +92,11 @@ func TestPolicies(t *testing.T) {
 	if len(policies) != 3 {
 		t.Fatalf("%d policies, want 3", len(policies))
 	}
-	jq, err := exec.LookPath("jq")
-	if err != nil {
-		t.Skip("jq is not installed: THE POLICIES OF docs/verify.md WERE NOT RUN")
-	}
+	needs.Program(t, "jq")
 	all, _ := reports(t)
 	for policy, text := range policies {
 		for _, r := range all {
-			ask := exec.CommandContext(t.Context(), jq, "-e", "-s", "-c", text)
+			ask := exec.CommandContext(t.Context(), "jq", "-e", "-s", "-c", text)
 			ask.Stdin = bytes.NewReader(r.out)
 			out, _ := ask.CombinedOutput()
 			yes := r.name == "accepted" || r.name == "short" && policy != "payments" ||
@@ -131,6 +129,7 @@ func TestForeignTargets(t *testing.T) {
 
 // TestPrograms runs the programs of verify.md: only the accepted report makes one engage.
 func TestPrograms(t *testing.T) {
+	needs.Program(t, "sh", "cat") // what stands for the gate
 	sources := examples(t, "program")
 	if len(sources) != 4 {
 		t.Fatalf("%d programs, want 4", len(sources))
@@ -174,12 +173,10 @@ func TestPrograms(t *testing.T) {
 			}
 		default:
 			program := map[string]string{"py": "python3", "js": "node", "sh": "sh"}[name]
-			found, err := exec.LookPath(program)
-			if err != nil {
-				t.Logf("%s is not installed: THE PROGRAM OF docs/verify.md WAS NOT RUN", program)
+			if !needs.Has(t, "the program of docs/verify.md", program) {
 				continue
 			}
-			command = []string{found, source}
+			command = []string{program, source}
 		}
 		engages := func(what, gate, target string, status int, want bool) {
 			call := exec.CommandContext(t.Context(), command[0], append(command[1:], target, clone)...)

@@ -12,7 +12,11 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
+
+// submodule are the programs of which git submodule, a script, is made.
+var submodule = []string{"basename", "sed", "uname"}
 
 // plant puts a bare clone of another repository below the work tree, as a pull request can bring it: without the empty
 // directories that git does not keep.
@@ -165,6 +169,7 @@ func TestTrackedRepository(t *testing.T) {
 			other := newClone(c.T)
 			other.plant("x")
 			other.Commit()
+			needs.Program(c.T, submodule...)
 			c.Git("submodule", "--quiet", "add", other.Dir, "sub")
 			c.Commit()
 			return "sub/x"
@@ -244,12 +249,14 @@ func TestUntrackedRepository(t *testing.T) {
 		}, planted, false},
 		{"a submodule", func(c *clone) string {
 			c.plant(".git/other")
+			needs.Program(c.T, submodule...)
 			c.Git("submodule", "--quiet", "add", filepath.Join(c.Dir, ".git/other"), "sub")
 			c.Commit()
 			return "sub"
 		}, planted, false},
 		{"a submodule's Git directory", func(c *clone) string {
 			c.plant(".git/other")
+			needs.Program(c.T, submodule...)
 			c.Git("submodule", "--quiet", "add", filepath.Join(c.Dir, ".git/other"), "sub")
 			c.Commit()
 			return ".git/modules/sub"

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 var update = flag.Bool("update", false, "write NOTICE, and the table of modules in CONTRIBUTING")
@@ -82,11 +84,8 @@ func TestNotice(t *testing.T) {
 	follows(t, "../../NOTICE", func(string) string { return notice(modules) })
 	follows(t, "../../CONTRIBUTING.md", func(text string) string { return dependencies(t, text, linked) })
 	t.Run("texts", func(t *testing.T) {
-		bash, err := exec.LookPath("bash")
-		if err != nil {
-			t.Skip("NOT RUN: the texts of licences need bash")
-		}
-		out, err := exec.Command(bash, "../../.ci/licence-texts").Output()
+		needs.Program(t, "bash")
+		out, err := exec.Command("bash", "../../.ci/licence-texts").Output()
 		if err != nil {
 			t.Fatalf("%v, %s", err, err.(*exec.ExitError).Stderr)
 		}

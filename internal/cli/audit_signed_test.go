@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 // signedRegistry is a registry to which commits are added with real gpg and ssh-keygen.
@@ -30,11 +31,7 @@ const (
 
 func newSignedRegistry(t *testing.T) *signedRegistry {
 	t.Helper()
-	for _, name := range []string{"gpg", "gpgconf", "ssh-keygen"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("NOT TESTED: %s is missing; no audit judged real signatures", name)
-		}
-	}
+	needs.Program(t, "gpg", "gpgconf", "ssh-keygen")
 	w := build(t, "base: [{listing: eve}]")
 	home, err := os.MkdirTemp("", "sig") // the agent's socket needs a short path
 	if err != nil {

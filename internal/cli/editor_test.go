@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 // TestProblemMatcher checks that docs/problem-matcher.json matches what a run prints as text.
@@ -47,9 +48,7 @@ func TestProblemMatcher(t *testing.T) {
 // TestPreCommitHook runs the hook of .pre-commit-hooks.yaml, with this program in place of one that is built from a
 // release.
 func TestPreCommitHook(t *testing.T) {
-	if _, err := exec.LookPath("pre-commit"); err != nil {
-		t.Skip("NOT TRIED: pre-commit is not installed")
-	}
+	needs.Program(t, "pre-commit")
 	hooks, err := os.ReadFile(filepath.Join("..", "..", ".pre-commit-hooks.yaml"))
 	if err != nil {
 		t.Fatal(err)

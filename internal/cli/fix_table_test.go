@@ -31,6 +31,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -244,6 +245,7 @@ func answers(b webtest.Behaviour) func(*testing.T, *fixture.World) {
 // shell runs a command that a fix says.
 func shell(t *testing.T, dir, command string) {
 	t.Helper()
+	needs.Program(t, "sh")
 	c := exec.Command("sh", "-c", command)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
@@ -935,12 +937,9 @@ func TestCommandFixes(t *testing.T) {
 // TestEncryptedKeyFix requires that the fix for an encrypted key is the command that was called, reading the key that
 // openssl decrypts.
 func TestEncryptedKeyFix(t *testing.T) {
-	openssl, err := exec.LookPath("openssl")
-	if err != nil {
-		t.Skip("openssl is not installed")
-	}
+	needs.Program(t, "openssl")
 	file := filepath.Join(t.TempDir(), "a key.pem")
-	shell(t, t.TempDir(), openssl+" pkey -in "+plain.ShellWord(keyOf(t, "nova"))+" -aes256 -passout pass:secret -out "+
+	shell(t, t.TempDir(), "openssl pkey -in "+plain.ShellWord(keyOf(t, "nova"))+" -aes256 -passout pass:secret -out "+
 		plain.ShellWord(file))
 	status, said := ran(nil, "key", "show", file, "--did", "did:web:nova.example", "--offline")
 	want := "openssl pkey -in " + plain.ShellWord(file) + " | oap-gate key show - --did did:web:nova.example --offline"
@@ -948,7 +947,7 @@ func TestEncryptedKeyFix(t *testing.T) {
 		t.Fatalf("exit status %d, the fix is %q, want %q", status, fix, want)
 	}
 	// A test has no terminal at which openssl could ask for the passphrase.
-	decrypted, err := exec.Command(openssl, "pkey", "-in", file, "-passin", "pass:secret").Output()
+	decrypted, err := exec.Command("openssl", "pkey", "-in", file, "-passin", "pass:secret").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +24,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 // Main runs a program in this process: the one that the first argument names, else oap-gate.
@@ -101,6 +104,7 @@ var scripts = filepath.Join("..", "..", "testdata", "script")
 // they are not
 //
 //	peer LAYOUT [FAULT]   start a producer of AAEP in that layout, with that fault, and put its URL into $PEER
+//	needs PROGRAM…        skip the script if one is missing; what a line begins with `exec` needs not be named
 //	event NAME FILE       go on as a workflow that this event started; $VAR is expanded in FILE. `event` alone ends
 //
 // that
@@ -111,7 +115,13 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		ContinueOnError:     testing.Verbose(), // -v tells all that fails in a script
 		Setup: func(e *testscript.Env) error {
-			s := &script{}
+			name := strings.TrimPrefix(filepath.Base(e.WorkDir), "script-")
+			if err := needPrograms(e, name); err != nil {
+				return err
+			}
+			s := &script{needs: func(programs ...string) {
+				needs.Script(e.T(), "TestScript/"+name, programs...)
+			}}
 			e.Values["script"] = s
 			testdata, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
 			if err != nil {
@@ -166,12 +176,30 @@ func TestScript(t *testing.T) {
 			"unchanged": unchanged,
 			"unasked":   unasked,
 			"peer":      producer,
+			"needs":     func(ts *testscript.TestScript, _ bool, programs []string) { state(ts).needs(programs...) },
 		},
 	})
 }
 
+var executed = regexp.MustCompile(`(?m)^(\[(?:unix|linux)\] )?(?:! )?exec (\S+)`)
+
+// needPrograms skips a script that executes a program which is not installed.
+func needPrograms(e *testscript.Env, name string) error {
+	text, err := os.ReadFile(filepath.Join(scripts, name+".txtar"))
+	if err != nil {
+		return err
+	}
+	for _, m := range executed.FindAllStringSubmatch(string(text), -1) {
+		if m[1] == "" || runtime.GOOS != "windows" {
+			needs.Script(e.T(), "TestScript/"+name, m[2])
+		}
+	}
+	return nil
+}
+
 // script is what the commands of one script share.
 type script struct {
+	needs  func(programs ...string)
 	world  *fixture.World
 	worlds int
 	flags  []string

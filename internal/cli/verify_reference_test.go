@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -42,10 +43,7 @@ func TestReferenceVerifier(t *testing.T) {
 	if err != nil || os.Getenv("OAP_SPEC") == "" {
 		t.Skip("OAP_SPEC names no clone of the specification: THE REFERENCE VERIFIER WAS NOT COMPARED WITH")
 	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed: THE REFERENCE VERIFIER WAS NOT COMPARED WITH")
-	}
+	needs.Program(t, "node")
 	w, err := fixture.New(t.TempDir(), time.Now().UTC().Truncate(time.Second),
 		webtest.Options{}) // it knows no other clock
 	if err != nil {
@@ -67,7 +65,7 @@ func TestReferenceVerifier(t *testing.T) {
 	}
 	for _, slug := range []string{"one", "two", "three", "sparing", "over", "none"} {
 		target := "https://" + slug + ".example"
-		theirs, err := exec.CommandContext(t.Context(), node, script, verifier, target, w.Web.Addr(),
+		theirs, err := exec.CommandContext(t.Context(), "node", script, verifier, target, w.Web.Addr(),
 			filepath.Join(w.Dir,
 				"ca.pem")).Output()
 		if err != nil {

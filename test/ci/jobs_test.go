@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 // workflow is the part of a workflow that the tests read.
@@ -57,12 +59,9 @@ func TestJobs(t *testing.T) {
 	if last.If != "always()" || len(last.Needs) != len(w.Jobs)-1 {
 		t.Errorf("the job ci runs if %q and needs %q", last.If, last.Needs)
 	}
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("NOT TESTED: there is no bash")
-	}
+	needs.Program(t, "bash")
 	for _, results := range []string{"success", "failure", "cancelled", "skipped", "success skipped", ""} {
-		cmd := exec.CommandContext(t.Context(), bash, "-e", "-c", last.Steps[0].Run)
+		cmd := exec.CommandContext(t.Context(), "bash", "-e", "-c", last.Steps[0].Run)
 		cmd.Env = []string{"RESULTS=" + results}
 		if err := cmd.Run(); (err == nil) != (results == "success") {
 			t.Errorf("the results %q: %v", results, err)

@@ -8,14 +8,12 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 // TestMessages runs the rule for commit messages in a clone.
 func TestMessages(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("NOT TESTED: there is no bash")
-	}
+	needs.Program(t, "bash")
 	run, err := os.ReadFile("../../.ci/run")
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +24,7 @@ func TestMessages(t *testing.T) {
 	clone.Git("commit", "-q", "-m", strings.Repeat("old ", 30)) // which is never judged
 	base := clone.Git("rev-parse", "HEAD")
 	check := func(base string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), bash, ".ci/run", "messages")
+		cmd := exec.CommandContext(t.Context(), "bash", ".ci/run", "messages")
 		cmd.Dir = clone.Dir
 		cmd.Env = append(os.Environ(), "CI_BASE="+base)
 		out, err := cmd.CombinedOutput()

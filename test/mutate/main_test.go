@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 const small = `package small
@@ -35,6 +37,7 @@ func TestSmall(t *testing.T) {
 // seed returns a repository with the package small and tests of these cases.
 func seed(t *testing.T, cases string) string {
 	t.Helper()
+	needs.Program(t, "git", "sh")
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "small"), 0o777); err != nil {
 		t.Fatal(err)
@@ -60,9 +63,6 @@ func rewrite(t *testing.T, dir, name, text string) {
 
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("NOT TESTED: there is no git")
-	}
 	cmd := exec.CommandContext(t.Context(), "git", args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()

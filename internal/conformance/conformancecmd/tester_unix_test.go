@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/trial"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 // lines collects what is written.
@@ -36,6 +37,7 @@ func (l *lines) String() string {
 // A command is ended with its children, even those that ignore SIGTERM after the command has exited, and its output is
 // escaped.
 func TestTesterEndsChildren(t *testing.T) {
+	needs.Program(t, "mv", "sleep")
 	file := filepath.Join(t.TempDir(), "pid")
 	var out lines
 	c := &tester{stderr: &out, args: []string{"/bin/sh", "-c", `
@@ -101,6 +103,7 @@ func TestPlainLines(t *testing.T) {
 
 // A runtime that floods its output, ignores SIGTERM or leaves children behind holds nothing up.
 func TestJob(t *testing.T) {
+	needs.Program(t, "head", "sleep", "yes")
 	shell := func(script string, timeout time.Duration) trial.Ended {
 		return startJob(t.Context(), "/bin/sh", []string{"-c", script}, trial.Job{Dir: t.TempDir(), Timeout: timeout,
 			Env: os.Environ()})

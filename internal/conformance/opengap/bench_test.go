@@ -42,7 +42,7 @@ def find_order_%d(number: str, verbose: bool = False) -> dict:
 	dir := agent.write(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		j, err := Judge(Options{Python: python3, Dir: dir, Dialect: Auto})
+		j, err := Judge(Options{Python: onPath(b), Dir: dir, Dialect: Auto})
 		if err != nil {
 			b.Fatal(err)
 		}

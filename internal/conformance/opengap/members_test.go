@@ -69,7 +69,7 @@ func TestSharedAgents(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range cases {
-			j, err := Judge(Options{Python: python3, Dir: c.Files.write(t), Dialect: c.Dialect})
+			j, err := Judge(Options{Python: onPath(t), Dir: c.Files.write(t), Dialect: c.Dialect})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -85,7 +85,7 @@ func told(t testing.TB, dir string, o Options) []string {
 	if o.Dialect == "" {
 		o.Dialect = Auto
 	}
-	o.Python = python3
+	o.Python = onPath(t)
 	j, err := Judge(o)
 	if err != nil {
 		t.Fatal(err)
@@ -377,7 +377,7 @@ func TestWhyNoSkill(t *testing.T) {
 		"from gitagent import skill\n@skill\ndef f(): 1\ndel f":           "; f is deleted or bound again",
 		"from gitagent import skill\n@other\ndef f(): 1\n@b.c\ndef g():1": "opengap",
 	} {
-		j, err := Judge(Options{Python: python3, Dir: agent04.edit(python(text)).write(t), Dialect: Auto})
+		j, err := Judge(Options{Python: onPath(t), Dir: agent04.edit(python(text)).write(t), Dialect: Auto})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -395,7 +395,7 @@ func TestWhyNoSkillOfPackage(t *testing.T) {
 	for name := 'a'; name <= 'h'; name++ {
 		edit["skills/orders/m.py"] += fmt.Sprintf("import x%c\n@x%[1]c.skill\ndef %[1]c(): 1\n", name)
 	}
-	j, err := Judge(Options{Python: python3, Dir: agent04.edit(edit).write(t), Dialect: Auto})
+	j, err := Judge(Options{Python: onPath(t), Dir: agent04.edit(edit).write(t), Dialect: Auto})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -791,7 +791,7 @@ func TestDialect(t *testing.T) {
 		{"nothing", Auto, files{"x": ""}, "0.4 neither agent.yaml nor a SOUL.md says which"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j, err := Judge(Options{Python: python3, Dir: c.files.write(t), Dialect: c.asked})
+			j, err := Judge(Options{Python: onPath(t), Dir: c.files.write(t), Dialect: c.asked})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -929,7 +929,7 @@ func TestManyFindings(t *testing.T) {
 	}
 	b.WriteString("- not-there\n")
 	edit["agent.yaml"] = b.String()
-	j, err := Judge(Options{Python: python3, Dir: edit.write(t), Dialect: Auto})
+	j, err := Judge(Options{Python: onPath(t), Dir: edit.write(t), Dialect: Auto})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -947,7 +947,7 @@ func TestManyFindings(t *testing.T) {
 
 // TestCommand checks that the command of a fix is one, whatever a file is named.
 func TestCommand(t *testing.T) {
-	j, err := Judge(Options{Python: python3, Dir: agent04.edit(files{"skills/a;b.py": "("}).write(t), Dialect: Auto})
+	j, err := Judge(Options{Python: onPath(t), Dir: agent04.edit(files{"skills/a;b.py": "("}).write(t), Dialect: Auto})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -968,7 +968,7 @@ func TestCommand(t *testing.T) {
 func TestHostile(t *testing.T) {
 	judge := func(t *testing.T, dir string) error {
 		t.Helper()
-		_, err := Judge(Options{Python: python3, Dir: dir, Dialect: Auto})
+		_, err := Judge(Options{Python: onPath(t), Dir: dir, Dialect: Auto})
 		return err
 	}
 	t.Run("no directory", func(t *testing.T) {

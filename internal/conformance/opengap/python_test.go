@@ -8,9 +8,18 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
-// testPython runs Script by the python3 of PATH, which these tests require. All tests ask one process.
+// onPath is the python3 of PATH, which the test needs.
+func onPath(t testing.TB) func() (Python, error) {
+	t.Helper()
+	needs.Program(t, "python3")
+	return python3
+}
+
+// testPython runs Script by the python3 of PATH. All tests ask one process.
 type testPython struct {
 	in    io.WriteCloser
 	out   *bufio.Reader

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 // bench is a repository, a GnuPG home that holds private keys, and one that holds what is trusted.
@@ -29,11 +30,7 @@ const epoch = 1_700_000_000
 
 func newBench(t testing.TB, format string, programs ...string) *bench {
 	t.Helper()
-	for _, p := range append(programs, "git") {
-		if _, err := exec.LookPath(p); err != nil {
-			t.Skipf("NOT TESTED: %s is missing; the signatures were not compared with git verify-commit", p)
-		}
-	}
+	needs.Program(t, append(programs, "git")...)
 	root, err := os.MkdirTemp("", "sig") // the agent's socket needs a short path
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 func TestDecodeCommit(t *testing.T) {
@@ -107,6 +109,7 @@ func TestCommitterTime(t *testing.T) {
 
 // Payload and signature are what git hands to the program that verifies.
 func TestSignatureAsGit(t *testing.T) {
+	needs.Program(t, "sh", "cat")
 	c := newClone(t)
 	said := filepath.Join(c.Dir, "payload")
 	c.Write("verify", "#!/bin/sh\nfor a; do case $a in /*|.*) cat \"$a\" >'"+said+".sig';; esac; done\ncat >'"+said+

@@ -26,6 +26,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 // seed is that of RFC 8032 section 7.1, TEST 2.
@@ -391,9 +392,7 @@ func TestExposed(t *testing.T) {
 
 // TestOpenSSL reads what openssl writes, and has it read what this package writes.
 func TestOpenSSL(t *testing.T) {
-	if _, err := exec.LookPath("openssl"); err != nil {
-		t.Skip("openssl is not installed: nothing shows that its keys are read")
-	}
+	needs.Program(t, "openssl")
 	dir := t.TempDir()
 	openssl := func(args ...string) string {
 		t.Helper()

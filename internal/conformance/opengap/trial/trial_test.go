@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -135,6 +136,7 @@ func TestEnvironment(t *testing.T) {
 
 // The agents are Python, wherever their directory is.
 func TestAgents(t *testing.T) {
+	needs.Program(t, "python3")
 	dir := filepath.Join(t.TempDir(), `a "b" 'c' \d`)
 	of := &trial{Options: Options{Operator: DefaultOperator()}, models: []string{"m"}, dir: dir}
 	of.Operator.AgentYAML = map[string]any{"model": map[string]any{"preferred": "x:{model}", "name": "y"}}
@@ -165,6 +167,7 @@ func TestRuntime(t *testing.T) {
 	if _, missing := os.Stat(file); err != nil || missing != nil {
 		t.Skip("the runtime is not next to this clone")
 	}
+	needs.Program(t, "python3")
 	try := func(only []string, env ...string) map[string]verdict.Verdict {
 		o := Options{Subject: "r", Operator: DefaultOperator(), Only: only, Seed: 1, Timeout: time.Minute,
 			Recommended: verdict.Error, Env: append(os.Environ(), env...),
