@@ -142,7 +142,7 @@ func (m *Marker) asked(changes []registry.Change, own bool) (map[string]bool, er
 			}
 		case registry.KindOf(c.Path) == registry.KindListing:
 			n, found := st.listings.number(c.Path)
-			if !found {
+			if !found || st.listings.texts[n].toolDID() == "" { // which a reader refuses by itself
 				continue
 			}
 			id := st.listings.texts[n].toolDID()

@@ -189,6 +189,7 @@ var details = map[string]table.Detail{
 	"transient-revocation": {"one commit adds a revocation, and a later one removes or corrects it, or adds " +
 		"a signature",
 		"git show --stat COMMIT"},
+	"uncommitted": {"the records of the work tree were written, but not committed", "git status --short"},
 	"transient-record": {"one commit adds a record, and a later one removes it or changes it",
 		"git show --stat COMMIT"},
 	"commit-tampers": {"one commit changes a merged file and a later one restores it",
@@ -370,6 +371,8 @@ var details = map[string]table.Detail{
 	"witness-algorithm": {"the witness signed with another algorithm than EdDSA",
 		showWitness},
 	"witness-signature": {"the Receipt changed after the witness signed, or the witness changed its key",
+		showWitness},
+	"witness-key-gone": {"the witness removed or replaced the key that it signed with",
 		showWitness},
 	"witness-evidence": {"a document of the witness is not served any more",
 		"oap-gate verify WITNESS_DID --registry ."},
