@@ -62,6 +62,9 @@ func TestOutOfPlace(t *testing.T) {
 			"{revoke: ada, reason: key_compromise}, {commit: Revoke}, {remove: revocations}", forCause},
 		{"the witness is superseded", "{revoke: ada}", passes},
 		{"the witness withdrew", "{revoke: ada, reason: voluntary_withdrawal}", passes},
+		{"a refused file pins the Receipt after the witness withdrew", "{revoke: ada, reason: voluntary_withdrawal}, " +
+			`{commit: Revoke}, {write: implementations/aa.json, text: '{"slug": "x", "tool_did": ` +
+			`"did:web:nova.example", "conformance_receipt_sha256": "$pin(nova)", "conformance_level": "L4"}'}`, passes},
 		{"the witness is revoked for cause, and superseded",
 			"{revoke: ada, reason: key_compromise, path: revocations/a.json}, {commit: Revoke}, {revoke: ada}",
 			forCause},

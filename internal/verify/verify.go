@@ -257,8 +257,15 @@ func (w *work) draft() {
 	}
 	w.candidates = map[level.Level]*checks.Subject{}
 	var then *checks.Then
-	if l := w.anchoring(); l != nil && slices.ContainsFunc(w.claimed, needsWitness) {
-		then, w.failed = w.run.Anchored(l.Path)
+	if slices.ContainsFunc(w.claimed, needsWitness) {
+		var listed []anchorListing
+		listed, w.failed = w.current()
+		for _, l := range listed { // of a DID, one is not refused
+			if l.ReceiptSHA256 == w.facts.ReceiptText.Value.SHA256 && l.is.Status != verdict.StatusRefused {
+				then, w.failed = w.run.Anchored(l.Path)
+				break
+			}
+		}
 	}
 	// The bootstrap rule and its co-signers are L4's: where it is claimed, its listing decides what is sought.
 	for _, l := range w.claimed {
