@@ -69,10 +69,10 @@ type bodyReader struct {
 	open   map[string]int // elements that are open, of those in which no form counts
 }
 
-// elements are those in which no form counts. The first is a comment that a piece of raw HTML does not close.
-var elements = map[string]string{"!--": "in a comment", "s": "struck out", "del": "struck out", "strike": "struck out",
-	"blockquote": "in a quote", "q": "in a quote", "table": "in a table", "code": "in code", "pre": "in code",
-	"kbd": "in code", "samp": "in code", "tt": "in code"}
+// elements are those in which no form counts. The first two are a comment and a tag that raw HTML does not end.
+var elements = map[string]string{"!--": "in a comment", "<": "in HTML", "s": "struck out", "del": "struck out",
+	"strike": "struck out", "blockquote": "in a quote", "q": "in a quote", "table": "in a table", "code": "in code",
+	"pre": "in code", "kbd": "in code", "samp": "in code", "tt": "in code"}
 
 // broken replaces what does not count as a part of a line: no phrase extends across it.
 const broken = "\ufffc"
@@ -123,8 +123,10 @@ func (r *bodyReader) page(piece, outside string, heading bool) {
 		piece = after
 	}
 	var line strings.Builder
+	read := 0
 	tokens(piece, func(z *html.Tokenizer, kind html.TokenType) {
 		raw := string(z.Raw())
+		read += len(raw)
 		text := string(z.Text())
 		tag, _ := z.TagName()
 		name := string(tag)
@@ -145,12 +147,15 @@ func (r *bodyReader) page(piece, outside string, heading bool) {
 			line.WriteByte('\n')
 		case name == "img":
 			line.WriteString(broken)
-		case kind == html.StartTagToken && elements[name] != "":
+		case kind != html.EndTagToken && elements[name] != "": // HTML ignores the slash of <del/>
 			r.open[name]++
 		case kind == html.EndTagToken && r.open[name] > 0:
 			r.open[name]--
 		}
 	})
+	if read < len(piece) { // a tag that does not end here has what follows among its attributes
+		r.open["<"]++
+	}
 	if outside == "" && strings.HasPrefix(strings.TrimLeft(line.String(), " *_"), "☐") {
 		outside = "the box is not ticked" // in each line of a paragraph, as in an item
 	}

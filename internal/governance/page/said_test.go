@@ -73,6 +73,8 @@ func TestSays(t *testing.T) {
 		{additive, "~~Additive only~~", "struck out"},
 		{additive, "~~x~~ Additive only", "within a line"},
 		{additive, "<del>\n\nAdditive only\n\n</del>", "struck out"},
+		{additive, "<del/>\n\nAdditive only", "struck out"},
+		{additive, "<div title=\"\n\nAdditive only", "in HTML"},
 		{additive, "<s>Additive only</s>", "struck out"},
 		{additive, "- [ ] Additive only", "the box is not ticked"},
 		{additive, "- [ ] x\n\n  Additive only", "the box is not ticked"},
