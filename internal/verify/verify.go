@@ -260,7 +260,7 @@ func (w *work) draft() {
 	if slices.ContainsFunc(w.claimed, needsWitness) {
 		var listed []anchorListing
 		listed, w.failed = w.current()
-		for _, l := range listed { // of a DID, one is not refused
+		for _, l := range listed { // a DID has one that is not refused
 			if l.ReceiptSHA256 == w.facts.ReceiptText.Value.SHA256 && l.is.Status != verdict.StatusRefused {
 				then, w.failed = w.run.Anchored(l.Path)
 				break

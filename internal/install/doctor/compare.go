@@ -132,10 +132,13 @@ func (c *comparison) compare() {
 // steps compares the steps with those of the same action that init writes, and finds those that may replace the gate.
 func (c *comparison) steps() {
 	all, known := c.job.steps, map[*step]bool{}
-	first, last := len(all), -1 // indexes of steps that use the gate
+	first, last, acts := len(all), -1, -1 // which use the gate, judge by it, write by it
 	for i, s := range all {
 		if c.at = s; s.role != noRole {
 			first = min(first, i)
+		}
+		if slices.Contains([]role{commentRole, protectRole, remindRole, rerunRole, mergeRole}, s.role) {
+			acts = i
 		}
 		if s.gates() {
 			last = i
@@ -179,13 +182,13 @@ func (c *comparison) steps() {
 				"use the Action, as the files that oap-gate init writes do",
 				"the step was not judged: it calls the gate by a command line")
 		case known[s] || s.gates() || !s.ran().there():
-		case i < last || target:
-			c.add(verdict.Doubt, "step-not-judged", s.ran().pos(), "move it behind the gate, or into a job of its own",
-				"the step was not judged: it runs next to the gate, and may replace it, its settings or the clone")
 		case c.job.role() == commentRole && isCheckout(s) && (s.input("ref").there() || s.input("repository").there()):
 			c.add(verdict.Error, "privileged-checkout", s.pos(),
 				"drop the checkout: the job needs only the report, which is data",
 				"job %q can write comments and checks out %q", c.job.id, s.input("ref").text())
+		case i < last || target || i < acts && !isCheckout(s):
+			c.add(verdict.Doubt, "step-not-judged", s.ran().pos(), "move it behind the gate, or into a job of its own",
+				"the step was not judged: it runs next to the gate, and may replace it, its settings or the clone")
 		}
 	}
 }

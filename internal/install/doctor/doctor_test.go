@@ -566,6 +566,8 @@ func TestFaults(t *testing.T) {
 		{"comment checks out by capitals", comment, "    steps:\n",
 			"    steps:\n      - uses: actions/checkout@" + strings.Repeat("ab12", 10) + "\n        with: {Ref: x}\n",
 			"error privileged-checkout comment.yml <uses: actions/checkout@" + strings.Repeat("ab12", 10) + ">"},
+		{"a script before the comment", comment, "    steps:\n", "    steps:\n      - run: bash artifact/x\n",
+			"inconclusive step-not-judged comment.yml <run: bash artifact/x>"},
 		{"an anchor that nothing names", check, "permissions:\n", "permissions: &p\n", ""},
 		{"duplicate key", check, "permissions:\n", "permissions: {}\npermissions:\n",
 			"inconclusive workflow-not-read check.yml <permissions:>"},

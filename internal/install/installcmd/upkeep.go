@@ -181,7 +181,7 @@ hours. If the base has moved since, or the run is older than 28 days, the commen
 		},
 	}
 	o.bindPlan(c)
-	c.Flags().StringVar(&workflow, "workflow", ".github/workflows/check.yml", "`PATH` of the gate's workflow")
+	c.Flags().StringVar(&workflow, "workflow", ".github/workflows/check.yml", "path `FILE` of the gate's workflow")
 	c.Flags().StringVar(&branch, "branch", "", "name `BRANCH` of the default branch (default: the forge's)")
 	return c
 }
