@@ -84,8 +84,8 @@ func TestNotice(t *testing.T) {
 	follows(t, "../../NOTICE", func(string) string { return notice(modules) })
 	follows(t, "../../CONTRIBUTING.md", func(text string) string { return dependencies(t, text, linked) })
 	t.Run("texts", func(t *testing.T) {
-		needs.Program(t, "bash")
-		out, err := exec.Command("bash", "../../.ci/licence-texts").Output()
+		needs.Program(t, "sh")
+		out, err := exec.Command("sh", "../../.ci/licence-texts").Output()
 		if err != nil {
 			t.Fatalf("%v, %s", err, err.(*exec.ExitError).Stderr)
 		}

@@ -57,7 +57,7 @@ go_tree() {
   cp "$(command -v busybox)" "$root/bin/busybox"
   for name in sh cp mkdir cat ls rm; do ln -s busybox "$root/bin/$name"; done
   # Where layers cannot be laid over one another, each step of a build copies all of it.
-  tar -C "$go" --exclude src/cmd --exclude testdata --exclude '*_test.go' -c bin/go src VERSION go.env pkg/include \
+  tar -C "$go" --exclude src/cmd --exclude testdata --exclude '*_test.go' -c bin/go src VERSION LICENSE PATENTS go.env pkg/include \
     "pkg/tool/$(go env GOOS)_$(go env GOARCH)"/{asm,compile,link} | tar -C "$root/usr/local/go" -x
   [ ! -d "${COLD:-}" ] || cp -r "$COLD" "$root/go/cache"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
