@@ -111,7 +111,7 @@ func (m *Marker) follow(number int, changes []registry.Change) error {
 }
 
 // asked returns the paths of the listings that a commit may have made refused or revoked. own says that its tree has a
-// schema of its own. A commit may bring a million listings of which none is.
+// schema of its own. It skips listings that cannot be, because a commit may bring a million.
 func (m *Marker) asked(changes []registry.Change, own bool) (map[string]bool, error) {
 	paths, st := map[string]bool{}, m.run.Base
 	ofDID := func(id string) {

@@ -129,7 +129,7 @@ func TestForeignTargets(t *testing.T) {
 
 // TestPrograms runs the programs of verify.md: only the accepted report makes one engage.
 func TestPrograms(t *testing.T) {
-	needs.Program(t, "sh", "cat") // what stands for the gate
+	needs.Program(t, "sh", "cat") // the stand-in for the gate is a script
 	sources := examples(t, "program")
 	if len(sources) != 4 {
 		t.Fatalf("%d programs, want 4", len(sources))

@@ -18,8 +18,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 )
 
-// Web is where the documents of an implementation come from. Live, Local, Offline and Recorded return one; the zero
-// value is an error wherever it is used.
+// Web is where the documents of an implementation come from. Live, Local, Offline and Recorded return one. A
+// function that gets the zero value returns an error.
 type Web struct {
 	refused error // that each use returns; may be nil
 	keeps   *Recording

@@ -15,7 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
-// submodule are the programs of which git submodule, a script, is made.
+// submodule are the programs that git submodule, a shell script, calls.
 var submodule = []string{"basename", "sed", "uname"}
 
 // plant puts a bare clone of another repository below the work tree, as a pull request can bring it: without the empty

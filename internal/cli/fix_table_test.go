@@ -397,7 +397,7 @@ func ran(stdin io.Reader, args ...string) (int, string) {
 // commandRow is a command that fails in an honest world. Its fix, done to the letter, must let it pass.
 type commandRow struct {
 	name   string
-	world  string // its description; empty: two listings, of which one is proposed, and a newcomer's documents
+	world  string // its description; empty: one merged listing, one proposed listing, and a newcomer's documents
 	set    func(t *testing.T, w *fixture.World)
 	args   func(w *fixture.World) []string
 	status int

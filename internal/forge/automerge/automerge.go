@@ -166,8 +166,8 @@ func (o Options) ofRun(newest *forge.Run) string {
 	return ""
 }
 
-// ofFiles returns why the files are not those of a routine change, or "". Without a change of .github/ the run used the
-// workflow of the base, so that its report is to be believed.
+// ofFiles returns why the files are not those of a routine change, or "". If .github/ did not change, the run used
+// the workflow of the base, and its report can be trusted.
 func ofFiles(files []forge.ChangedFile) string {
 	switch {
 	case len(files) == 0 || len(files) > maxFiles:

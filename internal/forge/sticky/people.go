@@ -17,7 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 )
 
-// labels are those that label sets and removes. No other label of a pull request is touched.
+// labels are the only labels that the function label sets and removes.
 var labels = []struct {
 	name string
 	of   func(forge.ChangedFile) bool

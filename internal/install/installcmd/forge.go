@@ -26,7 +26,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// NewForge returns the command forge, below which are those that change something at the forge.
+// NewForge returns the command forge. Its subcommands change something at the forge.
 func NewForge(sys frame.IO) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "forge",

@@ -20,7 +20,7 @@ const (
 )
 
 // Command plans to run the gate again for the pull request on which somebody commented /rerun. event is the payload of
-// issue_comment. If nothing is to be run, the plan says why. The error is a *forge.Error.
+// issue_comment. If it runs nothing, the plan says why. The error is a *forge.Error.
 func Command(ctx context.Context, c *forge.Client, o RerunOptions, event any) (Plan, error) {
 	text := func(path ...string) string { return fmt.Sprint(strict.Member(event, path...)) }
 	no := func(format string, args ...any) (Plan, error) { return Plan{Looked: fmt.Sprintf(format, args...)}, nil }

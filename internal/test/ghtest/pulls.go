@@ -137,7 +137,7 @@ func (s *Server) files(r *request) {
 	page(s, r, list)
 }
 
-// newest answers with the commits of a path on the default branch, of which it knows one.
+// newest answers with the last commit of a path on the default branch, the only one that it knows.
 func (s *Server) newest(r *request) {
 	list := []map[string]any{}
 	if a, known := s.authors[r.URL.Query().Get("path")]; known {
