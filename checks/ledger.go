@@ -165,11 +165,18 @@ func (l *Ledger) origin(path string) (origin, bool) {
 
 // Origin gives what brought a path of the data directories its present content, as of the commit judged last.
 func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
+	o, err := l.numbered(ctx, path)
+	return o.Origin, err
+}
+
+// numbered returns the origin with the number of its commit.
+func (l *Ledger) numbered(ctx context.Context, path string) (earlierOrigin, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at, found := l.origin(path)
-	var o Origin
+	var o earlierOrigin
 	if found {
+		o.number = l.number(at.commit)
 		o.Parent, o.When = l.commits[at.commit].parent, l.commits[at.commit].when
 		if at.first != beforeLedger {
 			o.First = l.commits[at.first].when
@@ -177,16 +184,16 @@ func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
 	}
 	if l.verified != "" && o.First.IsZero() {
 		if err := l.recall(ctx); err != nil {
-			return Origin{}, err
+			return earlierOrigin{}, err
 		}
 		if old, known := l.before[path]; found {
 			o.First = old.First
 		} else {
-			o, found = old.Origin, known
+			o, found = old, known
 		}
 	}
 	if !found {
-		return Origin{}, fmt.Errorf("finding the commit that brought %s: it is not in the first-parent history", path)
+		return earlierOrigin{}, fmt.Errorf("finding the commit that brought %s: it is not in the first-parent history", path)
 	}
 	return o, nil
 }
@@ -194,15 +201,11 @@ func (l *Ledger) Origin(ctx context.Context, path string) (Origin, error) {
 // Then returns the tree and time by which the record at a path was judged when it was merged, and since when the path
 // has held its tool_did.
 func (l *Ledger) Then(ctx context.Context, path string) (then *Then, stood time.Time, err error) {
-	o, err := l.Origin(ctx, path)
+	o, err := l.numbered(ctx, path)
 	if err != nil {
 		return nil, o.First, err
 	}
-	number := l.before[path].number
-	if at, judged := l.origin(path); judged {
-		number = l.number(at.commit)
-	}
-	then, err = newThen(ctx, l.repo, o.Parent, o.When, number)
+	then, err = newThen(ctx, l.repo, o.Parent, o.When, o.number)
 	return then, o.First, err
 }
 
