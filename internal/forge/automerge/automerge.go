@@ -7,9 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/sticky"
@@ -98,7 +101,7 @@ func settle(ctx context.Context, c *forge.Client, report []byte, o Options, p fo
 		}
 	}
 	if why == "" {
-		if why, err = o.ofReport(ctx, c, report, files); err != nil {
+		if why, err = o.ofReport(ctx, c, report, branch, files); err != nil {
 			return "", err
 		}
 	}
@@ -179,7 +182,7 @@ func ofFiles(files []forge.ChangedFile) string {
 }
 
 // ofReport returns why the report does not say that the change is routine, or "".
-func (o Options) ofReport(ctx context.Context, c *forge.Client, data []byte,
+func (o Options) ofReport(ctx context.Context, c *forge.Client, data []byte, branch string,
 	files []forge.ChangedFile) (string, error) {
 	r, err := sticky.Read(data, o.Head, o.Validate)
 	if err != nil {
@@ -209,7 +212,27 @@ func (o Options) ofReport(ctx context.Context, c *forge.Client, data []byte,
 	if !slices.Equal(slices.Compact(judged), changed) {
 		return "its report is about other files", nil
 	}
-	return "", nil
+	return ofBase(ctx, c, r.Base, branch)
+}
+
+// ofBase returns why the branch does not continue the base of the report, or "". Who opens a pull request may choose
+// another branch first, with another workflow, and the default branch after the run.
+func ofBase(ctx context.Context, c *forge.Client, base, branch string) (string, error) {
+	if len(base) != 40 || !plain.IsHex(base) {
+		return "its report does not name the commit of its base", nil
+	}
+	var compared struct {
+		Status string `json:"status"`
+	}
+	_, err := c.Call(ctx, "comparing the report's base with the branch "+branch, http.MethodGet,
+		"compare/"+base+"..."+url.PathEscape(branch)+"?per_page=1", nil, &compared)
+	switch {
+	case errors.Is(err, forge.ErrNotFound), errors.Is(err, forge.ErrRefused):
+		return "the forge does not know the base of its report", nil
+	case err == nil && compared.Status != "ahead" && compared.Status != "identical":
+		return "its report judged it on another branch", nil
+	}
+	return "", err
 }
 
 // The two documents that are sent. Their variables are JSON.

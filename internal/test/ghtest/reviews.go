@@ -67,7 +67,7 @@ const maxPullCommits = 250
 
 // comparison sends the commits between a base and the head of a pull request.
 func (s *Server) comparison(r *request) {
-	_, head, _ := strings.Cut(r.path[1], "...")
+	base, head, _ := strings.Cut(r.path[1], "...")
 	for _, p := range s.pulls {
 		if p.Head == head {
 			all := s.lists[int64(p.Number)]["commits"]
@@ -75,7 +75,14 @@ func (s *Server) comparison(r *request) {
 			return
 		}
 	}
-	r.notFound()
+	switch _, known := s.parents[base]; {
+	case head != s.DefaultBranch:
+		r.notFound()
+	case known:
+		r.send(http.StatusOK, map[string]any{"status": "ahead"})
+	default:
+		r.send(http.StatusOK, map[string]any{"status": "diverged"})
+	}
 }
 
 func (s *Server) issue(r *request) {
