@@ -192,10 +192,11 @@ func (l *Ledger) numbered(ctx context.Context, path string) (earlierOrigin, erro
 			o, found = old, known
 		}
 	}
+	var err error
 	if !found {
-		return earlierOrigin{}, fmt.Errorf("finding the commit that brought %s: it is not in the first-parent history", path)
+		err = fmt.Errorf("finding the commit that brought %s: it is not in the first-parent history", path)
 	}
-	return o, nil
+	return o, err
 }
 
 // Then returns the tree and time by which the record at a path was judged when it was merged, and since when the path

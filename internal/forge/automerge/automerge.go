@@ -215,8 +215,8 @@ func (o Options) ofReport(ctx context.Context, c *forge.Client, data []byte, bra
 	return ofBase(ctx, c, r.Base, branch)
 }
 
-// ofBase returns why the branch does not continue the base of the report, or "". Who opens a pull request may choose
-// another branch first, with another workflow, and the default branch after the run.
+// ofBase returns why the branch does not continue the base of the report, or "". The author of a pull request may open
+// it against another branch, which has another workflow, and choose the default branch after the run.
 func ofBase(ctx context.Context, c *forge.Client, base, branch string) (string, error) {
 	if len(base) != 40 || !plain.IsHex(base) {
 		return "its report does not name the commit of its base", nil

@@ -53,6 +53,10 @@ func Command(ctx context.Context, c *forge.Client, o RerunOptions, event any) (P
 	if err != nil {
 		return Plan{}, err
 	}
+	moved, err := lastMoved(ctx, c, p.Base.Ref)
+	if err != nil {
+		return Plan{}, err
+	}
 	switch last := forge.NewestRun(runs); {
 	case last == nil:
 		return no("no run of %s has the head of pull request %d", o.Workflow, number)
@@ -64,6 +68,9 @@ func Command(ctx context.Context, c *forge.Client, o RerunOptions, event any) (P
 		return no("the newest run was tried %d times, at most %d are repeated", last.Attempt, maxAttempts)
 	case o.Now.Sub(last.Created) > maxRunAge:
 		return no("the newest run is more than 28 days old: update the branch")
+	case moved.After(last.Created):
+		return no("the branch %s moved after the newest run, which would judge by its former tip: update the pull "+
+			"request's branch", p.Base.Ref)
 	default:
 		return Plan{Changes: []Change{{Text: fmt.Sprintf("run the gate again for pull request %d", number),
 			Method: http.MethodPost, Path: fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", last.ID)}}}, nil

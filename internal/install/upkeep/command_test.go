@@ -40,6 +40,8 @@ func TestCommand(t *testing.T) {
 		{"11 attempts", byAuthor, func(_ *ghtest.Pull, r *ghtest.Run) { r.Attempt = 11 }, "11 times"},
 		{"29 days", byAuthor, func(_ *ghtest.Pull, r *ghtest.Run) { r.CreatedAt = now.Add(-29 * 24 * time.Hour) },
 			"28 days"},
+		{"the base moved", byAuthor, func(_ *ghtest.Pull, r *ghtest.Run) { r.CreatedAt = now.Add(-3 * time.Hour) },
+			"moved after the newest run"},
 		{"waits for approval", byAuthor, func(_ *ghtest.Pull, r *ghtest.Run) { r.Conclusion = "action_required" },
 			"has not failed"},
 		{"passed", byAuthor, func(_ *ghtest.Pull, r *ghtest.Run) { r.Conclusion = "success" }, "has not failed"},
@@ -60,6 +62,7 @@ func TestCommand(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := ghtest.Start("acme", "registry")
 			defer s.Close()
+			s.SetTip(now.Add(-2 * time.Hour))
 			s.Grant("token", ghtest.Access{Login: "github-actions[bot]", App: true, Comment: true})
 			p := ghtest.Pull{Number: 7, State: "open", Head: head, HeadRepo: "contributor/registry", Base: "main",
 				Files: []ghtest.File{{Name: "implementations/nova.json", Status: "added"}}}
