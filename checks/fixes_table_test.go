@@ -116,7 +116,7 @@ implementations/typographic.json:1:2: error: layout: json-syntax`,
 			Want: `implementations/Nova.txt:1:1: error: layout: misplaced-file`,
 			Says: []string{
 				`implementations/Nova.txt:1:1: error: layout: .*`,
-				`fix: name it implementations/nova\.json$`,
+				`fix: oap-gate check --worktree --fix, or name it implementations/nova\.json$`,
 			}},
 		// a signature that does not verify: what changed since
 		{Name: "changed",

@@ -90,8 +90,11 @@ func IsDevice(slug string) bool { return deviceName().MatchString(slug) }
 
 var deviceName = plain.Pattern(`^(con|conin\$|conout\$|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
-// plainMode is the mode of a record.
-const plainMode = "100644"
+// PlainMode is the mode of a record: the value of a finding of layout about another mode.
+const PlainMode = "100644"
+
+// fixCommand lets the gate write what a finding of a new record asks for.
+const fixCommand = "oap-gate check --worktree --fix"
 
 // place judges what a single file shows: name, mode, text, slug and the spelling of its DID. The right name is that of
 // rightName.
@@ -119,15 +122,17 @@ func place(s *Subject, right string) []verdict.Finding {
 			"beginning with -",
 			s.Kind.Directory(), form)
 		if right != "" {
-			f.WithFix("name it %s", right).WithValue(right)
+			f.WithFix(fixCommand+", or name it %s", right).WithValue(right)
 		}
 		return out.Findings
 	}
 	if mode := s.Record.Entry.Mode; mode != registry.ModeFile {
-		out.Errorf(s, "", "file-mode", "mode is %o, a record is a plain file of mode %o", uint32(mode),
-			uint32(registry.ModeFile)).
-			WithFix("replace it by a plain file: no symbolic link, no submodule, no executable bit").
-			WithValue(plainMode)
+		f := out.Errorf(s, "", "file-mode", "mode is %o, a record is a plain file of mode %o", uint32(mode),
+			uint32(registry.ModeFile))
+		f.WithFix("replace it by a plain file: no symbolic link, no submodule, no executable bit").WithValue(PlainMode)
+		if mode == registry.ModeExecutable && s.Added() {
+			f.WithFix(fixCommand)
+		}
 		if s.Record.Document == nil {
 			return out.Findings
 		}
@@ -141,6 +146,8 @@ func place(s *Subject, right string) []verdict.Finding {
 			f.WithFix("resolve the conflict, then git add %s", path)
 		case err.Message == strict.LFSPointer:
 			f.WithFix("git lfs untrack %s, then add the file again", path)
+		case err.Message == strict.ByteOrderMark && s.Added():
+			f.WithFix(fixCommand)
 		case err.Message == strict.UTF16:
 			f.WithFix("save it as UTF-8 (PowerShell: Set-Content -Encoding utf8)")
 		}
@@ -243,7 +250,7 @@ func forgive(o *verdict.Outcome, s *Subject) {
 	}
 	standing := unmendable(s)
 	for i := range o.Findings {
-		if f := &o.Findings[i]; standing[f.Pointer] || f.Value == plainMode {
+		if f := &o.Findings[i]; standing[f.Pointer] || f.Value == PlainMode {
 			f.Severity = verdict.Warning
 			f.Message += "; the base tree has it already, and no re-issue can fix it"
 		}

@@ -216,7 +216,7 @@ implementations/nova.json:1:1: error: schema: schema-required`},
 			Want: `implementations/nova.json:2:1: error: layout: json-syntax`, Says: []string{`fix: resolve the conflict, then git add implementations/nova.json`}},
 		// the fix names the path that the members ask for, if it is free
 		{Name: "right name", World: `pr: [{listing: nova}, {move: [implementations/nova.json, implementations/nova.jsn]}]`,
-			Want: `implementations/nova.jsn:1:1: error: layout: misplaced-file`, Says: []string{`fix: name it implementations/nova.json$`}},
+			Want: `implementations/nova.jsn:1:1: error: layout: misplaced-file`, Says: []string{`fix: oap-gate check --worktree --fix, or name it implementations/nova.json$`}},
 		{Name: "right name that is taken", World: `
 base: [{listing: ada}]
 pr: [{write: implementations/ada.jsn, text: '{"slug": "ada"}'}]
@@ -638,7 +638,7 @@ pr:
 		{Name: "bom", World: `pr: [{write: implementations/nova.json, text: "\uFEFF{}"}]`,
 			Want: `implementations/nova.json:1:1: error: layout: byte-order-mark`,
 			Says: []string{`implementations/nova.json:1:1: error: layout: `,
-				`fix: write one strict JSON text: UTF-8 without byte order mark`}},
+				`fix: oap-gate check --worktree --fix$`}},
 		{Name: "trailing", World: `pr: [{listing: nova, replace: {"\n}": "\n} {}"}}]`,
 			Want: `implementations/nova.json:13:3: error: layout: trailing-text`},
 		{Name: "syntax", World: `pr: [{listing: nova, replace: {"\n}": ",\n}"}}]`,

@@ -105,7 +105,7 @@ func Wait(until, now time.Time, from []evidence.Observation) string {
 // again returns the command that lists a new Receipt of the listing.
 func (s *Subject) again() string {
 	if s.Added() {
-		return "oap-gate check --worktree --fix"
+		return fixCommand
 	}
 	return "oap-gate renew " + plain.ShellWord(s.Listing.Slug)
 }

@@ -140,6 +140,9 @@ func (m *fixer) fix(ctx context.Context, path string,
 		change, err := m.rename(path, to, was)
 		return change, "", err
 	}
+	if rec == nil && passesWith(found["layout"], checks.PlainMode) {
+		return &Change{path, path, was, was}, "", m.tree.MakePlain(path, was)
+	}
 	m.merged = nil
 	if rec != nil {
 		m.merged = registry.ParseListing(rec)
@@ -383,6 +386,9 @@ func failed(found []verdict.Finding, pointer string) bool {
 func (c Change) Diff() string {
 	if c.from != c.to {
 		return plain.Lines(fmt.Sprintf("rename from %s\nrename to %s\n", c.from, c.to))
+	}
+	if bytes.Equal(c.was, c.now) {
+		return plain.Lines(fmt.Sprintf("mode change 100755 => 100644 %s\n", c.to))
 	}
 	return plain.Lines(listing.Diff(c.from, c.was, c.now))
 }

@@ -195,6 +195,20 @@ var fixTable = []fixRow{
 			replaceIn(t, w, []string{"", "<<<<<<< HEAD\n=======\n>>>>>>> topic\n", ""})
 			shell(t, w.Repo.Dir, groups[1])
 		}},
+	{name: "a byte order mark", nova: `level: L1`, code: "byte-order-mark",
+		set: func(t *testing.T, w *fixture.World) {
+			editListing(t, w, func(text string) string { return "\ufeff" + text })
+		},
+		fix: `^oap-gate (check --worktree --fix)$`, apply: fixInWorktree, fixes: true},
+	{name: "an executable bit", nova: `level: L1`, code: "file-mode",
+		set: func(t *testing.T, w *fixture.World) { shell(t, w.Repo.Dir, "chmod +x implementations/nova.json") },
+		fix: `^oap-gate (check --worktree --fix)$`, apply: fixInWorktree, fixes: true},
+	{name: "a directory too deep", nova: `level: L1`, code: "misplaced-file",
+		set: func(t *testing.T, w *fixture.World) {
+			shell(t, w.Repo.Dir, "mkdir implementations/x && mv implementations/nova.json implementations/x/me.json")
+		},
+		fix:   `^oap-gate (check --worktree --fix), or name it implementations/nova\.json$`,
+		apply: fixInWorktree, fixes: true},
 	{name: "a window whose right end is past", code: "window-too-long",
 		nova: `issued: "-100d", not_after: "+20d", set: {/expires_at: "2026-06-21T12:00:00Z"}`,
 		fix: `^sign a new Receipt \(the latest expires_at of this one, 2026-05-22T12:00:00Z, is in the past\), ` +
@@ -227,6 +241,15 @@ var fixTable = []fixRow{
 	{name: "tool_did at the top level of the Manifest", nova: `level: L1`, set: topLevelDID,
 		code: "manifest-did-differs", text: `^the Manifest has tool_did at the top level; expected tool\.did$`,
 		fix: `^set tool\.did in the Manifest to "did:web:nova\.example"$`, apply: servedAgain},
+}
+
+// fixInWorktree does "oap-gate check --worktree --fix".
+func fixInWorktree(t *testing.T, w *fixture.World, groups []string) {
+	t.Helper()
+	if groups[1] != "check --worktree --fix" {
+		t.Fatalf("the command is %q", groups[1])
+	}
+	checked(t, w, 0, "--fix")
 }
 
 // addMember does "add MEMBER: VALUE".

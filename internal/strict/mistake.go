@@ -8,10 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// LFSPointer and UTF16 are messages of an Error with a fix of their own.
+// LFSPointer, UTF16 and ByteOrderMark are messages of an Error with a fix of their own.
 const (
-	LFSPointer = "this is a Git LFS pointer, not the record"
-	UTF16      = "the text is UTF-16; JSON is UTF-8 throughout"
+	LFSPointer    = "this is a Git LFS pointer, not the record"
+	UTF16         = "the text is UTF-16; JSON is UTF-8 throughout"
+	ByteOrderMark = "text begins with a byte order mark, JSON has none"
 )
 
 // mistake names a known slip from other notations at the offset at which the text stops being JSON, or returns "". It

@@ -80,7 +80,7 @@ func (r *reader) document() (any, error) {
 			Message: fmt.Sprintf("text has %d bytes; expected at most %d", len(r.data), r.lim.Bytes)}
 	}
 	if bytes.HasPrefix(r.data, byteOrderMark) {
-		return nil, r.fault(0, CodeBOM, "text begins with a byte order mark, JSON has none")
+		return nil, r.fault(0, CodeBOM, ByteOrderMark)
 	}
 	r.text = string(r.data)
 	r.source = *bytes.NewBuffer(r.data)

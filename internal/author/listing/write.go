@@ -119,69 +119,97 @@ func (t *Tree) Create(path string, text []byte) error {
 
 // Replace gives a file of a data directory another text. The error is ErrChanged where it does not hold was any more.
 func (t *Tree) Replace(path string, was, text []byte) error {
-	dir, name, err := t.directory(path)
+	return t.replace(path, was, text, fs.ModePerm)
+}
+
+// MakePlain takes the executable bit from a file of a data directory, with the error of Replace.
+func (t *Tree) MakePlain(path string, was []byte) error { return t.replace(path, was, was, 0o666) }
+
+// replace writes a file's text again, with those of its permissions that kept has.
+func (t *Tree) replace(path string, was, text []byte, kept fs.FileMode) error {
+	dir, name, mode, err := t.unchanged(path, was)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	now, mode, err := read(dir, name)
-	if err == nil && !bytes.Equal(now, was) {
-		err = ErrChanged
-	}
-	if err == nil {
-		err = atomicfile.Replace(dir, name, text, mode)
-	}
-	return at(path, err)
+	return at(path, atomicfile.Replace(dir, name, text, mode&kept))
 }
 
 // Move gives a file of a data directory the name of a record. The file must have the text was, else the error is
 // ErrChanged. If the new name exists, the error is [fs.ErrExist].
 func (t *Tree) Move(from, to string, was []byte) error {
-	dir, name, err := t.directory(from)
+	dir, name, _, err := t.unchanged(from, was)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	now, _, err := read(dir, name)
-	if err == nil && !bytes.Equal(now, was) {
-		err = ErrChanged
-	}
-	if err != nil {
-		return at(from, err)
-	}
 	if err := t.Create(to, was); err != nil {
 		return err
 	}
 	return at(from, dir.Remove(name))
 }
 
-// directory opens the data directory of a path, which must be a plain directory, and gives the file's name in it.
-func (t *Tree) directory(path string) (*os.Root, string, error) {
-	directory, name, found := strings.Cut(path, "/")
-	if !found || registry.KindOf(path) == registry.Governance || name == "" || strings.ContainsAny(name, "/\\\x00") ||
-		name == "." || name == ".." {
-		return nil, "", fmt.Errorf("%q: %w", path, ErrPlace)
-	}
-	looked, err := t.root.Lstat(directory)
+// unchanged opens the directory of a file that must have the text was, and returns its name in it and its mode.
+func (t *Tree) unchanged(path string, was []byte) (*os.Root, string, fs.FileMode, error) {
+	dir, name, err := t.directory(path)
 	if err != nil {
-		return nil, "", at(path, err)
+		return nil, "", 0, err
 	}
-	if !looked.IsDir() {
-		return nil, "", fmt.Errorf("%q: %w: %s is not a plain directory", path, ErrPlace, directory)
-	}
-	dir, err := t.root.OpenRoot(directory)
-	if err != nil {
-		return nil, "", at(path, err)
-	}
-	opened, err := dir.Stat(".")
-	if err == nil && !os.SameFile(looked, opened) {
+	now, mode, err := read(dir, name)
+	if err == nil && !bytes.Equal(now, was) {
 		err = ErrChanged
 	}
 	if err != nil {
 		dir.Close()
-		return nil, "", at(path, err)
+		return nil, "", 0, at(path, err)
 	}
-	return dir, name, nil
+	return dir, name, mode, nil
+}
+
+// directory opens the directory of a path of a data directory, and returns the file's name in it. Each directory on the
+// way must be a plain one.
+func (t *Tree) directory(path string) (*os.Root, string, error) {
+	parts := strings.Split(path, "/")
+	if len(parts) < 2 || registry.KindOf(path) == registry.Governance || !fs.ValidPath(path) ||
+		strings.ContainsAny(path, "\\\x00") {
+		return nil, "", fmt.Errorf("%q: %w", path, ErrPlace)
+	}
+	dir, last := t.root, len(parts)-1
+	for _, name := range parts[:last] {
+		inner, err := plainDirectory(dir, name)
+		if dir != t.root {
+			dir.Close()
+		}
+		if err != nil {
+			return nil, "", at(path, err)
+		}
+		dir = inner
+	}
+	return dir, parts[last], nil
+}
+
+// plainDirectory opens a directory of dir that is not a link.
+func plainDirectory(dir *os.Root, name string) (*os.Root, error) {
+	looked, err := dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !looked.IsDir() {
+		return nil, fmt.Errorf("%w: %s is not a plain directory", ErrPlace, name)
+	}
+	inner, err := dir.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := inner.Stat(".")
+	if err == nil && !os.SameFile(looked, opened) {
+		err = ErrChanged
+	}
+	if err != nil {
+		inner.Close()
+		return nil, err
+	}
+	return inner, nil
 }
 
 // read reads a plain file of at most 64 KiB, and its mode.
