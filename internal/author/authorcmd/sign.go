@@ -73,16 +73,10 @@ func (o *signOptions) check() error {
 	switch {
 	case o.key == "":
 		return remedy.Errorf("name the file of your private key with --key FILE", "sign requires --key")
-	case o.out != "" && o.inPlace:
-		return remedy.Errorf("leave --in-place out", "--out and --in-place exclude one another")
-	case o.out == "-":
-		return remedy.Errorf("name a new file with --out FILE", "--out writes a file; - is not a file")
-	case o.namesDirectory():
-		return remedy.Errorf("name the file too", "--out %q names a directory", o.out)
 	case o.Record != "" || o.Replay != "":
 		return remedy.Errorf("run oap-gate verify with them", "sign has no bundle: --record and --replay are not read")
 	}
-	return cmp.Or(o.outside(), o.Network.Check())
+	return cmp.Or(o.signedFile.check(), o.Network.Check())
 }
 
 // run signs one Receipt.

@@ -25,16 +25,18 @@ type signedFile struct {
 
 func (f *signedFile) given() bool { return f.out != "" || f.inPlace }
 
-// namesDirectory reports whether --out ends like the name of a directory.
-func (f *signedFile) namesDirectory() bool {
-	return f.out != "" && os.IsPathSeparator(f.out[len(f.out)-1])
-}
-
-// outside refuses a new file in a Git directory or a data directory. A directory that is not there is an error of
-// writing.
-func (f *signedFile) outside() error {
-	if f.out == "" {
+// check refuses what --out cannot name: a new file in a Git directory or a data directory, too. A directory that is not
+// there is an error of writing.
+func (f *signedFile) check() error {
+	switch {
+	case f.out == "":
 		return nil
+	case f.inPlace:
+		return remedy.Errorf("leave --in-place out", "--out and --in-place exclude one another")
+	case f.out == "-":
+		return remedy.Errorf("name a new file with --out FILE", "--out writes a file, and - is not a file")
+	case os.IsPathSeparator(f.out[len(f.out)-1]):
+		return remedy.Errorf("name the file too", "--out %q names a directory", f.out)
 	}
 	if at, err := usergit.Place(f.out); err == nil && (at.InGit || at.Root != "" && registry.InData(at.Path)) {
 		return remedy.Errorf("name a file outside of it",

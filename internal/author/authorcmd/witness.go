@@ -99,14 +99,8 @@ func (o *witnessOptions) check() error {
 			"witness requires a key to sign with")
 	case o.did == "":
 		return remedy.Errorf("name the witness with --did", "witness requires the DID that signs")
-	case o.out != "" && o.inPlace:
-		return remedy.Errorf("leave --in-place out", "--out and --in-place exclude one another")
 	case o.dryRun && o.given():
 		return remedy.Errorf("leave --dry-run out, or --out and --in-place", "--dry-run writes no file")
-	case o.out == "-":
-		return remedy.Errorf("name a file, or use --dry-run", "--out writes a file, and - is not a file")
-	case o.namesDirectory():
-		return remedy.Errorf("name the file too", "--out %q names a directory", o.out)
 	case o.Offline:
 		return remedy.Errorf("leave --offline out",
 			"witness fetches what it verifies, and --offline forbids it")
@@ -120,15 +114,12 @@ func (o *witnessOptions) check() error {
 		return remedy.Errorf("write it like did:web:witness.example",
 			"--did %q is not a did:web, which a witness has (RFC 0019 section 7.1)", o.did)
 	}
-	return o.Network.Check()
+	return cmp.Or(o.signedFile.check(), o.Network.Check())
 }
 
 func (o *witnessOptions) run(ctx context.Context, sys frame.IO, name string) error {
 	s, err := readSubject(name)
 	if err != nil {
-		return err
-	}
-	if err := o.outside(); err != nil {
 		return err
 	}
 	if s.text == nil && o.inPlace {
