@@ -1,7 +1,6 @@
 package authorcmd
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,35 +56,15 @@ func (f *signedFile) write(name string, was, signed []byte) (to string, err erro
 	}
 	defer dir.Close()
 	if f.inPlace {
-		err = overwrite(dir, filepath.Base(to), was, signed)
+		err = listing.Overwrite(dir, filepath.Base(to), receipt.MaxBytes, was, signed, fs.ModePerm)
 	} else {
 		err = atomicfile.Create(dir, filepath.Base(to), signed, 0o644)
 	}
 	switch {
 	case err == nil, errors.Is(err, fs.ErrExist):
 		return to, err
-	case errors.Is(err, listing.ErrChanged):
+	case errors.Is(err, listing.ErrChanged), errors.Is(err, listing.ErrPlace):
 		return to, remedy.Errorf("run it again", "writing %s: %v", to, err)
 	}
 	return to, remedy.Unwritten(fmt.Errorf("writing %s: %w", to, err))
-}
-
-// overwrite replaces a file that still holds what was read.
-func overwrite(dir *os.Root, name string, was, text []byte) error {
-	f, err := dir.Open(name)
-	if err != nil {
-		return err
-	}
-	now, err := capped.ReadAll(f, receipt.MaxBytes)
-	if err := errors.Join(err, f.Close()); err != nil && !errors.Is(err, capped.ErrTooLarge) {
-		return err
-	}
-	info, err := dir.Lstat(name)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() || !bytes.Equal(now, was) {
-		return listing.ErrChanged
-	}
-	return atomicfile.Replace(dir, name, text, info.Mode().Perm())
 }

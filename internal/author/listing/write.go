@@ -94,7 +94,7 @@ func (t *Tree) Read(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	text, _, err := read(dir, name)
+	text, _, err := read(dir, name, int64(strict.RegistryFile.Bytes))
 	return text, at(path, err)
 }
 
@@ -127,43 +127,48 @@ func (t *Tree) MakePlain(path string, was []byte) error { return t.replace(path,
 
 // replace writes a file's text again, with those of its permissions that kept has.
 func (t *Tree) replace(path string, was, text []byte, kept fs.FileMode) error {
-	dir, name, mode, err := t.unchanged(path, was)
+	dir, name, err := t.directory(path)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return at(path, atomicfile.Replace(dir, name, text, mode&kept))
+	return at(path, Overwrite(dir, name, int64(strict.RegistryFile.Bytes), was, text, kept))
 }
 
 // Move gives a file of a data directory the name of a record. The file must have the text was, else the error is
 // ErrChanged. If the new name exists, the error is [fs.ErrExist].
 func (t *Tree) Move(from, to string, was []byte) error {
-	dir, name, _, err := t.unchanged(from, was)
+	dir, name, err := t.directory(from)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
+	if _, err := unchanged(dir, name, int64(strict.RegistryFile.Bytes), was); err != nil {
+		return at(from, err)
+	}
 	if err := t.Create(to, was); err != nil {
 		return err
 	}
 	return at(from, dir.Remove(name))
 }
 
-// unchanged opens the directory of a file that must have the text was, and returns its name in it and its mode.
-func (t *Tree) unchanged(path string, was []byte) (*os.Root, string, fs.FileMode, error) {
-	dir, name, err := t.directory(path)
+// Overwrite gives a plain file of at most limit bytes another text, with those of its permissions that kept has. The
+// error is ErrChanged where it does not hold was any more, and ErrPlace where it is not such a file.
+func Overwrite(dir *os.Root, name string, limit int64, was, text []byte, kept fs.FileMode) error {
+	mode, err := unchanged(dir, name, limit, was)
 	if err != nil {
-		return nil, "", 0, err
+		return err
 	}
-	now, mode, err := read(dir, name)
+	return atomicfile.Replace(dir, name, text, mode&kept)
+}
+
+// unchanged returns the permissions of a file that must have the text was.
+func unchanged(dir *os.Root, name string, limit int64, was []byte) (fs.FileMode, error) {
+	now, mode, err := read(dir, name, limit)
 	if err == nil && !bytes.Equal(now, was) {
 		err = ErrChanged
 	}
-	if err != nil {
-		dir.Close()
-		return nil, "", 0, at(path, err)
-	}
-	return dir, name, mode, nil
+	return mode, err
 }
 
 // directory opens the directory of a path of a data directory, and returns the file's name in it. Each directory on the
@@ -212,8 +217,8 @@ func plainDirectory(dir *os.Root, name string) (*os.Root, error) {
 	return inner, nil
 }
 
-// read reads a plain file of at most 64 KiB, and its mode.
-func read(dir *os.Root, name string) ([]byte, fs.FileMode, error) {
+// read reads a plain file of at most limit bytes, and its permissions.
+func read(dir *os.Root, name string, limit int64) ([]byte, fs.FileMode, error) {
 	looked, err := dir.Lstat(name)
 	if err != nil {
 		return nil, 0, err
@@ -233,9 +238,9 @@ func read(dir *os.Root, name string) ([]byte, fs.FileMode, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	text, err := capped.ReadAll(f, int64(strict.RegistryFile.Bytes))
+	text, err := capped.ReadAll(f, limit)
 	if errors.Is(err, capped.ErrTooLarge) {
-		err = fmt.Errorf("%w: it has more than %d bytes", ErrPlace, strict.RegistryFile.Bytes)
+		err = fmt.Errorf("%w: it has more than %d bytes", ErrPlace, limit)
 	}
 	return text, opened.Mode().Perm(), err
 }
