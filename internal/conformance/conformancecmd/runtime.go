@@ -26,7 +26,7 @@ type openGAPRuntime struct {
 	conformanceFlags
 	operator, recommended string
 	only                  []string
-	seed                  int64
+	seed                  uint64
 	timeout, budget       time.Duration
 }
 
@@ -58,7 +58,7 @@ exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
 	f.StringVar(&o.recommended, "recommended", "error",
 		"`SEVERITY` of the checks that 0.4 is said to only recommend: error or warn")
 	f.StringSliceVar(&o.only, "only", nil, "`ID` of a row, or several joined by commas (default: all)")
-	f.Int64Var(&o.seed, "seed", 0, "`N` that repeats the names of a run (default: new names)")
+	f.Uint64Var(&o.seed, "seed", 0, "`N` that repeats the names of a run (default: new names)")
 	frame.DurationVar(f, &o.timeout, "timeout", "60s", "time limit for each run of the command")
 	frame.DurationVar(f, &o.budget, "budget", "10m", "time limit for all runs; 0 for none")
 	return c
@@ -89,7 +89,7 @@ func (o *openGAPRuntime) judge(ctx context.Context, args []string) (*conformance
 	if err != nil {
 		return nil, remedy.Errorf("name a program that can be run, after --", "COMMAND: %v", err)
 	}
-	seed := uint64(o.seed)
+	seed := o.seed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano()) % 1_000_000
 	}

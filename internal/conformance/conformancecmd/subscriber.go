@@ -24,7 +24,7 @@ type aaepSubscriber struct {
 	conformanceFlags
 	listen, scenario, capture, manifestKey string
 	level                                  int
-	seed                                   uint32
+	seed                                   uint64
 	timeout, budget                        time.Duration
 	extensions                             []string
 }
@@ -52,7 +52,7 @@ played once, in random order.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(func() (*conformance, error) {
 				if !cmd.Flags().Changed("seed") {
-					o.seed = rand.Uint32()
+					o.seed = uint64(rand.Uint32())
 				}
 				return o.judge(cmd.Context(), sys, args)
 			})
@@ -63,7 +63,7 @@ played once, in random order.`,
 	f.StringVar(&o.listen, "listen", "", "loopback or private address `HOST:PORT` to serve on; port 0 is a free one")
 	f.IntVar(&o.level, "level", 1, "level `N` of the protocol, 1 to 3; a level includes those below")
 	f.StringVar(&o.scenario, "scenario", "", "YAML `FILE` of the plays to run, in this order")
-	f.Uint32Var(&o.seed, "seed", 0,
+	f.Uint64Var(&o.seed, "seed", 0,
 		"seed `N` of the random order of plays (default: a random one, which the report names)")
 	f.StringSliceVar(&o.extensions, "extensions", nil,
 		"extensions_supported of the manifest: a `URI`, or several joined by commas")
@@ -125,7 +125,7 @@ func (o *aaepSubscriber) judge(ctx context.Context, sys frame.IO, command []stri
 	if err != nil {
 		return nil, err
 	}
-	host := &aaep.Host{Level: o.level, Seed: uint64(o.seed), Timeout: o.timeout, Path: o.capture,
+	host := &aaep.Host{Level: o.level, Seed: o.seed, Timeout: o.timeout, Path: o.capture,
 		Extensions: o.extensions, Say: func(text string) { fmt.Fprintln(sys.Stderr, plain.Line(text)) }}
 	if host.Path == "" {
 		host.Path = "subscriber"
