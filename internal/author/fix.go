@@ -66,8 +66,9 @@ func Fix(ctx context.Context, dir string, src evidence.Source, rep *verdict.Repo
 	}
 	defer m.tree.Close()
 	unused := map[string]string{}
-	for _, path := range records(rep) {
-		change, why, err := m.fix(ctx, path, findingsOf(rep, path))
+	paths, found := judged(rep)
+	for _, path := range paths {
+		change, why, err := m.fix(ctx, path, found[path])
 		if err != nil {
 			return changes, nil, Unwritten(err, "name the file so yourself")
 		}
@@ -93,26 +94,19 @@ func Fix(ctx context.Context, dir string, src evidence.Source, rep *verdict.Repo
 	return nil, reasons, nil
 }
 
-// records returns the records that a report judges, in its order.
-func records(rep *verdict.Report) []string {
-	var paths []string
+// judged returns the records that a report judges, in its order, and the findings on each, by check.
+func judged(rep *verdict.Report) (paths []string, found map[string]map[string][]verdict.Finding) {
+	found = map[string]map[string][]verdict.Finding{}
 	for r := range rep.Results.All() {
-		if registry.KindOf(r.Subject) != registry.Governance && !slices.Contains(paths, r.Subject) {
-			paths = append(paths, r.Subject)
+		if registry.KindOf(r.Subject) == registry.Governance {
+			continue
 		}
-	}
-	return paths
-}
-
-// findingsOf returns the findings on a record, by check.
-func findingsOf(rep *verdict.Report, path string) map[string][]verdict.Finding {
-	all := map[string][]verdict.Finding{}
-	for r := range rep.Results.All() {
-		if r.Subject == path {
-			all[r.Check] = append(all[r.Check], r.Findings...)
+		if found[r.Subject] == nil {
+			paths, found[r.Subject] = append(paths, r.Subject), map[string][]verdict.Finding{}
 		}
+		found[r.Subject][r.Check] = append(found[r.Subject][r.Check], r.Findings...)
 	}
-	return all
+	return paths, found
 }
 
 // fix fixes one record; why says what prevents the use of a Receipt's values that it needs.
@@ -130,7 +124,7 @@ func (m *fixer) fix(ctx context.Context, path string,
 		return nil, "", err
 	}
 	if now, marked := bytes.CutPrefix(was, []byte("\xef\xbb\xbf")); marked && rec == nil {
-		return &Change{path, path, was, now}, "", m.tree.Replace(path, was, now)
+		return &Change{path, path, was, now}, "", m.tree.Replace(path, was, now, fs.ModePerm)
 	}
 	doc, err := strict.Parse(path, was, strict.RegistryFile)
 	if err != nil {
@@ -141,7 +135,7 @@ func (m *fixer) fix(ctx context.Context, path string,
 		return change, "", err
 	}
 	if rec == nil && passesWith(found["layout"], checks.PlainMode) {
-		return &Change{path, path, was, was}, "", m.tree.MakePlain(path, was)
+		return &Change{path, path, was, was}, "", m.tree.Replace(path, was, was, 0o666)
 	}
 	m.merged = nil
 	if rec != nil {
@@ -157,7 +151,7 @@ func (m *fixer) fix(ctx context.Context, path string,
 	if err != nil || bytes.Equal(now, was) {
 		return nil, why, err
 	}
-	return &Change{path, path, was, now}, why, m.tree.Replace(path, was, now)
+	return &Change{path, path, was, now}, why, m.tree.Replace(path, was, now, fs.ModePerm)
 }
 
 // rightName returns the path under which layout would let a record pass, empty if it names none.
@@ -213,7 +207,8 @@ func (m *fixer) values(ctx context.Context, text []byte, l *registry.Listing, ro
 		}
 	}
 	if m.merged == nil && err == nil {
-		differs := hasError(found["manifest-did"]) && hasError(found["receipt-claims"])
+		of, by := verdict.Outcome{Findings: found["manifest-did"]}, verdict.Outcome{Findings: found["receipt-claims"]}
+		differs := of.Has(verdict.Error) && by.Has(verdict.Error)
 		switch d, e := did.Parse(l.ToolDID); {
 		case e == nil && passesWith(found["layout"], d.Spelling()):
 			set("tool_did", string(listing.Quote(d.Spelling())))
@@ -368,11 +363,6 @@ func near(a, b time.Time) bool { return !a.IsZero() && a.Sub(b).Abs() <= time.Se
 // passesWith reports whether one of the findings names a value with which the record would pass.
 func passesWith(found []verdict.Finding, value string) bool {
 	return slices.ContainsFunc(found, func(f verdict.Finding) bool { return f.Value == value })
-}
-
-// hasError reports whether one of the findings is an error.
-func hasError(found []verdict.Finding) bool {
-	return slices.ContainsFunc(found, func(f verdict.Finding) bool { return f.Severity == verdict.Error })
 }
 
 // failed reports whether one of the findings is an error about a member.

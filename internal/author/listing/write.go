@@ -117,16 +117,9 @@ func (t *Tree) Create(path string, text []byte) error {
 	return at(path, atomicfile.Create(dir, name, text, 0o644))
 }
 
-// Replace gives a file of a data directory another text. The error is ErrChanged where it does not hold was any more.
-func (t *Tree) Replace(path string, was, text []byte) error {
-	return t.replace(path, was, text, fs.ModePerm)
-}
-
-// MakePlain takes the executable bit from a file of a data directory, with the error of Replace.
-func (t *Tree) MakePlain(path string, was []byte) error { return t.replace(path, was, was, 0o666) }
-
-// replace writes a file's text again, with those of its permissions that kept has.
-func (t *Tree) replace(path string, was, text []byte, kept fs.FileMode) error {
+// Replace gives a file of a data directory another text, with those of its permissions that kept has. The error is
+// ErrChanged where it does not hold was any more.
+func (t *Tree) Replace(path string, was, text []byte, kept fs.FileMode) error {
 	dir, name, err := t.directory(path)
 	if err != nil {
 		return err
