@@ -350,13 +350,13 @@ var ignorePatterns = &judge{name: "generated: patterns, git check-ignore", of: p
 		for i, path := range paths {
 			want := answer{value: fmt.Sprint(ignored[fmt.Sprintf("%d/%s", i/20, path)])}
 			r.compare(fmt.Sprintf("%d %q %q", i, patterns[i], path), want, func() (string, error) {
-				parsed := ignore.Parse([]byte(patterns[i]+"\n"), false)
+				parsed := ignore.Parse([]byte(patterns[i] + "\n"))
 				for j := range path { // git does not look below an ignored directory
-					if path[j] == '/' && parsed.Match(path[:j], true, false) == ignore.Ignored {
+					if path[j] == '/' && parsed.Match(path[:j], true) == ignore.Ignored {
 						return "true", nil
 					}
 				}
-				return fmt.Sprint(parsed.Match(path, false, false) == ignore.Ignored), nil
+				return fmt.Sprint(parsed.Match(path, false) == ignore.Ignored), nil
 			})
 		}
 	}}

@@ -45,9 +45,6 @@ type (
 	}
 )
 
-// suiteSpec is the version of the specification whose clauses the catalogue cites.
-const suiteSpec = "1.0.0"
-
 // Format is the report that tools of the AAEP ecosystem read.
 var Format = report.Format{Name: "aaep", About: "the report of AAEP's own suite", Of: "events producer subscriber",
 	Write: writeSuite, Former: report.HasMembers("aaep_spec_version")}
@@ -55,9 +52,9 @@ var Format = report.Format{Name: "aaep", About: "the report of AAEP's own suite"
 // writeSuite writes that report. Times are the one by which the run was judged.
 func writeSuite(w *bufio.Writer, r *report.Counted, o report.Options) error {
 	at := r.EvaluatedAt.UTC().Format("2006-01-02T15:04:05.000Z")
-	all := suiteRun{SpecVersion: suiteSpec, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r.Report),
+	all := suiteRun{SpecVersion: version, SuiteVersion: r.Tool.Version, Level: r.Level, Endpoint: endpoint(r.Report),
 		StartedAt: at, CompletedAt: at, Verdict: "PASS", Results: []suiteTest{}, Failures: []suiteTest{},
-		Metadata: map[string]any{"aaep_spec_version": suiteSpec, "suite_version": r.Tool.Version, "tool": "oap-gate",
+		Metadata: map[string]any{"aaep_spec_version": version, "suite_version": r.Tool.Version, "tool": "oap-gate",
 			"tool_commit": r.Tool.Commit, "tool_verdict": string(r.Verdict),
 			"assumed": append([]string{}, r.Assumed...)}}
 	rules := map[string]verdict.Rule{}

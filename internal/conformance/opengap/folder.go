@@ -95,7 +95,7 @@ func (f *directory) walk(dir string, depth int, scopes []ignore.Scope, excluded 
 	if name := path.Join(dir, gitignoreName); !excluded && f.mode(name).IsRegular() {
 		text, _ := f.read(name) // what cannot be read excludes nothing
 		scopes = append(slices.Clip(scopes),
-			ignore.Scope{Directory: strings.TrimPrefix(dir+"/", "./"), Patterns: ignore.Parse(text, false)})
+			ignore.Scope{Directory: strings.TrimPrefix(dir+"/", "./"), Patterns: ignore.Parse(text)})
 	}
 	d, err := f.root.Open(dir)
 	if err != nil {
@@ -144,7 +144,7 @@ func (f *directory) excludes(scopes []ignore.Scope, e entry, excluded bool) bool
 		f.fail(fmt.Errorf("%w: its .gitignore files have too many patterns", ErrTooLarge))
 		return true
 	}
-	return excluded || ignore.Ignores(scopes, e.path, e.kind.IsDir(), false)
+	return excluded || ignore.Ignores(scopes, e.path, e.kind.IsDir())
 }
 
 // file gives the text of a file of the agent. A link is followed where it stays within. The error is fs.ErrNotExist,

@@ -86,7 +86,7 @@ func TestAsGitDoes(t *testing.T) {
 			for path, text := range tt.patterns {
 				c.Write(path, text)
 			}
-			exclude := Scope{Patterns: Parse([]byte(tt.patterns[".git/info/exclude"]), false)}
+			exclude := Scope{Patterns: Parse([]byte(tt.patterns[".git/info/exclude"]))}
 			got := untracked(t, c.Dir, "", []Scope{exclude})
 			want := strings.FieldsFunc(c.Git("ls-files", "-o", "-z", "--exclude-standard"),
 				func(r rune) bool { return r == 0 })
@@ -110,7 +110,7 @@ func untracked(t *testing.T, root, dir string, scopes []Scope) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, dir, ".gitignore"))
 	if err == nil {
-		scopes = append(slices.Clone(scopes), Scope{Directory: dir, Patterns: Parse(text, false)})
+		scopes = append(slices.Clone(scopes), Scope{Directory: dir, Patterns: Parse(text)})
 	}
 	entries, err := os.ReadDir(filepath.Join(root, dir))
 	if err != nil {
@@ -120,7 +120,7 @@ func untracked(t *testing.T, root, dir string, scopes []Scope) []string {
 	for _, e := range entries {
 		path := dir + e.Name()
 		switch {
-		case path == ".git" || Ignores(scopes, path, e.IsDir(), false):
+		case path == ".git" || Ignores(scopes, path, e.IsDir()):
 		case e.IsDir():
 			files = append(files, untracked(t, root, path+"/", scopes)...)
 		default:

@@ -8,13 +8,8 @@
 //
 // The caller decides which files hold patterns, and does not look below an ignored directory.
 //
-// Known differences from git. Only the last hides a file that git would add:
-//
-//   - An untracked directory that has a .git of any kind counts as one path, where git may look into it.
-//   - A core.excludesFile in another user's home, or under GIT_CONFIG_PARAMETERS, is not read: its patterns hide
-//     nothing.
-//   - If only a system configuration other than /etc/gitconfig sets core.excludesFile, the default
-//     ~/.config/git/ignore is read instead: a file that only the latter ignores is hidden.
+// Known difference from git: an untracked directory that has a .git of any kind counts as one path, where git may look
+// into it.
 package ignore
 
 import (
@@ -48,8 +43,8 @@ type pattern struct {
 // part is a row of patterns of names.
 type part []string
 
-// Parse reads the text of a file. With fold, case does not count, as under core.ignoreCase.
-func Parse(text []byte, fold bool) Patterns {
+// Parse reads the text of a file.
+func Parse(text []byte) Patterns {
 	var patterns Patterns
 	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
@@ -57,7 +52,7 @@ func Parse(text []byte, fold bool) Patterns {
 		if len(line) == 0 || line[0] == '#' {
 			continue
 		}
-		if p, ok := parse(trimSpaces(string(line)), fold); ok {
+		if p, ok := parse(trimSpaces(string(line))); ok {
 			patterns = append(patterns, p)
 		}
 	}
@@ -81,7 +76,7 @@ func trimSpaces(line string) string {
 }
 
 // parse reads one pattern; false where it can match no path.
-func parse(text string, fold bool) (pattern, bool) {
+func parse(text string) (pattern, bool) {
 	var p pattern
 	text, p.negated = strings.CutPrefix(text, "!")
 	text, p.dir = strings.CutSuffix(text, "/")
@@ -90,9 +85,9 @@ func parse(text string, fold bool) (pattern, bool) {
 	// git compares the part before the first wildcard by itself and continues from there, so that a "**" there begins
 	// the pattern and matches directories, whatever precedes it.
 	if i := strings.IndexAny(text, `*?[\`); p.path && i > 0 && strings.HasPrefix(text[i:], "**") {
-		p.start, text = encode(text[:i], fold), text[i:]
+		p.start, text = encode(text[:i]), text[i:]
 	}
-	t := translation{text: text, path: p.path, fold: fold}
+	t := translation{text: text, path: p.path}
 	names, ok := t.names()
 	if !ok {
 		return p, false
@@ -110,11 +105,11 @@ func parse(text string, fold bool) (pattern, bool) {
 
 // Match returns what the patterns decide about the path at, which is relative to the directory of their file and has
 // slashes.
-func (ps Patterns) Match(at string, isDir, fold bool) Verdict {
+func (ps Patterns) Match(at string, isDir bool) Verdict {
 	if len(ps) == 0 {
 		return Undecided
 	}
-	at = encode(at, fold)
+	at = encode(at)
 	name := at[strings.LastIndexByte(at, '/')+1:]
 	for i := len(ps) - 1; i >= 0; i-- {
 		p := &ps[i]
@@ -133,14 +128,13 @@ func (ps Patterns) Match(at string, isDir, fold bool) Verdict {
 type Scope struct {
 	Directory string
 	Patterns  Patterns
-	Size      int64 // bytes of the file
 }
 
 // Ignores reports whether the patterns ignore the path at, which is relative to the root and in the directory of each
 // scope. The last scope that decides counts.
-func Ignores(scopes []Scope, at string, isDir, fold bool) bool {
+func Ignores(scopes []Scope, at string, isDir bool) bool {
 	for _, s := range slices.Backward(scopes) {
-		if v := s.Patterns.Match(strings.TrimPrefix(at, s.Directory), isDir, fold); v != Undecided {
+		if v := s.Patterns.Match(strings.TrimPrefix(at, s.Directory), isDir); v != Undecided {
 			return v == Ignored
 		}
 	}
@@ -156,7 +150,7 @@ func (p *pattern) matches(at, name string) bool {
 		return false
 	}
 	if p.start != "" {
-		rest = encode("", false) + rest
+		rest = encode("") + rest
 	}
 	names := strings.Split(rest, "/")
 	first, last := p.parts[0], p.parts[len(p.parts)-1]

@@ -12,7 +12,7 @@ const (
 )
 
 // encode spells a path for path.Match, a name after the other.
-func encode(path string, fold bool) string {
+func encode(path string) string {
 	var b strings.Builder
 	b.WriteString(mark)
 	for i := range len(path) {
@@ -20,15 +20,12 @@ func encode(path string, fold bool) string {
 			b.WriteString("/" + mark)
 			continue
 		}
-		writeByte(&b, path[i], fold)
+		writeByte(&b, path[i])
 	}
 	return b.String()
 }
 
-func writeByte(b *strings.Builder, c byte, fold bool) {
-	if fold && 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
+func writeByte(b *strings.Builder, c byte) {
 	b.WriteRune(shift + rune(c))
 }
 
@@ -37,7 +34,6 @@ type translation struct {
 	text string
 	at   int
 	path bool // slashes separate names, and "**" may match directories
-	fold bool
 	name strings.Builder
 	done []string
 }
@@ -59,7 +55,7 @@ func (t *translation) names() ([]string, bool) {
 			if c = t.text[t.at]; c == '/' {
 				t.end()
 			} else {
-				writeByte(&t.name, c, false)
+				writeByte(&t.name, c)
 			}
 			t.at++
 		case '*':
@@ -72,7 +68,7 @@ func (t *translation) names() ([]string, bool) {
 				return nil, false
 			}
 		default:
-			writeByte(&t.name, c, t.fold)
+			writeByte(&t.name, c)
 		}
 	}
 	t.end()
@@ -147,7 +143,7 @@ func (t *translation) set() (*set, bool) {
 				return nil, false
 			}
 			for b := int(before); b <= int(c); b++ {
-				s.add(byte(b), t.fold)
+				s[b] = true
 			}
 			c = 0
 		case c == '[' && strings.HasPrefix(rest, ":"):
@@ -166,7 +162,7 @@ func (t *translation) set() (*set, bool) {
 			}
 			for b := range 128 {
 				if class(byte(b)) {
-					s.add(byte(b), t.fold)
+					s[b] = true
 				}
 			}
 			t.at += end + 2
@@ -181,14 +177,6 @@ func (t *translation) set() (*set, bool) {
 	}
 	s['/'] = false
 	return s, true
-}
-
-// add adds a byte of a range or class. Names are in lower case where case does not count.
-func (s *set) add(b byte, fold bool) {
-	s[b] = true
-	if fold && isUpper(b) {
-		s[b+'a'-'A'] = true
-	}
 }
 
 // write spells the set as ranges; false where it is empty.
