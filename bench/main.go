@@ -74,6 +74,7 @@ var large = []string{"log-million", "scale"}
 var rows = []row{
 	{"start", (*bench).start},
 	{"small", (*bench).small},
+	{"queue", (*bench).queue},
 	{"flat", (*bench).flat},
 	{"worktree", (*bench).worktree},
 	{"list", (*bench).list},

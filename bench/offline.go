@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
@@ -61,8 +62,40 @@ func (b *bench) small() ([]figure, error) {
 		commands: []string{check.String()}}}, nil
 }
 
-// flat measures the same in a directory of 100,000 listings, next to git printing the same blobs: as the generator
-// packed them, each whole, and as git packs them for a clone, most as deltas.
+// queue measures the checks of 200 pull requests that land one after another, each with one listing, and prints how
+// many that is in an hour.
+func (b *bench) queue() ([]figure, error) {
+	size := fixture.Bulk{Listings: 10_000, Commits: 200}
+	if b.quick {
+		size = fixture.Bulk{Listings: 1000, Commits: 10}
+	}
+	dir, err := b.registry(size)
+	if err != nil {
+		return nil, err
+	}
+	check := b.checkOffline(dir)
+	base, head := slices.Index(check.args, "main"), slices.Index(check.args, "pr")
+	var used []usage
+	for n := range size.Commits {
+		check.args[base], check.args[head] = fmt.Sprintf("main~%d", n+1), fmt.Sprintf("main~%d", n)
+		u, err := b.time(check)
+		if err != nil {
+			return nil, err
+		}
+		used = append(used, u)
+	}
+	var took time.Duration
+	for _, u := range used {
+		took += u.wall
+	}
+	return []figure{{name: fmt.Sprintf("offline check of %d pull requests of one listing each, %d listings",
+		size.Commits, size.Listings), gate: spread(used), memory: mebibytes(used), unjudged: true,
+		ratio:    fmt.Sprintf("%.0f pull requests an hour", float64(size.Commits)/took.Hours()),
+		commands: []string{check.String()}}}, nil
+}
+
+// flat measures the check of one new listing in a directory of 100,000 listings, next to git printing the same blobs:
+// as the generator packed them, each whole, and as git packs them for a clone, most as deltas.
 func (b *bench) flat() ([]figure, error) {
 	return b.besideCatFile("offline check of one new listing", b.checkOffline, 2.5, "<= 2.5x, <= 2.5 s, <= 300 MiB",
 		func(used []usage) bool { return median(used, wall) <= 2.5 && median(used, memory) <= 300 })

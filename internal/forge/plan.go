@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -71,6 +72,24 @@ func Plan(standing *Standing, wanted repoconfig.Protection) []Difference {
 		v.firm.Approvals-wanted.Approvals,
 		v.possible.Approvals >= wanted.Approvals,
 		func(p *repoconfig.Protection) bool { return p.Approvals >= wanted.Approvals })
+	firmQueue := v.firm.Queue.Settings()
+	for i, s := range wanted.Queue.Settings() {
+		if *s.Value == nil {
+			continue
+		}
+		holds := func(p *repoconfig.Protection) bool {
+			have := *p.Queue.Settings()[i].Value
+			return have != nil && *have == **s.Value
+		}
+		have, by := "not set", -1
+		if one := *firmQueue[i].Value; one != nil {
+			have = strconv.Itoa(*one)
+		}
+		if holds(&v.firm) {
+			by = 0
+		}
+		v.compare("protection.queue."+s.Name, have, strconv.Itoa(**s.Value), by, holds(&v.possible), holds)
+	}
 	v.checks(wanted)
 	return append(v.out, standing.Workflows.differences()...)
 }
@@ -171,6 +190,10 @@ func join(a, b repoconfig.Protection) repoconfig.Protection {
 		*s.On = *s.On || *from[i].On
 	}
 	a.Approvals = max(a.Approvals, b.Approvals)
+	settings := b.Queue.Settings()
+	for i, s := range a.Queue.Settings() {
+		*s.Value = cmp.Or(*s.Value, *settings[i].Value)
+	}
 	var checks []repoconfig.RequiredCheck
 	for _, list := range [][]repoconfig.RequiredCheck{a.RequiredChecks, b.RequiredChecks} {
 		for _, c := range list {

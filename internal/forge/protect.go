@@ -220,6 +220,11 @@ func (r *ruleset) strengthen(want repoconfig.Protection) error {
 					p[name] = v
 				}
 			}
+			for _, s := range want.Queue.Settings() {
+				if *s.Value != nil {
+					p[s.Parameter] = **s.Value
+				}
+			}
 			if want.BlockRebaseMerging && p["merge_method"] == "REBASE" {
 				p["merge_method"] = queueDefaults["merge_method"]
 			}

@@ -97,6 +97,7 @@ missing up_to_date: false -> true
 missing block_rebase_merging: false -> true
 missing approvals: 0 -> 1
 missing required_checks[oap-gate]: not required -> required, from app 15368`
+	var queue repoconfig.Queue
 	for _, c := range []struct {
 		name  string
 		token string
@@ -172,6 +173,12 @@ stricter required_checks[lint]: required, from any app -> not required`},
 				`{"type":"deletion"},{"type":"merge_queue","parameters":{"grouping_strategy":"HEADGREEN"}}`))
 		}, "missing up_to_date: false; the merge queue also lands what failed, if the last of its group passed " +
 			"(grouping_strategy HEADGREEN) -> true"},
+		{"a queue of other numbers", admin, func(s *ghtest.Server) {
+			s.AddRuleset(with(full, `{"type":"deletion"}`,
+				`{"type":"deletion"},{"type":"merge_queue","parameters":{"max_entries_to_build":9}}`))
+			build, wait := 20, 5
+			queue = repoconfig.Queue{Build: &build, Wait: &wait}
+		}, "stricter merge_queue: true -> false\nmissing queue.build: 9 -> 20\nmissing queue.wait: not set -> 5"},
 		{"the queue lands what passed", admin, func(s *ghtest.Server) {
 			s.AddRuleset(with(full, `{"type":"deletion"}`,
 				`{"type":"deletion"},{"type":"merge_queue","parameters":{"grouping_strategy":"ALLGREEN"}}`))
@@ -211,8 +218,11 @@ unread rulesets: reading the rules: it does not exist, or this token may not see
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := start(t)
+			queue = repoconfig.Queue{}
 			c.set(s)
-			p, err := Protect(t.Context(), client(t, s, c.token), example(t), false)
+			wanted := example(t)
+			wanted.Queue = queue
+			p, err := Protect(t.Context(), client(t, s, c.token), wanted, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -269,6 +279,21 @@ func TestProtectApplies(t *testing.T) {
 				`{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"REBASE","max_entries_to_build":9,"check_response_timeout_minutes":60,"grouping_strategy":"HEADGREEN","max_entries_to_merge":5,"min_entries_to_merge":1,"min_entries_to_merge_wait_minutes":5}}`))
 		}, []string{"repository settings: rebase merging is off", `ruleset "oap-gate": updated`}, "",
 			[]string{"PATCH /repos/acme/registry", "PUT /repos/acme/registry/rulesets/1"}},
+		{"its own queue has other numbers", func(s *ghtest.Server, p *repoconfig.Protection) {
+			s.Organization, s.AllowRebase, p.MergeQueue = true, false, true
+			build, wait := 20, 0
+			p.Queue = repoconfig.Queue{Build: &build, Wait: &wait}
+			s.AddRuleset(with(full, `"name":"main"`, `"name":"oap-gate"`, `{"type":"deletion"}`,
+				`{"type":"deletion"},{"type":"merge_queue","parameters":{"merge_method":"SQUASH","max_entries_to_build":9,"check_response_timeout_minutes":33,"grouping_strategy":"ALLGREEN","max_entries_to_merge":7,"min_entries_to_merge":1,"min_entries_to_merge_wait_minutes":5}}`))
+			t.Cleanup(func() {
+				if set := strings.Join(s.Rulesets(), ""); !strings.Contains(set, `"max_entries_to_build":20`) ||
+					!strings.Contains(set, `"min_entries_to_merge_wait_minutes":0`) ||
+					!strings.Contains(set, `"check_response_timeout_minutes":33`) ||
+					!strings.Contains(set, `"max_entries_to_merge":7`) {
+					t.Errorf("the queue is %s", set)
+				}
+			})
+		}, []string{`ruleset "oap-gate": updated`}, "", []string{"PUT /repos/acme/registry/rulesets/1"}},
 		{"an organisation's ruleset of that name", func(s *ghtest.Server, _ *repoconfig.Protection) {
 			s.AllowRebase = false
 			s.AddRuleset(with(full, `"name":"main"`, `"name":"oap-gate","source_type":"Organization","source":"acme"`,

@@ -244,6 +244,16 @@ func (s *Standing) addRule(l *Layer, r rule) error {
 		if err := decodeParameters(r, &v); err != nil {
 			return err
 		}
+		var parameters map[string]any
+		if err := decodeParameters(r, &parameters); err != nil {
+			return err
+		}
+		for _, one := range p.Queue.Settings() {
+			if n, ok := parameters[one.Parameter].(float64); ok {
+				value := int(n)
+				*one.Value = &value
+			}
+		}
 		p.MergeQueue = true
 		s.QueueRebases = s.QueueRebases || v.Method == "REBASE"
 		s.QueueSkips = s.QueueSkips || v.Grouping == "HEADGREEN"

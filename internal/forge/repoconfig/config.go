@@ -44,9 +44,36 @@ type Protection struct {
 	RequiredChecks      []RequiredCheck `json:"required_checks,omitempty" jsonschema:"maxItems=50,description=status checks that must pass; the jobs of the gate"`
 	UpToDate            bool            `json:"up_to_date,omitempty" jsonschema:"description=the checks ran on the branch as it is now; a merge queue does as well"`
 	MergeQueue          bool            `json:"merge_queue,omitempty" jsonschema:"description=pull requests land by a merge queue (organisations only)"`
+	Queue               Queue           `json:"queue,omitempty" jsonschema:"description=throughput of the merge queue; needs merge_queue: true"`
 	SignedCommits       bool            `json:"signed_commits,omitempty" jsonschema:"description=each commit carries a signature that the forge has verified"`
 	LinearHistory       bool            `json:"linear_history,omitempty" jsonschema:"description=no merge commits"`
 	BlockRebaseMerging  bool            `json:"block_rebase_merging,omitempty" jsonschema:"description=a pull request lands as one commit or one merge: rebased the steps between would stand on the branch"`
+}
+
+// Queue is the throughput of a merge queue. A member that is nil is left as it is at the forge.
+type Queue struct {
+	Build   *int `json:"build,omitempty" jsonschema:"minimum=1,maximum=100,description=pull requests that are judged at the same time"`
+	Merge   *int `json:"merge,omitempty" jsonschema:"minimum=1,maximum=100,description=pull requests that land together at most"`
+	Wait    *int `json:"wait,omitempty" jsonschema:"minimum=0,maximum=360,description=minutes to wait for more pull requests"`
+	Timeout *int `json:"timeout,omitempty" jsonschema:"minimum=1,maximum=360,description=minutes until a required check that does not report has failed"`
+}
+
+// Setting is one member of a Queue, with its limits and the name that the forge has for it.
+type Setting struct {
+	Name        string
+	Value       **int
+	Least, Most int
+	Parameter   string
+}
+
+// Settings returns the members in the order of the file.
+func (q *Queue) Settings() []Setting {
+	return []Setting{
+		{"build", &q.Build, 1, 100, "max_entries_to_build"},
+		{"merge", &q.Merge, 1, 100, "max_entries_to_merge"},
+		{"wait", &q.Wait, 0, 360, "min_entries_to_merge_wait_minutes"},
+		{"timeout", &q.Timeout, 1, 360, "check_response_timeout_minutes"},
+	}
 }
 
 // RequiredCheck is one status check that must pass.
@@ -140,7 +167,7 @@ func Parse(data []byte) (*File, error) {
 		return nil, fault(strict.Pos{Path: Path, Line: root.Line, Column: root.Column}, "member %q is missing",
 			"protection")
 	}
-	members := map[string]any{"approvals": &p.Approvals, "required_checks": &p.RequiredChecks}
+	members := map[string]any{"approvals": &p.Approvals, "required_checks": &p.RequiredChecks, "queue": &p.Queue}
 	for _, s := range p.Switches() {
 		members[s.Name] = s.On
 	}
@@ -158,6 +185,9 @@ func Parse(data []byte) (*File, error) {
 				fault(f.Pos("protection"),
 					`reviews and ways of merging are demanded without "require_pull_request: true": a direct push would need none`)
 		}
+	}
+	if place, given := f.places["protection.queue"]; given && !p.MergeQueue {
+		return nil, fault(place, "queue is set without \"merge_queue: true\"")
 	}
 	if p.UpToDate && len(p.RequiredChecks) == 0 && !p.MergeQueue {
 		return nil,
@@ -191,6 +221,8 @@ func (f *File) object(n *yaml.Node, prefix string, members map[string]any) error
 			*target = int(v)
 		case *int64:
 			*target, err = integer(value)
+		case *Queue:
+			err = f.queue(value, target)
 		case *string:
 			*target, err = text(value)
 		case *yaml.Node:
@@ -202,6 +234,28 @@ func (f *File) object(n *yaml.Node, prefix string, members map[string]any) error
 		}
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+func (f *File) queue(n *yaml.Node, q *Queue) error {
+	members := map[string]any{}
+	for _, s := range q.Settings() {
+		members[s.Name] = new(int)
+	}
+	if err := f.object(n, "protection.queue.", members); err != nil {
+		return err
+	}
+	for _, s := range q.Settings() {
+		place, given := f.places["protection.queue."+s.Name]
+		value := members[s.Name].(*int)
+		switch {
+		case !given:
+		case *value < s.Least || *value > s.Most:
+			return fault(place, "%s is %d; expected %d to %d", s.Name, *value, s.Least, s.Most)
+		default:
+			*s.Value = value
 		}
 	}
 	return nil

@@ -32,6 +32,9 @@ func TestSchemaAgreesWithTheReader(t *testing.T) {
 		{"text for a switch", "up_to_date: true", `up_to_date: "true"`},
 		{"no context", "context: oap-gate", `context: ""`},
 		{"app 0", "app_id: 15368", "app_id: 0"},
+		{"a queue", "merge_queue: false", "merge_queue: true\n  queue: {build: 100, wait: 0}"},
+		{"a queue that builds nothing", "merge_queue: false", "merge_queue: true\n  queue: {build: 0}"},
+		{"a setting that no queue has", "merge_queue: false", "merge_queue: true\n  queue: {speed: 1}"},
 		{"member left out", "  linear_history: false\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
