@@ -35,15 +35,15 @@ var formats = map[string]format{
 		wants: "a URI reference of RFC 3986, in ASCII"},
 	"uri-template":              {text: matches(uriTemplate), wants: "a URI template of RFC 6570"},
 	"url":                       {text: isURL, wants: "a public http, https or ftp URL"},
-	"email":                     {text: isEmail, wants: "an address such as name@example.org"},
+	"email":                     {text: matches(email), wants: "an address such as name@example.org"},
 	"hostname":                  {text: isHostname, wants: "a host name of RFC 1123"},
-	"ipv4":                      {text: func(s string) bool { return isIPv4(s, false) }, wants: "an IPv4 address"},
-	"ipv6":                      {text: func(s string) bool { return isIPv6(s, false) }, wants: "an IPv6 address"},
-	"uuid":                      {text: isUUID, wants: "a UUID"},
+	"ipv4":                      {text: isIPv4, wants: "an IPv4 address"},
+	"ipv6":                      {text: isIPv6, wants: "an IPv6 address"},
+	"uuid":                      {text: matches(uuid), wants: "a UUID"},
 	"regex":                     {text: isPattern, wants: "a regular expression of ECMA-262"},
-	"json-pointer":              {text: isPointer, wants: "a JSON Pointer of RFC 6901"},
+	"json-pointer":              {text: matches(jsonPointer), wants: "a JSON Pointer of RFC 6901"},
 	"json-pointer-uri-fragment": {text: matches(pointerFragment), wants: "a JSON Pointer as URI fragment"},
-	"relative-json-pointer":     {text: isRelativePointer, wants: "a relative JSON Pointer"},
+	"relative-json-pointer":     {text: matches(relativePointer), wants: "a relative JSON Pointer"},
 	"byte":                      {text: matches(base64Line), wants: "padded base64"},
 	"int32":                     {number: isInt32, wants: "an integer of 32 bits"},
 	"int64":                     {number: isInteger, wants: "an integer"},
@@ -88,105 +88,32 @@ func countDigits(s string) int {
 	return n
 }
 
-// labelled reports whether s is a DNS label: letters, digits and inner hyphens.
-func labelled(s string) bool {
-	for i := range len(s) {
-		if !isLetter(s[i]) && !isDigit(s[i]) && s[i] != '-' {
-			return false
-		}
-	}
-	return s != "" && s[0] != '-' && s[len(s)-1] != '-'
-}
-
 func isHostname(s string) bool {
 	s = strings.TrimSuffix(s, ".")
-	if len(s) > 253 {
-		return false
-	}
-	for label := range strings.SplitSeq(s, ".") {
-		if !labelled(label) || len(label) > 63 {
-			return false
-		}
-	}
-	return true
+	return len(s) <= 253 && hostname().MatchString(s)
 }
 
-const atomMarks = "!#$%&'*+/=?^_`{|}~-"
-
-func isEmail(s string) bool {
-	local, domain, ok := strings.Cut(s, "@")
-	if !ok || !strings.Contains(domain, ".") {
-		return false
-	}
-	for atom := range strings.SplitSeq(local, ".") {
-		if atom == "" {
-			return false
-		}
-		for i := range len(atom) {
-			if c := atom[i]; !isLetter(c) && !isDigit(c) && strings.IndexByte(atomMarks, c) < 0 {
-				return false
-			}
-		}
-	}
-	for label := range strings.SplitSeq(domain, ".") {
-		if !labelled(label) {
-			return false
-		}
-	}
-	return true
-}
-
-func isUUID(s string) bool {
-	const prefix, shape = "urn:uuid:", "00000000-0000-0000-0000-000000000000"
-	if len(s) == len(prefix)+len(shape) && equalFold(s[:len(prefix)], prefix) {
-		s = s[len(prefix):]
-	}
-	if len(s) != len(shape) {
-		return false
-	}
-	for i := range len(s) {
-		if shape[i] == '-' && s[i] != '-' || shape[i] == '0' && !isHex(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// equalFold compares with ASCII letter case folded; strings.EqualFold takes the Kelvin sign for a k.
-func equalFold(s, lower string) bool {
-	for i := range len(s) {
-		if c := s[i]; c != lower[i] && !(isLetter(c) && c|0x20 == lower[i]) {
-			return false
-		}
-	}
-	return len(s) == len(lower)
-}
-
-func isPointer(s string) bool {
-	if s != "" && s[0] != '/' {
-		return false
-	}
-	for i := range len(s) {
-		if s[i] == '~' && (i+1 == len(s) || s[i+1] != '0' && s[i+1] != '1') {
-			return false
-		}
-	}
-	return true
-}
-
-func isRelativePointer(s string) bool {
-	n := countDigits(s)
-	return n > 0 && (n == 1 || s[0] != '0') && (s[n:] == "#" || isPointer(s[n:]))
-}
-
-// These are rare enough to be left to package regexp. No (?i), which takes U+017F for an s and U+212A for a k.
+// No (?i), which takes U+017F for an s and U+212A for a k.
 var (
+	hostname = plain.Pattern(`\A(?:` + shortLabel + `\.)*` + shortLabel + `\z`)
+	email    = plain.Pattern(`\A` + atom + `(?:\.` + atom + `)*@` + label + `(?:\.` + label + `)+\z`)
+	uuid     = plain.Pattern(`\A(?:[Uu][Rr][Nn]:[Uu][Uu][Ii][Dd]:)?` +
+		`[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\z`)
+	jsonPointer     = plain.Pattern(`\A` + pointerTokens + `\z`)
+	relativePointer = plain.Pattern(`\A(?:0|[1-9][0-9]*)(?:#|` + pointerTokens + `)\z`)
 	pointerFragment = plain.Pattern(`\A#(?:/(?:[A-Za-z0-9_\-.!$&'()*+,;:=@]|%[0-9A-Fa-f]{2}|~[01])*)*\z`)
 	uriTemplate     = plain.Pattern("\\A(?:[^\\x00-\\x20\"'<>%\\\\^`{|}]|%[0-9A-Fa-f]{2}|" +
 		`\{[+#./;?&=,!@|]?` + templateVariable + `(?:,` + templateVariable + `)*\})*\z`)
 	// ajv-formats matches with the m flag: one line of padded base64 is enough.
 	base64Line = plain.Pattern(`(?:\A|[\n\r\x{2028}\x{2029}])(?:[A-Za-z0-9+/]{4})*` +
 		`(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?(?:[\n\r\x{2028}\x{2029}]|\z)`)
+)
+
+const (
+	label         = `[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?`
+	shortLabel    = `[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?`
+	atom          = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+	pointerTokens = `(?:/(?:[^~]|~[01])*)?`
 )
 
 const templateVariable = `(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})+(?::[1-9][0-9]{0,3}|\*)?`

@@ -94,7 +94,7 @@ func hasIPLiteral(s string, path *charset) bool {
 			return false
 		}
 	}
-	if !isIPv6(literal, true) && !isIPFuture(literal) {
+	if !isIPLiteral(literal) {
 		return false
 	}
 	if port, ok := strings.CutPrefix(rest, ":"); ok {
@@ -109,59 +109,27 @@ func isIPFuture(s string) bool {
 		!strings.Contains(address, "%") && userinfoChars.all(address)
 }
 
-// isIPv6 accepts eight groups of hexadecimal digits, or at most seven with one "::"; an IPv4 address may replace
-// the last two. A zone is refused. In a URI its numbers may have leading zeros.
-func isIPv6(s string, inURI bool) bool {
-	left, right, elided := strings.Cut(s, "::")
-	if !elided {
-		return groups(s, true, inURI) == 8
-	}
-	l, r := 0, 0
-	if left != "" {
-		l = groups(left, false, inURI)
-	}
-	if right != "" {
-		r = groups(right, true, inURI)
-	}
-	return l >= 0 && r >= 0 && l+r <= 7
+// isIPLiteral accepts an IPv6 address or a later version's. Unlike elsewhere, the numbers of an IPv4 address at its end
+// may have leading zeros.
+func isIPLiteral(s string) bool {
+	i := strings.LastIndexByte(s, ':') + 1
+	return looseIPv4().MatchString(s[i:]) && isIPv6(s[:i]+"0.0.0.0") || isIPv6(s) || isIPFuture(s)
 }
 
-// groups counts groups of 16 bits, or is -1 where s does not consist of them.
-func groups(s string, last, inURI bool) int {
-	n := 0
-	for {
-		group, rest, more := strings.Cut(s, ":")
-		switch {
-		case isGroup(group):
-			n++
-		case last && !more && isIPv4(group, inURI):
-			n += 2
-		default:
-			return -1
-		}
-		if !more {
-			return n
-		}
-		s = rest
-	}
+// isIPv6 refuses a zone.
+func isIPv6(s string) bool {
+	a, err := netip.ParseAddr(s)
+	return err == nil && a.Is6() && a.Zone() == ""
 }
 
-func isGroup(s string) bool { return 1 <= len(s) && len(s) <= 4 && allHex(s) }
-
-// isIPv4 accepts four numbers up to 255 without leading zeros; in a URI they may have up to three digits.
-func isIPv4(s string, inURI bool) bool {
-	if !inURI {
-		a, err := netip.ParseAddr(s)
-		return err == nil && a.Is4()
-	}
-	numbers := strings.Split(s, ".")
-	for _, n := range numbers {
-		if !isDigits(n) || len(n) > 3 || len(n) == 3 && n > "255" {
-			return false
-		}
-	}
-	return len(numbers) == 4
+func isIPv4(s string) bool {
+	a, err := netip.ParseAddr(s)
+	return err == nil && a.Is4()
 }
+
+var looseIPv4 = plain.Pattern(`\A(?:` + octet + `\.){3}` + octet + `\z`)
+
+const octet = `(?:[01]?[0-9]{1,2}|2[0-4][0-9]|25[0-5])`
 
 // isURL gives the verdict of the format url: http, https or ftp, perhaps with a user name, and a public IPv4
 // address or a name with a top-level domain. The case folding is Unicode's, as in ajv-formats.
