@@ -17,6 +17,18 @@ func BenchmarkValidate(b *testing.B) {
 	}
 }
 
+// BenchmarkValidateByLibrary is what the fast verdict spares.
+func BenchmarkValidateByLibrary(b *testing.B) {
+	s := Builtin("listing")
+	root := decode(b, seeds["listing"])
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := s.library.Validate(root); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkParseAndValidate(b *testing.B) {
 	s := Builtin("listing")
 	text := []byte(seeds["listing"])

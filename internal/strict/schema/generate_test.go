@@ -34,7 +34,7 @@ func randomValue(r *rand.Rand, depth int) any {
 	return pick(r, []string{"", "a", "ab", "abc", "x-1", "2026-05-04", "a@b.co", "https://example.org/"})
 }
 
-// randomSchema is a schema of at most depth levels. It has the keywords of the registry's schemas, or all.
+// randomSchema is a schema of at most depth levels, which fast judges unless all keywords may stand in it.
 func randomSchema(r *rand.Rand, depth int, all bool) any {
 	s := map[string]any{}
 	sub := func() any {

@@ -15,9 +15,10 @@ const (
 
 // pattern is an ECMA-262 regular expression with the u flag, as the keyword `pattern` means it.
 type pattern struct {
-	*regexp.Regexp
-	text string
-	size int // instructions
+	text   string
+	simple []sequence // matches where it is not nil
+	re     *regexp.Regexp
+	size   int // instructions, at least
 }
 
 // compilePattern reads text as ECMA-262 with the u flag does. What RE2 lacks (lookaround, back references,
@@ -31,7 +32,11 @@ func compilePattern(text string) (*pattern, error) {
 	if p.size > maxProgram {
 		return nil, fmt.Errorf("needs more than %d steps for each character", maxProgram)
 	}
-	if p.Regexp, err = regexp.Compile(e.re2()); err != nil {
+	if p.simple = sequences(e); p.simple != nil {
+		p.size = len(p.simple)
+		return p, nil
+	}
+	if p.re, err = regexp.Compile(e.re2()); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -49,6 +54,19 @@ func Pattern(text string) (matches func(string) bool, err error) {
 
 // String returns the text of the pattern.
 func (p *pattern) String() string { return p.text }
+
+// MatchString reports whether the pattern matches anywhere in s.
+func (p *pattern) MatchString(s string) bool {
+	if p.simple == nil {
+		return p.re.MatchString(s)
+	}
+	for i := range p.simple {
+		if p.simple[i].match(s) {
+			return true
+		}
+	}
+	return false
+}
 
 // expr is a node of a parsed pattern.
 type expr struct {

@@ -37,6 +37,7 @@ var limits = strict.Limits{Bytes: 256 << 10, Depth: 64, Number: 64}
 // Schema is a compiled schema, safe for concurrent use.
 type Schema struct {
 	library *library.Schema
+	fast    *node // the same verdict at less cost; nil where the schema is not simple enough
 	raw     map[string]any
 }
 
@@ -108,6 +109,9 @@ func (s *Schema) Knows(path ...string) bool {
 // returns nil if root is valid, else at most 100 violations; if there are more, the last one has the number of keywords
 // that failed in addition to the others. Validate does not change root.
 func (s *Schema) Validate(root any) []Violation {
+	if s.fast != nil && s.fast.valid(root) {
+		return nil
+	}
 	m := newMeter(root)
 	if !m.affords(s.library, root) {
 		return []Violation{{Message: m.message()}}
@@ -149,6 +153,9 @@ func compile(root any) (*Schema, *Error) {
 	out := &Schema{library: compiled, raw: s.subschemas}
 	if fault := finish(compiled, s.subschemas); fault != nil {
 		return nil, fault
+	}
+	if n, ok := newNode(compiled); ok {
+		out.fast = n
 	}
 	return out, nil
 }

@@ -218,6 +218,9 @@ func TestCostIsBounded(t *testing.T) {
 		t.Error(v)
 	}
 	slow := compileText(t, `{"properties":{"a":{"pattern":"(x+x+){200}y"}}}`)
+	if slow.fast != nil {
+		t.Error("a costly pattern is judged fast")
+	}
 	v := slow.Validate(map[string]any{"a": strings.Repeat("x", 60_000)})
 	if len(v) != 1 || !strings.Contains(v[0].Message, "takes more than") {
 		t.Error(v)

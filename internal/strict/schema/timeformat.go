@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -13,7 +12,7 @@ import (
 // isDateTime accepts what ajv-formats accepts: also a lower-case t or z, white space instead of the T, an offset
 // without minutes or colon, and leap seconds.
 func isDateTime(s string, zone bool) bool {
-	const day = len(time.DateOnly)
+	const day = len("2006-01-02")
 	if len(s) <= day || !isDate(s[:day]) {
 		return false
 	}
@@ -26,28 +25,74 @@ func isWhite(r rune) bool {
 	return slices.ContainsFunc(white, func(s span) bool { return s.lo <= r && r <= s.hi })
 }
 
+var monthDays = [...]int{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+
 func isDate(s string) bool {
-	_, err := time.Parse(time.DateOnly, s)
-	return err == nil
-}
-
-var clock = plain.Pattern(`\A([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)` +
-	`([Zz]|([+-])([01][0-9]|2[0-3])(?::?([0-5][0-9]))?)?\z`)
-
-func isTime(s string, zone bool) bool {
-	m := clock().FindStringSubmatch(s)
-	if m == nil || zone && m[4] == "" {
+	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
 		return false
 	}
-	hour, _ := strconv.Atoi(m[1])
-	minute, _ := strconv.Atoi(m[2])
-	second, _ := strconv.ParseFloat(m[3], 64)
+	century, ok1 := twoDigits(s)
+	year, ok2 := twoDigits(s[2:])
+	month, ok3 := twoDigits(s[5:])
+	day, ok4 := twoDigits(s[8:])
+	if !ok1 || !ok2 || !ok3 || !ok4 || month < 1 || month > 12 || day < 1 {
+		return false
+	}
+	leap := year%4 == 0 && (year != 0 || century%4 == 0)
+	return day <= monthDays[month] || leap && month == 2 && day == 29
+}
+
+// twoDigits reads the first two bytes of s.
+func twoDigits(s string) (int, bool) {
+	if len(s) < 2 || !isDigit(s[0]) || !isDigit(s[1]) {
+		return 0, false
+	}
+	return int(s[0]-'0')*10 + int(s[1]-'0'), true
+}
+
+func isTime(s string, zone bool) bool {
+	if len(s) < len("15:04:05") || s[2] != ':' || s[5] != ':' {
+		return false
+	}
+	hour, ok1 := twoDigits(s)
+	minute, ok2 := twoDigits(s[3:])
+	_, ok3 := twoDigits(s[6:])
+	if !ok1 || !ok2 || !ok3 {
+		return false
+	}
+	end := len("15:04:05")
+	if end < len(s) && s[end] == '.' {
+		n := countDigits(s[end+1:])
+		if n == 0 {
+			return false
+		}
+		end += 1 + n
+	}
+	second, _ := strconv.ParseFloat(s[6:end], 64)
+	offsetHour, offsetMinute, ok := offset(s[end:])
+	if !ok || zone && end == len(s) {
+		return false
+	}
 	if hour <= 23 && minute <= 59 && second < 60 {
 		return true
 	}
-	offsetHour, _ := strconv.Atoi(m[5] + m[6]) // what the offset does not have is 0
-	offsetMinute, _ := strconv.Atoi(m[5] + m[7])
 	return leapSecond(hour-offsetHour, minute-offsetMinute, second)
+}
+
+var zoneOffset = plain.Pattern(`\A([+-])([01][0-9]|2[0-3])(?::?([0-5][0-9]))?\z`)
+
+// offset reads z, ±hh, ±hhmm, ±hh:mm, or nothing; both results have the sign.
+func offset(s string) (hour, minute int, ok bool) {
+	if s == "" || s == "Z" || s == "z" {
+		return 0, 0, true
+	}
+	m := zoneOffset().FindStringSubmatch(s)
+	if m == nil {
+		return 0, 0, false
+	}
+	hour, _ = strconv.Atoi(m[1] + m[2])
+	minute, _ = strconv.Atoi(m[1] + m[3]) // 0 without minutes
+	return hour, minute, true
 }
 
 // leapSecond judges 23:59:60 UTC as ajv-formats reckons it: hour and minute less the offset, unreduced.
