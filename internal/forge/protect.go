@@ -21,15 +21,10 @@ const RulesetName = "oap-gate"
 
 // Protected is what Protect found and did.
 type Protected struct {
-	Branch      string
-	Applied     []string     // changes that were written, one line each
-	Differences []Difference // after what was written
-	Unread      []string
-	NotChecked  []string // types of rules that are not judged
-	Layers      []Layer
-
-	WorkflowsUnread string // why the settings of workflows are not known; empty: they are
-	Organization    error  // wraps ErrOrganization if the settings of workflows cannot be changed here; else nil
+	*Standing                 // after what was written
+	Applied      []string     // changes that were written, one line each
+	Differences  []Difference // after what was written
+	Organization error        // wraps ErrOrganization if the settings of workflows cannot be changed here; else nil
 }
 
 // Protect compares the protections of the default branch with the wanted ones and, with apply, adds what is missing: to
@@ -57,11 +52,7 @@ func Protect(ctx context.Context, c *Client, wanted repoconfig.Protection, apply
 		}
 		differences = Plan(standing, wanted)
 	}
-	return &Protected{
-		Branch: standing.Branch, Applied: applied, Differences: differences,
-		Unread: standing.Unread, NotChecked: standing.NotChecked, Layers: standing.Layers,
-		WorkflowsUnread: standing.WorkflowsUnread, Organization: organization,
-	}, nil
+	return &Protected{standing, applied, differences, organization}, nil
 }
 
 // after says what an error has left changed.

@@ -407,7 +407,7 @@ func TestProtectFails(t *testing.T) {
 			s.AddRuleset(
 				`{"name":"x","target":"branch","enforcement":"active","conditions":{"ref_name":{"include":["~ALL"]}},"rules":[{"type":"merge_queue","parameters":[]}]}`)
 		}, ErrUnavailable,
-			`reading the rules: the forge cannot be reached or does not make sense (rule "merge_queue": json: cannot unmarshal array into Go value of type struct { Method string "json:\"merge_method\""; Grouping string "json:\"grouping_strategy\"" })`},
+			`reading the rules: the forge cannot be reached or does not make sense (rule "merge_queue": json: cannot unmarshal array into Go value of type forge.queueParameters)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, wanted := start(t), example(t)

@@ -237,23 +237,11 @@ func (s *Standing) addRule(l *Layer, r rule) error {
 		}
 		p.UpToDate = p.UpToDate || v.Strict && len(v.Checks) > 0
 	case "merge_queue":
-		var v struct {
-			Method   string `json:"merge_method"`
-			Grouping string `json:"grouping_strategy"`
-		}
+		var v queueParameters
 		if err := decodeParameters(r, &v); err != nil {
 			return err
 		}
-		var parameters map[string]any
-		if err := decodeParameters(r, &parameters); err != nil {
-			return err
-		}
-		for _, one := range p.Queue.Settings() {
-			if n, ok := parameters[one.Parameter].(float64); ok {
-				value := int(n)
-				*one.Value = &value
-			}
-		}
+		p.Queue = repoconfig.Queue{Build: v.Build, Merge: v.Merge, Wait: v.Wait, Timeout: v.Timeout}
 		p.MergeQueue = true
 		s.QueueRebases = s.QueueRebases || v.Method == "REBASE"
 		s.QueueSkips = s.QueueSkips || v.Grouping == "HEADGREEN"
@@ -276,6 +264,15 @@ func (s *Standing) addRule(l *Layer, r rule) error {
 		s.NotChecked = append(s.NotChecked, r.Type)
 	}
 	return nil
+}
+
+type queueParameters struct {
+	Method   string `json:"merge_method"`
+	Grouping string `json:"grouping_strategy"`
+	Build    *int   `json:"max_entries_to_build"`
+	Merge    *int   `json:"max_entries_to_merge"`
+	Wait     *int   `json:"min_entries_to_merge_wait_minutes"`
+	Timeout  *int   `json:"check_response_timeout_minutes"`
 }
 
 func decodeParameters(r rule, into any) error {

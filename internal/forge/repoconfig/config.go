@@ -219,6 +219,10 @@ func (f *File) object(n *yaml.Node, prefix string, members map[string]any) error
 			var v int64
 			v, err = integer(value)
 			*target = int(v)
+		case **int:
+			var v int64
+			v, err = integer(value)
+			*target = new(int(v))
 		case *int64:
 			*target, err = integer(value)
 		case *Queue:
@@ -242,20 +246,14 @@ func (f *File) object(n *yaml.Node, prefix string, members map[string]any) error
 func (f *File) queue(n *yaml.Node, q *Queue) error {
 	members := map[string]any{}
 	for _, s := range q.Settings() {
-		members[s.Name] = new(int)
+		members[s.Name] = s.Value
 	}
 	if err := f.object(n, "protection.queue.", members); err != nil {
 		return err
 	}
 	for _, s := range q.Settings() {
-		place, given := f.places["protection.queue."+s.Name]
-		value := members[s.Name].(*int)
-		switch {
-		case !given:
-		case *value < s.Least || *value > s.Most:
-			return fault(place, "%s is %d; expected %d to %d", s.Name, *value, s.Least, s.Most)
-		default:
-			*s.Value = value
+		if n := *s.Value; n != nil && (*n < s.Least || *n > s.Most) {
+			return fault(f.Pos("protection.queue."+s.Name), "%s is %d; expected %d to %d", s.Name, *n, s.Least, s.Most)
 		}
 	}
 	return nil

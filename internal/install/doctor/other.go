@@ -124,10 +124,7 @@ func (v *inspection) mayWrite(j *job) (may []string) {
 	if names || j.member("secrets").text() == "inherit" {
 		may = append(may, ownSecret)
 	}
-	p := j.member("permissions")
-	if !p.there() {
-		p = j.w.member("permissions")
-	}
+	p := j.permissions()
 	for _, scope := range scopes {
 		if p.text() == "write-all" || p.member(scope).text() == "write" || !p.there() && !v.tokenReads {
 			may = append(may, scope)

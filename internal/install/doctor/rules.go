@@ -185,18 +185,18 @@ var Rules = []verdict.Rule{
 	{ID: "protections", Title: "the forge protects the branch as .github/repo-config.yml asks",
 		Cite: "RFC 0026 section 7",
 		Why:  "a required check protects only a branch that nobody can write around it",
-		Fix:  "run oap-gate forge protect --apply with a token that may administer",
+		Fix:  applyFix,
 		Codes: []strict.Code{
 			{"forge-not-read", "the forge did not answer; nothing was decided",
 				"name the repository, and give a token that may read it"},
 			{"protection-missing", "the forge protects the branch less than repo-config.yml asks for",
-				"run oap-gate forge protect --apply with a token that may administer"},
+				applyFix},
 			{"workflows-may-approve", "the forge lets workflows approve pull requests, and RFC 0026 section 7 " +
 				"requires a Maintainer's review",
-				"run oap-gate forge protect --apply with a token that may administer"},
+				applyFix},
 			{"workflow-token-writes", "the forge gives the token of a workflow the right to write, if the workflow " +
 				"does not say otherwise",
-				"run oap-gate forge protect --apply with a token that may administer"},
+				applyFix},
 			{"organization-setting",
 				"the organization decides a setting of workflows, so that it cannot be changed in the repository",
 				"set it in the organization"},
