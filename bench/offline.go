@@ -76,17 +76,14 @@ func (b *bench) queue() ([]figure, error) {
 	check := b.checkOffline(dir)
 	base, head := slices.Index(check.args, "main"), slices.Index(check.args, "pr")
 	var used []usage
+	var took time.Duration
 	for n := range size.Commits {
 		check.args[base], check.args[head] = fmt.Sprintf("main~%d", n+1), fmt.Sprintf("main~%d", n)
 		u, err := b.time(check)
 		if err != nil {
 			return nil, err
 		}
-		used = append(used, u)
-	}
-	var took time.Duration
-	for _, u := range used {
-		took += u.wall
+		used, took = append(used, u), took+u.wall
 	}
 	return []figure{{name: fmt.Sprintf("offline check of %d pull requests of one listing each, %d listings",
 		size.Commits, size.Listings), gate: spread(used), memory: mebibytes(used), unjudged: true,
