@@ -131,7 +131,8 @@ func place(s *Subject, right string) []verdict.Finding {
 			uint32(registry.ModeFile))
 		f.WithFix("replace it by a plain file: no symbolic link, no submodule, no executable bit").WithValue(PlainMode)
 		if mode == registry.ModeExecutable && s.Added() {
-			f.WithFix(fixCommand)
+			f.WithFix(fixCommand+"; if git ignores file modes here, git update-index --chmod=-x %s",
+				plain.ShellWord(s.Path))
 		}
 		if s.Record.Document == nil {
 			return out.Findings

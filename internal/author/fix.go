@@ -124,7 +124,7 @@ func (m *fixer) fix(ctx context.Context, path string,
 		return nil, "", err
 	}
 	if now, marked := bytes.CutPrefix(was, []byte("\xef\xbb\xbf")); marked && rec == nil {
-		return &Change{path, path, was, now}, "", m.tree.Replace(path, was, now, fs.ModePerm)
+		return &Change{path, path, was, now}, "", m.tree.Replace(path, was, now)
 	}
 	doc, err := strict.Parse(path, was, strict.RegistryFile)
 	if err != nil {
@@ -135,7 +135,9 @@ func (m *fixer) fix(ctx context.Context, path string,
 		return change, "", err
 	}
 	if rec == nil && passesWith(found["layout"], checks.PlainMode) {
-		return &Change{path, path, was, was}, "", m.tree.Replace(path, was, was, 0o666)
+		if cleared, err := m.tree.ClearExecutable(path); cleared || err != nil {
+			return &Change{path, path, was, was}, "", err
+		}
 	}
 	m.merged = nil
 	if rec != nil {
@@ -151,7 +153,7 @@ func (m *fixer) fix(ctx context.Context, path string,
 	if err != nil || bytes.Equal(now, was) {
 		return nil, why, err
 	}
-	return &Change{path, path, was, now}, why, m.tree.Replace(path, was, now, fs.ModePerm)
+	return &Change{path, path, was, now}, why, m.tree.Replace(path, was, now)
 }
 
 // rightName returns the path under which layout would let a record pass, empty if it names none.

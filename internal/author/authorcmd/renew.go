@@ -209,7 +209,7 @@ func (o *renewOptions) renew(ctx context.Context, sys frame.IO, w *workspace, sl
 	if o.dryRun {
 		return o.shown(sys, w, change, rep)
 	}
-	if err := w.tree.Replace(path, was, now, fs.ModePerm); err != nil {
+	if err := w.tree.Replace(path, was, now); err != nil {
 		return author.Unwritten(err, "")
 	}
 	fmt.Fprint(sys.Stderr, change)

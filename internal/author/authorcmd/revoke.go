@@ -350,7 +350,7 @@ func (o *revokeOptions) put(sys frame.IO, w *workspace, path string, was, text [
 	if was == nil {
 		err = w.tree.Create(path, text)
 	} else {
-		err = w.tree.Replace(path, was, text, fs.ModePerm)
+		err = w.tree.Replace(path, was, text)
 	}
 	if err != nil {
 		return author.Unwritten(err, "complete a draft with --signature, or remove the file")

@@ -56,7 +56,7 @@ func (f *signedFile) write(name string, was, signed []byte) (to string, err erro
 	}
 	defer dir.Close()
 	if f.inPlace {
-		err = listing.Overwrite(dir, filepath.Base(to), receipt.MaxBytes, was, signed, fs.ModePerm)
+		err = listing.Overwrite(dir, filepath.Base(to), receipt.MaxBytes, was, signed)
 	} else {
 		err = atomicfile.Create(dir, filepath.Base(to), signed, 0o644)
 	}

@@ -117,15 +117,28 @@ func (t *Tree) Create(path string, text []byte) error {
 	return at(path, atomicfile.Create(dir, name, text, 0o644))
 }
 
-// Replace gives a file of a data directory another text, with those of its permissions that kept has. The error is
-// ErrChanged where it does not hold was any more.
-func (t *Tree) Replace(path string, was, text []byte, kept fs.FileMode) error {
+// Replace gives a file of a data directory another text. The error is ErrChanged where it does not hold was any more.
+func (t *Tree) Replace(path string, was, text []byte) error {
 	dir, name, err := t.directory(path)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return at(path, Overwrite(dir, name, int64(strict.RegistryFile.Bytes), was, text, kept))
+	return at(path, Overwrite(dir, name, int64(strict.RegistryFile.Bytes), was, text))
+}
+
+// ClearExecutable makes a file of a data directory one that nobody may execute, and reports whether somebody could.
+func (t *Tree) ClearExecutable(path string) (bool, error) {
+	dir, name, err := t.directory(path)
+	if err != nil {
+		return false, err
+	}
+	defer dir.Close()
+	text, mode, err := read(dir, name, int64(strict.RegistryFile.Bytes))
+	if err != nil || mode&0o111 == 0 {
+		return false, at(path, err)
+	}
+	return true, at(path, atomicfile.Replace(dir, name, text, mode&0o666))
 }
 
 // Move gives a file of a data directory the name of a record. The file must have the text was, else the error is
@@ -145,14 +158,14 @@ func (t *Tree) Move(from, to string, was []byte) error {
 	return at(from, dir.Remove(name))
 }
 
-// Overwrite gives a plain file of at most limit bytes another text, with those of its permissions that kept has. The
-// error is ErrChanged where it does not hold was any more, and ErrPlace where it is not such a file.
-func Overwrite(dir *os.Root, name string, limit int64, was, text []byte, kept fs.FileMode) error {
+// Overwrite gives a plain file of at most limit bytes another text. The error is ErrChanged where it does not hold was
+// any more, and ErrPlace where it is not such a file.
+func Overwrite(dir *os.Root, name string, limit int64, was, text []byte) error {
 	mode, err := unchanged(dir, name, limit, was)
 	if err != nil {
 		return err
 	}
-	return atomicfile.Replace(dir, name, text, mode&kept)
+	return atomicfile.Replace(dir, name, text, mode)
 }
 
 // unchanged returns the permissions of a file that must have the text was.

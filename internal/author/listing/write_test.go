@@ -95,18 +95,17 @@ func TestRefusedPaths(t *testing.T) {
 		if _, err := tree.Read(path); !errors.Is(err, want) {
 			t.Errorf("reading %q: %v, want %v", path, err, want)
 		}
-		if err := tree.Replace(path, []byte("text\n"), []byte("new"), fs.ModePerm); !errors.Is(err, want) {
+		if err := tree.Replace(path, []byte("text\n"), []byte("new")); !errors.Is(err, want) {
 			t.Errorf("replacing %q: %v, want %v", path, err, want)
 		}
 		if err := tree.Move(path, "implementations/new.json", []byte("text\n")); !errors.Is(err, want) {
 			t.Errorf("moving %q: %v, want %v", path, err, want)
 		}
 	}
-	err := tree.Replace("implementations/eve.json", []byte("other\n"), []byte("new"), fs.ModePerm)
-	if !errors.Is(err, ErrChanged) {
+	if err := tree.Replace("implementations/eve.json", []byte("other\n"), []byte("new")); !errors.Is(err, ErrChanged) {
 		t.Errorf("replacing what changed: %v", err)
 	}
-	err = tree.Move("implementations/eve.json", "implementations/link.json", []byte("old\n"))
+	err := tree.Move("implementations/eve.json", "implementations/link.json", []byte("old\n"))
 	if !errors.Is(err, fs.ErrExist) {
 		t.Errorf("moving onto a link: %v", err)
 	}
@@ -126,8 +125,7 @@ func TestWrite(t *testing.T) {
 		t.Error(err)
 	}
 	want[filepath.Join(dir, revocation)] = "new\n"
-	err = tree.Replace("implementations/eve.json", []byte("old\n"), []byte("renewed\n"), fs.ModePerm)
-	if err != nil {
+	if err := tree.Replace("implementations/eve.json", []byte("old\n"), []byte("renewed\n")); err != nil {
 		t.Error(err)
 	}
 	if err := tree.Move("implementations/eve.json", "implementations/eve-2.json", []byte("renewed\n")); err != nil {
