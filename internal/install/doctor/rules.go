@@ -189,14 +189,11 @@ var Rules = []verdict.Rule{
 		Codes: []strict.Code{
 			{"forge-not-read", "the forge did not answer; nothing was decided",
 				"name the repository, and give a token that may read it"},
-			{"protection-missing", "the forge protects the branch less than repo-config.yml asks for",
-				applyFix},
+			{"protection-missing", "the forge protects the branch less than repo-config.yml asks for", applyFix},
 			{"workflows-may-approve", "the forge lets workflows approve pull requests, and RFC 0026 section 7 " +
-				"requires a Maintainer's review",
-				applyFix},
+				"requires a Maintainer's review", applyFix},
 			{"workflow-token-writes", "the forge gives the token of a workflow the right to write, if the workflow " +
-				"does not say otherwise",
-				applyFix},
+				"does not say otherwise", applyFix},
 			{"organization-setting",
 				"the organization decides a setting of workflows, so that it cannot be changed in the repository",
 				"set it in the organization"},

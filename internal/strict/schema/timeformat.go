@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
@@ -12,7 +13,7 @@ import (
 // isDateTime accepts what ajv-formats accepts: also a lower-case t or z, white space instead of the T, an offset
 // without minutes or colon, and leap seconds.
 func isDateTime(s string, zone bool) bool {
-	const day = len("2006-01-02")
+	const day = len(time.DateOnly)
 	if len(s) <= day || !isDate(s[:day]) {
 		return false
 	}
@@ -25,21 +26,9 @@ func isWhite(r rune) bool {
 	return slices.ContainsFunc(white, func(s span) bool { return s.lo <= r && r <= s.hi })
 }
 
-var monthDays = [...]int{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
-
 func isDate(s string) bool {
-	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
-		return false
-	}
-	century, ok1 := twoDigits(s)
-	year, ok2 := twoDigits(s[2:])
-	month, ok3 := twoDigits(s[5:])
-	day, ok4 := twoDigits(s[8:])
-	if !ok1 || !ok2 || !ok3 || !ok4 || month < 1 || month > 12 || day < 1 {
-		return false
-	}
-	leap := year%4 == 0 && (year != 0 || century%4 == 0)
-	return day <= monthDays[month] || leap && month == 2 && day == 29
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
 }
 
 // twoDigits reads the first two bytes of s.
