@@ -48,7 +48,26 @@ pr: [{revoke: ada, path: "revocations/bob-$pin(ada).json"}]
 pr: [{write: implementations/nova.json, text: ada.json, mode: "120000"}]
 `,
 			Want: `implementations/nova.json: error: layout: file-mode`,
-			Says: []string{`mode is 120000, a record is a plain file`}},
+			Says: []string{`mode is 120000, a record is a plain file`, `fix: replace it by a plain file`}},
+		// what --fix can mend, in a new record and not in a merged one
+		{Name: "new executable", World: `pr: [{write: implementations/nova.json, text: "{", mode: "100755"}]`,
+			Want: `implementations/nova.json:1:2: error: layout: file-mode`,
+			Says: []string{`fix: oap-gate check --worktree --fix; if git ignores file modes here, ` +
+				`git update-index --chmod=-x implementations/nova\.json$`}},
+		{Name: "merged executable", World: `base: [{write: implementations/ada.json, text: "{", mode: "100755"}]
+pr: [{write: implementations/ada.json, text: "[", mode: "100755"}]`,
+			Want: `implementations/ada.json:1:2: error: layout: file-mode`,
+			Says: []string{`fix: replace it by a plain file`}},
+		{Name: "new mark", World: `pr: [{write: implementations/nova.json, text: "\uFEFF{}"}]`,
+			Want: `implementations/nova.json:1:1: error: layout: byte-order-mark`,
+			Says: []string{`fix: oap-gate check --worktree --fix$`}},
+		{Name: "new text that ends", World: `pr: [{write: implementations/nova.json, text: "{"}]`,
+			Want: `implementations/nova.json:1:2: error: layout: json-syntax`,
+			Says: []string{`fix: write one strict JSON text`}},
+		{Name: "merged mark", World: `base: [{listing: ada}]
+pr: [{write: implementations/ada.json, text: "\uFEFF{}"}]`,
+			Want: `implementations/ada.json:1:1: error: layout: byte-order-mark`,
+			Says: []string{`fix: write one strict JSON text`}},
 		// a submodule in place of a listing
 		{Name: "submodule",
 			World: `base: [{listing: ada}]
