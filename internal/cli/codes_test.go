@@ -19,6 +19,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
 )
 
 // coded are the packages that give findings their codes, from the root of the module. Each protocol is one.
@@ -164,7 +165,7 @@ func noted(args []string, sys frame.IO) int {
 		noteOf(sys, "oap-gate %.300q ended with %d and the last line %q\n", args, code, end)
 	}
 	valid := func(text string) {
-		if err := invalid(text); err != nil {
+		if err := schematest.Invalid(text); err != nil {
 			noteOf(sys, "oap-gate %.300q wrote JSON that is not valid: %v\n", args, err)
 		}
 	}

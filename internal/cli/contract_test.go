@@ -23,6 +23,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
@@ -105,17 +106,6 @@ func allCodes() (ids []string) {
 		ids = append(ids, codeIDs(p)...)
 	}
 	return ids
-}
-
-// allSchemas returns the texts of the schemas of all programs, by name.
-func allSchemas() map[string][]byte {
-	all := map[string][]byte{}
-	for _, p := range programs.All {
-		for _, name := range p.Schemas {
-			all[name] = p.Schema(name)
-		}
-	}
-	return all
 }
 
 // commandNames returns a command, its flags, and those of all commands below it.
@@ -221,7 +211,7 @@ func readsEnvironment(f ast.Expr) bool {
 
 // schemaMembers returns each member of each printed schema, with the values that it may have if they are listed.
 func schemaMembers(t *testing.T) (names []string) {
-	for name, text := range allSchemas() {
+	for name, text := range schematest.All() {
 		var schema map[string]any
 		if err := json.Unmarshal(text, &schema); err != nil {
 			t.Fatalf("schema %s: %v", name, err)

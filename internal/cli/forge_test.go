@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -187,7 +188,7 @@ func TestForgeCommands(t *testing.T) {
 		}
 		if at := strings.Index(out.String(), "{\n"); at >= 0 {
 			valid++
-			if err := invalid(out.String()[at:]); err != nil {
+			if err := schematest.Invalid(out.String()[at:]); err != nil {
 				t.Errorf("%q: %v", c.args, err)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -26,7 +27,7 @@ func governed(t *testing.T, getenv func(string) string, args ...string) (*verdic
 	if err := json.Unmarshal(out.Bytes(), rep); err != nil {
 		t.Fatalf("%v of %q; %s", err, out.String(), complaint.String())
 	}
-	matches(t, "report", out.Bytes())
+	schematest.Matches(t, "report", out.Bytes())
 	return rep, code
 }
 

@@ -10,84 +10,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
 )
-
-// printed are the schemas that the program prints, by name.
-var printed = sync.OnceValue(func() map[string]*jsonschema.Schema {
-	all := map[string]*jsonschema.Schema{}
-	for name, text := range allSchemas() {
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			panic(err)
-		}
-		c := jsonschema.NewCompiler()
-		c.AssertFormat()
-		if err := c.AddResource(schemas.ID(name), document); err != nil {
-			panic(err)
-		}
-		all[name] = c.MustCompile(schemas.ID(name))
-	}
-	return all
-})
-
-// matches checks a text against a schema that the program prints.
-func matches(t *testing.T, name string, text []byte) {
-	t.Helper()
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := printed()[name].Validate(value); err != nil {
-		t.Errorf("%s: %v\n%s", name, err, text)
-	}
-}
-
-// recognized are members by which a test knows which schema a JSON object is of; the first schema with all of them.
-var recognized = []struct {
-	schema  string
-	members []string
-}{
-	{"verification-report", []string{"mode", "steps"}},
-	{"report", []string{"mode", "results"}},
-	{"proof-report", []string{"slug", "cosigned"}},
-	{"listings", []string{"commit", "listings"}},
-}
-
-// invalid returns what is wrong with the JSON objects of a text, one after another, by the schemas that the program
-// prints; nil if nothing is, or if the text does not begin as an object.
-func invalid(text string) error {
-	if !strings.HasPrefix(text, "{") {
-		return nil
-	}
-	for d := json.NewDecoder(strings.NewReader(text)); ; {
-		var one json.RawMessage
-		if err := d.Decode(&one); err != nil {
-			return nil // the end, or text that follows
-		}
-		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(one))
-		if err != nil {
-			return err
-		}
-		object, _ := value.(map[string]any)
-		for _, r := range recognized {
-			if slices.ContainsFunc(r.members, func(name string) bool { _, has := object[name]; return !has }) {
-				continue
-			}
-			if err := printed()[r.schema].Validate(value); err != nil {
-				return fmt.Errorf("schema %s: %w", r.schema, err)
-			}
-			break
-		}
-	}
-}
 
 // An object of each kind with a fault is seen to be one.
 func TestInvalid(t *testing.T) {
@@ -98,7 +27,7 @@ func TestInvalid(t *testing.T) {
 		`{"commit": "x", "listings": []}`:            "schema listings",
 		"pass: 1":                                    "", "{}": "", "{} and text": "",
 	} {
-		err := invalid(text)
+		err := schematest.Invalid(text)
 		if got := fmt.Sprint(err); want == "" && err != nil || !strings.HasPrefix(got, cmp.Or(want, "<nil>")) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
@@ -133,7 +62,7 @@ func TestPrintedSchemas(t *testing.T) {
 	written := map[string][]string{"bundle": {"check.bundle", "audit.bundle", "verify.bundle"},
 		"report": {"check.report", "audit.report", "error.report"}, "listings": {"listings"},
 		"verification-report": {"verify.report", "refused.report"}}
-	for name, text := range allSchemas() {
+	for name, text := range schematest.All() {
 		program := "oap-gate"
 		if !slices.Contains(oapgate.Program.Schemas, name) {
 			program = "oap-conform"
@@ -147,11 +76,11 @@ func TestPrintedSchemas(t *testing.T) {
 		if err != nil || !bytes.Equal(out.Bytes(), text) || !bytes.Equal(text, file) {
 			t.Errorf("schema %s prints another text than its file: %v", name, err)
 		}
-		if printed()[name].Validate(json.Number("1")) == nil {
+		if schematest.Printed()[name].Validate(json.Number("1")) == nil {
 			t.Errorf("schema %s takes a number", name)
 		}
 		for _, made := range written[name] {
-			matches(t, name, read(t, filepath.Join(w.Repo.Dir, "..", made)))
+			schematest.Matches(t, name, read(t, filepath.Join(w.Repo.Dir, "..", made)))
 		}
 	}
 }

@@ -13,11 +13,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mr-tron/base58"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/logtest"
 )
 
 // keyFile writes the key of a name, which the world's implementations have too, as PEM, jwk or multikey.
@@ -133,4 +135,15 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: serve FILE URL")
 	}
 	state(ts).world.Web.Page(args[1], []byte(ts.ReadFile(args[0])))
+}
+
+// publishLog is the command publish of scripts.
+func publishLog(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: publish DIR")
+	}
+	at, err := time.Parse(time.RFC3339, ts.Getenv("AT"))
+	ts.Check(err)
+	_, err = logtest.Write(ts.Getenv("REGISTRY"), ts.MkAbs(args[0]), at)
+	ts.Check(err)
 }

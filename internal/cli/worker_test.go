@@ -192,3 +192,22 @@ func environment(ts *testscript.TestScript) []string {
 	}
 	return all
 }
+
+// program runs the program in a worker and gives its exit status and what it said.
+func program(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	e, err := job{t.TempDir(), os.Environ(), args}.run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Status, string(e.Stdout) + string(e.Stderr)
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

@@ -1,11 +1,13 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
 )
 
 const youngBackdated = `
@@ -58,10 +60,10 @@ func TestMirrorBackdated(t *testing.T) {
 		s.Backdated[0].At.Format(time.RFC3339) != "2026-06-02T12:00:00Z" {
 		t.Fatalf("the state has %+v", s.Backdated)
 	}
-	matches(t, "mirror-state", read(t, m.file("state.json")))
+	schematest.Matches(t, "mirror-state", clitest.Read(t, m.file("state.json")))
 	// The flag provisional ends 30 days after that time, not after 2026-05-20.
 	const ends = `"provisional_until": "2026-07-02T12:00:00Z"`
-	_, out := program(t, "list", "--repo", m.dir, "--status", "provisional", "--format", "json",
+	_, out := clitest.Program(t, "list", "--repo", m.dir, "--status", "provisional", "--format", "json",
 		"--at", "2026-07-02T11:59:59Z")
 	if !strings.Contains(out, ends) {
 		t.Errorf("list says\n%s", out)
@@ -75,7 +77,8 @@ func TestMirrorBackdated(t *testing.T) {
 		t.Errorf("the report has %+v", l)
 	}
 	// Without the mirror's state, the dates of Git decide.
-	if _, out := program(t, "list", "--repo", m.work, "--rev", second, "--status", "provisional", "--format", "json",
+	if _, out := clitest.Program(t, "list", "--repo", m.work, "--rev", second, "--status", "provisional",
+		"--format", "json",
 		"--at", "2026-06-18T12:00:00Z"); !strings.Contains(out, `"provisional_until": "2026-06-19T12:00:00Z"`) {
 		t.Errorf("list says\n%s", out)
 	}

@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // TestMirrorLog publishes the log in the mirror's directory, also after a rewrite that is accepted.
@@ -16,14 +17,14 @@ func TestMirrorLog(t *testing.T) {
 	m := newMirrored(t)
 	key := filepath.Join(t.TempDir(), "log.key")
 	var out bytes.Buffer
-	if code := Main([]string{"key", "new", key, "--origin", "registry.example/log"},
-		frame.IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment}); code != 0 {
+	if code := clitest.Main([]string{"key", "new", key, "--origin", "registry.example/log"},
+		frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment}); code != 0 {
 		t.Fatal(out.String())
 	}
 	verifier, _, _ := strings.Cut(out.String(), "\n")
 	log := []string{"--log-sign-key", key}
 	size := func() int64 {
-		s, err := proof.ParseSigned(read(t, filepath.Join(m.dir, "log", "checkpoint")))
+		s, err := proof.ParseSigned(clitest.Read(t, filepath.Join(m.dir, "log", "checkpoint")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +33,7 @@ func TestMirrorLog(t *testing.T) {
 	first := m.git(m.work, "rev-parse", "HEAD")
 	m.run(0, first, log...)
 	begun := size()
-	if !bytes.Contains(read(t, filepath.Join(m.dir, "report.json")), []byte(`"check": "log"`)) {
+	if !bytes.Contains(clitest.Read(t, filepath.Join(m.dir, "report.json")), []byte(`"check": "log"`)) {
 		t.Error("the report does not have the log")
 	}
 	before := m.push("README.md", "# changed\n")
@@ -61,7 +62,7 @@ func TestMirrorLog(t *testing.T) {
 		{"prove", "eve", "--check", to, "--log-key", verifier, "--any-age", "--at", "2026-06-01T12:00:00Z"},
 	} {
 		out.Reset()
-		if code := Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment}); code != 0 {
+		if code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment}); code != 0 {
 			t.Errorf("%q: exit status %d\n%s", args, code, out.String())
 		}
 	}

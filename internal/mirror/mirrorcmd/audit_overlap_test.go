@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -11,18 +11,19 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
 
 // TestAuditOverlap checks that an audit that began before another moved the checkpoint does not move it back.
 func TestAuditOverlap(t *testing.T) {
-	w := build(t, twoSteps)
+	w := clitest.Build(t, twoSteps)
 	state := filepath.Join(t.TempDir(), "state")
 	audit := func(more ...string) (int, string) {
 		var out bytes.Buffer
 		args := slices.Concat([]string{"audit", "--offline"}, w.Args(), []string{"--checkpoint", state, "--origin",
 			"r.example"}, more)
-		code := Main(slices.DeleteFunc(args, func(a string) bool { return a == "--offline" && len(more) > 2 }),
+		code := clitest.Main(slices.DeleteFunc(args, func(a string) bool { return a == "--offline" && len(more) > 2 }),
 			frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
 		return code, out.String()
 	}
@@ -43,7 +44,7 @@ func TestAuditOverlap(t *testing.T) {
 	defer peer.Close()
 	code, out := audit("--rev", "main^", "--peer", peer.URL+"/"+filepath.Base(w.Repo.Dir)+"/.git")
 	if code != 2 || !strings.Contains(out, "another audit moved the checkpoint") ||
-		!strings.Contains(string(read(t, state)), "\n2\n") {
-		t.Errorf("exit status %d, and the checkpoint is %s\n%s", code, read(t, state), out)
+		!strings.Contains(string(clitest.Read(t, state)), "\n2\n") {
+		t.Errorf("exit status %d, and the checkpoint is %s\n%s", code, clitest.Read(t, state), out)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"bufio"
@@ -22,12 +22,15 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -55,7 +58,7 @@ func mirroredOf(t *testing.T, registry string) *mirrored {
 		t.Skip("NOT TESTED: ", err)
 	}
 	t.Cleanup(server.Close)
-	m := &mirrored{t: t, world: build(t, registry), server: server, origin: filepath.Join(root, "origin.git"),
+	m := &mirrored{t: t, world: clitest.Build(t, registry), server: server, origin: filepath.Join(root, "origin.git"),
 		work: filepath.Join(root, "work"), dir: filepath.Join(t.TempDir(), "mirror")}
 	m.git(root, "clone", "-q", "--bare", m.world.Repo.Dir, m.origin)
 	m.git(root, "clone", "-q", m.origin, m.work)
@@ -101,7 +104,7 @@ func (m *mirrored) args(more ...string) []string {
 func (m *mirrored) run(want int, verified string, more ...string) string {
 	m.t.Helper()
 	var out bytes.Buffer
-	code := Main(m.args(more...), frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+	code := clitest.Main(m.args(more...), frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment})
 	if code != want {
 		m.t.Fatalf("exit status %d, want %d\n%s", code, want, out.String())
 	}
@@ -113,8 +116,8 @@ func (m *mirrored) run(want int, verified string, more ...string) string {
 func (m *mirrored) fails(want int, more ...string) string {
 	m.t.Helper()
 	var out bytes.Buffer
-	if code := Main(m.args(more...), frame.IO{Stdout: &out, Stderr: &out,
-		Getenv: func(string) string { return "" }}); code != want {
+	if code := clitest.Main(m.args(more...), frame.IO{Stdout: &out, Stderr: &out,
+		Getenv: clitest.NoEnvironment}); code != want {
 		m.t.Errorf("%q: exit status %d, want %d\n%s", more, code, want, out.String())
 	}
 	return out.String()
@@ -140,11 +143,11 @@ func (m *mirrored) shows(verified string) {
 
 func (m *mirrored) report() (rep verdict.Report) {
 	m.t.Helper()
-	text := read(m.t, filepath.Join(m.dir, "report.json"))
+	text := clitest.Read(m.t, filepath.Join(m.dir, "report.json"))
 	if err := json.Unmarshal(text, &rep); err != nil {
 		m.t.Fatal(err)
 	}
-	matches(m.t, "report", text)
+	schematest.Matches(m.t, "report", text)
 	return rep
 }
 
@@ -169,7 +172,7 @@ func TestMirror(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	matches(t, "mirror-state", read(t, filepath.Join(m.dir, "state.json")))
+	schematest.Matches(t, "mirror-state", clitest.Read(t, filepath.Join(m.dir, "state.json")))
 	m.run(0, first)
 	second := m.push("README.md", "# changed\n")
 	m.run(0, second)
@@ -237,12 +240,12 @@ func TestMirror(t *testing.T) {
 	third = fourth
 	m.run(0, third, "--accepted", file)
 
-	report := read(t, filepath.Join(m.dir, "report.json"))
+	report := clitest.Read(t, filepath.Join(m.dir, "report.json"))
 	m.server.Close()
 	if out := m.run(3, third, "--accepted", file); !strings.Contains(out, "try again later") {
 		t.Errorf("it says %s", out)
 	}
-	if !bytes.Equal(report, read(t, filepath.Join(m.dir, "report.json"))) {
+	if !bytes.Equal(report, clitest.Read(t, filepath.Join(m.dir, "report.json"))) {
 		t.Error("an origin that is down changed the report")
 	}
 }
@@ -255,7 +258,7 @@ func TestMirrorRefuses(t *testing.T) {
 	fails := func(want int, text string, args ...string) {
 		t.Helper()
 		var out bytes.Buffer
-		code := Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+		code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment})
 		if code != want || !strings.Contains(out.String(), text) {
 			t.Errorf("%q: exit status %d, want %d and %q\n%s", args, code, want, text, out.String())
 		}
@@ -313,7 +316,7 @@ func TestMirrorRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.run(1, bad)
-	if code, out := program(t, "list", "--repo", m.dir); code != 2 || !strings.Contains(out, "[mirror-state]") {
+	if code, out := clitest.Program(t, "list", "--repo", m.dir); code != 2 || !strings.Contains(out, "[mirror-state]") {
 		t.Errorf("list: exit status %d: %s", code, out)
 	}
 	if err := os.WriteFile(ref, []byte(first+"\n"), 0o666); err != nil {
@@ -487,7 +490,7 @@ func TestMirrorPeers(t *testing.T) {
 	if out := m.run(2, first, wide...); !strings.Contains(out, "fix: name a directory that git fetched") {
 		t.Errorf("it says %s", out)
 	}
-	code, out := program(t, append([]string{"audit", "--repo", m.work, "--only", "consistency"}, wide...)...)
+	code, out := clitest.Program(t, append([]string{"audit", "--repo", m.work, "--only", "consistency"}, wide...)...)
 	if code != 2 || !strings.Contains(out, "fix: name a directory that git fetched") {
 		t.Errorf("audit: exit status %d: %s", code, out)
 	}
@@ -532,7 +535,7 @@ func TestMirrorPeersNeeded(t *testing.T) {
 	m.run(3, "", append(both, "--peers-needed", "2")...)
 	m.run(0, first, append(both, "--peers-needed", "1")...)
 	peers := func(state string) string { return fmt.Sprintf("state=%q} 1\n", state) }
-	metrics := string(read(t, filepath.Join(m.dir, "metrics.prom")))
+	metrics := string(clitest.Read(t, filepath.Join(m.dir, "metrics.prom")))
 	if !strings.Contains(metrics, peers("unavailable")) || !strings.Contains(metrics, peers("same")) {
 		t.Errorf("the metrics say nothing of the dead peer:\n%s", metrics)
 	}
@@ -609,7 +612,7 @@ func TestMirrorRefusesRecords(t *testing.T) {
 	first := m.git(m.work, "rev-parse", "HEAD")
 	list := func() string {
 		t.Helper()
-		code, out := program(t, "list", "--repo", m.dir, "--at", "2026-06-01T12:00:00Z")
+		code, out := clitest.Program(t, "list", "--repo", m.dir, "--at", "2026-06-01T12:00:00Z")
 		if code != 0 {
 			t.Fatalf("list: exit status %d: %s", code, out)
 		}
@@ -617,7 +620,7 @@ func TestMirrorRefusesRecords(t *testing.T) {
 	}
 	verify := func() string {
 		t.Helper()
-		_, out := program(t, append([]string{"verify", "https://eve.example", "--registry", m.dir, "--at",
+		_, out := clitest.Program(t, append([]string{"verify", "https://eve.example", "--registry", m.dir, "--at",
 			"2026-06-01T12:00:00Z"}, m.world.WebArgs()...)...)
 		return out
 	}
@@ -647,7 +650,7 @@ func TestMirrorRefusesRecords(t *testing.T) {
 	}
 	// A run that a signal ends judges too little to say that it is refused no more.
 	slow, asked := stalling(t)
-	before := read(t, filepath.Join(m.dir, "report.json"))
+	before := clitest.Read(t, filepath.Join(m.dir, "report.json"))
 	args := m.args("--every", "1h", "--peer", slow+"/r")
 	at := slices.Index(args, "--at")
 	cmd := exec.Command("oap-gate", slices.Delete(args, at, at+2)...)
@@ -656,7 +659,7 @@ func TestMirrorRefusesRecords(t *testing.T) {
 	}
 	<-asked
 	ends(t, cmd)
-	if !bytes.Equal(before, read(t, filepath.Join(m.dir, "report.json"))) {
+	if !bytes.Equal(before, clitest.Read(t, filepath.Join(m.dir, "report.json"))) {
 		t.Error("a run that was interrupted changed the report")
 	}
 }
@@ -734,7 +737,7 @@ func TestMirrorGoesOn(t *testing.T) {
 	if resp.StatusCode != 405 {
 		t.Errorf("POST: status %d", resp.StatusCode)
 	}
-	code, text := program(t, m.args()...)
+	code, text := clitest.Program(t, m.args()...)
 	if code != 2 || !strings.Contains(text, fmt.Sprintf("is held by process %d of ", cmd.Process.Pid)) {
 		t.Errorf("exit status %d: %s", code, text)
 	}
@@ -787,7 +790,7 @@ func TestMirrorKilled(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		found := tip.FindSubmatch(read(t, filepath.Join(m.dir, "checkpoint")))
+		found := tip.FindSubmatch(clitest.Read(t, filepath.Join(m.dir, "checkpoint")))
 		if found == nil {
 			t.Fatal("the checkpoint is torn")
 		}
@@ -816,7 +819,7 @@ func TestMirrorRefusesUnjudged(t *testing.T) {
 	}
 	m.ends(3, "no record was judged", first, "--budget", "1ns", "--accepted", file)
 	refused := func() bool {
-		_, out := program(t, "list", "--repo", m.dir, "--at", "2026-06-01T12:00:00Z")
+		_, out := clitest.Program(t, "list", "--repo", m.dir, "--at", "2026-06-01T12:00:00Z")
 		return regexp.MustCompile(`(?m)^eve .* refused `).MatchString(out)
 	}
 	if !refused() {
@@ -884,9 +887,10 @@ func TestMirrorFrozenByClock(t *testing.T) {
 	m.run(0, first, "--at", "2036-06-01T12:00:00Z", "--offline")
 	asks := func(want int, frozen bool) {
 		t.Helper()
-		code, out := program(t, append([]string{"verify", "https://eve.example", "--registry", m.dir, "--max-age", "1d",
+		code, out := clitest.Program(t, append([]string{"verify", "https://eve.example", "--registry", m.dir,
+			"--max-age", "1d",
 			"--at", "2026-06-02T12:00:00Z"}, m.world.WebArgs()...)...)
-		_, listed := program(t, "list", "--repo", m.dir, "--at", "2026-06-02T12:00:00Z")
+		_, listed := clitest.Program(t, "list", "--repo", m.dir, "--at", "2026-06-02T12:00:00Z")
 		if code != want || strings.Contains(out, "mirror-frozen") != frozen ||
 			strings.Contains(listed, "mirror-frozen") != frozen {
 			t.Errorf("exit status %d; expected %d\n%s%s", code, want, out, listed)
@@ -907,7 +911,7 @@ func TestMirrorFrozenByClock(t *testing.T) {
 
 // notOfMirror are the flags of audit that a mirror does not have.
 func notOfMirror() (names []string) {
-	root := Command(&oapgate.Program, frame.IO{})
+	root := cli.Command(&oapgate.Program, frame.IO{})
 	audit, _, _ := root.Find([]string{"audit"})
 	mirror, _, _ := root.Find([]string{"mirror"})
 	audit.Flags().VisitAll(func(f *pflag.Flag) {

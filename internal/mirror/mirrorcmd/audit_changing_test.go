@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
@@ -77,7 +78,8 @@ func TestAuditOfChangingClone(t *testing.T) {
 		if i%2 == 1 {
 			rev, right = "bad", 1
 		}
-		code, out := program(t, "audit", "--offline", "--repo", clone, "--rev", rev, "--at", "2026-06-01T12:00:00Z",
+		code, out := clitest.Program(t, "audit", "--offline", "--repo", clone, "--rev", rev, "--at",
+			"2026-06-01T12:00:00Z",
 			"--report", "json="+report)
 		judged[code]++
 		switch {
@@ -86,7 +88,7 @@ func TestAuditOfChangingClone(t *testing.T) {
 		case code != right:
 			t.Errorf("the verdict on %s is %d, want %d: %s", rev, code, right, out)
 		case right == 1 && (!strings.Contains(out, "implementations/impl-000007.json: error: history: append-only") ||
-			!strings.Contains(string(read(t, report)), `"commits": 122`)):
+			!strings.Contains(string(clitest.Read(t, report)), `"commits": 122`)):
 			t.Errorf("the wrong thing is found: %s", out)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
@@ -31,25 +32,6 @@ func tag(w *fixture.World, slugs ...string) {
 	}
 }
 
-// program runs the program in a worker and gives its exit status and what it said.
-func program(t *testing.T, args ...string) (int, string) {
-	t.Helper()
-	e, err := job{t.TempDir(), os.Environ(), args}.run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e.Status, string(e.Stdout) + string(e.Stderr)
-}
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 const twoSteps = `
 base:
   - {listing: eve}
@@ -60,23 +42,23 @@ base:
 // TestAuditKilled kills audits at many moments: the checkpoint is the old or the new one, no cached document is
 // half of one, and a run after it judges as one without a past.
 func TestAuditKilled(t *testing.T) {
-	skipKills(t)
+	clitest.SkipKills(t)
 	t.Parallel()
-	w := build(t, twoSteps)
+	w := clitest.Build(t, twoSteps)
 	tag(w, "eve", "fay")
 	dir := t.TempDir()
 	state, cache := filepath.Join(dir, "state"), filepath.Join(dir, "cache")
 	args := slices.Concat([]string{"audit", "--checkpoint", state, "--origin", "registry.example", "--cache", cache},
 		w.Args())
-	if code, out := program(t, append(args, "--rev", "main^")...); code != 1 && code != 0 {
+	if code, out := clitest.Program(t, append(args, "--rev", "main^")...); code != 1 && code != 0 {
 		t.Fatalf("exit status %d: %s", code, out)
 	}
-	before := read(t, state)
+	before := clitest.Read(t, state)
 	args = append(args, "--rev", "main")
-	if code, out := program(t, args...); code != 0 {
+	if code, out := clitest.Program(t, args...); code != 0 {
 		t.Fatalf("exit status %d: %s", code, out)
 	}
-	after := read(t, state)
+	after := clitest.Read(t, state)
 	if bytes.Equal(before, after) {
 		t.Fatal("the checkpoint did not move")
 	}
@@ -88,15 +70,15 @@ func TestAuditKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		kill(t, w, i, args...)
-		if now := read(t, state); !bytes.Equal(now, before) && !bytes.Equal(now, after) {
+		if now := clitest.Read(t, state); !bytes.Equal(now, before) && !bytes.Equal(now, after) {
 			t.Fatalf("killed at moment %d, it left the checkpoint %q", i, now)
 		}
 		wholeDocuments(t, cache)
 	}
-	if code, out := program(t, args...); code != 0 {
+	if code, out := clitest.Program(t, args...); code != 0 {
 		t.Fatalf("exit status %d: %s", code, out)
 	}
-	if now := read(t, state); !bytes.Equal(now, after) {
+	if now := clitest.Read(t, state); !bytes.Equal(now, after) {
 		t.Errorf("the checkpoint is %q", now)
 	}
 }
@@ -143,7 +125,7 @@ func wholeDocuments(t *testing.T, cache string) {
 		if strings.HasPrefix(f.Name(), ".") {
 			continue
 		}
-		if sum := sha256.Sum256(read(t, filepath.Join(cache, "documents", f.Name()))); hex.EncodeToString(
+		if sum := sha256.Sum256(clitest.Read(t, filepath.Join(cache, "documents", f.Name()))); hex.EncodeToString(
 			sum[:]) != f.Name() {
 			t.Errorf("the cache holds %s with other bytes", f.Name())
 		}
@@ -153,7 +135,7 @@ func wholeDocuments(t *testing.T, cache string) {
 // TestAuditKilledAtSize kills audits at random moments: a report is there as a whole or not at all, never without its
 // checkpoint, and what is left over goes with the next run. With 100,000 listings:
 //
-//	OAP_GATE_KILLS=1 go test ./internal/cli -run '^TestAuditKilledAtSize$' -v -timeout 2h
+//	OAP_GATE_KILLS=1 go test ./internal/mirror/mirrorcmd -run '^TestAuditKilledAtSize$' -v -timeout 2h
 func TestAuditKilledAtSize(t *testing.T) {
 	t.Parallel()
 	size, moments := fixture.Bulk{Listings: 200, Commits: 20}, 6
@@ -206,14 +188,14 @@ func TestAuditKilledAtSize(t *testing.T) {
 	if err := start("main~10").Wait(); err != nil {
 		t.Fatal(err)
 	}
-	before := read(t, state)
+	before := clitest.Read(t, state)
 	begun := time.Now()
 	if err := start("main").Wait(); err != nil {
 		t.Fatal(err)
 	}
 	took := time.Since(begun)
 	left, after := there()
-	if len(left) > 0 || len(after) != 3 || bytes.Equal(read(t, state), before) {
+	if len(left) > 0 || len(after) != 3 || bytes.Equal(clitest.Read(t, state), before) {
 		t.Fatalf("a run that is not killed leaves %q and %q", left, after)
 	}
 
@@ -240,7 +222,7 @@ func TestAuditKilledAtSize(t *testing.T) {
 		}
 		left, now := there()
 		for name, sum := range now {
-			if sum != after[name] && (name != "state" || !bytes.Equal(read(t, state), before)) {
+			if sum != after[name] && (name != "state" || !bytes.Equal(clitest.Read(t, state), before)) {
 				t.Errorf("killed after %v, an audit leaves a %s that is not whole", at, name)
 			}
 		}
@@ -284,9 +266,9 @@ func digest(t *testing.T, path string) string {
 // TestAuditKilledFails checks that no earlier run, whenever it was killed, makes one pass that must fail: one whose
 // history is bad, and one whose Receipt is another than the pinned one.
 func TestAuditKilledFails(t *testing.T) {
-	skipKills(t)
+	clitest.SkipKills(t)
 	t.Parallel()
-	w := build(t, `
+	w := clitest.Build(t, `
 base:
   - {listing: eve}
   - {commit: eve}
@@ -305,7 +287,7 @@ base:
 			t.Fatal("a bad history has a checkpoint")
 		}
 	}
-	code, out := program(t, args...)
+	code, out := clitest.Program(t, args...)
 	if code != 1 || !strings.Contains(out, "receipt-fetch") || !strings.Contains(out, "receipt-unchanged") &&
 		!strings.Contains(out, "history: reissue") {
 		t.Errorf("exit status %d: %s", code, out)
@@ -316,7 +298,7 @@ base:
 // and that the cache takes no part in a verdict.
 func TestAuditFullDisk(t *testing.T) {
 	t.Parallel()
-	w := build(t, twoSteps)
+	w := clitest.Build(t, twoSteps)
 	tag(w, "eve", "fay")
 	disk := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk).CombinedOutput(); err != nil {
@@ -326,10 +308,10 @@ func TestAuditFullDisk(t *testing.T) {
 	state, cache := filepath.Join(disk, "state"), filepath.Join(disk, "cache")
 	args := slices.Concat([]string{"audit", "--checkpoint", state, "--origin", "registry.example", "--cache", cache},
 		w.Args())
-	if code, out := program(t, append(args, "--rev", "main^", "--offline")...); code != 0 {
+	if code, out := clitest.Program(t, append(args, "--rev", "main^", "--offline")...); code != 0 {
 		t.Fatalf("exit status %d: %s", code, out)
 	}
-	before := read(t, state)
+	before := clitest.Read(t, state)
 	if err := os.MkdirAll(filepath.Join(cache, "documents"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -338,14 +320,14 @@ func TestAuditFullDisk(t *testing.T) {
 	}
 	fill(t, filepath.Join(disk, "full"))
 	report := filepath.Join(t.TempDir(), "report.json")
-	code, out := program(t, append(args, "--rev", "main", "--report", "json="+report)...)
+	code, out := clitest.Program(t, append(args, "--rev", "main", "--report", "json="+report)...)
 	if code != 2 || !strings.Contains(out, "writing checkpoint") || !strings.Contains(out, "no space left") {
 		t.Errorf("exit status %d: %s", code, out)
 	}
-	if !strings.Contains(string(read(t, report)), `"verdict": "error"`) {
+	if !strings.Contains(string(clitest.Read(t, report)), `"verdict": "error"`) {
 		t.Error("the report does not say that the run could not end")
 	}
-	if now := read(t, state); !bytes.Equal(now, before) {
+	if now := clitest.Read(t, state); !bytes.Equal(now, before) {
 		t.Errorf("the checkpoint is %q", now)
 	}
 	wholeDocuments(t, cache)
@@ -353,10 +335,10 @@ func TestAuditFullDisk(t *testing.T) {
 	if err := os.Remove(filepath.Join(disk, "full")); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := program(t, append(args, "--rev", "main")...); code != 0 {
+	if code, out := clitest.Program(t, append(args, "--rev", "main")...); code != 0 {
 		t.Errorf("exit status %d: %s", code, out)
 	}
-	if now := read(t, state); bytes.Equal(now, before) {
+	if now := clitest.Read(t, state); bytes.Equal(now, before) {
 		t.Error("the checkpoint did not move")
 	}
 	left, err := filepath.Glob(filepath.Join(disk, ".*"))
@@ -383,7 +365,7 @@ func fill(t *testing.T, path string) {
 // TestAuditLeftovers checks that what a killed run leaves beside its files is no part of a later one, which removes it.
 func TestAuditLeftovers(t *testing.T) {
 	t.Parallel()
-	w := build(t, twoSteps)
+	w := clitest.Build(t, twoSteps)
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state")
 	args := slices.Concat([]string{"audit", "--offline", "--checkpoint", state, "--origin", "registry.example", "--rev",
@@ -397,23 +379,23 @@ func TestAuditLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if code, out := program(t, args...); code != 0 {
+		if code, out := clitest.Program(t, args...); code != 0 {
 			t.Fatalf("exit status %d: %s", code, out)
 		}
 	}
 	if there, err := os.ReadDir(dir); err != nil || len(there) != 1 {
 		t.Errorf("%v are left, %v", there, err)
 	}
-	whole := read(t, state)
+	whole := clitest.Read(t, state)
 	// A checkpoint that is cut anywhere is none, and no run takes it for one.
 	for _, n := range []int{0, 1, len(whole) / 2, len(whole) - 1} {
 		if err := os.WriteFile(state, whole[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if code, out := program(t, args...); code != 2 {
+		if code, out := clitest.Program(t, args...); code != 2 {
 			t.Errorf("%d bytes of a checkpoint: exit status %d: %s", n, code, out)
 		}
-		if now := read(t, state); !bytes.Equal(now, whole[:n]) {
+		if now := clitest.Read(t, state); !bytes.Equal(now, whole[:n]) {
 			t.Errorf("%d bytes of a checkpoint were written over", n)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
@@ -107,10 +108,10 @@ func TestStatementOfAudit(t *testing.T) {
 	sign, key := operator(t)
 	file := filepath.Join(t.TempDir(), "out.vsa")
 	flags = slices.Concat([]string{"audit", "--repo", c.Dir, "--report", "vsa=" + file}, sign)
-	if code, out := program(t, flags...); code != 0 || strings.Contains(out, "no statement") {
+	if code, out := clitest.Program(t, flags...); code != 0 || strings.Contains(out, "no statement") {
 		t.Fatalf("exit status %d\n%s", code, out)
 	}
-	s := readStatement(t, read(t, file), key)
+	s := readStatement(t, clitest.Read(t, file), key)
 	p := s.Predicate
 	if len(s.Subject) != 1 || s.Subject[0].Digest["gitCommit"] != c.Git("rev-parse", "HEAD") ||
 		p.ResourceURI != "git+https://registry.example/oap" || p.VerificationResult != "PASSED" ||
@@ -119,7 +120,7 @@ func TestStatementOfAudit(t *testing.T) {
 	}
 	// A part of the records is no audit of the commit, and a run that fails later leaves nothing.
 	for _, more := range [][]string{{"--shard", "1/2"}, {"--report", "json=" + file + "/x"}, {"--rev", "nowhere"}} {
-		code, out := program(t, append(slices.Clone(flags), more...)...)
+		code, out := clitest.Program(t, append(slices.Clone(flags), more...)...)
 		if _, err := os.Stat(file); !os.IsNotExist(err) || !strings.Contains(out, "no statement was written to") {
 			t.Errorf("%q: exit status %d, %v\n%s", more, code, err, out)
 		}
@@ -128,7 +129,7 @@ func TestStatementOfAudit(t *testing.T) {
 
 // TestStatementKilled kills audits at many moments: the file of the statement is not there, or it is whole and new.
 func TestStatementKilled(t *testing.T) {
-	skipKills(t)
+	clitest.SkipKills(t)
 	t.Parallel()
 	c := empty(t)
 	sign, key := operator(t)
@@ -139,7 +140,7 @@ func TestStatementKilled(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	took := time.Since(began)
-	readStatement(t, read(t, file), key)
+	readStatement(t, clitest.Read(t, file), key)
 	const kills, older = 40, `{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}`
 	none := 0
 	for n := range kills {
@@ -191,16 +192,16 @@ func TestStatementOfMirror(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.vsa")
 	args := slices.Concat([]string{"mirror", server.URL + "/origin.git", filepath.Join(t.TempDir(), "m"), "--origin",
 		"registry.example/oap", "--report", "vsa=" + file}, sign)
-	if code, out := program(t, args...); code != 0 {
+	if code, out := clitest.Program(t, args...); code != 0 {
 		t.Fatalf("exit status %d\n%s", code, out)
 	}
-	s := readStatement(t, read(t, file), key)
+	s := readStatement(t, clitest.Read(t, file), key)
 	if len(s.Subject) != 1 || s.Subject[0].Digest["gitCommit"] != c.Git("rev-parse", "HEAD") ||
 		s.Predicate.ResourceURI != "git+https://registry.example/oap" {
 		t.Errorf("%+v", s)
 	}
 	server.Close()
-	code, out := program(t, append(args, "--retry-wait", "1ms")...)
+	code, out := clitest.Program(t, append(args, "--retry-wait", "1ms")...)
 	if _, err := os.Stat(file); !os.IsNotExist(err) || code != 3 {
 		t.Errorf("exit status %d, %v\n%s", code, err, out)
 	}
@@ -208,9 +209,9 @@ func TestStatementOfMirror(t *testing.T) {
 
 // TestStatementOfCheck checks a pull request that adds one listing: its bytes are the one subject.
 func TestStatementOfCheck(t *testing.T) {
-	w := build(t, "base: [{listing: ada}]\npr: [{listing: eve}]\n")
+	w := clitest.Build(t, "base: [{listing: ada}]\npr: [{listing: eve}]\n")
 	rep, err := checkcmd.Judge(t.Context(), frame.IO{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{},
-		Getenv: noEnvironment}, slices.Concat(w.Args(), w.RangeArgs()))
+		Getenv: clitest.NoEnvironment}, slices.Concat(w.Args(), w.RangeArgs()))
 	if err != nil || rep.Verdict != verdict.Passed {
 		t.Fatalf("%+v, %v", rep, err)
 	}
@@ -251,7 +252,7 @@ func ofReport(t *testing.T, rep *verdict.Report) stated {
 // TestStatementOfVerify verifies one implementation by each form of a target: the resource is its DID, the subjects
 // are the Receipt and the listing that pins it, and the clone's commit and time are among the inputs.
 func TestStatementOfVerify(t *testing.T) {
-	w := build(t, "base: [{listing: ada}, {listing: eve}]\n")
+	w := clitest.Build(t, "base: [{listing: ada}, {listing: eve}]\n")
 	repo, err := registry.Open(w.Repo.Dir)
 	if err != nil {
 		t.Fatal(err)

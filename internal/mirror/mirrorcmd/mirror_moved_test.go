@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"net/http"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // TestMirrorMoved moves a registry to another URL: the mirror goes on there only if the history does.
@@ -27,7 +29,7 @@ func TestMirrorMoved(t *testing.T) {
 		t.Error("a directory that is not a mirror was made")
 	}
 	m.run(0, first)
-	name, _, _ := strings.Cut(string(read(t, m.file("checkpoint"))), "\n")
+	name, _, _ := strings.Cut(string(clitest.Read(t, m.file("checkpoint"))), "\n")
 
 	// Another history, also one that --accepted takes: nothing moves.
 	m.git(root, "clone", "-q", "--bare", m.origin, "copied.git")
@@ -41,10 +43,10 @@ func TestMirrorMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := func() string {
-		return string(read(t, m.file("registry.git/config"))) +
+		return string(clitest.Read(t, m.file("registry.git/config"))) +
 			strings.Join(m.all("registry.git/objects/pack/*"), " ") +
-			strings.Join(m.all("registry.git/refs/*/*"), " ") + string(read(t, m.file("checkpoint"))) +
-			string(read(t, m.file("registry.git/refs/remotes/origin/main")))
+			strings.Join(m.all("registry.git/refs/*/*"), " ") + string(clitest.Read(t, m.file("checkpoint"))) +
+			string(clitest.Read(t, m.file("registry.git/refs/remotes/origin/main")))
 	}
 	was := files()
 	as(1, "/copied.git", "[history-rewritten]", first, "--moved-from", old)
@@ -60,16 +62,16 @@ func TestMirrorMoved(t *testing.T) {
 	if err := os.Rename(m.origin, filepath.Join(root, "moved.git")); err != nil {
 		t.Fatal(err)
 	}
-	config := string(read(t, m.file("registry.git/config")))
+	config := string(clitest.Read(t, m.file("registry.git/config")))
 	moves := func(url string, flags ...string) {
 		t.Helper()
 		as(0, url, "origin-moved", second, flags...)
-		got, _, _ := strings.Cut(string(read(t, m.file("checkpoint"))), "\n")
+		got, _, _ := strings.Cut(string(clitest.Read(t, m.file("checkpoint"))), "\n")
 		moved := m.state().Moved
 		if got != name || len(moved) != 1 || moved[0].From != old || moved[0].To != m.server.URL+"/moved.git" {
 			t.Errorf("the checkpoint is of %s; expected %s, and one move: %v", got, name, moved)
 		}
-		if text := string(read(t, m.file("registry.git/config"))); !strings.Contains(text, "/moved.git") {
+		if text := string(clitest.Read(t, m.file("registry.git/config"))); !strings.Contains(text, "/moved.git") {
 			t.Errorf("the clone has\n%s", text)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // only returns the one file of the mirror that a pattern matches.
@@ -28,7 +29,7 @@ func (m *mirrored) only(pattern string) string {
 
 func edit(t *testing.T, path string, change func([]byte) []byte) {
 	t.Helper()
-	text := change(read(t, path))
+	text := change(clitest.Read(t, path))
 	if err := os.Remove(path); err != nil { // git makes packs read-only
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func TestMirrorRepairs(t *testing.T) {
 	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
 	m.run(0, other)
 	first = other
-	checkpoint := read(t, m.file("checkpoint"))
+	checkpoint := clitest.Read(t, m.file("checkpoint"))
 	if s := m.state(); s.Repaired.Count != 0 || s.ReverifiedAt.IsZero() {
 		t.Errorf("before: %+v", s)
 	}
@@ -133,7 +134,7 @@ func TestMirrorRepairs(t *testing.T) {
 			}) {
 				t.Errorf("the state has the repairs %+v; expected one of %q", s.Repaired, c.names)
 			}
-			if !bytes.Equal(checkpoint, read(t, m.file("checkpoint"))) {
+			if !bytes.Equal(checkpoint, clitest.Read(t, m.file("checkpoint"))) {
 				t.Error("the checkpoint changed")
 			}
 			if out := m.run(0, first); strings.Contains(out, "clone-repaired") {
@@ -241,7 +242,8 @@ func TestMirrorUndamaged(t *testing.T) {
 	})
 	first := m.git(m.work, "rev-parse", "HEAD")
 	m.run(0, first)
-	before := slices.Concat(read(t, m.file("checkpoint")), read(t, m.only("registry.git/objects/pack/pack-*.idx")))
+	before := slices.Concat(clitest.Read(t, m.file("checkpoint")),
+		clitest.Read(t, m.only("registry.git/objects/pack/pack-*.idx")))
 	asked = nil
 	if out := m.run(0, first, "--verify-all"); strings.Contains(out, "clone-repaired") {
 		t.Errorf("it says\n%s", out)
@@ -249,7 +251,8 @@ func TestMirrorUndamaged(t *testing.T) {
 	if want := []string{"GET /origin.git/info/refs"}; !slices.Equal(asked, want) {
 		t.Errorf("the origin was asked for %q; expected %q", asked, want)
 	}
-	after := slices.Concat(read(t, m.file("checkpoint")), read(t, m.only("registry.git/objects/pack/pack-*.idx")))
+	after := slices.Concat(clitest.Read(t, m.file("checkpoint")),
+		clitest.Read(t, m.only("registry.git/objects/pack/pack-*.idx")))
 	if !bytes.Equal(before, after) || m.state().Repaired.Count != 0 {
 		t.Error("the checkpoint or the index changed, or a repair is recorded")
 	}
@@ -350,7 +353,7 @@ func TestMirrorOriginGone(t *testing.T) {
 	m.ends(1, "[origin-vanished]", first)
 	m.git(m.work, "push", "-q", "origin", "HEAD:main")
 	m.run(0, first)
-	code, out := program(t, "mirror", "https://registry.example/r", t.TempDir(), "--connect-to",
+	code, out := clitest.Program(t, "mirror", "https://registry.example/r", t.TempDir(), "--connect-to",
 		"registry.example=127.0.0.1:1")
 	if code != 3 || !strings.Contains(out, "[origin-unavailable]") {
 		t.Errorf("exit status %d: %s", code, out)
@@ -384,7 +387,7 @@ func TestMirrorShallowOrigin(t *testing.T) {
 
 // TestAuditDamagedClone audits a clone whose bytes are damaged, and writes nothing to it.
 func TestAuditDamagedClone(t *testing.T) {
-	w := build(t, twoSteps)
+	w := clitest.Build(t, twoSteps)
 	clone := filepath.Join(t.TempDir(), "clone.git")
 	m := &mirrored{t: t, dir: clone}
 	m.git(".", "clone", "-q", "--bare", "--no-local", w.Repo.Dir, clone)
@@ -392,7 +395,7 @@ func TestAuditDamagedClone(t *testing.T) {
 		t.Helper()
 		err := filepath.WalkDir(clone, func(path string, e fs.DirEntry, err error) error {
 			if err == nil && e.Type().IsRegular() {
-				all = append(all, path+" "+string(read(t, path)))
+				all = append(all, path+" "+string(clitest.Read(t, path)))
 			}
 			return err
 		})
@@ -404,7 +407,8 @@ func TestAuditDamagedClone(t *testing.T) {
 	audit := func(want int, text string, more ...string) {
 		t.Helper()
 		before := files()
-		code, out := program(t, append([]string{"audit", "--offline", "--repo", clone, "--at", "2026-06-01T12:00:00Z"},
+		code, out := clitest.Program(t, append([]string{"audit", "--offline", "--repo", clone, "--at",
+			"2026-06-01T12:00:00Z"},
 			more...)...)
 		if code != want || !strings.Contains(out, text) || strings.Contains(out, "history-rewritten") {
 			t.Errorf("%q: exit status %d, expected %d and %q\n%s", more, code, want, text, out)
@@ -415,8 +419,8 @@ func TestAuditDamagedClone(t *testing.T) {
 	}
 	audit(0, "pass", "--verify-all")
 	pack := m.only("objects/pack/pack-*.pack")
-	whole := read(t, pack)
-	index := read(t, m.only("objects/pack/pack-*.idx"))
+	whole := clitest.Read(t, pack)
+	index := clitest.Read(t, m.only("objects/pack/pack-*.idx"))
 	for _, at := range []int{20, 300, -1} {
 		edit(t, pack, flipped(at))
 		audit(2, "[clone-damaged]")
@@ -453,7 +457,7 @@ func TestMirrorRepairsNameNoPath(t *testing.T) {
 			t.Errorf("%s: %d repairs are recorded; expected at least %d", name, s.Repaired.Count, i+1)
 		}
 		for _, served := range []string{"report.json", "report.html", "state.json", "metrics.prom", "checkpoint"} {
-			if text := read(t, m.file(served)); bytes.Contains(text, []byte(m.dir)) {
+			if text := clitest.Read(t, m.file(served)); bytes.Contains(text, []byte(m.dir)) {
 				t.Errorf("%s was damaged: %s names the directory", name, served)
 			}
 		}

@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -28,11 +29,11 @@ func (c cachedAudit) run(status int, more ...string) map[string]bool {
 	report := filepath.Join(c.t.TempDir(), "report.json")
 	args := slices.Concat([]string{"audit", "--rev", "main", "--cache", c.cache, "--report", "json=" + report},
 		c.w.Args(), more)
-	if code, out := program(c.t, args...); code != status {
+	if code, out := clitest.Program(c.t, args...); code != status {
 		c.t.Fatalf("exit status %d, want %d: %s", code, status, out)
 	}
 	var r verdict.Report
-	if err := json.Unmarshal(read(c.t, report), &r); err != nil {
+	if err := json.Unmarshal(clitest.Read(c.t, report), &r); err != nil {
 		c.t.Fatal(err)
 	}
 	cached := map[string]bool{}
@@ -56,7 +57,7 @@ func (c cachedAudit) asked(request string, n int) {
 // said in the last days, and that what it takes from the cache is recorded as such.
 func TestAuditCache(t *testing.T) {
 	t.Parallel()
-	w := build(t, twoSteps)
+	w := clitest.Build(t, twoSteps)
 	tag(w, "eve", "fay")
 	a := cachedAudit{t, w, t.TempDir()}
 	for url, cached := range a.run(0) {
@@ -98,7 +99,7 @@ func TestAuditCache(t *testing.T) {
 // TestAuditCachePoisoned checks that bytes under another's hash are never believed.
 func TestAuditCachePoisoned(t *testing.T) {
 	t.Parallel()
-	w := build(t, twoSteps)
+	w := clitest.Build(t, twoSteps)
 	tag(w, "eve", "fay")
 	a := cachedAudit{t, w, t.TempDir()}
 	a.run(0)
@@ -107,7 +108,7 @@ func TestAuditCachePoisoned(t *testing.T) {
 		t.Fatalf("the cache holds %q, %v", documents, err)
 	}
 	for i, file := range documents {
-		other := read(t, documents[(i+1)%len(documents)])
+		other := clitest.Read(t, documents[(i+1)%len(documents)])
 		if i%2 == 0 {
 			other = nil
 		}
@@ -145,9 +146,9 @@ func TestAuditCachePoisoned(t *testing.T) {
 // under the same URLs and entity tags.
 func TestAuditCacheShared(t *testing.T) {
 	t.Parallel()
-	one := build(t, twoSteps)
+	one := clitest.Build(t, twoSteps)
 	tag(one, "eve", "fay")
-	other := build(t, `
+	other := clitest.Build(t, `
 base:
   - {listing: eve, key: other, registered: "-20d"}
   - {commit: eve}
@@ -180,13 +181,13 @@ func TestAuditReportSize(t *testing.T) {
 	for i := range listings - 2 {
 		text += fmt.Sprintf("  - {listing: implementation-%04d, level: L4, witness: [ada]}\n", i)
 	}
-	w := build(t, text)
+	w := clitest.Build(t, text)
 	report := filepath.Join(t.TempDir(), "report.json")
-	if code, out := program(t, slices.Concat([]string{"audit", "--rev", "main", "--report", "json=" + report},
+	if code, out := clitest.Program(t, slices.Concat([]string{"audit", "--rev", "main", "--report", "json=" + report},
 		w.Args())...); code != 0 {
 		t.Fatalf("exit status %d: %s", code, out)
 	}
-	if size := len(read(t, report)); size/listings > 64<<20/10_000 {
+	if size := len(clitest.Read(t, report)); size/listings > 64<<20/10_000 {
 		t.Errorf("%d bytes for %d listings are more than 64 MiB for 10,000", size, listings)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"crypto/rand"
@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -20,7 +21,7 @@ func (m *mirrored) metrics() map[string]string {
 	m.t.Helper()
 	label := fmt.Sprintf("registry=%q", strings.TrimPrefix(m.server.URL, "http://")+"/origin")
 	samples := map[string]string{}
-	for row := range strings.Lines(string(read(m.t, filepath.Join(m.dir, "metrics.prom")))) {
+	for row := range strings.Lines(string(clitest.Read(m.t, filepath.Join(m.dir, "metrics.prom")))) {
 		if strings.HasPrefix(row, "#") {
 			continue
 		}
@@ -117,7 +118,7 @@ func TestMirrorAssumesNoArchive(t *testing.T) {
 		t.Errorf("with a Receipt from the archive, the report assumes %q", rep.Assumed)
 	}
 	for _, name := range []string{"report.json", "report.html", "metrics.prom"} {
-		if strings.Contains(string(read(t, filepath.Join(m.dir, name))), filepath.Join(m.dir, "archive")) {
+		if strings.Contains(string(clitest.Read(t, filepath.Join(m.dir, name))), filepath.Join(m.dir, "archive")) {
 			t.Errorf("%s names a path of this machine", name)
 		}
 	}
@@ -137,7 +138,7 @@ func TestMirrorNamesNoPath(t *testing.T) {
 	clean := func() {
 		t.Helper()
 		for _, name := range []string{"report.json", "report.html", "metrics.prom", "state.json", "checkpoint"} {
-			text := string(read(t, filepath.Join(m.dir, name)))
+			text := string(clitest.Read(t, filepath.Join(m.dir, name)))
 			for _, path := range []string{peers, m.dir, m.world.Dir, filepath.Dir(m.origin), os.TempDir() + "/"} {
 				if at := strings.Index(text, path); at >= 0 {
 					t.Errorf("%s names a path: %.300s", name, text[max(0, at-100):])

@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // noting is a witness that cosigns whatever it is sent, and keeps it: what left the machine.
@@ -56,14 +57,14 @@ func (w *noting) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 // TestLogKilled kills audits that publish a log at many moments, while the history grows. Each log checkpoint that
 // left the machine is one of the same log, and the next run continues.
 func TestLogKilled(t *testing.T) {
-	skipKills(t)
+	clitest.SkipKills(t)
 	t.Parallel()
 	c, dir := empty(t), t.TempDir()
 	w := &noting{private: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))}
 	server := httptest.NewServer(w)
 	t.Cleanup(server.Close)
 	key, policy, log := filepath.Join(dir, "log.key"), filepath.Join(dir, "policy"), filepath.Join(dir, "log")
-	code, out := program(t, "key", "new", key, "--origin", "registry.example/log")
+	code, out := clitest.Program(t, "key", "new", key, "--origin", "registry.example/log")
 	if code != 0 {
 		t.Fatal(out)
 	}
@@ -81,7 +82,7 @@ func TestLogKilled(t *testing.T) {
 	}
 	took := time.Since(began)
 	signedAt := func(name string) *proof.Signed {
-		s, err := proof.ParseSigned(read(t, filepath.Join(log, name)))
+		s, err := proof.ParseSigned(clitest.Read(t, filepath.Join(log, name)))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -1,7 +1,8 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,8 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // signedRegistry is a registry to which commits are added with real gpg and ssh-keygen.
@@ -32,7 +35,7 @@ const (
 func newSignedRegistry(t *testing.T) *signedRegistry {
 	t.Helper()
 	needs.Program(t, "gpg", "gpgconf", "ssh-keygen")
-	w := build(t, "base: [{listing: eve}]")
+	w := clitest.Build(t, "base: [{listing: eve}]")
 	home, err := os.MkdirTemp("", "sig") // the agent's socket needs a short path
 	if err != nil {
 		t.Fatal(err)
@@ -178,12 +181,12 @@ func TestAuditSignatures(t *testing.T) {
 		{"no keys", nil, 0, "0 good, 0 bad, 2 unsigned, 10 by an unknown key, 0 by an expired key", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			code, out := program(t, append(args, c.flags...)...)
+			code, out := clitest.Program(t, append(args, c.flags...)...)
 			if code != c.status || !strings.Contains(strings.Join(strings.Fields(out), " "), c.counts) {
 				t.Errorf("exit status %d, want %d, and %q in\n%s", code, c.status, c.counts, out)
 			}
-			results, err := readResults(report)
-			if err != nil {
+			var rep verdict.Report
+			if err := json.Unmarshal(clitest.Read(t, report), &rep); err != nil {
 				t.Fatal(err)
 			}
 			severity := "warning"
@@ -191,9 +194,9 @@ func TestAuditSignatures(t *testing.T) {
 				severity = "error"
 			}
 			n := 0
-			for _, r := range results {
-				for _, f := range r.findings {
-					if r.check == "commit-signatures" && f[1] == severity {
+			for r := range rep.Results.All() {
+				for _, f := range r.Findings {
+					if r.Check == "commit-signatures" && f.Severity.String() == severity {
 						n++
 					}
 				}
@@ -206,7 +209,7 @@ func TestAuditSignatures(t *testing.T) {
 				&unsigned, &unknown, &expired); err != nil {
 				t.Fatal(err)
 			}
-			text := string(read(t, report))
+			text := string(clitest.Read(t, report))
 			if c.name == "counted" && (!strings.Contains(text, "signed by an unknown key (SHA256:") ||
 				!strings.Contains(text, " old@example.org): ")) {
 				t.Errorf("the keys of signatures are not named in\n%s", text)
@@ -223,15 +226,15 @@ func TestAuditSignatures(t *testing.T) {
 	// Signatures that are demanded anew are judged from the root on, whatever a checkpoint without them says.
 	state := filepath.Join(r.files, "state")
 	pinned := append(args, "--checkpoint", state, "--origin", "registry.example")
-	if code, out := program(t, pinned...); code != 0 {
+	if code, out := clitest.Program(t, pinned...); code != 0 {
 		t.Fatalf("exit status %d: %s", code, out)
 	}
-	before := read(t, state)
-	code, out := program(t, append(append(pinned, both...), "--require-signed")...)
+	before := clitest.Read(t, state)
+	code, out := clitest.Program(t, append(append(pinned, both...), "--require-signed")...)
 	if code != 1 || !strings.Contains(out, "2 bad") {
 		t.Errorf("exit status %d: %s", code, out)
 	}
-	if !bytes.Equal(read(t, state), before) {
+	if !bytes.Equal(clitest.Read(t, state), before) {
 		t.Error("the checkpoint moved")
 	}
 }

@@ -1,15 +1,8 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"bytes"
-	"context"
-	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,14 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/logtest"
 )
 
 // proven is a clone with a listing, and what its log published.
@@ -42,7 +32,7 @@ func newProven(t *testing.T) *proven {
 		`"manifest_uri":"https://tool.example/m.json","conformance_level":"L1",`+
 		`"conformance_receipt_uri":"https://tool.example/r.json","conformance_receipt_sha256":"`+
 		strings.Repeat("ab", 32)+`","issued_at":"2026-05-01T00:00:00Z","expires_at":"2026-07-01T00:00:00Z"}`+"\n")
-	policy, err := writeLog(p.clone.Dir, p.dir, time.Unix(0, 0))
+	policy, err := logtest.Write(p.clone.Dir, p.dir, time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,60 +40,11 @@ func newProven(t *testing.T) *proven {
 	return p
 }
 
-// writeLog writes the log checkpoint of a clone's main, with cosignatures of two witnesses of that time, and the
-// policy that asks for both.
-func writeLog(clone, dir string, at time.Time) (policy string, err error) {
-	repo, err := registry.Open(clone)
-	if err != nil {
-		return "", err
-	}
-	defer repo.Close()
-	h := prove.NewHistory(repo)
-	if err := h.Extend(context.Background(), "main", 0); err != nil {
-		return "", err
-	}
-	root, err := h.Log.Root(h.Log.Size())
-	if err != nil {
-		return "", err
-	}
-	text := proof.Checkpoint{Origin: "log.example", Size: h.Log.Size(), Root: root}.Text()
-	signed := text + "\n"
-	for i, name := range []string{"log.example", "a.example", "b.example"} {
-		private := fixture.Key(name)
-		kind, line, message, stamp := byte(1), "log ", text, []byte(nil)
-		if i > 0 {
-			kind, line = 4, "witness "+name+" "
-			message = fmt.Sprintf("cosignature/v1\ntime %d\n%s", at.Unix(), text)
-			stamp = binary.BigEndian.AppendUint64(nil, uint64(at.Unix()))
-		}
-		key := append([]byte{kind}, private.Public().(ed25519.PublicKey)...)
-		hash := sha256.Sum256(append([]byte(name+"\n"), key...))
-		policy += fmt.Sprintf("%s%s+%x+%s\n", line, name, hash[:4], base64.StdEncoding.EncodeToString(key))
-		signature := slices.Concat(hash[:4], stamp, ed25519.Sign(private, []byte(message)))
-		signed += "— " + name + " " + base64.StdEncoding.EncodeToString(signature) + "\n"
-	}
-	policy += "group both all a.example b.example\nquorum both\n"
-	return policy, errors.Join(os.MkdirAll(dir, 0o777),
-		os.WriteFile(filepath.Join(dir, "checkpoint"), []byte(signed), 0o666),
-		os.WriteFile(filepath.Join(dir, "policy"), []byte(policy), 0o666))
-}
-
-// publishLog is the command publish of scripts.
-func publishLog(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: publish DIR")
-	}
-	at, err := time.Parse(time.RFC3339, ts.Getenv("AT"))
-	ts.Check(err)
-	_, err = writeLog(ts.Getenv("REGISTRY"), ts.MkAbs(args[0]), at)
-	ts.Check(err)
-}
-
 // run runs the program, which must end with an exit status.
 func (p *proven) run(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, told bytes.Buffer
-	if code := Main(args, frame.IO{Stdout: &out, Stderr: &told, Getenv: noEnvironment}); code != want {
+	if code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &told, Getenv: clitest.NoEnvironment}); code != want {
 		t.Errorf("%q: exit status %d, want %d\n%s%s", args, code, want, out.String(), told.String())
 	}
 	return out.String(), told.String()
@@ -190,7 +131,7 @@ func TestChangesEscaped(t *testing.T) {
 	const name = "implementations/\u009b31m##[error]x\u202e.json"
 	c := empty(t)
 	c.Commit(name, "{}")
-	code, out := program(t, "list", "--since", "1", "--repo", c.Dir, "--rev", "main")
+	code, out := clitest.Program(t, "list", "--since", "1", "--repo", c.Dir, "--rev", "main")
 	var change struct{ Path string }
 	line, _, _ := strings.Cut(out, "\n")
 	if err := json.Unmarshal([]byte(line), &change); err != nil || code != 0 || change.Path != name ||

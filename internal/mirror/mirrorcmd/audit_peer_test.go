@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
 
 // TestPeerByURL checks that a peer is fetched and compared with wherever the clone is named from.
 func TestPeerByURL(t *testing.T) {
-	w := build(t, "base: [{listing: eve}]\n")
+	w := clitest.Build(t, "base: [{listing: eve}]\n")
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	root := t.TempDir()
@@ -46,7 +47,7 @@ func TestPeerByURL(t *testing.T) {
 			}{"same.git": {0, "consistency        pass"}, "other/.git": {1, "split view"}} {
 				var out bytes.Buffer
 				args := []string{"audit", "--repo", repo, "--only", "consistency", "--peer", server.URL + "/" + peer}
-				if code := Main(args,
+				if code := clitest.Main(args,
 					frame.IO{Stdout: &out, Stderr: &out,
 						Getenv: func(string) string { return "" }}); code != want.code ||
 					!strings.Contains(out.String(), want.text) {

@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"encoding/json"
@@ -7,13 +7,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
 // TestLawfulLog compares the log checkpoints of a history, before and after a rewrite, with those that are kept outside
 // of the repository. Before the rewrite is accepted nothing is signed.
 func TestLawfulLog(t *testing.T) {
-	shared := filepath.Join("..", "..", "..", "shared", "data", "proofs")
+	shared := filepath.Join("..", "..", "..", "..", "shared", "data", "proofs")
 	history, err := os.ReadFile(filepath.Join(shared, "lawful.fi"))
 	if os.IsNotExist(err) {
 		t.Skip("SKIPPED: lawful.fi is not here")
@@ -26,7 +27,7 @@ func TestLawfulLog(t *testing.T) {
 			Branches            []string
 		}
 	}
-	if err := json.Unmarshal(read(t, filepath.Join(shared, "log.json")), &data); err != nil {
+	if err := json.Unmarshal(clitest.Read(t, filepath.Join(shared, "log.json")), &data); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -50,14 +51,14 @@ func TestLawfulLog(t *testing.T) {
 	}
 	audit := func(status int, want string, more ...string) {
 		t.Helper()
-		code, out := program(t, append([]string{"audit", "--repo", c.Dir, "--offline", "--at",
+		code, out := clitest.Program(t, append([]string{"audit", "--repo", c.Dir, "--offline", "--at",
 			"2026-05-20T00:00:00Z", "--origin", "registry.example.org/oap", "--checkpoint", in("cp"), "--log",
 			in("log"), "--log-sign-key", in("key"), "--rev"}, more...)...)
 		if code != status {
 			t.Fatalf("%q: exit status %d\n%s", more, code, out)
 		}
 		for _, name := range []string{"signed", "checkpoint"} {
-			if got := string(read(t, filepath.Join(in("log"), name))); got != want {
+			if got := string(clitest.Read(t, filepath.Join(in("log"), name))); got != want {
 				t.Errorf("%q: %s is\n%s\nwant\n%s", more, name, got, want)
 			}
 		}

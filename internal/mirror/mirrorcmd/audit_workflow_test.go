@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -11,13 +11,14 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
 
 // TestAuditWorkflow runs the jobs of docs/workflows/audit.yml, one after another, with the inputs that the file has. It
 // leaves out what is GitHub's: the job that uploads finds its SARIF file, and the job of the issue finds no clone.
 func TestAuditWorkflow(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "workflows", "audit.yml"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "workflows", "audit.yml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,12 +55,12 @@ func TestAuditWorkflow(t *testing.T) {
 		{"an honest registry", "schemas: [listing]\n", 0, "1 of 1 changes made\n"},
 		{"an honest registry, again", "schemas: [listing]\n", 0, "nothing to change\n"},
 	} {
-		w := build(t, c.world)
+		w := clitest.Build(t, c.world)
 		if _, err := w.Repo.Git("remote", "add", "origin", forge.URL+"/acme/registry"); err != nil {
 			t.Fatal(err)
 		}
 		t.Chdir(w.Repo.Dir)
-		code, log, _, _ := stepOf(t, "schedule", with("audit", "openagentprotocol-OAP/oap-gate@"))
+		code, log, _, _ := clitest.StepOf(t, "schedule", with("audit", "openagentprotocol-OAP/oap-gate@"))
 		if code != c.status {
 			t.Fatalf("%s: exit status %d, want %d\n%s", c.name, code, c.status, log)
 		}
@@ -90,7 +91,7 @@ func TestAuditWorkflow(t *testing.T) {
 			env["INPUT_"+strings.ToUpper(name)] = value
 		}
 		var out bytes.Buffer
-		code = Main(nil, frame.IO{Stdout: &out, Stderr: &out,
+		code = clitest.Main(nil, frame.IO{Stdout: &out, Stderr: &out,
 			Getenv: func(name string) string { return env[name] }})
 		if code != 0 || !strings.HasSuffix(out.String(), c.want) {
 			t.Errorf("%s: remind ends with %d and prints\n%s\nwant %s", c.name, code, out.String(), c.want)

@@ -1,4 +1,4 @@
-package cli
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // stands checks what git ls-remote shows of the mirror.
@@ -38,7 +39,7 @@ func (m *mirrored) ends(want int, text, verified string, more ...string) string 
 func (m *mirrored) endsAs(args []string, want int, text, verified string) string {
 	m.t.Helper()
 	var out bytes.Buffer
-	code := Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+	code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
 	if code != want || !strings.Contains(out.String(), text) {
 		m.t.Errorf("exit status %d; expected %d and %q\n%s", code, want, text, out.String())
 	}
@@ -62,10 +63,10 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")
 	m.run(0, first)
-	old := string(read(t, m.file("checkpoint")))
+	old := string(clitest.Read(t, m.file("checkpoint")))
 	second := m.push("README.md", "# on\n")
 	m.run(0, second)
-	good := string(read(t, m.file("checkpoint")))
+	good := string(clitest.Read(t, m.file("checkpoint")))
 	lines := strings.SplitAfter(good, "\n")
 	line := func(i int, text string) string {
 		edited := append([]string{}, lines...)
@@ -94,7 +95,7 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 			!strings.Contains(out, "fix: put a good copy of the checkpoint back, or remove it") {
 			t.Errorf("%s: it says\n%s", name, out)
 		}
-		if got := string(read(t, m.file("checkpoint"))); got != c.text {
+		if got := string(clitest.Read(t, m.file("checkpoint"))); got != c.text {
 			t.Errorf("%s: the checkpoint was replaced by %q", name, got)
 		}
 	}
@@ -107,7 +108,7 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.run(0, second)
-	if got := string(read(t, m.file("checkpoint"))); got != good {
+	if got := string(clitest.Read(t, m.file("checkpoint"))); got != good {
 		t.Errorf("the checkpoint is %q; expected %q", got, good)
 	}
 	// A backup of an honest registry is put back: what is between is judged again.
@@ -153,7 +154,7 @@ func TestMirrorStartSignature(t *testing.T) {
 	flags := []string{"--sign-key", key, "--verify-key", public}
 	first := m.git(m.work, "rev-parse", "HEAD")
 	m.run(0, first, flags...)
-	good := string(read(t, m.file("checkpoint")))
+	good := string(clitest.Read(t, m.file("checkpoint")))
 	m.run(0, first, flags...)
 	body, _, _ := strings.Cut(good, "\n\n")
 	second := m.push("README.md", "# on\n")
@@ -184,7 +185,7 @@ func TestMirrorDiverged(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.run(0, taken, "--accepted", file)
-	moved := string(read(t, m.file("state.json")))
+	moved := string(clitest.Read(t, m.file("state.json")))
 	// Killed between checkpoint and ref: the next run completes the rewrite that was accepted.
 	m.write(ref, second+"\n")
 	m.run(0, taken, "--accepted", file)
@@ -201,7 +202,7 @@ func TestMirrorDiverged(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.ends(1, "[checkpoint-diverged]", second, "--accepted", other)
-	if got := string(read(t, m.file("checkpoint"))); !strings.Contains(got, "tip "+third) {
+	if got := string(clitest.Read(t, m.file("checkpoint"))); !strings.Contains(got, "tip "+third) {
 		t.Errorf("the checkpoint is %q", got)
 	}
 	m.run(0, third, "--accepted", file)
@@ -225,14 +226,14 @@ func TestMirrorUnwritable(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			before := read(t, m.file("checkpoint"))
+			before := clitest.Read(t, m.file("checkpoint"))
 			m.push("implementations/eve.json", m.edited("implementations/eve.json"))
 			for range 2 {
 				if out := m.ends(2, "[local-write]", first); !strings.Contains(out, "fix: free space on its disk") {
 					t.Errorf("it says\n%s", out)
 				}
 			}
-			if !bytes.Equal(before, read(t, m.file("checkpoint"))) {
+			if !bytes.Equal(before, clitest.Read(t, m.file("checkpoint"))) {
 				t.Error("the checkpoint moved")
 			}
 		})
@@ -241,7 +242,7 @@ func TestMirrorUnwritable(t *testing.T) {
 
 // edited is the text of a file of the registry with a change that leaves it what it was.
 func (m *mirrored) edited(path string) string {
-	return string(read(m.t, filepath.Join(m.work, path))) + "\n"
+	return string(clitest.Read(m.t, filepath.Join(m.work, path))) + "\n"
 }
 
 // unwritable has a directory refuse new files until the test ends.
@@ -297,7 +298,7 @@ func TestMirrorReportUnwritable(t *testing.T) {
 	}
 	m.world.Web.Page("https://eve.example/oap-conformance-receipt.json", []byte("{}"))
 	m.ends(2, "[local-write]", first)
-	code, out := program(t, "list", "--repo", m.dir, "--at", "2026-06-01T12:00:00Z")
+	code, out := clitest.Program(t, "list", "--repo", m.dir, "--at", "2026-06-01T12:00:00Z")
 	if code != 0 || !regexp.MustCompile(`(?m)^eve .* refused `).MatchString(out) {
 		t.Errorf("list: exit status %d: %s", code, out)
 	}
@@ -325,7 +326,8 @@ func TestMirrorFrozen(t *testing.T) {
 	}
 	verify := func(maxAge string) (int, string) {
 		t.Helper()
-		return program(t, append([]string{"verify", "https://eve.example", "--registry", m.dir, "--max-age", maxAge,
+		return clitest.Program(t, append([]string{"verify", "https://eve.example", "--registry", m.dir,
+			"--max-age", maxAge,
 			"--at", "2026-06-04T13:00:00Z"}, m.world.WebArgs()...)...)
 	}
 	if code, out := verify("1d"); code != 3 || !strings.Contains(out, "[mirror-frozen]") {
@@ -399,7 +401,7 @@ func TestMirrorFrozenByItsOrigin(t *testing.T) {
 	m.run(0, first)
 	m.push("implementations/eve.json", "{}\n")
 	m.run(1, first, "--at", "2026-06-03T12:00:00Z")
-	code, out := program(t, "list", "--repo", m.dir, "--at", "2026-06-03T12:00:00Z")
+	code, out := clitest.Program(t, "list", "--repo", m.dir, "--at", "2026-06-03T12:00:00Z")
 	if code != 0 || !strings.Contains(out, "warning: the mirror is frozen since 2026-06-01T12:00:00Z: ") ||
 		strings.Contains(out, "refused") {
 		t.Errorf("exit status %d: %s", code, out)
