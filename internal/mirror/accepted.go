@@ -66,7 +66,7 @@ func isAcceptable(id, code string) bool {
 		return false
 	}
 	// The history is judged by the rules of a pull request, whose codes its findings have.
-	return slices.ContainsFunc(own, func(c *check) bool { return c.ID == id && has(c.Codes) }) ||
+	return slices.ContainsFunc(own, func(e verdict.Entry[*audit]) bool { return e.ID == id && has(e.Codes) }) ||
 		id == historyID && slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return has(c.Codes) })
 }
 

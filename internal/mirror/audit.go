@@ -262,26 +262,17 @@ func (a *audit) walk() error {
 	switch {
 	case a.ended:
 		o := verdict.Outcome{Doubtful: fmt.Sprintf("interrupted after %d commits", h.Walked)}
-		if err := a.join.Add(history.Rule, checks.RegistrySubject, o); err != nil {
+		if err := a.join.Add(history, checks.RegistrySubject, o); err != nil {
 			return err
 		}
 	case err != nil && !a.cut:
 		return err
 	}
-	for _, c := range own {
-		said := ofRegistry(verdict.Skip(checks.LeftOut))
-		if a.cfg.Selected(c.ID) {
-			if said, err = c.run(a); err != nil {
-				return err
-			}
-		}
-		for _, s := range said {
-			if err := a.join.Add(c.Rule, s.subject, s.Outcome); err != nil {
-				return err
-			}
-		}
+	results, err := verdict.Judge(own, nil, a, checks.RegistrySubject)
+	for _, r := range results {
+		a.join.Merge(r)
 	}
-	return nil
+	return err
 }
 
 func (a *audit) step(s *registry.Step) error {
@@ -304,12 +295,11 @@ func (a *audit) step(s *registry.Step) error {
 	if a.cfg.Log != nil {
 		a.cfg.Log.Step(a.git, s, a.marker)
 	}
-	for _, c := range own {
-		if c.step != nil && a.cfg.Selected(c.ID) {
-			if err := c.step(a, s, faults); err != nil {
-				return err
-			}
-		}
+	if a.cfg.Selected(historyID) {
+		stepHistory(a, s, faults)
+	}
+	if a.cfg.Selected(commitSignaturesID) {
+		return stepSignatures(a, s)
 	}
 	return nil
 }

@@ -12,41 +12,32 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// check is a check that only an audit has: it judges the history.
-type check struct {
-	verdict.Rule
-	// step judges one first-parent commit, after the ledger did, by whose faults; nil: no commit by itself.
-	step func(*audit, *registry.Step, []checks.Fault) error
-	// run says in the end what was found.
-	run func(*audit) ([]outcome, error)
+// own are the checks that only an audit has, in the order of the report, before those of records. They judge the
+// history, once it was walked.
+var own = []verdict.Entry[*audit]{
+	selected(history, judgeHistory),
+	selected(commitSignatures, judgeSignatures),
+	selected(consistency, judgeConsistency),
 }
 
-// outcome is an outcome on a path, or on the registry as a whole.
-type outcome struct {
-	subject string
-	verdict.Outcome
+// selected returns the entry of a check that is skipped where a flag leaves it out.
+func selected(rule verdict.Rule, judge func(*audit) (verdict.Outcome, error)) verdict.Entry[*audit] {
+	return verdict.Entry[*audit]{Rule: rule, Judge: func(a *audit) (verdict.Outcome, error) {
+		if !a.cfg.Selected(rule.ID) {
+			return verdict.Skip(checks.LeftOut), nil
+		}
+		return judge(a)
+	}}
 }
-
-func ofRegistry(o verdict.Outcome) []outcome { return []outcome{{checks.RegistrySubject, o}} }
-
-// own are the checks that only an audit has, in the order of the report, before those of records.
-var own = []*check{history, commitSignatures, consistency}
 
 // Rules returns what the catalogue says about the checks that only an audit has.
-func Rules() []verdict.Rule {
-	var out []verdict.Rule
-	for _, c := range own {
-		out = append(out, c.Rule)
-	}
-	return append(out, publish.Rule)
-}
+func Rules() []verdict.Rule { return append(verdict.Rules(own), publish.Rule) }
 
 // Selectable returns the ids of the checks that an audit may select, and a fix for the id of the log.
 func Selectable() (ids []string, others map[string]string) {
-	return verdict.IDs(slices.Concat(Rules()[:len(own)], checks.Rules())), map[string]string{publish.Rule.ID: "leave " +
+	return verdict.IDs(slices.Concat(verdict.Rules(own), checks.Rules())), map[string]string{publish.Rule.ID: "leave " +
 		"it out of --only and --skip: only audit --log DIR and mirror --log-sign-key FILE run it"}
 }
 

@@ -16,21 +16,17 @@ import (
 // historyID is the id of history, under which accepted lines have the codes of every check.
 const historyID = "history"
 
-var history = &check{
-	Rule: verdict.Rule{
-		ID:    historyID,
-		Title: "every first-parent commit obeys the rules of a pull request, as far as Git shows",
-		Cite:  "RFC 0026 sections 7 and 8",
-		Why:   "a mirror trusts neither the forge nor the maintainers",
-		Fix:   "tell the maintainers which commit is at fault, and keep the copy that you verified before it",
-		Codes: []checks.Code{
-			{ID: "dated-before-parent", Meaning: "a commit is dated before its first parent",
-				Fix: "ask the maintainers who made the commit"},
-			acceptedUnused,
-		},
+var history = verdict.Rule{
+	ID:    historyID,
+	Title: "every first-parent commit obeys the rules of a pull request, as far as Git shows",
+	Cite:  "RFC 0026 sections 7 and 8",
+	Why:   "a mirror trusts neither the forge nor the maintainers",
+	Fix:   "tell the maintainers which commit is at fault, and keep the copy that you verified before it",
+	Codes: []checks.Code{
+		{ID: "dated-before-parent", Meaning: "a commit is dated before its first parent",
+			Fix: "ask the maintainers who made the commit"},
+		acceptedUnused,
 	},
-	step: stepHistory,
-	run:  runHistory,
 }
 
 // ofHistory is what history has found so far.
@@ -58,7 +54,8 @@ func (h *ofHistory) add(s *registry.Step, path string, f verdict.Finding) {
 	}
 }
 
-func stepHistory(a *audit, s *registry.Step, faults []checks.Fault) error {
+// stepHistory judges one first-parent commit, after the ledger did, by whose faults.
+func stepHistory(a *audit, s *registry.Step, faults []checks.Fault) {
 	h := &a.history
 	found := func(path string, f verdict.Finding) {
 		f.Fix = acceptFix(historyID, f)
@@ -76,7 +73,6 @@ func stepHistory(a *audit, s *registry.Step, faults []checks.Fault) error {
 		found(checks.RegistrySubject, backdated(s, h.before))
 	}
 	h.before = s.Commit.When
-	return nil
 }
 
 // governs reports whether the changes of a commit are all of governance files, and there are some.
@@ -86,11 +82,14 @@ func governs(changes []registry.Change) bool {
 	})
 }
 
-func runHistory(a *audit) ([]outcome, error) {
-	var out []outcome
+// judgeHistory returns the outcome on the registry as a whole. It adds those on paths, and that of a spent budget.
+func judgeHistory(a *audit) (verdict.Outcome, error) {
 	if a.cut {
-		out = ofRegistry(judge.BudgetSpent(fmt.Sprintf("%d of %d first-parent commits were not judged",
-			a.since-a.rep.History.Walked, a.rep.History.Commits)))
+		if err := a.join.Add(history, checks.RegistrySubject, judge.BudgetSpent(fmt.Sprintf(
+			"%d of %d first-parent commits were not judged", a.since-a.rep.History.Walked,
+			a.rep.History.Commits))); err != nil {
+			return verdict.Outcome{}, err
+		}
 	}
 	h := &a.history
 	if h.governing > 0 {
@@ -98,16 +97,21 @@ func runHistory(a *audit) ([]outcome, error) {
 	}
 	unused, err := a.unused(historyID)
 	if err != nil {
-		return nil, err
+		return verdict.Outcome{}, err
 	}
 	whole := h.of(checks.RegistrySubject)
 	whole.Findings = append(whole.Findings, unused...)
 	whole.Verified = fmt.Sprintf("%d of %d first-parent commits judged", a.rep.History.Walked,
 		a.rep.History.Commits) + h.first
 	for _, path := range slices.Sorted(maps.Keys(h.bySubject)) {
-		out = append(out, outcome{path, *h.bySubject[path]})
+		if path == checks.RegistrySubject {
+			continue
+		}
+		if err := a.join.Add(history, path, *h.bySubject[path]); err != nil {
+			return verdict.Outcome{}, err
+		}
 	}
-	return out, nil
+	return *whole, nil
 }
 
 // backdated returns the warning of a commit that is dated before its first parent.

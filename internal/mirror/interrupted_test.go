@@ -2,6 +2,7 @@ package mirror_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -13,9 +14,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// TestInterruptedWalk checks that an audit which is asked to end while it walks through the history tells so, and
-// judges no record: who brought one is not known yet.
-func TestInterruptedWalk(t *testing.T) {
+// small returns a registry of two listings and a revocation, and its head.
+func small(t *testing.T) (*registry.Repository, string) {
+	t.Helper()
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(`
 base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}, {commit: Begin}, {revoke: bob}]
 `))
@@ -26,11 +27,32 @@ base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witn
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer repo.Close()
+	t.Cleanup(func() { repo.Close() })
 	head, err := repo.Resolve("main")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return repo, head
+}
+
+// TestSilentCheck requires an error that names a check of the history that says nothing. One that a flag leaves out
+// need not say anything.
+func TestSilentCheck(t *testing.T) {
+	repo, head := small(t)
+	defer mirror.AddSilent("silent")()
+	for only, want := range map[string]string{"silent": "check silent said nothing of registry", "history": ""} {
+		_, err := mirror.Audit(t.Context(), repo, head, evidence.Offline(fixture.Clock, 0), mirror.AuditConfig{
+			Config: judge.Config{Selected: func(id string) bool { return id == only }}})
+		if want == "" && err != nil || want != "" && (!errors.Is(err, verdict.ErrUnsaid) || err.Error() != want) {
+			t.Errorf("--only %s: %v, want %q", only, err, want)
+		}
+	}
+}
+
+// TestInterruptedWalk checks that an audit which is asked to end while it walks through the history tells so, and
+// judges no record: who brought one is not known yet.
+func TestInterruptedWalk(t *testing.T) {
+	repo, head := small(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	rep, err := mirror.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0), mirror.AuditConfig{

@@ -177,7 +177,7 @@ func addPart(whole *verdict.Report, joined *judge.Join, p Part, of int) error {
 			counts.Add(r.Verdict)
 			// Every shard judges the history and the registry as a whole; a record is of one.
 			if r.Subject == checks.RegistrySubject || slices.ContainsFunc(own,
-				func(c *check) bool { return c.ID == r.Check }) {
+				func(e verdict.Entry[*audit]) bool { return e.ID == r.Check }) {
 				judged.whole[r.Check] = true
 				joined.Merge(r)
 				return nil
@@ -252,10 +252,7 @@ func (c *coverage) complete() error {
 // every returns an error if the history, the registry as a whole or a listing has no results at all. The slug in a
 // listing may differ from its file's name, so that the numbers decide.
 func (c *coverage) every() error {
-	var ids []string
-	for _, one := range own {
-		ids = append(ids, one.ID)
-	}
+	ids := verdict.IDs(verdict.Rules(own))
 	for _, one := range checks.All {
 		if one.RunRegistry != nil && !one.PerCommit {
 			ids = append(ids, one.ID)

@@ -10,29 +10,25 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-var commitSignatures = &check{
-	Rule: verdict.Rule{
-		ID:    commitSignaturesID,
-		Title: "commits carry signatures by known keys",
-		Cite:  "RFC 0026 section 8",
-		Why:   "without signatures, anyone who can push can write a commit in another's name",
-		Fix:   "ask who made the commit; complete the keyring or the allowed signers",
-		Codes: []checks.Code{
-			{ID: "signature-bad", Meaning: "the commit's signature does not verify",
-				Fix: "ask the maintainers who made the commit"},
-			{ID: "signature-unsigned", Meaning: "the commit is not signed",
-				Fix: "ask the maintainers who made the commit"},
-			{ID: "signature-unknown-key", Meaning: "the commit is signed by a key that is in no given key file",
-				Fix: "complete the keyring or the allowed signers"},
-			{ID: "signature-expired-key", Meaning: "the commit is signed by a key that had expired when it landed",
-				Fix: "ask the maintainers who made the commit"},
-			{ID: "signature-key-revoked", Meaning: "the commit is signed by a key that is revoked",
-				Fix: "ask the maintainers who made the commit, and why the key is revoked"},
-			acceptedUnused,
-		},
+var commitSignatures = verdict.Rule{
+	ID:    commitSignaturesID,
+	Title: "commits carry signatures by known keys",
+	Cite:  "RFC 0026 section 8",
+	Why:   "without signatures, anyone who can push can write a commit in another's name",
+	Fix:   "ask who made the commit; complete the keyring or the allowed signers",
+	Codes: []checks.Code{
+		{ID: "signature-bad", Meaning: "the commit's signature does not verify",
+			Fix: "ask the maintainers who made the commit"},
+		{ID: "signature-unsigned", Meaning: "the commit is not signed",
+			Fix: "ask the maintainers who made the commit"},
+		{ID: "signature-unknown-key", Meaning: "the commit is signed by a key that is in no given key file",
+			Fix: "complete the keyring or the allowed signers"},
+		{ID: "signature-expired-key", Meaning: "the commit is signed by a key that had expired when it landed",
+			Fix: "ask the maintainers who made the commit"},
+		{ID: "signature-key-revoked", Meaning: "the commit is signed by a key that is revoked",
+			Fix: "ask the maintainers who made the commit, and why the key is revoked"},
+		acceptedUnused,
 	},
-	step: stepSignatures,
-	run:  runSignatures,
 }
 
 const commitSignaturesID = "commit-signatures"
@@ -46,7 +42,8 @@ type ofSignatures struct {
 // maxSignatureFindings is how many commits with a bad signature are named; the counts are complete.
 const maxSignatureFindings = 1000
 
-func stepSignatures(a *audit, s *registry.Step, _ []checks.Fault) error {
+// stepSignatures judges the signature of one first-parent commit.
+func stepSignatures(a *audit, s *registry.Step) error {
 	c, err := a.repo.CommitObject(s.Commit.ID)
 	if err != nil {
 		return err
@@ -116,10 +113,10 @@ func stepSignatures(a *audit, s *registry.Step, _ []checks.Fault) error {
 	return nil
 }
 
-func runSignatures(a *audit) ([]outcome, error) {
+func judgeSignatures(a *audit) (verdict.Outcome, error) {
 	counted := a.rep.History.Signatures.String()
 	if a.cfg.Keys == nil {
-		return ofRegistry(verdict.Skip("no --keyring and no --allowed-signers: %s", counted)), nil
+		return verdict.Skip("no --keyring and no --allowed-signers: %s", counted), nil
 	}
 	out := a.signatures.Outcome
 	if a.cut {
@@ -128,8 +125,8 @@ func runSignatures(a *audit) ([]outcome, error) {
 	out.Verified = counted
 	unused, err := a.unused(commitSignaturesID)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	out.Findings = append(out.Findings, unused...)
-	return ofRegistry(out), nil
+	return out, nil
 }

@@ -1,4 +1,4 @@
-// Package verdict defines finding, outcome, rule and report.
+// Package verdict defines finding, outcome, rule, report and the runner of a catalogue.
 //
 // They are the same whatever is judged.
 package verdict

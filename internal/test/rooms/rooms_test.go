@@ -35,7 +35,7 @@ var rooms = map[string]struct {
 	"strict":      {2, "reads JSON, YAML and schemas with one meaning"},
 	"oap":         {3, "parses and signs the documents of the protocol"},
 	"git":         {3, "reads a hostile Git repository"},
-	"verdict":     {3, "defines finding, outcome, rule and report"},
+	"verdict":     {3, "defines finding, outcome, rule, report and the runner of a catalogue"},
 	"forge":       {4, "reads and changes settings and comments at the forge"},
 	"registry":    {4, ""},
 	"evidence":    {5, "collects what the web says about a record"},
