@@ -183,11 +183,10 @@ func (c *comparison) steps() {
 				"the step was not judged: it calls the gate by a command line")
 		case known[s] || s.gates() || !s.ran().there():
 		case c.job.role() == commentRole && isCheckout(s) && (s.input("ref").there() || s.input("repository").there()):
-			c.add(verdict.Error, "privileged-checkout", s.pos(),
-				"drop the checkout: the job needs only the report, which is data",
-				"job %q can write comments and checks out %q", c.job.id, s.input("ref").text())
+			c.add(verdict.Error, "privileged-checkout", s.pos(), "", "job %q can write comments and checks out %q",
+				c.job.id, s.input("ref").text())
 		case i < last || target || i < acts && !isCheckout(s):
-			c.add(verdict.Doubt, "step-not-judged", s.ran().pos(), "move it behind the gate, or into a job of its own",
+			c.add(verdict.Doubt, "step-not-judged", s.ran().pos(), "",
 				"the step was not judged: it runs next to the gate, and may replace it, its settings or the clone")
 		}
 	}
@@ -250,11 +249,12 @@ func (c *comparison) judge(at string, have, want, in field) {
 			case r.fine == nil || r.fine(c, k):
 				continue
 			case r.code == differs:
-				c.differs(r.severity, where, cmp.Or(r.fix, k.set()))
+				c.differs(r.severity, where, k.set())
 			default:
+				code := codes[r.code]
 				name := strings.ReplaceAll(strings.TrimPrefix(at, "job/"), "/", ".")
-				c.add(r.severity, r.code, where.pos(), strings.ReplaceAll(r.fix, "BRANCH", c.branch),
-					"%s of job %q %s: %s", plain.Cut(name, 80), c.job.id, k.observed(), r.why)
+				c.add(r.severity, r.code, where.pos(), strings.ReplaceAll(code.Fix, "BRANCH", c.branch),
+					"%s of job %q %s: %s", plain.Cut(name, 80), c.job.id, k.observed(), code.Meaning)
 			}
 			return
 		}
@@ -264,7 +264,7 @@ func (c *comparison) judge(at string, have, want, in field) {
 	case want.there():
 		c.differs(verdict.Warning, where, k.set())
 	default:
-		c.add(verdict.Doubt, "unknown-key", have.pos(), "drop it, or move it into a job of its own",
+		c.add(verdict.Doubt, "unknown-key", have.pos(), "",
 			"the key %q was not judged", plain.Cut(k.name, 80))
 	}
 }
@@ -279,10 +279,13 @@ func (r *row) about(key string) bool {
 
 // set returns the fix that sets the key as init does.
 func (k key) set() string {
-	if text := strings.Join(k.want.list(), ", "); text != "" {
+	switch text := strings.Join(k.want.list(), ", "); {
+	case !k.want.there():
+		return "drop " + plain.Cut(k.name, 80)
+	case text != "":
 		return fmt.Sprintf("set %s to %q", k.name, text)
 	}
-	return "add " + k.name + ", as oap-gate init writes it"
+	return "set " + k.name + " as oap-gate init writes it"
 }
 
 // observed returns what the key is, for a message.
@@ -386,8 +389,7 @@ func (v *inspection) judgeReleases(written []*job) {
 	for at, all := range others {
 		for _, uses := range all {
 			if at != gate {
-				v.add(verdict.Warning, "release-skew", uses.pos(), "pin the gate as check.yml does: @"+gate,
-					"the repository uses two releases of the gate")
+				v.add(verdict.Warning, "release-skew", uses.pos(), "pin the gate as check.yml does: @"+gate, "")
 			}
 		}
 	}

@@ -117,25 +117,25 @@ type inspection struct {
 	compared   string                       // result of comparing the protections; empty: not compared
 }
 
-// ruleOf are the ids of the rules by their codes.
-var ruleOf = func() map[string]string {
-	of := map[string]string{}
+// codes are those of Rules, and rules the ids of their rules, by their ids.
+var codes, rules = func() (map[string]strict.Code, map[string]string) {
+	codes, rules := map[string]strict.Code{}, map[string]string{}
 	for _, rule := range Rules {
 		for _, code := range rule.Codes {
-			of[code.ID] = rule.ID
+			codes[code.ID], rules[code.ID] = code, rule.ID
 		}
 	}
-	return of
+	return codes, rules
 }()
 
-// add adds a finding to the rule of its code.
+// add adds a finding to the rule of its code, whose meaning and fix are those of a finding that has none of its own.
 func (v *inspection) add(s verdict.Severity, code string, pos strict.Pos, fix, format string, args ...any) {
-	rule := ruleOf[code]
 	if v.findings == nil {
 		v.findings = map[string][]verdict.Finding{}
 	}
-	v.findings[rule] = append(v.findings[rule],
-		verdict.Finding{Severity: s, Code: code, Pos: pos, Message: fmt.Sprintf(format, args...), Fix: fix})
+	message := cmp.Or(fmt.Sprintf(format, args...), codes[code].Meaning)
+	v.findings[rules[code]] = append(v.findings[rules[code]],
+		verdict.Finding{Severity: s, Code: code, Pos: pos, Message: message, Fix: cmp.Or(fix, codes[code].Fix)})
 }
 
 func (v *inspection) askForge(ctx context.Context, c *forge.Client) {
@@ -212,9 +212,7 @@ func (v *inspection) readConfig() {
 	case data == nil && (v.governs() || v.conforms()) && len(v.gates()) == 0:
 		return // RFC 0026 asks it of a registry
 	case data == nil && v.trial():
-		v.add(verdict.Notice, "trial", v.gates()[0].pos(),
-			"run oap-gate init without --trial, which installs the required check",
-			"the gate is on trial: its check is not required")
+		v.add(verdict.Notice, "trial", v.gates()[0].pos(), "", "")
 		return
 	case data == nil:
 		v.add(verdict.Error, "no-repo-config", pos, v.initFix(),
@@ -264,16 +262,12 @@ func (v *inspection) judgeConfig() {
 	for i, c := range have.RequiredChecks {
 		if c.AppID == 0 {
 			v.add(verdict.Warning, "check-from-any-app",
-				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
-				"add app_id: 15368 (GitHub Actions)",
+				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)), "",
 				"required check %q counts from any app: anyone who may set a status can report it", c.Context)
 		}
 	}
 	if !have.BlockRebaseMerging {
-		v.add(verdict.Warning, "rebase-merging", v.place("protection.block_rebase_merging"),
-			"set protection.block_rebase_merging to true",
-			"a pull request may be merged by rebasing: the steps between, which need not pass, would stand on "+
-				"the branch")
+		v.add(verdict.Warning, "rebase-merging", v.place("protection.block_rebase_merging"), "", "")
 	}
 }
 
@@ -353,8 +347,7 @@ func (v *inspection) differences(all []forge.Difference, fix string, describe fu
 		case forge.Unknown:
 			unknown = append(unknown, strings.TrimPrefix(d.Path, "protection."))
 		case forge.Stricter:
-			v.add(verdict.Notice, "protection-stricter", v.place(d.Path),
-				"put it into repo-config.yml, or loosen it at the forge by hand", "%s", describe(d))
+			v.add(verdict.Notice, "protection-stricter", v.place(d.Path), "", "%s", describe(d))
 		}
 	}
 	names := plain.Count(len(unknown), "protection") + " of branch " + strconv.Quote(v.branch) + ": " +
@@ -373,7 +366,7 @@ func (v *inspection) differences(all []forge.Difference, fix string, describe fu
 	case len(parts) > 0:
 		v.notReadable(strings.Join(parts, "; and "), reasons)
 	case len(unknown) > 0:
-		v.add(verdict.Doubt, "protection-not-read", v.place("protection"), readFix,
+		v.add(verdict.Doubt, "protection-not-read", v.place("protection"), "",
 			"a ruleset sets %s; the token cannot read who may bypass it", names)
 	}
 	v.compared = fmt.Sprintf("%s, branch %s: %d missing, %d unknown, %d stricter and kept",
@@ -382,7 +375,7 @@ func (v *inspection) differences(all []forge.Difference, fix string, describe fu
 
 // notReadable adds the one finding of what the token may not see.
 func (v *inspection) notReadable(what string, reasons []string) {
-	v.add(verdict.Doubt, "not-readable", v.place("protection"), readFix, "the token cannot read %s; not shown: %s",
+	v.add(verdict.Doubt, "not-readable", v.place("protection"), "", "the token cannot read %s; not shown: %s",
 		what, strings.Join(reasons, "; "))
 }
 
@@ -395,8 +388,7 @@ func (v *inspection) judgeSuffixList(date string, now time.Time) {
 	if now.IsZero() || err == nil && now.Sub(made) < maxListAge {
 		return
 	}
-	v.add(verdict.Warning, "suffix-list-old", strict.Pos{},
-		"install a newer oap-gate, or add new suffixes to public_suffixes in .github/gate-policy.yml",
+	v.add(verdict.Warning, "suffix-list-old", strict.Pos{}, "",
 		"the embedded Public Suffix List is of %s; expected one of the last %d days", date, maxListAge/(24*time.Hour))
 }
 

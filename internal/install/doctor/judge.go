@@ -9,6 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -93,12 +94,10 @@ func (v *inspection) judgeSecrets(j *job) {
 				if j.role() == governsRole {
 					return // reads the reviews by it
 				}
-				v.add(verdict.Warning, "token", leaf.pos(), "drop it",
-					"job %q is given the workflow's token, which the gate does not need", j.id)
+				v.add(verdict.Warning, "token", leaf.pos(), "", "")
 				return
 			}
-			v.add(verdict.Error, "secrets", leaf.pos(), "drop it",
-				"job %q is given a secret: the gate needs none, and it reads a stranger's files", j.id)
+			v.add(verdict.Error, "secrets", leaf.pos(), "", "")
 		})
 	}
 }
@@ -153,7 +152,7 @@ func (v *inspection) judgeReusable(j *job) {
 	uses := j.member("uses")
 	if strings.Contains(uses.text(), "oap-gate") {
 		v.called = v.called || j.w.runsOn("pull_request")
-		v.add(verdict.Doubt, "reusable-workflow", uses.pos(), "use the action in a step",
+		v.add(verdict.Doubt, "reusable-workflow", uses.pos(), "",
 			"job %q calls %q, which is not followed", j.id, uses.text())
 	}
 }
@@ -175,7 +174,7 @@ var hostile = plain.Pattern(`(?i)` + within + `(?:github\.head_ref|github\.event
 func (v *inspection) judgeScripts(j *job) {
 	for _, s := range j.steps {
 		if at, found := s.worded(j); at.there() {
-			v.add(verdict.Error, "script-injection", at.pos(), "pass it by env and use it as \"$NAME\"",
+			v.add(verdict.Error, "script-injection", at.pos(), "",
 				"a script of job %q holds %q, which a stranger words", j.id, strings.TrimSpace(found)+" }}")
 		}
 	}
@@ -216,7 +215,7 @@ func (v *inspection) judgeCoverage() {
 	}
 	if v.specification {
 		if !v.governs() {
-			v.add(verdict.Error, "no-gate", field{path: workflowDirectory}.pos(), v.initFix(),
+			v.add(verdict.Error, "no-gate", strict.Pos{Path: workflowDirectory}, v.initFix(),
 				"no workflow runs the gates of the specification on pull_request")
 		}
 		v.judgeContexts(v.jobs(governsRole))
@@ -227,8 +226,7 @@ func (v *inspection) judgeCoverage() {
 		// what is compared with a companion protocol
 	}
 	if len(gates) == 0 {
-		v.add(verdict.Error, "no-gate", field{path: workflowDirectory}.pos(), v.initFix(),
-			"no workflow runs the gate on pull_request")
+		v.add(verdict.Error, "no-gate", strict.Pos{Path: workflowDirectory}, v.initFix(), "")
 		return
 	}
 	v.judgeContexts(gates)
@@ -287,7 +285,7 @@ func (v *inspection) judgeContexts(gates []*job) {
 	for _, j := range gates {
 		for _, other := range reporters[j.context()] {
 			if other != j && (!slices.Contains(gates, other) || j.w.path+j.id < other.w.path+other.id) {
-				v.add(verdict.Error, "ambiguous-name", other.pos(), "give it another name",
+				v.add(verdict.Error, "ambiguous-name", other.pos(), "",
 					"job %q reports as %q, as the gate in %s does: one can be mistaken for the other", other.id,
 					j.context(), j.w.path)
 			}
@@ -300,14 +298,13 @@ func (v *inspection) judgeContexts(gates []*job) {
 		if c.AppID != 0 && c.AppID != forge.ActionsApp &&
 			slices.ContainsFunc(gates, func(j *job) bool { return j.context() == c.Context }) {
 			v.add(verdict.Doubt, "check-from-other-app",
-				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)),
-				"set app_id: 15368 (GitHub Actions)",
+				v.config.Pos(fmt.Sprintf("protection.required_checks[%d].context", i)), "",
 				"required check %q counts only from app %d, and GitHub Actions, which runs the gate, is app %d",
 				c.Context, c.AppID, forge.ActionsApp)
 		}
 		if len(reporters[c.Context]) == 0 {
-			v.add(verdict.Warning, "unknown-context", v.place("protection.required_checks"),
-				"name it as its job is named", "required check %q: no workflow here has a job of that name", c.Context)
+			v.add(verdict.Warning, "unknown-context", v.place("protection.required_checks"), "",
+				"required check %q: no workflow here has a job of that name", c.Context)
 		}
 	}
 }

@@ -12,11 +12,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-const (
-	secondFix = "give write access to a second maintainer, or override it with --allow-lock-out"
-	ownerFix  = "name a user or a team that may write to the repository"
-)
-
 // judgeReviewers finds reviews that the branch would require and nobody could give, and owners that the forge ignores.
 // It reports whether the wanted protections must not be applied for it. commit is the head of the work tree.
 func (v *inspection) judgeReviewers(ctx context.Context, c *forge.Client, commit string, allow bool) (bool, error) {
@@ -36,7 +31,7 @@ func (v *inspection) judgeReviewers(ctx context.Context, c *forge.Client, commit
 	case err != nil:
 		return false, err
 	case len(accounts) < 2:
-		v.add(severity, "lock-out", v.place("protection.approvals"), secondFix,
+		v.add(severity, "lock-out", v.place("protection.approvals"), "",
 			"%s may write to %s (%s), and the branch requires a review by another one than the author",
 			plain.Count(len(accounts), "account"), v.forge, strings.Join(accounts, ", "))
 	}
@@ -74,7 +69,7 @@ func (v *inspection) judgeCodeOwners(ctx context.Context, c *forge.Client,
 			continue // the line is of an older file than this one
 		}
 		ignored = true
-		v.add(verdict.Error, "owner-unknown", strict.Pos{Path: name, Line: rules[i].line, Column: 1}, ownerFix,
+		v.add(verdict.Error, "owner-unknown", strict.Pos{Path: name, Line: rules[i].line, Column: 1}, "",
 			"the forge ignores the line %q: %s", l.Source, l.Kind)
 	}
 	var owners []string

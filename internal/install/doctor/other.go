@@ -38,22 +38,16 @@ func (j *otherJob) starts(event string) bool { return j.w.runsOn(event) }
 
 // deeds are what a job does that the gate's check does not survive.
 var deeds = []struct {
-	code, words, fix string
-	found            func(o *otherJob, s *step) field // what of the step does it; the zero field: it does not
-	reading          bool                             // a warning of a job whose token can only read; else nothing
+	code, words string
+	found       func(o *otherJob, s *step) field // what of the step does it; the zero field: it does not
+	reading     bool                             // a warning of a job whose token can only read; else nothing
 }{
-	{"runs-head", "runs what a pull request proposes", "do it in a workflow on pull_request, whose token can only read",
-		(*otherJob).runsHead, true},
-	{"approves", "approves", "leave the approval to people: RFC 0026 section 7 requires a Maintainer's review",
-		(*otherJob).approves, false},
-	{"merges", "merges", "let people merge, or require github.event.pull_request.user.login == 'NAME[bot]' in its if",
-		(*otherJob).merges, false},
-	{"reports-as-gate", "reports a check that may be the gate's",
-		"write the name of its check out, other than the gate's", (*otherJob).reportsAsGate, false},
-	{"stranger-text", "runs a script with text that a stranger words", "pass it by env and use it as \"$NAME\"",
-		(*otherJob).strangerText, true},
-	{"pushes-past-gate", "pushes to the default branch", "open a pull request instead, which the gate judges",
-		(*otherJob).pushesPastGate, false},
+	{"runs-head", "runs what a pull request proposes", (*otherJob).runsHead, true},
+	{"approves", "approves", (*otherJob).approves, false},
+	{"merges", "merges", (*otherJob).merges, false},
+	{"reports-as-gate", "reports a check that may be the gate's", (*otherJob).reportsAsGate, false},
+	{"stranger-text", "runs a script with text that a stranger words", (*otherJob).strangerText, true},
+	{"pushes-past-gate", "pushes to the default branch", (*otherJob).pushesPastGate, false},
 }
 
 // judgeOther looks at what a job does to the gate's branch. Scripts of the repository, composite actions and called
@@ -80,13 +74,11 @@ func (v *inspection) judgeOther(j *job) {
 		}
 		if at.there() {
 			found = true
-			v.add(worst, d.code, at.pos(), d.fix, "%s, and it %s", o.describe(), d.words)
+			v.add(worst, d.code, at.pos(), "", "%s, and it %s", o.describe(), d.words)
 		}
 	}
 	if o.event != "" && o.event != "workflow_call" && o.writes() && !found && j.role() == noRole {
-		v.add(verdict.Warning, "privileged-workflow", j.pos(),
-			"read what it runs, and give it only the permissions that "+
-				"it needs", "%s; what it runs was not read", o.describe())
+		v.add(verdict.Warning, "privileged-workflow", j.pos(), "", "%s; what it runs was not read", o.describe())
 	}
 }
 

@@ -50,13 +50,13 @@ func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree f
 	}
 	v.branch, v.applied, v.unread, v.hidden = done.Branch, done.Applied, done.Unread, done.WorkflowsUnread
 	if done.Organization != nil {
-		v.add(verdict.Error, "organization-setting", strict.Pos{}, "set it in the organization",
+		v.add(verdict.Error, "organization-setting", strict.Pos{}, "",
 			"the settings of workflows are not changed: %v", done.Organization)
 		done.Differences = slices.DeleteFunc(done.Differences, forge.Difference.OfWorkflows)
 	}
 	fix := applyFix
 	if may.Apply {
-		fix = ""
+		fix = "read the settings of the branch at the forge, which did not take the change"
 	}
 	if may.AllowLockOut {
 		v.writers = ""
@@ -133,8 +133,7 @@ func (v *inspection) addStale(layers []forge.Layer, stale func(repoconfig.Requir
 		}
 	}
 	for _, name := range names {
-		v.add(verdict.Warning, "stale-context", strict.Pos{},
-			"run oap-gate forge protect --apply --prune, which removes it",
+		v.add(verdict.Warning, "stale-context", strict.Pos{}, "",
 			"the branch requires the check %q, which no job of a workflow here reports: pull requests would wait for "+
 				"it permanently", name)
 	}

@@ -186,7 +186,7 @@ func (v *inspection) readWorkflows() error {
 		v.examined = append(v.examined, name)
 		if !entry.Type().IsRegular() {
 			v.unreadable = true
-			v.add(verdict.Doubt, "workflow-not-read", strict.Pos{Path: name}, "make it a plain file",
+			v.add(verdict.Doubt, "workflow-not-read", strict.Pos{Path: name}, "",
 				"it is not a regular file (%s)", entry.Type())
 			continue
 		}
