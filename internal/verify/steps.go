@@ -35,12 +35,30 @@ type step struct {
 }
 
 // Rules returns what the catalogue says about each step, in the order of the report.
-func Rules() []verdict.Rule {
-	var out []verdict.Rule
+func Rules() []verdict.Rule { return verdict.Rules(entries()) }
+
+// entries returns the steps as the runner of a catalogue takes them.
+func entries() []verdict.Entry[*work] {
+	var out []verdict.Entry[*work]
 	for _, s := range catalogue {
-		out = append(out, s.Rule)
+		out = append(out, verdict.Entry[*work]{Rule: s.Rule, Judge: s.perform})
 	}
 	return out
+}
+
+// perform judges the step, unless the listing, the time or the documents for it are missing.
+func (s step) perform(w *work) (verdict.Outcome, error) {
+	if w.unproven() && !s.registry {
+		return verdict.Skip("needs the listing: see registry-anchor"), nil
+	}
+	looked := !s.each && !s.registry || w.cfg.Standing != nil // without a clone these have next to nothing to judge
+	if s.costly && looked && w.receipt() != nil && !w.src.Reaches(s.ID, w.target.Subject()) {
+		return verdict.Outcome{Doubtful: checks.NotReached}, nil
+	}
+	if out, missing := w.needs(s.needs...); missing {
+		return out, nil
+	}
+	return s.judge(w)
 }
 
 // needs says why a step is skipped whose documents are not there: another step reports that. A decoded Receipt needs

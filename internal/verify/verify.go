@@ -72,27 +72,11 @@ func Verify(ctx context.Context, src evidence.Source, t Target, cfg *Config) (*R
 			return nil, err
 		}
 	}
-	steps := make([]verdict.Outcome, len(catalogue))
-	for i, s := range catalogue {
-		if w.unproven() && !s.registry {
-			steps[i] = verdict.Skip("needs the listing: see registry-anchor")
-			continue
-		}
-		looked := !s.each && !s.registry || cfg.Standing != nil // without a clone these have next to nothing to judge
-		if s.costly && looked && w.receipt() != nil && !src.Reaches(s.ID, t.Subject()) {
-			steps[i] = verdict.Outcome{Doubtful: checks.NotReached}
-			continue
-		}
-		var missing bool
-		if steps[i], missing = w.needs(s.needs...); missing {
-			continue
-		}
-		var err error
-		if steps[i], err = s.judge(w); err != nil {
-			return nil, err
-		}
+	judged, err := verdict.Run(entries(), nil, w, t.Text)
+	if err != nil {
+		return nil, err
 	}
-	rep, err := w.report(steps)
+	rep, err := w.report(judged)
 	if err != nil {
 		return nil, err
 	}
@@ -281,8 +265,8 @@ func (w *work) draft() {
 	}
 }
 
-// report returns the report on the steps' outcomes.
-func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
+// report returns the report on what was made of each step.
+func (w *work) report(judged []verdict.Judgement) (*Report, error) {
 	rep := newReport(cmp.Or(w.target.Text, w.did), w.src, w.cfg)
 	rep.DID, rep.Local, rep.Counts.Records = w.did, w.cfg.Local, 1
 	rep.PublicSuffixList = w.cfg.Recorded.SuffixList()
@@ -312,11 +296,8 @@ func (w *work) report(outcomes []verdict.Outcome) (*Report, error) {
 		}
 	}
 	rep.ClaimedLevels = append(rep.ClaimedLevels, w.claimed...)
-	for i, out := range outcomes {
-		s, err := w.step(catalogue[i], out)
-		if err != nil {
-			return nil, err
-		}
+	for i, j := range judged {
+		s := w.step(catalogue[i], j.Outcome)
 		rep.Steps = append(rep.Steps, s)
 		if s.OK != nil && !*s.OK {
 			rep.Reasons = append(rep.Reasons, s.Step+": "+s.Error)
@@ -372,11 +353,8 @@ func (w *work) canonical() *Canonical {
 }
 
 // step returns an outcome as the report has it, its worst finding first.
-func (w *work) step(rule step, out verdict.Outcome) (Step, error) {
-	v, err := out.Verdict()
-	if err != nil {
-		return Step{}, fmt.Errorf("step %s %w of %s", rule.ID, err, w.target.Text)
-	}
+func (w *work) step(rule step, out verdict.Outcome) Step {
+	v, _ := out.Verdict() // the runner refuses an outcome that says nothing
 	s := Step{Step: rule.ID, Verdict: v, Cite: rule.Cite, Reason: cmp.Or(out.Skipped, out.Doubtful, out.Verified),
 		Findings: []Finding{}}
 	slices.SortStableFunc(out.Findings, func(a, b verdict.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
@@ -400,7 +378,7 @@ func (w *work) step(rule step, out verdict.Outcome) (Step, error) {
 			s.ReceiptID = plain.Cut(r.ID, 200)
 		}
 	}
-	return s, nil
+	return s
 }
 
 // accept finds the accepted levels, and the verdict.
