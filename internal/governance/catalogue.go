@@ -5,28 +5,16 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// Check is one gate.
-type Check struct {
-	verdict.Rule
-	judge func(*Proposal, *Judgement) (verdict.Outcome, error)
+// gates are in the order of the report.
+var gates = []verdict.Entry[*Judgement]{
+	gate(implementability, (*Proposal).implementabilityInPlace),
+	gate(backwardCompatibility, (*Proposal).backwardCompatibility),
+	gate(charterReview, (*Proposal).charterReview),
+	gate(changelog, (*Proposal).changelog),
 }
 
-// All are the gates, in the order of the report.
-var All = []Check{
-	{implementability, (*Proposal).implementabilityInPlace},
-	{backwardCompatibility, (*Proposal).backwardCompatibility},
-	{charterReview, (*Proposal).charterReview},
-	{changelog, (*Proposal).changelog},
-}
-
-// Rules returns the rules of All.
-func Rules() []verdict.Rule {
-	var out []verdict.Rule
-	for _, c := range All {
-		out = append(out, c.Rule)
-	}
-	return out
-}
+// Rules returns the rules of the gates.
+func Rules() []verdict.Rule { return verdict.Rules(gates) }
 
 var implementability = verdict.Rule{
 	ID: "implementability", Title: "a normative change comes with a test or with code", Cite: "RFC 0019 section 3",

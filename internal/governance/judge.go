@@ -19,48 +19,36 @@ type Judgement struct {
 	// Attest is what no gate can decide, for people.
 	Attest []verdict.Attestation
 
+	proposal *Proposal // nil: a root commit
 	subject  string
 	excepted *bool // whether an exception carries the change; nil: not judged
 }
 
 // Judge runs the selected gates on a proposal. An error means that an object could not be read, or a limit was passed.
-func Judge(p *Proposal, selected func(id string) bool) (Judgement, error) {
-	var j Judgement
-	err := j.add(p.Commit, selected, func(c Check) (verdict.Outcome, error) { return c.judge(p, &j) })
+func Judge(p *Proposal, selected func(id string) bool) (j Judgement, err error) {
+	j.proposal, j.subject = p, cmp.Or(p.Commit, Subject)
+	j.Results, err = verdict.Judge(gates, selected, &j, j.subject)
 	return j, err
 }
 
-// Root returns the judgment of a root commit, which has nothing to be compared with.
-func Root(commit string, selected func(id string) bool) (Judgement, error) {
-	var j Judgement
-	err := j.add(commit, selected, func(Check) (verdict.Outcome, error) {
-		return verdict.Skip("a root commit has no base"), nil
-	})
-	return j, err
+// Root returns the results of a root commit, which has nothing to be compared with.
+func Root(commit string, selected func(id string) bool) ([]verdict.Result, error) {
+	return verdict.Judge(gates, selected, &Judgement{}, commit)
 }
 
-func (j *Judgement) add(commit string, selected func(string) bool, judge func(Check) (verdict.Outcome, error)) error {
-	subject := cmp.Or(commit, Subject)
-	j.subject = subject
-	for _, c := range All {
-		if !selected(c.ID) {
-			continue
+// gate returns the entry of a gate.
+func gate(rule verdict.Rule, judge func(*Proposal, *Judgement) (verdict.Outcome, error)) verdict.Entry[*Judgement] {
+	return verdict.Entry[*Judgement]{Rule: rule, Judge: func(j *Judgement) (verdict.Outcome, error) {
+		if j.proposal == nil {
+			return verdict.Skip("a root commit has no base"), nil
 		}
-		outcome, err := judge(c)
+		out, err := judge(j.proposal, j)
 		if err != nil {
-			return fmt.Errorf("judging %s of %s: %w", c.ID, subject, err)
+			return out, fmt.Errorf("judging %s of %s: %w", rule.ID, j.subject, err)
 		}
-		outcome.Findings = distinct(outcome.Findings)
-		for i := range outcome.Findings {
-			outcome.Findings[i].Commit = commit
-		}
-		r, err := outcome.Result(c.Rule, subject)
-		if err != nil {
-			return err
-		}
-		j.Results = append(j.Results, r)
-	}
-	return nil
+		out.Findings = distinct(out.Findings, j.proposal.Commit)
+		return out, nil
+	}}
 }
 
 // attest leaves something to people.
@@ -71,12 +59,12 @@ func (j *Judgement) attest(rule verdict.Rule, format string, args ...any) {
 	}
 }
 
-// distinct drops what several views say alike.
-func distinct(findings []verdict.Finding) []verdict.Finding {
+// distinct drops what several views say alike. All findings are then of the commit.
+func distinct(findings []verdict.Finding, commit string) []verdict.Finding {
 	var out []verdict.Finding
 	seen := map[verdict.Finding]bool{}
 	for _, f := range findings {
-		if !seen[f] {
+		if f.Commit = commit; !seen[f] {
 			seen[f] = true
 			out = append(out, f)
 		}

@@ -108,6 +108,17 @@ func open(t *testing.T, dir, base, head string) *Proposal {
 	return p
 }
 
+// TestSilentGate requires an error that names a gate that says nothing.
+func TestSilentGate(t *testing.T) {
+	defer func(was []verdict.Entry[*Judgement]) { gates = was }(gates)
+	gates = append(slices.Clip(gates), gate(verdict.Rule{ID: "silent"},
+		func(*Proposal, *Judgement) (verdict.Outcome, error) { return verdict.Outcome{}, nil }))
+	_, err := Judge(&Proposal{}, func(id string) bool { return id == "silent" })
+	if want := "check silent said nothing of proposal"; !errors.Is(err, verdict.ErrUnsaid) || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 // found are the codes that one gate gives, each with its severity, file and pointer.
 func found(t *testing.T, p *Proposal, check string) (codes []string, of verdict.Result) {
 	t.Helper()

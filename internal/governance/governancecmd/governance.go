@@ -207,8 +207,8 @@ func (o *governanceOptions) judgeEach(ctx context.Context, repo *registry.Reposi
 		}
 		rep.Commits = append(rep.Commits, verdict.NewCommit(s.Commit.ID, object.When, object.Message))
 		if len(s.Commit.Parents) == 0 {
-			j, err := governance.Root(s.Commit.ID, o.Selected)
-			rep.Results.Add(j.Results...)
+			results, err := governance.Root(s.Commit.ID, o.Selected)
+			rep.Results.Add(results...)
 			return err
 		}
 		p, err := governance.NewStep(s, texts)
