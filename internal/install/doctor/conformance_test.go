@@ -13,7 +13,7 @@ func TestConformanceInstallation(t *testing.T) {
 		for _, c := range []struct{ name, old, new, want string }{
 			{"as documented", "", "", ""},
 			{"as a command", "uses: openagentprotocol-OAP/oap-gate@" + at + "\n        with:\n",
-				"run: oap-gate conformance oasis\n        env:\n", ""},
+				"run: oap-conform oasis\n        env:\n", ""},
 			{"target", "  pull_request:\n", "  pull_request_target:\n", "error pull-request-target " + name +
 				".yml <pull_request_target:>"},
 			{"a token that can write", "contents: read", "contents: write", "error write-permissions " + name +

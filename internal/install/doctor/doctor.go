@@ -107,7 +107,7 @@ type inspection struct {
 	config     *repoconfig.File // nil: not there, or not readable
 	workflows  []*workflow
 	unreadable bool // a workflow could not be read
-	called     bool // a workflow on pull_request calls the gate in another file
+	called     bool // a workflow on pull_request calls the gate in another file or by a command line
 	examined   []string
 	findings   map[string][]verdict.Finding // by rule
 	applied    []string                     // what was written at the forge

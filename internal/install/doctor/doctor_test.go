@@ -429,7 +429,9 @@ func TestFaults(t *testing.T) {
 			"error unpinned check.yml <uses: actions/checkout@3d3c42e # v7.0.1>"},
 		{"image by tag", comment, "openagentprotocol-OAP/oap-gate@ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12 # " +
 			"replace by the SHA of a release", "docker://ghcr.io/openagentprotocol-oap/oap-gate:v1",
-			"error unpinned comment.yml <uses: docker://ghcr.io/openagentprotocol-oap/oap-gate:v1>"},
+			"warning differs-from-init .github/workflows/comment.yml\ninconclusive step-not-judged comment.yml <uses: " +
+				"docker://ghcr.io/openagentprotocol-oap/oap-gate:v1>\nerror unpinned comment.yml <uses: " +
+				"docker://ghcr.io/openagentprotocol-oap/oap-gate:v1>"},
 		{"offline", check, "        with:\n          report:",
 			"        with:\n          offline: true\n          report:", "error incomplete check.yml <offline: true>"},
 		{"skip", check, "        with:\n          report:",
@@ -461,7 +463,7 @@ func TestFaults(t *testing.T) {
 		{"commented out", check, action, "      - run: |\n          # oap-gate check\n          true\n",
 			"error no-gate .github/workflows"},
 		{"another command of the action", check, "          report:", "          args: version\n          report:",
-			"error no-gate .github/workflows"},
+			"inconclusive step-not-judged check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
 		{"another entry point", check, "          report:", "          entrypoint: /bin/true\n          report:",
 			"error incomplete check.yml <entrypoint: /bin/true>"},
 		{"arguments of the image", check, action, image + "        with:\n          args: check --skip domain-age\n",

@@ -16,6 +16,7 @@ import (
 // judge looks at what the jobs of a workflow do, in addition to what they differ in from init.
 func (v *inspection) judge(w *workflow) {
 	for _, j := range w.jobs {
+		v.called = v.called || j.role() == callRole && w.runsOn("pull_request")
 		v.judgeOther(j)
 		if w.uses() || w.runsOn("pull_request") {
 			v.judgeReusable(j)
@@ -214,7 +215,7 @@ func (v *inspection) judgeCoverage() {
 		return // the gate may be in the file that could not be read
 	}
 	if v.specification {
-		if !v.governs() {
+		if !v.governs() && !v.called {
 			v.add(verdict.Error, "no-gate", strict.Pos{Path: workflowDirectory}, v.initFix(),
 				"no workflow runs the gates of the specification on pull_request")
 		}
@@ -222,7 +223,7 @@ func (v *inspection) judgeCoverage() {
 		return
 	}
 	if len(gates) == 0 && (v.called || v.governs() || v.conforms()) {
-		return // the gate is in a file that is not followed, or this is the repository of the specification, or of
+		return // the gate is in a file or a script that is not read, or this is the repository of the specification, or of
 		// what is compared with a companion protocol
 	}
 	if len(gates) == 0 {

@@ -215,8 +215,7 @@ func (c *comparison) ofRelease(k key) bool {
 
 func pinnedUse(_ *comparison, k key) bool {
 	text := k.have.text()
-	return text == "" || strings.HasPrefix(text, "./") || pinned().MatchString(text) ||
-		strings.HasPrefix(text, "docker://") && digest().MatchString(text)
+	return text == "" || strings.HasPrefix(text, "./") || pinned().MatchString(text) || digest().MatchString(text)
 }
 
 func pinnedImage(_ *comparison, k key) bool {

@@ -32,12 +32,13 @@ const (
 	remindRole   role = "remind"
 	rerunRole    role = "rerun"
 	mergeRole    role = "auto-merge"
-	otherRole    role = "other" // another command of the gate
+	callRole     role = "call"  // a command line calls the gate; it is not read
+	otherRole    role = "other" // a mode that the Action lacks
 )
 
 // roles are all but noRole, the weightiest first.
 var roles = []role{checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, remindRole, rerunRole,
-	mergeRole, otherRole}
+	mergeRole, callRole, otherRole}
 
 // field is one member of a mapping with its place. The zero field is not there.
 type field struct {
@@ -125,8 +126,7 @@ type job struct {
 
 type step struct {
 	field
-	role   role
-	called bool // it calls the gate by a command line, which is not read any further
+	role role
 }
 
 // context returns the name under which the forge shows the job's check.
@@ -233,8 +233,7 @@ func (v *inspection) newWorkflow(root field, local bool) *workflow {
 		j := &job{field: f, w: w, id: f.key.Value}
 		for _, s := range f.member("steps").names() {
 			if s.key == nil {
-				does, called := v.roleOf(w, s, local)
-				j.steps = append(j.steps, &step{s, does, called})
+				j.steps = append(j.steps, &step{s, v.roleOf(w, s, local)})
 			}
 		}
 		w.jobs = append(w.jobs, j)
@@ -245,31 +244,23 @@ func (v *inspection) newWorkflow(root field, local bool) *workflow {
 var (
 	gateAction = plain.Pattern(`(?i)^[^/\s]+/oap-gate(?:/[^@]*)?@`)
 	gateImage  = plain.Pattern(`(?i)^docker://\S*oap-gate`)
-	gateRun    = plain.Pattern(
-		`\boap-(?:gate(?:[@:]\S*)?\s+(?:forge\s+(comment|protect|remind|rerun|auto-merge)|audit\s+(merge)|` +
-			`(check|governance|audit|comment|protect|conformance|remind|rerun|doctor|replay|merge|demo))|` +
-			`conform\s+([a-z]+))\b`)
+	gateRun    = plain.Pattern(`\boap-gate(?:[@:]\S*)?\s+(?:check|governance|audit|forge)\b`)
+	conformRun = plain.Pattern(`\boap-conform(?:[@:]\S*)?\s+[a-z]`)
 )
 
-// roleOf returns what a step does with the gate, and whether it says so by a command line.
-func (v *inspection) roleOf(w *workflow, s field, local bool) (does role, called bool) {
-	uses := s.member("uses").text()
-	args := strings.Fields(s.input("args").text())
+// roleOf returns what a step does with the gate.
+func (v *inspection) roleOf(w *workflow, s field, local bool) role {
+	uses, script := s.member("uses").text(), commands(s.member("run").text())
+	action := gateAction().MatchString(uses) || local && (uses == "./" || uses == ".")
 	switch {
-	case gateImage().MatchString(uses) || gateAction().MatchString(uses) || local && (uses == "./" || uses == "."):
-		if len(args) == 0 {
-			return v.actionRole(w, s.input("mode").text()), false
-		}
-		if len(args) > 1 && (args[0] == "forge" || args[0] == "audit" && args[1] == "merge") {
-			args = args[1:]
-		}
-		return v.commandRole(args[0]), true
+	case action && s.input("args").text() == "":
+		return v.actionRole(w, s.input("mode").text())
+	case action || gateImage().MatchString(uses) || gateRun().MatchString(script):
+		return callRole
+	case conformRun().MatchString(script):
+		return conformsRole
 	}
-	m := gateRun().FindStringSubmatch(commands(s.member("run").text()))
-	if m == nil {
-		return noRole, false
-	}
-	return v.commandRole(m[1] + m[2] + m[3] + m[4]), true
+	return noRole
 }
 
 // input returns the step's input of that name, which the runner matches in any letter case.
@@ -312,11 +303,13 @@ func commands(script string) string {
 // actionRole returns what the action does by itself: what its mode says, else it audits on a schedule or by hand and
 // checks on any other event.
 func (v *inspection) actionRole(w *workflow, mode string) role {
-	if mode == "verify" {
+	switch {
+	case mode == "verify" || slices.Contains(v.modes, mode):
 		return conformsRole
-	}
-	if mode != "" {
-		return v.commandRole(mode)
+	case mode != "" && slices.Contains(compared, role(mode)):
+		return role(mode)
+	case mode != "":
+		return otherRole
 	}
 	for e := range w.events {
 		if e != "schedule" && e != "workflow_dispatch" {
@@ -324,16 +317,6 @@ func (v *inspection) actionRole(w *workflow, mode string) role {
 		}
 	}
 	return auditRole
-}
-
-func (v *inspection) commandRole(command string) role {
-	if slices.Contains(v.modes, command) {
-		return conformsRole
-	}
-	if r := role(command); slices.Contains(roles, r) {
-		return r
-	}
-	return otherRole
 }
 
 // gates returns the jobs that check pull requests.
