@@ -95,8 +95,8 @@ type comparison struct {
 	at        *step // whose keys are judged
 }
 
-// compare judges each key of the job by the table. Of one that calls the gate by a command line only the steps are
-// judged: nobody knows which job it is.
+// compare judges each key of the job by the table. If the job calls the gate by a command line, only its steps are
+// judged: nobody knows which of init's jobs it is.
 func (c *comparison) compare() {
 	if c.job.role() == callRole {
 		c.steps()

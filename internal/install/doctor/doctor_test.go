@@ -352,8 +352,8 @@ func TestFaults(t *testing.T) {
 		{"main is ignored", check, "  pull_request:\n    branches: [main]\n",
 			"  pull_request:\n    branches-ignore: 'm*n'\n", "error branch-filter check.yml <branches-ignore: 'm*n'>"},
 		{"others too", check, "  pull_request:\n    branches: [main]\n",
-			"  pull_request:\n    branches: ['!main', 'mai+n', '[', '[z']\n",
-			"warning other-branches check.yml <branches: ['!main', 'mai+n', '[', '[z']>"},
+			"  pull_request:\n    branches: ['!main', 'mai*', '[', '[z']\n",
+			"warning other-branches check.yml <branches: ['!main', 'mai*', '[', '[z']>"},
 		{"all branches", check, "  pull_request:\n    branches: [main]\n", "  pull_request:\n",
 			"warning other-branches check.yml <pull_request:>"},
 		{"pushes to all branches", check, "  push:\n    branches: [main]\n", "  push:\n",
@@ -428,10 +428,10 @@ func TestFaults(t *testing.T) {
 		{"short SHA", check, "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1", "actions/checkout@3d3c42e",
 			"error unpinned check.yml <uses: actions/checkout@3d3c42e # v7.0.1>"},
 		{"image by tag", comment, "openagentprotocol-OAP/oap-gate@ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12 # " +
-			"replace by the SHA of a release", "docker://ghcr.io/openagentprotocol-oap/oap-gate:v1",
-			"warning differs-from-init .github/workflows/comment.yml\ninconclusive step-not-judged comment.yml <uses: " +
-				"docker://ghcr.io/openagentprotocol-oap/oap-gate:v1>\nerror unpinned comment.yml <uses: " +
-				"docker://ghcr.io/openagentprotocol-oap/oap-gate:v1>"},
+			"replace by the SHA of a release", "docker://ghcr.io/x/oap-gate:v1",
+			"warning differs-from-init .github/workflows/comment.yml\ninconclusive step-not-judged comment.yml " +
+				"<uses: docker://ghcr.io/x/oap-gate:v1>\nerror unpinned comment.yml <uses: " +
+				"docker://ghcr.io/x/oap-gate:v1>"},
 		{"offline", check, "        with:\n          report:",
 			"        with:\n          offline: true\n          report:", "error incomplete check.yml <offline: true>"},
 		{"skip", check, "        with:\n          report:",
@@ -923,9 +923,8 @@ func TestBranchPatterns(t *testing.T) {
 	}{
 		{[]string{"main"}, "main", true}, {[]string{"*"}, "main", true}, {[]string{"*"}, "release/1", false},
 		{[]string{"**"}, "release/1", true},
-		{[]string{"release/**"}, "release/a/b", true}, {[]string{"v[12].[0-9]+"}, "v1.10", true},
-		{[]string{"v[12].[0-9]+"}, "v3.1", false},
-		{[]string{"maine?"}, "main", true}, {[]string{"m.in"}, "main", false}, {nil, "main", false},
+		{[]string{"release/**"}, "release/a", true}, {[]string{"mai?"}, "main", false},
+		{[]string{"main", "!mai[n]"}, "main", false}, {[]string{"m.in"}, "main", false}, {nil, "main", false},
 		{[]string{"main", "!ma*"}, "main", false}, {[]string{"(main"}, "main", false},
 	} {
 		if got := matchesBranch(c.patterns, c.branch); got != c.want {

@@ -2,7 +2,7 @@ package doctor
 
 import (
 	"fmt"
-	"regexp"
+	"path"
 	"slices"
 	"strings"
 
@@ -36,33 +36,18 @@ func (v *inspection) queued() bool {
 		slices.ContainsFunc(v.standing.Layers, func(l forge.Layer) bool { return l.Protection.MergeQueue })
 }
 
-// matchesBranch applies a workflow's branch filter: the last matching pattern counts.
+// matchesBranch applies a workflow's branch filter: the last matching pattern counts. A pattern with more than stars
+// lets no branch through.
 func matchesBranch(patterns []string, branch string) bool {
 	matched := false
 	for _, p := range patterns {
 		pattern, negated := strings.CutPrefix(p, "!")
-		if re, err := regexp.Compile(branchPattern(pattern)); err == nil && re.MatchString(branch) {
+		is, _ := path.Match(pattern, branch)
+		if more := strings.ContainsAny(pattern, `?+[\`); more && negated || !more && (is || pattern == "**") {
 			matched = !negated
 		}
 	}
 	return matched
-}
-
-var branchTokens = plain.Pattern(`\*\*|\*|\[[^\]]*\]|[?+]|.`)
-
-// branchPattern spells a filter pattern as a regular expression; ?, + and [] mean the same in both.
-func branchPattern(p string) string {
-	return "^" + branchTokens().ReplaceAllStringFunc(p, func(t string) string {
-		switch {
-		case t == "**":
-			return ".*"
-		case t == "*":
-			return "[^/]*"
-		case t == "?", t == "+", strings.HasPrefix(t, "[") && len(t) > 2:
-			return t
-		}
-		return regexp.QuoteMeta(t)
-	}) + "$"
 }
 
 // within is an expression as far as a name in it: a text there may hold braces, and hides what looks like a name.
@@ -80,26 +65,37 @@ func dotted(text string) string { return index().ReplaceAllString(text, ".$1") }
 var (
 	expression = plain.Pattern(`\$\{\{`)
 	harmless   = plain.Pattern(`^\s*(?:\$\{\{)?\s*(?:always\(\)|success\(\)|!\s*cancelled\(\))\s*(?:\}\})?\s*$`)
-	secret     = plain.Pattern(`(?i)` + within + `\b(?:secrets|github\.token)\b`)
+	secret     = plain.Pattern(`(?i)` + within + `\bsecrets\b`)
 	jobToken   = plain.Pattern(`(?i)\bsecrets\.GITHUB_TOKEN\b`)
+	token      = plain.Pattern(`(?i)` + within + `\bgithub\.token\b`)
 )
 
-func (v *inspection) judgeSecrets(j *job) {
+// secrets returns the values of a job, and of the variables of its file, that name a secret, and those that name only
+// the job's token.
+func (j *job) secrets() (secrets, tokens []field) {
 	for _, f := range []field{j.field, j.w.member("env")} {
 		f.each(func(leaf field) {
-			text := dotted(leaf.text())
-			if !secret().MatchString(text) {
-				return
+			text := jobToken().ReplaceAllString(dotted(leaf.text()), "github.token")
+			switch {
+			case secret().MatchString(text):
+				secrets = append(secrets, leaf)
+			case token().MatchString(text):
+				tokens = append(tokens, leaf)
 			}
-			if len(jobToken().FindAllString(text, -1)) == strings.Count(strings.ToLower(text), "secrets") {
-				if j.role() == governsRole {
-					return // reads the reviews by it
-				}
-				v.add(verdict.Warning, "token", leaf.pos(), "", "")
-				return
-			}
-			v.add(verdict.Error, "secrets", leaf.pos(), "", "")
 		})
+	}
+	return secrets, tokens
+}
+
+func (v *inspection) judgeSecrets(j *job) {
+	secrets, tokens := j.secrets()
+	for _, f := range secrets {
+		v.add(verdict.Error, "secrets", f.pos(), "", "")
+	}
+	for _, f := range tokens {
+		if j.role() != governsRole { // which reads the reviews by it
+			v.add(verdict.Warning, "token", f.pos(), "", "")
+		}
 	}
 }
 

@@ -104,16 +104,7 @@ const ownSecret = "secret"
 
 // mayWrite returns what the token of a job can write.
 func (v *inspection) mayWrite(j *job) (may []string) {
-	names := false
-	for _, f := range []field{j.field, j.w.member("env")} {
-		f.each(func(leaf field) {
-			for _, one := range formula().FindAllString(dotted(leaf.text()), -1) {
-				one = strings.ToLower(one)
-				names = names || secretName().MatchString(jobToken().ReplaceAllString(one, ""))
-			}
-		})
-	}
-	if names || j.member("secrets").text() == "inherit" {
+	if secrets, _ := j.secrets(); secrets != nil || j.member("secrets").text() == "inherit" {
 		may = append(may, ownSecret)
 	}
 	p := j.permissions()
@@ -124,8 +115,6 @@ func (v *inspection) mayWrite(j *job) (may []string) {
 	}
 	return may
 }
-
-var secretName = plain.Pattern(`\bsecrets\b`)
 
 // contexts returns the names of the checks that decide: those that the branch requires, and the gate's jobs.
 func (v *inspection) contexts() (names []string) {
