@@ -16,7 +16,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
@@ -377,12 +377,12 @@ func failed(found []verdict.Finding, pointer string) bool {
 // Diff returns the change as a difference in unified form, safe to print.
 func (c Change) Diff() string {
 	if c.from != c.to {
-		return plain.Lines(fmt.Sprintf("rename from %s\nrename to %s\n", c.from, c.to))
+		return foreign.Lines(fmt.Sprintf("rename from %s\nrename to %s\n", c.from, c.to))
 	}
 	if bytes.Equal(c.was, c.now) {
-		return plain.Lines(fmt.Sprintf("mode change 100755 => 100644 %s\n", c.to))
+		return foreign.Lines(fmt.Sprintf("mode change 100755 => 100644 %s\n", c.to))
 	}
-	return plain.Lines(listing.Diff(c.from, c.was, c.now))
+	return foreign.Lines(listing.Diff(c.from, c.was, c.now))
 }
 
 // Unwritten says what to do about a record that could not be written; taken does where its name is.

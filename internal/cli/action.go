@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
@@ -126,7 +127,7 @@ func actionArguments(t *table.Program, sys frame.IO, mistake error) (args []stri
 				"the event %s audits the whole history, and the input base is %q", event, base)
 		}
 		if value := input("governance"); value != "" && refused == nil {
-			refused = remedy.OneOf("input governance", value, "review", "deny")
+			refused = typed.OneOf("input governance", value, "review", "deny")
 		}
 		taken = append(taken, inputsOf(mode.Name)...)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -52,7 +53,7 @@ rules. Without an argument it prints all subjects, or the checks of the registry
 					fix += "; " + other + " explain " + plain.ShellWord(args[0]) + " if a report of " + other +
 						" has it"
 				}
-				return remedy.Errorf(remedy.DidYouMean(args[0], explained(t), fix),
+				return remedy.Errorf(typed.DidYouMean(args[0], explained(t), fix),
 					"no check, code or subject of %s is called %q", t.Name, args[0])
 			}
 			return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -96,7 +97,7 @@ func newHelp(t *table.Program, sys frame.IO) *cobra.Command {
 			if err != nil || len(rest) > 0 && of.HasAvailableSubCommands() {
 				name := strings.Join(args, " ")
 				fix := t.Name + " --help lists the commands and the topics"
-				return remedy.Errorf(remedy.DidYouMean(name, words(c.Root()), fix),
+				return remedy.Errorf(typed.DidYouMean(name, words(c.Root()), fix),
 					"%q is not a command or a help topic", name)
 			}
 			of.InitDefaultHelpFlag() // a command that does not run lacks these flags

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -361,7 +361,7 @@ func messages(t *testing.T, v any) {
 	t.Helper()
 	switch v := v.(type) {
 	case string:
-		if strings.Contains(v, "](") || strings.Contains(v, "{0}") || plain.Line(v) != v {
+		if strings.Contains(v, "](") || strings.Contains(v, "{0}") || foreign.Line(v) != v {
 			t.Errorf("sarif holds %q", v)
 		}
 	case []any:

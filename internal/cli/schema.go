@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
@@ -28,7 +29,7 @@ func newSchema(t *table.Program, sys frame.IO) *cobra.Command {
 			if others := t.SchemaOf(word); len(others) > 0 {
 				fix = others[0] + " schema " + word
 			}
-			return remedy.Errorf(remedy.DidYouMean(word, t.Schemas, fix),
+			return remedy.Errorf(typed.DidYouMean(word, t.Schemas, fix),
 				"schema requires the NAME of one schema; %q is not one of %s", word, t.Name)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {

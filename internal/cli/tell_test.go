@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
@@ -71,9 +71,9 @@ func TestReportTargets(t *testing.T) {
 			{"vsa", `--report "vsa" is not FORMAT=FILE`, "name the file too: --report vsa=FILE"},
 			{"json=", `--report "json=" is not FORMAT=FILE`, "name the file too: --report json=FILE"},
 			{"yaml=x", `--report "yaml=x" is not FORMAT=FILE`, "write FORMAT=FILE; the formats are text, json,"},
-			{"json=" + dir, "cannot be written: it is a directory", remedy.Writable},
-			{"json=" + filepath.Join(dir, "none", "x"), "cannot be written: open ", remedy.Writable},
-			{"json=" + filepath.Join(file, "x"), "cannot be written: ", remedy.Writable},
+			{"json=" + dir, "cannot be written: it is a directory", typed.Writable},
+			{"json=" + filepath.Join(dir, "none", "x"), "cannot be written: open ", typed.Writable},
+			{"json=" + filepath.Join(file, "x"), "cannot be written: ", typed.Writable},
 			{"json=/dev/full", "no space left on device", "free space, or choose another file"},
 		} {
 			late := c.report == "json=/dev/full"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 )
 
 // FlagError says what is wrong with a flag, by the name of the Action's input where that set it.
@@ -41,7 +42,7 @@ func (sys IO) FlagError(c *cobra.Command, err error) error {
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		// A long flag with one dash is taken for several short ones.
 		if name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()); len(name) > 1 {
-			fix = remedy.DidYouMean("--"+name, names, fix)
+			fix = typed.DidYouMean("--"+name, names, fix)
 			if other := map[string]string{"repo": "registry",
 				"registry": "repo"}[name]; c.Flags().Lookup(other) != nil {
 				fix = "name the clone with --" + other + " DIR"

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 )
 
@@ -18,7 +18,7 @@ type durationFlag struct {
 	text string
 }
 
-// DurationVar defines a flag that [plain.ParseSpan] reads.
+// DurationVar defines a flag that [typed.ParseSpan] reads.
 func DurationVar(f *pflag.FlagSet, to *time.Duration, name, value, usage string) {
 	d := &durationFlag{to: to}
 	if err := d.Set(value); err != nil {
@@ -32,7 +32,7 @@ func (d *durationFlag) Type() string   { return "DURATION" }
 
 func (d *durationFlag) Set(text string) (err error) {
 	d.text = text
-	if *d.to, err = plain.ParseSpan(text); err != nil {
+	if *d.to, err = typed.ParseSpan(text); err != nil {
 		return remedy.Errorf("give a duration such as 10s, 5m, 36h or 30d", "%v", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
@@ -127,15 +128,15 @@ func (sys IO) crashed(value any) error {
 // Complain prints an error on stderr.
 func Complain(sys IO, err error) {
 	message, fix := remedy.Describe(err)
-	fmt.Fprintf(sys.Stderr, "error: %s\n", plain.Line(message))
+	fmt.Fprintf(sys.Stderr, "error: %s\n", foreign.Line(message))
 	if fix != "" {
-		fmt.Fprintf(sys.Stderr, "fix: %s\n", plain.Line(fix))
+		fmt.Fprintf(sys.Stderr, "fix: %s\n", foreign.Line(fix))
 	}
 }
 
 // Warn prints a warning on stderr.
 func Warn(sys IO, format string, args ...any) {
-	fmt.Fprintf(sys.Stderr, "warning: %s\n", plain.Line(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(sys.Stderr, "warning: %s\n", foreign.Line(fmt.Sprintf(format, args...)))
 }
 
 // release is the version of a released binary, set by -ldflags "-X …/internal/frame.release=v1.2.3".

@@ -12,6 +12,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
@@ -31,7 +32,7 @@ func (r *routeFlags) bind(f *pflag.FlagSet) {
 }
 
 // proxyURL is nil where there is no proxy.
-func (r *routeFlags) proxyURL() (*url.URL, error) { return remedy.HTTPURL("--proxy", r.proxy) }
+func (r *routeFlags) proxyURL() (*url.URL, error) { return typed.HTTPURL("--proxy", r.proxy) }
 
 // authorities returns the PEM text of --ca-cert, or nil.
 func (r *routeFlags) authorities() ([]byte, error) {
@@ -147,7 +148,7 @@ func (n *Network) Check() error {
 	if len(n.local) > 0 && n.Replay != "" {
 		return remedy.Errorf("leave --local out: the bundle holds the documents", "--replay excludes --local")
 	}
-	if _, err := remedy.HTTPURL("--rdap-url", n.rdapURL); err != nil {
+	if _, err := typed.HTTPURL("--rdap-url", n.rdapURL); err != nil {
 		return err
 	}
 	if _, err := n.proxyURL(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -73,10 +74,10 @@ func (o *Output) check() error {
 	if err := o.withdraw(); err != nil { // before anything is read
 		return err
 	}
-	if err := remedy.OneOf("--format", o.format, "", "text", "json", "github"); err != nil {
+	if err := typed.OneOf("--format", o.format, "", "text", "json", "github"); err != nil {
 		return err
 	}
-	if err := remedy.OneOf("--color", o.color, "auto", "always", "never"); err != nil {
+	if err := typed.OneOf("--color", o.color, "auto", "always", "never"); err != nil {
 		return err
 	}
 	for _, r := range o.reports {
@@ -247,7 +248,7 @@ func (o *Output) Write(rep *report.Counted) error {
 	var errs []error
 	note := func(doing string, err error) {
 		if err != nil {
-			errs = append(errs, remedy.Unwritten(fmt.Errorf("%s: %w", doing, err)))
+			errs = append(errs, typed.Unwritten(fmt.Errorf("%s: %w", doing, err)))
 		}
 	}
 	var files []report.File
@@ -425,7 +426,7 @@ func (o *Output) claim(taken []report.Target, f report.Target) ([]report.Target,
 		return taken, remedy.Errorf("give it a file of its own", "%s %q is an input of the run, too", f.Flag, f.Path)
 	}
 	if err := report.Writable(path); err != nil {
-		return taken, remedy.Errorf(remedy.Writable, "%s %q cannot be written: %v", f.Flag, f.Path, err)
+		return taken, remedy.Errorf(typed.Writable, "%s %q cannot be written: %v", f.Flag, f.Path, err)
 	}
 	if err := report.Free(fmt.Sprintf("%s %q", f.Flag, f.Path), f.Path, f.Former); err != nil {
 		return taken, err

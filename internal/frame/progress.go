@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 )
@@ -57,7 +58,7 @@ func (p *progress) write() {
 			p.mu.Lock()
 			line := progressLine(p.last, now)
 			p.mu.Unlock()
-			fmt.Fprintf(p.out, "\r\x1b[K%s", plain.Cut(plain.Line(line), max(p.width-2, 0))) // a full line would wrap
+			fmt.Fprintf(p.out, "\r\x1b[K%s", plain.Cut(foreign.Line(line), max(p.width-2, 0))) // a full line would wrap
 		case <-p.ended:
 			if written {
 				fmt.Fprint(p.out, "\r\x1b[K")

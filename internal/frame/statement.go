@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -136,7 +137,7 @@ func (o *Output) state(rep *verdict.Report, complete bool) error {
 	}
 	for _, file := range files {
 		if err := report.WriteText(file, text); err != nil {
-			return remedy.Unwritten(fmt.Errorf("writing statement %s: %w", file, err))
+			return typed.Unwritten(fmt.Errorf("writing statement %s: %w", file, err))
 		}
 	}
 	return nil

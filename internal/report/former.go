@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 )
@@ -58,11 +59,11 @@ func Free(what, path string, former Former) error {
 	case errors.Is(err, fs.ErrNotExist), err == nil && (!info.Mode().IsRegular() || info.Size() == 0):
 		return nil
 	case err != nil:
-		return remedy.Errorf(remedy.Writable, "%s cannot be written: %w", what, err)
+		return remedy.Errorf(typed.Writable, "%s cannot be written: %w", what, err)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return remedy.Errorf(remedy.Writable, "%s cannot be read: %w", what, err)
+		return remedy.Errorf(typed.Writable, "%s cannot be read: %w", what, err)
 	}
 	head, err := io.ReadAll(io.LimitReader(f, formerHead))
 	if err := errors.Join(err, f.Close()); err != nil {
@@ -89,7 +90,7 @@ func save(what, path string, former Former, mode fs.FileMode, text []byte) error
 		return err
 	}
 	if err := writeBytes(path, mode, text); err != nil {
-		return remedy.Unwritten(fmt.Errorf("writing %s: %w", what, err))
+		return typed.Unwritten(fmt.Errorf("writing %s: %w", what, err))
 	}
 	return nil
 }

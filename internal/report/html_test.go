@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -96,7 +97,7 @@ func checkPage(t *testing.T, page string) {
 			t.Errorf("a comment: %.100q", n.Data)
 		case html.TextNode:
 			for _, c := range n.Data {
-				if c != '\n' && !plain.Visible(c) {
+				if c != '\n' && !foreign.Visible(c) {
 					t.Errorf("%U in the text %.100q", c, n.Data)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -321,7 +321,7 @@ func isInert(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r != '[' && r != 0x7f
 	}
-	return plain.Visible(r)
+	return foreign.Visible(r)
 }
 
 // escape writes r as a JSON string spells it. All characters outside of ASCII are in a string, and so is "##[".

@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -140,7 +140,7 @@ func checkAnnotations(t *testing.T, log string, r *verdict.Report, limit int) {
 	for _, c := range ghtest.Commands(log) {
 		got[c.Name]++
 		for key, value := range c.Props {
-			if !strings.Contains(" file line col title ", " "+key+" ") || plain.Line(value) != value {
+			if !strings.Contains(" file line col title ", " "+key+" ") || foreign.Line(value) != value {
 				t.Errorf("property %s=%q", key, value)
 			}
 		}
@@ -208,7 +208,7 @@ func TestHostileDocuments(t *testing.T) {
 			for _, format := range []string{"json", "sarif", "junit", "text", "github", "markdown"} {
 				documents[format] = written(t, format, r, Options{})
 				for _, c := range documents[format] {
-					if c != '\n' && !plain.Visible(c) {
+					if c != '\n' && !foreign.Visible(c) {
 						t.Errorf("%s with %q in it holds %U", format, s, c)
 					}
 				}

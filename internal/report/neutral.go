@@ -5,7 +5,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 )
 
 // maxField caps one foreign text in a log or a table, in UTF-16 code units: GitHub cuts messages at 4,096.
@@ -33,7 +33,7 @@ func cut(s string, limit int) string {
 }
 
 // line is Line for one field of a log: capped. Text is cut before too, since it only grows.
-func line(s string) string { return cut(plain.Line(cut(s, maxField)), maxField) }
+func line(s string) string { return cut(foreign.Line(cut(s, maxField)), maxField) }
 
 var codeSpan = strings.NewReplacer("`", `\x60`, "|", `\x7c`)
 
@@ -48,5 +48,5 @@ func markdown(s string, limit int) string {
 	if s == "" {
 		return ""
 	}
-	return "`" + cut(codeSpan.Replace(plain.Line(cut(s, limit))), limit) + "`"
+	return "`" + cut(codeSpan.Replace(foreign.Line(cut(s, limit))), limit) + "`"
 }

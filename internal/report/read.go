@@ -9,7 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -68,10 +68,10 @@ func limits(size int) strict.Limits {
 func first(err error) string {
 	var invalid *jsonschema.ValidationError
 	if !errors.As(err, &invalid) {
-		return plain.Line(err.Error())
+		return foreign.Line(err.Error())
 	}
 	for len(invalid.Causes) > 0 {
 		invalid = invalid.Causes[0]
 	}
-	return cut(plain.Line(invalid.Error()), 500)
+	return cut(foreign.Line(invalid.Error()), 500)
 }

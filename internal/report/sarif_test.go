@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -57,7 +57,7 @@ func checkTexts(t *testing.T, log sarifLog) {
 		}
 	}
 	for _, text := range texts {
-		if plain.Line(text) != text || sarifTakesEffect.MatchString(text) {
+		if foreign.Line(text) != text || sarifTakesEffect.MatchString(text) {
 			t.Errorf("%q takes effect", text)
 		}
 	}

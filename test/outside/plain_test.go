@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 )
 
@@ -52,7 +52,7 @@ var controlLines = &judge{name: "generated: control characters, Unicode tables o
 		var texts, lines []string
 		for _, c := range naughty() {
 			for _, text := range []string{c, "before " + c + " after" + c} {
-				texts, lines = append(texts, text), append(lines, plain.Line(text))
+				texts, lines = append(texts, text), append(lines, foreign.Line(text))
 			}
 		}
 		for i, bad := range shownTexts(r, lines, false) {

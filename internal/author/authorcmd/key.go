@@ -17,8 +17,10 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -75,7 +77,7 @@ With --origin it makes the key of a registry's log instead, and prints the verif
 				if errors.Is(err, fs.ErrExist) {
 					return remedy.Errorf("choose a file that does not exist; overwriting a key destroys it", "%v", err)
 				}
-				return remedy.Unwritten(err)
+				return typed.Unwritten(err)
 			}
 			if origin != "" {
 				verifier, err := signing.WriteLogKey(args[0], origin)
@@ -94,7 +96,7 @@ With --origin it makes the key of a registry's log instead, and prints the verif
 			if err := k.WriteFile(args[0]); err != nil {
 				return written(err)
 			}
-			fmt.Fprintln(sys.Stdout, plain.Line(args[0]))
+			fmt.Fprintln(sys.Stdout, foreign.Line(args[0]))
 			fmt.Fprintf(sys.Stderr, "the public half is %s\n", k.DID())
 			printNext(sys, "oap-gate key show "+plain.ShellWord(args[0])+" --did DID --offline")
 			return nil
@@ -280,7 +282,7 @@ func (o *keyShow) show(ctx context.Context, sys frame.IO, file string, k *signin
 	fmt.Fprintf(&b, "Multikey  %s\n", k.Multikey())
 	fmt.Fprintf(&b, "JWK       {\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"%s\"}\n", k.X())
 	if method != "" {
-		fmt.Fprintf(&b, "method    %s\n", plain.Line(method))
+		fmt.Fprintf(&b, "method    %s\n", foreign.Line(method))
 	}
 	fmt.Fprintf(&b, "verificationMethod\n{\n  \"id\": %s,\n  \"type\": \"Multikey\",\n"+
 		"  \"controller\": %s,\n  \"publicKeyMultibase\": %q\n}\n",
@@ -320,7 +322,7 @@ func (o *keyShow) free(sys frame.IO, doc *did.Document, id string) string {
 	for n := 2; ; n++ {
 		if method := fmt.Sprintf("%s#key-%d", id, n); !taken(method) {
 			fmt.Fprintf(sys.Stderr, "note: %s is another key; sign with: oap-gate sign RECEIPT --key FILE "+
-				"--key-id %s\n", plain.Line(first), plain.Line(method))
+				"--key-id %s\n", foreign.Line(first), foreign.Line(method))
 			return method
 		}
 	}

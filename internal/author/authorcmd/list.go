@@ -18,8 +18,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
@@ -95,12 +97,12 @@ func (o *listOptions) check(f *pflag.FlagSet) error {
 	if err := o.Network.Check(); err != nil {
 		return err
 	}
-	if err := remedy.OneOf("--format", o.format, "text", "json", "csv"); err != nil {
+	if err := typed.OneOf("--format", o.format, "text", "json", "csv"); err != nil {
 		return err
 	}
 	for i, s := range o.statuses {
 		o.statuses[i] = strings.TrimSpace(s)
-		if err := remedy.OneOf("--status", o.statuses[i], listing.Statuses...); err != nil {
+		if err := typed.OneOf("--status", o.statuses[i], listing.Statuses...); err != nil {
 			return err
 		}
 	}
@@ -180,7 +182,7 @@ func (o *listOptions) list(ctx context.Context, sys frame.IO) error {
 	case "csv":
 		writeRowsCSV(out, shown)
 	default:
-		fmt.Fprintf(out, "commit %s (%s), as of %s\n\n", plain.Short(commit), plain.Line(how), stampSeconds(rows.At))
+		fmt.Fprintf(out, "commit %s (%s), as of %s\n\n", plain.Short(commit), foreign.Line(how), stampSeconds(rows.At))
 		writeRows(out, shown, o.did != "", sys.OutWidth)
 		fmt.Fprintf(out,
 			"%d of %d listings%s\nno document was fetched: oap-gate verify and oap-gate audit check them\n",
@@ -248,7 +250,7 @@ func writeRows(out *bufio.Writer, rows []listing.Row, whole bool, terminal int) 
 		line := []string{r.Slug, r.Level, r.Status, until(r), r.ToolDID,
 			r.ReceiptSHA256[:min(12, len(r.ReceiptSHA256))], plain.Short(r.Commit), stampSeconds(r.CommittedAt)}
 		for i := range line {
-			line[i] = cmp.Or(plain.Line(line[i]), "-")
+			line[i] = cmp.Or(foreign.Line(line[i]), "-")
 		}
 		lines = append(lines, line)
 	}
@@ -285,7 +287,7 @@ func writeRowsCSV(out io.Writer, rows []listing.Row) {
 		line := []string{r.Slug, r.ToolDID, r.Level, r.Status, until(r), r.ReceiptSHA256, r.Commit,
 			stampSeconds(r.CommittedAt)}
 		for i := range line {
-			cell := plain.Line(line[i])
+			cell := foreign.Line(line[i])
 			line[i] = cell
 			if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
 				line[i] = "'" + cell

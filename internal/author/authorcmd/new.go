@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -221,7 +222,7 @@ func (o *newOptions) list(ctx context.Context, sys frame.IO, w *workspace, slug,
 		if young.RetryAt.IsZero() { // no date of registration is known
 			until = "renew drops it once the DID has been in the registry for 30 days"
 		}
-		fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", plain.Line(young.Message), plain.Line(until))
+		fmt.Fprintf(sys.Stderr, "provisional is set: %s; %s\n", foreign.Line(young.Message), foreign.Line(until))
 		from.Provisional = true
 		draft = listing.Draft(from).Document.Data
 		if rep, err = o.judgeText(ctx, w, path, draft); err != nil {
@@ -396,7 +397,7 @@ func (o *newOptions) unlistable(sys frame.IO, found *verify.Result) error {
 			continue
 		}
 		if refused != nil {
-			fmt.Fprintf(sys.Stderr, "and %s: %s\n", s.Step, plain.Line(s.Error))
+			fmt.Fprintf(sys.Stderr, "and %s: %s\n", s.Step, foreign.Line(s.Error))
 			continue
 		}
 		refused = err

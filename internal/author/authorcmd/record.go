@@ -18,8 +18,10 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -53,7 +55,7 @@ func (o *recordFlags) bind(c *cobra.Command) {
 
 // check refuses what no run could use.
 func (o *recordFlags) check() error {
-	return remedy.First(o.Network.Check, func() error {
+	return typed.First(o.Network.Check, func() error {
 		return (&frame.Output{}).Place(&o.Network, nil, nil)
 	})
 }
@@ -119,7 +121,7 @@ func (o *recordFlags) look(ctx context.Context, sys frame.IO) (_ *workspace, err
 	if w.src, w.stop, err = o.Source(sys, nil); err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(sys.Stderr, plain.Line(w.named()))
+	fmt.Fprintln(sys.Stderr, foreign.Line(w.named()))
 	return w, nil
 }
 
@@ -281,7 +283,7 @@ func (o *recordFlags) shown(sys frame.IO, w *workspace, text string, judged *ver
 func (o *recordFlags) written(ctx context.Context, sys frame.IO, w *workspace, p proposal,
 	judged *verdict.Report) error {
 	path, inClone, ofClone := w.fromHere(p.path)
-	fmt.Fprintln(sys.Stdout, plain.Line(path))
+	fmt.Fprintln(sys.Stdout, foreign.Line(path))
 	if err := o.save(w); err != nil {
 		return err
 	}
@@ -320,7 +322,7 @@ func (o *recordFlags) written(ctx context.Context, sys frame.IO, w *workspace, p
 func printNext(sys frame.IO, commands ...string) {
 	fmt.Fprintf(sys.Stderr, "\nnext:\n")
 	for _, command := range commands {
-		fmt.Fprintf(sys.Stderr, "  %s\n", plain.Line(command))
+		fmt.Fprintf(sys.Stderr, "  %s\n", foreign.Line(command))
 	}
 }
 

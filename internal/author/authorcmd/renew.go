@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -114,8 +115,8 @@ func (o *renewOptions) due(ctx context.Context, sys frame.IO, w *workspace) erro
 		if !now.Before(l.Expires) {
 			left = "expired " + plain.Span(now.Sub(l.Expires)) + " ago"
 		}
-		fmt.Fprintf(sys.Stdout, "%s\t%s\t%s\n", plain.Line(listing.SlugOf(l.Path)), l.Expires.Format(time.RFC3339Nano),
-			left)
+		fmt.Fprintf(sys.Stdout, "%s\t%s\t%s\n", foreign.Line(listing.SlugOf(l.Path)),
+			l.Expires.Format(time.RFC3339Nano), left)
 	}
 	if len(due) == 0 {
 		fmt.Fprintf(sys.Stderr, "no listing expires within %s\n", plain.Span(o.within))
@@ -200,12 +201,12 @@ func (o *renewOptions) renew(ctx context.Context, sys frame.IO, w *workspace, sl
 	}
 	if uri != l.ReceiptURI && o.receipt == "" {
 		fmt.Fprintf(sys.Stderr, "conformance_receipt_uri is %s; the Manifest names %s, which replaces it\n",
-			plain.Line(l.ReceiptURI), plain.Line(uri))
+			foreign.Line(l.ReceiptURI), foreign.Line(uri))
 	}
 	if err := o.allow(sys, w, rep, path, "the listing is not renewed"); err != nil {
 		return err
 	}
-	change := plain.Lines(listing.Diff(path, was, now))
+	change := foreign.Lines(listing.Diff(path, was, now))
 	if o.dryRun {
 		return o.shown(sys, w, change, rep)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -329,10 +330,10 @@ func (o *revokeOptions) writeDraft(ctx context.Context, sys frame.IO, w *workspa
 		return err
 	}
 	path, _, ofClone := w.fromHere(v.path)
-	fmt.Fprintf(sys.Stdout, "%s\n%s\n%x\n", plain.Line(path), message, sha256.Sum256(message))
+	fmt.Fprintf(sys.Stdout, "%s\n%s\n%x\n", foreign.Line(path), message, sha256.Sum256(message))
 	fmt.Fprintf(sys.Stderr,
 		"stdout has the path, the bytes to sign and their SHA-256; sign the bytes with an Ed25519 key of %s\n",
-		plain.Line(v.by))
+		foreign.Line(v.by))
 	printNext(sys, fmt.Sprintf("oap-gate revoke %s --receipt-sha256 %s --signature BASE64URL%s", v.root["slug"],
 		v.root["revoked_receipt_sha256"], ofClone))
 	return nil
@@ -460,13 +461,13 @@ func (o *revokeOptions) begin(ctx context.Context, sys frame.IO, w *workspace, p
 		return err
 	}
 	path, _, ofClone := w.fromHere(path)
-	fmt.Fprintln(sys.Stdout, plain.Line(path))
+	fmt.Fprintln(sys.Stdout, foreign.Line(path))
 	if err := o.save(w); err != nil {
 		return err
 	}
 	fmt.Fprintf(sys.Stderr,
 		"1 of 3 witnesses has signed, 2 are missing, and check would fail: it is not run\n\nnext, by each of them:\n"+
-			"  oap-gate witness%s %s --did DID --key FILE --in-place\n", plain.Line(ofClone),
-		plain.Line(plain.ShellWord(path)))
+			"  oap-gate witness%s %s --did DID --key FILE --in-place\n", foreign.Line(ofClone),
+		foreign.Line(plain.ShellWord(path)))
 	return nil
 }

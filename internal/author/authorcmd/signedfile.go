@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
@@ -52,7 +53,7 @@ func (f *signedFile) write(name string, was, signed []byte) (to string, err erro
 	}
 	dir, err := capped.OpenRoot(filepath.Dir(to))
 	if err != nil {
-		return to, remedy.Unwritten(err)
+		return to, typed.Unwritten(err)
 	}
 	defer dir.Close()
 	if f.inPlace {
@@ -66,5 +67,5 @@ func (f *signedFile) write(name string, was, signed []byte) (to string, err erro
 	case errors.Is(err, listing.ErrChanged), errors.Is(err, listing.ErrPlace):
 		return to, remedy.Errorf("run it again", "writing %s: %v", to, err)
 	}
-	return to, remedy.Unwritten(fmt.Errorf("writing %s: %w", to, err))
+	return to, typed.Unwritten(fmt.Errorf("writing %s: %w", to, err))
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -317,7 +318,7 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 		return err
 	}
 	if o.given() {
-		next := fmt.Sprintf("%s: publish it, and pin it again: sha256 %x", plain.Line(r.ImplementationDID),
+		next := fmt.Sprintf("%s: publish it, and pin it again: sha256 %x", foreign.Line(r.ImplementationDID),
 			sha256.Sum256(signed))
 		fmt.Fprintln(sys.Stderr, "\n"+report.Hang("next, by ", next, 2, report.Columns))
 	}
@@ -677,12 +678,14 @@ func showReceipt(sys frame.IO, r *receipt.Receipt, root any, hash string, parts 
 	for _, member := range [][2]string{{"DID", r.ImplementationDID}, {"name", r.ImplementationName},
 		{"target", r.TargetURI}, {"levels", plainLevels(r)}, {"valid from", r.NotBefore.Text},
 		{"valid until", r.NotAfter.Text}, {"sha256", hash}} {
-		b.WriteString(report.Hang(fmt.Sprintf("  %-12s ", member[0]), plain.Line(member[1]), 15, report.Columns) + "\n")
+		b.WriteString(report.Hang(fmt.Sprintf("  %-12s ", member[0]), foreign.Line(member[1]), 15, report.Columns) +
+			"\n")
 	}
 	b.WriteString("by RFC 0019 section 7.1 a signature attests\n" +
 		"  (a) that the Receipt's own parts fit together, of which this run says\n")
 	for _, p := range parts {
-		b.WriteString(report.Hang(fmt.Sprintf("      %-21s  ", p.name), plain.Line(p.done), 29, report.Columns) + "\n")
+		b.WriteString(report.Hang(fmt.Sprintf("      %-21s  ", p.name), foreign.Line(p.done), 29, report.Columns) +
+			"\n")
 	}
 	b.WriteString("  (b) that the witness executed the tests of the claimed level against\n" +
 		"      the live deployment, which was not and cannot be verified\n")
@@ -723,7 +726,7 @@ func signedMembers(unknown, known *bytes.Buffer, path []string, value any) {
 	if strings.ContainsFunc(pointer, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '"' || r == '\\' }) {
 		pointer = string(listing.Quote(pointer)) // a name may look like another member with its value
 	}
-	fmt.Fprintf(to, "  %s  %s\n", plain.Line(pointer), plain.Line(text))
+	fmt.Fprintf(to, "  %s  %s\n", foreign.Line(pointer), foreign.Line(text))
 }
 
 // witnessRevocation signs a forced revocation.
@@ -756,7 +759,7 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 	if slices.ContainsFunc(v.Witnesses, func(e registry.WitnessSignature) bool { return did.Alike(e.WitnessDID, id) }) {
 		return refusef("have another witness sign", "%s has signed the revocation already", id)
 	}
-	fmt.Fprintf(sys.Stderr, "to be witnessed:\n%s", plain.Lines(string(listing.Text(registry.KindRevocation,
+	fmt.Fprintf(sys.Stderr, "to be witnessed:\n%s", foreign.Lines(string(listing.Text(registry.KindRevocation,
 		doc.Root.(map[string]any)))))
 	keys, err := documentOf(ctx, w.src, id)
 	if err != nil {
@@ -823,7 +826,7 @@ func (o *witnessOptions) put(sys frame.IO, s *witnessed, signature string, entry
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(sys.Stderr, "written: %s\n", plain.Line(to))
+		fmt.Fprintf(sys.Stderr, "written: %s\n", foreign.Line(to))
 	}
 	_, err := sys.Stdout.Write(append(entry, '\n'))
 	return err

@@ -1,4 +1,4 @@
-// Package plain formats counts, hashes, durations, shell words and single lines for output.
+// Package plain formats counts, hashes, durations and shell words for output.
 package plain
 
 import (

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/authorcmd"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
@@ -174,7 +174,7 @@ func showNew(ctx context.Context, out io.Writer) error {
 	fmt.Fprintf(out, "\na newcomer gets a listing from one command, without typing a field:\n\n"+
 		"    oap-gate new nova https://nova.example\n\n")
 	for line := range strings.Lines(draft.String()) {
-		fmt.Fprintf(out, "    %s\n", plain.Line(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintf(out, "    %s\n", foreign.Line(strings.TrimSuffix(line, "\n")))
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (c demoCase) show(out io.Writer, number int, rep *verdict.Report, verbose b
 	if !c.asItMust(rep) {
 		text += fmt.Sprintf(" (NOT as it must: %q failed; expected %q)", failedChecks(rep), c.failed)
 	}
-	fmt.Fprintln(out, plain.Line(text))
+	fmt.Fprintln(out, foreign.Line(text))
 	if !verbose {
 		return nil
 	}

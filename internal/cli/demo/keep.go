@@ -13,8 +13,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
@@ -36,7 +38,7 @@ func keep(sys frame.IO, dir string) (err error) {
 	if err := os.Mkdir(dir, 0o755); errors.Is(err, fs.ErrExist) {
 		return remedy.Errorf("choose a directory that does not exist", "--keep %q exists", dir)
 	} else if err != nil {
-		return remedy.Unwritten(fmt.Errorf("making --keep: %w", err))
+		return typed.Unwritten(fmt.Errorf("making --keep: %w", err))
 	}
 	defer func() {
 		if err != nil {
@@ -114,7 +116,7 @@ func commands(dir, candidate string) string {
 		}
 		return b.String()
 	}
-	return "next:\n" + plain.Lines("  cd "+plain.ShellWord(dir)+"\n"+
+	return "next:\n" + foreign.Lines("  cd "+plain.ShellWord(dir)+"\n"+
 		"  git clone -q -b main fork.git registry\n"+
 		"  cd registry\n"+
 		"  git remote add upstream ../upstream.git\n"+

@@ -17,6 +17,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -212,7 +213,7 @@ where nothing can break.`,
 // check refuses flags that no run could use, in addition to those that run refuses.
 func (o *aaepProducer) check() (*url.URL, error) {
 	const form = "write it like https://agent.example, or http://127.0.0.1:8080"
-	u, err := remedy.HTTPURL("--endpoint", o.url)
+	u, err := typed.HTTPURL("--endpoint", o.url)
 	switch {
 	case err != nil:
 		return nil, err
@@ -228,9 +229,9 @@ func (o *aaepProducer) check() (*url.URL, error) {
 			"oap-conform aaep events", "producer talks to a running peer: --offline, --record and --replay have no "+
 			"meaning here")
 	}
-	return u, remedy.First(func() error { return checkLevel(o.level) },
+	return u, typed.First(func() error { return checkLevel(o.level) },
 		func() error { return checkExtensions(o.extensions) }, func() error { return checkKey(o.manifestKey, o.level) },
-		func() error { return remedy.OneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
+		func() error { return typed.OneOf("--layout", o.layout, aaep.LayoutSpec, aaep.LayoutReference) },
 		func() error {
 			return o.Place(nil, []report.Target{{Flag: "--capture", Path: o.capture, Former: aaep.IsCapture}}, nil)
 		})

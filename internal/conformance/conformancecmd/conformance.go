@@ -14,6 +14,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -113,7 +114,7 @@ func (o *conformanceFlags) report(source evidence.Source) *verdict.Report {
 // run writes the report of what judge finds, or why judge failed.
 func (o *conformanceFlags) run(judge func() (*conformance, error)) error {
 	return o.Tell(func() (*verdict.Report, error) {
-		if err := remedy.First(o.Network.Check, func() error {
+		if err := typed.First(o.Network.Check, func() error {
 			return o.Place(&o.Network, nil, nil)
 		}); err != nil {
 			return nil, err
@@ -189,7 +190,7 @@ func New(sys frame.IO, p *Protocol) *cobra.Command {
 			if !list {
 				return c.Help()
 			}
-			if err := remedy.OneOf("--format", format, "text", "json"); err != nil {
+			if err := typed.OneOf("--format", format, "text", "json"); err != nil {
 				return err
 			}
 			_, err := sys.Stdout.Write(printed(p, format))

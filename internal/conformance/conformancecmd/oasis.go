@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/oasis"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
@@ -140,7 +141,7 @@ func (o *oasisProvider) judge(ctx context.Context, sys frame.IO) (*conformance, 
 // request asks the endpoint about a profile.
 func (o *oasisProvider) request(profile string) (evidence.Request, error) {
 	const form = "write it like https://provider.example, or http://127.0.0.1:8080"
-	u, err := remedy.HTTPURL("--url", o.url)
+	u, err := typed.HTTPURL("--url", o.url)
 	if err != nil {
 		return evidence.Request{}, err
 	}

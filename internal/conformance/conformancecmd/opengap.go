@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -57,10 +58,10 @@ a runtime does with the agent is for people to attest.`),
 }
 
 func (o *openGAPAgent) judge() (*conformance, error) {
-	if err := remedy.OneOf("--dialect", o.dialect, opengap.Auto, opengap.Dialect04, opengap.Dialect01); err != nil {
+	if err := typed.OneOf("--dialect", o.dialect, opengap.Auto, opengap.Dialect04, opengap.Dialect01); err != nil {
 		return nil, err
 	}
-	if err := remedy.OneOf("--recommended", o.recommended, "error", "warn"); err != nil {
+	if err := typed.OneOf("--recommended", o.recommended, "error", "warn"); err != nil {
 		return nil, err
 	}
 	options := opengap.Options{Dir: o.dir, Dialect: o.dialect, Recommended: verdict.Error,

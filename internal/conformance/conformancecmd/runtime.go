@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap/trial"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -65,7 +66,7 @@ exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
 }
 
 func (o *openGAPRuntime) judge(ctx context.Context, args []string) (*conformance, error) {
-	if err := remedy.OneOf("--recommended", o.recommended, "error", "warn"); err != nil {
+	if err := typed.OneOf("--recommended", o.recommended, "error", "warn"); err != nil {
 		return nil, err
 	}
 	for _, id := range o.only {

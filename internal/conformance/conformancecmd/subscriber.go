@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -78,7 +80,7 @@ played once, in random order.`,
 
 // check refuses what no run could use, and returns where to listen.
 func (o *aaepSubscriber) check() (at netip.AddrPort, err error) {
-	return at, remedy.First(
+	return at, typed.First(
 		func() (err error) { at, err = listenAddress(o.listen); return err },
 		func() error { return checkLevel(o.level) },
 		func() error { return checkExtensions(o.extensions) },
@@ -126,7 +128,7 @@ func (o *aaepSubscriber) judge(ctx context.Context, sys frame.IO, command []stri
 		return nil, err
 	}
 	host := &aaep.Host{Level: o.level, Seed: o.seed, Timeout: o.timeout, Path: o.capture,
-		Extensions: o.extensions, Say: func(text string) { fmt.Fprintln(sys.Stderr, plain.Line(text)) }}
+		Extensions: o.extensions, Say: func(text string) { fmt.Fprintln(sys.Stderr, foreign.Line(text)) }}
 	if host.Path == "" {
 		host.Path = "subscriber"
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
@@ -99,7 +99,7 @@ func (p *plainLines) Write(data []byte) (int, error) {
 
 // flush writes the line so far. Its caller holds the lock.
 func (p *plainLines) flush() {
-	fmt.Fprintf(p.to, "command: %s\n", plain.Line(string(p.line)))
+	fmt.Fprintf(p.to, "command: %s\n", foreign.Line(string(p.line)))
 	p.line = p.line[:0]
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
@@ -103,7 +104,7 @@ func (s Selection) Check(known []string, others map[string]string) error {
 		case others[id] != "":
 			return remedy.Errorf(others[id], "the check %q cannot be selected here", id)
 		default:
-			return remedy.Errorf(remedy.DidYouMean(id, known, "the checks are "+strings.Join(known, ", ")),
+			return remedy.Errorf(typed.DidYouMean(id, known, "the checks are "+strings.Join(known, ", ")),
 				"no check is called %q", id)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -57,7 +58,7 @@ func (o *governanceOptions) bind(c *cobra.Command, sys frame.IO) {
 
 // check refuses what no run could use.
 func (o *governanceOptions) check() error {
-	return remedy.First(
+	return typed.First(
 		func() error { return o.Checks.Check(false) },
 		o.checkException,
 		o.Span.Check,

@@ -14,8 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -44,7 +45,7 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 			"  oap-spec schema diff HEAD~1:schemas/v1.0/oap-manifest.schema.json \\\n" +
 			"    schemas/v1.0/oap-manifest.schema.json",
 		Args: cobra.MatchAll(frame.Wants(2, "oap-spec schema diff OLD NEW", "schema diff requires two schemas"),
-			func(*cobra.Command, []string) error { return remedy.OneOf("--format", format, "text", "json") }),
+			func(*cobra.Command, []string) error { return typed.OneOf("--format", format, "text", "json") }),
 		RunE: func(c *cobra.Command, args []string) error {
 			d := schemaDiff{Old: args[0], New: args[1]}
 			clone := &schemaClone{dir: repo}
@@ -181,8 +182,8 @@ func (d *schemaDiff) text(w io.Writer) error {
 		b.WriteString("NEW has an $id of its own: it is another schema\n")
 	}
 	for _, one := range d.Differences {
-		at := plain.Line(cmp.Or(one.Pointer, "the schema"))
-		fmt.Fprintf(&b, "%-9s  %s: %s\n", one.Class, at, plain.Line(one.Message))
+		at := foreign.Line(cmp.Or(one.Pointer, "the schema"))
+		fmt.Fprintf(&b, "%-9s  %s: %s\n", one.Class, at, foreign.Line(one.Message))
 	}
 	switch {
 	case d.Breaking && d.another:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -68,8 +69,8 @@ prints a notice and exits 0.`,
 				return forgeFailure(
 					remedy.With(err, "give the JSON report of a full oap-gate check of the pull request's head"))
 			}
-			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", plain.Line(string(out.Action)), plain.Line(out.URL),
-				plain.Line(out.Notice))
+			fmt.Fprintf(sys.Stdout, "comment %s %s %s\n", foreign.Line(string(out.Action)), foreign.Line(out.URL),
+				foreign.Line(out.Notice))
 			return nil
 		},
 	}
@@ -123,7 +124,7 @@ takes back what it asked before, and prints why. It never approves or merges.`,
 			if err != nil {
 				return forgeFailure(err)
 			}
-			fmt.Fprintln(sys.Stdout, plain.Line(said))
+			fmt.Fprintln(sys.Stdout, foreign.Line(said))
 			return nil
 		},
 	}

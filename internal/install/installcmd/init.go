@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
@@ -80,7 +82,7 @@ func (o *initOptions) run(sys frame.IO) error {
 	case o.Commit == "":
 		return remedy.Errorf(initFix, "init requires --commit SHA: no program knows the commit that releases it")
 	case o.auto != "" && o.auto != "renewals":
-		return remedy.OneOf("--auto-merge", o.auto, "renewals")
+		return typed.OneOf("--auto-merge", o.auto, "renewals")
 	case o.auto != "" && (o.Trial || o.Specification):
 		return remedy.Errorf("leave --auto-merge out", "--auto-merge is only for a registry whose check is required")
 	case o.Trial && o.Specification:
@@ -164,7 +166,7 @@ func (o *initOptions) show(out io.Writer, plan *install.Plan, others []doctor.Ot
 	if m := plan.Move; m != nil {
 		fmt.Fprintf(out, "move      %s to %s: it is prose\n", repoconfig.Path, repoconfig.ProsePath)
 		for _, s := range m.Otherwise {
-			fmt.Fprintf(out, "    the new file sets otherwise: %s\n", plain.Line(s))
+			fmt.Fprintf(out, "    the new file sets otherwise: %s\n", foreign.Line(s))
 		}
 	}
 	for _, s := range plan.Steps {
@@ -174,14 +176,15 @@ func (o *initOptions) show(out io.Writer, plan *install.Plan, others []doctor.Ot
 		}
 		fmt.Fprintf(out, "%-8s  %s\n", word, s.Path)
 		for line := range strings.Lines(string(s.Difference)) {
-			fmt.Fprintf(out, "    %s\n", plain.Line(strings.TrimRight(line, "\r\n")))
+			fmt.Fprintf(out, "    %s\n", foreign.Line(strings.TrimRight(line, "\r\n")))
 		}
 	}
 	if len(others) > 0 {
 		fmt.Fprintln(out, "\nother workflows on pull requests:")
 	}
 	for _, other := range others {
-		fmt.Fprintf(out, "  %s reports %s\n", plain.Line(other.Path), plain.Line(strings.Join(other.Contexts, ", ")))
+		fmt.Fprintf(out, "  %s reports %s\n", foreign.Line(other.Path),
+			foreign.Line(strings.Join(other.Contexts, ", ")))
 	}
 	fmt.Fprintln(out)
 }
@@ -202,7 +205,7 @@ func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Ot
 	if plan.Move != nil {
 		paths = append(paths, repoconfig.ProsePath)
 	}
-	branch, job := plain.Line(cmp.Or(o.Branch, "main")), "oap-gate"
+	branch, job := foreign.Line(cmp.Or(o.Branch, "main")), "oap-gate"
 	if o.Specification {
 		job = "governance-gates"
 	}
@@ -225,7 +228,7 @@ func (o *initOptions) next(out io.Writer, plan *install.Plan, others []doctor.Ot
 	}
 	fmt.Fprintln(out, "     git switch -c oap-gate")
 	for _, other := range others {
-		fmt.Fprintf(out, "     git rm %s\n", plain.Line(plain.ShellWord(other.Path)))
+		fmt.Fprintf(out, "     git rm %s\n", foreign.Line(plain.ShellWord(other.Path)))
 	}
 	fmt.Fprintf(out, "     git add %s\n     oap-gate doctor\n     git commit -s -m 'Install the gate'\n",
 		strings.Join(paths, " "))

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -57,13 +57,13 @@ func (o *upkeepOptions) carryOut(ctx context.Context, sys frame.IO,
 	}
 	changes := plan.Changes
 	if len(changes) == 0 {
-		fmt.Fprintf(sys.Stdout, "%s; nothing to change\n", plain.Line(plan.Looked))
+		fmt.Fprintf(sys.Stdout, "%s; nothing to change\n", foreign.Line(plan.Looked))
 		return nil
 	}
 	if !o.apply {
 		shown := changes[:min(len(changes), upkeep.MaxChanges)]
 		for _, c := range shown {
-			fmt.Fprintln(sys.Stdout, plain.Line(c.Text))
+			fmt.Fprintln(sys.Stdout, foreign.Line(c.Text))
 		}
 		fmt.Fprintf(sys.Stdout, "%d of %d changes shown, none made: --apply makes them\n", len(shown), len(changes))
 		return nil
@@ -71,11 +71,11 @@ func (o *upkeepOptions) carryOut(ctx context.Context, sys frame.IO,
 	made := 0
 	err = upkeep.Apply(ctx, client, changes, betweenChanges, func(c upkeep.Change, refusal error) {
 		if refusal != nil {
-			fmt.Fprintf(sys.Stdout, "not made: %s\n", plain.Line(refusal.Error()))
+			fmt.Fprintf(sys.Stdout, "not made: %s\n", foreign.Line(refusal.Error()))
 			return
 		}
 		made++
-		fmt.Fprintln(sys.Stdout, plain.Line(c.Text))
+		fmt.Fprintln(sys.Stdout, foreign.Line(c.Text))
 	})
 	fmt.Fprintf(sys.Stdout, "%d of %d changes made\n", made, len(changes))
 	return forgeFailure(err)

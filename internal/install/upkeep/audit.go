@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -153,5 +154,5 @@ func lastLine(run string) string {
 	if !strings.HasPrefix(run, "https://") {
 		return ""
 	}
-	return runLine + plain.Line(run) + "\n"
+	return runLine + foreign.Line(run) + "\n"
 }

@@ -10,8 +10,10 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -61,10 +63,10 @@ func (o *checkOptions) assumed() []string {
 
 // check refuses what no run could use.
 func (o *checkOptions) check() error {
-	return remedy.First(
+	return typed.First(
 		func() error { return o.Checks.Check(o.AsksNobody()) },
 		o.Network.Check,
-		func() error { return remedy.OneOf("--governance", o.governance, "review", "deny") },
+		func() error { return typed.OneOf("--governance", o.governance, "review", "deny") },
 		o.Span.Check,
 		func() error { return o.Place(&o.Network, nil, nil) },
 		func() error {
@@ -214,7 +216,7 @@ func (o *checkOptions) fixAll(ctx context.Context, sys frame.IO, src evidence.So
 			fmt.Fprint(sys.Stderr, c.Diff())
 		}
 		for _, reason := range reasons {
-			fmt.Fprintln(sys.Stderr, plain.Line("--fix left an error: "+reason))
+			fmt.Fprintln(sys.Stderr, foreign.Line("--fix left an error: "+reason))
 		}
 		if err != nil || len(changes) == 0 {
 			return rep, err

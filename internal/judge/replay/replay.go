@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
@@ -53,7 +54,7 @@ func Recall(b *bundle.Bundle, known []string) (judge.Config, error) {
 // the tree of a head that is not a commit, and cfg is that of Recall.
 func Again(ctx context.Context, repo *registry.Repository, b *bundle.Bundle, c evidence.Chosen,
 	cfg judge.Config) (*verdict.Report, error) {
-	if err := remedy.OneOf("--governance", b.Flags.Governance, "review", "deny"); err != nil {
+	if err := typed.OneOf("--governance", b.Flags.Governance, "review", "deny"); err != nil {
 		return nil, err
 	}
 	need := []string{b.Base, b.Head}

@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -181,7 +182,7 @@ func (o *auditOptions) check() error {
 			files = append(files, report.Target{Flag: "--log", Path: path, Former: report.Any})
 		}
 	}
-	return remedy.First(
+	return typed.First(
 		func() error { return o.Checks.Check(o.Offline) },
 		o.Network.Check,
 		func() error {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
@@ -159,7 +160,7 @@ func (r mirrorRun) String() string {
 		if code := remedy.CodeOf(r.err); code != "" && !strings.Contains(message, code) {
 			message += " [" + code + "]"
 		}
-		return fmt.Sprintf("%s: %s; %s", withoutVerdict(r.err), plain.Line(message), took)
+		return fmt.Sprintf("%s: %s; %s", withoutVerdict(r.err), foreign.Line(message), took)
 	}
 	line := string(r.rep.Verdict)
 	if why := r.rep.Decided(); why != "" {

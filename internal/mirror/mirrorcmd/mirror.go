@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
@@ -111,7 +112,7 @@ func (o *mirrorOptions) mirror(ctx context.Context, sys frame.IO) (rep *verdict.
 	case o.every > 0 && o.every < time.Second:
 		return nil, remedy.Errorf("give a duration such as 1h", "--every is shorter than a second")
 	}
-	if err := remedy.First(o.checkPeers, o.checkWatch); err != nil {
+	if err := typed.First(o.checkPeers, o.checkWatch); err != nil {
 		return nil, err
 	}
 	dir, err := mirror.OpenDir(o.dir, o.url, o.was, o.branch)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -79,7 +79,7 @@ func NewReport(tool verdict.Tool, slug string, r *proof.Result, refusal *proof.R
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-9s%s\n", name, plain.Line(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(&b, "%-9s%s\n", name, foreign.Line(fmt.Sprintf(format, args...)))
 	}
 	if r.Status != "" {
 		line("slug", "%s", r.Slug)
@@ -102,13 +102,13 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	end := fmt.Sprintf("the log lists %s at this commit, without a revocation", r.Slug)
 	if r.Code != "" {
-		fmt.Fprintf(&b, "error: %s [%s]\n  fix: %s\n", plain.Line(r.Message), r.Code, plain.Line(r.Fix))
+		fmt.Fprintf(&b, "error: %s [%s]\n  fix: %s\n", foreign.Line(r.Message), r.Code, foreign.Line(r.Fix))
 		end = fmt.Sprintf("the proof does not show a valid listing of %s", r.Slug)
 	}
 	if len(r.Assumed) > 0 {
 		end += "; assumed: " + strings.Join(r.Assumed, ", ")
 	}
-	fmt.Fprintf(&b, "%s: %s\n", r.Verdict, plain.Line(end))
+	fmt.Fprintf(&b, "%s: %s\n", r.Verdict, foreign.Line(end))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

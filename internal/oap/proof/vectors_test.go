@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
@@ -275,7 +276,7 @@ func TestCases(t *testing.T) {
 			}
 			maxAge := 24 * time.Hour
 			if c.MaxAge != "" {
-				maxAge, _ = plain.ParseSpan(c.MaxAge)
+				maxAge, _ = typed.ParseSpan(c.MaxAge)
 			}
 			if err != nil || !IsSlug(c.Slug) {
 				exit = 2

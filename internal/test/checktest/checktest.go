@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -174,7 +174,7 @@ func lines(rep *verdict.Report) string {
 	for r := range rep.Results.All() {
 		doubts := false
 		for _, f := range r.Findings {
-			place := plain.Line(cmp.Or(f.Pos.String(), r.Subject))
+			place := foreign.Line(cmp.Or(f.Pos.String(), r.Subject))
 			out = append(out, fmt.Sprintf("%s: %s: %s: %s", place, f.Severity, r.Check, f.Code))
 			doubts = doubts || f.Severity == verdict.Doubt
 		}

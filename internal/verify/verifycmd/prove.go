@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/prove"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
@@ -156,8 +158,8 @@ func (o *proveOptions) belong(f *pflag.FlagSet) error {
 			return remedy.Errorf("leave it out", "--%s goes with %s", name, of)
 		}
 	}
-	return remedy.First(o.Network.Check, func() error {
-		return remedy.OneOf("--format", o.format, "text", "json")
+	return typed.First(o.Network.Check, func() error {
+		return typed.OneOf("--format", o.format, "text", "json")
 	})
 }
 
@@ -240,12 +242,12 @@ func (o *proveOptions) write(ctx context.Context, sys frame.IO, slug string) err
 	if err := report.Save("--out "+o.out, o.out, proof.IsFile, data); err != nil {
 		return err
 	}
-	fmt.Fprintln(sys.Stdout, plain.Line(o.out))
+	fmt.Fprintln(sys.Stdout, foreign.Line(o.out))
 	state := "listed and unrevoked"
 	if shown != nil {
 		state = shown.Message
 	}
 	fmt.Fprintf(sys.Stderr, "the proof shows, at log size %d in the history of %s (%s): %s\n", published.Signed.Size,
-		plain.Short(commit), plain.Line(how), plain.Line(state))
+		plain.Short(commit), foreign.Line(how), foreign.Line(state))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -31,7 +32,7 @@ func textOf(r *verify.Report, terminal int, color, several bool) []byte {
 	}
 	fmt.Fprintf(&b, "%s, as of %s\n", heading(r), stamp(r.Timestamp))
 	if r.Registry != nil && r.Registry.Chosen != "" {
-		fmt.Fprintf(&b, "registry: %s", plain.Line(r.Registry.Chosen))
+		fmt.Fprintf(&b, "registry: %s", foreign.Line(r.Registry.Chosen))
 		if r.Registry.AsOf != nil {
 			fmt.Fprintf(&b, ", as of %s", stamp(*r.Registry.AsOf))
 		}
@@ -39,8 +40,8 @@ func textOf(r *verify.Report, terminal int, color, several bool) []byte {
 	}
 	b.WriteByte('\n')
 	if r.Verdict == verdict.Errored {
-		fmt.Fprintf(&b, "    fix: %s\n", plain.Line(r.Remedy))
-		fmt.Fprintf(&b, "%s%s\n", last, report.Shade(color, r.Verdict, "error: could not run: "+plain.Line(r.Error)))
+		fmt.Fprintf(&b, "    fix: %s\n", foreign.Line(r.Remedy))
+		fmt.Fprintf(&b, "%s%s\n", last, report.Shade(color, r.Verdict, "error: could not run: "+foreign.Line(r.Error)))
 		return b.Bytes()
 	}
 	for _, s := range r.Steps {
@@ -48,7 +49,7 @@ func textOf(r *verify.Report, terminal int, color, several bool) []byte {
 		findings := s.Findings
 		if len(findings) == 0 || findings[0].Severity == verdict.Notice || s.Verdict == verdict.Skipped {
 			const lead = 25 // the width of the line so far, without colors, and a blank
-			text := report.Hang(strings.Repeat(" ", lead), plain.Line(s.Reason), lead, max(report.Columns, terminal))
+			text := report.Hang(strings.Repeat(" ", lead), foreign.Line(s.Reason), lead, max(report.Columns, terminal))
 			fmt.Fprintln(&b, text[lead-1:])
 		} else {
 			writeFinding(&b, findings[0], "")
@@ -64,7 +65,7 @@ func textOf(r *verify.Report, terminal int, color, several bool) []byte {
 		writeCanonical(&b, c, terminal > 0)
 	}
 	if len(r.Assumed) > 0 {
-		fmt.Fprintf(&b, "assumed: %s\n", plain.Line(strings.Join(r.Assumed, ", ")))
+		fmt.Fprintf(&b, "assumed: %s\n", foreign.Line(strings.Join(r.Assumed, ", ")))
 	}
 	end := ending(r)
 	if trial := report.Trial(r.Local); trial != "" {
@@ -82,30 +83,30 @@ func heading(r *verify.Report) string {
 	case r.Target == "":
 		return "the documents at hand"
 	case strings.HasPrefix(lower, "https://"), strings.HasPrefix(lower, "did:"):
-		return plain.Line(r.Target)
+		return foreign.Line(r.Target)
 	}
-	return strconv.Quote(plain.Line(r.Target))
+	return strconv.Quote(foreign.Line(r.Target))
 }
 
 func writeFinding(b *bytes.Buffer, f verify.Finding, severity string) {
-	fmt.Fprintf(b, " %s%s", severity, plain.Line(f.Message))
+	fmt.Fprintf(b, " %s%s", severity, foreign.Line(f.Message))
 	if f.Commit != "" {
-		fmt.Fprintf(b, " (commit %.12s)", plain.Line(f.Commit))
+		fmt.Fprintf(b, " (commit %.12s)", foreign.Line(f.Commit))
 	}
-	fmt.Fprintf(b, " [%s]\n", plain.Line(f.Code))
+	fmt.Fprintf(b, " [%s]\n", foreign.Line(f.Code))
 	if f.Fix != "" {
-		fmt.Fprintf(b, "%sfix: %s\n", strings.Repeat(" ", 29), plain.Line(f.Fix))
+		fmt.Fprintf(b, "%sfix: %s\n", strings.Repeat(" ", 29), foreign.Line(f.Fix))
 	}
 }
 
 func writeCanonical(b *bytes.Buffer, c *verify.Canonical, terminal bool) {
 	if c.Error != "" {
-		fmt.Fprintf(b, "to sign: nothing: %s\n\n", plain.Line(c.Error))
+		fmt.Fprintf(b, "to sign: nothing: %s\n\n", foreign.Line(c.Error))
 		return
 	}
 	fmt.Fprintf(b, "to sign: %d bytes, sha256 %s\n", len(c.Text), c.SHA256)
 	if terminal {
-		fmt.Fprintf(b, "%s\n\n", plain.Line(c.Text))
+		fmt.Fprintf(b, "%s\n\n", foreign.Line(c.Text))
 	} else {
 		fmt.Fprintf(b, "%s\n\n", c.Text)
 	}
@@ -119,7 +120,7 @@ var endings = map[verdict.Verdict]string{verdict.Passed: "accepted", verdict.Fai
 func ending(r *verify.Report) string {
 	var of []string
 	if r.DID != "" {
-		of = append(of, plain.Line(r.DID))
+		of = append(of, foreign.Line(r.DID))
 	}
 	if r.Verdict == verdict.Passed {
 		if len(r.ReceiptSHA256) >= 12 {
@@ -128,8 +129,8 @@ func ending(r *verify.Report) string {
 		if r.NotAfter != nil {
 			of = append(of, "until "+r.NotAfter.UTC().Format("2006-01-02"))
 		}
-		s := "accepted: " + plain.Line(verify.LevelList(r.AcceptedLevels)) + " of " +
-			plain.Line(verify.LevelList(r.ClaimedLevels))
+		s := "accepted: " + foreign.Line(verify.LevelList(r.AcceptedLevels)) + " of " +
+			foreign.Line(verify.LevelList(r.ClaimedLevels))
 		if r.Level != "" {
 			s += fmt.Sprintf(", asked for: %s", r.Level)
 		}
@@ -146,12 +147,12 @@ func ending(r *verify.Report) string {
 	}
 	what, why := r.Obstacles()
 	if what == "" {
-		what = plain.Line(verify.LevelList(missing(r)))
-		of = slices.Insert(of, 0, "accepted: "+plain.Line(verify.LevelList(r.AcceptedLevels)))
+		what = foreign.Line(verify.LevelList(missing(r)))
+		of = slices.Insert(of, 0, "accepted: "+foreign.Line(verify.LevelList(r.AcceptedLevels)))
 	}
 	s := endings[r.Verdict] + ": " + what + parenthesis(of, "; ")
 	if r.Verdict == verdict.Inconclusive && why != "" {
-		s += ": " + plain.Line(why)
+		s += ": " + foreign.Line(why)
 	}
 	return s
 }

@@ -14,8 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
@@ -78,7 +80,7 @@ func (o *verifyOptions) bind(c *cobra.Command, v *verification) {
 // check refuses what no run could use.
 func (o *verifyOptions) check() error {
 	files := o.manifest != "" || o.receipt != "" || o.didDocument != ""
-	return remedy.First(
+	return typed.First(
 		o.Network.Check,
 		func() error {
 			switch {
@@ -151,7 +153,7 @@ exit status: 0 accepted, 1 refused, 2 could not run, 3 undecided`),
 			}, cmd.Context())
 			if err == nil && len(o.Local()) > 0 && o.without && len(args) == 1 && o.list == "" {
 				command := "oap-gate new SLUG " + plain.ShellWord(args[0]) + report.LocalFlags(o.Local())
-				fmt.Fprintf(sys.Stderr, "\nnext, in a clone of the registry:\n  %s\n", plain.Line(command))
+				fmt.Fprintf(sys.Stderr, "\nnext, in a clone of the registry:\n  %s\n", foreign.Line(command))
 			}
 			return err
 		},

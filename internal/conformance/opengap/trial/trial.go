@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -248,5 +248,5 @@ func (r *ran) ending() string {
 	if len(text) > 300 {
 		text = "…" + text[len(text)-300:]
 	}
-	return fmt.Sprintf("exit status %d, output ends %q", r.Exit, plain.Line(text))
+	return fmt.Sprintf("exit status %d, output ends %q", r.Exit, foreign.Line(text))
 }

@@ -1,4 +1,5 @@
-package remedy
+// Package typed reads what a user typed, and returns errors that name what would be accepted.
+package typed
 
 import (
 	"errors"
@@ -7,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
 // OneOf returns an error if value is not one of the known values; name is the flag's name.
@@ -14,7 +16,8 @@ func OneOf(name, value string, known ...string) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	return Errorf("use one of "+strings.TrimPrefix(strings.Join(known, ", "), ", "), "%s %q is not known", name, value)
+	return remedy.Errorf("use one of "+strings.TrimPrefix(strings.Join(known, ", "), ", "), "%s %q is not known", name,
+		value)
 }
 
 // Likely returns at most three known words that the user may have meant by word, the nearest first.
@@ -60,7 +63,7 @@ const Writable = "name a file in a directory that can be written"
 // Unwritten adds to the error of writing a file what helps, unless err has a fix. It returns nil for nil.
 func Unwritten(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
-		return With(err, "free space, or choose another file")
+		return remedy.With(err, "free space, or choose another file")
 	}
-	return With(err, Writable)
+	return remedy.With(err, Writable)
 }

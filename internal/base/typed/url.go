@@ -1,9 +1,10 @@
-package remedy
+package typed
 
 import (
 	"net/url"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 )
 
 // HTTPURL parses the URL of a flag. It returns nil for an empty text.
@@ -13,7 +14,7 @@ func HTTPURL(flag, text string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, Errorf("give an http or https URL", "%s %q is not a URL", flag, plain.Redacted(text))
+		return nil, remedy.Errorf("give an http or https URL", "%s %q is not a URL", flag, plain.Redacted(text))
 	}
 	return u, nil
 }

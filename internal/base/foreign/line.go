@@ -1,4 +1,5 @@
-package plain
+// Package foreign makes foreign text safe for a terminal or a log.
+package foreign
 
 import (
 	"fmt"

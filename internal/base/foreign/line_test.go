@@ -1,11 +1,11 @@
-package plain_test
+package foreign_test
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
 
@@ -45,7 +45,7 @@ var lines = []struct{ name, in, want string }{
 func TestLine(t *testing.T) {
 	for _, test := range lines {
 		t.Run(test.name, func(t *testing.T) {
-			if got := plain.Line(test.in); got != test.want {
+			if got := foreign.Line(test.in); got != test.want {
 				t.Errorf("Line(%q)\n got %s\nwant %s", test.in, got, test.want)
 			}
 		})
@@ -57,16 +57,16 @@ func FuzzLine(f *testing.F) {
 		f.Add(test.in)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := plain.Line(s)
+		got := foreign.Line(s)
 		if !utf8.ValidString(got) {
 			t.Errorf("Line(%q) = %q: not UTF-8", s, got)
 		}
 		for _, r := range got {
-			if !plain.Visible(r) {
+			if !foreign.Visible(r) {
 				t.Errorf("Line(%q) = %q: holds %U", s, got, r)
 			}
 		}
-		if again := plain.Line(got); again != got {
+		if again := foreign.Line(got); again != got {
 			t.Errorf("Line(%q) = %q, and again %q", s, got, again)
 		}
 		for _, prefix := range []string{"", " ", "fix: ", "    "} {
