@@ -27,7 +27,7 @@ var domainAge = &Check{
 	After:   wellFormed,
 	Run:     runDomainAge,
 	Codes: slices.Concat([]Code{
-		policyUnreadable, evidence.SuffixListCode,
+		policyUnreadable, evidence.SuffixListCode, evidence.DeniesAll,
 		{"domain-changed-hands", "the domain was registered after its DID was first listed",
 			"have the maintainers ask who holds it now"},
 		{"provisional-not-needed", "the listing is provisional, and its domain is old enough", "drop provisional"},
@@ -83,6 +83,7 @@ type age struct {
 	stood                  time.Time // since when the base branch has held this tool_did; zero for a new listing
 	byHistory              bool      // old only because it has been listed for so long
 	why                    string    // for unknown and unsure
+	denied                 bool      // unsure because this machine's resolver denies all names
 }
 
 // judgeAge reports whether the domain is old enough, by its registration or else by the registry's own history.
@@ -131,6 +132,7 @@ func judgeAge(s *Subject) (ages, age, error) {
 		return ageUnknown, a, nil
 	}
 	a.why = "RDAP: " + reg.RDAP.Message + "; WHOIS: " + reg.WHOIS.Message
+	a.denied = reg.RDAP.Code == evidence.CodeDeniesAll || reg.WHOIS.Code == evidence.CodeDeniesAll
 	if reg.RDAP.State == evidence.Unavailable || reg.WHOIS.State == evidence.Unavailable {
 		return ageUnsure, a, nil
 	}
@@ -193,6 +195,8 @@ func runDomainAge(s *Subject) (verdict.Outcome, error) {
 			f.WithFix("keep provisional: true until %s (listed here since %s)", stamp(passes), stamp(a.stood)).
 				Until(passes)
 		}
+	case a.denied:
+		out.Doubtf(s, at, evidence.CodeDeniesAll, "the age of domain %s could not be determined: %s", domain, a.why)
 	default:
 		out.Doubtf(s, at, "domain-age-unsure", "the age of domain %s could not be determined: %s", domain, a.why).
 			WithFix(unsureWay)

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	"context"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"io"
 	"io/fs"
 	"maps"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -20,16 +18,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"golang.org/x/net/dns/dnsmessage"
-
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/dnstest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
@@ -284,7 +279,7 @@ func TestFixes(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			broken := func() *fixture.World {
 				nova := strings.ReplaceAll(row.nova, "$PIN", strings.Repeat("A", 64))
-				w := worldOf(t,
+				w := build(t,
 					"schemas: [listing]\nbase:\n  - {listing: ada}\nworktree:\n  - {listing: nova, "+nova+"}\n")
 				if row.set != nil {
 					row.set(t, w)
@@ -332,7 +327,7 @@ func TestFixes(t *testing.T) {
 
 // TestServersDate reads the Date header of the Receipt's server, honest and not, and replays each run.
 func TestServersDate(t *testing.T) {
-	w := worldOf(t, "schemas: [listing]\nworktree:\n  - {listing: nova, issued: \"+1h\"}\n")
+	w := build(t, "schemas: [listing]\nworktree:\n  - {listing: nova, issued: \"+1h\"}\n")
 	at, err := url.Parse(novaReceipt)
 	if err != nil {
 		t.Fatal(err)
@@ -365,17 +360,6 @@ func TestServersDate(t *testing.T) {
 			}
 		}
 	}
-}
-
-// worldOf builds a world, which ends with the test.
-func worldOf(t *testing.T, text string) *fixture.World {
-	t.Helper()
-	w, err := fixture.Build(t.TempDir(), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.Close() })
-	return w
 }
 
 // fixed is a finding with its fix.
@@ -471,7 +455,7 @@ var commandTable = []commandRow{
 		},
 		fix:   `^install a certificate of a public authority; to try it locally add --ca-cert FILE$`,
 		apply: func(_ *testing.T, w *fixture.World, _ []string) []string { return verifyNova(w) }},
-	{name: "no such host", set: func(t *testing.T, _ *fixture.World) { noNames(t) }, status: 1,
+	{name: "no such host", set: func(t *testing.T, _ *fixture.World) { dnstest.Use(t, knowing) }, status: 1,
 		args: func(w *fixture.World) []string {
 			return slices.DeleteFunc(verifyNova(w), func(a string) bool {
 				return a == "--connect-to" || strings.HasPrefix(a, "*=")
@@ -872,49 +856,6 @@ func inTheRegistry(t *testing.T, w *fixture.World, groups []string) []string {
 	return nil
 }
 
-// noNames makes the program ask a name server on loopback that knows no name but the control.
-func noNames(t *testing.T) {
-	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var server sync.WaitGroup
-	server.Go(func() {
-		buffer := make([]byte, 1<<10)
-		for {
-			n, from, err := conn.ReadFrom(buffer)
-			if err != nil {
-				return
-			}
-			var m dnsmessage.Message
-			if m.Unpack(buffer[:n]) != nil {
-				continue
-			}
-			m.Response, m.Authoritative, m.Additionals, m.RCode = true, true, nil, dnsmessage.RCodeNameError
-			if q := m.Questions; len(q) == 1 && q[0].Name.String() == evidence.Control+"." {
-				m.RCode = dnsmessage.RCodeSuccess
-				if q[0].Type == dnsmessage.TypeA {
-					m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q[0].Name,
-						Type: q[0].Type, Class: q[0].Class}, Body: &dnsmessage.AResource{A: [4]byte{192, 0, 2, 1}}}}
-				}
-			}
-			if reply, err := m.Pack(); err == nil {
-				_, _ = conn.WriteTo(reply, from)
-			}
-		}
-	})
-	usual := net.DefaultResolver
-	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}
-	t.Cleanup(func() {
-		net.DefaultResolver = usual
-		conn.Close()
-		server.Wait()
-	})
-}
-
 // inTheClone runs the command that a fix says in the clone that a row made.
 func inTheClone(t *testing.T, w *fixture.World, groups []string) []string {
 	t.Helper()
@@ -931,7 +872,7 @@ func TestCommandFixes(t *testing.T) {
 	}
 	for _, row := range commandTable {
 		t.Run(row.name, func(t *testing.T) {
-			w := worldOf(t, cmp.Or(row.world,
+			w := build(t, cmp.Or(row.world,
 				"base:\n  - {listing: ada}\npr:\n  - {listing: bob}\nworktree:\n  - {publish: nova}\n"))
 			if err := os.Rename(keyOf(t, "ada"), filepath.Join(w.Dir, "ada.pem")); err != nil {
 				t.Fatal(err)

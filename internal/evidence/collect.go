@@ -343,7 +343,7 @@ func (c *collector) domainAge(l *registry.Listing, suffixes *domainage.Suffixes)
 // registration reads one source's reply. A reply that does not answer leaves the question open.
 func (c *collector) registration(r Request,
 	parse func(string, []byte) (domainage.Registration, error)) Result[domainage.Registration] {
-	o := c.s.Observe(c.ctx, r)
+	o := Ask(c.ctx, c.s, r)
 	if o.State = ThirdParty.State(o); o.State != Obtained {
 		return fault[domainage.Registration](o)
 	}

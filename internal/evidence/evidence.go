@@ -157,7 +157,10 @@ const (
 	CodeLocal          = "local"               // the host is local, so that its registration date was not looked up
 )
 
-const useResolver = "use a resolver that knows public names"
+// DeniesAll explains CodeDeniesAll.
+var DeniesAll = strict.Code{ID: CodeDeniesAll,
+	Meaning: "this machine's resolver denies public names; nothing was decided",
+	Fix:     "use a resolver that knows public names"}
 
 // Codes explains why a document could not be fetched or used, in addition to the codes of packages strict, did, receipt
 // and manifest.
@@ -178,7 +181,7 @@ var Codes = []strict.Code{
 		"check that this machine resolves names, then try again"},
 	{CodeNoHost, "the host name does not exist in DNS or has no address",
 		"correct the host name, or publish its address"},
-	{CodeDeniesAll, "this machine's resolver denies public names; nothing was decided", useResolver},
+	DeniesAll,
 	{CodeTLS, "the server's certificate does not verify, or TLS could not be agreed on",
 		"serve a certificate of a public authority for this host, with the whole chain"},
 	{CodeForbidden, "the host leads to an address that the gate does not connect to: a private one, or a public one " +

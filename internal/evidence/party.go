@@ -1,8 +1,8 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
-	"net/url"
 	"strings"
 )
 
@@ -29,19 +29,20 @@ func (p Party) State(o Observation) State {
 // Control is the host that decides whose fault it is that the resolver denies a name: it exists.
 const Control = "data.iana.org"
 
-// Ask observes the request of an owner's document. If the resolver denies its host, and that is not a name such as
-// localhost, Ask looks up Control: a resolver that denies Control too, or gives no answer, says nothing about the host.
+// DeniedToo is what is said if the resolver denies Control.
+const DeniedToo = "this machine's resolver denies " + Control + ", too"
+
+// Ask observes a request. If the resolver denies a host, and that is not a name such as localhost, Ask looks up
+// Control: a resolver that denies Control too, or gives no answer, says nothing about the host.
 func Ask(ctx context.Context, s Source, r Request) Observation {
 	o := s.Observe(ctx, r)
-	u, err := url.Parse(r.Target)
-	if o.Code != CodeNoHost || err != nil || !strings.Contains(u.Hostname(), ".") {
+	if o.Code != CodeNoHost || !strings.Contains(cmp.Or(hostOf(r.Target), r.Target), ".") {
 		return o
 	}
 	control := s.Observe(ctx, Request{Protocol: DNS, Target: Control})
 	switch control.Code {
 	case CodeNoHost:
-		o.State, o.Code, o.Message = Machine.State(control), CodeDeniesAll,
-			"this machine's resolver denies "+Control+", too"
+		o.State, o.Code, o.Message = Machine.State(control), CodeDeniesAll, DeniedToo
 	case CodeResolver, CodeTimeout, CodeBudget:
 		o.State, o.Code = Machine.State(control), control.Code
 		o.Message = "this machine's resolver denies the host, and is not known to know others: " +

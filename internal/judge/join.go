@@ -20,6 +20,7 @@ type Join struct {
 	at  map[[2]string]int // check and subject -> index in all
 
 	unreached map[*checks.Check]*unreached
+	denied    *checks.Check     // the first that is inconclusive because the resolver denies all names; nil: none
 	judged    map[string]string // path -> SHA-256 of the record as it would land
 	kind      string            // what the ranges change; "" if nothing yet
 	decided   bool              // all the changes are routine
@@ -82,7 +83,7 @@ func (j *Join) subject(s *checks.Subject, judged []Judgement) error {
 	if !s.Unchanged() {
 		j.rep.Counts.Records++
 	}
-	j.Unreached(s.Path, judged)
+	j.Note(s.Path, judged)
 	for _, one := range judged {
 		if err := j.Add(one.Check.Rule(), s.Path, one.Outcome); err != nil {
 			return err
@@ -137,9 +138,19 @@ func judgeRegistry(run *checks.Run, c *checks.Check) (verdict.Outcome, error) {
 	return out, err
 }
 
-// Unreached notes of which checks the budget left no time for a record.
-func (j *Join) Unreached(path string, judged []Judgement) {
+// Note notes what a record has in common with others, for [Join.Common]: of which checks the budget left no time for
+// it, and whether the resolver denies all names. Findings that say the latter lose their fix: it is that of the run.
+func (j *Join) Note(path string, judged []Judgement) {
 	for _, one := range judged {
+		for i, f := range one.Findings {
+			if f.Code != evidence.CodeDeniesAll {
+				continue
+			}
+			one.Findings[i].Fix = ""
+			if f.Severity == verdict.Doubt && j.denied == nil {
+				j.denied = one.Check
+			}
+		}
 		if one.Doubtful != checks.NotReached {
 			continue
 		}
@@ -150,8 +161,16 @@ func (j *Join) Unreached(path string, judged []Judgement) {
 	}
 }
 
-// NotReached says about each check how many of the records noted since it was called last the budget left no time for.
-func (j *Join) NotReached() error {
+// Common says about the records noted since it was called last that the resolver denies all names, and for how many of
+// them the budget left a check no time.
+func (j *Join) Common() error {
+	if j.denied != nil {
+		out := verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Doubt, Code: evidence.CodeDeniesAll,
+			Message: evidence.DeniedToo, Fix: evidence.DeniesAll.Fix}}}
+		if err := j.Add(j.denied.Rule(), checks.RegistrySubject, out); err != nil {
+			return err
+		}
+	}
 	for _, c := range checks.All {
 		u := j.unreached[c]
 		if u == nil {

@@ -178,7 +178,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	if err := Judge(ctx, run, early, src, false, joined.subject); err != nil {
 		return err
 	}
-	if err := joined.NotReached(); err != nil {
+	if err := joined.Common(); err != nil {
 		return err
 	}
 	if err := joined.standing(run); err != nil {

@@ -371,7 +371,7 @@ func (a *audit) records() error {
 			return err
 		}
 	}
-	return a.join.NotReached()
+	return a.join.Common()
 }
 
 // judge judges records, which are in path order and come after those judged before, and reports of them.
@@ -392,7 +392,7 @@ func (a *audit) judge(run *checks.Run, subjects []*checks.Subject, early [][]jud
 				a.soften(s, inForce, &judged[i])
 			}
 			judge.Blame(judged)
-			a.join.Unreached(s.Path, judged)
+			a.join.Note(s.Path, judged)
 			for _, one := range judged {
 				r, err := one.Result(one.Check.Rule(), s.Path)
 				if err != nil {

@@ -21,9 +21,9 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
-	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/dnstest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -65,77 +65,6 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// dnsServer answers on loopback: each name with the addresses that answers has for its n-th question, by
-// NXDOMAIN where it has none, by SERVFAIL where they are "fail".
-type dnsServer struct {
-	mu      sync.Mutex
-	answers map[string][]string
-	asked   map[string]int
-}
-
-func startDNS(t *testing.T, answers map[string][]string) *net.Resolver {
-	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	s := &dnsServer{answers: answers, asked: map[string]int{}}
-	go func() {
-		buffer := make([]byte, 1500)
-		for {
-			n, from, err := conn.ReadFrom(buffer)
-			if err != nil {
-				return
-			}
-			if reply := s.answer(buffer[:n]); reply != nil {
-				_, _ = conn.WriteTo(reply, from)
-			}
-		}
-	}()
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}
-}
-
-func (s *dnsServer) answer(query []byte) []byte {
-	var m dnsmessage.Message
-	if err := m.Unpack(query); err != nil || len(m.Questions) != 1 {
-		return nil
-	}
-	q := m.Questions[0]
-	name := strings.ToLower(strings.TrimSuffix(q.Name.String(), "."))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m.Response, m.Authoritative, m.Additionals = true, true, nil
-	all, known := s.answers[name]
-	switch {
-	case !known:
-		m.RCode = dnsmessage.RCodeNameError
-	case all[0] == "fail":
-		m.RCode = dnsmessage.RCodeServerFailure
-	default:
-		n := s.asked[fmt.Sprint(name, q.Type)]
-		s.asked[fmt.Sprint(name, q.Type)]++
-		for text := range strings.FieldsSeq(all[min(n, len(all)-1)]) {
-			header := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
-			ip := netip.MustParseAddr(text)
-			if ip.Is4() && q.Type == dnsmessage.TypeA {
-				m.Answers = append(m.Answers,
-					dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: ip.As4()}})
-			} else if ip.Is6() && q.Type == dnsmessage.TypeAAAA {
-				m.Answers = append(m.Answers,
-					dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: ip.As16()}})
-			}
-		}
-	}
-	reply, err := m.Pack()
-	if err != nil {
-		return nil
-	}
-	return reply
-}
-
 func TestNamesOfPrivateAddresses(t *testing.T) {
 	w := startWeb(t)
 	answers := map[string][]string{
@@ -150,7 +79,7 @@ func TestNamesOfPrivateAddresses(t *testing.T) {
 	_, port, _ := net.SplitHostPort(w.Addr())
 	l := onWeb(t, w, func(o *Options) {
 		o.ConnectTo = []ConnectTo{{"redirects.example", netip.MustParseAddrPort(w.Addr())}}
-		o.Resolver = startDNS(t, answers)
+		o.Resolver = dnstest.Resolver(t, answers)
 		o.WHOISServer, o.RDAPURL = "", ""
 	})
 	for host := range answers {
@@ -213,7 +142,7 @@ func TestAnswerThatChanges(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = listener.Close() })
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	d, err := newDialer(Options{Timeout: 1e10, Resolver: startDNS(t, map[string][]string{
+	d, err := newDialer(Options{Timeout: 1e10, Resolver: dnstest.Resolver(t, map[string][]string{
 		"changes.example": {"127.0.0.1", "127.0.0.2"},
 		"mixed.example":   {"127.0.0.2 127.0.0.1"},
 	})})
@@ -421,7 +350,7 @@ func TestWhoseNameIsDenied(t *testing.T) {
 		if c.control != nil {
 			answers[evidence.Control] = c.control
 		}
-		l, err := New(Options{Now: testNow, Resolver: startDNS(t, answers), RetryWait: time.Millisecond})
+		l, err := New(Options{Now: testNow, Resolver: dnstest.Resolver(t, answers), RetryWait: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}

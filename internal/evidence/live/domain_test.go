@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/dnstest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -182,7 +183,7 @@ func TestWHOISReferral(t *testing.T) {
 	l := onWeb(t, w, func(o *Options) {
 		o.WHOISServer = ""
 		o.ConnectTo = []ConnectTo{{"whois.iana.org", iana}, {"whois.nic.test", registry}}
-		o.Resolver = startDNS(t, map[string][]string{"secret.example": {"10.0.0.1"}})
+		o.Resolver = dnstest.Resolver(t, map[string][]string{"secret.example": {"10.0.0.1"}})
 	})
 	for domain, want := range map[string]string{
 		"a.test": `obtained 0 "Domain Name: a.test"`, "a.older": `obtained 0 "Domain Name: a.older"`,

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/dnstest"
 )
 
 // The transport reaches a private server where the operator's URL names one, and a public name by public addresses
@@ -17,7 +19,7 @@ func TestServerTransport(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-	resolver := startDNS(t, map[string][]string{"inward.example": {"127.0.0.1"}})
+	resolver := dnstest.Resolver(t, map[string][]string{"inward.example": {"127.0.0.1"}})
 	for base, want := range map[string]error{server.URL: nil, "http://inward.example:" + port: ErrForbidden} {
 		transport, err := ServerTransport(Options{ServerURL: base, Resolver: resolver})
 		if err != nil {
