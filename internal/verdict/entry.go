@@ -14,6 +14,15 @@ type Judgement struct {
 	Outcome
 }
 
+// Entries returns the catalogue of rules that are all judged by one function.
+func Entries[S any](rules []Rule, judge func(Rule, S) (Outcome, error)) []Entry[S] {
+	var out []Entry[S]
+	for _, rule := range rules {
+		out = append(out, Entry[S]{rule, func(s S) (Outcome, error) { return judge(rule, s) }})
+	}
+	return out
+}
+
 // Rules returns the rules of a catalogue, in its order.
 func Rules[S any](catalogue []Entry[S]) []Rule {
 	var out []Rule

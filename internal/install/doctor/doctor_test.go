@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -859,7 +860,7 @@ func TestWorkflowThatMayBeBypassed(t *testing.T) {
 	}
 }
 
-// Each code is of one rule, and what nothing was seen of is skipped, not passed.
+// Each code is of one rule, and what nothing was seen of is skipped, not passed. A rule that says nothing is an error.
 func TestRules(t *testing.T) {
 	of := map[string]string{}
 	for _, rule := range Rules {
@@ -894,6 +895,13 @@ func TestRules(t *testing.T) {
 	v.add(verdict.Error, "of-no-rule", strict.Pos{}, "", "x")
 	if r, err := v.report("doctor"); err == nil {
 		t.Errorf("a finding was lost: %+v", r)
+	}
+	defer func(was []verdict.Entry[*inspection]) { catalogue = was }(catalogue)
+	catalogue = append(slices.Clip(catalogue), verdict.Entry[*inspection]{Rule: verdict.Rule{ID: "silent"},
+		Judge: func(*inspection) (verdict.Outcome, error) { return verdict.Outcome{}, nil }})
+	_, err := (&inspection{}).report("doctor")
+	if want := "check silent said nothing of registry"; !errors.Is(err, verdict.ErrUnsaid) || err.Error() != want {
+		t.Errorf("of a silent rule: %v, want %q", err, want)
 	}
 }
 

@@ -161,31 +161,12 @@ func (v *inspection) report(mode string, ids ...string) (*verdict.Report, error)
 	slices.Sort(v.examined)
 	r := &verdict.Report{Version: 1, Mode: mode, Installation: &verdict.Installation{Repository: v.forge,
 		Branch: v.branch, Files: v.examined, Applied: v.applied, Unread: v.unread}}
-	for _, rule := range Rules {
-		if len(ids) > 0 && !slices.Contains(ids, rule.ID) {
-			continue
-		}
-		found := v.findings[rule.ID]
-		delete(v.findings, rule.ID)
-		slices.SortStableFunc(found, func(a, b verdict.Finding) int {
-			return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
-				cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
-		})
-		out := verdict.Outcome{Findings: slices.Compact(found)}
-		if !out.Has(verdict.Error) && !out.Has(verdict.Doubt) && !out.Has(verdict.Warning) {
-			findings := out.Findings
-			out = v.unblamed(rule.ID)
-			out.Findings = findings
-		}
-		if rule.ID == "protections" {
-			out.Verified = v.compared
-		}
-		result, err := out.Result(rule, subject)
-		if err != nil {
-			return nil, err
-		}
-		r.Results.Add(result)
+	results, err := verdict.Judge(catalogue, func(id string) bool { return len(ids) == 0 || slices.Contains(ids, id) },
+		v, subject)
+	if err != nil {
+		return nil, err
 	}
+	r.Results.Add(results...)
 	for _, rule := range slices.Sorted(maps.Keys(v.findings)) { // rather than a finding that nobody hears of
 		unsaid := v.findings[rule][0]
 		return nil, fmt.Errorf("the finding %q is of none of the reported rules: %s", unsaid.Code, unsaid.Message)
@@ -193,6 +174,25 @@ func (v *inspection) report(mode string, ids ...string) (*verdict.Report, error)
 	r.Settle(Rules)
 	return r, nil
 }
+
+// catalogue are the rules as the runner takes them: what was found is of the rule that has the finding's code.
+var catalogue = verdict.Entries(Rules, func(rule verdict.Rule, v *inspection) (verdict.Outcome, error) {
+	var out verdict.Outcome
+	found := v.findings[rule.ID]
+	delete(v.findings, rule.ID)
+	if !slices.ContainsFunc(found, func(f verdict.Finding) bool { return f.Severity != verdict.Notice }) {
+		out = v.unblamed(rule.ID)
+	}
+	slices.SortStableFunc(found, func(a, b verdict.Finding) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+	})
+	out.Findings = slices.Compact(found)
+	if rule.ID == "protections" {
+		out.Verified = v.compared
+	}
+	return out, nil
+})
 
 // judged are the jobs that a rule looks at, by their roles.
 var judged = map[string][]role{
