@@ -1,4 +1,4 @@
-package checks
+package checks_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -45,24 +46,30 @@ func moment(o map[string]any, name string) time.Time {
 	return t
 }
 
+// pairs returns the slugs and hashes that a revocation names, by its file name and by its text.
+func pairs(path, text string) map[[2]string]bool {
+	out := map[[2]string]bool{}
+	name, found := strings.CutPrefix(path, "revocations/")
+	if !found || name == "README.md" || name == ".gitkeep" {
+		return out
+	}
+	base := strings.TrimSuffix(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:]), ".json")
+	if i := len(base) - 65; i > 1 && base[i] == '-' {
+		out[[2]string{base[:i], base[i+1:]}] = true
+	}
+	o := object(text)
+	if slug, sum := member(o, "slug"), member(o, "revoked_receipt_sha256"); slug != "" && sum != "" {
+		out[[2]string{strings.ToLower(slug), strings.ToLower(sum)}] = true
+	}
+	return out
+}
+
 // acts calls f with each DID on which a revocation acts, its hash, and when the version that pinned it was issued.
 func (n naive) acts(f func(did, sum string, issued time.Time)) {
 	for _, c := range n {
 		for path, text := range c.files {
-			name, found := strings.CutPrefix(path, "revocations/")
-			if !found || name == "README.md" || name == ".gitkeep" {
-				continue
-			}
 			o := object(text)
-			pairs := map[[2]string]bool{}
-			base := strings.TrimSuffix(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:]), ".json")
-			if i := len(base) - 65; i > 1 && base[i] == '-' {
-				pairs[[2]string{base[:i], base[i+1:]}] = true
-			}
-			if slug, sum := member(o, "slug"), member(o, "revoked_receipt_sha256"); slug != "" && sum != "" {
-				pairs[[2]string{strings.ToLower(slug), strings.ToLower(sum)}] = true
-			}
-			for pair := range pairs {
+			for pair := range pairs(path, text) {
 				owners := map[string]time.Time{}
 				for _, then := range n {
 					l := object(then.files["implementations/"+pair[0]+".json"])
@@ -101,7 +108,8 @@ func naiveFault(path, text string, now time.Time) string {
 		return "layout"
 	case o["extra"] != nil:
 		return "schema"
-	case moment(o, "expires_at").Sub(moment(o, "issued_at")) > Window, moment(o, "issued_at").After(now.Add(Skew)):
+	case moment(o, "expires_at").Sub(moment(o, "issued_at")) > checks.Window,
+		moment(o, "issued_at").After(now.Add(checks.Skew)):
 		return "window"
 	}
 	return ""
@@ -158,7 +166,7 @@ func (n naive) state(path string, now time.Time) (state, rule string) {
 // step changes the files of a history at random, as pushes and pull requests may.
 func step(r *rand.Rand, files map[string]string, now time.Time) {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
-	sum := func() string { return strings.Repeat(fmt.Sprint(1+r.IntN(3)), 64) }
+	sum := func() string { return receipts()[r.IntN(3)].sum }
 	id := func() string { return "did:web:" + pick("ada", "bob", "eve") + ".example" }
 	slug := func() string { return pick("ada", "bob", "xx") }
 	day := func(n int) string { return now.AddDate(0, 0, n).Format(time.RFC3339) }
@@ -260,27 +268,32 @@ func oneAnswer(t *testing.T, seed uint64) {
 	if err := on.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	repo := opened(t, on.Dir)
+	repo, err := registry.Open(on.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
 	chain, err := repo.FirstParents(t.Context(), "", "main")
 	if err != nil || len(chain) != len(history) {
 		t.Fatalf("%d commits, %v; expected %d", len(chain), err, len(history))
 	}
 	compareMarks(t, repo, chain, history)
+	compareReaders(t, repo, chain, history, r)
 	for i, commit := range chain {
 		tree, err := repo.Tree(t.Context(), commit)
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := NewStanding(t.Context(), tree, func(string) bool { return true })
+		read, err := checks.NewStanding(t.Context(), tree, func(string) bool { return true })
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := map[string]*Standing{"read": read}
+		all := map[string]*checks.Standing{"read": read}
 		if i == len(chain)-1 || r.IntN(4) == 0 {
 			for name, from := range map[string]string{"followed": "", "followed from " + fmt.Sprint(i/2): chain[i/2]} {
-				ledger := NewLedger(repo, now)
+				ledger := checks.NewLedger(repo, now)
 				if from != "" {
-					ledger = LedgerAt(repo, from, now)
+					ledger = checks.LedgerAt(repo, from, now)
 				}
 				if err := repo.Steps(t.Context(), from, commit, func(s *registry.Step) error {
 					_, err := ledger.Step(t.Context(), s)
@@ -295,7 +308,7 @@ func oneAnswer(t *testing.T, seed uint64) {
 		}
 		for name, st := range all {
 			compareAnswers(t, fmt.Sprintf("commit %d, %s", i, name),
-				&Run{Context: t.Context(), Repo: repo, Base: st, Range: &registry.Range{Base: tree}, Now: now},
+				&checks.Run{Context: t.Context(), Repo: repo, Base: st, Range: &registry.Range{Base: tree}, Now: now},
 				history[:i+1])
 		}
 	}
@@ -307,9 +320,10 @@ func oneAnswer(t *testing.T, seed uint64) {
 func compareMarks(t *testing.T, repo *registry.Repository, chain []string, history naive) {
 	t.Helper()
 	half := chain[len(chain)/2]
-	markers := map[string]*Marker{"root": NewMarker(repo, "main"), "half": NewMarker(repo, "main")}
-	ledgers := map[string]*Ledger{"root": NewLedger(repo, fixture.Clock), // the other clock is behind some commits
-		"half": LedgerAt(repo, half, fixture.Clock.AddDate(0, 0, -45))}
+	markers := map[string]*checks.Marker{"root": checks.NewMarker(repo, "main"), "half": checks.NewMarker(repo, "main")}
+	ledgers := map[string]*checks.Ledger{"root": checks.NewLedger(repo, fixture.Clock),
+		// The other clock is behind some commits.
+		"half": checks.LedgerAt(repo, half, fixture.Clock.AddDate(0, 0, -45))}
 	tree, err := repo.Tree(t.Context(), half)
 	if err == nil {
 		err = markers["half"].Start(t.Context(), tree)
@@ -317,9 +331,9 @@ func compareMarks(t *testing.T, repo *registry.Repository, chain []string, histo
 	if err != nil {
 		t.Fatal(err)
 	}
-	marked := map[pin]string{} // the content that revokes or is refused
+	marked := map[[2]string]string{} // the content that revokes or is refused
 	wasBad := map[string]bool{}
-	set := func(at pin, content string) {
+	set := func(at [2]string, content string) {
 		if marked[at] == "" {
 			marked[at] = content
 		}
@@ -329,10 +343,10 @@ func compareMarks(t *testing.T, repo *registry.Repository, chain []string, histo
 		files := history[i].files
 		for _, path := range slices.Sorted(maps.Keys(files)) {
 			for _, at := range revocation.Read(path, []byte(files[path])).Pins {
-				set(at, files[path])
+				set([2]string{at.Slug, at.SHA256}, files[path])
 			}
 		}
-		var first []Mark
+		var first []checks.Mark
 		for _, name := range []string{"root", "half"} {
 			if name == "half" && !late {
 				continue
@@ -360,14 +374,14 @@ func compareMarks(t *testing.T, repo *registry.Repository, chain []string, histo
 			if err != nil {
 				return err
 			}
-			set(pin{Slug: m.Slug, SHA256: m.SHA256}, string(content))
+			set([2]string{m.Slug, m.SHA256}, string(content))
 		}
 		for path, text := range files {
 			l, slug := object(text), strings.TrimSuffix(strings.TrimPrefix(path, "implementations/"), ".json")
 			if member(l, "slug") != slug || l["extra"] != nil {
 				continue // which a reader sees
 			}
-			at := pin{Slug: slug, SHA256: member(l, "conformance_receipt_sha256")}
+			at := [2]string{slug, member(l, "conformance_receipt_sha256")}
 			state, rule := history[:i+1].state(path, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
 			bad := state == verdict.StatusRevoked || state == verdict.StatusRefused && rule != "window"
 			if bad && marked[at] == "" {
@@ -379,7 +393,7 @@ func compareMarks(t *testing.T, repo *registry.Repository, chain []string, histo
 			}
 			now, _ := history[:i+1].state(path, fixture.Clock)
 			clock := now == verdict.StatusExpired || now == verdict.StatusRefused
-			if marked[at] == "" && !(&State{Status: now}).InForce() && !clock {
+			if marked[at] == "" && !(&checks.State{Status: now}).InForce() && !clock {
 				t.Errorf("commit %d: a proof calls %s valid, which is %s", i, path, now)
 			}
 		}
@@ -392,7 +406,7 @@ func compareMarks(t *testing.T, repo *registry.Repository, chain []string, histo
 }
 
 // compareAnswers compares what a run says with what the rules say.
-func compareAnswers(t *testing.T, name string, run *Run, history naive) {
+func compareAnswers(t *testing.T, name string, run *checks.Run, history naive) {
 	t.Helper()
 	witnesses := map[string]bool{}
 	for path := range history[len(history)-1].files {
@@ -401,7 +415,7 @@ func compareAnswers(t *testing.T, name string, run *Run, history naive) {
 		}
 		want, rule := history.state(path, run.Now)
 		l := run.Base.BySlug(strings.TrimSuffix(strings.TrimPrefix(path, "implementations/"), ".json"))
-		is := Unreadable()
+		is := checks.Unreadable()
 		if l != nil {
 			var err error
 			if is, err = run.State(l); err != nil {
@@ -418,7 +432,7 @@ func compareAnswers(t *testing.T, name string, run *Run, history naive) {
 	}
 	for id, may := range witnesses {
 		l, code, why, err := run.MayWitness(id)
-		if err != nil || (l != nil) != may && code != WitnessOpen {
+		if err != nil || (l != nil) != may && code != checks.WitnessOpen {
 			t.Errorf("%s: %s may witness: %t, %q %q, %v; expected %t", name, id, l != nil, code, why, err, may)
 		}
 	}

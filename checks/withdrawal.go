@@ -109,15 +109,7 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 		return nil, err
 	}
 	folded := did.Fold(id)
-	own, pinned := map[string]bool{}, false
-	for path, all := range p.versions {
-		for _, v := range all {
-			if v.did != "" && did.Fold(v.did) == folded {
-				own[slugOf(path)] = true
-				pinned = pinned || v.sha256 == sha256
-			}
-		}
-	}
+	own, pinned := p.listings(folded, sha256)
 	pinned = pinned || slices.ContainsFunc(r.Base.ByDID(id), func(l *Listed) bool { return l.ReceiptSHA256 == sha256 })
 	out := &Withdrawal{}
 	if by != nil {
@@ -126,8 +118,15 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 	if err := p.irregular(out, own, r.Base.Tree); err != nil {
 		return nil, err
 	}
-	if !pinned {
-		p.unpinned(out, own, folded, sha256, notBefore, r.Now)
+	if !pinned && p.unpinned(&Withdrawal{}, own, folded, sha256, notBefore, r.Now) {
+		p.again = true // a listing that no revocation names may have pinned it
+		p.want(registry.KindListing.Directory())
+		if err := p.follow(r.Context); err != nil {
+			return nil, err
+		}
+		if own, pinned = p.listings(folded, sha256); !pinned {
+			p.unpinned(out, own, folded, sha256, notBefore, r.Now)
+		}
 	}
 	unread, err := p.unreadable(r.Context, r.Base.Tree)
 	if err != nil {
@@ -145,6 +144,20 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 	}
 	slices.Sort(out.Unreadable)
 	return out, nil
+}
+
+// listings returns the slugs that listed a DID, of those that were read, and whether one of them pinned a hash for it.
+func (p *past) listings(folded, sha256 string) (own map[string]bool, pinned bool) {
+	own = map[string]bool{}
+	for path, all := range p.versions {
+		for _, v := range all {
+			if v.did != "" && did.Fold(v.did) == folded {
+				own[slugOf(path)] = true
+				pinned = pinned || v.sha256 == sha256
+			}
+		}
+	}
+	return own, pinned
 }
 
 // irregular finds the revocations under the slugs of an implementation that are not where, or no longer what, the
@@ -197,8 +210,8 @@ func (p *past) irregular(out *Withdrawal, own map[string]bool, head *registry.Tr
 }
 
 // unpinned finds what is against a Receipt that no listing of its DID ever pinned: its own hash under a slug of the
-// DID, and a Receipt that the slug pinned after this one was signed.
-func (p *past) unpinned(out *Withdrawal, own map[string]bool, id, sha256 string, notBefore, now time.Time) {
+// DID, and a Receipt that the slug pinned after this one was signed. It reports whether there is one.
+func (p *past) unpinned(out *Withdrawal, own map[string]bool, id, sha256 string, notBefore, now time.Time) bool {
 	for i := range p.files {
 		f := &p.files[i]
 		for _, named := range f.Pins {
@@ -225,4 +238,5 @@ func (p *past) unpinned(out *Withdrawal, own map[string]bool, id, sha256 string,
 			}
 		}
 	}
+	return out.Revoked != "" || out.Unclear != nil
 }

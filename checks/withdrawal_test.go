@@ -102,6 +102,12 @@ func TestWithdrawn(t *testing.T) {
 			"'{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n" +
 			"  - {commit: Revoke}\n  - {remove: revocations/a.json}\n",
 			1, "listed, revoked a.json, removed a.json"},
+		{"a Receipt that only a slug without revocations pinned", "base:\n  - {listing: ada}\n" +
+			"  - {move: [implementations/ada.json, implementations/old.json]}\n  - {commit: List}\n" +
+			"  - {remove: implementations/old.json}\n  - {write: implementations/ada.json, " +
+			"text: '{\"slug\": \"ada\", \"tool_did\": \"did:web:ada.example\"}'}\n  - {write: " + file +
+			", text: '{\"slug\": \"ada\", \"revoked_receipt_sha256\": \"$pin(ada)\"}'}\n",
+			0, "listed"},
 		{"a text that was a listing", listed + "  - {move: [implementations/ada.json, implementations/ada.txt]}\n" +
 			"  - {commit: Move}\n  - {write: implementations/ada.txt, text: '{'}\n",
 			0, ""},
