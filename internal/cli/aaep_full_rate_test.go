@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -37,8 +38,8 @@ func TestProducerAtFullRate(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		began := time.Now()
-		code := Main(append([]string{"oap-conform", "aaep", args[0], "--level", "3", "--format", "json"}, args[1:]...),
-			frame.IO{Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+		code := clitest.Main(append([]string{"oap-conform", "aaep", args[0], "--level", "3", "--format", "json"},
+			args[1:]...), frame.IO{Stdout: &out, Stderr: io.Discard, Getenv: clitest.NoEnvironment})
 		took := time.Since(began)
 		var r verdict.Report
 		if err := json.Unmarshal(out.Bytes(), &r); err != nil || code != 0 || r.Verdict != verdict.Passed ||

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -21,7 +22,7 @@ func TestReferenceProducer(t *testing.T) {
 	var out bytes.Buffer
 	args := []string{"oap-conform", "aaep", "producer", "--url", at, "--layout", "reference", "--format", "json",
 		"--budget", "1m"}
-	code := Main(args, frame.IO{Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+	code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: io.Discard, Getenv: clitest.NoEnvironment})
 	var r verdict.Report
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || code == verdict.Errored.ExitStatus() {
 		t.Fatalf("exit status %d, %v\n%s", code, err, out.Bytes())

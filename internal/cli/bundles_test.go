@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // TestRecordedBundles checks that bundles of earlier programs still give the reports of those programs. Sentences may
@@ -47,11 +48,11 @@ func TestRecordedBundles(t *testing.T) {
 			}
 			args := strings.Fields(string(files["command"]))
 			if len(args) == 0 {
-				w := build(t, string(files["world.yaml"]))
+				w := clitest.Build(t, string(files["world.yaml"]))
 				args = []string{"replay", "bundle.json", "--repo", w.Repo.Dir}
 			}
-			quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
-			Main(append(args, "--report", "json=again.json"), quiet)
+			quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: clitest.NoEnvironment}
+			clitest.Main(append(args, "--report", "json=again.json"), quiet)
 			text, err := os.ReadFile("again.json")
 			if err != nil {
 				t.Fatal(err)

@@ -1,25 +1,20 @@
-package cli
+package cli_test
 
 import (
-	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // coded are the packages that give findings their codes, from the root of the module. Each protocol is one.
@@ -58,12 +53,10 @@ const (
 func TestEveryCodeIsExplained(t *testing.T) {
 	root := filepath.Join("..", "..")
 	known := map[string]bool{}
-	for _, p := range programs.All {
-		for _, c := range codes(p) {
-			known[c.ID] = true
-			if c.Meaning == "" || c.Fix == "" {
-				t.Errorf("the code %q has no meaning or no fix", c.ID)
-			}
+	for _, c := range clitest.Codes() {
+		known[c.ID] = true
+		if c.Meaning == "" || c.Fix == "" {
+			t.Errorf("the code %q has no meaning or no fix", c.ID)
 		}
 	}
 	s := &source{fset: token.NewFileSet(), consts: map[string]string{}, types: map[string]ast.Expr{}}
@@ -78,7 +71,9 @@ func TestEveryCodeIsExplained(t *testing.T) {
 		prefixes[e.code] = prefixes[e.code] || e.prefix
 		explained := known[e.code]
 		if e.prefix {
-			explained = slices.ContainsFunc(allCodes(), func(id string) bool { return strings.HasPrefix(id, e.code) })
+			explained = slices.ContainsFunc(clitest.Codes(), func(c strict.Code) bool {
+				return strings.HasPrefix(c.ID, e.code)
+			})
 		}
 		if !explained {
 			t.Errorf("%s: nothing explains the code %q; add\n\t{%q, \"what it means\", \"what would pass\"},\nto %s",
@@ -139,81 +134,6 @@ func f(o *Outcome, s *Subject, k string) {
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
-}
-
-// toldCodes find the code of a finding in a report as text and as JSON. One for both would begin with no text that is
-// searched for at once.
-var toldCodes = []*regexp.Regexp{
-	regexp.MustCompile(`(?m): (?:error|inconclusive|warning|notice): .* \[([\w-]+)\]\r?$`),
-	regexp.MustCompile(`"code": *"([^"]+)"`),
-}
-
-// unexplained names the file in which a script's runs of the program note the codes that explain does not know.
-const unexplained = "UNEXPLAINED_CODES"
-
-var knownIDs = sync.OnceValue(allCodes)
-
-// noted runs the program. It notes each code that stdout or a JSON report has and explain does not know, JSON that its
-// schema refuses, and a last line that begins with pass or accepted if the exit status is not 0. It does not read the
-// codes of merge and comment, which pass on what a stranger's report says.
-func noted(args []string, sys frame.IO) int {
-	var out bytes.Buffer
-	sys.Stdout = io.MultiWriter(sys.Stdout, &out)
-	code := Main(args, sys)
-	end := lastLine(out.String())
-	if code != 0 && (strings.HasPrefix(end, "accepted") || strings.HasPrefix(end, "pass")) {
-		noteOf(sys, "oap-gate %.300q ended with %d and the last line %q\n", args, code, end)
-	}
-	valid := func(text string) {
-		if err := schematest.Invalid(text); err != nil {
-			noteOf(sys, "oap-gate %.300q wrote JSON that is not valid: %v\n", args, err)
-		}
-	}
-	valid(out.String())
-	for i, arg := range args {
-		name, is := strings.CutPrefix(arg, "--report=json=")
-		if !is && i > 0 && args[i-1] == "--report" {
-			name, is = strings.CutPrefix(arg, "json=")
-		}
-		if is {
-			text, _ := os.ReadFile(name) // there is none if the run was refused
-			valid(string(text))
-			out.Write(text)
-		}
-	}
-	if slices.Contains(args, "merge") || slices.Contains(args, "comment") {
-		return code
-	}
-	var odd []string
-	for _, pattern := range toldCodes {
-		for _, m := range pattern.FindAllStringSubmatch(out.String(), -1) {
-			if told := m[1]; !slices.Contains(knownIDs(), told) && !slices.Contains(odd, told) {
-				odd = append(odd, told)
-			}
-		}
-	}
-	if len(odd) > 0 {
-		noteOf(sys, "oap-gate %.300q told %q\n", args, odd)
-	}
-	return code
-}
-
-// noteOf writes into the file that the test of the script reads.
-func noteOf(sys frame.IO, format string, args ...any) {
-	f, err := os.OpenFile(sys.Getenv(unexplained), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Fprintf(f, format, args...)
-	if err := f.Close(); err != nil {
-		panic(err)
-	}
-}
-
-// lastLine returns the last line that is not empty.
-func lastLine(text string) string {
-	text = strings.TrimRight(text, "\n")
-	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // source is the syntax of the packages that give codes.

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"go/ast"
@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // TestEveryCommand checks that each command has an example, a script that runs it, and a page that shows it.
@@ -38,7 +40,7 @@ func TestEveryCommand(t *testing.T) {
 		}
 	}
 	for _, p := range programs.All {
-		walk(Command(p, frame.IO{}))
+		walk(cli.Command(p, frame.IO{}))
 	}
 	if checked < 20 {
 		t.Errorf("%d commands were checked; expected all", checked)
@@ -53,7 +55,7 @@ func TestMoved(t *testing.T) {
 			for _, args := range [][]string{old, append(slices.Clone(old), "--no-such-flag", "--report", "json=r.json"),
 				slices.Insert(slices.Clone(old), 1, "help")} {
 				var out, told strings.Builder
-				code := Main(args, frame.IO{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }})
+				code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &told, Getenv: clitest.NoEnvironment})
 				want := "error: " + p.Name + " " + row[0] + " is " + row[1] + "\n"
 				if code != 2 || out.String() != "" || told.String() != want {
 					t.Errorf("%q: exit status %d, %q and %q, want 2 and %q", args, code, out.String(), told.String(),
@@ -61,8 +63,8 @@ func TestMoved(t *testing.T) {
 				}
 			}
 			now, words := programs.Of(strings.Fields(row[1]))
-			if c, rest, err := Command(now, frame.IO{}).Find(words); err != nil || c.HasParent() != (len(words) > 0) ||
-				len(rest) > 0 && !strings.HasPrefix(rest[0], "--") {
+			if c, rest, err := cli.Command(now, frame.IO{}).Find(words); err != nil ||
+				c.HasParent() != (len(words) > 0) || len(rest) > 0 && !strings.HasPrefix(rest[0], "--") {
 				t.Errorf("%q: %q is not a command, %q is left of it", row[0], row[1], rest)
 			}
 		}
@@ -142,7 +144,7 @@ var (
 func TestWords(t *testing.T) {
 	roots, names, found := map[string]*cobra.Command{}, map[string]bool{}, 0
 	for _, p := range programs.All {
-		roots[p.Name] = Command(p, frame.IO{})
+		roots[p.Name] = cli.Command(p, frame.IO{})
 		for _, c := range roots[p.Name].Commands() {
 			names[c.Name()] = true
 		}
@@ -181,8 +183,9 @@ func faults(roots map[string]*cobra.Command, names map[string]bool, text string,
 		code = code || likely.MatchString(text[begin:m[0]])
 		p, _ := programs.Of([]string{text[m[2]:m[3]]})
 		c, rest, err := roots[p.Name].Find(words)
+		gone := func(m [2]string) bool { return strings.HasPrefix(strings.Join(words, " ")+" ", m[0]+" ") }
 		switch group := c.HasSubCommands() && c.Name() != "audit" && c.Name() != "schema"; {
-		case err != nil || !c.HasParent() || moved(p, words) != "" || code && group && len(rest) > 0:
+		case err != nil || !c.HasParent() || slices.ContainsFunc(p.Moved, gone) || code && group && len(rest) > 0:
 			all = append(all, line+": no such command")
 		case code:
 			for _, flag := range longFlag.FindAllString(strings.SplitN(text[m[6]:m[7]], " -- ", 2)[0], -1) {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
@@ -64,8 +65,8 @@ func TestComplete(t *testing.T) {
 		} else {
 			words = slices.Insert(words, 0, "__complete")
 		}
-		code := Main(words, frame.IO{Stdout: &out, Stderr: &bytes.Buffer{},
-			Getenv: func(string) string { return "" }})
+		code := clitest.Main(words, frame.IO{Stdout: &out, Stderr: &bytes.Buffer{},
+			Getenv: clitest.NoEnvironment})
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		var offered []string
 		for _, line := range lines[:len(lines)-1] {

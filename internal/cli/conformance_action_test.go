@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -11,50 +11,13 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
-
-// stepOf runs the program as a step's action with these inputs, and gives what the runner sees.
-func stepOf(t *testing.T, event string, inputs map[string]string) (code int, log, outputs, summary string) {
-	t.Helper()
-	dir := t.TempDir()
-	env := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_ACTION": "__self", "GITHUB_EVENT_NAME": event,
-		"GITHUB_WORKSPACE": dir,
-		"GITHUB_OUTPUT":    filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
-	defaults := map[string]string{"OFFLINE": "false", "GOVERNANCE": "review", "EXCEPTION": "review",
-		"TIMEOUT":         "10s",
-		"MAX-ANNOTATIONS": "9", "SUMMARY": "true", "ALLOW-PULL-REQUEST-TARGET": "false"}
-	for name, value := range defaults {
-		env["INPUT_"+name] = value
-	}
-	for name, value := range inputs {
-		env["INPUT_"+strings.ToUpper(name)] = value
-	}
-	var out bytes.Buffer
-	code = Main([]string{programOf(inputs["mode"])}, frame.IO{
-		Stdout: &out, Stderr: &out, Getenv: func(name string) string { return env[name] }})
-	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	return code, out.String(), read("output"), read("summary")
-}
-
-// programOf returns the program that has a mode of the Action; oap-gate refuses an unknown one.
-func programOf(mode string) string {
-	for _, m := range table.ActionModes {
-		if m.Mode == mode {
-			return m.Program
-		}
-	}
-	return "oap-gate"
-}
 
 func TestActionHoldsAProvider(t *testing.T) {
 	contract := greenhouse(t)
@@ -68,7 +31,7 @@ func TestActionHoldsAProvider(t *testing.T) {
 		return all
 	}
 	for _, event := range []string{"pull_request", "push", "schedule", "workflow_dispatch", "merge_group"} {
-		code, log, outputs, summary := stepOf(t, event, honest)
+		code, log, outputs, summary := clitest.StepOf(t, event, honest)
 		if code != 0 || !strings.Contains(log, "\npass: declared, not verified; ") || !strings.Contains(outputs,
 			"\npass\n") ||
 			!strings.Contains(summary, "25 requirements are for people to attest") {
@@ -106,7 +69,7 @@ func TestActionHoldsAProvider(t *testing.T) {
 			"verify, comment, remind, rerun, auto-merge, protect, governance, oasis, opengap, aaep"},
 		{"a report on stdout", "push", map[string]string{"report": "json=-"}, 2, "input report names stdout"},
 	} {
-		code, log, outputs, summary := stepOf(t, test.event, with(test.more))
+		code, log, outputs, summary := clitest.StepOf(t, test.event, with(test.more))
 		if code != test.code || !strings.Contains(log, test.want) || (summary == "") != (test.name == "no summary") {
 			t.Errorf("%s: exit status %d, want %d, %q, summary of %d bytes\n%s", test.name, code, test.code, test.want,
 				len(summary), log)
@@ -142,7 +105,7 @@ func TestActionRefusesInputs(t *testing.T) {
 			events = append(events, "schedule")
 		}
 		for name, input := range action.Inputs {
-			if value, is := defaults[name]; is && value != input.Default {
+			if value, is := cli.Defaults[name]; is && value != input.Default {
 				t.Errorf("the default of the input %s is %q, in action.yml %q", name, value, input.Default)
 			}
 			for _, event := range events {
@@ -150,20 +113,20 @@ func TestActionRefusesInputs(t *testing.T) {
 					continue
 				}
 				// "deny" is no default.
-				code, log, _, _ := stepOf(t, event, map[string]string{"mode": m.Mode, name: "deny"})
+				code, log, _, _ := clitest.StepOf(t, event, map[string]string{"mode": m.Mode, name: "deny"})
 				if want := "does not take the input " + name + " here"; code != 2 || !strings.Contains(log, want) {
 					t.Errorf("mode %q, event %s: exit status %d, want 2 and %q\n%s", m.Mode, event, code, want, log)
 				}
 			}
 		}
 		for _, event := range events { // with all defaults, which stepOf sets
-			_, log, _, _ := stepOf(t, event, map[string]string{"mode": m.Mode})
+			_, log, _, _ := clitest.StepOf(t, event, map[string]string{"mode": m.Mode})
 			if strings.Contains(log, "does not take") {
 				t.Errorf("mode %q, event %s: a default is refused\n%s", m.Mode, event, log)
 			}
 		}
 	}
-	_, log, _, _ := stepOf(t, "push", map[string]string{"targets": "nova"})
+	_, log, _, _ := clitest.StepOf(t, "push", map[string]string{"targets": "nova"})
 	if want := "fix: leave the input targets empty; mode verify takes it"; !strings.Contains(log, want) {
 		t.Errorf("no %q in\n%s", want, log)
 	}
@@ -197,7 +160,7 @@ func TestModes(t *testing.T) {
 			}
 			takes := map[string]bool{}
 			for _, s := range m.Steps {
-				c, rest, err := Command(p, frame.IO{}).Find(strings.Fields(s.Command))
+				c, rest, err := cli.Command(p, frame.IO{}).Find(strings.Fields(s.Command))
 				if err != nil || len(rest) > 0 {
 					t.Fatalf("mode %q runs %q, of which %q is no command: %v", m.Name, s.Command, rest, err)
 				}
@@ -260,7 +223,7 @@ func TestActionHoldsAnAgentAndAProducer(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "agent.yaml"), []byte("opengap: \"0.4\"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	code, log, _, _ := stepOf(t, "pull_request", map[string]string{"mode": "opengap", "path": dir,
+	code, log, _, _ := clitest.StepOf(t, "pull_request", map[string]string{"mode": "opengap", "path": dir,
 		"recommended": "warn"})
 	if code != 1 || !strings.Contains(log, "title=gap-fields") ||
 		!strings.Contains(log, "assumed: --recommended warn") {
@@ -270,18 +233,18 @@ func TestActionHoldsAnAgentAndAProducer(t *testing.T) {
 	if err := os.WriteFile(capture, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	code, log, _, _ = stepOf(t, "push", map[string]string{"mode": "aaep", "events": capture + "\n" + capture,
+	code, log, _, _ = clitest.StepOf(t, "push", map[string]string{"mode": "aaep", "events": capture + "\n" + capture,
 		"level": "2"})
 	if code != 3 || !strings.Contains(log, "no-events") {
 		t.Errorf("aaep: exit status %d\n%s", code, log)
 	}
 	both := map[string]string{"mode": "aaep", "events": capture, "url": "https://p.example"}
-	if code, log, _, _ = stepOf(t, "push", both); code != 2 ||
+	if code, log, _, _ = clitest.StepOf(t, "push", both); code != 2 ||
 		!strings.Contains(log, "does not take the input events") {
 		t.Errorf("aaep with a capture and a producer: exit status %d\n%s", code, log)
 	}
 	running := map[string]string{"mode": "aaep", "url": "http://p.example", "layout": "reference"}
-	if code, log, _, _ = stepOf(t, "push", running); code != 2 || !strings.Contains(log, "plain http") {
+	if code, log, _, _ = clitest.StepOf(t, "push", running); code != 2 || !strings.Contains(log, "plain http") {
 		t.Errorf("aaep with a plain public producer: exit status %d\n%s", code, log)
 	}
 	for _, subscriber := range []struct {
@@ -296,15 +259,15 @@ func TestActionHoldsAnAgentAndAProducer(t *testing.T) {
 		{map[string]string{"command": "./none"}, "does not take the input command"},
 	} {
 		subscriber.more["mode"] = "aaep"
-		code, log, _, _ := stepOf(t, "push", subscriber.more)
+		code, log, _, _ := clitest.StepOf(t, "push", subscriber.more)
 		if code != 2 || !slices.ContainsFunc(strings.Split(subscriber.want, "|"), func(want string) bool {
 			return strings.Contains(log, want)
 		}) {
 			t.Errorf("aaep %v: exit status %d\n%s", subscriber.more, code, log)
 		}
 	}
-	if code, log, _, _ = stepOf(t, "push", map[string]string{"mode": "aaep"}); code != 2 || !strings.Contains(log,
-		"requires at least one FILE") {
+	if code, log, _, _ = clitest.StepOf(t, "push", map[string]string{"mode": "aaep"}); code != 2 ||
+		!strings.Contains(log, "requires at least one FILE") {
 		t.Errorf("aaep without a capture: exit status %d\n%s", code, log)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -51,9 +52,9 @@ func greenhouse(t *testing.T) []string {
 func provider(t *testing.T, args ...string) (rep verdict.Report, code int, said string) {
 	t.Helper()
 	var out, diag bytes.Buffer
-	sys := frame.IO{Stdout: &out, Stderr: &diag, Getenv: func(string) string { return "" }}
-	code = Main(slices.Concat([]string{"oap-conform", "oasis", "provider", "--format", "json", "--retry-wait", "1ms"},
-		args), sys)
+	sys := frame.IO{Stdout: &out, Stderr: &diag, Getenv: clitest.NoEnvironment}
+	code = clitest.Main(slices.Concat([]string{"oap-conform", "oasis", "provider", "--format", "json",
+		"--retry-wait", "1ms"}, args), sys)
 	if err := json.Unmarshal(out.Bytes(), &rep); err != nil && out.Len() > 0 {
 		t.Fatalf("%v: %s", err, out.Bytes())
 	}
@@ -206,8 +207,8 @@ func TestProviderRecordedAndReplayed(t *testing.T) {
 		t.Errorf("of another provider: exit status %d, %q", code, codesOf(other))
 	}
 	var out, diag bytes.Buffer
-	if code := Main([]string{"replay", bundle}, frame.IO{Stdout: &out, Stderr: &diag,
-		Getenv: func(string) string { return "" }}); code != 2 ||
+	if code := clitest.Main([]string{"replay", bundle}, frame.IO{Stdout: &out, Stderr: &diag,
+		Getenv: clitest.NoEnvironment}); code != 2 ||
 		!strings.Contains(diag.String(), "the command of oap-conform that recorded it") {
 		t.Errorf("replay of its bundle: exit status %d, %s", code, diag.String())
 	}
@@ -355,8 +356,8 @@ func TestProviderExampleOfTheDocumentation(t *testing.T) {
 	}
 	t.Chdir(dir)
 	var out bytes.Buffer
-	code := Main(strings.Fields(command)[1:], frame.IO{Stdout: &out, Stderr: &out,
-		Getenv: func(string) string { return "" }})
+	code := clitest.Main(strings.Fields(command)[1:], frame.IO{Stdout: &out, Stderr: &out,
+		Getenv: clitest.NoEnvironment})
 	rest, said := strings.TrimSpace(out.String()), true
 	for i, part := range strings.Split(text, "…") {
 		at := strings.Index(rest, part)

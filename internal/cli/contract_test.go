@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"cmp"
@@ -20,10 +20,11 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
@@ -33,7 +34,7 @@ import (
 func TestContract(t *testing.T) {
 	names := slices.Concat(ruleNames(), actionNames(t), environmentNames(t), schemaMembers(t))
 	for _, p := range programs.All {
-		names = append(names, commandNames(Command(p, frame.IO{}))...)
+		names = append(names, commandNames(cli.Command(p, frame.IO{}))...)
 	}
 	for _, v := range []verdict.Verdict{verdict.Passed, verdict.Failed, verdict.Errored, verdict.Inconclusive} {
 		names = append(names, fmt.Sprintf("exit %d: %s", v.ExitStatus(), v))
@@ -82,9 +83,11 @@ func TestContractNoticesARename(t *testing.T) {
 func ruleNames() (names []string) {
 	steps := verdict.IDs(verify.Rules())
 	for _, p := range programs.All {
-		for _, id := range ruleIDs(p) {
-			if !slices.Contains(steps, id) {
-				names = append(names, "check "+id)
+		for _, s := range p.Subjects {
+			for _, rule := range s.Rules {
+				if !slices.Contains(steps, rule.ID) {
+					names = append(names, "check "+rule.ID)
+				}
 			}
 		}
 	}
@@ -94,18 +97,10 @@ func ruleNames() (names []string) {
 	for _, id := range steps {
 		names = append(names, "step "+id)
 	}
-	for _, id := range allCodes() {
-		names = append(names, "code "+id)
+	for _, c := range clitest.Codes() {
+		names = append(names, "code "+c.ID)
 	}
 	return names
-}
-
-// allCodes returns the codes of all programs.
-func allCodes() (ids []string) {
-	for _, p := range programs.All {
-		ids = append(ids, codeIDs(p)...)
-	}
-	return ids
 }
 
 // commandNames returns a command, its flags, and those of all commands below it.
@@ -211,7 +206,7 @@ func readsEnvironment(f ast.Expr) bool {
 
 // schemaMembers returns each member of each printed schema, with the values that it may have if they are listed.
 func schemaMembers(t *testing.T) (names []string) {
-	for name, text := range schematest.All() {
+	for name, text := range clitest.Schemas() {
 		var schema map[string]any
 		if err := json.Unmarshal(text, &schema); err != nil {
 			t.Fatalf("schema %s: %v", name, err)

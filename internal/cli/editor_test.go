@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -29,10 +30,10 @@ func TestProblemMatcher(t *testing.T) {
 		t.Fatal(err)
 	}
 	pattern := regexp.MustCompile(file.ProblemMatcher[0].Pattern[0].Regexp)
-	w := build(t, failing)
+	w := clitest.Build(t, failing)
 	var told bytes.Buffer
-	Main(slices.Concat([]string{"check"}, w.Args(), w.RangeArgs(), []string{"--offline"}),
-		frame.IO{Stdout: &told, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+	clitest.Main(slices.Concat([]string{"check"}, w.Args(), w.RangeArgs(), []string{"--offline"}),
+		frame.IO{Stdout: &told, Stderr: io.Discard, Getenv: clitest.NoEnvironment})
 	out := told.String()
 	var got []string
 	for line := range strings.Lines(out) {
@@ -53,7 +54,7 @@ func TestPreCommitHook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := build(t, failing)
+	w := clitest.Build(t, failing)
 	bin, err := exec.LookPath("oap-gate") // which testscript.Main puts there
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // TestFilesWithoutEnd checks that no command waits for a file that nobody writes, nor reads one without an end.
@@ -23,8 +24,8 @@ func TestFilesWithoutEnd(t *testing.T) {
 			{"oap-conform", "aaep", "events"}, {"oap-conform", "opengap", "agent"},
 			{"oap-conform", "oasis", "provider", "--response", fifo, "--profile"}} {
 			var out bytes.Buffer
-			status := Main(append(command, name),
-				frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+			status := clitest.Main(append(command, name),
+				frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment})
 			if status == 0 || !strings.Contains(out.String(), "fix: ") {
 				t.Errorf("%s %s: exit status %d\n%s", command, name, status, out.String())
 			}

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -24,6 +24,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/dnstest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
@@ -279,7 +280,7 @@ func TestFixes(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			broken := func() *fixture.World {
 				nova := strings.ReplaceAll(row.nova, "$PIN", strings.Repeat("A", 64))
-				w := build(t,
+				w := clitest.Build(t,
 					"schemas: [listing]\nbase:\n  - {listing: ada}\nworktree:\n  - {listing: nova, "+nova+"}\n")
 				if row.set != nil {
 					row.set(t, w)
@@ -327,7 +328,7 @@ func TestFixes(t *testing.T) {
 
 // TestServersDate reads the Date header of the Receipt's server, honest and not, and replays each run.
 func TestServersDate(t *testing.T) {
-	w := build(t, "schemas: [listing]\nworktree:\n  - {listing: nova, issued: \"+1h\"}\n")
+	w := clitest.Build(t, "schemas: [listing]\nworktree:\n  - {listing: nova, issued: \"+1h\"}\n")
 	at, err := url.Parse(novaReceipt)
 	if err != nil {
 		t.Fatal(err)
@@ -398,7 +399,7 @@ func checked(t *testing.T, w *fixture.World, want int, flags ...string) map[stri
 // ran runs the program, and returns its exit status and what it printed, stdout before stderr.
 func ran(stdin io.Reader, args ...string) (int, string) {
 	var out, said bytes.Buffer
-	status := Main(args, frame.IO{Stdin: stdin, Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }})
+	status := clitest.Main(args, frame.IO{Stdin: stdin, Stdout: &out, Stderr: &said, Getenv: clitest.NoEnvironment})
 	return status, out.String() + said.String()
 }
 
@@ -872,7 +873,7 @@ func TestCommandFixes(t *testing.T) {
 	}
 	for _, row := range commandTable {
 		t.Run(row.name, func(t *testing.T) {
-			w := build(t, cmp.Or(row.world,
+			w := clitest.Build(t, cmp.Or(row.world,
 				"base:\n  - {listing: ada}\npr:\n  - {listing: bob}\nworktree:\n  - {publish: nova}\n"))
 			if err := os.Rename(keyOf(t, "ada"), filepath.Join(w.Dir, "ada.pem")); err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 )
@@ -30,7 +31,7 @@ func TestFlagHasOneKindOfValue(t *testing.T) {
 				walk(sub)
 			}
 		}
-		walk(Command(p, frame.IO{}))
+		walk(cli.Command(p, frame.IO{}))
 		if read < 10 {
 			t.Errorf("%s: %d flags were read: the test shows nothing", p.Name, read)
 		}

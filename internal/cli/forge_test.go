@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -80,7 +80,7 @@ func TestForgeCommands(t *testing.T) {
 			}
 		})
 	}
-	w := build(t, "base: [{listing: nova}]\n")
+	w := clitest.Build(t, "base: [{listing: nova}]\n")
 	good := report(func(map[string]any) {})
 	valid := 0
 	for _, c := range []struct {
@@ -181,14 +181,15 @@ func TestForgeCommands(t *testing.T) {
 		if c.args[0] != "doctor" {
 			c.args = append([]string{"forge"}, c.args...)
 		}
-		code := Main(c.args, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(n string) string { return env[n] }})
+		code := clitest.Main(c.args, frame.IO{Stdout: &out, Stderr: &out,
+			Getenv: func(n string) string { return env[n] }})
 		if code != c.status || !strings.Contains(out.String(), c.want) {
 			t.Errorf("token %q, %q: exit status %d, want %d and %q in\n%s", c.token, c.args, code, c.status, c.want,
 				out.String())
 		}
 		if at := strings.Index(out.String(), "{\n"); at >= 0 {
 			valid++
-			if err := schematest.Invalid(out.String()[at:]); err != nil {
+			if err := clitest.Invalid(out.String()[at:]); err != nil {
 				t.Errorf("%q: %v", c.args, err)
 			}
 		}
@@ -218,7 +219,7 @@ func TestForgeCommands(t *testing.T) {
 			name, value, _ := strings.Cut(in, "=")
 			env["INPUT_"+strings.ToUpper(name)] = value
 		}
-		code := Main(nil, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(n string) string { return env[n] }})
+		code := clitest.Main(nil, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(n string) string { return env[n] }})
 		if code != c.status || !strings.Contains(out.String(), c.want) {
 			t.Errorf("token %q, %s: exit status %d, want %d and %q in\n%s", c.token, c.inputs, code, c.status, c.want,
 				out.String())
@@ -232,7 +233,10 @@ func TestForgeCommands(t *testing.T) {
 // TestRuleIDs checks that explain, SARIF and the text format can tell a rule of the installation from a check and a
 // code.
 func TestRuleIDs(t *testing.T) {
-	taken := slices.Concat(verdict.IDs(mirror.Catalogue()), allCodes())
+	taken := verdict.IDs(mirror.Catalogue())
+	for _, c := range clitest.Codes() {
+		taken = append(taken, c.ID)
+	}
 	for _, rule := range doctor.Rules {
 		if slices.Contains(taken, rule.ID) {
 			t.Errorf("the rule %s has the name of a check, of a code or of another rule", rule.ID)

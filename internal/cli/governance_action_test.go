@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapspec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
@@ -108,7 +109,7 @@ func (a actionRun) run(t *testing.T, dir, head string,
 		env["INPUT_"+strings.ToUpper(name)] = value
 	}
 	var text bytes.Buffer
-	code = Main([]string{programOf(env["INPUT_MODE"])}, frame.IO{Stdout: &text, Stderr: &text,
+	code = clitest.Main([]string{clitest.ProgramOf(env["INPUT_MODE"])}, frame.IO{Stdout: &text, Stderr: &text,
 		Getenv: func(name string) string { return env[name] }})
 	written, err := os.ReadFile(env["GITHUB_OUTPUT"])
 	if err != nil {
@@ -349,8 +350,8 @@ func TestGovernanceUsage(t *testing.T) {
 		if !slices.Contains(args, "--repo") {
 			args = append([]string{"--repo", dir}, args...)
 		}
-		code := Main(append([]string{"oap-spec", "governance"}, args...), frame.IO{Stdout: &out, Stderr: &out,
-			Getenv: noEnvironment})
+		code := clitest.Main(append([]string{"oap-spec", "governance"}, args...), frame.IO{Stdout: &out, Stderr: &out,
+			Getenv: clitest.NoEnvironment})
 		if code != c.code || !strings.Contains(out.String(), c.want) || code == 2 &&
 			!strings.Contains(out.String(), "fix: ") {
 			t.Errorf("%q: exit status %d, want %d and %q\n%s", c.args, code, c.code, c.want, out.String())
@@ -429,7 +430,7 @@ func governHostile(t *testing.T, args ...string) (told string) {
 	env := map[string]string{"GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
 	for _, format := range []string{"text", "json", "github"} {
 		var log bytes.Buffer
-		code := Main(slices.Concat([]string{"oap-spec", "governance"}, args,
+		code := clitest.Main(slices.Concat([]string{"oap-spec", "governance"}, args,
 			[]string{"--format", format, "--color", "never", "--summary"}),
 			frame.IO{Stdout: &log, Stderr: &log, Getenv: func(name string) string { return env[name] }})
 		if code != 1 {

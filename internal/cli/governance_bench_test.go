@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"io"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // BenchmarkEach judges every commit of the specification's history next to `git log -p` of the same commits, which
@@ -18,9 +19,9 @@ func BenchmarkEach(b *testing.B) {
 	var gate, git time.Duration
 	for b.Loop() {
 		start := time.Now()
-		if code := Main([]string{"oap-spec", "governance", "--repo", dir, "--each", "--head", "HEAD"},
+		if code := clitest.Main([]string{"oap-spec", "governance", "--repo", dir, "--each", "--head", "HEAD"},
 			frame.IO{Stdout: io.Discard,
-				Stderr: io.Discard, Getenv: noEnvironment}); code != 1 {
+				Stderr: io.Discard, Getenv: clitest.NoEnvironment}); code != 1 {
 			b.Fatalf("exit status %d", code)
 		}
 		gate += time.Since(start)

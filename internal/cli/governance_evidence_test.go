@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
@@ -36,7 +37,8 @@ func TestReadmeEvidence(t *testing.T) {
 		}
 		var out bytes.Buffer
 		args := []string{"oap-spec", "governance", "--base", "main", "--head", "topic", "--only", "implementability"}
-		code := Main(append(args, "--repo", repo.Dir), frame.IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment})
+		code := clitest.Main(append(args, "--repo", repo.Dir),
+			frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment})
 		if code != want {
 			t.Fatalf("exit status %d\n%s", code, out.String())
 		}

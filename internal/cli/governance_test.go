@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -21,17 +21,15 @@ import (
 func governed(t *testing.T, getenv func(string) string, args ...string) (*verdict.Report, int) {
 	t.Helper()
 	var out, complaint bytes.Buffer
-	code := Main(append([]string{"oap-spec", "governance", "--format", "json"}, args...),
+	code := clitest.Main(append([]string{"oap-spec", "governance", "--format", "json"}, args...),
 		frame.IO{Stdout: &out, Stderr: &complaint, Getenv: getenv})
 	rep := &verdict.Report{}
 	if err := json.Unmarshal(out.Bytes(), rep); err != nil {
 		t.Fatalf("%v of %q; %s", err, out.String(), complaint.String())
 	}
-	schematest.Matches(t, "report", out.Bytes())
+	clitest.Matches(t, "report", out.Bytes())
 	return rep, code
 }
-
-func noEnvironment(string) string { return "" }
 
 // specification is a clone of the specification's history.
 func specification(t testing.TB) string {
@@ -52,7 +50,7 @@ func specification(t testing.TB) string {
 
 // TestSpecificationHistory checks the verdicts on the real history, and that the documentation agrees with them.
 func TestSpecificationHistory(t *testing.T) {
-	rep, code := governed(t, noEnvironment, "--repo", specification(t), "--each", "--head", "HEAD")
+	rep, code := governed(t, clitest.NoEnvironment, "--repo", specification(t), "--each", "--head", "HEAD")
 	verdicts, codes := map[string]int{}, map[string]int{}
 	byPath, byText, byProperty, breaking := 0, 0, 0, 0
 	for r := range rep.Results.All() {
@@ -128,7 +126,7 @@ func TestEachReport(t *testing.T) {
 	for _, format := range formats {
 		args = append(args, "--report", format+"="+filepath.Join(out, format))
 	}
-	rep, _ := governed(t, noEnvironment, args...)
+	rep, _ := governed(t, clitest.NoEnvironment, args...)
 	var ids []string
 	for r := range rep.Results.All() {
 		if len(ids) == 0 || ids[len(ids)-1] != r.Subject {
@@ -191,7 +189,7 @@ func TestEachRange(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	subjects := func(args ...string) []string {
-		rep, _ := governed(t, noEnvironment, append([]string{"--repo", dir, "--each"}, args...)...)
+		rep, _ := governed(t, clitest.NoEnvironment, append([]string{"--repo", dir, "--each"}, args...)...)
 		var out []string
 		for r := range rep.Results.All() {
 			if !slices.Contains(out, r.Subject) {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
@@ -75,7 +76,7 @@ func TestGovernanceWorktree(t *testing.T) {
 				c.Git("branch", "main", "origin/main")
 				judge := func(args ...string) string {
 					args = append([]string{"--repo", c.Dir, "--base", "main"}, args...)
-					rep, _ := governed(t, noEnvironment, args...)
+					rep, _ := governed(t, clitest.NoEnvironment, args...)
 					var out strings.Builder
 					for r := range rep.Results.All() {
 						if err := json.NewEncoder(&out).Encode(r); err != nil {

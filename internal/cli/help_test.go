@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -11,11 +11,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // everyCommand returns the command and those below it, without hidden ones.
@@ -33,7 +35,7 @@ func everyCommand(c *cobra.Command) []*cobra.Command {
 func helpOf(t *testing.T, width int, env map[string]string, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	code := Main(args, frame.IO{Stdout: &out, Stderr: io.Discard, OutWidth: width,
+	code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: io.Discard, OutWidth: width,
 		Getenv: func(name string) string { return env[name] }})
 	if code != 0 {
 		t.Fatalf("%q: exit status %d", args, code)
@@ -66,13 +68,15 @@ func TestHelpFits(t *testing.T) {
 		}
 	}
 	for _, p := range programs.All {
-		for _, c := range everyCommand(Command(p, frame.IO{})) {
+		for _, c := range everyCommand(cli.Command(p, frame.IO{})) {
 			path := strings.Fields(c.CommandPath())
 			page(append(slices.Clone(path), "--help")...)
 			page(append([]string{p.Name, "help"}, path[1:]...)...)
 		}
-		for _, topic := range topics(p) {
-			page(p.Name, "help", topic.Name)
+		_, topics, _ := strings.Cut(helpOf(t, 0, nil, p.Name), "\nHelp topics:\n")
+		topics, _, _ = strings.Cut(topics, "\n\n")
+		for topic := range strings.Lines(topics) {
+			page(p.Name, "help", strings.Fields(topic)[0])
 		}
 		page(p.Name, "explain")
 		for _, s := range p.Subjects {
@@ -131,7 +135,7 @@ func TestHelpGroups(t *testing.T) {
 				find("\n  " + name + " ")
 			}
 		}
-		if got := len(Command(p, frame.IO{}).Commands()); got != len(shown) {
+		if got := len(cli.Command(p, frame.IO{}).Commands()); got != len(shown) {
 			t.Errorf("%s has %d commands, and the groups have %d", p.Name, got, len(shown))
 		}
 	}
@@ -141,7 +145,7 @@ func TestHelpGroups(t *testing.T) {
 	set := pflag.NewFlagSet("", pflag.ContinueOnError)
 	n.Bind(set, "1m")
 	set.VisitAll(func(f *pflag.Flag) {
-		if f.Name != "at" && !slices.Contains(networkFlags, f.Name) {
+		if f.Name != "at" && !strings.Contains(network, "--"+f.Name+" ") {
 			t.Errorf("--%s is not a flag of the network", f.Name)
 		}
 	})
@@ -159,7 +163,7 @@ func TestHelpGroups(t *testing.T) {
 // name for it in capitals that its text explains.
 func TestHelpWords(t *testing.T) {
 	metavariable := regexp.MustCompile(`^@?[A-Z0-9]+([:=/|][A-Z0-9]+)*$`)
-	for _, c := range everyCommand(Command(&oapgate.Program, frame.IO{})) {
+	for _, c := range everyCommand(cli.Command(&oapgate.Program, frame.IO{})) {
 		if n := len([]rune(c.Short)); n == 0 || n > 60 {
 			t.Errorf("%s: the short help has %d characters: %q", c.CommandPath(), n, c.Short)
 		}
@@ -212,7 +216,7 @@ func TestTopics(t *testing.T) {
 		{"help", "exit_status"}, {"help", "chek"}, {"oap-spec", "help", "schema", "dif"}, {"help", "key", "x"},
 	} {
 		var out bytes.Buffer
-		code := Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: noEnvironment})
+		code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment})
 		if text := out.String(); code != 2 || !strings.Contains(text, "is not a command or a help topic\nfix: ") {
 			t.Errorf("%q: exit status %d\n%s", args, code, text)
 		}

@@ -1,6 +1,6 @@
 //go:build (linux || darwin) && !race
 
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
@@ -40,7 +41,7 @@ func peak() {
 	os.Exit(run.ProcessState.ExitCode())
 }
 
-func init() { executables["peak"] = peak }
+func init() { clitest.Programs["peak"] = peak }
 
 // TestHostileWebInMemory gates listings whose sites serve what costs most, all at once: eighty where what is kept of
 // each would add up, and thirty-two where one document at a time must be decoded, as each takes tens of megabytes.

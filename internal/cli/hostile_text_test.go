@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
@@ -129,7 +130,7 @@ func TestHostileText(t *testing.T) {
 				t.Run(payload, func(t *testing.T) {
 					var text string
 					text, places = poisonedWorld(hostileWorlds[world], payloads[payload])
-					w := build(t, text)
+					w := clitest.Build(t, text)
 					all.WriteString(gateHostile(t, w))
 				})
 			}
@@ -211,10 +212,10 @@ func gateHostile(t *testing.T, w *fixture.World) (told string) {
 	for _, format := range report.Names(oapgate.Program.Formats) {
 		evidence = append(evidence, "--report", format+"="+filepath.Join(dir, format))
 	}
-	none := func(string) string { return "" }
+	none := clitest.NoEnvironment
 	for _, format := range []string{"text", "json", "github"} {
 		var log bytes.Buffer
-		code := Main(slices.Concat(args, evidence, []string{"--format", format, "--color", "never"}),
+		code := clitest.Main(slices.Concat(args, evidence, []string{"--format", format, "--color", "never"}),
 			frame.IO{Stdout: &log, Stderr: &log, Getenv: none})
 		evidence = []string{"--replay", bundle}
 		if code != 1 {
@@ -390,7 +391,7 @@ func asAction(t *testing.T, w *fixture.World) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	Main(nil, frame.IO{Stdout: &log, Stderr: &log, Getenv: func(name string) string { return env[name] }})
+	clitest.Main(nil, frame.IO{Stdout: &log, Stderr: &log, Getenv: func(name string) string { return env[name] }})
 	annotationsOnly(t, log.String())
 	summary, err := os.ReadFile(env["GITHUB_STEP_SUMMARY"])
 	if err != nil {
@@ -430,7 +431,7 @@ func readOutputs(t *testing.T, text string) map[string]string {
 // TestHostileArguments checks that a mistake in the arguments, which may come from a workflow's event, is told without
 // effect.
 func TestHostileArguments(t *testing.T) {
-	w := build(t, "pr:\n  - {listing: nova}\n")
+	w := clitest.Build(t, "pr:\n  - {listing: nova}\n")
 	for _, payload := range payloads {
 		payload = strings.ReplaceAll(payload, "MARK", "pwned")
 		for _, flag := range []string{"--head", "--base", "--only", "--skip", "--at", "--report", "--replay",
@@ -441,7 +442,7 @@ func TestHostileArguments(t *testing.T) {
 				var log bytes.Buffer
 				args := slices.Concat([]string{"check"}, w.Args(), w.RangeArgs(),
 					[]string{"--format", format, flag, payload})
-				code := Main(args, frame.IO{Stdout: &log, Stderr: &log, Getenv: func(string) string { return "" }})
+				code := clitest.Main(args, frame.IO{Stdout: &log, Stderr: &log, Getenv: clitest.NoEnvironment})
 				if code != 2 {
 					t.Errorf("%s %q: exit status %d, want 2", flag, payload, code)
 				}

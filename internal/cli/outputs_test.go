@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // writing are the flags that name a file that a command writes.
@@ -21,7 +23,7 @@ var writing = []string{"report", "record", "out", "entry", "capture", "checkpoin
 // TestOutputsKeepKeys checks that no flag of any command, nor a command line that is wrong in another thing, replaces a
 // private key or a text of the user's.
 func TestOutputsKeepKeys(t *testing.T) {
-	w := build(t, "base: [{listing: eve}]\npr: [{listing: nova}]\n")
+	w := clitest.Build(t, "base: [{listing: eve}]\npr: [{listing: nova}]\n")
 	t.Chdir(w.Repo.Dir)
 	files := map[string]string{"../notes.md": "# My notes\n", "../jwk": `{"kty":"OKP","crv":"Ed25519",` +
 		`"d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`}
@@ -34,7 +36,7 @@ func TestOutputsKeepKeys(t *testing.T) {
 	try := func(refused bool, args ...string) {
 		tried++
 		var told bytes.Buffer
-		code := Main(args, frame.IO{Stdout: &told, Stderr: &told, Getenv: noEnvironment})
+		code := clitest.Main(args, frame.IO{Stdout: &told, Stderr: &told, Getenv: clitest.NoEnvironment})
 		if code != 2 || refused && !strings.Contains(told.String(), "[output-refused]") {
 			t.Errorf("%q: exit status %d and\n%s", args, code, told.String())
 		}
@@ -68,7 +70,7 @@ func TestOutputsKeepKeys(t *testing.T) {
 			walk(sub, append(slices.Clone(path), sub.Name()))
 		}
 	}
-	walk(Command(&oapgate.Program, frame.IO{}), nil)
+	walk(cli.Command(&oapgate.Program, frame.IO{}), nil)
 	for name := range files {
 		for _, format := range []string{"text", "json", "github", "markdown", "sarif", "junit", "html"} {
 			try(true, "check", "--offline", "--report", format+"="+name)

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // TestProofCases compares the exit statuses and codes of prove --check with those that are kept outside of the
@@ -46,7 +47,7 @@ func TestProofCases(t *testing.T) {
 			args = append(args, "--any-age")
 		}
 		var out, failed bytes.Buffer
-		code := Main(args, frame.IO{Stdout: &out, Stderr: &failed, Getenv: noEnvironment})
+		code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &failed, Getenv: clitest.NoEnvironment})
 		var report struct{ Code string }
 		if out.Len() > 0 {
 			if err := json.Unmarshal(out.Bytes(), &report); err != nil {

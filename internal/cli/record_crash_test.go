@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"fmt"
@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // TestRecordKilled kills the commands that write records at many moments: what stands in the work tree is what stood
 // there before, or the whole record, and nothing beside it but a whole one that has no name yet.
 func TestRecordKilled(t *testing.T) {
-	skipKills(t)
+	clitest.SkipKills(t)
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("a file is whole there too, but one that a killed writer leaves may not be")
@@ -38,7 +39,7 @@ func TestRecordKilled(t *testing.T) {
 
 // TestRecordJudgedFirst checks that a record is written only after its verdict was printed, and its path last.
 func TestRecordJudgedFirst(t *testing.T) {
-	w := build(t, "pr: [{publish: nova}]\n")
+	w := clitest.Build(t, "pr: [{publish: nova}]\n")
 	if out, err := exec.Command("git", "-C", w.Repo.Dir, "checkout", "-q", "main").CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
@@ -54,8 +55,8 @@ func TestRecordJudgedFirst(t *testing.T) {
 			return len(text), nil
 		}
 	}
-	code := Main(slices.Concat([]string{"new", "nova", "https://nova.example"}, w.Args()),
-		frame.IO{Stdout: note("stdout"), Stderr: note("stderr"), Getenv: func(string) string { return "" }})
+	code := clitest.Main(slices.Concat([]string{"new", "nova", "https://nova.example"}, w.Args()),
+		frame.IO{Stdout: note("stdout"), Stderr: note("stderr"), Getenv: clitest.NoEnvironment})
 	want := []string{`stderr "pass: checked" false`, `stdout "implementations/nova.json\n" true`, `stderr "next:" true`}
 	order = slices.DeleteFunc(order, func(s string) bool { return strings.HasPrefix(s, `stderr "imp`) })
 	if code != 0 || !slices.Equal(order, want) {
@@ -68,7 +69,7 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(text []byte) (int, error) { return f(text) }
 
 func killed(t *testing.T, description, path string, command []string) {
-	w := build(t, "base: [{listing: eve}]\n"+description)
+	w := clitest.Build(t, "base: [{listing: eve}]\n"+description)
 	if description[0] == 'p' { // what the branch holds was published, and is to be proposed anew
 		if out, err := exec.Command("git", "-C", w.Repo.Dir, "checkout", "-q", "main").CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v", out, err)
@@ -91,11 +92,11 @@ func killedAt(t *testing.T, file string, args []string) {
 		}
 	}
 	began := time.Now()
-	if code, out := program(t, args...); code != 0 {
+	if code, out := clitest.Program(t, args...); code != 0 {
 		t.Fatalf("exit status %d\n%s", code, out)
 	}
 	took := time.Since(began)
-	after, others := read(t, file), namesIn(t, filepath.Dir(file))
+	after, others := clitest.Read(t, file), namesIn(t, filepath.Dir(file))
 	const kills = 30
 	written := 0
 	for n := range kills {
@@ -117,7 +118,7 @@ func killedAt(t *testing.T, file string, args []string) {
 		}
 		for _, name := range namesIn(t, filepath.Dir(file)) {
 			if beside := filepath.Join(filepath.Dir(file), name); !slices.Contains(others, name) {
-				if left := read(t, beside); runtime.GOOS == "linux" && string(left) != string(after) {
+				if left := clitest.Read(t, beside); runtime.GOOS == "linux" && string(left) != string(after) {
 					t.Fatalf("kill %d: %s is left, with %q", n, name, left)
 				}
 				if err := os.Remove(beside); err != nil {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // hostileDocuments have a payload wherever a document can put a text that ends in a listing or in a message about one.
@@ -41,11 +42,11 @@ func TestHostileDocuments(t *testing.T) {
 	for _, payload := range slices.Sorted(maps.Keys(payloads)) {
 		var world string
 		world, places = poisonedWorld(hostileDocuments, payloads[payload]+" $(touch pwned) `touch pwned`")
-		w := build(t, world)
+		w := clitest.Build(t, world)
 		run := func(command ...string) {
 			var out, told bytes.Buffer
-			Main(slices.Concat(command, w.Args()),
-				frame.IO{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }})
+			clitest.Main(slices.Concat(command, w.Args()),
+				frame.IO{Stdout: &out, Stderr: &told, Getenv: clitest.NoEnvironment})
 			what := strings.Join(command[:min(len(command), 2)], " ")
 			inert(t, what+", stdout", out.String())
 			inert(t, what+", stderr", told.String())

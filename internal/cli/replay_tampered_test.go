@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // TestTamperedBundle checks that no change of what a bundle says that its audit was told, or had verified before, makes
@@ -17,11 +18,11 @@ func TestTamperedBundle(t *testing.T) {
 	const whole = "base: [{listing: ada, level: L1}, {commit: Second}, {listing: bob, level: L1}, {commit: Third}"
 	for name, world := range map[string]string{"honest": whole + "]\n", "broken": whole +
 		", {write: implementations/ada.json, text: '{}'}, {commit: Fourth}, {reissue: ada}, {commit: Fifth}]\n"} {
-		w := build(t, world)
+		w := clitest.Build(t, world)
 		bundle := filepath.Join(t.TempDir(), "bundle.json")
 		run := func(args ...string) (int, string) {
 			var out bytes.Buffer
-			status := Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
+			status := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment})
 			return status, out.String()
 		}
 		run(append([]string{"audit", "--rev", "main", "--record", bundle}, w.Args()...)...)

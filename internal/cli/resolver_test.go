@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/dnstest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -21,7 +22,7 @@ var knowing = map[string][]string{evidence.Control: {"192.0.2.1"}}
 // no record has one, and none fails. An owner fails whose name is denied by a resolver that knows the control.
 func TestResolverDeniesAll(t *testing.T) {
 	const advice = "use a resolver that knows public names"
-	w := build(t, "base:\n  - {listing: ada}\npr:\n  - {listing: nova}\n  - {listing: nia}\n")
+	w := clitest.Build(t, "base:\n  - {listing: ada}\npr:\n  - {listing: nova}\n  - {listing: nia}\n")
 	common := []string{"--at", w.Now.Format(time.RFC3339), "--retry-wait", "1ms"}
 	report := filepath.Join(t.TempDir(), "report.json")
 	check := slices.Concat([]string{"check", "--repo", w.Repo.Dir, "--report", "json=" + report}, w.RangeArgs(), common)
@@ -36,7 +37,7 @@ func TestResolverDeniesAll(t *testing.T) {
 		dnstest.Use(t, c.known)
 		status, said := ran(nil, check...)
 		var rep verdict.Report
-		if err := json.Unmarshal(read(t, report), &rep); err != nil {
+		if err := json.Unmarshal(clitest.Read(t, report), &rep); err != nil {
 			t.Fatal(err)
 		}
 		found, fixes := map[string]bool{}, 0

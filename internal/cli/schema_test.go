@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // An object of each kind with a fault is seen to be one.
@@ -27,7 +27,7 @@ func TestInvalid(t *testing.T) {
 		`{"commit": "x", "listings": []}`:            "schema listings",
 		"pass: 1":                                    "", "{}": "", "{} and text": "",
 	} {
-		err := schematest.Invalid(text)
+		err := clitest.Invalid(text)
 		if got := fmt.Sprint(err); want == "" && err != nil || !strings.HasPrefix(got, cmp.Or(want, "<nil>")) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
@@ -36,8 +36,8 @@ func TestInvalid(t *testing.T) {
 
 // What is written validates against the schema that is printed for it.
 func TestPrintedSchemas(t *testing.T) {
-	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}, {listing: bob, registered: none}]\n")
-	none := func(string) string { return "" }
+	w := clitest.Build(t, "base: [{listing: eve}]\npr: [{listing: ada}, {listing: bob, registered: none}]\n")
+	none := clitest.NoEnvironment
 	file := func(name string) string { return filepath.Join(w.Repo.Dir, "..", name) }
 	for _, args := range [][]string{
 		slices.Concat([]string{"check", "--record", file("check.bundle"), "--report", "json=" + file("check.report")},
@@ -50,10 +50,10 @@ func TestPrintedSchemas(t *testing.T) {
 			"--report", "json=" + file("verify.report")}, w.WebArgs()),
 		{"verify", "http://eve.example", "--report", "json=" + file("refused.report")},
 	} {
-		Main(args, frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: none})
+		clitest.Main(args, frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: none})
 	}
 	var listed bytes.Buffer
-	Main(slices.Concat([]string{"list", "--format", "json"}, w.Args()[:4]), frame.IO{Stdout: &listed,
+	clitest.Main(slices.Concat([]string{"list", "--format", "json"}, w.Args()[:4]), frame.IO{Stdout: &listed,
 		Stderr: io.Discard,
 		Getenv: none})
 	if err := os.WriteFile(file("listings"), listed.Bytes(), 0o666); err != nil {
@@ -62,25 +62,25 @@ func TestPrintedSchemas(t *testing.T) {
 	written := map[string][]string{"bundle": {"check.bundle", "audit.bundle", "verify.bundle"},
 		"report": {"check.report", "audit.report", "error.report"}, "listings": {"listings"},
 		"verification-report": {"verify.report", "refused.report"}}
-	for name, text := range schematest.All() {
+	for name, text := range clitest.Schemas() {
 		program := "oap-gate"
 		if !slices.Contains(oapgate.Program.Schemas, name) {
 			program = "oap-conform"
 		}
 		var out bytes.Buffer
 		sys := frame.IO{Stdout: &out, Stderr: io.Discard, Getenv: none}
-		if code := Main([]string{program, "schema", name}, sys); code != 0 {
+		if code := clitest.Main([]string{program, "schema", name}, sys); code != 0 {
 			t.Fatalf("schema %s: exit status %d", name, code)
 		}
 		file, err := os.ReadFile(filepath.Join("..", "..", "docs", "schemas", schemas.File(name)))
 		if err != nil || !bytes.Equal(out.Bytes(), text) || !bytes.Equal(text, file) {
 			t.Errorf("schema %s prints another text than its file: %v", name, err)
 		}
-		if schematest.Printed()[name].Validate(json.Number("1")) == nil {
+		if clitest.Printed()[name].Validate(json.Number("1")) == nil {
 			t.Errorf("schema %s takes a number", name)
 		}
 		for _, made := range written[name] {
-			schematest.Matches(t, name, read(t, filepath.Join(w.Repo.Dir, "..", made)))
+			clitest.Matches(t, name, clitest.Read(t, filepath.Join(w.Repo.Dir, "..", made)))
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestSchemaDiffEscaped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, out := program(t, "oap-spec", "schema", "diff", files[0], files[1], "--format", "json")
+	code, out := clitest.Program(t, "oap-spec", "schema", "diff", files[0], files[1], "--format", "json")
 	var diff struct{ Differences []struct{ Pointer string } }
 	if err := json.Unmarshal([]byte(out), &diff); err != nil || code != 0 || len(diff.Differences) != 1 ||
 		diff.Differences[0].Pointer != "/properties/"+name || strings.ContainsAny(out, "\u009b\u202e") ||

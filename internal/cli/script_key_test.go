@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"crypto/ed25519"
@@ -18,8 +18,8 @@ import (
 	"github.com/mr-tron/base58"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/logtest"
 )
 
 // keyFile writes the key of a name, which the world's implementations have too, as PEM, jwk or multikey.
@@ -144,6 +144,6 @@ func publishLog(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	at, err := time.Parse(time.RFC3339, ts.Getenv("AT"))
 	ts.Check(err)
-	_, err = logtest.Write(ts.Getenv("REGISTRY"), ts.MkAbs(args[0]), at)
+	_, err = clitest.WriteLog(ts.Getenv("REGISTRY"), ts.MkAbs(args[0]), at)
 	ts.Check(err)
 }

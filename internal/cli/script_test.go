@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -17,29 +17,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/privatekey"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
-
-// Main runs a program in this process: the one that the first argument names, else oap-gate.
-func Main(args []string, sys frame.IO) int {
-	p, args := programs.Of(args)
-	return Run(p, args, sys)
-}
-
-// executables lists the programs that tests may run.
-var executables = map[string]func(){
-	"oap-gate":        func() { os.Exit(noted(os.Args[1:], System())) },
-	"oap-spec":        func() { os.Exit(noted(append([]string{"oap-spec"}, os.Args[1:]...), System())) },
-	"oap-conform":     func() { os.Exit(noted(append([]string{"oap-conform"}, os.Args[1:]...), System())) },
-	"aaep-subscriber": subscribe,
-}
 
 // subscribe is a subscriber of AAEP as a command, aaep-subscriber LEVEL TRANSPORT [FAULT]. It stops at SIGTERM.
 func subscribe() {
@@ -58,17 +43,13 @@ func subscribe() {
 }
 
 func TestMain(m *testing.M) {
-	privatekey.AcceptExamples()
 	if os.Args[0] == asWorker {
+		privatekey.AcceptExamples()
 		work()
 	}
-	os.Setenv("GORACE", raceOfPrograms)
-	testscript.Main(employer{m}, executables)
+	clitest.Programs["aaep-subscriber"] = subscribe
+	clitest.Start(employer{m})
 }
-
-// raceOfPrograms lets a program with the race detector end when it ends, and not a second later, as hundreds are
-// started; this process has its own options already.
-const raceOfPrograms = "atexit_sleep_ms=0"
 
 var scripts = filepath.Join("..", "..", "testdata", "script")
 
@@ -129,7 +110,7 @@ func TestScript(t *testing.T) {
 			}
 			e.Setenv("TESTDATA", testdata)
 			odd := filepath.Join(e.WorkDir, ".unexplained")
-			e.Setenv(unexplained, odd)
+			e.Setenv(clitest.Unexplained, odd)
 			e.Defer(func() {
 				if told, err := os.ReadFile(odd); err == nil {
 					e.T().Fatal("no run may end like this; TestEveryCodeIsExplained says where to add a code:\n" +
@@ -137,7 +118,7 @@ func TestScript(t *testing.T) {
 				}
 			})
 			e.Setenv("GITHUB_ACTIONS", "")
-			e.Setenv("GORACE", raceOfPrograms)
+			e.Setenv("GORACE", clitest.Race)
 			e.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			for _, v := range e.Vars {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"crypto/x509"
@@ -18,6 +18,7 @@ import (
 	"github.com/mr-tron/base58"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
@@ -29,7 +30,7 @@ const quorum = `base:
 
 // TestSignedKilled is TestRecordKilled for the commands that sign.
 func TestSignedKilled(t *testing.T) {
-	skipKills(t)
+	clitest.SkipKills(t)
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("a file is whole there too, but one that a killed writer leaves may not be")
@@ -54,19 +55,19 @@ func TestSignedKilled(t *testing.T) {
 		return filepath.Join(w.Repo.Dir, "revocations", "eve-"+pin+".json")
 	}
 	t.Run("revoke", func(t *testing.T) {
-		w := build(t, quorum)
+		w := clitest.Build(t, quorum)
 		killedAt(t, revoked(t, w), slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--key", keyOf(t,
 			"eve")}, w.Args()))
 	})
 	t.Run("draft", func(t *testing.T) {
-		w := build(t, quorum)
+		w := clitest.Build(t, quorum)
 		killedAt(t, revoked(t, w), slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--draft"},
 			w.Args()))
 	})
 	t.Run("witness", func(t *testing.T) {
-		w := build(t, quorum)
+		w := clitest.Build(t, quorum)
 		file := revoked(t, w)
-		if code, out := program(t, slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--forced",
+		if code, out := clitest.Program(t, slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--forced",
 			"--did", "did:web:ada.example", "--key", keyOf(t, "ada")}, w.Args())...); code != 0 {
 			t.Fatalf("exit status %d\n%s", code, out)
 		}
@@ -78,12 +79,12 @@ func TestSignedKilled(t *testing.T) {
 
 // TestKeyKilled checks that a key's file is whole or not there, and that on Linux nothing else of a key is left.
 func TestKeyKilled(t *testing.T) {
-	skipKills(t)
+	clitest.SkipKills(t)
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "key.pem")
 	began := time.Now()
-	if code, out := program(t, "key", "new", file); code != 0 {
+	if code, out := clitest.Program(t, "key", "new", file); code != 0 {
 		t.Fatalf("exit status %d\n%s", code, out)
 	}
 	took := time.Since(began)

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -16,9 +16,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
@@ -42,7 +44,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 func interrupt(t *testing.T, description string, command []string, sent os.Signal) {
-	w := build(t, description+`
+	w := clitest.Build(t, description+`
 web:
   - {url: "https://eve.example/oap-conformance-receipt.json", delay: 1h}
 `)
@@ -66,8 +68,9 @@ web:
 		}
 	}
 	// Its bundle gives the same report.
-	quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
-	if code := Main([]string{"replay", bundle, "--repo", w.Repo.Dir, "--report", "json=" + report}, quiet); code != 3 {
+	quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: clitest.NoEnvironment}
+	replay := []string{"replay", bundle, "--repo", w.Repo.Dir, "--report", "json=" + report}
+	if code := clitest.Main(replay, quiet); code != 3 {
 		t.Errorf("replay: exit status %d, want 3", code)
 	}
 	if again, err := os.ReadFile(report); err != nil || string(again) != string(text) {
@@ -128,7 +131,7 @@ func TestInterruptedRecord(t *testing.T) {
 			[]string{"revoke", "eve", "--reason", "superseded"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := build(t, c.world+"web:\n  - {url: \""+c.url+"\", delay: 1h}\n")
+			w := clitest.Build(t, c.world+"web:\n  - {url: \""+c.url+"\", delay: 1h}\n")
 			if _, err := w.Repo.Git("checkout", "-q", "main"); err != nil {
 				t.Fatal(err)
 			}
@@ -181,9 +184,9 @@ func TestReplayOfInterrupted(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		e := signalled{ctx, end, &atomic.Int64{}}
 		e.left.Store(n)
-		quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
+		quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: clitest.NoEnvironment}
 		run := func(ctx context.Context, args ...string) {
-			c := Command(&oapgate.Program, quiet)
+			c := cli.Command(&oapgate.Program, quiet)
 			c.SetArgs(args)
 			_ = c.ExecuteContext(ctx)
 		}

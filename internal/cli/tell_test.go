@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
@@ -26,7 +27,7 @@ func (g gone) Write([]byte) (int, error) {
 
 // TestTell checks that reports and summary are written before stdout is, which may end the program.
 func TestTell(t *testing.T) {
-	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
+	w := clitest.Build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
 	dir := t.TempDir()
 	report, summary := filepath.Join(dir, "report.json"), filepath.Join(dir, "summary.md")
 	env := map[string]string{"GITHUB_STEP_SUMMARY": summary}
@@ -40,7 +41,8 @@ func TestTell(t *testing.T) {
 		}
 	}}
 	args := slices.Concat([]string{"check", "--summary", "--report", "json=" + report}, w.Args(), w.RangeArgs())
-	code := Main(args, frame.IO{Stdout: out, Stderr: io.Discard, Getenv: func(n string) string { return env[n] }})
+	code := clitest.Main(args, frame.IO{Stdout: out, Stderr: io.Discard,
+		Getenv: func(n string) string { return env[n] }})
 	if code != 2 || !told {
 		t.Errorf("exit status %d, want 2; stdout written: %t", code, told)
 	}
@@ -59,7 +61,7 @@ func verdicts(w *fixture.World) map[string][]string {
 // TestReportTargets checks that a report that has no file is refused before anything is fetched, with what to write
 // instead, and that one that fails when it is written ends the run with exit status 2.
 func TestReportTargets(t *testing.T) {
-	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
+	w := clitest.Build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -83,8 +85,8 @@ func TestReportTargets(t *testing.T) {
 			}
 			w.Web.Forget()
 			var said bytes.Buffer
-			code := Main(append(args, "--report", c.report), frame.IO{Stdout: io.Discard, Stderr: &said,
-				Getenv: noEnvironment})
+			code := clitest.Main(append(args, "--report", c.report), frame.IO{Stdout: io.Discard, Stderr: &said,
+				Getenv: clitest.NoEnvironment})
 			if text := said.String(); code != 2 || !strings.HasPrefix(text, "error: ") ||
 				!strings.Contains(text, c.want) || !strings.Contains(text, "\nfix: "+c.fix) {
 				t.Errorf("%s --report %s: exit status %d\n%s", command, c.report, code, text)
@@ -99,7 +101,7 @@ func TestReportTargets(t *testing.T) {
 // TestColour checks that the text is colored if --color asks for it, or on a terminal unless --color, NO_COLOR or TERM
 // forbids it.
 func TestColour(t *testing.T) {
-	w := build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
+	w := clitest.Build(t, "base: [{listing: eve}]\npr: [{listing: ada}]\n")
 	for command, args := range verdicts(w) {
 		for _, c := range []struct {
 			color, name, value string
@@ -115,7 +117,7 @@ func TestColour(t *testing.T) {
 			{"always", "NO_COLOR", "1", 0, true},
 		} {
 			var out bytes.Buffer
-			code := Main(append(args, "--color", c.color), frame.IO{Stdout: &out, Stderr: io.Discard,
+			code := clitest.Main(append(args, "--color", c.color), frame.IO{Stdout: &out, Stderr: io.Discard,
 				OutWidth: c.width,
 				Getenv:   func(name string) string { return map[string]string{c.name: c.value}[name] }})
 			if got := strings.Contains(out.String(), "\x1b["); code != 0 || got != c.want {

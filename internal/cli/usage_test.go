@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -16,8 +16,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
@@ -29,15 +31,15 @@ var whole = regexp.MustCompile(`^(error: .+\nfix: .+\n)*$`)
 func TestHelp(t *testing.T) {
 	told := func(args ...string) string {
 		var out bytes.Buffer
-		if code := Main(args, frame.IO{Stdout: &out, Stderr: &out,
-			Getenv: func(string) string { return "" }}); code != 0 {
+		if code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &out,
+			Getenv: clitest.NoEnvironment}); code != 0 {
 			t.Fatalf("%q: exit status %d and\n%s", args, code, out.String())
 		}
 		return out.String()
 	}
 	var commands []*cobra.Command
 	for _, p := range programs.All {
-		commands = append(commands, everyCommand(Command(p, frame.IO{}))...)
+		commands = append(commands, everyCommand(cli.Command(p, frame.IO{}))...)
 	}
 	for _, c := range commands {
 		if c.HasParent() && c.Parent().Name() != "completion" && !c.HasExample() && !c.HasSubCommands() {
@@ -85,7 +87,7 @@ func TestHelp(t *testing.T) {
 // TestUsageErrorsHaveAFix walks all commands and their flags, uses each wrongly, and holds that whatever is told as an
 // error is followed by what would do.
 func TestUsageErrorsHaveAFix(t *testing.T) {
-	w := build(t, "base: [{listing: eve}]\npr: [{listing: nova}]\n")
+	w := clitest.Build(t, "base: [{listing: eve}]\npr: [{listing: nova}]\n")
 	empty := filepath.Join(t.TempDir(), "empty")
 	if err := os.WriteFile(empty, nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -93,7 +95,7 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 	t.Chdir(w.Repo.Dir)
 	run := func(env map[string]string, args ...string) (int, string) {
 		var told bytes.Buffer
-		code := Main(args, frame.IO{Stdout: &bytes.Buffer{}, Stderr: &told,
+		code := clitest.Main(args, frame.IO{Stdout: &bytes.Buffer{}, Stderr: &told,
 			Getenv: func(n string) string { return env[n] }})
 		if n := strings.Count(told.String(), "error: "); !whole.MatchString(told.String()) || code == 2 && n != 1 {
 			t.Errorf("%q, %q: exit status %d and\n%s", env, args, code, told.String())
@@ -146,7 +148,7 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 		}
 	}
 	for _, p := range programs.All {
-		walk(Command(p, frame.IO{}), []string{p.Name})
+		walk(cli.Command(p, frame.IO{}), []string{p.Name})
 		wrong(p.Name, "no-such-command")
 	}
 	for _, args := range [][]string{
@@ -173,7 +175,8 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 			env[k] = v
 		}
 		var told bytes.Buffer
-		code := Main(nil, frame.IO{Stdout: &told, Stderr: &told, Getenv: func(n string) string { return env[n] }})
+		code := clitest.Main(nil, frame.IO{Stdout: &told, Stderr: &told,
+			Getenv: func(n string) string { return env[n] }})
 		if code != 2 || !strings.Contains(told.String(), "\n    fix: ") {
 			t.Errorf("input %s: exit status %d and\n%s", input, code, told.String())
 		}
@@ -182,7 +185,7 @@ func TestUsageErrorsHaveAFix(t *testing.T) {
 
 // TestAdvice checks that the fix of a likely mistake is one that helps.
 func TestAdvice(t *testing.T) {
-	w := build(t, "base: [{listing: eve}]\npr: [{listing: nova}]\n")
+	w := clitest.Build(t, "base: [{listing: eve}]\npr: [{listing: nova}]\n")
 	t.Chdir(w.Repo.Dir)
 	empty := filepath.Join(t.TempDir(), "empty")
 	if err := os.WriteFile(empty, nil, 0o644); err != nil {
@@ -220,7 +223,7 @@ func TestAdvice(t *testing.T) {
 		{[]string{"new", "ab", "cd"}, "not a target", "did:web:host[:path]\n"},
 	} {
 		var told bytes.Buffer
-		code := Main(c.args, frame.IO{Stdout: &told, Stderr: &told, Getenv: noEnvironment})
+		code := clitest.Main(c.args, frame.IO{Stdout: &told, Stderr: &told, Getenv: clitest.NoEnvironment})
 		failed, fix, _ := strings.Cut(told.String(), "\nfix: ")
 		if code != 2 || !strings.Contains(failed, c.error) || !strings.Contains(fix, c.fix) {
 			t.Errorf("%q: exit status %d, want 2, %q and %q\n%s", c.args, code, c.error, c.fix, told.String())

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // endingWords are the first words of the last line of verify, by exit status.
@@ -80,7 +81,7 @@ func TestVerifyEndings(t *testing.T) {
 func endsInItsWord(t *testing.T, name string, want int, args []string) string {
 	t.Helper()
 	var out, complaint bytes.Buffer
-	code := Main(args, frame.IO{Stdout: &out, Stderr: &complaint, Getenv: noEnvironment})
+	code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &complaint, Getenv: clitest.NoEnvironment})
 	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
 	last := lines[len(lines)-1]
 	if code != want || !strings.HasPrefix(last, endingWords[code]+": ") {
@@ -94,7 +95,7 @@ func endsInItsWord(t *testing.T, name string, want int, args []string) string {
 
 // TestActionVerifies runs the mode verify: without the input path no clone is named.
 func TestActionVerifies(t *testing.T) {
-	w := build(t, "base: [{listing: nova}]\n")
+	w := clitest.Build(t, "base: [{listing: nova}]\n")
 	list := filepath.Join(t.TempDir(), "partners.txt")
 	if err := os.WriteFile(list, []byte("https://nova.example\n# one more\nhttps://ada.example\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -129,7 +130,7 @@ func TestActionVerifies(t *testing.T) {
 		{"a check", "push", with("checks", "schema"), 2, "does not take the input checks", ""},
 		{"with rights", "pull_request_target", with(), 2, "pull_request_target", ""},
 	} {
-		code, log, outputs, summary := stepOf(t, c.event, c.inputs)
+		code, log, outputs, summary := clitest.StepOf(t, c.event, c.inputs)
 		if code != c.code || !strings.Contains(log, c.log) || c.not != "" && strings.Contains(log, c.not) {
 			t.Errorf("%s: exit status %d, want %d, %q and not %q\n%s", c.name, code, c.code, c.log, c.not, log)
 		}

@@ -1,6 +1,6 @@
 //go:build (linux || darwin) && !race
 
-package cli
+package cli_test
 
 import (
 	"bytes"

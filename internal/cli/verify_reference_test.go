@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
@@ -72,8 +73,8 @@ func TestReferenceVerifier(t *testing.T) {
 			t.Fatalf("%s: %v", slug, err)
 		}
 		var ours bytes.Buffer
-		Main(append([]string{"verify", target, "--format", "json", "--without-registry"}, w.WebArgs()...),
-			frame.IO{Stdout: &ours, Stderr: io.Discard, Getenv: func(string) string { return "" }})
+		clitest.Main(append([]string{"verify", target, "--format", "json", "--without-registry"}, w.WebArgs()...),
+			frame.IO{Stdout: &ours, Stderr: io.Discard, Getenv: clitest.NoEnvironment})
 		var a, b map[string]any
 		if json.Unmarshal(theirs, &a) != nil || json.Unmarshal(ours.Bytes(), &b) != nil {
 			t.Fatalf("%s: %s%s", slug, theirs, &ours)

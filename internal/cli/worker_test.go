@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -17,6 +17,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
 // A worker is a process that runs oap-gate for scripts, one run after the other, each in a directory and with an
@@ -55,7 +58,7 @@ func work() {
 			jobs <- j
 		}
 	}()
-	sys, out := System(), gob.NewEncoder(os.Stdout)
+	sys, out := cli.System(), gob.NewEncoder(os.Stdout)
 	debug.SetGCPercent(100) // System's bounds the memory of one large run; here are hundreds of small ones
 	for j := range jobs {
 		var stdout, stderr bytes.Buffer
@@ -69,7 +72,7 @@ func work() {
 		if err != nil {
 			panic(err)
 		}
-		status := noted(j.Args, sys)
+		status := clitest.Noted(j.Args, sys)
 		if err := out.Encode(ending{status, stdout.Bytes(), stderr.Bytes()}); err != nil {
 			panic(err)
 		}
@@ -113,7 +116,7 @@ func hire() (*worker, error) {
 	}
 	cmd := exec.Command(self)
 	cmd.Args[0] = asWorker
-	cmd.Env = append(os.Environ(), "GORACE="+raceOfPrograms+" halt_on_error=1") // which fails the run that has the race
+	cmd.Env = append(os.Environ(), "GORACE="+clitest.Race+" halt_on_error=1") // which fails the run that has the race
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -191,23 +194,4 @@ func environment(ts *testscript.TestScript) []string {
 		}
 	}
 	return all
-}
-
-// program runs the program in a worker and gives its exit status and what it said.
-func program(t *testing.T, args ...string) (int, string) {
-	t.Helper()
-	e, err := job{t.TempDir(), os.Environ(), args}.run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e.Status, string(e.Stdout) + string(e.Stderr)
-}
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }

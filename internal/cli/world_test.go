@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"testing"
@@ -6,17 +6,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
-
-// build makes the registry and the web that spec describes, until the test ends.
-func build(t testing.TB, spec string) *fixture.World {
-	t.Helper()
-	w, err := fixture.Build(t.TempDir(), []byte(spec))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close() })
-	return w
-}
 
 // begin makes a registry without a record, and its web, until the test ends.
 func begin(t testing.TB) *fixture.World {

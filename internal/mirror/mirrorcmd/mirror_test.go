@@ -30,7 +30,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/schematest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -147,7 +146,7 @@ func (m *mirrored) report() (rep verdict.Report) {
 	if err := json.Unmarshal(text, &rep); err != nil {
 		m.t.Fatal(err)
 	}
-	schematest.Matches(m.t, "report", text)
+	clitest.Matches(m.t, "report", text)
 	return rep
 }
 
@@ -172,7 +171,7 @@ func TestMirror(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	schematest.Matches(t, "mirror-state", clitest.Read(t, filepath.Join(m.dir, "state.json")))
+	clitest.Matches(t, "mirror-state", clitest.Read(t, filepath.Join(m.dir, "state.json")))
 	m.run(0, first)
 	second := m.push("README.md", "# changed\n")
 	m.run(0, second)

@@ -14,7 +14,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/test/logtest"
 )
 
 // proven is a clone with a listing, and what its log published.
@@ -32,7 +31,7 @@ func newProven(t *testing.T) *proven {
 		`"manifest_uri":"https://tool.example/m.json","conformance_level":"L1",`+
 		`"conformance_receipt_uri":"https://tool.example/r.json","conformance_receipt_sha256":"`+
 		strings.Repeat("ab", 32)+`","issued_at":"2026-05-01T00:00:00Z","expires_at":"2026-07-01T00:00:00Z"}`+"\n")
-	policy, err := logtest.Write(p.clone.Dir, p.dir, time.Unix(0, 0))
+	policy, err := clitest.WriteLog(p.clone.Dir, p.dir, time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,20 +30,24 @@ func Main(args []string, sys frame.IO) int {
 var Programs = map[string]func(){}
 
 // Start runs the tests of a package, which find the programs and those of Programs in PATH. TestMain calls it.
-func Start(m *testing.M) {
+func Start(m testscript.TestingM) {
 	privatekey.AcceptExamples()
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // a program with the race detector ends without a second of waiting
+	os.Setenv("GORACE", Race)
 	for _, p := range programs.All {
-		Programs[p.Name] = func() { os.Exit(cli.Run(p, os.Args[1:], cli.System())) }
+		Programs[p.Name] = func() { os.Exit(Noted(append([]string{p.Name}, os.Args[1:]...), cli.System())) }
 	}
 	testscript.Main(m, Programs)
 }
 
-// Program runs a program in this process, with its environment. It returns the exit status, and stdout and stderr.
+// Race lets a program with the race detector end when it ends, and not a second later, as hundreds are started.
+const Race = "atexit_sleep_ms=0"
+
+// Program runs a program as Noted does, with the environment of this process. It returns the exit status, and stdout
+// and stderr.
 func Program(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	status := Main(args, frame.IO{Stdout: &out, Stderr: &complaints, Getenv: os.Getenv})
+	status := Noted(args, frame.IO{Stdout: &out, Stderr: &complaints, Getenv: os.Getenv})
 	return status, out.String() + complaints.String()
 }
 
@@ -96,7 +100,7 @@ func StepOf(t *testing.T, event string, inputs map[string]string) (code int, log
 		env["INPUT_"+strings.ToUpper(name)] = value
 	}
 	var out bytes.Buffer
-	code = Main([]string{programOf(inputs["mode"])}, frame.IO{
+	code = Main([]string{ProgramOf(inputs["mode"])}, frame.IO{
 		Stdout: &out, Stderr: &out, Getenv: func(name string) string { return env[name] }})
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(dir, name))
@@ -108,8 +112,8 @@ func StepOf(t *testing.T, event string, inputs map[string]string) (code int, log
 	return code, out.String(), read("output"), read("summary")
 }
 
-// programOf returns the program that has a mode of the Action; oap-gate refuses an unknown one.
-func programOf(mode string) string {
+// ProgramOf returns the program that has a mode of the Action; oap-gate refuses an unknown one.
+func ProgramOf(mode string) string {
 	for _, m := range table.ActionModes {
 		if m.Mode == mode {
 			return m.Program

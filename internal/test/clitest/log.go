@@ -1,5 +1,4 @@
-// Package logtest publishes the log of a registry.
-package logtest
+package clitest
 
 import (
 	"context"
@@ -20,9 +19,9 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// Write writes the log checkpoint of a clone's main, with cosignatures of two witnesses of that time, and the
+// WriteLog writes the log checkpoint of a clone's main, with cosignatures of two witnesses of that time, and the
 // policy that asks for both.
-func Write(clone, dir string, at time.Time) (policy string, err error) {
+func WriteLog(clone, dir string, at time.Time) (policy string, err error) {
 	repo, err := registry.Open(clone)
 	if err != nil {
 		return "", err

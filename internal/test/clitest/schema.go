@@ -1,5 +1,4 @@
-// Package schematest validates JSON against the schemas that the programs print.
-package schematest
+package clitest
 
 import (
 	"bytes"
@@ -16,8 +15,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 )
 
-// All returns the texts of the schemas of all programs, by name.
-func All() map[string][]byte {
+// Schemas returns the texts of the schemas of all programs, by name.
+func Schemas() map[string][]byte {
 	all := map[string][]byte{}
 	for _, p := range programs.All {
 		for _, name := range p.Schemas {
@@ -30,7 +29,7 @@ func All() map[string][]byte {
 // Printed returns the schemas that the programs print, by name.
 var Printed = sync.OnceValue(func() map[string]*jsonschema.Schema {
 	all := map[string]*jsonschema.Schema{}
-	for name, text := range All() {
+	for name, text := range Schemas() {
 		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 		if err != nil {
 			panic(err)

@@ -1,0 +1,4 @@
+package cli
+
+// Defaults are those of the Action's inputs.
+var Defaults = defaults
