@@ -442,6 +442,16 @@ func keyOf(t *testing.T, name string) (file string) {
 
 var verifyNova = onWeb("verify", "https://nova.example", "--without-registry")
 
+// novaTLS has the newcomer's host end its handshakes so.
+func novaTLS(m webtest.TLSMode) func(*testing.T, *fixture.World) {
+	return func(_ *testing.T, w *fixture.World) { w.Web.SetTLS("nova.example", m) }
+}
+
+// setNovaTLS is novaTLS as a fix.
+func setNovaTLS(m webtest.TLSMode) func(*testing.T, *fixture.World, []string) []string {
+	return func(t *testing.T, w *fixture.World, _ []string) []string { novaTLS(m)(t, w); return nil }
+}
+
 var commandTable = []commandRow{
 	{name: "new of a DID with a port", args: inClone("new", "nova", "did:web:nova.example%3A8443"), status: 1,
 		fix: `^use a did:web without a port; the listing schema does not allow one$`,
@@ -456,6 +466,13 @@ var commandTable = []commandRow{
 		},
 		fix:   `^install a certificate of a public authority; to try it locally add --ca-cert FILE$`,
 		apply: func(_ *testing.T, w *fixture.World, _ []string) []string { return verifyNova(w) }},
+	{name: "a certificate of another name", set: novaTLS(webtest.TLSWrongName), args: verifyNova, status: 1,
+		fix: `^get a certificate for nova\.example; it has another\.example$`, apply: setNovaTLS("")},
+	{name: "an expired certificate", set: novaTLS(webtest.TLSExpired), args: verifyNova, status: 1,
+		fix: `^renew the certificate; it ended on \d{4}-\d\d-\d\d$`, apply: setNovaTLS("")},
+	{name: "a certificate without the intermediate", set: novaTLS(webtest.TLSAlone), args: verifyNova, status: 1,
+		fix:   `^serve the full chain \(fullchain\.pem\) instead of the certificate alone$`,
+		apply: setNovaTLS(webtest.TLSChain)},
 	{name: "no such host", set: func(t *testing.T, _ *fixture.World) { dnstest.Use(t, knowing) }, status: 1,
 		args: func(w *fixture.World) []string {
 			return slices.DeleteFunc(verifyNova(w), func(a string) bool {

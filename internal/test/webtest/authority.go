@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"math/big"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,17 +24,13 @@ const (
 	TLSWrongName TLSMode = "wrong-name" // a certificate for another host
 	TLSExpired   TLSMode = "expired"    // a certificate that ended an hour ago
 	TLSUntrusted TLSMode = "untrusted"  // a certificate by another authority
+	TLSChain     TLSMode = "chain"      // a certificate by an intermediate authority, with that one's certificate
+	TLSAlone     TLSMode = "alone"      // the same certificate without the intermediate's
 	TLSReset     TLSMode = "reset"      // the connection is reset instead of a handshake
 	TLSSilent    TLSMode = "silent"     // the handshake never continues
 )
 
-func (m TLSMode) known() bool {
-	switch m {
-	case "", TLSWrongName, TLSExpired, TLSUntrusted, TLSReset, TLSSilent:
-		return true
-	}
-	return false
-}
+var tlsModes = []TLSMode{"", TLSWrongName, TLSExpired, TLSUntrusted, TLSChain, TLSAlone, TLSReset, TLSSilent}
 
 // authority issues certificates by one key, all for one shared leaf key: a certificate costs a signature.
 type authority struct {
@@ -42,16 +39,20 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 	leaf *ecdsa.PrivateKey
 
-	mu     sync.Mutex
-	serial int64
-	issued map[string]*tls.Certificate
-	other  *authority // the one that nobody trusts
+	parent *authority // nil: a root
+
+	mu           sync.Mutex
+	serial       int64
+	issued       map[string]*tls.Certificate
+	other        *authority // the one that nobody trusts
+	intermediate *authority
 }
 
 // trusted is the authority of every web of this process.
-var trusted = sync.OnceValues(newAuthority)
+var trusted = sync.OnceValues(func() (*authority, error) { return newAuthority(nil) })
 
-func newAuthority() (*authority, error) {
+// newAuthority returns an authority below another, or a root.
+func newAuthority(parent *authority) (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
@@ -66,7 +67,12 @@ func newAuthority() (*authority, error) {
 		NotBefore: now.Add(-48 * time.Hour), NotAfter: now.Add(7 * 24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	issuer, signer := template, key
+	if parent != nil {
+		template.Subject.CommonName = "oap-gate test intermediate"
+		issuer, signer = parent.cert, parent.key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, issuer, key.Public(), signer)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +81,8 @@ func newAuthority() (*authority, error) {
 		return nil, err
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	return &authority{pem: text, cert: cert, key: key, leaf: leaf, serial: 1, issued: map[string]*tls.Certificate{}},
-		nil
+	return &authority{pem: text, cert: cert, key: key, leaf: leaf, parent: parent, serial: 1,
+		issued: map[string]*tls.Certificate{}}, nil
 }
 
 func (a *authority) certificate(host string, m TLSMode) (*tls.Certificate, error) {
@@ -101,14 +107,20 @@ func (a *authority) issue(host string, m TLSMode) (*tls.Certificate, error) {
 	case TLSExpired:
 		notAfter = time.Now().Add(-time.Hour)
 	case TLSUntrusted:
-		if a.other == nil {
-			other, err := newAuthority()
-			if err != nil {
-				return nil, err
-			}
-			a.other = other
+		if err := a.have(&a.other, nil); err != nil {
+			return nil, err
 		}
 		return a.other.certificate(host, "")
+	case TLSChain, TLSAlone:
+		if err := a.have(&a.intermediate, a); err != nil {
+			return nil, err
+		}
+		c, err := a.intermediate.certificate(host, "")
+		if err != nil || m == TLSAlone {
+			return c, err
+		}
+		return &tls.Certificate{Certificate: append(slices.Clone(c.Certificate), a.intermediate.cert.Raw),
+			PrivateKey: c.PrivateKey}, nil
 	}
 	a.serial++
 	template := &x509.Certificate{
@@ -116,11 +128,22 @@ func (a *authority) issue(host string, m TLSMode) (*tls.Certificate, error) {
 		NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: notAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
+	if a.parent != nil {
+		template.IssuingCertificateURL = []string{"http://authority.example/intermediate.crt"}
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, a.leaf.Public(), a.key)
 	if err != nil {
 		return nil, err
 	}
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.leaf}, nil
+}
+
+// have makes another authority that is needed for the first time.
+func (a *authority) have(other **authority, parent *authority) (err error) {
+	if *other == nil {
+		*other, err = newAuthority(parent)
+	}
+	return err
 }
 
 func (w *Web) handshake(hello *tls.ClientHelloInfo) (*tls.Config, error) {

@@ -3,6 +3,7 @@ package webtest
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Entry is one line of a description: a page, a domain or a host, by which of the three names it has.
@@ -28,8 +29,8 @@ func (w *Web) Apply(e Entry) error {
 	switch {
 	case named != 1:
 		return errors.New("want exactly one of url, domain and host")
-	case !e.TLS.known():
-		return fmt.Errorf("tls is %q; expected wrong-name, expired, untrusted, reset or silent", e.TLS)
+	case !slices.Contains(tlsModes, e.TLS):
+		return fmt.Errorf("tls is %q; expected one of %q", e.TLS, tlsModes)
 	case e.URL != "":
 		w.Set(e.URL, e.Behaviour)
 	case e.DomainName != "":
