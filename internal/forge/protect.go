@@ -89,6 +89,12 @@ func (c *Client) apply(ctx context.Context, differences []Difference,
 	return done, nil
 }
 
+// AllowAutoMerge lets a pull request be merged by the forge later, and returns what it changed.
+func (c *Client) AllowAutoMerge(ctx context.Context) (string, error) {
+	_, err := c.Call(ctx, "allowing auto-merge", http.MethodPatch, "", map[string]bool{"allow_auto_merge": true}, nil)
+	return "repository settings: auto-merge is allowed", err
+}
+
 // applyRuleset raises the ruleset RulesetName to what is wanted, and adds to done what it changed.
 func (c *Client) applyRuleset(ctx context.Context, wanted repoconfig.Protection, done []string) ([]string, error) {
 	set, err := c.ownRuleset(ctx)

@@ -31,6 +31,8 @@ type Standing struct {
 	// NotChecked are the types of rules that are not judged here, sorted.
 	NotChecked []string
 
+	// AutoMerge reports whether a pull request may be merged by the forge later; nil: the token may not see it.
+	AutoMerge *bool
 	// Workflows is what a workflow's token may do; nil: it could not be read, for the reason in WorkflowsUnread.
 	Workflows       *WorkflowToken
 	WorkflowsUnread string
@@ -67,7 +69,7 @@ func (c *Client) Standing(ctx context.Context) (*Standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Standing{Branch: repo.DefaultBranch, id: repo.ID}
+	s := &Standing{Branch: repo.DefaultBranch, AutoMerge: repo.AllowAutoMerge, id: repo.ID}
 	switch {
 	case repo.AllowRebase == nil:
 		s.Unread = append(s.Unread, "repository settings: only administrators see the ways of merging")
@@ -91,9 +93,10 @@ func (c *Client) Standing(ctx context.Context) (*Standing, error) {
 
 // settings are those of the repository.
 type settings struct {
-	ID            int64  `json:"id"`
-	DefaultBranch string `json:"default_branch"`
-	AllowRebase   *bool  `json:"allow_rebase_merge"` // nil: the token may not see it
+	ID             int64  `json:"id"`
+	DefaultBranch  string `json:"default_branch"`
+	AllowRebase    *bool  `json:"allow_rebase_merge"` // nil: the token may not see it
+	AllowAutoMerge *bool  `json:"allow_auto_merge"`
 }
 
 func (c *Client) settings(ctx context.Context) (s settings, err error) {

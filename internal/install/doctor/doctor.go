@@ -321,6 +321,9 @@ func (v *inspection) judgeProtections(ctx context.Context, o Options) error {
 	if stale := v.stale(); stale != nil {
 		v.addStale(v.standing.Layers, stale)
 	}
+	if v.autoMergeOff(v.standing) {
+		v.add(verdict.Warning, "auto-merge-off", strict.Pos{}, "", "")
+	}
 	return nil
 }
 

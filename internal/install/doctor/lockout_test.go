@@ -117,6 +117,41 @@ func TestLockOut(t *testing.T) {
 	}
 }
 
+// TestAutoMergeOff checks that auto-merge is allowed once, and only for a registry that has auto-merge.yml.
+func TestAutoMergeOff(t *testing.T) {
+	s := ghtest.Start("acme", "registry")
+	defer s.Close()
+	s.Grant("admin", ghtest.Access{Login: "administrator", Admin: true})
+	s.Grant("reader", ghtest.Access{Login: "reader"})
+	f := documented(t)
+	without := short(f, protect(t, s, "admin", f, Changes{Apply: true}))
+	f[".github/workflows/auto-merge.yml"] = filled.Replace(text(t, docsDir+"workflows/auto-merge.yml"))
+	const off = "warning auto-merge-off "
+	client, err := forge.New(forge.Options{BaseURL: s.URL, Token: "admin", Repository: "acme/registry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(s.Writes())
+	if got := short(f, look(t, f, client)); without != "" || got != off {
+		t.Errorf("without the file: %q; doctor says %q", without, got)
+	}
+	if got := short(f, protect(t, s, "admin", f, Changes{})); got != off || len(s.Writes()) != before {
+		t.Errorf("the dry run says %q and wrote %q", got, s.Writes()[before:])
+	}
+	if got := short(f, protect(t, s, "reader", f, Changes{})); strings.Contains(got, "auto-merge") {
+		t.Errorf("a token that does not see the setting: %q", got)
+	}
+	for range 2 {
+		r := protect(t, s, "admin", f, Changes{Apply: true})
+		if got := short(f, r); got != "" || len(s.Writes()) != before+1 {
+			t.Errorf("protect --apply says %q and wrote %q", got, s.Writes()[before:])
+		}
+	}
+	if got := short(f, look(t, f, client)); got != "" || !s.AllowAutoMerge {
+		t.Errorf("after --apply doctor says %q", got)
+	}
+}
+
 // oldChecks is a ruleset that requires the check of an old workflow, and one that no job reports.
 const oldChecks = `{"name":"main","target":"branch","enforcement":"active","bypass_actors":[],"conditions":{"ref_name":
 {"include":["~DEFAULT_BRANCH"],"exclude":[]}},"rules":[{"type":"required_status_checks","parameters":{

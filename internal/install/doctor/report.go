@@ -67,6 +67,16 @@ func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree f
 	if err := v.prune(ctx, c, done, may); err != nil {
 		return nil, err
 	}
+	switch {
+	case v.autoMergeOff(done.Standing) && may.Apply:
+		allowed, err := c.AllowAutoMerge(ctx)
+		if err != nil {
+			return nil, err
+		}
+		v.applied = append(v.applied, allowed)
+	case v.autoMergeOff(done.Standing):
+		v.add(verdict.Warning, "auto-merge-off", strict.Pos{}, "", "")
+	}
 	for _, kind := range done.NotChecked {
 		v.add(verdict.Notice, "rule-not-checked", strict.Pos{}, "", "not checked: rules of type %s", kind)
 	}
@@ -107,6 +117,11 @@ func (v *inspection) prune(ctx context.Context, c *forge.Client, done *forge.Pro
 	}
 	v.addStale(done.Layers, stale)
 	return nil
+}
+
+// autoMergeOff reports whether a job asks the forge to merge later, and the repository does not allow it.
+func (v *inspection) autoMergeOff(at *forge.Standing) bool {
+	return v.has(mergeRole) && at.AutoMerge != nil && !*at.AutoMerge
 }
 
 // stale returns whether a required check is one that nobody wants and that no job reports, so that a pull request would

@@ -200,6 +200,8 @@ var Rules = []verdict.Rule{
 				"requires a Maintainer's review", applyFix},
 			{"workflow-token-writes", "the forge gives the token of a workflow the right to write, if the workflow " +
 				"does not say otherwise", applyFix},
+			{"auto-merge-off", "auto-merge.yml asks the forge to merge later, which the repository does not allow",
+				applyFix},
 			{"organization-setting",
 				"the organization decides a setting of workflows, so that it cannot be changed in the repository",
 				"set it in the organization"},

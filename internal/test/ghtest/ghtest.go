@@ -24,12 +24,13 @@ const RepositoryID = 1
 type Server struct {
 	URL string // base URL of the API, without a slash at the end
 
-	Owner, Name   string
-	DefaultBranch string
-	Organization  bool // the owner is one: merge queues are possible
-	AllowRebase   bool
-	OnlyRebase    bool // merge commits and squashing are off: rebasing cannot be switched off
-	PageCap       int  // entries on a page, whatever the client asks for; 0: as asked
+	Owner, Name    string
+	DefaultBranch  string
+	Organization   bool // the owner is one: merge queues are possible
+	AllowRebase    bool
+	AllowAutoMerge bool
+	OnlyRebase     bool // merge commits and squashing are off: rebasing cannot be switched off
+	PageCap        int  // entries on a page, whatever the client asks for; 0: as asked
 
 	WorkflowsWrite, WorkflowsApprove bool // what the token of a workflow may do by default
 

@@ -32,10 +32,14 @@ func (s *Server) repository(r *request) {
 			return
 		}
 		var change struct {
-			AllowRebase *bool `json:"allow_rebase_merge"`
+			AllowRebase    *bool `json:"allow_rebase_merge"`
+			AllowAutoMerge *bool `json:"allow_auto_merge"`
 		}
 		if !r.decode(&change) {
 			return
+		}
+		if change.AllowAutoMerge != nil {
+			s.AllowAutoMerge = *change.AllowAutoMerge
 		}
 		if change.AllowRebase != nil {
 			if !*change.AllowRebase && s.OnlyRebase {
@@ -51,6 +55,7 @@ func (s *Server) repository(r *request) {
 		"default_branch": s.DefaultBranch, "private": false}
 	if r.access.Admin {
 		repo["allow_rebase_merge"] = s.AllowRebase
+		repo["allow_auto_merge"] = s.AllowAutoMerge
 		repo["allow_squash_merge"] = !s.OnlyRebase
 		repo["allow_merge_commit"] = !s.OnlyRebase
 	}
