@@ -38,8 +38,6 @@ func TestOwnFiles(t *testing.T) {
 		{"a variable of the runner", check, job, job + "    env: {GITHUB_EVENT_PATH: x.json}\n",
 			"error incomplete <GITHUB_EVENT_PATH: x.json}"},
 		{"a variable of one's own", check, job, job + "    env: {LANG: C}\n", ""},
-		{"another directory", check, "          report:", "          path: sub\n          report:",
-			"error incomplete <path: sub"},
 		{"a key that nobody judges", check, job, job + "    snapshot: x\n", "inconclusive unknown-key <snapshot: x"},
 		{"the key that init writes", "protect.yml", "environment: repo-config", "environment: other", ""},
 		{"an action of Node 20", check, "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1",

@@ -295,16 +295,10 @@ func TestFaults(t *testing.T) {
 				"v7.0.1>"},
 		{"shallow", check, "          fetch-depth: 0", "          fetch-depth: 2",
 			"error shallow-checkout check.yml <fetch-depth: 2>"},
-		{"shallow audit", audit, "          fetch-depth: 0", "          fetch-depth: 2",
-			"error shallow-checkout audit.yml <fetch-depth: 2>"},
-		{"computed depth", check, "          fetch-depth: 0", "          fetch-depth: ${{ 0 }}",
-			"error shallow-checkout check.yml <fetch-depth: ${{ 0 }}>"},
 		{"partial", check, "          fetch-depth: 0", "          fetch-depth: 0\n          filter: blob:none",
 			"error partial-checkout check.yml <filter: blob:none>"},
 		{"credentials", check, "          persist-credentials: false\n", "",
 			"warning credentials check.yml <uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1>"},
-		{"credentials kept", check, "persist-credentials: false", "persist-credentials: true",
-			"warning credentials check.yml <persist-credentials: true>"},
 		{"no checkout", check, checkout, "      - uses: example/other",
 			"inconclusive step-not-judged check.yml <uses: example/other@3d3c42e5aac5ba805825da76410c181273ba90b1 # " +
 				"v7.0.1>\nerror no-checkout check.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
@@ -329,13 +323,6 @@ func TestFaults(t *testing.T) {
 			"error no-checkout check.yml <path: registry>"},
 		{"gate of a directory above", check, with, with + "          path: ../registry\n",
 			"error incomplete check.yml <path: ../registry>"},
-		{"gate of a computed directory", check, with, with + "          path: ${{ env.DIR }}\n",
-			"error incomplete check.yml <path: ${{ env.DIR }}>"},
-		{"gate of a directory of the clone", check, with, with + "          path: ${{ github.workspace }}/docs/\n",
-			"error incomplete check.yml <path: ${{ github.workspace }}/docs/>"},
-		{"gate of another clone", check, gate,
-			clone + strings.Replace(action, with, with+"          path: other\n", 1) + gate,
-			second + "\nerror incomplete check.yml <path: other>"},
 		{"gate next to another clone", check, gate, clone + gate, second},
 		{"a clone of another repository", check, "          fetch-depth: 0",
 			"          fetch-depth: 0\n          repository: acme/other",
@@ -406,8 +393,6 @@ func TestFaults(t *testing.T) {
 			"error continue-on-error check.yml <continue-on-error: ${{ true }}>"},
 		{"needs", check, job, "  a:\n    runs-on: ubuntu-latest\n    steps: []\n" + job + "    needs: [a]\n",
 			"error needs check.yml <needs: [a]>"},
-		{"needs, but runs always", check, job, "  a:\n    runs-on: ubuntu-latest\n    steps: []\n" + job +
-			"    needs: [a]\n    if: always()\n", "error needs check.yml <needs: [a]>"},
 		{"no permissions", check, "permissions:\n  contents: read\n", "", "warning permissions check.yml <oap-gate:>"},
 		{"write-all", check, "permissions:\n  contents: read\n", "permissions: write-all\n",
 			"error write-permissions check.yml <permissions: write-all>"},
@@ -455,12 +440,8 @@ func TestFaults(t *testing.T) {
 			"error ambiguous-name protect.yml <oap-gate:>"},
 		{"status thrown away", check, action, "      - run: oap-gate check || true\n",
 			"inconclusive step-not-judged check.yml <run: oap-gate check || true>"},
-		{"printed, not run", check, action, "      - run: echo oap-gate check\n",
-			"inconclusive step-not-judged check.yml <run: echo oap-gate check>"},
 		{"many calls", check, action, "      - run: |\n" + strings.Repeat("          oap-gate check\n", 4000),
 			"inconclusive step-not-judged check.yml <run: |>"},
-		{"plain", check, action, "      - run: oap-gate check --report json=oap-gate-report.json\n",
-			"inconclusive step-not-judged check.yml <run: oap-gate check --report json=oap-gate-report.json>"},
 		{"commented out", check, action, "      - run: |\n          # oap-gate check\n          true\n",
 			"error no-gate .github/workflows"},
 		{"another command of the action", check, "          report:", "          args: version\n          report:",
@@ -492,8 +473,6 @@ func TestFaults(t *testing.T) {
 		{"secret in capitals", check, gate,
 			"      - env: {KEY: '${{ SECRETS.KEY }}'}\n        uses: openagentprotocol-OAP",
 			"error secrets check.yml <'${{ SECRETS.KEY }}'}>"},
-		{"protect on issues", protect, "  workflow_dispatch:\n", "  issues:\n",
-			"warning differs-from-init protect.yml <on:>\nerror admin-token protect.yml <issues:>"},
 		{"name taken on a review", comment, other, strings.NewReplacer("on:\n", "on:\n  pull_request_review:\n",
 			"  comment:\n", "  oap-gate:\n").Replace(other), "error ambiguous-name comment.yml <oap-gate:>"},
 		{"sparse", check, "          fetch-depth: 0", "          fetch-depth: 0\n          sparse-checkout: schemas",
@@ -525,10 +504,6 @@ func TestFaults(t *testing.T) {
 			"      - env: {TITLE: '${{ github.event.pull_request.title }}', N: 1}\n" +
 			"        run: echo ${{ env.N }} ${{ env.TITLE }}\n",
 			"error script-injection check.yml <run: echo ${{ env.N }} ${{ env.TITLE }}>"},
-		{"script with a variable in an expression in capitals", check, action, action +
-			"      - env: {TITLE: '${{ github.event.pull_request.title }}'}\n" +
-			"        run: echo ${{ ENV['TITLE'] }}\n",
-			"error script-injection check.yml <run: echo ${{ ENV['TITLE'] }}>"},
 		{"script with a variable that a stranger's variable words", check, steps,
 			"    env: {A: '${{ github.head_ref }}'}\n" + strings.Replace(steps, action, action+
 				"      - env: {B: \"x ${{ format('}', env.A) }}\"}\n        run: echo ${{ env.C || env.B || 1 }}\n", 1),
@@ -542,17 +517,9 @@ func TestFaults(t *testing.T) {
 			"inconclusive step-not-judged check.yml <run: make tools>"},
 		{"a script before the checkout", check, checkout, "      - run: echo A=b >> $GITHUB_ENV\n" + checkout,
 			"inconclusive step-not-judged check.yml <run: echo A=b >> $GITHUB_ENV>"},
-		{"an action of the clone before the gate", check, gate, "      - uses: ./.github/actions/prepare\n" + gate,
-			"inconclusive step-not-judged check.yml <uses: ./.github/actions/prepare>"},
 		{"an image before the gate", check, gate, "      - uses: docker://ghcr.io/x/y@sha256:" +
 			strings.Repeat("ab12", 16) + "\n" + gate, "inconclusive step-not-judged check.yml <uses: " +
 			"docker://ghcr.io/x/y@sha256:" + strings.Repeat("ab12", 16) + ">"},
-		{"a script of an action before the gate", check, gate, "      - uses: actions/github-script@" +
-			strings.Repeat("ab12", 10) + "\n        with: {script: f()}\n" + gate,
-			"inconclusive step-not-judged check.yml <uses: actions/github-script@" + strings.Repeat("ab12", 10) + ">"},
-		{"a pinned action before the gate", check, gate, "      - uses: actions/setup-go@" +
-			strings.Repeat("ab12", 10) + "\n" + gate,
-			"inconclusive step-not-judged check.yml <uses: actions/setup-go@" + strings.Repeat("ab12", 10) + ">"},
 		{"behind the gate", check, action, action + "      - run: make tools\n      - uses: ./tools\n", ""},
 		{"behind the gate, with the base's rights", check, action, action + "      - run: make tools\n@allow",
 			"error pull-request-target check.yml <pull_request_target:>\nerror incomplete check.yml " +
