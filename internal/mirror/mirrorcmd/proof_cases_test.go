@@ -1,4 +1,4 @@
-package cli_test
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 // TestProofCases compares the exit statuses and codes of prove --check with those that are kept outside of the
 // repository.
 func TestProofCases(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "proofs", "cases.json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "data", "proofs", "cases.json"))
 	if os.IsNotExist(err) {
 		t.Skip("SKIPPED: cases.json is not here")
 	}

@@ -1,4 +1,4 @@
-package cli_test
+package verifycmd_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package cli_test
+package verifycmd_test
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ var endingWords = map[int]string{0: "accepted", 1: "refused", 2: "error", 3: "un
 // TestVerifyEndings runs written cases with and without --without-registry: the last line begins with the word of the
 // exit status, and no other line begins with "accepted".
 func TestVerifyEndings(t *testing.T) {
-	text, err := os.ReadFile(filepath.FromSlash("../../../shared/data/verify/cases.json"))
+	text, err := os.ReadFile(filepath.FromSlash("../../../../shared/data/verify/cases.json"))
 	if err != nil {
 		t.Skipf("THE WRITTEN CASES OF VERIFY WERE NOT RUN: %v", err)
 	}
