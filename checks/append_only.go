@@ -28,7 +28,7 @@ var appendOnly = &Check{
 	Fix:   "leave merged files as they are; add new ones, or renew your own listing with a newly signed Receipt",
 	Kinds: registry.DataKinds,
 	applies: func(s *Subject) string {
-		if s.Run.Audit {
+		if s.Run.Asks.AsIs {
 			return "judged in the history"
 		}
 		return ""
@@ -344,7 +344,7 @@ func tooManyVersions(o *verdict.Outcome, s *Subject) {
 // them, those with private keys, which no pull request may bring.
 func (r *Run) kindsMixed(governance []string) ([]string, error) {
 	mixed := slices.DeleteFunc(slices.Clone(governance), isGitkeep)
-	if len(mixed) == 0 || r.merged || !r.Selected(layoutID) {
+	if len(mixed) == 0 || !r.Selected(layoutID) {
 		return mixed, nil
 	}
 	leaks, err := r.leaks()
@@ -364,7 +364,7 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 		if s.Unchanged() {
 			continue
 		}
-		if !r.merged { // there it would only matter for the rule of one re-issue
+		if !r.Asks.onMain { // there it would only matter for the rule of one re-issue
 			if is, err := s.repair(); err != nil {
 				return out, err
 			} else if is == replacement {
@@ -390,12 +390,12 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 		return out, err
 	}
 	switch {
-	case r.isRoot() && !r.merged: // nothing was there to judge by
+	case r.isRoot() && !r.Asks.onMain: // nothing was there to judge by
 	case len(data) > 0 && len(mixed) > 0:
-		out.Add(verdict.At{Path: mixed[0]}, errorIf(!r.merged), "", "mixed",
+		out.Add(verdict.At{Path: mixed[0]}, errorIf(!r.Asks.onMain), "", "mixed",
 			"the range changes records and governance files together: %s", list(mixed)).
 			WithFix("split it: records in one pull request, governance files in another")
-	case len(data) == 0 && len(governance) > 0 && !r.merged:
+	case len(data) == 0 && len(governance) > 0 && !r.Asks.onMain:
 		out.Add(verdict.At{Path: governance[0]}, errorIf(r.DenyGovernance), "", "governance",
 			"the range changes governance files: %s", list(governance)).
 			WithFix("have a maintainer review it; no record changes")
@@ -405,7 +405,7 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 			"single commits change governance files, and later ones undo it: %s", list(passing)).
 			WithFix("squash the branch into one commit")
 	}
-	if r.merged && len(reissues) > 1 {
+	if r.Asks.onMain && len(reissues) > 1 {
 		var kept []*Subject
 		for _, s := range reissues {
 			if is, err := s.repair(); err != nil {

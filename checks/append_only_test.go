@@ -169,7 +169,7 @@ func TestRangeAsAWhole(t *testing.T) {
 		{"a file and a re-issue", []*Subject{renewed}, []string{"a.md"}, nil, "error mixed", "warning mixed"},
 		{"a .gitkeep and a re-issue", []*Subject{renewed}, []string{"revocations/.gitkeep"}, nil, "", ""},
 		{"files that could not be searched", nil, []string{"a.md"}, func(r *Run) { r.leakage.err = registry.ErrLimit },
-			anError, ""},
+			anError, anError},
 		{"a file in passing", nil, nil, func(r *Run) {
 			r.Range.Commits = []registry.Commit{touching("a.md", is)}
 		}, "warning governance-in-passing", "warning governance-in-passing"},
@@ -179,7 +179,7 @@ func TestRangeAsAWhole(t *testing.T) {
 		{"no commits", []*Subject{renewed}, nil, func(r *Run) { r.Range.MergeBases = []string{"a"} },
 			"warning nothing-judged", "warning nothing-judged"},
 		{"the base cannot be read", nil, nil, func(r *Run) {
-			r.Range, r.Follows = closedRange, false
+			r.Range, r.Asks.baseJudged = closedRange, r.Asks.onMain
 		}, anError, ""},
 		{"the head cannot be read", nil, nil, func(r *Run) {
 			r.Range, r.Context, r.Landing = rng, ended, &Landing{}
@@ -187,7 +187,7 @@ func TestRangeAsAWhole(t *testing.T) {
 	} {
 		for _, merged := range []bool{false, true} {
 			r := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: rng.Base,
-				Head: &registry.Tree{}}, Base: emptyStanding(nil), Now: w.Now, merged: merged, Follows: true,
+				Head: &registry.Tree{}}, Base: emptyStanding(nil), Now: w.Now, Asks: Asks{onMain: merged, baseJudged: true},
 				Selected: func(string) bool { return true }}
 			r.leakage.set(nil, nil)
 			for _, s := range c.subjects {

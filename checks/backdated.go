@@ -67,7 +67,7 @@ func notAhead(o *verdict.Outcome, s *Subject, member, code string, at time.Time)
 		return nil
 	}
 	commit := r.Range.Head.Commit()
-	if r.Audit || r.merged || commit == "" || commit == r.Range.Base.Commit() {
+	if r.Asks.onMain || commit == "" || commit == r.Range.Base.Commit() {
 		return nil
 	}
 	dated, err := r.Repo.FirstParentTime(r.Context, commit, r.Now)

@@ -228,7 +228,7 @@ func TestPutAside(t *testing.T) {
 		kept       bool
 	}{{record(maxKept), nil, true}, {record(maxKept + 1), nil, false}, {record(1), record(maxKept), true},
 		{nil, record(maxKept + 1), false}, {&registry.Record{}, nil, true}} {
-		s := &Subject{Run: &Run{Audit: true}, Record: c.head, BaseRecord: c.base}
+		s := &Subject{Run: &Run{Asks: OfHead}, Record: c.head, BaseRecord: c.base}
 		s.PutAside()
 		if kept := s.Record == c.head && s.BaseRecord == c.base; kept != c.kept || kept == s.forgotten {
 			t.Errorf("%v, %v: kept %t", c.head, c.base, kept)
@@ -284,24 +284,21 @@ func TestHistoryLimit(t *testing.T) {
 	const path = "implementations/ada.json"
 	for _, c := range []struct {
 		known int
-		audit bool
 		want  error
-	}{{99, false, nil}, {100, false, registry.ErrLimit}, {100, true, nil}} {
-		r := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Now: w.Now, Audit: c.audit,
+	}{{99, nil}, {100, registry.ErrLimit}} {
+		r := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Now: w.Now,
 			histories: map[string][]registry.Version{}}
 		for n := range c.known {
 			r.histories[fmt.Sprint(n)] = nil
 		}
 		if h, err := r.History(path); !errors.Is(err, c.want) || c.want == nil && len(h) != 1 {
-			t.Errorf("after %d others, audit %t: %v, %v; expected %v", c.known, c.audit, h, err, c.want)
+			t.Errorf("after %d others: %v, %v; expected %v", c.known, h, err, c.want)
 		}
-		if c.known > 0 {
-			if _, err := r.History("0"); err != nil {
-				t.Errorf("after %d others, one of them again: %v", c.known, err)
-			}
+		if _, err := r.History("0"); err != nil {
+			t.Errorf("after %d others, one of them again: %v", c.known, err)
 		}
 		if _, known := r.histories[path]; known != (c.want == nil) || known && len(r.histories) != c.known+1 {
-			t.Errorf("after %d others, audit %t: kept %t of %d", c.known, c.audit, known, len(r.histories))
+			t.Errorf("after %d others: kept %t of %d", c.known, known, len(r.histories))
 		}
 	}
 }
@@ -372,8 +369,8 @@ func TestAheadBound(t *testing.T) {
 	}{
 		{"by the skew", when.Add(Skew), func(*Run) {}, ""},
 		{"by more", late, func(*Run) {}, "warning ahead /at"},
-		{"in an audit", late, func(r *Run) { r.Audit = true }, ""},
-		{"in the history", late, func(r *Run) { r.merged = true }, ""},
+		{"in an audit", late, func(r *Run) { r.Asks = OfHead }, ""},
+		{"in the history", late, func(r *Run) { r.Asks = ofCommit }, ""},
 		{"on disk", late, func(r *Run) { r.Range = &registry.Range{Base: rng.Base, Head: &registry.Tree{}} }, ""},
 		{"of the base", late, func(r *Run) { r.Range = &registry.Range{Base: rng.Head, Head: rng.Head} }, ""},
 		{"without the commit", late, func(r *Run) { r.Context = ended }, "an error"},
@@ -424,7 +421,7 @@ func TestJudgeAge(t *testing.T) {
 		{"a source that does not answer", 0, nil, evidence.Unavailable, ageUnsure},
 		{"a source that does not answer, listed for 30 days", 0, listed(30*day, 1), evidence.Unavailable, ageOld},
 	} {
-		s := &Subject{Run: &Run{Base: emptyStanding(nil), Now: now, Audit: true}, Listing: &registry.Listing{},
+		s := &Subject{Run: &Run{Base: emptyStanding(nil), Now: now, Asks: OfHead}, Listing: &registry.Listing{},
 			Facts: &evidence.Facts{}}
 		if c.listed != nil {
 			c.listed(s)
@@ -517,7 +514,7 @@ func TestEligible(t *testing.T) {
 		for _, l := range c.all {
 			st.listings.add(pack(l, sound))
 		}
-		if got, err := eligible(&Run{Context: t.Context(), Base: st, Now: now, Audit: true},
+		if got, err := eligible(&Run{Context: t.Context(), Base: st, Now: now, Asks: OfHead},
 			[]string{revoked.ToolDID}); got != c.want || err != nil {
 			t.Errorf("%s: %d, %v; expected %d", c.name, got, err, c.want)
 		}
@@ -548,7 +545,7 @@ func TestBootstrapEnd(t *testing.T) {
 	} {
 		st := emptyStanding(nil)
 		st.Policy = c.policy
-		s := &Subject{Run: &Run{Base: st, Now: c.now, Audit: c.then != nil}, Then: c.then,
+		s := &Subject{Run: &Run{Base: st, Now: c.now, Asks: Asks{AsIs: c.then != nil}}, Then: c.then,
 			Listing: &registry.Listing{Level: level.Level(c.level), ToolDID: c.did}}
 		if got := s.bootstrapMaintainers(); len(got) != c.want {
 			t.Errorf("%s: %q; expected %d", c.name, got, c.want)

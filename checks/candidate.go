@@ -49,7 +49,7 @@ func (s *Subject) Wanted(kinds evidence.Set) (w evidence.Wanted, failed func() e
 		first = cmp.Or(first, err)
 	}
 	suffixes := s.Run.Base.Policy.Suffixes
-	if s.Run.Audit && !s.Stood.IsZero() {
+	if !s.Stood.IsZero() {
 		suffixes = suffixes.Until(s.Stood)
 	}
 	w = evidence.Wanted{Kinds: kinds, Memo: s.Run.Memo, Suffixes: suffixes,

@@ -94,7 +94,7 @@ func TestJudge(t *testing.T) {
 		{"needs nothing", func(c *Check, s *Subject) { s.Facts.Receipt.State, c.Needs = evidence.Absent, nil }, ran},
 	} {
 		s := &Subject{Path: "b", Record: &registry.Record{}, Facts: &evidence.Facts{}, Run: &Run{
-			Base: emptyStanding(nil), Audit: true, Selected: func(string) bool { return true },
+			Base: emptyStanding(nil), Asks: OfHead, Selected: func(string) bool { return true },
 			Catalogue: []*Check{{ID: "other", Owns: evidence.Manifest}, {ID: "owner", Owns: evidence.Receipt}}}}
 		s.Facts.Receipt.State = evidence.Obtained
 		check := &Check{ID: "a", Needs: needs(evidence.Receipt), Run: func(*Subject) (verdict.Outcome, error) {

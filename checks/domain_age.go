@@ -88,15 +88,13 @@ type age struct {
 
 // judgeAge reports whether the domain is old enough, by its registration or else by the registry's own history.
 func judgeAge(s *Subject) (ages, age, error) {
-	var a age
+	a := age{stood: s.Stood}
 	if s.Run.Base.Policy.Broken != nil { // only reissue asks then
 		return ageUnsure, a, nil
 	}
 	found := s.Facts.DomainAge
 	lapse := s.Listing.Expires
-	if s.Run.Audit {
-		a.stood = s.Stood
-	} else if s.baseListing != nil {
+	if s.baseListing != nil {
 		history, err := s.Run.History(s.Path)
 		if err == nil {
 			a.stood, err = s.Run.tenureSince(s.Path, s.Listing.ToolDID, history)

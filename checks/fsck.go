@@ -20,7 +20,7 @@ const (
 func acceptedByGit(o *verdict.Outcome, r *Run) error {
 	reportRefused(o, r.Range.Refused, "remove the object from every commit of the branch: git rebase -i "+
 		r.onto())
-	if r.Follows || r.merged || r.isRoot() {
+	if r.Asks.baseJudged || r.isRoot() {
 		return nil
 	}
 	before, err := r.Range.RefusedBefore(r.Context)

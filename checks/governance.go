@@ -168,9 +168,6 @@ type misplaced struct {
 // addsOnly returns the paths of meant that the range, or one of its commits, adds without adding any other file.
 func (r *Run) addsOnly(meant map[string]bool) map[string]bool {
 	out := map[string]bool{}
-	if r.merged || r.Audit {
-		return out
-	}
 	changes := [][]registry.Change{r.Range.Changes}
 	for _, c := range r.Range.Commits {
 		changes = append(changes, c.Touched)

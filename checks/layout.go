@@ -183,7 +183,7 @@ func place(s *Subject, right string) []verdict.Finding {
 // rightName returns the path that the members of an added record require, or "" if they require none or one that is
 // taken.
 func rightName(s *Subject) (string, error) {
-	if s.Record.Document == nil || !s.Added() || s.Run.Audit {
+	if s.Record.Document == nil || !s.isNew() {
 		return "", nil
 	}
 	path := memberPath(s.Kind, s.Record.Document.Root)
@@ -228,14 +228,14 @@ func runLayout(s *Subject) (verdict.Outcome, error) {
 	case registry.KindListing:
 		unique(&out, s)
 	case registry.KindPeerWitness:
-		if s.Added() && !s.Run.Audit {
+		if s.isNew() {
 			if err := directoryEntry(&out, s); err != nil {
 				return out, err
 			}
 		}
 	}
 	if named := recordSlug(s.Kind, s.Path); s.Kind != registry.KindRevocation && s.Kind != registry.KindPeerWitness &&
-		s.Added() && !s.Run.Audit && IsDevice(named) {
+		s.isNew() && IsDevice(named) {
 		out.Errorf(s, "/slug", "device-name", "slug %q is the name of a device on some systems, where no clone could "+
 			"hold it", named).
 			WithFix("choose another slug")
@@ -354,7 +354,7 @@ func (r *Run) others(path string, c claim) (string, int) {
 		}
 		return found
 	}
-	if !r.Audit && !l.replaced[path] { // neither lands nor has to stand
+	if !r.Asks.AsIs && !l.replaced[path] { // neither lands nor has to stand
 		found := look(path)
 		return found.paths[0], found.count
 	}
@@ -386,7 +386,7 @@ type landings struct {
 func (r *Run) landed() *landings {
 	l, _ := r.landings.get(func() (*landings, error) {
 		l := &landings{map[claim][]string{}, map[string]bool{}}
-		if r.Audit { // the base tree has all of them
+		if r.Asks.AsIs { // the base tree has all of them
 			return l, nil
 		}
 		for _, t := range r.Subjects {

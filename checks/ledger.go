@@ -441,7 +441,7 @@ func (l *Ledger) run(ctx context.Context, step *registry.Step) *Run {
 	rng := &registry.Range{Base: step.Base, Head: step.Result, Result: step.Result, Changes: step.Changes,
 		Views: []registry.View{{From: step.Base.Commit(), To: step.Commit.ID, Changes: step.Changes}}}
 	return &Run{Context: ctx, Catalogue: All, Repo: l.repo, Range: rng, Base: l.state, Now: l.time,
-		Offline: true, merged: true, Selected: historical}
+		Offline: true, Asks: ofCommit, Selected: historical}
 }
 
 // judged is what the subjects of one commit gave.

@@ -419,10 +419,10 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 				tenure  bool
 			}{
 				{&Run{}, step.Changes, true},
-				{&Run{Audit: true}, step.Changes, padding == ""},
-				{&Run{merged: true}, step.Changes, padding == ""},
-				{&Run{merged: true}, many[:defaultPart], padding == ""},
-				{&Run{merged: true}, many, false},
+				{&Run{Asks: OfHead}, step.Changes, padding == ""},
+				{&Run{Asks: ofCommit}, step.Changes, padding == ""},
+				{&Run{Asks: ofCommit}, many[:defaultPart], padding == ""},
+				{&Run{Asks: ofCommit}, many, false},
 			} {
 				c.run.Context, c.run.Repo = t.Context(), repo
 				subjects, err := NewSubjects(c.run, c.changes)
@@ -431,8 +431,8 @@ func TestLargeRecordIsPutAside(t *testing.T) {
 				}
 				for _, s := range subjects {
 					if tenure := s.Record != nil; tenure != c.tenure || s.Listing == nil {
-						t.Errorf("%s of %d, padded with %d bytes, audit %t, merged %t: held %t, its listing %v",
-							s.Path, len(c.changes), len(padding), c.run.Audit, c.run.merged, tenure, s.Listing)
+						t.Errorf("%s of %d, padded with %d bytes, asked by %+v: held %t, its listing %v",
+							s.Path, len(c.changes), len(padding), c.run.Asks, tenure, s.Listing)
 					}
 				}
 				if err := subjects[0].Read(); err != nil || subjects[0].Record == nil || subjects[0].forgotten {
@@ -487,7 +487,7 @@ base: [{listing: ada}, {listing: bob}, {commit: List}, {reissue: ada}, {commit: 
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := &Run{Context: ctx, Base: st, Audit: true}
+		run := &Run{Context: ctx, Base: st, Asks: OfHead}
 		got, err := run.past().owners(ctx, pin{Slug: "ada", SHA256: old}, asOf{})
 		if err != nil || len(got) != 1 || got[0].did != st.BySlug("ada").ToolDID || got[0].issued.IsZero() {
 			t.Errorf("from commit %d on: the revoked Receipt was pinned by %v, error %v", n, got, err)

@@ -113,7 +113,7 @@ func TestOthers(t *testing.T) {
 	for n := range 5 {
 		for landing := range n + 1 {
 			st := emptyStanding(nil)
-			run := &Run{Base: st, Audit: landing == 0}
+			run := &Run{Base: st, Asks: Asks{AsIs: landing == 0}}
 			var all []string
 			for i := range n {
 				path := listingPath(string(rune('a' + i)))
@@ -147,7 +147,7 @@ func TestOthers(t *testing.T) {
 			if got, count := ask("gone"); n == 0 && (got != "" || count != 0) {
 				t.Errorf("others of one that nobody shares with are %d, the first %q", count, got)
 			}
-			run.Audit = false
+			run.Asks = Asks{}
 			if n > 1 && landing == 0 {
 				if got, count := ask(all[0]); got != all[1] || count != n-1 {
 					t.Errorf("of %d: others of a draft of the first are %d, the first %q", n, count, got)

@@ -74,7 +74,7 @@ const maxNeighbours = 3
 
 // noNewName returns why no name is judged, or "" if one is.
 func noNewName(s *Subject) string {
-	if s.Run.Audit {
+	if s.Run.Asks.AsIs {
 		return "judged when it was merged"
 	}
 	if s.modified() && s.baseListing != nil && s.baseListing.Name == s.Listing.Name {

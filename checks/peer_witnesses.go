@@ -163,7 +163,7 @@ func level5(o verdict.Outcome, s *Subject, all []witness) verdict.Outcome {
 		return o
 	}
 	entries(&o, s, all)
-	sure, possible := tally(all, s.Run.Audit)
+	sure, possible := tally(all, s.Run.Asks.documentsDiffer)
 	switch {
 	case o.Has(verdict.Error):
 	case sure >= quorum:
@@ -299,7 +299,7 @@ func unsigned(o *verdict.Outcome, s *Subject, maintainer string) *verdict.Findin
 		return did.Same(by, maintainer) && readable(e.Alg, e.Value)
 	}
 	code, on := "cosignature-missing", verdict.Text
-	if s.Run.Audit && slices.ContainsFunc(s.Facts.Receipt.Value.Signatures, signed) {
+	if s.Run.Asks.documentsDiffer && slices.ContainsFunc(s.Facts.Receipt.Value.Signatures, signed) {
 		code, on = "cosignature-stale", verdict.World
 	}
 	return o.Errorf(s, "/conformance_level", code, "the Receipt carries no EdDSA signature of maintainer %s that "+

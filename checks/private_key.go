@@ -136,16 +136,13 @@ func (s *keySearch) search(path string, e registry.Entry) (*leak, error) {
 // head.
 func privateKeys(r *Run) (verdict.Outcome, error) {
 	var out capped
-	if r.merged {
-		return out.Outcome, nil
-	}
 	search := r.leaks
-	if r.Audit {
+	if r.Asks.AsIs {
 		search = newKeySearch(r).atHead
 	}
 	found, err := search()
 	for _, l := range found {
-		f := out.named(l.path, errorIf(!r.Audit), codePrivateKey,
+		f := out.named(l.path, errorIf(!r.Asks.AsIs), codePrivateKey,
 			"%q has a private key (%s); the SHA-256 of the file is %s; expected no private key", l.path, l.kind,
 			l.sha256)
 		f.WithFix(privateKeyFix)
@@ -169,9 +166,6 @@ const (
 // commit of the range does.
 func largeFiles(r *Run) (verdict.Outcome, error) {
 	var out capped
-	if r.merged || r.Audit {
-		return out.Outcome, nil
-	}
 	most := cmp.Or(int(r.Base.Policy.maxFileBytes), minMaxFile)
 	found, err := r.leakage.get(r.findLeaks)
 	for _, l := range found {
@@ -201,9 +195,6 @@ func largeFiles(r *Run) (verdict.Outcome, error) {
 // and a README.md is not a large one.
 func dataFiles(r *Run) (verdict.Outcome, error) {
 	var out capped
-	if r.merged || r.Audit {
-		return out.Outcome, nil
-	}
 	told := map[string]bool{}
 	for _, c := range r.Range.Commits {
 		for _, t := range c.Touched {

@@ -37,7 +37,7 @@ base:
 	for name, l := range map[string]*Ledger{"a check": nil, "an audit": nil, "an audit from the root": ledger,
 		"an audit of the last commit": late} {
 		run := runOn(t, repo, w.Now)
-		run.Audit = name != "a check"
+		run.Asks.AsIs = name != "a check"
 		if l != nil {
 			if run.Base, err = l.Standing(t.Context(), run.Base.Tree); err != nil {
 				t.Fatal(err)
@@ -76,7 +76,7 @@ base:
 			continue
 		}
 		run = runOn(t, repo, w.Now)
-		run.Audit = name != "a check"
+		run.Asks.AsIs = name != "a check"
 		ended, end := context.WithCancel(t.Context())
 		end()
 		run.Context = ended

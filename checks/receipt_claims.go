@@ -111,11 +111,10 @@ func signedName(o *verdict.Outcome, s *Subject, r *receipt.Receipt) {
 	case now == signed,
 		refused(s, "/name") && s.Run.Selected(schema.ID), // which reports it
 		signed == "" && o.Has(verdict.Error),             // ReceiptSchema reports it as missing
-
-		changed && !s.Run.Audit && s.Run.Selected(reissueID): // which reports it
+		changed && s.Run.Selected(reissueID):             // which reports it
 		return
 	}
-	f := o.Add(s, errorIf(!s.Run.Audit && (s.Added() || changed)), "/name", "name-not-signed",
+	f := o.Add(s, errorIf(s.isNew() || changed), "/name", "name-not-signed",
 		"name is %q; expected the Receipt's implementation.name %q", now, plain.Cut(signed, 200))
 	if n := utf8.RuneCountInString(signed); n < minName || n > maxName {
 		f.WithFix("%s", s.nameFix())

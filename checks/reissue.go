@@ -30,7 +30,7 @@ var reissue = &Check{
 	Kinds: []registry.Kind{registry.KindListing},
 	Uses:  []evidence.Kind{evidence.DIDDocument, evidence.ReceiptText, evidence.Receipt, evidence.DomainAge},
 	applies: func(s *Subject) string {
-		if s.Run.Audit {
+		if s.Run.Asks.AsIs {
 			return "judged in the history"
 		}
 		if !s.modified() {

@@ -54,7 +54,7 @@ func (s *Subject) Recovers() (bool, error) {
 
 // repair returns how the range as a whole repairs the file.
 func (s *Subject) repair() (repair, error) {
-	if s.Unchanged() || s.Run.Audit || s.candidate() {
+	if s.Unchanged() || s.Run.Asks.AsIs || s.candidate() {
 		return noRepair, nil
 	}
 	o, err := s.prospect(s.Change.Head)
@@ -105,7 +105,7 @@ func (s *Subject) prospect(head *registry.Entry) (*outlook, error) {
 // is judged as a new one. In the history only that of a revoked Receipt is refused as a new one.
 func (s *Subject) mayReturn() bool {
 	switch {
-	case s.Run.merged && !s.Run.Base.followed.heldBefore(s.Path):
+	case s.Run.Base.followed != nil && !s.Run.Base.followed.heldBefore(s.Path):
 		return false
 	case s.Kind != registry.KindListing:
 		return true
@@ -199,7 +199,7 @@ type looked struct {
 // held returns what a path held along the base branch's first parents before the base tree's entry, oldest first, the
 // number of the commit that brought that entry, and what of it was looked at before.
 func (r *Run) held(s *Subject) ([]registry.PathVersion, int, *looked, error) {
-	if l := r.Base.followed; l != nil && r.merged {
+	if l := r.Base.followed; l != nil {
 		return l.held(r.Context, s)
 	}
 	r.mu.Lock()

@@ -233,7 +233,7 @@ func authority(o verdict.Outcome, s *Subject, owners []version, bytes []byte) (v
 		}
 		all = append(all, weighed)
 	}
-	sure, possible := tally(all, s.Run.Audit)
+	sure, possible := tally(all, s.Run.Asks.documentsDiffer)
 	for i := range all {
 		pointer := fmt.Sprintf("/peer_witness_signatures/%d", i)
 		name := fmt.Sprintf("witness %q", plain.Cut(all[i].did, 200))

@@ -129,13 +129,12 @@ func TestSignedName(t *testing.T) {
 		{"another, as before", "Eve", "Nova", false, "", "", "warning name-not-signed /name"},
 		{"changed, which reissue reports", "Eve", "Ada", false, "", "", ""},
 		{"changed, without reissue", "Eve", "Ada", false, reissueID, "", "error name-not-signed /name"},
-		{"changed, in an audit", "Eve", "Ada", true, "", "", "warning name-not-signed /name"},
 		{"the schema refuses the listing's", "Eve", "", false, "", "/name", ""},
 		{"the schema refuses it, and does not run", "Eve", "", false, schema.ID, "/name",
 			"error name-not-signed /name"},
 		{"the schema refuses another member", "Eve", "", false, "", "/slug", "error name-not-signed /name"},
 	} {
-		s := &Subject{Run: &Run{Audit: c.audit, Selected: func(id string) bool { return id != c.skipped }},
+		s := &Subject{Run: &Run{Asks: Asks{AsIs: c.audit}, Selected: func(id string) bool { return id != c.skipped }},
 			Listing: &registry.Listing{Name: "Nova"}, Change: registry.Change{Head: entry}}
 		if c.was != "" {
 			s.baseListing, s.Change.Base = &registry.Listing{Name: c.was}, entry
@@ -232,7 +231,7 @@ func TestReportRefused(t *testing.T) {
 // An audit judges neither what becomes of a merged file nor its name again.
 func TestNotInAudit(t *testing.T) {
 	for _, audit := range []bool{false, true} {
-		s := &Subject{Run: &Run{Audit: audit}}
+		s := &Subject{Run: &Run{Asks: Asks{AsIs: audit}}}
 		for _, c := range []*Check{appendOnly, nameSimilarity} {
 			if why := c.applies(s); (why != "") != audit {
 				t.Errorf("%s, in an audit %t: %q", c.ID, audit, why)
@@ -287,17 +286,7 @@ func TestLargeFile(t *testing.T) {
 	if err != nil || strings.Join(mixed, " ") != "big.bin" {
 		t.Errorf("mixed are %q, %v", mixed, err)
 	}
-	r.merged = true
-	if out, err = largeFiles(r); err != nil || len(out.Findings) != 0 {
-		t.Errorf("of a merged commit: %v, %v", out.Findings, err)
-	}
-	if out, err = privateKeys(r); err != nil || len(out.Findings) != 0 {
-		t.Errorf("of a merged commit: %v, %v", out.Findings, err)
-	}
-	if mixed, err = r.kindsMixed([]string{"key.pem"}); err != nil || len(mixed) != 1 {
-		t.Errorf("mixed in a merged commit are %q, %v", mixed, err)
-	}
-	r.merged, r.leakage.err = false, registry.ErrLimit
+	r.leakage.err = registry.ErrLimit
 	if _, err = r.kindsMixed([]string{"key.pem"}); err == nil {
 		t.Error("files that could not be searched: no error")
 	}

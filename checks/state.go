@@ -140,7 +140,7 @@ func (r *Run) past() *past {
 // landing returns what the history would say if the range landed.
 func (r *Run) landing() (*past, error) {
 	base := r.past()
-	if r.Audit || len(r.Subjects) == 0 {
+	if r.Asks.AsIs || len(r.Subjects) == 0 {
 		return base, nil
 	}
 	return r.overlay.get(func() (*past, error) {

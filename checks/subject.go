@@ -18,19 +18,14 @@ const RegistrySubject = "registry"
 
 // Run is what all subjects of one range share.
 type Run struct {
-	Context   context.Context
-	Catalogue []*Check // among which the owner of missing evidence is found
-	Repo      *registry.Repository
-	Range     *registry.Range
-	Base      *Standing // the judge: what the base tree holds
-	Now       time.Time
-	Offline   bool
-	Audit     bool // every record at the head is judged, as it is
-	// merged says that the range is a commit of the history: what governance files it changes was for a maintainer to
-	// judge when it was merged.
-	merged bool
-	// Follows says that the base of the range is the head of another range of the same run.
-	Follows        bool
+	Context        context.Context
+	Catalogue      []*Check // among which the owner of missing evidence is found
+	Repo           *registry.Repository
+	Range          *registry.Range
+	Base           *Standing // the judge: what the base tree holds
+	Now            time.Time
+	Offline        bool
+	Asks           Asks
 	DenyGovernance bool
 	Chosen         string   // how base and head were chosen
 	Uncommitted    []string // records on disk that differ from those of head, and were not judged
@@ -109,6 +104,9 @@ type Subject struct {
 // Added reports whether the base tree has no such file.
 func (s *Subject) Added() bool { return s.Change.Base == nil && s.Change.Head != nil }
 
+// isNew reports whether the range brings the file, so that the rules for new files apply to it.
+func (s *Subject) isNew() bool { return s.Added() && !s.Run.Asks.AsIs }
+
 // modified reports whether the range changes a file of the base tree without taking it away.
 func (s *Subject) modified() bool { return s.Change.Base != nil && s.Change.Head != nil }
 
@@ -176,14 +174,14 @@ func NewSubjects(r *Run, changes []registry.Change) ([]*Subject, error) {
 // PutAside releases the documents of a large record of an audit, until Read. What they say about a listing, a
 // revocation or an anchor is kept.
 func (s *Subject) PutAside() {
-	if s.Run.Audit && s.Listing != nil && s.Record != nil {
+	if s.Run.Asks.AsIs && s.Listing != nil && s.Record != nil {
 		s.fault = s.Run.Base.Schemas.faultOf(s, len(place(s, "")) > 0)
 	}
 	s.putAside(maxKept)
 }
 
 func (s *Subject) putAside(kept int) {
-	if !s.Run.Audit && !s.Run.merged {
+	if !s.Run.Asks.onMain {
 		return // a range has no more than its budget allows
 	}
 	for _, r := range []*registry.Record{s.Record, s.BaseRecord} {
@@ -263,7 +261,7 @@ func (s *Subject) Pos(pointer string) registry.Pos {
 
 // Policy returns the policy of the tree by which the record is judged.
 func (s *Subject) Policy() Policy {
-	if s.Run.Audit && s.Then != nil {
+	if s.Run.Asks.AsIs && s.Then != nil {
 		return s.Then.Policy
 	}
 	return s.Run.Base.Policy
@@ -271,7 +269,7 @@ func (s *Subject) Policy() Policy {
 
 // proposedAt returns the time at which the record was proposed: that of its merge in an audit, else now.
 func (s *Subject) proposedAt() time.Time {
-	if s.Run.Audit && s.Then != nil {
+	if s.Run.Asks.AsIs && s.Then != nil {
 		return s.Then.When
 	}
 	return s.Run.Now
@@ -300,7 +298,7 @@ func (r *Run) History(path string) ([]registry.Version, error) {
 	if h, found := r.histories[path]; found {
 		return h, nil
 	}
-	if len(r.histories) >= maxHistories && !r.Audit {
+	if len(r.histories) >= maxHistories {
 		return nil, remedy.Errorf("split the change",
 			"following listings through the history: %w: more than %d listings in one range", registry.ErrLimit,
 			maxHistories)

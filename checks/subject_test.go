@@ -49,7 +49,7 @@ func TestSides(t *testing.T) {
 		base, head      *registry.Entry
 		added, modified bool
 	}{{nil, e, true, false}, {e, e, false, true}, {e, nil, false, false}, {nil, nil, false, false}} {
-		s := &Subject{Run: &Run{Audit: true}, Change: registry.Change{Base: c.base, Head: c.head}}
+		s := &Subject{Run: &Run{Asks: OfHead}, Change: registry.Change{Base: c.base, Head: c.head}}
 		if s.Added() != c.added || s.modified() != c.modified {
 			t.Errorf("%v, %v: added %t, modified %t", c.base, c.head, s.Added(), s.modified())
 		}
@@ -169,14 +169,14 @@ base:
 			return err
 		}},
 		{"a directory at the head", nil, func(r *Run) error {
-			r.Audit = true
+			r.Asks = OfHead
 			_, err := privateKeys(r)
 			return err
 		}},
 		{"a file at the head", func(r *Run) error {
 			return r.Range.Base.Walk(func(string, registry.Entry) error { return nil })
 		}, func(r *Run) error {
-			r.Audit = true
+			r.Asks = OfHead
 			_, err := privateKeys(r)
 			return err
 		}},

@@ -116,7 +116,7 @@ func (s *Subject) witnesses() ([]witness, error) {
 		case w.dependence == "" && w.weight != ignored:
 			switch why := dependent(&me, &w); {
 			case why == "":
-			case s.Run.Audit && related(&me, &w) == "":
+			case s.Run.Asks.documentsDiffer && related(&me, &w) == "":
 				w.doubt = cmp.Or(w.doubt, "it is not independent of the candidate now: "+why)
 			default:
 				w.dependence = "it is not independent of the candidate: " + why
@@ -232,7 +232,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return w, nil
 	}
 	worth := func(as weight, code, format string, args ...any) (witness, error) {
-		if w.slug != "" && (s.Run.Audit || code == codeKeyGone || code == codeEvidence && s.Then != nil) {
+		if w.slug != "" && (s.Run.Asks.documentsDiffer || code == codeKeyGone || code == codeEvidence && s.Then != nil) {
 			as = unsure // it could witness; what its documents say today was not asked when the record was merged
 		}
 		w.weight, w.code, w.why = as, code, fmt.Sprintf(format, args...)
@@ -255,7 +255,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	case alg != "EdDSA":
 		return worth(ignored, "witness-algorithm", "its alg is %q; expected EdDSA", plain.Cut(alg, 40))
 	}
-	if s.Run.Audit {
+	if s.Run.Asks.documentsDiffer {
 		if _, err := signature.Text(text); err != nil {
 			return worth(broken, witnessSignature, "its signature can never have verified: %v", err)
 		}
@@ -301,7 +301,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 			return w, err
 		case !same || len(verified.Unverified) > 0:
 			return worth(unsure, codeKeyGone, forged+" now")
-		case s.Run.Audit:
+		case s.Run.Asks.documentsDiffer:
 			w.weight, w.code, w.why = ignored, witnessSignature, forged
 			return w, nil
 		}
@@ -319,7 +319,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	}
 	w.publisher, w.published, w.doubt = independent.publisher, independent.published, independent.doubt
 	w.dependence = cmp.Or(w.dependence, independent.dependence)
-	if s.Run.Audit && w.dependence != "" && !w.path {
+	if s.Run.Asks.documentsDiffer && w.dependence != "" && !w.path {
 		w.dependence, w.doubt = "", w.dependence
 	}
 	return w, nil

@@ -293,8 +293,8 @@ func otherAnchor(s *Subject) string {
 	if path := s.Run.Base.anchors[s.Anchor.WorkflowID]; path != "" && path != s.Path {
 		return path
 	}
-	if s.Run.Audit {
-		return s.Run.Base.twins[s.Anchor.WorkflowID]
+	if path := s.Run.Base.twins[s.Anchor.WorkflowID]; path != "" {
+		return path
 	}
 	for _, path := range s.Run.landed().claims[workflowClaim(s.Anchor.WorkflowID)] {
 		if path != s.Path {

@@ -19,7 +19,7 @@ func TestAnchorScheme(t *testing.T) {
 		{"https://ada.example/flow.json", evidence.CodeScheme, verdict.World},
 		{"https://ada.example/flow.json", evidence.CodeHTTPStatus, verdict.World},
 	} {
-		s := &Subject{Run: &Run{Base: emptyStanding(nil), Now: fixture.Clock, Audit: true,
+		s := &Subject{Run: &Run{Base: emptyStanding(nil), Now: fixture.Clock, Asks: OfHead,
 			Range: &registry.Range{Head: &registry.Tree{}}},
 			Path: "workflow-anchors/flow.json",
 			Anchor: &registry.Anchor{WorkflowID: "wf_1", CoordinatorDID: "did:web:ada.example", ReceiptURI: c.uri,

@@ -110,7 +110,7 @@ func (j *Join) SuffixList(cfg Config) error {
 // Registry judges the registry as a whole.
 func (j *Join) Registry(run *checks.Run) error {
 	for _, c := range checks.All {
-		if c.RunRegistry == nil || run.Audit && c.PerCommit {
+		if c.RunRegistry == nil || run.Asks.AsIs && c.PerCommit {
 			continue
 		}
 		out, err := judgeRegistry(run, c)

@@ -70,12 +70,13 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 	if err := joined.SuffixList(cfg); err != nil {
 		return nil, err
 	}
-	empty := true
+	empty, asks := true, checks.Asks{}
 	for _, r := range ranges {
 		empty = empty && len(r.Changes) == 0
-		if err := checkRange(ctx, repo, r, src, cfg, known, joined, r != ranges[0]); err != nil {
+		if err := checkRange(ctx, repo, r, src, cfg, known, joined, asks); err != nil {
 			return nil, err
 		}
+		asks = checks.OfNext
 	}
 	if empty && cfg.ChangedFiles > 0 {
 		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", evidence.ErrEmptyRange, rep.Base, rep.Head,
@@ -131,8 +132,8 @@ func hasRegistry(trees ...*registry.Tree) error {
 
 // checkRange judges one range and joins what it found.
 func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Range, src evidence.Source, cfg Config,
-	known *memo.Memo, joined *Join, follows bool) error {
-	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Follows: follows,
+	known *memo.Memo, joined *Join, asks checks.Asks) error {
+	run := &checks.Run{Catalogue: checks.All, Context: ctx, Repo: repo, Range: rng, Now: src.Now(), Asks: asks,
 		Landing:        cfg.Landing,
 		Offline:        cfg.Offline,
 		DenyGovernance: cfg.DenyGovernance, Chosen: cfg.Chosen, Uncommitted: cfg.Uncommitted, Selected: cfg.Selected,

@@ -101,7 +101,7 @@ func judgedApart(t *testing.T, w *fixture.World, facts map[string]*evidence.Fact
 
 func judgeEach(run *checks.Run, name string, out map[string]string) {
 	for _, c := range checks.All {
-		if c.RunRegistry != nil && !run.Audit {
+		if c.RunRegistry != nil && !run.Asks.AsIs {
 			o, err := c.RunRegistry(run)
 			out[name+c.ID] = ""
 			if err == nil {
@@ -208,7 +208,7 @@ func (c *clone) audit(t *testing.T) *checks.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &checks.Run{Range: &registry.Range{Base: tree, Head: tree, Result: tree}, Audit: true}
+	run := &checks.Run{Range: &registry.Range{Base: tree, Head: tree, Result: tree}, Asks: checks.OfHead}
 	past := checks.NewLedger(c.Repository, c.world.Now)
 	ledger := checks.LedgerAt(c.Repository, c.base, c.world.Now)
 	for from, l := range map[string]*checks.Ledger{"": past, c.base: ledger} {
@@ -264,7 +264,7 @@ func (c *clone) fill(t *testing.T, run *checks.Run, changes []registry.Change) {
 		t.Fatal(err)
 	}
 	for _, s := range run.Subjects {
-		key := fmt.Sprint(run.Audit, s.Path)
+		key := fmt.Sprint(run.Asks.AsIs, s.Path)
 		if c.facts[key] == nil {
 			c.facts[key] = c.collect(t, s)
 		}
