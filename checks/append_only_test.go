@@ -187,8 +187,8 @@ func TestRangeAsAWhole(t *testing.T) {
 	} {
 		for _, merged := range []bool{false, true} {
 			r := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: rng.Base,
-				Head: &registry.Tree{}}, Base: emptyStanding(nil), Now: w.Now, Asks: Asks{onMain: merged, baseJudged: true},
-				Selected: func(string) bool { return true }}
+				Head: &registry.Tree{}}, Base: emptyStanding(nil), Now: w.Now,
+				Asks: Asks{onMain: merged, baseJudged: true}, Selected: func(string) bool { return true }}
 			r.leakage.set(nil, nil)
 			for _, s := range c.subjects {
 				s := *s

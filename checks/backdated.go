@@ -55,7 +55,7 @@ func backdated(o *verdict.Outcome, r *Run) error {
 // notAhead checks that the time in a new record is not ahead of the clock, nor of the commit that lands it. An audit
 // compares it with that commit's date. A pull request may still land by another commit, so that is only a warning.
 func notAhead(o *verdict.Outcome, s *Subject, member, code string, at time.Time) error {
-	now, r := s.proposedAt(), s.Run
+	now, r := s.judge().When, s.Run
 	if at.After(now.Add(Skew)) {
 		fix := "set %s to now"
 		if s.Kind == registry.KindRevocation {

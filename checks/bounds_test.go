@@ -530,7 +530,7 @@ func TestBootstrapEnd(t *testing.T) {
 		now        time.Time
 		level, did string
 		policy     Policy
-		then       *Then
+		then       *Moment
 		want       int
 	}{
 		{"the last moment", bootstrapEnd.Add(-1), "L4", server, policy, nil, 1},
@@ -539,13 +539,13 @@ func TestBootstrapEnd(t *testing.T) {
 		{"another DID", bootstrapEnd.Add(-1), "L4", server + ":x", policy, nil, 0},
 		{"no server, no DID", bootstrapEnd.Add(-1), "L4", "", Policy{Maintainers: policy.Maintainers}, nil, 0},
 		{"merged in time", bootstrapEnd.AddDate(1, 0, 0), "L4", server, Policy{},
-			&Then{When: bootstrapEnd.Add(-1), Policy: policy}, 1},
-		{"merged too late", bootstrapEnd.Add(-1), "L4", server, policy, &Then{When: bootstrapEnd, Policy: policy}, 0},
-		{"merged under no policy", bootstrapEnd.Add(-1), "L4", server, policy, &Then{When: bootstrapEnd.Add(-1)}, 0},
+			&Moment{When: bootstrapEnd.Add(-1), Policy: policy}, 1},
+		{"merged too late", bootstrapEnd.Add(-1), "L4", server, policy, &Moment{When: bootstrapEnd, Policy: policy}, 0},
+		{"merged under no policy", bootstrapEnd.Add(-1), "L4", server, policy, &Moment{When: bootstrapEnd.Add(-1)}, 0},
 	} {
 		st := emptyStanding(nil)
 		st.Policy = c.policy
-		s := &Subject{Run: &Run{Base: st, Now: c.now, Asks: Asks{AsIs: c.then != nil}}, Then: c.then,
+		s := &Subject{Run: &Run{Base: st, Now: c.now}, Merged: c.then,
 			Listing: &registry.Listing{Level: level.Level(c.level), ToolDID: c.did}}
 		if got := s.bootstrapMaintainers(); len(got) != c.want {
 			t.Errorf("%s: %q; expected %d", c.name, got, c.want)

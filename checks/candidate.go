@@ -53,7 +53,7 @@ func (s *Subject) Wanted(kinds evidence.Set) (w evidence.Wanted, failed func() e
 		suffixes = suffixes.Until(s.Stood)
 	}
 	w = evidence.Wanted{Kinds: kinds, Memo: s.Run.Memo, Suffixes: suffixes,
-		Clock: s.Run.Now, Judged: s.proposedAt(),
+		Clock: s.Run.Now, Judged: s.judge().When,
 		Listed: func(id string) *registry.Listing {
 			l, err := s.witnessListing(id)
 			note(err)

@@ -199,14 +199,13 @@ func (l *Ledger) numbered(ctx context.Context, path string) (earlierOrigin, erro
 	return o, err
 }
 
-// Then returns the tree and time by which the record at a path was judged when it was merged, and since when the path
-// has held its tool_did.
-func (l *Ledger) Then(ctx context.Context, path string) (then *Then, stood time.Time, err error) {
+// Merged returns what judged the record at a path when it was merged, and since when the path has held its tool_did.
+func (l *Ledger) Merged(ctx context.Context, path string) (then *Moment, stood time.Time, err error) {
 	o, err := l.numbered(ctx, path)
 	if err != nil {
 		return nil, o.First, err
 	}
-	then, err = newThen(ctx, l.repo, o.Parent, o.When, o.number)
+	then, err = newMoment(ctx, l.repo, o.Parent, o.When, o.number)
 	return then, o.First, err
 }
 

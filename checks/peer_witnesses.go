@@ -250,9 +250,10 @@ func firstDependence(all []witness) string {
 // bootstrapMaintainers returns the DIDs whose co-signatures a listing needs under the bootstrap rule. It returns nil if
 // the rule does not cover the listing.
 func (s *Subject) bootstrapMaintainers() []string {
-	l, p := s.Listing, s.Policy()
+	l, by := s.Listing, s.judge()
+	p := by.Policy
 	if l.Level.Base() != 4 || p.ReferenceServer == "" || !did.Same(l.ToolDID, p.ReferenceServer) ||
-		!s.proposedAt().Before(bootstrapEnd) {
+		!by.When.Before(bootstrapEnd) {
 		return nil
 	}
 	return p.Maintainers

@@ -378,17 +378,17 @@ func TestDeclarations(t *testing.T) {
 	run := &Run{Context: t.Context(), Repo: repo, Range: &registry.Range{Base: tree}, Base: emptyStanding(tree)}
 	for _, c := range []struct {
 		uri, failover string
-		then          *Then
+		then          *Moment
 		want          string
 	}{
 		{"https://bob.example/flow.json", "did:web:bob.example", nil, "9 of bob, 9 of cyd"},
 		{"https://bob.example/flow.json", "did:web:BOB.example", nil, "9 of bob, 9 of cyd"},
-		{"https://bob.example/flow.json", "did:web:bob.example", &Then{Tree: tree}, "9 of bob, 9 of cyd"},
-		{"https://bob.example/flow.json", "did:web:bob.example", &Then{Tree: repo.EmptyTree()}, ""},
+		{"https://bob.example/flow.json", "did:web:bob.example", &Moment{Tree: tree}, "9 of bob, 9 of cyd"},
+		{"https://bob.example/flow.json", "did:web:bob.example", &Moment{Tree: repo.EmptyTree()}, ""},
 		{"https://bob.example/flow.json", "did:web:cyd.example", nil, ""},
 		{"https://ada.example/flow.json", "did:web:ada.example", nil, ""},
 	} {
-		s := &Subject{Run: run, Then: c.then, Anchor: &registry.Anchor{CoordinatorDID: "did:web:ada.example",
+		s := &Subject{Run: run, Merged: c.then, Anchor: &registry.Anchor{CoordinatorDID: "did:web:ada.example",
 			FailoverDID: c.failover, ReceiptURI: c.uri}}
 		found, err := s.Declarations()
 		if err != nil {

@@ -228,8 +228,11 @@ func (r *Run) state(l *Listed, is fault, p *past) (*State, error) {
 	return s, nil
 }
 
-// stateIn returns the state that a listing of the tree had when another record was merged.
-func (r *Run) stateIn(then *Then, l *Listed) (*State, error) {
+// stateIn returns the state that a listing of the tree had when another record was merged; nil: landingState.
+func (r *Run) stateIn(then *Moment, l *Listed) (*State, error) {
+	if then == nil {
+		return r.landingState(l)
+	}
 	by, err := r.past().revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued,
 		asOf{before: then.number})
 	if err != nil {

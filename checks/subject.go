@@ -88,9 +88,10 @@ type Subject struct {
 
 	Facts *evidence.Facts
 
-	// Then is, in an audit, the tree and time by which the record was judged when it was merged; for a Receipt that
-	// the head pins, those by which its witnesses were; else nil.
-	Then *Then
+	// Merged is what judged the record when it was merged, in an audit; else nil.
+	Merged *Moment
+	// Witnessed is when its witnesses were judged, which may have counted then; nil: they are judged now.
+	Witnessed *Moment
 	// Stood is, in an audit, since when the path has held this tool_did.
 	Stood time.Time
 
@@ -110,8 +111,9 @@ func (s *Subject) isNew() bool { return s.Added() && !s.Run.Asks.AsIs }
 // modified reports whether the range changes a file of the base tree without taking it away.
 func (s *Subject) modified() bool { return s.Change.Base != nil && s.Change.Head != nil }
 
-// Then is the first parent of the commit that gave a record its present content, and that commit's date.
-type Then struct {
+// A Moment is what judges a record: a tree with its policy, and a time. For a merged record these are the first parent
+// and the date of the commit that gave the record its present content.
+type Moment struct {
 	Tree   *registry.Tree
 	When   time.Time
 	Policy Policy
@@ -119,10 +121,15 @@ type Then struct {
 	number int // that the merging commit has, see registry.PathVersion; 0: not known
 }
 
-// newThen returns what a commit was judged by, whose first parent is that commit, or none.
-func newThen(ctx context.Context, repo *registry.Repository, parent string, when time.Time, number int) (t *Then,
-	err error) {
-	t = &Then{When: when, Tree: repo.EmptyTree(), number: number}
+// present returns what judges a proposal.
+func (r *Run) present() *Moment {
+	return &Moment{Tree: r.Base.Tree, When: r.Now, Policy: r.Base.Policy}
+}
+
+// newMoment returns what a commit was judged by, whose first parent is that commit, or none.
+func newMoment(ctx context.Context, repo *registry.Repository, parent string, when time.Time,
+	number int) (t *Moment, err error) {
+	t = &Moment{When: when, Tree: repo.EmptyTree(), number: number}
 	if parent != "" {
 		if t.Tree, err = repo.Tree(ctx, parent); err != nil {
 			return nil, err
@@ -133,7 +140,7 @@ func newThen(ctx context.Context, repo *registry.Repository, parent string, when
 }
 
 // Anchored returns by what the listing at a path of the base tree was judged when it got its present content.
-func (r *Run) Anchored(path string) (*Then, error) {
+func (r *Run) Anchored(path string) (*Moment, error) {
 	history, err := r.History(path)
 	if err != nil || len(history) == 0 {
 		return nil, err
@@ -146,7 +153,7 @@ func (r *Run) Anchored(path string) (*Then, error) {
 	if len(chain) > 1 {
 		parent = chain[len(chain)-2]
 	}
-	return newThen(r.Context, r.Repo, parent, history[0].When, len(chain))
+	return newMoment(r.Context, r.Repo, parent, history[0].When, len(chain))
 }
 
 // unsought is the evidence of a subject for which none was collected. Nobody writes to it.
@@ -226,8 +233,9 @@ func (s *Subject) take(records registry.Sides) {
 
 // Forget releases all that was read of the record, until Read. In a range others are judged by it too.
 func (s *Subject) Forget() {
-	*s = Subject{Run: s.Run, Path: s.Path, Kind: s.Kind, Change: s.Change, Facts: unsought, Then: s.Then,
-		Stood: s.Stood, violations: s.violations, validated: s.validated, fault: s.fault, forgotten: true}
+	*s = Subject{Run: s.Run, Path: s.Path, Kind: s.Kind, Change: s.Change, Facts: unsought, Merged: s.Merged,
+		Witnessed: s.Witnessed, Stood: s.Stood, violations: s.violations, validated: s.validated, fault: s.fault,
+		forgotten: true}
 }
 
 // Read reads again the record that Forget or PutAside released.
@@ -259,20 +267,12 @@ func (s *Subject) Pos(pointer string) registry.Pos {
 	return registry.Pos{Path: s.Path}
 }
 
-// Policy returns the policy of the tree by which the record is judged.
-func (s *Subject) Policy() Policy {
-	if s.Run.Asks.AsIs && s.Then != nil {
-		return s.Then.Policy
+// judge returns what judges the record.
+func (s *Subject) judge() *Moment {
+	if s.Merged != nil {
+		return s.Merged
 	}
-	return s.Run.Base.Policy
-}
-
-// proposedAt returns the time at which the record was proposed: that of its merge in an audit, else now.
-func (s *Subject) proposedAt() time.Time {
-	if s.Run.Asks.AsIs && s.Then != nil {
-		return s.Then.When
-	}
-	return s.Run.Now
+	return s.Run.present()
 }
 
 // readable reports whether a signature can ever have verified.

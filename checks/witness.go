@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
@@ -171,7 +170,7 @@ func (st *statement) party(s *Subject, id string) (*party, error) {
 	}
 	p := &party{signed: map[string]bool{}}
 	var err error
-	if p.v, p.code, p.why, err = vouches(s, id); err != nil {
+	if p.v, p.code, p.why, err = s.vouches(id); err != nil {
 		return nil, err
 	}
 	if known := st.facts[id]; known != nil {
@@ -232,7 +231,8 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 		return w, nil
 	}
 	worth := func(as weight, code, format string, args ...any) (witness, error) {
-		if w.slug != "" && (s.Run.Asks.documentsDiffer || code == codeKeyGone || code == codeEvidence && s.Then != nil) {
+		if w.slug != "" && (s.Run.Asks.documentsDiffer || code == codeKeyGone ||
+			code == codeEvidence && s.Witnessed != nil) {
 			as = unsure // it could witness; what its documents say today was not asked when the record was merged
 		}
 		w.weight, w.code, w.why = as, code, fmt.Sprintf(format, args...)
@@ -260,7 +260,7 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 			return worth(broken, witnessSignature, "its signature can never have verified: %v", err)
 		}
 	}
-	w.slug = v.listed.Slug
+	w.slug = v.Slug
 	found := st.facts[id]
 	if found == nil || p.own == nil {
 		return worth(unsure, "witness-not-sought", "its documents were not sought")
@@ -271,35 +271,34 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	if how, why := documents(found); how != counts {
 		return worth(how, codeEvidence, "%s", why)
 	}
-	l := v.listed
 	own, doc := found.Receipt.Value, found.DIDDocument.Value
-	if !slices.Contains(own.ClaimedLevels, l.Level) &&
-		!(l.Level.Base() == 5 && slices.Contains(own.ClaimedLevels, "L5")) {
-		return worth(ignored, "witness-level", "its own Receipt does not claim %s", l.Level)
+	if !slices.Contains(own.ClaimedLevels, v.Level) &&
+		!(v.Level.Base() == 5 && slices.Contains(own.ClaimedLevels, "L5")) {
+		return worth(ignored, "witness-level", "its own Receipt does not claim %s", v.Level)
 	}
 	if !did.Same(own.ImplementationDID, id) {
 		return worth(ignored, "witness-receipt", "its own Receipt is that of %q", plain.Cut(own.ImplementationDID, 200))
 	}
 	verified := p.own()
 	switch {
-	case !verified.Verified() && s.Then != nil:
+	case !verified.Verified() && s.Witnessed != nil:
 		return worth(ignored, codeKeyGone, "its own Receipt carries no signature that verifies by a key that "+
 			"it serves now")
 	case !verified.Verified():
 		return worth(ignored, "witness-receipt", "its own Receipt carries no signature of it that verifies")
 	}
-	if !own.NotAfter.IsZero() && !v.at.Before(own.NotAfter.Time) {
+	if !own.NotAfter.IsZero() && !v.by.When.Before(own.NotAfter.Time) {
 		return worth(ignored, "witness-expired", "its own Receipt's validity ended on %s", stamp(own.NotAfter.Time))
 	}
 	const forged = "its signature does not verify by a key that verifies its own Receipt"
 	signed := st.by(p, text)
-	if !signed && s.Then != nil {
+	if !signed && s.Witnessed != nil {
 		// The keys that verify its Receipt may be those of then: none that is gone since made this signature.
-		same, err := pinnedThen(s, v.listed)
+		then, err := s.Witnessed.Tree.Listing(s.Run.Context, v.Path)
 		switch {
 		case err != nil:
 			return w, err
-		case !same || len(verified.Unverified) > 0:
+		case then == nil || then.ReceiptSHA256 != v.ReceiptSHA256 || len(verified.Unverified) > 0:
 			return worth(unsure, codeKeyGone, forged+" now")
 		case s.Run.Asks.documentsDiffer:
 			w.weight, w.code, w.why = ignored, witnessSignature, forged
@@ -325,36 +324,70 @@ func weigh(s *Subject, st statement, id, alg, text string) (witness, error) {
 	return w, nil
 }
 
-// voucher is a listing that may witness, in the tree where it was found to.
+// voucher is a listing of a DID, as it was asked for.
 type voucher struct {
-	listed *Listed
-	tree   *registry.Tree
-	at     time.Time
+	*Listed
+	is *State
+	by *Moment // tree and time of its state
 	// revoked is what revoked the Receipt since then for a reason that takes its signatures away; nil: nothing.
 	revoked *revokedFile
+}
+
+// asked returns a listing of the base tree, and its state if the range landed; with then, the listing that its path had
+// then. It returns nil if that is not a listing of the DID.
+func (r *Run) asked(l *Listed, id string, then *Moment) (v *voucher, err error) {
+	v = &voucher{Listed: l, by: then}
+	if then == nil {
+		v.by = r.present()
+	} else if was, err := then.Tree.Listing(r.Context, l.Path); err != nil || was == nil {
+		return nil, err
+	} else {
+		v.Listed = condense(l.Path, was)
+	}
+	if !did.Same(v.ToolDID, id) {
+		return nil, nil
+	}
+	v.is, err = r.stateIn(then, v.Listed)
+	return v, err
 }
 
 // MayWitness returns the listing by which a DID may witness now: the base tree's, valid or expiring, at L4 or L5, which
 // the range does not revoke. If no such listing exists, it returns a code and the reason; the code is WitnessOpen if
 // that cannot be known.
-func (r *Run) MayWitness(id string) (l *Listed, code, why string, err error) {
+func (r *Run) MayWitness(id string) (v *voucher, code, why string, err error) {
+	return (&Subject{Run: r}).mayWitness(id, nil)
+}
+
+// mayWitness is MayWitness, with then for a merged record. Listings keep path and DID, so those of today lead to those
+// of then.
+func (s *Subject) mayWitness(id string, then *Moment) (v *voucher, code, why string, err error) {
 	code, why = "witness-not-listed", "the base tree has no listing of it"
-	for _, l := range r.Base.ByDID(id) {
-		if !did.Same(l.ToolDID, id) {
-			why = fmt.Sprintf("the base tree lists it as %q", l.ToolDID)
-			continue
-		}
-		is, err := r.landingState(l)
+	for _, l := range s.Run.Base.ByDID(id) {
+		v, err := s.Run.asked(l, id, then)
 		if err != nil {
 			return nil, "", "", err
 		}
-		if code, why = mayNot(l, is); code != "" {
+		if v == nil {
+			why = fmt.Sprintf("the base tree lists it as %q", l.ToolDID)
+			continue
+		}
+		if code, why = mayNot(v.Listed, v.is); code != "" {
 			continue // another listing of the DID, which is refused or revoked, does not end this one
 		}
-		if open, err := r.open(l); open != "" || err != nil {
+		if then != nil {
+			if s.Listing == nil {
+				return v, "", "", nil // a merged revocation stays in force
+			}
+			v.revoked, err = s.Run.past().revokedBy(s.Run.Context, id, strings.ToLower(v.ReceiptSHA256), v.Issued,
+				asOf{cause: true})
+			if err != nil || v.revoked != nil {
+				return v, "", "", err
+			}
+		}
+		if open, err := s.Run.open(v.Listed); open != "" || err != nil {
 			return nil, WitnessOpen, open, err
 		}
-		return l, "", "", nil
+		return v, "", "", nil
 	}
 	return nil, code, why, nil
 }
@@ -388,81 +421,24 @@ func mayNot(l *Listed, is *State) (code, why string) {
 	return "", ""
 }
 
-// vouches finds the listing by which a DID may witness for a record. In an audit the tree that the record was merged
-// into serves as well.
-func vouches(s *Subject, id string) (*voucher, string, string, error) {
-	l, code, why, err := s.Run.MayWitness(id)
-	if err != nil {
-		return nil, "", "", err
-	}
-	if l != nil {
-		return &voucher{l, s.Run.Base.Tree, s.Run.Now, nil}, "", "", nil
-	}
-	if s.Then != nil {
-		if v, open, err := vouchedThen(s, id); v != nil || open != "" || err != nil {
-			return v, WitnessOpen, open, err
+// vouches finds the listing by which a DID may witness for the record: now, or when its witnesses were judged.
+func (s *Subject) vouches(id string) (v *voucher, code, why string, err error) {
+	v, code, why, err = s.mayWitness(id, nil)
+	if v == nil && err == nil && s.Witnessed != nil {
+		if then, open, may, err := s.mayWitness(id, s.Witnessed); then != nil || open == WitnessOpen || err != nil {
+			return then, open, may, err
 		}
 	}
-	return nil, code, why, nil
-}
-
-// vouchedThen finds the listing by which a DID could witness when the record was merged, or says why it is not known
-// whether its Receipt was revoked since. Listings keep path and DID, so those of today lead to those of then.
-func vouchedThen(s *Subject, id string) (v *voucher, open string, err error) {
-	for _, l := range s.Run.Base.ByDID(id) {
-		then, is, err := s.stateThen(l.Path, id)
-		if err != nil {
-			return nil, "", err
-		}
-		if then == nil || then.Level.Base() < 4 || !is.InForce() || is.Status == verdict.StatusProvisional {
-			continue
-		}
-		v := &voucher{then, s.Then.Tree, s.Then.When, nil}
-		if s.Listing == nil {
-			return v, "", nil // a merged revocation stays in force
-		}
-		v.revoked, err = s.Run.past().revokedBy(s.Run.Context, id, strings.ToLower(then.ReceiptSHA256), then.Issued,
-			asOf{cause: true})
-		if err != nil || v.revoked != nil {
-			return v, "", err
-		}
-		if open, err := s.Run.open(then); open != "" || err != nil {
-			return nil, open, err
-		}
-		return v, "", nil
-	}
-	return nil, "", nil
-}
-
-// stateThen returns the listing of a DID that a path had when the record was merged, and its state; nil if the path had
-// no listing of it.
-func (s *Subject) stateThen(path, id string) (*Listed, *State, error) {
-	l, err := s.Then.Tree.Listing(s.Run.Context, path)
-	if err != nil || l == nil || !did.Same(l.ToolDID, id) {
-		return nil, nil, err
-	}
-	then := condense(path, l)
-	is, err := s.Run.stateIn(s.Then, then)
-	return then, is, err
-}
-
-// pinnedThen reports whether, in an audit, a witness's listing pins the Receipt that it pinned when the record was
-// merged.
-func pinnedThen(s *Subject, l *Listed) (bool, error) {
-	if s.Then == nil {
-		return false, nil
-	}
-	then, err := s.Then.Tree.Listing(s.Run.Context, l.Path)
-	return then != nil && then.ReceiptSHA256 == l.ReceiptSHA256, err
+	return v, code, why, err
 }
 
 // witnessListing returns the whole listing by which a DID may witness for the record, or nil if it may not.
 func (s *Subject) witnessListing(id string) (*registry.Listing, error) {
-	v, _, _, err := vouches(s, id)
+	v, _, _, err := s.vouches(id)
 	if v == nil || v.revoked != nil || err != nil {
 		return nil, err
 	}
-	return v.tree.Listing(s.Run.Context, v.listed.Path)
+	return v.by.Tree.Listing(s.Run.Context, v.Path)
 }
 
 // documents reports whether a witness's own documents are there. What is definitely wrong with one of them

@@ -154,25 +154,15 @@ func declared(o *verdict.Outcome, s *Subject, found evidence.Result[string]) {
 // keyHost returns the host to which a did:key's listing binds it: that of the manifest_uri, which manifest-did required
 // to be the owner's. It returns "" if the base tree has no listing of the key that is current and not revoked.
 func keyHost(s *Subject, id string) (string, error) {
-	tree := s.Run.Base.Tree
-	if s.Then != nil {
-		tree = s.Then.Tree
-	}
 	for _, l := range s.Run.Base.ByDID(id) {
-		var is *State
-		var err error
-		if s.Then != nil {
-			l, is, err = s.stateThen(l.Path, id)
-		} else if did.Same(l.ToolDID, id) {
-			is, err = s.Run.landingState(l)
-		}
+		v, err := s.Run.asked(l, id, s.Merged)
 		if err != nil {
 			return "", err
 		}
-		if is == nil || !is.InForce() {
+		if v == nil || !v.is.InForce() {
 			continue
 		}
-		listing, err := tree.Listing(s.Run.Context, l.Path)
+		listing, err := v.by.Tree.Listing(s.Run.Context, l.Path)
 		if err != nil || listing == nil {
 			return "", err
 		}
@@ -202,13 +192,9 @@ func (s *Subject) Declarations() ([]*registry.Anchor, error) {
 		if len(*list) > evidence.MaxDeclarations {
 			continue // they tell that there are more, and are not read
 		}
-		stood := s.Then == nil
-		if !stood {
-			if _, stood, err = s.Then.Tree.Entry(o.path); err != nil {
-				return nil, err
-			}
-		}
-		if stood {
+		if _, stood, err := s.judge().Tree.Entry(o.path); err != nil {
+			return nil, err
+		} else if stood {
 			*list = append(*list, &o.Anchor)
 		}
 	}

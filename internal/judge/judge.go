@@ -72,11 +72,10 @@ func Check(ctx context.Context, repo *registry.Repository, ranges []*registry.Ra
 	}
 	empty, asks := true, checks.Asks{}
 	for _, r := range ranges {
-		empty = empty && len(r.Changes) == 0
 		if err := checkRange(ctx, repo, r, src, cfg, known, joined, asks); err != nil {
 			return nil, err
 		}
-		asks = checks.OfNext
+		empty, asks = empty && len(r.Changes) == 0, checks.OfNext
 	}
 	if empty && cfg.ChangedFiles > 0 {
 		return nil, fmt.Errorf("%w (base %s, head %s, %d changed files)", evidence.ErrEmptyRange, rep.Base, rep.Head,

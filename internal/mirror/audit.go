@@ -501,6 +501,7 @@ func (a *audit) date(s *checks.Subject) error {
 		return err
 	}
 	var err error
-	s.Then, s.Stood, err = a.ledger.Then(a.git, s.Path)
+	s.Merged, s.Stood, err = a.ledger.Merged(a.git, s.Path)
+	s.Witnessed = s.Merged
 	return err
 }

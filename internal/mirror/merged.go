@@ -52,7 +52,7 @@ func (a *audit) soften(s *checks.Subject, inForce bool, j *judge.Judgement) {
 		case becomes == past:
 			f.Severity = verdict.Notice
 			missing = "the listing is no longer in force, and the evidence no longer holds or is not available"
-		case becomes == vouched && s.Then != nil:
+		case becomes == vouched && s.Merged != nil:
 			if f.Severity != verdict.Warning {
 				f.Fix, f.Message = "", f.Message+"; it was judged when it was merged, and stays in force"
 			}

@@ -240,7 +240,7 @@ func (w *work) draft() {
 		from.ReceiptSHA256 = w.pinned.ReceiptSHA256
 	}
 	w.candidates = map[level.Level]*checks.Subject{}
-	var then *checks.Then
+	var then *checks.Moment
 	if slices.ContainsFunc(w.claimed, needsWitness) {
 		var listed []anchorListing
 		listed, w.failed = w.current()
@@ -256,7 +256,7 @@ func (w *work) draft() {
 		if l.Base() >= 4 && w.candidates[l] == nil {
 			from.Level = l
 			w.candidates[l] = checks.NewCandidate(w.run, listing.Draft(from))
-			w.candidates[l].Then = then
+			w.candidates[l].Witnessed = then
 		}
 	}
 	if w.subject = w.candidates["L4"]; w.subject == nil {

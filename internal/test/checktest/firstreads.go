@@ -241,14 +241,14 @@ func (c *clone) audit(t *testing.T) *checks.Run {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Stood, s.Then = origin.First, &checks.Then{When: origin.When, Tree: c.EmptyTree()}
-		if origin.Parent == "" {
+		s.Stood, s.Merged = origin.First, &checks.Moment{When: origin.When, Tree: c.EmptyTree()}
+		if s.Witnessed = s.Merged; origin.Parent == "" {
 			continue
 		}
-		if s.Then.Tree, err = c.Tree(t.Context(), origin.Parent); err != nil {
+		if s.Merged.Tree, err = c.Tree(t.Context(), origin.Parent); err != nil {
 			t.Fatal(err)
 		}
-		if s.Then.Policy, err = checks.ReadPolicy(t.Context(), s.Then.Tree); err != nil {
+		if s.Merged.Policy, err = checks.ReadPolicy(t.Context(), s.Merged.Tree); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -308,8 +308,8 @@ func move(ctx context.Context, run *checks.Run, repo *registry.Repository) (err 
 	run.Repo = repo
 	trees := []**registry.Tree{&run.Range.Base, &run.Range.Head, &run.Range.Result, &run.Base.Tree}
 	for _, s := range run.Subjects {
-		if s.Then != nil {
-			trees = append(trees, &s.Then.Tree)
+		if s.Merged != nil {
+			trees = append(trees, &s.Merged.Tree)
 		}
 	}
 	for _, t := range trees {
