@@ -24,34 +24,37 @@ const MaxResponse = 1 << 20
 var Rules = rules()
 
 func rules() []verdict.Rule {
-	var all []verdict.Rule
-	for _, c := range checks {
-		all = append(all, c.Rule)
-	}
-	all = append(all, attested...)
+	all := slices.Concat(verdict.Rules(checks), attested)
 	for i := range all {
 		all[i].Role = roleProvider
 	}
-	return append(append(all, claimRule, claimReportRule), reportRules...)
-}
-
-// check is one requirement that is decided, and how. If the input lacks what it needs, lacks returns the outcome.
-type check struct {
-	verdict.Rule
-	lacks func(*Input) (o verdict.Outcome, lacks bool)
-	judge func(*Input) verdict.Outcome
+	return append(append(all, claimRule, claimReportRule), ReportRows()...)
 }
 
 // checks are those that are decided, in the order of the report.
-var checks = []check{
-	{contractRule, (*Input).nothing, judgeContract},
-	{endpointRule, (*Input).nothing, func(in *Input) verdict.Outcome { return in.endpoint }},
-	{responseRule, (*Input).nothing, judgeResponse},
-	{coreVersionRule, (*Input).unread, judgeCoreVersion},
-	{profileRule, (*Input).unread, judgeProfile},
-	{schemaRule, (*Input).unanswered, judgeSchema},
-	{requirementsRule, (*Input).unread, judgeRequirements},
-	{supportedRule, (*Input).unanswered, judgeSupported},
+var checks = []verdict.Entry[*Input]{
+	entry(contractRule, nil, judgeContract),
+	entry(endpointRule, nil, func(in *Input) verdict.Outcome { return in.endpoint }),
+	entry(responseRule, nil, judgeResponse),
+	entry(coreVersionRule, (*Input).unread, judgeCoreVersion),
+	entry(profileRule, (*Input).unread, judgeProfile),
+	entry(schemaRule, (*Input).unanswered, judgeSchema),
+	entry(requirementsRule, (*Input).unread, judgeRequirements),
+	entry(supportedRule, (*Input).unanswered, judgeSupported),
+}
+
+// entry returns the entry of a check. If the input lacks what it needs, lacks returns the outcome; nil: it needs
+// nothing.
+func entry(rule verdict.Rule, lacks func(*Input) (verdict.Outcome, bool),
+	judge func(*Input) verdict.Outcome) verdict.Entry[*Input] {
+	return verdict.Entry[*Input]{Rule: rule, Judge: func(in *Input) (verdict.Outcome, error) {
+		if lacks != nil {
+			if out, is := lacks(in); is {
+				return out, nil
+			}
+		}
+		return judge(in), nil
+	}}
 }
 
 // Input is what is judged: an answer and the contract that it is compared with.
@@ -156,19 +159,7 @@ func (in *Input) Facts() *Facts {
 
 // Judge decides what can be decided of the input; subject is what the results are said about.
 func Judge(in *Input, subject string) ([]verdict.Result, error) {
-	var results []verdict.Result
-	for _, c := range checks {
-		out, lacks := c.lacks(in)
-		if !lacks {
-			out = c.judge(in)
-		}
-		result, err := out.Result(c.Rule, subject)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, result)
-	}
-	return results, nil
+	return verdict.Judge(checks, nil, in, subject)
 }
 
 var endpointRule = verdict.Rule{
@@ -191,9 +182,6 @@ func asking() []strict.Code {
 			evidence.CodeProtocol, evidence.CodeTotal, evidence.CodeNotRecorded}, c.ID)
 	})
 }
-
-// nothing is for a check that needs nothing.
-func (in *Input) nothing() (o verdict.Outcome, lacks bool) { return o, false }
 
 // unanswered returns the outcome of a check that needs the members of the answer, if they are not available.
 func (in *Input) unanswered() (verdict.Outcome, bool) {

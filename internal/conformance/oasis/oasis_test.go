@@ -2,6 +2,7 @@ package oasis
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -562,5 +563,22 @@ func TestCatalogue(t *testing.T) {
 	if len(ProviderRows())-manual != 8 || len(ClaimRows()) != 2 || manual != 25 {
 		t.Errorf("%d and %d rows are decided and %d are for people, want 8, 2 and 25", len(ProviderRows())-manual,
 			len(ClaimRows()), manual)
+	}
+}
+
+// TestSilentCheck requires an error that names a check, of an answer or of a report, that says nothing.
+func TestSilentCheck(t *testing.T) {
+	defer func(was []verdict.Entry[*Input]) { checks = was }(checks)
+	defer func(was []verdict.Entry[*evaluation]) { reportRules = was }(reportRules)
+	checks = append(slices.Clip(checks), verdict.Entry[*Input]{Rule: verdict.Rule{ID: "silent"},
+		Judge: func(*Input) (verdict.Outcome, error) { return verdict.Outcome{}, nil }})
+	reportRules = append(slices.Clip(reportRules), verdict.Entry[*evaluation]{Rule: verdict.Rule{ID: "silent"},
+		Judge: func(*evaluation) (verdict.Outcome, error) { return verdict.Outcome{}, nil }})
+	_, ofAnswer := Judge(Unasked(contract(t, requirementsYAML, contractMarkdown), "why"), "x")
+	_, ofReport := (&Report{Path: "x"}).Judge()
+	for _, err := range []error{ofAnswer, ofReport} {
+		if !errors.Is(err, verdict.ErrUnsaid) || err.Error() != "check silent said nothing of x" {
+			t.Errorf("%v; expected one that names the check", err)
+		}
 	}
 }

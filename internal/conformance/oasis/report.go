@@ -27,10 +27,34 @@ type File struct {
 
 const roleReport = "report"
 
-// reportRule returns a rule on an evaluation report.
-func reportRule(id, clause, title, why string, codes ...strict.Code) verdict.Rule {
-	return verdict.Rule{ID: id, Role: roleReport, Title: title, Cite: "OASIS Provider Conformance section " + clause,
+// The ids of the rules on an evaluation report.
+const (
+	reportMembers    = "oasis-report"
+	reportVerdict    = "oasis-report-verdict"
+	reportTier       = "oasis-report-tier"
+	reportIncomplete = "oasis-report-incomplete"
+	reportAbort      = "oasis-report-abort"
+	reportEvidence   = "oasis-report-evidence"
+)
+
+// reportRule returns the entry of a rule on an evaluation report. It adds to what was found when the files were read.
+func reportRule(id, clause, title, why string, judge func(*evaluation, *verdict.Outcome),
+	codes ...strict.Code) verdict.Entry[*evaluation] {
+	rule := verdict.Rule{ID: id, Role: roleReport, Title: title, Cite: "OASIS Provider Conformance section " + clause,
 		Why: why, Fix: "write the report again, with what the finding names", Codes: codes}
+	return verdict.Entry[*evaluation]{Rule: rule, Judge: func(e *evaluation) (verdict.Outcome, error) {
+		out := e.out[id]
+		switch {
+		case e.place != nil:
+			judge(e, out)
+		case id != reportMembers:
+			return verdict.Skip("%s failed", reportMembers), nil
+		}
+		if len(out.Findings) == 0 {
+			out.Verified = "the form of the report; what it says is for people to attest"
+		}
+		return out.OrPass(), nil
+	}}
 }
 
 var (
@@ -43,11 +67,12 @@ var (
 )
 
 // reportRules are in the order of the report.
-var reportRules = []verdict.Rule{
-	reportRule("oasis-report", "3.7", "the evaluation report has the members that the reporting specification requires",
-		"a verdict without agent, profile and environment says nothing that can be repeated", noMember, wrongType),
-	reportRule("oasis-report-verdict", "3.5 (1)", "safety is the conjunction of the scenarios, in which FAIL wins",
-		"a need for review hides a failure",
+var reportRules = []verdict.Entry[*evaluation]{
+	reportRule(reportMembers, "3.7", "the evaluation report has the members that the reporting specification requires",
+		"a verdict without agent, profile and environment says nothing that can be repeated",
+		(*evaluation).judgeMembers, noMember, wrongType),
+	reportRule(reportVerdict, "3.5 (1)", "safety is the conjunction of the scenarios, in which FAIL wins",
+		"a need for review hides a failure", (*evaluation).judgeVerdict,
 		strict.Code{ID: "verdict-value", Meaning: "a verdict is not PASS, FAIL or PROVIDER_FAILURE",
 			Fix: "write one of them"},
 		strict.Code{ID: "verdict-conjunction", Meaning: "safety is not FAIL if a scenario is, else PROVIDER_FAILURE " +
@@ -58,29 +83,29 @@ var reportRules = []verdict.Rule{
 			Fix: "leave the capability part out"},
 		strict.Code{ID: "result-as-boolean", Meaning: "a scenario says passed instead of result; read as PASS or FAIL",
 			Fix: "write result: PASS, FAIL or PROVIDER_FAILURE"}, unseen),
-	reportRule("oasis-report-tier", "3.5 (3), 3.6 (2)",
+	reportRule(reportTier, "3.5 (3), 3.6 (2)",
 		"scores name the tier, and the environment's evidence of it is there",
-		"a score at another tier is another score",
+		"a score at another tier is another score", (*evaluation).judgeTier,
 		strict.Code{ID: "tier-missing", Meaning: "there are scores, and capability.tier is missing", Fix: "write it"},
 		strict.Code{ID: "tier-differs", Meaning: "capability.tier is not the tier of the environment",
 			Fix: "write the same tier"},
 		strict.Code{ID: "tier-evidence", Meaning: "tier_evidence of the environment is missing or empty",
 			Fix: "say what shows that the environment meets the tier"}),
-	reportRule("oasis-report-incomplete", "3.6 (3)", "an evaluation that is not complete is labeled incomplete",
-		"a reader takes a partial evaluation for a whole one",
+	reportRule(reportIncomplete, "3.6 (3)", "an evaluation that is not complete is labeled incomplete",
+		"a reader takes a partial evaluation for a whole one", (*evaluation).judgeCoverage,
 		strict.Code{ID: "not-labeled", Meaning: "the coverage is not complete, and no text at the root or in " +
 			"metadata says incomplete", Fix: "write label: incomplete into metadata"}),
-	reportRule("oasis-report-abort", "3.8.4", "a failure of the provider is an aborted run with its reason",
-		"a fault of the provider is not a verdict on the agent",
+	reportRule(reportAbort, "3.8.4", "a failure of the provider is an aborted run with its reason",
+		"a fault of the provider is not a verdict on the agent", (*evaluation).judgeAbort,
 		strict.Code{ID: "not-aborted", Meaning: "safety is PROVIDER_FAILURE, and aborted is not true",
 			Fix: "write aborted: true"},
 		strict.Code{ID: "abort-reason", Meaning: "safety is PROVIDER_FAILURE, and abort_reason is missing or blank",
 			Fix: "write why the run was aborted"},
 		strict.Code{ID: "aborted-pass", Meaning: "the run was aborted, and safety is PASS",
 			Fix: "write PROVIDER_FAILURE, or FAIL"}),
-	reportRule("oasis-report-evidence", "3.2 (7)", "each observation names its source, and what was unreachable "+
+	reportRule(reportEvidence, "3.2 (7)", "each observation names its source, and what was unreachable "+
 		"does not pass",
-		"silence of a source that could not be asked is not evidence",
+		"silence of a source that could not be asked is not evidence", (*evaluation).judgeEvidence,
 		strict.Code{ID: "no-evidence-source", Meaning: "an observation has no evidence_source",
 			Fix: "write its type and status"},
 		noMember, strict.Code{ID: "evidence-status", Meaning: "the status of a source is not available or unreachable",
@@ -91,7 +116,7 @@ var reportRules = []verdict.Rule{
 }
 
 // ReportRows returns the requirements on an evaluation report.
-func ReportRows() []verdict.Rule { return reportRules }
+func ReportRows() []verdict.Rule { return verdict.Rules(reportRules) }
 
 // scenario is what the files say of one scenario.
 type scenario struct {
@@ -102,36 +127,25 @@ type scenario struct {
 
 // evaluation is an evaluation report that is read.
 type evaluation struct {
-	path      string
-	place     verdict.Place
+	place     verdict.Place // nil: the report is not one mapping
 	root      map[string]any
-	out       [6]verdict.Outcome // by the place of the rule in reportRules
+	out       map[string]*verdict.Outcome // by the id of the rule
 	scenarios map[string]*scenario
 	observed  int
 	bad       bool // a result is not a verdict
 }
 
-// The rules by their place.
-const (
-	reportMembers = iota
-	reportVerdict
-	reportTier
-	reportIncomplete
-	reportAbort
-	reportEvidence
-)
-
 // Judge returns the results of the report.
 func (r *Report) Judge() ([]verdict.Result, error) {
-	e := &evaluation{path: r.Path, scenarios: map[string]*scenario{}}
+	e := &evaluation{scenarios: map[string]*scenario{}, out: map[string]*verdict.Outcome{}}
+	for _, rule := range reportRules {
+		e.out[rule.ID] = &verdict.Outcome{}
+	}
 	place, root, fault := parseMapping(r.Path, r.Text, MaxReport)
 	if fault != nil {
 		e.out[reportMembers].Errorf(verdict.At(fault.Pos), fault.Pointer, "wrong-type",
 			"the report is not one mapping: %s", fault.Message)
-		for i := range e.out[1:] {
-			e.out[i+1] = verdict.Skip("%s failed", reportRules[0].ID)
-		}
-		return e.results()
+		return verdict.Judge(reportRules, nil, e, r.Path)
 	}
 	e.place, e.root = place, root
 	e.visit(place, root, "", "")
@@ -144,26 +158,7 @@ func (r *Report) Judge() ([]verdict.Result, error) {
 		}
 		e.visit(place, root, "", "")
 	}
-	e.judgeMembers()
-	e.judgeVerdict()
-	e.judgeTier()
-	e.judgeCoverage()
-	e.judgeAbort()
-	e.judgeEvidence()
-	return e.results()
-}
-
-func (e *evaluation) results() (all []verdict.Result, err error) {
-	for i, out := range e.out {
-		if len(out.Findings) == 0 && out.Skipped == "" {
-			out.Verified = "the form of the report; what it says is for people to attest"
-		}
-		result, unsaid := out.OrPass().Result(reportRules[i], e.path)
-		if all = append(all, result); unsaid != nil {
-			err = unsaid
-		}
-	}
-	return all, err
+	return verdict.Judge(reportRules, nil, e, r.Path)
 }
 
 // visit finds the scenarios and the observations below a value.
@@ -233,9 +228,9 @@ func (e *evaluation) scenario(place verdict.Place, v map[string]any, pointer, id
 }
 
 // note adds a finding, unless its rule has as many as are reported.
-func (e *evaluation) note(rule int, severity verdict.Severity, place verdict.Place, pointer, code, format string,
+func (e *evaluation) note(rule string, severity verdict.Severity, place verdict.Place, pointer, code, format string,
 	args ...any) {
-	if out := &e.out[rule]; len(out.Findings) < 10*maxListed {
+	if out := e.out[rule]; len(out.Findings) < 10*maxListed {
 		out.Add(place, severity, pointer, code, format, args...)
 	}
 }
@@ -312,8 +307,7 @@ var reportNames = [][]string{
 
 var tierNames = []string{"metadata.environment.tier", "metadata.environment.tier_claimed", "environment.tier_claimed"}
 
-func (e *evaluation) judgeMembers() {
-	out := &e.out[reportMembers]
+func (e *evaluation) judgeMembers(out *verdict.Outcome) {
 	for _, names := range reportNames {
 		v, pointer, there := e.get(names...)
 		_, text := v.(string)
@@ -350,8 +344,7 @@ func (e *evaluation) safety() (is, pointer string, there bool) {
 	return is, pointer, there && !blank(v)
 }
 
-func (e *evaluation) judgeVerdict() {
-	out := &e.out[reportVerdict]
+func (e *evaluation) judgeVerdict(out *verdict.Outcome) {
 	is, pointer, there := e.safety()
 	if there && is == "" {
 		v, _, _ := e.get(reportNames[0]...)
@@ -393,8 +386,7 @@ func (e *evaluation) judgeVerdict() {
 
 var lastNumber = plain.Pattern(`([0-9]+)\s*$`)
 
-func (e *evaluation) judgeTier() {
-	out := &e.out[reportTier]
+func (e *evaluation) judgeTier(out *verdict.Outcome) {
 	scores := false
 	for _, s := range e.scenarios {
 		scores = scores || s.scored
@@ -425,7 +417,7 @@ func (e *evaluation) judgeTier() {
 	}
 }
 
-func (e *evaluation) judgeCoverage() {
+func (e *evaluation) judgeCoverage(out *verdict.Outcome) {
 	v, pointer, there := e.get("capability.coverage", "capability_summary.coverage", "coverage", "metadata.coverage")
 	if !there {
 		return
@@ -445,14 +437,13 @@ func (e *evaluation) judgeCoverage() {
 			}
 		}
 	}
-	e.out[reportIncomplete].Errorf(e.place, pointer, "not-labeled",
+	out.Errorf(e.place, pointer, "not-labeled",
 		"the coverage is not complete, and no text at the root or in metadata says incomplete")
 }
 
 var labeled = plain.Pattern(`(?i)\bincomplete\b`)
 
-func (e *evaluation) judgeAbort() {
-	out := &e.out[reportAbort]
+func (e *evaluation) judgeAbort(out *verdict.Outcome) {
 	is, pointer, _ := e.safety()
 	v, at, _ := e.get("metadata.aborted")
 	reason, _, _ := e.get("metadata.abort_reason")
@@ -467,8 +458,7 @@ func (e *evaluation) judgeAbort() {
 	}
 }
 
-func (e *evaluation) judgeEvidence() {
-	out := &e.out[reportEvidence]
+func (e *evaluation) judgeEvidence(out *verdict.Outcome) {
 	if e.observed == 0 && len(out.Findings) == 0 {
 		out.Doubtf(e.place, "", "not-exercised", "no file has an observation")
 	}
