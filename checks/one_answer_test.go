@@ -2,6 +2,7 @@ package checks_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -241,14 +242,10 @@ func oneAnswer(t *testing.T, seed uint64) {
 		t.Fatal(err)
 	}
 	now := fixture.Clock
-	when := now.AddDate(0, 0, -60)
+	when, landed := now.AddDate(0, 0, -60), time.Time{}
 	files := map[string]string{"implementations/.gitkeep": "", "revocations/.gitkeep": ""}
-	var history naive
 	written := map[string]string{}
-	for range 2 + r.IntN(11) {
-		for range 1 + r.IntN(3) {
-			step(r, files, now)
-		}
+	commit := func() (at time.Time) {
 		for path := range written {
 			if _, found := files[path]; !found {
 				if err := on.Remove(path); err != nil {
@@ -260,11 +257,34 @@ func oneAnswer(t *testing.T, seed uint64) {
 			on.Write(path, []byte(files[path]))
 		}
 		written = maps.Clone(files)
-		when = when.Add(time.Duration(r.IntN(3)) * 48 * time.Hour)
-		on.Commit("Change", when)
-		history = append(history, naiveCommit{maps.Clone(files), when})
+		at = when.AddDate(0, 0, -r.IntN(9)*r.IntN(2)) // an earlier date makes no earlier landing
+		on.Commit("Change", at)
+		return at
 	}
 	on.Branch("main")
+	var history naive
+	for n := range 2 + r.IntN(11) {
+		if n > 0 && r.IntN(4) == 0 { // what only a merged branch held never landed
+			main, side := maps.Clone(files), fmt.Sprint("side", n)
+			on.Branch(side)
+			step(r, files, now)
+			commit()
+			if err := errors.Join(on.Checkout("main"), on.Merge(side)); err != nil {
+				t.Fatal(err)
+			}
+			if r.IntN(2) == 0 {
+				files = main
+			}
+		}
+		for range 1 + r.IntN(3) {
+			step(r, files, now)
+		}
+		when = when.Add(time.Duration(r.IntN(3)) * 48 * time.Hour)
+		if at := commit(); at.After(landed) {
+			landed = at
+		}
+		history = append(history, naiveCommit{maps.Clone(files), landed})
+	}
 	if err := on.Sync(); err != nil {
 		t.Fatal(err)
 	}
