@@ -51,10 +51,13 @@ var HistoryRewritten = Code{CodeHistoryRewritten, "the branch no longer holds a 
 type Rule = verdict.Rule
 
 // Rules returns what the catalogue says about each check, in the order of a report.
-func Rules() []Rule {
-	var out []Rule
+func Rules() []Rule { return verdict.Rules(OfRecords) }
+
+// OfRecords are the checks of All as the runner of a catalogue takes them.
+var OfRecords = func() []verdict.Entry[*Subject] {
+	var out []verdict.Entry[*Subject]
 	for _, c := range All {
-		out = append(out, c.Rule())
+		out = append(out, verdict.Entry[*Subject]{Rule: c.Rule(), Judge: c.Judge})
 	}
 	return out
-}
+}()

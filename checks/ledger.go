@@ -290,12 +290,12 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 	}
 	reportRefused(&out, refused,
 		"judge it, and name the commit in the file of --accepted: merged history cannot be corrected")
-	j.add(appendOnly, RegistrySubject, out)
+	j.add(appendOnly.ID, RegistrySubject, out)
 	twins, err := l.newTwins(step)
 	if err != nil {
 		return nil, err
 	}
-	j.add(layout, RegistrySubject, twinFindings(twins))
+	j.add(layout.ID, RegistrySubject, twinFindings(twins))
 	if slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
 		return !isRecord(c) || isDataDirectory(c.Path)
 	}) {
@@ -304,7 +304,7 @@ func (l *Ledger) Step(ctx context.Context, step *registry.Step) ([]Fault, error)
 		if err != nil {
 			return nil, err
 		}
-		j.add(layout, RegistrySubject, directories)
+		j.add(layout.ID, RegistrySubject, directories)
 	}
 	l.commits = append(l.commits, judgedCommit{step.Base.Commit(), l.time, l.dated})
 	for _, c := range step.Changes {
@@ -451,10 +451,10 @@ type judged struct {
 	listings []packed // new ones, instead of their results
 }
 
-func (j *judged) add(c *Check, path string, o verdict.Outcome) {
+func (j *judged) add(id, path string, o verdict.Outcome) {
 	for _, f := range o.Findings {
 		f.Commit = j.commit
-		j.faults = append(j.faults, Fault{c.ID, path, f})
+		j.faults = append(j.faults, Fault{id, path, f})
 	}
 }
 
@@ -586,14 +586,14 @@ func (l *Ledger) judgePart(run *Run, j *judged) error {
 		if l.Seen != nil && s.Record != nil && s.Record.Document != nil {
 			l.Seen(s.Change, s.Record.Document.Data)
 		}
-		for _, c := range All {
-			if c.inHistory && c.Judges(s.Kind) {
-				out, err := c.Judge(s)
-				if err != nil {
-					return err
-				}
-				j.add(c, s.Path, out)
-			}
+		said, err := verdict.Run(OfRecords, func(id string) bool {
+			return historical(id) && ByID(id).Judges(s.Kind)
+		}, s, s.Path)
+		if err != nil {
+			return err
+		}
+		for _, one := range said {
+			j.add(one.ID, s.Path, one.Outcome)
 		}
 		r := result{path: s.Path, sameAs: s.baseListing != nil && s.Listing != nil &&
 			s.baseListing.ToolDID == s.Listing.ToolDID}

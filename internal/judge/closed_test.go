@@ -1,7 +1,9 @@
 package judge
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
@@ -144,4 +146,25 @@ func with(f *evidence.Facts, k evidence.Kind, state evidence.State) *evidence.Fa
 		out.DIDDocument.State, out.Failover.State, out.CrossMatch.State = state, state, state
 	}
 	return &out
+}
+
+// TestSilentCheck requires an error that names a check, of a record or of the registry, that says nothing.
+func TestSilentCheck(t *testing.T) {
+	all, ofRecords, whole := checks.All, checks.OfRecords, ofRegistry
+	defer func() { checks.All, checks.OfRecords, ofRegistry = all, ofRecords, whole }()
+	silent := &checks.Check{ID: "silent", Kinds: registry.DataKinds, PerCommit: true,
+		Run: func(*checks.Subject) (verdict.Outcome, error) { return verdict.Outcome{}, nil }}
+	checks.All = append(slices.Clip(all), silent)
+	checks.OfRecords = append(slices.Clip(ofRecords), verdict.Entry[*checks.Subject]{Rule: silent.Rule(),
+		Judge: silent.Judge})
+	ofRegistry = append(slices.Clip(whole), verdict.Entry[*checks.Run]{Rule: silent.Rule(),
+		Judge: func(*checks.Run) (verdict.Outcome, error) { return verdict.Outcome{}, nil }})
+	run := &checks.Run{Selected: func(id string) bool { return id == silent.ID }}
+	_, ofRecord := Early(&checks.Subject{Path: "x", Kind: registry.KindListing, Run: run})
+	for subject, err := range map[string]error{"x": ofRecord,
+		checks.RegistrySubject: NewJoin(&verdict.Report{}).Registry(run)} {
+		if !errors.Is(err, verdict.ErrUnsaid) || err.Error() != "check silent said nothing of "+subject {
+			t.Errorf("%v; expected one that names the check and %s", err, subject)
+		}
+	}
 }

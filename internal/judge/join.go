@@ -19,11 +19,11 @@ type Join struct {
 	all []verdict.Result
 	at  map[[2]string]int // check and subject -> index in all
 
-	unreached map[*checks.Check]*unreached
-	denied    *checks.Check     // the first that is inconclusive because the resolver denies all names; nil: none
-	judged    map[string]string // path -> SHA-256 of the record as it would land
-	kind      string            // what the ranges change; "" if nothing yet
-	decided   bool              // all the changes are routine
+	unreached map[string]*unreached // by the id of the check
+	denied    *verdict.Rule         // the first that is inconclusive because the resolver denies all names; nil: none
+	judged    map[string]string     // path -> SHA-256 of the record as it would land
+	kind      string                // what the ranges change; "" if nothing yet
+	decided   bool                  // all the changes are routine
 }
 
 // unreached are the records that the run's budget left no time for.
@@ -34,7 +34,7 @@ type unreached struct {
 
 // NewJoin returns a Join without results.
 func NewJoin(rep *verdict.Report) *Join {
-	return &Join{rep: rep, at: map[[2]string]int{}, unreached: map[*checks.Check]*unreached{},
+	return &Join{rep: rep, at: map[[2]string]int{}, unreached: map[string]*unreached{},
 		judged: map[string]string{}, decided: true}
 }
 
@@ -79,13 +79,13 @@ func (j *Join) takes(s *checks.Subject) {
 	j.changes(s.ChangeKind(), s.Routine())
 }
 
-func (j *Join) subject(s *checks.Subject, judged []Judgement) error {
+func (j *Join) subject(s *checks.Subject, judged []verdict.Judgement) error {
 	if !s.Unchanged() {
 		j.rep.Counts.Records++
 	}
 	j.Note(s.Path, judged)
 	for _, one := range judged {
-		if err := j.Add(one.Check.Rule(), s.Path, one.Outcome); err != nil {
+		if err := j.Add(*one.Rule, s.Path, one.Outcome); err != nil {
 			return err
 		}
 	}
@@ -109,20 +109,27 @@ func (j *Join) SuffixList(cfg Config) error {
 
 // Registry judges the registry as a whole.
 func (j *Join) Registry(run *checks.Run) error {
+	results, err := verdict.Judge(ofRegistry, func(id string) bool {
+		return !run.Asks.AsIs || !checks.ByID(id).PerCommit
+	}, run, checks.RegistrySubject)
+	for _, r := range results {
+		j.Merge(r)
+	}
+	return err
+}
+
+// ofRegistry are the checks that judge the registry as a whole.
+var ofRegistry = func() (out []verdict.Entry[*checks.Run]) {
 	for _, c := range checks.All {
-		if c.RunRegistry == nil || run.Asks.AsIs && c.PerCommit {
-			continue
-		}
-		out, err := judgeRegistry(run, c)
-		if err != nil {
-			return err
-		}
-		if err := j.Add(c.Rule(), checks.RegistrySubject, out); err != nil {
-			return err
+		if c.RunRegistry != nil {
+			out = append(out, verdict.Entry[*checks.Run]{Rule: c.Rule(), Judge: func(run *checks.Run) (
+				verdict.Outcome, error) {
+				return judgeRegistry(run, c)
+			}})
 		}
 	}
-	return nil
-}
+	return out
+}()
 
 func judgeRegistry(run *checks.Run, c *checks.Check) (verdict.Outcome, error) {
 	switch {
@@ -140,7 +147,7 @@ func judgeRegistry(run *checks.Run, c *checks.Check) (verdict.Outcome, error) {
 
 // Note notes what a record has in common with others, for [Join.Common]: of which checks the budget left no time for
 // it, and whether the resolver denies all names. Findings that say the latter lose their fix: it is that of the run.
-func (j *Join) Note(path string, judged []Judgement) {
+func (j *Join) Note(path string, judged []verdict.Judgement) {
 	for _, one := range judged {
 		for i, f := range one.Findings {
 			if f.Code != evidence.CodeDeniesAll {
@@ -148,16 +155,16 @@ func (j *Join) Note(path string, judged []Judgement) {
 			}
 			one.Findings[i].Fix = ""
 			if f.Severity == verdict.Doubt && j.denied == nil {
-				j.denied = one.Check
+				j.denied = one.Rule
 			}
 		}
 		if one.Doubtful != checks.NotReached {
 			continue
 		}
-		if j.unreached[one.Check] == nil {
-			j.unreached[one.Check] = &unreached{first: path}
+		if j.unreached[one.ID] == nil {
+			j.unreached[one.ID] = &unreached{first: path}
 		}
-		j.unreached[one.Check].count++
+		j.unreached[one.ID].count++
 	}
 }
 
@@ -167,12 +174,12 @@ func (j *Join) Common() error {
 	if j.denied != nil {
 		out := verdict.Outcome{Findings: []verdict.Finding{{Severity: verdict.Doubt, Code: evidence.CodeDeniesAll,
 			Message: evidence.DeniedToo, Fix: evidence.DeniesAll.Fix}}}
-		if err := j.Add(j.denied.Rule(), checks.RegistrySubject, out); err != nil {
+		if err := j.Add(*j.denied, checks.RegistrySubject, out); err != nil {
 			return err
 		}
 	}
 	for _, c := range checks.All {
-		u := j.unreached[c]
+		u := j.unreached[c.ID]
 		if u == nil {
 			continue
 		}

@@ -167,7 +167,7 @@ func checkRange(ctx context.Context, repo *registry.Repository, rng *registry.Ra
 	if err != nil {
 		return err
 	}
-	early := make([][]Judgement, len(run.Subjects))
+	early := make([][]verdict.Judgement, len(run.Subjects))
 	for i, s := range run.Subjects {
 		if early[i], err = Early(s); err != nil {
 			return err
@@ -231,36 +231,29 @@ func touches(changes []registry.Change, path string) bool {
 	return found
 }
 
-// Judgement is what one check made of one subject.
-type Judgement struct {
-	Check *checks.Check
-	verdict.Outcome
-}
-
 // Early judges a subject by the checks that need no evidence. A large record of an audit is put aside.
-func Early(s *checks.Subject) ([]Judgement, error) {
+func Early(s *checks.Subject) ([]verdict.Judgement, error) {
 	if err := s.Read(); err != nil {
 		return nil, err
 	}
-	var out []Judgement
-	for _, c := range checks.All {
-		if c.Judges(s.Kind) && c.Early() && (!s.Unchanged() || c.PerCommit) {
-			o, err := c.Judge(s)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, Judgement{c, o})
-		}
-	}
+	out, err := judge(s, true)
 	s.PutAside()
-	return out, nil
+	return out, err
+}
+
+// judge judges a subject by the checks of its kind that need no evidence, or by the others.
+func judge(s *checks.Subject, early bool) ([]verdict.Judgement, error) {
+	return verdict.Run(checks.OfRecords, func(id string) bool {
+		c := checks.ByID(id)
+		return c.Judges(s.Kind) && c.Early() == early && (!s.Unchanged() || c.PerCommit)
+	}, s, s.Path)
 }
 
 // Judge judges each subject of the run as soon as its evidence is there, and then frees the evidence: what a web of
 // hostile sites serves must not add up. early is what Early returned for each subject. Judge calls each for one subject
 // after another, in their order.
-func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src evidence.Source, archive bool,
-	each func(*checks.Subject, []Judgement) error) error {
+func Judge(ctx context.Context, run *checks.Run, early [][]verdict.Judgement, src evidence.Source, archive bool,
+	each func(*checks.Subject, []verdict.Judgement) error) error {
 	judged, recorded := make([]bool, len(run.Subjects)), 0
 	var g errgroup.Group
 	var telling sync.Mutex
@@ -280,9 +273,12 @@ func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src eviden
 				return err
 			}
 		}
-		if early[i], err = judgeRest(s, early[i]); err != nil {
+		late, err := judge(s, false)
+		if err != nil {
 			return err
 		}
+		early[i] = append(early[i], late...)
+		Blame(early[i])
 		s.Release()
 		telling.Lock()
 		defer telling.Unlock()
@@ -315,32 +311,12 @@ func Judge(ctx context.Context, run *checks.Run, early [][]Judgement, src eviden
 	return err
 }
 
-// judgeRest runs the checks that are not Early, and puts all in catalogue order.
-func judgeRest(s *checks.Subject, early []Judgement) ([]Judgement, error) {
-	out := make([]Judgement, 0, len(checks.All))
-	for _, c := range checks.All {
-		switch {
-		case !c.Judges(s.Kind), s.Unchanged() && !c.PerCommit:
-		case c.Early():
-			out, early = append(out, early[0]), early[1:]
-		default:
-			o, err := c.Judge(s)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, Judgement{c, o})
-		}
-	}
-	Blame(out)
-	return out, nil
-}
-
 // Blame checks that if a check was skipped because another fails, that other one does fail, or was skipped for a third
 // that fails.
-func Blame(judged []Judgement) {
+func Blame(judged []verdict.Judgement) {
 	fails := func(id string) bool {
 		for range judged {
-			at := slices.IndexFunc(judged, func(o Judgement) bool { return o.Check.ID == id })
+			at := slices.IndexFunc(judged, func(o verdict.Judgement) bool { return o.ID == id })
 			switch {
 			case at < 0:
 				return false

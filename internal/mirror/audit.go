@@ -334,7 +334,7 @@ func (a *audit) records() error {
 	// A slice that grows by itself is there twice while it does.
 	a.rep.Listings = make([]verdict.Listing, 0, run.Base.Len()/max(a.cfg.Of, 1))
 	var waiting []*checks.Subject // all are judged by what Git shows before evidence is sought for any
-	var early [][]judge.Judgement
+	var early [][]verdict.Judgement
 	for subjects, err := range ahead.Of(a.subjects(run)) {
 		if err != nil {
 			return err
@@ -375,10 +375,10 @@ func (a *audit) records() error {
 }
 
 // judge judges records, which are in path order and come after those judged before, and reports of them.
-func (a *audit) judge(run *checks.Run, subjects []*checks.Subject, early [][]judge.Judgement) error {
+func (a *audit) judge(run *checks.Run, subjects []*checks.Subject, early [][]verdict.Judgement) error {
 	run.Subjects = subjects
 	return judge.Judge(a.ctx, run, early, a.src, a.cfg.Archive,
-		func(s *checks.Subject, judged []judge.Judgement) error {
+		func(s *checks.Subject, judged []verdict.Judgement) error {
 			is := checks.Unreadable()
 			if s.Listing != nil {
 				var err error
@@ -394,7 +394,7 @@ func (a *audit) judge(run *checks.Run, subjects []*checks.Subject, early [][]jud
 			judge.Blame(judged)
 			a.join.Note(s.Path, judged)
 			for _, one := range judged {
-				r, err := one.Result(one.Check.Rule(), s.Path)
+				r, err := one.Result(*one.Rule, s.Path)
 				if err != nil {
 					return err
 				}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -34,7 +33,7 @@ var fates = [...]struct{ inForce, over fate }{
 
 // soften makes of a check's outcome what it means in an audit. What a check that runs First found stays, and so does a
 // notice.
-func (a *audit) soften(s *checks.Subject, inForce bool, j *judge.Judgement) {
+func (a *audit) soften(s *checks.Subject, inForce bool, j *verdict.Judgement) {
 	missing := ""
 	for i := range j.Findings {
 		f := &j.Findings[i]
@@ -48,7 +47,7 @@ func (a *audit) soften(s *checks.Subject, inForce bool, j *judge.Judgement) {
 			if a.cfg.Strict {
 				f.Severity = verdict.Error
 			}
-		case f.Severity == verdict.Notice || j.Check.First:
+		case f.Severity == verdict.Notice || checks.ByID(j.ID).First:
 		case becomes == past:
 			f.Severity = verdict.Notice
 			missing = "the listing is no longer in force, and the evidence no longer holds or is not available"
@@ -68,7 +67,7 @@ func (a *audit) soften(s *checks.Subject, inForce bool, j *judge.Judgement) {
 }
 
 // listed returns the row of a listing. One that is in force is invalid or unreachable by its documents.
-func listed(s *checks.Subject, is *checks.State, judged []judge.Judgement) verdict.Listing {
+func listed(s *checks.Subject, is *checks.State, judged []verdict.Judgement) verdict.Listing {
 	slug := verdict.Abridged(strings.TrimSuffix(strings.TrimPrefix(s.Path, s.Kind.Directory()+"/"), ".json"))
 	if s.Listing == nil {
 		return verdict.Listing{Slug: slug, Status: is.Status, RefusedBy: is.RefusedBy}
@@ -101,7 +100,7 @@ func listed(s *checks.Subject, is *checks.State, judged []judge.Judgement) verdi
 		}
 	}
 	switch {
-	case slices.ContainsFunc(judged, func(j judge.Judgement) bool { return checks.WitnessRevoked(j.Outcome) }):
+	case slices.ContainsFunc(judged, func(j verdict.Judgement) bool { return checks.WitnessRevoked(j.Outcome) }):
 		l.Status, l.RefusedBy = verdict.StatusRefused, "witness-revoked"
 	case worst == verdict.Failed:
 		l.Status = verdict.StatusInvalid
