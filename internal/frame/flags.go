@@ -55,7 +55,7 @@ func (s *Span) Bind(c *cobra.Command, sys IO, specification bool) {
 	s.sys, s.specification = sys, specification
 	f := c.Flags()
 	BindRepo(c, &s.Repo)
-	f.StringVar(&s.base, "base", "", "commit `REV` that the range would land on (default: the event's, "+
+	f.StringVar(&s.base, "base", "", "commit `REV` to land on (default: the event's, "+
 		"else HEAD or main of the remote upstream, else of origin, else main)")
 	f.StringVar(&s.head, "head", "", "commit `REV` that is proposed (default: the event's, else HEAD)")
 	f.BoolVar(&s.Worktree, "worktree", false, "take the files on disk as the head, before the commit")
@@ -64,7 +64,7 @@ func (s *Span) Bind(c *cobra.Command, sys IO, specification bool) {
 		"accept the event pull_request_target: only data of the pull request is read, nothing of it is run")
 	as := ""
 	if specification {
-		as = ", with its message as the pull request's text"
+		as = "; its message is the pull request's text"
 	}
 	f.BoolVar(&s.Each, "each", false, "judge each first-parent commit by itself"+as+
 		"; without --base, or with one of all zeros, from the root on")

@@ -95,11 +95,11 @@ func (n *Network) BindAt(f *pflag.FlagSet) {
 // BindDocuments defines the flags of a command that gets documents and asks nothing of a domain's registration.
 func (n *Network) BindDocuments(f *pflag.FlagSet, budget string) {
 	n.BindAt(f)
-	f.BoolVar(&n.Offline, "offline", false, "no network: checks that need it are skipped")
+	f.BoolVar(&n.Offline, "offline", false, "no network; checks that need it are skipped")
 	n.routeFlags.bind(f)
 	f.StringVar(&n.Record, "record", "", "`FILE` for the evidence bundle of this run")
 	f.StringVar(&n.Replay, "replay", "", "evidence bundle `FILE` to use instead of the network")
-	DurationVar(f, &n.timeout, "timeout", "10s", "time limit for a request, with its redirects and body")
+	DurationVar(f, &n.timeout, "timeout", "10s", "time limit for one exchange: a request, with its redirects and body")
 	DurationVar(f, &n.budget, "budget", budget,
 		"time limit for the run; results not reached are inconclusive; 0 for none")
 	DurationVar(f, &n.retryWait, "retry-wait", "1s",

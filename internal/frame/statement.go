@@ -35,8 +35,8 @@ func (o *Output) Statements(c *cobra.Command, rules func() string) {
 	f := c.Flags()
 	f.StringVar(&s.verifier, "verifier", "", "absolute `URI` of who runs the program, for --report vsa=FILE")
 	f.StringVar(&s.key, "key", "",
-		"`FILE` of the private key that signs the statement of --report vsa=FILE; - is stdin")
-	f.StringVar(&s.keyID, "key-id", "", "`ID` of that key in the statement (default: none)")
+		"`FILE` of the private key that signs; for --report vsa=FILE, the statement; - is stdin")
+	f.StringVar(&s.keyID, "key-id", "", "`ID` of the key's verification method; in the statement (default: none)")
 	f.Lookup("report").Usage += ". vsa=FILE is the signed statement of a run that passed"
 }
 

@@ -102,7 +102,7 @@ With --origin it makes the key of a registry's log instead, and prints the verif
 			return nil
 		},
 	}
-	c.Flags().StringVar(&origin, "origin", "", "write the key of a log with this `NAME`")
+	c.Flags().StringVar(&origin, "origin", "", "origin `NAME`; the key is that of a log with this name")
 	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "log" { // the flag's former name, in the scripts of those who run a log
 			name = "origin"
@@ -117,7 +117,7 @@ type keyFlags struct{ key, keyID string }
 
 func (k *keyFlags) bind(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&k.key, "key", "", "`FILE` of the private key: PKCS #8 PEM, a JWK or a Multikey; - is stdin")
+	f.StringVar(&k.key, "key", "", "`FILE` of the private key that signs: PKCS #8 PEM, a JWK or a Multikey; - is stdin")
 	f.StringVar(&k.keyID, "key-id", "", "`ID` of the key's verification method (default: the one in the DID Document)")
 }
 
@@ -227,8 +227,9 @@ them. The private half is never printed.`,
 	}
 	o.Network.Bind(c.Flags(), "1m")
 	o.Network.BindLocal(c.Flags())
-	c.Flags().StringVar(&o.did, "did", "", "`DID` in whose document the key should be")
-	c.Flags().StringVar(&o.id, "key-id", "", "fragment `ID` of the verificationMethod (default "+attested+")")
+	c.Flags().StringVar(&o.did, "did", "", "`DID` of the implementation; its document should have the key")
+	c.Flags().StringVar(&o.id, "key-id", "", "`ID` of the key's verification method; its fragment (default "+
+		attested+")")
 	return c
 }
 

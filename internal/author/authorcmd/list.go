@@ -71,11 +71,12 @@ modified or removed after the first SIZE commits, and last the size and the root
 	f.StringVar(&o.rev, "rev", "",
 		"commit `REV` to read (default: HEAD or main of the remote upstream, else of origin, else main)")
 	o.BindAt(c.Flags())
-	f.StringVar(&o.level, "level", "", "only this `LEVEL`; with + after it also higher levels, with any suffix")
+	f.StringVar(&o.level, "level", "",
+		"conformance `LEVEL`; only this one, or with + after it also higher ones, with any suffix")
 	f.StringSliceVar(&o.statuses, "status", nil, "only listings with this `STATUS`, or several joined by commas: "+
 		strings.Join(listing.Statuses, ", ")+" (default: all except provisional)")
-	frame.DurationVar(f, &o.within, "within", "0", "only listings that expire within this time; 0 for any")
-	f.StringVar(&o.did, "did", "", "only this `DID`; exit status 1 if it is not listed")
+	frame.DurationVar(f, &o.within, "within", "0", "time until expiry; only listings with less; 0 for any")
+	f.StringVar(&o.did, "did", "", "`DID` of the implementation; only this one, and exit status 1 if it is not listed")
 	f.StringVar(&o.format, "format", "text", "`FORMAT` of stdout: text, json or csv")
 	f.Int64Var(&o.since, "since", 0, "print what changed after the first `SIZE` commits, 0 for all that ever did")
 	return c

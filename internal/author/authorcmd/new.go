@@ -65,7 +65,7 @@ the file and exits with 3. It refuses a slug or a DID that the base, the present
 	o.bind(c)
 	f := c.Flags()
 	f.StringVar(&o.receipt, "receipt-uri", "", "`URL` of the Receipt (default: as the Manifest says)")
-	f.StringVar(&o.level, "level", "", "`LEVEL` to list (default: the highest that the Receipt claims)")
+	f.StringVar(&o.level, "level", "", "conformance `LEVEL` (default: the highest that the Receipt claims)")
 	f.BoolVar(&o.provisional, "provisional", false, "list as provisional, whatever the domain's age")
 	f.StringArrayVar(&o.set, "set", nil,
 		"set a member that no document has, as `MEMBER=VALUE`: "+strings.Join(unsigned, ", ")+" (repeatable)")

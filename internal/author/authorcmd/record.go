@@ -46,10 +46,10 @@ func (o *recordFlags) bind(c *cobra.Command) {
 	f := c.Flags()
 	frame.BindRepo(c, &o.repo)
 	f.StringVar(&o.base, "base", "",
-		"commit `REV` that the record would land on (default: as check --worktree chooses it)")
+		"commit `REV` to land on (default: as check --worktree chooses it)")
 	o.Network.Bind(f, "5m")
 	o.Network.BindLocal(f)
-	f.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and print what would be written")
+	f.BoolVar(&o.dryRun, "dry-run", false, "change nothing; print what would be written")
 	f.BoolVar(&o.noCheck, "no-check", false, "write without running check on the file first")
 }
 

@@ -88,11 +88,12 @@ With --all it lists what is due and changes nothing.`),
 	}
 	o.bind(c)
 	f := c.Flags()
-	f.StringVar(&o.receipt, "receipt-uri", "", "`URL` of the new Receipt (default: as the Manifest says)")
+	f.StringVar(&o.receipt, "receipt-uri", "", "`URL` of the Receipt (default: as the Manifest says)")
 	f.StringVar(&o.level, "level", "",
-		"`LEVEL` to list (default: the highest that the Receipt claims, with the listing's suffix)")
+		"conformance `LEVEL` (default: the highest that the Receipt claims, with the listing's suffix)")
 	f.BoolVar(&o.all, "all", false, "list the listings that are due")
-	frame.DurationVar(f, &o.within, "within", "14d", "with --all: time within which a listing expires, or has expired")
+	frame.DurationVar(f, &o.within, "within", "14d",
+		"time until expiry; with --all, listings with less, or that have expired")
 	return c
 }
 

@@ -78,7 +78,7 @@ two others sign the file with oap-gate witness.`),
 	f.BoolVar(&o.draft, "draft", false, "leave the signature out, and print what is to be signed")
 	f.StringVar(&o.signature, "signature", "", "`TEXT` of the signature that completes the draft, base64url or base64")
 	f.BoolVar(&o.forced, "forced", false, "begin a revocation by three witnesses")
-	f.StringVar(&o.did, "did", "", "with --forced: `DID` of the witness who signs")
+	f.StringVar(&o.did, "did", "", "`DID` of the implementation; with --forced, the witness who signs")
 	return c
 }
 

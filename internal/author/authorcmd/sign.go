@@ -61,9 +61,9 @@ The entry is printed; --in-place or --out FILE writes the signed Receipt.`),
 	}
 	f := c.Flags()
 	o.keyFlags.bind(c)
-	f.StringVar(&o.didDocument, "did-document", "", "read the DID Document from `FILE` (default: the served one)")
-	f.StringVar(&o.out, "out", "", "write the signed Receipt to this new `FILE`")
-	f.BoolVar(&o.inPlace, "in-place", false, "write the signed Receipt over RECEIPT")
+	f.StringVar(&o.didDocument, "did-document", "", "`FILE` with the DID Document (default: the served one)")
+	f.StringVar(&o.out, "out", "", "`FILE` to write; new, the signed Receipt")
+	f.BoolVar(&o.inPlace, "in-place", false, "write over the input; RECEIPT with the signature")
 	o.Network.Bind(f, "1m")
 	o.Network.BindLocal(f)
 	return c

@@ -80,16 +80,16 @@ other byte stays. A candidate publishes that file and pins it again.`),
 	}
 	f := c.Flags()
 	frame.BindRepo(c, &o.repo)
-	f.StringVar(&o.base, "base", "", "commit `REV` that decides who is listed (default: as check chooses it)")
+	f.StringVar(&o.base, "base", "", "commit `REV` to land on; it decides who is listed (default: as check chooses it)")
 	o.Network.Bind(f, "5m")
 	o.Network.BindLocal(f)
 	o.keyFlags.bind(c)
-	f.StringVar(&o.did, "did", "", "`DID` of the witness")
+	f.StringVar(&o.did, "did", "", "`DID` of the implementation; the witness")
 	f.StringVar(&o.tests, "tests-executed", "",
 		"`SHA256` of the Receipt against whose deployment the witness has executed the tests")
-	f.StringVar(&o.out, "out", "", "new `FILE` for SUBJECT with the entry")
-	f.BoolVar(&o.inPlace, "in-place", false, "overwrite SUBJECT, a file, with the entry added")
-	f.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and print SUBJECT with the entry")
+	f.StringVar(&o.out, "out", "", "`FILE` to write; new, SUBJECT with the entry")
+	f.BoolVar(&o.inPlace, "in-place", false, "write over the input; SUBJECT, a file, with the entry")
+	f.BoolVar(&o.dryRun, "dry-run", false, "change nothing; print SUBJECT with the entry")
 	return c
 }
 

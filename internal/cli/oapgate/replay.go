@@ -61,8 +61,8 @@ func newReplay(sys frame.IO) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&repo, "repo", ".", "directory `DIR` of the clone that has the bundle's commits")
-	c.Flags().StringVar(&clone, "registry", "", "for a bundle of verify: clone or mirror `DIR`, as in verify")
+	c.Flags().StringVar(&repo, "repo", ".", "directory `DIR` of the clone; it has the bundle's commits")
+	c.Flags().StringVar(&clone, "registry", "", "`DIR` of a clone of the registry, or of a mirror; for verify")
 	out.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
 		return judge.NewReport("check", evidence.Offline((&frame.Network{}).Now(), 0),
 			judge.Config{Tool: frame.Version(), Selected: bundle.Selection{}.Selected})

@@ -149,7 +149,7 @@ exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
 	o.bind(c, sys, p, false)
 	refuseFlag(c, "text", usage)
 	c.Flags().IntVar(&claim.ProfileLevel, "profile-level", 0, "level `N` that the claimed profile requires")
-	frame.DurationVar(c.Flags(), &claim.MaxAge, "max-age", "365d", "age from which on a verification is old")
+	frame.DurationVar(c.Flags(), &claim.MaxAge, "max-age", "365d", "maximum age: that of a verification")
 	return c
 }
 
@@ -192,20 +192,20 @@ where nothing can break.`,
 	for _, name := range []string{"record", "replay", "offline", "retry-wait"} {
 		_ = f.MarkHidden(name) // a conversation is not repeated: --capture keeps it, and events judges it again
 	}
-	f.Lookup("timeout").Usage = "for each answer, and between two events of a session"
-	f.Lookup("budget").Usage = "for the whole run, the timeouts of its questions included; 0: no end"
-	const where = "the producer's `URL`; plain http only for a loopback or private address"
-	f.StringVar(&o.url, "endpoint", "", where)
-	f.StringVar(&o.url, "url", "", "another spelling of --endpoint: "+where)
+	f.Lookup("timeout").Usage = "time limit for one exchange: an answer, and the wait between two events of a session"
+	f.Lookup("budget").Usage = "time limit for the run; the timeouts of its questions included; 0 for none"
+	f.StringVar(&o.url, "endpoint", "",
+		"the producer's `URL`; plain http only for a loopback or private address")
+	f.StringVar(&o.url, "url", "", "`URL` of the server: another spelling of --endpoint")
 	f.StringSliceVar(&o.extensions, "extensions", nil,
-		"supported_extensions of the subscription: a `URI`, or several joined by commas")
+		"a `URI` of an extension, or several joined by commas; supported_extensions of the subscription")
 	f.IntVar(&o.level, "level", 1, "level `N` of the protocol, 1 to 3; a level includes those below")
 	f.StringVar(&o.manifestKey, "manifest-key", "",
-		"`FILE` with the key that signs the producer's manifest, JWK or PEM; level 3")
+		"`FILE` of the key that signs the manifest: the producer's, JWK or PEM; level 3")
 	f.StringVar(&o.layout, "layout", aaep.LayoutSpec,
 		"`LAYOUT` of the endpoints: spec (appendix B) or reference (the public example producers)")
 	f.StringVar(&o.scenario, "scenario", "",
-		"YAML `FILE` of sessions (default: one, with the text \"What can you do?\")")
+		"YAML `FILE` of the scenario: sessions (default: one, with the text \"What can you do?\")")
 	f.StringVar(&o.capture, "capture", "", "`FILE` for all messages, as frames, one per line")
 	return c
 }

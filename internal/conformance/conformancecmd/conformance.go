@@ -64,7 +64,7 @@ func (o *conformanceFlags) bind(c *cobra.Command, sys frame.IO, p *Protocol, ask
 		o.Network.BindDocuments(f, "5m")
 	} else {
 		o.Network.BindAt(f)
-		f.BoolVar(&o.Offline, "offline", false, "no network: checks that need it are skipped")
+		f.BoolVar(&o.Offline, "offline", false, "no network; checks that need it are skipped")
 	}
 	o.protocol = p
 	o.Output.Judges(p.rules, func(string, string) *verdict.Report { return o.report(nil) }, nil)
@@ -198,7 +198,7 @@ func New(sys frame.IO, p *Protocol) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&list, "list", false, "print the catalogue of requirements")
-	c.Flags().StringVar(&format, "format", "text", "`FORMAT` of the catalogue: text or json")
+	c.Flags().StringVar(&format, "format", "text", "`FORMAT` of stdout: text or json, for the catalogue")
 	for _, command := range p.commands {
 		c.AddCommand(command(sys, p))
 	}

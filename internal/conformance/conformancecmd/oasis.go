@@ -61,11 +61,11 @@ and reports every gap in one run. What it compares is declared by the provider: 
 func (o *oasisProvider) bind(c *cobra.Command, sys frame.IO, p *Protocol) {
 	o.conformanceFlags.bind(c, sys, p, true)
 	f := c.Flags()
-	f.StringVar(&o.url, "url", "", "the provider's `URL`, with or without /v1/conformance; plain http only for a "+
+	f.StringVar(&o.url, "url", "", "`URL` of the server: with or without /v1/conformance; plain http only for a "+
 		"loopback or private address")
 	f.StringVar(&o.response, "response", "", "`FILE` with the provider's answer, instead of a request")
-	f.StringVar(&o.profile, "profile", "", "`DIR` of the profile, with "+oasis.RequirementsFile+" and "+
-		""+oasis.ContractFile)
+	f.StringVar(&o.profile, "profile", "", "`DIR` of the profile; it has "+oasis.RequirementsFile+" and "+
+		oasis.ContractFile)
 	f.StringVar(&o.requirements, "requirements", "", "YAML `FILE` of requirements, instead of the one in the directory")
 	f.StringVar(&o.schema, "schema", "", "`FILE` with the JSON Schema of the requirements map, instead of the one in "+
 		"the directory; in Markdown (.md) the json block with a $schema")
@@ -219,7 +219,7 @@ exit status: 0 pass, 1 fail, 2 could not run`,
 	o.bind(c, sys, p, false)
 	f := c.Flags()
 	f.StringVar(&profile, "profile", "", "`DIR` of the profile; its contract must be of the claimed profile")
-	frame.DurationVar(f, &claim.MaxAge, "max-age", "365d", "age from which on a claim is old")
+	frame.DurationVar(f, &claim.MaxAge, "max-age", "365d", "maximum age: that of a claim")
 	return c
 }
 

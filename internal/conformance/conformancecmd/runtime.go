@@ -58,10 +58,11 @@ exit status: 0 pass, 1 fail, 2 could not run, 3 inconclusive`,
 	f.StringVar(&o.operator, "operator", "", "YAML `FILE` that says how the runtime is used")
 	f.StringVar(&o.recommended, "recommended", "error",
 		"`SEVERITY` of the checks that 0.4 is said to only recommend: error or warn")
-	f.StringSliceVar(&o.only, "only", nil, "`ID` of a row, or several joined by commas (default: all)")
-	f.Uint64Var(&o.seed, "seed", 0, "`N` that repeats the names of a run (default: new names)")
-	frame.DurationVar(f, &o.timeout, "timeout", "60s", "time limit for each run of the command")
-	frame.DurationVar(f, &o.budget, "budget", "10m", "time limit for all runs; 0 for none")
+	f.StringSliceVar(&o.only, "only", nil,
+		"only the checks with these `IDS`, joined by commas; rows of the matrix (default: all)")
+	f.Uint64Var(&o.seed, "seed", 0, "seed `N` of the run: it repeats the names (default: new names)")
+	frame.DurationVar(f, &o.timeout, "timeout", "60s", "time limit for one exchange: a run of the command")
+	frame.DurationVar(f, &o.budget, "budget", "10m", "time limit for the run; that of all trials; 0 for none")
 	return c
 }
 

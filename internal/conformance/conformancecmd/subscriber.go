@@ -62,18 +62,18 @@ played once, in random order.`,
 	}
 	o.bind(c, sys, p, false)
 	f := c.Flags()
-	f.StringVar(&o.listen, "listen", "", "loopback or private address `HOST:PORT` to serve on; port 0 is a free one")
+	f.StringVar(&o.listen, "listen", "", "serve on `HOST:PORT`; the address is loopback or private, port 0 a free one")
 	f.IntVar(&o.level, "level", 1, "level `N` of the protocol, 1 to 3; a level includes those below")
-	f.StringVar(&o.scenario, "scenario", "", "YAML `FILE` of the plays to run, in this order")
+	f.StringVar(&o.scenario, "scenario", "", "YAML `FILE` of the scenario: plays, in this order")
 	f.Uint64Var(&o.seed, "seed", 0,
-		"seed `N` of the random order of plays (default: a random one, which the report names)")
+		"seed `N` of the run: the order of plays (default: a random one, which the report names)")
 	f.StringSliceVar(&o.extensions, "extensions", nil,
-		"extensions_supported of the manifest: a `URI`, or several joined by commas")
+		"a `URI` of an extension, or several joined by commas; extensions_supported of the manifest")
 	f.StringVar(&o.manifestKey, "manifest-key", "",
-		"PEM `FILE` of the private key that signs the manifest, for level 3 (default: a new key, in its header)")
+		"`FILE` of the key that signs the manifest: private, PEM, for level 3 (default: a new key, in its header)")
 	f.StringVar(&o.capture, "capture", "", "`FILE` for all messages, as frames, one per line")
 	frame.DurationVar(f, &o.timeout, "timeout", "15s",
-		"time limit for each question, in whole seconds, and for a connection")
+		"time limit for one exchange: a question, in whole seconds, or a connection")
 	frame.DurationVar(f, &o.budget, "budget", "10m", "time limit for the run; 0 for none")
 	return c
 }

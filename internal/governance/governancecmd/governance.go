@@ -48,11 +48,11 @@ func (o *governanceOptions) bind(c *cobra.Command, sys frame.IO) {
 	f.StringVar(&o.body, "body", "", "`FILE` with the pull request's body, for a draft")
 	f.StringVar(&o.reviews, "reviews", "", "`FILE` with the forge's list of reviews, one JSON array")
 	f.StringArrayVar(&o.labels, "label", nil, "`LABEL` of the pull request (repeatable)")
-	f.BoolVar(&o.ask, "forge", false, "ask the forge for reviews, authors and the labels of issues")
+	f.BoolVar(&o.ask, "forge", false, "ask the forge; it knows reviews, authors and the labels of issues")
 	f.StringVar(&o.exception, "exception", "", "`EFFECT` of a claimed exception")
 	_ = f.MarkHidden("exception") // it is refused
 	o.forge.BindAt(c.Flags())
-	f.BoolVar(&o.forge.Offline, "offline", false, "ask nobody")
+	f.BoolVar(&o.forge.Offline, "offline", false, "no network")
 	_ = f.MarkHidden("offline") // nobody is asked without --forge; the Action has the input
 }
 

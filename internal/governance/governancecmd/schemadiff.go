@@ -73,7 +73,7 @@ exit status: 0 nothing breaks, 1 something does, 2 the two could not be compared
 			return nil
 		},
 	}
-	c.Flags().StringVar(&repo, "repo", ".", "directory `DIR` of the clone that has REV:PATH")
+	c.Flags().StringVar(&repo, "repo", ".", "directory `DIR` of the clone; it has REV:PATH")
 	c.Flags().StringVar(&format, "format", "text", "`FORMAT` of stdout: text or json")
 	return c
 }

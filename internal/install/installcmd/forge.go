@@ -76,7 +76,7 @@ prints a notice and exits 0.`,
 	}
 	o.bindClone(c)
 	c.Flags().StringVar(&opts.Head, "head", "",
-		"`REV` of the pull request's head, in 40 hex digits (default: the report's)")
+		"commit `REV` that is proposed; the pull request's head, in 40 hex digits (default: the report's)")
 	bindApp(c, &opts.App)
 	c.Flags().IntVar(&opts.Pull, "pull", 0,
 		"number `N` of the pull request (default: the oldest open one with that head)")
@@ -130,10 +130,10 @@ takes back what it asked before, and prints why. It never approves or merges.`,
 	}
 	o.bindClone(c)
 	f := c.Flags()
-	f.StringVar(&opts.Head, "head", "", "`REV` of the pull request's head, in 40 hex digits")
+	f.StringVar(&opts.Head, "head", "", "commit `REV` that is proposed; the pull request's head, in 40 hex digits")
 	f.StringVar(&opts.Workflow, "workflow", ".github/workflows/check.yml", "path `FILE` of the gate's workflow")
-	f.BoolVar(&dry, "dry-run", false, "show the change, and make none (the default)")
-	f.BoolVar(&opts.Apply, "apply", false, "make the change")
+	f.BoolVar(&dry, "dry-run", false, "change nothing; show what would change (the default)")
+	f.BoolVar(&opts.Apply, "apply", false, "make the changes")
 	return c
 }
 
@@ -279,7 +279,7 @@ of the default branch, and prints what is wrong and how to fix it.`,
 		},
 	}
 	o.bind("doctor", c, sys)
-	c.Flags().BoolVar(&ask, "forge", false, "ask the forge too")
+	c.Flags().BoolVar(&ask, "forge", false, "ask the forge")
 	o.BindAt(c.Flags())
 	return c
 }
@@ -332,9 +332,9 @@ may write.`,
 		},
 	}
 	o.bind("protect", c, sys)
-	c.Flags().BoolVar(&dry, "dry-run", false, "show the difference")
-	c.Flags().BoolVar(&apply, "apply", false, "apply it")
-	c.Flags().BoolVar(&prune, "prune", false, "with --apply: remove required checks that no job of a workflow reports")
+	c.Flags().BoolVar(&dry, "dry-run", false, "change nothing; show the difference")
+	c.Flags().BoolVar(&apply, "apply", false, "make the changes")
+	c.Flags().BoolVar(&prune, "prune", false, "remove required checks that no job of a workflow reports; with --apply")
 	c.Flags().BoolVar(&allow, "allow-lock-out", false, "apply also if nobody but the author could review")
 	return c
 }

@@ -58,7 +58,7 @@ Exit status 1: a file that differs was kept.`,
 	f.BoolVar(&o.Specification, "specification", false, "install the gates of the specification (RFC 0019)")
 	f.BoolVar(&o.Trial, "trial", false, "write only a check that is not required, and its comment")
 	f.StringVar(&o.auto, "auto-merge", "", "let the forge merge what is routine: `KIND` renewals")
-	f.BoolVar(&o.dry, "dry-run", false, "print the plan, and write nothing")
+	f.BoolVar(&o.dry, "dry-run", false, "change nothing; print the plan")
 	return c
 }
 

@@ -31,7 +31,7 @@ func (o *upkeepOptions) bindPlan(c *cobra.Command) {
 	f := c.Flags()
 	o.BindAt(c.Flags())
 	bindApp(c, &o.app)
-	f.BoolVar(&o.dry, "dry-run", false, "show the changes, and make none (the default)")
+	f.BoolVar(&o.dry, "dry-run", false, "change nothing; show what would change (the default)")
 	f.BoolVar(&o.apply, "apply", false, "make the changes")
 }
 
@@ -116,7 +116,7 @@ status 2). It never changes an issue that it did not create, and makes at most
 		},
 	}
 	o.bindPlan(c)
-	frame.DurationVar(c.Flags(), &within, "within", "14d", "time before its expiry from which on a listing is due")
+	frame.DurationVar(c.Flags(), &within, "within", "14d", "time until expiry; a listing with less is due")
 	c.Flags().StringVar(&audit, "audit", "", "JSON `REPORT` of an audit: keep the issue about it instead")
 	return c
 }
@@ -182,6 +182,6 @@ hours. If the base has moved since, or the run is older than 28 days, the commen
 	}
 	o.bindPlan(c)
 	c.Flags().StringVar(&workflow, "workflow", ".github/workflows/check.yml", "path `FILE` of the gate's workflow")
-	c.Flags().StringVar(&branch, "branch", "", "name `BRANCH` of the default branch (default: the forge's)")
+	c.Flags().StringVar(&branch, "branch", "", "name `BRANCH` of the registry's branch (default: the forge's)")
 	return c
 }

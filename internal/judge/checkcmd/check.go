@@ -52,8 +52,8 @@ func (o *checkOptions) bind(c *cobra.Command, sys frame.IO) {
 	f.StringVar(&o.governance, "governance", "review",
 		"`EFFECT` of a pull request of only governance files: review (a warning) or deny (a failure)")
 	f.BoolVar(&o.fixing, "fix", false,
-		"with --worktree: write new records in the layout of new, and the values that documents say into the "+
-			"records that the work tree changes; then judge what was written")
+		"correct the records that the work tree changes: the layout of new ones, and the values that documents "+
+			"say; with --worktree, and before they are judged")
 }
 
 // assumed names the flags in effect that leave a check out or replace network, clock or trust root, by their names.

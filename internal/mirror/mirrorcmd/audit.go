@@ -111,7 +111,7 @@ func (o *auditOptions) bind(c *cobra.Command, sys frame.IO) {
 	o.Output.Bind(c, sys, true)
 	o.Statements(c, mirror.RulesText(frame.Version()))
 	frame.BindRepo(c, &o.repo)
-	f.StringVar(&o.rev, "rev", "HEAD", "commit `REV` to audit")
+	f.StringVar(&o.rev, "rev", "HEAD", "commit `REV` to read; it and its history")
 	f.BoolVar(&o.strict, "strict", false, "expired and revoked listings are failures")
 	f.BoolVar(&o.requireSigned, "require-signed", false, "every commit must carry a good signature")
 	f.StringVar(&o.keyring, "keyring", "", "`FILE` of OpenPGP public keys that may sign commits")
@@ -120,11 +120,11 @@ func (o *auditOptions) bind(c *cobra.Command, sys frame.IO) {
 	f.StringVar(&o.checkpoint, "checkpoint", "", "`FILE` of the last verified tip: required if it exists, written if "+
 		"history and consistency pass")
 	f.StringVar(&o.origin, "origin", "",
-		"`NAME` of the registry in the checkpoint (default: the remote's URL without scheme)")
+		"origin `NAME`; the registry's in the checkpoint (default: the remote's URL without scheme)")
 	f.StringVar(&o.signKey, "sign-key", "", "`FILE` of the Ed25519 note key that signs the checkpoint")
 	f.StringVar(&o.verifyKey, "verify-key", "", "Ed25519 note `KEY` whose signature the checkpoint must have")
 	f.StringArrayVar(&o.peers, "peer", nil, "`URL|DIR` of another copy of the registry to compare with (repeatable)")
-	frame.DurationVar(f, &o.maxAge, "max-age", "0", "maximum age of the head; an older head fails; 0 for any age")
+	frame.DurationVar(f, &o.maxAge, "max-age", "0", "maximum age: that of the head; an older head fails; 0 for any age")
 	f.BoolVar(&o.verifyAll, "verify-all", false, "hash every object that the clone stores, not only the packs")
 	f.StringVar(&o.accepted, "accepted", "",
 		"`FILE` of lines COMMIT CHECK/CODE reason: these findings of the history are warnings")

@@ -26,7 +26,7 @@ import (
 type logFlags struct{ dir, key, policy string }
 
 func (l *logFlags) bind(f *pflag.FlagSet) {
-	f.StringVar(&l.dir, "log", "", "`DIR` in which to publish the log of the history; needs --checkpoint")
+	f.StringVar(&l.dir, "log", "", "`DIR` of the published log; it is written, and needs --checkpoint")
 	f.StringVar(&l.key, "log-sign-key", "",
 		"`FILE` of the key that signs the log (oap-gate key new FILE --origin NAME)")
 	f.StringVar(&l.policy, "witness-policy", "", "C2SP tlog-policy `FILE`: witnesses that are asked, and the quorum")

@@ -78,11 +78,11 @@ exit status: as of audit; 3 if the origin is down, 1 if it serves a rewritten hi
 		}
 	})
 	f := c.Flags()
-	f.StringVar(&o.branch, "branch", "main", "name `BRANCH` of the origin's branch")
+	f.StringVar(&o.branch, "branch", "main", "name `BRANCH` of the registry's branch")
 	f.StringVar(&o.was, "moved-from", "", "`URL` that the registry had: DIR takes the new one if its history continues")
 	frame.DurationVar(f, &o.every, "every", "0", "time between two runs; 0 for one run")
-	f.StringVar(&o.listen, "listen", "", "with --every: serve the last run and the probes on `HOST:PORT`")
-	f.BoolVar(&o.serveGit, "serve-git", false, "with --listen: serve the verified branch to git")
+	f.StringVar(&o.listen, "listen", "", "serve on `HOST:PORT`; with --every, the last run and the probes")
+	f.BoolVar(&o.serveGit, "serve-git", false, "serve the verified branch to git; with --listen")
 	f.IntVar(&o.peersNeeded, "peers-needed", 0, "`K` peers must hold the verified tip (default: all of --peer)")
 	f.StringArrayVar(&o.watch, "watch", nil, "`SLUG` whose expiry stays in the metrics (repeatable)")
 	frame.DurationVar(f, &o.reverify, "reverify", "7d",

@@ -133,16 +133,16 @@ exit status of --check: 0 listed and unrevoked, 1 not, 2 could not run, 3 too ol
 	f := c.Flags()
 	frame.BindRepo(c, &o.repo)
 	f.StringVar(&o.rev, "rev", "",
-		"commit `REV` whose history is read (default: HEAD or main of the remote upstream, else of origin, else "+
+		"commit `REV` to read; its history (default: HEAD or main of the remote upstream, else of origin, else "+
 			"main)")
-	f.StringVar(&o.log, "log", "", "`DIR` of the published log, or the file of its log checkpoint")
-	f.StringVar(&o.out, "out", "", "`FILE` for the proof (default SLUG.tlog-proof)")
+	f.StringVar(&o.log, "log", "", "`DIR` of the published log (or the file of its log checkpoint)")
+	f.StringVar(&o.out, "out", "", "`FILE` to write; the proof (default SLUG.tlog-proof)")
 	f.StringVar(&o.check, "check", "", "`FILE` with a proof to verify")
 	f.StringVar(&o.entry, "entry", "", "`FILE` for the log entry that the proof shows, for other verifiers")
 	o.BindAt(f)
 	f.StringVar(&o.format, "format", "text", "`FORMAT` of stdout: text or json")
 	o.policyFlags.bind(f)
-	frame.DurationVar(f, &o.maxAge, "max-age", "24h", "maximum age of the quorum's cosignatures")
+	frame.DurationVar(f, &o.maxAge, "max-age", "24h", "maximum age: that of the quorum's cosignatures")
 	return c
 }
 

@@ -51,17 +51,17 @@ func (o *verifyOptions) bind(c *cobra.Command, v *verification) {
 	f := c.Flags()
 	f.StringVar(&o.list, "targets", "", "`FILE` of targets, one per line, with # comments; - is stdin")
 	f.StringVar(&o.receipt, "receipt", "", "`FILE` with the Receipt to verify; nothing is fetched")
-	f.StringVar(&o.didDocument, "did-document", "", "`FILE` with the DID Document for --receipt")
+	f.StringVar(&o.didDocument, "did-document", "", "`FILE` with the DID Document; for --receipt")
 	f.StringVar(&o.manifest, "manifest", "", "`FILE` with the Manifest for --receipt")
 	f.StringVar(&o.registry, "registry", "",
 		"`DIR` of a clone of the registry, or of a mirror: listings, revocations, witnesses")
-	f.StringVar(&o.rev, "rev", "", "commit `REV` of the clone (default: the remote's main, never a checked-out branch)")
-	f.StringVar(&o.level, "level", "", "`LEVEL` that decides the exit status, spelled as in the Receipt")
+	f.StringVar(&o.rev, "rev", "", "commit `REV` to read (default: the remote's main, never a checked-out branch)")
+	f.StringVar(&o.level, "level", "", "conformance `LEVEL`; it decides the exit status, spelled as in the Receipt")
 	f.StringVar(&o.suites, "trusted-suites", "",
 		"`LIST` of versions of the suite and N.x, joined by commas (default "+checks.TrustedSuites.String()+")")
 	frame.DurationVar(f, &o.maxAge, "max-age", "0",
-		"maximum age of the clone or the proof, at least 1s; an older one decides nothing (default: a clone older "+
-			"than 14d is a warning; a proof 24h)")
+		"maximum age: that of the clone or the proof, at least 1s; an older one decides nothing "+
+			"(default: a clone older than 14d is a warning; a proof 24h)")
 	f.Lookup("max-age").DefValue = ""
 	f.BoolVar(&o.without, "without-registry", false, "accept that revocations are unknown")
 	f.BoolVar(&o.require, "require-registry", false, "require a clone (the default)")
@@ -70,8 +70,9 @@ func (o *verifyOptions) bind(c *cobra.Command, v *verification) {
 	f.BoolVar(&o.canonical, "canonical", false, "also print the bytes that the implementation signs, and their SHA-256")
 	o.Network.Bind(f, "2m")
 	o.Network.BindLocal(f)
-	f.Lookup("budget").Usage = "time limit for each target; results not reached are inconclusive; 0 for none"
-	f.Lookup("offline").Usage = "no network: steps without their document are inconclusive"
+	f.Lookup("budget").Usage = "time limit for the run; each target has its own; " +
+		"results not reached are inconclusive; 0 for none"
+	f.Lookup("offline").Usage = "no network; steps without their document are inconclusive"
 	o.Output.Judges(verify.Rules(), v.unmade, v.own)
 	o.Output.Bind(c, v.sys, true)
 	o.Statements(c, mirror.RulesText(frame.Version()))
