@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapspec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 const rosterText = "## Current Maintainers\n\n| handle | organisation | User Advocate |\n|---|---|---|\n| @ann | A " +
@@ -115,17 +113,21 @@ func (a actionRun) run(t *testing.T, dir, head string,
 	if err != nil {
 		t.Fatalf("%v after\n%s", err, text.String())
 	}
-	all, err := readResults(filepath.Join(out, "report.json"))
-	if err != nil {
+	var rep verdict.Report
+	if err := json.Unmarshal(clitest.Read(t, filepath.Join(out, "report.json")), &rep); err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range all {
-		for _, f := range r.findings {
-			codes = append(codes, f[1]+" "+f[0])
+	for r := range rep.Results.All() {
+		for _, f := range r.Findings {
+			codes = append(codes, f.Severity.String()+" "+f.Code)
 		}
 	}
 	slices.Sort(codes)
-	return code, text.String(), readOutputs(t, string(written)), codes
+	outputs, err = ghtest.Outputs(string(written))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code, text.String(), outputs, codes
 }
 
 func approval(login, commit string) string {
@@ -357,109 +359,4 @@ func TestGovernanceUsage(t *testing.T) {
 			t.Errorf("%q: exit status %d, want %d and %q\n%s", c.args, code, c.code, c.want, out.String())
 		}
 	}
-}
-
-// TestHostileProposal checks that no text of a pull request, a review or a tree takes effect in what is told.
-func TestHostileProposal(t *testing.T) {
-	for _, payload := range slices.Sorted(maps.Keys(payloads)) {
-		t.Run(payload, func(t *testing.T) {
-			mark := func(place string) string {
-				return strings.ReplaceAll(payloads[payload], "MARK", "pwned-"+place+
-					".")
-			}
-			text := func(place string) string { return strings.Join(strings.Fields(mark(place)), " ") } // one sentence
-			quote := func(s string) string { b, _ := json.Marshal(s); return string(b) }
-			const why = " 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"
-			dir, head := proposed(t, map[string]string{
-				"rfcs/RFC-0002-" + fileName(mark("path")) + ".md": "Memory MUST hold " + text("sentence") + "\n",
-				"reference/" + fileName(mark("evidence")) + ".md": "x",
-				"schemas/v1.0/" + fileName(mark("schema")) + ".json": `{"$id": ` + quote(mark("id")) + `, "$schema": ` +
-					quote(mark("draft")) + `}`,
-				"schemas/v1.0/a.json": `{"$id": "https://x.example/schemas/v1.0/a.json", "type": "object", "title": "x", "properties": {` +
-					quote(mark("member")) + `: {"description": ` + quote("MUST "+mark("description")) + `}}}`,
-			})
-			reviews := filepath.Join(t.TempDir(), "reviews.json")
-			list := strings.ReplaceAll("["+approval("ann", head)+","+approval("bob", "HOSTILE")+","+
-				strings.Replace(approval("cyd", head), "MEMBER", "ROLE", 1)+"]", `"HOSTILE"`, quote(mark("commit")))
-			list = strings.ReplaceAll(list, `"ROLE"`, quote(mark("role")))
-			if err := os.WriteFile(reviews, []byte(list), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			event := filepath.Join(t.TempDir(), "event.json")
-			tell := func(dir, head, body string, more ...string) string {
-				payload := fmt.Sprintf(
-					`{"pull_request": {"number": 7, "body": %s, "user": {"login": %s}, "head": {"sha": %q},
-					"base": {"ref": "release"}, "labels": [{"name": %s}, {"name": "charter-affecting"}]}}`, quote(body),
-					quote(mark("opener")), head,
-					quote(mark("label")))
-				if err := os.WriteFile(event, []byte(payload), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return governHostile(t, slices.Concat([]string{"--repo", dir, "--base", "merge^1", "--head", "merge",
-					"--pr", event, "--reviews", reviews}, more)...)
-			}
-			told := ""
-			for _, body := range []string{"additive only " + text("body"), "Implementability Gate exception:" + why +
-				" " + text("claim")} {
-				told += tell(dir, head, body, "--label", mark("flag"))
-			}
-			// Where nothing breaks, the body is told: the line that declares, and the reason of an exception.
-			dir, head = proposed(t, map[string]string{"rfcs/RFC-0016-c.md": "Memory MUST be shown.\n",
-				"schemas/v1.0/a.json": strings.Replace(small["schemas/v1.0/a.json"], "{", `{"description": "x", `, 1)})
-			told += tell(dir, head, "additive only: "+text("body"))
-			dir, head = proposed(t, map[string]string{"rfcs/RFC-0001-a.md": "# The " + text("heading") +
-				"\n\nA Tool MUST answer.\n"})
-			told += tell(dir, head, "Implementability Gate exception:"+why+" "+text("claim"))
-			for _, place := range []string{"path", "sentence", "evidence", "schema", "id", "draft", "member", "role",
-				"flag", "body", "heading", "claim"} {
-				if !strings.Contains(told, "pwned-"+place+".") {
-					t.Errorf("nothing is said of %s, so that nothing is tested there\n%s", place, told)
-				}
-			}
-		})
-	}
-}
-
-// governHostile runs governance in every format, and gives the text that people read.
-func governHostile(t *testing.T, args ...string) (told string) {
-	t.Helper()
-	dir := t.TempDir()
-	for _, format := range report.Names(oapspec.Program.Formats) {
-		args = append(args, "--report", format+"="+filepath.Join(dir, format))
-	}
-	env := map[string]string{"GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
-	for _, format := range []string{"text", "json", "github"} {
-		var log bytes.Buffer
-		code := clitest.Main(slices.Concat([]string{"oap-spec", "governance"}, args,
-			[]string{"--format", format, "--color", "never", "--summary"}),
-			frame.IO{Stdout: &log, Stderr: &log, Getenv: func(name string) string { return env[name] }})
-		if code != 1 {
-			t.Fatalf("exit status %d, want 1\n%s", code, log.String())
-		}
-		switch format {
-		case "github":
-			annotationsOnly(t, log.String())
-		case "text":
-			told = log.String()
-			fallthrough
-		default:
-			inert(t, format, log.String())
-		}
-	}
-	for _, format := range append(slices.Clone(report.Names(oapspec.Program.Formats)), "summary") {
-		text, err := os.ReadFile(filepath.Join(dir, format))
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch format {
-		case "github":
-			annotationsOnly(t, string(text))
-			continue
-		case "summary":
-			format = "markdown"
-		}
-		inert(t, format, string(text))
-		asViewed(t, format, string(text))
-	}
-	return told
 }

@@ -1,6 +1,8 @@
 package ghtest
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -29,6 +31,22 @@ func Commands(log string) []Command {
 		}
 	}
 	return found
+}
+
+// Outputs reads a file of outputs as the runner does: name<<delimiter, the value's lines, delimiter.
+func Outputs(text string) (map[string]string, error) {
+	outputs := map[string]string{}
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i := 0; i < len(lines); i++ {
+		name, delimiter, ok := strings.Cut(lines[i], "<<")
+		end := slices.Index(lines[i+1:], delimiter)
+		if !ok || end < 0 {
+			return nil, fmt.Errorf("line %q of the outputs", lines[i])
+		}
+		outputs[name] = strings.Join(lines[i+1:i+1+end], "\n")
+		i += end + 1
+	}
+	return outputs, nil
 }
 
 func significant(r rune) rune {

@@ -1,4 +1,4 @@
-package cli_test
+package hostile_test
 
 import (
 	"bytes"

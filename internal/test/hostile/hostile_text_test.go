@@ -1,4 +1,4 @@
-package cli_test
+package hostile_test
 
 import (
 	"bytes"
@@ -201,46 +201,53 @@ func quoted(s string) string {
 	return strings.NewReplacer(`\x`, `\u00`, `\a`, `\u0007`, `\v`, `\u000b`).Replace(text[1 : len(text)-1])
 }
 
-// gateHostile gates a world in every format, and gives the text that people read.
-func gateHostile(t *testing.T, w *fixture.World) (told string) {
+// gateHostile gates a world in every format, and returns the text that people read.
+func gateHostile(t *testing.T, w *fixture.World) string {
+	t.Helper()
+	bundle := filepath.Join(t.TempDir(), "bundle.json")
+	told := inEveryFormat(t, oapgate.Program.Formats, slices.Concat([]string{"check"}, w.Args(), w.RangeArgs()),
+		[]string{"--record", bundle}, []string{"--replay", bundle})
+	asAction(t, w)
+	return told
+}
+
+// inEveryFormat runs a command line, which must fail, in every format, and returns the text that people read. The first
+// run writes all reports, and has more arguments than the others.
+func inEveryFormat(t *testing.T, formats []report.Format, args, first, others []string) (told string) {
 	t.Helper()
 	dir := t.TempDir()
-	args := slices.Concat([]string{"check"}, w.Args(), w.RangeArgs())
-	// The first run writes all reports and what the web answered; the others tell the same from that.
-	bundle := filepath.Join(dir, "bundle.json")
-	evidence := []string{"--record", bundle}
-	for _, format := range report.Names(oapgate.Program.Formats) {
-		evidence = append(evidence, "--report", format+"="+filepath.Join(dir, format))
+	for _, format := range report.Names(formats) {
+		first = append(first, "--report", format+"="+filepath.Join(dir, format))
 	}
-	none := clitest.NoEnvironment
+	env := map[string]string{"GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary")}
 	for _, format := range []string{"text", "json", "github"} {
 		var log bytes.Buffer
-		code := clitest.Main(slices.Concat(args, evidence, []string{"--format", format, "--color", "never"}),
-			frame.IO{Stdout: &log, Stderr: &log, Getenv: none})
-		evidence = []string{"--replay", bundle}
+		code := clitest.Main(slices.Concat(args, first, []string{"--format", format, "--color", "never", "--summary"}),
+			frame.IO{Stdout: &log, Stderr: &log, Getenv: func(name string) string { return env[name] }})
+		first = others
 		if code != 1 {
 			t.Fatalf("exit status %d, want 1\n%s", code, log.String())
 		}
-		if format == "github" {
+		switch format {
+		case "github":
 			annotationsOnly(t, log.String())
-		} else {
+		case "text":
+			told = log.String()
+			fallthrough
+		default:
 			inert(t, format, log.String())
 		}
-		if format == "text" {
-			told = log.String()
-		}
 	}
-	for _, format := range report.Names(oapgate.Program.Formats) {
-		text, err := os.ReadFile(filepath.Join(dir, format))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if format == "github" {
-			annotationsOnly(t, string(text))
+	for _, format := range append(report.Names(formats), "summary") {
+		text := string(clitest.Read(t, filepath.Join(dir, format)))
+		switch format {
+		case "github":
+			annotationsOnly(t, text)
 			continue
-		}
-		if format == "json" {
-			r, err := report.Read(format, text)
+		case "summary":
+			format = "markdown"
+		case "json":
+			r, err := report.Read(format, []byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -248,10 +255,9 @@ func gateHostile(t *testing.T, w *fixture.World) (told string) {
 			inert(t, "the comment", comment)
 			asViewed(t, "markdown", comment)
 		}
-		inert(t, format, string(text))
-		asViewed(t, format, string(text))
+		inert(t, format, text)
+		asViewed(t, format, text)
 	}
-	asAction(t, w)
 	return told
 }
 
@@ -403,29 +409,16 @@ func asAction(t *testing.T, w *fixture.World) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range readOutputs(t, string(outputs)) {
+	values, err := ghtest.Outputs(string(outputs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range values {
 		if !slices.Contains([]string{"verdict", "complete", "failed-checks", "records", "kind", "routine", "governance",
 			"squash", "exception", "charter", "report"}, name) || strings.Contains(value, "pwned") {
 			t.Errorf("output %q is %q", name, value)
 		}
 	}
-}
-
-// readOutputs reads a file of outputs as the runner does: name<<delimiter, the value's lines, delimiter.
-func readOutputs(t *testing.T, text string) map[string]string {
-	t.Helper()
-	outputs := map[string]string{}
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	for i := 0; i < len(lines); i++ {
-		name, delimiter, ok := strings.Cut(lines[i], "<<")
-		end := slices.Index(lines[i+1:], delimiter)
-		if !ok || end < 0 {
-			t.Fatalf("line %q of the outputs", lines[i])
-		}
-		outputs[name] = strings.Join(lines[i+1:i+1+end], "\n")
-		i += end + 1
-	}
-	return outputs
 }
 
 // TestHostileArguments checks that a mistake in the arguments, which may come from a workflow's event, is told without

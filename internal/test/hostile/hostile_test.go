@@ -1,6 +1,6 @@
 //go:build (linux || darwin) && !race
 
-package cli_test
+package hostile_test
 
 import (
 	"bytes"

@@ -1,11 +1,15 @@
-package cli_test
+// Package hostile runs the programs against what strangers say and serve.
+package hostile_test
 
 import (
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
+
+func TestMain(m *testing.M) { clitest.Start(m) }
 
 // begin makes a registry without a record, and its web, until the test ends.
 func begin(t testing.TB) *fixture.World {
