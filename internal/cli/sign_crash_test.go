@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
@@ -35,18 +34,6 @@ func TestSignedKilled(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a file is whole there too, but one that a killed writer leaves may not be")
 	}
-	keyOf := func(t *testing.T, name string) string {
-		der, err := x509.MarshalPKCS8PrivateKey(fixture.Key(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		file := filepath.Join(t.TempDir(), name+".pem")
-		if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}),
-			0o600); err != nil {
-			t.Fatal(err)
-		}
-		return file
-	}
 	revoked := func(t *testing.T, w *fixture.World) string {
 		pin, err := w.Pin("eve", 0)
 		if err != nil {
@@ -56,8 +43,8 @@ func TestSignedKilled(t *testing.T) {
 	}
 	t.Run("revoke", func(t *testing.T) {
 		w := clitest.Build(t, quorum)
-		killedAt(t, revoked(t, w), slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--key", keyOf(t,
-			"eve")}, w.Args()))
+		killedAt(t, revoked(t, w), slices.Concat([]string{"revoke", "eve", "--reason", "superseded", "--key",
+			keyOf(t, "eve")}, w.Args()))
 	})
 	t.Run("draft", func(t *testing.T) {
 		w := clitest.Build(t, quorum)
@@ -72,8 +59,7 @@ func TestSignedKilled(t *testing.T) {
 			t.Fatalf("exit status %d\n%s", code, out)
 		}
 		killedAt(t, file, slices.Concat([]string{"witness", file, "--did", "did:web:cat.example", "--key",
-			keyOf(t, "cat"),
-			"--in-place"}, w.Args()))
+			keyOf(t, "cat"), "--in-place"}, w.Args()))
 	})
 }
 
@@ -121,12 +107,11 @@ func TestKeyKilled(t *testing.T) {
 // TestShows checks that what `unseen` looks for is found where it is.
 func TestShows(t *testing.T) {
 	key := fixture.Key("nova")
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := clitest.Read(t, keyOf(t, "nova"))
+	block, _ := pem.Decode(file)
+	der := block.Bytes
 	for name, text := range map[string]string{
-		"PEM": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "raw": "x" + string(key),
+		"PEM": string(file), "raw": "x" + string(key),
 		"hex": fmt.Sprintf("%x", der), "list": fmt.Sprint(key),
 		"base64url": base64.RawURLEncoding.EncodeToString(key.Seed()),
 		"multibase": "z" + base58.Encode(append([]byte{0x80, 0x26}, key.Seed()...)),
