@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // lost is an entry whose object no repository has.
 func lost(t *testing.T) *registry.Entry {
 	t.Helper()
-	id, err := gitstore.ParseID("1111111111111111111111111111111111111111")
+	id, err := gitobject.ParseID("1111111111111111111111111111111111111111")
 	if err != nil {
 		t.Fatal(err)
 	}

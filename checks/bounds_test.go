@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
@@ -206,13 +206,13 @@ func TestLargestFile(t *testing.T) {
 		var object bytes.Buffer
 		to := zlib.NewWriter(&object)
 		fmt.Fprintf(to, "blob %d\x00", c.size)
-		id, err := gitstore.ParseID(name)
+		id, err := gitobject.ParseID(name)
 		if err := errors.Join(err, to.Close(), os.MkdirAll(filepath.Dir(path), 0o777),
 			os.WriteFile(path, object.Bytes(), 0o666)); err != nil {
 			t.Fatal(err)
 		}
 		holds, err := c.holds(registry.Entry{Mode: registry.ModeFile, ID: id})
-		if holds != c.large || errors.Is(err, gitstore.ErrCorrupt) == c.large {
+		if holds != c.large || errors.Is(err, gitobject.ErrCorrupt) == c.large {
 			t.Errorf("%d bytes: %t, %v; expected %t", c.size, holds, err, c.large)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -118,7 +118,7 @@ func elsewhere(r *Run) (verdict.Outcome, error) {
 			break
 		}
 		text, err := r.Range.Result.File(r.Context, c.Path, int64(strict.RegistryFile.Bytes))
-		if errors.Is(err, gitstore.ErrTooLarge) {
+		if errors.Is(err, gitobject.ErrTooLarge) {
 			continue
 		}
 		if err != nil {

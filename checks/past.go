@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/revocation"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -164,7 +164,7 @@ func (p *past) ready(ctx context.Context) error {
 // readRevoked reads an entry below revocations/.
 func readRevoked(repo *registry.Repository, path string, e registry.Entry) (revokedFile, error) {
 	content, err := repo.Bytes(e, revocation.MaxBytes)
-	if errors.Is(err, gitstore.ErrTooLarge) {
+	if errors.Is(err, gitobject.ErrTooLarge) {
 		content, err = []byte{}, nil
 	}
 	return revokedFile{Revocation: revocation.Read(path, content), path: strings.Clone(path), entry: e}, err

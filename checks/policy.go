@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
@@ -55,7 +55,7 @@ func ReadPolicy(ctx context.Context, t *registry.Tree) (Policy, error) {
 		return Policy{Broken: fmt.Errorf("%s is not a plain file", policyFile)}, nil
 	}
 	text, err := t.File(ctx, policyFile, maxPolicy)
-	if errors.Is(err, gitstore.ErrTooLarge) {
+	if errors.Is(err, gitobject.ErrTooLarge) {
 		return Policy{Broken: fmt.Errorf("%s is larger than %d KiB", policyFile, maxPolicy>>10)}, nil
 	}
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/privatekey"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -107,7 +107,7 @@ func (s *keySearch) search(path string, e registry.Entry) (*leak, error) {
 		return nil, err
 	}
 	text, err := s.run.Repo.Blob(e, maxKeyFile)
-	large := errors.Is(err, gitstore.ErrTooLarge)
+	large := errors.Is(err, gitobject.ErrTooLarge)
 	if err != nil && !large {
 		return nil, fmt.Errorf("reading %q: %w", path, err)
 	}
@@ -212,7 +212,7 @@ func dataFiles(r *Run) (verdict.Outcome, error) {
 				continue
 			}
 			text, err := r.Repo.Blob(*t.Head, int64(most)+1)
-			if err != nil && !errors.Is(err, gitstore.ErrTooLarge) {
+			if err != nil && !errors.Is(err, gitobject.ErrTooLarge) {
 				return out.Outcome, fmt.Errorf("reading %q: %w", t.Path, err)
 			}
 			if err == nil && len(text) <= most {

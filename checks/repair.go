@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -278,7 +278,7 @@ const maxSearched = 64 << 20
 // one with that number, which brought the bytes, or "". What was pinned later keeps nothing.
 func (r *Run) holds(rec *registry.Record, number int) (string, error) {
 	text, err := r.Repo.Bytes(rec.Entry, maxSearched)
-	if errors.Is(err, gitstore.ErrTooLarge) {
+	if errors.Is(err, gitobject.ErrTooLarge) {
 		return fmt.Sprintf("has more than %d MiB, which are not searched for hashes", maxSearched>>20), nil
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/manifest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	jsonschema "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
@@ -120,7 +120,7 @@ func readSchema(ctx context.Context, t *registry.Tree, f schemaFile) (s *jsonsch
 		return nil, fmt.Errorf("%s is not a regular file", f.path), nil
 	}
 	text, err := t.File(ctx, f.path, maxSchema)
-	if errors.Is(err, gitstore.ErrTooLarge) {
+	if errors.Is(err, gitobject.ErrTooLarge) {
 		return nil, fmt.Errorf("%s has more than %d bytes", f.path, maxSchema), nil
 	}
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // mark says from where a walk has reached a commit.
@@ -26,9 +26,9 @@ const (
 // best common ancestor is not stale and is therefore visited.
 type ancestry struct {
 	repo    *Repository
-	marks   map[gitstore.ID]mark
+	marks   map[gitobject.ID]mark
 	queue   commitQueue
-	queued  map[gitstore.ID]bool
+	queued  map[gitobject.ID]bool
 	waiting int // queued commits that are not stale
 }
 
@@ -36,7 +36,7 @@ type ancestry struct {
 // final, with one exception: a commit with only the mark fromHead can be an ancestor of base too if history has commits
 // that are older than their parents: see ancestry.settle.
 func (r *Repository) walkAncestry(ctx context.Context, head *commit, base ...*commit) (*ancestry, error) {
-	a := &ancestry{repo: r, marks: map[gitstore.ID]mark{}, queued: map[gitstore.ID]bool{}}
+	a := &ancestry{repo: r, marks: map[gitobject.ID]mark{}, queued: map[gitobject.ID]bool{}}
 	for _, c := range base {
 		a.add(c, fromBase)
 	}
@@ -94,14 +94,14 @@ func (a *ancestry) step(ctx context.Context) error {
 
 // common lists the common ancestors that the walk met first on some way: all best ones, and where dates
 // are out of order some that are ancestors of others.
-func (a *ancestry) common() []gitstore.ID {
-	var ids []gitstore.ID
+func (a *ancestry) common() []gitobject.ID {
+	var ids []gitobject.ID
 	for id, m := range a.marks {
 		if m&result != 0 && m&stale == 0 {
 			ids = append(ids, id)
 		}
 	}
-	slices.SortFunc(ids, gitstore.ID.Compare)
+	slices.SortFunc(ids, gitobject.ID.Compare)
 	return ids
 }
 
@@ -122,7 +122,7 @@ func (a *ancestry) settle(ctx context.Context) error {
 	return nil
 }
 
-func (a *ancestry) isAhead(id gitstore.ID) bool {
+func (a *ancestry) isAhead(id gitobject.ID) bool {
 	return a.marks[id]&(fromHead|fromBase|stale) == fromHead
 }
 
@@ -149,8 +149,8 @@ func (a *ancestry) oldestAhead() (seconds int64, rooted, found bool, err error) 
 // the commits alone.
 func (a *ancestry) ahead(ctx context.Context, head *commit) ([]*commit, error) {
 	var order []*commit
-	isNew := unseen(map[gitstore.ID]bool{})
-	err := a.repo.ancestors(ctx, head, func(id gitstore.ID) bool { return a.isAhead(id) && isNew(id) },
+	isNew := unseen(map[gitobject.ID]bool{})
+	err := a.repo.ancestors(ctx, head, func(id gitobject.ID) bool { return a.isAhead(id) && isNew(id) },
 		func(c *commit, _ []*commit) error {
 			order = append(order, c)
 			return nil
@@ -159,8 +159,8 @@ func (a *ancestry) ahead(ctx context.Context, head *commit) ([]*commit, error) {
 }
 
 // unseen returns a function that reports whether an id is not in the set, and adds it.
-func unseen(seen map[gitstore.ID]bool) func(gitstore.ID) bool {
-	return func(id gitstore.ID) bool {
+func unseen(seen map[gitobject.ID]bool) func(gitobject.ID) bool {
+	return func(id gitobject.ID) bool {
 		known := seen[id]
 		seen[id] = true
 		return !known
@@ -168,7 +168,7 @@ func unseen(seen map[gitstore.ID]bool) func(gitstore.ID) bool {
 }
 
 // ancestors calls visit for a commit and all that it reaches by commits that enters accepts, each after its parents.
-func (r *Repository) ancestors(ctx context.Context, tip *commit, enters func(gitstore.ID) bool,
+func (r *Repository) ancestors(ctx context.Context, tip *commit, enters func(gitobject.ID) bool,
 	visit func(c *commit, parents []*commit) error) error {
 	type frame struct {
 		c       *commit

@@ -5,25 +5,25 @@ import (
 	"context"
 	"sort"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // compare lists the paths whose entries differ between two trees, in byte order. Nothing is taken for
 // renamed: a file that moved is a deletion and an addition, and so is a file that became a directory.
-func (r *Repository) compare(ctx context.Context, base, head gitstore.ID) ([]Change, error) {
+func (r *Repository) compare(ctx context.Context, base, head gitobject.ID) ([]Change, error) {
 	c := comparison{ctx: ctx, directory: r.directory, middle: differing}
 	return c.trees("", base, head)
 }
 
 type comparison struct {
 	ctx       context.Context
-	directory func(id gitstore.ID, path string) (*directory, error)
+	directory func(id gitobject.ID, path string) (*directory, error)
 	middle    func(base, head *directory) middle // where two directories differ
 	changes   []Change
 }
 
 // trees compares two trees at path, which is empty or a directory of the root.
-func (c *comparison) trees(path string, base, head gitstore.ID) ([]Change, error) {
+func (c *comparison) trees(path string, base, head gitobject.ID) ([]Change, error) {
 	depth := 0
 	if path != "" {
 		depth = 1
@@ -36,7 +36,7 @@ func (c *comparison) trees(path string, base, head gitstore.ID) ([]Change, error
 }
 
 // directories compares two tree objects; the zero id means that the directory does not exist.
-func (c *comparison) directories(path string, base, head gitstore.ID, depth int) error {
+func (c *comparison) directories(path string, base, head gitobject.ID, depth int) error {
 	if base == head {
 		return nil
 	}
@@ -157,9 +157,9 @@ func (c *comparison) empty(path string, base Entry, b *directory, head Entry, h 
 	return c.add(change)
 }
 
-func (e *Entry) id() gitstore.ID {
+func (e *Entry) id() gitobject.ID {
 	if e == nil {
-		return gitstore.ID{}
+		return gitobject.ID{}
 	}
 	return e.ID
 }

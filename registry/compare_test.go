@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // TestCompareAsGitDoes compares random trees, the result with git diff-tree, and what the changes make of the first
@@ -58,8 +58,8 @@ func TestCompareAsGitDoes(t *testing.T) {
 	}
 }
 
-func id(s string) gitstore.ID {
-	parsed, err := gitstore.ParseID(s)
+func id(s string) gitobject.ID {
+	parsed, err := gitobject.ParseID(s)
 	if err != nil {
 		panic(err)
 	}
@@ -183,7 +183,7 @@ func kindOf(base, head byte) string {
 	return "M"
 }
 
-func flat(t *testing.T, r *Repository, files map[string]byte) gitstore.ID {
+func flat(t *testing.T, r *Repository, files map[string]byte) gitobject.ID {
 	t.Helper()
 	var names []string
 	for name := range files {
@@ -195,7 +195,7 @@ func flat(t *testing.T, r *Repository, files map[string]byte) gitstore.ID {
 		raw = fmt.Appendf(raw, "100644 %s\x00", name)
 		raw = append(raw, strings.Repeat(string(files[name]), 20)...)
 	}
-	id, err := r.composed.addDirectory("", raw, gitstore.BytesID(make([]byte, 20)))
+	id, err := r.composed.addDirectory("", raw, gitobject.BytesID(make([]byte, 20)))
 	if err != nil {
 		t.Fatal(err)
 	}

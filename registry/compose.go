@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
@@ -14,42 +15,42 @@ import (
 // texts of files. They have the ids that Git would give them, so that comparing and reading trees needs no second way.
 type composed struct {
 	mu          sync.RWMutex
-	directories map[gitstore.ID]*directory
-	texts       map[gitstore.ID][]byte // files that are not in the object store
+	directories map[gitobject.ID]*directory
+	texts       map[gitobject.ID][]byte // files that are not in the object store
 }
 
-func (c *composed) directory(id gitstore.ID) *directory {
+func (c *composed) directory(id gitobject.ID) *directory {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.directories[id]
 }
 
 // blob reads a file that no commit holds yet, of at most limit bytes. It reports false for any other.
-func (c *composed) blob(id gitstore.ID, limit int64) (_ []byte, found bool, err error) {
+func (c *composed) blob(id gitobject.ID, limit int64) (_ []byte, found bool, err error) {
 	c.mu.RLock()
 	text, found := c.texts[id]
 	c.mu.RUnlock()
 	if int64(len(text)) > limit {
-		return nil, true, gitstore.ErrTooLarge
+		return nil, true, gitobject.ErrTooLarge
 	}
 	return text, found, nil
 }
 
 // addText keeps a text that is not in the object store, and returns its id.
-func (c *composed) addText(text []byte, like gitstore.ID) gitstore.ID {
-	id := hashObject(gitstore.Blob, text, like)
+func (c *composed) addText(text []byte, like gitobject.ID) gitobject.ID {
+	id := hashObject(gitobject.Blob, text, like)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.texts == nil {
-		c.texts = map[gitstore.ID][]byte{}
+		c.texts = map[gitobject.ID][]byte{}
 	}
 	c.texts[id] = text
 	return id
 }
 
 // addDirectory keeps a directory that is spelled so in a tree object, and gives its id.
-func (c *composed) addDirectory(path string, raw []byte, like gitstore.ID) (gitstore.ID, error) {
-	id := hashObject(gitstore.Tree, raw, like)
+func (c *composed) addDirectory(path string, raw []byte, like gitobject.ID) (gitobject.ID, error) {
+	id := hashObject(gitobject.Tree, raw, like)
 	f, err := parseDirectory(raw, like.Size())
 	if err != nil {
 		return id, malformed(id, path, err)
@@ -57,20 +58,20 @@ func (c *composed) addDirectory(path string, raw []byte, like gitstore.ID) (gits
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.directories == nil {
-		c.directories = map[gitstore.ID]*directory{}
+		c.directories = map[gitobject.ID]*directory{}
 	}
 	c.directories[id] = f
 	return id, nil
 }
 
 // hashObject returns the id of an object, by the hash function of the id like.
-func hashObject(t gitstore.Type, data []byte, like gitstore.ID) gitstore.ID {
+func hashObject(t gitobject.Type, data []byte, like gitobject.ID) gitobject.ID {
 	h := newHash(t, int64(len(data)), like)
 	h.Write(data)
-	return gitstore.BytesID(h.Sum(nil))
+	return gitobject.BytesID(h.Sum(nil))
 }
 
-func newHash(t gitstore.Type, size int64, like gitstore.ID) hash.Hash {
+func newHash(t gitobject.Type, size int64, like gitobject.ID) hash.Hash {
 	h := gitstore.NewHash(like.Size())
 	fmt.Fprintf(h, "%s %d\x00", t, size)
 	return h
@@ -79,7 +80,7 @@ func newHash(t gitstore.Type, size int64, like gitstore.ID) hash.Hash {
 // compose returns the tree with the changes applied: each path gets its Head, whatever was there before. If a file and
 // a directory have one name, the one that the changes add remains. A directory that loses its last entry is removed, as
 // in Git. Changes are in path order.
-func (r *Repository) compose(tree gitstore.ID, changes []Change) (gitstore.ID, error) {
+func (r *Repository) compose(tree gitobject.ID, changes []Change) (gitobject.ID, error) {
 	edits := make([]edit, len(changes))
 	for i, c := range changes {
 		edits[i] = edit{rest: c.Path, head: c.Head}
@@ -96,14 +97,14 @@ type edit struct {
 
 // composeDirectory edits one directory; the zero id is a directory that is not there. It reports whether any entry is
 // left.
-func (r *Repository) composeDirectory(path string, id, like gitstore.ID, edits []edit,
-	depth int) (gitstore.ID, bool, error) {
+func (r *Repository) composeDirectory(path string, id, like gitobject.ID, edits []edit,
+	depth int) (gitobject.ID, bool, error) {
 	if depth > maxDepth {
-		return gitstore.ID{}, false, errDepth(path)
+		return gitobject.ID{}, false, errDepth(path)
 	}
 	old, err := r.directory(id, path)
 	if err != nil {
-		return gitstore.ID{}, false, err
+		return gitobject.ID{}, false, err
 	}
 	below := map[string][]edit{} // by the name in this directory
 	var names []string
@@ -118,7 +119,7 @@ func (r *Repository) composeDirectory(path string, id, like gitstore.ID, edits [
 	for _, name := range names {
 		e, keep, err := r.composeEntry(join(path, name), name, old, like, below[name], depth)
 		if err != nil {
-			return gitstore.ID{}, false, err
+			return gitobject.ID{}, false, err
 		}
 		if keep {
 			fresh = append(fresh, item{[]byte(name), e})
@@ -130,7 +131,7 @@ func (r *Repository) composeDirectory(path string, id, like gitstore.ID, edits [
 }
 
 // composeEntry returns the entry of one name after the edits to it and to the paths below it.
-func (r *Repository) composeEntry(path, name string, in *directory, like gitstore.ID, edits []edit,
+func (r *Repository) composeEntry(path, name string, in *directory, like gitobject.ID, edits []edit,
 	depth int) (Entry, bool, error) {
 	entry, there := in.find(name)
 	if edits[0].rest == "" {
@@ -145,7 +146,7 @@ func (r *Repository) composeEntry(path, name string, in *directory, like gitstor
 	if len(edits) == 0 || (!isTree && !adds) {
 		return entry, there, nil
 	}
-	var id gitstore.ID
+	var id gitobject.ID
 	if isTree {
 		id = entry.ID
 	}
@@ -153,7 +154,7 @@ func (r *Repository) composeEntry(path, name string, in *directory, like gitstor
 	return Entry{ModeTree, id}, keep, err
 }
 
-func isEmptyTree(id gitstore.ID) bool { return id == hashObject(gitstore.Tree, nil, id) }
+func isEmptyTree(id gitobject.ID) bool { return id == hashObject(gitobject.Tree, nil, id) }
 
 // spell returns the tree object of old without the edited names and with the fresh entries.
 func spell(old *directory, edited map[string][]edit, fresh []item) []byte {

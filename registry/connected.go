@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
@@ -23,7 +24,7 @@ func (r *Repository) Connected(ctx context.Context, tip string) error {
 	if err != nil {
 		return err
 	}
-	return r.ancestors(ctx, c, unseen(map[gitstore.ID]bool{}), func(c *commit, parents []*commit) error {
+	return r.ancestors(ctx, c, unseen(map[gitobject.ID]bool{}), func(c *commit, parents []*commit) error {
 		if main[c.id.String()] { // else a commit of a merged side branch
 			return nil
 		}
@@ -48,10 +49,5 @@ func (r *Repository) has(commit string, changes []Change) error {
 	return nil
 }
 
-// PackFaults checks the bytes of each pack of the clone against its trailer and its index.
-func (r *Repository) PackFaults(ctx context.Context) ([]gitstore.PackFault, error) {
-	return r.store.PackFaults(ctx)
-}
-
-// HashAll checks that each object of the clone hashes to its id.
-func (r *Repository) HashAll(ctx context.Context) error { return r.store.HashAll(ctx) }
+// Store returns the store of the clone's objects.
+func (r *Repository) Store() *gitstore.Store { return r.store }

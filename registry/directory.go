@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
@@ -97,7 +98,7 @@ func (f *directory) at(i int) item {
 		mode = mode<<3 | Mode(span[n]-'0')
 	}
 	end := len(span) - f.idSize
-	return item{name: span[n+1 : end-1], entry: Entry{Mode: mode, ID: gitstore.BytesID(span[end:])}}
+	return item{name: span[n+1 : end-1], entry: Entry{Mode: mode, ID: gitobject.BytesID(span[end:])}}
 }
 
 // find returns the entry of that name, which may be a file or a directory.
@@ -123,8 +124,8 @@ func compareItems(a, b item) int {
 // directoryCache keeps decoded tree objects: the newest, up to a number of bytes.
 type directoryCache struct {
 	mu          sync.Mutex
-	directories map[gitstore.ID]*directory
-	order       []gitstore.ID
+	directories map[gitobject.ID]*directory
+	order       []gitobject.ID
 	size        int
 	latest      map[string]*directory // by data directory: the version read last
 }
@@ -132,7 +133,7 @@ type directoryCache struct {
 // maxCached is room for two versions of a directory with 1,000,000 files, base and head.
 const maxCached = 112 << 20
 
-func (c *directoryCache) get(id gitstore.ID) *directory {
+func (c *directoryCache) get(id gitobject.ID) *directory {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.directories[id]
@@ -149,7 +150,7 @@ func (c *directoryCache) like(path string) *directory {
 // versions.
 func isDataDirectory(path string) bool { return path != "" && KindOf(path).Directory() == path }
 
-func (c *directoryCache) put(id gitstore.ID, path string, f *directory) {
+func (c *directoryCache) put(id gitobject.ID, path string, f *directory) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f.flat && isDataDirectory(path) {
@@ -184,12 +185,12 @@ var nothing = &directory{starts: []uint32{0}}
 
 // directory reads the tree object of that id, which path names for errors. The zero id is a directory that is not
 // there.
-func (r *Repository) directory(id gitstore.ID, path string) (*directory, error) {
+func (r *Repository) directory(id gitobject.ID, path string) (*directory, error) {
 	return r.directoryLike(id, path, r.directories.like(path))
 }
 
 // directoryLike is directory, given a version of it that was read before, or nil.
-func (r *Repository) directoryLike(id gitstore.ID, path string, like *directory) (*directory, error) {
+func (r *Repository) directoryLike(id gitobject.ID, path string, like *directory) (*directory, error) {
 	if id.IsZero() {
 		return nothing, nil
 	}
@@ -199,7 +200,7 @@ func (r *Repository) directoryLike(id gitstore.ID, path string, like *directory)
 	if f := r.directories.get(id); f != nil {
 		return f, nil
 	}
-	raw, err := r.object(id, gitstore.Tree, maxTreeBytes)
+	raw, err := r.object(id, gitobject.Tree, maxTreeBytes)
 	if err != nil {
 		return nil, fmt.Errorf("reading directory %.300q: %w", path, err)
 	}
@@ -214,7 +215,7 @@ func (r *Repository) directoryLike(id gitstore.ID, path string, like *directory)
 }
 
 // malformed says which object err is about, and what to do.
-func malformed(id gitstore.ID, path string, err error) error {
+func malformed(id gitobject.ID, path string, err error) error {
 	fix := "write the tree again with git: check the files out, `git add` them and commit"
 	if errors.Is(err, gitstore.ErrEntryName) {
 		fix = "rename it with `git mv` and squash the branch into one commit; if the base branch has the name, reset " +

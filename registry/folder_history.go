@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // PathVersion is what a path held from a first-parent commit on.
@@ -27,7 +27,7 @@ func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now 
 	var out []PathVersion
 	number := 0
 	var dated time.Time
-	r.compareChain(ctx, k, gitstore.ID{}, chain, batches, func(b batch) bool {
+	r.compareChain(ctx, k, gitobject.ID{}, chain, batches, func(b batch) bool {
 		for i, changes := range b.changes {
 			commit := b.commits[i]
 			number++

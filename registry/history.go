@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // FirstParents returns the first-parent commits in (from, to], oldest first. An empty from means the start of history:
@@ -38,7 +38,7 @@ func (r *Repository) firstParents(ctx context.Context, from, to string) ([]*comm
 	if err != nil {
 		return nil, err
 	}
-	var stop gitstore.ID
+	var stop gitobject.ID
 	if from != "" {
 		c, err := r.resolve(from)
 		if err != nil {
@@ -107,9 +107,9 @@ func (l landing) time() time.Time {
 // Sight makes the time at which a commit was first seen, by its full id, count as a date in first-parent times, besides
 // the committer date. Ids that cannot be read are skipped.
 func (r *Repository) Sight(seenAt map[string]time.Time) {
-	seen := make(map[gitstore.ID]time.Time, len(seenAt))
+	seen := make(map[gitobject.ID]time.Time, len(seenAt))
 	for commit, at := range seenAt {
-		if id, err := gitstore.ParseID(commit); err == nil {
+		if id, err := gitobject.ParseID(commit); err == nil {
 			seen[id] = at.UTC()
 		}
 	}
@@ -217,11 +217,11 @@ const successive = 256
 type versionReader struct {
 	repo   *Repository
 	latest map[string]*directory // by path
-	tree   gitstore.ID           // read last, and what it held
+	tree   gitobject.ID          // read last, and what it held
 	entry  *Entry
 }
 
-func (v *versionReader) leaf(tree gitstore.ID, path string) (*Entry, error) {
+func (v *versionReader) leaf(tree gitobject.ID, path string) (*Entry, error) {
 	if tree == v.tree {
 		return v.entry, nil
 	}
@@ -233,7 +233,7 @@ func (v *versionReader) leaf(tree gitstore.ID, path string) (*Entry, error) {
 	return v.entry, nil
 }
 
-func (v *versionReader) directory(id gitstore.ID, path string) (*directory, error) {
+func (v *versionReader) directory(id gitobject.ID, path string) (*directory, error) {
 	f, err := v.repo.directoryLike(id, path, v.latest[path])
 	v.latest[path] = f
 	return f, err

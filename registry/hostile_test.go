@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
@@ -190,7 +191,7 @@ A implementations/sub/deep.json`; got != want {
 		"implementations/module":     errNotFile,
 		"implementations/sub":        errNotFile,
 		"implementations":            errNotFile,
-		"implementations/large.json": gitstore.ErrTooLarge,
+		"implementations/large.json": gitobject.ErrTooLarge,
 	} {
 		if _, err := g.Head.File(ctx, path, 1<<20); !errors.Is(err, want) {
 			t.Errorf("File(%s): %v, want %v", path, err, want)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -154,12 +155,12 @@ func (f *trackedDirectory) tracked() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	data, err = readObject(store, head, gitstore.Commit, maxOuterObject)
+	data, err = readObject(store, head, gitobject.Commit, maxOuterObject)
 	if err != nil {
 		return false, err
 	}
 	line, _, _ := bytes.Cut(data, []byte("\n"))
-	tree, err := gitstore.ParseID(strings.TrimPrefix(string(line), "tree "))
+	tree, err := gitobject.ParseID(strings.TrimPrefix(string(line), "tree "))
 	if err != nil {
 		return false, err
 	}
@@ -191,14 +192,14 @@ func (f *trackedDirectory) inIndex(data []byte, idSize int) (bool, error) {
 	}
 	version, rest, last := binary.BigEndian.Uint32(data[4:]), data[12:len(data)-idSize], ""
 	if version != 2 && version != 3 {
-		return false, fmt.Errorf("reading the index: %w: version %d", gitstore.ErrUnsupported, version)
+		return false, fmt.Errorf("reading the index: %w: version %d", gitobject.ErrUnsupported, version)
 	}
 	for range binary.BigEndian.Uint32(data[8:]) {
 		name := 40 + idSize + 2
 		if len(rest) < name+2 {
 			return false, errIndex
 		}
-		mode, id := Mode(binary.BigEndian.Uint32(rest[24:])), gitstore.BytesID(rest[40:40+idSize])
+		mode, id := Mode(binary.BigEndian.Uint32(rest[24:])), gitobject.BytesID(rest[40:40+idSize])
 		if rest[name-2]&0x40 != 0 { // two more bytes of flags
 			name += 2
 		}
@@ -225,7 +226,7 @@ func (f *trackedDirectory) inIndex(data []byte, idSize int) (bool, error) {
 		if len(rest) < 8 || string(rest[:4]) == "link" ||
 			uint64(binary.BigEndian.Uint32(rest[4:])) > uint64(len(rest)-8) {
 			return false, fmt.Errorf("reading the index: it is split, or has extensions that are %w",
-				gitstore.ErrUnsupported)
+				gitobject.ErrUnsupported)
 		}
 		rest = rest[8+binary.BigEndian.Uint32(rest[4:]):]
 	}
@@ -235,7 +236,7 @@ func (f *trackedDirectory) inIndex(data []byte, idSize int) (bool, error) {
 // entry reports whether an entry of the index, cut to as many parts as the directory has, lists a path of the
 // directory: the directory, a symbolic link on the way to it, or a directory on the way that a sparse index keeps as
 // one entry.
-func (f *trackedDirectory) entry(path string, mode Mode, isDirectory bool, id gitstore.ID) (bool, error) {
+func (f *trackedDirectory) entry(path string, mode Mode, isDirectory bool, id gitobject.ID) (bool, error) {
 	n := strings.Count(path, "/") + 1
 	switch {
 	case !f.is(path, n):
@@ -265,8 +266,8 @@ func (f *trackedDirectory) is(path string, n int) bool {
 
 // inTree reports whether a tree, of the directory at a path that leads to the looked for, lists a path of that. The
 // tree may be of any repository: other malformed entries of it do not matter here.
-func (f *trackedDirectory) inTree(path string, id gitstore.ID) (bool, error) {
-	data, err := readObject(f.store, id, gitstore.Tree, maxOuterObject)
+func (f *trackedDirectory) inTree(path string, id gitobject.ID) (bool, error) {
+	data, err := readObject(f.store, id, gitobject.Tree, maxOuterObject)
 	if err != nil {
 		return false, err
 	}
@@ -280,7 +281,7 @@ func (f *trackedDirectory) inTree(path string, id gitstore.ID) (bool, error) {
 		if !isEntry || !isNamed || len(rest) < id.Size() {
 			return false, fmt.Errorf("reading tree %s: %w", id, gitstore.ErrMalformed)
 		}
-		entry := gitstore.BytesID(rest[:id.Size()])
+		entry := gitobject.BytesID(rest[:id.Size()])
 		data = rest[id.Size():]
 		at := join(path, string(name))
 		if !f.is(at, n) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
@@ -80,8 +81,8 @@ func (r *Repository) comparePeer(ctx context.Context, name string, peer *Reposit
 	s := &PeerState{Name: name, Tip: theirs.id.String(), When: theirs.when}
 	common := own
 	if own.id != theirs.id { // else even a shallow copy can say that much
-		a := &chain{repo: r, next: own, seen: map[gitstore.ID]int{}}
-		b := &chain{repo: peer, next: theirs, seen: map[gitstore.ID]int{}}
+		a := &chain{repo: r, next: own, seen: map[gitobject.ID]int{}}
+		b := &chain{repo: peer, next: theirs, seen: map[gitobject.ID]int{}}
 		if common, err = meet(ctx, a, b); err != nil {
 			return nil, fmt.Errorf("comparing peer %q: %w", name, err)
 		}
@@ -110,8 +111,8 @@ func (r *Repository) comparePeer(ctx context.Context, name string, peer *Reposit
 type chain struct {
 	repo  *Repository
 	next  *commit
-	seen  map[gitstore.ID]int // how many commits are above one that was passed, while the other one was walked too
-	count int                 // commits that were passed
+	seen  map[gitobject.ID]int // how many commits are above one that was passed, while the other one was walked too
+	count int                  // commits that were passed
 }
 
 // meet walks both chains down, in turns, until one comes to a commit that the other has passed: below it they are one,
@@ -150,7 +151,7 @@ func differingRecords(ctx context.Context, own, theirs *Tree) ([]Change, error) 
 		first, _, _ := strings.Cut(path, "/")
 		return !isDataDirectory(first)
 	}
-	read := func(id gitstore.ID, path string) (*directory, error) {
+	read := func(id gitobject.ID, path string) (*directory, error) {
 		if path != "" && outside(path) {
 			return nothing, nil
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
@@ -111,8 +112,8 @@ func TestMeetKeepsLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := &chain{repo: r, next: own, seen: map[gitstore.ID]int{}}
-		b := &chain{repo: peer, next: theirs, seen: map[gitstore.ID]int{}}
+		a := &chain{repo: r, next: own, seen: map[gitobject.ID]int{}}
+		b := &chain{repo: peer, next: theirs, seen: map[gitobject.ID]int{}}
 		common, err := meet(ctx, a, b)
 		if err != nil || (common == nil) != (want == "") || common != nil && common.id.String() != want {
 			t.Errorf("%s: the common commit is %v, %v; expected %q", branch, common, err, want)

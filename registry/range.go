@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
@@ -87,7 +88,7 @@ func (r *Repository) between(ctx context.Context, b, h *commit, proposed *Tree) 
 		return nil, err
 	}
 	if proposed.commit == "" && proposed.root != h.tree {
-		commits = append(commits, &commit{tree: proposed.root, parents: []gitstore.ID{h.id}})
+		commits = append(commits, &commit{tree: proposed.root, parents: []gitobject.ID{h.id}})
 	}
 	if err := g.touched(ctx, b, commits); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -16,7 +17,7 @@ type Pos = strict.Pos
 // Entry is what a tree holds at a path: mode and object. Two equal entries are the same file.
 type Entry struct {
 	Mode Mode
-	ID   gitstore.ID
+	ID   gitobject.ID
 }
 
 // SameEntry reports whether two entries have the same mode and content. A nil entry, which means that nothing is there,

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitfsck"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
@@ -122,8 +123,8 @@ func (w *refusals) isBlob(e Entry) error {
 		return nil
 	}
 	t, err := w.repo.store.Type(e.ID)
-	if err == nil && t != gitstore.Blob {
-		err = errWrongType(e.ID, t, gitstore.Blob)
+	if err == nil && t != gitobject.Blob {
+		err = errWrongType(e.ID, t, gitobject.Blob)
 	}
 	if errors.Is(err, gitstore.ErrPartial) {
 		return nil
@@ -165,7 +166,7 @@ func (w *refusals) file(key fileKey) (*gitfsck.Fault, error) {
 	text, err := w.repo.blob(key.entry.ID, gitfsck.MaxFile)
 	var found *gitfsck.Fault
 	switch {
-	case errors.Is(err, gitstore.ErrTooLarge):
+	case errors.Is(err, gitobject.ErrTooLarge):
 		found = gitfsck.Large(string(key.kind))
 	case errors.Is(err, errOtherType):
 		found = fault("Blob", "the file is not a blob")
@@ -191,7 +192,7 @@ func (g *Range) splitRefused(ctx context.Context, base *commit) error {
 	files := slices.ContainsFunc(g.Refused, func(f Refused) bool { return f.Path != "" })
 	commits := map[string]bool{}
 	retained := map[fileKey]bool{}
-	err := g.repo.ancestors(ctx, base, unseen(map[gitstore.ID]bool{}), func(c *commit, parents []*commit) error {
+	err := g.repo.ancestors(ctx, base, unseen(map[gitobject.ID]bool{}), func(c *commit, parents []*commit) error {
 		commits[c.id.String()] = true
 		if !files {
 			return nil
@@ -241,7 +242,7 @@ func (g *Range) RefusedBefore(ctx context.Context) ([]Refused, error) {
 	if err != nil {
 		return nil, err
 	}
-	queue, queued := commitQueue{b}, map[gitstore.ID]bool{b.id: true}
+	queue, queued := commitQueue{b}, map[gitobject.ID]bool{b.id: true}
 	for n := 0; len(queue) > 0 && n < maxNewest; n++ {
 		c := heap.Pop(&queue).(*commit)
 		if c.fault != nil {
@@ -324,12 +325,12 @@ func (g *Range) namedFiles(b *commit) ([]Change, error) {
 type RefusalWalk struct {
 	refusals
 	before string // the commit after which the steps begin; empty: with the root
-	seen   map[gitstore.ID]bool
+	seen   map[gitobject.ID]bool
 }
 
 // NewRefusalWalk begins after a commit whose history was judged before; empty: with the root.
 func (r *Repository) NewRefusalWalk(before string) *RefusalWalk {
-	return &RefusalWalk{refusals: refusals{repo: r}, before: before, seen: map[gitstore.ID]bool{}}
+	return &RefusalWalk{refusals: refusals{repo: r}, before: before, seen: map[gitobject.ID]bool{}}
 }
 
 // Step returns what git refuses of the commits that a step brings. Steps come in the order of the history.

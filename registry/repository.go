@@ -18,6 +18,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitfsck"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
@@ -45,15 +46,15 @@ type Repository struct {
 	passing     bool // each commit is read once, and none is kept
 
 	mu      sync.Mutex
-	commits map[gitstore.ID]*commit
-	sighted map[gitstore.ID]time.Time
+	commits map[gitobject.ID]*commit
+	sighted map[gitobject.ID]time.Time
 }
 
 // commit is what the package needs of a commit object.
 type commit struct {
-	id      gitstore.ID
-	tree    gitstore.ID
-	parents []gitstore.ID
+	id      gitobject.ID
+	tree    gitobject.ID
+	parents []gitobject.ID
 	when    time.Time
 	dated   bool           // else when is 1970
 	fault   *gitfsck.Fault // why git refuses it
@@ -97,8 +98,8 @@ func OpenAt(dir string) (*Repository, error) {
 func newRepository(store *gitstore.Store) *Repository {
 	return &Repository{
 		store:       store,
-		directories: directoryCache{directories: map[gitstore.ID]*directory{}, latest: map[string]*directory{}},
-		commits:     map[gitstore.ID]*commit{},
+		directories: directoryCache{directories: map[gitobject.ID]*directory{}, latest: map[string]*directory{}},
+		commits:     map[gitobject.ID]*commit{},
 	}
 }
 
@@ -135,7 +136,7 @@ func (r *Repository) Resolve(rev string) (string, error) {
 
 // unknown says what to do about a commit that was named by its id and is not there.
 func unknown(rev string, err error) error {
-	if _, hex := gitstore.ParseID(rev); hex == nil && errors.Is(err, gitstore.ErrNotFound) {
+	if _, hex := gitobject.ParseID(rev); hex == nil && errors.Is(err, gitstore.ErrNotFound) {
 		return remedy.Errorf("fetch it with `git fetch origin "+rev+"`, or name a commit of this clone",
 			"resolving revision %q: %w", rev, gitstore.ErrNotFound)
 	}
@@ -185,7 +186,7 @@ func (c *commit) public() *Commit {
 
 // resolve reads the commit that rev names.
 func (r *Repository) resolve(rev string) (*commit, error) {
-	id, err := gitstore.ParseID(rev)
+	id, err := gitobject.ParseID(rev)
 	if err != nil {
 		if id, err = r.store.Resolve(rev); err != nil {
 			return nil, err
@@ -195,7 +196,7 @@ func (r *Repository) resolve(rev string) (*commit, error) {
 	return c, unknown(rev, err)
 }
 
-func (r *Repository) commit(id gitstore.ID) (*commit, error) {
+func (r *Repository) commit(id gitobject.ID) (*commit, error) {
 	r.mu.Lock()
 	c := r.commits[id]
 	r.mu.Unlock()
@@ -242,11 +243,11 @@ func errShallow(c *commit) error {
 }
 
 // object reads an object of one type, of at most limit bytes.
-func (r *Repository) object(id gitstore.ID, want gitstore.Type, limit int64) ([]byte, error) {
+func (r *Repository) object(id gitobject.ID, want gitobject.Type, limit int64) ([]byte, error) {
 	return readObject(r.store, id, want, limit)
 }
 
-func readObject(store *gitstore.Store, id gitstore.ID, want gitstore.Type, limit int64) ([]byte, error) {
+func readObject(store *gitstore.Store, id gitobject.ID, want gitobject.Type, limit int64) ([]byte, error) {
 	got, data, err := store.Read(id, limit)
 	if err != nil {
 		return nil, err
@@ -260,20 +261,20 @@ func readObject(store *gitstore.Store, id gitstore.ID, want gitstore.Type, limit
 // errOtherType is wrapped by the error of an object that is not of the type that its name in a tree or commit demands.
 var errOtherType = fmt.Errorf("%w: an object of another type", gitstore.ErrMalformed)
 
-func errWrongType(id gitstore.ID, got, want gitstore.Type) error {
+func errWrongType(id gitobject.ID, got, want gitobject.Type) error {
 	return remedy.Errorf("compare with another clone: what names this object is malformed",
 		"reading object %s: %w: it is a %s; expected a %s", id, errOtherType, got, want)
 }
 
 // blob reads a file's content from the object store, or a text that is only in memory.
-func (r *Repository) blob(id gitstore.ID, limit int64) ([]byte, error) {
+func (r *Repository) blob(id gitobject.ID, limit int64) ([]byte, error) {
 	if text, ok, err := r.composed.blob(id, limit); ok {
 		return text, err
 	}
 	if text, ok := r.texts.take(id); ok {
 		return text, nil
 	}
-	text, err := r.object(id, gitstore.Blob, limit)
+	text, err := r.object(id, gitobject.Blob, limit)
 	if err == nil {
 		r.texts.put(id, text)
 	}
@@ -282,15 +283,15 @@ func (r *Repository) blob(id gitstore.ID, limit int64) ([]byte, error) {
 
 // CommitObject reads one commit as its bytes have it, for its signature.
 func (r *Repository) CommitObject(id string) (*gitstore.CommitObject, error) {
-	parsed, err := gitstore.ParseID(id)
+	parsed, err := gitobject.ParseID(id)
 	if err != nil {
 		return nil, err
 	}
 	return r.commitObject(parsed)
 }
 
-func (r *Repository) commitObject(id gitstore.ID) (*gitstore.CommitObject, error) {
-	raw, err := r.object(id, gitstore.Commit, maxCommitBytes)
+func (r *Repository) commitObject(id gitobject.ID) (*gitstore.CommitObject, error) {
+	raw, err := r.object(id, gitobject.Commit, maxCommitBytes)
 	if err != nil {
 		return nil, fmt.Errorf("reading history: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
@@ -96,7 +97,7 @@ var errKept = errors.New("the batch holds too many changes")
 
 // compareChain compares each commit with the one before, the first with the tree base. If a kind is given, it only
 // compares the directory of that kind.
-func (r *Repository) compareChain(ctx context.Context, only Kind, base gitstore.ID, chain []*commit,
+func (r *Repository) compareChain(ctx context.Context, only Kind, base gitobject.ID, chain []*commit,
 	limits batchLimits, send func(batch) bool) {
 	for length := limits.commits; len(chain) > 0; length = min(2*length, limits.commits) {
 		length = min(length, len(chain))
@@ -119,7 +120,7 @@ func (r *Repository) compareChain(ctx context.Context, only Kind, base gitstore.
 
 // compareBatch gives what each commit changes; errKept where several change more than limit, and which of them it was
 // that did not fit.
-func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitstore.ID, commits []*commit,
+func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitobject.ID, commits []*commit,
 	limit int) (changes [][]Change, many int, err error) {
 	trees := make([]dataTree, len(commits)+1)
 	for i := range trees {
@@ -142,8 +143,8 @@ func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitstore.
 		if err := w.compareBefore(versions[i].tree); err != nil {
 			return err
 		}
-		if o.Type != gitstore.Tree {
-			return errWrongType(ids[i], o.Type, gitstore.Tree)
+		if o.Type != gitobject.Tree {
+			return errWrongType(ids[i], o.Type, gitobject.Tree)
 		}
 		return w.add(versions[i].path, ids[i], o)
 	})
@@ -156,11 +157,11 @@ func (r *Repository) compareBatch(ctx context.Context, only Kind, base gitstore.
 // dataTree is a tree, and those of its data directories, which grow large and have many versions: zero where one is not
 // there. Where only one of these is compared, the tree is that directory.
 type dataTree struct {
-	root        gitstore.ID
-	directories [4]gitstore.ID
+	root        gitobject.ID
+	directories [4]gitobject.ID
 }
 
-func (r *Repository) dataTree(root gitstore.ID, only Kind) (dataTree, error) {
+func (r *Repository) dataTree(root gitobject.ID, only Kind) (dataTree, error) {
 	t := dataTree{root: root}
 	f, err := r.directory(root, "")
 	if err != nil {
@@ -186,7 +187,7 @@ func (r *Repository) newestFirst(trees []dataTree) bool {
 	for i := range DataKinds {
 		first, last := trees[0].directories[i], trees[len(trees)-1].directories[i]
 		if !first.IsZero() && !last.IsZero() && first != last {
-			return r.store.Order([]gitstore.ID{first, last})[0] == last
+			return r.store.Order([]gitobject.ID{first, last})[0] == last
 		}
 	}
 	return false
@@ -199,9 +200,9 @@ type version struct {
 }
 
 // versionsOf lists the versions of the data directories, and their ids.
-func versionsOf(trees []dataTree) ([]version, []gitstore.ID) {
+func versionsOf(trees []dataTree) ([]version, []gitobject.ID) {
 	var versions []version
-	var ids []gitstore.ID
+	var ids []gitobject.ID
 	for i, t := range trees {
 		for k, id := range t.directories {
 			if !id.IsZero() && (i == 0 || trees[i-1].directories[k] != id) {
@@ -230,7 +231,7 @@ type batchWalk struct {
 // previousDirectory is a data directory in the version that came last and the one before, and where they differ, if
 // that is known.
 type previousDirectory struct {
-	ids         [2]gitstore.ID
+	ids         [2]gitobject.ID
 	directories [2]*directory
 	middle      middle
 	known       bool
@@ -239,7 +240,7 @@ type previousDirectory struct {
 	turn        int
 }
 
-func (w *batchWalk) add(path string, id gitstore.ID, o gitstore.Object) error {
+func (w *batchWalk) add(path string, id gitobject.ID, o gitstore.Object) error {
 	n := w.previous[path]
 	if n == nil {
 		n = &previousDirectory{}
@@ -260,13 +261,13 @@ func (w *batchWalk) add(path string, id gitstore.ID, o gitstore.Object) error {
 			return malformed(id, path, err)
 		}
 	}
-	n.ids = [2]gitstore.ID{n.ids[1], id}
+	n.ids = [2]gitobject.ID{n.ids[1], id}
 	n.directories = [2]*directory{n.directories[1], f}
 	n.middle = m
 	return nil
 }
 
-func (w *batchWalk) directory(id gitstore.ID, path string) (*directory, error) {
+func (w *batchWalk) directory(id gitobject.ID, path string) (*directory, error) {
 	if n := w.previous[path]; n != nil {
 		if i := slices.Index(n.ids[:], id); i >= 0 && n.directories[i] != nil {
 			return n.directories[i], nil

@@ -6,13 +6,13 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // touched lists the commits of the range and what counts as changed by each; see Commit.Touched. They come after their
 // parents, the head last.
 func (g *Range) touched(ctx context.Context, b *commit, commits []*commit) error {
-	onto := map[gitstore.ID]bool{b.id: true} // first parents lead from there to b
+	onto := map[gitobject.ID]bool{b.id: true} // first parents lead from there to b
 	total := 0
 	for _, c := range commits {
 		onto[c.id] = len(c.parents) > 0 && onto[c.parents[0]]
@@ -64,7 +64,7 @@ func (g *Range) changedBy(ctx context.Context, c *commit, onto bool) ([]Change, 
 
 // changesOf lists what a commit changes in the tree of its first parent, or that a root commit adds.
 func (r *Repository) changesOf(ctx context.Context, c *commit, parents []*commit) ([]Change, error) {
-	var before gitstore.ID
+	var before gitobject.ID
 	if len(parents) > 0 {
 		before = parents[0].tree
 	}
@@ -132,7 +132,7 @@ func (g *Range) dropSame(ctx context.Context, commits []*commit) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	retained := map[gitstore.ID]*big.Int{} // by commit: the entries in a base commit that it descends from
+	retained := map[gitobject.ID]*big.Int{} // by commit: the entries in a base commit that it descends from
 	for i, c := range commits {
 		before := new(big.Int)
 		for n, p := range c.parents {
@@ -158,7 +158,7 @@ func (g *Range) dropSame(ctx context.Context, commits []*commit) error {
 }
 
 // keptBy returns the set of those numbered paths at which a commit has the entry of the base tree.
-func (g *Range) keptBy(ctx context.Context, id gitstore.ID, numbers map[string]int) (*big.Int, error) {
+func (g *Range) keptBy(ctx context.Context, id gitobject.ID, numbers map[string]int) (*big.Int, error) {
 	c, err := g.repo.commit(id)
 	if err != nil {
 		return nil, err

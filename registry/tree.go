@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 )
 
@@ -18,7 +18,7 @@ import (
 type Tree struct {
 	repo   *Repository
 	commit string
-	root   gitstore.ID
+	root   gitobject.ID
 }
 
 // NamedEntry is an entry with its path.
@@ -51,8 +51,8 @@ func (t *Tree) Entry(path string) (Entry, bool, error) {
 }
 
 // descend follows a path from a tree object down.
-func descend(root gitstore.ID, path string,
-	read func(id gitstore.ID, path string) (*directory, error)) (Entry, bool, error) {
+func descend(root gitobject.ID, path string,
+	read func(id gitobject.ID, path string) (*directory, error)) (Entry, bool, error) {
 	at := Entry{Mode: ModeTree, ID: root}
 	for done, rest := 0, path; rest != ""; {
 		name, more, deeper := strings.Cut(rest, "/")
@@ -142,7 +142,7 @@ type walk struct {
 	paths int
 }
 
-func (w *walk) directory(path string, id gitstore.ID, depth int) error {
+func (w *walk) directory(path string, id gitobject.ID, depth int) error {
 	if depth > maxDepth {
 		return errDepth(path)
 	}
@@ -267,7 +267,7 @@ func (r *Repository) Record(_ context.Context, path string, e Entry) (*Record, e
 		return rec, nil
 	}
 	data, err := r.blob(e.ID, int64(strict.RegistryFile.Bytes))
-	if errors.Is(err, gitstore.ErrTooLarge) {
+	if errors.Is(err, gitobject.ErrTooLarge) {
 		rec.Err = &strict.Error{Pos: Pos{Path: path}, Code: strict.CodeTooLarge,
 			Message: fmt.Sprintf("the file is larger than the %d bytes that are allowed",
 				strict.RegistryFile.Bytes)}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -29,7 +29,7 @@ func (r *Repository) TreeRange(ctx context.Context, base, tree string) (*Range, 
 	if err != nil {
 		return nil, fmt.Errorf("reading HEAD: %w", err)
 	}
-	root, err := gitstore.ParseID(tree)
+	root, err := gitobject.ParseID(tree)
 	if err != nil {
 		return nil, err
 	}
@@ -137,10 +137,10 @@ func (r *Repository) sameText(root *os.Root, e NamedEntry) bool {
 	if err != nil {
 		return false
 	}
-	if hashObject(gitstore.Blob, disk, e.ID) == e.ID {
+	if hashObject(gitobject.Blob, disk, e.ID) == e.ID {
 		return true
 	}
-	text, err := r.object(e.ID, gitstore.Blob, int64(strict.RegistryFile.Bytes))
+	text, err := r.object(e.ID, gitobject.Blob, int64(strict.RegistryFile.Bytes))
 	unix := func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 	return err == nil && bytes.Equal(unix(disk), unix(text))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 )
 
@@ -124,7 +125,7 @@ func TestAddObjects(t *testing.T) {
 	for range 100 {
 		many = append(many, t.TempDir())
 	}
-	wantError(t, r.AddObjects(many...), gitstore.ErrTooLarge)
+	wantError(t, r.AddObjects(many...), gitobject.ErrTooLarge)
 }
 
 func TestUncommitted(t *testing.T) {

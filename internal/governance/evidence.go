@@ -11,7 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/fold"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -300,7 +300,7 @@ func findLines(asked map[string]bool, trees ...*registry.Tree) error {
 				l, named := languageOf(p, []byte("#!"))
 				data, err := read(t, p, maxText, &budget)
 				switch {
-				case errors.Is(err, gitstore.ErrTooLarge) && !named:
+				case errors.Is(err, gitobject.ErrTooLarge) && !named:
 					return nil
 				case errors.Is(err, ErrLimit):
 					return remedy.Errorf("move what is not code out of test-suite/ and reference/", "reading %q: %w: "+

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -23,7 +23,7 @@ func (v *View) firstChange(c registry.Change) (verdict.At, error) {
 			continue
 		}
 		var err error
-		if texts[i], err = read(side.tree, c.Path, maxText, &budget); errors.Is(err, gitstore.ErrTooLarge) {
+		if texts[i], err = read(side.tree, c.Path, maxText, &budget); errors.Is(err, gitobject.ErrTooLarge) {
 			return at, nil
 		} else if err != nil {
 			return at, err

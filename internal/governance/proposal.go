@@ -16,7 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/page"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -89,7 +89,7 @@ type Texts struct {
 // textKey is one text, at paths that are read alike.
 type textKey struct {
 	extension string
-	id        gitstore.ID
+	id        gitobject.ID
 }
 
 // NewRange returns the proposal of a range.
@@ -205,9 +205,9 @@ func (v *View) normative() []registry.Change {
 // read returns the content of a regular file, as long as the budget lasts.
 func read(t *registry.Tree, path string, most int, budget *int) ([]byte, error) {
 	data, err := t.File(context.Background(), path, int64(most))
-	if errors.Is(err, gitstore.ErrTooLarge) {
+	if errors.Is(err, gitobject.ErrTooLarge) {
 		return nil, remedy.Errorf("make the file smaller, or split it",
-			"reading %q: %w: at most %d bytes of it are read", path, gitstore.ErrTooLarge, most)
+			"reading %q: %w: at most %d bytes of it are read", path, gitobject.ErrTooLarge, most)
 	}
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -43,7 +44,7 @@ func ParseAccepted(text []byte) (*verdict.Accepted, error) {
 }
 
 func acceptedLine(words []string) (l verdict.AcceptedLine, err error) {
-	if _, err := gitstore.ParseID(words[0]); err != nil {
+	if _, err := gitobject.ParseID(words[0]); err != nil {
 		return l, fmt.Errorf("the commit %.80q is not a full id", words[0])
 	}
 	if len(words) < 2+leastWords {

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -280,7 +281,7 @@ func (d *Dir) ref(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := gitstore.ParseID(strings.TrimSuffix(string(text), "\n"))
+	id, err := gitobject.ParseID(strings.TrimSuffix(string(text), "\n"))
 	if err != nil {
 		return "", fmt.Errorf("reading %s of the mirror: %w", name, err)
 	}

@@ -14,7 +14,9 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/indexpack"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -53,7 +55,7 @@ const anotherClone = "run again when the origin can be reached; else put back a 
 
 // IsDamage reports whether err says that an object of a clone is missing or damaged.
 func IsDamage(err error) bool {
-	return errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitstore.ErrCorrupt)
+	return errors.Is(err, gitstore.ErrNotFound) || errors.Is(err, gitobject.ErrCorrupt)
 }
 
 // Repair checks the files that the mirror stores, in each run the trailer and index of every pack, and when it is due
@@ -119,8 +121,8 @@ func (d *Dir) objects() string { return filepath.Join(d.Clone(), "objects") }
 
 // checkPacks checks each pack against its trailer and its index. It rebuilds an index from its pack, and returns the
 // packs that are damaged.
-func (d *Dir) checkPacks(ctx context.Context) (bad []gitstore.PackFault, err error) {
-	faults, err := gitstore.PackFaults(ctx, d.objects(), idSize)
+func (d *Dir) checkPacks(ctx context.Context) (bad []indexpack.Fault, err error) {
+	faults, err := indexpack.Faults(ctx, d.objects(), idSize)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +141,7 @@ func (d *Dir) checkPacks(ctx context.Context) (bad []gitstore.PackFault, err err
 
 // hashPacks hashes every object of each pack that the pass has not done yet, and the loose ones. It returns the packs
 // that are damaged, except those that are known to be.
-func (d *Dir) hashPacks(ctx context.Context, now time.Time, known []gitstore.PackFault) (bad []gitstore.PackFault,
+func (d *Dir) hashPacks(ctx context.Context, now time.Time, known []indexpack.Fault) (bad []indexpack.Fault,
 	err error) {
 	if d.State.Pass == nil {
 		d.State.Pass = &mirrorstate.Pass{Begun: now.UTC(), Packs: []string{}}
@@ -152,7 +154,7 @@ func (d *Dir) hashPacks(ctx context.Context, now time.Time, known []gitstore.Pac
 		path := strings.TrimSuffix(file, ".pack")
 		name := filepath.Base(path)
 		if slices.Contains(d.State.Pass.Packs, name) ||
-			slices.ContainsFunc(known, func(f gitstore.PackFault) bool { return f.Path == path }) {
+			slices.ContainsFunc(known, func(f indexpack.Fault) bool { return f.Path == path }) {
 			continue
 		}
 		switch reason, err := d.hashPack(ctx, path); {
@@ -161,7 +163,7 @@ func (d *Dir) hashPacks(ctx context.Context, now time.Time, known []gitstore.Pac
 		case err != nil:
 			return nil, err
 		case reason != nil:
-			bad = append(bad, gitstore.PackFault{Path: path, Pack: reason})
+			bad = append(bad, indexpack.Fault{Path: path, Pack: reason})
 			continue
 		}
 		d.State.Pass.Packs = append(d.State.Pass.Packs, name)
@@ -180,8 +182,8 @@ func (d *Dir) hashPack(ctx context.Context, path string) (reason, err error) {
 	}
 	defer os.RemoveAll(d.quarantine())
 	to := filepath.Join(d.quarantine(), "hashed")
-	if _, err := gitstore.IndexPack(ctx, path+".pack", to); err != nil {
-		if errors.Is(err, gitstore.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
+	if _, err := indexpack.Index(ctx, path+".pack", to); err != nil {
+		if errors.Is(err, gitobject.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
 			return err, nil
 		}
 		return nil, Local(err)
@@ -210,7 +212,7 @@ func (d *Dir) hashLoose(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := gitstore.CheckLoose(d.objects(), id); errors.Is(err, gitstore.ErrCorrupt) {
+		if err := gitstore.CheckLoose(d.objects(), id); errors.Is(err, gitobject.ErrCorrupt) {
 			if err := os.Remove(filepath.Join(d.objects(), id.String()[:2], id.String()[2:])); err != nil {
 				return Local(err)
 			}
@@ -223,7 +225,7 @@ func (d *Dir) hashLoose(ctx context.Context) error {
 }
 
 // replace fetches everything again, keeps what only the damaged packs have and can still be read, and removes them.
-func (d *Dir) replace(ctx context.Context, o Origin, bad []gitstore.PackFault) error {
+func (d *Dir) replace(ctx context.Context, o Origin, bad []indexpack.Fault) error {
 	if err := d.refetchFor(ctx, o, bad[0]); err != nil {
 		return err
 	}
@@ -238,12 +240,12 @@ func (d *Dir) replace(ctx context.Context, o Origin, bad []gitstore.PackFault) e
 
 // salvage writes the objects that only a damaged pack has as loose ones, as far as they can be read, and removes the
 // pack. A pack of that name that is whole by now was fetched again, and stays.
-func (d *Dir) salvage(ctx context.Context, f gitstore.PackFault) error {
+func (d *Dir) salvage(ctx context.Context, f indexpack.Fault) error {
 	reason, err := d.hashPack(ctx, f.Path)
 	if err != nil && (ctx.Err() != nil || remedy.CodeOf(err) != "") || err == nil && reason == nil {
 		return err
 	}
-	if ids, err := gitstore.PackIDs(f.Path+".idx", idSize); err == nil {
+	if ids, _, err := gitstore.ReadIndex(f.Path+".idx", idSize); err == nil {
 		if err := d.unpack(ctx, f.Path, ids); err != nil {
 			return err
 		}
@@ -257,13 +259,13 @@ func (d *Dir) salvage(ctx context.Context, f gitstore.PackFault) error {
 }
 
 // unpack writes those of a pack's objects as loose ones that no other pack has.
-func (d *Dir) unpack(ctx context.Context, path string, ids []gitstore.ID) error {
+func (d *Dir) unpack(ctx context.Context, path string, ids []gitobject.ID) error {
 	store, err := gitstore.OpenAt(d.Clone())
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	elsewhere := map[gitstore.ID]bool{}
+	elsewhere := map[gitobject.ID]bool{}
 	indexes, err := filepath.Glob(filepath.Join(d.packs(), "pack-*.idx"))
 	if err != nil {
 		return err
@@ -272,7 +274,7 @@ func (d *Dir) unpack(ctx context.Context, path string, ids []gitstore.ID) error 
 		if file == path+".idx" {
 			continue
 		}
-		others, err := gitstore.PackIDs(file, idSize)
+		others, _, err := gitstore.ReadIndex(file, idSize)
 		if err != nil {
 			return err
 		}
@@ -287,7 +289,7 @@ func (d *Dir) unpack(ctx context.Context, path string, ids []gitstore.ID) error 
 		if elsewhere[id] {
 			continue
 		}
-		kind, data, err := store.Read(id, gitstore.MaxPackObject)
+		kind, data, err := store.Read(id, indexpack.MaxObject)
 		if err != nil {
 			continue // lost: whether the branch needs it is looked at when all is done
 		}
@@ -361,7 +363,7 @@ func (d *Dir) LeftOut(ctx context.Context, err error) error {
 	if !ok || remedy.CodeOf(damaged) != "" {
 		return damaged
 	}
-	if _, notObject := gitstore.ParseID(e.Object); notObject != nil {
+	if _, notObject := gitobject.ParseID(e.Object); notObject != nil {
 		return damaged
 	}
 	return remedy.Errorf("have the origin serve a repository that `git fsck` accepts, not a shallow or partial clone; "+
@@ -379,7 +381,7 @@ func (d *Dir) Refetched(ctx context.Context, o Origin, missing error) error {
 	}
 	defer store.Close()
 	if e, ok := errors.AsType[*gitstore.Error](missing); ok {
-		if id, err := gitstore.ParseID(e.Object); err == nil && store.Has(id) {
+		if id, err := gitobject.ParseID(e.Object); err == nil && store.Has(id) {
 			d.repaired(lost(missing), missing.Error())
 		}
 	}
@@ -457,7 +459,7 @@ func (d *Dir) checkRefs(ctx context.Context) error {
 		if err == nil && id == e.Name() && has(id) {
 			continue
 		}
-		if _, err := gitstore.ParseID(e.Name()); err == nil && has(e.Name()) {
+		if _, err := gitobject.ParseID(e.Name()); err == nil && has(e.Name()) {
 			if err := d.setRef(name, e.Name()); err != nil {
 				return err
 			}
@@ -478,17 +480,23 @@ const cloneAnew = "run `git fsck`, then clone the registry again"
 // CheckPacks checks each pack of an audited clone against its trailer and its index, and writes nothing. The error has
 // the code clone-damaged.
 func CheckPacks(ctx context.Context, repo *registry.Repository) error {
-	faults, err := repo.PackFaults(ctx)
-	if err == nil && len(faults) > 0 {
-		err = cloneDamaged(cloneAnew, "%w", faults[0])
+	store := repo.Store()
+	for _, dir := range store.ObjectDirs() {
+		faults, err := indexpack.Faults(ctx, dir, store.IDSize())
+		if err != nil {
+			return &gitstore.Error{Op: "reading", Object: dir, Err: err}
+		}
+		if len(faults) > 0 {
+			return cloneDamaged(cloneAnew, "%w", faults[0])
+		}
 	}
-	return err
+	return nil
 }
 
 // CheckObjects checks that each object of an audited clone hashes to its id, and that the clone has all that the head
 // reaches. It writes nothing. The error has the code clone-damaged.
 func CheckObjects(ctx context.Context, repo *registry.Repository, head string) error {
-	err := repo.HashAll(ctx)
+	err := indexpack.HashAll(ctx, repo.Store())
 	if err == nil {
 		err = repo.Connected(ctx, head)
 	}
@@ -501,7 +509,7 @@ func CheckObjects(ctx context.Context, repo *registry.Repository, head string) e
 // CorruptClone returns an error that comes from damaged bytes of an audited clone with the code clone-damaged, and
 // other errors as they are.
 func CorruptClone(err error) error {
-	if errors.Is(err, gitstore.ErrCorrupt) && remedy.CodeOf(err) == "" {
+	if errors.Is(err, gitobject.ErrCorrupt) && remedy.CodeOf(err) == "" {
 		return cloneDamaged(cloneAnew, "%w", err)
 	}
 	return err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -365,7 +365,7 @@ func (w *work) claimedAnchor(o *verdict.Outcome) {
 		return
 	}
 	const at = "/registry_anchor"
-	_, err := gitstore.ParseID(r.AnchorCommit) // no other revision is looked up
+	_, err := gitobject.ParseID(r.AnchorCommit) // no other revision is looked up
 	if err == nil {
 		_, err = w.cfg.Clone.Repo.Commit(w.ctx, r.AnchorCommit)
 	}

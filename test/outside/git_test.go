@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/indexpack"
 )
 
 const fixturesModule = "github.com/go-git/go-git-fixtures/v6"
@@ -52,7 +54,7 @@ func indexed(r *run, id string, pack []byte) {
 		r.Fatal(err)
 	}
 	r.compare(id, want, func() (string, error) {
-		if _, err := gitstore.IndexPack(r.Context(), file, ours); err != nil {
+		if _, err := indexpack.Index(r.Context(), file, ours); err != nil {
 			return "", err
 		}
 		text, err := os.ReadFile(ours)
@@ -130,11 +132,11 @@ func objects(r *run, clone, list string) (string, error) {
 	var out strings.Builder
 	for lines := bufio.NewScanner(strings.NewReader(list)); lines.Scan(); {
 		name, _, _ := strings.Cut(lines.Text(), " ")
-		id, err := gitstore.ParseID(name)
+		id, err := gitobject.ParseID(name)
 		if err != nil {
 			return "", err
 		}
-		kind, data, err := store.Read(id, gitstore.MaxPackObject)
+		kind, data, err := store.Read(id, indexpack.MaxObject)
 		if err != nil {
 			return "", err
 		}

@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"fmt"
 	"sync"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // Caps on what one read may cost.
@@ -11,8 +13,6 @@ const (
 	// maxBase is the size that the base of a delta, or a delta, may have; the caller's limit if that is larger. Git
 	// makes no delta against a base of more than 32 times the size, so what a gate reads stays below it.
 	maxBase = 16 << 20
-	// maxChain is the length of a delta chain; git writes at most 4095.
-	maxChain = 4096
 	// maxWork is the sum of the sizes in a delta chain.
 	maxWork = 2 << 30
 	// maxObject is the largest object that is read, whatever the limit.
@@ -21,7 +21,7 @@ const (
 
 // link is a delta of a chain and its place. Its bytes are nil if it is to be read when its turn comes.
 type link struct {
-	entry
+	gitobject.Entry
 	place place
 	delta []byte
 }
@@ -70,31 +70,31 @@ func (s *scratch) hold(n int64) []byte {
 func (p *pack) object(at, limit int64, c *cache) (cached, error) {
 	target := place{p, at}
 	if got, ok := c.get(target); ok {
-		return got, within(int64(len(got.data)), limit)
+		return got, gitobject.Within(int64(len(got.data)), limit)
 	}
 	r, e, err := p.start(at)
 	if err != nil {
 		return cached{}, err
 	}
-	defer r.release()
-	if e.kind < offsetDelta {
-		o, err := r.whole(e, target, limit)
-		if err == nil && o.kind == Tree {
+	defer r.Release()
+	if e.Kind < gitobject.OffsetDelta {
+		o, err := readWhole(r, e, target, limit)
+		if err == nil && o.kind == gitobject.Tree {
 			c.put(o)
 		}
 		return o, err
 	}
 	s := scratches.Get().(*scratch)
 	defer s.release()
-	first, err := r.delta(s.hold, e, max(limit, maxBase))
+	first, err := readDelta(r, s.hold, e, max(limit, maxBase))
 	if err != nil {
 		return cached{}, err
 	}
-	_, size, _, err := deltaSizes(first)
+	_, size, _, err := gitobject.DeltaSizes(first)
 	if err != nil {
 		return cached{}, err
 	}
-	if err := within(size, limit); err != nil {
+	if err := gitobject.Within(size, limit); err != nil {
 		return cached{}, err
 	}
 	s.chain = append(s.chain, link{e, target, first})
@@ -105,17 +105,10 @@ func (p *pack) object(at, limit int64, c *cache) (cached, error) {
 	return p.apply(s, base, max(limit, maxBase), c)
 }
 
-func within(size, limit int64) error {
-	if size > limit {
-		return fmt.Errorf("%w: %d bytes, at most %d are read", ErrTooLarge, size, limit)
-	}
-	return nil
-}
-
 // bottom follows the chain down to an object that is whole, or cached.
 func (p *pack) bottom(s *scratch, limit int64, c *cache) (cached, error) {
 	for {
-		next := place{p, s.chain[len(s.chain)-1].base}
+		next := place{p, s.chain[len(s.chain)-1].Base}
 		if got, ok := c.get(next); ok {
 			return got, nil
 		}
@@ -136,16 +129,16 @@ func (p *pack) follow(s *scratch, next place, limit int64) (cached, error) {
 	if err != nil {
 		return cached{}, err
 	}
-	defer r.release()
-	if e.kind < offsetDelta {
-		return r.whole(e, next, limit)
+	defer r.Release()
+	if e.Kind < gitobject.OffsetDelta {
+		return readWhole(r, e, next, limit)
 	}
-	if len(s.chain) == maxChain {
-		return cached{}, fmt.Errorf("%w: a chain of more than %d deltas", ErrTooLarge, maxChain)
+	if len(s.chain) == gitobject.MaxChain {
+		return cached{}, fmt.Errorf("%w: a chain of more than %d deltas", gitobject.ErrTooLarge, gitobject.MaxChain)
 	}
-	l := link{entry: e, place: next}
-	if s.total+e.size <= maxKept {
-		if l.delta, err = r.delta(s.hold, e, limit); err != nil {
+	l := link{Entry: e, place: next}
+	if s.total+e.Size <= maxKept {
+		if l.delta, err = readDelta(r, s.hold, e, limit); err != nil {
 			return cached{}, err
 		}
 	}
@@ -164,22 +157,22 @@ func (p *pack) apply(s *scratch, base cached, limit int64, c *cache) (cached, er
 				return cached{}, err
 			}
 		}
-		_, size, _, err := deltaSizes(l.delta)
+		_, size, _, err := gitobject.DeltaSizes(l.delta)
 		if err == nil {
-			err = within(size, limit)
+			err = gitobject.Within(size, limit)
 		}
 		if work += size + int64(len(l.delta)); err == nil && work > maxWork {
-			err = fmt.Errorf("%w: a chain of deltas makes more than %d bytes", ErrTooLarge, int64(maxWork))
+			err = fmt.Errorf("%w: a chain of deltas makes more than %d bytes", gitobject.ErrTooLarge, int64(maxWork))
 		}
 		if err != nil {
 			return cached{}, err
 		}
-		data, err := applyDelta(base.data, l.delta)
+		data, err := gitobject.ApplyDelta(base.data, l.delta)
 		if err != nil {
 			return cached{}, err
 		}
 		base = cached{place: l.place, kind: base.kind, data: data}
-		if i > 0 || base.kind == Tree {
+		if i > 0 || base.kind == gitobject.Tree {
 			c.put(base)
 		}
 	}
@@ -192,8 +185,8 @@ func (p *pack) again(s *scratch, l link, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.release()
-	return r.delta(func(n int64) []byte {
+	defer r.Release()
+	return readDelta(r, func(n int64) []byte {
 		if int64(cap(s.delta)) < n {
 			s.delta = make([]byte, n)
 		}
@@ -201,22 +194,22 @@ func (p *pack) again(s *scratch, l link, limit int64) ([]byte, error) {
 	}, e, limit)
 }
 
-// whole reads an object that is not a delta.
-func (r *inflater) whole(e entry, at place, limit int64) (cached, error) {
-	if err := within(e.size, limit); err != nil {
+// readWhole reads an object that is not a delta.
+func readWhole(r *gitobject.Inflater, e gitobject.Entry, at place, limit int64) (cached, error) {
+	if err := gitobject.Within(e.Size, limit); err != nil {
 		return cached{}, err
 	}
-	o := cached{place: at, kind: e.kind, data: make([]byte, e.size)}
-	return o, r.stream(o.data)
+	o := cached{place: at, kind: e.Kind, data: make([]byte, e.Size)}
+	return o, r.Stream(o.data)
 }
 
-// delta reads a delta into the room given for it.
-func (r *inflater) delta(room func(int64) []byte, e entry, limit int64) ([]byte, error) {
-	if err := within(e.size, limit); err != nil {
+// readDelta reads a delta into the room given for it.
+func readDelta(r *gitobject.Inflater, room func(int64) []byte, e gitobject.Entry, limit int64) ([]byte, error) {
+	if err := gitobject.Within(e.Size, limit); err != nil {
 		return nil, fmt.Errorf("delta: %w", err)
 	}
-	out := room(e.size)
-	return out, r.stream(out)
+	out := room(e.Size)
+	return out, r.Stream(out)
 }
 
 // maxCache is what the cache holds: enough for the trees of a delta chain in a flat directory of 30,000 files.
@@ -240,9 +233,9 @@ type place struct {
 // cached is an object. Its id is the one that data was verified against; zero before that.
 type cached struct {
 	place place
-	kind  Type
+	kind  gitobject.Type
 	data  []byte
-	id    ID
+	id    gitobject.ID
 }
 
 const cacheOverhead = 256 // bytes that an entry takes in addition to its data

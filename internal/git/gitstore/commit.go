@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitfsck"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // CommitObject is what a commit object says. Its slices are part of the object's bytes, Payload excepted.
 type CommitObject struct {
-	Tree      ID
-	Parents   []ID
+	Tree      gitobject.ID
+	Parents   []gitobject.ID
 	Author    []byte // as written: name, e-mail, time, zone
 	Committer []byte
 	When      int64 // committer date, seconds since 1970 UTC, 0 to the end of the year 9999
@@ -124,12 +125,12 @@ func (d *commitDecoder) persons() {
 	d.commit.When, d.commit.Dated = when(d.commit.Committer)
 }
 
-func (d *commitDecoder) id(key string) (ID, bool, error) {
+func (d *commitDecoder) id(key string) (gitobject.ID, bool, error) {
 	text, ok, err := d.header(key)
 	if err != nil || !ok {
-		return ID{}, false, err
+		return gitobject.ID{}, false, err
 	}
-	id, err := ParseID(string(text))
+	id, err := gitobject.ParseID(string(text))
 	return id, err == nil, err
 }
 

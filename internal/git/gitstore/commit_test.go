@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -204,7 +205,8 @@ func TestDecodeCommitParents(t *testing.T) {
 	second := c.commit("two")
 	c.Git("merge", "-q", "--no-ff", "-m", "merge", "side")
 	s := c.open()
-	for rev, want := range map[string][]ID{"HEAD": {mustID(t, second), mustID(t, side)}, "HEAD^": {mustID(t, first)},
+	for rev, want := range map[string][]gitobject.ID{"HEAD": {mustID(t, second), mustID(t, side)}, "HEAD^": {mustID(t,
+		first)},
 		"HEAD~2": nil} {
 		id, err := s.Resolve(rev)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitfsck"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // config is a Git configuration file: the last value of each key. A key is section.name or
@@ -30,7 +31,7 @@ func parseConfig(text string) (config, error) {
 // EachSetting calls f for each key of a configuration file and its value, in the order of the file. See config.
 func EachSetting(text string, f func(key, value string) error) error {
 	if len(text) > maxConfig {
-		return fmt.Errorf("%w: %d bytes, at most %d are read", ErrTooLarge, len(text), maxConfig)
+		return fmt.Errorf("%w: %d bytes, at most %d are read", gitobject.ErrTooLarge, len(text), maxConfig)
 	}
 	all, failed := []byte(strings.TrimPrefix(text, "\ufeff")), errors.New("git cannot read it")
 	rest, whole := gitfsck.ReadConfig(all, func(key string, value []byte, set bool) bool {

@@ -9,13 +9,14 @@ import (
 	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // Each reads objects and gives them to f in the order of ids, one at a time. It is for large objects of which each is a
 // delta of the next or the one before, as the trees of a history are: one goroutine makes them, while others verify
 // those made before. For objects that have little to do with each other, several goroutines calling Read are faster.
 // The error is the first in the order of ids, f's own included, as of Read; or ctx's.
-func (s *Store) Each(ctx context.Context, ids []ID, limit int64, f func(i int, o Object) error) error {
+func (s *Store) Each(ctx context.Context, ids []gitobject.ID, limit int64, f func(i int, o Object) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	made, order := make(chan *pending), make(chan *pending, 1)
 	var running sync.WaitGroup
@@ -68,7 +69,7 @@ func (s *Store) Each(ctx context.Context, ids []ID, limit int64, f func(i int, o
 
 // pending is an object on its way through Each.
 type pending struct {
-	id     ID
+	id     gitobject.ID
 	object cached // without data where it is in pieces of others
 	pieces rope   // set if the object is a large tree
 	err    error
@@ -131,7 +132,7 @@ func (l *latest) get(at place) builtTree {
 }
 
 // unverified makes an object from the first pack that has it. Whatever goes wrong is left to finish.
-func (s *Store) unverified(id ID, limit int64, l *latest) *pending {
+func (s *Store) unverified(id gitobject.ID, limit int64, l *latest) *pending {
 	o := &pending{id: id, err: errAbsent, done: make(chan struct{})}
 	for _, p := range *s.packs.Load() {
 		at, ok := p.index.find(id)
@@ -141,14 +142,14 @@ func (s *Store) unverified(id ID, limit int64, l *latest) *pending {
 		if o.err = p.ready(); o.err != nil {
 			return o
 		}
-		o.object.place, o.object.kind = place{p, at}, Tree
+		o.object.place, o.object.kind = place{p, at}, gitobject.Tree
 		var m builtTree
 		if m, o.err = p.inPieces(at, limit, l); len(m.pieces) == 1 {
 			o.object.data = m.pieces.bytes()[0]
 		}
 		if o.err == nil && m.pieces == nil {
 			o.object, o.err = p.object(at, limit, &s.cache)
-			if o.err == nil && o.object.kind == Tree && len(o.object.data) >= leastPieces {
+			if o.err == nil && o.object.kind == gitobject.Tree && len(o.object.data) >= leastPieces {
 				m = whole(o.object.data)
 			}
 		}
@@ -183,13 +184,14 @@ func (p *pack) inPieces(at, limit int64, l *latest) (builtTree, error) {
 			return builtTree{}, err
 		}
 		switch {
-		case e.kind < offsetDelta && (len(chain) == 0 || e.kind != Tree || e.size < leastPieces || e.size > limit),
-			p.index.idSize != sha1.Size, len(chain) == maxChain:
-			r.release()
+		case e.Kind < gitobject.OffsetDelta && (len(chain) == 0 || e.Kind != gitobject.Tree || e.Size < leastPieces ||
+			e.Size > limit),
+			p.index.idSize != sha1.Size, len(chain) == gitobject.MaxChain:
+			r.Release()
 			return builtTree{}, nil
-		case e.kind < offsetDelta:
-			o, err := r.whole(e, place{p, next}, limit)
-			r.release()
+		case e.Kind < gitobject.OffsetDelta:
+			o, err := readWhole(r, e, place{p, next}, limit)
+			r.Release()
 			if err != nil {
 				return builtTree{}, err
 			}
@@ -198,18 +200,18 @@ func (p *pack) inPieces(at, limit int64, l *latest) (builtTree, error) {
 			l.put(tree)
 			continue
 		}
-		if retained += e.size; retained > maxKept {
-			r.release()
+		if retained += e.Size; retained > maxKept {
+			r.Release()
 			return builtTree{}, nil
 		}
-		delta, err := r.delta(func(n int64) []byte { return make([]byte, n) }, e, maxKept)
-		r.release()
+		delta, err := readDelta(r, func(n int64) []byte { return make([]byte, n) }, e, maxKept)
+		r.Release()
 		if err != nil {
 			return builtTree{}, err
 		}
-		chain, next = append(chain, delta), e.base
+		chain, next = append(chain, delta), e.Base
 		tree = l.get(place{p, next})
-		if _, size, _, err := deltaSizes(delta); tree.pieces == nil && (err != nil || size < leastChained) {
+		if _, size, _, err := gitobject.DeltaSizes(delta); tree.pieces == nil && (err != nil || size < leastChained) {
 			return builtTree{}, err
 		}
 	}
@@ -224,7 +226,7 @@ func (p *pack) inPieces(at, limit int64, l *latest) (builtTree, error) {
 
 // apply returns the tree that delta makes of t. The result has no pieces if that is not a large tree.
 func (t builtTree) apply(delta []byte, limit int64) (builtTree, error) {
-	_, size, _, err := deltaSizes(delta)
+	_, size, _, err := gitobject.DeltaSizes(delta)
 	if err != nil || size < leastPieces || size > limit {
 		return builtTree{}, err
 	}
@@ -232,7 +234,7 @@ func (t builtTree) apply(delta []byte, limit int64) (builtTree, error) {
 	deltas := t.deltas + int64(len(delta))
 	if err == errManyPieces || err == nil && deltas > maxKept {
 		var data []byte
-		if data, err = applyDelta(slices.Concat(t.pieces.bytes()...), delta); err == nil {
+		if data, err = gitobject.ApplyDelta(slices.Concat(t.pieces.bytes()...), delta); err == nil {
 			return whole(data), nil
 		}
 	}
@@ -256,20 +258,20 @@ func (s *Store) finish(p *pending, limit int64) {
 
 // verifyPieces checks that an object in pieces hashes to its id.
 func (p *pending) verifyPieces() error {
-	h := hashObject(p.object.kind, p.pieces.size(), p.id.Size())
-	defer h.release()
+	h := gitobject.Hash(p.object.kind, p.pieces.size(), p.id.Size())
+	defer h.Release()
 	for _, one := range p.pieces {
 		h.Write(one.of[one.from:one.to])
 	}
-	if id, err := h.id(); err != nil || id != p.id {
-		return ErrCorrupt
+	if id, err := h.ID(); err != nil || id != p.id {
+		return gitobject.ErrCorrupt
 	}
 	return nil
 }
 
 // Order sorts ids in the order in which they are read fastest: as the packs have them, where a delta is near its base,
 // and the base still in the cache. It reads nothing; ids that no pack has come last.
-func (s *Store) Order(ids []ID) []ID {
+func (s *Store) Order(ids []gitobject.ID) []gitobject.ID {
 	type spot struct {
 		i, pack int
 		offset  int64
@@ -288,7 +290,7 @@ func (s *Store) Order(ids []ID) []ID {
 	slices.SortFunc(spots, func(a, b spot) int {
 		return cmp.Or(a.pack-b.pack, cmp.Compare(a.offset, b.offset), a.i-b.i)
 	})
-	order := make([]ID, len(ids))
+	order := make([]gitobject.ID, len(ids))
 	for i, s := range spots {
 		order[i] = ids[s.i]
 	}

@@ -9,10 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
 // chained makes a clone of trees that are deltas of one another, oldest first, and the ids of all it holds.
-func chained(t *testing.T) (*Store, []ID) {
+func chained(t *testing.T) (*Store, []gitobject.ID) {
 	c := newClone(t)
 	var stream strings.Builder
 	for i := range 120 {
@@ -29,7 +32,7 @@ func chained(t *testing.T) (*Store, []ID) {
 	trees := c.GitInput(strings.ReplaceAll(commits+"\n", "\n", ":implementations\n"), "cat-file",
 		"--batch-check=%(objectname)")
 	blobs := c.Git("ls-tree", "--format=%(objectname)", "main:implementations")
-	var ids []ID
+	var ids []gitobject.ID
 	for _, id := range strings.Fields(trees + "\n" + blobs + "\n" + commits) {
 		ids = append(ids, mustID(t, id))
 	}
@@ -40,10 +43,10 @@ func TestEach(t *testing.T) {
 	s, ids := chained(t)
 	newest := slices.Clone(ids)
 	slices.Reverse(newest)
-	for _, order := range [][]ID{ids, newest, nil} {
+	for _, order := range [][]gitobject.ID{ids, newest, nil} {
 		next := 0
 		err := s.Each(context.Background(), order, 1<<20, func(i int, o Object) error {
-			if i != next || hashOf(o.Type, new(PatchBuffer).Put(o)) != order[i] {
+			if i != next || packtest.HashOf(o.Type, new(PatchBuffer).Put(o)) != order[i] {
 				t.Errorf("object %d of %d: not the one asked for", i, next)
 			}
 			next++
@@ -69,15 +72,16 @@ func TestEachEnds(t *testing.T) {
 		t.Errorf("%d calls, %v, want 8 and the error of f", count, err)
 	}
 
-	absent := hashOf(Blob, []byte("absent"))
+	absent := packtest.HashOf(gitobject.Blob, []byte("absent"))
 	count = 0
-	err = s.Each(context.Background(), []ID{ids[0], ids[1], absent, ids[2]}, 1<<20,
+	err = s.Each(context.Background(), []gitobject.ID{ids[0], ids[1], absent, ids[2]}, 1<<20,
 		func(int, Object) error { count++; return nil })
 	wantError(t, err, ErrNotFound, "git fsck")
 	if count != 2 {
 		t.Errorf("%d calls before the object that is not there, want 2", count)
 	}
-	wantError(t, s.Each(context.Background(), ids, 1, func(int, Object) error { return nil }), ErrTooLarge, "")
+	wantError(t, s.Each(context.Background(), ids, 1, func(int, Object) error { return nil }), gitobject.ErrTooLarge,
+		"")
 
 	ctx, cancel := context.WithCancel(context.Background())
 	err = s.Each(ctx, ids, 1<<20, func(i int, _ Object) error {
@@ -95,21 +99,21 @@ func TestEachEnds(t *testing.T) {
 func TestEachOfDamaged(t *testing.T) {
 	c := newClone(t)
 	id := mustID(t, c.GitInput("whole\n", "hash-object", "-w", "--stdin"))
-	bad := hashOf(Blob, []byte("nowhere whole"))
-	w := newPackWriter(t)
-	w.add(id, Blob, nil, []byte("damaged"), 0)
-	w.add(bad, Blob, nil, []byte("damaged"), 0)
-	w.write(c)
+	bad := packtest.HashOf(gitobject.Blob, []byte("nowhere whole"))
+	w := packtest.NewWriter()
+	w.Add(id, gitobject.Blob, nil, []byte("damaged"), 0)
+	w.Add(bad, gitobject.Blob, nil, []byte("damaged"), 0)
+	c.addPack(w)
 	s := c.open()
 	read := 0
-	err := s.Each(context.Background(), []ID{id, id, bad}, 1<<20, func(_ int, o Object) error {
+	err := s.Each(context.Background(), []gitobject.ID{id, id, bad}, 1<<20, func(_ int, o Object) error {
 		read++
 		if string(new(PatchBuffer).Put(o)) != "whole\n" {
 			t.Errorf("read %q", new(PatchBuffer).Put(o))
 		}
 		return nil
 	})
-	wantError(t, err, ErrCorrupt, "git fsck")
+	wantError(t, err, gitobject.ErrCorrupt, "git fsck")
 	if read != 2 {
 		t.Errorf("%d objects read, want 2", read)
 	}
@@ -117,11 +121,14 @@ func TestEachOfDamaged(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	s, ids := chained(t)
-	absent := hashOf(Blob, []byte("absent"))
+	absent := packtest.HashOf(gitobject.Blob, []byte("absent"))
 	slices.Reverse(ids)
-	ids = append([]ID{absent}, ids...)
+	ids = append([]gitobject.ID{absent}, ids...)
 	order := s.Order(ids)
-	if len(order) != len(ids) || slices.ContainsFunc(ids, func(id ID) bool { return !slices.Contains(order, id) }) {
+	if len(order) != len(ids) || slices.ContainsFunc(ids, func(id gitobject.ID) bool {
+		return !slices.Contains(order,
+			id)
+	}) {
 		t.Fatalf("%v is no permutation", order)
 	}
 	if order[len(order)-1] != absent {
@@ -179,7 +186,7 @@ func TestCacheStaysBelowItsCap(t *testing.T) {
 	const size = maxCache / 5
 	for i := range int64(50) {
 		c.put(cached{place: place{p, i}, data: make([]byte, size)})
-		c.put(cached{place: place{p, i}, data: make([]byte, size), id: hashOf(Blob, nil)})
+		c.put(cached{place: place{p, i}, data: make([]byte, size), id: packtest.HashOf(gitobject.Blob, nil)})
 		if c.size > maxCache || len(c.entries) != c.recent.Len() {
 			t.Fatalf("after %d: %d bytes, %d and %d entries", i, c.size, len(c.entries), c.recent.Len())
 		}
@@ -202,5 +209,5 @@ func TestEachCrash(t *testing.T) {
 		}
 	}()
 	var none *Store
-	_ = none.Each(t.Context(), make([]ID, 10), 1, func(int, Object) error { return nil })
+	_ = none.Each(t.Context(), make([]gitobject.ID, 10), 1, func(int, Object) error { return nil })
 }

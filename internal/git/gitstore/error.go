@@ -3,6 +3,8 @@ package gitstore
 import (
 	"errors"
 	"io/fs"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // Error is every error of this package.
@@ -42,7 +44,7 @@ func (e *Error) Fix() string {
 		{ErrAmbiguous, "write more digits of the id"},
 		{ErrSeveralRefs, "name one of them in full"},
 		{ErrName, "name a commit, a branch or a tag as `git log --all` shows them"},
-		{ErrUnsupported, "clone it again with git's default format"},
+		{gitobject.ErrUnsupported, "clone it again with git's default format"},
 	} {
 		if errors.Is(e.Err, known.kind) {
 			return known.fix
@@ -57,22 +59,16 @@ func (e *Error) Unwrap() error { return e.Err }
 var (
 	// ErrNotFound: no such object, ref or revision.
 	ErrNotFound = errors.New("not found")
-	// ErrCorrupt: a file of the clone is damaged, or an object's bytes do not hash to its id.
-	ErrCorrupt = errors.New("corrupt")
 	// ErrMalformed: an object is what its id says, but not spelled as Git writes it.
 	ErrMalformed = errors.New("malformed")
 	// ErrEntryName: a tree has an entry whose name is refused: empty, .git, or with a control character.
 	ErrEntryName = errors.New("unusable name")
-	// ErrTooLarge means that an object, or a part that it is made from, exceeds a cap.
-	ErrTooLarge = errors.New("too large")
 	// ErrShallow: the object is beyond the boundary of a shallow clone.
 	ErrShallow = errors.New("not in this shallow clone")
 	// ErrPartial: the object was left out of a partial clone.
 	ErrPartial = errors.New("not in this partial clone")
 	// ErrNotRepository: the directory is not a Git repository, nor inside one.
 	ErrNotRepository = errors.New("not a git repository")
-	// ErrUnsupported: the clone uses something that this package does not read.
-	ErrUnsupported = errors.New("not supported")
 	// ErrAmbiguous: an abbreviated id that more than one object has.
 	ErrAmbiguous = errors.New("ambiguous")
 	// ErrSeveralRefs: a name that more than one ref has.

@@ -3,27 +3,28 @@ package gitstore
 import (
 	"bytes"
 	"crypto/sha1"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
-	"sort"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
 // OSS-Fuzz builds each of these targets from this file, without the other tests.
 
 // FuzzPack reads every object of a pack that has any bytes between its head and its checksum, at any offsets.
 func FuzzPack(f *testing.F) {
-	id := hashOf(Blob, bytes.Repeat([]byte("text "), 30)) // the whole object of the seed in testdata
+	id := packtest.HashOf(gitobject.Blob, bytes.Repeat([]byte("text "), 30)) // the whole object of the seed in testdata
 	f.Fuzz(func(t *testing.T, body []byte, a, b, c uint16) {
 		pack := append([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x03"), body...)
 		sum := sha1.Sum(pack)
 		pack = append(pack, sum[:]...)
-		ids := []ID{id, hashOf(Blob, []byte("o")), hashOf(Blob, []byte("r"))}
-		x, err := parseIndex(indexBytes([]packed{{ids[0], int64(a)}, {ids[1], int64(b)}, {ids[2], int64(c)}}, sum[:]),
-			20)
+		ids := []gitobject.ID{id, packtest.HashOf(gitobject.Blob, []byte("o")), packtest.HashOf(gitobject.Blob,
+			[]byte("r"))}
+		x, err := parseIndex(packtest.IndexBytes([]packtest.Entry{{ID: ids[0], Offset: int64(a)},
+			{ID: ids[1], Offset: int64(b)}, {ID: ids[2], Offset: int64(c)}}, sum[:]), 20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +33,7 @@ func FuzzPack(f *testing.F) {
 		for _, id := range ids {
 			at, _ := x.find(id)
 			o, err := s.readPacked(p, at, id, 1<<16)
-			if err == nil && hashOf(o.kind, o.data) != id {
+			if err == nil && packtest.HashOf(o.kind, o.data) != id {
 				t.Errorf("%s: read a %s of %d bytes that has another hash", id, o.kind, len(o.data))
 			}
 		}
@@ -87,45 +88,3 @@ const (
 	plain     = "tree " + emptyTree + "\nauthor " + person + "\ncommitter " + person + "\n"
 	pgp       = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n wsBcBAABCAAQBQJ\n -----END PGP SIGNATURE-----\n"
 )
-
-type packed struct {
-	id     ID
-	offset int64
-}
-
-func hashOf(kind Type, data []byte) ID {
-	h := sha1.New()
-	fmt.Fprintf(h, "%s %d\x00", kind, len(data))
-	h.Write(data)
-	return BytesID(h.Sum(nil))
-}
-
-func indexBytes(entries []packed, pack []byte) []byte {
-	sort.Slice(entries, func(i, j int) bool {
-		return bytes.Compare(entries[i].id.Bytes(), entries[j].id.Bytes()) < 0
-	})
-	var fanout [256]uint32
-	var names, crcs, offsets, large []byte
-	for _, e := range entries {
-		for i := int(e.id.Bytes()[0]); i < 256; i++ {
-			fanout[i]++
-		}
-		names = append(names, e.id.Bytes()...)
-		crcs = append(crcs, 0, 0, 0, 0)
-		if e.offset >= 0 && e.offset < 1<<31 {
-			offsets = binary.BigEndian.AppendUint32(offsets, uint32(e.offset))
-			continue
-		}
-		offsets = binary.BigEndian.AppendUint32(offsets, 1<<31|uint32(len(large)/8))
-		large = binary.BigEndian.AppendUint64(large, uint64(e.offset))
-	}
-	out := bytes.Clone(indexMagic)
-	for _, n := range fanout {
-		out = binary.BigEndian.AppendUint32(out, n)
-	}
-	for _, part := range [][]byte{names, crcs, offsets, large, pack} {
-		out = append(out, part...)
-	}
-	sum := sha1.Sum(out)
-	return append(out, sum[:]...)
-}

@@ -12,18 +12,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
 // FuzzDelta: a delta makes the size that it says, of pieces of its base and itself, or is refused; in one as in pieces.
 func FuzzDelta(f *testing.F) {
-	f.Add([]byte("base base base"), newDelta(14, 9).copy(5, 4).insert([]byte("other")).Bytes())
+	f.Add([]byte("base base base"), packtest.NewDelta(14, 9).Copy(5, 4).Insert([]byte("other")).Bytes())
 	f.Add([]byte("base"), []byte{4, 0x80, 0x80, 4, 0x90, 4, 0x90, 4})
 	f.Add([]byte("base"), []byte{4, 4, 0xff, 0, 0, 0, 0, 4, 0, 0})
 	f.Fuzz(func(t *testing.T, base, delta []byte) {
-		if _, size, _, err := deltaSizes(delta); err != nil || size > 1<<20 {
+		if _, size, _, err := gitobject.DeltaSizes(delta); err != nil || size > 1<<20 {
 			return
 		}
-		out, err := applyDelta(base, delta)
+		out, err := gitobject.ApplyDelta(base, delta)
 		if len(base) > 0 {
 			one, _ := rope(nil).add(base, 0, len(base))
 			p, otherErr := one.apply(delta)
@@ -33,12 +36,12 @@ func FuzzDelta(f *testing.F) {
 			}
 		}
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
+			if !errors.Is(err, gitobject.ErrCorrupt) {
 				t.Errorf("error %v is of no kind", err)
 			}
 			return
 		}
-		if _, size, _, _ := deltaSizes(delta); int64(len(out)) != size {
+		if _, size, _, _ := gitobject.DeltaSizes(delta); int64(len(out)) != size {
 			t.Errorf("%d bytes, the delta says %d", len(out), size)
 		}
 	})
@@ -47,8 +50,10 @@ func FuzzDelta(f *testing.F) {
 // FuzzIndex: what an index finds it also lists, and its offsets can be asked for.
 func FuzzIndex(f *testing.F) {
 	pack := make([]byte, 20)
-	good := indexBytes([]packed{{hashOf(Blob, nil), 12}, {hashOf(Tree, nil), 1 << 40},
-		{hashOf(Blob, []byte("x")), 1 << 31}}, pack)
+	good := packtest.IndexBytes([]packtest.Entry{
+		{ID: packtest.HashOf(gitobject.Blob, nil), Offset: 12}, {ID: packtest.HashOf(gitobject.Tree, nil),
+			Offset: 1 << 40},
+		{ID: packtest.HashOf(gitobject.Blob, []byte("x")), Offset: 1 << 31}}, pack)
 	f.Add(uint16(4), uint32(2), []byte{})
 	f.Add(uint16(8+4*255), uint32(2), []byte("more"))
 	f.Add(uint16(8+4*17), uint32(1<<31), make([]byte, 28))
@@ -63,16 +68,16 @@ func FuzzIndex(f *testing.F) {
 		for _, idSize := range []int{20, 32} {
 			x, err := parseIndex(data, idSize)
 			if err != nil {
-				if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrUnsupported) {
+				if !errors.Is(err, gitobject.ErrCorrupt) && !errors.Is(err, gitobject.ErrUnsupported) {
 					t.Errorf("error %v is of no kind", err)
 				}
 				continue
 			}
 			for i := range x.count() {
-				id := BytesID(x.name(i))
+				id := gitobject.BytesID(x.name(i))
 				x.offset(i)
 				x.find(id)
-				if err := x.begins(id.String()[:7], func(ID) error { return nil }); err != nil {
+				if err := x.begins(id.String()[:7], func(gitobject.ID) error { return nil }); err != nil {
 					t.Error(err)
 				}
 			}
@@ -90,12 +95,12 @@ func FuzzLoose(f *testing.F) {
 	}
 	f.Add(seed)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r := inflate(bytes.NewReader(data), 0, int64(len(data)))
-		defer r.release()
-		if r.zlib() != nil {
+		r := gitobject.Inflate(bytes.NewReader(data), 0, int64(len(data)))
+		defer r.Release()
+		if r.Zlib() != nil {
 			return
 		}
-		kind, got, err := r.loose(1 << 16)
+		kind, got, err := looseObject(r, 1<<16)
 		if err != nil {
 			return
 		}

@@ -1,11 +1,16 @@
 package gitstore
 
 import (
+	"crypto/sha1"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
 // clone is a repository made by the git command.
@@ -70,9 +75,9 @@ func (c clone) open() *Store {
 	return s
 }
 
-func mustID(t testing.TB, text string) ID {
+func mustID(t testing.TB, text string) gitobject.ID {
 	t.Helper()
-	id, err := ParseID(text)
+	id, err := gitobject.ParseID(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +121,19 @@ func TestIsEmpty(t *testing.T) {
 		defer s.Close()
 		if got := s.IsEmpty(); got != tt.want {
 			t.Errorf("%s: empty is %t, want %t", name, got, tt.want)
+		}
+	}
+}
+
+// addPack puts a pack into the clone.
+func (c clone) addPack(w *packtest.Writer) {
+	c.T.Helper()
+	pack, idx := w.Bytes()
+	name := fmt.Sprintf("pack-%x", sha1.Sum(pack))
+	dir := filepath.Join(c.Dir, ".git/objects/pack")
+	for ext, data := range map[string][]byte{".pack": pack, ".idx": idx} {
+		if err := os.WriteFile(filepath.Join(dir, name+ext), data, 0o666); err != nil {
+			c.T.Fatal(err)
 		}
 	}
 }

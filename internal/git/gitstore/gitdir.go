@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
@@ -139,14 +139,9 @@ func readLink(file, prefix string) (string, error) {
 	return filepath.Clean(name), nil
 }
 
-// open opens a file to read. A directory of another copy may contain anything: a FIFO must not wait for a writer.
-func open(name string) (*os.File, error) {
-	return os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-}
-
 // readCapped reads a regular file of at most max bytes.
 func readCapped(name string, max int64) ([]byte, error) {
-	f, err := open(name)
+	f, err := capped.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -160,11 +155,11 @@ func readAllCapped(f fs.File, max int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s is not a regular file", ErrCorrupt, info.Name())
+		return nil, fmt.Errorf("%w: %s is not a regular file", gitobject.ErrCorrupt, info.Name())
 	}
 	data, err := capped.ReadAll(f, max)
 	if errors.Is(err, capped.ErrTooLarge) {
-		return nil, fmt.Errorf("%w: %s is larger than %d bytes", ErrTooLarge, info.Name(), max)
+		return nil, fmt.Errorf("%w: %s is larger than %d bytes", gitobject.ErrTooLarge, info.Name(), max)
 	}
 	return data, err
 }

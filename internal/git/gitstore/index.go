@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"hash"
 	"sort"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // maxIndex is the size of the largest pack index that is read: 32 million objects.
@@ -23,30 +25,28 @@ type index struct {
 	pack    []byte      // checksum of the pack
 }
 
-var indexMagic = []byte{0xff, 't', 'O', 'c', 0, 0, 0, 2}
-
-var errIndexVersion = fmt.Errorf("a pack index of another version than 2 is %w", ErrUnsupported)
+var errIndexVersion = fmt.Errorf("a pack index of another version than 2 is %w", gitobject.ErrUnsupported)
 
 // parseIndex reads a pack index, gitformat-pack(5). It checks sizes, fan-out and checksum. It does not check that the
 // ids are sorted, or that the offsets are those of their objects: each object that is read is compared with its id.
 func parseIndex(data []byte, idSize int) (*index, error) {
-	head := len(indexMagic) + 256*4
+	head := len(gitobject.IndexMagic) + 256*4
 	if len(data) < head+2*idSize {
-		return nil, fmt.Errorf("%w: %d bytes", ErrCorrupt, len(data))
+		return nil, fmt.Errorf("%w: %d bytes", gitobject.ErrCorrupt, len(data))
 	}
-	if !bytes.HasPrefix(data, indexMagic) {
+	if !bytes.HasPrefix(data, gitobject.IndexMagic) {
 		v1 := 256*4 + int64(binary.BigEndian.Uint32(data[255*4:]))*int64(4+idSize) + 2*int64(idSize)
-		if bytes.HasPrefix(data, indexMagic[:4]) || int64(len(data)) == v1 {
+		if bytes.HasPrefix(data, gitobject.IndexMagic[:4]) || int64(len(data)) == v1 {
 			return nil, errIndexVersion
 		}
-		return nil, fmt.Errorf("%w: no pack index", ErrCorrupt)
+		return nil, fmt.Errorf("%w: no pack index", gitobject.ErrCorrupt)
 	}
 	x := &index{idSize: idSize}
 	last := uint32(0)
 	for i := range x.fanout {
-		n := binary.BigEndian.Uint32(data[len(indexMagic)+4*i:])
+		n := binary.BigEndian.Uint32(data[len(gitobject.IndexMagic)+4*i:])
 		if n < last {
-			return nil, fmt.Errorf("%w: the fan-out falls at %#02x", ErrCorrupt, i)
+			return nil, fmt.Errorf("%w: the fan-out falls at %#02x", gitobject.ErrCorrupt, i)
 		}
 		x.fanout[i], last = n, n
 	}
@@ -54,7 +54,7 @@ func parseIndex(data []byte, idSize int) (*index, error) {
 	body := data[head : len(data)-2*idSize]
 	rest := int64(len(body)) - n*int64(idSize+4+4)
 	if rest < 0 || rest%8 != 0 || rest/8 > n {
-		return nil, fmt.Errorf("%w: %d bytes for %d objects", ErrCorrupt, len(data), n)
+		return nil, fmt.Errorf("%w: %d bytes for %d objects", gitobject.ErrCorrupt, len(data), n)
 	}
 	x.names, body = body[:n*int64(idSize)], body[n*int64(idSize+4):] // CRCs are for git's own repacking
 	x.offsets, x.large = body[:4*n], body[4*n:]
@@ -62,7 +62,7 @@ func parseIndex(data []byte, idSize int) (*index, error) {
 	h := NewHash(idSize)
 	h.Write(data[:len(data)-idSize])
 	if !bytes.Equal(h.Sum(nil), data[len(data)-idSize:]) {
-		return nil, fmt.Errorf("%w: its checksum is wrong", ErrCorrupt)
+		return nil, fmt.Errorf("%w: its checksum is wrong", gitobject.ErrCorrupt)
 	}
 	return x, nil
 }
@@ -101,7 +101,7 @@ func (x *index) seek(prefix []byte) int {
 }
 
 // find returns the offset of an object.
-func (x *index) find(id ID) (int64, bool) {
+func (x *index) find(id gitobject.ID) (int64, bool) {
 	if id.Size() != x.idSize {
 		return 0, false
 	}

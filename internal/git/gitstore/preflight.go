@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // Caps on the files of a clone that say how it is to be read.
@@ -37,13 +39,13 @@ func readConfig(common string) (cloneFormat, error) {
 	}
 	c, err := parseConfig(string(text))
 	if err != nil {
-		return cloneFormat{}, fmt.Errorf("%w: config: %w", ErrCorrupt, err)
+		return cloneFormat{}, fmt.Errorf("%w: config: %w", gitobject.ErrCorrupt, err)
 	}
 	version, err := strconv.Atoi(cmp.Or(c["core.repositoryformatversion"], "0"))
 	if err != nil || version < 0 || version > 1 {
 		return cloneFormat{}, &Error{Op: "reading", Object: "config",
 			Err: fmt.Errorf("core.repositoryFormatVersion %q is %w; expected 0 or 1", c["core.repositoryformatversion"],
-				ErrUnsupported)}
+				gitobject.ErrUnsupported)}
 	}
 	f := cloneFormat{idSize: 20, remotes: map[string]string{}}
 	for _, key := range slices.Sorted(maps.Keys(c)) {
@@ -60,7 +62,7 @@ func readConfig(common string) (cloneFormat, error) {
 		case strings.HasSuffix(key, ".promisor"):
 			on, err := c.bool(key)
 			if err != nil {
-				return cloneFormat{}, fmt.Errorf("%w: config: %w", ErrCorrupt, err)
+				return cloneFormat{}, fmt.Errorf("%w: config: %w", gitobject.ErrCorrupt, err)
 			}
 			f.promisor = f.promisor || on
 		case strings.HasSuffix(key, ".partialclonefilter"):
@@ -73,7 +75,7 @@ func readConfig(common string) (cloneFormat, error) {
 func (f *cloneFormat) extension(name, value string, version int) error {
 	unsupported := func(remedy string) error {
 		return &Error{Op: "reading", Object: "config", Remedy: remedy,
-			Err: fmt.Errorf("extensions.%s = %q is %w", name, value, ErrUnsupported)}
+			Err: fmt.Errorf("extensions.%s = %q is %w", name, value, gitobject.ErrUnsupported)}
 	}
 	switch name {
 	case "noop", "noop-v1", "preciousobjects", "worktreeconfig", "relativeworktrees":
@@ -100,7 +102,7 @@ func (f *cloneFormat) extension(name, value string, version int) error {
 }
 
 // readShallow returns the commits whose parents the clone lacks.
-func readShallow(common string, idSize int) (map[ID]bool, error) {
+func readShallow(common string, idSize int) (map[gitobject.ID]bool, error) {
 	text, err := readCapped(filepath.Join(common, "shallow"), maxShallow)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -108,11 +110,11 @@ func readShallow(common string, idSize int) (map[ID]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	boundary := map[ID]bool{}
+	boundary := map[gitobject.ID]bool{}
 	for line := range bytes.Lines(text) {
-		id, err := ParseID(string(bytes.TrimRight(line, "\r\n")))
+		id, err := gitobject.ParseID(string(bytes.TrimRight(line, "\r\n")))
 		if err != nil || id.Size() != idSize {
-			return nil, fmt.Errorf("%w: shallow holds %q; expected object ids", ErrCorrupt, line)
+			return nil, fmt.Errorf("%w: shallow holds %q; expected object ids", gitobject.ErrCorrupt, line)
 		}
 		boundary[id] = true
 	}
@@ -139,14 +141,14 @@ func objectDirs(own string, further ...string) (dirs, missing []string, err erro
 		}
 		seen[realDir] = true
 		if dirs = append(dirs, realDir); len(dirs) > maxAlternate {
-			return fmt.Errorf("%w: more than %d object directories", ErrTooLarge, maxAlternate)
+			return fmt.Errorf("%w: more than %d object directories", gitobject.ErrTooLarge, maxAlternate)
 		}
 		names, err := readAlternates(realDir)
 		if err != nil {
 			return err
 		}
 		if len(names) > 0 && depth == maxNesting {
-			return fmt.Errorf("%w: alternates of alternates, more than %d deep", ErrTooLarge, maxNesting)
+			return fmt.Errorf("%w: alternates of alternates, more than %d deep", gitobject.ErrTooLarge, maxNesting)
 		}
 		for _, name := range names {
 			if err := add(name, depth+1); err != nil {
@@ -182,7 +184,7 @@ func readAlternates(objects string) ([]string, error) {
 		}
 		if name[0] == '"' {
 			return nil, &Error{Op: "reading", Object: file, Remedy: "write the path without quotes",
-				Err: fmt.Errorf("the quoted path %s is %w", name, ErrUnsupported)}
+				Err: fmt.Errorf("the quoted path %s is %w", name, gitobject.ErrUnsupported)}
 		}
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(objects, name)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 // damaged ref.
 func (s *Store) HasRef(name string) bool {
 	_, err := s.ref(name)
-	return err == nil || errors.Is(err, ErrCorrupt)
+	return err == nil || errors.Is(err, gitobject.ErrCorrupt)
 }
 
 // Symbolic returns the full name of the ref that a symbolic ref names; empty if the ref is not symbolic.
@@ -54,11 +56,11 @@ func (s *Store) IsEmpty() bool {
 }
 
 // ref follows a full ref name to an id.
-func (s *Store) ref(name string) (ID, error) {
+func (s *Store) ref(name string) (gitobject.ID, error) {
 	asked := name
 	for range maxSymbolic + 1 {
 		if err := checkRefName(name); err != nil {
-			return ID{}, err
+			return gitobject.ID{}, err
 		}
 		id, next, err := s.readRef(name)
 		if err == ErrNotFound && name != asked {
@@ -69,33 +71,34 @@ func (s *Store) ref(name string) (ID, error) {
 		}
 		name = next
 	}
-	return ID{}, fmt.Errorf("%w: more than %d symbolic refs in a row", ErrCorrupt, maxSymbolic)
+	return gitobject.ID{}, fmt.Errorf("%w: more than %d symbolic refs in a row", gitobject.ErrCorrupt, maxSymbolic)
 }
 
 // readRef returns the id or the symbolic ref in one ref.
-func (s *Store) readRef(name string) (id ID, symbolic string, err error) {
+func (s *Store) readRef(name string) (id gitobject.ID, symbolic string, err error) {
 	text, err := s.readRefFile(name)
 	if notThere(err) {
 		id, err = packedIn(s.common, name, s.idSize)
 		return id, "", err
 	}
 	if err != nil {
-		return ID{}, "", fmt.Errorf("ref %s: %w", name, err)
+		return gitobject.ID{}, "", fmt.Errorf("ref %s: %w", name, err)
 	}
 	if target, ok := bytes.CutPrefix(text, []byte("ref:")); ok {
-		return ID{}, string(bytes.Trim(target, " \t\r\n")), nil
+		return gitobject.ID{}, string(bytes.Trim(target, " \t\r\n")), nil
 	}
 	// FETCH_HEAD says more after the id.
 	if i := bytes.IndexAny(text, " \t\r\n"); i >= 0 {
 		text = text[:i]
 	}
-	if id, err = ParseID(string(text)); err != nil || id.Size() != s.idSize {
+	if id, err = gitobject.ParseID(string(text)); err != nil || id.Size() != s.idSize {
 		holds := fmt.Sprintf("%.80q", text)
 		if n := len(text); n > 0 && len(bytes.Trim(text, "\x00")) == 0 { // a crash while it was written
 			holds = fmt.Sprintf("%d NUL bytes", n)
 		}
-		return ID{}, "", &Error{Op: "reading ref", Object: name, Remedy: "remove the file of the ref, and fetch",
-			Err: fmt.Errorf("%w: it holds %s; expected an object id", ErrCorrupt, holds)}
+		return gitobject.ID{}, "", &Error{Op: "reading ref", Object: name,
+			Remedy: "remove the file of the ref, and fetch",
+			Err:    fmt.Errorf("%w: it holds %s; expected an object id", gitobject.ErrCorrupt, holds)}
 	}
 	return id, "", nil
 }
@@ -141,28 +144,28 @@ func ofWorktree(name string) bool {
 
 // PackedRef returns the id that the packed-refs of the repository at dir has for a full ref name. The error is
 // ErrNotFound if it has none.
-func PackedRef(dir, name string, idSize int) (ID, error) {
+func PackedRef(dir, name string, idSize int) (gitobject.ID, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return ID{}, err
+		return gitobject.ID{}, err
 	}
 	defer root.Close()
 	return packedIn(root, name, idSize)
 }
 
 // packedIn looks a name up in packed-refs. It is read each time: git replaces it as it likes.
-func packedIn(root *os.Root, name string, idSize int) (ID, error) {
+func packedIn(root *os.Root, name string, idSize int) (gitobject.ID, error) {
 	text, err := readRooted(root, "packed-refs", maxPackedRefs)
 	if errors.Is(err, fs.ErrNotExist) {
-		return ID{}, ErrNotFound
+		return gitobject.ID{}, ErrNotFound
 	}
 	if err != nil {
-		return ID{}, fmt.Errorf("packed-refs: %w", err)
+		return gitobject.ID{}, fmt.Errorf("packed-refs: %w", err)
 	}
 	return findPacked(text, name, idSize)
 }
 
-func findPacked(text []byte, name string, idSize int) (ID, error) {
+func findPacked(text []byte, name string, idSize int) (gitobject.ID, error) {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) == 0 || line[0] == '#' || line[0] == '^' {
@@ -170,17 +173,17 @@ func findPacked(text []byte, name string, idSize int) (ID, error) {
 		}
 		digits, ref, ok := bytes.Cut(line, []byte{' '})
 		if !ok || len(digits) != 2*idSize {
-			return ID{}, fmt.Errorf("%w: packed-refs holds the line %.80q", ErrCorrupt, line)
+			return gitobject.ID{}, fmt.Errorf("%w: packed-refs holds the line %.80q", gitobject.ErrCorrupt, line)
 		}
 		if string(ref) == name {
-			id, err := ParseID(string(digits))
+			id, err := gitobject.ParseID(string(digits))
 			if err != nil {
-				err = fmt.Errorf("%w: packed-refs: %w", ErrCorrupt, err)
+				err = fmt.Errorf("%w: packed-refs: %w", gitobject.ErrCorrupt, err)
 			}
 			return id, err
 		}
 	}
-	return ID{}, ErrNotFound
+	return gitobject.ID{}, ErrNotFound
 }
 
 // CheckRefName returns nil for a ref name that git accepts; else the error is ErrName.

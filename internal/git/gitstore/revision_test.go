@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 func TestResolveAsGit(t *testing.T) {
@@ -114,8 +116,9 @@ func TestResolveRefuses(t *testing.T) {
 		{"a//b", ErrName},
 		{`..\config`, ErrName}, {`a\b`, ErrName}, {"a/.b", ErrName}, {"a.lock", ErrName},
 		{"heads/main.lock/x", ErrName}, {"a/", ErrName},
-		{"loop", ErrCorrupt}, {"out", ErrName}, {"heads/config", ErrName}, {"text", ErrCorrupt}, {"empty", ErrCorrupt},
-		{"short", ErrCorrupt},
+		{"loop", gitobject.ErrCorrupt}, {"out", ErrName}, {"heads/config", ErrName}, {"text", gitobject.ErrCorrupt},
+		{"empty", gitobject.ErrCorrupt},
+		{"short", gitobject.ErrCorrupt},
 		{"gone", ErrNotFound}, {"blob", ErrNotFound}, {"HEAD~1", ErrNotFound}, {"HEAD^2", ErrNotFound},
 		{strings.Repeat("a", 5000), ErrName}, {strings.Repeat("HEAD^", 5000), ErrName},
 	} {
@@ -138,7 +141,7 @@ func TestDamagedRef(t *testing.T) {
 		c.Write(".git/refs/heads/bad", text)
 		s := c.open()
 		_, err := s.Resolve("bad")
-		wantError(t, err, ErrCorrupt, "remove the file of the ref, and fetch")
+		wantError(t, err, gitobject.ErrCorrupt, "remove the file of the ref, and fetch")
 		if err == nil || !strings.Contains(err.Error(), "ref refs/heads/bad: corrupt: it holds "+says+";") ||
 			!s.HasRef("refs/heads/bad") {
 			t.Errorf("%q: %v", text, err)

@@ -3,6 +3,8 @@ package gitstore
 import (
 	"fmt"
 	"sort"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // rope is a large tree as what it takes from others and what is its own. The versions of a tree in a history, each
@@ -23,7 +25,7 @@ const (
 	maxPieces = 4096
 )
 
-var errManyPieces = fmt.Errorf("%w: more than %d pieces", ErrTooLarge, maxPieces)
+var errManyPieces = fmt.Errorf("%w: more than %d pieces", gitobject.ErrTooLarge, maxPieces)
 
 func (p rope) size() int64 {
 	if len(p) == 0 {
@@ -47,13 +49,13 @@ func (p rope) add(of []byte, from, to int) (rope, error) {
 
 // apply makes an object of its base. The delta becomes part of it. The caller caps the declared size of the result.
 func (p rope) apply(delta []byte) (rope, error) {
-	d, err := instructionsFor(p.size(), delta)
+	d, err := gitobject.InstructionsFor(p.size(), delta)
 	if err != nil {
 		return nil, err
 	}
 	out := make(rope, 0, len(p)+4)
 	for {
-		inserted, from, n, err := d.next()
+		inserted, from, n, err := d.Next()
 		switch {
 		case err != nil:
 			return nil, err
@@ -121,7 +123,7 @@ func alike(a, b rope) (prefix, suffix int) {
 
 // Object is what Each reads.
 type Object struct {
-	Type   Type
+	Type   gitobject.Type
 	data   []byte // nil where it is in pieces of others
 	pieces rope   // set if the object is a large tree
 }

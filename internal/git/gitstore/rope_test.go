@@ -9,10 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
 // manyVersions are trees of about 90 KiB, each a little different from the one before, packed by git as deltas.
-func manyVersions(t *testing.T, versions int) (clone, []ID) {
+func manyVersions(t *testing.T, versions int) (clone, []gitobject.ID) {
 	c := newClone(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	entry := func(name int) string {
@@ -44,7 +47,7 @@ func manyVersions(t *testing.T, versions int) (clone, []ID) {
 			func(a, b string) bool { return a[strings.IndexByte(a, '\t'):] == b[strings.IndexByte(b, '\t'):] })
 		fmt.Fprint(&trees, strings.Join(entries, "\n"), "\n\n")
 	}
-	var ids []ID
+	var ids []gitobject.ID
 	for _, id := range strings.Fields(c.GitInput(trees.String(), "mktree", "--batch", "--missing")) {
 		ids = append(ids, mustID(t, id))
 		fmt.Fprintln(&list, id, "implementations")
@@ -62,7 +65,8 @@ func TestPieces(t *testing.T) {
 	slices.Reverse(newest)
 	rand.New(rand.NewPCG(5, 6)).
 		Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	for name, order := range map[string][]ID{"oldest first": ids, "newest first": newest, "shuffled": shuffled} {
+	for name, order := range map[string][]gitobject.ID{"oldest first": ids, "newest first": newest,
+		"shuffled": shuffled} {
 		t.Run(name, func(t *testing.T) {
 			s := c.open()
 			inPieces, common := 0, 0
@@ -71,7 +75,7 @@ func TestPieces(t *testing.T) {
 			var before []byte
 			err := s.Each(context.Background(), order, 1<<20, func(i int, o Object) error {
 				got := rooms[i%2].Put(o)
-				if hashOf(o.Type, got) != order[i] {
+				if packtest.HashOf(o.Type, got) != order[i] {
 					t.Fatalf("object %d, over one read before: not the one asked for", i)
 				}
 				if !bytes.Equal(got, new(PatchBuffer).Put(o)) {
@@ -104,21 +108,22 @@ func TestPieces(t *testing.T) {
 func TestPiecesOfDamaged(t *testing.T) {
 	c := newClone(t)
 	tree := bytes.Repeat([]byte("100644 a\x0000000000000000000000"), 4000)
-	good := hashOf(Tree, tree)
-	other := hashOf(Tree, tree[:len(tree)-29])
-	w := newPackWriter(t)
-	base := w.add(good, Tree, nil, tree, 0)
-	short := newDelta(int64(len(tree)), int64(len(tree)-30)).copy(0, len(tree)-30)
-	w.add(other, offsetDelta, w.offsetTo(base), short.Bytes(), 0)
-	w.write(c)
+	good := packtest.HashOf(gitobject.Tree, tree)
+	other := packtest.HashOf(gitobject.Tree, tree[:len(tree)-29])
+	w := packtest.NewWriter()
+	base := w.Add(good, gitobject.Tree, nil, tree, 0)
+	short := packtest.NewDelta(int64(len(tree)), int64(len(tree)-30)).Copy(0, len(tree)-30)
+	w.Add(other, gitobject.OffsetDelta, w.OffsetTo(base), short.Bytes(), 0)
+	c.addPack(w)
 	s := c.open()
 	read := 0
 	f := func(int, Object) error { read++; return nil }
-	wantError(t, s.Each(context.Background(), []ID{good, other}, 1<<20, f), ErrCorrupt, "git fsck")
+	wantError(t, s.Each(context.Background(), []gitobject.ID{good, other}, 1<<20, f), gitobject.ErrCorrupt, "git fsck")
 	if read != 1 {
 		t.Errorf("%d objects read, want 1", read)
 	}
-	wantError(t, s.Each(context.Background(), []ID{good, other}, int64(len(tree)-40), f), ErrTooLarge, "")
+	wantError(t, s.Each(context.Background(), []gitobject.ID{good, other}, int64(len(tree)-40), f),
+		gitobject.ErrTooLarge, "")
 }
 
 // What a tree takes from others does not keep more in memory than it spares: neither deltas of which little is left,
@@ -136,20 +141,21 @@ func TestPiecesThatAddUp(t *testing.T) {
 		"many pieces": {300, 2000, 0}} {
 		t.Run(name, func(t *testing.T) {
 			c := newClone(t)
-			w := newPackWriter(t)
-			id, at := w.object(Tree, first)
-			ids := []ID{id}
+			w := packtest.NewWriter()
+			id, at := w.Object(gitobject.Tree, first)
+			ids := []gitobject.ID{id}
 			kept, before := first, first
 			for n := range many.trees {
 				stays := entry(fmt.Sprintf("%05d%s", n, strings.Repeat("a", many.stays)))
 				goes := entry(fmt.Sprintf("%05d%sb", n, strings.Repeat("a", many.stays+many.goes)))
 				after := slices.Concat(kept, stays, goes)
-				d := newDelta(int64(len(before)), int64(len(after))).copy(0, len(kept)).insert(stays).insert(goes)
-				id = hashOf(Tree, after)
-				at = w.add(id, offsetDelta, w.offsetTo(at), d.Bytes(), 0)
+				d := packtest.NewDelta(int64(len(before)), int64(len(after))).Copy(0,
+					len(kept)).Insert(stays).Insert(goes)
+				id = packtest.HashOf(gitobject.Tree, after)
+				at = w.Add(id, gitobject.OffsetDelta, w.OffsetTo(at), d.Bytes(), 0)
 				ids, kept, before = append(ids, id), slices.Concat(kept, stays), after
 			}
-			w.write(c)
+			c.addPack(w)
 			s := c.open()
 			inPieces, inOne := 0, 0
 			err := s.Each(context.Background(), ids, 1<<20, func(i int, o Object) error {
@@ -161,7 +167,7 @@ func TestPiecesThatAddUp(t *testing.T) {
 				for _, n := range retained {
 					sum += n
 				}
-				if sum > 2*maxKept || hashOf(o.Type, new(PatchBuffer).Put(o)) != ids[i] {
+				if sum > 2*maxKept || packtest.HashOf(o.Type, new(PatchBuffer).Put(o)) != ids[i] {
 					t.Fatalf("object %d holds %d bytes, or is not the one asked for", i, sum)
 				}
 				if i > 0 && len(o.pieces) == 1 {
@@ -185,23 +191,23 @@ func TestPiecesDeepInAChain(t *testing.T) {
 	leastChained = leastPieces
 	sum := sha1.Sum(nil)
 	tree := []byte{}
-	w := newPackWriter(t)
+	w := packtest.NewWriter()
 	for n := range 2000 {
 		tree = append(append(tree, fmt.Sprintf("100644 %05d-implementation.json\x00", n)...), sum[:]...)
 	}
-	id, at := w.object(Tree, tree)
+	id, at := w.Object(gitobject.Tree, tree)
 	for n := range 30 {
 		after := slices.Clone(tree)
 		after[len(after)-1-n*100] ^= 1
 		from := len(after) - 1 - n*100
-		d := newDelta(int64(len(tree)), int64(len(after))).copy(0, from).insert(after[from:from+1]).
-			copy(from+1, len(after)-from-1)
-		id = hashOf(Tree, after)
-		at, tree = w.add(id, offsetDelta, w.offsetTo(at), d.Bytes(), 0), after
+		d := packtest.NewDelta(int64(len(tree)), int64(len(after))).Copy(0, from).Insert(after[from:from+1]).
+			Copy(from+1, len(after)-from-1)
+		id = packtest.HashOf(gitobject.Tree, after)
+		at, tree = w.Add(id, gitobject.OffsetDelta, w.OffsetTo(at), d.Bytes(), 0), after
 	}
 	c := newClone(t)
-	w.write(c)
-	err := c.open().Each(context.Background(), []ID{id}, 1<<20, func(_ int, o Object) error {
+	c.addPack(w)
+	err := c.open().Each(context.Background(), []gitobject.ID{id}, 1<<20, func(_ int, o Object) error {
 		if len(o.pieces) < 30 || !bytes.Equal(new(PatchBuffer).Put(o), tree) {
 			t.Errorf("%d pieces, want one before each of 30 changes", len(o.pieces))
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
 
@@ -276,7 +277,7 @@ func TestAlternates(t *testing.T) {
 			from.Write(".git/objects/info/alternates", filepath.Join(to.Dir, ".git/objects")+"\n")
 			from = to
 		}
-		wantError(t, second(Open(first.Dir)), ErrTooLarge, "")
+		wantError(t, second(Open(first.Dir)), gitobject.ErrTooLarge, "")
 	})
 	t.Run("too many", func(t *testing.T) {
 		c := newClone(t)
@@ -286,17 +287,17 @@ func TestAlternates(t *testing.T) {
 			fmt.Fprintf(&list, "../more/%d\n", i)
 		}
 		c.Write(".git/objects/info/alternates", list.String())
-		wantError(t, second(Open(c.Dir)), ErrTooLarge, "")
+		wantError(t, second(Open(c.Dir)), gitobject.ErrTooLarge, "")
 	})
 	t.Run("too long", func(t *testing.T) {
 		c := newClone(t)
 		c.Write(".git/objects/info/alternates", strings.Repeat("#\n", maxAlternates))
-		wantError(t, second(Open(c.Dir)), ErrTooLarge, "")
+		wantError(t, second(Open(c.Dir)), gitobject.ErrTooLarge, "")
 	})
 	t.Run("quoted", func(t *testing.T) {
 		c := newClone(t)
 		c.Write(".git/objects/info/alternates", `"/a\tb"`+"\n")
-		wantError(t, second(Open(c.Dir)), ErrUnsupported, "without quotes")
+		wantError(t, second(Open(c.Dir)), gitobject.ErrUnsupported, "without quotes")
 	})
 }
 
@@ -309,28 +310,30 @@ func TestOpenRefuses(t *testing.T) {
 		remedy string
 	}{
 		{"reftable", func(c clone) { c.Write(".git/config", version1+"[extensions]\nrefStorage = reftable\n") },
-			ErrUnsupported, "git refs migrate --ref-format=files"},
+			gitobject.ErrUnsupported, "git refs migrate --ref-format=files"},
 		{"unknown extension", func(c clone) { c.Write(".git/config", version1+"[extensions]\nfuture = true\n") },
-			ErrUnsupported, "clone it again"},
+			gitobject.ErrUnsupported, "clone it again"},
 		{"unknown object format",
 			func(c clone) { c.Write(".git/config", version1+"[extensions]\nobjectFormat = sha3\n") },
-			ErrUnsupported, "clone it again"},
+			gitobject.ErrUnsupported, "clone it again"},
 		{"unknown version", func(c clone) { c.Write(".git/config", "[core]\nrepositoryformatversion = 2\n") },
-			ErrUnsupported, "clone it again"},
+			gitobject.ErrUnsupported, "clone it again"},
 		{"version that is no number",
 			func(c clone) { c.Write(".git/config", "[core]\nrepositoryformatversion = 0x1\n") },
-			ErrUnsupported, "clone it again"},
+			gitobject.ErrUnsupported, "clone it again"},
 		{"extension of version 1 in version 0",
 			func(c clone) { c.Write(".git/config", "[extensions]\nobjectFormat = sha256\n") },
-			ErrUnsupported, "core.repositoryFormatVersion"},
-		{"config that is none", func(c clone) { c.Write(".git/config", "[core\n") }, ErrCorrupt, ""},
-		{"endless config", func(c clone) { c.Write(".git/config", strings.Repeat("#\n", maxConfig)) }, ErrTooLarge, ""},
-		{"shallow that holds no ids", func(c clone) { c.Write(".git/shallow", "x\n") }, ErrCorrupt, ""},
+			gitobject.ErrUnsupported, "core.repositoryFormatVersion"},
+		{"config that is none", func(c clone) { c.Write(".git/config", "[core\n") }, gitobject.ErrCorrupt, ""},
+		{"endless config", func(c clone) { c.Write(".git/config", strings.Repeat("#\n", maxConfig)) },
+			gitobject.ErrTooLarge, ""},
+		{"shallow that holds no ids", func(c clone) { c.Write(".git/shallow", "x\n") }, gitobject.ErrCorrupt, ""},
 		{"index of version 1", func(c clone) {
 			c.commit("one")
 			c.Git("-c", "pack.indexVersion=1", "repack", "-q", "-a", "-d")
-		}, ErrUnsupported, "git -c pack.indexVersion=2 repack -a -d"},
-		{"index that is none", func(c clone) { c.Write(".git/objects/pack/pack-1.idx", "x") }, ErrCorrupt, "git fsck"},
+		}, gitobject.ErrUnsupported, "git -c pack.indexVersion=2 repack -a -d"},
+		{"index that is none", func(c clone) { c.Write(".git/objects/pack/pack-1.idx", "x") }, gitobject.ErrCorrupt,
+			"git fsck"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newClone(t)

@@ -1,3 +1,12 @@
+// Package gitstore reads the objects of a Git clone, loose, packed, and of alternates, by SHA-1 or SHA-256. It decides
+// nothing about their content but that they are what their ids say.
+//
+// The project has its own reader because go-git's serves honest repositories: its storer does not check bytes against
+// ids; a missing or malformed sub-tree counts as empty; an unsorted tree shows no change, and a duplicate entry is
+// hidden; a merge base is wrong, without an error, if a parent is missing; a foreign pack is resolved in memory without
+// a limit; and SHA-256 and the extensions that a sparse checkout leaves behind are refused. The git command obeys the
+// configuration of the clone. In this program go-git speaks the protocol, in package peer, and matches ignore
+// patterns. Both go-git and the git command are the reference in the tests.
 package gitstore
 
 import (
@@ -9,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // Store is the object store of a clone, and its refs. It is safe for concurrent use, and reads a clone that git
@@ -19,7 +30,7 @@ import (
 type Store struct {
 	location
 	cloneFormat
-	boundary map[ID]bool
+	boundary map[gitobject.ID]bool
 	dirs     []string // object directories, the clone's own first
 	further  []string // object directories of AddObjects
 	missing  []string // alternates that are not there
@@ -139,6 +150,9 @@ func (s *Store) ObjectDir() string {
 	return s.dirs[0]
 }
 
+// ObjectDirs returns the directories that objects are read from, the clone's own first.
+func (s *Store) ObjectDirs() []string { return s.dirs }
+
 // RemoteURL returns the URL of the remote origin as the configuration spells it, with credentials, or "" if none is
 // set.
 func (s *Store) RemoteURL() string { return s.remotes["origin"] }
@@ -150,7 +164,7 @@ func (s *Store) HasRemote(name string) bool { return s.remotes[name] != "" }
 func (s *Store) Shallow() bool { return len(s.boundary) > 0 }
 
 // IsShallow reports whether the parents of a commit were left out when the clone was made.
-func (s *Store) IsShallow(id ID) bool { return s.boundary[id] }
+func (s *Store) IsShallow(id gitobject.ID) bool { return s.boundary[id] }
 
 // IDSize returns the number of bytes of an id in tree entries: 20, or 32 in a SHA-256 clone.
 func (s *Store) IDSize() int { return s.idSize }
@@ -159,7 +173,7 @@ func (s *Store) IDSize() int { return s.idSize }
 // must not be changed. An object of more than limit bytes is ErrTooLarge and is not inflated; so is one made by a delta
 // from a base of more than 16 MiB and limit. Other errors: ErrCorrupt, and for an object that is not there ErrPartial,
 // ErrShallow or ErrNotFound.
-func (s *Store) Read(id ID, limit int64) (Type, []byte, error) {
+func (s *Store) Read(id gitobject.ID, limit int64) (gitobject.Type, []byte, error) {
 	var o cached
 	limit = min(max(limit, 0), maxObject)
 	err := s.lookup(id, func(p *pack, at int64) error {
@@ -169,7 +183,7 @@ func (s *Store) Read(id ID, limit int64) (Type, []byte, error) {
 	}, func(dir string) error {
 		t, data, err := readLoose(dir, id, limit)
 		if err == nil {
-			err = verify(id, t, data)
+			err = gitobject.Verify(id, t, data)
 		}
 		o = cached{kind: t, data: data}
 		return err
@@ -182,7 +196,7 @@ func (s *Store) Read(id ID, limit int64) (Type, []byte, error) {
 
 // Type gives the type of an object as its head has it, without reading the rest. Errors are as for Read, without
 // ErrTooLarge.
-func (s *Store) Type(id ID) (t Type, err error) {
+func (s *Store) Type(id gitobject.ID) (t gitobject.Type, err error) {
 	err = s.lookup(id, func(p *pack, at int64) (err error) {
 		t, err = p.kind(at)
 		return err
@@ -196,7 +210,7 @@ func (s *Store) Type(id ID) (t Type, err error) {
 	return t, nil
 }
 
-func (s *Store) readPacked(p *pack, at int64, id ID, limit int64) (cached, error) {
+func (s *Store) readPacked(p *pack, at int64, id gitobject.ID, limit int64) (cached, error) {
 	o, err := p.object(at, limit, &s.cache)
 	if err != nil || o.id == id {
 		return o, err
@@ -205,11 +219,11 @@ func (s *Store) readPacked(p *pack, at int64, id ID, limit int64) (cached, error
 }
 
 // verified checks that an object of a pack hashes to its id, and notes that in the cache.
-func (s *Store) verified(o cached, id ID) (cached, error) {
-	if err := verify(id, o.kind, o.data); err != nil {
+func (s *Store) verified(o cached, id gitobject.ID) (cached, error) {
+	if err := gitobject.Verify(id, o.kind, o.data); err != nil {
 		return o, err
 	}
-	if o.id = id; o.kind == Tree {
+	if o.id = id; o.kind == gitobject.Tree {
 		s.cache.put(o)
 	}
 	return o, nil
@@ -219,7 +233,7 @@ var errAbsent = errors.New("absent")
 
 // lookup tries each copy of an object until one is good; then, since gc or fetch may have moved it, again with the
 // packs that are there by then, and once more should gc be at it still.
-func (s *Store) lookup(id ID, packed func(*pack, int64) error, loose func(string) error) error {
+func (s *Store) lookup(id gitobject.ID, packed func(*pack, int64) error, loose func(string) error) error {
 	if id.Size() != s.idSize {
 		return errAbsent
 	}
@@ -235,7 +249,7 @@ func (s *Store) lookup(id ID, packed func(*pack, int64) error, loose func(string
 	return errAbsent
 }
 
-func (s *Store) try(id ID, packs []*pack, packed func(*pack, int64) error, loose func(string) error) error {
+func (s *Store) try(id gitobject.ID, packs []*pack, packed func(*pack, int64) error, loose func(string) error) error {
 	first := errAbsent
 	attempt := func(err error) bool {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && first == errAbsent {
@@ -276,10 +290,10 @@ func (s *Store) try(id ID, packs []*pack, packed func(*pack, int64) error, loose
 }
 
 // failed says what can be done about an object that cannot be read.
-func (s *Store) failed(err error, id ID) error {
+func (s *Store) failed(err error, id gitobject.ID) error {
 	e := &Error{Op: "reading object", Object: id.String(), Err: err}
 	switch {
-	case errors.Is(err, ErrCorrupt):
+	case errors.Is(err, gitobject.ErrCorrupt):
 		e.Remedy = "run `git fsck`, then clone again"
 	case err != errAbsent:
 	case s.promisor:
@@ -356,7 +370,7 @@ func packPaths(objects string) ([]string, error) {
 	}
 	if len(paths) > maxPacks {
 		return nil, &Error{Op: "reading", Object: dir, Remedy: "run `git gc`",
-			Err: fmt.Errorf("%w: %d packs, at most %d are read", ErrTooLarge, len(paths), maxPacks)}
+			Err: fmt.Errorf("%w: %d packs, at most %d are read", gitobject.ErrTooLarge, len(paths), maxPacks)}
 	}
 	return paths, nil
 }
@@ -370,7 +384,7 @@ func loadPack(path string, idSize int) (*pack, error) {
 		return &pack{path: path, index: x}, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	case errors.Is(err, ErrUnsupported):
+	case errors.Is(err, gitobject.ErrUnsupported):
 		return nil, wrap(err, "reading pack index", file, "run `git -c pack.indexVersion=2 repack -a -d`")
 	}
 	return nil, wrap(err, "reading pack index", file, "run `git fsck`, then clone again")

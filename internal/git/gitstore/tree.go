@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitfsck"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 )
 
 // The modes of tree entries that Git writes, and all that DecodeTree accepts.
@@ -21,7 +22,7 @@ const (
 type TreeEntry struct {
 	Mode uint32
 	Name []byte
-	ID   ID
+	ID   gitobject.ID
 }
 
 // TreeReader goes through the entries of a tree:
@@ -96,7 +97,8 @@ func parseTreeEntry(data []byte, idSize int) (TreeEntry, int, error) {
 	if len(data)-at < idSize {
 		return e, 0, fmt.Errorf("name %.300q has an id of %d bytes; expected %d", e.Name, len(data)-at, idSize)
 	}
-	if e.ID = BytesID(data[at : at+idSize]); e.ID.sum == [32]byte{} {
+	e.ID = gitobject.BytesID(data[at : at+idSize])
+	if len(bytes.Trim(data[at:at+idSize], "\x00")) == 0 {
 		return e, 0, fmt.Errorf("name %.300q has the id zero", e.Name)
 	}
 	return e, at + idSize, nil

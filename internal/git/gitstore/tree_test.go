@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
 // rawTree makes a tree of "mode name" lines, each with an id of its own.
 func rawTree(entries ...string) []byte {
 	var out []byte
 	for i, e := range entries {
-		id := hashOf(Blob, fmt.Append(nil, i))
+		id := packtest.HashOf(gitobject.Blob, fmt.Append(nil, i))
 		out = append(append(append(out, e...), 0), id.Bytes()...)
 	}
 	return out

@@ -35,7 +35,8 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/indexpack"
 )
 
 // Errors of Fetch and URL.
@@ -274,9 +275,9 @@ func (s *Source) keep(ctx context.Context, pack io.Reader, dir string) (string, 
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", err
 	}
-	sum, err := gitstore.IndexPack(ctx, path, path+".idx")
-	if errors.Is(err, gitstore.ErrCorrupt) {
-		if _, wrong := gitstore.PackSum(ctx, path, sha1.Size); wrong != nil {
+	sum, err := indexpack.Index(ctx, path, path+".idx")
+	if errors.Is(err, gitobject.ErrCorrupt) {
+		if _, wrong := indexpack.Sum(ctx, path, sha1.Size); wrong != nil {
 			return "", ErrPack
 		}
 	}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 )
@@ -210,7 +210,7 @@ func TestFetchHostile(t *testing.T) {
 			sum := sha1.Sum(pack)
 			fmt.Fprint(w, pkt("NAK\n"))
 			w.Write(append(pack, sum[:]...))
-		}, gitstore.ErrCorrupt},
+		}, gitobject.ErrCorrupt},
 		{"text for a terminal by the side band", func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodGet {
 				fmt.Fprint(w, pkt("# service=git-upload-pack\n"), "0000",

@@ -26,7 +26,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
@@ -196,7 +196,7 @@ func (o *auditOptions) check() error {
 			if o.signedSince == "" {
 				return nil
 			}
-			if _, err := gitstore.ParseID(o.signedSince); err != nil {
+			if _, err := gitobject.ParseID(o.signedSince); err != nil {
 				return remedy.Errorf("give the full id of a commit", "--signed-since: %v", err)
 			}
 			if !o.requireSigned {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -151,17 +151,17 @@ func (s *State) check() error {
 		return fmt.Errorf("version %d of %s; expected 1", s.Version, File)
 	}
 	for _, id := range []string{s.Verified, s.Fetched} {
-		if _, err := gitstore.ParseID(id); id != "" && err != nil {
+		if _, err := gitobject.ParseID(id); id != "" && err != nil {
 			return err
 		}
 	}
 	for _, t := range s.Tips {
-		if _, err := gitstore.ParseID(t.Tip); err != nil {
+		if _, err := gitobject.ParseID(t.Tip); err != nil {
 			return err
 		}
 	}
 	for _, b := range s.Backdated {
-		if _, err := gitstore.ParseID(b.Commit); err != nil {
+		if _, err := gitobject.ParseID(b.Commit); err != nil {
 			return err
 		}
 	}

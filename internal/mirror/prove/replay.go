@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/indexpack"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -33,7 +34,7 @@ type History struct {
 }
 
 // maxFile is the size of the largest file that the map can have: that of the largest object of a pack.
-const maxFile = gitstore.MaxPackObject
+const maxFile = indexpack.MaxObject
 
 // NewHistory returns the empty log of a clone.
 func NewHistory(repo *registry.Repository) *History { return &History{repo: repo, Map: proof.NewMap()} }

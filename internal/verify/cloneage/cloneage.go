@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -223,7 +224,7 @@ func asksRemote(message, remote string) bool {
 	}
 	byID := func(refspec string) bool {
 		from, _, _ := strings.Cut(strings.TrimPrefix(refspec, "+"), ":")
-		_, err := gitstore.ParseID(from)
+		_, err := gitobject.ParseID(from)
 		return err == nil
 	}
 	named := slices.DeleteFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") })

@@ -1,4 +1,4 @@
-package gitstore
+package gitobject
 
 import (
 	"bufio"
@@ -14,6 +14,17 @@ import (
 	"testing"
 )
 
+// listing is text of about 400 bytes that repeats parts of itself.
+const listing = `{
+  "slug": "tool-1",
+  "tool_did": "did:web:tool-1.example.org",
+  "manifest_uri": "https://tool-1.example.org/.well-known/oap-manifest.json",
+  "conformance_receipt_uri": "https://tool-1.example.org/.well-known/receipt.json",
+  "conformance_receipt_sha256": "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0",
+  "issued_at": "2026-05-04T12:00:00Z"
+}
+`
+
 // streams are zlib streams of all three kinds of blocks.
 func streams(t testing.TB) [][]byte {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -26,9 +37,9 @@ func streams(t testing.TB) [][]byte {
 		tree = append(append(tree, fmt.Sprintf("100644 impl-%06d.json\x00", n)...), noise[20*n:20*n+20]...)
 	}
 	var out [][]byte
-	for _, text := range []string{"", "a", "abc", strings.Repeat("a", 300), strings.Repeat("abc", 30_000), listing(1),
-		listing(1) + listing(2),
-		strings.Repeat(listing(1), 50), string(tree), string(noise), string(noise[:200]) +
+	for _, text := range []string{"", "a", "abc", strings.Repeat("a", 300), strings.Repeat("abc", 30_000), listing,
+		listing + strings.ReplaceAll(listing, "tool-1", "tool-2"),
+		strings.Repeat(listing, 50), string(tree), string(noise), string(noise[:200]) +
 			strings.Repeat("x", 70_000)} {
 		for _, level := range []int{flate.NoCompression, flate.BestSpeed, flate.DefaultCompression,
 			flate.BestCompression, flate.HuffmanOnly} {
@@ -70,10 +81,10 @@ func sameStream(t *testing.T, stream []byte) {
 	t.Helper()
 	want, wrong := flateGives(stream)
 	expand := func(size int) ([]byte, error) {
-		r := inflate(bytes.NewReader(stream), 0, int64(len(stream)))
-		defer r.release()
+		r := Inflate(bytes.NewReader(stream), 0, int64(len(stream)))
+		defer r.Release()
 		out := make([]byte, size)
-		return out, r.stream(out)
+		return out, r.Stream(out)
 	}
 	got, err := expand(len(want))
 	if (err == nil) != (wrong == nil) {
@@ -125,16 +136,16 @@ func FuzzStream(f *testing.F) {
 
 // TestStaleCode: a code without symbols is decoded by that of the stream before, and is damage in either way.
 func TestStaleCode(t *testing.T) {
-	r := &inflater{Reader: bufio.NewReader(nil)}
+	r := &Inflater{Reader: bufio.NewReader(nil)}
 	for _, stream := range append(streams(t), []byte("x\x9c\x04\x00\x00\x00")) {
 		r.begin(bytes.NewReader([]byte("x\x9c\x04\x00\x00\x00")), 0, 6)
-		if err := r.stream(make([]byte, 3)); !errors.Is(err, ErrCorrupt) {
+		if err := r.Stream(make([]byte, 3)); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("got %v, want ErrCorrupt", err)
 		}
 		r.begin(bytes.NewReader(stream), 0, int64(len(stream)))
-		if err := r.zlib(); err != nil {
+		if err := r.Zlib(); err != nil {
 			t.Fatal(err)
 		}
-		io.Copy(io.Discard, io.LimitReader(r.flate, 1<<20)) // leaves its codes behind
+		io.Copy(io.Discard, io.LimitReader(r.Flate, 1<<20)) // leaves its codes behind
 	}
 }

@@ -1,12 +1,12 @@
-package gitstore
+package gitobject
 
 import (
 	"cmp"
 	"fmt"
 )
 
-// deltaSizes reads the head of a delta: size of the base, size of the result, and what follows.
-func deltaSizes(delta []byte) (base, result int64, rest []byte, err error) {
+// DeltaSizes reads the head of a delta: size of the base, size of the result, and what follows.
+func DeltaSizes(delta []byte) (base, result int64, rest []byte, err error) {
 	if base, delta, err = deltaSize(delta); err != nil {
 		return 0, 0, nil, err
 	}
@@ -28,28 +28,28 @@ func deltaSize(delta []byte) (int64, []byte, error) {
 	return 0, nil, fmt.Errorf("%w: a size in a delta does not end", ErrCorrupt)
 }
 
-// instructions goes through those of a delta, gitformat-pack(5).
-type instructions struct {
+// Instructions goes through those of a delta, gitformat-pack(5).
+type Instructions struct {
 	rest       []byte
 	base, size int64 // sizes of the base and of the result
 	made       int64
 }
 
-// instructionsFor begins a delta for a base of that size. The caller caps the size of the result.
-func instructionsFor(base int64, delta []byte) (*instructions, error) {
-	said, size, rest, err := deltaSizes(delta)
+// InstructionsFor begins a delta for a base of that size. The caller caps the size of the result.
+func InstructionsFor(base int64, delta []byte) (*Instructions, error) {
+	said, size, rest, err := DeltaSizes(delta)
 	if err != nil {
 		return nil, err
 	}
 	if said != base {
 		return nil, fmt.Errorf("%w: delta for a base of %d bytes, which has %d", ErrCorrupt, said, base)
 	}
-	return &instructions{rest: rest, base: base, size: size}, nil
+	return &Instructions{rest: rest, base: base, size: size}, nil
 }
 
-// next returns the next part of the result: bytes of the delta, or n bytes of the base at from. After the last part, n
+// Next returns the next part of the result: bytes of the delta, or n bytes of the base at from. After the last part, n
 // is 0.
-func (d *instructions) next() (inserted []byte, from, n int64, err error) {
+func (d *Instructions) Next() (inserted []byte, from, n int64, err error) {
 	if len(d.rest) == 0 {
 		if d.made != d.size {
 			err = fmt.Errorf("%w: a delta makes %d bytes, not its %d", ErrCorrupt, d.made, d.size)
@@ -79,9 +79,9 @@ func (d *instructions) next() (inserted []byte, from, n int64, err error) {
 	return inserted, from, n, nil
 }
 
-// applyDelta makes an object of its base. The caller caps the declared size of the result.
-func applyDelta(base, delta []byte) ([]byte, error) {
-	d, err := instructionsFor(int64(len(base)), delta)
+// ApplyDelta makes an object of its base. The caller caps the declared size of the result.
+func ApplyDelta(base, delta []byte) ([]byte, error) {
+	d, err := InstructionsFor(int64(len(base)), delta)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 		out = make([]byte, 0, d.size)
 	}
 	for {
-		inserted, from, n, err := d.next()
+		inserted, from, n, err := d.Next()
 		switch {
 		case err != nil:
 			return nil, err

@@ -1,4 +1,4 @@
-package gitstore
+package indexpack
 
 import (
 	"bytes"
@@ -15,11 +15,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
 // IndexPack writes the bytes that git index-pack does.
 func TestIndexPack(t *testing.T) {
-	c := newClone(t)
+	c := gittest.New(t)
 	var files, tree, trees strings.Builder
 	for i := range 300 {
 		name := fmt.Sprintf("listing-%04d.json", i)
@@ -44,7 +48,7 @@ func TestIndexPack(t *testing.T) {
 		sum := c.GitInput(all, append([]string{"pack-objects", "-q", filepath.Join(dir, "pack")}, args...)...)
 		pack := filepath.Join(dir, "pack-"+sum+".pack")
 		ours := filepath.Join(dir, "ours.idx")
-		got, err := IndexPack(t.Context(), pack, ours)
+		got, err := Index(t.Context(), pack, ours)
 		if err != nil {
 			t.Fatalf("%q: %v", args, err)
 		}
@@ -94,21 +98,6 @@ func zeros(t testing.TB, before []byte, n int64) []byte {
 	return out.Bytes()
 }
 
-// stream appends an entry whose head declares size, and whose stream is as given.
-func (w *packWriter) stream(kind Type, base []byte, size int64, stream []byte) int64 {
-	at := int64(w.pack.Len())
-	w.entries = append(w.entries, packed{hashOf(Blob, fmt.Append(nil, at)), at})
-	c := byte(kind)<<4 | byte(size&15)
-	for size >>= 4; size > 0; size >>= 7 {
-		w.pack.WriteByte(c | 0x80)
-		c = byte(size & 0x7f)
-	}
-	w.pack.WriteByte(c)
-	w.pack.Write(base)
-	w.pack.Write(stream)
-	return at
-}
-
 // A pack by which a stranger means harm is refused, in little memory and time.
 func TestIndexPackHostile(t *testing.T) {
 	if testing.Short() {
@@ -116,101 +105,115 @@ func TestIndexPackHostile(t *testing.T) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	base := bytes.Repeat([]byte("0123456789abcdef"), 1<<12)
-	small := func(w *packWriter) int64 { _, at := w.object(Blob, base); return at }
+	small := func(w *packtest.Writer) int64 { _, at := w.Object(gitobject.Blob, base); return at }
 	tests := []struct {
 		name string
-		make func(*packWriter)
+		make func(*packtest.Writer)
 		edit func([]byte) []byte
 		want error
 	}{
-		{"a delta that makes 3 GiB", func(w *packWriter) {
+		{"a delta that makes 3 GiB", func(w *packtest.Writer) {
 			at := small(w)
-			d := newDelta(int64(len(base)), 3<<30)
+			d := packtest.NewDelta(int64(len(base)), 3<<30)
 			for range 3 << 30 / len(base) {
-				d.copy(0, len(base))
+				d.Copy(0, len(base))
 			}
-			w.add(ID{}, offsetDelta, w.offsetTo(at), d.Bytes(), 0)
-		}, nil, ErrTooLarge},
-		{"a stream of 1 GiB that says so", func(w *packWriter) { w.stream(Blob, nil, 1<<30, zeros(t, nil, 1<<20)) },
+			w.Add(gitobject.ID{}, gitobject.OffsetDelta, w.OffsetTo(at), d.Bytes(), 0)
+		}, nil, gitobject.ErrTooLarge},
+		{"a stream of 1 GiB that says so", func(w *packtest.Writer) {
+			w.Stream(gitobject.Blob, nil, 1<<30, zeros(t, nil,
+				1<<20))
+		},
 			nil,
-			ErrTooLarge},
-		{"a stream of 1 GiB that says 10 bytes", func(w *packWriter) { w.stream(Blob, nil, 10, zeros(t, nil, 64<<20)) },
-			nil, ErrCorrupt},
-		{"a stream shorter than it says", func(w *packWriter) { w.stream(Blob, nil, 10, zeros(t, nil, 9)) }, nil,
-			ErrCorrupt},
-		{"a delta of 64 MiB that makes 64 MiB of 64 MiB", func(w *packWriter) {
-			at := w.stream(Blob, nil, 64<<20, zeros(t, nil, 64<<20))
-			d := newDelta(64<<20, 64<<20).Bytes()
-			w.stream(offsetDelta, w.offsetTo(at), 64<<20, zeros(t, d, 64<<20-int64(len(d))))
-		}, nil, ErrTooLarge},
-		{"deltas without end", func(w *packWriter) {
-			at := w.stream(Blob, nil, 32<<20, zeros(t, nil, 32<<20))
+			gitobject.ErrTooLarge},
+		{"a stream of 1 GiB that says 10 bytes", func(w *packtest.Writer) {
+			w.Stream(gitobject.Blob, nil, 10, zeros(t,
+				nil, 64<<20))
+		},
+			nil, gitobject.ErrCorrupt},
+		{"a stream shorter than it says", func(w *packtest.Writer) {
+			w.Stream(gitobject.Blob, nil, 10, zeros(t, nil,
+				9))
+		}, nil,
+			gitobject.ErrCorrupt},
+		{"a delta of 64 MiB that makes 64 MiB of 64 MiB", func(w *packtest.Writer) {
+			at := w.Stream(gitobject.Blob, nil, 64<<20, zeros(t, nil, 64<<20))
+			d := packtest.NewDelta(64<<20, 64<<20).Bytes()
+			w.Stream(gitobject.OffsetDelta, w.OffsetTo(at), 64<<20, zeros(t, d, 64<<20-int64(len(d))))
+		}, nil, gitobject.ErrTooLarge},
+		{"deltas without end", func(w *packtest.Writer) {
+			at := w.Stream(gitobject.Blob, nil, 32<<20, zeros(t, nil, 32<<20))
 			for i := range 20 {
-				d := newDelta(32<<20, 32<<20)
-				d.insert([]byte(fmt.Sprintf("%04d", i)))
-				d.copy(0, 32<<20-4)
-				w.add(ID{}, offsetDelta, w.offsetTo(at), d.Bytes(), 0)
+				d := packtest.NewDelta(32<<20, 32<<20)
+				d.Insert([]byte(fmt.Sprintf("%04d", i)))
+				d.Copy(0, 32<<20-4)
+				w.Add(gitobject.ID{}, gitobject.OffsetDelta, w.OffsetTo(at), d.Bytes(), 0)
 			}
-		}, nil, ErrTooLarge},
-		{"a chain of 5000", func(w *packWriter) {
-			_, at := w.object(Blob, []byte("0000"))
+		}, nil, gitobject.ErrTooLarge},
+		{"a chain of 5000", func(w *packtest.Writer) {
+			_, at := w.Object(gitobject.Blob, []byte("0000"))
 			for i := range 5000 {
-				at = w.add(ID{}, offsetDelta, w.offsetTo(at),
-					newDelta(4, 4).insert(fmt.Appendf(nil, "%04d", i+1)).Bytes(), 0)
+				at = w.Add(gitobject.ID{}, gitobject.OffsetDelta, w.OffsetTo(at),
+					packtest.NewDelta(4, 4).Insert(fmt.Appendf(nil, "%04d", i+1)).Bytes(), 0)
 			}
-		}, nil, ErrTooLarge},
-		{"a base that is not there", func(w *packWriter) {
-			w.add(ID{}, refDelta, hashOf(Blob, []byte("x")).Bytes(), newDelta(1, 1).copy(0, 1).Bytes(), 0)
-		}, nil, ErrCorrupt},
-		{"a base inside an entry", func(w *packWriter) {
+		}, nil, gitobject.ErrTooLarge},
+		{"a base that is not there", func(w *packtest.Writer) {
+			w.Add(gitobject.ID{}, gitobject.RefDelta, packtest.HashOf(gitobject.Blob, []byte("x")).Bytes(),
+				packtest.NewDelta(1, 1).Copy(0, 1).Bytes(), 0)
+		}, nil, gitobject.ErrCorrupt},
+		{"a base inside an entry", func(w *packtest.Writer) {
 			at := small(w)
-			w.add(ID{}, offsetDelta, w.offsetTo(at+1), newDelta(1, 1).copy(0, 1).Bytes(), 0)
-		}, nil, ErrCorrupt},
-		{"an object twice", func(w *packWriter) { small(w); small(w) }, nil, ErrCorrupt},
-		{"a delta that makes its own base", func(w *packWriter) {
+			w.Add(gitobject.ID{}, gitobject.OffsetDelta, w.OffsetTo(at+1), packtest.NewDelta(1, 1).Copy(0, 1).Bytes(),
+				0)
+		}, nil, gitobject.ErrCorrupt},
+		{"an object twice", func(w *packtest.Writer) { small(w); small(w) }, nil, gitobject.ErrCorrupt},
+		{"a delta that makes its own base", func(w *packtest.Writer) {
 			at := small(w)
-			w.add(ID{}, offsetDelta, w.offsetTo(at), newDelta(int64(len(base)), int64(len(base))).copy(0,
+			w.Add(gitobject.ID{}, gitobject.OffsetDelta, w.OffsetTo(at), packtest.NewDelta(int64(len(base)),
+				int64(len(base))).Copy(0,
 				len(base)).Bytes(), 0)
-		}, nil, ErrCorrupt},
-		{"a delta for a base of another size", func(w *packWriter) {
+		}, nil, gitobject.ErrCorrupt},
+		{"a delta for a base of another size", func(w *packtest.Writer) {
 			at := small(w)
-			w.add(ID{}, offsetDelta, w.offsetTo(at), newDelta(7, 1).copy(0, 1).Bytes(), 0)
-		}, nil, ErrCorrupt},
-		{"a type that is none", func(w *packWriter) { w.add(ID{}, 5, nil, []byte("x"), 0) }, nil, ErrCorrupt},
-		{"more objects than bytes", func(w *packWriter) { small(w) }, func(p []byte) []byte {
+			w.Add(gitobject.ID{}, gitobject.OffsetDelta, w.OffsetTo(at), packtest.NewDelta(7, 1).Copy(0, 1).Bytes(), 0)
+		}, nil, gitobject.ErrCorrupt},
+		{"a type that is none", func(w *packtest.Writer) { w.Add(gitobject.ID{}, 5, nil, []byte("x"), 0) }, nil,
+			gitobject.ErrCorrupt},
+		{"more objects than bytes", func(w *packtest.Writer) { small(w) }, func(p []byte) []byte {
 			binary.BigEndian.PutUint32(p[8:], 1_999_999)
 			return resummed(p)
-		}, ErrCorrupt},
-		{"four billion objects", func(w *packWriter) { small(w) }, func(p []byte) []byte {
+		}, gitobject.ErrCorrupt},
+		{"four billion objects", func(w *packtest.Writer) { small(w) }, func(p []byte) []byte {
 			binary.BigEndian.PutUint32(p[8:], 1<<32-1)
 			return resummed(p)
-		}, ErrTooLarge},
-		{"fewer objects than it says", func(w *packWriter) { small(w); small(w) }, func(p []byte) []byte {
+		}, gitobject.ErrTooLarge},
+		{"fewer objects than it says", func(w *packtest.Writer) { small(w); small(w) }, func(p []byte) []byte {
 			binary.BigEndian.PutUint32(p[8:], 1)
 			return resummed(p)
-		}, ErrCorrupt},
-		{"more objects than there are", func(w *packWriter) { small(w) }, func(p []byte) []byte {
+		}, gitobject.ErrCorrupt},
+		{"more objects than there are", func(w *packtest.Writer) { small(w) }, func(p []byte) []byte {
 			binary.BigEndian.PutUint32(p[8:], 2)
 			return resummed(p)
-		}, ErrCorrupt},
-		{"another checksum", func(w *packWriter) { small(w) }, func(p []byte) []byte { p[20]++; return p }, ErrCorrupt},
-		{"another checksum of a stream", func(w *packWriter) { small(w) }, func(p []byte) []byte {
+		}, gitobject.ErrCorrupt},
+		{"another checksum", func(w *packtest.Writer) { small(w) }, func(p []byte) []byte { p[20]++; return p },
+			gitobject.ErrCorrupt},
+		{"another checksum of a stream", func(w *packtest.Writer) { small(w) }, func(p []byte) []byte {
 			p[len(p)-sha1.Size-1]++
 			return resummed(p)
-		}, ErrCorrupt},
-		{"cut off", func(w *packWriter) { small(w) }, func(p []byte) []byte { return resummed(p[:len(p)-5]) },
-			ErrCorrupt},
-		{"version 4", func(w *packWriter) { small(w) }, func(p []byte) []byte { p[7] = 4; return resummed(p) },
-			ErrUnsupported},
-		{"no pack", func(w *packWriter) { small(w) }, func(p []byte) []byte { p[0] = 'K'; return resummed(p) },
-			ErrCorrupt},
-		{"nothing", func(w *packWriter) {}, func([]byte) []byte { return nil }, ErrCorrupt},
+		}, gitobject.ErrCorrupt},
+		{"cut off", func(w *packtest.Writer) { small(w) }, func(p []byte) []byte { return resummed(p[:len(p)-5]) },
+			gitobject.ErrCorrupt},
+		{"version 4", func(w *packtest.Writer) { small(w) }, func(p []byte) []byte { p[7] = 4; return resummed(p) },
+			gitobject.ErrUnsupported},
+		{"no pack", func(w *packtest.Writer) { small(w) }, func(p []byte) []byte { p[0] = 'K'; return resummed(p) },
+			gitobject.ErrCorrupt},
+		{"nothing", func(w *packtest.Writer) {}, func([]byte) []byte { return nil }, gitobject.ErrCorrupt},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newPackWriter(t)
+			w := packtest.NewWriter()
 			tt.make(w)
-			pack := w.sealed()
+			pack := w.Sealed()
 			if tt.edit != nil {
 				pack = tt.edit(pack)
 			}
@@ -221,7 +224,7 @@ func TestIndexPackHostile(t *testing.T) {
 			w, pack = nil, nil
 			runtime.GC()
 			stop, most := watchHeap()
-			_, err := indexPack(t.Context(), file, file+".idx", 512<<20)
+			_, err := index(t.Context(), file, file+".idx", 512<<20)
 			stop()
 			if !errors.Is(err, tt.want) {
 				t.Errorf("error %v, want %v", err, tt.want)
@@ -234,14 +237,6 @@ func TestIndexPackHostile(t *testing.T) {
 			}
 		})
 	}
-}
-
-// sealed is the pack with its count and its checksum.
-func (w *packWriter) sealed() []byte {
-	pack := bytes.Clone(w.pack.Bytes())
-	binary.BigEndian.PutUint32(pack[8:], uint32(len(w.entries)))
-	sum := sha1.Sum(pack)
-	return append(pack, sum[:]...)
 }
 
 func resummed(pack []byte) []byte {
@@ -269,9 +264,9 @@ func watchHeap() (stop func(), most *uint64) {
 
 // The context ends the work on a pack.
 func TestIndexPackContext(t *testing.T) {
-	w := newPackWriter(t)
-	w.object(Blob, []byte("x"))
-	pack, _ := w.bytes()
+	w := packtest.NewWriter()
+	w.Object(gitobject.Blob, []byte("x"))
+	pack, _ := w.Bytes()
 	file := filepath.Join(t.TempDir(), "pack")
 	if err := os.WriteFile(file, pack, 0o666); err != nil {
 		t.Fatal(err)
@@ -279,7 +274,7 @@ func TestIndexPackContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	cancel(why)
-	if _, err := IndexPack(ctx, file, file+".idx"); err != why {
+	if _, err := Index(ctx, file, file+".idx"); err != why {
 		t.Errorf("error %v, want %v", err, why)
 	}
 }
@@ -299,31 +294,31 @@ func TestIndexPackWork(t *testing.T) {
 			t.Errorf("a pack of %d bytes may take %d, want from %d to %d", tt.size, got, tt.least, tt.most)
 		}
 	}
-	w := newPackWriter(t)
-	w.stream(Blob, nil, 1<<20, zeros(t, nil, 1<<20))
+	w := packtest.NewWriter()
+	w.Stream(gitobject.Blob, nil, 1<<20, zeros(t, nil, 1<<20))
 	file := filepath.Join(t.TempDir(), "pack")
-	if err := os.WriteFile(file, w.sealed(), 0o666); err != nil {
+	if err := os.WriteFile(file, w.Sealed(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := indexPack(t.Context(), file, file+".idx", 1<<20-1); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("error %v, want %v", err, ErrTooLarge)
+	if _, err := index(t.Context(), file, file+".idx", 1<<20-1); !errors.Is(err, gitobject.ErrTooLarge) {
+		t.Errorf("error %v, want %v", err, gitobject.ErrTooLarge)
 	}
 }
 
 // A chain that takes more than may be held beside others is worked on alone.
 func TestIndexPackLarge(t *testing.T) {
 	const size = 10 << 20
-	w := newPackWriter(t)
-	at := w.stream(Tree, nil, size, zeros(t, nil, size))
+	w := packtest.NewWriter()
+	at := w.Stream(gitobject.Tree, nil, size, zeros(t, nil, size))
 	for i := range 3 {
-		d := newDelta(size, size).insert([]byte{byte(i + 1)}).copy(1, size-1)
-		at = w.add(ID{}, offsetDelta, w.offsetTo(at), d.Bytes(), 0)
+		d := packtest.NewDelta(size, size).Insert([]byte{byte(i + 1)}).Copy(1, size-1)
+		at = w.Add(gitobject.ID{}, gitobject.OffsetDelta, w.OffsetTo(at), d.Bytes(), 0)
 	}
 	file := filepath.Join(t.TempDir(), "pack")
-	if err := os.WriteFile(file, w.sealed(), 0o666); err != nil {
+	if err := os.WriteFile(file, w.Sealed(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := IndexPack(t.Context(), file, file+".idx"); err != nil {
+	if _, err := Index(t.Context(), file, file+".idx"); err != nil {
 		t.Error(err)
 	}
 }

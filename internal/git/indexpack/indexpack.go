@@ -1,4 +1,7 @@
-package gitstore
+// Package indexpack checks each byte of a pack and writes its index, and checks the packs and objects of a clone. It is
+// for packs that a stranger sent or a disk damaged. A gate needs none of it: package gitstore compares each object that
+// it reads with its id.
+package indexpack
 
 import (
 	"bufio"
@@ -19,12 +22,15 @@ import (
 	"sync/atomic"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/crash"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 // Caps on what a stranger's pack may cost. They hold for the sizes that it declares, before anything is made.
 const (
-	// MaxPackObject is the size of the largest object, or delta, of a pack that is indexed.
-	MaxPackObject = 64 << 20
+	// MaxObject is the size of the largest object, or delta, of a pack that is indexed.
+	MaxObject = 64 << 20
 	// maxPackObjects is the number of objects; each takes 64 bytes of memory.
 	maxPackObjects = 2_000_000
 	// maxNamedBases is the number of deltas whose base is named by its id: a server that can names its offset.
@@ -41,21 +47,22 @@ const (
 	maxKeptTogether = 24 << 20
 )
 
-// IndexPack reads the SHA-1 pack at path, checks each of its bytes, and writes and syncs the index of its objects to
+// Index reads the SHA-1 pack at path, checks each of its bytes, and writes and syncs the index of its objects to
 // the file at to. It returns the pack's checksum in hexadecimal digits. A stranger may have made the pack: sizes,
 // chains and work are capped, and the context ends it soon. The base of each delta must be in the pack. Errors:
 // ErrCorrupt, ErrTooLarge, ErrUnsupported, or the context's.
-func IndexPack(ctx context.Context, path, to string) (string, error) {
+func Index(ctx context.Context, path, to string) (string, error) {
 	var sum []byte
 	info, err := os.Stat(path)
 	if err == nil {
-		sum, err = indexPack(ctx, path, to, packWork(info.Size()))
+		sum, err = index(ctx, path, to, packWork(info.Size()))
 	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "", wrap(err, "indexing pack", path, "fetch it again, or from another copy")
+		return "", &gitstore.Error{Op: "indexing pack", Object: path, Err: err,
+			Remedy: "fetch it again, or from another copy"}
 	}
 	return fmt.Sprintf("%x", sum), nil
 }
@@ -68,9 +75,9 @@ func packWork(size int64) int64 {
 	return min(maxPackWork, leastPackWork+size*size/128)
 }
 
-// indexPack is IndexPack, and inflates or makes of deltas at most work bytes.
-func indexPack(ctx context.Context, path, to string, work int64) ([]byte, error) {
-	f, err := open(path)
+// index is Index, and inflates or makes of deltas at most work bytes.
+func index(ctx context.Context, path, to string, work int64) ([]byte, error) {
+	f, err := capped.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +101,8 @@ type indexer struct {
 	entries []indexed
 	buffer  []byte // for the stream that is scanned
 
-	waiting map[ID][]int32 // by the id of an object: the subscripts of the deltas that name it as their base
-	named   int            // number of these deltas
+	waiting map[gitobject.ID][]int32 // by the id of an object: the subscripts of the deltas that name it as their base
+	named   int                      // number of these deltas
 	work    atomic.Int64
 	most    int64 // of work
 }
@@ -110,8 +117,8 @@ type indexed struct {
 	// child is the first entry that is a delta of this one, sibling the next delta of the same base. 0, the first entry
 	// of all, means none.
 	child, sibling int32
-	state          int32 // unmade, being made, made; atomic
-	kind           Type  // the object's type, once made
+	state          int32          // unmade, being made, made; atomic
+	kind           gitobject.Type // the object's type, once made
 }
 
 const (
@@ -122,22 +129,22 @@ const (
 
 // scan reads the pack from its head to its end, and computes the ids of the objects that are not deltas.
 func (x *indexer) scan() error {
-	count, end, err := packHead(x.file, sha1.Size)
+	count, end, err := gitobject.PackHead(x.file, sha1.Size)
 	if err != nil {
 		return err
 	}
 	x.end = end
 	switch {
 	case count > maxPackObjects:
-		return fmt.Errorf("%w: %d objects, at most %d are indexed", ErrTooLarge, count, maxPackObjects)
+		return fmt.Errorf("%w: %d objects, at most %d are indexed", gitobject.ErrTooLarge, count, maxPackObjects)
 	case int64(count) > x.end/leastEntry:
-		return fmt.Errorf("%w: it declares %d objects in %d bytes", ErrCorrupt, count, x.end+sha1.Size)
+		return fmt.Errorf("%w: it declares %d objects in %d bytes", gitobject.ErrCorrupt, count, x.end+sha1.Size)
 	}
-	if x.sum, err = packSum(x.ctx, x.file, x.end, sha1.Size); err != nil {
+	if x.sum, err = sum(x.ctx, x.file, x.end, sha1.Size); err != nil {
 		return err
 	}
-	x.entries, x.waiting, x.buffer = make([]indexed, 0, count), map[ID][]int32{}, make([]byte, 32<<10)
-	at := int64(packHeadSize)
+	x.entries, x.waiting, x.buffer = make([]indexed, 0, count), map[gitobject.ID][]int32{}, make([]byte, 32<<10)
+	at := int64(gitobject.PackHeadSize)
 	for i := range count {
 		if i%256 == 0 && x.ctx.Err() != nil {
 			return x.ctx.Err()
@@ -147,47 +154,50 @@ func (x *indexer) scan() error {
 		}
 	}
 	if at != x.end {
-		return fmt.Errorf("%w: %d bytes follow its %d objects", ErrCorrupt, x.end-at, count)
+		return fmt.Errorf("%w: %d bytes follow its %d objects", gitobject.ErrCorrupt, x.end-at, count)
 	}
 	return nil
 }
 
 // entry reads the entry at an offset, after all before it, and gives where the next begins.
 func (x *indexer) entry(at int64) (int64, error) {
-	r := inflate(x.file, at, x.end)
-	defer r.release()
-	head, err := r.head()
+	r := gitobject.Inflate(x.file, at, x.end)
+	defer r.Release()
+	head, err := r.Head()
 	if err != nil {
-		return 0, errEntryEnds
+		return 0, gitobject.ErrEntryEnds
 	}
 	i := int32(len(x.entries))
-	e, base, used, err := parseEntry(head, at, sha1.Size)
+	e, base, used, err := gitobject.ParseEntry(head, at, sha1.Size)
 	if err != nil {
 		return 0, err
 	}
-	if e.size > MaxPackObject {
-		return 0, fmt.Errorf("%w: the entry at %d declares %d bytes, at most %d are read", ErrTooLarge, at, e.size,
-			int64(MaxPackObject))
+	if e.Size > MaxObject {
+		return 0, fmt.Errorf("%w: the entry at %d declares %d bytes, at most %d are read", gitobject.ErrTooLarge, at,
+			e.Size,
+			int64(MaxObject))
 	}
 	r.Discard(used)
 	x.entries = append(x.entries, indexed{})
 	p := &x.entries[i]
-	p.at, p.data, p.size = at, at+int64(used), e.size
-	switch e.kind {
-	case offsetDelta:
-		j, found := slices.BinarySearchFunc(x.entries[:i], e.base, byOffset)
+	p.at, p.data, p.size = at, at+int64(used), e.Size
+	switch e.Kind {
+	case gitobject.OffsetDelta:
+		j, found := slices.BinarySearchFunc(x.entries[:i], e.Base, byOffset)
 		if !found {
-			return 0, fmt.Errorf("%w: the delta at %d has its base at %d, where no entry begins", ErrCorrupt, at,
-				e.base)
+			return 0, fmt.Errorf("%w: the delta at %d has its base at %d, where no entry begins", gitobject.ErrCorrupt,
+				at,
+				e.Base)
 		}
 		p.sibling, x.entries[j].child = x.entries[j].child, i
-	case refDelta:
+	case gitobject.RefDelta:
 		if x.named++; x.named > maxNamedBases {
-			return 0, fmt.Errorf("%w: more than %d deltas name their base by its id", ErrTooLarge, maxNamedBases)
+			return 0, fmt.Errorf("%w: more than %d deltas name their base by its id", gitobject.ErrTooLarge,
+				maxNamedBases)
 		}
 		x.waiting[base] = append(x.waiting[base], i)
 	default:
-		p.kind, p.state = e.kind, isMade
+		p.kind, p.state = e.Kind, isMade
 	}
 	if err := x.spend(p.size); err != nil {
 		return 0, err
@@ -203,20 +213,20 @@ func (x *indexer) entry(at int64) (int64, error) {
 func byOffset(p indexed, at int64) int { return cmp.Compare(p.at, at) }
 
 // stream reads the stream of an entry, names the object if it is one, and gives where the stream ends.
-func (x *indexer) stream(r *inflater, p *indexed) (int64, error) {
-	if err := r.zlib(); err != nil {
+func (x *indexer) stream(r *gitobject.Inflater, p *indexed) (int64, error) {
+	if err := r.Zlib(); err != nil {
 		return 0, err
 	}
-	var h *hasher
+	var h *gitobject.Hasher
 	if p.kind != 0 {
-		h = hashObject(p.kind, p.size, sha1.Size)
-		defer h.release()
+		h = gitobject.Hash(p.kind, p.size, sha1.Size)
+		defer h.Release()
 	}
 	sum := adler32.New()
 	for left := p.size; left > 0; {
-		n, err := io.ReadFull(r.flate, x.buffer[:min(left, int64(len(x.buffer)))])
+		n, err := io.ReadFull(r.Flate, x.buffer[:min(left, int64(len(x.buffer)))])
 		if err != nil {
-			return 0, streamError(err)
+			return 0, gitobject.StreamError(err)
 		}
 		sum.Write(x.buffer[:n])
 		if h != nil {
@@ -224,28 +234,29 @@ func (x *indexer) stream(r *inflater, p *indexed) (int64, error) {
 		}
 		left -= int64(n)
 	}
-	if err := r.exactly(nil); err != nil {
-		if errors.Is(err, ErrCorrupt) {
-			return 0, fmt.Errorf("%w: its stream does not end after the %d bytes that it declares", ErrCorrupt, p.size)
+	if err := r.Exactly(nil); err != nil {
+		if errors.Is(err, gitobject.ErrCorrupt) {
+			return 0, fmt.Errorf("%w: its stream does not end after the %d bytes that it declares",
+				gitobject.ErrCorrupt, p.size)
 		}
 		return 0, err
 	}
 	tail, err := r.Peek(adler32.Size)
 	if err != nil {
-		return 0, streamError(err)
+		return 0, gitobject.StreamError(err)
 	}
 	if binary.BigEndian.Uint32(tail) != sum.Sum32() {
-		return 0, fmt.Errorf("%w: the checksum of its stream is wrong", ErrCorrupt)
+		return 0, fmt.Errorf("%w: the checksum of its stream is wrong", gitobject.ErrCorrupt)
 	}
 	r.Discard(len(tail))
 	if h != nil {
-		id, err := h.id()
+		id, err := h.ID()
 		if err != nil {
 			return 0, err
 		}
 		p.id = [sha1.Size]byte(id.Bytes())
 	}
-	return r.offset(), nil
+	return r.Offset(), nil
 }
 
 // crc returns the CRC-32 of the bytes of an entry, as they are in the file.
@@ -280,13 +291,13 @@ func (x *indexer) resolve() error {
 		}
 	}
 	if left > 0 {
-		return fmt.Errorf("%w: %d deltas have no base in the pack", ErrCorrupt, left)
+		return fmt.Errorf("%w: %d deltas have no base in the pack", gitobject.ErrCorrupt, left)
 	}
 	return nil
 }
 
 func (x *indexer) hasChildren(i int32) bool {
-	return x.entries[i].child > 0 || len(x.waiting[BytesID(x.entries[i].id[:])]) > 0
+	return x.entries[i].child > 0 || len(x.waiting[gitobject.BytesID(x.entries[i].id[:])]) > 0
 }
 
 // parallel processes the roots and their descendants, several at a time. It returns the roots whose objects are too
@@ -355,7 +366,7 @@ func (l *level) next(x *indexer) (i int32, ok bool) {
 }
 
 // errKept: the objects of a chain take more than may be held.
-var errKept = fmt.Errorf("%w: a delta, its base and what it makes take more than %d bytes", ErrTooLarge,
+var errKept = fmt.Errorf("%w: a delta, its base and what it makes take more than %d bytes", gitobject.ErrTooLarge,
 	int64(maxKeptAlone))
 
 func (d *descent) from(root int32) error {
@@ -382,7 +393,7 @@ func (d *descent) from(root int32) error {
 
 func (d *descent) push(i int32, data []byte) {
 	p := &d.x.entries[i]
-	d.stack = append(d.stack, level{i, data, p.child, d.x.waiting[BytesID(p.id[:])]})
+	d.stack = append(d.stack, level{i, data, p.child, d.x.waiting[gitobject.BytesID(p.id[:])]})
 	d.retained += int64(len(data))
 }
 
@@ -395,8 +406,8 @@ func (d *descent) step() error {
 		d.stack = d.stack[:len(d.stack)-1]
 		return nil
 	}
-	if len(d.stack) > maxChain {
-		return fmt.Errorf("%w: a chain of more than %d deltas", ErrTooLarge, maxChain)
+	if len(d.stack) > gitobject.MaxChain {
+		return fmt.Errorf("%w: a chain of more than %d deltas", gitobject.ErrTooLarge, gitobject.MaxChain)
 	}
 	data, err := d.make(top, child)
 	if err != nil {
@@ -419,8 +430,8 @@ func (d *descent) step() error {
 }
 
 // made names an object that was made of a delta.
-func (x *indexer) made(i int32, kind Type, data []byte) error {
-	id, err := objectID(kind, data, sha1.Size)
+func (x *indexer) made(i int32, kind gitobject.Type, data []byte) error {
+	id, err := gitobject.IDOf(kind, data, sha1.Size)
 	if err != nil {
 		return err
 	}
@@ -439,7 +450,7 @@ func (d *descent) drop(l *level) {
 // spend counts work before it is done.
 func (x *indexer) spend(n int64) error {
 	if x.work.Add(n) > x.most {
-		return fmt.Errorf("%w: its objects take more than %d bytes to make", ErrTooLarge, x.most)
+		return fmt.Errorf("%w: its objects take more than %d bytes to make", gitobject.ErrTooLarge, x.most)
 	}
 	return nil
 }
@@ -454,11 +465,11 @@ func (d *descent) make(base *level, child int32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, size, _, err := deltaSizes(delta)
+	_, size, _, err := gitobject.DeltaSizes(delta)
 	if err != nil {
 		return nil, err
 	}
-	if err := within(size, MaxPackObject); err != nil {
+	if err := gitobject.Within(size, MaxObject); err != nil {
 		return nil, err
 	}
 	if d.retained+p.size+size > d.most {
@@ -467,15 +478,15 @@ func (d *descent) make(base *level, child int32) ([]byte, error) {
 	if err := d.x.spend(size + p.size); err != nil {
 		return nil, err
 	}
-	return applyDelta(base.data, delta)
+	return gitobject.ApplyDelta(base.data, delta)
 }
 
 // inflated returns the inflated stream of an entry.
 func (x *indexer) inflated(p *indexed) ([]byte, error) {
-	r := inflate(x.file, p.data, x.end)
-	defer r.release()
+	r := gitobject.Inflate(x.file, p.data, x.end)
+	defer r.Release()
 	out := make([]byte, p.size)
-	return out, r.stream(out)
+	return out, r.Stream(out)
 }
 
 // write writes the index, gitformat-pack(5), version 2.
@@ -487,7 +498,7 @@ func (x *indexer) write(to string) error {
 	slices.SortFunc(order, func(a, b int32) int { return bytes.Compare(x.entries[a].id[:], x.entries[b].id[:]) })
 	for i := 1; i < len(order); i++ {
 		if x.entries[order[i]].id == x.entries[order[i-1]].id {
-			return fmt.Errorf("%w: it holds the object %x twice", ErrCorrupt, x.entries[order[i]].id)
+			return fmt.Errorf("%w: it holds the object %x twice", gitobject.ErrCorrupt, x.entries[order[i]].id)
 		}
 	}
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
@@ -496,7 +507,7 @@ func (x *indexer) write(to string) error {
 	}
 	h := sha1.New()
 	w := bufio.NewWriterSize(io.MultiWriter(f, h), 256<<10) // its error stays, and shows in Flush
-	w.Write(indexMagic)
+	w.Write(gitobject.IndexMagic)
 	u32 := func(n uint32) { w.Write(binary.BigEndian.AppendUint32(nil, n)) }
 	n := 0
 	for first := range 256 {

@@ -1,13 +1,6 @@
-// Package gitstore reads the objects of a Git clone, loose, packed, and of alternates, by SHA-1 or SHA-256. It decides
-// nothing about their content but that they are what their ids say.
-//
-// The project has its own reader because go-git's serves honest repositories: its storer does not check bytes against
-// ids; a missing or malformed sub-tree counts as empty; an unsorted tree shows no change, and a duplicate entry is
-// hidden; a merge base is wrong, without an error, if a parent is missing; a foreign pack is resolved in memory without
-// a limit; and SHA-256 and the extensions that a sparse checkout leaves behind are refused. The git command obeys the
-// configuration of the clone. In this program go-git speaks the protocol, in package peer, and matches ignore
-// patterns. Both go-git and the git command are the reference in the tests.
-package gitstore
+// Package gitobject defines Git's objects, their types and ids, and decodes how packs store them: entries, zlib streams
+// and deltas. It opens no file and reads no index; packages gitstore and indexpack do.
+package gitobject
 
 import (
 	"bytes"
@@ -47,8 +40,8 @@ func (t Type) String() string {
 	return "object of type " + strconv.Itoa(int(t))
 }
 
-// hasher is kept for reuse: the state of sha1cd takes half a kilobyte.
-type hasher struct {
+// A Hasher computes the id of an object. It is kept for reuse: the state of sha1cd takes half a kilobyte.
+type Hasher struct {
 	hash.Hash
 	buf  [64]byte
 	pool *sync.Pool
@@ -56,7 +49,7 @@ type hasher struct {
 
 func pool(make func() hash.Hash) *sync.Pool {
 	p := new(sync.Pool)
-	p.New = func() any { return &hasher{Hash: make(), pool: p} }
+	p.New = func() any { return &Hasher{Hash: make(), pool: p} }
 	return p
 }
 
@@ -66,12 +59,12 @@ var (
 	sha256Hashers    = pool(sha256.New)
 )
 
-// hashObject begins an object of that many bytes, whose id has idSize bytes. The caller releases the hasher.
+// Hash begins an object of that many bytes, whose id has idSize bytes. The caller releases the Hasher.
 //
 // For all objects except trees, SHA-1 comes with collision detection, as in Git itself. An audit hashes gigabytes of
 // trees, and detection halves the speed. The blocks of a collision (128 bytes of nearly free form) cannot occur in a
-// tree whose names have no control characters, as DecodeTree requires.
-func hashObject(t Type, size int64, idSize int) *hasher {
+// tree whose names have no control characters, as gitstore.DecodeTree requires.
+func Hash(t Type, size int64, idSize int) *Hasher {
 	pool := detectingHashers
 	switch {
 	case idSize == sha256.Size:
@@ -79,17 +72,18 @@ func hashObject(t Type, size int64, idSize int) *hasher {
 	case t == Tree:
 		pool = sha1Hashers
 	}
-	h := pool.Get().(*hasher)
+	h := pool.Get().(*Hasher)
 	h.Reset()
 	head := append(append(h.buf[:0], t.String()...), ' ')
 	h.Write(append(strconv.AppendInt(head, size, 10), 0))
 	return h
 }
 
-func (h *hasher) release() { h.pool.Put(h) }
+// Release lets another Hash use the memory of h.
+func (h *Hasher) Release() { h.pool.Put(h) }
 
-// id returns the id of the object that was written.
-func (h *hasher) id() (ID, error) {
+// ID returns the id of the object that was written.
+func (h *Hasher) ID() (ID, error) {
 	if detecting, ok := h.Hash.(sha1cd.CollisionResistantHash); ok {
 		sum, collision := detecting.CollisionResistantSum(h.buf[:0])
 		if collision {
@@ -100,17 +94,17 @@ func (h *hasher) id() (ID, error) {
 	return BytesID(h.Sum(h.buf[:0])), nil
 }
 
-// objectID returns the id that an object of these bytes has.
-func objectID(t Type, data []byte, idSize int) (ID, error) {
-	h := hashObject(t, int64(len(data)), idSize)
-	defer h.release()
+// IDOf returns the id that an object of these bytes has.
+func IDOf(t Type, data []byte, idSize int) (ID, error) {
+	h := Hash(t, int64(len(data)), idSize)
+	defer h.Release()
 	h.Write(data)
-	return h.id()
+	return h.ID()
 }
 
-// verify checks that an object hashes to its id.
-func verify(id ID, t Type, data []byte) error {
-	got, err := objectID(t, data, id.Size())
+// Verify checks that an object hashes to its id.
+func Verify(id ID, t Type, data []byte) error {
+	got, err := IDOf(t, data, id.Size())
 	if err == nil && got != id {
 		err = fmt.Errorf("%w: its bytes hash to %s", ErrCorrupt, got)
 	}
