@@ -605,7 +605,8 @@ func TestRevocationWitnesses(t *testing.T) {
 		}
 		s := &Subject{Run: &Run{Base: emptyStanding(nil)}, Path: "revocations/a.json", Revocation: v,
 			Facts: &evidence.Facts{}}
-		out, err := authority(verdict.Outcome{}, s, []version{{did: "did:web:ada.example"}}, nil)
+		out, err := authority(verdict.Outcome{}, s, []version{{did: "did:web:ada.example"}},
+			"did:web:ada.example", nil)
 		if err != nil || len(out.Findings) == 0 || out.Findings[len(out.Findings)-1].Code != want {
 			t.Errorf("%d signatures: %+v, %v; expected %s", n, out.Findings, err, want)
 		}

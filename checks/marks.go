@@ -177,7 +177,7 @@ func (m *Marker) mark(path string) (*Mark, error) {
 	if by != nil {
 		return &Mark{l.Slug, l.ReceiptSHA256, by.entry}, nil
 	}
-	rule, _, err := m.run.refused(l, unjudged)
+	rule, _, err := m.run.refused(l, unjudged, nil)
 	if err != nil || rule == "" || rule == byWindow { // a reader sees the window
 		return nil, err
 	}

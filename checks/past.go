@@ -92,6 +92,14 @@ type asOf struct {
 
 func (a asOf) counts(number int) bool { return a.before == 0 || number < a.before }
 
+// issued returns when a version was issued.
+func (a asOf) issued(v version) time.Time {
+	if a.dated {
+		return v.dated
+	}
+	return v.issued
+}
+
 // newPast returns the past up to a commit.
 func newPast(repo *registry.Repository, tip string, clock time.Time) *past {
 	p := emptyPast()
@@ -307,26 +315,16 @@ func (p *past) pinned(at pin) []version {
 // A file acts on each DID that the slug listed with the hash. One that an owner wrote acts only on the DID of that
 // owner: the former and the next holder of a slug have no power over each other.
 func (p *past) acting(at pin, id string, as asOf) (by *revokedFile, issued time.Time) {
-	owners := map[string]time.Time{}
-	for _, v := range p.pinned(at) {
-		folded, since := did.Fold(v.did), v.issued
-		if as.dated {
-			since = v.dated
-		}
-		if was, found := owners[folded]; as.counts(v.number) && (!found || since.Before(was)) {
-			owners[folded] = since
-		}
-	}
-	issued, mine := owners[id]
-	if !mine {
+	owners := p.holders(at, as)
+	mine := indexOf(owners, id)
+	if mine < 0 {
 		return nil, issued
 	}
 	for o := p; o != nil; o = o.under {
 		for _, i := range o.naming[at] {
 			f := &o.files[i]
-			by0 := did.Fold(f.By)
-			_, own := owners[by0]
-			if !as.counts(f.number) || as.cause && f.Excused() || own && f.Read && !f.Forced && by0 != id {
+			own := indexOf(owners, did.Fold(f.By))
+			if !as.counts(f.number) || as.cause && f.Excused() || own >= 0 && own != mine && f.Read && !f.Forced {
 				continue
 			}
 			if by == nil || f.before(by) {
@@ -334,7 +332,27 @@ func (p *past) acting(at pin, id string, as asOf) (by *revokedFile, issued time.
 			}
 		}
 	}
-	return by, issued
+	return by, as.issued(owners[mine])
+}
+
+// holders returns the versions that had a hash under a slug, the earliest of each DID.
+func (p *past) holders(at pin, as asOf) (out []version) {
+	for _, v := range p.pinned(at) {
+		i := indexOf(out, did.Fold(v.did))
+		switch {
+		case !as.counts(v.number):
+		case i < 0:
+			out = append(out, v)
+		case as.issued(v).Before(as.issued(out[i])):
+			out[i] = v
+		}
+	}
+	return out
+}
+
+// indexOf returns the index of the version of a folded DID, or -1.
+func indexOf(all []version, folded string) int {
+	return slices.IndexFunc(all, func(v version) bool { return did.Fold(v.did) == folded })
 }
 
 // revokedBy returns the file that revokes a Receipt of a DID, or nil: one that acts on the DID and names the hash, or
@@ -423,18 +441,7 @@ func (p *past) owners(ctx context.Context, at pin, as asOf) ([]version, error) {
 	if err := p.ready(ctx); err != nil {
 		return nil, err
 	}
-	var out []version
-	for _, v := range p.pinned(at) {
-		i := slices.IndexFunc(out, func(o version) bool { return did.Fold(o.did) == did.Fold(v.did) })
-		switch {
-		case !as.counts(v.number):
-		case i < 0:
-			out = append(out, v)
-		case v.issued.Before(out[i].issued):
-			out[i] = v
-		}
-	}
-	return out, nil
+	return p.holders(at, as), nil
 }
 
 // tenure returns since which commit a path has held a DID without a break; false if the last one that counts does not

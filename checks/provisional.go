@@ -7,18 +7,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// Provisional reports whether a listing of the base tree counts as provisional now. See registry.Provisional.
-func (r *Run) Provisional(l *Listed) (bool, error) { return r.provisional(l, r.Base.Tree, r.Now) }
-
-// provisional reports whether a listing of a tree of the first-parent history counted as provisional at a time.
-func (r *Run) provisional(l *Listed, t *registry.Tree, at time.Time) (bool, error) {
-	if !l.Provisional {
-		return false, nil
-	}
-	since, err := r.listedSince(l, t, at)
-	return registry.Provisional(true, since, at), err
-}
-
 // listedSince returns the first-parent time of the commit since which a listing's file has held its tool_did without a
 // break, as of the tree t at a time.
 func (r *Run) listedSince(l *Listed, t *registry.Tree, at time.Time) (time.Time, error) {

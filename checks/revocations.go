@@ -91,18 +91,9 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 			plain.Cut(v.SignatureText, 40)).Fix = signatureForm
 		return out, nil
 	}
-	owners, err := s.owners()
-	if err != nil {
+	owners, by, err := s.owners()
+	if err != nil || by == nil && !neverPinned(&out, s) {
 		return out, err
-	}
-	var by *version // by which revoked_by_did may revoke
-	if len(owners) == 0 && !neverPinned(&out, s) {
-		return out, nil
-	}
-	for i := range owners {
-		if did.Same(owners[i].did, v.RevokedByDID) || by == nil {
-			by = &owners[i]
-		}
 	}
 	reason(&out, s)
 	if v.Revoked.IsZero() {
@@ -126,17 +117,24 @@ func runRevocations(s *Subject) (verdict.Outcome, error) {
 		out.Verified = "signatures not judged: offline"
 		return out, nil
 	}
-	if len(owners) == 0 {
+	if by == nil {
 		return out, nil // nobody has authority over a Receipt that nobody listed
 	}
-	return authority(out, s, owners, bytes)
+	return authority(out, s, owners, by.did, bytes)
 }
 
 // owners returns the versions of the base branch's listings that the revocation names: only the DIDs of these may
-// revoke. The present holder of a slug has no power over the Receipt of another one.
-func (s *Subject) owners() ([]version, error) {
+// revoke. The present holder of a slug has no power over the Receipt of another one. The version that revokes is that
+// of revoked_by_did, else the first, if any.
+func (s *Subject) owners() (all []version, by *version, err error) {
 	v := s.Revocation
-	return s.Run.past().owners(s.Run.Context, pin{Slug: v.Slug, SHA256: v.ReceiptSHA256}, asOf{})
+	all, err = s.Run.past().owners(s.Run.Context, pin{Slug: v.Slug, SHA256: v.ReceiptSHA256}, asOf{})
+	for i := range all {
+		if did.Same(all[i].did, v.RevokedByDID) || by == nil {
+			by = &all[i]
+		}
+	}
+	return all, by, err
 }
 
 // neverPinned reports a revocation of a Receipt that its slug never pinned. It returns whether the slug is listed.
@@ -184,16 +182,11 @@ func reason(o *verdict.Outcome, s *Subject) {
 
 // authority checks that an owner signed, or a quorum of witnesses did. Each path is judged only by its own documents,
 // so that a revoked implementation cannot obstruct its revocation.
-func authority(o verdict.Outcome, s *Subject, owners []version, bytes []byte) (verdict.Outcome, error) {
+func authority(o verdict.Outcome, s *Subject, owners []version, owner string,
+	bytes []byte) (verdict.Outcome, error) {
 	v := s.Revocation
 	selfDoubt, selfWhy := "", ""
-	owner := owners[0].did
-	self := false
-	for _, one := range owners {
-		if did.Same(v.RevokedByDID, one.did) {
-			owner, self = one.did, true
-		}
-	}
+	self := did.Same(v.RevokedByDID, owner)
 	switch doc := s.Facts.DIDDocument; {
 	case len(v.Witnesses) >= quorum:
 		selfWhy = fmt.Sprintf("with %d peer_witness_signatures it is judged as a forced one", len(v.Witnesses))
@@ -328,13 +321,11 @@ func eligible(r *Run, owners []string) (int, error) {
 // RevokedListing returns what is known of the listing that a revocation names and whose DID wrote it, or nil: its DID
 // and the Receipt.
 func (s *Subject) RevokedListing() (*registry.Listing, error) {
-	owners, err := s.owners()
-	for _, one := range owners {
-		if did.Same(one.did, s.Revocation.RevokedByDID) {
-			return &registry.Listing{Slug: s.Revocation.Slug, ToolDID: one.did, ReceiptSHA256: one.sha256}, err
-		}
+	_, by, err := s.owners()
+	if by == nil || !did.Same(by.did, s.Revocation.RevokedByDID) {
+		return nil, err
 	}
-	return nil, err
+	return &registry.Listing{Slug: s.Revocation.Slug, ToolDID: by.did, ReceiptSHA256: by.sha256}, err
 }
 
 // slugOf returns the slug in the name of a listing's file.
@@ -352,21 +343,17 @@ func revokedPin(s *Subject) (verdict.Outcome, error) {
 	}
 	l := s.Listing
 	by, err := p.revokedBy(s.Run.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, asOf{})
-	switch {
-	case err != nil:
-		return out, err
-	case by != nil && slices.Contains(by.Pins, pin{Slug: slugOf(s.Path), SHA256: l.ReceiptSHA256}):
-		out.Errorf(s, "/conformance_receipt_sha256", "receipt-revoked", "the pinned Receipt is revoked by %s",
-			plain.Cut(by.path, 300)).
-			WithFix("sign a new Receipt and pin it; a revoked one never comes back").Rests(verdict.Lapsed)
-	case by != nil:
-		out.Errorf(s, "/conformance_receipt_sha256", "receipt-revoked",
-			"the pinned Receipt, or a later one of the same implementation, is revoked by %s", plain.Cut(by.path, 300)).
-			WithFix("sign a new Receipt and pin it; a revoked one never comes back").Rests(verdict.Lapsed)
-	default:
-		out.Verified = "the pinned Receipt is not revoked"
+	if err != nil || by == nil {
+		return verdict.Pass("the pinned Receipt is not revoked"), err
 	}
-	return out.OrPass(), nil
+	which := "the pinned Receipt"
+	if !slices.Contains(by.Pins, pin{Slug: slugOf(s.Path), SHA256: l.ReceiptSHA256}) {
+		which += ", or a later one of the same implementation,"
+	}
+	out.Errorf(s, "/conformance_receipt_sha256", "receipt-revoked", "%s is revoked by %s", which,
+		plain.Cut(by.path, 300)).
+		WithFix("sign a new Receipt and pin it; a revoked one never comes back").Rests(verdict.Lapsed)
+	return out, nil
 }
 
 // runRevocationsRegistry counts the present listings that have expired or are revoked; it blocks nobody. It does not

@@ -68,7 +68,7 @@ func FuzzRevocation(f *testing.F) {
 		if bytes == nil {
 			return
 		}
-		out, err := authority(verdict.Outcome{}, s, []version{{did: listed.ToolDID}}, bytes)
+		out, err := authority(verdict.Outcome{}, s, []version{{did: listed.ToolDID}}, listed.ToolDID, bytes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestAuthority(t *testing.T) {
 		s := &Subject{Run: &Run{Context: ended, Repo: repo, Base: st, Range: &registry.Range{Base: tree},
 			Now: fixture.Clock}, Path: "revocations/a.json", Revocation: v, Facts: &evidence.Facts{}}
 		s.Facts.DIDDocument.State, s.Facts.DIDDocument.Message = c.state, "why"
-		out, err := authority(verdict.Outcome{}, s, []version{{did: listed.ToolDID}}, nil)
+		out, err := authority(verdict.Outcome{}, s, []version{{did: listed.ToolDID}}, listed.ToolDID, nil)
 		got := spelled(out)
 		if err != nil {
 			got = "an error"

@@ -62,9 +62,6 @@ func listingPath(slug string) string { return recordPath(registry.KindListing, s
 // BySlug returns the listing in the file of that slug, or nil.
 func (st *Standing) BySlug(slug string) *Listed { return st.listings.byPath(listingPath(slug)) }
 
-// BySlugText returns the listings whose text has this slug, in any letter case, in path order.
-func (st *Standing) BySlugText(slug string) []*Listed { return st.listings.bySlug(slug) }
-
 // ByDID returns the listings of a DID in any spelling and letter case, in path order.
 func (st *Standing) ByDID(text string) []*Listed { return st.listings.byDID(did.Fold(text)) }
 

@@ -178,11 +178,11 @@ func (r *Run) landing() (*past, error) {
 }
 
 // State returns the state of a listing of the base tree.
-func (r *Run) State(l *Listed) (*State, error) { return r.state(l, unjudged, r.past()) }
+func (r *Run) State(l *Listed) (*State, error) { return r.state(l, unjudged, r.past(), nil) }
 
 // StateOf returns the state of a listing of an audit, whose file the run has read.
 func (r *Run) StateOf(s *Subject) (*State, error) {
-	return r.state(condense(s.Path, s.Listing), s.fault, r.past())
+	return r.state(condense(s.Path, s.Listing), s.fault, r.past(), nil)
 }
 
 // landingState returns the state that a listing of the base tree would have if the range revoked what it revokes.
@@ -191,25 +191,30 @@ func (r *Run) landingState(l *Listed) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.state(l, unjudged, p)
+	return r.state(l, unjudged, p, nil)
 }
 
-// state returns the state of a listing by what the history says; is is what its text shows, if somebody looked.
-func (r *Run) state(l *Listed, is fault, p *past) (*State, error) {
-	by, err := p.revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, r.Base.as)
+// state returns the state of a listing by what the history says; is is what its text shows, if somebody looked. With
+// then it is the state that a listing of that tree had when another record was merged.
+func (r *Run) state(l *Listed, is fault, p *past, then *Moment) (*State, error) {
+	as, tree, now := r.Base.as, r.Base.Tree, r.Now
+	if then != nil {
+		as, tree, now = asOf{before: then.number}, then.Tree, then.When
+	}
+	by, err := p.revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued, as)
 	if err != nil {
 		return nil, err
 	}
 	if by != nil {
 		return &State{Status: verdict.StatusRevoked, RevokedBy: by.path, Reason: by.Reason}, nil
 	}
-	rule, why, err := r.refused(l, is)
+	rule, why, err := r.refused(l, is, then)
 	if err != nil || rule != "" {
 		return &State{Status: verdict.StatusRefused, RefusedBy: rule, Why: why}, err
 	}
 	s := &State{Status: verdict.StatusValid}
 	if l.Provisional {
-		since, err := r.listedSince(l, r.Base.Tree, r.Now)
+		since, err := r.listedSince(l, tree, now)
 		if err != nil {
 			return nil, err
 		}
@@ -218,46 +223,14 @@ func (r *Run) state(l *Listed, is fault, p *past) (*State, error) {
 		}
 	}
 	switch {
-	case !r.Now.Before(l.Expires):
+	case !now.Before(l.Expires):
 		s.Status = verdict.StatusExpired
-	case l.Provisional && (s.Until.IsZero() || r.Now.Before(s.Until)):
+	case l.Provisional && (s.Until.IsZero() || now.Before(s.Until)):
 		s.Status = verdict.StatusProvisional
-	case l.Expires.Sub(r.Now) < verdict.Soon:
+	case l.Expires.Sub(now) < verdict.Soon:
 		s.Status = verdict.StatusExpiring
 	}
 	return s, nil
-}
-
-// stateIn returns the state that a listing of the tree had when another record was merged; nil: landingState.
-func (r *Run) stateIn(then *Moment, l *Listed) (*State, error) {
-	if then == nil {
-		return r.landingState(l)
-	}
-	by, err := r.past().revokedBy(r.Context, l.ToolDID, strings.ToLower(l.ReceiptSHA256), l.Issued,
-		asOf{before: then.number})
-	if err != nil {
-		return nil, err
-	}
-	if by != nil {
-		return &State{Status: verdict.StatusRevoked, RevokedBy: by.path, Reason: by.Reason}, nil
-	}
-	is, err := r.Base.fault(r.Context, l, then.Tree)
-	provisional := false
-	if err == nil {
-		provisional, err = r.provisional(l, then.Tree, then.When)
-	}
-	s := &State{Status: verdict.StatusValid}
-	switch {
-	case is != sound:
-		s.Status, s.RefusedBy = verdict.StatusRefused, bySchema
-	case outside(l, then.When) != "":
-		s.Status, s.RefusedBy = verdict.StatusRefused, byWindow
-	case !then.When.Before(l.Expires):
-		s.Status = verdict.StatusExpired
-	case provisional:
-		s.Status = verdict.StatusProvisional
-	}
-	return s, err
 }
 
 // Unreadable returns the state of a file of implementations/ that is not a listing.
@@ -265,10 +238,14 @@ func Unreadable() *State {
 	return &State{Status: verdict.StatusRefused, RefusedBy: byUnreadable, Why: "cannot be read"}
 }
 
-// refused returns the rule that refuses a listing of the base tree, and why; empty if none does.
-func (r *Run) refused(l *Listed, is fault) (rule, why string, err error) {
+// refused returns the rule that refuses a listing of the base tree, or of then, and why; empty if none does.
+func (r *Run) refused(l *Listed, is fault, then *Moment) (rule, why string, err error) {
+	tree, now := r.Base.Tree, r.Now
+	if then != nil {
+		tree, now = then.Tree, then.When
+	}
 	if is == unjudged {
-		is, err = r.Base.fault(r.Context, l, r.Base.Tree)
+		is, err = r.Base.fault(r.Context, l, tree)
 	}
 	switch {
 	case err != nil:
@@ -280,14 +257,16 @@ func (r *Run) refused(l *Listed, is fault) (rule, why string, err error) {
 	case is == badLayout:
 		return byLayout, "has a name, slug or tool_did that the format refuses", nil
 	}
-	if first, err := r.hadFirst(l); err != nil || first != "" {
-		return byLayout, "has the tool_did that " + plain.Cut(first, 300) + " had first", err
+	if then == nil {
+		if first, err := r.hadFirst(l); err != nil || first != "" {
+			return byLayout, "has the tool_did that " + plain.Cut(first, 300) + " had first", err
+		}
 	}
 	switch {
 	case is == badSchema:
 		return bySchema, "is not valid under the schema of its tree", nil
-	case outside(l, r.Now) != "":
-		return byWindow, outside(l, r.Now), nil
+	case outside(l, now) != "":
+		return byWindow, outside(l, now), nil
 	}
 	return "", "", nil
 }

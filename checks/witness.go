@@ -347,7 +347,11 @@ func (r *Run) asked(l *Listed, id string, then *Moment) (v *voucher, err error) 
 	if !did.Same(v.ToolDID, id) {
 		return nil, nil
 	}
-	v.is, err = r.stateIn(then, v.Listed)
+	if then == nil {
+		v.is, err = r.landingState(v.Listed)
+	} else {
+		v.is, err = r.state(v.Listed, unjudged, r.past(), then)
+	}
 	return v, err
 }
 

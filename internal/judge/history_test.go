@@ -102,9 +102,6 @@ func sameStanding(t *testing.T, repo *registry.Repository, ledger *checks.Ledger
 		if diff := cmp.Diff(read.ByDID(l.ToolDID), followed.ByDID(l.ToolDID)); diff != "" {
 			t.Errorf("by the DID of %s:\n%s", l.Path, diff)
 		}
-		if diff := cmp.Diff(read.BySlugText(l.Slug), followed.BySlugText(l.Slug)); diff != "" {
-			t.Errorf("by the slug of %s:\n%s", l.Path, diff)
-		}
 		in := func(st *checks.Standing) *checks.State {
 			is, err := (&checks.Run{Context: t.Context(), Repo: repo, Base: st, Now: time.Now()}).State(l)
 			if err != nil {

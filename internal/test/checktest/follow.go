@@ -121,7 +121,7 @@ func state(t *testing.T, repo *registry.Repository, w *fixture.World, st *checks
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[l.Path] = []any{l, st.ByDID(l.ToolDID), st.BySlugText(l.Slug), is}
+		out[l.Path] = []any{l, st.ByDID(l.ToolDID), is}
 	}
 	return out
 }
