@@ -333,29 +333,6 @@ func shown(n *yaml.Node) string {
 	return strconv.Quote(n.Value)
 }
 
-// Row is one check of the table in RFC 0026 section 6, and the ids of the gate's checks that hold it.
-type Row struct {
-	Name   string   // as the RFC spells it
-	Checks []string // in catalogue order
-}
-
-// Missing returns the rows of section6 that the given ids do not cover, each with the ids that are missing.
-func Missing(section6 []Row, covered map[string]bool) []Row {
-	var rows []Row
-	for _, row := range section6 {
-		var ids []string
-		for _, id := range row.Checks {
-			if !covered[id] {
-				ids = append(ids, id)
-			}
-		}
-		if ids != nil {
-			rows = append(rows, Row{Name: row.Name, Checks: ids})
-		}
-	}
-	return rows
-}
-
 // Minimum returns what RFC 0026 section 7 requires, in addition to the required checks, and that pull requests are
 // judged on the branch on which they land.
 func Minimum() Protection {

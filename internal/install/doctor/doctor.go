@@ -49,7 +49,6 @@ type Options struct {
 	// Now is the time by which the age of the Public Suffix List is judged; zero: it is not.
 	Now time.Time
 
-	Section6 []repoconfig.Row // what the gate runs, by the table in RFC 0026 section 6
 	// Modes are those of the Action by which another program checks an implementation against a protocol.
 	Modes []string
 }
@@ -62,7 +61,7 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 		return nil, fmt.Errorf("opening the clone: %w", err)
 	}
 	defer root.Close()
-	v := &inspection{tree: root.FS(), branch: cmp.Or(o.Branch, "main"), section6: o.Section6, modes: o.Modes,
+	v := &inspection{tree: root.FS(), branch: cmp.Or(o.Branch, "main"), modes: o.Modes,
 		specification: o.Specification}
 	if o.Forge != nil {
 		v.askForge(ctx, o.Forge)
@@ -94,16 +93,14 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 
 // inspection is one look at one installation.
 type inspection struct {
-	section6 []repoconfig.Row
-	modes    []string
-	tree     fs.FS
+	modes []string
+	tree  fs.FS
 
 	specification bool
 
 	branch     string
 	forge      string
 	standing   *forge.Standing  // nil: not asked, or no answer
-	tokenReads bool             // the forge says that the token of a workflow without permissions reads
 	config     *repoconfig.File // nil: not there, or not readable
 	workflows  []*workflow
 	unreadable bool // a workflow could not be read
@@ -112,8 +109,6 @@ type inspection struct {
 	findings   map[string][]verdict.Finding // by rule
 	applied    []string                     // what was written at the forge
 	writers    string                       // why the accounts that may write are not known, or ""
-	unread     []string                     // what of the forge's protections could not be read
-	hidden     string                       // why the settings of workflows are not known, or ""
 	compared   string                       // result of comparing the protections; empty: not compared
 }
 
@@ -145,8 +140,7 @@ func (v *inspection) askForge(ctx context.Context, c *forge.Client) {
 		v.unanswered(err)
 		return
 	}
-	v.standing, v.branch, v.unread, v.hidden = standing, standing.Branch, standing.Unread, standing.WorkflowsUnread
-	v.tokenReads = standing.Workflows != nil && standing.Workflows.Default == "read"
+	v.standing, v.branch = standing, standing.Branch
 }
 
 // unanswered says that the forge could not be asked.
@@ -308,62 +302,50 @@ func (v *inspection) judgeProtections(ctx context.Context, o Options) error {
 	case err != nil:
 		return err
 	}
-	v.differences(forge.Plan(v.standing, v.wanted()), applyFix, func(d forge.Difference) string {
-		if d.OfWorkflows() {
-			return fmt.Sprintf("%s is %s at the forge; expected %s", d.Path, d.Have, d.Want)
-		}
-		return fmt.Sprintf("%s of branch %q is %s at the forge; expected %s", d.Path, v.branch, d.Have, d.Want)
-	})
-	for _, kind := range v.standing.NotChecked {
-		v.add(verdict.Notice, "rule-not-checked", strict.Pos{}, "",
-			"the forge has a rule of type %q, which is not checked", kind)
-	}
-	if stale := v.stale(); stale != nil {
-		v.addStale(v.standing.Layers, stale)
-	}
-	if v.autoMergeOff(v.standing) {
-		v.add(verdict.Warning, "auto-merge-off", strict.Pos{}, "", "")
-	}
+	v.differences(forge.Plan(v.standing, v.wanted()), applyFix)
+	v.addStale(v.stale())
+	v.judgeAutoMerge()
 	return nil
 }
 
 // readFix names the permission that shows all protections.
 const readFix = "give a token with the permission Administration: read, of an account that may write"
 
-// differences reports each difference in the words of tell, and counts them. Those that the token cannot decide are one
+// differences reports and counts the differences, and what is not compared. Those that the token cannot decide are one
 // finding: one token decides them all. fix is that of one that is missing.
-func (v *inspection) differences(all []forge.Difference, fix string, describe func(forge.Difference) string) {
+func (v *inspection) differences(all []forge.Difference, fix string) {
 	count := map[forge.State]int{}
 	var unknown []string
 	for _, d := range all {
 		count[d.State]++
-		switch d.State {
-		case forge.Missing:
-			switch d.Path {
-			case forge.PathWorkflowsMayApprove:
-				v.add(verdict.Error, "workflows-may-approve", strict.Pos{}, fix, "%s", describe(d))
-			case forge.PathWorkflowToken:
-				v.add(verdict.Error, "workflow-token-writes", strict.Pos{}, fix, "%s", describe(d))
-			default:
-				v.add(verdict.Error, "protection-missing", v.place(d.Path), fix, "%s", describe(d))
-			}
-		case forge.Unknown:
+		severity, code, pos, how := verdict.Error, "protection-missing", v.place(d.Path), fix
+		switch {
+		case d.State == forge.Unknown:
 			unknown = append(unknown, strings.TrimPrefix(d.Path, "protection."))
-		case forge.Stricter:
-			v.add(verdict.Notice, "protection-stricter", v.place(d.Path), "", "%s", describe(d))
+			continue
+		case d.State == forge.Stricter:
+			severity, code, how = verdict.Notice, "protection-stricter", ""
+		case d.Path == forge.PathWorkflowsMayApprove:
+			code, pos = "workflows-may-approve", strict.Pos{}
+		case d.Path == forge.PathWorkflowToken:
+			code, pos = "workflow-token-writes", strict.Pos{}
 		}
+		v.add(severity, code, pos, how, "%s is %s at the forge; expected %s", d.Path, d.Have, d.Want)
+	}
+	for _, kind := range v.standing.NotChecked {
+		v.add(verdict.Notice, "rule-not-checked", strict.Pos{}, "", "the forge has a rule of type %q", kind)
 	}
 	names := plain.Count(len(unknown), "protection") + " of branch " + strconv.Quote(v.branch) + ": " +
 		strings.Join(unknown, ", ")
 	var parts, reasons []string
-	if len(unknown) > 0 && (len(v.unread) > 0 || v.writers != "") {
-		parts, reasons = append(parts, names), append(reasons, v.unread...)
+	if len(unknown) > 0 && (len(v.standing.Unread) > 0 || v.writers != "") {
+		parts, reasons = append(parts, names), append(reasons, v.standing.Unread...)
 	}
 	if v.writers != "" {
 		parts, reasons = append(parts, "the accounts that may write"), append(reasons, v.writers)
 	}
-	if v.hidden != "" {
-		parts, reasons = append(parts, "the settings of workflows"), append(reasons, v.hidden)
+	if hidden := v.standing.WorkflowsUnread; hidden != "" {
+		parts, reasons = append(parts, "the settings of workflows"), append(reasons, hidden)
 	}
 	switch {
 	case len(parts) > 0:

@@ -16,7 +16,6 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
@@ -85,7 +84,7 @@ var modes = []string{"oasis", "opengap", "aaep"}
 
 func look(t *testing.T, f tree, c *forge.Client) *verdict.Report {
 	t.Helper()
-	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Forge: c, Section6: section6(), Modes: modes})
+	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Forge: c, Modes: modes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,20 +132,12 @@ func TestDocumentedInstallationIsSound(t *testing.T) {
 	}
 }
 
-// section6 is what the gate runs today.
-func section6() (rows []repoconfig.Row) {
-	for _, name := range checks.Section6 {
-		rows = append(rows, repoconfig.Row{Name: name, Checks: checks.InRow(name)})
-	}
-	return rows
-}
-
 func tenJobs(t *testing.T) tree {
 	f := documented(t)
 	f[".github/workflows/check.yml"] = filled.Replace(text(t, docsDir+"workflows/check-ten-jobs.yml"))
 	var contexts strings.Builder
-	for _, row := range section6() {
-		fmt.Fprintf(&contexts, "    - context: %s\n      app_id: 15368\n", row.Name)
+	for _, row := range checks.Section6 {
+		fmt.Fprintf(&contexts, "    - context: %s\n      app_id: 15368\n", row)
 	}
 	config := f[".github/repo-config.yml"]
 	from, to := strings.Index(config, "    - context"), strings.Index(config, "  up_to_date")
@@ -159,11 +150,10 @@ func TestTenJobsAreSound(t *testing.T) {
 	if r := look(t, f, nil); short(f, r) != "" {
 		t.Errorf("%s\n%+v", short(f, r), found(r))
 	}
-	for _, row := range section6() {
-		if !strings.Contains(f[".github/workflows/check.yml"], "    name: "+row.Name+"\n") ||
-			!strings.Contains(f[".github/workflows/check.yml"], "          checks: "+strings.Join(row.Checks, ",")+
-				"\n") {
-			t.Errorf("no job %q of %q", row.Name, row.Checks)
+	for _, row := range checks.Section6 {
+		check, ids := f[".github/workflows/check.yml"], strings.Join(checks.InRow(row), ",")
+		if !strings.Contains(check, "    name: "+row+"\n") || !strings.Contains(check, "          checks: "+ids+"\n") {
+			t.Errorf("no job %q of %q", row, ids)
 		}
 	}
 	f[".github/workflows/check.yml"] = strings.Replace(f[".github/workflows/check.yml"], "append-only,reissue",
@@ -221,7 +211,7 @@ func TestEachInstallation(t *testing.T) {
 			f[file.Path] = string(file.Text)
 		}
 		dir, want := f.write(t), ""
-		report, err := Doctor(t.Context(), Options{Dir: dir, Branch: r.Branch, Section6: section6(), Modes: modes,
+		report, err := Doctor(t.Context(), Options{Dir: dir, Branch: r.Branch, Modes: modes,
 			Specification: r.Specification})
 		if err != nil {
 			t.Fatal(err)
@@ -672,7 +662,7 @@ func TestFilesThatAreNotPlain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := Doctor(t.Context(), Options{Dir: dir, Section6: section6()})
+	r, err := Doctor(t.Context(), Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -978,7 +968,7 @@ func FuzzWorkflow(f *testing.F) {
 // A workflow that names another branch than the default one never runs for it.
 func TestDefaultBranch(t *testing.T) {
 	f := documented(t)
-	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Branch: "master", Section6: section6()})
+	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Branch: "master"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -990,7 +980,7 @@ func TestDefaultBranch(t *testing.T) {
 	for name := range f {
 		f[name] = strings.ReplaceAll(f[name], "branches: [main]", "branches: [master]")
 	}
-	if r, err = Doctor(t.Context(), Options{Dir: f.write(t), Branch: "master", Section6: section6()}); err != nil {
+	if r, err = Doctor(t.Context(), Options{Dir: f.write(t), Branch: "master"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := short(f, r); got != "" {

@@ -18,7 +18,7 @@ func specification(t *testing.T) tree {
 
 func lookAtSpecification(t *testing.T, f tree) *verdict.Report {
 	t.Helper()
-	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Section6: section6(), Specification: true})
+	r, err := Doctor(t.Context(), Options{Dir: f.write(t), Specification: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
@@ -113,31 +114,13 @@ func (f field) each(do func(field)) {
 	}
 }
 
-// known returns the ids of the gate's checks.
-func (v *inspection) known() map[string]bool {
-	ids := map[string]bool{}
-	for _, row := range v.section6 {
-		for _, id := range row.Checks {
-			ids[id] = true
-		}
-	}
-	return ids
-}
-
-// only returns the checks to which a step limits the gate; nil: all.
-func (s *step) only() map[string]bool {
+// only returns the checks to which a step limits the gate; none: it runs all.
+func (s *step) only() []string {
 	text := s.input("checks").text()
 	if expression().MatchString(text) {
 		return nil // which is reported as incomplete
 	}
-	ids := map[string]bool{}
-	for _, id := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",\n \"'", r) }) {
-		ids[id] = true
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	return ids
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",\n \"'", r) })
 }
 
 func isCheckout(s *step) bool {
@@ -227,22 +210,17 @@ func (v *inspection) judgeCoverage() {
 		return
 	}
 	v.judgeContexts(gates)
-	covered := map[string]bool{}
-	var unused []string
+	all := false // a required job runs every check
+	var some, unused []string
 	for _, j := range gates {
 		if !v.required(j.context()) {
 			unused = append(unused, j.context())
 			continue
 		}
 		for _, s := range j.steps {
-			if s.role != checkRole {
-				continue
-			}
-			ids := s.only()
-			for id := range v.known() {
-				if ids == nil || ids[id] {
-					covered[id] = true
-				}
+			if s.role == checkRole {
+				ids := s.only()
+				all, some = all || len(ids) == 0, append(some, ids...)
 			}
 		}
 	}
@@ -250,14 +228,17 @@ func (v *inspection) judgeCoverage() {
 	if unused != nil {
 		fix = fmt.Sprintf("add to required_checks what of %q runs them", unused)
 	}
-	if len(covered) == 0 {
+	runs := func(id string) bool { return all || slices.Contains(some, id) }
+	if !slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return runs(c.ID) }) {
 		v.add(verdict.Error, "section-6", v.place("protection.required_checks"), fix,
 			"RFC 0026 section 7 requires every check of section 6: no required check runs the gate")
 		return
 	}
-	for _, row := range repoconfig.Missing(v.section6, covered) {
-		v.add(verdict.Error, "section-6", v.place("protection.required_checks"), fix,
-			"RFC 0026 section 6, %q: no required check runs %q", row.Name, row.Checks)
+	for _, row := range checks.Section6 {
+		if missing := slices.DeleteFunc(checks.InRow(row), runs); len(missing) > 0 {
+			v.add(verdict.Error, "section-6", v.place("protection.required_checks"), fix,
+				"RFC 0026 section 6, %q: no required check runs %q", row, missing)
+		}
 	}
 }
 

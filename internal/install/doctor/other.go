@@ -108,8 +108,9 @@ func (v *inspection) mayWrite(j *job) (may []string) {
 		may = append(may, ownSecret)
 	}
 	p := j.permissions()
+	reads := v.standing != nil && v.standing.Workflows != nil && v.standing.Workflows.Default == "read"
 	for _, scope := range scopes {
-		if p.text() == "write-all" || p.member(scope).text() == "write" || !p.there() && !v.tokenReads {
+		if p.text() == "write-all" || p.member(scope).text() == "write" || !p.there() && !reads {
 			may = append(may, scope)
 		}
 	}

@@ -34,94 +34,83 @@ type Changes struct {
 func Protect(ctx context.Context, c *forge.Client, file *repoconfig.File, tree fs.FS,
 	may Changes) (*verdict.Report, error) {
 	v := &inspection{tree: tree, branch: "main", forge: c.Repository, config: file, examined: []string{repoconfig.Path}}
-	done, stop, err := v.protect(ctx, c, may)
-	switch {
+	switch err := v.protect(ctx, c, may); {
 	case forge.Temporary(err):
 		v.unanswered(err)
-		return v.report("protect", "protections")
 	case err != nil:
 		return nil, err
-	case stop:
-		if v.writers != "" {
-			v.notReadable("the accounts that may write, so that nothing was changed (--allow-lock-out overrides it)",
-				append(slices.Clone(v.unread), v.writers))
-		}
-		return v.report("protect", "protections")
 	}
-	v.branch, v.applied, v.unread, v.hidden = done.Branch, done.Applied, done.Unread, done.WorkflowsUnread
+	return v.report("protect", "protections")
+}
+
+// protect compares the protections and, if it may, applies them, unless a required review could never be given.
+func (v *inspection) protect(ctx context.Context, c *forge.Client, may Changes) error {
+	done, err := forge.Protect(ctx, c, v.config.Protection, false)
+	if err != nil {
+		return err
+	}
+	v.standing, v.branch = done.Standing, done.Branch
+	stop, err := v.judgeReviewers(ctx, c, may.Commit, may.AllowLockOut)
+	fix := applyFix
+	switch {
+	case err != nil:
+		return err
+	case stop && may.Apply && v.writers != "":
+		v.notReadable("the accounts that may write, so that nothing was changed (--allow-lock-out overrides it)",
+			[]string{v.writers})
+		return nil
+	case stop && may.Apply:
+		return nil
+	case may.Apply:
+		if done, err = forge.Protect(ctx, c, v.config.Protection, true); err != nil {
+			return err
+		}
+		v.standing, v.applied = done.Standing, done.Applied
+		fix = "read the settings of the branch at the forge, which did not take the change"
+	}
 	if done.Organization != nil {
 		v.add(verdict.Error, "organization-setting", strict.Pos{}, "",
 			"the settings of workflows are not changed: %v", done.Organization)
 		done.Differences = slices.DeleteFunc(done.Differences, forge.Difference.OfWorkflows)
 	}
-	fix := applyFix
-	if may.Apply {
-		fix = "read the settings of the branch at the forge, which did not take the change"
-	}
 	if may.AllowLockOut {
 		v.writers = ""
 	}
-	v.differences(done.Differences, fix, func(d forge.Difference) string {
-		return fmt.Sprintf("%s is %s at the forge; expected %s", d.Path, d.Have, d.Want)
-	})
-	if err := v.prune(ctx, c, done, may); err != nil {
-		return nil, err
-	}
-	switch {
-	case v.autoMergeOff(done.Standing) && may.Apply:
-		allowed, err := c.AllowAutoMerge(ctx)
-		if err != nil {
-			return nil, err
-		}
-		v.applied = append(v.applied, allowed)
-	case v.autoMergeOff(done.Standing):
-		v.add(verdict.Warning, "auto-merge-off", strict.Pos{}, "", "")
-	}
-	for _, kind := range done.NotChecked {
-		v.add(verdict.Notice, "rule-not-checked", strict.Pos{}, "", "not checked: rules of type %s", kind)
-	}
-	return v.report("protect", "protections")
-}
-
-// protect compares the protections and, if it may, applies them. It reports whether it does not, because a required
-// review could never be given.
-func (v *inspection) protect(ctx context.Context, c *forge.Client,
-	may Changes) (_ *forge.Protected, stop bool, _ error) {
-	done, err := forge.Protect(ctx, c, v.config.Protection, false)
-	if err != nil {
-		return nil, false, err
-	}
-	v.branch = done.Branch
-	stop, err = v.judgeReviewers(ctx, c, may.Commit, may.AllowLockOut)
-	if err == nil && may.Apply && !stop {
-		done, err = forge.Protect(ctx, c, v.config.Protection, true)
-	}
-	return done, stop && may.Apply, err
-}
-
-// prune reports the required checks that no job reports, or removes them if it may.
-func (v *inspection) prune(ctx context.Context, c *forge.Client, done *forge.Protected, may Changes) error {
-	look := &inspection{tree: v.tree}
+	v.differences(done.Differences, fix)
+	look := &inspection{tree: v.tree} // what it finds is not about the protections
 	if err := look.readWorkflows(); err != nil {
 		return err
 	}
 	v.workflows, v.unreadable = look.workflows, look.unreadable
-	stale := v.stale()
-	switch {
-	case stale == nil:
-		return nil
-	case may.Apply && may.Prune:
-		gone, err := c.Prune(ctx, done.Branch, stale)
-		v.applied = append(v.applied, gone...)
-		return err
+	if stale := v.stale(); stale != nil && may.Apply && may.Prune {
+		gone, err := c.Prune(ctx, v.branch, stale)
+		if v.applied = append(v.applied, gone...); err != nil {
+			return err
+		}
+	} else {
+		v.addStale(stale)
 	}
-	v.addStale(done.Layers, stale)
+	if may.Apply && v.autoMergeOff() {
+		allowed, err := c.AllowAutoMerge(ctx)
+		if err != nil {
+			return err
+		}
+		v.applied = append(v.applied, allowed)
+	} else {
+		v.judgeAutoMerge()
+	}
 	return nil
 }
 
 // autoMergeOff reports whether a job asks the forge to merge later, and the repository does not allow it.
-func (v *inspection) autoMergeOff(at *forge.Standing) bool {
-	return v.has(mergeRole) && at.AutoMerge != nil && !*at.AutoMerge
+func (v *inspection) autoMergeOff() bool {
+	return v.has(mergeRole) && v.standing.AutoMerge != nil && !*v.standing.AutoMerge
+}
+
+func (v *inspection) judgeAutoMerge() {
+	if v.autoMergeOff() {
+		v.add(verdict.Warning, "auto-merge-off", strict.Pos{}, "", "")
+	}
 }
 
 // stale returns whether a required check is one that nobody wants and that no job reports, so that a pull request would
@@ -137,12 +126,12 @@ func (v *inspection) stale() func(repoconfig.RequiredCheck) bool {
 	}
 }
 
-// addStale warns of the stale checks that the layers require.
-func (v *inspection) addStale(layers []forge.Layer, stale func(repoconfig.RequiredCheck) bool) {
+// addStale warns of the stale checks that the forge requires. A nil stale has none.
+func (v *inspection) addStale(stale func(repoconfig.RequiredCheck) bool) {
 	var names []string
-	for _, layer := range layers {
+	for _, layer := range v.standing.Layers {
 		for _, r := range layer.Protection.RequiredChecks {
-			if stale(r) && !slices.Contains(names, r.Context) {
+			if stale != nil && stale(r) && !slices.Contains(names, r.Context) {
 				names = append(names, r.Context)
 			}
 		}
@@ -175,7 +164,10 @@ func (v *inspection) reports(context string) bool {
 func (v *inspection) report(mode string, ids ...string) (*verdict.Report, error) {
 	slices.Sort(v.examined)
 	r := &verdict.Report{Version: 1, Mode: mode, Installation: &verdict.Installation{Repository: v.forge,
-		Branch: v.branch, Files: v.examined, Applied: v.applied, Unread: v.unread}}
+		Branch: v.branch, Files: v.examined, Applied: v.applied}}
+	if v.standing != nil {
+		r.Installation.Unread = v.standing.Unread
+	}
 	results, err := verdict.Judge(catalogue, func(id string) bool { return len(ids) == 0 || slices.Contains(ids, id) },
 		v, subject)
 	if err != nil {

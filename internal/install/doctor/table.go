@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -225,13 +226,9 @@ func pinnedImage(_ *comparison, k key) bool {
 
 // knownChecks reports whether an input names only checks of the gate.
 func (c *comparison) knownChecks(k key) bool {
-	known := c.known()
-	for id := range c.at.only() {
-		if !known[id] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.at.only(), func(id string) bool {
+		return !slices.ContainsFunc(checks.All, func(one *checks.Check) bool { return one.ID == id })
+	})
 }
 
 // allReports reports whether the reports that init asks for are among those of the file.

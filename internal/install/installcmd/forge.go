@@ -264,7 +264,7 @@ of the default branch, and prints what is wrong and how to fix it.`,
 					return nil, err
 				}
 				opts := doctor.Options{Dir: clone.Dir, Branch: clone.Branch, Commit: clone.Commit,
-					Section6: doctor.Section6(), Now: o.Now(), Modes: modes}
+					Now: o.Now(), Modes: modes}
 				if opts.Specification, err = repoconfig.IsSpecification(os.DirFS(clone.Dir)); err != nil {
 					return nil, err
 				}
