@@ -1,4 +1,4 @@
-package cli_test
+package governancecmd_test
 
 import (
 	"io"

@@ -1,4 +1,4 @@
-package cli_test
+package governancecmd_test
 
 import (
 	"bytes"
@@ -38,9 +38,8 @@ func specification(t testing.TB) string {
 		t.Skip("git is not installed")
 	}
 	dir := filepath.Join(t.TempDir(), "spec")
-	cmd := exec.Command("git", "clone", "-q", filepath.Join("..", "..", "testdata", "governance",
-		"spec-history.bundle"),
-		dir)
+	cmd := exec.Command("git", "clone", "-q", filepath.Join("..", "..", "..", "testdata", "governance",
+		"spec-history.bundle"), dir)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
@@ -93,28 +92,17 @@ func TestSpecificationHistory(t *testing.T) {
 | `+"`charter-review`"+` | %d (%d by path, %d by text, %d by property) | | %d `+"`roster-empty`"+` |
 | `+"`changelog`"+` | | | %d warnings |
 `, triggered, triggered-failed("implementability"), failed("implementability"), codes["no-evidence"],
-		codes["evidence-does-not-count"],
-		failed("backward-compatibility"), failed("backward-compatibility"),
-		codes["additive-undeclared"],
-		breaking, failed("charter-review"), byPath, byText, byProperty,
+		codes["evidence-does-not-count"], failed("backward-compatibility"), failed("backward-compatibility"),
+		codes["additive-undeclared"], breaking, failed("charter-review"), byPath, byText, byProperty,
 		codes["roster-empty"], verdicts["changelog warn"])
-	const want = `| | triggered | pass | fail or warn |
-|---|---|---|---|
-| ` + "`implementability`" + ` | 54 | 15 | 39: 37 ` + "`no-evidence`, 2 `evidence-does-not-count`" + ` |
-| ` + "`backward-compatibility`" + ` | 12 | 0 | 12: 7 ` + "`additive-undeclared`" + `, 5 breaking |
-| ` + "`charter-review`" + ` | 44 (11 by path, 41 by text, 12 by property) | | 44 ` + "`roster-empty`" + ` |
-| ` + "`changelog`" + ` | | | 48 warnings |
-`
-	if table != want {
-		t.Errorf("got\n%s, want\n%s", table, want)
+	page := string(clitest.Read(t, filepath.Join("..", "..", "..", "docs", "governance.md")))
+	if !strings.Contains(page, "\n\n"+table+"\n") {
+		t.Errorf("docs/governance.md has another table than\n%s", table)
 	}
 	if code != 1 || rep.Counts.Records != 91 || rep.Counts.Skip != 4 || rep.Mode != "governance" ||
 		rep.Results.Len() != 4*91 {
 		t.Errorf("exit status %d, mode %s, %+v, %d results", code, rep.Mode, rep.Counts, rep.Results.Len())
 	}
-	follows(t, "docs/governance.md", func(text string) string {
-		return between(t, text, "SpecificationHistory -update -->\n", "<!-- end of history -->", "\n"+table+"\n")
-	})
 }
 
 // TestEachReport checks that every format has a block for each commit, in the order of the history, and that the
@@ -142,11 +130,7 @@ func TestEachReport(t *testing.T) {
 		}
 	}
 	for _, format := range formats {
-		data, err := os.ReadFile(filepath.Join(out, format))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, at := html.UnescapeString(string(data)), 0
+		text, at := html.UnescapeString(string(clitest.Read(t, filepath.Join(out, format)))), 0
 		for _, c := range rep.Commits {
 			if format == "checklist" && strings.Contains(c.Subject, "AHT probes") {
 				continue // it triggers no gate
