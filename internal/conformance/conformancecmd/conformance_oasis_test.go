@@ -1,4 +1,4 @@
-package cli_test
+package conformancecmd_test
 
 import (
 	"bytes"
@@ -318,7 +318,7 @@ func TestProviderOffline(t *testing.T) {
 // The example of the documentation is what the program says about a public profile, where that is at hand; "…" stands
 // for what is left out.
 func TestProviderExampleOfTheDocumentation(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "conformance.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "conformance.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func TestProviderExampleOfTheDocumentation(t *testing.T) {
 	}
 	text, _, _ = strings.Cut(text, "\n## ")
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\n    ", "\n"))
-	profile, err := filepath.Abs(filepath.Join("..", "..", "..", "shared", "data", "oasis", "v1.0.0-rc1.6"))
+	profile, err := filepath.Abs(filepath.Join("..", "..", "..", "..", "shared", "data", "oasis", "v1.0.0-rc1.6"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package cli_test
+package conformancecmd_test
 
 import (
 	"bytes"
