@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -92,6 +93,10 @@ const (
 // those of a running subscriber, those of a claim, and what is not decided here.
 var Rules = slices.Concat(of(producer, verdict.Mechanical, streamRules), of(producer, verdict.Live, liveRules),
 	of(subscriber, verdict.Live, subscriberRules), of(claimant, verdict.Mechanical, claimRules), otherRules)
+
+// catalogue are the rules as the runner takes them. A check of a stream is judged on each session and on the input, by
+// loops that know from its place in Rules what to look at: a judgment for each would be longer.
+var catalogue = conformance.Catalogue(Rules)
 
 // of returns rules, whose role and method it sets.
 func of(role string, method verdict.Method, rules []verdict.Rule) []verdict.Rule {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -70,10 +71,10 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 		o.Warnf(said.above, "", "level-elsewhere", "the text says %s; its claims are of level %d at most",
 			quoted(said.above.text), level)
 	}
-	var all tally
-	all.addFixed(claimText, c.Path, o.OrPass())
-	all.addFixed(claimReport, cmp.Or(c.ReportPath, c.Path), report.OrPass())
-	return all.results, level, all.err
+	all := conformance.Tally{Catalogue: catalogue}
+	all.Add(claimText, c.Path, o.OrPass())
+	all.Add(claimReport, cmp.Or(c.ReportPath, c.Path), report.OrPass())
+	return all.Results, level, all.Err
 }
 
 func (c *Claim) judge(s sentence, o *verdict.Outcome) {

@@ -2,6 +2,7 @@ package aaep
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,6 +21,17 @@ import (
 func claimed(t *testing.T, text, report string) (verdict.Verdict, []string) {
 	t.Helper()
 	return claimedAt(t, text, report, time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC))
+}
+
+// TestSilentRule requires an error that names a rule that says nothing.
+func TestSilentRule(t *testing.T) {
+	defer func(was []verdict.Entry[verdict.Outcome]) { catalogue = was }(catalogue)
+	catalogue = append([]verdict.Entry[verdict.Outcome]{{Rule: verdict.Rule{ID: claimText},
+		Judge: func(verdict.Outcome) (verdict.Outcome, error) { return verdict.Outcome{}, nil }}}, catalogue...)
+	_, _, err := (&Claim{Path: "x"}).Judge()
+	if want := "check " + claimText + " said nothing of x"; !errors.Is(err, verdict.ErrUnsaid) || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
 }
 
 func claimedAt(t *testing.T, text, report string, now time.Time) (verdict.Verdict, []string) {

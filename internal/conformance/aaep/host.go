@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -581,7 +582,7 @@ func (r *hosting) results() ([]verdict.Result, error) {
 	if r.transport != "" && r.has(playHandshake) {
 		r.played[SubHandshake] = append(r.played[SubHandshake], playHandshake)
 	}
-	var all tally
+	all := conformance.Tally{Catalogue: catalogue}
 	for _, rule := range SubscriberRows(r.Level) {
 		if rule.Method != verdict.Live {
 			continue
@@ -611,9 +612,9 @@ func (r *hosting) results() ([]verdict.Result, error) {
 		default:
 			o = verdict.Pass("%s over %s", strings.Join(names, ", "), r.transport)
 		}
-		all.addFixed(rule.ID, subscriber, o)
+		all.Add(rule.ID, subscriber, o)
 	}
-	return all.results, all.err
+	return all.Results, all.Err
 }
 
 // lacks names the plays of a check that were not played to their end; empty: all were. Its caller holds the lock.

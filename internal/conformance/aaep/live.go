@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -879,7 +880,7 @@ func (t *talk) send(ctx context.Context, reply map[string]any, valid bool) error
 // results returns the results of the stream and of the live checks.
 func (v *visit) results() ([]verdict.Result, error) {
 	results, err := v.stream.Results()
-	all := tally{results, err}
+	all := conformance.Tally{Catalogue: catalogue, Results: results, Err: err}
 	v.watched()
 	if name := v.misnamed.Load(); name != nil {
 		v.transport.Warnf(verdict.At{Path: v.Path}, "", "event-name",
@@ -890,18 +891,18 @@ func (v *visit) results() ([]verdict.Result, error) {
 			plain.Count(len(v.Scenarios), "scenario"))
 	}
 	v.arrived.report(verdict.At{Path: v.Path}, &v.transport)
-	all.addFixed(LiveStream, v.URL.Redacted(), v.transport)
+	all.Add(LiveStream, v.URL.Redacted(), v.transport)
 	if v.Level >= 2 {
 		for _, live := range replyProbes {
-			all.addFixed(live.row, v.URL.Redacted(), v.ofReply(live.reply))
+			all.Add(live.row, v.URL.Redacted(), v.ofReply(live.reply))
 		}
 	}
 	if v.Level >= 3 {
 		for _, d := range dialogues {
-			all.addFixed(d.row, v.URL.Redacted(), v.ofDialogue(d.row))
+			all.Add(d.row, v.URL.Redacted(), v.ofDialogue(d.row))
 		}
 	}
-	return all.results, all.err
+	return all.Results, all.Err
 }
 
 // ofReply returns what the scenarios of a reply come to.

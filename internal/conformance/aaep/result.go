@@ -1,11 +1,11 @@
 package aaep
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -63,26 +63,6 @@ func (s *said) outcome(check int) verdict.Outcome {
 	return o
 }
 
-// tally collects results. err is that of the first outcome that says nothing.
-type tally struct {
-	results []verdict.Result
-	err     error
-}
-
-func (t *tally) add(rule verdict.Rule, subject string, o verdict.Outcome) {
-	r, err := o.Result(rule, subject)
-	t.results, t.err = append(t.results, r), cmp.Or(t.err, err)
-}
-
-// addFixed adds the result of the rule of that id, each finding with the fix of its code where it has none.
-func (t *tally) addFixed(id, subject string, o verdict.Outcome) {
-	rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == id })]
-	for i, f := range o.Findings {
-		o.Findings[i].Fix = cmp.Or(f.Fix, rule.FixOf(f.Code))
-	}
-	t.add(rule, subject, o)
-}
-
 // Results returns the results of the input, once all of it was added. It may be called once.
 func (s *Stream) Results() ([]verdict.Result, error) {
 	if s.Single {
@@ -106,7 +86,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 	if !s.broken {
 		s.exercise()
 	}
-	var all tally
+	all := conformance.Tally{Catalogue: catalogue}
 	checks := slices.DeleteFunc(s.checks(), func(check int) bool { return check >= handshake })
 	for i, of := range s.sessions {
 		if i == maxSubjects {
@@ -119,7 +99,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 				o.Skipped = why
 			}
 			o.Verified = of.shown(check)
-			all.add(Rules[check], of.said.subject, o.OrPass())
+			all.Add(Rules[check].ID, of.said.subject, o.OrPass())
 		}
 	}
 	for _, check := range checks {
@@ -133,7 +113,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 			}
 			o = verdict.Skip("the input holds no session")
 		}
-		all.add(Rules[check], s.path, o)
+		all.Add(Rules[check].ID, s.path, o)
 	}
 	if s.Level >= 3 {
 		s.ofTerms(&all)
@@ -144,7 +124,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 			of.ofTerms(&all)
 		}
 	}
-	return append(all.results, s.plainRows()...), all.err
+	return append(all.Results, s.plainRows()...), all.Err
 }
 
 // checks returns the checks of the level.
@@ -164,7 +144,7 @@ func (s *Stream) alone() ([]verdict.Result, error) {
 	if s.events == 0 && len(s.own.found[envelope]) == 0 {
 		s.note(s.own, place{}, envelope, verdict.Doubt, "", "no-events", "the input has no message")
 	}
-	var all tally
+	all := conformance.Tally{Catalogue: catalogue}
 	for _, check := range s.checks() {
 		o := s.own.outcome(check)
 		switch {
@@ -174,9 +154,9 @@ func (s *Stream) alone() ([]verdict.Result, error) {
 		default:
 			o = verdict.Pass("%s, each by itself", plain.Count(s.events, "message"))
 		}
-		all.add(Rules[check], s.path, o)
+		all.Add(Rules[check].ID, s.path, o)
 	}
-	return all.results, all.err
+	return all.Results, all.Err
 }
 
 // exercise says what the input holds nothing of.

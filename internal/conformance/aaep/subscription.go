@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -480,7 +481,7 @@ func (s *Stream) settle() {
 }
 
 // ofTerms adds the results of level 3, on the input as a whole.
-func (s *Stream) ofTerms(all *tally) {
+func (s *Stream) ofTerms(all *conformance.Tally) {
 	n := &s.subscription
 	for check := handshake; check < streamChecks; check++ {
 		o := s.own.outcome(check)
@@ -507,7 +508,7 @@ func (s *Stream) ofTerms(all *tally) {
 			o.Skipped = ""
 		}
 		o.Verified = what
-		all.add(Rules[check], s.own.subject, o.OrPass())
+		all.Add(Rules[check].ID, s.own.subject, o.OrPass())
 	}
 }
 
