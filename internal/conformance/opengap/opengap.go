@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -42,7 +43,7 @@ type agent struct {
 	manifest    *mapping // nil if it cannot be read
 	unread      error    // why: fs.ErrNotExist, a *strictyaml.Error, or what directory.read returns
 	recommended verdict.Severity
-	results     []verdict.Result
+	said        conformance.Tally
 
 	skillsDir string
 	open      func() (Python, error)
@@ -67,7 +68,7 @@ func Judge(o Options) (*Judgement, error) {
 	defer root.Close()
 	f := &directory{root: root, links: map[string]string{}}
 	a := &agent{directory: f, recommended: o.Recommended, open: o.Python, parsed: map[string]*parsed{},
-		modules: map[string]string{}}
+		modules: map[string]string{}, said: conformance.Tally{Catalogue: catalogue}}
 	defer func() {
 		if a.python != nil {
 			a.python.Close()
@@ -89,8 +90,8 @@ func Judge(o Options) (*Judgement, error) {
 	if judge(); f.err != nil {
 		return nil, fmt.Errorf("reading the agent's directory: %w", f.err)
 	}
-	j.Results = a.results
-	return j, nil
+	j.Results = a.said.Results
+	return j, a.said.Err
 }
 
 const unclear = "neither agent.yaml nor a SOUL.md says which"
@@ -119,22 +120,13 @@ func enough(out *verdict.Outcome) bool {
 	return len(out.Findings) > maxFindings && out.Has(verdict.Error)
 }
 
-// say adds the result of a rule on a subject. A finding without a fix gets that of its code. If there are too many
-// findings, the last one says so.
+// say adds the result of a rule on a subject. If there are too many findings, the last one says so.
 func (a *agent) say(id, subject string, out verdict.Outcome) {
-	rule := Rules[slices.IndexFunc(Rules, func(r verdict.Rule) bool { return r.ID == id })]
 	if len(out.Findings) > maxFindings {
 		slices.SortStableFunc(out.Findings,
 			func(a, b verdict.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
 		out.Findings = out.Findings[:maxFindings]
 		out.Findings[maxFindings-1].Message += " (and more)"
 	}
-	for i, f := range out.Findings {
-		out.Findings[i].Fix = cmp.Or(f.Fix, rule.FixOf(f.Code))
-	}
-	result, err := out.Result(rule, subject)
-	a.results = append(a.results, result)
-	if err != nil {
-		a.fail(err)
-	}
+	a.said.Add(id, subject, out)
 }

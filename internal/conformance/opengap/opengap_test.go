@@ -161,6 +161,18 @@ func TestManifest(t *testing.T) {
 	})
 }
 
+// TestSilentRule requires an error that names a rule that says nothing.
+func TestSilentRule(t *testing.T) {
+	defer func(was []verdict.Entry[verdict.Outcome]) { catalogue = was }(catalogue)
+	catalogue = append([]verdict.Entry[verdict.Outcome]{{Rule: verdict.Rule{ID: "gap-manifest"},
+		Judge: func(verdict.Outcome) (verdict.Outcome, error) { return verdict.Outcome{}, nil }}}, catalogue...)
+	_, err := Judge(Options{Dir: agent04.write(t), Dialect: Auto})
+	if want := "check gap-manifest said nothing of agent.yaml"; !errors.Is(err, verdict.ErrUnsaid) ||
+		err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 func TestVersion(t *testing.T) {
 	const gap, is = `opengap: "0.4"`, "agent.yaml:1 gap-version "
 	try(t, agent04, []row{

@@ -3,6 +3,7 @@ package opengap
 import (
 	"slices"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -17,6 +18,10 @@ const (
 // Rules is the whole catalogue, in the order of a report: the agent's of dialect 0.4, those of a runtime, and the
 // agent's of dialect 0.1.
 var Rules = slices.Concat(rules04, []verdict.Rule{computed}, runtime, rules01)
+
+// catalogue are the rules as the runner takes them. A rule is judged on each file that it is about, as the look at the
+// directory comes by it: judgments that look for themselves would be longer.
+var catalogue = conformance.Catalogue(Rules)
 
 var unreadable = strict.Code{ID: "manifest-unreadable",
 	Meaning: "agent.yaml is not YAML with one meaning: it has a key twice, an anchor, a tag, a syntax error, more " +

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/opengap"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -72,7 +73,7 @@ type ran struct {
 }
 
 // Run tries the rows, the plain agent first. The error says what this machine could not do.
-func (o Options) Run(ctx context.Context) (results []verdict.Result, err error) {
+func (o Options) Run(ctx context.Context) (_ []verdict.Result, err error) {
 	t := &trial{Options: o, models: o.Operator.Models, random: rand.New(rand.NewPCG(o.Seed, 0)),
 		session: map[string]string{}}
 	if t.models == nil {
@@ -90,6 +91,7 @@ func (o Options) Run(ctx context.Context) (results []verdict.Result, err error) 
 		return nil, err
 	}
 	whole := t.tryPlain(ctx)
+	all := conformance.Tally{Catalogue: conformance.Catalogue(opengap.RuntimeRules())}
 	for _, rule := range opengap.RuntimeRules() {
 		var out verdict.Outcome
 		row := rows[strings.TrimPrefix(rule.ID, "gap-runtime-")]
@@ -111,19 +113,12 @@ func (o Options) Run(ctx context.Context) (results []verdict.Result, err error) 
 				out.Doubtf(verdict.At{Path: o.Subject}, "", "budget-spent", "the time of --budget has passed")
 			}
 		}
-		for i, f := range out.Findings {
-			out.Findings[i].Fix = cmp.Or(f.Fix, rule.FixOf(f.Code))
-		}
 		if t.err != nil {
 			return nil, t.err
 		}
-		result, err := out.OrPass().Result(rule, o.Subject)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, result)
+		all.Add(rule.ID, o.Subject, out.OrPass())
 	}
-	return results, nil
+	return all.Results, all.Err
 }
 
 // word returns a new word.
