@@ -165,14 +165,9 @@ func (o *revokeOptions) run(ctx context.Context, sys frame.IO, slug string) erro
 	v := revocation{path: path, by: l.ToolDID, root: map[string]any{"slug": slug,
 		"revoked_receipt_sha256": hash, "reason": o.reason, "revoked_at": stampSeconds(w.src.Now())}}
 	if o.forced {
-		why, err := cannotRevoke(ctx, st, w, l, o.did)
-		if err != nil {
+		if v.by, err = w.revoker(ctx, st, l, slug, o.did); err != nil {
 			return err
 		}
-		if why != "" {
-			return refusef("have a listed, independent witness begin it", "%s cannot revoke %s: %s", o.did, slug, why)
-		}
-		v.by = ownListing(st, o.did).ToolDID // in the listing's spelling
 	}
 	v.root["revoked_by_did"] = v.by
 	if o.evidenceURI != "" {
@@ -188,16 +183,38 @@ func (o *revokeOptions) run(ctx context.Context, sys frame.IO, slug string) erro
 	return o.finish(ctx, sys, w, slug, path, nil, v.text())
 }
 
-// cannotRevoke returns why a DID may not sign a listing's revocation as a witness, as far as the base tree shows. It
-// returns "" if the DID may.
-func cannotRevoke(ctx context.Context, st *checks.Standing, w *workspace, l *checks.Listed, id string) (string, error) {
+// revoker returns a DID, as its listing spells it, that may sign a listing's revocation as a witness, as far as the
+// base tree shows.
+func (w *workspace) revoker(ctx context.Context, st *checks.Standing, l *checks.Listed, slug, id string) (string,
+	error) {
 	if did.Alike(id, l.ToolDID) {
-		return "it is the listing's own tool_did, which revokes without --forced", nil
+		return "", refusef("run oap-gate revoke "+slug+" without --forced",
+			"%s cannot revoke %s: it is the listing's own tool_did", id, slug)
 	}
-	run := &checks.Run{Context: ctx, Repo: w.repo, Range: &registry.Range{Base: st.Tree}, Base: st, Now: w.src.Now()}
-	_, _, why, err := run.MayWitness(id)
-	return why, err
+	by, err := w.witness(ctx, st, id, "revoke "+slug)
+	if err != nil {
+		return "", err
+	}
+	return by.ToolDID, nil
 }
+
+// witness returns the base tree's listing by which a DID may witness; the error says that it cannot do so.
+func (w *workspace) witness(ctx context.Context, st *checks.Standing, id, do string) (*checks.Listed, error) {
+	run := &checks.Run{Context: ctx, Repo: w.repo, Range: &registry.Range{Base: st.Tree}, Base: st, Now: w.src.Now()}
+	by, code, why, err := run.MayWitness(id)
+	switch {
+	case err != nil:
+		return nil, err
+	case by != nil:
+		return by.Listed, nil
+	case code == checks.WitnessOpen:
+		return nil, inconclusivef("try again", "whether %s can %s is not known: %s [%s]", id, do, why, code)
+	}
+	return nil, refusef(anotherWitness+code, "%s cannot %s: %s [%s]", id, do, why, code)
+}
+
+// anotherWitness is the fix of a signature that would not count, before the code that says why.
+const anotherWitness = "have another listed witness sign; see: oap-gate explain "
 
 // revocation is one that is being made.
 type revocation struct {

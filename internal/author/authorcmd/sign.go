@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -62,8 +60,7 @@ The entry is printed; --in-place or --out FILE writes the signed Receipt.`),
 	f := c.Flags()
 	o.keyFlags.bind(c)
 	f.StringVar(&o.didDocument, "did-document", "", "`FILE` with the DID Document (default: the served one)")
-	f.StringVar(&o.out, "out", "", "`FILE` to write; new, the signed Receipt")
-	f.BoolVar(&o.inPlace, "in-place", false, "write over the input; RECEIPT with the signature")
+	o.signedFile.bind(c, "RECEIPT", "the signature")
 	o.Network.Bind(f, "1m")
 	o.Network.BindLocal(f)
 	return c
@@ -112,11 +109,7 @@ func (o *signOptions) run(ctx context.Context, sys frame.IO, name string) error 
 		return err
 	}
 	if o.given() {
-		to, err := o.write(name, text, signed)
-		if errors.Is(err, fs.ErrExist) {
-			return remedy.Errorf("name a file that does not exist", "writing %s: it exists, and is not overwritten", to)
-		}
-		if err != nil {
+		if _, err := o.write(name, text, signed); err != nil {
 			return err
 		}
 	}
@@ -130,16 +123,9 @@ func (o *signOptions) run(ctx context.Context, sys frame.IO, name string) error 
 // readUnsigned reads a Receipt that may be signed: it violates its schema only in its signatures, and no peer witness
 // has signed it.
 func readUnsigned(name string) ([]byte, *receipt.Receipt, error) {
-	info, err := os.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file")
-	}
+	text, err := readPlain(name)
 	if err != nil {
-		return nil, nil, remedy.Errorf("name the file of your Receipt", "reading %s: %v", name, err)
-	}
-	text, err := capped.ReadFile(name, receipt.MaxBytes)
-	if err != nil {
-		return nil, nil, remedy.Errorf("name the file of your Receipt", "reading %s: %v", name, err)
+		return nil, nil, remedy.With(err, "name the file of your Receipt")
 	}
 	r, err := receipt.Parse(name, text)
 	if err != nil {
@@ -150,13 +136,11 @@ func readUnsigned(name string) ([]byte, *receipt.Receipt, error) {
 			"the Receipt has %s, who signed over the present signatures",
 			plain.Count(r.PeerWitnessCount, "peer witness"))
 	}
-	limits := strict.Remote(receipt.MaxBytes)
-	limits.Values = 0
-	doc, err := strict.Parse(name, text, limits)
+	value, err := rootOf(name, text)
 	if err != nil {
-		return nil, nil, refusef("write the Receipt as one strict JSON object (RFC 7493)", "%v", err)
+		return nil, nil, err
 	}
-	root, _ := doc.Root.(map[string]any)
+	root, _ := value.(map[string]any)
 	was, had := root["signatures"]
 	if _, isList := was.([]any); had && !isList {
 		return nil, nil, refusef("remove the member signatures", "signatures is not an array")

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
@@ -21,6 +23,12 @@ import (
 type signedFile struct {
 	out     string
 	inPlace bool
+}
+
+// bind binds the flags for a subject that gets what is added.
+func (f *signedFile) bind(c *cobra.Command, subject, added string) {
+	c.Flags().StringVar(&f.out, "out", "", "`FILE` to write; new, "+subject+" with "+added)
+	c.Flags().BoolVar(&f.inPlace, "in-place", false, "write over the input; "+subject+", a file, with "+added)
 }
 
 func (f *signedFile) given() bool { return f.out != "" || f.inPlace }
@@ -45,8 +53,23 @@ func (f *signedFile) check() error {
 	return nil
 }
 
-// write writes the signed text of a file that had the text was, and returns the name of the file that has it now. The
-// error is [fs.ErrExist] if the new file exists.
+// readPlain reads a file that is to be signed.
+func readPlain(name string) ([]byte, error) {
+	info, err := os.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a plain file")
+	}
+	var text []byte
+	if err == nil {
+		text, err = capped.ReadFile(name, receipt.MaxBytes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return text, nil
+}
+
+// write writes the signed text of a file that had the text was, and returns the name of the file that has it now.
 func (f *signedFile) write(name string, was, signed []byte) (to string, err error) {
 	if to = f.out; f.inPlace {
 		to = name
@@ -62,8 +85,10 @@ func (f *signedFile) write(name string, was, signed []byte) (to string, err erro
 		err = atomicfile.Create(dir, filepath.Base(to), signed, 0o644)
 	}
 	switch {
-	case err == nil, errors.Is(err, fs.ErrExist):
-		return to, err
+	case err == nil:
+		return to, nil
+	case errors.Is(err, fs.ErrExist):
+		return to, remedy.Errorf("name a file that does not exist", "writing %s: it exists, and is not overwritten", to)
 	case errors.Is(err, listing.ErrChanged), errors.Is(err, listing.ErrPlace):
 		return to, remedy.Errorf("run it again", "writing %s: %v", to, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -32,7 +31,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
@@ -87,8 +85,7 @@ other byte stays. A candidate publishes that file and pins it again.`),
 	f.StringVar(&o.did, "did", "", "`DID` of the implementation; the witness")
 	f.StringVar(&o.tests, "tests-executed", "",
 		"`SHA256` of the Receipt against whose deployment the witness has executed the tests")
-	f.StringVar(&o.out, "out", "", "`FILE` to write; new, SUBJECT with the entry")
-	f.BoolVar(&o.inPlace, "in-place", false, "write over the input; SUBJECT, a file, with the entry")
+	o.signedFile.bind(c, "SUBJECT", "the entry")
 	f.BoolVar(&o.dryRun, "dry-run", false, "change nothing; print SUBJECT with the entry")
 	return c
 }
@@ -155,23 +152,22 @@ type witnessed struct {
 
 // witnessForms are those of SUBJECT.
 const witnessForms = verify.Addresses + ", or the slug of a listing in the clone; " +
-	"or name the file of a Receipt or a revocation"
+	"or " + subjectFile
+
+const subjectFile = "name the file of a Receipt or a revocation"
 
 // readSubject reads SUBJECT where it is a file, which must be either a Receipt or a revocation.
 func readSubject(name string) (*witnessed, error) {
 	s := &witnessed{name: name}
-	info, err := os.Lstat(name)
-	if err != nil {
+	if _, err := os.Lstat(name); err != nil {
 		if _, err := verify.ParseTarget(name, true); err != nil {
 			return nil, remedy.Errorf(witnessForms, "%q is neither a file nor a target", name)
 		}
 		return s, nil
 	}
-	if !info.Mode().IsRegular() {
-		return nil, remedy.Errorf("name a plain file", "%q is not a plain file", name)
-	}
-	if s.text, err = capped.ReadFile(name, receipt.MaxBytes); err != nil {
-		return nil, remedy.Errorf("name the file of a Receipt or a revocation", "reading %s: %v", name, err)
+	var err error
+	if s.text, err = readPlain(name); err != nil {
+		return nil, remedy.With(err, subjectFile)
 	}
 	root, err := rootOf(name, s.text)
 	if err != nil {
@@ -195,7 +191,7 @@ func rootOf(name string, text []byte) (any, error) {
 	limits.Values = 0
 	doc, err := strict.Parse(name, text, limits)
 	if err != nil {
-		return nil, remedy.Errorf("name the file of a Receipt or a revocation", "%v", err)
+		return nil, remedy.With(err, subjectFile)
 	}
 	return doc.Root, nil
 }
@@ -250,7 +246,11 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 		return err
 	}
 	r := found.Facts.Receipt.Value
-	own, err := o.own(ctx, st)
+	by, err := w.witness(ctx, st, o.did, "witness the Receipt")
+	if err != nil {
+		return err
+	}
+	own, err := st.Listing(ctx, by)
 	if err != nil {
 		return err
 	}
@@ -321,26 +321,6 @@ func (o *witnessOptions) witnessReceipt(ctx context.Context, sys frame.IO, w *wo
 		next := fmt.Sprintf("%s: publish it, and pin it again: sha256 %x", foreign.Line(r.ImplementationDID),
 			sha256.Sum256(signed))
 		fmt.Fprintln(sys.Stderr, "\n"+report.Hang("next, by ", next, 2, report.Columns))
-	}
-	return nil
-}
-
-// own returns the listing of the witness in the base tree.
-func (o *witnessOptions) own(ctx context.Context, st *checks.Standing) (*registry.Listing, error) {
-	l := ownListing(st, o.did)
-	if l == nil || l.Level.Base() < 4 {
-		return nil, refusef("have a listed L4 or L5 implementation sign",
-			"the base tree has no listing at L4 or L5 of %s", o.did)
-	}
-	return st.Listing(ctx, l)
-}
-
-// ownListing returns the first listing of a DID in the base tree, or nil.
-func ownListing(st *checks.Standing, id string) *checks.Listed {
-	for _, l := range st.ByDID(id) {
-		if did.Same(l.ToolDID, id) {
-			return l
-		}
 	}
 	return nil
 }
@@ -501,8 +481,7 @@ func (o *witnessOptions) counts(ctx context.Context, sys frame.IO, c *candidate,
 	case refused == nil && !counted:
 		return errUnweighed
 	case !counted:
-		return refusef("have another listed witness sign; see: oap-gate explain "+refused.Code,
-			"the signature would not count: %s [%s]", refused.Why, refused.Code)
+		return refusef(anotherWitness+refused.Code, "the signature would not count: %s [%s]", refused.Why, refused.Code)
 	case refused != nil && signed:
 		frame.Warn(sys, "the signature does not count towards L5: %s", refused.Why)
 	}
@@ -748,14 +727,10 @@ func (o *witnessOptions) witnessRevocation(ctx context.Context, sys frame.IO, w 
 	if err != nil {
 		return err
 	}
-	why, err := cannotRevoke(ctx, st, w, l, o.did)
+	id, err := w.revoker(ctx, st, l, v.Slug, o.did)
 	if err != nil {
 		return err
 	}
-	if why != "" {
-		return refusef("have a listed, independent witness sign", "%s cannot revoke %s: %s", o.did, v.Slug, why)
-	}
-	id := ownListing(st, o.did).ToolDID // in the listing's spelling
 	if slices.ContainsFunc(v.Witnesses, func(e registry.WitnessSignature) bool { return did.Alike(e.WitnessDID, id) }) {
 		return refusef("have another witness sign", "%s has signed the revocation already", id)
 	}
@@ -820,9 +795,6 @@ func (o *witnessOptions) put(sys frame.IO, s *witnessed, signature string, entry
 	}
 	if o.given() {
 		to, err := o.write(s.name, s.text, signed)
-		if errors.Is(err, fs.ErrExist) {
-			return remedy.Errorf("name a new file", "writing %s: it is there, and nothing is overwritten", to)
-		}
 		if err != nil {
 			return err
 		}
