@@ -90,6 +90,14 @@ func writeChosen(b *bufio.Writer, r *Counted) {
 		}
 		b.WriteByte('\n')
 	}
+	if r.Installation != nil {
+		for _, diff := range r.Installation.Diffs {
+			for text := range strings.Lines(diff) {
+				fmt.Fprintf(b, "    %s\n", line(strings.TrimRight(text, "\r\n")))
+			}
+			b.WriteByte('\n')
+		}
+	}
 }
 
 // installation returns what was done at the forge and what it did not show, each with a word for it.

@@ -110,6 +110,7 @@ type Installation struct {
 	Files      []string `json:"files,omitempty" jsonschema:"description=files of the clone that were read"`
 	Applied    []string `json:"applied,omitempty" jsonschema:"description=what protect changed at the forge"`
 	Unread     []string `json:"unread,omitempty" jsonschema:"description=what the forge did not show\\, and why"`
+	Diffs      []string `json:"diffs,omitempty" jsonschema:"description=unified diffs from files with findings to what init writes"`
 }
 
 // Attestation is what no check can decide of a subject, with its facts.

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs"
@@ -368,6 +370,33 @@ func (v *inspection) judgePlan() {
 	}
 }
 
+// maxDiff is the size of the largest diff that is shown, in characters.
+const maxDiff = 16 << 10
+
+// compareTexts shows, for each workflow of the installation in which something was found, how it differs from the one
+// that init writes with the same pin. A gate of several jobs is another installation.
+func (v *inspection) compareTexts() {
+	r := install.Release{Branch: v.branch, Specification: v.specification, Trial: v.trial(), AutoMerge: true}
+	r.Commit, r.Version, _ = strings.Cut(v.pin, " # ")
+	if errors.Is(r.Check(), install.ErrName) {
+		r.Version = ""
+	}
+	if r.Check() != nil || len(v.gates()) > 1 {
+		return
+	}
+	for _, f := range install.Files(r) {
+		found := slices.ContainsFunc(slices.Concat(slices.Collect(maps.Values(v.findings))...),
+			func(one verdict.Finding) bool {
+				return one.Path == f.Path && one.Line > 0 && one.Severity != verdict.Notice
+			})
+		have, err := v.read(f.Path, maxWorkflow)
+		if found && err == nil && path.Dir(f.Path) == workflowDirectory {
+			shown := diff.Diff(f.Path, have, f.Path+" (oap-gate init)", f.Text)
+			v.diffs = append(v.diffs, plain.Cut(string(shown), maxDiff))
+		}
+	}
+}
+
 // judgeReleases finds actions that runners drop, and more than one release of the gate.
 func (v *inspection) judgeReleases(written []*job) {
 	gate, others := "", map[string][]field{}
@@ -377,7 +406,7 @@ func (v *inspection) judgeReleases(written []*job) {
 			name, at, _ := strings.Cut(uses.text(), "@")
 			if s.role != noRole && pinned().MatchString(uses.text()) && !placeholder().MatchString(uses.text()) {
 				if j.role() == checkRole || gate == "" {
-					gate = at
+					gate, v.pin = at, strings.TrimSpace(at+" "+uses.value.LineComment)
 				}
 				others[at] = append(others[at], uses)
 			}

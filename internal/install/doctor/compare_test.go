@@ -76,7 +76,12 @@ func TestOwnFiles(t *testing.T) {
 			t.Fatalf("%s: %s lacks %q", c.name, c.file, c.from)
 		}
 		f[path] = strings.Replace(f[path], c.from, c.to, 1)
-		got := strings.ReplaceAll(short(f, look(t, f, nil)), c.file+" ", "")
+		r := look(t, f, nil)
+		if diffs := r.Installation.Diffs; len(diffs) > 1 || (len(diffs) == 1) != (c.want != "") ||
+			c.want != "" && !strings.Contains(diffs[0], "\n--- "+path+"\n") {
+			t.Errorf("%s: the diffs are %q", c.name, diffs)
+		}
+		got := strings.ReplaceAll(short(f, r), c.file+" ", "")
 		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: the findings are %q, want %q", c.name, got, c.want)
 		}

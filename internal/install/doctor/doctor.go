@@ -79,6 +79,7 @@ func Doctor(ctx context.Context, o Options) (*verdict.Report, error) {
 	if err := v.judgeOwn(); err != nil {
 		return nil, err
 	}
+	v.compareTexts()
 	if !v.trial() {
 		v.judgeOwners()
 	}
@@ -107,6 +108,8 @@ type inspection struct {
 	called     bool // a workflow on pull_request calls the gate in another file or by a command line
 	examined   []string
 	findings   map[string][]verdict.Finding // by rule
+	pin        string                       // the commit that pins the gate, with its comment
+	diffs      []string                     // from files to what init writes
 	applied    []string                     // what was written at the forge
 	writers    string                       // why the accounts that may write are not known, or ""
 	compared   string                       // result of comparing the protections; empty: not compared

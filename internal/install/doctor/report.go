@@ -164,7 +164,8 @@ func (v *inspection) reports(context string) bool {
 func (v *inspection) report(mode string, ids ...string) (*verdict.Report, error) {
 	slices.Sort(v.examined)
 	r := &verdict.Report{Version: 1, Mode: mode, Installation: &verdict.Installation{Repository: v.forge,
-		Branch: v.branch, Files: v.examined, Applied: v.applied}}
+		Branch: v.branch, Files: v.examined, Applied: v.applied,
+		Diffs: v.diffs}}
 	if v.standing != nil {
 		r.Installation.Unread = v.standing.Unread
 	}
