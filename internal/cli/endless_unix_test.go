@@ -3,13 +3,11 @@
 package cli_test
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
@@ -23,11 +21,9 @@ func TestFilesWithoutEnd(t *testing.T) {
 		for _, command := range [][]string{{"audit", "merge"}, {"verify", "did:web:a.example", "--ca-cert"},
 			{"oap-conform", "aaep", "events"}, {"oap-conform", "opengap", "agent"},
 			{"oap-conform", "oasis", "provider", "--response", fifo, "--profile"}} {
-			var out bytes.Buffer
-			status := clitest.Main(append(command, name),
-				frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment})
-			if status == 0 || !strings.Contains(out.String(), "fix: ") {
-				t.Errorf("%s %s: exit status %d\n%s", command, name, status, out.String())
+			status, out := clitest.Program(t, append(command, name)...)
+			if status == 0 || !strings.Contains(out, "fix: ") {
+				t.Errorf("%s %s: exit status %d\n%s", command, name, status, out)
 			}
 		}
 	}

@@ -215,9 +215,8 @@ func TestTopics(t *testing.T) {
 	for _, args := range [][]string{
 		{"help", "exit_status"}, {"help", "chek"}, {"oap-spec", "help", "schema", "dif"}, {"help", "key", "x"},
 	} {
-		var out bytes.Buffer
-		code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment})
-		if text := out.String(); code != 2 || !strings.Contains(text, "is not a command or a help topic\nfix: ") {
+		if code, text := clitest.Program(t, args...); code != 2 ||
+			!strings.Contains(text, "is not a command or a help topic\nfix: ") {
 			t.Errorf("%q: exit status %d\n%s", args, code, text)
 		}
 	}

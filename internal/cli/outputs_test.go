@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"os"
 	"slices"
 	"strings"
@@ -35,10 +34,9 @@ func TestOutputsKeepKeys(t *testing.T) {
 	tried := 0
 	try := func(refused bool, args ...string) {
 		tried++
-		var told bytes.Buffer
-		code := clitest.Main(args, frame.IO{Stdout: &told, Stderr: &told, Getenv: clitest.NoEnvironment})
-		if code != 2 || refused && !strings.Contains(told.String(), "[output-refused]") {
-			t.Errorf("%q: exit status %d and\n%s", args, code, told.String())
+		code, told := clitest.Program(t, args...)
+		if code != 2 || refused && !strings.Contains(told, "[output-refused]") {
+			t.Errorf("%q: exit status %d and\n%s", args, code, told)
 		}
 		for name, want := range files {
 			if got, err := os.ReadFile(name); err != nil || string(got) != want {

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/mr-tron/base58"
@@ -146,4 +147,27 @@ func publishLog(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	_, err = clitest.WriteLog(ts.Getenv("REGISTRY"), ts.MkAbs(args[0]), at)
 	ts.Check(err)
+}
+
+// TestShows checks that what `unseen` looks for is found where it is.
+func TestShows(t *testing.T) {
+	key := fixture.Key("nova")
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"PEM": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "raw": "x" + string(key),
+		"hex": fmt.Sprintf("%x", der), "list": fmt.Sprint(key),
+		"base64url": base64.RawURLEncoding.EncodeToString(key.Seed()),
+		"multibase": "z" + base58.Encode(append([]byte{0x80, 0x26}, key.Seed()...)),
+		"whole":     "z" + base58.Encode(append([]byte{0x80, 0x26}, key...)),
+	} {
+		if shows(text, key.Seed()) == "" {
+			t.Errorf("%s is not found", name)
+		}
+	}
+	if form := shows(fmt.Sprintf("%x %v", key[32:], key[32:]), key.Seed()); form != "" {
+		t.Errorf("the public half is taken for the private one, as %s", form)
+	}
 }

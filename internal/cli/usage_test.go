@@ -30,12 +30,11 @@ var whole = regexp.MustCompile(`^(error: .+\nfix: .+\n)*$`)
 // each check that its list names.
 func TestHelp(t *testing.T) {
 	told := func(args ...string) string {
-		var out bytes.Buffer
-		if code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &out,
-			Getenv: clitest.NoEnvironment}); code != 0 {
-			t.Fatalf("%q: exit status %d and\n%s", args, code, out.String())
+		code, out := clitest.Program(t, args...)
+		if code != 0 {
+			t.Fatalf("%q: exit status %d and\n%s", args, code, out)
 		}
-		return out.String()
+		return out
 	}
 	var commands []*cobra.Command
 	for _, p := range programs.All {
@@ -222,11 +221,10 @@ func TestAdvice(t *testing.T) {
 		{[]string{"verify", "./receipt.json"}, "not a target", "--receipt FILE"},
 		{[]string{"new", "ab", "cd"}, "not a target", "did:web:host[:path]\n"},
 	} {
-		var told bytes.Buffer
-		code := clitest.Main(c.args, frame.IO{Stdout: &told, Stderr: &told, Getenv: clitest.NoEnvironment})
-		failed, fix, _ := strings.Cut(told.String(), "\nfix: ")
+		code, told := clitest.Program(t, c.args...)
+		failed, fix, _ := strings.Cut(told, "\nfix: ")
 		if code != 2 || !strings.Contains(failed, c.error) || !strings.Contains(fix, c.fix) {
-			t.Errorf("%q: exit status %d, want 2, %q and %q\n%s", c.args, code, c.error, c.fix, told.String())
+			t.Errorf("%q: exit status %d, want 2, %q and %q\n%s", c.args, code, c.error, c.fix, told)
 		}
 	}
 }

@@ -355,10 +355,8 @@ func TestProviderExampleOfTheDocumentation(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	var out bytes.Buffer
-	code := clitest.Main(strings.Fields(command)[1:], frame.IO{Stdout: &out, Stderr: &out,
-		Getenv: clitest.NoEnvironment})
-	rest, said := strings.TrimSpace(out.String()), true
+	code, out := clitest.Program(t, strings.Fields(command)[1:]...)
+	rest, said := strings.TrimSpace(out), true
 	for i, part := range strings.Split(text, "…") {
 		at := strings.Index(rest, part)
 		if said = said && at >= 0 && (i > 0 || at == 0); said {
@@ -366,6 +364,6 @@ func TestProviderExampleOfTheDocumentation(t *testing.T) {
 		}
 	}
 	if code != 1 || !said || rest != "" {
-		t.Errorf("exit status %d; the page says\n%s\nthe program\n%s", code, text, out.String())
+		t.Errorf("exit status %d; the page says\n%s\nthe program\n%s", code, text, out)
 	}
 }

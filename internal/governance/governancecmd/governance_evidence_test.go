@@ -1,13 +1,11 @@
 package governancecmd_test
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
@@ -36,14 +34,12 @@ func TestReadmeEvidence(t *testing.T) {
 		if err := repo.Sync(); err != nil {
 			t.Fatal(err)
 		}
-		var out bytes.Buffer
 		args := []string{"oap-spec", "governance", "--base", "main", "--head", "topic", "--only", "implementability"}
-		code := clitest.Main(append(args, "--repo", repo.Dir),
-			frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment})
+		code, out := clitest.Program(t, append(args, "--repo", repo.Dir)...)
 		if code != want {
-			t.Fatalf("exit status %d\n%s", code, out.String())
+			t.Fatalf("exit status %d\n%s", code, out)
 		}
-		_, text, _ := strings.Cut(strings.TrimSuffix(out.String(), "\n"), "\n\n") // behind the line with the commits
+		_, text, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "\n\n") // behind the line with the commits
 		text = "$ " + strings.Join(args, " ") + "\n" + text
 		return strings.ReplaceAll("\n    "+strings.ReplaceAll(text, "\n", "\n    ")+"\n\n", "    \n", "\n")
 	}

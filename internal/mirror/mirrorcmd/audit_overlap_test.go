@@ -1,7 +1,6 @@
 package mirrorcmd_test
 
 import (
-	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
@@ -20,12 +18,10 @@ func TestAuditOverlap(t *testing.T) {
 	w := clitest.Build(t, twoSteps)
 	state := filepath.Join(t.TempDir(), "state")
 	audit := func(more ...string) (int, string) {
-		var out bytes.Buffer
 		args := slices.Concat([]string{"audit", "--offline"}, w.Args(), []string{"--checkpoint", state, "--origin",
 			"r.example"}, more)
-		code := clitest.Main(slices.DeleteFunc(args, func(a string) bool { return a == "--offline" && len(more) > 2 }),
-			frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
-		return code, out.String()
+		offline := func(a string) bool { return a == "--offline" && len(more) > 2 }
+		return clitest.Program(t, slices.DeleteFunc(args, offline)...)
 	}
 	git, err := ghtest.ServeGit(filepath.Dir(w.Repo.Dir))
 	if err != nil {

@@ -1,14 +1,12 @@
 package mirrorcmd_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 )
@@ -45,13 +43,10 @@ func TestPeerByURL(t *testing.T) {
 				code int
 				text string
 			}{"same.git": {0, "consistency        pass"}, "other/.git": {1, "split view"}} {
-				var out bytes.Buffer
-				args := []string{"audit", "--repo", repo, "--only", "consistency", "--peer", server.URL + "/" + peer}
-				if code := clitest.Main(args,
-					frame.IO{Stdout: &out, Stderr: &out,
-						Getenv: func(string) string { return "" }}); code != want.code ||
-					!strings.Contains(out.String(), want.text) {
-					t.Errorf("%s: exit status %d, want %d and %q\n%s", peer, code, want.code, want.text, out.String())
+				code, out := clitest.Program(t, "audit", "--repo", repo, "--only", "consistency", "--peer",
+					server.URL+"/"+peer)
+				if code != want.code || !strings.Contains(out, want.text) {
+					t.Errorf("%s: exit status %d, want %d and %q\n%s", peer, code, want.code, want.text, out)
 				}
 			}
 		})

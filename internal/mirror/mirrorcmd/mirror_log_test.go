@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
@@ -16,12 +15,11 @@ import (
 func TestMirrorLog(t *testing.T) {
 	m := newMirrored(t)
 	key := filepath.Join(t.TempDir(), "log.key")
-	var out bytes.Buffer
-	if code := clitest.Main([]string{"key", "new", key, "--origin", "registry.example/log"},
-		frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment}); code != 0 {
-		t.Fatal(out.String())
+	code, out := clitest.Program(t, "key", "new", key, "--origin", "registry.example/log")
+	if code != 0 {
+		t.Fatal(out)
 	}
-	verifier, _, _ := strings.Cut(out.String(), "\n")
+	verifier, _, _ := strings.Cut(out, "\n")
 	log := []string{"--log-sign-key", key}
 	size := func() int64 {
 		s, err := proof.ParseSigned(clitest.Read(t, filepath.Join(m.dir, "log", "checkpoint")))
@@ -61,9 +59,8 @@ func TestMirrorLog(t *testing.T) {
 		{"prove", "eve", "--repo", m.dir, "--log", filepath.Join(m.dir, "log"), "--out", to},
 		{"prove", "eve", "--check", to, "--log-key", verifier, "--any-age", "--at", "2026-06-01T12:00:00Z"},
 	} {
-		out.Reset()
-		if code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment}); code != 0 {
-			t.Errorf("%q: exit status %d\n%s", args, code, out.String())
+		if code, out := clitest.Program(t, args...); code != 0 {
+			t.Errorf("%q: exit status %d\n%s", args, code, out)
 		}
 	}
 	m.fails(2, "--witness-policy", file)

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
@@ -38,15 +37,14 @@ func (m *mirrored) ends(want int, text, verified string, more ...string) string 
 // endsAs is ends by other arguments; verified is empty for another directory.
 func (m *mirrored) endsAs(args []string, want int, text, verified string) string {
 	m.t.Helper()
-	var out bytes.Buffer
-	code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }})
-	if code != want || !strings.Contains(out.String(), text) {
-		m.t.Errorf("exit status %d; expected %d and %q\n%s", code, want, text, out.String())
+	code, out := clitest.Program(m.t, args...)
+	if code != want || !strings.Contains(out, text) {
+		m.t.Errorf("exit status %d; expected %d and %q\n%s", code, want, text, out)
 	}
 	if verified != "" {
 		m.stands(verified)
 	}
-	return out.String()
+	return out
 }
 
 func (m *mirrored) file(name string) string { return filepath.Join(m.dir, filepath.FromSlash(name)) }

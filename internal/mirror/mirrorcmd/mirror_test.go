@@ -102,24 +102,22 @@ func (m *mirrored) args(more ...string) []string {
 // run mirrors and holds the exit status, and that the verified branch stands at a commit, in a clone, too.
 func (m *mirrored) run(want int, verified string, more ...string) string {
 	m.t.Helper()
-	var out bytes.Buffer
-	code := clitest.Main(m.args(more...), frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment})
+	code, out := clitest.Program(m.t, m.args(more...)...)
 	if code != want {
-		m.t.Fatalf("exit status %d, want %d\n%s", code, want, out.String())
+		m.t.Fatalf("exit status %d, want %d\n%s", code, want, out)
 	}
 	m.shows(verified)
-	return out.String()
+	return out
 }
 
 // fails runs the mirror, which must end with a status.
 func (m *mirrored) fails(want int, more ...string) string {
 	m.t.Helper()
-	var out bytes.Buffer
-	if code := clitest.Main(m.args(more...), frame.IO{Stdout: &out, Stderr: &out,
-		Getenv: clitest.NoEnvironment}); code != want {
-		m.t.Errorf("%q: exit status %d, want %d\n%s", more, code, want, out.String())
+	code, out := clitest.Program(m.t, m.args(more...)...)
+	if code != want {
+		m.t.Errorf("%q: exit status %d, want %d\n%s", more, code, want, out)
 	}
-	return out.String()
+	return out
 }
 
 // shows checks what a clone of the mirror gets; an empty commit means a mirror without a branch.
@@ -256,10 +254,9 @@ func TestMirrorRefuses(t *testing.T) {
 	m.run(0, first)
 	fails := func(want int, text string, args ...string) {
 		t.Helper()
-		var out bytes.Buffer
-		code := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment})
-		if code != want || !strings.Contains(out.String(), text) {
-			t.Errorf("%q: exit status %d, want %d and %q\n%s", args, code, want, text, out.String())
+		code, out := clitest.Program(t, args...)
+		if code != want || !strings.Contains(out, text) {
+			t.Errorf("%q: exit status %d, want %d and %q\n%s", args, code, want, text, out)
 		}
 	}
 	at := m.server.URL + "/origin.git"

@@ -42,12 +42,11 @@ func Start(m testscript.TestingM) {
 // Race lets a program with the race detector end when it ends, and not a second later, as hundreds are started.
 const Race = "atexit_sleep_ms=0"
 
-// Program runs a program as Noted does, with the environment of this process. It returns the exit status, and stdout
-// and stderr.
+// Program runs a program as Noted does, without an environment. It returns the exit status, and stdout before stderr.
 func Program(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	status := Noted(args, frame.IO{Stdout: &out, Stderr: &complaints, Getenv: os.Getenv})
+	status := Noted(args, frame.IO{Stdout: &out, Stderr: &complaints, Getenv: NoEnvironment})
 	return status, out.String() + complaints.String()
 }
 

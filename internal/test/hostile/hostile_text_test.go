@@ -428,21 +428,18 @@ func TestHostileArguments(t *testing.T) {
 	for _, payload := range payloads {
 		payload = strings.ReplaceAll(payload, "MARK", "pwned")
 		for _, flag := range []string{"--head", "--base", "--only", "--skip", "--at", "--report", "--replay",
-			"--connect-to", "--ca-cert",
-			"--rdap-url", "--whois-server", "--format", "--color", "--governance", "--proxy", "--jobs", "--timeout",
-			"--repo", payload} {
+			"--connect-to", "--ca-cert", "--rdap-url", "--whois-server", "--format", "--color", "--governance",
+			"--proxy", "--jobs", "--timeout", "--repo", payload} {
 			for _, format := range []string{"text", "github"} {
-				var log bytes.Buffer
-				args := slices.Concat([]string{"check"}, w.Args(), w.RangeArgs(),
-					[]string{"--format", format, flag, payload})
-				code := clitest.Main(args, frame.IO{Stdout: &log, Stderr: &log, Getenv: clitest.NoEnvironment})
+				code, log := clitest.Program(t, slices.Concat([]string{"check"}, w.Args(), w.RangeArgs(),
+					[]string{"--format", format, flag, payload})...)
 				if code != 2 {
 					t.Errorf("%s %q: exit status %d, want 2", flag, payload, code)
 				}
 				if format == "github" {
-					annotationsOnly(t, log.String())
+					annotationsOnly(t, log)
 				} else {
-					inert(t, flag, log.String())
+					inert(t, flag, log)
 				}
 			}
 		}

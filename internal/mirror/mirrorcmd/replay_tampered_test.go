@@ -1,4 +1,4 @@
-package cli_test
+package mirrorcmd_test
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 )
 
@@ -21,9 +20,8 @@ func TestTamperedBundle(t *testing.T) {
 		w := clitest.Build(t, world)
 		bundle := filepath.Join(t.TempDir(), "bundle.json")
 		run := func(args ...string) (int, string) {
-			var out bytes.Buffer
-			status := clitest.Main(args, frame.IO{Stdout: &out, Stderr: &out, Getenv: clitest.NoEnvironment})
-			return status, out.String()
+			status, out := clitest.Program(t, args...)
+			return status, out
 		}
 		run(append([]string{"audit", "--rev", "main", "--record", bundle}, w.Args()...)...)
 		text, err := os.ReadFile(bundle)

@@ -1,4 +1,4 @@
-package cli_test
+package checkcmd_test
 
 import (
 	"encoding/json"
@@ -35,7 +35,7 @@ func TestResolverDeniesAll(t *testing.T) {
 		{knowing, 1, "nia domain-age-unsure, nia no-such-host, nova domain-age-unsure, nova no-such-host"},
 	} {
 		dnstest.Use(t, c.known)
-		status, said := ran(nil, check...)
+		status, said := clitest.Program(t, check...)
 		var rep verdict.Report
 		if err := json.Unmarshal(clitest.Read(t, report), &rep); err != nil {
 			t.Fatal(err)
@@ -54,7 +54,8 @@ func TestResolverDeniesAll(t *testing.T) {
 			fixes != strings.Count(said, advice) || fixes > 1 || (fixes == 1) != (c.known == nil) {
 			t.Errorf("known are %v: exit status %d, found %s\n%s", c.known, status, got, said)
 		}
-		status, said = ran(nil, append([]string{"verify", "https://nova.example", "--without-registry"}, common...)...)
+		verify := append([]string{"verify", "https://nova.example", "--without-registry"}, common...)
+		status, said = clitest.Program(t, verify...)
 		if status != c.status || strings.Contains(said, advice) != (c.known == nil) {
 			t.Errorf("known are %v: verify: exit status %d\n%s", c.known, status, said)
 		}

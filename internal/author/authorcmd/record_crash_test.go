@@ -1,4 +1,4 @@
-package cli_test
+package authorcmd_test
 
 import (
 	"fmt"

@@ -1,10 +1,7 @@
-package cli_test
+package authorcmd_test
 
 import (
-	"encoding/base64"
-	"encoding/pem"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -13,8 +10,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/mr-tron/base58"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
@@ -101,27 +96,5 @@ func TestKeyKilled(t *testing.T) {
 	}
 	if written == kills {
 		t.Error("every kill came too late: this shows nothing")
-	}
-}
-
-// TestShows checks that what `unseen` looks for is found where it is.
-func TestShows(t *testing.T) {
-	key := fixture.Key("nova")
-	file := clitest.Read(t, keyOf(t, "nova"))
-	block, _ := pem.Decode(file)
-	der := block.Bytes
-	for name, text := range map[string]string{
-		"PEM": string(file), "raw": "x" + string(key),
-		"hex": fmt.Sprintf("%x", der), "list": fmt.Sprint(key),
-		"base64url": base64.RawURLEncoding.EncodeToString(key.Seed()),
-		"multibase": "z" + base58.Encode(append([]byte{0x80, 0x26}, key.Seed()...)),
-		"whole":     "z" + base58.Encode(append([]byte{0x80, 0x26}, key...)),
-	} {
-		if shows(text, key.Seed()) == "" {
-			t.Errorf("%s is not found", name)
-		}
-	}
-	if form := shows(fmt.Sprintf("%x %v", key[32:], key[32:]), key.Seed()); form != "" {
-		t.Errorf("the public half is taken for the private one, as %s", form)
 	}
 }
