@@ -112,9 +112,7 @@ func (j *Join) Registry(run *checks.Run) error {
 	results, err := verdict.Judge(ofRegistry, func(id string) bool {
 		return !run.Asks.AsIs || !checks.ByID(id).PerCommit
 	}, run, checks.RegistrySubject)
-	for _, r := range results {
-		j.Merge(r)
-	}
+	j.Merge(results...)
 	return err
 }
 
@@ -248,15 +246,17 @@ func (j *Join) Add(rule verdict.Rule, subject string, o verdict.Outcome) error {
 	return err
 }
 
-// Merge adds a result, to the one of the same check and subject where there is one.
-func (j *Join) Merge(r verdict.Result) {
-	key := [2]string{r.Check, r.Subject}
-	if i, found := j.at[key]; found {
-		j.all[i].Join(r)
-		return
+// Merge adds results, each to the one of the same check and subject where there is one.
+func (j *Join) Merge(results ...verdict.Result) {
+	for _, r := range results {
+		key := [2]string{r.Check, r.Subject}
+		if i, found := j.at[key]; found {
+			j.all[i].Join(r)
+			continue
+		}
+		j.at[key] = len(j.all)
+		j.all = append(j.all, r)
 	}
-	j.at[key] = len(j.all)
-	j.all = append(j.all, r)
 }
 
 // MaxCommits is how many commits a report names at most.

@@ -68,7 +68,7 @@ func isAcceptable(id, code string) bool {
 	}
 	// The history is judged by the rules of a pull request, whose codes its findings have.
 	return slices.ContainsFunc(own, func(e verdict.Entry[*audit]) bool { return e.ID == id && has(e.Codes) }) ||
-		id == historyID && slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return has(c.Codes) })
+		id == history.ID && slices.ContainsFunc(checks.All, func(c *checks.Check) bool { return has(c.Codes) })
 }
 
 // acceptFix returns the fix of a finding at a merged commit, which nobody can change any more. Only a warning is taken
@@ -86,7 +86,7 @@ func acceptFix(check string, f verdict.Finding) string {
 
 // TakesRewrite reports whether a line accepts that the history lost a commit.
 func TakesRewrite(l verdict.AcceptedLine) bool {
-	return l.Check == consistencyID && l.Code == checks.CodeHistoryRewritten
+	return l.Check == consistency.ID && l.Code == checks.CodeHistoryRewritten
 }
 
 // accept makes warnings of the findings of consistency that were accepted, and a warning of each such line that is of
@@ -98,7 +98,7 @@ func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head s
 		return findings, nil
 	}
 	for _, l := range a.Lines {
-		if l.Check != consistencyID {
+		if l.Check != consistency.ID {
 			continue
 		}
 		used := false

@@ -104,13 +104,7 @@ const maxTexts = 80 << 20
 // NewReport returns an empty report of an audit.
 func NewReport(src evidence.Source, cfg judge.Config) *verdict.Report {
 	rep := judge.NewReport("audit", src, cfg)
-	var notRun []string
-	for _, c := range own {
-		if !cfg.Selected(c.ID) {
-			notRun = append(notRun, c.ID)
-		}
-	}
-	rep.NotRun = slices.Concat(notRun, rep.NotRun)
+	rep.NotRun = slices.Concat(slices.DeleteFunc(verdict.IDs(verdict.Rules(own)), cfg.Selected), rep.NotRun)
 	return rep
 }
 
@@ -269,14 +263,12 @@ func (a *audit) walk() error {
 		return err
 	}
 	results, err := verdict.Judge(own, nil, a, checks.RegistrySubject)
-	for _, r := range results {
-		a.join.Merge(r)
-	}
+	a.join.Merge(results...)
 	return err
 }
 
 func (a *audit) step(s *registry.Step) error {
-	if !a.src.Reaches(historyID, s.Commit.ID) {
+	if !a.src.Reaches(history.ID, s.Commit.ID) {
 		a.cut = true
 		return errCut
 	}
@@ -295,10 +287,10 @@ func (a *audit) step(s *registry.Step) error {
 	if a.cfg.Log != nil {
 		a.cfg.Log.Step(a.git, s, a.marker)
 	}
-	if a.cfg.Selected(historyID) {
+	if a.cfg.Selected(history.ID) {
 		stepHistory(a, s, faults)
 	}
-	if a.cfg.Selected(commitSignaturesID) {
+	if a.cfg.Selected(commitSignatures.ID) {
 		return stepSignatures(a, s)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 )
 
 var consistency = verdict.Rule{
-	ID:    consistencyID,
+	ID:    "consistency",
 	Title: "the history continues what was verified before, and what other copies hold",
 	Cite:  "RFC 0026 sections 7 and 8",
 	Why:   "a log exists to show that a history was rewritten, or that two readers have different ones",
@@ -41,10 +41,7 @@ var consistency = verdict.Rule{
 	},
 }
 
-const (
-	consistencyID   = "consistency"
-	codeOriginMoved = "origin-moved"
-)
+const codeOriginMoved = "origin-moved"
 
 // judgeConsistency returns what comparing with a checkpoint and with peers found, before the walk.
 func judgeConsistency(a *audit) (verdict.Outcome, error) {

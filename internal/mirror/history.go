@@ -13,11 +13,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// historyID is the id of history, under which accepted lines have the codes of every check.
-const historyID = "history"
-
 var history = verdict.Rule{
-	ID:    historyID,
+	ID:    "history", // under which accepted lines have the codes of every check
 	Title: "every first-parent commit obeys the rules of a pull request, as far as Git shows",
 	Cite:  "RFC 0026 sections 7 and 8",
 	Why:   "a mirror trusts neither the forge nor the maintainers",
@@ -58,8 +55,8 @@ func (h *ofHistory) add(s *registry.Step, path string, f verdict.Finding) {
 func stepHistory(a *audit, s *registry.Step, faults []checks.Fault) {
 	h := &a.history
 	found := func(path string, f verdict.Finding) {
-		f.Fix = acceptFix(historyID, f)
-		a.accept(historyID, &f)
+		f.Fix = acceptFix(history.ID, f)
+		a.accept(history.ID, &f)
 		h.add(s, path, f)
 	}
 	for _, f := range faults {
@@ -95,7 +92,7 @@ func judgeHistory(a *audit) (verdict.Outcome, error) {
 	if h.governing > 0 {
 		h.add(h.governed, checks.RegistrySubject, ofGovernance(h.governing, h.governed))
 	}
-	unused, err := a.unused(historyID)
+	unused, err := a.unused(history.ID)
 	if err != nil {
 		return verdict.Outcome{}, err
 	}

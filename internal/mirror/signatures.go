@@ -11,7 +11,7 @@ import (
 )
 
 var commitSignatures = verdict.Rule{
-	ID:    commitSignaturesID,
+	ID:    "commit-signatures",
 	Title: "commits carry signatures by known keys",
 	Cite:  "RFC 0026 section 8",
 	Why:   "without signatures, anyone who can push can write a commit in another's name",
@@ -30,8 +30,6 @@ var commitSignatures = verdict.Rule{
 		acceptedUnused,
 	},
 }
-
-const commitSignaturesID = "commit-signatures"
 
 // ofSignatures is what commit-signatures has found so far.
 type ofSignatures struct {
@@ -102,9 +100,9 @@ func stepSignatures(a *audit, s *registry.Step) error {
 		code = "signature-key-revoked"
 	}
 	f := verdict.Finding{Severity: severity, Code: code, Commit: s.Commit.ID, Message: message}
-	f.Fix = acceptFix(commitSignaturesID, f)
+	f.Fix = acceptFix(commitSignatures.ID, f)
 	// The first failure is always reported: warnings must not use up its place.
-	fails := !a.accept(commitSignaturesID, &f) && severity == verdict.Error
+	fails := !a.accept(commitSignatures.ID, &f) && severity == verdict.Error
 	out := &a.signatures
 	if len(out.Findings) < maxSignatureFindings || fails && !out.failed {
 		out.Findings = append(out.Findings, f)
@@ -123,7 +121,7 @@ func judgeSignatures(a *audit) (verdict.Outcome, error) {
 		out.Doubtful = checks.NotReached
 	}
 	out.Verified = counted
-	unused, err := a.unused(commitSignaturesID)
+	unused, err := a.unused(commitSignatures.ID)
 	if err != nil {
 		return out, err
 	}

@@ -258,7 +258,7 @@ func (v *Verified) Next(ctx context.Context, repo *registry.Repository,
 	case !v.named.Moves:
 		return not("--only, --skip, --shard or --replay was given")
 	}
-	judged := []string{historyID, consistencyID, commitSignaturesID}
+	judged := verdict.IDs(verdict.Rules(own))
 	failed, unsure := "", ""
 	for r := range rep.Results.All() {
 		if slices.Contains(judged, r.Check) {

@@ -32,6 +32,15 @@ func Rules[S any](catalogue []Entry[S]) []Rule {
 	return out
 }
 
+// IDs returns the ids of rules, in their order.
+func IDs(of []Rule) []string {
+	var out []string
+	for _, r := range of {
+		out = append(out, r.ID)
+	}
+	return out
+}
+
 // Run judges s by the entries of the selected ids, in the order of the catalogue; a nil selected selects all. name is
 // what results call s. An error ends the run. It is that of the entry, or wraps ErrUnsaid and names the entry's id.
 func Run[S any](catalogue []Entry[S], selected func(id string) bool, s S, name string) ([]Judgement, error) {
