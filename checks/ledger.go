@@ -113,14 +113,9 @@ func (l *Ledger) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, k := range registry.DataKinds {
-		scan := func(rec *registry.Record) scanned { return l.state.scan(subjectOf(rec), true) }
-		for f, err := range registry.Scan(ctx, t, k, scan) {
-			if err != nil {
-				return err
-			}
-			l.enter(f, origin{beforeLedger, beforeLedger})
-		}
+	enter := func(f scanned) { l.enter(f, origin{beforeLedger, beforeLedger}) }
+	if err = l.state.scanAll(ctx, t, registry.DataKinds, anyPath, enter); err != nil {
+		return err
 	}
 	if l.odd, err = oddPaths(t); err != nil {
 		return err
@@ -376,7 +371,7 @@ func (l *Ledger) heldBefore(path string) bool { return len(l.replaced[path]) > 0
 // held is Run.held of a commit of the history.
 func (l *Ledger) held(ctx context.Context, s *Subject) ([]registry.PathVersion, int, *looked, error) {
 	if l.verified != "" && !l.recalled[s.Kind] {
-		versions, err := l.repo.FolderHistory(ctx, l.verified, s.Kind, l.now, func(string) bool { return true })
+		versions, err := l.repo.FolderHistory(ctx, l.verified, s.Kind, l.now, anyPath)
 		if err != nil {
 			return nil, 0, nil, err
 		}

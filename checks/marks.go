@@ -49,14 +49,7 @@ func newMarker(repo *registry.Repository, st *Standing) *Marker {
 
 // Start has the marker begin after a commit with this tree.
 func (m *Marker) Start(ctx context.Context, t *registry.Tree) error {
-	scan := func(rec *registry.Record) scanned { return m.run.Base.scan(subjectOf(rec), true) }
-	for f, err := range registry.Scan(ctx, t, registry.KindListing, scan) {
-		if err != nil {
-			return err
-		}
-		m.run.Base.add(f)
-	}
-	return nil
+	return m.run.Base.scanAll(ctx, t, []registry.Kind{registry.KindListing}, anyPath, m.run.Base.add)
 }
 
 // Marks returns the marks that a commit may set, in path order. Its number is its position in the history, the root

@@ -401,8 +401,7 @@ func (p *past) pinnedBefore(ctx context.Context, number int) (func(sha256 []byte
 			}
 		}
 		if p.tip != "" {
-			versions, err := p.repo.FolderHistory(ctx, p.tip, registry.KindListing, p.clock,
-				func(string) bool { return true })
+			versions, err := p.repo.FolderHistory(ctx, p.tip, registry.KindListing, p.clock, anyPath)
 			if err != nil {
 				return nil, err
 			}
@@ -444,24 +443,24 @@ func (p *past) owners(ctx context.Context, at pin, as asOf) ([]version, error) {
 	return p.holders(at, as), nil
 }
 
-// tenure returns since which commit a path has held a DID without a break; false if the last one that counts does not
-// hold it there.
-func (p *past) tenure(ctx context.Context, path, id string, as asOf) (since version, held bool, err error) {
+// tenure returns the version since which a path has held a DID without a break; the zero version if the last one that
+// counts does not hold it there.
+func (p *past) tenure(ctx context.Context, path, id string, as asOf) (since version, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.want(path)
 	if err := p.follow(ctx); err != nil {
-		return since, false, err
+		return since, err
 	}
 	for _, v := range p.versions[path] {
 		switch {
 		case !as.counts(v.number):
-			return since, held, nil
+			return since, nil
 		case v.did != id:
-			held = false
-		case !held:
-			since, held = v, true
+			since = version{}
+		case since.number == 0:
+			since = v
 		}
 	}
-	return since, held, nil
+	return since, nil
 }

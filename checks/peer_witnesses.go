@@ -222,12 +222,9 @@ func entries(o *verdict.Outcome, s *Subject, all []witness) {
 }
 
 func firstOpen(all []witness) string {
-	for _, w := range all {
-		if w.weight == unsure {
-			return w.did + ": " + w.why
-		}
-		if w.weight == counts && w.doubt != "" {
-			return w.did + ": " + w.doubt
+	for i := range all {
+		if is := all[i].worth(true); is.Open {
+			return all[i].did + ": " + is.Why
 		}
 	}
 	return ""

@@ -142,11 +142,9 @@ func privateKeys(r *Run) (verdict.Outcome, error) {
 	}
 	found, err := search()
 	for _, l := range found {
-		f := out.named(l.path, errorIf(!r.Asks.AsIs), codePrivateKey,
+		out.named(l.path, errorIf(!r.Asks.AsIs), codePrivateKey,
 			"%q has a private key (%s); the SHA-256 of the file is %s; expected no private key", l.path, l.kind,
-			l.sha256)
-		f.WithFix(privateKeyFix)
-		f.Commit = l.commit
+			l.sha256).WithFix(privateKeyFix).Commit = l.commit
 	}
 	return out.rest(codePrivateKey, privateKeyFix, func(n int) string {
 		return plain.Count(n, "more file") + plain.Plural(n, " has", " have") + " a private key; expected none"
@@ -172,19 +170,16 @@ func largeFiles(r *Run) (verdict.Outcome, error) {
 		if l.size < largeFile || registry.KindOf(l.path) != registry.Governance && strings.HasSuffix(l.path, ".json") {
 			continue
 		}
-		has := plain.Count(l.size, "byte")
+		has, limit := plain.Count(l.size, "byte"), most
 		if l.size > maxKeyFile {
 			has = fmt.Sprintf("more than %d bytes", maxKeyFile)
+		} else if l.size < most {
+			has, limit = has+", which the history keeps permanently", largeFile
 		}
-		f := out.named(l.path, errorIf(l.size >= most), codeLargeFile, "%q has %s; expected less than %d", l.path, has,
-			most)
-		f.WithFix("remove the file from every commit of the branch (git rebase -i %s), and link to it instead",
-			r.onto())
-		if l.size < most {
-			f.Message = fmt.Sprintf("%q has %s, which the history keeps permanently; expected less than %d", l.path,
-				has, largeFile)
-		}
-		f.Commit = l.commit
+		out.named(l.path, errorIf(l.size >= most), codeLargeFile, "%q has %s; expected less than %d", l.path, has,
+			limit).
+			WithFix("remove the file from every commit of the branch (git rebase -i %s), and link to it instead",
+				r.onto()).Commit = l.commit
 	}
 	return out.rest(codeLargeFile, "remove the files from every commit of the branch", func(n int) string {
 		return plain.Count(n, "more new file") + plain.Plural(n, " is", " are") + " large"
@@ -194,7 +189,7 @@ func largeFiles(r *Run) (verdict.Outcome, error) {
 // dataFiles checks the governance files of the data directories that a commit of the range brings: a .gitkeep is empty,
 // and a README.md is not a large one.
 func dataFiles(r *Run) (verdict.Outcome, error) {
-	var out capped
+	var out verdict.Outcome
 	told := map[string]bool{}
 	for _, c := range r.Range.Commits {
 		for _, t := range c.Touched {
@@ -203,31 +198,28 @@ func dataFiles(r *Run) (verdict.Outcome, error) {
 				!isDataDirectory(strings.TrimSuffix(directory, "/")) {
 				continue
 			}
-			most, code, expected, fix := 0, codeGitkeep, "an empty file", "empty it"
+			most, code, says, fix := 0, codeGitkeep, "is not empty; expected an empty file", "empty it"
 			switch name {
 			case ".gitkeep":
 			case "README.md":
-				most, code, expected, fix = maxReadme, codeLargeFile, "at most 64 KiB", "shorten it"
+				most, code, says, fix = maxReadme, codeLargeFile, "has more than 64 KiB; expected at most 64 KiB",
+					"shorten it"
 			default:
 				continue
 			}
 			text, err := r.Repo.Blob(*t.Head, int64(most)+1)
 			if err != nil && !errors.Is(err, gitobject.ErrTooLarge) {
-				return out.Outcome, fmt.Errorf("reading %q: %w", t.Path, err)
+				return out, fmt.Errorf("reading %q: %w", t.Path, err)
 			}
 			if err == nil && len(text) <= most {
 				continue
 			}
 			told[t.Path] = true
-			f := out.named(t.Path, verdict.Error, code, "%q is not empty; expected %s", t.Path, expected)
-			if most > 0 {
-				f.Message = fmt.Sprintf("%q has more than 64 KiB; expected %s", t.Path, expected)
-			}
-			f.WithFix("%s, in every commit of the branch", fix)
-			f.Commit = c.ID
+			out.Errorf(verdict.At{Path: t.Path}, "", code, "%q %s", t.Path, says).
+				WithFix("%s, in every commit of the branch", fix).Commit = c.ID
 		}
 	}
-	return out.Outcome, nil
+	return out, nil
 }
 
 // atHead returns the private keys in the files of an audit's head that are not records.

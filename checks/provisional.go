@@ -24,11 +24,8 @@ func (r *Run) listedSince(l *Listed, t *registry.Tree, at time.Time) (time.Time,
 		since, err := r.tenure(l)
 		return since.landed, err
 	}
-	history, err := r.Repo.FileHistory(r.Context, t.Commit(), l.Path, r.Now)
-	if err != nil {
-		return time.Time{}, err
-	}
-	return r.tenureSince(l.Path, l.ToolDID, history)
+	since, err := newPast(r.Repo, t.Commit(), r.Now).tenure(r.Context, l.Path, l.ToolDID, asOf{})
+	return since.landed, err
 }
 
 // tenure returns the version since which a listing of the base tree has held its DID without a break.
@@ -48,11 +45,7 @@ func (r *Run) tenure(l *Listed) (version, error) {
 			}
 		}
 	})
-	since, held, err := p.tenure(r.Context, l.Path, l.ToolDID, r.Base.as)
-	if err == nil && !held {
-		return version{}, nil
-	}
-	return since, err
+	return p.tenure(r.Context, l.Path, l.ToolDID, r.Base.as)
 }
 
 // tenureSince returns since when a path has held a DID without a break; zero if its newest version does not. The

@@ -90,19 +90,29 @@ func NewStanding(ctx context.Context, t *registry.Tree, touched func(path string
 	if err := st.readRules(ctx); err != nil {
 		return nil, err
 	}
-	for _, k := range registry.DataKinds {
+	err := st.scanAll(ctx, t, registry.DataKinds, touched, st.add)
+	st.duplicates(touched)
+	slices.SortStableFunc(st.Faults, func(a, b Fault) int { return strings.Compare(a.Path, b.Path) })
+	return st, err
+}
+
+// scanAll passes what each file of some kinds in a tree gives to add, in path order.
+func (st *Standing) scanAll(ctx context.Context, t *registry.Tree, kinds []registry.Kind, touched func(string) bool,
+	add func(scanned)) error {
+	for _, k := range kinds {
 		scan := func(rec *registry.Record) scanned { return st.scan(subjectOf(rec), touched(rec.Path)) }
 		for f, err := range registry.Scan(ctx, t, k, scan) {
 			if err != nil {
-				return nil, err
+				return err
 			}
-			st.add(f)
+			add(f)
 		}
 	}
-	st.duplicates(touched)
-	slices.SortStableFunc(st.Faults, func(a, b Fault) int { return strings.Compare(a.Path, b.Path) })
-	return st, nil
+	return nil
 }
+
+// anyPath is true for each path: no file is searched for faults.
+func anyPath(string) bool { return true }
 
 // readRules reads what the tree itself says about how it is judged.
 func (st *Standing) readRules(ctx context.Context) (err error) {
