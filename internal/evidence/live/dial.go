@@ -142,9 +142,10 @@ func isPublicName(host string) bool {
 		func(suffix string) bool { return strings.HasSuffix(host, suffix) })
 }
 
-// dial connects to a host. A nil guard exempts it: the operator named the host. The error wraps
+// dial connects to a host. A nil guard exempts it: the operator named the host. A dot behind the name keeps the
+// resolver from trying the machine's search domains first; a private name may be in one of them. The error wraps
 // ErrForbidden where any address of the host was refused and none answered.
-func (d *dialer) dial(ctx context.Context, refuses guard, host, port string) (net.Conn, error) {
+func (d *dialer) dial(ctx context.Context, refuses guard, host, dot, port string) (net.Conn, error) {
 	// http.Transport lets a dial outlive its request.
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
@@ -158,8 +159,7 @@ func (d *dialer) dial(ctx context.Context, refuses guard, host, port string) (ne
 	if refuses == nil {
 		return (&net.Dialer{Resolver: d.resolver}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
 	}
-	// The dot at the end keeps the resolver from trying the machine's search domains first.
-	return d.guarded(ctx, refuses, net.JoinHostPort(host+".", port))
+	return d.guarded(ctx, refuses, net.JoinHostPort(host+dot, port))
 }
 
 // guarded connects to an address of the host that the guard does not refuse.
@@ -211,29 +211,14 @@ type notAtAddress struct {
 
 func (e *notAtAddress) Unwrap() error { return e.error }
 
-// private makes http.Transport's connections to a server that the operator named: an address or a name as this machine
-// resolves it.
-func (d *dialer) private(ctx context.Context, _, addr string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
-	defer cancel()
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, err
-	}
-	if to, ok := d.connectTo(host); ok {
-		return (&net.Dialer{}).DialContext(ctx, "tcp", to.String())
-	}
-	return d.guarded(ctx, onlyPrivate, addr)
-}
-
-// transport makes http.Transport's connections.
-func (d *dialer) transport(refuses guard) func(context.Context, string, string) (net.Conn, error) {
+// transport makes http.Transport's connections; see dial.
+func (d *dialer) transport(refuses guard, dot string) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, _, addr string) (net.Conn, error) {
 		host, port, err := net.SplitHostPort(addr)
 		if err != nil {
 			return nil, err
 		}
-		return d.dial(ctx, refuses, host, port)
+		return d.dial(ctx, refuses, host, dot, port)
 	}
 }
 

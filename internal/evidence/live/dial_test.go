@@ -151,7 +151,7 @@ func TestAnswerThatChanges(t *testing.T) {
 	}
 	guard := ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.1/32")))
 	for i, want := range []error{nil, ErrForbidden, ErrForbidden} {
-		conn, err := d.dial(t.Context(), guard.Safe, "changes.example", port)
+		conn, err := d.dial(t.Context(), guard.Safe, "changes.example", ".", port)
 		if !errors.Is(err, want) || (err == nil) != (want == nil) {
 			t.Errorf("dial %d gives %v, want %v", i+1, err, want)
 		}
@@ -159,7 +159,7 @@ func TestAnswerThatChanges(t *testing.T) {
 			_ = conn.Close()
 		}
 	}
-	conn, err := d.dial(t.Context(), guard.Safe, "mixed.example", port)
+	conn, err := d.dial(t.Context(), guard.Safe, "mixed.example", ".", port)
 	if err != nil || conn.RemoteAddr().(*net.TCPAddr).IP.String() != "127.0.0.1" {
 		t.Errorf("a host with a public address beside a private one: %v", err)
 	} else {

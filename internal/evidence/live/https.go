@@ -110,8 +110,8 @@ func newRoutes(o Options, rdap, server *url.URL) (*routes, error) {
 			HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10},
 		}}
 	}
-	r := &routes{guarded: transport(d.transport(webGuard.Safe)), named: transport(d.transport(nil)),
-		private: transport(d.private), rdap: rdap, server: server, dialer: d}
+	r := &routes{guarded: transport(d.transport(webGuard.Safe, ".")), named: transport(d.transport(nil, "")),
+		private: transport(d.transport(onlyPrivate, "")), rdap: rdap, server: server, dialer: d}
 	if o.Proxy == "" {
 		return r, nil
 	}
@@ -119,7 +119,7 @@ func newRoutes(o Options, rdap, server *url.URL) (*routes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading proxy URL: %w", err)
 	}
-	r.proxied = transport(d.transport(nil))
+	r.proxied = transport(d.transport(nil, ""))
 	r.proxied.Proxy = http.ProxyURL(proxy)
 	r.proxied.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 		if resp.StatusCode != http.StatusOK {

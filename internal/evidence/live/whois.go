@@ -145,7 +145,7 @@ type whoisLine struct {
 
 // Dial connects to the server, whatever address the client asks for.
 func (w *whoisLine) Dial(string, string) (net.Conn, error) {
-	conn, err := w.dialer.dial(w.ctx, w.server.guard, w.server.host, w.server.port)
+	conn, err := w.dialer.dial(w.ctx, w.server.guard, w.server.host, ".", w.server.port)
 	if err != nil {
 		return nil, err
 	}
