@@ -1,4 +1,4 @@
-package cli_test
+package rooms
 
 import (
 	"go/scanner"
@@ -14,7 +14,7 @@ import (
 // TestColumns checks that a line of Go has at most 120 columns; a tab counts as four. A line with a part of a raw
 // string, such as a struct tag, may be longer, and so may a single token: neither can be broken.
 func TestColumns(t *testing.T) {
-	const root, most = "../..", 120
+	const most = 120
 	list, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z", "*.go").Output()
 	if err != nil {
 		t.Skipf("SKIPPED: git lists no files here: %v", err)
