@@ -23,6 +23,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -280,4 +281,19 @@ func enumerated(schema map[string]any) string {
 		texts[cmp.Or(fmt.Sprint(v), `""`)] = true
 	}
 	return strings.Join(slices.Sorted(maps.Keys(texts)), " ")
+}
+
+// TestRuleIDs checks that explain, SARIF and the text format can tell a rule of the installation from a check and a
+// code.
+func TestRuleIDs(t *testing.T) {
+	taken := verdict.IDs(mirror.Catalogue())
+	for _, c := range clitest.Codes() {
+		taken = append(taken, c.ID)
+	}
+	for _, rule := range doctor.Rules {
+		if slices.Contains(taken, rule.ID) {
+			t.Errorf("the rule %s has the name of a check, of a code or of another rule", rule.ID)
+		}
+		taken = append(taken, rule.ID)
+	}
 }

@@ -1,21 +1,17 @@
-package cli_test
+package installcmd_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
 // TestForgeCommands runs comment, doctor and protect through the real main against a forge on loopback.
@@ -32,7 +28,7 @@ func TestForgeCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := repo.Dir
-	example, err := os.ReadFile(filepath.Join("..", "..", "docs", "repo-config.example.yml"))
+	example, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "repo-config.example.yml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,20 +223,5 @@ func TestForgeCommands(t *testing.T) {
 	}
 	if valid != 3 {
 		t.Errorf("%d JSON reports were printed; expected two of doctor and one of protect", valid)
-	}
-}
-
-// TestRuleIDs checks that explain, SARIF and the text format can tell a rule of the installation from a check and a
-// code.
-func TestRuleIDs(t *testing.T) {
-	taken := verdict.IDs(mirror.Catalogue())
-	for _, c := range clitest.Codes() {
-		taken = append(taken, c.ID)
-	}
-	for _, rule := range doctor.Rules {
-		if slices.Contains(taken, rule.ID) {
-			t.Errorf("the rule %s has the name of a check, of a code or of another rule", rule.ID)
-		}
-		taken = append(taken, rule.ID)
 	}
 }

@@ -1,4 +1,4 @@
-package cli_test
+package checkcmd_test
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 
 // TestProblemMatcher checks that docs/problem-matcher.json matches what a run prints as text.
 func TestProblemMatcher(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "problem-matcher.json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "problem-matcher.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestProblemMatcher(t *testing.T) {
 // release.
 func TestPreCommitHook(t *testing.T) {
 	needs.Program(t, "pre-commit")
-	hooks, err := os.ReadFile(filepath.Join("..", "..", ".pre-commit-hooks.yaml"))
+	hooks, err := os.ReadFile(filepath.Join("..", "..", "..", ".pre-commit-hooks.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
