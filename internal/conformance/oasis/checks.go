@@ -24,15 +24,12 @@ func laxer(in *Input, out *verdict.Outcome, pointer, clause string) {
 	out.Noticef(in.doc, pointer, runnerDiffers.ID, "oasisctl passes this; section %s does not", clause)
 }
 
-// unread returns the outcome of a check that needs the content of the YAML, if that could not be read.
-func (in *Input) unread() (verdict.Outcome, bool) {
-	if out, skip := in.unanswered(); skip {
-		return out, true
+// unread returns why a check is skipped that needs the content of the YAML, or "".
+func (in *Input) unread() string {
+	if why := in.unanswered(); why != "" || in.contract.readable {
+		return why
 	}
-	if !in.contract.readable {
-		return verdict.Skip("%s failed", contractRule.ID), true
-	}
-	return verdict.Outcome{}, false
+	return contractRule.ID + " failed"
 }
 
 var coreVersionRule = verdict.Rule{

@@ -43,14 +43,13 @@ var checks = []verdict.Entry[*Input]{
 	entry(supportedRule, (*Input).unanswered, judgeSupported),
 }
 
-// entry returns the entry of a check. If the input lacks what it needs, lacks returns the outcome; nil: it needs
+// entry returns the entry of a check. It is skipped if the input lacks what it needs: lacks says why; nil: it needs
 // nothing.
-func entry(rule verdict.Rule, lacks func(*Input) (verdict.Outcome, bool),
-	judge func(*Input) verdict.Outcome) verdict.Entry[*Input] {
+func entry(rule verdict.Rule, lacks func(*Input) string, judge func(*Input) verdict.Outcome) verdict.Entry[*Input] {
 	return verdict.Entry[*Input]{Rule: rule, Judge: func(in *Input) (verdict.Outcome, error) {
 		if lacks != nil {
-			if out, is := lacks(in); is {
-				return out, nil
+			if why := lacks(in); why != "" {
+				return verdict.Skip("%s", why), nil
 			}
 		}
 		return judge(in), nil
@@ -183,15 +182,15 @@ func asking() []strict.Code {
 	})
 }
 
-// unanswered returns the outcome of a check that needs the members of the answer, if they are not available.
-func (in *Input) unanswered() (verdict.Outcome, bool) {
+// unanswered returns why a check is skipped that needs the members of the answer, or "".
+func (in *Input) unanswered() string {
 	switch {
 	case in.doc == nil:
-		return verdict.Skip("there is no answer: see %s", endpointRule.ID), true
+		return "there is no answer: see " + endpointRule.ID
 	case in.response == nil:
-		return verdict.Skip("%s failed", responseRule.ID), true
+		return responseRule.ID + " failed"
 	}
-	return verdict.Outcome{}, false
+	return ""
 }
 
 // show formats a value for people: as JSON, cut.

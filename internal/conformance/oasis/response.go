@@ -67,8 +67,7 @@ func judgeResponse(in *Input) verdict.Outcome {
 			WithFix("run without --offline, or give --response FILE")
 		return o
 	}
-	out, _ := in.unanswered()
-	return out
+	return verdict.Skip("%s", in.unanswered())
 }
 
 // reader reads the members of an answer, or of a claim, and keeps what is wrong with them.
