@@ -104,10 +104,8 @@ func NoteInterrupted(ctx context.Context, rep *verdict.Report) {
 func NewReport(mode string, src evidence.Source, cfg Config) *verdict.Report {
 	rep := &verdict.Report{Version: 1, Tool: cfg.Tool, Mode: mode, EvaluatedAt: src.Now().UTC(), Origin: cfg.Origin,
 		Chosen:  cfg.Chosen,
-		Assumed: slices.Clone(cfg.Assumed), Evidence: []verdict.Evidence{}, PublicSuffixList: cfg.Recorded.SuffixList()}
-	if rep.Assumed == nil {
-		rep.Assumed = []string{}
-	}
+		Assumed: append([]string{}, cfg.Assumed...), Evidence: []verdict.Evidence{},
+		PublicSuffixList: cfg.Recorded.SuffixList()}
 	for _, c := range checks.All {
 		if !cfg.Selected(c.ID) || cfg.Offline && c.Online() {
 			rep.NotRun = append(rep.NotRun, c.ID)
@@ -403,11 +401,11 @@ func Rewritten(base, head string, src evidence.Source, cfg Config) (*verdict.Rep
 		Message: fmt.Sprintf("%s is no longer on the first-parent history of %s: the branch's history was rewritten",
 			base, head),
 		Fix: "restore the branch: git push --force-with-lease origin " + base + ":BRANCH, and disallow force pushes"}}}
-	joined := NewJoin(rep)
-	if err := joined.Add(checks.ByID("append-only").Rule(), checks.RegistrySubject, out); err != nil {
+	r, err := out.Result(checks.ByID("append-only").Rule(), checks.RegistrySubject)
+	if err != nil {
 		return nil, err
 	}
-	joined.Done()
+	rep.Results.Add(r)
 	return rep, settle(rep, src)
 }
 
