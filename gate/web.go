@@ -15,6 +15,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 )
 
@@ -183,7 +184,7 @@ func (r *Recording) keep(made func() *bundle.Bundle) {
 // zero time each call is an error.
 func Offline(now time.Time) Web {
 	return Web{offline: true, refused: zeroTime(now), assumed: []string{at(now), "--offline"},
-		open: func(int64) (evidence.Source, func(), error) { return evidence.Offline(now, 0), func() {}, nil }}
+		open: func(int64) (evidence.Source, func(), error) { return sources.Offline(now, 0), func() {}, nil }}
 }
 
 // Recorded returns a source that answers from a bundle, as --record writes one. A call with it gives the report of the

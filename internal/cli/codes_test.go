@@ -21,7 +21,7 @@ import (
 var coded = append(protocols(), []string{
 	"checks", "internal/judge", "internal/judge/checkcmd", "registry", "internal/cli/table", "internal/oap/did",
 	"internal/install/doctor", "internal/forge/automerge", "internal/oap/domainage",
-	"internal/evidence", "internal/evidence/bundle", "internal/evidence/live", "internal/oap/manifest",
+	"internal/evidence", "internal/evidence/bundle", "internal/evidence/live", refusals, "internal/oap/manifest",
 	"internal/mirror", "internal/mirror/prove", "internal/mirror/publish", "internal/mirror/mirrorstate",
 	"internal/oap/proof", "internal/conformance/opengap/trial",
 	"internal/author", "internal/author/authorcmd", "internal/frame", "internal/mirror/mirrorcmd",
@@ -45,7 +45,7 @@ func protocols() (all []string) {
 const (
 	vocabulary      = "internal/verdict"
 	errorsWithCodes = "internal/base/remedy"
-	refusals        = "internal/evidence"
+	refusals        = "internal/evidence/sources"
 )
 
 // TestEveryCodeIsExplained holds, by the source alone, that each code that a finding may be given has a meaning and a

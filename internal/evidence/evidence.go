@@ -45,6 +45,9 @@ type Request struct {
 	MaxBytes int64    `json:"max_bytes"`
 }
 
+// Document returns the request for a document of at most so many bytes.
+func Document(url string, most int64) Request { return Request{HTTPS, url, most} }
+
 // String returns the target as the report names it: a URL, or rdap:DOMAIN, whois:DOMAIN, file:NAME or archive:SHA256.
 func (r Request) String() string {
 	if r.Protocol == HTTPS || r.Protocol == Named {

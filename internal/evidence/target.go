@@ -53,9 +53,12 @@ func CollectTarget(ctx context.Context, s Source, t Target,
 	return f
 }
 
+// MaxURL caps a URL in bytes.
+const MaxURL = 8 << 10
+
 // IsHTTPS reports whether a text is an https URL that names a host, and is no longer than a URL may be.
 func IsHTTPS(uri string) bool {
-	if len(uri) > maxURL {
+	if len(uri) > MaxURL {
 		return false
 	}
 	u, err := url.Parse(uri)

@@ -55,3 +55,14 @@ func TestCollectTargetBounded(t *testing.T) {
 func file(name string, most int64) evidence.Request {
 	return evidence.Request{Protocol: evidence.File, Target: name, MaxBytes: most}
 }
+
+func TestIsHTTPS(t *testing.T) {
+	for text, want := range map[string]bool{"https://a": true, "HTTPS://a": true, "https://": false, "http://a": false,
+		"": false, "https:///r.json": false, "https://:443/r.json": false, "https://?a": false, "https:a": false,
+		"//a": false, "https://[::1/r.json": false, "https://[::1]/r.json": true,
+		"https://" + strings.Repeat("a", evidence.MaxURL): false} {
+		if got := evidence.IsHTTPS(text); got != want {
+			t.Errorf("%.20q: %v", text, got)
+		}
+	}
+}

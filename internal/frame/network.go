@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -206,7 +207,7 @@ func (n *Network) Source(sys IO, more func(*live.Options)) (_ evidence.Source, s
 	stop = func() {}
 	switch {
 	case n.AsksNobody():
-		return evidence.Offline(n.Now(), n.budget), stop, nil
+		return sources.Offline(n.Now(), n.budget), stop, nil
 	case n.Replay != "":
 		b, err := bundle.Read(n.Replay)
 		if err != nil {

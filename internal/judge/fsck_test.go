@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -419,7 +419,7 @@ func checkShape(t *testing.T, repo *registry.Repository, base, head string) stri
 	if err != nil {
 		return "error"
 	}
-	rep, err := judge.Check(context.Background(), repo, []*registry.Range{r}, evidence.Offline(time.Unix(1_800_000_000,
+	rep, err := judge.Check(context.Background(), repo, []*registry.Range{r}, sources.Offline(time.Unix(1_800_000_000,
 		0), 0),
 		judge.Config{Offline: true, Selected: func(id string) bool { return id == "append-only" }})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
@@ -122,7 +122,7 @@ func checkErrors(t *testing.T, repo *registry.Repository, s *registry.Step) []st
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := judge.Check(ctx, repo, []*registry.Range{r}, evidence.Offline(s.Commit.When, 0),
+	rep, err := judge.Check(ctx, repo, []*registry.Range{r}, sources.Offline(s.Commit.When, 0),
 		judge.Config{Offline: true, Selected: func(id string) bool { return slices.Contains(gitOnly, id) }})
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func TestRevokedByFileName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := mirror.Audit(context.Background(), repo, head, evidence.Offline(fixture.Clock, 0),
+	rep, err := mirror.Audit(context.Background(), repo, head, sources.Offline(fixture.Clock, 0),
 		mirror.AuditConfig{Config: judge.Config{Offline: true, Selected: func(string) bool { return true }}})
 	if err != nil {
 		t.Fatal(err)

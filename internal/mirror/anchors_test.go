@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
@@ -45,7 +45,7 @@ func TestAnchorsOfOneWorkflow(t *testing.T) {
 		outcome := 0
 		for part := range of {
 			// Nothing can be had, and yet this much is judged.
-			rep, err := mirror.Audit(t.Context(), repo, head, evidence.Offline(fixture.Clock, 0),
+			rep, err := mirror.Audit(t.Context(), repo, head, sources.Offline(fixture.Clock, 0),
 				mirror.AuditConfig{Shard: part + 1, Of: of,
 					Config: judge.Config{Selected: func(id string) bool { return id == "workflow-anchors" }}})
 			if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
@@ -18,7 +18,8 @@ import (
 func small(t *testing.T) (*registry.Repository, string) {
 	t.Helper()
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(`
-base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}, {commit: Begin}, {revoke: bob}]
+base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}, {commit: Begin},
+	{revoke: bob}]
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +42,7 @@ func TestSilentCheck(t *testing.T) {
 	repo, head := small(t)
 	defer mirror.AddSilent("silent")()
 	for only, want := range map[string]string{"silent": "check silent said nothing of registry", "history": ""} {
-		_, err := mirror.Audit(t.Context(), repo, head, evidence.Offline(fixture.Clock, 0), mirror.AuditConfig{
+		_, err := mirror.Audit(t.Context(), repo, head, sources.Offline(fixture.Clock, 0), mirror.AuditConfig{
 			Config: judge.Config{Selected: func(id string) bool { return id == only }}})
 		if want == "" && err != nil || want != "" && (!errors.Is(err, verdict.ErrUnsaid) || err.Error() != want) {
 			t.Errorf("--only %s: %v, want %q", only, err, want)
@@ -55,7 +56,7 @@ func TestInterruptedWalk(t *testing.T) {
 	repo, head := small(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	rep, err := mirror.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0), mirror.AuditConfig{
+	rep, err := mirror.Audit(ctx, repo, head, sources.Offline(fixture.Clock, 0), mirror.AuditConfig{
 		Config: judge.Config{Selected: func(string) bool { return true }}})
 	if err != nil {
 		t.Fatal(err)

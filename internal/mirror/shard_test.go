@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
@@ -239,7 +239,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 	var spool bulk.Spool
 	audit := func(part, of int) *verdict.Report {
 		t.Helper()
-		rep, err := mirror.Audit(ctx, repo, head, evidence.Offline(fixture.Clock, 0),
+		rep, err := mirror.Audit(ctx, repo, head, sources.Offline(fixture.Clock, 0),
 			mirror.AuditConfig{Shard: part, Of: of, Spool: spool,
 				Config: judge.Config{Offline: true, Selected: func(string) bool { return true }}})
 		if err != nil {

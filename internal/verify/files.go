@@ -6,6 +6,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 )
 
 // Files returns a source that answers with given documents, by their names, and fetches nothing: each other request is
@@ -15,13 +16,13 @@ func Files(now time.Time, given map[string][]byte) evidence.Source {
 		body, there := given[r.Target]
 		switch {
 		case r.Protocol != evidence.File:
-			return evidence.Refuse(evidence.Unavailable, evidence.CodeNotGiven,
+			return sources.Refuse(evidence.Unavailable, evidence.CodeNotGiven,
 				"%s was not fetched, since documents were given as files", r).Observation(r)
 		case !there:
-			return evidence.Refuse(evidence.Unavailable, evidence.CodeNotGiven,
+			return sources.Refuse(evidence.Unavailable, evidence.CodeNotGiven,
 				"no file was given with --%s", r.Target).Observation(r)
 		case int64(len(body)) > r.MaxBytes:
-			return evidence.TooLarge(r.MaxBytes).Observation(r)
+			return sources.TooLarge(r.MaxBytes).Observation(r)
 		}
 		return evidence.Observation{Request: r, State: evidence.Obtained, SHA256: plain.SHA256(body), Body: body,
 			Attempts: 1}

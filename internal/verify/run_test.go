@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -267,7 +268,7 @@ func (h *hanging) Observe(ctx context.Context, r evidence.Request) evidence.Obse
 		runtime.Gosched()
 	}
 	h.ended.Store(true)
-	return evidence.Refuse(evidence.Unavailable, evidence.CodeBudget, "ended").Observation(r)
+	return sources.Refuse(evidence.Unavailable, evidence.CodeBudget, "ended").Observation(r)
 }
 
 // As many targets are in work at once as the caller says, at most 64.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 )
 
 // Shares lets several subjects of one run ask one source, each within a budget of its own, and each with observations
@@ -36,7 +37,7 @@ func (s *Shares) NotReached() map[string][]string {
 
 // Share is the source of one subject. It must be closed.
 type Share struct {
-	*evidence.Budget
+	*sources.Budget
 	subject string
 	shares  *Shares
 
@@ -47,7 +48,7 @@ type Share struct {
 
 // Share starts the budget of one subject, which Reaches calls by that name; 0: only the source's own budget counts.
 func (s *Shares) Share(subject string, b time.Duration) *Share {
-	return &Share{Budget: evidence.NewBudget(b), subject: subject, shares: s,
+	return &Share{Budget: sources.NewBudget(b), subject: subject, shares: s,
 		known: map[evidence.Request]evidence.Observation{}, used: map[evidence.Request]bool{}}
 }
 
@@ -57,7 +58,7 @@ func (s *Share) Now() time.Time { return s.shares.src.Now() }
 // Observe returns the source's observation of a request, or the end of the subject's budget. The latter is not an
 // observation of the source, which other subjects would share: NotReached lists it with the checks.
 func (s *Share) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
-	r = r.Canonical()
+	r = sources.Canonical(r)
 	s.mu.Lock()
 	o, known := s.known[r]
 	used := s.used[r]
@@ -71,7 +72,7 @@ func (s *Share) Observe(ctx context.Context, r evidence.Request) evidence.Observ
 		s.shares.users[r]++
 		s.shares.mu.Unlock()
 	}
-	o = evidence.Refuse(evidence.Unavailable, evidence.CodeBudget, "%v", evidence.ErrBudget).Observation(r)
+	o = sources.Refuse(evidence.Unavailable, evidence.CodeBudget, "%v", sources.ErrBudget).Observation(r)
 	if s.reaches(r) {
 		asked := s.within(ctx, r)
 		if asked.Code != evidence.CodeBudget || s.reaches(r) {
@@ -88,7 +89,7 @@ func (s *Share) Observe(ctx context.Context, r evidence.Request) evidence.Observ
 func (s *Share) Observations() []evidence.Observation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return evidence.Sorted(slices.Collect(maps.Values(s.known)))
+	return sources.Sorted(slices.Collect(maps.Values(s.known)))
 }
 
 // within asks the source until the budget ends.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 )
 
 // counting answers each request, and counts.
@@ -24,7 +25,7 @@ func (c *counting) Observe(ctx context.Context, r evidence.Request) evidence.Obs
 	defer c.mu.Unlock()
 	c.asked[r]++
 	if err := ctx.Err(); err != nil {
-		return evidence.Refuse(evidence.Unavailable, evidence.CodeBudget, "%v", err).Observation(r)
+		return sources.Refuse(evidence.Unavailable, evidence.CodeBudget, "%v", err).Observation(r)
 	}
 	return evidence.Observation{Request: r, State: evidence.Obtained, Body: []byte("x")}
 }
@@ -121,8 +122,8 @@ func (n *nested) Observe(ctx context.Context, r evidence.Request) evidence.Obser
 func TestShareBudget(t *testing.T) {
 	r := of(evidence.HTTPS, "https://a.example/", 10)
 	obtained := evidence.Observation{Request: r, State: evidence.Obtained}
-	spent := evidence.Refuse(evidence.Unavailable, evidence.CodeBudget, "by the source").Observation(r)
-	end := evidence.Refuse(evidence.Unavailable, evidence.CodeBudget, "%v", evidence.ErrBudget).Observation(r)
+	spent := sources.Refuse(evidence.Unavailable, evidence.CodeBudget, "by the source").Observation(r)
+	end := sources.Refuse(evidence.Unavailable, evidence.CodeBudget, "%v", sources.ErrBudget).Observation(r)
 	for _, c := range []struct {
 		name    string
 		reaches []bool // what the source says, one question after the other

@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/table"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/checkcmd"
@@ -64,7 +65,7 @@ func newReplay(sys frame.IO) *cobra.Command {
 	c.Flags().StringVar(&repo, "repo", ".", "directory `DIR` of the clone; it has the bundle's commits")
 	c.Flags().StringVar(&clone, "registry", "", "`DIR` of a clone of the registry, or of a mirror; for verify")
 	out.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
-		return judge.NewReport("check", evidence.Offline((&frame.Network{}).Now(), 0),
+		return judge.NewReport("check", sources.Offline((&frame.Network{}).Now(), 0),
 			judge.Config{Tool: frame.Version(), Selected: bundle.Selection{}.Selected})
 	}, nil)
 	out.Bind(c, sys, false)

@@ -19,6 +19,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -213,7 +214,7 @@ type observationJSON struct {
 func (b *Bundle) Encode() []byte {
 	out := JSON{Version, b.Tool, b.Mode, b.Base, b.Head, b.MergeBase, b.Now.UTC().Format(time.RFC3339Nano),
 		b.Flags, b.Compared, b.SuffixList, make([]observationJSON, 0, len(b.Observations)), b.NotReached}
-	for _, o := range evidence.Sorted(b.Observations) {
+	for _, o := range sources.Sorted(b.Observations) {
 		written := observationJSON{o.Protocol, o.Target, o.MaxBytes, o.State.String(), o.Code, o.Message, o.Fix,
 			o.Status,
 			o.FinalURL, o.Address, o.Attempts, o.Milliseconds, o.RetryAfter, timeText(o.CachedAt), timeText(o.Date),
@@ -464,7 +465,7 @@ func (r *reader) observation(v any, at string) evidence.Observation {
 		evidence.Named, evidence.File, evidence.DNS}, o.Protocol) {
 		r.fail(at+"/protocol", "%q is not known", o.Protocol)
 	}
-	if canonical := o.Canonical(); canonical != o.Request {
+	if canonical := sources.Canonical(o.Request); canonical != o.Request {
 		r.fail(at+"/target", "expected the spelling %q", canonical.Target)
 	}
 	var known bool

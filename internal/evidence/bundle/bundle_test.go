@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -46,7 +47,7 @@ func testBundle() *Bundle {
 		Compared: &Compared{Size: 7, Findings: []verdict.Finding{{Severity: verdict.Notice, Code: "peer-behind"}}},
 		Observations: []evidence.Observation{
 			domain,
-			evidence.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
+			sources.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
 				"answered 404 Not Found, expected 200 <&> \u2028 \uFFFD").Observation(get("https://a.example/", 100)),
 			obtained(get("https://b.example/", 100), "{}"),
 			obtained(get("https://b.example/", 200), ""),
@@ -66,7 +67,7 @@ func TestBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Observations = evidence.Sorted(b.Observations)
+	b.Observations = sources.Sorted(b.Observations)
 	if diff := cmp.Diff(b, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

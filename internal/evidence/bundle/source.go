@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 )
 
 // Source returns a source that answers from the bundle and knows nothing else: a request that is not in it is
@@ -15,7 +16,7 @@ import (
 // and its replay report the same.
 func (b *Bundle) Source() evidence.Source {
 	return b.SourceOr(func(r evidence.Request) evidence.Observation {
-		return evidence.Refuse(evidence.Unavailable, evidence.CodeNotRecorded, "the bundle holds no answer to %s", r).
+		return sources.Refuse(evidence.Unavailable, evidence.CodeNotRecorded, "the bundle holds no answer to %s", r).
 			Observation(r)
 	})
 }
@@ -42,7 +43,7 @@ type source struct {
 func (s *source) Now() time.Time { return s.now }
 
 func (s *source) Observe(_ context.Context, r evidence.Request) evidence.Observation {
-	r = r.Canonical()
+	r = sources.Canonical(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o, known := s.known[r]
@@ -56,7 +57,7 @@ func (s *source) Observe(_ context.Context, r evidence.Request) evidence.Observa
 func (s *source) Observations() []evidence.Observation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return evidence.Sorted(slices.Collect(maps.Values(s.known)))
+	return sources.Sorted(slices.Collect(maps.Values(s.known)))
 }
 
 func (s *source) Reaches(check, subject string) bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
@@ -71,11 +72,11 @@ func (a *archive) store(o evidence.Observation) {
 // find observes the document of a hash. A file that has another hash is ignored.
 func (a *archive) find(r evidence.Request) evidence.Observation {
 	if a.dir == "" || !plain.IsSHA256(r.Target) {
-		return evidence.Refuse(evidence.Absent, evidence.CodeNotArchived, "there is no archive").Observation(r)
+		return sources.Refuse(evidence.Absent, evidence.CodeNotArchived, "there is no archive").Observation(r)
 	}
 	body, err := capped.ReadFile(a.path(r.Target), r.MaxBytes)
 	if err != nil || plain.SHA256(body) != r.Target {
-		return evidence.Refuse(evidence.Absent, evidence.CodeNotArchived, "the archive does not hold sha256 %s",
+		return sources.Refuse(evidence.Absent, evidence.CodeNotArchived, "the archive does not hold sha256 %s",
 			r.Target).Observation(r)
 	}
 	return evidence.Observation{Request: r, State: evidence.Obtained, Body: body, FinalURL: r.Target, SHA256: r.Target}

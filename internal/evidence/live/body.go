@@ -12,14 +12,15 @@ import (
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
 
 // body reads an answer's body and undoes its encoding on the way, so that a compressed bomb ends at its
 // cap. What is sent may not exceed limit either: identity is what was asked for.
-func (w *web) body(ctx context.Context, resp *http.Response, limit int64) ([]byte, *evidence.Refusal) {
+func (w *web) body(ctx context.Context, resp *http.Response, limit int64) ([]byte, *sources.Refusal) {
 	if resp.ContentLength > limit {
-		return nil, evidence.Refuse(evidence.Invalid, evidence.CodeTooLarge,
+		return nil, sources.Refuse(evidence.Invalid, evidence.CodeTooLarge,
 			"the body has %d bytes by its Content-Length; expected at most %d", resp.ContentLength, limit)
 	}
 	encoding, refused := contentEncoding(resp.Header)
@@ -30,17 +31,17 @@ func (w *web) body(ctx context.Context, resp *http.Response, limit int64) ([]byt
 	body, err := capped.ReadAll(newDecoder(encoding, sent), limit)
 	switch {
 	case errors.Is(err, capped.ErrTooLarge), errors.Is(sent.err, capped.ErrTooLarge):
-		return nil, evidence.TooLarge(limit)
+		return nil, sources.TooLarge(limit)
 	case err == nil && !w.quota.take(int64(len(body))):
 		return nil, totalTooLarge()
 	case err == nil:
 		return body, nil
 	case sent.err == nil:
-		return nil, evidence.Refuse(evidence.Invalid, evidence.CodeEncoding,
+		return nil, sources.Refuse(evidence.Invalid, evidence.CodeEncoding,
 			"the body is not %s, as its Content-Encoding says", encoding)
 	case strings.Contains(sent.err.Error(), io.ErrUnexpectedEOF.Error()) && ctx.Err() == nil:
 		// By its text: net/http has an error of its own for a connection that ends behind the last chunk.
-		return nil, evidence.Refuse(evidence.Unavailable, evidence.CodeConnect,
+		return nil, sources.Refuse(evidence.Unavailable, evidence.CodeConnect,
 			"the connection ended before the body did")
 	}
 	refused, _ = classify(ctx, sent.err)
@@ -65,12 +66,12 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func totalTooLarge() *evidence.Refusal {
-	return evidence.Refuse(evidence.Unavailable, evidence.CodeTotal, "the documents of this run together are too large")
+func totalTooLarge() *sources.Refusal {
+	return sources.Refuse(evidence.Unavailable, evidence.CodeTotal, "the documents of this run together are too large")
 }
 
 // contentEncoding returns the one encoding of a body, or "".
-func contentEncoding(h http.Header) (string, *evidence.Refusal) {
+func contentEncoding(h http.Header) (string, *sources.Refusal) {
 	one := ""
 	for token := range strings.SplitSeq(strings.ToLower(strings.Join(h.Values("Content-Encoding"), ",")), ",") {
 		switch token = strings.TrimSpace(token); {
@@ -78,7 +79,7 @@ func contentEncoding(h http.Header) (string, *evidence.Refusal) {
 		case one == "" && (token == "gzip" || token == "x-gzip" || token == "deflate"):
 			one = strings.TrimPrefix(token, "x-")
 		default:
-			return "", evidence.Refuse(evidence.Invalid, evidence.CodeEncoding,
+			return "", sources.Refuse(evidence.Invalid, evidence.CodeEncoding,
 				"the body has the Content-Encoding %q, expected none", h.Values("Content-Encoding"))
 		}
 	}

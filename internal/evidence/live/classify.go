@@ -13,74 +13,75 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 )
 
 // classify judges an error of the network: what it says about the evidence, and whether another try may
 // help at once. What another try may change is Unavailable. A peer that speaks neither TLS nor HTTP, that
 // ends the handshake with an alert, or whose headers are broken or too large, is not one that anything may
 // be obtained from: Invalid. Messages leave addresses out, since local ports differ from run to run.
-func classify(ctx context.Context, err error) (*evidence.Refusal, bool) {
+func classify(ctx context.Context, err error) (*sources.Refusal, bool) {
 	if ctx.Err() != nil {
 		return interrupted(ctx), false
 	}
 	if errors.Is(err, ErrForbidden) {
-		return evidence.Refuse(evidence.Invalid, evidence.CodeForbidden, "%v", err), false
+		return sources.Refuse(evidence.Invalid, evidence.CodeForbidden, "%v", err), false
 	}
 	if errors.Is(err, errProxy) {
-		return evidence.Refuse(evidence.Unavailable, evidence.CodeConnect, "%v", err), true
+		return sources.Refuse(evidence.Unavailable, evidence.CodeConnect, "%v", err), true
 	}
 	if only, ok := errors.AsType[*onlyIPv6](err); ok {
-		return evidence.Refuse(evidence.Unavailable, evidence.CodeIPv6,
+		return sources.Refuse(evidence.Unavailable, evidence.CodeIPv6,
 			"%s has only IPv6 addresses, and this machine reaches none", only.host), false
 	}
 	if to, ok := errors.AsType[*notAtAddress](err); ok {
-		return evidence.Refuse(evidence.Unavailable, evidence.CodeConnect, "nothing answers at %s (--connect-to)",
+		return sources.Refuse(evidence.Unavailable, evidence.CodeConnect, "nothing answers at %s (--connect-to)",
 			to.addr).
 			WithFix("start the server at %s, or correct --connect-to", to.addr), true
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		if dns.IsNotFound {
-			return evidence.Refuse(evidence.Absent, evidence.CodeNoHost, "no such host: %q",
+			return sources.Refuse(evidence.Absent, evidence.CodeNoHost, "no such host: %q",
 				strings.TrimSuffix(dns.Name, ".")), false
 		}
 		why := dns.Err[strings.LastIndex(": "+dns.Err, ": "):] // without addresses: read udp FROM->TO: i/o timeout
-		return evidence.Refuse(evidence.Unavailable, evidence.CodeResolver, "the resolver has no answer for %q: %s",
+		return sources.Refuse(evidence.Unavailable, evidence.CodeResolver, "the resolver has no answer for %q: %s",
 			strings.TrimSuffix(dns.Name, "."), why), true
 	}
 	if _, ok := errors.AsType[*net.AddrError](err); ok {
-		return evidence.Refuse(evidence.Absent, evidence.CodeNoHost, "the host has no usable address"), false
+		return sources.Refuse(evidence.Absent, evidence.CodeNoHost, "the host has no usable address"), false
 	}
 	if refused := tlsRefusal(err); refused != nil {
 		return refused, false
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return evidence.Refuse(evidence.Unavailable, evidence.CodeTimeout, "no answer in time"), false
+		return sources.Refuse(evidence.Unavailable, evidence.CodeTimeout, "no answer in time"), false
 	}
 	if message := broken(err); message != "" {
-		return evidence.Refuse(evidence.Unavailable, evidence.CodeConnect, "%s", message), true
+		return sources.Refuse(evidence.Unavailable, evidence.CodeConnect, "%s", message), true
 	}
-	return evidence.Refuse(evidence.Invalid, evidence.CodeProtocol, "no HTTP answer: %v", err), false
+	return sources.Refuse(evidence.Invalid, evidence.CodeProtocol, "no HTTP answer: %v", err), false
 }
 
 // interrupted says whose time was over.
-func interrupted(ctx context.Context) *evidence.Refusal {
+func interrupted(ctx context.Context) *sources.Refusal {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, errTimeout) {
-		return evidence.Refuse(evidence.Unavailable, evidence.CodeTimeout, "no full answer in time")
+		return sources.Refuse(evidence.Unavailable, evidence.CodeTimeout, "no full answer in time")
 	}
-	return evidence.Refuse(evidence.Unavailable, evidence.CodeBudget, "%v", cause)
+	return sources.Refuse(evidence.Unavailable, evidence.CodeBudget, "%v", cause)
 }
 
-func tlsRefusal(err error) *evidence.Refusal {
+func tlsRefusal(err error) *sources.Refusal {
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return certificateRefusal(e)
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return evidence.Refuse(evidence.Invalid, evidence.CodeProtocol, "the server does not speak TLS")
+		return sources.Refuse(evidence.Invalid, evidence.CodeProtocol, "the server does not speak TLS")
 	}
 	// crypto/tls reports alerts, its own and the peer's, so.
 	if e, ok := errors.AsType[*net.OpError](err); ok && (e.Op == "remote error" || e.Op == "local error") {
-		return evidence.Refuse(evidence.Invalid, evidence.CodeTLS, "the TLS handshake ended with an alert: %v", e.Err)
+		return sources.Refuse(evidence.Invalid, evidence.CodeTLS, "the TLS handshake ended with an alert: %v", e.Err)
 	}
 	return nil
 }
@@ -117,9 +118,9 @@ func (streamError) Error() string { return "HTTP/2 stream error" }
 const http2ProtocolError = 1
 
 // certificateRefusal says what is wrong with a certificate, and what the owner can do about it.
-func certificateRefusal(e *tls.CertificateVerificationError) *evidence.Refusal {
-	refuse := func(format string, args ...any) *evidence.Refusal {
-		return evidence.Refuse(evidence.Invalid, evidence.CodeTLS, "the certificate does not verify: "+format, args...)
+func certificateRefusal(e *tls.CertificateVerificationError) *sources.Refusal {
+	refuse := func(format string, args ...any) *sources.Refusal {
+		return sources.Refuse(evidence.Invalid, evidence.CodeTLS, "the certificate does not verify: "+format, args...)
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](e.Err); ok && invalid.Reason == x509.Expired {
 		c, now := invalid.Cert, time.Now().UTC().Truncate(time.Second)

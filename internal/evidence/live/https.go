@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 )
 
 const (
@@ -162,7 +163,7 @@ func (r *routes) isNamed(u *url.URL) bool {
 func sameServer(a, b *url.URL) bool { return a != nil && a.Scheme == b.Scheme && a.Host == b.Host }
 
 // to picks the way to a URL.
-func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *evidence.Refusal) {
+func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *sources.Refusal) {
 	switch {
 	case named && sameServer(r.server, u):
 		return r.private, nil
@@ -173,7 +174,7 @@ func (r *routes) to(u *url.URL, named bool) (http.RoundTripper, *evidence.Refusa
 		return r.guarded, nil
 	}
 	if !isPublicName(u.Hostname()) {
-		return nil, evidence.Refuse(evidence.Invalid, evidence.CodeForbidden, "host %q is not of the public DNS",
+		return nil, sources.Refuse(evidence.Invalid, evidence.CodeForbidden, "host %q is not of the public DNS",
 			u.Hostname())
 	}
 	return r.proxied, nil
@@ -194,7 +195,7 @@ type web struct {
 type https struct{ *web }
 
 func (h https) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
-	u, refused := evidence.DocumentURL(r.Target)
+	u, refused := sources.DocumentURL(r.Target)
 	if refused != nil {
 		return refused.Observation(r)
 	}
@@ -207,7 +208,7 @@ type named struct{ *web }
 func (n named) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	u, err := url.Parse(r.Target)
 	if err != nil || !sameServer(n.routes.server, u) {
-		return evidence.Refuse(evidence.Invalid, evidence.CodeURL, "%q is not on the server that was named",
+		return sources.Refuse(evidence.Invalid, evidence.CodeURL, "%q is not on the server that was named",
 			r.Target).Observation(r)
 	}
 	return n.get(query{url: u, accept: acceptJSON, named: true}).Observe(ctx, r)
@@ -264,7 +265,7 @@ func (w *web) document(ctx context.Context, r evidence.Request, q query) attempt
 			return a
 		}
 		if hop == maxRedirects {
-			return a.failed(evidence.Refuse(evidence.Invalid, evidence.CodeRedirects,
+			return a.failed(sources.Refuse(evidence.Invalid, evidence.CodeRedirects,
 				"redirected more than %d times, to %q", maxRedirects, next), false)
 		}
 		q.url, q.named = next, q.named && w.routes.isNamed(next)
@@ -282,7 +283,7 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 	}})
 	req, err := http.NewRequestWithContext(traced, http.MethodGet, q.url.String(), nil)
 	if err != nil {
-		return a.failed(evidence.Refuse(evidence.Invalid, evidence.CodeURL, "%q cannot be requested", q.url), false),
+		return a.failed(sources.Refuse(evidence.Invalid, evidence.CodeURL, "%q cannot be requested", q.url), false),
 			nil
 	}
 	req.Header.Set("User-Agent", w.agent)
@@ -299,19 +300,19 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode < 100 || resp.StatusCode > 999 { // HTTP/2 takes any integer; RFC 9110 section 15: three digits
-		return a.failed(evidence.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
+		return a.failed(sources.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
 			"answered with the status %d, expected 200", resp.StatusCode), false), nil
 	}
 	a.observation.Status, a.observation.Date = resp.StatusCode, date(resp)
 	for _, c := range challenges {
 		if v := strings.ToLower(strings.TrimSpace(resp.Header.Get(c.header))); v != "" && slices.Contains(c.values, v) {
-			return a.failed(evidence.Refuse(evidence.Unavailable, evidence.CodeChallenge,
+			return a.failed(sources.Refuse(evidence.Unavailable, evidence.CodeChallenge,
 				"%s answers programs with a challenge for browsers (%s)", q.url.Hostname(), c.who), false), nil
 		}
 	}
 	if location := resp.Header.Get("Location"); redirects(resp.StatusCode) && location != "" {
 		if w.preflight {
-			return a.failed(evidence.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
+			return a.failed(sources.Refuse(evidence.Absent, evidence.CodeHTTPStatus,
 				"answered %d with the Location %.200q, expected 200", resp.StatusCode, location), false), nil
 		}
 		next, refused := w.redirect(q, location)
@@ -370,21 +371,21 @@ func redirects(status int) bool {
 	return false
 }
 
-func (w *web) redirect(q query, location string) (*url.URL, *evidence.Refusal) {
+func (w *web) redirect(q query, location string) (*url.URL, *sources.Refusal) {
 	next, err := q.url.Parse(location)
 	if err != nil {
-		return nil, evidence.Refuse(evidence.Invalid, evidence.CodeURL, "redirected to %q, which is not a URL",
+		return nil, sources.Refuse(evidence.Invalid, evidence.CodeURL, "redirected to %q, which is not a URL",
 			location)
 	}
 	if q.named && w.routes.isNamed(next) {
 		return next, nil
 	}
-	next, refused := evidence.Usable(next)
+	next, refused := sources.Usable(next)
 	if refused != nil {
-		return nil, evidence.Refuse(refused.State, refused.Code, "redirected to %s", refused.Message)
+		return nil, sources.Refuse(refused.State, refused.Code, "redirected to %s", refused.Message)
 	}
 	if slices.ContainsFunc(w.local, func(l Local) bool { return l.Host == next.Hostname() }) {
-		return nil, evidence.Refuse(evidence.Unavailable, evidence.CodeLocal,
+		return nil, sources.Refuse(evidence.Unavailable, evidence.CodeLocal,
 			"redirected to %q, which is local: the network is not asked for it", next)
 	}
 	return next, nil
@@ -392,7 +393,7 @@ func (w *web) redirect(q query, location string) (*url.URL, *evidence.Refusal) {
 
 // status judges a status other than 200: what another try may change is Unavailable, all else means that
 // the document is not there.
-func status(resp *http.Response) (*evidence.Refusal, bool) {
+func status(resp *http.Response) (*sources.Refusal, bool) {
 	text := strings.TrimSpace(strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
 	state, again := evidence.Absent, false
 	switch code := resp.StatusCode; code {
@@ -403,5 +404,5 @@ func status(resp *http.Response) (*evidence.Refusal, bool) {
 			state = evidence.Unavailable
 		}
 	}
-	return evidence.Refuse(state, evidence.CodeHTTPStatus, "answered %s, expected 200", text), again
+	return sources.Refuse(state, evidence.CodeHTTPStatus, "answered %s, expected 200", text), again
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 )
 
 // limits are what all requests of a run share.
@@ -91,7 +92,7 @@ var errTimeout = errors.New("the time of one request has ended")
 
 // budgeted is the layer that ends a request with the run's budget.
 type budgeted struct {
-	*evidence.Budget
+	*sources.Budget
 	below layer
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 )
 
 // Options says how a live source asks the world. Only Now is required.
@@ -73,7 +74,7 @@ type Options struct {
 // must give that package another output.
 type Source struct {
 	now time.Time
-	*evidence.Budget
+	*sources.Budget
 	layers   layer
 	web      *web // one of them
 	locals   *locals
@@ -94,7 +95,7 @@ type byProtocol map[evidence.Protocol]layer
 func (p byProtocol) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	below, ok := p[r.Protocol]
 	if !ok {
-		return evidence.Refuse(evidence.Invalid, evidence.CodeURL, "protocol %q is not known",
+		return sources.Refuse(evidence.Invalid, evidence.CodeURL, "protocol %q is not known",
 			r.Protocol).Observation(r)
 	}
 	return below.Observe(ctx, r)
@@ -143,7 +144,7 @@ func New(o Options) (*Source, error) {
 	}
 	limits, retries := newLimits(o), newBackoff(o)
 	retries.progress = &tracker{show: o.Progress, tries: len(retries.waits) + 1}
-	l := &Source{now: o.Now.UTC(), Budget: evidence.NewBudget(o.Budget), progress: retries.progress,
+	l := &Source{now: o.Now.UTC(), Budget: sources.NewBudget(o.Budget), progress: retries.progress,
 		entries: make(map[evidence.Request]*entry)}
 	l.web = &web{limits: limits, backoff: retries, preflight: o.Preflight, agent: cmp.Or(o.UserAgent, "oap-gate"),
 		routes: routes, cache: store, local: o.Local}
@@ -183,7 +184,7 @@ func (l *Source) Now() time.Time { return l.now }
 // Observe returns the observation of a request, made once in a run. A context that ends makes it Unavailable only for
 // its own caller: a caller with another context repeats the request.
 func (l *Source) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
-	r = r.Canonical()
+	r = sources.Canonical(r)
 	for {
 		l.mu.Lock()
 		e, known := l.entries[r]
@@ -224,12 +225,12 @@ func (l *Source) Observations() []evidence.Observation {
 			all = append(all, e.observation)
 		}
 	}
-	return evidence.Sorted(all)
+	return sources.Sorted(all)
 }
 
 // Forget drops the observation of a request. The request is repeated if its observation is needed again.
 func (l *Source) Forget(r evidence.Request) {
-	r = r.Canonical()
+	r = sources.Canonical(r)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.entries[r]; e != nil && e.ended() {

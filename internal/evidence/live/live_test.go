@@ -25,6 +25,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -766,7 +767,7 @@ func TestTotal(t *testing.T) {
 // TestObservedBeforeTheEnd checks that what was observed counts where the context has ended too, whichever is seen
 // first.
 func TestObservedBeforeTheEnd(t *testing.T) {
-	r := evidence.Request{Protocol: evidence.HTTPS, Target: "https://tool.example/", MaxBytes: 100}.Canonical()
+	r := sources.Canonical(evidence.Request{Protocol: evidence.HTTPS, Target: "https://tool.example/", MaxBytes: 100})
 	done := &entry{done: make(chan struct{}), observation: evidence.Observation{Request: r, State: evidence.Obtained}}
 	close(done.done)
 	l := &Source{entries: map[evidence.Request]*entry{r: done}}

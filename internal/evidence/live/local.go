@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -89,7 +90,7 @@ func (l *locals) close() {
 func (l *locals) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	switch r.Protocol {
 	case evidence.HTTPS:
-		u, refused := evidence.DocumentURL(r.Target)
+		u, refused := sources.DocumentURL(r.Target)
 		if refused != nil {
 			return refused.Observation(r)
 		}
@@ -100,7 +101,7 @@ func (l *locals) Observe(ctx context.Context, r evidence.Request) evidence.Obser
 		for _, host := range l.names {
 			// A WHOIS request for a top-level domain is a referral for whatever is below it.
 			if host == r.Target || strings.Contains(r.Target, ".") && strings.HasSuffix(host, "."+r.Target) {
-				return evidence.Refuse(evidence.Unsought, evidence.CodeLocal, "not asked: %s is local", host).
+				return sources.Refuse(evidence.Unsought, evidence.CodeLocal, "not asked: %s is local", host).
 					Observation(r)
 			}
 		}
@@ -111,15 +112,15 @@ func (l *locals) Observe(ctx context.Context, r evidence.Request) evidence.Obser
 // read reads the file of a URL.
 func (l *locals) read(h localHost, u *url.URL, r evidence.Request) evidence.Observation {
 	if u.Port() != "" || u.RawQuery != "" || u.ForceQuery {
-		return evidence.Refuse(evidence.Invalid, evidence.CodeURL,
+		return sources.Refuse(evidence.Invalid, evidence.CodeURL,
 			"%q has a port or a query; a local host has only files", u).Observation(r)
 	}
 	name, err := fileOf(u)
 	if err != nil {
-		return evidence.Refuse(evidence.Invalid, evidence.CodeURL, "%q: %v", u, err).Observation(r)
+		return sources.Refuse(evidence.Invalid, evidence.CodeURL, "%q: %v", u, err).Observation(r)
 	}
 	notFound := func(why string) evidence.Observation {
-		o := evidence.Refuse(evidence.Absent, evidence.CodeHTTPStatus, "answered 404 Not Found, expected 200 (%s %s)",
+		o := sources.Refuse(evidence.Absent, evidence.CodeHTTPStatus, "answered 404 Not Found, expected 200 (%s %s)",
 			filepath.ToSlash(filepath.Join(h.dir, name)), why).Observation(r)
 		o.Status, o.Attempts = http.StatusNotFound, 1
 		return o
@@ -131,7 +132,7 @@ func (l *locals) read(h localHost, u *url.URL, r evidence.Request) evidence.Obse
 	case errors.Is(err, capped.ErrNotPlain):
 		return notFound("is not a regular file")
 	case errors.Is(err, capped.ErrTooLarge):
-		return evidence.TooLarge(r.MaxBytes).Observation(r)
+		return sources.TooLarge(r.MaxBytes).Observation(r)
 	case err != nil: // such as a symbolic link that leaves the directory
 		return notFound("cannot be read: " + reason(err))
 	case !l.quota.take(int64(len(body))):
@@ -199,5 +200,5 @@ func fileOf(u *url.URL) (string, error) {
 type onlyLocal struct{}
 
 func (onlyLocal) Observe(_ context.Context, r evidence.Request) evidence.Observation {
-	return evidence.Refuse(evidence.Unsought, evidence.CodeOffline, "nothing was asked").Observation(r)
+	return sources.Refuse(evidence.Unsought, evidence.CodeOffline, "nothing was asked").Observation(r)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/openrdap/rdap/bootstrap"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 )
 
@@ -38,7 +39,7 @@ type rdap struct {
 func (p *rdap) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	domain, err := domainage.Host(r.Target)
 	if err != nil {
-		return evidence.Refuse(evidence.Invalid, evidence.CodeURL, "%v", err).Observation(r)
+		return sources.Refuse(evidence.Invalid, evidence.CodeURL, "%v", err).Observation(r)
 	}
 	servers, refused := p.servers(ctx, domain)
 	if refused != nil {
@@ -67,7 +68,7 @@ func readable(o evidence.Observation) bool {
 }
 
 // servers returns the base URLs of the servers for a domain, at most maxServers.
-func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *evidence.Refusal) {
+func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *sources.Refusal) {
 	if p.named != nil {
 		return []*url.URL{p.named}, nil
 	}
@@ -86,16 +87,16 @@ func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *evidenc
 	var servers []*url.URL
 	for _, u := range answer.URLs {
 		// RFC 9224 section 5 lets a list name http next to https.
-		if server, refused := evidence.Usable(u); refused == nil && len(servers) < maxServers {
+		if server, refused := sources.Usable(u); refused == nil && len(servers) < maxServers {
 			servers = append(servers, server)
 		}
 	}
 	if len(servers) == 0 && len(answer.URLs) > 0 {
-		return nil, evidence.Refuse(evidence.Absent, evidence.CodeNoRegistration,
+		return nil, sources.Refuse(evidence.Absent, evidence.CodeNoRegistration,
 			"IANA lists no RDAP server for %q with https, only %.200q", domain, answer.URLs[0])
 	}
 	if len(servers) == 0 {
-		return nil, evidence.Refuse(evidence.Absent, evidence.CodeNoRegistration, "IANA lists no RDAP server for %q",
+		return nil, sources.Refuse(evidence.Absent, evidence.CodeNoRegistration, "IANA lists no RDAP server for %q",
 			domain)
 	}
 	return servers, nil
@@ -103,12 +104,12 @@ func (p *rdap) servers(ctx context.Context, domain string) ([]*url.URL, *evidenc
 
 // noList returns the refusal of a lookup without IANA's list. It says so if the operator's --connect-to caught the host
 // of the list: a staging server does not have the list.
-func (p *rdap) noList(code, why string) *evidence.Refusal {
+func (p *rdap) noList(code, why string) *sources.Refusal {
 	if to, caught := p.routes.dialer.connectTo(bootstrapHost); caught {
 		why = fmt.Sprintf("--connect-to leads %s to %s, so name the RDAP service with --rdap-url: %s", bootstrapHost,
 			to, why)
 	}
-	return evidence.Refuse(evidence.Unavailable, code, "no list of RDAP servers: %s", why)
+	return sources.Refuse(evidence.Unavailable, code, "no list of RDAP servers: %s", why)
 }
 
 // bootstrapFile is IANA's list, decoded once in a run.

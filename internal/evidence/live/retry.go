@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 )
 
 // attempt is one try to answer a request.
@@ -19,7 +20,7 @@ type attempt struct {
 	after       time.Duration // as the server asked for; 0 where it did not
 }
 
-func (a attempt) failed(r *evidence.Refusal, again bool) attempt {
+func (a attempt) failed(r *sources.Refusal, again bool) attempt {
 	a.observation.State, a.observation.Code, a.observation.Message = r.State, r.Code, r.Message
 	a.observation.Fix = r.Fix
 	a.again = again

@@ -9,6 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
 
@@ -30,7 +31,7 @@ func (p *patient) Observe(ctx context.Context, r evidence.Request) evidence.Obse
 // what they were told.
 func TestShareBudget(t *testing.T) {
 	web := &patient{make(chan struct{}, 3)}
-	src := &Source{now: testNow, Budget: evidence.NewBudget(0), layers: web, entries: map[evidence.Request]*entry{}}
+	src := &Source{now: testNow, Budget: sources.NewBudget(0), layers: web, entries: map[evidence.Request]*entry{}}
 	shares := verify.NewShares(src, true)
 	both, late := get("https://both.example/", 10), get("https://late.example/", 10)
 	spent, fresh := shares.Share("spent", 10*time.Millisecond), shares.Share("fresh", time.Hour)
@@ -76,7 +77,7 @@ func TestShareBudget(t *testing.T) {
 // Who waits for a request that another's end cuts short makes it anew.
 func TestCutShort(t *testing.T) {
 	web := &patient{make(chan struct{}, 2)}
-	src := &Source{Budget: evidence.NewBudget(0), layers: web, entries: map[evidence.Request]*entry{}}
+	src := &Source{Budget: sources.NewBudget(0), layers: web, entries: map[evidence.Request]*entry{}}
 	short, end := context.WithTimeout(t.Context(), 30*time.Second)
 	cut, whole := make(chan evidence.Observation), make(chan evidence.Observation)
 	go func() { cut <- src.Observe(short, get("https://a.example/", 10)) }()

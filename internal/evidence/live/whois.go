@@ -11,6 +11,7 @@ import (
 	whoisclient "github.com/likexian/whois"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -49,7 +50,7 @@ type whois struct {
 func (p *whois) Observe(ctx context.Context, r evidence.Request) evidence.Observation {
 	domain, err := domainage.Host(r.Target)
 	if err != nil {
-		return evidence.Refuse(evidence.Invalid, evidence.CodeURL, "%v", err).Observation(r)
+		return sources.Refuse(evidence.Invalid, evidence.CodeURL, "%v", err).Observation(r)
 	}
 	server, refused := p.server(ctx, domain)
 	if refused != nil {
@@ -59,7 +60,7 @@ func (p *whois) Observe(ctx context.Context, r evidence.Request) evidence.Observ
 	return retry{p.backoff, ask}.Observe(ctx, r)
 }
 
-func (p *whois) server(ctx context.Context, domain string) (*whoisServer, *evidence.Refusal) {
+func (p *whois) server(ctx context.Context, domain string) (*whoisServer, *sources.Refusal) {
 	if p.named != nil {
 		return p.named, nil
 	}
@@ -70,7 +71,7 @@ func (p *whois) server(ctx context.Context, domain string) (*whoisServer, *evide
 	referral := p.run.Observe(ctx, evidence.Request{Protocol: evidence.WHOIS, Target: suffix,
 		MaxBytes: evidence.MaxWHOIS})
 	if referral.State != evidence.Obtained {
-		return nil, evidence.Refuse(evidence.Unavailable, referral.Code, "no WHOIS server known for %q: %s", suffix,
+		return nil, sources.Refuse(evidence.Unavailable, referral.Code, "no WHOIS server known for %q: %s", suffix,
 			referral.Message)
 	}
 	for line := range strings.Lines(string(referral.Body)) {
@@ -81,12 +82,12 @@ func (p *whois) server(ctx context.Context, domain string) (*whoisServer, *evide
 		}
 		host, err := domainage.Host(value)
 		if err != nil {
-			return nil, evidence.Refuse(evidence.Unavailable, evidence.CodeProtocol, "no WHOIS server known for %q: %v",
+			return nil, sources.Refuse(evidence.Unavailable, evidence.CodeProtocol, "no WHOIS server known for %q: %v",
 				suffix, err)
 		}
 		return &whoisServer{host, "43", whoisGuard.Safe}, nil
 	}
-	return nil, evidence.Refuse(evidence.Absent, evidence.CodeNoRegistration, "IANA lists no WHOIS server for %q",
+	return nil, sources.Refuse(evidence.Absent, evidence.CodeNoRegistration, "IANA lists no WHOIS server for %q",
 		suffix)
 }
 
@@ -108,12 +109,12 @@ func (p *whois) ask(ctx context.Context, r evidence.Request, domain string, serv
 	a.observation.Address = line.address
 	switch {
 	case errors.Is(err, capped.ErrTooLarge):
-		return a.failed(evidence.TooLarge(line.limit), false)
+		return a.failed(sources.TooLarge(line.limit), false)
 	case err != nil:
 		return a.failed(classify(ctx, err))
 	case reply == "":
 		// A server that turns a client away often closes the connection without a word.
-		return a.failed(evidence.Refuse(evidence.Unavailable, evidence.CodeConnect,
+		return a.failed(sources.Refuse(evidence.Unavailable, evidence.CodeConnect,
 			"the WHOIS server sent an empty reply"), true)
 	case !p.quota.take(int64(len(reply))):
 		return a.failed(totalTooLarge(), false)

@@ -13,7 +13,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/automerge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
@@ -226,7 +226,7 @@ func (o *installation) bind(mode string, c *cobra.Command, sys frame.IO) {
 
 // empty returns a report without results.
 func (o *installation) empty() *verdict.Report {
-	return judge.NewReport(o.mode, evidence.Offline(o.Now(), 0),
+	return judge.NewReport(o.mode, sources.Offline(o.Now(), 0),
 		judge.Config{Tool: frame.Version(), Selected: func(string) bool { return true }, Assumed: o.Assumed()})
 }
 

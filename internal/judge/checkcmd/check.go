@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
@@ -44,7 +45,7 @@ func (o *checkOptions) bind(c *cobra.Command, sys frame.IO) {
 	o.Network.Bind(f, "5m")
 	o.Network.BindLocal(f)
 	o.Output.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
-		return judge.NewReport("check", evidence.Offline(o.Now(), 0),
+		return judge.NewReport("check", sources.Offline(o.Now(), 0),
 			judge.Config{Tool: frame.Version(), Selected: o.Selected, Assumed: o.assumed()})
 	}, nil)
 	o.Output.Bind(c, sys, true)

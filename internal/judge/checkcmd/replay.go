@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
@@ -16,7 +16,7 @@ import (
 // Replay judges the range that a bundle names by what it holds.
 func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *bundle.Bundle, dir string) error {
 	out.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
-		return judge.NewReport("check", evidence.Offline((&frame.Network{}).Now(), 0),
+		return judge.NewReport("check", sources.Offline((&frame.Network{}).Now(), 0),
 			judge.Config{Tool: frame.Version(), Selected: b.Flags.Selected})
 	}, nil)
 	return out.Tell(func() (*verdict.Report, error) {

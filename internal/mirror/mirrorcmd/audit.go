@@ -21,8 +21,8 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/commitsig"
@@ -138,7 +138,7 @@ func (o *auditOptions) bind(c *cobra.Command, sys frame.IO) {
 
 // empty returns a report without results.
 func (o *auditOptions) empty() *verdict.Report {
-	return mirror.NewReport(evidence.Offline(o.Now(), 0),
+	return mirror.NewReport(sources.Offline(o.Now(), 0),
 		judge.Config{Tool: frame.Version(), Selected: o.Selected, Assumed: o.assumed()})
 }
 

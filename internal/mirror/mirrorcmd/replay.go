@@ -6,6 +6,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
@@ -29,7 +30,7 @@ func (o *auditOptions) auditBundle(cfg mirror.AuditConfig, head string, src evid
 // Replay audits the commit that a bundle names by what it holds.
 func Replay(ctx context.Context, sys frame.IO, out *frame.Output, b *bundle.Bundle, dir string) error {
 	out.Judges(mirror.Catalogue(), func(string, string) *verdict.Report {
-		return mirror.NewReport(evidence.Offline((&frame.Network{}).Now(), 0),
+		return mirror.NewReport(sources.Offline((&frame.Network{}).Now(), 0),
 			judge.Config{Tool: frame.Version(), Selected: b.Flags.Selected})
 	}, nil)
 	return out.Tell(func() (*verdict.Report, error) {

@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
@@ -258,7 +259,7 @@ func (o *verifyOptions) prepare(ctx context.Context, v *verification, args []str
 	case flags.AtHand:
 		v.Source, err = o.atHand()
 	case o.AsksNobody():
-		v.Source = evidence.Offline(o.Now(), 0)
+		v.Source = sources.Offline(o.Now(), 0)
 	default:
 		v.Source, v.stop, err = o.Source(v.sys, func(live *live.Options) {
 			live.Budget, live.MaxTotal = 0, maxVerified // the budget is that of each target
@@ -404,7 +405,7 @@ func (v *verification) writeReport(prepare func() error, ctx context.Context) er
 
 // unmade returns the report of a run that verified nothing.
 func (v *verification) unmade(message, fix string) *verdict.Report {
-	rep := verify.Unmade("", evidence.Offline(v.Now, 0), &v.Config, message, fix)
+	rep := verify.Unmade("", sources.Offline(v.Now, 0), &v.Config, message, fix)
 	v.Targets = nil
 	v.output = newOutput(v)
 	v.output.unmade = true

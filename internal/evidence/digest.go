@@ -2,34 +2,13 @@ package evidence
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
-
-// Offline returns a source that asks nobody: each observation is Unsought, with CodeOffline, and none is kept. The
-// budget is as in live.Options.
-func Offline(now time.Time, budget time.Duration) Source {
-	return &offline{now.UTC(), NewBudget(budget)}
-}
-
-type offline struct {
-	now time.Time
-	*Budget
-}
-
-func (o *offline) Now() time.Time { return o.now }
-
-func (o *offline) Observe(_ context.Context, r Request) Observation {
-	return Refuse(Unsought, CodeOffline, "nothing was asked").Observation(r.Canonical())
-}
-
-func (o *offline) Observations() []Observation { return nil }
 
 // Digest returns DigestEvidence of the observations.
 func Digest(all []Observation) string {

@@ -1,4 +1,6 @@
-package evidence
+// Package sources contains what every evidence.Source has in common: how a request is spelled and refused, and the time
+// that a run has. Its own Source asks nobody.
+package sources
 
 import (
 	"cmp"
@@ -8,12 +10,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/domainage"
 )
 
 // A Refusal is the reason why a source has no evidence, as an Observation reports it.
 type Refusal struct {
-	State   State
+	State   evidence.State
 	Code    string
 	Message string
 	Fix     string // empty: what reports it knows the fix
@@ -25,7 +28,7 @@ func (r *Refusal) Error() string { return r.Message }
 const maxMessage = 1000
 
 // Refuse returns a Refusal whose message has at most 1000 bytes, all of them UTF-8.
-func Refuse(state State, code, format string, args ...any) *Refusal {
+func Refuse(state evidence.State, code, format string, args ...any) *Refusal {
 	message := fmt.Sprintf(format, args...)
 	if len(message) > maxMessage {
 		message = message[:maxMessage] + "…"
@@ -40,21 +43,18 @@ func (r *Refusal) WithFix(format string, args ...any) *Refusal {
 }
 
 // Observation returns the observation of a refused request.
-func (r *Refusal) Observation(of Request) Observation {
-	return Observation{Request: of, State: r.State, Code: r.Code, Message: r.Message, Fix: r.Fix}
+func (r *Refusal) Observation(of evidence.Request) evidence.Observation {
+	return evidence.Observation{Request: of, State: r.State, Code: r.Code, Message: r.Message, Fix: r.Fix}
 }
 
-// Document returns the request for a document of at most so many bytes.
-func Document(url string, most int64) Request { return Request{HTTPS, url, most} }
-
-// Canonical returns the request in the one spelling under which it is observed, recorded and looked up. A target
+// Canonical returns a request in the one spelling under which it is observed, recorded and looked up. A target
 // that is not usable stays as it is, except for bytes that are not UTF-8.
-func (r Request) Canonical() Request {
+func Canonical(r evidence.Request) evidence.Request {
 	switch r.Protocol {
-	case Archive, File:
+	case evidence.Archive, evidence.File:
 		return r
-	case Named: // in the operator's spelling
-	case HTTPS:
+	case evidence.Named: // in the operator's spelling
+	case evidence.HTTPS:
 		if u, err := DocumentURL(r.Target); err == nil {
 			r.Target = u.String()
 			return r
@@ -70,8 +70,8 @@ func (r Request) Canonical() Request {
 }
 
 // Sorted returns observations in the order of their requests, as bundles and reports have them.
-func Sorted(all []Observation) []Observation {
-	return slices.SortedFunc(slices.Values(all), func(a, b Observation) int {
+func Sorted(all []evidence.Observation) []evidence.Observation {
+	return slices.SortedFunc(slices.Values(all), func(a, b evidence.Observation) int {
 		return cmp.Or(cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Target, b.Target),
 			cmp.Compare(a.MaxBytes, b.MaxBytes))
 	})
@@ -82,37 +82,37 @@ func Sorted(all []Observation) []Observation {
 func DocumentURL(text string) (*url.URL, *Refusal) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, Refuse(Invalid, CodeURL, "%q is not a URL", text)
+		return nil, Refuse(evidence.Invalid, evidence.CodeURL, "%q is not a URL", text)
 	}
 	return Usable(u)
 }
 
-// maxURL caps a URL in bytes.
-const maxURL = 8 << 10
-
 // Usable returns a URL in the spelling of DocumentURL.
 func Usable(u *url.URL) (*url.URL, *Refusal) {
 	if u.Scheme != "https" {
-		return nil, Refuse(Invalid, CodeScheme, "%q has the scheme %q, expected https", u.Redacted(), u.Scheme)
+		return nil, Refuse(evidence.Invalid, evidence.CodeScheme, "%q has the scheme %q, expected https", u.Redacted(),
+			u.Scheme)
 	}
 	if u.User != nil {
-		return nil, Refuse(Invalid, CodeURL, "%q holds a user name, expected none", u.Redacted())
+		return nil, Refuse(evidence.Invalid, evidence.CodeURL, "%q holds a user name, expected none", u.Redacted())
 	}
 	host, err := domainage.Host(u.Hostname())
 	if u.Opaque != "" || err != nil {
-		return nil, Refuse(Invalid, CodeURL, "%q has the host %q, expected a DNS name", u, u.Hostname())
+		return nil, Refuse(evidence.Invalid, evidence.CodeURL, "%q has the host %q, expected a DNS name", u,
+			u.Hostname())
 	}
 	port := u.Port()
 	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
-		return nil, Refuse(Invalid, CodeURL, "%q has the port %q, expected 1 to 65535", u, port)
+		return nil, Refuse(evidence.Invalid, evidence.CodeURL, "%q has the port %q, expected 1 to 65535", u, port)
 	} else if port != "" && n != 443 {
 		host += ":" + strconv.FormatUint(n, 10)
 	}
 	c := *u
 	c.Host, c.Fragment, c.RawFragment = host, "", ""
 	c.RawQuery = escapeQuery(c.RawQuery)
-	if n := len(c.String()); n > maxURL {
-		return nil, Refuse(Invalid, CodeURL, "the URL has %d bytes, expected at most %d", n, maxURL)
+	if n := len(c.String()); n > evidence.MaxURL {
+		return nil, Refuse(evidence.Invalid, evidence.CodeURL, "the URL has %d bytes, expected at most %d", n,
+			evidence.MaxURL)
 	}
 	return &c, nil
 }
@@ -132,5 +132,5 @@ func escapeQuery(query string) string {
 
 // TooLarge refuses a document that exceeds its cap.
 func TooLarge(limit int64) *Refusal {
-	return Refuse(Invalid, CodeTooLarge, "the body is larger than %d bytes", limit)
+	return Refuse(evidence.Invalid, evidence.CodeTooLarge, "the body is larger than %d bytes", limit)
 }

@@ -1,0 +1,40 @@
+package sources
+
+import (
+	"testing"
+	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+)
+
+func FuzzRequest(f *testing.F) {
+	for _, s := range []string{"https://example.com/", "https://EXAMPLE.com:443/?\xff#a", "http://[::1]/",
+		"https://a@b/%zz"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, target string) {
+		for _, p := range []evidence.Protocol{evidence.HTTPS, evidence.RDAP} {
+			once := Canonical(evidence.Request{Protocol: p, Target: target, MaxBytes: 1})
+			if twice := Canonical(once); twice != once {
+				t.Errorf("%q is spelled %q, and that %q", target, once.Target, twice.Target)
+			}
+		}
+	})
+}
+
+func TestOffline(t *testing.T) {
+	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	s := Offline(now, 0)
+	o := s.Observe(t.Context(), evidence.Request{Protocol: evidence.HTTPS, Target: "https://example.com/",
+		MaxBytes: 100})
+	if o.State != evidence.Unsought || o.Code != evidence.CodeOffline || s.Observations() != nil ||
+		!s.Now().Equal(now) {
+		t.Errorf("gives %+v", o)
+	}
+	if fix := evidence.OpenFix(o.State, o.Code); fix != "run without --offline" {
+		t.Errorf("the fix is %q", fix)
+	}
+	if fix := evidence.OpenFix(evidence.Unavailable, evidence.CodeTimeout); fix != "try again; nothing was decided" {
+		t.Errorf("the fix of a timeout is %q", fix)
+	}
+}
