@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"hash"
 	"io/fs"
 	"maps"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 )
@@ -149,4 +152,174 @@ func (r *Repository) sameText(root *os.Root, e NamedEntry) bool {
 func InData(path string) bool {
 	first, _, below := strings.Cut(path, "/")
 	return below && slices.ContainsFunc(DataKinds, func(k Kind) bool { return strings.EqualFold(first, k.Directory()) })
+}
+
+// composed holds the objects that no commit holds yet: directories as they would be once a range has landed, and new
+// texts of files. They have the ids that Git would give them, so that comparing and reading trees needs no second way.
+type composed struct {
+	mu          sync.RWMutex
+	directories map[gitobject.ID]*directory
+	texts       map[gitobject.ID][]byte // files that are not in the object store
+}
+
+func (c *composed) directory(id gitobject.ID) *directory {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.directories[id]
+}
+
+// blob reads a file that no commit holds yet, of at most limit bytes. It reports false for any other.
+func (c *composed) blob(id gitobject.ID, limit int64) (_ []byte, found bool, err error) {
+	c.mu.RLock()
+	text, found := c.texts[id]
+	c.mu.RUnlock()
+	if int64(len(text)) > limit {
+		return nil, true, gitobject.ErrTooLarge
+	}
+	return text, found, nil
+}
+
+// addText keeps a text that is not in the object store, and returns its id.
+func (c *composed) addText(text []byte, like gitobject.ID) gitobject.ID {
+	id := hashObject(gitobject.Blob, text, like)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.texts == nil {
+		c.texts = map[gitobject.ID][]byte{}
+	}
+	c.texts[id] = text
+	return id
+}
+
+// addDirectory keeps a directory that is spelled so in a tree object, and gives its id.
+func (c *composed) addDirectory(path string, raw []byte, like gitobject.ID) (gitobject.ID, error) {
+	id := hashObject(gitobject.Tree, raw, like)
+	f, err := parseDirectory(raw, like.Size())
+	if err != nil {
+		return id, malformed(id, path, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.directories == nil {
+		c.directories = map[gitobject.ID]*directory{}
+	}
+	c.directories[id] = f
+	return id, nil
+}
+
+// hashObject returns the id of an object, by the hash function of the id like.
+func hashObject(t gitobject.Type, data []byte, like gitobject.ID) gitobject.ID {
+	h := newHash(t, int64(len(data)), like)
+	h.Write(data)
+	return gitobject.BytesID(h.Sum(nil))
+}
+
+func newHash(t gitobject.Type, size int64, like gitobject.ID) hash.Hash {
+	h := gitstore.NewHash(like.Size())
+	fmt.Fprintf(h, "%s %d\x00", t, size)
+	return h
+}
+
+// compose returns the tree with the changes applied: each path gets its Head, whatever was there before. If a file and
+// a directory have one name, the one that the changes add remains. A directory that loses its last entry is removed, as
+// in Git. Changes are in path order.
+func (r *Repository) compose(tree gitobject.ID, changes []Change) (gitobject.ID, error) {
+	edits := make([]edit, len(changes))
+	for i, c := range changes {
+		edits[i] = edit{rest: c.Path, head: c.Head}
+	}
+	id, _, err := r.composeDirectory("", tree, tree, edits, 0)
+	return id, err
+}
+
+// edit is one change below a directory: the path from there on.
+type edit struct {
+	rest string
+	head *Entry
+}
+
+// composeDirectory edits one directory; the zero id is a directory that is not there. It reports whether any entry is
+// left.
+func (r *Repository) composeDirectory(path string, id, like gitobject.ID, edits []edit,
+	depth int) (gitobject.ID, bool, error) {
+	if depth > maxDepth {
+		return gitobject.ID{}, false, errDepth(path)
+	}
+	old, err := r.directory(id, path)
+	if err != nil {
+		return gitobject.ID{}, false, err
+	}
+	below := map[string][]edit{} // by the name in this directory
+	var names []string
+	for _, e := range edits {
+		name, rest, _ := strings.Cut(e.rest, "/")
+		if below[name] == nil {
+			names = append(names, name)
+		}
+		below[name] = append(below[name], edit{rest, e.head})
+	}
+	var fresh []item
+	for _, name := range names {
+		e, keep, err := r.composeEntry(join(path, name), name, old, like, below[name], depth)
+		if err != nil {
+			return gitobject.ID{}, false, err
+		}
+		if keep {
+			fresh = append(fresh, item{[]byte(name), e})
+		}
+	}
+	raw := spell(old, below, fresh)
+	id, err = r.composed.addDirectory(path, raw, like)
+	return id, len(raw) > 0, err
+}
+
+// composeEntry returns the entry of one name after the edits to it and to the paths below it.
+func (r *Repository) composeEntry(path, name string, in *directory, like gitobject.ID, edits []edit,
+	depth int) (Entry, bool, error) {
+	entry, there := in.find(name)
+	if edits[0].rest == "" {
+		if head := edits[0].head; head != nil {
+			return *head, true, nil
+		}
+		there = there && entry.Mode == ModeTree && !isEmptyTree(entry.ID)
+		edits = edits[1:]
+	}
+	adds := slices.ContainsFunc(edits, func(e edit) bool { return e.head != nil })
+	isTree := there && entry.Mode == ModeTree
+	if len(edits) == 0 || (!isTree && !adds) {
+		return entry, there, nil
+	}
+	var id gitobject.ID
+	if isTree {
+		id = entry.ID
+	}
+	id, keep, err := r.composeDirectory(path, id, like, edits, depth+1)
+	return Entry{ModeTree, id}, keep, err
+}
+
+func isEmptyTree(id gitobject.ID) bool { return id == hashObject(gitobject.Tree, nil, id) }
+
+// spell returns the tree object of old without the edited names and with the fresh entries.
+func spell(old *directory, edited map[string][]edit, fresh []item) []byte {
+	slices.SortFunc(fresh, compareItems)
+	raw := make([]byte, 0, len(old.raw)+80*len(fresh))
+	add := func(i item) {
+		raw = fmt.Appendf(raw, "%o %s\x00", uint32(i.entry.Mode), i.name)
+		raw = append(raw, i.entry.ID.Bytes()...)
+	}
+	for n := range old.len() {
+		e := old.at(n)
+		if edited[string(e.name)] != nil {
+			continue
+		}
+		for len(fresh) > 0 && compareItems(fresh[0], e) < 0 {
+			add(fresh[0])
+			fresh = fresh[1:]
+		}
+		raw = append(raw, old.span(n)...)
+	}
+	for _, i := range fresh {
+		add(i)
+	}
+	return raw
 }
