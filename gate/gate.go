@@ -23,6 +23,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
@@ -69,7 +70,7 @@ func Check(ctx context.Context, repo *registry.Repository, base, head string, w 
 		if err != nil {
 			return nil, err
 		}
-		c, err := evidence.Choose(repo, base, head)
+		c, err := choose.Range(repo, base, head)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
@@ -84,9 +85,9 @@ func (o *Span) chooseRange(ctx context.Context, repo *registry.Repository, event
 		return o.fromEvent(ctx, repo, o.sys.Getenv("GITHUB_EVENT_NAME"), o.sys.Getenv("GITHUB_EVENT_PATH"))
 	}
 	if !o.Worktree && !o.staged {
-		return evidence.Choose(repo, o.base, o.head)
+		return choose.Range(repo, o.base, o.head)
 	}
-	base, how, err := repo.BaseOf(o.base)
+	base, how, err := choose.Base(repo, o.base)
 	if err != nil {
 		return evidence.Chosen{}, err
 	}

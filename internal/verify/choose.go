@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -34,7 +35,7 @@ func Choose(ctx context.Context, repo *registry.Repository, dir, rev string) (mi
 		}
 		mirror = view
 	}
-	commit, how, err = repo.BaseOf(rev)
+	commit, how, err = choose.Base(repo, rev)
 	if err != nil && rev == "" {
 		err = remedy.Errorf("fetch the registry's main, or name a commit of the clone with --rev", "%v", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge/replay"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify/cloneage"
@@ -73,7 +74,7 @@ func (r *Run) Open(ctx context.Context, dir, rev string, flags *bundle.VerifyFla
 // follows notes when the clone last saw the commit as the head of its remote's main, and how it is brought up to date.
 // A commit that was named counts as that head if it is.
 func (r *Run) follows(commit string, flags *bundle.VerifyFlags) error {
-	main, how, err := r.Clone.BaseOf("")
+	main, how, err := choose.Base(r.Clone, "")
 	if err != nil || main != commit {
 		return nil // a commit of another branch, or an old one, has no age but its own
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/usergit"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/checkpoint"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
@@ -102,7 +103,7 @@ func (o *recordFlags) look(ctx context.Context, sys frame.IO) (_ *workspace, err
 	if w.repo, err = frame.OpenClone(sys, o.repo); err != nil {
 		return nil, err
 	}
-	if w.base, w.how, err = w.repo.BaseOf(o.base); err != nil {
+	if w.base, w.how, err = choose.Base(w.repo, o.base); err != nil {
 		return nil, err
 	}
 	base, err := w.repo.Tree(ctx, w.base)
@@ -301,7 +302,7 @@ func (o *recordFlags) written(ctx context.Context, sys frame.IO, w *workspace, p
 		commands = append(commands, git+"remote add upstream "+publicRegistry, git+"fetch upstream")
 		base = "upstream/main"
 	}
-	if w.repo.Branch() != p.branch {
+	if w.repo.Symbolic("HEAD") != "refs/heads/"+p.branch {
 		commands = append(commands, git+"switch -c "+p.branch+" "+plain.ShellWord(base))
 	}
 	add := "add "

@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/typed"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge/repoconfig"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
@@ -267,5 +268,5 @@ func OpenClone(dir string) (Clone, error) {
 	if err != nil {
 		head = "" // nothing is committed yet
 	}
-	return Clone{repo.Worktree(), repo.DefaultBranch(), head}, nil
+	return Clone{repo.Worktree(), choose.DefaultBranch(repo), head}, nil
 }

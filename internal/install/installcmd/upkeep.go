@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/author/listing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/choose"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/upkeep"
@@ -148,7 +149,7 @@ func (o *upkeepOptions) rows(ctx context.Context) (*listing.Rows, error) {
 		return nil, err
 	}
 	defer repo.Close()
-	commit, _, err := repo.BaseOf("")
+	commit, _, err := choose.Base(repo, "")
 	if err != nil {
 		return nil, err
 	}

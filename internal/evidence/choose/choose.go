@@ -1,14 +1,35 @@
-package registry
+// Package choose finds the commits of a clone that a user names, or means if none is named.
+package choose
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
+	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
-// BaseOf resolves rev, or the branch of the registry's own remote: in a clone of a fork that is upstream, since
+// Range resolves the base and the head of a range of a clone. An empty base is the main branch of the clone's remote,
+// an empty head is HEAD.
+func Range(repo *registry.Repository, base, head string) (c evidence.Chosen, err error) {
+	var how string
+	if c.Base, how, err = Base(repo, base); err != nil {
+		return evidence.Chosen{}, err
+	}
+	rev := cmp.Or(head, "HEAD")
+	c.WorkTree = rev == "HEAD"
+	if c.Head, err = repo.Resolve(rev); err != nil {
+		return c, err
+	}
+	c.How = fmt.Sprintf("base %s (%s), head %s (%s)", c.Base[:12], how, c.Head[:12], rev)
+	return c, nil
+}
+
+// Base resolves rev, or the branch of the registry's own remote: in a clone of a fork that is upstream, since
 // the fork's main may hold the proposal. An upstream that was not fetched is an error, since origin then is the fork.
-func (r *Repository) BaseOf(rev string) (commit, how string, err error) {
+func Base(r *registry.Repository, rev string) (commit, how string, err error) {
 	if rev != "" {
 		commit, err = r.Resolve(rev)
 		return commit, rev, err
@@ -34,7 +55,7 @@ func (r *Repository) BaseOf(rev string) (commit, how string, err error) {
 	fix := "name it with --base"
 	switch {
 	case !r.HasRemote("origin"):
-	case r.store.Shallow():
+	case r.Store().Shallow():
 		fix = "git remote set-branches origin main && git fetch --unshallow origin"
 	default: // a clone of one branch
 		fix = "git remote set-branches origin main && git fetch origin"
@@ -43,21 +64,12 @@ func (r *Repository) BaseOf(rev string) (commit, how string, err error) {
 		"no base: the clone has neither origin/HEAD nor origin/main nor main")
 }
 
-// Branch returns the branch that the work tree has; empty if HEAD is detached.
-func (r *Repository) Branch() string {
-	branch, found := strings.CutPrefix(r.store.Symbolic("HEAD"), "refs/heads/")
-	if !found {
-		return ""
-	}
-	return branch
-}
-
 // DefaultBranch returns the branch that HEAD of the registry's own remote names; empty if the clone does not show it.
-func (r *Repository) DefaultBranch() string {
+func DefaultBranch(r *registry.Repository) string {
 	remote := "origin"
 	if r.HasRemote("upstream") {
 		remote = "upstream"
 	}
 	at := "refs/remotes/" + remote + "/"
-	return strings.TrimPrefix(r.store.Symbolic(at+"HEAD"), at)
+	return strings.TrimPrefix(r.Symbolic(at+"HEAD"), at)
 }
