@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 )
 
 // Each way in which a merged record may not change, and the honest one next to it.
@@ -256,4 +260,206 @@ func only(ids string, all []checktest.Case) []checktest.Case {
 		all[i].Only = ids
 	}
 	return all
+}
+
+// What a gate under attack must not refuse: clumsy and unlucky contributors.
+func TestAttackHonest(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// the first listing takes the place of .gitkeep
+		{Name: "keep removed",
+			World: `base: [{commit: Begin}]
+pr: [{listing: ada}, {remove: implementations/.gitkeep}]
+`,
+			Want: `pass`},
+		// a re-issue that needed a second try, with main merged in between; squashing is advised
+		{Name: "second try",
+			World: `base: [{listing: ada}]
+main: [{listing: bob}]
+pr:
+  - {reissue: ada, issued: -2h, set: {/license: 7}}
+  - {commit: First try}
+  - {merge: main}
+  - {commit: Merge main}
+  - {reissue: ada, issued: -1h}
+`,
+			Want: `
+registry: warning: append-only: squash
+registry: warning: append-only: not-fast-forward`},
+		// a branch that lived on after its listing was merged from it, and now renews it
+		{Name: "lived on",
+			World: `base: [{listing: ada, issued: -80d}]
+main: [{write: docs/x.md, text: x}]
+pr:
+  - {merge: main}
+  - {commit: Sync}
+  - {reissue: ada}
+`,
+			Want: `registry: warning: append-only: not-fast-forward`},
+		// somebody else's expired, broken and deleted sites block nobody
+		{Name: "ruins",
+			World: `base:
+  - {listing: ada, issued: -200d}
+  - {listing: bob, body: "{"}
+  - {listing: cat, issued: -10d}
+  - {write: implementations/dog.json, text: x, mode: "120000"}
+  - {write: implementations/sub/eel.json, text: x}
+pr: [{listing: nova}]
+web: [{url: "https://cat.example/oap-conformance-receipt.json", status: 404}]
+`,
+			Want: `
+implementations/bob.json:1:2: warning: layout: json-syntax
+implementations/dog.json: warning: layout: file-mode
+implementations/sub/eel.json:1:1: warning: layout: misplaced-file
+registry: notice: revocations: not-in-force`},
+		// an owner on a platform, whose listing lapsed: renewed as provisional
+		{Name: "platform lapsed",
+			World: `base: [{at: -200d}, {listing: ada, host: ada.github.io, provisional: true}]
+pr: [{reissue: ada, provisional: true}]
+`,
+			Want: `
+implementations/ada.json:12:3: notice: domain-age: provisional
+registry: notice: revocations: not-in-force`},
+		{Name: "platform lapsed plain",
+			World: `base: [{at: -200d}, {listing: ada, host: ada.github.io, provisional: true}]
+pr: [{reissue: ada, provisional: false}]
+`,
+			Want: `
+implementations/ada.json:4:3: error: domain-age: domain-age-unknown
+registry: notice: revocations: not-in-force`},
+		// main takes a governance change that the branch does not have
+		{Name: "main moved",
+			World: `base: [{listing: ada}]
+main: [{write: .github/workflows/x.yml, text: x}, {listing: bob}]
+pr: [{listing: nova}]
+merge: true
+`,
+			Want: `pass`},
+		// a revocation of an older Receipt, and of one that expired long ago
+		{Name: "revoke older",
+			World: `base:
+  - {at: -200d}
+  - {listing: ada}
+  - {commit: List}
+  - {at: -100d}
+  - {reissue: ada}
+pr: [{revoke: ada, number: 1}]
+`,
+			Want: `registry: notice: revocations: not-in-force`},
+	})
+}
+
+// A private key that is pushed is everyone's: no commit of a range may bring one.
+func TestPrivateKey(t *testing.T) {
+	const (
+		key = `-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIFoXw5laF8OZWhfDmVoXw5laF8OZWhfDmVoXw5laF8OZ\n-----END PRIVATE KEY-----\n`
+		rfc = `-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n`
+		sum = `3c2f74e9c2e751560310b2bf4dd1ee944b752937c5adf4e459c02cca62f8ab0d` // of key
+
+		base = `base: [{listing: ada}]
+`
+	)
+	checktest.Run(t, []checktest.Case{
+		// beside a listing it is no mixed change that could be split; alone; in a data directory
+		{Name: "with a listing", World: base + `pr: [{listing: nova}, {write: key.pem, text: "` + key + `"}]`,
+			Want: `key.pem: error: layout: private-key`,
+			Says: []string{
+				`"key.pem" has a private key \(a PEM block\); the SHA-256 of the file is [0-9a-f]{64}; expected no private key`,
+				`fix: make a new key, and remove the file from every commit of the branch; if the key signs only examples, ` +
+					`list SHA-256 under example_keys in a governance pull request first`}},
+		{Name: "with a page", World: base + `pr: [{listing: nova}, {write: key.pem, text: "` + key +
+			`"}, {write: page.md, text: "# A page\n"}]`,
+			Want: `
+key.pem: error: layout: private-key
+page.md: error: append-only: mixed`},
+		{Name: "layout left out", Skip: "layout", World: base + `pr: [{listing: nova}, {write: key.pem, text: "` + key + `"}]`,
+			Want: `key.pem: error: append-only: mixed`},
+		{Name: "alone", World: base + `pr: [{write: docs/key.pem, text: "` + key + `"}]`,
+			Want: `
+docs/key.pem: error: layout: private-key
+docs/key.pem: warning: append-only: governance`},
+		{Name: "JWK", World: base + `pr: [{write: key.json, text: '{"kty":"OKP","crv":"Ed25519","d":"WhfDmVoXw5laF8OZWhfDmVoXw5laF8OZWhfDmVoXw5k"}'}]`,
+			Want: `
+key.json: error: layout: private-key
+key.json: warning: append-only: governance`},
+		// the target of a link is a text too
+		{Name: "link", World: base + `pr: [{write: docs/link, text: "` + key + `", mode: "120000"}]`,
+			Want: `
+docs/link: error: layout: private-key
+docs/link: warning: append-only: governance`},
+		// a commit brings it, and a later one takes it away
+		{Name: "in passing", World: base + `pr:
+  - {write: key.pem, text: "` + key + `"}
+  - {commit: take it away}
+  - {remove: key.pem}
+  - {listing: nova}
+`,
+			Want: `
+key.pem: error: layout: private-key
+key.pem: warning: append-only: governance-in-passing`},
+		{Name: "in two commits", World: base + `pr:
+  - {write: key.pem, text: "` + key + `"}
+  - {commit: bring it}
+  - {write: key.pem, text: "a` + key + `"}
+  - {commit: bring another}
+  - {listing: nova}
+`,
+			Want: `key.pem: error: layout: private-key`},
+		// what passes: what an RFC prints, what base has and moves, what the policy lists
+		{Name: "published", World: base + `pr: [{write: docs/example.pem, text: "` + rfc + `"}]`,
+			Want: `docs/example.pem: warning: append-only: governance`},
+		{Name: "moved", World: `base: [{listing: ada}, {write: test/key.pem, text: "` + key + `"}]
+pr: [{move: [test/key.pem, testdata/key.pem]}]
+`,
+			Want: `test/key.pem: warning: append-only: governance`},
+		{Name: "day", World: base + `pr: [{write: docs/day.json, text: '{"kty":"holiday","y":2026,"d":"WhfDmVoXw5laF8OZWhfDmVoXw5laF8OZWhfDmVoXw5k"}'}]`,
+			Want: `docs/day.json: warning: append-only: governance`},
+		{Name: "listed", World: `policy: "example_keys: ['` + sum + `']\n"
+` + base + `pr: [{write: docs/key.pem, text: "` + key + `"}]`,
+			Want: `docs/key.pem: warning: append-only: governance`},
+		{Name: "another listed", World: `policy: "example_keys: ['` + sum + `']\n"
+` + base + `pr: [{write: docs/key.pem, text: "` + key + `\n"}]`,
+			Want: `
+docs/key.pem: error: layout: private-key
+docs/key.pem: warning: append-only: governance`},
+		// the base tree is the judge
+		{Name: "proposed", World: base + `pr:
+  - {write: .github/gate-policy.yml, text: "example_keys: ['` + sum + `']\n"}
+  - {write: docs/key.pem, text: "` + key + `"}
+`,
+			Want: `
+docs/key.pem: error: layout: private-key
+.github/gate-policy.yml: warning: append-only: governance`},
+	})
+}
+
+// The flags of a check change what its findings weigh.
+func TestFlags(t *testing.T) {
+	const governance = `pr: [{write: a.md, text: a}]`
+	landing := func(at time.Time, landed bool) judge.Config {
+		return judge.Config{Landing: &checks.Landing{At: at, Landed: landed}}
+	}
+	proposed := fixture.Clock.Add(-time.Hour)
+	const late = `registry: error: append-only: commit-backdated`
+	checktest.Run(t, only("append-only", []checktest.Case{
+		{Name: "governance", World: governance, Want: `a.md: warning: append-only: governance`},
+		{Name: "governance denied", World: governance, Config: judge.Config{DenyGovernance: true},
+			Want: `a.md: error: append-only: governance`},
+		{Name: "not landing", World: `pr: [{at: "-3d"}, {listing: ada}]`, Want: `pass`},
+		{Name: "lands at once", World: `pr: [{listing: ada}]`, Config: landing(proposed, false), Want: `pass`},
+		{Name: "lands a day later", World: `pr: [{listing: ada}]`,
+			Config: landing(proposed.Add(checks.MaxBackdated), false), Want: `pass`},
+		{Name: "lands later", World: `pr: [{listing: ada}]`,
+			Config: landing(proposed.Add(checks.MaxBackdated+time.Second), false), Want: late,
+			Says: []string{`24 hours 1 second|1 day, 1 second|1 day 1 second|24h0m1s`}},
+		{Name: "landed later", World: `pr: [{listing: ada}]`,
+			Config: landing(proposed.Add(checks.MaxBackdated+time.Second), true),
+			Want:   `registry: warning: append-only: commit-backdated`, Says: []string{`the next push is judged by itself`}},
+		{Name: "lands now, two days later", World: `pr: [{at: "-2d"}, {listing: ada}]`,
+			Config: landing(time.Time{}, false), Want: late},
+		{Name: "nothing lands", World: `{base: [{at: "-3d"}, {listing: ada}], pr: []}`,
+			Config: landing(time.Time{}, false), Want: `registry: warning: append-only: nothing-judged`},
+		{Name: "records on disk", World: `pr: [{listing: ada}]`,
+			Config: judge.Config{Uncommitted: []string{"implementations/nova.json"}},
+			Want:   `registry: notice: append-only: uncommitted`, Says: []string{`implementations/nova.json`}},
+	}))
 }

@@ -1,6 +1,8 @@
 package checks_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
@@ -676,5 +678,241 @@ pr:
   - {listing: nova, replace: {'"license": "Apache-2.0"': '"license": 11111111111111111111111111111111111111111111111111111111111111111'}}
 `,
 			Want: `implementations/nova.json:11:14: error: layout: number-too-long`},
+	})
+}
+
+// What a fix says passes when it is done.
+func TestFixes(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// a window of 91 days: one finding, with the date that is signed; the date passes
+		{Name: "long",
+			World: `pr: [{listing: nova, not_after: "+91d", set: {/expires_at: "2026-08-31T11:00:00Z"}}]`,
+			Want:  `implementations/nova.json:10:3: error: receipt-validity: window-too-long`,
+			Says:  []string{`fix: set expires_at to 2026-08-30T11:00:00Z, the date that the Receipt signs`}},
+		{Name: "long mended",
+			World: `pr: [{listing: nova, not_after: "+91d", set: {/expires_at: "2026-08-30T11:00:00Z"}}]`,
+			Want:  `pass`},
+		// the same where the signed window is shorter than 90 days
+		{Name: "short",
+			World: `pr: [{listing: nova, not_after: "2026-07-01T11:00:00Z", set: {/expires_at: "2026-08-31T11:00:00Z"}}]`,
+			Want:  `implementations/nova.json:10:3: error: receipt-validity: window-too-long`,
+			Says:  []string{`fix: set expires_at to 2026-07-01T11:00:00Z, the date that the Receipt signs`}},
+		{Name: "short mended",
+			World: `pr: [{listing: nova, not_after: "2026-07-01T11:00:00Z", set: {/expires_at: "2026-07-01T11:00:00Z"}}]`,
+			Want:  `pass`},
+		// somebody else's listing edited, or renamed: first how to take it back
+		{Name: "edited",
+			World: `base: [{listing: eve}]
+pr: [{edit: implementations/eve.json, set: {/contact: "mallory@eve.example"}}]
+`,
+			Want: `
+implementations/eve.json:8:3: error: reissue: receipt-unchanged
+implementations/eve.json:12:3: warning: reissue: unsigned-change`,
+			Says: []string{`fix: not yours\? git checkout [0-9a-f]{12} -- implementations/eve\.json \(and squash the branch if a commit changes it\); yours: sign a new Receipt`}},
+		{Name: "renamed",
+			World: `base: [{listing: eve}]
+pr: [{move: [implementations/eve.json, implementations/evil.json]}]
+`,
+			Want: `
+implementations/eve.json: error: append-only: deleted
+implementations/evil.json:2:3: error: layout: slug-mismatch`,
+			Says: []string{
+				`fix: not yours\? git checkout [0-9a-f]{12} -- implementations/eve\.json \(and squash the branch if a commit changes it\); yours: `,
+				`fix: set slug to "evil", or name the file implementations/eve\.json`,
+			}},
+		// a published private key is of no more use
+		{Name: "private",
+			World: `pr: [{listing: nova}]
+web:
+  - {edit: "https://nova.example/.well-known/did.json", set: {/verificationMethod/0/publicKeyJwk/d: "AAAA"}}
+`,
+			Want: `implementations/nova.json:4:3: error: did-resolution: did-private-key`,
+			Says: []string{`fix: make a new key: this one is burned`}},
+		// a schema's findings name the value, and what was meant
+		{Name: "schema",
+			World: `pr:
+  - listing: nova
+    set: {/conformance_level: "L9", /expiry_at: "2026-08-30T11:00:00Z", /name: 7}
+    delete: [/expires_at]
+  - {listing: other, set: {/unheard: 1}}
+`,
+			Want: `
+implementations/nova.json:1:1: error: schema: schema-required
+implementations/nova.json:3:3: error: schema: schema-type
+implementations/nova.json:6:3: error: schema: schema-pattern
+implementations/nova.json:12:3: error: schema: schema-additionalProperties
+implementations/other.json:13:3: error: schema: schema-additionalProperties`,
+			Says: []string{
+				`conformance_level: "L9" does not match`,
+				`fix: use one of "L0", "L1", "L1-NC", "L2", "L3", "L3-NC", "L4", "L5", "L5-FINANCE", "L5-ORG"`,
+				`name: 7 is a number; expected a string`,
+				`expiry_at: "expiry_at" is not a member that is allowed here`,
+				`has no "expires_at", which is required`,
+				`fix: rename "expiry_at" to "expires_at"`,
+				`fix: remove "unheard"`,
+			}},
+		// what stops a text from being JSON, by name
+		{Name: "json",
+			World: `pr:
+  - {write: implementations/comma.json, text: '{"slug": "comma",}'}
+  - {write: implementations/quote.json, text: "{'slug': 'quote'}"}
+  - {write: implementations/typographic.json, text: '{“slug”: “x”}'}
+  - {write: implementations/bare.json, text: '{slug: "bare"}'}
+  - {write: implementations/line.json, text: "{// a note\n}"}
+  - {write: implementations/after.json, text: '{"slug": "x"}// a note'}
+  - {write: implementations/missing.json, text: '{"slug": "x1" "name": "x"}'}
+  - {write: implementations/python.json, text: '{"provisional":True}'}
+`,
+			Want: `
+implementations/after.json:1:14: error: layout: trailing-text
+implementations/bare.json:1:2: error: layout: json-syntax
+implementations/comma.json:1:17: error: layout: json-syntax
+implementations/line.json:1:2: error: layout: json-syntax
+implementations/missing.json:1:15: error: layout: json-syntax
+implementations/python.json:1:16: error: layout: json-syntax
+implementations/quote.json:1:2: error: layout: json-syntax
+implementations/typographic.json:1:2: error: layout: json-syntax`,
+			Says: []string{
+				`comma.json:1:[0-9]+: .*trailing comma before "}"`,
+				`quote.json:1:2: .*quote is .*, JSON has " alone`,
+				`typographic.json:1:2: .*the typographic`,
+				`bare.json:1:2: .*"slug" has no quotes`,
+				`line.json:1:2: .*comment, JSON has none`,
+				`after.json:1:14: .*comment after the JSON value`,
+				`missing.json:1:15: .*comma is missing before this`,
+				`python.json:1:16: .*"True" is not JSON, which writes true`,
+			}},
+		// a wrong file name: the right one, which passes
+		{Name: "name",
+			World: `pr:
+  - {listing: nova}
+  - {move: [implementations/nova.json, implementations/Nova.txt]}
+`,
+			Want: `implementations/Nova.txt:1:1: error: layout: misplaced-file`,
+			Says: []string{
+				`implementations/Nova.txt:1:1: error: layout: .*`,
+				`fix: oap-gate check --worktree --fix, or name it implementations/nova\.json$`,
+			}},
+		// a signature that does not verify: what changed since
+		{Name: "changed",
+			World: `pr:
+  - {listing: nova, tamper: {set: {/validity/not_after: "2026-09-30T11:00:00Z"}}, set: {/expires_at: "2026-08-30T11:00:00Z"}}
+`,
+			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
+			Says: []string{`over the Receipt whose validity\.not_after is "2026-08-30T11:00:00Z": that member was changed after it was signed`,
+				`fix: oap-gate sign FILE --key KEY, then publish it, then oap-gate check --worktree --fix$`}},
+		{Name: "added", World: `pr: [{listing: nova, tamper: {set: {/note: "added"}}}]`,
+			Want: `implementations/nova.json:7:3: error: receipt-signature: signature-not-verified`,
+			Says: []string{`over the Receipt without "note": that member was added after it was signed`}},
+	})
+}
+
+// files is a list of files that a world writes.
+func files(paths ...string) string {
+	var w strings.Builder
+	for _, p := range paths {
+		fmt.Fprintf(&w, "  - {write: %q, text: x}\n", p)
+	}
+	return w.String()
+}
+
+// TestRepositoryInTree checks which directories a pull request may not bring, since git or this program would read them
+// as a repository.
+func TestRepositoryInTree(t *testing.T) {
+	const code = ": error: layout: repository-in-tree"
+	var cases []checktest.Case
+	for _, c := range []struct {
+		name, want, says string
+		paths            []string
+	}{
+		{"root", "HEAD" + code,
+			`directory "\." is a Git repository to its readers: it has HEAD next to objects and refs`,
+			[]string{"HEAD", "objects/x", "refs/x"}},
+		{"directory", "a/b/HEAD" + code, `fix: rename "a/b/HEAD" to "a/b/HEAD.txt"`,
+			[]string{"a/b/HEAD", "a/b/objects/x", "a/b/refs"}},
+		{"linked", "a/HEAD" + code, `it has HEAD next to commondir`, []string{"a/HEAD", "a/commondir"}},
+		{"letter case", "a/Head" + code, `directory "a" is a Git`, []string{"a/Head", "a/OBJECTS/x", "a/refs/x"}},
+		{"lower case", "a/head" + code, "", []string{"a/head", "a/objects/x", "a/refs/x"}},
+		{"dots and blanks", "a/HEAD." + code, "", []string{"a/HEAD.", "a/commondir "}},
+		{"full width", "a/ＨＥＡＤ" + code, "", []string{"a/ＨＥＡＤ", "a/commondir"}},
+		{"ignorable", `a/HE\u200dAD` + code, "", []string{"a/HE\u200dAD", "a/commondir"}},
+		{"directories that are one", "B: error: layout: case-twin\nB/HEAD" + code, "",
+			[]string{"B/HEAD", "b/objects/x", "b/refs/x"}},
+		{"in a data directory", `implementations/HEAD:1:1: error: layout: misplaced-file
+implementations/commondir:1:1: error: layout: misplaced-file
+implementations/HEAD` + code, "",
+			[]string{"implementations/HEAD", "implementations/commondir"}},
+		{"mirror", "a/registry.git" + code, `"a/registry.git" has the name of the clone in a mirror.s directory`,
+			[]string{"a/registry.git/x"}},
+		{"mirror at the root", "registry.git" + code, `fix: rename "registry.git" to "registry-git"`,
+			[]string{"registry.git/x", "registry.git/y/z"}},
+		{"mirror as a file", "registry.git" + code, "", []string{"registry.git"}},
+		{"mirror, letter case", "Registry.GIT" + code, "", []string{"Registry.GIT/x"}},
+		{"mirror with a dot", "registry.git." + code, "", []string{"registry.git./x"}},
+		{"two", "a/HEAD" + code + "\nb/registry.git" + code, "", []string{"a/HEAD", "a/commondir", "b/registry.git"}},
+
+		{"HEAD.md", "pass", "", []string{"docs/HEAD.md", "docs/objects/x", "docs/refs/x"}},
+		{"without HEAD", "pass", "", []string{"docs/objects/x", "docs/refs/x", "objects/x", "refs/x"}},
+		{"without refs", "pass", "", []string{"docs/HEAD", "docs/objects/x"}},
+		{"without objects", "pass", "", []string{"docs/HEAD", "docs/refs/x"}},
+		{"in three directories", "pass", "", []string{"a/HEAD", "a/b/objects/x", "refs/x"}},
+		{"commondir without HEAD", "pass", "", []string{"a/commondir", "a/objects/x", "a/refs/x"}},
+		{"longer names", "pass", "", []string{"a/registry.git.md", "a/my-registry.git", "a/HEADS", "a/commondir"}},
+	} {
+		one := checktest.Case{Name: c.name, World: "pr:\n" + files(c.paths...), Only: "layout", Want: c.want}
+		if c.says != "" {
+			one.Says = []string{c.says}
+		}
+		cases = append(cases, one)
+	}
+	cases = append(cases,
+		// the last of the three names comes alone
+		checktest.Case{Name: "completed", Only: "layout", Want: "x/HEAD" + code,
+			World: "base:\n" + files("x/HEAD", "x/refs/y") + "pr:\n" + files("x/objects/y")},
+		// what is there already blocks nobody
+		checktest.Case{Name: "standing", Only: "layout",
+			Want:  "x/HEAD: warning: layout: repository-in-tree\ny/registry.git: warning: layout: repository-in-tree",
+			World: "base:\n" + files("x/HEAD", "x/commondir", "y/registry.git/z") + "pr:\n" + files("README.md")},
+		// one that goes
+		checktest.Case{Name: "removed", Only: "layout", Want: "pass",
+			World: "base:\n" + files("x/HEAD", "x/commondir") + "pr: [{remove: x/HEAD}]"})
+	var many []string
+	for i := range 101 {
+		many = append(many, fmt.Sprintf("d%03d/registry.git", i))
+	}
+	want := ""
+	for _, p := range many[:100] {
+		want += p + code + "\n"
+	}
+	cases = append(cases, checktest.Case{Name: "many", Only: "layout", World: "pr:\n" + files(many...),
+		Want: "registry" + code + "\n" + want, Says: []string{"1 more path makes a repository"}})
+	checktest.Run(t, cases)
+}
+
+// TestPathTooLong checks that a new path is at most as long as each system can hold.
+func TestPathTooLong(t *testing.T) {
+	part := func(n int) string { return strings.Repeat("p", n) }
+	path := func(n int) string { // of parts of at most 255 bytes
+		return strings.Repeat(part(200)+"/", n/201) + part(n%201)
+	}
+	const code = ": error: layout: path-too-long"
+	checktest.Run(t, []checktest.Case{
+		{Name: "a part of 255 bytes", Only: "layout", World: "pr:\n" + files("d/"+part(255)+"/x"), Want: "pass"},
+		{Name: "a part of 256 bytes", Only: "layout", World: "pr:\n" + files("d/"+part(256)+"/x"),
+			Want: "d/" + part(256) + "/x" + code,
+			Says: []string{`the part "p{60}"… of the path is 256 bytes long; expected at most 255`}},
+		{Name: "two parts of 256 bytes", Only: "layout", World: "pr:\n" + files(part(256)+"/"+strings.Repeat("q", 256)),
+			Want: part(256) + "/" + strings.Repeat("q", 256) + code,
+			Says: []string{`the part "p{60}"… of the path is 256 bytes long`}},
+		{Name: "characters of two bytes", Only: "layout", World: "pr:\n" + files(strings.Repeat("é", 128)),
+			Want: strings.Repeat("é", 128) + code},
+		{Name: "a path of 1,024 bytes", Only: "layout", World: "pr:\n" + files(path(1024)), Want: "pass"},
+		{Name: "a path of 1,025 bytes", Only: "layout", World: "pr:\n" + files(path(1025)), Want: path(1025) + code,
+			Says: []string{`the path is 1025 bytes long; expected at most 1024`}},
+		{Name: "standing", Only: "layout", World: "base:\n" + files(part(256)) + "pr:\n" + files(part(256), "x"),
+			Want: "pass"},
+		{Name: "in a data directory", Only: "layout", World: "pr:\n" + files("implementations/"+part(252)+".json"),
+			Want: "implementations/" + part(252) + ".json:1:1: error: layout: misplaced-file\n" +
+				"implementations/" + part(252) + ".json" + code},
 	})
 }

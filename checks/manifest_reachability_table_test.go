@@ -39,3 +39,33 @@ implementations/nova.json: inconclusive: fallback-policy`,
 			Says: []string{`fix: try again`}},
 	})
 }
+
+// Without the network, what needs none is judged, and nothing else passes for it.
+func TestOffline(t *testing.T) {
+	with := func(all []checktest.Case) []checktest.Case {
+		for i := range all {
+			all[i].Config.Offline = true
+		}
+		return all
+	}
+	checktest.Run(t, with([]checktest.Case{
+		{Name: "a new listing", World: `pr: [{listing: nova}]`, Want: `pass`,
+			Says: []string{`signed dates not judged: offline`}},
+		{Name: "expired", World: `pr: [{listing: nova, issued: -100d}]`,
+			Want: `implementations/nova.json:10:3: error: receipt-validity: expired`},
+		{Name: "a renewal", World: `{base: [{listing: ada}], pr: [{reissue: ada}]}`, Want: `pass`,
+			Says: []string{`signature not judged: offline`}},
+		{Name: "a renewal of the same second", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, issued: "2026-05-22T12:00:01Z"}]
+`, Want: `implementations/ada.json:9:3: error: reissue: receipt-not-newer`},
+		{Name: "a renewal two seconds later", World: `
+base: [{listing: ada}]
+pr: [{reissue: ada, issued: "2026-05-22T12:00:02Z"}]
+`, Want: `pass`},
+		{Name: "a revocation", World: `{base: [{listing: ada}], pr: [{revoke: ada}]}`, Want: `pass`,
+			Says: []string{`signatures not judged: offline`}},
+		{Name: "an audit", World: `base: [{listing: ada}, {listing: bob, level: L4, provisional: true}]`, Audit: true,
+			Want: `README.md: warning: history: mixed`},
+	}))
+}

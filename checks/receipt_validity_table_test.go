@@ -114,3 +114,12 @@ implementations/nova.json:7:3: error: receipt-validity: validity-missing`},
 			Want: `implementations/nova.json:9:3: error: schema: schema-format`},
 	})
 }
+
+// A listing that has expired is no failure of an audit, and one that ends soon is sound.
+func TestAuditOfValidity(t *testing.T) {
+	checktest.Run(t, audits("receipt-validity", []checktest.Case{
+		{Name: "expired", World: `base: [{at: "-91d"}, {listing: ada}]`,
+			Want: `implementations/ada.json:10:3: warning: receipt-validity: expired`},
+		{Name: "ends soon", World: `base: [{at: "-80d"}, {listing: ada}]`, Want: `pass`},
+	}))
+}

@@ -352,3 +352,259 @@ pr: [{reissue: ada, receipt: {set: {/claimed_levels: [L9]}}}]
 `, Want: `implementations/ada.json:6:3: error: reissue: level-not-highest`},
 	}))
 }
+
+// Attacks on the seams between checks: each must come out as an honest eye would judge it.
+func TestAttackSeams(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// one re-issue is the owner's; beside it a record that copies the owner's DID under a name of its own
+		{Name: "reissue and copy",
+			World: `base: [{listing: ada}]
+pr: [{reissue: ada}, {listing: eve, did: "did:web:ada.example", key: ada, host: ada.example}]
+`,
+			Want: `
+implementations/ada.json:4:3: warning: layout: duplicate-did
+implementations/ada.json:8:3: error: receipt-fetch: receipt-hash-mismatch
+implementations/eve.json:4:3: error: layout: duplicate-did`},
+		// two new listings of one DID, neither of which stands
+		{Name: "twins",
+			World: `base: [{listing: ada}]
+pr: [{listing: eve}, {listing: eva, did: "did:web:eve.example", key: eve, host: eve.example}]
+`,
+			Want: `
+implementations/eva.json:4:3: error: layout: duplicate-did
+implementations/eve.json:4:3: error: layout: duplicate-did
+implementations/eve.json:8:3: error: receipt-fetch: receipt-hash-mismatch`},
+		// a revocation does not free the DID for somebody's new listing in the same pull request
+		{Name: "revoke and relist",
+			World: `base: [{listing: ada}]
+pr: [{revoke: ada}, {listing: eve, did: "did:web:ada.example", key: ada, host: ada.example}]
+`,
+			Want: `implementations/eve.json:4:3: error: layout: duplicate-did`},
+		// the owner revokes and brings the same Receipt under its slug again: the hash stays revoked
+		{Name: "revoke and keep",
+			World: `base: [{listing: ada}]
+pr: [{revoke: ada}, {edit: implementations/ada.json, set: {/provisional: false}}]
+`,
+			Want: `
+implementations/ada.json:8:3: error: reissue: receipt-unchanged
+implementations/ada.json:8:3: error: revocations: receipt-revoked`},
+		// a revocation that the pull request takes back in a later commit is none: the witness counts
+		{Name: "revoked in passing",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+pr:
+  - {revoke: ada, key: mallory}
+  - {commit: Revoke}
+  - {remove: revocations}
+  - {listing: nova, level: L4, witness: [ada]}
+`,
+			Want: `
+registry: warning: append-only: squash
+revocations/ada-94e5adb886f685db75aa29398706d2015e257628b2bb02a14368fcbd746948dd.json: error: append-only: transient-revocation`},
+		// a witness that this pull request revokes does not count, though the revocation itself is refused
+		{Name: "witness revoked here",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+pr:
+  - {revoke: ada, key: mallory}
+  - {listing: nova, level: L4, witness: [ada]}
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-revoked
+revocations/ada-94e5adb886f685db75aa29398706d2015e257628b2bb02a14368fcbd746948dd.json:7:3: error: revocations: not-authorised`},
+		// a re-issue that makes a witness L4 does not count in the pull request that brings it
+		{Name: "witness rising",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cat, level: L1}
+  - {listing: dan, level: L1}
+pr:
+  - {reissue: cat, level: L4, witness: [ada]}
+  - {reissue: dan, level: L4, witness: [cat]}
+`,
+			Want: `
+implementations/cat.json:6:3: warning: reissue: unsigned-change
+implementations/dan.json:6:3: warning: reissue: unsigned-change
+implementations/dan.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/dan.json:7:3: warning: peer-witnesses: witness-not-listed
+implementations/dan.json:1:1: error: append-only: several-reissues`},
+		// a witness that the pull request takes away: still the deletion fails, not the witness
+		{Name: "witness deleted",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+pr:
+  - {listing: nova, level: L4, witness: [ada]}
+  - {remove: implementations/ada.json}
+`,
+			Want: `implementations/ada.json: error: append-only: deleted`},
+		// .gitkeep goes with records; as a link it does not
+		{Name: "keep link",
+			World: `bare: true
+base: [{listing: ada}]
+pr:
+  - {listing: nova}
+  - {write: workflow-anchors/.gitkeep, text: ../implementations/ada.json, mode: "120000"}
+`,
+			Want: `workflow-anchors/.gitkeep: error: layout: file-mode`},
+		// a data directory that was not there, as a link to another
+		{Name: "directory link",
+			World: `bare: true
+base: [{listing: ada}]
+pr: [{listing: nova}, {write: revocations, text: implementations, mode: "120000"}]
+`,
+			Want: `revocations: error: layout: folder-mode`},
+		// the policy that would exempt the candidate, in a commit that is undone before the candidate comes
+		{Name: "policy in passing",
+			World: `base: [{listing: ada}]
+pr:
+  - {write: .github/gate-policy.yml, text: "version: 1\nreference_server: {tool_did: \"did:web:nova.example\"}\nmaintainers: [\"did:web:mallory.example\"]\n"}
+  - {commit: Policy}
+  - {remove: .github/gate-policy.yml}
+  - {publish: mallory}
+  - {listing: nova, level: L4, co_signers: [mallory]}
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+.github/gate-policy.yml: warning: append-only: governance-in-passing`},
+		// no level at all, or one that nobody knows, is not below L4
+		{Name: "no such level",
+			World: `base: [{listing: ada}]
+pr: [{listing: nova, level: L6}]
+`,
+			Want: `implementations/nova.json:6:3: error: schema: schema-pattern`},
+		// the candidate on a platform's own name is not independent of a customer of that platform
+		{Name: "platform",
+			World: `base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cat, level: L4, witness: [ada], host: cat.github.io}
+pr: [{listing: nova, level: L5, host: github.io, provisional: true, witness: [ada, bob, cat]}]
+`,
+			Want: `
+implementations/nova.json:6:3: error: peer-witnesses: too-few-witnesses
+implementations/nova.json:7:3: warning: peer-witnesses: witness-not-independent
+implementations/nova.json:6:3: notice: external-audit: audit-declared
+implementations/nova.json:12:3: warning: domain-age: provisional-not-needed`,
+			Says: []string{`both are under github.io`}},
+		// a stranger moves a Manifest that the owner still serves, by a re-issue of the owner's own Receipt
+		{Name: "reissue elsewhere",
+			World: `base: [{listing: ada}]
+pr: [{reissue: ada, set: {/manifest_uri: "https://mallory.example/.well-known/oap-tool.json"}}]
+web:
+  - {edit: "https://ada.example/.well-known/oap-tool.json", to: "https://mallory.example/.well-known/oap-tool.json"}
+`,
+			Want: `
+implementations/ada.json:5:3: warning: reissue: unsigned-change
+implementations/ada.json:5:3: error: manifest-did: manifest-host`},
+	})
+}
+
+// Every listing of the registry is expired, revoked or unreachable, and more stands that should not. Whoever's own
+// sites answer can list, renew and revoke.
+func TestDeadlock(t *testing.T) {
+	checktest.Run(t, []checktest.Case{
+		// a new honest listing, up to L3, with provisional where the domain is young
+		{Name: "new l0",
+			World: `base: [{listing: ada, issued: -200d}, {listing: bob}, {revoke: bob}]
+pr: [{listing: nova, level: L0}]
+web: [{url: "https://ada.example/.well-known/did.json", reset: true}]
+`,
+			Want: `registry: notice: revocations: not-in-force`},
+		{Name: "new l1nc",
+			World: `base: [{listing: ada, issued: -200d}, {listing: bob}, {revoke: bob}]
+pr: [{listing: nova, level: L1-NC}]
+`,
+			Want: `registry: notice: revocations: not-in-force`},
+		{Name: "new l3",
+			World: `base: [{listing: ada, issued: -200d}, {listing: bob}, {revoke: bob}]
+pr: [{listing: nova, level: L3}]
+`,
+			Want: `registry: notice: revocations: not-in-force`},
+		{Name: "new young",
+			World: `base: [{listing: ada, issued: -200d}]
+pr: [{listing: nova, registered: -3d, provisional: true}]
+`,
+			Want: `
+implementations/nova.json:12:3: notice: domain-age: provisional
+registry: notice: revocations: not-in-force`},
+		// a renewal of an expired listing, of a revoked one, of one with faults that no re-issue can mend
+		{Name: "renew expired",
+			World: `base: [{at: -200d}, {listing: ada}, {listing: bob}, {revoke: bob}]
+pr: [{reissue: ada}]
+`,
+			Want: `registry: notice: revocations: not-in-force`},
+		{Name: "renew revoked",
+			World: `base: [{listing: ada}, {revoke: ada}]
+pr: [{reissue: ada}]
+`,
+			Want: `registry: notice: revocations: not-in-force`},
+		{Name: "renew faulty",
+			World: `base:
+  - {at: -200d}
+  - {listing: ada, did: "did:web:Ada.example", set: {/trusted: true}}
+  - {listing: bob, did: "did:web:Ada.example", key: ada}
+  - {write: implementations/Readme.txt, text: "?"}
+  - {write: revocations/x/y.json, text: "{"}
+pr: [{reissue: ada}]
+`,
+			Want: `
+implementations/Readme.txt:1:1: warning: layout: misplaced-file
+implementations/ada.json:4:3: warning: layout: did-spelling
+implementations/ada.json:4:3: warning: layout: duplicate-did
+implementations/ada.json:1:1: warning: reissue: unsigned-change
+implementations/bob.json: warning: layout: duplicate-did
+implementations/bob.json:4:3: warning: layout: did-spelling
+registry: notice: revocations: not-in-force
+revocations/x/y.json:1:1: warning: layout: misplaced-file`},
+		// a listing that stood at L4 comes back at L3
+		{Name: "renew l4",
+			World: `base:
+  - {at: -200d}
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+pr: [{reissue: ada, level: L3, witness: []}]
+`,
+			Want: `
+implementations/ada.json:6:3: warning: reissue: unsigned-change
+registry: notice: revocations: not-in-force`},
+		// a self-revocation by the owner of an expired listing, of a Receipt pinned before, of one at L5
+		{Name: "revoke expired",
+			World: `base: [{listing: ada, issued: -200d}]
+pr: [{revoke: ada}]
+`,
+			Want: `registry: notice: revocations: not-in-force`},
+		{Name: "revoke older",
+			World: `base: [{at: -200d}, {listing: ada}, {commit: One}, {at: -150d}, {reissue: ada}]
+pr: [{revoke: ada, number: 1}]
+`,
+			Want: `registry: notice: revocations: not-in-force`},
+		{Name: "revoke l5",
+			World: `base:
+  - {at: -200d}
+  - {listing: ada, level: L5, witness: [bob, cora, dora]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cora, level: L4, witness: [ada]}
+  - {listing: dora, level: L4, witness: [ada]}
+pr: [{revoke: ada}]
+`,
+			Want: `registry: notice: revocations: not-in-force`},
+		// the same with a gate policy that cannot be read
+		{Name: "policy",
+			World: `policy: "version: 7\n"
+base: [{listing: ada, issued: -200d}]
+pr: [{reissue: ada}, {listing: nova, level: L3}]
+`,
+			Want: `
+implementations/ada.json:1:1: inconclusive: manifest-did: policy-unreadable
+implementations/ada.json:1:1: inconclusive: domain-age: policy-unreadable
+implementations/nova.json:1:1: inconclusive: manifest-did: policy-unreadable
+implementations/nova.json:1:1: inconclusive: domain-age: policy-unreadable
+.github/gate-policy.yml: warning: peer-witnesses: policy-broken
+registry: notice: revocations: not-in-force`},
+	})
+}

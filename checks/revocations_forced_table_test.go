@@ -264,3 +264,82 @@ revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f7
 			Want: `pass`},
 	})
 }
+
+// An audit judges a revocation by the history that it read.
+func TestAuditOfRevocations(t *testing.T) {
+	const listed = `
+base:
+  - {listing: ada}
+  - {commit: List}
+`
+	const quorum = `
+base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {listing: cyd, level: L4, witness: [ada]}
+  - {listing: evil, level: L4, witness: [ada]}
+  - {commit: List}
+`
+	checktest.Run(t, audits("revocations", []checktest.Case{
+		{Name: "revoked", World: listed + "  - {revoke: ada}\n", Want: `
+implementations/ada.json:8:3: warning: revocations: receipt-revoked
+registry: notice: revocations: not-in-force`},
+		{Name: "a former Receipt", World: listed + `
+  - {reissue: ada}
+  - {commit: Renew}
+  - {revoke: ada, number: 1}
+`, Want: `pass`},
+		{Name: "a Receipt that was never pinned", World: listed + `
+  - {revoke: ada, sha256: "1111111111111111111111111111111111111111111111111111111111111111"}
+`, Want: `revocations/ada-1111111111111111111111111111111111111111111111111111111111111111.json:3:3: error: revocations: never-pinned`},
+		{Name: "the listing is gone", World: listed + `
+  - {revoke: ada}
+  - {commit: Revoke}
+  - {remove: implementations/ada.json}
+`, Want: "pass"},
+		{Name: "another key since", World: listed + `
+  - {revoke: ada}
+  - {commit: Revoke}
+  - {reissue: ada, key: ada-2}
+`, Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:7:3: notice: revocations: not-authorised`},
+		{Name: "three witnesses", World: quorum + "  - {revoke: evil, witness: [ada, bob, cyd]}\n", Want: `
+implementations/evil.json:8:3: warning: revocations: receipt-revoked
+registry: notice: revocations: not-in-force`},
+		{Name: "three witnesses, one of whom was revoked before", World: quorum + `
+  - {revoke: cyd}
+  - {commit: Revoke}
+  - {revoke: evil, witness: [ada, bob, cyd]}
+`, Want: `
+implementations/cyd.json:8:3: warning: revocations: receipt-revoked
+implementations/evil.json:8:3: warning: revocations: receipt-revoked
+registry: notice: revocations: not-in-force
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:25:5: notice: revocations: witness-not-counted`},
+		{Name: "three witnesses, one of whom is revoked since", World: quorum + `
+  - {revoke: evil, witness: [ada, bob, cyd]}
+  - {commit: Revoke}
+  - {revoke: cyd}
+`, Want: `
+implementations/cyd.json:8:3: warning: revocations: receipt-revoked
+implementations/evil.json:8:3: warning: revocations: receipt-revoked
+registry: notice: revocations: not-in-force`},
+		{Name: "three witnesses, two of one publisher now", World: quorum + `
+  - {revoke: evil, witness: [ada, bob, cyd]}
+web:
+  - {edit: "https://bob.example/.well-known/oap-tool.json", set: {/tool/publisher/did: "did:web:ada.example"}}
+`, Want: `
+implementations/evil.json:8:3: warning: revocations: receipt-revoked
+registry: notice: revocations: not-in-force
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:12:3: notice: revocations: witness-open`},
+		{Name: "two witnesses", World: quorum + "  - {revoke: evil, witness: [ada, bob]}\n", Want: `
+implementations/evil.json:8:3: warning: revocations: receipt-revoked
+registry: notice: revocations: not-in-force
+revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`},
+		{Name: "revoked in the future of then", World: listed + `
+  - {revoke: ada, revocation: {set: {/revoked_at: "2026-05-22T13:00:00Z"}}}
+`, Want: `
+implementations/ada.json:8:3: warning: revocations: receipt-revoked
+registry: notice: revocations: not-in-force
+revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:5:3: error: revocations: revoked-in-future`},
+	}))
+}

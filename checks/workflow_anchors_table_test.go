@@ -3,6 +3,8 @@ package checks_test
 import (
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/checks"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 )
 
@@ -182,5 +184,111 @@ pr: [{anchor: flow, coordinator: ada, set: {/coordinator_did: "did:oap:ada"}}]
 `, Want: `
 workflow-anchors/flow.json:6:3: error: workflow-anchors: did-method
 workflow-anchors/flow.json:8:3: error: workflow-anchors: coordinator-not-named`},
+	}))
+}
+
+// An audit judges an anchor by the tree that it was merged into.
+func TestAuditOfAnchors(t *testing.T) {
+	const listed = `
+base:
+  - {listing: ada}
+  - {listing: bob}
+  - {listing: key, did: key}
+  - {commit: List}
+`
+	checktest.Run(t, audits("workflow-anchors", []checktest.Case{
+		{Name: "honest", World: listed + "  - {anchor: flow, coordinator: ada}\n", Want: `pass`},
+		{Name: "two of one workflow", World: listed + `
+  - {anchor: flow, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+  - {anchor: other, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+`, Want: `
+workflow-anchors/flow.json:3:3: error: workflow-anchors: workflow-anchored-twice
+workflow-anchors/other.json:3:3: error: workflow-anchors: workflow-anchored-twice`},
+		{Name: "three of one workflow", World: listed + `
+  - {anchor: flow, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+  - {anchor: other, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+  - {anchor: third, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+`, Want: `
+workflow-anchors/flow.json:3:3: error: workflow-anchors: workflow-anchored-twice
+workflow-anchors/other.json:3:3: error: workflow-anchors: workflow-anchored-twice
+workflow-anchors/third.json:3:3: error: workflow-anchors: workflow-anchored-twice`,
+			Says: []string{`third.json:3:3: error: .* has the anchor workflow-anchors/flow.json already`,
+				`flow.json:3:3: error: .* has the anchor workflow-anchors/third.json already`}},
+		{Name: "two, one of which was removed", World: listed + `
+  - {anchor: flow, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+  - {anchor: other, coordinator: ada, workflow: wf_01ARZ3NDEKTSV4RRFFQ69G5FAV}
+  - {commit: Anchor}
+  - {remove: workflow-anchors/flow.json}
+`, Want: `pass`},
+		{Name: "a key that is listed", World: listed + `
+  - {anchor: flow, coordinator: key}
+`, Want: `pass`},
+		{Name: "a key that is revoked since", World: listed + `
+  - {anchor: flow, coordinator: key}
+  - {commit: Anchor}
+  - {revoke: key}
+`, Want: `pass`},
+		{Name: "a key that was revoked before", World: listed + `
+  - {revoke: key}
+  - {commit: Revoke}
+  - {anchor: flow, coordinator: key}
+`, Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		{Name: "a key that is listed since", World: `
+base:
+  - {listing: ada}
+  - {publish: key, did: key}
+  - {anchor: flow, coordinator: key}
+  - {commit: Anchor}
+  - {reissue: key}
+`, Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		{Name: "a key whose listing is gone", World: listed + `
+  - {anchor: flow, coordinator: key}
+  - {commit: Anchor}
+  - {remove: implementations/key.json}
+`, Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		{Name: "a key whose listing was another's then", World: `
+base:
+  - {listing: kay}
+  - {commit: List}
+  - {publish: key, did: key}
+  - {anchor: flow, coordinator: key, uri: "https://kay.example/flow.json"}
+  - {commit: Anchor}
+  - {edit: implementations/kay.json, set: {/tool_did: "$did(key)"}}
+`, Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: anchor-host`},
+		{Name: "a failover coordinator that was declared before", World: listed + `
+  - {anchor: first, coordinator: ada, failover: bob}
+  - {commit: Declare}
+  - {anchor: flow, coordinator: ada, failover: bob, uri: "https://bob.example/flow.json"}
+`, Want: `pass`},
+		{Name: "a failover coordinator that was declared since", World: listed + `
+  - {anchor: flow, coordinator: ada, failover: bob, uri: "https://bob.example/flow.json"}
+  - {commit: Anchor}
+  - {anchor: second, coordinator: ada, failover: bob}
+`, Want: `workflow-anchors/flow.json:7:3: error: workflow-anchors: failover-not-declared`},
+		{Name: "anchored in the future of then", World: listed + `
+  - {anchor: flow, coordinator: ada, set: {/anchored_at: "2026-05-23T12:00:00Z"}}
+`, Want: `workflow-anchors/flow.json:9:3: error: workflow-anchors: anchored-in-future`},
+	}))
+}
+
+// A record whose time is ahead of the commit that lands is refused as an audit refuses it; a pull request may still
+// land by another commit.
+func TestAheadOfTheCommit(t *testing.T) {
+	const revoked = `{base: [{listing: ada}], pr: [{at: "-2h"}, {revoke: ada, at: "-1h"}]}`
+	const anchored = `{base: [{listing: ada}], pr: [{at: "-2h"}, {anchor: one, coordinator: ada, at: "-1h"}]}`
+	const revocation = "revocations/" +
+		`ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:5:3: `
+	lands := judge.Config{Landing: &checks.Landing{}}
+	checktest.Run(t, only("revocations workflow-anchors", []checktest.Case{
+		{Name: "revocation", World: revoked, Want: revocation + `warning: revocations: revoked-in-future`,
+			Says: []string{`an audit refuses the record if that commit lands as it is`}},
+		{Name: "revocation lands", World: revoked, Config: lands,
+			Want: revocation + `error: revocations: revoked-in-future`},
+		{Name: "revocation lands in the commit of its hour", Config: lands,
+			World: `{base: [{listing: ada}], pr: [{at: "-2h"}, {revoke: ada, at: "-2h"}]}`, Want: `pass`},
+		{Name: "anchor", World: anchored,
+			Want: `workflow-anchors/one.json:9:3: warning: workflow-anchors: anchored-in-future`},
+		{Name: "anchor lands", World: anchored, Config: lands,
+			Want: `workflow-anchors/one.json:9:3: error: workflow-anchors: anchored-in-future`},
 	}))
 }

@@ -188,3 +188,76 @@ pr: [{listing: bob}]
 			Want: `pass`},
 	})
 }
+
+// An audit warns of what only the pull request could have kept out, and does not judge again what cannot be changed.
+func TestAuditOfFiles(t *testing.T) {
+	const key = `-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIFoXw5laF8OZWhfDmVoXw5laF8OZWhfDmVoXw5laF8OZ\n-----END PRIVATE KEY-----\n`
+	checktest.Run(t, audits("layout", []checktest.Case{
+		{Name: "private keys", World: `
+base:
+  - {listing: ada}
+  - {write: docs/key.pem, text: "` + key + `"}
+  - {write: implementations/key.pem, text: "` + key + `"}
+  - {write: docs/key.json, text: "` + key + `"}
+  - {write: revocations/key.json, text: "` + key + `"}
+`, Want: `
+implementations/key.pem:1:1: error: layout: misplaced-file
+docs/key.json: warning: layout: private-key
+docs/key.pem: warning: layout: private-key
+implementations/key.pem: warning: layout: private-key
+revocations/key.json:1:1: error: layout: misplaced-file`},
+		{Name: "an example key", World: `
+policy: "example_keys: [3c2f74e9c2e751560310b2bf4dd1ee944b752937c5adf4e459c02cca62f8ab0d]"
+base: [{listing: ada}, {write: docs/key.pem, text: "` + key + `"}]
+`, Want: `pass`},
+		{Name: "slug of a device", World: `base: [{listing: aux}]`, Want: `pass`},
+		{Name: "another name", World: `base: [{listing: ada, set: {/slug: bob}}]`,
+			Want: `implementations/ada.json:2:3: error: layout: slug-mismatch`,
+			Says: []string{`fix: set slug to "ada", or rename the file$`}},
+		{Name: "a name that no record has", World: `
+base: [{listing: ada}, {move: [implementations/ada.json, implementations/ada.jsn]}]
+`, Want: `implementations/ada.jsn:1:1: error: layout: misplaced-file`},
+		{Name: "an entry that copies no listing", World: `
+base:
+  - {listing: ada}
+  - {peer-witness: ada, set: {/name: Eve}}
+`, Want: `pass`},
+		{Name: "two of one slug and one DID", World: `
+base:
+  - {listing: ada}
+  - {listing: bob, host: ada.example, set: {/slug: ada}}
+  - {listing: cyd, host: ada.example}
+`, Want: `
+implementations/ada.json:2:3: error: layout: duplicate-slug
+implementations/ada.json:4:3: error: layout: duplicate-did
+implementations/bob.json:2:3: error: layout: slug-mismatch
+implementations/bob.json:2:3: error: layout: duplicate-slug
+implementations/bob.json:4:3: error: layout: duplicate-did
+implementations/cyd.json:4:3: error: layout: duplicate-did`},
+		{Name: "two, one of which was removed", World: `
+base:
+  - {listing: ada}
+  - {listing: bob, host: ada.example}
+  - {commit: List}
+  - {remove: implementations/bob.json}
+`, Want: `pass`},
+		{Name: "modes", World: `
+base:
+  - {listing: ada}
+  - {write: implementations/bob.json, text: ada.json, mode: "120000"}
+  - {write: revocations/README.md, text: a, mode: "100755"}
+`, Want: `
+implementations/bob.json: error: layout: file-mode
+revocations/README.md: warning: layout: file-mode`},
+		{Name: "paths that are one", World: `
+base:
+  - {listing: ada}
+  - {write: docs/a.md, text: a}
+  - {write: docs/A.md, text: a}
+  - {write: docs/A.md., text: a}
+`, Want: `
+docs/A.md: warning: layout: case-twin
+docs/A.md.: warning: layout: case-twin`},
+		{Name: "no UTF-8", World: `base: [{write: implementations/ada.json, hex: "ff"}]`, Want: `implementations/ada.json:1:1: error: layout: invalid-utf8`},
+	}))
+}
