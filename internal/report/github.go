@@ -17,32 +17,20 @@ import (
 // the tenth counts the rest.
 const AnnotationLimit = 9
 
-// writeGitHub writes the log of a step: annotations by workflow commands, then the same findings, the table
-// in a group, and the verdict as plain lines.
+// writeGitHub writes the log of a step: annotations by workflow commands, then the text, with the table in a group.
 func writeGitHub(b *bufio.Writer, r *Counted, o Options) error {
 	if o.MaxAnnotations < 0 || o.MaxAnnotations > AnnotationLimit {
 		return fmt.Errorf("%d annotations of each severity; expected 0 to %d", o.MaxAnnotations, AnnotationLimit)
 	}
-	ink := newInk(o.Color)
 	// The library writes its messages escaped; its plain output is not, so plain lines do not go through it.
 	step := githubactions.New(githubactions.WithWriter(b))
 	writeChosen(b, r)
 	writeAnnotations(step, r, o.MaxAnnotations)
-	switch {
-	case isEach(r.Report):
-		step.Group("verdict of each commit")
-		writeEach(b, r, o, ink)
+	writeJudged(b, r, o, func(title string, write func()) {
+		step.Group(title)
+		write()
 		step.EndGroup()
-	default:
-		writeFindings(b, r, ink)
-		if r.Results.Len() > 0 {
-			step.Group("verdict of each check")
-			writeTable(b, r, o, ink)
-			step.EndGroup()
-		}
-		writePeople(b, r.Report, "")
-	}
-	writeVerdict(b, r, ink)
+	})
 	return nil
 }
 

@@ -14,15 +14,23 @@ import (
 // writeText writes for people: which commits and why, the findings as lines that an editor can jump to, a
 // table of the verdicts, what is for people to decide, the verdict.
 func writeText(b *bufio.Writer, r *Counted, o Options) error {
-	ink := newInk(o.Color)
 	writeChosen(b, r)
+	writeJudged(b, r, o, func(_ string, write func()) {
+		write()
+		b.WriteByte('\n')
+	})
+	return nil
+}
+
+// writeJudged writes all that was found, in groups with titles, and the verdict.
+func writeJudged(b *bufio.Writer, r *Counted, o Options, group func(title string, write func())) {
+	ink := newInk(o.Color)
 	if isEach(r.Report) {
-		writeEach(b, r, o, ink)
+		group("verdict of each commit", func() { writeEach(b, r, o, ink) })
 	} else {
 		writeFindings(b, r, ink)
 		if r.Results.Len() > 0 {
-			writeTable(b, r, o, ink)
-			b.WriteByte('\n')
+			group("verdict of each check", func() { writeTable(b, r, o, ink) })
 		}
 		if writePeople(b, r.Report, ""); len(r.Attest) > 0 {
 			b.WriteByte('\n')
@@ -31,8 +39,10 @@ func writeText(b *bufio.Writer, r *Counted, o Options) error {
 	if text := checkpointFile(r.Report); text != "" {
 		fmt.Fprintf(b, "%s\n", text)
 	}
-	writeVerdict(b, r, ink)
-	return nil
+	fmt.Fprintln(b, ink.verdict(r.Verdict, verdictLine(r)))
+	if r.Verdict == verdict.Errored && r.Remedy != "" {
+		fmt.Fprintf(b, "    fix: %s\n", line(r.Remedy))
+	}
 }
 
 // isEach reports whether each commit of a history was judged by itself. Such a report has a block for each commit.
@@ -60,7 +70,10 @@ func eachTitles(r *verdict.Report) map[string]string {
 func writeEach(b *bufio.Writer, r *Counted, o Options, ink ink) {
 	titles := commitTitles(r.Report)
 	width := longest(r.decidedColumns(o.Rules))
+	between := ""
 	for results := range r.Results.BySubject() {
+		b.WriteString(between)
+		between = "\n"
 		title := cmp.Or(titles[results[0].Subject], line(results[0].Subject))
 		writeList(b, title, results, width, o.columns(), ink)
 		for severity := range r.severities {
@@ -73,7 +86,6 @@ func writeEach(b *bufio.Writer, r *Counted, o Options, ink ink) {
 			}
 		}
 		writePeople(b, r.Report, results[0].Subject)
-		b.WriteByte('\n')
 	}
 }
 
@@ -217,13 +229,6 @@ func place(f placed) string {
 		return path
 	}
 	return fmt.Sprintf("%s:%d:%d", path, f.Line, max(f.Column, 1))
-}
-
-func writeVerdict(b *bufio.Writer, r *Counted, ink ink) {
-	fmt.Fprintln(b, ink.verdict(r.Verdict, verdictLine(r)))
-	if r.Verdict == verdict.Errored && r.Remedy != "" {
-		fmt.Fprintf(b, "    fix: %s\n", line(r.Remedy))
-	}
 }
 
 // checkpointFile says what happened to the checkpoint of an audit.
