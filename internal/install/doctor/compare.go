@@ -44,7 +44,7 @@ func (v *inspection) templates() (all []*job, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, v.newWorkflow(field{path: name, value: root}, false).jobs...)
+		all = append(all, v.newWorkflow(field{path: name, value: root}).jobs...)
 	}
 	return all, nil
 }

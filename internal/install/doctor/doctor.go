@@ -104,6 +104,7 @@ type inspection struct {
 	standing   *forge.Standing  // nil: not asked, or no answer
 	config     *repoconfig.File // nil: not there, or not readable
 	workflows  []*workflow
+	local      bool // the clone's own action is the gate
 	unreadable bool // a workflow could not be read
 	called     bool // a workflow on pull_request calls the gate in another file or by a command line
 	examined   []string

@@ -221,7 +221,7 @@ func TestDocumentedJobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := (&inspection{modes: modes}).newWorkflow(field{path: file, value: root}, false)
+		w := (&inspection{modes: modes}).newWorkflow(field{path: file, value: root})
 		for _, j := range w.jobs {
 			for _, p := range append(w.member("permissions").names(), j.member("permissions").names()...) {
 				if p.key == nil || p.text() != "write" {
@@ -922,8 +922,8 @@ func FuzzWorkflow(f *testing.F) {
 		if err != nil {
 			return
 		}
-		v := &inspection{tree: fstest.MapFS{}, branch: "main"}
-		v.workflows = []*workflow{v.newWorkflow(field{path: "w.yml", value: root}, true)}
+		v := &inspection{tree: fstest.MapFS{}, branch: "main", local: true}
+		v.workflows = []*workflow{v.newWorkflow(field{path: "w.yml", value: root})}
 		v.judge(v.workflows[0])
 		v.judgeCoverage()
 		if err := v.judgeOwn(); err != nil {

@@ -123,9 +123,7 @@ func (s *step) only() []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",\n \"'", r) })
 }
 
-func isCheckout(s *step) bool {
-	return strings.HasPrefix(strings.ToLower(s.member("uses").text()), "actions/checkout@")
-}
+func isCheckout(s *step) bool { return actionOf(s) == "actions/checkout" }
 
 // judgeReusable looks at jobs without steps, which call another file.
 func (v *inspection) judgeReusable(j *job) {
@@ -149,6 +147,7 @@ const gateOwner = "openagentprotocol-OAP"
 // hostile are the parts of an event that a stranger words.
 var hostile = plain.Pattern(`(?i)` + within + `(?:github\.head_ref|github\.event\.\S*(?:title|body|head_branch|head\.ref|` +
 	`head\.label|head\.repo\.(?:default_branch|description|homepage)|message|name|email|label)\b|` +
+	`github\.event\.client_payload\b|` +
 	`tojson\(\s*github(?:\.event(?:\.\w+|\.\S*\.head(?:\.repo)?)?)?\s*\))`)
 
 func (v *inspection) judgeScripts(j *job) {

@@ -15,9 +15,8 @@ import (
 // caused the event.
 // The caller of workflow_call may be any of them.
 var strangersEvents = []string{"check_run", "check_suite", "discussion", "discussion_comment", "issue_comment",
-	"issues",
-	"pull_request_review", "pull_request_review_comment", "pull_request_target", "repository_dispatch", "status",
-	"workflow_run", "workflow_call"}
+	"issues", "pull_request_review", "pull_request_review_comment", "pull_request_target", "repository_dispatch",
+	"status", "workflow_run", "workflow_call"}
 
 // scopes are the permissions by which a job's token changes what the gate protects.
 var scopes = []string{"contents", "pull-requests", "checks", "statuses", "actions", "id-token"}
@@ -33,8 +32,6 @@ type otherJob struct {
 
 // writes reports whether the job can write anything.
 func (j *otherJob) writes() bool { return len(j.may) > 0 }
-
-func (j *otherJob) starts(event string) bool { return j.w.runsOn(event) }
 
 // deeds are what a job does that the gate's check does not survive.
 var deeds = []struct {
@@ -137,7 +134,7 @@ func (o *otherJob) weighs(code string, s *step) verdict.Severity {
 	case !o.writes():
 		return verdict.Warning
 	case code == "merges" && !adminMerge().MatchString(o.script(s)) &&
-		(guards || o.event == "" && !o.starts("pull_request")):
+		(guards || o.event == "" && !o.w.runsOn("pull_request")):
 		return verdict.Warning
 	}
 	return verdict.Error
@@ -189,8 +186,7 @@ func (s *step) ran() field {
 
 // does returns the place of the step if its script matches, or its action is of a table.
 func (o *otherJob) does(s *step, pattern func() *regexp.Regexp, actions ...string) field {
-	uses, _, _ := strings.Cut(strings.ToLower(s.member("uses").text()), "@")
-	if pattern().MatchString(o.script(s)) || slices.Contains(actions, uses) {
+	if pattern().MatchString(o.script(s)) || slices.Contains(actions, actionOf(s)) {
 		return s.ran()
 	}
 	return field{}
@@ -214,12 +210,11 @@ var (
 		`\bAPPROVE\b.*(?:/reviews|[cC]reateReview|[aA]ddPullRequestReview|submitReview))`)
 	merge = plain.Pattern(ghPR + `merge\b|\bpulls/[^\s"'` + "`" + `]*/merge\b|\bpulls\.merge\b|` +
 		`\benablePullRequestAutoMerge\b|\bmergePullRequest\b`)
-	adminMerge  = plain.Pattern(ghPR + `merge\b` + arguments + `\s["']?--admin\b`)
-	checkWrite  = plain.Pattern(`\bcheck-runs\b|\bstatuses/|\bchecks\.create\b|\bcreateCommitStatus\b`)
-	checkName   = plain.Pattern(`\b(?:name|context)["']?\s*(?:=|:\s*(?:["'` + "`" + `]|$))\s*["'` + "`" + `]?([^\s"'` + "`" + `,})]*)`)
-	unquoted    = plain.Pattern(`\b(?:name|context)["']?\s*:\s*[^\s"'` + "`" + `]`)
-	push        = plain.Pattern(`\bgit\s+(?:-[cC]\s*\S+\s+)*push\b(` + arguments + `)`)
-	clientWords = plain.Pattern(`(?i)` + within + `github\.event\.client_payload\b`)
+	adminMerge = plain.Pattern(ghPR + `merge\b` + arguments + `\s["']?--admin\b`)
+	checkWrite = plain.Pattern(`\bcheck-runs\b|\bstatuses/|\bchecks\.create\b|\bcreateCommitStatus\b`)
+	checkName  = plain.Pattern(`\b(?:name|context)["']?\s*(?:=|:\s*(?:["'` + "`" + `]|$))\s*["'` + "`" + `]?([^\s"'` + "`" + `,})]*)`)
+	unquoted   = plain.Pattern(`\b(?:name|context)["']?\s*:\s*[^\s"'` + "`" + `]`)
+	push       = plain.Pattern(`\bgit\s+(?:-[cC]\s*\S+\s+)*push\b(` + arguments + `)`)
 )
 
 // runsHead finds what a step takes from a pull request's head, on an event that strangers cause.
@@ -283,18 +278,11 @@ func (o *otherJob) reportsAsGate(s *step) field {
 
 // strangerText finds text that a stranger words in a script, on an event that strangers cause or on a push.
 func (o *otherJob) strangerText(s *step) field {
-	if o.event == "" && !o.starts("push") {
+	if o.event == "" && !o.w.runsOn("push") {
 		return field{}
 	}
-	if at, _ := s.worded(o.job); at.there() {
-		return at
-	}
-	for _, f := range []field{s.member("run"), s.input("script")} {
-		if clientWords().MatchString(dotted(f.text())) {
-			return f
-		}
-	}
-	return field{}
+	at, _ := s.worded(o.job)
+	return at
 }
 
 // pushesPastGate finds a push to the default branch of this repository by a token of its own, which protections may let
@@ -309,7 +297,7 @@ func (o *otherJob) pushesPastGate(s *step) field {
 		!on.member("branches").there() {
 		return field{}
 	}
-	ownBranch := o.starts("pull_request") && len(o.w.events) == 1 // what it pushes by default is the proposal's
+	ownBranch := o.w.runsOn("pull_request") && len(o.w.events) == 1 // what it pushes by default is the proposal's
 	for _, m := range push().FindAllStringSubmatch(o.script(s), -1) {
 		var named []string
 		tags, everything := false, false
@@ -337,11 +325,9 @@ func (o *otherJob) pushesPastGate(s *step) field {
 			return s.ran()
 		}
 	}
-	if !ownBranch {
-		return o.does(s, never, "stefanzweifel/git-auto-commit-action", "ad-m/github-push-action",
-			"endbug/add-and-commit")
+	if !ownBranch && slices.Contains([]string{"stefanzweifel/git-auto-commit-action", "ad-m/github-push-action",
+		"endbug/add-and-commit"}, actionOf(s)) {
+		return s.ran()
 	}
 	return field{}
 }
-
-var never = plain.Pattern(`[^\s\S]`)

@@ -165,7 +165,7 @@ func (j *job) role() role {
 // uploads reports whether the job hands a SARIF report to the forge, as the one of audit.yml does.
 func (j *job) uploads() bool {
 	return slices.ContainsFunc(j.steps, func(s *step) bool {
-		return strings.HasPrefix(strings.ToLower(s.member("uses").text()), "github/codeql-action/upload-sarif@")
+		return actionOf(s) == "github/codeql-action/upload-sarif"
 	})
 }
 
@@ -177,7 +177,7 @@ func (v *inspection) readWorkflows() error {
 	if len(entries) > maxWorkflows {
 		return fmt.Errorf("reading %s: %d files, at most %d are read", workflowDirectory, len(entries), maxWorkflows)
 	}
-	local := v.ownAction()
+	v.local = v.ownAction()
 	for _, entry := range entries {
 		name := path.Join(workflowDirectory, entry.Name())
 		if ext := path.Ext(name); ext != ".yml" && ext != ".yaml" {
@@ -204,7 +204,7 @@ func (v *inspection) readWorkflows() error {
 					"nodes", maxNodes))
 			continue
 		}
-		v.workflows = append(v.workflows, v.newWorkflow(field{path: name, value: root}, local))
+		v.workflows = append(v.workflows, v.newWorkflow(field{path: name, value: root}))
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (v *inspection) ownAction() bool {
 	})
 }
 
-func (v *inspection) newWorkflow(root field, local bool) *workflow {
+func (v *inspection) newWorkflow(root field) *workflow {
 	w := &workflow{field: root, name: cmp.Or(root.member("name").text(), root.path), events: map[string]field{}}
 	for _, e := range root.member("on").names() {
 		name := e.text()
@@ -233,7 +233,7 @@ func (v *inspection) newWorkflow(root field, local bool) *workflow {
 		j := &job{field: f, w: w, id: f.key.Value}
 		for _, s := range f.member("steps").names() {
 			if s.key == nil {
-				j.steps = append(j.steps, &step{s, v.roleOf(w, s, local)})
+				j.steps = append(j.steps, &step{s, v.roleOf(w, s)})
 			}
 		}
 		w.jobs = append(w.jobs, j)
@@ -249,9 +249,9 @@ var (
 )
 
 // roleOf returns what a step does with the gate.
-func (v *inspection) roleOf(w *workflow, s field, local bool) role {
+func (v *inspection) roleOf(w *workflow, s field) role {
 	uses, script := s.member("uses").text(), commands(s.member("run").text())
-	action := gateAction().MatchString(uses) || local && (uses == "./" || uses == ".")
+	action := gateAction().MatchString(uses) || v.local && (uses == "./" || uses == ".")
 	switch {
 	case action && s.input("args").text() == "":
 		return v.actionRole(w, s.input("mode").text())
