@@ -139,7 +139,7 @@ type (
 	Verified = verdict.Verified
 	// An Installation is what doctor inspected.
 	//
-	//	Applied []string; Branch string; Files []string; Repository string; Unread []string
+	//	Applied []string; Branch string; Diffs []string; Files []string; Repository string; Unread []string
 	Installation = verdict.Installation
 )
 
