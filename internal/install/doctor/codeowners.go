@@ -68,8 +68,11 @@ func (v *inspection) judgeOwners() {
 			"there is no CODEOWNERS: %s", why)
 	default:
 		v.examined = append(v.examined, name)
-		if line := exampleOwner(string(data)); line > 0 {
-			v.add(verdict.Error, "placeholder", strict.Pos{Path: name, Line: line, Column: 1},
+		rules := parseOwners(string(data))
+		if i := slices.IndexFunc(rules, func(r ownerRule) bool {
+			return strings.Contains(strings.Join(r.owners, " "), "@example/") // of docs/workflows/CODEOWNERS
+		}); i >= 0 {
+			v.add(verdict.Error, "placeholder", strict.Pos{Path: name, Line: rules[i].line, Column: 1},
 				"name people or a team who may write to the repository",
 				"@example/… is a placeholder for a team that was not filled in: GitHub ignores an owner that it does "+
 					"not know, and %s", why)
@@ -78,7 +81,7 @@ func (v *inspection) judgeOwners() {
 			guarded.patterns += " and /" + name
 			guarded.files = append(slices.Clone(guarded.files), name)
 		}
-		for _, gap := range gaps(parseOwners(string(data)), v.files(guarded)) {
+		for _, gap := range gaps(rules, v.files(guarded)) {
 			v.add(severity, "fork-can-edit-gate", gap.pos(name),
 				"add "+guarded.patterns+" with an owner at the end of the file", "%q has no code owner: %s",
 				gap.files, why)
@@ -134,16 +137,6 @@ func (v *inspection) ownersFile() (name string, data []byte, err error) {
 		}
 	}
 	return "", nil, nil
-}
-
-// exampleOwner returns the line that still has the owner of docs/workflows/CODEOWNERS; 0: none.
-func exampleOwner(text string) int {
-	for i, line := range strings.Split(text, "\n") {
-		if line, _, _ = strings.Cut(line, "#"); strings.Contains(line, "@example/") {
-			return i + 1
-		}
-	}
-	return 0
 }
 
 // gap are files without an owner, by the same rule or by none.
