@@ -26,6 +26,8 @@ func TestOwnFiles(t *testing.T) {
 			"warning differs-from-init <report: json=other.json"},
 		{"a group that all share", check, "github.event.pull_request.number || github.run_id }}", "'x' }}",
 			"error differs-from-init <concurrency:"},
+		{"the upload only of successes", check, "if: always()", "if: success()",
+			"warning differs-from-init <if: success()"},
 		{"no push", check, "  push:\n    branches: [main]\n", "", "warning differs-from-init <on:"},
 		{"no changes made", remind, `apply: "true"`, `apply: "false"`, "warning differs-from-init <apply: \"false\""},
 		{"the head of another run", comment, "head: ${{ github.event.workflow_run.head_sha }}",

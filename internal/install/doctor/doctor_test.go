@@ -326,6 +326,8 @@ func TestFaults(t *testing.T) {
 		{"others too", check, "  pull_request:\n    branches: [main]\n",
 			"  pull_request:\n    branches: ['!main', 'mai*', '[', '[z']\n",
 			"warning other-branches check.yml <branches: ['!main', 'mai*', '[', '[z']>"},
+		{"pushes to all branches", check, "  push:\n    branches: [main]\n", "  push:\n",
+			"warning other-branches check.yml <push:>"},
 		{"pushed tags", check, "  push:\n    branches: [main]\n", "  push:\n    tags: [v*]\n", ""},
 		{"types", check, "  pull_request:\n", "  pull_request:\n    types: [opened, reopened]\n",
 			"error event-types check.yml <types: [opened, reopened]>"},
@@ -456,12 +458,8 @@ func TestFaults(t *testing.T) {
 		{"partial in capitals", check, "          fetch-depth: 0",
 			"          FETCH-DEPTH: 0\n          Filter: blob:none",
 			"error partial-checkout check.yml <Filter: blob:none>"},
-		{"secret in a call", check, gate, "      - env: {K: \"${{ format('{0}', secrets.K) }}\"}\n        uses: " +
-			"openagentprotocol-OAP", `error secrets check.yml <"${{ format('{0}', secrets.K) }}"}>`},
 		{"secret in words alone", check, gate, "      - env: {K: \"${{ format('secrets.K {0}', 1) }}\"}\n" +
 			"        uses: openagentprotocol-OAP", ""},
-		{"its own token, by an index", check, gate, "      - env: {K: \"${{ github['token'] }}\"}\n        uses: " +
-			"openagentprotocol-OAP", `warning token check.yml <"${{ github['token'] }}"}>`},
 		{"script in a call", check, action, action +
 			"      - run: echo ${{ format('{0}', github.event.issue.title) }}\n",
 			"error script-injection check.yml <run: echo ${{ format('{0}', github.event.issue.title) }}>"},
