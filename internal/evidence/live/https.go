@@ -185,6 +185,7 @@ type web struct {
 	*limits
 	*backoff
 	preflight bool // see Options
+	ownRoots  bool // Options.CACert is given
 	agent     string
 	local     []Local // hosts that no redirect leads to
 	routes    *routes
@@ -296,6 +297,9 @@ func (w *web) hop(ctx context.Context, a attempt, r evidence.Request, q query) (
 	resp, err := route.RoundTrip(req)
 	if err != nil {
 		refused, again := classify(ctx, err)
+		if refused.Code == evidence.CodeTLS && refused.Fix == "" && w.ownRoots { // --ca-cert does not help then
+			refused.WithFix("install a certificate of a public authority")
+		}
 		return a.failed(refused, again || w.preflight && refused.Code == evidence.CodeTimeout), nil
 	}
 	defer func() { _ = resp.Body.Close() }()

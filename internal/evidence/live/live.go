@@ -147,7 +147,7 @@ func New(o Options) (*Source, error) {
 	l := &Source{now: o.Now.UTC(), Budget: sources.NewBudget(o.Budget), progress: retries.progress,
 		entries: make(map[evidence.Request]*entry)}
 	l.web = &web{limits: limits, backoff: retries, preflight: o.Preflight, agent: cmp.Or(o.UserAgent, "oap-gate"),
-		routes: routes, cache: store, local: o.Local}
+		routes: routes, cache: store, local: o.Local, ownRoots: len(o.CACert) > 0}
 	var below layer = byProtocol{
 		evidence.HTTPS: https{l.web},
 		evidence.Named: named{l.web},

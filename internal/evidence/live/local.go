@@ -150,15 +150,7 @@ func (h localHost) text(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = capped.ErrNotPlain
-	}
-	if err != nil {
-		return nil, err
-	}
-	return capped.ReadAll(f, limit)
+	return capped.ReadOpened(f, limit)
 }
 
 // reason returns the cause of an error of package os, without the operation and the path.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"syscall"
 )
@@ -81,6 +82,11 @@ func ReadPlain(root *os.Root, name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ReadOpened(f, limit)
+}
+
+// ReadOpened reads a plain file, as ReadPlain does, and closes it.
+func ReadOpened(f fs.File, limit int64) ([]byte, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
