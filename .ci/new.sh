@@ -23,6 +23,9 @@ cli() {
   (cd internal/cli && ../../cli.test "$@")
 }
 
+# script NAME runs a script of testdata/script, and looks for the script of each check.
+script() { go test -ldflags=-w -run "^TestScript\$/^$1\$|^TestEveryCheckHasScripts\$" ./internal/test/script; }
+
 # refused TEXT FLAG… runs them where something is missing: they must fail, and say TEXT.
 refused() {
   local text=$1 output

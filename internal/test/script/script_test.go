@@ -1,4 +1,5 @@
-package cli_test
+// Package script runs the programs as testdata/script says.
+package script_test
 
 import (
 	"context"
@@ -51,7 +52,7 @@ func TestMain(m *testing.M) {
 	clitest.Start(employer{m})
 }
 
-var scripts = filepath.Join("..", "..", "testdata", "script")
+var scripts = filepath.Join("..", "..", "..", "testdata", "script")
 
 // TestScript runs the real program on real Git repositories and a real web, one txtar file each. A script fails if
 // noted finds fault with a run. In addition to the commands of testscript a script has
@@ -104,7 +105,7 @@ func TestScript(t *testing.T) {
 				needs.Script(e.T(), "TestScript/"+name, programs...)
 			}}
 			e.Values["script"] = s
-			testdata, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
+			testdata, err := filepath.Abs(filepath.Join("..", "..", "..", "testdata"))
 			if err != nil {
 				return err
 			}
@@ -379,7 +380,7 @@ func asked(ts *testscript.TestScript, neg bool, args []string) {
 // TestEveryCheckHasScripts checks that each check has a script in which it alone fails, or for one that only warns,
 // warns.
 func TestEveryCheckHasScripts(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "script", "*.txtar"))
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "script", "*.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}

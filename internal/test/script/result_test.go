@@ -1,4 +1,4 @@
-package cli_test
+package script_test
 
 import (
 	"cmp"
