@@ -188,6 +188,154 @@ base: [{listing: ada}, {write: .gitmodules, mode: "120000", text: x}, {write: a/
 pr: [{listing: nova}]`,
 			Want: `registry: warning: append-only: fsck-file`,
 			Says: []string{`, and 1 more object \[`, `fix: none needed here: the registry's maintainers name it`}},
+		{Name: "moved, with another slug", World: `
+base: [{listing: ada}]
+pr:
+  - {edit: implementations/ada.json, set: {/slug: lovelace}}
+  - {move: [implementations/ada.json, implementations/lovelace.json]}`,
+			Want: `implementations/ada.json: error: append-only: deleted`},
+		{Name: "moved to another folder", World: `
+base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+pr:
+  - {move: [implementations/ada.json, peer-witnesses/ada.json]}`,
+			Want: `implementations/ada.json: error: append-only: deleted`},
+		{Name: "a link", World: `
+base: [{listing: ada}, {listing: bob}]
+pr:
+  - {write: implementations/ada.json, text: bob.json, mode: "120000"}`,
+			Want: `implementations/ada.json: error: append-only: mode-changed`},
+		{Name: "a folder", World: `
+base: [{listing: ada}]
+pr:
+  - {move: [implementations/ada.json, implementations/ada.json/ada.json]}`,
+			Want: `implementations/ada.json: error: append-only: deleted`},
+		{Name: "all are a file", World: `
+base: [{listing: ada}, {listing: bob}]
+pr: [{remove: implementations}, {write: implementations, text: "none"}]`,
+			Want: `
+implementations/ada.json: error: append-only: deleted
+implementations/bob.json: error: append-only: deleted`},
+		{Name: "all are a submodule", World: `
+base: [{listing: ada}]
+pr: [{remove: implementations}, {write: implementations, text: "1111111111111111111111111111111111111111", mode: "160000"}]`,
+			Want: `implementations/ada.json: error: append-only: deleted`},
+		{Name: "an anchor edited", World: `
+base: [{listing: ada}, {anchor: trade, coordinator: ada}]
+pr:
+  - {edit: workflow-anchors/trade.json, set: {/workflow_type: barter}}`,
+			Want: `workflow-anchors/trade.json:1:1: error: append-only: edited`},
+		{Name: "an entry edited", World: `
+base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {peer-witness: ada}
+pr:
+  - {edit: peer-witnesses/ada.json, set: {/contact: mallory@mallory.example}}`,
+			Want: `peer-witnesses/ada.json:1:1: error: append-only: edited`},
+		{Name: "an entry removed", World: `
+base:
+  - {listing: ada, level: L4, witness: [bob]}
+  - {listing: bob, level: L4, witness: [ada]}
+  - {peer-witness: ada}
+pr:
+  - {remove: peer-witnesses/ada.json}`,
+			Want: `peer-witnesses/ada.json: error: append-only: deleted`},
+		{Name: "white space of a revocation", World: `
+base: [{listing: ada}, {revoke: ada}]
+pr:
+  - {edit: "revocations/ada-$pin(ada).json", replace: {"\n}\n": "\n} \n"}}`,
+			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: edited`},
+		{Name: "one re-issue, a new listing and a revocation", World: `
+base: [{listing: ada}, {listing: bob}]
+pr: [{reissue: ada}, {listing: nova}, {revoke: bob}]`,
+			Want: `pass`},
+		{Name: "both bring a listing", World: `
+base: [{listing: ada}]
+main: [{listing: nova}]
+pr: [{reissue: nova}]`,
+			Want: `implementations/nova.json:1:1: error: append-only: base-moved-on`},
+		{Name: "a branch from before a revocation", World: `
+base: [{listing: ada}]
+main: [{revoke: ada}]
+pr: [{listing: nova}]`,
+			Want: `pass`},
+		{Name: "a branch from before a revocation, with the old pin", World: `
+base: [{listing: ada}]
+main: [{reissue: ada, level: L2}, {revoke: ada, number: 1}]
+pr: [{edit: implementations/ada.json, set: {/contact: ada@ada.example}}]`,
+			Want: `implementations/ada.json:1:1: error: append-only: base-moved-on`},
+		{Name: "a merge that is followed by a removal", World: `
+base: [{listing: ada}]
+main: [{listing: bob}]
+pr: [{listing: nova}, {commit: Add}, {merge: main}, {remove: implementations/bob.json}]`,
+			Want: `
+implementations/bob.json: error: append-only: deleted
+registry: warning: append-only: not-fast-forward`},
+		{Name: "a merge that moves, and a commit that moves back", World: `
+base: [{listing: ada}]
+main: [{listing: bob}]
+pr:
+  - {listing: nova}
+  - {commit: Add}
+  - {merge: main}
+  - {move: [implementations/bob.json, docs/bob.json]}
+  - {commit: Merge}
+  - {move: [docs/bob.json, implementations/bob.json]}`,
+			Want: `
+implementations/bob.json:1:1: error: append-only: commit-tampers
+registry: warning: append-only: squash
+registry: warning: append-only: not-fast-forward
+docs/bob.json: warning: append-only: governance-in-passing`},
+		{Name: "two new listings in two commits", World: `
+base: [{listing: ada}]
+pr: [{listing: nova}, {commit: One}, {listing: orion}]`,
+			Want: `registry: warning: append-only: squash`},
+		{Name: "a new file in many forms", World: `
+base: [{listing: ada}]
+pr:
+  - {write: implementations/orion.json, text: "{"}
+  - {write: implementations/vega.json, text: "{"}
+  - {commit: Begin}
+  - {remove: implementations/orion.json}
+  - {move: [implementations/vega.json, implementations/nova.json]}
+  - {commit: Go on}
+  - {listing: nova}`,
+			Want: `registry: warning: append-only: squash`},
+		{Name: "a policy and a listing", World: `
+base: [{listing: ada}]
+policy: {reference_server: ada, maintainers: [ada]}
+pr:
+  - {listing: nova}
+  - {write: .github/gate-policy.yml, text: "version: 1\n"}`,
+			Want: `.github/gate-policy.yml: error: append-only: mixed`},
+		{Name: "a .gitkeep for another", World: `
+base: [{listing: ada}]
+pr:
+  - {listing: nova}
+  - {remove: implementations/.gitkeep}
+  - {write: revocations/.gitkeep, text: ""}`,
+			Want: `pass`},
+		{Name: "a .gitkeep and a governance file", World: `
+base: [{listing: ada}]
+pr:
+  - {write: README.md, text: "# Ours\n"}
+  - {remove: implementations/.gitkeep}`,
+			Want: `README.md: warning: append-only: governance`},
+		{Name: "README.md of a data directory", World: `
+base: [{listing: ada}]
+pr: [{listing: nova}, {write: implementations/README.md, text: "# Ours\n"}]`,
+			Want: `implementations/README.md: error: append-only: mixed`},
+		{Name: "a folder becomes a file", World: `
+base: [{listing: ada}, {write: docs/guide.md, text: "Begin.\n"}]
+pr: [{remove: docs/guide.md}, {write: docs, text: "none"}]`,
+			Want: `docs: warning: append-only: governance`},
+		{Name: "a file becomes a folder", World: `
+base: [{listing: ada}, {write: docs, text: "none"}]
+main: [{listing: bob}]
+pr: [{remove: docs}, {write: docs/guide.md, text: "Begin.\n"}]`,
+			Want: `docs: warning: append-only: governance`},
 		{Name: "100 versions", World: versions(100), Want: "registry: warning: append-only: squash"},
 		{Name: "101 versions", World: versions(101), Want: `
 implementations/ada.json:1:1: error: append-only: too-many-versions

@@ -52,6 +52,22 @@ pr: [{write: implementations/nova.json, text: ada.json, mode: "120000"}]
 			Want: `implementations/nova.json: error: layout: file-mode`,
 			Says: []string{`mode is 120000, a record is a plain file`, `fix: replace it by a plain file`}},
 		// what --fix can mend, in a new record and not in a merged one
+		{Name: "data directories that are files, merged", World: `
+bare: true
+base:
+  - {listing: ada}
+  - {write: revocations, text: "none"}
+  - {write: implementations/README.md, text: ada.json, mode: "120000"}
+pr:
+  - {listing: nova}`,
+			Want: `
+implementations/README.md: warning: layout: file-mode
+revocations:1:2: warning: layout: folder-mode`},
+		{Name: "as deep as a record may be", World: `
+pr:
+  - {write: implementations/nova.json, text: '{"slug": "nova", "x": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}'}`,
+			Want: strings.Repeat("implementations/nova.json:1:1: error: schema: schema-required\n", 8) +
+				"implementations/nova.json:1:18: error: schema: schema-additionalProperties"},
 		{Name: "new executable", World: `pr: [{write: implementations/nova.json, text: "{", mode: "100755"}]`,
 			Want: `implementations/nova.json:1:2: error: layout: file-mode`,
 			Says: []string{`fix: oap-gate check --worktree --fix; if git ignores file modes here, ` +

@@ -10,6 +10,17 @@ import (
 // the log holds must be the same in every clone.
 func TestLayoutTwins(t *testing.T) {
 	checktest.Run(t, []checktest.Case{
+		{Name: "an audit of one that was merged", Audit: true, World: `
+base:
+  - {listing: ada}
+  - {write: docs/gate, text: one}
+  - {commit: One}
+  - {write: docs/gate., text: two}`,
+			Want: `
+registry: notice: history: governance
+README.md: warning: history: mixed
+docs/gate.: error: history: case-twin
+docs/gate.: warning: layout: case-twin`},
 		// --- they meet only after folding and normalising once more ---
 		{Name: "iota",
 			World: `pr:

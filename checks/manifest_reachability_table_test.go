@@ -1,6 +1,7 @@
 package checks_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
@@ -65,6 +66,10 @@ pr: [{reissue: ada, issued: "2026-05-22T12:00:02Z"}]
 `, Want: `pass`},
 		{Name: "a revocation", World: `{base: [{listing: ada}], pr: [{revoke: ada}]}`, Want: `pass`,
 			Says: []string{`signatures not judged: offline`}},
+		{Name: "a revocation of what was never pinned", World: `
+base: [{listing: eve}]
+pr: [{revoke: eve, sha256: "` + strings.Repeat("0", 64) + `"}]`,
+			Want: "revocations/eve-" + strings.Repeat("0", 64) + ".json:3:3: error: revocations: never-pinned"},
 		{Name: "an audit", World: `base: [{listing: ada}, {listing: bob, level: L4, provisional: true}]`, Audit: true,
 			Want: `README.md: warning: history: mixed`},
 	}))
