@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/governance/schemadiff"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/metaschema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -183,7 +184,7 @@ func (g *compatibility) readable(out *verdict.Outcome, v *View, path string) (*s
 	if document == nil {
 		return s, nil, err // over a limit
 	}
-	if fault, ok := errors.AsType[*schema.Error](schema.Compiles(document.Root)); ok {
+	if fault, ok := errors.AsType[*schema.Error](metaschema.Check(document.Root)); ok {
 		out.Errorf(document, fault.Pointer, "schema-unreadable", "the schema does not compile: %s", fault.Message).
 			WithFix("fix the schema")
 	}

@@ -127,20 +127,20 @@ func (m *meter) array(s *library.Schema, v []any) bool {
 	return m.spend(min(len(v), 20) * (values + bytes/64) / 8)
 }
 
-// withFloats copies v with numbers as float64, as Ajv sees them. The library would take them as rationals of any
+// Floats copies v with numbers as float64, as Ajv sees them. The library would take them as rationals of any
 // size: it dereferences a nil pointer at 1e-9999999.
-func withFloats(v any) any {
+func Floats(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, member := range v {
-			out[name] = withFloats(member)
+			out[name] = Floats(member)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = withFloats(item)
+			out[i] = Floats(item)
 		}
 		return out
 	case json.Number:

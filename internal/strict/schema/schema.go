@@ -116,7 +116,7 @@ func (s *Schema) Validate(root any) []Violation {
 	if !m.affords(s.library, root) {
 		return []Violation{{Message: m.message()}}
 	}
-	err := s.library.Validate(withFloats(root))
+	err := s.library.Validate(Floats(root))
 	if err == nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func compile(root any) (*Schema, *Error) {
 	c := library.NewCompiler()
 	c.UseLoader(outside{})
 	c.UseRegexpEngine(s.pattern)
-	err := c.AddResource(location, withFloats(root))
+	err := c.AddResource(location, Floats(root))
 	var compiled *library.Schema
 	if err == nil {
 		compiled, err = c.Compile(location)
@@ -164,7 +164,7 @@ func compile(root any) (*Schema, *Error) {
 func libraryFault(err error) *Error {
 	var invalid *library.SchemaValidationError
 	if errors.As(err, &invalid) {
-		if v := new(Schema).violations(nil, invalid.Err); len(v) > 0 {
+		if v := Violations(invalid.Err); len(v) > 0 {
 			_, at, _ := strings.Cut(invalid.URL, "#")
 			at, _ = url.PathUnescape(at)
 			return &Error{Pointer: at + v[0].Pointer, Message: "no schema of draft 2020-12: " + v[0].Message}

@@ -79,8 +79,11 @@ var refused = map[string]string{
 var counts = []string{"maxContains", "maxItems", "maxLength", "maxProperties", "minContains", "minItems", "minLength",
 	"minProperties"}
 
+// LatestDraft names draft 2020-12.
+const LatestDraft = "https://json-schema.org/draft/2020-12/schema"
+
 // dialects are the values of $schema that Ajv 2020 knows.
-var dialects = []string{latestDraft, "http://json-schema.org/schema"}
+var dialects = []string{LatestDraft, "http://json-schema.org/schema"}
 
 func (s *survey) subschema(pointer string, v any) {
 	s.subschemas[pointer] = v
@@ -132,7 +135,7 @@ func (s *survey) keyword(pointer, keyword string, v any) {
 	switch keyword {
 	case "$schema":
 		if !slices.Contains(dialects, strings.TrimSuffix(text, "#")) {
-			s.refuse(at, "%s is another dialect than draft 2020-12, %s", quote(text), quote(latestDraft))
+			s.refuse(at, "%s is another dialect than draft 2020-12, %s", quote(text), quote(LatestDraft))
 		}
 	case "$id":
 		if pointer != "" {

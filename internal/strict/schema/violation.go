@@ -31,6 +31,9 @@ func (s *Schema) violations(root any, err error) []Violation {
 	return append(printed, Violation{Message: fmt.Sprintf("has %d more violations", l.count-len(printed))})
 }
 
+// Violations makes an error of the library into violations without a document that they are of.
+func Violations(err error) []Violation { return new(Schema).violations(nil, err) }
+
 type list struct {
 	raw   map[string]any // subschemas by pointer
 	root  any

@@ -1,4 +1,5 @@
-package schema
+// Package metaschema checks that a JSON value is a JSON Schema of its draft.
+package metaschema
 
 import (
 	"maps"
@@ -12,12 +13,16 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
 )
+
+// maxShown is how many characters of a foreign text a message has.
+const maxShown = 80
 
 // drafts are the meta-schemas that $schema may name, each compiled when it is first asked for.
 var drafts = func() map[string]func() *library.Schema {
 	out := map[string]func() *library.Schema{}
-	for _, uri := range []string{latestDraft, "https://json-schema.org/draft/2019-09/schema",
+	for _, uri := range []string{schema.LatestDraft, "https://json-schema.org/draft/2019-09/schema",
 		"http://json-schema.org/draft-07/schema", "http://json-schema.org/draft-06/schema",
 		"http://json-schema.org/draft-04/schema"} {
 		out[uri] = sync.OnceValue(func() *library.Schema { return library.NewCompiler().MustCompile(uri) })
@@ -25,26 +30,24 @@ var drafts = func() map[string]func() *library.Schema {
 	return out
 }()
 
-const latestDraft = "https://json-schema.org/draft/2020-12/schema"
-
-// Compiles checks that a JSON value, as in strict.Document, is a schema of the draft that its $schema names, or of
+// Check checks that a JSON value, as in strict.Document, is a schema of the draft that its $schema names, or of
 // 2020-12 if it names none, and that its references by JSON Pointer within itself exist. It ignores references to other
-// documents and the spelling of patterns. The error is nil or an *Error without a Pos.
+// documents and the spelling of patterns. The error is nil or a *schema.Error without a Pos.
 //
 // It takes time in proportion to the size of the value. The library's compiler does not: for each subschema it searches
 // all those found before.
-func Compiles(root any) error {
-	uri := latestDraft
+func Check(root any) error {
+	uri := schema.LatestDraft
 	if named := strict.String(root, "$schema"); named != "" {
 		uri = strings.TrimSuffix(named, "#")
 	}
 	meta := drafts[uri]
 	if meta == nil {
-		return &Error{Pointer: "/$schema", Message: quote(uri) + " is not a known draft of JSON Schema"}
+		return &schema.Error{Pointer: "/$schema", Message: strconv.Quote(plain.Cut(uri, maxShown)) + " is not a known draft of JSON Schema"}
 	}
-	if err := meta().Validate(withFloats(root)); err != nil {
-		e := &Error{Message: "it is not a schema of its draft"}
-		if v := new(Schema).violations(nil, err); len(v) > 0 {
+	if err := meta().Validate(schema.Floats(root)); err != nil {
+		e := &schema.Error{Message: "it is not a schema of its draft"}
+		if v := schema.Violations(err); len(v) > 0 {
 			e.Pointer, e.Message = v[0].Pointer, "no schema of its draft: "+v[0].Message
 		}
 		return e
@@ -60,8 +63,8 @@ func Compiles(root any) error {
 // locals looks for references by JSON Pointer that lead nowhere.
 type locals struct {
 	root     any
-	embedded bool   // a subschema has an $id, which references in it may be relative to
-	fault    *Error // the first
+	embedded bool          // a subschema has an $id, which references in it may be relative to
+	fault    *schema.Error // the first
 }
 
 func (l *locals) walk(v any, at *strict.Step) {
@@ -76,8 +79,8 @@ func (l *locals) walk(v any, at *strict.Step) {
 		to, ok := v["$ref"].(string)
 		if pointer, local := strings.CutPrefix(to, "#"); ok && local && strings.HasPrefix(pointer, "/") &&
 			l.fault == nil && !leads(l.root, pointer) {
-			l.fault = &Error{Pointer: (&strict.Step{Above: at, Token: "$ref"}).Pointer(),
-				Message: "$ref " + quote(to) + " leads nowhere"}
+			l.fault = &schema.Error{Pointer: (&strict.Step{Above: at, Token: "$ref"}).Pointer(),
+				Message: "$ref " + strconv.Quote(plain.Cut(to, maxShown)) + " leads nowhere"}
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if name != "const" && name != "enum" && name != "default" && name != "examples" {
