@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 )
 
@@ -67,7 +68,7 @@ func TestRoutine(t *testing.T) {
 				t.Errorf("kind %q, routine %v; want %q, %v; verdict %s", rep.Kind, *rep.Routine, c.kind, c.routine,
 					rep.Verdict)
 			}
-			if err := rep.Contradiction(); err != nil {
+			if err := report.Contradiction(rep); err != nil {
 				t.Error(err)
 			}
 		})

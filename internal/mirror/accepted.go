@@ -116,7 +116,7 @@ func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head s
 			}
 			if is {
 				used = true
-				l.Accept(f)
+				lessen(l, f)
 			}
 		}
 		past, err := reached(ctx, repo, l.Commit, v.lastTip())
@@ -124,7 +124,7 @@ func (v *Verified) accept(ctx context.Context, repo *registry.Repository, head s
 			return nil, err
 		}
 		if !used && !past {
-			findings = append(findings, l.Unused())
+			findings = append(findings, unusedLine(l))
 		}
 	}
 	return findings, nil
@@ -168,4 +168,25 @@ func reached(ctx context.Context, repo *registry.Repository, commit, tip string)
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// lessen makes an error a warning and a warning a notice, and quotes the reason.
+func lessen(l verdict.AcceptedLine, f *verdict.Finding) {
+	switch f.Severity {
+	case verdict.Error:
+		f.Severity = verdict.Warning
+	case verdict.Warning:
+		f.Severity = verdict.Notice
+	default:
+		return
+	}
+	f.Fix = ""
+	f.Message += fmt.Sprintf("; accepted: %q", l.Reason)
+}
+
+// unusedLine returns the warning that a line matches no finding.
+func unusedLine(l verdict.AcceptedLine) verdict.Finding {
+	return verdict.Finding{Severity: verdict.Warning, Code: "accepted-unused", Commit: l.Commit,
+		Message: fmt.Sprintf("--accepted lists %s/%s of %s, and there is no such finding", l.Check, l.Code, l.Commit),
+		Fix:     "look whether the id is right, or take the line out"}
 }

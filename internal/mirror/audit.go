@@ -189,7 +189,7 @@ func (a *audit) accept(check string, f *verdict.Finding) bool {
 	}
 	for i, l := range a.cfg.Accepted.Lines {
 		if l.Check == check && l.Code == f.Code && l.Commit == f.Commit {
-			l.Accept(f)
+			lessen(l, f)
 			a.used[i] = true
 			return true
 		}
@@ -213,7 +213,7 @@ func (a *audit) unused(check string) ([]verdict.Finding, error) {
 			return nil, err
 		}
 		if !past {
-			out = append(out, l.Unused())
+			out = append(out, unusedLine(l))
 		}
 	}
 	return out, nil

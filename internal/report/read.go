@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -56,6 +57,52 @@ func Read(name string, data []byte) (*verdict.Report, error) {
 		return nil, fmt.Errorf("reading report %s: %w", name, err)
 	}
 	return &r, nil
+}
+
+// Contradiction returns an error if a report contradicts itself: counts or a verdict that are not those of its
+// results, a result better than its findings, one that is there twice, or a pass without results. Results that Omitted
+// names may be missing.
+func Contradiction(r *verdict.Report) error {
+	var counts verdict.Counts
+	type key struct{ check, subject string }
+	seen := map[key]bool{}
+	for one := range r.Results.All() {
+		k := key{one.Check, one.Subject}
+		switch worst := one.Worst(); {
+		case worst.Worse(one.Verdict):
+			return fmt.Errorf("the result of %s on %q is %s; its findings make it %s", one.Check, one.Subject,
+				one.Verdict, worst)
+		case seen[k]:
+			return fmt.Errorf("there are two results of %s on %q", one.Check, one.Subject)
+		}
+		seen[k] = true
+		counts.Add(one.Verdict)
+	}
+	said := r.Counts
+	for _, n := range []struct {
+		of        verdict.Verdict
+		said, are *int
+	}{{verdict.Passed, &said.Pass, &counts.Pass}, {verdict.Skipped, &said.Skip, &counts.Skip}} {
+		if slices.Contains(r.Omitted, string(n.of)) && *n.are == 0 && *n.said > 0 {
+			*n.are = *n.said
+		}
+	}
+	said.Records = 0
+	switch {
+	case said != counts:
+		return fmt.Errorf("its counts are %+v; its results give %+v", said, counts)
+	case r.Verdict != counts.Verdict():
+		return fmt.Errorf("its verdict is %s; its results give %s", r.Verdict, counts.Verdict())
+	case counts == verdict.Counts{}:
+		return errors.New("its verdict is pass; it has no results")
+	case r.Routine != nil && *r.Routine && (r.Verdict != verdict.Passed || said.Warn > 0 ||
+		len(r.Assumed)+len(r.NotRun) > 0 ||
+		len(r.Governance) > 0):
+		return errors.New("it is routine, and does not pass completely without a warning, or changes governance files")
+	case r.Counts.Records < 0:
+		return fmt.Errorf("it counts %d records", r.Counts.Records)
+	}
+	return nil
 }
 
 // limits returns the limits for a report of size bytes. A written report has more than 20 bytes per value; a text with

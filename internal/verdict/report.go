@@ -5,7 +5,6 @@ package verdict
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -263,27 +262,6 @@ type AcceptedLine struct {
 	Reason string `json:"reason" jsonschema:"description=why the operator accepts it"`
 }
 
-// Accept makes an error a warning and a warning a notice, and quotes the reason.
-func (l AcceptedLine) Accept(f *Finding) {
-	switch f.Severity {
-	case Error:
-		f.Severity = Warning
-	case Warning:
-		f.Severity = Notice
-	default:
-		return
-	}
-	f.Fix = ""
-	f.Message += fmt.Sprintf("; accepted: %q", l.Reason)
-}
-
-// Unused returns the warning that a line matches no finding.
-func (l AcceptedLine) Unused() Finding {
-	return Finding{Severity: Warning, Code: "accepted-unused", Commit: l.Commit,
-		Message: fmt.Sprintf("--accepted lists %s/%s of %s, and there is no such finding", l.Check, l.Code, l.Commit),
-		Fix:     "look whether the id is right, or take the line out"}
-}
-
 // A Member is a member of a JSON report whose name and value a product gives.
 type Member struct {
 	Name  string
@@ -420,51 +398,6 @@ func (r *Report) count(results iter.Seq[Result]) {
 	if err := r.Results.Err(); err != nil {
 		r.Verdict, r.Error = Errored, err.Error()
 	}
-}
-
-// Contradiction returns an error if the report contradicts itself: counts or a verdict that are not those of its
-// results, a result better than its findings, one that is there twice, or a pass without results. Results that Omitted
-// names may be missing.
-func (r *Report) Contradiction() error {
-	var counts Counts
-	type key struct{ check, subject string }
-	seen := map[key]bool{}
-	for one := range r.Results.All() {
-		k := key{one.Check, one.Subject}
-		switch worst := one.Worst(); {
-		case worst.Worse(one.Verdict):
-			return fmt.Errorf("the result of %s on %q is %s; its findings make it %s", one.Check, one.Subject,
-				one.Verdict, worst)
-		case seen[k]:
-			return fmt.Errorf("there are two results of %s on %q", one.Check, one.Subject)
-		}
-		seen[k] = true
-		counts.Add(one.Verdict)
-	}
-	said := r.Counts
-	for _, n := range []struct {
-		of        Verdict
-		said, are *int
-	}{{Passed, &said.Pass, &counts.Pass}, {Skipped, &said.Skip, &counts.Skip}} {
-		if slices.Contains(r.Omitted, string(n.of)) && *n.are == 0 && *n.said > 0 {
-			*n.are = *n.said
-		}
-	}
-	said.Records = 0
-	switch {
-	case said != counts:
-		return fmt.Errorf("its counts are %+v; its results give %+v", said, counts)
-	case r.Verdict != counts.Verdict():
-		return fmt.Errorf("its verdict is %s; its results give %s", r.Verdict, counts.Verdict())
-	case counts == Counts{}:
-		return errors.New("its verdict is pass; it has no results")
-	case r.Routine != nil && *r.Routine && (r.Verdict != Passed || said.Warn > 0 || len(r.Assumed)+len(r.NotRun) > 0 ||
-		len(r.Governance) > 0):
-		return errors.New("it is routine, and does not pass completely without a warning, or changes governance files")
-	case r.Counts.Records < 0:
-		return fmt.Errorf("it counts %d records", r.Counts.Records)
-	}
-	return nil
 }
 
 // retry makes RetryAt no later than the time at which findings that only time can change may change.

@@ -140,25 +140,3 @@ func TestJoin(t *testing.T) {
 		t.Errorf("joined to %+v", r)
 	}
 }
-
-func TestContradictionOfARoutine(t *testing.T) {
-	for want, edit := range map[string]func(*Report){
-		"":                        func(*Report) {},
-		"it is routine":           func(r *Report) { r.Assumed = []string{"--offline"} },
-		"it is routine, and":      func(r *Report) { r.NotRun = []string{"domain-age"} },
-		"it is routine, and does": func(r *Report) { r.Governance = []string{".github/workflows/check.yml"} },
-		"it is routine, and does not": func(r *Report) {
-			r.Counts = Counts{Warn: 1}
-			r.Results = NewResults(Result{Check: "layout", Verdict: Warned})
-		},
-	} {
-		yes := true
-		r := &Report{Verdict: Passed, Kind: "renewal", Routine: &yes, Counts: Counts{Pass: 1},
-			Results: NewResults(Result{Check: "layout", Verdict: Passed})}
-		edit(r)
-		err := r.Contradiction()
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", want, err)
-		}
-	}
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -63,7 +64,7 @@ func honest(t *testing.T) *world {
 			if err := json.Unmarshal(b, &r); err != nil {
 				return err
 			}
-			return r.Contradiction()
+			return report.Contradiction(&r)
 		}}}
 }
 

@@ -159,7 +159,7 @@ func readable(name string, data []byte) (*verdict.Report, error) {
 	if err != nil || r.Verdict == verdict.Errored { // a report without a verdict is refused as such
 		return r, err
 	}
-	return r, r.Contradiction()
+	return r, report.Contradiction(r)
 }
 
 // runOf returns the URL of the workflow run that made the report, as the environment names it: the run whose end
