@@ -167,8 +167,8 @@ func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
 		if errors.Is(err, peer.ErrSHA256) {
 			wide = cmp.Or(wide, err)
 		}
-		if errors.Is(err, peer.ErrEmpty) || errors.Is(err, registry.ErrEmptyPeer) {
-			peers = append(peers, verdict.Peer{Name: shown, State: string(registry.PeerBehind)})
+		if errors.Is(err, peer.ErrEmpty) || errors.Is(err, errEmptyPeer) {
+			peers = append(peers, verdict.Peer{Name: shown, State: string(peerBehind)})
 			findings = append(findings, verdict.Finding{Severity: verdict.Notice, Code: "peer-behind",
 				Message: fmt.Sprintf("the peer %q is empty", shown)})
 			if p.Verified == "" {
@@ -188,7 +188,7 @@ func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
 				Fix:     fix})
 			continue
 		}
-		state.Name = shown
+		state.name = shown
 		holds, err := p.holds(ctx, repo, state)
 		if err != nil {
 			return nil, nil, err
@@ -196,8 +196,8 @@ func (p Peers) Compare(ctx context.Context, repo *registry.Repository,
 		if holds {
 			counted++
 		}
-		peers = append(peers, verdict.Peer{Name: state.Name, Tip: state.Tip, Time: state.When,
-			State: string(state.Relation)})
+		peers = append(peers, verdict.Peer{Name: state.name, Tip: state.tip, Time: state.when,
+			State: string(state.relation)})
 		findings = append(findings, compared(state, head)...)
 	}
 	switch {
@@ -220,15 +220,15 @@ const (
 )
 
 // holds reports whether a peer that answered has the verified tip in its first-parent history.
-func (p Peers) holds(ctx context.Context, repo *registry.Repository, s *registry.PeerState) (bool, error) {
-	switch s.Relation {
-	case registry.PeerSame, registry.PeerAhead:
+func (p Peers) holds(ctx context.Context, repo *registry.Repository, s *peerState) (bool, error) {
+	switch s.relation {
+	case peerSame, peerAhead:
 		return true, nil
-	case registry.PeerBehind:
-		if p.Verified == "" || p.Verified == s.Tip {
+	case peerBehind:
+		if p.Verified == "" || p.Verified == s.tip {
 			return true, nil
 		}
-		_, err := repo.FirstParents(ctx, p.Verified, s.Tip)
+		_, err := repo.FirstParents(ctx, p.Verified, s.tip)
 		if errors.Is(err, registry.ErrNotAncestor) {
 			return false, nil
 		}
@@ -254,23 +254,23 @@ func (p Peers) tooFew(counted, all int) verdict.Finding {
 }
 
 // compared returns what there is to say about a peer that was read.
-func compared(state *registry.PeerState, head string) []verdict.Finding {
-	when := state.When.Format("2006-01-02T15:04:05Z")
-	switch state.Relation {
-	case registry.PeerSplit:
+func compared(state *peerState, head string) []verdict.Finding {
+	when := state.when.Format("2006-01-02T15:04:05Z")
+	switch state.relation {
+	case peerSplit:
 		return []verdict.Finding{{Severity: verdict.Error, Code: "split-view", Commit: head,
-			Message: fmt.Sprintf("split view: here the tip is %s, at %q it is %s (%s); %s", head, state.Name, state.Tip,
+			Message: fmt.Sprintf("split view: here the tip is %s, at %q it is %s (%s); %s", head, state.name, state.tip,
 				when, common(state)),
 			Fix: "keep both copies, and tell the maintainers and the other mirrors: somebody shows different " +
 				"histories"}}
-	case registry.PeerBehind:
+	case peerBehind:
 		return []verdict.Finding{{Severity: verdict.Notice, Code: "peer-behind",
-			Message: fmt.Sprintf("the peer %q is %s behind; its tip is of %s", state.Name,
-				plain.Count(state.OwnOnly, "commit"), when)}}
-	case registry.PeerAhead:
+			Message: fmt.Sprintf("the peer %q is %s behind; its tip is of %s", state.name,
+				plain.Count(state.ownOnly, "commit"), when)}}
+	case peerAhead:
 		return []verdict.Finding{{Severity: verdict.Notice, Code: "peer-ahead",
-			Message: fmt.Sprintf("the peer %q is %s ahead; its tip is of %s", state.Name,
-				plain.Count(state.PeerOnly, "commit"), when),
+			Message: fmt.Sprintf("the peer %q is %s ahead; its tip is of %s", state.name,
+				plain.Count(state.peerOnly, "commit"), when),
 			Fix: "fetch the registry again"}}
 	}
 	return nil
@@ -317,14 +317,14 @@ func redacted(name string) string {
 }
 
 // common says what two histories share, and the first records in which their tips differ.
-func common(s *registry.PeerState) string {
+func common(s *peerState) string {
 	text := "they share no commit"
-	if s.Common != "" {
-		text = fmt.Sprintf("the last common commit is %s (%s)", s.Common, s.CommonWhen.Format("2006-01-02T15:04:05Z"))
+	if s.common != "" {
+		text = fmt.Sprintf("the last common commit is %s (%s)", s.common, s.commonWhen.Format("2006-01-02T15:04:05Z"))
 	}
 	var paths []string
-	for _, c := range s.Differ {
-		paths = append(paths, plain.Cut(c.Path, maxPeerPath))
+	for _, path := range s.differ {
+		paths = append(paths, plain.Cut(path, maxPeerPath))
 	}
 	if len(paths) == 0 {
 		return text + "; both hold the same records"
@@ -335,10 +335,10 @@ func common(s *registry.PeerState) string {
 // peerPrefix begins the name of a directory that a peer is fetched to.
 const peerPrefix = "oap-gate-peer-"
 
-func (p Peers) compare(ctx context.Context, repo *registry.Repository, name, head string) (*registry.PeerState, error) {
+func (p Peers) compare(ctx context.Context, repo *registry.Repository, name, head string) (*peerState, error) {
 	dir, local := peer.Dir(name)
 	if local {
-		return repo.ComparePeer(ctx, name, cloneIn(dir), head)
+		return comparePeer(ctx, repo, name, cloneIn(dir), head)
 	}
 	if p.Offline {
 		return nil, errors.New("--offline forbids to fetch it")
@@ -353,7 +353,7 @@ func (p Peers) compare(ctx context.Context, repo *registry.Repository, name, hea
 	if err := p.fetch(ctx, repo, name, head, dir); err != nil {
 		return nil, err
 	}
-	return repo.ComparePeer(ctx, name, dir, head)
+	return comparePeer(ctx, repo, name, dir, head)
 }
 
 // fetch makes a bare repository of a directory, whose HEAD is the peer's and which borrows the objects of one's own

@@ -13,7 +13,6 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
-	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 // TestDistinct checks which names are of one peer.
@@ -60,7 +59,7 @@ func TestDistinct(t *testing.T) {
 // TestPeerTexts requires that what a peer names fills no report: a name in its trees may have megabytes.
 func TestPeerTexts(t *testing.T) {
 	long := strings.Repeat("\u00e4", 1<<20)
-	state := &registry.PeerState{Differ: []registry.Change{{Path: "implementations/" + long}, {Path: "revocations/x"}}}
+	state := &peerState{differ: []string{"implementations/" + long, "revocations/x"}}
 	if got := common(state); len(got) > 1000 || !strings.HasSuffix(got, "…, revocations/x") {
 		t.Errorf("the first records are %d bytes: %.400s", len(got), got)
 	}

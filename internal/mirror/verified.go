@@ -236,13 +236,25 @@ func onChain(ctx context.Context, repo *registry.Repository, last *checkpoint.Ch
 	return err == nil && last.Size <= len(chain) && chain[last.Size-1] == last.Tip, err
 }
 
-// treesOf returns the ids of the four data directories in a commit.
-func treesOf(ctx context.Context, repo *registry.Repository, commit string) ([4]string, error) {
+// treesOf returns the ids of the four data directories in a commit, in path order: implementations, peer-witnesses,
+// revocations, workflow-anchors; "-" for one that does not exist. If an entry of that name is not a directory, its id
+// counts.
+func treesOf(ctx context.Context, repo *registry.Repository, commit string) (ids [4]string, err error) {
 	t, err := repo.Tree(ctx, commit)
 	if err != nil {
-		return [4]string{}, err
+		return ids, err
 	}
-	return t.DataTrees()
+	for i, k := range registry.DataKinds {
+		e, ok, err := t.Entry(k.Directory())
+		if err != nil {
+			return ids, err
+		}
+		ids[i] = "-"
+		if ok {
+			ids[i] = e.ID.String()
+		}
+	}
+	return ids, nil
 }
 
 // Next returns the checkpoint that this run may write, and what happens to the file. If the checkpoint is nil, the file
