@@ -19,7 +19,7 @@ func small(t *testing.T) (*registry.Repository, string) {
 	t.Helper()
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(`
 base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}, {commit: Begin},
-	{revoke: bob}]
+  {revoke: bob}]
 `))
 	if err != nil {
 		t.Fatal(err)

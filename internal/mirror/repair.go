@@ -113,7 +113,7 @@ func (d *Dir) isEmpty() (bool, error) {
 	if err != nil || len(packs) > 0 {
 		return false, err
 	}
-	loose, err := gitstore.LooseIDs(d.objects(), idSize)
+	loose, err := indexpack.LooseIDs(d.objects(), idSize)
 	return len(loose) == 0, err
 }
 
@@ -204,7 +204,7 @@ func (d *Dir) hashPack(ctx context.Context, path string) (reason, err error) {
 
 // hashLoose removes the loose objects that do not hash to their names: what the branch needs of them is fetched again.
 func (d *Dir) hashLoose(ctx context.Context) error {
-	ids, err := gitstore.LooseIDs(d.objects(), idSize)
+	ids, err := indexpack.LooseIDs(d.objects(), idSize)
 	if err != nil || len(ids) == 0 {
 		return err
 	}
@@ -293,7 +293,7 @@ func (d *Dir) unpack(ctx context.Context, path string, ids []gitobject.ID) error
 		if err != nil {
 			continue // lost: whether the branch needs it is looked at when all is done
 		}
-		name, text := gitstore.LooseText(id, kind, data)
+		name, text := indexpack.LooseText(id, kind, data)
 		file := filepath.Join(d.objects(), name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			return Local(err)

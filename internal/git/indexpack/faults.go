@@ -2,6 +2,7 @@ package indexpack
 
 import (
 	"bytes"
+	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
@@ -135,7 +136,7 @@ func HashAll(ctx context.Context, s *gitstore.Store) error {
 				return err
 			}
 		}
-		ids, err := gitstore.LooseIDs(dir, s.IDSize())
+		ids, err := LooseIDs(dir, s.IDSize())
 		if err != nil {
 			return &gitstore.Error{Op: "reading", Object: dir, Err: err}
 		}
@@ -149,4 +150,35 @@ func HashAll(ctx context.Context, s *gitstore.Store) error {
 		}
 	}
 	return nil
+}
+
+// LooseIDs returns the ids of the loose objects of an object directory, by their names.
+func LooseIDs(objects string, idSize int) ([]gitobject.ID, error) {
+	var ids []gitobject.ID
+	for i := range 256 {
+		entries, err := os.ReadDir(filepath.Join(objects, fmt.Sprintf("%02x", i)))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if id, err := gitobject.ParseID(fmt.Sprintf("%02x%s", i, e.Name())); err == nil && id.Size() == idSize {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids, nil
+}
+
+// LooseText returns an object as a loose file has it, and the path of that file below the objects.
+func LooseText(id gitobject.ID, kind gitobject.Type, data []byte) (string, []byte) {
+	var out bytes.Buffer // which no write to fails
+	w := zlib.NewWriter(&out)
+	fmt.Fprintf(w, "%s %d\x00", kind, len(data))
+	w.Write(data)
+	w.Close()
+	name := id.String()
+	return filepath.Join(name[:2], name[2:]), out.Bytes()
 }

@@ -43,7 +43,8 @@ func Check(root any) error {
 	}
 	meta := drafts[uri]
 	if meta == nil {
-		return &schema.Error{Pointer: "/$schema", Message: strconv.Quote(plain.Cut(uri, maxShown)) + " is not a known draft of JSON Schema"}
+		return &schema.Error{Pointer: "/$schema", Message: strconv.Quote(plain.Cut(uri, maxShown)) +
+			" is not a known draft of JSON Schema"}
 	}
 	if err := meta().Validate(schema.Floats(root)); err != nil {
 		e := &schema.Error{Message: "it is not a schema of its draft"}
