@@ -31,6 +31,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
+	"github.com/openagentprotocol-OAP/oap-gate/registry/ondisk"
 )
 
 // Options says what a call of Check or Audit judges.
@@ -75,7 +76,7 @@ func Check(ctx context.Context, repo *registry.Repository, base, head string, w 
 			return nil, err
 		}
 		if c.WorkTree {
-			cfg.Uncommitted = repo.Uncommitted(ctx)
+			cfg.Uncommitted = ondisk.Uncommitted(ctx, repo)
 		}
 		rep, err := judge.CheckChosen(ctx, repo, c, src, cfg)
 		if err == nil {

@@ -2,10 +2,8 @@ package registry
 
 import (
 	"encoding/binary"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -126,40 +124,6 @@ func TestAddObjects(t *testing.T) {
 		many = append(many, t.TempDir())
 	}
 	wantError(t, r.AddObjects(many...), gitobject.ErrTooLarge)
-}
-
-func TestUncommitted(t *testing.T) {
-	c := newClone(t)
-	c.Commit(pathA, "a\nb\n", pathB, "b\r\n", "implementations/d.json", "d", "implementations/e/f.json", "f",
-		"implementations/README.md", "r", ".gitignore", "ignored*\n")
-	check := func(name string, want ...string) {
-		t.Helper()
-		if got := c.open().Uncommitted(ctx); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-	check("as it was checked out")
-	c.Write(pathA, "a\r\nb\r\n")
-	c.Write(pathB, "b\n")
-	c.Write("implementations/README.md", "other")
-	c.Write("docs/new", "x")
-	c.remove("implementations/d.json")
-	check("line ends, a text, a file elsewhere, a file that is gone")
-	c.Write(pathA, "a\nc\n")
-	c.Write("revocations/ignored.json", "{}")
-	c.Write("implementations/e/g.json", "{}")
-	c.remove(pathB)
-	c.symlink("a.json", pathB)
-	check("changes", pathA, pathB, "implementations/e/g.json", "revocations/ignored.json")
-	for i := range maxCompared {
-		name := filepath.Join(c.Dir, "implementations", fmt.Sprintf("n%d.json", i))
-		if err := os.WriteFile(name, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := c.open().Uncommitted(ctx); len(got) != maxUncommitted || slices.Contains(got, pathA) {
-		t.Errorf("of many: %d, with a changed one: %v", len(got), slices.Contains(got, pathA))
-	}
 }
 
 // FuzzIndex checks that no index makes the search for a directory in it panic, and that what git wrote is found.

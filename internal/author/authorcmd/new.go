@@ -31,6 +31,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
+	"github.com/openagentprotocol-OAP/oap-gate/registry/ondisk"
 )
 
 // newOptions are the flags of new.
@@ -350,7 +351,7 @@ func (o *recordFlags) unmerged(ctx context.Context, w *workspace) ([]placed, err
 	if w.tree == nil {
 		return all, nil
 	}
-	for _, path := range repo.Uncommitted(ctx) {
+	for _, path := range ondisk.Uncommitted(ctx, repo) {
 		text, err := w.tree.Read(path)
 		if err != nil || registry.KindOf(path) != registry.KindListing {
 			continue

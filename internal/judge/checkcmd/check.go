@@ -25,6 +25,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
+	"github.com/openagentprotocol-OAP/oap-gate/registry/ondisk"
 )
 
 // checkOptions are the flags of check.
@@ -165,7 +166,7 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 	cfg := judge.Config{Tool: frame.Version(), Origin: checkpoint.PublicOrigin(repo.RemoteURL()), Selected: o.Selected,
 		Offline: o.AsksNobody(), DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
 	if c.WorkTree {
-		cfg.Uncommitted = repo.Uncommitted(ctx)
+		cfg.Uncommitted = ondisk.Uncommitted(ctx, repo)
 	}
 	rep, err := judge.CheckChosen(ctx, repo, c, src, cfg)
 	if err != nil {
@@ -187,7 +188,7 @@ const maxIgnored = 20
 
 // warnIgnored warns of records on disk that Git ignores: no commit would contain them, so they are not judged.
 func warnIgnored(ctx context.Context, sys frame.IO, repo *registry.Repository) error {
-	paths := repo.Uncommitted(ctx)
+	paths := ondisk.Uncommitted(ctx, repo)
 	if len(paths) == 0 {
 		return nil
 	}
