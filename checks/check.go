@@ -210,7 +210,7 @@ func unobtained(s *Subject, kinds ...evidence.Kind) (out verdict.Outcome, missin
 			return deferTo(s, owner, "", code, fmt.Sprintf("needs the %s: %s", k, message)), true
 		}
 		if !s.Run.Selected(owner) {
-			out.Doubtf(s, "", code, "needs the %s: %s", k, message).WithFix("try again")
+			out.Doubtf(s, "", code, "needs the %s: %s", k, message).WithFix("%s", evidence.OpenFix(state, code))
 		}
 		out.Doubtful = fmt.Sprintf("needs the %s, which could not be fetched: see %s", k, owner)
 		return out, true

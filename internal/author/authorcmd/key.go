@@ -361,13 +361,13 @@ func documentOf(ctx context.Context, src evidence.Source, id string) (*did.Docum
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	switch doc.State {
-	case evidence.Obtained:
+	switch {
+	case doc.State == evidence.Obtained:
 		return doc.Value, nil
-	case evidence.Unavailable, evidence.Unsought:
-		return nil, inconclusivef("try again", "the DID Document of %s could not be fetched: %s", id, doc.Message)
-	}
-	if doc.Code == did.CodePublished {
+	case doc.State.Open():
+		return nil, inconclusivef(cmp.Or(doc.Fix, evidence.OpenFix(doc.State, doc.Code)),
+			"the DID Document of %s could not be fetched: %s", id, doc.Message)
+	case doc.Code == did.CodePublished:
 		return nil, refuseCode(doc.Code, otherKey, "%s", doc.Message)
 	}
 	return nil, refusef("serve the DID Document, and see: oap-gate explain did-resolution",

@@ -245,15 +245,15 @@ func (w *workspace) manifestNames(ctx context.Context, url string) string {
 // served returns the Receipt that a URL serves now.
 func (o *recordFlags) served(ctx context.Context, w *workspace,
 	url string) (evidence.Observation, *receipt.Receipt, error) {
-	at := w.src.Observe(ctx, evidence.Document(url, evidence.MaxReceipt))
+	at := evidence.Ask(ctx, w.src, evidence.Document(url, evidence.MaxReceipt))
 	if err := ctx.Err(); err != nil {
 		return at, nil, err
 	}
-	switch at.State {
-	case evidence.Obtained:
-	case evidence.Unavailable:
-		return at, nil, inconclusivef("try again", "the Receipt could not be fetched: %s", at.Message)
-	default:
+	switch {
+	case at.State.Open():
+		return at, nil, inconclusivef(cmp.Or(at.Fix, evidence.OpenFix(at.State, at.Code)),
+			"the Receipt could not be fetched: %s", at.Message)
+	case at.State != evidence.Obtained:
 		return at, nil, refusef("publish the Receipt, and name where it is with --receipt-uri",
 			"the Receipt is not served: %s", at.Message)
 	}

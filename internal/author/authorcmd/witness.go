@@ -535,7 +535,7 @@ func (o *witnessOptions) results(ctx context.Context, w *workspace, c *candidate
 	if uri == "" {
 		return "the results were not looked at, since the Receipt has no results_uri", nil
 	}
-	at := w.src.Observe(ctx, evidence.Document(uri, maxSuiteResults))
+	at := evidence.Ask(ctx, w.src, evidence.Document(uri, maxSuiteResults))
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}

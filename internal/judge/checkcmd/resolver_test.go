@@ -54,10 +54,12 @@ func TestResolverDeniesAll(t *testing.T) {
 			fixes != strings.Count(said, advice) || fixes > 1 || (fixes == 1) != (c.known == nil) {
 			t.Errorf("known are %v: exit status %d, found %s\n%s", c.known, status, got, said)
 		}
-		verify := append([]string{"verify", "https://nova.example", "--without-registry"}, common...)
-		status, said = clitest.Program(t, verify...)
-		if status != c.status || strings.Contains(said, advice) != (c.known == nil) {
-			t.Errorf("known are %v: verify: exit status %d\n%s", c.known, status, said)
+		for _, args := range [][]string{{"verify", "https://nova.example", "--without-registry"},
+			{"renew", "ada", "--repo", w.Repo.Dir}} {
+			status, said = clitest.Program(t, append(args, common...)...)
+			if status != c.status || strings.Contains(said, advice) != (c.known == nil) {
+				t.Errorf("known are %v: %s: exit status %d\n%s", c.known, args[0], status, said)
+			}
 		}
 	}
 }
