@@ -459,7 +459,7 @@ func runAppendOnlyRegistry(r *Run) (verdict.Outcome, error) {
 			"%s: the base holds the head already, so that the range changes nothing; nothing was judged",
 			cmp.Or(r.Chosen, "base "+short(r.Range.Base.Commit()))).
 			WithFix("commit what you propose, or fetch the registry's own branch and name it with --base")
-		if r.Repo != nil && !r.Repo.HasRemote("upstream") { // in a clone of a fork main is the fork's own
+		if r.Repo != nil && !r.Repo.Store().HasRemote("upstream") { // in a clone of a fork main is the fork's own
 			out.Findings[len(out.Findings)-1].WithFix("commit what you propose; in a clone of a fork: git remote add " +
 				"upstream URL && git fetch upstream, with the URL of the registry")
 		}

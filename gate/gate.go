@@ -187,7 +187,7 @@ func run(ctx context.Context, repo *registry.Repository, w Web, mostBytes int64,
 func (w Web) config(repo *registry.Repository, o Options, known []string,
 	others map[string]string) (judge.Config, error) {
 	selected := bundle.Selection{Only: o.Only, Skip: o.Skip}
-	cfg := judge.Config{Tool: version(), Origin: checkpoint.PublicOrigin(repo.RemoteURL()),
+	cfg := judge.Config{Tool: version(), Origin: checkpoint.PublicOrigin(repo.Store().RemoteURL()),
 		Selected: selected.Selected, Offline: w.offline,
 		DenyGovernance: o.DenyGovernance, Assumed: slices.Concat(w.assumed, selected.Assumed())}
 	slices.SortStableFunc(cfg.Assumed, byName)

@@ -338,6 +338,3 @@ func (r *Repository) has(commit string, changes []Change) error {
 	}
 	return nil
 }
-
-// Store returns the store of the clone's objects.
-func (r *Repository) Store() *gitstore.Store { return r.store }

@@ -142,29 +142,8 @@ func unknown(rev string, err error) error {
 	return err
 }
 
-// HasRef reports whether the clone has a ref of that full name, such as "refs/remotes/origin/HEAD".
-func (r *Repository) HasRef(name string) bool { return r.store.HasRef(name) }
-
-// RemoteURL returns the URL of the remote "origin", or "".
-func (r *Repository) RemoteURL() string { return r.store.RemoteURL() }
-
-// HasRemote reports whether the clone's configuration gives a remote of that name a URL.
-func (r *Repository) HasRemote(name string) bool { return r.store.HasRemote(name) }
-
-// ObjectDir returns the directory of the clone's own objects, which another clone may name as an alternate.
-func (r *Repository) ObjectDir() string { return r.store.ObjectDir() }
-
-// Worktree returns the root of the work tree, or "" for a bare clone.
-func (r *Repository) Worktree() string { return r.store.Worktree() }
-
-// GitDir returns the Git directory: the one of this work tree, if it is linked.
-func (r *Repository) GitDir() string { return r.store.GitDir() }
-
-// CommonDir returns the Git directory of all work trees.
-func (r *Repository) CommonDir() string { return r.store.CommonDir() }
-
-// Symbolic returns the full name of the ref that a symbolic ref names; empty if the ref is not symbolic.
-func (r *Repository) Symbolic(ref string) string { return r.store.Symbolic(ref) }
+// Store returns the store of the clone's objects and refs, which also knows its directories and remotes.
+func (r *Repository) Store() *gitstore.Store { return r.store }
 
 // Commit reads one commit. Touched is not filled in.
 func (r *Repository) Commit(_ context.Context, id string) (*Commit, error) {

@@ -61,7 +61,7 @@ func Fix(ctx context.Context, dir string, src evidence.Source, rep *verdict.Repo
 	if m.head, err = repo.Tree(ctx, "HEAD"); err != nil {
 		return nil, nil, err
 	}
-	if m.tree, err = listing.OpenTree(repo.Worktree()); err != nil {
+	if m.tree, err = listing.OpenTree(repo.Store().Worktree()); err != nil {
 		return nil, nil, err
 	}
 	defer m.tree.Close()

@@ -175,7 +175,7 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, 
 			c.Base[:12], head[:12])
 		return c, nil
 	}
-	if head == sha && repo.HasRef(remote) {
+	if head == sha && repo.Store().HasRef(remote) {
 		c.Base, err = repo.Resolve(remote)
 		c.How = fmt.Sprintf("base %s (origin/%s), head %s (the pull request's head)", plain.Short(c.Base), ref,
 			head[:12])
@@ -192,7 +192,7 @@ func fromPullRequest(ctx context.Context, repo *registry.Repository, event any, 
 // onBranch checks that the merge commit is the forge's, if the clone has the base branch: anybody can push a merge
 // whose first parent would be a judge of their choice.
 func onBranch(ctx context.Context, repo *registry.Repository, base, ref, remote string) error {
-	if !repo.HasRef(remote) {
+	if !repo.Store().HasRef(remote) {
 		return nil
 	}
 	on, err := repo.IsAncestor(ctx, base, remote)
@@ -242,7 +242,7 @@ func fromMergeGroup(ctx context.Context, repo *registry.Repository, event any, a
 		return evidence.Chosen{}, err
 	}
 	remote := "refs/remotes/origin/" + branch
-	if !repo.HasRef(remote) {
+	if !repo.Store().HasRef(remote) {
 		return evidence.Chosen{}, remedy.Errorf(
 			fmt.Sprintf("set fetch-depth: 0 on actions/checkout, or run git fetch origin %s",
 				plain.ShellWord("+"+ref+":"+remote)),

@@ -41,7 +41,7 @@ func (o *Forge) Client(sys IO, dir string) (*forge.Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		host, path := forge.ParseRemote(repo.RemoteURL())
+		host, path := forge.ParseRemote(repo.Store().RemoteURL())
 		repo.Close()
 		if path == "" {
 			return nil, remedy.Errorf("name it with --repository OWNER/NAME",

@@ -16,7 +16,8 @@ func NextCommit(ctx context.Context, repo *registry.Repository, c *evidence.Chos
 	if c.Head != "" {
 		return func() {}, nil
 	}
-	clone := usergit.Clone{Root: repo.Worktree(), GitDir: repo.GitDir(), Objects: repo.ObjectDir()}
+	clone := usergit.Clone{Root: repo.Store().Worktree(), GitDir: repo.Store().GitDir(),
+		Objects: repo.Store().ObjectDir()}
 	if clone.Root == "" {
 		return func() {}, remedy.Errorf("name a commit with --head, or use a clone with a work tree",
 			"looking for a work tree: the clone is bare")

@@ -27,8 +27,8 @@ func TestDirInWorkTree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if repo.Outer() == "" || repo.Worktree() != "" {
-			t.Errorf("work tree %q in %q, want a bare clone in the work tree", repo.Worktree(), repo.Outer())
+		if repo.Outer() == "" || repo.Store().Worktree() != "" {
+			t.Errorf("work tree %q in %q, want a bare clone in the work tree", repo.Store().Worktree(), repo.Outer())
 		}
 		if err := repo.Close(); err != nil {
 			t.Error(err)

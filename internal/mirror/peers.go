@@ -112,7 +112,7 @@ func peerKey(name string) string {
 			return pathKey(dir)
 		}
 		defer repo.Close()
-		return "objects " + realPath(repo.ObjectDir())
+		return "objects " + realPath(repo.Store().ObjectDir())
 	}
 	u, err := url.Parse(name)
 	if err != nil {
@@ -371,7 +371,7 @@ func (p Peers) fetch(ctx context.Context, repo *registry.Repository, name, head,
 	if err != nil {
 		return err
 	}
-	own := repo.ObjectDir()
+	own := repo.Store().ObjectDir()
 	if strings.ContainsAny(own, "\n\r") { // no such path can be written there; the fetch is larger without
 		own = ""
 	}

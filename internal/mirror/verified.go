@@ -70,7 +70,7 @@ func (c Checkpoint) Read(ctx context.Context, repo *registry.Repository, head st
 	if c.File == "" {
 		return &Verified{named: c}, nil
 	}
-	if c.Origin = cmp.Or(c.Origin, checkpoint.Origin(repo.RemoteURL())); c.Origin == "" {
+	if c.Origin = cmp.Or(c.Origin, checkpoint.Origin(repo.Store().RemoteURL())); c.Origin == "" {
 		return nil, remedy.Errorf("name the registry with --origin",
 			"the checkpoint needs an origin, and the clone has no remote")
 	}

@@ -82,7 +82,7 @@ func (r *Run) follows(commit string, flags *bundle.VerifyFlags) error {
 	if strings.Contains(how, "/") {
 		ref = "refs/remotes/" + how
 	}
-	fetched, err := cloneage.Of(r.Clone, ref, commit, r.Now.Add(checks.Skew))
+	fetched, err := cloneage.Of(r.Clone.Store(), ref, commit, r.Now.Add(checks.Skew))
 	if err != nil {
 		return err
 	}

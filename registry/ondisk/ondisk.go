@@ -27,10 +27,10 @@ const (
 // result only serves for a notice: a directory that cannot be read has none.
 func Uncommitted(ctx context.Context, r *registry.Repository) []string {
 	head, err := headOf(ctx, r)
-	if err != nil || r.Worktree() == "" {
+	if err != nil || r.Store().Worktree() == "" {
 		return nil
 	}
-	root, err := os.OpenRoot(r.Worktree())
+	root, err := os.OpenRoot(r.Store().Worktree())
 	if err != nil {
 		return nil
 	}

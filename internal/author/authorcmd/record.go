@@ -79,7 +79,7 @@ func (o *recordFlags) open(ctx context.Context, sys frame.IO) (_ *workspace, err
 	if err != nil {
 		return nil, err
 	}
-	if dir := w.repo.Worktree(); dir != "" {
+	if dir := w.repo.Store().Worktree(); dir != "" {
 		w.tree, err = listing.OpenTree(dir)
 	} else if !o.dryRun {
 		err = remedy.Errorf("name a clone with a work tree with --repo",
@@ -136,11 +136,11 @@ const publicRegistry = "https://github.com/openagentprotocol-OAP/oap-registry"
 
 // lacksUpstream reports whether the clone has no remote that is the registry: a fork is not.
 func (w *workspace) lacksUpstream() bool {
-	origin := strings.TrimSuffix(strings.TrimSuffix(w.repo.RemoteURL(), "/"), ".git")
+	origin := strings.TrimSuffix(strings.TrimSuffix(w.repo.Store().RemoteURL(), "/"), ".git")
 	_, path, _ := strings.Cut(publicRegistry, "github.com/")
 	overSSH := strings.Contains(origin, "github.com:") && strings.HasSuffix(origin, ":"+path) ||
 		strings.HasPrefix(origin, "ssh://") && strings.HasSuffix(origin, "github.com/"+path)
-	return !w.repo.HasRemote("upstream") && origin != publicRegistry && !overSSH
+	return !w.repo.Store().HasRemote("upstream") && origin != publicRegistry && !overSSH
 }
 
 func (w *workspace) close() {
@@ -193,7 +193,7 @@ func (w *workspace) unlistedFix(slug string) string {
 	case w.lacksUpstream():
 		_, inClone, _ := w.fromHere("")
 		return fmt.Sprintf("git%s remote add upstream %s && git%[1]s fetch upstream", inClone, publicRegistry)
-	case w.repo.HasRemote("upstream") && !strings.HasPrefix(w.how, "upstream/"):
+	case w.repo.Store().HasRemote("upstream") && !strings.HasPrefix(w.how, "upstream/"):
 		return "leave --base out: the base is then the main branch of upstream"
 	}
 	return "oap-gate list shows the slugs; to list a new one: oap-gate new " + slug + " TARGET"
@@ -214,7 +214,7 @@ func (w *workspace) lostFix(ctx context.Context, path string) string {
 // fromHere returns a record's path as named from the current directory, and the flags by which git and oap-gate find
 // the clone from there. In the clone itself the flags are empty.
 func (w *workspace) fromHere(path string) (named, inClone, ofClone string) {
-	root := w.repo.Worktree()
+	root := w.repo.Store().Worktree()
 	here, err := os.Stat(".")
 	if at, e := os.Stat(root); err == nil && e == nil && os.SameFile(here, at) {
 		return path, "", ""
@@ -302,13 +302,13 @@ func (o *recordFlags) written(ctx context.Context, sys frame.IO, w *workspace, p
 		commands = append(commands, git+"remote add upstream "+publicRegistry, git+"fetch upstream")
 		base = "upstream/main"
 	}
-	if w.repo.Symbolic("HEAD") != "refs/heads/"+p.branch {
+	if w.repo.Store().Symbolic("HEAD") != "refs/heads/"+p.branch {
 		commands = append(commands, git+"switch -c "+p.branch+" "+plain.ShellWord(base))
 	}
 	add := "add "
-	if by, err := usergit.Ignored(ctx, w.repo.Worktree(), p.path); err == nil && len(by) > 0 {
+	if by, err := usergit.Ignored(ctx, w.repo.Store().Worktree(), p.path); err == nil && len(by) > 0 {
 		add = "add -f "
-	} else if _, err := os.Stat(filepath.Join(w.repo.GitDir(), "info", "sparse-checkout")); err == nil {
+	} else if _, err := os.Stat(filepath.Join(w.repo.Store().GitDir(), "info", "sparse-checkout")); err == nil {
 		add = "add --sparse "
 	}
 	commands = append(commands, git+add+p.path, git+"commit -s -m "+plain.ShellWord(p.message))
@@ -344,7 +344,7 @@ func (o *recordFlags) judgeText(ctx context.Context, w *workspace, path string, 
 }
 
 func (o *recordFlags) config(w *workspace) judge.Config {
-	return judge.Config{Tool: frame.Version(), Origin: checkpoint.PublicOrigin(w.repo.RemoteURL()),
+	return judge.Config{Tool: frame.Version(), Origin: checkpoint.PublicOrigin(w.repo.Store().RemoteURL()),
 		Offline: o.AsksNobody(), Selected: func(string) bool { return true }, Assumed: o.Network.Assumed(),
 		Chosen: fmt.Sprintf("base %s (%s), head the file on disk", plain.Short(w.base), w.how)}
 }

@@ -38,13 +38,13 @@ func Base(r *registry.Repository, rev string) (commit, how string, err error) {
 		ref := "refs/heads/" + name
 		if remote, _, ok := strings.Cut(name, "/"); ok {
 			ref = "refs/remotes/" + name
-			if remote == "origin" && r.HasRemote("upstream") {
+			if remote == "origin" && r.Store().HasRemote("upstream") {
 				return "", "", remedy.Errorf("fetch it: git fetch upstream; or name the base with --base",
 					"no base: the clone has the remote upstream, and neither upstream/HEAD nor upstream/main was "+
 						"fetched")
 			}
 		}
-		if r.HasRef(ref) {
+		if r.Store().HasRef(ref) {
 			commit, err = r.Resolve(ref)
 			return commit, name, err
 		}
@@ -54,7 +54,7 @@ func Base(r *registry.Repository, rev string) (commit, how string, err error) {
 	}
 	fix := "name it with --base"
 	switch {
-	case !r.HasRemote("origin"):
+	case !r.Store().HasRemote("origin"):
 	case r.Store().Shallow():
 		fix = "git remote set-branches origin main && git fetch --unshallow origin"
 	default: // a clone of one branch
@@ -67,9 +67,9 @@ func Base(r *registry.Repository, rev string) (commit, how string, err error) {
 // DefaultBranch returns the branch that HEAD of the registry's own remote names; empty if the clone does not show it.
 func DefaultBranch(r *registry.Repository) string {
 	remote := "origin"
-	if r.HasRemote("upstream") {
+	if r.Store().HasRemote("upstream") {
 		remote = "upstream"
 	}
 	at := "refs/remotes/" + remote + "/"
-	return strings.TrimPrefix(r.Symbolic(at+"HEAD"), at)
+	return strings.TrimPrefix(r.Store().Symbolic(at+"HEAD"), at)
 }

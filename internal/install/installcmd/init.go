@@ -260,7 +260,7 @@ func OpenClone(dir string) (Clone, error) {
 		return Clone{}, err
 	}
 	defer repo.Close()
-	if repo.Worktree() == "" {
+	if repo.Store().Worktree() == "" {
 		return Clone{}, remedy.Errorf("name a clone with a work tree",
 			"the clone %s is bare, and the installation is read from the files on disk", dir)
 	}
@@ -268,5 +268,5 @@ func OpenClone(dir string) (Clone, error) {
 	if err != nil {
 		head = "" // nothing is committed yet
 	}
-	return Clone{repo.Worktree(), choose.DefaultBranch(repo), head}, nil
+	return Clone{repo.Store().Worktree(), choose.DefaultBranch(repo), head}, nil
 }

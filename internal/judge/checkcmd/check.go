@@ -163,8 +163,9 @@ func (o *checkOptions) judgeBy(ctx context.Context, sys frame.IO, src evidence.S
 			return nil, err
 		}
 	}
-	cfg := judge.Config{Tool: frame.Version(), Origin: checkpoint.PublicOrigin(repo.RemoteURL()), Selected: o.Selected,
-		Offline: o.AsksNobody(), DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
+	cfg := judge.Config{Tool: frame.Version(), Origin: checkpoint.PublicOrigin(repo.Store().RemoteURL()),
+		Selected: o.Selected,
+		Offline:  o.AsksNobody(), DenyGovernance: o.governance == "deny", Assumed: o.assumed()}
 	if c.WorkTree {
 		cfg.Uncommitted = ondisk.Uncommitted(ctx, repo)
 	}
@@ -192,7 +193,7 @@ func warnIgnored(ctx context.Context, sys frame.IO, repo *registry.Repository) e
 	if len(paths) == 0 {
 		return nil
 	}
-	by, err := usergit.Ignored(ctx, repo.Worktree(), paths...)
+	by, err := usergit.Ignored(ctx, repo.Store().Worktree(), paths...)
 	for _, p := range by[:min(len(by), maxIgnored)] {
 		warn(sys, "record-ignored", "%s is ignored by %s:%d (%q) and was not judged; fix: git add -f %s", p.Path,
 			p.File, p.Line, p.Text, plain.ShellWord(p.Path))

@@ -295,7 +295,8 @@ func (o *auditOptions) run(ctx context.Context, sys frame.IO) (_ *verdict.Report
 		return nil, err
 	}
 	cfg := mirror.AuditConfig{
-		Config: judge.Config{Tool: frame.Version(), Origin: cmp.Or(o.origin, checkpoint.PublicOrigin(repo.RemoteURL())),
+		Config: judge.Config{Tool: frame.Version(), Origin: cmp.Or(o.origin,
+			checkpoint.PublicOrigin(repo.Store().RemoteURL())),
 			Chosen: fmt.Sprintf("head %s (%s)", plain.Short(head), o.rev), Selected: o.Selected, Offline: o.Offline,
 			Assumed: o.assumed()},
 		Strict: o.strict, Archive: o.archive != "", OwnArchive: o.ofMirror, Shard: o.part[0], Of: o.part[1],

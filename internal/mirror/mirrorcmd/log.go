@@ -59,7 +59,7 @@ func (o *auditOptions) openLog(repo *registry.Repository) (*publish.Log, error) 
 	if err != nil {
 		return nil, remedy.With(err, "name the file of the log's key with --log-sign-key")
 	}
-	switch origin := cmp.Or(o.origin, checkpoint.Origin(repo.RemoteURL())); {
+	switch origin := cmp.Or(o.origin, checkpoint.Origin(repo.Store().RemoteURL())); {
 	case o.signKey != "" && key.Is(o.signKey):
 		return nil, remedy.Errorf("make another key with: oap-gate key new FILE --origin NAME",
 			"--log-sign-key and --sign-key hold the same key: a log checkpoint and a checkpoint must never share one")

@@ -25,7 +25,7 @@ const (
 	maxWorktrees = 1000
 )
 
-// A Clone is what is asked of a clone; registry.Repository is one.
+// A Clone is what is asked of a clone; gitstore.Store is one.
 type Clone interface {
 	Worktree() string  // root of the work tree, "" for a bare clone
 	GitDir() string    // this work tree's
