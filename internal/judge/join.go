@@ -147,13 +147,11 @@ func judgeRegistry(run *checks.Run, c *checks.Check) (verdict.Outcome, error) {
 // it, and whether the resolver denies all names. Findings that say the latter lose their fix: it is that of the run.
 func (j *Join) Note(path string, judged []verdict.Judgement) {
 	for _, one := range judged {
-		for i, f := range one.Findings {
-			if f.Code != evidence.CodeDeniesAll {
-				continue
-			}
-			one.Findings[i].Fix = ""
-			if f.Severity == verdict.Doubt && j.denied == nil {
-				j.denied = one.Rule
+		for i := range one.Findings {
+			if f := &one.Findings[i]; f.Code == evidence.CodeDeniesAll {
+				if f.Fix = ""; f.Severity == verdict.Doubt {
+					j.denied = cmp.Or(j.denied, one.Rule)
+				}
 			}
 		}
 		if one.Doubtful != checks.NotReached {

@@ -413,10 +413,7 @@ func (o *recordFlags) verifyCommand(target string) string {
 
 // sameHost reports whether two URLs have the same host.
 func sameHost(a, b string) bool {
-	one, err := url.Parse(a)
-	if err != nil || one.Host == "" {
-		return false
-	}
+	one, unreadable := url.Parse(a)
 	other, err := url.Parse(b)
-	return err == nil && strings.EqualFold(one.Host, other.Host)
+	return cmp.Or(unreadable, err) == nil && one.Host != "" && strings.EqualFold(one.Host, other.Host)
 }

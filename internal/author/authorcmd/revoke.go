@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
@@ -109,14 +110,10 @@ func (o *revokeOptions) check() error {
 	case o.sha256 != "" && !plain.IsSHA256(o.sha256):
 		return remedy.Errorf("write 64 lower-case hexadecimal digits", "--receipt-sha256 %q is not a SHA-256", o.sha256)
 	}
-	u, err := url.Parse(o.evidenceURI)
-	switch {
-	case err != nil || o.evidenceURI != "" && (u.Host == "" || u.Scheme != "https"):
+	if u, err := url.Parse(o.evidenceURI); o.evidenceURI != "" && (err != nil || u.User != nil ||
+		!evidence.IsHTTPS(o.evidenceURI)) { // a user name would remain there for all to read
 		return remedy.Errorf("write it like https://tool.example/incident.html",
-			"--evidence-uri %q is not an https URL", plain.Redacted(o.evidenceURI))
-	case u.User != nil: // it would remain there for all to read
-		return remedy.Errorf("write it like https://tool.example/incident.html", "--evidence-uri %q holds a user name",
-			plain.Redacted(o.evidenceURI))
+			"--evidence-uri %q is not an https URL without a user name", plain.Redacted(o.evidenceURI))
 	}
 	if _, err := did.Parse(o.did); o.did != "" && err != nil {
 		return remedy.Errorf("write it like did:web:witness.example", "--did: %v", err)
