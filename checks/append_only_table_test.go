@@ -98,6 +98,26 @@ pr: [{edit: "revocations/ada-$pin(ada).json", set: {/reason: key_compromise}}]`,
 			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: edited`,
 			Says: []string{`this merged revocation is edited; only a listing may change, by a re-issue`,
 				`fix: restore it: git checkout [0-9a-f]{12} -- revocations/ada-[0-9a-f]{64}.json \(and squash the branch`}},
+		{Name: "moved and moved back", World: `
+base: [{listing: ada}]
+pr:
+  - {listing: nova}
+  - {move: [implementations/ada.json, docs.json]}
+  - {commit: Add}
+  - {move: [docs.json, implementations/ada.json]}`,
+			Want: `
+implementations/ada.json:1:1: error: append-only: commit-tampers
+registry: warning: append-only: squash
+docs.json: warning: append-only: governance-in-passing`},
+		{Name: "a revocation's reason edited and undone", World: `
+base: [{listing: ada}, {revoke: ada}]
+pr:
+  - {edit: "revocations/ada-$pin(ada).json", set: {/reason: key_compromise}}
+  - {commit: Accuse}
+  - {edit: "revocations/ada-$pin(ada).json", set: {/reason: superseded}}`,
+			Want: `
+registry: warning: append-only: squash
+revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:1:1: error: append-only: commit-tampers`},
 		{Name: "a revocation edited and undone", World: `
 base: [{listing: ada}, {revoke: ada}]
 pr:
@@ -381,6 +401,11 @@ implementations/nova.json: warning: append-only: squash`},
 base: [{listing: ada}]
 main: [{listing: bob}]
 pr: [{listing: nova}, {commit: List}, {merge: main}]
+`, Want: `registry: warning: append-only: not-fast-forward`},
+		{Name: "a merge that brings a re-issue of main", World: `
+base: [{listing: ada}]
+main: [{listing: bob}, {reissue: ada}]
+pr: [{listing: nova}, {commit: Add}, {merge: main}]
 `, Want: `registry: warning: append-only: not-fast-forward`},
 		{Name: "a merge, and a re-issue before it", World: `
 base: [{listing: ada}]

@@ -85,6 +85,9 @@ pr: [{revoke: old, witness: [ada, bob, cyd]}]
   - {revoke: evil, witness: [ada, bob, cyd], tamper: {set: {/signature/value: "?", /signature/by: nobody}}}
 `,
 			Want: `pass`},
+		{Name: "two", World: base + two,
+			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`,
+			Says: []string{`2 witnesses count; a forced revocation needs 3`}},
 		{Name: "one twice", World: base + `pr: [{revoke: evil, witness: [ada, bob, ada]}]`,
 			Want: `revocations/evil-56b689eff94bf2ac4d8226360b2f5eeea12c7e70f950518785bf9259ffa36f72.json:7:3: error: revocations: not-authorised`,
 			Says: []string{`did:web:ada.example and did:web:ada.example are not independent: they are one DID`}},
