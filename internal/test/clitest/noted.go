@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
@@ -18,9 +19,9 @@ import (
 
 // toldCodes find the code of a finding in a report as text and as JSON. One for both would begin with no text that is
 // searched for at once.
-var toldCodes = []*regexp.Regexp{
-	regexp.MustCompile(`(?m): (?:error|inconclusive|warning|notice): .* \[([\w-]+)\]\r?$`),
-	regexp.MustCompile(`"code": *"([^"]+)"`),
+var toldCodes = []func() *regexp.Regexp{
+	plain.Pattern(`(?m): (?:error|inconclusive|warning|notice): .* \[([\w-]+)\]\r?$`),
+	plain.Pattern(`"code": *"([^"]+)"`),
 }
 
 // Unexplained names the file in which the programs of a script note their faults.
@@ -75,7 +76,7 @@ func Noted(args []string, sys frame.IO) int {
 	}
 	var odd []string
 	for _, pattern := range toldCodes {
-		for _, m := range pattern.FindAllStringSubmatch(out.String(), -1) {
+		for _, m := range pattern().FindAllStringSubmatch(out.String(), -1) {
 			known := func(c strict.Code) bool { return c.ID == m[1] }
 			if !slices.ContainsFunc(Codes(), known) && !slices.Contains(odd, m[1]) {
 				odd = append(odd, m[1])
