@@ -66,7 +66,7 @@ revocations:1:2: warning: layout: folder-mode`},
 		{Name: "as deep as a record may be", World: `
 pr:
   - {write: implementations/nova.json, text: '{"slug": "nova", "x": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}'}`,
-			Want: strings.Repeat("implementations/nova.json:1:1: error: schema: schema-required\n", 8) +
+			Only: "schema", Want: strings.Repeat("implementations/nova.json:1:1: error: schema: schema-required\n", 8) +
 				"implementations/nova.json:1:18: error: schema: schema-additionalProperties"},
 		{Name: "new executable", World: `pr: [{write: implementations/nova.json, text: "{", mode: "100755"}]`,
 			Want: `implementations/nova.json:1:2: error: layout: file-mode`,
