@@ -163,7 +163,7 @@ web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 404}]
 	})
 }
 
-// A key that stands in keyAgreement alone signs nothing, and shows as well as any other that two are one.
+// A key that only keyAgreement lists signs nothing, but two implementations that share it are not independent.
 func TestSharedEncryptionKey(t *testing.T) {
 	const (
 		base = `base:
@@ -230,8 +230,8 @@ implementations/nova.json:6:3: notice: external-audit: audit-declared`},
 	})
 }
 
-// An auditor whose host has an A-label that stands for no word is under the domain that its other labels name: DNS does
-// not read them, and a declared auditor is never fetched.
+// A label of an auditor's host may begin with xn-- and decode to no text. The host has the domain of its other labels
+// all the same: DNS decodes no label, and nothing of a declared auditor is fetched.
 func TestExternalAuditUnsoundLabel(t *testing.T) {
 	const base = `base:
   - {listing: ada, level: L4, witness: [bob]}

@@ -174,8 +174,8 @@ func TestUnderscoreHost(t *testing.T) {
 	const old = `base: [{listing: old, host: my_agent.corp.example, set: {/contact: contact@corp.example}}]
 `
 	checktest.Run(t, []checktest.Case{
-		// A host name has no underscore, but one stands in a merged listing: its owner can renew it. What layout says
-		// about the spelling stays a warning, and domain age, DID Document, Manifest and Receipt are all had.
+		// No host name has an underscore, but this merged listing has one, and its owner can renew it. Layout warns of
+		// the spelling; domain age, DID Document, Manifest and Receipt are obtained.
 		{Name: "old, renewal", World: old + `pr: [{reissue: old, set: {/contact: contact@corp.example}}]`,
 			Want: `
 implementations/old.json:4:3: warning: layout: did-spelling

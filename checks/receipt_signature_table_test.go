@@ -157,7 +157,7 @@ implementations/nova.json:1:1: error: receipt-validity: json-syntax`},
 		{Name: "receipt text, only receipt-fetch", Only: "receipt-fetch",
 			World: `pr: [{listing: nova, tamper: {body: "{"}}]`,
 			Want:  `pass`},
-		// the Receipt cannot be had
+		// the Receipt is not obtained
 		{Name: "receipt unsure, without receipt-fetch", Skip: "receipt-fetch",
 			World: `pr: [{listing: nova}]
 web: [{url: "https://nova.example/oap-conformance-receipt.json", status: 500}]

@@ -365,7 +365,7 @@ pr: [{reissue: ada}, {listing: eve, did: "did:web:ada.example", key: ada, host: 
 implementations/ada.json:4:3: warning: layout: duplicate-did
 implementations/ada.json:8:3: error: receipt-fetch: receipt-hash-mismatch
 implementations/eve.json:4:3: error: layout: duplicate-did`},
-		// two new listings of one DID, neither of which stands
+		// two new listings of one DID; the base tree has neither
 		{Name: "twins",
 			World: `base: [{listing: ada}]
 pr: [{listing: eve}, {listing: eva, did: "did:web:eve.example", key: eve, host: eve.example}]

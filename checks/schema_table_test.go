@@ -705,7 +705,7 @@ revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f
 pr: [{revoke: ada, revocation: {set: {/implementation: {did: "did:web:nova.example"}, /claimed_levels: [L4], /signatures: []}}}]
 `,
 			Want: `revocations/ada-0ee9e6ecb821a8e4eb7478a361b11af2dd4e4e1399aa4f0cc041538c028db54f.json:10:3: error: revocations: revocation-is-receipt`},
-		// no pin is none that whatever is served matches
+		// no served bytes match a listing without a pin
 		{Name: "listing without pin",
 			World: `base: [{write: schemas/implementation.schema.json, text: "true"}, {listing: ada}]
 pr: [{listing: nova, delete: [/conformance_receipt_sha256]}]

@@ -110,7 +110,6 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 	}
 	folded := did.Fold(id)
 	own, pinned := p.listings(folded, sha256)
-	pinned = pinned || slices.ContainsFunc(r.Base.ByDID(id), func(l *Listed) bool { return l.ReceiptSHA256 == sha256 })
 	out := &Withdrawal{}
 	if by != nil {
 		out.Revoked = by.path
@@ -118,14 +117,14 @@ func (r *Run) Withdrawn(id, sha256 string, notBefore time.Time) (*Withdrawal, er
 	if err := p.irregular(out, own, r.Base.Tree); err != nil {
 		return nil, err
 	}
-	if !pinned && p.unpinned(&Withdrawal{}, own, folded, sha256, notBefore, r.Now) {
+	if found := *out; !pinned && p.unpinned(out, own, folded, sha256, notBefore, r.Now) {
 		p.again = true // a listing that no revocation names may have pinned it
 		p.want(registry.KindListing.Directory())
 		if err := p.follow(r.Context); err != nil {
 			return nil, err
 		}
-		if own, pinned = p.listings(folded, sha256); !pinned {
-			p.unpinned(out, own, folded, sha256, notBefore, r.Now)
+		if _, pinned := p.listings(folded, sha256); pinned {
+			out = &found
 		}
 	}
 	unread, err := p.unreadable(r.Context, r.Base.Tree)

@@ -248,8 +248,8 @@ type PathVersion struct {
 }
 
 // FolderHistory returns what the paths below the directory of a kind held, along the first parents of tip, oldest
-// first: one PathVersion for each commit and path of which it changed the entry, for the paths that keep accepts. Times
-// are as in FileHistory. It reads nothing outside that directory.
+// first. Each commit has one PathVersion for each entry that it changed, if keep accepts the path. Times are as in
+// FileHistory. FolderHistory reads nothing outside that directory.
 func (r *Repository) FolderHistory(ctx context.Context, tip string, k Kind, now time.Time,
 	keep func(path string) bool) ([]PathVersion, error) {
 	chain, err := r.historyOf(ctx, tip)

@@ -143,8 +143,8 @@ func judgeRegistry(run *checks.Run, c *checks.Check) (verdict.Outcome, error) {
 	return out, err
 }
 
-// Note notes what a record has in common with others, for [Join.Common]: of which checks the budget left no time for
-// it, and whether the resolver denies all names. Findings that say the latter lose their fix: it is that of the run.
+// Note counts the record for each check that the budget left no time for, and notes whether the resolver denies all
+// names. [Join.Common] reports both once, so a finding about the resolver loses its fix.
 func (j *Join) Note(path string, judged []verdict.Judgement) {
 	for _, one := range judged {
 		for i := range one.Findings {

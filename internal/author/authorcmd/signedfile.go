@@ -53,7 +53,7 @@ func (f *signedFile) check() error {
 	return nil
 }
 
-// readPlain reads a file that is to be signed.
+// readPlain reads a file for its signature. It refuses what is not a plain file.
 func readPlain(name string) ([]byte, error) {
 	info, err := os.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {

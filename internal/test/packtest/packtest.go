@@ -174,7 +174,7 @@ func IndexBytes(entries []Entry, pack []byte) []byte {
 		offsets = binary.BigEndian.AppendUint32(offsets, 1<<31|uint32(len(large)/8))
 		large = binary.BigEndian.AppendUint64(large, uint64(e.Offset))
 	}
-	out := bytes.Clone(gitobject.IndexMagic)
+	out := []byte("\xfftOc\x00\x00\x00\x02")
 	for _, n := range fanout {
 		out = binary.BigEndian.AppendUint32(out, n)
 	}
