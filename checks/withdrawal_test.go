@@ -169,6 +169,23 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
+// TestWithdrawnReadsLittle reads the history of the listings that no revocation names for neither a pinned Receipt nor
+// one that nothing is against.
+func TestWithdrawnReadsLittle(t *testing.T) {
+	w, repo := built(t, "base:\n  - {listing: ada}\n  - {listing: bob}\n  - {commit: List}\n  - {revoke: ada}\n")
+	pinned, err := w.Pin("ada", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sum, revoked := range map[string]bool{pinned: true, strings.Repeat("0", 64): false} {
+		run := runOn(t, repo, w.Now)
+		found, err := run.Withdrawn("did:web:ada.example", sum, w.Now)
+		if err != nil || (found.Revoked != "") != revoked || run.past().whole {
+			t.Errorf("%s: %q, %v, all read: %t", sum, spell(found), err, run.past().whole)
+		}
+	}
+}
+
 // history returns the listings that a path held, newest first.
 func history(t *testing.T, r *Run, path string) []*registry.Listing {
 	versions, err := r.History(path)
