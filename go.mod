@@ -17,7 +17,6 @@ require (
 	github.com/hiddeco/sshsig v0.2.0 // verifies SSH signatures of commits
 	github.com/invopop/jsonschema v0.14.0 // writes docs/schemas, in its generator only
 	github.com/klauspost/compress v1.20.3 // inflates Git objects
-	github.com/likexian/whois v1.15.7 // asks WHOIS servers
 	github.com/likexian/whois-parser v1.24.21 // parses WHOIS answers
 	github.com/mr-tron/base58 v1.3.0 // decodes keys in multibase
 	github.com/openrdap/rdap v0.10.2 // asks RDAP servers

@@ -1,14 +1,14 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"time"
-
-	whoisclient "github.com/likexian/whois"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
@@ -103,77 +103,40 @@ func (p *whois) ask(ctx context.Context, r evidence.Request, domain string, serv
 	start := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errTimeout)
 	defer cancel()
-	line := &whoisLine{ctx: ctx, dialer: p.dialer, server: server, limit: min(r.MaxBytes, evidence.MaxWHOIS)}
-	reply, err := query43(line, domain, p.timeout)
+	limit := min(r.MaxBytes, evidence.MaxWHOIS)
+	reply, address, err := p.exchange(ctx, domain, server, limit)
 	a.observation.Milliseconds = time.Since(start).Milliseconds()
-	a.observation.Address = line.address
+	a.observation.Address = address
 	switch {
 	case errors.Is(err, capped.ErrTooLarge):
-		return a.failed(sources.TooLarge(line.limit), false)
+		return a.failed(sources.TooLarge(limit), false)
 	case err != nil:
 		return a.failed(classify(ctx, err))
-	case reply == "":
+	case len(reply) == 0:
 		// A server that turns a client away often closes the connection without a word.
 		return a.failed(sources.Refuse(evidence.Unavailable, evidence.CodeConnect,
 			"the WHOIS server sent an empty reply"), true)
 	case !p.quota.take(int64(len(reply))):
 		return a.failed(totalTooLarge(), false)
 	}
-	a.observation.State, a.observation.Body = evidence.Obtained, []byte(reply)
+	a.observation.State, a.observation.Body = evidence.Obtained, reply
 	return a
 }
 
-// query43 runs the library's client with a connection of our own: by itself it reads without limit, dials
-// what replies name, and does not bound the dial. Some replies have made it panic.
-func query43(line *whoisLine, domain string, timeout time.Duration) (reply string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			reply, err = "", fmt.Errorf("reading WHOIS reply: %v", p)
-		}
-	}()
-	client := whoisclient.NewClient().SetDialer(line).SetTimeout(timeout).SetDisableStats(true).SetDisableReferral(true)
-	return client.Whois(domain, line.server.host)
-}
-
-// whoisLine is the client's way out: to one server, within one context, up to limit bytes.
-type whoisLine struct {
-	ctx     context.Context
-	dialer  *dialer
-	server  *whoisServer
-	limit   int64
-	address string
-}
-
-// Dial connects to the server, whatever address the client asks for.
-func (w *whoisLine) Dial(string, string) (net.Conn, error) {
-	conn, err := w.dialer.dial(w.ctx, w.server.guard, w.server.host, ".", w.server.port)
+// exchange sends a query (RFC 3912), and returns the reply without white space around it and the address that was
+// asked.
+func (p *whois) exchange(ctx context.Context, domain string, server *whoisServer, limit int64) (reply []byte,
+	address string, err error) {
+	conn, err := p.dialer.dial(ctx, server.guard, server.host, ".", server.port)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	w.address = conn.RemoteAddr().String()
-	stop := context.AfterFunc(w.ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	return &whoisConn{Conn: conn, left: w.limit, stop: stop}, nil
-}
-
-// whoisConn ends with its context, not by the client's own deadlines, and is capped.
-type whoisConn struct {
-	net.Conn
-	left int64
-	stop func() bool
-}
-
-func (c *whoisConn) SetReadDeadline(time.Time) error  { return nil }
-func (c *whoisConn) SetWriteDeadline(time.Time) error { return nil }
-
-func (c *whoisConn) Close() error {
-	c.stop()
-	return c.Conn.Close()
-}
-
-func (c *whoisConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if c.left -= int64(n); c.left < 0 {
-		return 0, capped.ErrTooLarge
+	defer func() { _ = conn.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
+	address = conn.RemoteAddr().String()
+	if _, err := io.WriteString(conn, domain+"\r\n"); err != nil {
+		return nil, address, err
 	}
-	return n, err
+	reply, err = capped.ReadAll(conn, limit)
+	return bytes.TrimSpace(reply), address, err
 }
