@@ -159,10 +159,7 @@ func (w *Web) handshake(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		reset(hello.Conn)
 		return nil, errors.New("reset")
 	case TLSSilent:
-		select {
-		case <-w.done:
-		case <-hello.Context().Done():
-		}
+		<-hello.Context().Done()
 		return nil, errors.New("silent")
 	}
 	cert, err := w.ca.certificate(host, mode)

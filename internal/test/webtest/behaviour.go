@@ -106,24 +106,25 @@ func (w *Web) page(host, uri string) Behaviour {
 }
 
 func (w *Web) reply(rw http.ResponseWriter, r *http.Request, b Behaviour) {
-	if !w.wait(r.Context(), w.delay+time.Duration(b.Delay)) {
+	if !wait(r.Context(), w.delay+time.Duration(b.Delay)) {
 		panic(http.ErrAbortHandler)
 	}
 	switch {
 	case b.Reset:
-		takeOver(rw, reset)
+		takeOver(rw, r, reset)
 	case b.Raw != nil:
-		takeOver(rw, func(c net.Conn) { c.Write(b.Raw); c.Close() })
+		takeOver(rw, r, func(c net.Conn) { c.Write(b.Raw); c.Close() })
 	case b.HugeHeaders > 0:
-		takeOver(rw, func(c net.Conn) { writeHeaders(c, b.HugeHeaders); c.Close() })
+		takeOver(rw, r, func(c net.Conn) { writeHeaders(c, b.HugeHeaders); c.Close() })
 	default:
 		w.respond(rw, r, b)
 	}
 }
 
-func takeOver(rw http.ResponseWriter, f func(net.Conn)) {
+func takeOver(rw http.ResponseWriter, r *http.Request, f func(net.Conn)) {
 	c, _, err := rw.(http.Hijacker).Hijack()
 	if err == nil {
+		defer context.AfterFunc(r.Context(), func() { c.Close() })()
 		f(c)
 	}
 }
@@ -172,16 +173,16 @@ func (w *Web) respond(rw http.ResponseWriter, r *http.Request, b Behaviour) {
 		b.Body = b.Body[:len(b.Body)/2]
 	}
 	rw.WriteHeader(status)
-	w.body(r.Context(), rw, b)
-	if b.CloseEarly || w.over(r.Context()) {
+	body(r.Context(), rw, b)
+	if b.CloseEarly || r.Context().Err() != nil {
 		http.NewResponseController(rw).Flush()
 		panic(http.ErrAbortHandler)
 	}
 }
 
-func (w *Web) body(ctx context.Context, out io.Writer, b Behaviour) {
+func body(ctx context.Context, out io.Writer, b Behaviour) {
 	if b.Bomb > 0 {
-		w.bomb(ctx, out, b.Bomb>>20+1)
+		bomb(ctx, out, b.Bomb>>20+1)
 		return
 	}
 	if b.Gzip {
@@ -197,7 +198,7 @@ func (w *Web) body(ctx context.Context, out io.Writer, b Behaviour) {
 		if b.Drip == 0 { // pieces of some KiB, so that the client's caps are what is measured
 			piece = bytes.Repeat(piece, 16<<10/len(piece)+1)
 		}
-		for w.piecewise(ctx, out, piece, b) {
+		for piecewise(ctx, out, piece, b) {
 		}
 		return
 	}
@@ -206,7 +207,7 @@ func (w *Web) body(ctx context.Context, out io.Writer, b Behaviour) {
 		batch = 16<<10/len(b.Body) + 1
 	}
 	for piece := bytes.Repeat(b.Body, min(left, batch)); left > 0; left -= batch {
-		if !w.piecewise(ctx, out, piece[:min(left, batch)*len(b.Body)], b) {
+		if !piecewise(ctx, out, piece[:min(left, batch)*len(b.Body)], b) {
 			return
 		}
 	}
@@ -226,12 +227,12 @@ var zeros = sync.OnceValues(func() (plain, deflated []byte) {
 })
 
 // bomb writes n MiB of zero bytes as one gzip stream (RFC 1952), whose blocks are compressed once for all.
-func (w *Web) bomb(ctx context.Context, out io.Writer, n int64) {
+func bomb(ctx context.Context, out io.Writer, n int64) {
 	plain, deflated := zeros()
 	io.WriteString(out, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")
 	sum := uint32(0)
 	for range n {
-		if _, err := out.Write(deflated); err != nil || w.over(ctx) {
+		if _, err := out.Write(deflated); err != nil || ctx.Err() != nil {
 			return
 		}
 		sum = crc32.Update(sum, crc32.IEEETable, plain)
@@ -241,11 +242,11 @@ func (w *Web) bomb(ctx context.Context, out io.Writer, n int64) {
 	out.Write(binary.LittleEndian.AppendUint32(end, uint32(n<<20)))
 }
 
-// piecewise returns false if the client or the web has gone.
-func (w *Web) piecewise(ctx context.Context, out io.Writer, data []byte, b Behaviour) bool {
+// piecewise returns false if the client has gone, or ctx has ended.
+func piecewise(ctx context.Context, out io.Writer, data []byte, b Behaviour) bool {
 	if b.Drip == 0 {
 		_, err := out.Write(data)
-		return err == nil && !w.over(ctx)
+		return err == nil && ctx.Err() == nil
 	}
 	interval := time.Duration(b.Interval)
 	if interval == 0 {
@@ -260,19 +261,9 @@ func (w *Web) piecewise(ctx context.Context, out io.Writer, data []byte, b Behav
 			f.Flush()
 		}
 		data = data[n:]
-		if !w.wait(ctx, interval) {
+		if !wait(ctx, interval) {
 			return false
 		}
-	}
-	return true
-}
-
-func (w *Web) over(ctx context.Context) bool {
-	select {
-	case <-w.done:
-	case <-ctx.Done():
-	default:
-		return false
 	}
 	return true
 }

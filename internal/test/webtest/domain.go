@@ -119,8 +119,7 @@ func (w *Web) acceptWHOIS() {
 
 func (w *Web) answerWHOIS(c net.Conn) {
 	defer c.Close()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	defer context.AfterFunc(w.open, func() { c.Close() })()
 	c.SetReadDeadline(time.Now().Add(time.Minute))
 	line, err := bufio.NewReader(io.LimitReader(c, 1<<10)).ReadString('\n')
 	fields := strings.Fields(strings.TrimLeft(line, "="))
@@ -128,14 +127,14 @@ func (w *Web) answerWHOIS(c net.Conn) {
 		return
 	}
 	b := w.WHOIS(fields[len(fields)-1]) // the words before it are options of some servers
-	if !w.wait(ctx, w.delay+time.Duration(b.Delay)) {
+	if !wait(w.open, w.delay+time.Duration(b.Delay)) {
 		return
 	}
 	if b.Reset {
 		reset(c)
 		return
 	}
-	w.body(ctx, c, b)
+	body(w.open, c, b)
 }
 
 func (d Domain) whoisText(name string) string {

@@ -27,13 +27,14 @@ type Options struct {
 type Web struct {
 	ca    *authority // nil: without servers
 	delay time.Duration
-	done  chan struct{}
 
-	https, rdap, whois *listener
+	open context.Context // until Close
+	end  context.CancelFunc
+
+	https, rdap, whois net.Listener
 	servers            []*http.Server
 
 	mu       sync.Mutex
-	closed   bool
 	running  sync.WaitGroup
 	pages    map[string]Behaviour
 	domains  map[string]Domain
@@ -47,8 +48,9 @@ type Web struct {
 // New returns a web without servers: Answer, RDAP and WHOIS return what they would answer. A page that was not set
 // answers 404, a domain that was not set is unknown to every registry.
 func New() *Web {
+	open, end := context.WithCancel(context.Background())
 	return &Web{
-		done:  make(chan struct{}),
+		open: open, end: end,
 		pages: map[string]Behaviour{}, domains: map[string]Domain{}, tlsModes: map[string]TLSMode{},
 		hits: map[string]int{}, inFlight: map[string]int{}, peak: map[string]int{},
 	}
@@ -62,8 +64,8 @@ func Start(o Options) (*Web, error) {
 	}
 	w := New()
 	w.ca, w.delay = ca, o.Delay
-	for _, l := range []**listener{&w.https, &w.rdap, &w.whois} {
-		if *l, err = listen(); err != nil {
+	for _, l := range []*net.Listener{&w.https, &w.rdap, &w.whois} {
+		if *l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 			w.Close()
 			return nil, fmt.Errorf("open loopback listener: %w", err)
 		}
@@ -79,6 +81,7 @@ func (w *Web) serve(l net.Listener, answer http.HandlerFunc) {
 	s := &http.Server{
 		ErrorLog:     log.New(io.Discard, "", 0),
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
+		BaseContext:  func(net.Listener) context.Context { return w.open },
 		Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if !w.enter() {
 				panic(http.ErrAbortHandler)
@@ -94,20 +97,15 @@ func (w *Web) serve(l net.Listener, answer http.HandlerFunc) {
 // Close ends the servers, their connections and every reply under way, and waits for them.
 func (w *Web) Close() error {
 	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
-		return nil
-	}
-	w.closed = true
-	close(w.done)
+	w.end()
 	w.mu.Unlock()
 	var errs []error
 	for _, s := range w.servers {
 		errs = append(errs, s.Close())
 	}
-	for _, l := range []*listener{w.https, w.rdap, w.whois} {
+	for _, l := range []net.Listener{w.https, w.rdap, w.whois} {
 		if l != nil {
-			l.closeAll()
+			l.Close()
 		}
 	}
 	w.running.Wait()
@@ -117,7 +115,7 @@ func (w *Web) Close() error {
 func (w *Web) enter() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed {
+	if w.open.Err() != nil {
 		return false
 	}
 	w.running.Add(1)
@@ -225,8 +223,8 @@ func (w *Web) note(request string) int {
 	return w.hits[request] - 1
 }
 
-// wait returns false if the web or the request ended first.
-func (w *Web) wait(ctx context.Context, d time.Duration) bool {
+// wait returns false if ctx ended first.
+func wait(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return true
 	}
@@ -236,9 +234,8 @@ func (w *Web) wait(ctx context.Context, d time.Duration) bool {
 	case <-t.C:
 		return true
 	case <-ctx.Done():
-	case <-w.done:
+		return false
 	}
-	return false
 }
 
 func pageKey(raw string) string {
@@ -253,66 +250,11 @@ func key(host, uri string) string {
 	return "https://" + strings.TrimSuffix(strings.ToLower(host), ":443") + uri
 }
 
-// listener remembers its connections, so that Close ends those that a reply has taken over.
-type listener struct {
-	net.Listener
-	mu     sync.Mutex
-	closed bool
-	conns  map[net.Conn]struct{}
-}
-
-func listen() (*listener, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	return &listener{Listener: l, conns: map[net.Conn]struct{}{}}, nil
-}
-
-func (l *listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		c.Close()
-		return nil, net.ErrClosed
-	}
-	l.conns[c] = struct{}{}
-	return &conn{Conn: c, l: l}, nil
-}
-
-func (l *listener) closeAll() {
-	l.Listener.Close()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = true
-	for c := range l.conns {
-		c.Close()
-	}
-}
-
-type conn struct {
-	net.Conn
-	l *listener
-}
-
-func (c *conn) Close() error {
-	c.l.mu.Lock()
-	delete(c.l.conns, c.Conn)
-	c.l.mu.Unlock()
-	return c.Conn.Close()
-}
-
 // reset closes a connection so that the other side sees a reset, not an end.
 func reset(c net.Conn) {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
 	}
-	if t, ok := c.(*conn); ok {
-		t.Conn.(*net.TCPConn).SetLinger(0)
-	}
+	c.(*net.TCPConn).SetLinger(0)
 	c.Close()
 }
