@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -210,55 +211,32 @@ func withdrawn(t *testing.T, w *fixture.World, repo *registry.Repository) (strin
 	return out.String(), nil
 }
 
-// audited returns what an audit finds in the history.
+// audited returns what an audit finds in the history, and what it knows in the end.
 func audited(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
-	return followed(t, w, repo, "")
+	return followed(t, w, repo, checks.NewLedger(repo, w.Now), "")
 }
 
-// continued returns what an audit finds that begins after the base branch.
+// continued returns the same of an audit that begins after the base branch.
 func continued(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
 	from, err := repo.Resolve(w.Base)
 	if err != nil {
 		return "", err
 	}
-	return followed(t, w, repo, from)
+	return followed(t, w, repo, checks.LedgerAt(repo, from, w.Now), from)
 }
 
-// followed returns what an audit finds that begins after a commit, or with the root, and what it knows in the end.
-func followed(t *testing.T, w *fixture.World, repo *registry.Repository, from string) (string, error) {
+func followed(t *testing.T, w *fixture.World, repo *registry.Repository, ledger *checks.Ledger,
+	from string) (string, error) {
 	head, err := repo.Resolve(w.Head)
 	if err != nil {
 		return "", err
 	}
-	ledger := checks.NewLedger(repo, w.Now)
-	if from != "" {
-		ledger = checks.LedgerAt(repo, from, w.Now)
-	}
-	var out strings.Builder
-	err = repo.Steps(t.Context(), from, head, func(s *registry.Step) error {
-		faults, err := ledger.Step(t.Context(), s)
-		for _, f := range faults {
-			fmt.Fprintln(&out, f.Pos, f.Severity, f.Check, f.Code)
+	found := map[string]string{}
+	(&clone{Repository: repo, world: w, head: head}).follow(t, repo, ledger, from, "", found)
+	for key, text := range found {
+		if text == "" {
+			return "", errors.New(key)
 		}
-		return err
-	})
-	if err != nil {
-		return "", err
 	}
-	tree, err := repo.Tree(t.Context(), head)
-	if err != nil {
-		return "", err
-	}
-	st, err := ledger.Standing(t.Context(), tree)
-	if err != nil {
-		return "", err
-	}
-	for l := range st.Listings() {
-		origin, err := ledger.Origin(t.Context(), l.Path)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintln(&out, *l, origin)
-	}
-	return out.String(), nil
+	return fmt.Sprint(found), nil
 }
