@@ -3,14 +3,15 @@ package report
 import (
 	"bufio"
 	"bytes"
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
-	"time"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -32,11 +33,10 @@ func writeJSON(b *bufio.Writer, r *Counted, o Options) error {
 	rest.Results = verdict.NewResults(make([]verdict.Result, min(printed, 1))...)
 	rest.Listings = make([]verdict.Listing, min(len(r.Listings), 1))
 	rest.Evidence = make([]verdict.Evidence, min(len(r.Evidence), 1))
-	var text bytes.Buffer
-	if err := encodeIndented(&text, rest, "", "  "); err != nil {
+	left, err := JSON(rest, "  ")
+	if err != nil {
 		return err
 	}
-	left := text.Bytes()
 	if r.Own != nil {
 		own, err := JSON(map[string]any{r.Own.Name: r.Own.Value}, "  ")
 		if err != nil {
@@ -53,9 +53,9 @@ func writeJSON(b *bufio.Writer, r *Counted, o Options) error {
 		name  string
 		write func() error
 	}{
-		{"listings", func() error { return a.listings(r.Listings) }},
+		{"listings", func() error { return writeAll(&a, r.Listings) }},
 		{"results", func() error { return a.results(&r.Results, o.SummaryOnly) }},
-		{"evidence", func() error { return a.evidence(r.Evidence) }},
+		{"evidence", func() error { return writeAll(&a, r.Evidence) }},
 	} {
 		// Inside of a text there is no line break, and further in more blanks begin the line.
 		before, after, found := bytes.Cut(left, []byte("\n  \""+array.name+"\": [\n"))
@@ -71,15 +71,14 @@ func writeJSON(b *bufio.Writer, r *Counted, o Options) error {
 		}
 		b.WriteString("\n  ]")
 	}
-	_, err := b.Write(left)
+	_, err = b.Write(left)
 	return err
 }
 
 // arrays writes the elements of arrays that are members of the report.
 type arrays struct {
 	b     *bufio.Writer
-	begun bool // the array has an element
-	one   bytes.Buffer
+	begun bool               // the array has an element
 	texts map[like][2][]byte // before and behind the subject
 }
 
@@ -106,110 +105,16 @@ func (a *arrays) next(parts ...[]byte) {
 	a.b.Write(element)
 }
 
-// text is v as an element; it lasts until the next is asked for.
-func (a *arrays) text(v any) ([]byte, error) { return a.indented(v, "    ") }
-
-// indented is v where the lines behind its first begin with prefix.
-func (a *arrays) indented(v any, prefix string) ([]byte, error) {
-	a.one.Reset()
-	err := encodeIndented(&a.one, v, prefix, "  ")
-	return bytes.TrimSuffix(a.one.Bytes(), []byte("\n")), err
-}
-
-func (a *arrays) evidence(all []verdict.Evidence) error {
+// writeAll writes each element.
+func writeAll[T any](a *arrays, all []T) error {
 	for i := range all {
-		text, err := a.text(&all[i])
+		text, err := encode(&all[i], inArray)
 		if err != nil {
 			return err
 		}
 		a.next(text)
 	}
 	return nil
-}
-
-// listings writes the text of each listing, without looking up its members each time.
-func (a *arrays) listings(all []verdict.Listing) error {
-	m := members{arrays: a}
-	for i := range all {
-		l := &all[i]
-		m.element = append(m.element[:0], '{')
-		m.text("slug", l.Slug)
-		m.text("name", l.Name)
-		m.text("tool_did", l.ToolDID)
-		m.text("level", l.Level)
-		m.text("status", l.Status)
-		m.time("issued_at", l.IssuedAt)
-		m.time("expires_at", l.ExpiresAt)
-		if l.RefusedBy != "" {
-			m.text("refused_by", l.RefusedBy)
-		}
-		if l.RevokedBy != "" {
-			m.text("revoked_by", l.RevokedBy)
-		}
-		if len(l.Witnesses) > 0 {
-			m.value("witnesses", l.Witnesses)
-		}
-		if l.Archived {
-			m.value("archived", l.Archived)
-		}
-		if m.err != nil {
-			return m.err
-		}
-		a.next(m.element, []byte("\n    }"))
-	}
-	return nil
-}
-
-// members writes the members of an element.
-type members struct {
-	*arrays
-	element []byte // without the last brace
-	err     error  // the first
-}
-
-func (m *members) name(name string) {
-	if len(m.element) > 1 {
-		m.element = append(m.element, ',')
-	}
-	m.element = append(append(append(m.element, "\n      \""...), name...), "\": "...)
-}
-
-func (m *members) text(name, value string) {
-	if !spelledAsIs(value) {
-		m.value(name, value)
-		return
-	}
-	m.name(name)
-	m.element = append(append(append(m.element, '"'), value...), '"')
-}
-
-// spelledAsIs reports whether a text between quotes is its own spelling as a JSON string of the report.
-func spelledAsIs(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '[' {
-			return false
-		}
-	}
-	return true
-}
-
-// time leaves nil out.
-func (m *members) time(name string, value *time.Time) {
-	if value == nil {
-		return
-	}
-	text, err := value.MarshalText()
-	if err != nil {
-		m.value(name, value)
-		return
-	}
-	m.text(name, string(text))
-}
-
-func (m *members) value(name string, value any) {
-	m.name(name)
-	text, err := m.indented(value, "      ")
-	m.element, m.err = append(m.element, text...), cmp.Or(m.err, err)
 }
 
 func (a *arrays) results(all *verdict.Results, summary bool) error {
@@ -219,7 +124,7 @@ func (a *arrays) results(all *verdict.Results, summary bool) error {
 			continue
 		}
 		if len(result.Findings) > 0 {
-			text, err := a.text(result)
+			text, err := encode(result, inArray)
 			if err != nil {
 				return err
 			}
@@ -231,15 +136,10 @@ func (a *arrays) results(all *verdict.Results, summary bool) error {
 			return err
 		}
 		if result.Subject != subject {
-			subject = result.Subject
-			name = append(append(append(name[:0], '"'), subject...), '"')
-			if !spelledAsIs(subject) {
-				text, err := a.text(subject)
-				if err != nil {
-					return err
-				}
-				name = append(name[:0], text...)
+			if name, err = encode(result.Subject, inArray); err != nil {
+				return err
 			}
+			subject = result.Subject
 		}
 		a.next(around[0], name, around[1])
 	}
@@ -252,13 +152,13 @@ func (a *arrays) around(of like) ([2][]byte, error) {
 	if ok {
 		return around, nil
 	}
-	text, err := a.text(verdict.Result{Check: of.check, Verdict: of.verdict, Reason: of.reason,
-		Findings: []verdict.Finding{}})
+	text, err := encode(verdict.Result{Check: of.check, Verdict: of.verdict, Reason: of.reason,
+		Findings: []verdict.Finding{}}, inArray)
 	if err != nil {
 		return around, err
 	}
 	member := []byte("\n      \"subject\": ")
-	before, after, _ := bytes.Cut(bytes.Clone(text), append(member, `""`...))
+	before, after, _ := bytes.Cut(text, append(member, `""`...))
 	around = [2][]byte{slices.Concat(before, member), after}
 	if len(a.texts) == maxTexts {
 		clear(a.texts)
@@ -270,23 +170,28 @@ func (a *arrays) around(of like) ([2][]byte, error) {
 // JSON gives v as JSON that is as harmless in a log as the JSON report, with a final line break; an empty indent puts
 // all on one line.
 func JSON(v any, indent string) ([]byte, error) {
-	var b bytes.Buffer
-	err := encodeIndented(&b, v, "", indent)
-	return b.Bytes(), err
+	form := oneLine
+	if indent != "" {
+		form = json.JoinOptions(oneLine, jsontext.WithIndent(indent))
+	}
+	text, err := encode(v, form)
+	return append(text, '\n'), err
 }
 
-// encodeIndented writes v as JSON in which foreign text is as harmless in a log as after Line, and yet decodes to the
-// same text: what Line would spell out is a JSON escape. An error of b shows when it is flushed.
-func encodeIndented(b io.Writer, v any, prefix, indent string) error {
-	var encoded bytes.Buffer
-	e := json.NewEncoder(&encoded)
-	e.SetEscapeHTML(false)
-	e.SetIndent(prefix, indent)
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("encoding report: %w", err)
+// The forms of JSON: on one line, and as an element of an array of the report. Both are spelled as by encoding/json.
+var (
+	oneLine = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+	inArray = json.JoinOptions(oneLine, jsontext.WithIndentPrefix("    "), jsontext.WithIndent("  "))
+)
+
+// encode returns v as JSON in which foreign text is as harmless in a log as after Line, and yet decodes to the same
+// text: what Line would spell out is a JSON escape.
+func encode(v any, form json.Options) ([]byte, error) {
+	text, err := json.Marshal(v, form)
+	if err != nil {
+		return nil, fmt.Errorf("encoding report: %w", err)
 	}
-	writeEscaped(b, encoded.Bytes())
-	return nil
+	return Escaped(text), nil
 }
 
 // Escaped returns a JSON text of the same value that is as harmless in a log as the JSON report. Its strings have no

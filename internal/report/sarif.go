@@ -120,11 +120,15 @@ func writeSARIF(w *bufio.Writer, r *Counted, o Options) error {
 			all.Results = append(all.Results, sarifFinding(f, titles[f.subject], index[f.check], seen))
 		}
 	}
-	return encodeIndented(w, sarifLog{
+	text, err := JSON(sarifLog{
 		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
 		Version: "2.1.0",
 		Runs:    []sarifRun{all},
-	}, "", "  ")
+	}, "  ")
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }
 
 func sum(all []int) (n int) {

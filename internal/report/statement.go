@@ -1,11 +1,11 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -195,11 +195,9 @@ func builtFrom(t verdict.Tool) string {
 
 // compact returns v as JSON on one line, with HTML as it is.
 func compact(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := json.Marshal(v, oneLine)
+	if err != nil {
 		return nil, fmt.Errorf("encoding statement: %w", err)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return text, nil
 }
