@@ -350,13 +350,14 @@ var ignorePatterns = &judge{name: "generated: patterns, git check-ignore", of: p
 		for i, path := range paths {
 			want := answer{value: fmt.Sprint(ignored[fmt.Sprintf("%d/%s", i/20, path)])}
 			r.compare(fmt.Sprintf("%d %q %q", i, patterns[i], path), want, func() (string, error) {
-				parsed := ignore.Parse([]byte(patterns[i] + "\n"))
+				scopes := []ignore.Scope{{Patterns: ignore.Parse([]byte(patterns[i] + "\n"))}}
+				ignored := func(at string, dir bool) bool { return ignore.Ignores(scopes, at, dir) }
 				for j := range path { // git does not look below an ignored directory
-					if path[j] == '/' && parsed.Match(path[:j], true) == ignore.Ignored {
+					if path[j] == '/' && ignored(path[:j], true) {
 						return "true", nil
 					}
 				}
-				return fmt.Sprint(parsed.Match(path, false) == ignore.Ignored), nil
+				return fmt.Sprint(ignored(path, false)), nil
 			})
 		}
 	}}

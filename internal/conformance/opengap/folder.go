@@ -19,14 +19,15 @@ import (
 
 // Limits of what is read of an agent's directory.
 const (
-	MaxFiles   = 10_000    // files and links that belong to the agent
-	MaxFile    = 1 << 20   // bytes of one file
-	MaxText    = 32 << 20  // bytes of all files that are read
-	maxEntries = 100_000   // files, links and directories
-	maxDepth   = 64        // directories within directories
-	maxReads   = 20_000    // files that are read, some of them by several links
-	maxSteps   = 200_000   // parts of paths that are resolved, and imports that are followed
-	maxMatches = 5_000_000 // patterns of .gitignore that are tried
+	MaxFiles   = 10_000   // files and links that belong to the agent
+	MaxFile    = 1 << 20  // bytes of one file
+	MaxText    = 32 << 20 // bytes of all files that are read
+	maxEntries = 100_000  // files, links and directories
+	maxDepth   = 64       // directories within directories
+	maxReads   = 20_000   // files that are read, some of them by several links
+	maxSteps   = 200_000  // parts of paths that are resolved, and imports that are followed
+	maxIgnore  = 64 << 10 // bytes of .gitignore files
+	maxMatches = 80 << 20 // bytes of patterns that paths are compared with
 )
 
 // ErrTooLarge means that an agent's directory has more than is read.
@@ -41,7 +42,8 @@ type directory struct {
 	bytes   int // total of the files read so far
 	reads   int // of files so far
 	steps   int // of resolving paths so far
-	matches int // of patterns so far
+	ignored int // bytes of .gitignore files so far
+	matches int // bytes of patterns that paths were compared with so far
 	err     error
 }
 
@@ -94,8 +96,12 @@ func (f *directory) walk(dir string, depth int, scopes []ignore.Scope, excluded 
 	}
 	if name := path.Join(dir, gitignoreName); !excluded && f.mode(name).IsRegular() {
 		text, _ := f.read(name) // what cannot be read excludes nothing
+		if f.ignored += len(text); f.ignored > maxIgnore {
+			f.fail(fmt.Errorf("%w: its .gitignore files have more than %d bytes", ErrTooLarge, maxIgnore))
+			return
+		}
 		scopes = append(slices.Clip(scopes),
-			ignore.Scope{Directory: strings.TrimPrefix(dir+"/", "./"), Patterns: ignore.Parse(text)})
+			ignore.Scope{Directory: strings.TrimPrefix(dir+"/", "./"), Patterns: ignore.Parse(text), Size: len(text)})
 	}
 	d, err := f.root.Open(dir)
 	if err != nil {
@@ -138,7 +144,7 @@ func (f *directory) excludes(scopes []ignore.Scope, e entry, excluded bool) bool
 		return false
 	}
 	for _, s := range scopes {
-		f.matches += len(s.Patterns)
+		f.matches += s.Size
 	}
 	if f.matches > maxMatches {
 		f.fail(fmt.Errorf("%w: its .gitignore files have too many patterns", ErrTooLarge))

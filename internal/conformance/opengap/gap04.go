@@ -500,8 +500,8 @@ func (a *agent) judgeGitignore() verdict.Outcome {
 	case err != nil:
 		why = fmt.Sprintf(": it was not read: %v", err)
 	}
-	patterns := ignore.Parse(text)
-	ignored := func(name string, isDir bool) bool { return patterns.Match(name, isDir) == ignore.Ignored }
+	scopes := []ignore.Scope{{Patterns: ignore.Parse(text)}}
+	ignored := func(name string, isDir bool) bool { return ignore.Ignores(scopes, name, isDir) }
 	var out verdict.Outcome
 	for _, secret := range []struct {
 		pattern string

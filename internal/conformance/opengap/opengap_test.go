@@ -1051,6 +1051,17 @@ func TestHostile(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("long .gitignore files", func(t *testing.T) {
+		patterns := agent04[".gitignore"]
+		edit := files{"a/.gitignore": strings.Repeat("[!b]*\n", (maxIgnore-len(patterns))/6)}
+		if err := judge(t, agent04.edit(edit).write(t)); err != nil {
+			t.Error(err)
+		}
+		edit["b/.gitignore"] = "*.log\n"
+		if err := judge(t, agent04.edit(edit).write(t)); !errors.Is(err, ErrTooLarge) {
+			t.Error(err)
+		}
+	})
 	t.Run("FIFOs", func(t *testing.T) {
 		for _, base := range []files{agent04, agent01} {
 			for name := range base {

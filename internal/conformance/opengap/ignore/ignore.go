@@ -1,10 +1,7 @@
 // Package ignore matches paths against the patterns of gitignore(5) files as git does.
 //
-// Names are matched by path.Match, whose patterns differ from git's in [!a], [[:digit:]], escapes and names that are
-// not UTF-8. So a pattern is translated first: each byte of it and of a name becomes a character outside of ASCII,
-// which path.Match does not take for syntax. The remaining syntax is "*", "?", and sets of characters spelled as
-// ranges. A pattern is cut at each "**" that matches directories, and the names between two cuts are matched one by
-// one.
+// A pattern becomes a regular expression, so that no pattern takes long. git compares bytes: each byte of a pattern
+// and of a path becomes one character first.
 //
 // The caller decides which files hold patterns, and does not look below an ignored directory.
 //
@@ -14,174 +11,174 @@ package ignore
 
 import (
 	"bytes"
-	"path"
+	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 )
 
-// Verdict is what patterns say about a path.
-type Verdict uint8
-
-// The verdicts. Undecided leaves it to patterns of less priority; without any the path is not ignored.
-const (
-	Undecided Verdict = iota
-	Ignored
-	Included
-)
-
-// Patterns are the patterns of one file, in its order. If several match, the last one counts.
-type Patterns []pattern
-
-type pattern struct {
-	negated bool
-	dir     bool   // it matches only directories
-	path    bool   // it is matched against the path, else against the path's last name
-	start   string // encoded, what the path begins with; the parts are about the rest
-	parts   []part // the parts between "**", which matches any number of names
+// A Scope has the patterns of one file, and the directory that they hold for: empty, or ending in a slash.
+type Scope struct {
+	Directory string
+	Patterns  []Pattern
+	Size      int // bytes of the file; comparing a path takes a time in proportion to it
 }
 
-// part is a row of patterns of names.
-type part []string
+// A Pattern is one line of a file.
+type Pattern struct {
+	negated bool
+	dir     bool // it matches only directories
+	path    bool // it is matched against the path, else against the path's last name
+	form    *regexp.Regexp
+}
+
+// line is a pattern without the blanks at its end: whether it is negated, its text, and whether it is of directories.
+var line = plain.Pattern(`(?s)^(!?)((?:\\.|[^\\])*?)(/?) *$`)
 
 // Parse reads the text of a file.
-func Parse(text []byte) Patterns {
-	var patterns Patterns
-	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
-		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		line, _, _ = bytes.Cut(line, []byte{0})
-		if len(line) == 0 || line[0] == '#' {
+func Parse(text []byte) (patterns []Pattern) {
+	for of := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
+		of, _, _ = bytes.Cut(bytes.TrimSuffix(bytes.TrimSuffix(of, []byte("\n")), []byte("\r")), []byte{0})
+		m := line().FindStringSubmatch(characters(string(of)))
+		if m == nil || len(of) == 0 || of[0] == '#' {
 			continue
 		}
-		if p, ok := parse(trimSpaces(string(line))); ok {
-			patterns = append(patterns, p)
+		text := strings.TrimPrefix(m[2], "/")
+		// git compares the part before the first wildcard by itself and continues from there, so that a "**" there
+		// begins the pattern and matches directories, whatever precedes it.
+		begin := len(text)
+		if i := strings.IndexAny(text, `*?[\`); i >= 0 {
+			begin = i
+		}
+		if form, ok := translate(text[begin:]); ok {
+			patterns = append(patterns, Pattern{negated: m[1] != "", dir: m[3] != "", path: strings.Contains(m[2], "/"),
+				form: regexp.MustCompile(`(?s)^` + regexp.QuoteMeta(text[:begin]) + form + `$`)})
 		}
 	}
 	return patterns
 }
 
-// trimSpaces drops the blanks at the end of a line unless a backslash precedes them.
-func trimSpaces(line string) string {
-	end := 0
-	for i := 0; i < len(line); i++ {
-		if line[i] == '\\' {
-			if i++; i == len(line) {
-				return line
-			}
-		} else if line[i] == ' ' {
-			continue
-		}
-		end = i + 1
+// characters makes one character of each byte.
+func characters(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		b.WriteRune(rune(text[i]))
 	}
-	return line[:end]
+	return b.String()
 }
 
-// parse reads one pattern; false where it can match no path.
-func parse(text string) (pattern, bool) {
-	var p pattern
-	text, p.negated = strings.CutPrefix(text, "!")
-	text, p.dir = strings.CutSuffix(text, "/")
-	p.path = strings.Contains(text, "/")
-	text = strings.TrimPrefix(text, "/")
-	// git compares the part before the first wildcard by itself and continues from there, so that a "**" there begins
-	// the pattern and matches directories, whatever precedes it.
-	if i := strings.IndexAny(text, `*?[\`); p.path && i > 0 && strings.HasPrefix(text[i:], "**") {
-		p.start, text = encode(text[:i]), text[i:]
-	}
-	t := translation{text: text, path: p.path}
-	names, ok := t.names()
-	if !ok {
-		return p, false
-	}
-	var row part
-	for _, name := range append(names, anyDirectories) {
-		if name != anyDirectories {
-			row = append(row, name)
-			continue
-		}
-		p.parts, row = append(p.parts, row), nil
-	}
-	return p, true
-}
-
-// Match returns what the patterns decide about the path at, which is relative to the directory of their file and has
-// slashes.
-func (ps Patterns) Match(at string, isDir bool) Verdict {
-	if len(ps) == 0 {
-		return Undecided
-	}
-	at = encode(at)
-	name := at[strings.LastIndexByte(at, '/')+1:]
-	for i := len(ps) - 1; i >= 0; i-- {
-		p := &ps[i]
-		if p.dir && !isDir || !p.matches(at, name) {
-			continue
-		}
-		if p.negated {
-			return Included
-		}
-		return Ignored
-	}
-	return Undecided
-}
-
-// Scope has the patterns of one file, and the directory that they hold for: empty, or ending in a slash.
-type Scope struct {
-	Directory string
-	Patterns  Patterns
-}
-
-// Ignores reports whether the patterns ignore the path at, which is relative to the root and in the directory of each
-// scope. The last scope that decides counts.
+// Ignores reports whether the patterns ignore the path at, which is relative to the root, has slashes, and is in the
+// directory of each scope. The last pattern of the last scope that matches counts.
 func Ignores(scopes []Scope, at string, isDir bool) bool {
 	for _, s := range slices.Backward(scopes) {
-		if v := s.Patterns.Match(strings.TrimPrefix(at, s.Directory), isDir); v != Undecided {
-			return v == Ignored
+		path := characters(strings.TrimPrefix(at, s.Directory))
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		for _, p := range slices.Backward(s.Patterns) {
+			subject := name
+			if p.path {
+				subject = path
+			}
+			if (isDir || !p.dir) && p.form.MatchString(subject) {
+				return !p.negated
+			}
 		}
 	}
 	return false
 }
 
-func (p *pattern) matches(at, name string) bool {
-	if !p.path {
-		return p.parts[0].matches([]string{name})
-	}
-	rest, ok := strings.CutPrefix(at, p.start)
-	if !ok {
-		return false
-	}
-	if p.start != "" {
-		rest = encode("") + rest
-	}
-	names := strings.Split(rest, "/")
-	first, last := p.parts[0], p.parts[len(p.parts)-1]
-	if len(p.parts) == 1 {
-		return len(names) == len(first) && first.matches(names)
-	}
-	if len(names) < len(first)+max(len(last), 1) || !first.matches(names[:len(first)]) ||
-		!last.matches(names[len(names)-len(last):]) {
-		return false
-	}
-	names = names[len(first) : len(names)-len(last)]
-	for _, part := range p.parts[1 : len(p.parts)-1] {
-		for ; ; names = names[1:] {
-			if len(names) < len(part) {
-				return false
+// translate spells the text of a pattern as a regular expression; false if it can match no path.
+func translate(text string) (string, bool) {
+	var form strings.Builder
+	for at := 0; at < len(text); {
+		c, size := utf8.DecodeRuneInString(text[at:])
+		before := at
+		at += size
+		switch c {
+		case '*':
+			at = len(text) - len(strings.TrimLeft(text[at:], "*"))
+			rest := text[at:]
+			switch whole := at-before > 1 && (before == 0 || text[before-1] == '/'); {
+			case whole && strings.HasPrefix(rest, "/"):
+				form.WriteString("(?:.*/)?")
+				at++
+			case whole && (rest == "" || strings.HasPrefix(rest, `\/`)):
+				form.WriteString(".*")
+			default:
+				form.WriteString("[^/]*")
 			}
-			if part.matches(names[:len(part)]) {
-				break
+		case '?':
+			form.WriteString("[^/]")
+		case '[':
+			set, rest, ok := set(text[at:])
+			if !ok {
+				return "", false
 			}
+			form.WriteString(set)
+			at = len(text) - len(rest)
+		case '\\':
+			if at == len(text) {
+				return "", false
+			}
+			c, size = utf8.DecodeRuneInString(text[at:])
+			at += size
+			fallthrough
+		default:
+			form.WriteString(regexp.QuoteMeta(string(c)))
 		}
-		names = names[len(part):]
 	}
-	return len(last) > 0 || len(names) > 0
+	return form.String(), true
 }
 
-// matches reports whether the part matches as many names as it has.
-func (p part) matches(names []string) bool {
-	for i, pattern := range p {
-		if is, err := path.Match(pattern, names[i]); err != nil || !is {
-			return false
+// item is what a bracket expression has: a class, a character, or a range of characters.
+var item = plain.Pattern(`(?s)^(?:\[:([^\]]*):\]|(\\.|[^\\])(?:-(\\.|[^\\\]]))?)`)
+
+// classes are those that git knows.
+var classes = strings.Fields("alnum alpha blank cntrl digit graph lower print punct space upper xdigit")
+
+// set reads a bracket expression from behind its "[", and returns it for a regular expression with what follows it;
+// false if it does not end, or names no class.
+func set(text string) (form, rest string, ok bool) {
+	rest = text
+	negated := strings.HasPrefix(text, "!") || strings.HasPrefix(text, "^")
+	if negated {
+		rest = text[1:]
+	}
+	var has [256]bool
+	for first := true; first || !strings.HasPrefix(rest, "]"); first = false {
+		m := item().FindStringSubmatch(rest)
+		switch {
+		case m == nil, m[2] == "" && !slices.Contains(classes, m[1]):
+			return "", "", false
+		case m[2] == "":
+			class := regexp.MustCompile("[[:" + m[1] + ":]]")
+			for c := range 128 { // of white space git knows neither VT nor FF
+				has[c] = has[c] || class.MatchString(string(rune(c))) && (m[1] != "space" || c != '\v' && c != '\f')
+			}
+		default:
+			low, _ := utf8.DecodeLastRuneInString(m[2])
+			high, _ := utf8.DecodeLastRuneInString(cmp.Or(m[3], m[2]))
+			for c := low; c <= high; c++ {
+				has[c] = true
+			}
+		}
+		rest = rest[len(m[0]):]
+	}
+	begin := 0
+	for c := 1; c <= len(has); c++ {
+		switch is := c < len(has) && c != '/' && has[c] != negated; {
+		case is && begin == 0:
+			begin = c
+		case !is && begin > 0:
+			form += fmt.Sprintf(`\x{%x}-\x{%x}`, begin, c-1)
+			begin = 0
 		}
 	}
-	return true
+	if form == "" {
+		return "", "", false
+	}
+	return "[" + form + "]", rest[1:], true
 }
