@@ -9,70 +9,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
-// The checks of a stream, by their place in Rules.
-const (
-	envelope = iota
-	schema
-	lifecycle
-	state
-	tools
-	output
-	summary
-	urgency
-	defaultDecision
-	confirmation
-	blocking
-	resolution
-	handshake
-	honored
-	rate
-	filters
-	coalescing
-	language
-	closing
-
-	streamChecks // how many they are
-)
-
-// The checks that ask a running producer.
-const (
-	LiveStream  = "aaep-live-stream"
-	LiveForged  = "aaep-live-forged"
-	LiveTwice   = "aaep-live-twice"
-	LiveLate    = "aaep-live-late"
-	LiveTimeout = "aaep-live-timeout"
-	LiveClarify = "aaep-live-clarification"
-
-	// Those of level 3.
-	LiveHandshake   = "aaep-live-handshake"
-	LiveCritical    = "aaep-live-critical"
-	LiveRenegotiate = "aaep-live-renegotiate"
-	LiveClose       = "aaep-live-close"
-	LiveManifest    = "aaep-live-manifest"
-	LiveSigned      = "aaep-live-signed"
-)
-
-// The checks of a running subscriber.
-const (
-	SubTransport = "aaep-sub-transport"
-	SubUnknown   = "aaep-sub-unknown"
-	SubEnvelope  = "aaep-sub-envelope"
-	SubReply     = "aaep-sub-reply"
-	SubClarify   = "aaep-sub-clarify"
-	SubConsent   = "aaep-sub-consent"
-	SubCancel    = "aaep-sub-cancel"
-	SubHandshake = "aaep-sub-handshake"
-	SubOrder     = "aaep-sub-order"
-	SubManifest  = "aaep-sub-manifest"
-	SubClose     = "aaep-sub-close"
-)
-
-// The checks of a claim.
-const (
-	claimText   = "aaep-claim"
-	claimReport = "aaep-claim-report"
-)
-
 // profileRow is the row by which people attest that the level of a claim is that of its profile.
 const profileRow = "AAEP-F1b"
 
@@ -91,19 +27,35 @@ const (
 
 // Rules are the requirements of chapter 9, in the order of a report: those of a stream, those of a running producer,
 // those of a running subscriber, those of a claim, and what is not decided here.
-var Rules = slices.Concat(of(producer, verdict.Mechanical, streamRules), of(producer, verdict.Live, liveRules),
-	of(subscriber, verdict.Live, subscriberRules), of(claimant, verdict.Mechanical, claimRules), otherRules)
+var Rules = slices.Concat(of(producer, verdict.Mechanical, streamRules...), of(producer, verdict.Live, liveRules...),
+	of(subscriber, verdict.Live, subscriberRules...), of(claimant, verdict.Mechanical, claimText, claimReport),
+	otherRules)
 
-// catalogue are the rules as the runner takes them. A check of a stream is judged on each session and on the input, by
-// loops that know from its place in Rules what to look at: a judgment for each would be longer.
+// The rules that a stream decides on its sessions and on its subscriptions, those that a running producer decides, and
+// those that a running subscriber does.
+var (
+	sessionRules = []*rule{envelope, schema, lifecycle, state, tools, output, summary, urgency, defaultDecision,
+		confirmation, blocking, resolution}
+	termRules   = []*rule{handshake, honored, rate, filters, coalescing, language, closing} // of level 3
+	streamRules = slices.Concat(sessionRules, termRules)
+	liveRules   = []*rule{liveStream, liveForged, liveTwice, liveLate, liveTimeout, liveClarify, liveHandshake,
+		liveCritical, liveRenegotiate, liveClose, liveManifest, liveSigned}
+	subscriberRules = []*rule{subTransport, subUnknown, subEnvelope, subReply, subClarify, subConsent, subCancel,
+		subHandshake, subOrder, subManifest, subClose}
+)
+
+// catalogue are the rules as the runner takes them.
 var catalogue = conformance.Catalogue(Rules)
 
-// of returns rules, whose role and method it sets.
-func of(role string, method verdict.Method, rules []verdict.Rule) []verdict.Rule {
-	for i := range rules {
-		rules[i].Role, rules[i].Method = role, method
+type rule = verdict.Rule
+
+// of sets the role and the method of rules, and returns their values.
+func of(role string, method verdict.Method, rules ...*rule) (values []rule) {
+	for _, r := range rules {
+		r.Role, r.Method = role, method
+		values = append(values, *r)
 	}
-	return rules
+	return values
 }
 
 // These codes are of several rules.
@@ -138,9 +90,9 @@ var (
 		"leave --scenario out, or name the plays that the message names"}
 )
 
-// streamRules are decided by a stream of events.
-var streamRules = []verdict.Rule{
-	{ID: "aaep-envelope", Title: "each event has a whole and well-formed envelope",
+// These rules are decided by a stream of events.
+var (
+	envelope = &rule{ID: "aaep-envelope", Title: "each event has a whole and well-formed envelope",
 		Cite: "AAEP 9.3.1 (7), 3.2", Level: 1,
 		Why: "a subscriber that cannot tell who speaks, when and in which session cannot announce anything",
 		Fix: "send the six required members on each event, in their form",
@@ -168,16 +120,17 @@ var streamRules = []verdict.Rule{
 			{"frame", "a frame has no time of passing, or names no sender or the wrong one",
 				`write it like {"at":"2026-05-04T12:00:00.000Z","from":"producer","message":{…}}`},
 			noEvents,
-		}, strict.Codes...)},
-	{ID: "aaep-schema", Title: "each core event has the members of its type", Cite: "AAEP 9.3.1 (8)", Level: 1,
+		}, strict.Codes...)}
+	schema = &rule{ID: "aaep-schema", Title: "each core event has the members of its type",
+		Cite: "AAEP 9.3.1 (8)", Level: 1,
 		Why: "a subscriber announces what the members say, and has nothing else to announce",
 		Fix: "send the members that chapter 4 requires, with values that it knows",
 		Codes: []strict.Code{
 			{"missing-member", "a member that the type requires is not there",
 				"send the member that the message names"},
 			{"member-value", "a member has a value that its type does not know", "use a value that the message names"},
-		}},
-	{ID: "aaep-lifecycle", Title: "a session starts once, first, and ends once, last",
+		}}
+	lifecycle = &rule{ID: "aaep-lifecycle", Title: "a session starts once, first, and ends once, last",
 		Cite: "AAEP 9.3.1 (1, 2), 4.5.1", Level: 1,
 		Why: "a user must know when an agent begins to act and when it has ended",
 		Fix: "emit session.started before anything else, and one terminal event after all else",
@@ -191,8 +144,8 @@ var streamRules = []verdict.Rule{
 			{"capture-ends", "the input does not hold the session's end; nothing is known of what came after",
 				"capture until the session has ended, or emit its terminal event"},
 			noEvents,
-		}},
-	{ID: "aaep-state", Title: "a session reports its states, and they form a chain",
+		}}
+	state = &rule{ID: "aaep-state", Title: "a session reports its states, and they form a chain",
 		Cite: "AAEP 9.3.1 (3), 4.2.1", Level: 1,
 		Why: "a user who cannot see the screen learns only from these events what the agent is doing",
 		Fix: "emit state.changed at each transition, from the state that was reported last",
@@ -207,8 +160,9 @@ var streamRules = []verdict.Rule{
 				"emit state.changed to calling_tool before the first tool.invoked"},
 			{"writing-output", "a session streams output and never reports the state writing_output",
 				"emit state.changed to writing_output before the first chunk"},
-		}},
-	{ID: "aaep-tools", Title: "each tool call is reported before and after", Cite: "AAEP 9.3.1 (4, 5), 4.5.2", Level: 1,
+		}}
+	tools = &rule{ID: "aaep-tools", Title: "each tool call is reported before and after",
+		Cite: "AAEP 9.3.1 (4, 5), 4.5.2", Level: 1,
 		Why: "what an agent does on a user's behalf must be heard, and how it ended",
 		Fix: "emit one tool.completed for each tool.invoked, with the same tool_call_id and tool",
 		Codes: []strict.Code{
@@ -221,8 +175,9 @@ var streamRules = []verdict.Rule{
 				"emit tool.completed, with status timeout or error if need be"},
 			{notExercised, "the input holds no tool call; nothing was decided",
 				"capture a session in which a tool is called"},
-		}},
-	{ID: "aaep-output", Title: "streamed output is whole and in order", Cite: "AAEP 9.3.1 (6), 4.3.3", Level: 1,
+		}}
+	output = &rule{ID: "aaep-output", Title: "streamed output is whole and in order",
+		Cite: "AAEP 9.3.1 (6), 4.3.3", Level: 1,
 		Why: "a screen reader reads the chunks as they come, and stops at the complete one",
 		Fix: "count position from 0 for each output_id, and set complete only on the last chunk",
 		Codes: []strict.Code{
@@ -236,24 +191,25 @@ var streamRules = []verdict.Rule{
 			{"no-coalesce-hint", "an output comes in several chunks, one of them without coalesce_hint",
 				"set coalesce_hint on each chunk"},
 			{notExercised, "the input holds no output; nothing was decided", "capture a session that streams output"},
-		}},
-	{ID: "aaep-summary", Title: "what is likely to be announced has a summary", Cite: "AAEP 9.3.1 (9)", Level: 1,
+		}}
+	summary = &rule{ID: "aaep-summary", Title: "what is likely to be announced has a summary",
+		Cite: "AAEP 9.3.1 (9)", Level: 1,
 		Why: "the summary is what is said aloud",
 		Fix: "send summary_normal",
 		Codes: []strict.Code{{"no-summary", "an event that is likely to be announced has no summary_normal",
-			"send summary_normal"}}},
-	{ID: "aaep-urgency", Title: "what must not be missed is critical", Cite: "AAEP 4.1.3, 4.4", Level: 1,
+			"send summary_normal"}}}
+	urgency = &rule{ID: "aaep-urgency", Title: "what must not be missed is critical", Cite: "AAEP 4.1.3, 4.4", Level: 1,
 		Why: "only critical events are exempt from filters and rate limits",
 		Fix: "set urgency to critical",
 		Codes: []strict.Code{{"not-critical", "an error, a question or a handoff is not critical",
-			"set urgency to critical"}}},
-	{ID: "aaep-default-decision", Title: "silence does not consent to what cannot be undone",
+			"set urgency to critical"}}}
+	defaultDecision = &rule{ID: "aaep-default-decision", Title: "silence does not consent to what cannot be undone",
 		Cite: "AAEP 9.4.1 (4), 6.4.1", Level: 2,
 		Why: "a user who did not hear the question must not have agreed to it",
 		Fix: "set default_decision to reject",
 		Codes: []strict.Code{{"default-accept", "a confirmation of an irreversible or risky action defaults to " +
-			"accept, or a call of medium or high risk rests on such a default", "set default_decision to reject"}}},
-	{ID: "aaep-confirmation", Title: "the agent asks before each irreversible action",
+			"accept, or a call of medium or high risk rests on such a default", "set default_decision to reject"}}}
+	confirmation = &rule{ID: "aaep-confirmation", Title: "the agent asks before each irreversible action",
 		Cite: "AAEP 9.4.1 (2), 4.3.1", Level: 2,
 		Why: "an action that cannot be undone needs the user's consent, before it and for it alone",
 		Fix: "emit awaiting.confirmation before the tool.invoked, one for each irreversible call",
@@ -267,8 +223,8 @@ var streamRules = []verdict.Rule{
 				"set irreversible to true on each call of the tool"},
 			{notExercised, "no tool.invoked of the input has irreversible: true; nothing was decided",
 				"capture a session in which a tool.invoked has irreversible: true"},
-		}},
-	{ID: "aaep-blocking", Title: "an irreversible action waits for its acceptance",
+		}}
+	blocking = &rule{ID: "aaep-blocking", Title: "an irreversible action waits for its acceptance",
 		Cite: "AAEP 9.4.1 (3), 6.1", Level: 2,
 		Why: "an agent that does not wait for the answer acts without the user",
 		Fix: "call the tool only after an accepting reply, or after a default of accept at the timeout",
@@ -286,14 +242,16 @@ var streamRules = []verdict.Rule{
 			{"taken-as-plain", "a tool is called after an irreversible question, and a session calls it before its " +
 				"first question: people attest that it is not irreversible",
 				"sign the tool's row of the checklist: --report checklist=FILE"},
-		}},
-	{ID: "aaep-resolution", Title: "a question that was answered is followed up", Cite: "AAEP 9.4.1 (9)", Level: 2,
+		}}
+	resolution = &rule{ID: "aaep-resolution", Title: "a question that was answered is followed up",
+		Cite: "AAEP 9.4.1 (9)", Level: 2,
 		Why: "a user who answered must hear that the answer counted",
 		Fix: "emit state.changed after each reply",
 		Codes: []strict.Code{{"no-follow-up", "no event of the session follows the reply",
-			"emit state.changed after the reply"}}},
-	{ID: "aaep-handshake", Title: "each request is answered before events come, and messages have their members",
-		Cite: "AAEP 9.5.1 (2, 3, 6), 5.2 to 5.7", Level: 3,
+			"emit state.changed after the reply"}}}
+	handshake = &rule{ID: "aaep-handshake",
+		Title: "each request is answered before events come, and messages have their members",
+		Cite:  "AAEP 9.5.1 (2, 3, 6), 5.2 to 5.7", Level: 3,
 		Why: "a subscriber that gets no answer does not know which events it will miss",
 		Fix: "answer each request with subscription.accepted or subscription.rejected before its first event",
 		Codes: []strict.Code{
@@ -310,15 +268,15 @@ var streamRules = []verdict.Rule{
 				"keep the subscription_id from the first subscription.accepted to the end"},
 			{notExercised, "the input has no subscription.request, or no event under an accepted one",
 				"capture from before the subscription is requested until its session has ended"},
-		}},
-	{ID: "aaep-honored", Title: "honored capabilities grant no more than was requested",
+		}}
+	honored = &rule{ID: "aaep-honored", Title: "honored capabilities grant no more than was requested",
 		Cite: "AAEP 9.5.1 (4), 5.4.4", Level: 3,
 		Why: "a subscriber asks for what its user can follow; more is lost on the user",
 		Fix: "honor what was requested, or less; name each member, since one that is left out has its default",
 		Codes: []strict.Code{{"more-permissive", "honored_capabilities grant more than the request; a member that is " +
 			"left out has the default of section 5.3.1, without a limit of rate",
-			"set the member that the message names to what was requested, or to less"}}},
-	{ID: "aaep-rate", Title: "events keep the honored rate, and critical events wait for nothing",
+			"set the member that the message names to what was requested, or to less"}}}
+	rate = &rule{ID: "aaep-rate", Title: "events keep the honored rate, and critical events wait for nothing",
 		Cite: "AAEP 9.5.1 (5, 10), 5.6.1", Level: 3,
 		Why: "a braille display that gets more events than it can show loses some of them",
 		Fix: "keep a token bucket for each subscription, and send critical events past it",
@@ -329,14 +287,14 @@ var streamRules = []verdict.Rule{
 				"send critical events at once, whatever the rate"},
 			{"no-times", "the input does not say when its messages passed",
 				`capture frames, {"at": TIME, "from": "producer", "message": {…}}, as producer --capture does`},
-		}},
-	{ID: "aaep-filters", Title: "no event arrives that the honored filters exclude",
+		}}
+	filters = &rule{ID: "aaep-filters", Title: "no event arrives that the honored filters exclude",
 		Cite: "AAEP 9.5.1 (5), 5.3.1.7", Level: 3,
 		Why: "a subscriber filters what its user must not be interrupted by",
 		Fix: "send to each subscription only the events that its filters let through, and all critical ones",
 		Codes: []strict.Code{{"filtered-out", "a non-critical event comes that the filters exclude or do not include",
-			"do not send that type on this subscription, unless it is critical"}}},
-	{ID: "aaep-coalescing", Title: "output comes in chunks at the honored boundaries",
+			"do not send that type on this subscription, unless it is critical"}}}
+	coalescing = &rule{ID: "aaep-coalescing", Title: "output comes in chunks at the honored boundaries",
 		Cite: "AAEP 9.5.1 (5), 5.6.3", Level: 3,
 		Why: "a screen reader that gets half a word speaks half a word",
 		Fix: "hold output until one of the honored boundaries, and name it in coalesce_hint",
@@ -345,22 +303,23 @@ var streamRules = []verdict.Rule{
 				"9.5.1 (5) decides here, although section 5.6.1 (2) lets such chunks pass later",
 				"send the chunk at a boundary that was honored, with that coalesce_hint"},
 			{"boundary-text", "a chunk that claims a boundary ends within a word", "end the chunk at the boundary"},
-		}},
-	{ID: "aaep-languages", Title: "events are in an honored language", Cite: "AAEP 9.5.1 (5), 5.3.1.3", Level: 3,
+		}}
+	language = &rule{ID: "aaep-languages", Title: "events are in an honored language",
+		Cite: "AAEP 9.5.1 (5), 5.3.1.3", Level: 3,
 		Why: "a voice for one language cannot speak another",
 		Fix: "write summaries in a language that was honored",
 		Codes: []strict.Code{{"language", "an event names a primary_language that was not honored",
-			"use an honored language, or leave localization_hints out"}}},
-	{ID: "aaep-close", Title: "no event comes after the subscription was closed",
+			"use an honored language, or leave localization_hints out"}}}
+	closing = &rule{ID: "aaep-close", Title: "no event comes after the subscription was closed",
 		Cite: "AAEP 9.5.1 (7), 5.8.2", Level: 3,
 		Why:   "a user who has left a session must no longer hear of it",
 		Fix:   "stop sending events to a subscription that was closed",
-		Codes: []strict.Code{afterClose}},
-}
+		Codes: []strict.Code{afterClose}}
+)
 
-// liveRules are decided by sessions with a running producer.
-var liveRules = []verdict.Rule{
-	{ID: LiveStream, Title: "a running producer serves its events, and ends its sessions",
+// These rules are decided by sessions with a running producer.
+var (
+	liveStream = &rule{ID: "aaep-live-stream", Title: "a running producer serves its events, and ends its sessions",
 		Cite: "AAEP 9.3.1, appendix B", Level: 1,
 		Why: "what cannot be received cannot be announced",
 		Fix: "serve text/event-stream, keep the connection until the session has ended, and end it",
@@ -391,8 +350,8 @@ var liveRules = []verdict.Rule{
 				"keep the stream until the session has ended"},
 			{"stream-too-large", "the stream has more bytes, messages or sessions than are read, or a longer message",
 				"send less: see the limits in docs/conformance.md"},
-		}},
-	{ID: LiveForged, Title: "a reply with a token that was never issued is ignored",
+		}}
+	liveForged = &rule{ID: "aaep-live-forged", Title: "a reply with a token that was never issued is ignored",
 		Cite: "AAEP 9.4.1 (5), 6.3.4 (2)", Level: 2,
 		Why: "a client that does not know the token must not be able to accept anything",
 		Fix: "act on a reply only where its token is of an open question",
@@ -400,8 +359,8 @@ var liveRules = []verdict.Rule{
 			{"forged-accepted", "an irreversible tool was invoked after a reply with a token that was never issued",
 				"look the token up among the open questions, and ignore what is not there"},
 			unclearProbe, noScenario,
-		}},
-	{ID: LiveTwice, Title: "the first reply to a question counts, and no other",
+		}}
+	liveTwice = &rule{ID: "aaep-live-twice", Title: "the first reply to a question counts, and no other",
 		Cite: "AAEP 9.4.1 (6), 6.3.5", Level: 2,
 		Why: "nobody may overrule the no of a user",
 		Fix: "close the question at its first valid reply",
@@ -409,16 +368,18 @@ var liveRules = []verdict.Rule{
 			{"second-reply-honored", "an irreversible tool was invoked after a reject, since an accept followed it",
 				"close the question at its first valid reply"},
 			unclearProbe, noScenario,
-		}},
-	{ID: LiveLate, Title: "a reply after the timeout is ignored", Cite: "AAEP 9.4.1 (5), 6.3.4 (4)", Level: 2,
+		}}
+	liveLate = &rule{ID: "aaep-live-late", Title: "a reply after the timeout is ignored",
+		Cite: "AAEP 9.4.1 (5), 6.3.4 (4)", Level: 2,
 		Why: "after the timeout the default was applied, and the user has heard so",
 		Fix: "close the question at its timeout",
 		Codes: []strict.Code{
 			{"late-accepted", "an irreversible tool was invoked after an accept that came past the timeout",
 				"close the question at its timeout"},
 			unclearProbe, noScenario,
-		}},
-	{ID: LiveTimeout, Title: "the default is applied when the timeout has passed", Cite: "AAEP 9.4.4, 6.4", Level: 2,
+		}}
+	liveTimeout = &rule{ID: "aaep-live-timeout", Title: "the default is applied when the timeout has passed",
+		Cite: "AAEP 9.4.4, 6.4", Level: 2,
 		Why: "a session that never stops waiting has no end that a user could hear",
 		Fix: "apply default_decision at timeout_seconds, and emit state.changed",
 		Codes: []strict.Code{
@@ -427,17 +388,19 @@ var liveRules = []verdict.Rule{
 			{"timeout-late", "the default was applied later than 2 s and 10 % after the timeout",
 				"apply it at the timeout"},
 			noScenario,
-		}},
-	{ID: LiveClarify, Title: "a clarification reply of a wrong type is rejected", Cite: "AAEP 9.4.1 (8), 6.5.5",
+		}}
+	liveClarify = &rule{ID: "aaep-live-clarification", Title: "a clarification reply of a wrong type is rejected",
+		Cite:  "AAEP 9.4.1 (8), 6.5.5",
 		Level: 2, Why: "an answer that the producer cannot use must not move the session on",
 		Fix: "check the type of response before the question is closed, and keep waiting for another reply",
 		Codes: []strict.Code{
 			{"wrong-kind-accepted", "the session continued after a clarification reply whose response is of no kind",
 				"reject a response that accepted_response_kinds does not list, and keep the question open"},
 			noScenario,
-		}},
-	{ID: LiveHandshake, Title: "an unknown version is rejected, and each request is answered",
-		Cite: "AAEP 9.5.1 (2, 3), 5.2 to 5.5", Level: 3,
+		}}
+	liveHandshake = &rule{ID: "aaep-live-handshake",
+		Title: "an unknown version is rejected, and each request is answered",
+		Cite:  "AAEP 9.5.1 (2, 3), 5.2 to 5.5", Level: 3,
 		Why: "a subscriber that speaks another version must learn it before it relies on the events",
 		Fix: "answer each subscription.request with subscription.accepted or subscription.rejected in the response",
 		Codes: []strict.Code{
@@ -446,8 +409,8 @@ var liveRules = []verdict.Rule{
 			{"version-accepted", "a request of version 99.0.0 is accepted",
 				"reject versions that you do not know, with version_unsupported"},
 			badRejection, otherReason, notSubscribed,
-		}},
-	{ID: LiveCritical, Title: "a filter removes tool events, and never a question",
+		}}
+	liveCritical = &rule{ID: "aaep-live-critical", Title: "a filter removes tool events, and never a question",
 		Cite: "AAEP 9.5.1 (5), 5.5.4", Level: 3,
 		Why: "the user cannot answer a question that a filter removed",
 		Fix: "apply filters only to events that are not critical",
@@ -457,8 +420,9 @@ var liveRules = []verdict.Rule{
 			{"critical-filtered", "no question comes under a filter that excludes questions",
 				"send critical events whatever the filters"},
 			notSubscribed,
-		}},
-	{ID: LiveRenegotiate, Title: "a lower rate can be renegotiated", Cite: "AAEP 9.5.1 (6), 5.7", Level: 3,
+		}}
+	liveRenegotiate = &rule{ID: "aaep-live-renegotiate", Title: "a lower rate can be renegotiated",
+		Cite: "AAEP 9.5.1 (6), 5.7", Level: 3,
 		Why: "a user whose device falls behind needs fewer events now, not in the next session",
 		Fix: "answer subscription.renegotiate with subscription.accepted, and apply it to the events that follow",
 		Codes: []strict.Code{
@@ -466,9 +430,10 @@ var liveRules = []verdict.Rule{
 				"answer with subscription.accepted or subscription.rejected"},
 			{"renegotiate-rejected", "a renegotiation that only lowers the rate is rejected", "accept a lower rate"},
 			notSubscribed,
-		}},
-	{ID: LiveClose, Title: "a subscription that is closed gets no events, and its question its default",
-		Cite: "AAEP 9.5.1 (7), 5.8.2", Level: 3,
+		}}
+	liveClose = &rule{ID: "aaep-live-close",
+		Title: "a subscription that is closed gets no events, and its question its default",
+		Cite:  "AAEP 9.5.1 (7), 5.8.2", Level: 3,
 		Why: "a session that waits for a user who has left never ends",
 		Fix: "at subscription.close stop the events, and apply default_decision to the subscription's open questions",
 		Codes: []strict.Code{
@@ -479,8 +444,9 @@ var liveRules = []verdict.Rule{
 			unclearProbe,
 			{notExercised, notSubscribed.Meaning + ", or no question has a timeout of 10 s or more",
 				"add a scenario named held, whose question has timeout_seconds of 10 or more"},
-		}},
-	{ID: LiveManifest, Title: "the producer publishes a manifest of itself", Cite: "AAEP 9.5.1 (8), 5.10", Level: 3,
+		}}
+	liveManifest = &rule{ID: "aaep-live-manifest", Title: "the producer publishes a manifest of itself",
+		Cite: "AAEP 9.5.1 (8), 5.10", Level: 3,
 		Why: "a subscriber chooses a producer by what the producer declares",
 		Fix: "serve the manifest at manifest_uri or at /.well-known/aaep-manifest.json",
 		Codes: []strict.Code{
@@ -493,9 +459,10 @@ var liveRules = []verdict.Rule{
 			{"manifest-level", "the manifest does not list the level that is judged",
 				"add the level to conformance_levels_supported"},
 			notSubscribed,
-		}},
-	{ID: LiveSigned, Title: "a subscriber that requires a signed manifest gets one, or is rejected",
-		Cite: "AAEP 9.5.1 (9), 10.4", Level: 3,
+		}}
+	liveSigned = &rule{ID: "aaep-live-signed",
+		Title: "a subscriber that requires a signed manifest gets one, or is rejected",
+		Cite:  "AAEP 9.5.1 (9), 10.4", Level: 3,
 		Why: "a subscriber that requires a signature must not be served by anyone who pretends to be the producer",
 		Fix: "sign the manifest with ES256, or reject with manifest_signature_required",
 		Codes: []strict.Code{
@@ -511,13 +478,14 @@ var liveRules = []verdict.Rule{
 			{"jws-no-key", "the manifest carries no key, and none was given",
 				"give the producer's key: --manifest-key FILE"},
 			badRejection, otherReason, notSubscribed,
-		}},
-}
+		}}
+)
 
-// subscriberRules are decided by plays with a running subscriber.
-var subscriberRules = []verdict.Rule{
-	{ID: SubTransport, Title: "the subscriber connects, and stays until the producer ends the connection",
-		Cite: "AAEP 9.3.2 (1)", Level: 1,
+// These rules are decided by plays with a running subscriber.
+var (
+	subTransport = &rule{ID: "aaep-sub-transport",
+		Title: "the subscriber connects, and stays until the producer ends the connection",
+		Cite:  "AAEP 9.3.2 (1)", Level: 1,
 		Why: "a user hears nothing from an agent whose events are not received",
 		Fix: "keep the connection until the producer closes it, whatever the session's end",
 		Codes: []strict.Code{
@@ -528,8 +496,8 @@ var subscriberRules = []verdict.Rule{
 			{"stream-too-large", "the subscriber sent more messages or bytes than are read",
 				"send one reply for each question"},
 			{"out-of-time", "the time of --budget ended before all plays were played", "give a longer --budget"},
-		}},
-	{ID: SubUnknown, Title: "unknown types and extensions do not disturb the subscriber",
+		}}
+	subUnknown = &rule{ID: "aaep-sub-unknown", Title: "unknown types and extensions do not disturb the subscriber",
 		Cite: "AAEP 9.3.2 (5, 6)", Level: 1,
 		Why: "the protocol grows; a subscriber that stops at what it does not know leaves its user alone",
 		Fix: "announce events of unknown types generically, and ignore unknown extensions",
@@ -537,8 +505,9 @@ var subscriberRules = []verdict.Rule{
 			{"subscriber-gone", "the subscriber left after an event of an unknown type or with an unknown extension",
 				"announce such events generically, and keep the connection"},
 			{"no-reply", "the question after such an event has no reply", "answer the questions that follow"},
-		}},
-	{ID: SubEnvelope, Title: "events with an invalid envelope are dropped", Cite: "AAEP 9.3.2 (2)", Level: 1,
+		}}
+	subEnvelope = &rule{ID: "aaep-sub-envelope", Title: "events with an invalid envelope are dropped",
+		Cite: "AAEP 9.3.2 (2)", Level: 1,
 		Why: "nobody must answer a question whose session is unknown",
 		Fix: "validate the envelope of each event, and drop what lacks a member",
 		Codes: []strict.Code{
@@ -547,8 +516,8 @@ var subscriberRules = []verdict.Rule{
 			{"answered-invalid", "a question without a required member of the envelope has a reply",
 				"drop questions whose envelope is invalid"},
 			noneAnswered,
-		}},
-	{ID: SubReply, Title: "the user's decision is sent as a valid reply to its question",
+		}}
+	subReply = &rule{ID: "aaep-sub-reply", Title: "the user's decision is sent as a valid reply to its question",
 		Cite: "AAEP 9.4.2 (2, 3, 4)", Level: 2,
 		Why: "an agent acts on the reply that it gets, not on the one that the user meant",
 		Fix: "send confirmation.reply with the question's reply_token and the user's decision",
@@ -568,8 +537,9 @@ var subscriberRules = []verdict.Rule{
 			noReply, lateReply,
 			{"answered-twice", "a question has two replies", "send one reply for each reply_token"},
 			notPlayed,
-		}},
-	{ID: SubClarify, Title: "a clarification is answered in a kind that it accepts", Cite: "AAEP 9.4.2 (7)", Level: 2,
+		}}
+	subClarify = &rule{ID: "aaep-sub-clarify", Title: "a clarification is answered in a kind that it accepts",
+		Cite: "AAEP 9.4.2 (7)", Level: 2,
 		Why: "an agent that gets a text for a number asks again, or guesses",
 		Fix: "send clarification.reply with a response of an accepted kind",
 		Codes: []strict.Code{
@@ -578,16 +548,17 @@ var subscriberRules = []verdict.Rule{
 			{"response-choice", "the response is not a listed choice", "send the value of a listed choice"},
 			{"no-reply", "the question has no reply", "answer as the question says, or give a longer --timeout"},
 			lateReply, notPlayed,
-		}},
-	{ID: SubConsent, Title: "nothing is answered if the user does not answer", Cite: "AAEP 9.4.2 (6)", Level: 2,
+		}}
+	subConsent = &rule{ID: "aaep-sub-consent", Title: "nothing is answered if the user does not answer",
+		Cite: "AAEP 9.4.2 (6)", Level: 2,
 		Why: "silence must not become consent",
 		Fix: "send a reply only if the user answered",
 		Codes: []strict.Code{
 			{"answered-unasked", "a question has a reply that the tester was asked not to answer",
 				"send a reply only if the user answered"},
 			noneAnswered,
-		}},
-	{ID: SubCancel, Title: "a question that was withdrawn is not answered any more",
+		}}
+	subCancel = &rule{ID: "aaep-sub-cancel", Title: "a question that was withdrawn is not answered any more",
 		Cite: "AAEP 9.4.2 (9), 6.8", Level: 2,
 		Why: "a user who answers a withdrawn question believes that the answer counts",
 		Fix: "drop a pending question when its session leaves awaiting_input",
@@ -595,9 +566,10 @@ var subscriberRules = []verdict.Rule{
 			{"answered-withdrawn", "a reply came to a question whose session had gone on",
 				"drop a pending question when its session leaves awaiting_input"},
 			noneAnswered,
-		}},
-	{ID: SubHandshake, Title: "each subscription is requested, and its honored terms are accepted",
-		Cite: "AAEP 9.5.2 (2, 3, 9)", Level: 3,
+		}}
+	subHandshake = &rule{ID: "aaep-sub-handshake",
+		Title: "each subscription is requested, and its honored terms are accepted",
+		Cite:  "AAEP 9.5.2 (2, 3, 9)", Level: 3,
 		Why: "a producer that does not know what a subscriber can show sends what it cannot",
 		Fix: "begin with subscription.request, and serve the user with what was honored",
 		Codes: []strict.Code{
@@ -606,8 +578,9 @@ var subscriberRules = []verdict.Rule{
 			{"subscriber-gone", "the subscriber left under a lower rate than it had requested",
 				"accept the rate that was honored"},
 			{"no-reply", "the question after 3 s at a lower rate has no reply", "answer questions at any rate"},
-		}},
-	{ID: SubOrder, Title: "duplicate events and events out of order are detected", Cite: "AAEP 9.5.2 (5, 6)", Level: 3,
+		}}
+	subOrder = &rule{ID: "aaep-sub-order", Title: "duplicate events and events out of order are detected",
+		Cite: "AAEP 9.5.2 (5, 6)", Level: 3,
 		Why: "a user who hears a question twice may answer it twice",
 		Fix: "drop events by event_id, and order them by sequence_number",
 		Codes: []strict.Code{
@@ -616,8 +589,9 @@ var subscriberRules = []verdict.Rule{
 			{"answered-stale", "a reply came to a question whose session had gone on, by its sequence_number",
 				"order events by sequence_number"},
 			noReply, noneAnswered,
-		}},
-	{ID: SubManifest, Title: "a signed manifest is verified where it is required", Cite: "AAEP 9.5.2 (8)", Level: 3,
+		}}
+	subManifest = &rule{ID: "aaep-sub-manifest", Title: "a signed manifest is verified where it is required",
+		Cite: "AAEP 9.5.2 (8)", Level: 3,
 		Why: "anyone can pretend to be a producer whose signature nobody verifies",
 		Fix: "verify signature, algorithm and agent_id before you take events",
 		Codes: []strict.Code{
@@ -627,8 +601,9 @@ var subscriberRules = []verdict.Rule{
 				"give the key that the subscriber trusts: --manifest-key FILE"},
 			{notExercised, "the subscriber did not ask again after each manifest with a fault",
 				"ask again after a manifest was refused, or give the subscriber's command after --"},
-		}},
-	{ID: SubClose, Title: "the subscription is closed when the subscriber stops", Cite: "AAEP 9.5.2 (7)", Level: 3,
+		}}
+	subClose = &rule{ID: "aaep-sub-close", Title: "the subscription is closed when the subscriber stops",
+		Cite: "AAEP 9.5.2 (7)", Level: 3,
 		Why: "a producer that does not know that its user has left keeps a question open",
 		Fix: "send subscription.close before the connection ends",
 		Codes: []strict.Code{
@@ -636,15 +611,16 @@ var subscriberRules = []verdict.Rule{
 				"send subscription.close with the subscription_id at SIGTERM, then close the connection"},
 			{"not-stopped", "the subscriber was not stopped in the time of --timeout",
 				"stop the subscriber when the run asks for it, or give its command after --"},
-		}},
-}
+		}}
+)
 
-// claimRules are decided by the text of a claim and its report.
-var claimRules = []verdict.Rule{
-	{ID: claimText, Title: "the claim names its level, and how it was verified, and does not overstate",
-		Cite: "AAEP 9.8, 9.1 (4)",
-		Why:  "a claim that nobody can check does not conform",
-		Fix:  `write "NAME is AAEP Level N conformant, verified by AAEP Conformance Suite version V on YYYY-MM-DD."`,
+// These rules are decided by the text of a claim and its report.
+var (
+	claimText = &rule{ID: "aaep-claim",
+		Title: "the claim names its level, and how it was verified, and does not overstate",
+		Cite:  "AAEP 9.8, 9.1 (4)",
+		Why:   "a claim that nobody can check does not conform",
+		Fix:   `write "NAME is AAEP Level N conformant, verified by AAEP Conformance Suite version V on YYYY-MM-DD."`,
 		Codes: []strict.Code{
 			{"no-claim", "the text has no claim in the form of section 9.8; nothing was decided",
 				"write the sentence of section 9.8, with a full stop and the day as YYYY-MM-DD"},
@@ -658,8 +634,8 @@ var claimRules = []verdict.Rule{
 				"name the day of the last verification, YYYY-MM-DD"},
 			{"claim-profile", "the claim names a profile of AAEP without its version, or without its URI",
 				"name the profile's version and its URI"},
-		}},
-	{ID: claimReport, Title: "the report says what is claimed", Cite: "AAEP 9.8, 9.7 (4)",
+		}}
+	claimReport = &rule{ID: "aaep-claim-report", Title: "the report says what is claimed", Cite: "AAEP 9.8, 9.7 (4)",
 		Why: "a higher level than the implementation passes is a misrepresentation",
 		Fix: "claim what the report says, or give the report of a run at the claimed level",
 		Codes: append([]strict.Code{
@@ -676,11 +652,11 @@ var claimRules = []verdict.Rule{
 				"fix what the report names, and run it again"},
 			{"claim-live-not-run", "a requirement of the claimed level takes a running producer, and the report's " +
 				"run asked none", "run oap-conform aaep producer, and give its report"},
-		}, strict.Codes...)},
-}
+		}, strict.Codes...)}
+)
 
 // otherRules are the requirements that people attest, and those that checks of other rows decide.
-var otherRules = []verdict.Rule{
+var otherRules = []rule{
 	manual("AAEP-P1.3b", producer, 1, "9.3.1 (3)", "every substantive transition is reported"),
 	manual("AAEP-P1.4b", producer, 1, "9.3.1 (4)", "the tool's side effect comes after agent.tool.invoked"),
 	manual("AAEP-P1.9b", producer, 1, "9.3.1 (9)", "summaries say what happens"),
@@ -688,7 +664,7 @@ var otherRules = []verdict.Rule{
 	manual("AAEP-P2.5b", producer, 2, "9.4.1 (5), 6.3.4 (5)", "the client that replies is authenticated"),
 	manual("AAEP-P2.7", producer, 2, "9.4.1 (7)",
 		"clarification is asked for where it is genuinely needed, and its kinds are true"),
-	decided("AAEP-P2.8", producer, 2, "9.4.1 (8)", "a clarification reply of a wrong type is rejected", LiveClarify),
+	decided("AAEP-P2.8", producer, 2, "9.4.1 (8)", "a clarification reply of a wrong type is rejected", liveClarify.ID),
 	manual("AAEP-P2.10", producer, 2, "9.4.1 (10)", "a handoff is requested where the session cannot be completed"),
 	manual("AAEP-C7.5", claimant, 0, "9.7 (5)", "the report is kept where the public can read it"),
 	manual("AAEP-C10", claimant, 0, "9.10", "disputes are reproduced, answered in reasonable time and recorded"),
@@ -704,50 +680,52 @@ var otherRules = []verdict.Rule{
 
 	manual("AAEP-S1.8", subscriber, 1, "9.3.2, 9.4.2, 9.5.2",
 		"what is received reaches the user, in speech, braille and haptics"),
-	decided("AAEP-S1.1", subscriber, 1, "9.3.2 (1)", "events are received over a conforming transport", SubTransport),
-	decided("AAEP-S1.2", subscriber, 1, "9.3.2 (2)", "the envelope of incoming events is validated", SubEnvelope),
-	decided("AAEP-S1.5", subscriber, 1, "9.3.2 (5)", "an unknown type is handled gracefully", SubUnknown),
-	decided("AAEP-S1.6", subscriber, 1, "9.3.2 (6)", "unknown extensions are handled gracefully", SubUnknown),
-	decided("AAEP-S2.2", subscriber, 2, "9.4.2 (2)", "supports_confirmation_reply is declared", SubReply),
-	decided("AAEP-S2.3", subscriber, 2, "9.4.2 (3)", "the user's decision is sent as confirmation.reply", SubReply),
-	decided("AAEP-S2.4", subscriber, 2, "9.4.2 (4)", "the reply_token is echoed exactly", SubReply),
-	decided("AAEP-S2.7", subscriber, 2, "9.4.2 (7)", "clarifications are answered as confirmations are", SubClarify),
+	decided("AAEP-S1.1", subscriber, 1, "9.3.2 (1)", "events are received over a conforming transport",
+		subTransport.ID),
+	decided("AAEP-S1.2", subscriber, 1, "9.3.2 (2)", "the envelope of incoming events is validated", subEnvelope.ID),
+	decided("AAEP-S1.5", subscriber, 1, "9.3.2 (5)", "an unknown type is handled gracefully", subUnknown.ID),
+	decided("AAEP-S1.6", subscriber, 1, "9.3.2 (6)", "unknown extensions are handled gracefully", subUnknown.ID),
+	decided("AAEP-S2.2", subscriber, 2, "9.4.2 (2)", "supports_confirmation_reply is declared", subReply.ID),
+	decided("AAEP-S2.3", subscriber, 2, "9.4.2 (3)", "the user's decision is sent as confirmation.reply", subReply.ID),
+	decided("AAEP-S2.4", subscriber, 2, "9.4.2 (4)", "the reply_token is echoed exactly", subReply.ID),
+	decided("AAEP-S2.7", subscriber, 2, "9.4.2 (7)", "clarifications are answered as confirmations are", subClarify.ID),
 	manual("AAEP-S2.8", subscriber, 2, "9.4.2 (8)", "replies are forwarded correctly, where they are"),
 	manual("AAEP-P3.2", producer, 3, "9.5.1 (2), 5.9", "no subscription degrades another"),
 	decided("AAEP-P3.3", producer, 3, "9.5.1 (3)",
 		"each request is answered by subscription.accepted or subscription.rejected",
-		"aaep-handshake and "+LiveHandshake),
+		"aaep-handshake and "+liveHandshake.ID),
 	decided("AAEP-P3.4", producer, 3, "9.5.1 (4), 5.4.4",
 		"honored capabilities are no more permissive than those requested", "aaep-honored"),
 	manual("AAEP-P3.5", producer, 3, "9.5.1 (5), 5.3.1.3", "summaries are in the language that they name"),
 	decided("AAEP-P3.6", producer, 3, "9.5.1 (6)", "subscription.renegotiate is accepted and applied",
-		"aaep-handshake, "+LiveRenegotiate+" and the checks of the terms"),
+		"aaep-handshake, "+liveRenegotiate.ID+" and the checks of the terms"),
 	manual("AAEP-P3.7", producer, 3, "9.5.1 (7)", "a closed subscription's resources are released"),
 	decided("AAEP-P3.8", producer, 3, "9.5.1 (8), 5.10", "a manifest is published where it can be discovered",
-		LiveManifest),
+		liveManifest.ID),
 	manual("AAEP-P3.9", producer, 3, "9.5.1 (9), 10.4.3", "the keys of signed manifests are distributed safely"),
 	manual("AAEP-P3.10", producer, 3, "9.5.1 (10)", "an event that was held is not stamped late"),
 	decided("AAEP-S3.2", subscriber, 3, "9.5.2 (2)", "each subscription begins with a request that has capabilities",
-		SubHandshake),
-	decided("AAEP-S3.3", subscriber, 3, "9.5.2 (3)", "the producer's honored capabilities are honored", SubHandshake),
+		subHandshake.ID),
+	decided("AAEP-S3.3", subscriber, 3, "9.5.2 (3)", "the producer's honored capabilities are honored",
+		subHandshake.ID),
 	manual("AAEP-S3.4", subscriber, 3, "9.5.2 (4)", "needs that change are renegotiated"),
-	decided("AAEP-S3.5", subscriber, 3, "9.5.2 (5)", "events out of order are detected", SubOrder),
-	decided("AAEP-S3.6", subscriber, 3, "9.5.2 (6)", "duplicate events are dropped", SubOrder),
-	decided("AAEP-S3.7", subscriber, 3, "9.5.2 (7)", "the subscription is closed on shutdown", SubClose),
+	decided("AAEP-S3.5", subscriber, 3, "9.5.2 (5)", "events out of order are detected", subOrder.ID),
+	decided("AAEP-S3.6", subscriber, 3, "9.5.2 (6)", "duplicate events are dropped", subOrder.ID),
+	decided("AAEP-S3.7", subscriber, 3, "9.5.2 (7)", "the subscription is closed on shutdown", subClose.ID),
 	decided("AAEP-S3.8", subscriber, 3, "9.5.2 (8)", "signed manifests are verified, where they are required",
-		SubManifest),
-	decided("AAEP-S3.9", subscriber, 3, "9.5.2 (9)", "critical events are honored under backpressure", SubHandshake),
+		subManifest.ID),
+	decided("AAEP-S3.9", subscriber, 3, "9.5.2 (9)", "critical events are honored under backpressure", subHandshake.ID),
 
 	decided("AAEP-F1", claimant, 0, "9.6 (1)", "a profile's core tests pass at the profile's level",
 		"a run of producer or subscriber at that level"),
 	manual(profileRow, claimant, 0, "9.6 (1)", "the claimed level is at least the one that the profile requires"),
 	manual("AAEP-F2", claimant, 0, "9.6 (2)", "the fixtures that the profile publishes pass"),
-	decided("AAEP-F3", claimant, 0, "9.6 (3)", "the claim names the profile's URI and version", claimText),
+	decided("AAEP-F3", claimant, 0, "9.6 (3)", "the claim names the profile's URI and version", claimText.ID),
 }
 
 // manual returns a requirement that nobody can see from outside.
-func manual(id, role string, level int, clause, title string) verdict.Rule {
-	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title,
+func manual(id, role string, level int, clause, title string) rule {
+	return rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title,
 		Method: verdict.Attested,
 		Why:    "nobody can see it from outside", Fix: "have people who know the implementation attest it"}
 }
@@ -756,33 +734,33 @@ func manual(id, role string, level int, clause, title string) verdict.Rule {
 const seeRow = ": see "
 
 // decided returns a requirement that checks of other rows decide.
-func decided(id, role string, level int, clause, title, by string) verdict.Rule {
+func decided(id, role string, level int, clause, title, by string) rule {
 	method := verdict.Mechanical
 	if strings.HasPrefix(by, "aaep-sub-") || strings.HasPrefix(by, "aaep-live-") {
 		method = verdict.Live
 	}
-	return verdict.Rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title + seeRow + by,
+	return rule{ID: id, Role: role, Level: level, Cite: "AAEP " + clause, Title: title + seeRow + by,
 		Method: method, Why: "one check may decide several requirements: see " + by, Fix: "fix the findings of " + by}
 }
 
 // byOther reports whether other rows decide a requirement.
-func byOther(rule verdict.Rule) bool { return strings.Contains(rule.Title, seeRow) }
+func byOther(rule rule) bool { return strings.Contains(rule.Title, seeRow) }
 
 // SubscriberRows returns the requirements on a running subscriber at a level: those that its plays show, and those for
 // people.
-func SubscriberRows(level int) []verdict.Rule {
+func SubscriberRows(level int) []rule {
 	return rowsOf(subscriber, level)
 }
 
 // rowsOf returns the requirements of a role at a level, without those that checks of other rows decide.
-func rowsOf(role string, level int) []verdict.Rule {
-	return slices.DeleteFunc(slices.Clone(Rules), func(r verdict.Rule) bool {
+func rowsOf(role string, level int) []rule {
+	return slices.DeleteFunc(slices.Clone(Rules), func(r rule) bool {
 		return r.Role != role || r.Level > level || byOther(r)
 	})
 }
 
 // DecidedBy names the check, the plays or the people that decide a row.
-func DecidedBy(rule verdict.Rule) string {
+func DecidedBy(rule rule) string {
 	if _, by, found := strings.Cut(rule.Title, seeRow); found {
 		return by
 	}
@@ -802,13 +780,13 @@ func DecidedBy(rule verdict.Rule) string {
 
 // Rows returns the requirements for a producer at a level: those that its stream shows, by themselves or together,
 // those that a running one shows, and those for people.
-func Rows(o Options) []verdict.Rule {
+func Rows(o Options) []rule {
 	if !o.Single {
 		return rowsOf(producer, o.Level)
 	}
-	var rows []verdict.Rule
+	var rows []rule
 	for _, check := range o.checks() {
-		rows = append(rows, Rules[check])
+		rows = append(rows, *check)
 	}
 	return rows
 }

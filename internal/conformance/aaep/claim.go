@@ -72,8 +72,8 @@ func (c *Claim) Judge() ([]verdict.Result, int, error) {
 			quoted(said.above.text), level)
 	}
 	all := conformance.Tally{Catalogue: catalogue}
-	all.Add(claimText, c.Path, o.OrPass())
-	all.Add(claimReport, cmp.Or(c.ReportPath, c.Path), report.OrPass())
+	all.Add(claimText.ID, c.Path, o.OrPass())
+	all.Add(claimReport.ID, cmp.Or(c.ReportPath, c.Path), report.OrPass())
 	return all.Results, level, all.Err
 }
 
@@ -146,13 +146,14 @@ func (c *Claim) judgeReport(claims []sentence, level int) (o verdict.Outcome, r 
 			plain.Count(r.failures, "failure"))
 	}
 	var missing []string
-	for i, rule := range Rules {
+	for _, rule := range Rules {
 		if r.notRun != nil && r.notRun[rule.ID] && rule.Level <= level {
 			o.Errorf(at, "", "claim-live-not-run", "%s was not run: %s", rule.ID, rule.Title)
 		}
-		owed := r.role == "Producer" && i < streamChecks && rule.Level <= level
-		if owed && !r.results[rule.ID] {
-			missing = append(missing, rule.ID)
+	}
+	for _, check := range streamRules {
+		if r.role == "Producer" && check.Level <= level && !r.results[check.ID] {
+			missing = append(missing, check.ID)
 		}
 	}
 	switch {

@@ -29,7 +29,7 @@ func TestClaimLive(t *testing.T) {
 		{"3", rows(3), 0},
 		{"3", rows(2), 6},
 		{"3", rows(1), 11},
-		{"3", slices.DeleteFunc(rows(3), func(id string) bool { return id == LiveClose }), 1},
+		{"3", slices.DeleteFunc(rows(3), func(id string) bool { return id == liveClose.ID }), 1},
 		{"2", rows(2), 0},
 		{"2", nil, 5},
 		{"1", nil, 0},
@@ -37,12 +37,12 @@ func TestClaimLive(t *testing.T) {
 		{"2", rowsOf(subscriber, 2), 0},
 		{"3", rowsOf(subscriber, 3), 0},
 		{"3", rowsOf(subscriber, 2), 4},
-		{"1", []string{SubTransport}, 2},
-		{"3", slices.Concat(rowsOf(subscriber, 3), []string{LiveStream}), 11}, // rows of both make no subscriber's
+		{"1", []string{subTransport.ID}, 2},
+		{"3", slices.Concat(rowsOf(subscriber, 3), []string{liveStream.ID}), 11}, // rows of both make no subscriber's
 	} {
 		var results []map[string]string
-		if len(c.ran) == 0 || slices.Contains(c.ran, LiveStream) {
-			for _, rule := range Rules[:streamChecks] {
+		if len(c.ran) == 0 || slices.Contains(c.ran, liveStream.ID) {
+			for _, rule := range streamRules {
 				results = append(results, map[string]string{"check": rule.ID, "verdict": "pass"})
 			}
 		}

@@ -26,10 +26,11 @@ func claimed(t *testing.T, text, report string) (verdict.Verdict, []string) {
 // TestSilentRule requires an error that names a rule that says nothing.
 func TestSilentRule(t *testing.T) {
 	defer func(was []verdict.Entry[verdict.Outcome]) { catalogue = was }(catalogue)
-	catalogue = append([]verdict.Entry[verdict.Outcome]{{Rule: verdict.Rule{ID: claimText},
+	catalogue = append([]verdict.Entry[verdict.Outcome]{{Rule: verdict.Rule{ID: claimText.ID},
 		Judge: func(verdict.Outcome) (verdict.Outcome, error) { return verdict.Outcome{}, nil }}}, catalogue...)
 	_, _, err := (&Claim{Path: "x"}).Judge()
-	if want := "check " + claimText + " said nothing of x"; !errors.Is(err, verdict.ErrUnsaid) || err.Error() != want {
+	want := "check " + claimText.ID + " said nothing of x"
+	if !errors.Is(err, verdict.ErrUnsaid) || err.Error() != want {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
@@ -174,7 +175,7 @@ func TestClaimReport(t *testing.T) {
 			level)
 	}
 	var rows []string
-	for _, rule := range Rules[:streamChecks] {
+	for _, rule := range streamRules {
 		rows = append(rows, fmt.Sprintf(`{"check":%q,"test_id":%q,"verdict":"pass","passed":true}`, rule.ID, rule.ID))
 	}
 	mechanical := strings.Join(rows, ",")

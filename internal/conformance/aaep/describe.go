@@ -110,21 +110,21 @@ const capabilitiesName = "capabilities"
 // MemberRows returns the members that a check judges, all of them if the check is "".
 func MemberRows(check string) []MemberRow {
 	var rows []MemberRow
-	add := func(of, message string, members []member) {
-		if check == "" || check == of {
+	add := func(of *rule, message string, members []member) {
+		if check == "" || check == of.ID {
 			rows = appendMembers(rows, message, "", members)
 		}
 	}
-	add(Rules[envelope].ID, "every event", envelopeMembers())
+	add(envelope, "every event", envelopeMembers())
 	for _, m := range coreTable {
-		add(Rules[schema].ID, m.name, m.members)
+		add(schema, m.name, m.members)
 	}
-	add(Rules[schema].ID, "every core event", summaryMembers)
+	add(schema, "every core event", summaryMembers)
 	for _, m := range slices.Concat(subscriptionTable, replyTable) {
-		add(Rules[handshake].ID, m.name, m.members)
+		add(handshake, m.name, m.members)
 	}
-	add(Rules[handshake].ID, capabilitiesName, capabilities)
-	add(LiveManifest, producerManifest, manifestTable[0].members)
+	add(handshake, capabilitiesName, capabilities)
+	add(liveManifest, producerManifest, manifestTable[0].members)
 	return rows
 }
 

@@ -48,7 +48,7 @@ func agrees(t *testing.T, schemas map[string]*jsonschema.Schema, data []byte) {
 	}
 	m := newMessage(place{}, members)
 	name, faults := EventSchema, 0
-	say := func(int, verdict.Severity, string, string, string, ...any) *verdict.Finding {
+	say := func(*rule, verdict.Severity, string, string, string, ...any) *verdict.Finding {
 		faults++
 		return new(verdict.Finding)
 	}
@@ -199,7 +199,7 @@ func sound(t *testing.T, m member, v any) bool {
 	faults := 0
 	object, ok := parsed(t, v).(map[string]any)
 	if ok {
-		judgeMembers(schema, "", m.value.members, object, "", func(int, verdict.Severity, string, string, string,
+		judgeMembers(schema, "", m.value.members, object, "", func(*rule, verdict.Severity, string, string, string,
 			...any) *verdict.Finding {
 			faults++
 			return new(verdict.Finding)

@@ -21,25 +21,25 @@ import (
 
 // dialogueOf is the session of a row of level 3.
 type dialogueOf struct {
-	row  string
+	row  *rule
 	hold func(*visit, context.Context, *probe, Scenario) error
 }
 
-// dialogues are those sessions, in their order. That of LiveClose is the last: it leaves a session under way.
+// dialogues are those sessions, in their order. That of liveClose is the last: it leaves a session under way.
 var dialogues = []dialogueOf{
-	{LiveHandshake, (*visit).shakeHands},
-	{LiveCritical, (*visit).filterAll},
-	{LiveRenegotiate, (*visit).slowDown},
-	{LiveManifest, (*visit).readManifest},
-	{LiveSigned, (*visit).requireSignature},
-	{LiveClose, (*visit).walkOut},
+	{liveHandshake, (*visit).shakeHands},
+	{liveCritical, (*visit).filterAll},
+	{liveRenegotiate, (*visit).slowDown},
+	{liveManifest, (*visit).readManifest},
+	{liveSigned, (*visit).requireSignature},
+	{liveClose, (*visit).walkOut},
 }
 
 // negotiate holds the sessions of level 3. Their start is that of the first scenario that accepts.
 func (v *visit) negotiate(ctx context.Context) error {
 	at := slices.IndexFunc(v.Scenarios, func(s Scenario) bool { return s.Reply == replyAccept })
 	for _, d := range dialogues {
-		p := v.probes[d.row]
+		p := v.probes[d.row.ID]
 		switch {
 		case v.Layout == LayoutReference:
 			p.skipped = "not run: the layout reference has no subscriptions"
@@ -57,8 +57,8 @@ func (v *visit) negotiate(ctx context.Context) error {
 }
 
 // ofDialogue returns what a row of level 3 comes to.
-func (v *visit) ofDialogue(row string) verdict.Outcome {
-	return v.outcome(v.probes[row], v.doubt("the producer rejected the subscription of the check"))
+func (v *visit) ofDialogue(row *rule) verdict.Outcome {
+	return v.outcome(v.probes[row.ID], v.doubt("the producer rejected the subscription of the check"))
 }
 
 // show notes what a row of level 3 verified.
@@ -119,7 +119,7 @@ func (t *talk) unsubscribe(ctx context.Context) error {
 // shakeHands asks for a version that does not exist, and then for one that does.
 func (v *visit) shakeHands(ctx context.Context, p *probe, s Scenario) error {
 	const unknown = "99.0.0"
-	a, err := v.subscribe(ctx, LiveHandshake, v.requestOf(unknown, nil))
+	a, err := v.subscribe(ctx, liveHandshake.ID, v.requestOf(unknown, nil))
 	if err != nil {
 		return err
 	}
@@ -137,12 +137,12 @@ func (v *visit) shakeHands(ctx context.Context, p *probe, s Scenario) error {
 				show(got))
 		}
 	}
-	if t := (&talk{visit: v, mark: LiveHandshake, subscription: a.id}); a.events != nil {
+	if t := (&talk{visit: v, mark: liveHandshake.ID, subscription: a.id}); a.events != nil {
 		if err := t.unsubscribe(ctx); err != nil {
 			return err
 		}
 	}
-	t, err := v.dialogue(ctx, LiveHandshake, s, nil)
+	t, err := v.dialogue(ctx, liveHandshake.ID, s, nil)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (v *visit) shakeHands(ctx context.Context, p *probe, s Scenario) error {
 // judgeMembers judges the members of what the producer sent by its type, and reports whether they are as they must be.
 func (v *visit) judgeMembers(p *probe, kind, of string, object map[string]any) bool {
 	before := len(p.Findings)
-	judgeMembers(0, of, membersOf[kind], object, "", func(_ int, severity verdict.Severity, pointer, code,
+	judgeMembers(nil, of, membersOf[kind], object, "", func(_ *rule, severity verdict.Severity, pointer, code,
 		format string, args ...any) *verdict.Finding {
 		if kind == subscriptionRejected {
 			code = "member-value"
@@ -176,7 +176,7 @@ func (v *visit) reason(p *probe, m *message, want string) bool {
 
 // filterAll filters out what must not be filtered out.
 func (v *visit) filterAll(ctx context.Context, p *probe, s Scenario) error {
-	t, err := v.dialogue(ctx, LiveCritical, s, map[string]any{"event_filters": map[string]any{
+	t, err := v.dialogue(ctx, liveCritical.ID, s, map[string]any{"event_filters": map[string]any{
 		"include": []string{shortNamespace + "agent.*"},
 		"exclude": []string{shortNamespace + "agent.tool.*", shortNamespace + "agent.awaiting.*"}}})
 	if err != nil {
@@ -208,7 +208,7 @@ func (v *visit) filterAll(ctx context.Context, p *probe, s Scenario) error {
 // slowDown renegotiates half the rate when nothing is on its way: while a question is open, between two events, or at
 // the end of the session.
 func (v *visit) slowDown(ctx context.Context, p *probe, s Scenario) error {
-	t, err := v.dialogue(ctx, LiveRenegotiate, s, nil)
+	t, err := v.dialogue(ctx, liveRenegotiate.ID, s, nil)
 	if err != nil {
 		return err
 	}
@@ -308,7 +308,7 @@ const (
 	leastClosing = 10 // seconds of the timeout of a question that is left open
 	listenAfter  = 3 * time.Second
 	goesOnWithin = 2 * time.Second
-	watcher      = LiveClose + "-watcher"
+	watcher      = "aaep-live-close-watcher"
 )
 
 // walkOut closes a subscription whose question is open, while a second one watches the session.
@@ -317,7 +317,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 		s = v.Scenarios[i]
 	}
 	s.Reply = replyAccept // in a session whose question must not remain open
-	t, err := v.dialogue(ctx, LiveClose, s, nil)
+	t, err := v.dialogue(ctx, liveClose.ID, s, nil)
 	if err != nil {
 		return err
 	}
@@ -406,7 +406,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 			// A call that was held on its way to the second subscription may rest on an earlier question.
 			if m.core == toolInvoked && session == t.session && rejects && !sent.IsZero() &&
 				(first || m.time.After(asked)) {
-				v.watches = append(v.watches, watch{line: v.line, reply: LiveClose, scenario: s.Name,
+				v.watches = append(v.watches, watch{line: v.line, reply: liveClose.ID, scenario: s.Name,
 					tool: strings.Clone(m.text("tool")), flagged: m.members["irreversible"] == true})
 			}
 			err = v.judge(m)
@@ -446,7 +446,7 @@ func (v *visit) walkOut(ctx context.Context, p *probe, s Scenario) error {
 
 // readManifest reads what the producer publishes of itself.
 func (v *visit) readManifest(ctx context.Context, p *probe, s Scenario) error {
-	t, err := v.dialogue(ctx, LiveManifest, s, nil)
+	t, err := v.dialogue(ctx, liveManifest.ID, s, nil)
 	if err != nil {
 		return err
 	}
@@ -535,7 +535,7 @@ func (v *visit) fetch(ctx context.Context, accepted *message) (document []byte, 
 
 // requireSignature asks for a signed manifest, which a producer may have.
 func (v *visit) requireSignature(ctx context.Context, p *probe, s Scenario) error {
-	t, err := v.dialogue(ctx, LiveSigned, s, map[string]any{"accept_signed_manifests_only": true})
+	t, err := v.dialogue(ctx, liveSigned.ID, s, map[string]any{"accept_signed_manifests_only": true})
 	if err == errRejected && t.accepted != nil {
 		if v.reason(p, t.accepted, "manifest_signature_required") {
 			p.show("a subscriber that requires a signed manifest is rejected: the producer has no such manifest")

@@ -121,8 +121,8 @@ func TestDialogues(t *testing.T) {
 			if c.want == "" {
 				for _, r := range captured.Results {
 					if strings.HasPrefix(r.Check, "aaep-live-") && r.Verdict != "pass" &&
-						!slices.Contains([]string{LiveForged,
-							LiveTwice, LiveLate, LiveTimeout, LiveClarify}, r.Check) {
+						!slices.Contains([]string{liveForged.ID,
+							liveTwice.ID, liveLate.ID, liveTimeout.ID, liveClarify.ID}, r.Check) {
 						t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
 					}
 				}
@@ -166,10 +166,10 @@ func TestDialoguesUnshown(t *testing.T) {
 	want = []string{"aaep-lifecycle no-events inconclusive"}
 	for _, d := range dialogues {
 		switch d.row {
-		case LiveHandshake, LiveSigned:
-			want = append(want, d.row+" reason-code warning")
+		case liveHandshake, liveSigned:
+			want = append(want, d.row.ID+" reason-code warning")
 		default:
-			want = append(want, d.row+" not-exercised inconclusive")
+			want = append(want, d.row.ID+" not-exercised inconclusive")
 		}
 	}
 	slices.Sort(want)
@@ -182,7 +182,7 @@ func TestDialoguesUnshown(t *testing.T) {
 	}{{aaeptest.Options{Reference: true}, negotiating}, {aaeptest.Options{}, "- {name: a, start: b, reply: reject}"}} {
 		_, _, captured := visited(t, o.o, o.scenarios, levelThree)
 		for _, r := range captured.Results {
-			if slices.ContainsFunc(dialogues, func(d dialogueOf) bool { return d.row == r.Check }) &&
+			if slices.ContainsFunc(dialogues, func(d dialogueOf) bool { return d.row.ID == r.Check }) &&
 				r.Verdict != "skip" {
 				t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
 			}

@@ -80,32 +80,32 @@ type hosting struct {
 	plays    []Play
 	random   *rand.Rand
 	key      crypto.Signer
-	starts   int             // starts of the command so far
-	last     *scene          // the last play; nil: none yet, or it is noted that the subscriber left
-	sent     int             // events
-	aborted  map[string]bool // the checks of plays that the subscriber left
+	starts   int            // starts of the command so far
+	last     *scene         // the last play; nil: none yet, or it is noted that the subscriber left
+	sent     int            // events
+	aborted  map[*rule]bool // the checks of plays that the subscriber left
 
 	mu        sync.Mutex
-	rows      map[string]*verdict.Outcome // by check
-	played    map[string][]string         // the plays that were played to their end, by check
-	asked     map[string]*posed           // by reply_token
-	granted   map[string]*grant           // by the id of the subscription
-	link      *connection                 // the subscriber's connection; may be nil
-	sign      time.Time                   // when the last connection or message came
-	exited    bool                        // the command has
-	refusal   string                      // why the last connection was refused
-	transport string                      // that the subscriber uses
-	forgeries []string                    // the faults of manifests that were not shown yet
-	trial     *grant                      // whose manifest has a fault, and was neither taken nor refused yet
-	withstood int                         // manifests with a fault that the subscriber did not take
-	requires  bool                        // the subscriber requires signed manifests
-	proven    bool                        // it took the good one
-	distrusts bool                        // it refused the good one
-	line      int                         // line of the capture
-	received  int                         // bytes
-	messages  int                         // received
-	full      bool                        // a limit of what is received was reached
-	over      bool                        // the run has ended
+	rows      map[*rule]*verdict.Outcome // by check
+	played    map[*rule][]string         // the plays that were played to their end, by check
+	asked     map[string]*posed          // by reply_token
+	granted   map[string]*grant          // by the id of the subscription
+	link      *connection                // the subscriber's connection; may be nil
+	sign      time.Time                  // when the last connection or message came
+	exited    bool                       // the command has
+	refusal   string                     // why the last connection was refused
+	transport string                     // that the subscriber uses
+	forgeries []string                   // the faults of manifests that were not shown yet
+	trial     *grant                     // whose manifest has a fault, and was neither taken nor refused yet
+	withstood int                        // manifests with a fault that the subscriber did not take
+	requires  bool                       // the subscriber requires signed manifests
+	proven    bool                       // it took the good one
+	distrusts bool                       // it refused the good one
+	line      int                        // line of the capture
+	received  int                        // bytes
+	messages  int                        // received
+	full      bool                       // a limit of what is received was reached
+	over      bool                       // the run has ended
 }
 
 // grant is a subscription that was accepted.
@@ -128,8 +128,8 @@ type grant struct {
 func (h *Host) Run(ctx context.Context, l net.Listener) ([]verdict.Result, error) {
 	r := &hosting{Host: h, steady: steady{time.Now()}, run: strings.ToLower(crand.Text()[:12]),
 		changed: make(chan struct{}, 1), endpoint: "http://" + l.Addr().String(), plays: h.Plays,
-		random: rand.New(rand.NewPCG(h.Seed, 0)), aborted: map[string]bool{}, rows: map[string]*verdict.Outcome{},
-		played: map[string][]string{}, asked: map[string]*posed{}, granted: map[string]*grant{}}
+		random: rand.New(rand.NewPCG(h.Seed, 0)), aborted: map[*rule]bool{}, rows: map[*rule]*verdict.Outcome{},
+		played: map[*rule][]string{}, asked: map[string]*posed{}, granted: map[string]*grant{}}
 	if r.key = h.Key; r.key == nil {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), crand.Reader)
 		if err != nil {
@@ -137,8 +137,10 @@ func (h *Host) Run(ctx context.Context, l net.Listener) ([]verdict.Result, error
 		}
 		r.key = key
 	}
-	for _, rule := range SubscriberRows(h.Level) {
-		r.rows[rule.ID] = &verdict.Outcome{}
+	for _, check := range subscriberRules {
+		if check.Level <= h.Level {
+			r.rows[check] = &verdict.Outcome{}
+		}
 	}
 	if r.plays == nil {
 		r.plays = AllPlays(h.Level)
@@ -166,7 +168,7 @@ func (h *Host) Run(ctx context.Context, l net.Listener) ([]verdict.Result, error
 		return nil, err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		r.found(SubTransport, verdict.Doubt, "out-of-time", "the time of --budget ended before all plays were played")
+		r.found(subTransport, verdict.Doubt, "out-of-time", "the time of --budget ended before all plays were played")
 	}
 	r.finish(ctx)
 	return r.results()
@@ -232,12 +234,12 @@ func (r *hosting) wait(ctx context.Context, until time.Time, done func() bool) e
 }
 
 // found adds a finding at the last line of the capture, if the level has the check. Its caller holds no lock.
-func (r *hosting) found(check string, severity verdict.Severity, code, format string, args ...any) {
+func (r *hosting) found(check *rule, severity verdict.Severity, code, format string, args ...any) {
 	r.locked(func() { r.noteAt(r.line, check, severity, "", code, format, args...) })
 }
 
 // noteAt adds a finding at a line of the capture, if the level has the check. Its caller holds the lock.
-func (r *hosting) noteAt(line int, check string, severity verdict.Severity, pointer, code, format string,
+func (r *hosting) noteAt(line int, check *rule, severity verdict.Severity, pointer, code, format string,
 	args ...any) *verdict.Finding {
 	o := r.rows[check]
 	if o == nil || len(o.Findings) >= maxListed {
@@ -370,7 +372,7 @@ func (r *hosting) settle(ctx context.Context, l *connection) error {
 	case g == nil && r.Level >= 3:
 		r.mu.Lock()
 		if !l.unasked {
-			r.noteAt(r.line, SubHandshake, verdict.Error, "", "no-request",
+			r.noteAt(r.line, subHandshake, verdict.Error, "", "no-request",
 				"the connection takes events, and no subscription.request came")
 		}
 		l.unasked = true
@@ -411,7 +413,7 @@ func (r *hosting) settle(ctx context.Context, l *connection) error {
 
 // taken notes that the subscriber takes events under a manifest with a fault. Its caller holds the lock.
 func (r *hosting) taken(g *grant) {
-	r.noteAt(r.line, SubManifest, verdict.Error, "", "bad-manifest-taken",
+	r.noteAt(r.line, subManifest, verdict.Error, "", "bad-manifest-taken",
 		"the subscriber requires a signed manifest, and takes events under %s", g.forged)
 	g.forged, r.trial = "", nil
 }
@@ -419,7 +421,7 @@ func (r *hosting) taken(g *grant) {
 // refuses notes that the subscriber refuses the manifest that is signed well. Its caller holds the lock.
 func (r *hosting) refuses() {
 	if !r.distrusts {
-		r.noteAt(r.line, SubManifest, verdict.Doubt, "", "manifest-refused",
+		r.noteAt(r.line, subManifest, verdict.Doubt, "", "manifest-refused",
 			"the subscriber takes no events under a manifest that is signed well")
 	}
 	r.distrusts = true
@@ -445,7 +447,7 @@ func (r *hosting) playAll(ctx context.Context) error {
 			if why != "" {
 				why = "; the last one was refused: " + why
 			}
-			r.found(SubTransport, verdict.Doubt, "no-connection", "no subscriber connected within %v%s", r.Timeout, why)
+			r.found(subTransport, verdict.Doubt, "no-connection", "no subscriber connected within %v%s", r.Timeout, why)
 		}
 		if err != nil {
 			return err
@@ -478,8 +480,8 @@ func (r *hosting) left() bool {
 		return true // which is reported
 	}
 	check := s.play.check
-	if check != SubUnknown && check != SubEnvelope && s.play.name != "lower-rate" {
-		check = SubTransport
+	if check != subUnknown && check != subEnvelope && s.play.name != "lower-rate" {
+		check = subTransport
 	}
 	r.aborted[s.play.check] = true
 	r.noteAt(r.line, check, verdict.Error, "", "subscriber-gone", "the subscriber left during the play %s: %s",
@@ -500,13 +502,13 @@ func (r *hosting) finish(ctx context.Context) {
 	l := r.last.link
 	if !r.reads(l) {
 		if !r.left() {
-			r.found(SubTransport, verdict.Error, "subscriber-gone", "the subscriber has not read its events within %v",
+			r.found(subTransport, verdict.Error, "subscriber-gone", "the subscriber has not read its events within %v",
 				r.Timeout)
 		}
 		return
 	}
 	if r.endless(ctx, l) {
-		r.found(SubTransport, verdict.Error, "stream-too-large",
+		r.found(subTransport, verdict.Error, "stream-too-large",
 			"the subscriber does not stop sending, or does not end a message")
 		return
 	}
@@ -530,13 +532,13 @@ func (r *hosting) finish(ctx context.Context) {
 	switch {
 	case closed():
 	case r.Tester == nil && !l.left:
-		r.noteAt(r.line, SubClose, verdict.Doubt, "", "not-stopped",
+		r.noteAt(r.line, subClose, verdict.Doubt, "", "not-stopped",
 			"the subscriber was still connected after %v", wait)
 	default:
-		r.noteAt(r.line, SubClose, verdict.Error, "", "no-close", "the connection ended, or the command had to be "+
+		r.noteAt(r.line, subClose, verdict.Error, "", "no-close", "the connection ended, or the command had to be "+
 			"killed, without subscription.close of the subscription")
 	}
-	r.played[SubClose] = append(r.played[SubClose], playShutdown)
+	r.played[subClose] = append(r.played[subClose], playShutdown)
 }
 
 // endless reports whether messages come, or one is under way, for all of --timeout.
@@ -580,26 +582,26 @@ func (r *hosting) results() ([]verdict.Result, error) {
 		}
 	}
 	if r.transport != "" && r.has(playHandshake) {
-		r.played[SubHandshake] = append(r.played[SubHandshake], playHandshake)
+		r.played[subHandshake] = append(r.played[subHandshake], playHandshake)
 	}
 	all := conformance.Tally{Catalogue: catalogue}
-	for _, rule := range SubscriberRows(r.Level) {
-		if rule.Method != verdict.Live {
+	for _, check := range subscriberRules {
+		if check.Level > r.Level {
 			continue
 		}
-		o, names := *r.rows[rule.ID], r.played[rule.ID]
-		silent := rule.ID == SubConsent || rule.ID == SubCancel || rule.ID == SubOrder ||
-			rule.ID == SubEnvelope && r.Level >= 2
-		lacks := r.lacks(rule.ID)
+		o, names := *r.rows[check], r.played[check]
+		silent := check == subConsent || check == subCancel || check == subOrder ||
+			check == subEnvelope && r.Level >= 2
+		lacks := r.lacks(check)
 		switch {
 		case len(o.Findings) > 0:
 			if lacks != "" && !o.Has(verdict.Error) && !o.Has(verdict.Doubt) {
 				o.Doubtf(verdict.At{Path: r.Path}, "", notExercised, "%s", lacks)
 			}
-		case rule.ID == SubManifest && r.has(playManifest):
+		case check == subManifest && r.has(playManifest):
 			o = r.ofManifest()
-		case len(names) == 0 || r.aborted[rule.ID]:
-			o = verdict.Skip("not run: %s", r.unplayed(rule.ID))
+		case len(names) == 0 || r.aborted[check]:
+			o = verdict.Skip("not run: %s", r.unplayed(check))
 		case silent && !answered && missing:
 			o = verdict.Skip("the subscriber answered no question, so that its silence shows nothing")
 		case silent && !answered:
@@ -607,25 +609,25 @@ func (r *hosting) results() ([]verdict.Result, error) {
 				"no question of the run was answered, so that silence shows nothing")
 		case lacks != "":
 			o = verdict.Skip("not run in full: %s", lacks)
-		case rule.ID == SubTransport && r.Level == 1:
+		case check == subTransport && r.Level == 1:
 			o = verdict.Pass("kept the connection; what was announced is for people to attest")
 		default:
 			o = verdict.Pass("%s over %s", strings.Join(names, ", "), r.transport)
 		}
-		all.Add(rule.ID, subscriber, o)
+		all.Add(check.ID, subscriber, o)
 	}
 	return all.Results, all.Err
 }
 
 // lacks names the plays of a check that were not played to their end; empty: all were. Its caller holds the lock.
-func (r *hosting) lacks(check string) string {
+func (r *hosting) lacks(check *rule) string {
 	var missing []string
 	for _, p := range plays() {
 		if p.check == check && p.level <= r.Level && !slices.Contains(r.played[check], p.name) {
 			missing = append(missing, p.name)
 		}
 	}
-	if len(missing) == 0 || check == SubManifest {
+	if len(missing) == 0 || check == subManifest {
 		return ""
 	}
 	return plain.Count(len(missing), "play") + " not played: " + strings.Join(missing, ", ")
@@ -635,7 +637,7 @@ func (r *hosting) lacks(check string) string {
 func (r *hosting) ofManifest() verdict.Outcome {
 	switch {
 	case r.transport == "" && r.withstood == 0:
-		return verdict.Skip("not run: %s", r.unplayed(SubManifest))
+		return verdict.Skip("not run: %s", r.unplayed(subManifest))
 	case !r.requires:
 		return verdict.Pass("the subscriber does not require signed manifests")
 	case r.withstood == len(forgeries) && r.proven:

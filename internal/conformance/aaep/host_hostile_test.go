@@ -193,7 +193,7 @@ func TestHostSecond(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range results {
-				if len(r.Findings) > 0 || slices.Contains([]string{SubReply, SubConsent}, r.Check) &&
+				if len(r.Findings) > 0 || slices.Contains([]string{subReply.ID, subConsent.ID}, r.Check) &&
 					r.Verdict != verdict.Passed {
 					t.Errorf("WebSocket %t: %s %s %s %v", socket, r.Check, r.Verdict, r.Reason, r.Findings)
 				}
@@ -212,7 +212,7 @@ func TestHostAnswers(t *testing.T) {
 		var captured counter
 		r := &hosting{Host: &Host{Level: 3, Timeout: time.Second, Capture: &captured}, steady: steady{time.Now()},
 			changed: make(chan struct{}, 1), granted: map[string]*grant{},
-			rows: map[string]*verdict.Outcome{SubTransport: {}, SubHandshake: {}, SubReply: {}}}
+			rows: map[*rule]*verdict.Outcome{subTransport: {}, subHandshake: {}, subReply: {}}}
 		r.link = &connection{out: make(chan packet, maxWaiting), done: make(chan struct{})}
 		l := r.link
 		r.receive(l, []byte(`{"type":"subscription.request","aaep_version":"1.0.0","subscriber_id":"x","capabilities":`+
@@ -225,11 +225,11 @@ func TestHostAnswers(t *testing.T) {
 		for range 100 {
 			r.receive(l, []byte(again), true)
 		}
-		if l.left != c.full || r.full != c.full || r.rows[SubTransport].Has(verdict.Error) != c.full {
-			t.Errorf("%.10q: left %v, %+v", c.extension, l.left, r.rows[SubTransport])
+		if l.left != c.full || r.full != c.full || r.rows[subTransport].Has(verdict.Error) != c.full {
+			t.Errorf("%.10q: left %v, %+v", c.extension, l.left, r.rows[subTransport])
 		}
-		if captured > 2*maxReceived || len(r.rows[SubHandshake].Findings) > 0 {
-			t.Errorf("%.10q: %d bytes, %+v", c.extension, captured, r.rows[SubHandshake].Findings)
+		if captured > 2*maxReceived || len(r.rows[subHandshake].Findings) > 0 {
+			t.Errorf("%.10q: %d bytes, %+v", c.extension, captured, r.rows[subHandshake].Findings)
 		}
 	}
 }

@@ -316,7 +316,7 @@ func TestHostPart(t *testing.T) {
 		o := aaeptest.SubscriberOptions{Level: 2, WebSocket: true}
 		_, _, got := hosted(t, o, only(strings.Fields(plays)...))
 		for _, r := range got.Results {
-			if r.Check == SubReply && r.Verdict != want {
+			if r.Check == subReply.ID && r.Verdict != want {
 				t.Errorf("%s: %s %s, want %s", plays, r.Verdict, r.Reason, want)
 			}
 		}
@@ -379,7 +379,7 @@ func TestHostBudget(t *testing.T) {
 			t.Errorf("%s: %q, want %s", results[0].Check, f, want)
 		}
 		for _, r := range results[1:] {
-			if r.Verdict == verdict.Passed && r.Check != SubUnknown && r.Check != SubReply {
+			if r.Verdict == verdict.Passed && r.Check != subUnknown.ID && r.Check != subReply.ID {
 				t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
 			}
 		}

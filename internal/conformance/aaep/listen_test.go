@@ -150,7 +150,7 @@ func TestWrongKind(t *testing.T) {
 			defer transport.CloseIdleConnections()
 			_, got, _ := visitedAt(t, "http://producer.example", true, transport,
 				"- {name: one, start: colour, reply: wrong-kind}", nil)
-			got = slices.DeleteFunc(got, func(f string) bool { return !strings.HasPrefix(f, LiveClarify) })
+			got = slices.DeleteFunc(got, func(f string) bool { return !strings.HasPrefix(f, liveClarify.ID) })
 			if strings.Join(got, ",") != want {
 				t.Errorf("%q: %s, want %s", fault, got, want)
 			}

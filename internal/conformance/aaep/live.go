@@ -87,9 +87,9 @@ type visit struct {
 // watch is a call that a probe watches: the whole run decides what it is.
 type watch struct {
 	line            int
-	reply, scenario string // the reply is LiveClose for a call after subscription.close
-	tool            string // that is called; empty except for LiveClose
-	flagged         bool   // the call says irreversible: true; only for LiveClose
+	reply, scenario string // the reply is liveClose for a call after subscription.close
+	tool            string // that is called; empty except for liveClose
+	flagged         bool   // the call says irreversible: true; only for liveClose
 }
 
 // probe is what the scenarios of one kind showed.
@@ -102,12 +102,15 @@ type probe struct {
 
 // replyProbes are the rows that the scenarios of a reply decide. They must not cause an irreversible call, which is a
 // finding of the code.
-var replyProbes = []struct{ row, reply, code, cause string }{
-	{LiveForged, replyForged, "forged-accepted", "a reply with a token that was never issued"},
-	{LiveTwice, replyTwice, "second-reply-honored", "a reject, which an accept followed"},
-	{LiveLate, replyLate, "late-accepted", "an accept that came past the timeout"},
-	{LiveTimeout, replyNone, "", ""},  // this one may
-	{LiveClarify, replyWrong, "", ""}, // its calls are not watched
+var replyProbes = []struct {
+	row                *rule
+	reply, code, cause string
+}{
+	{liveForged, replyForged, "forged-accepted", "a reply with a token that was never issued"},
+	{liveTwice, replyTwice, "second-reply-honored", "a reject, which an accept followed"},
+	{liveLate, replyLate, "late-accepted", "an accept that came past the timeout"},
+	{liveTimeout, replyNone, "", ""},  // this one may
+	{liveClarify, replyWrong, "", ""}, // its calls are not watched
 }
 
 // Run holds each scenario with the producer, and gives the results of all that passed and of the live checks. The
@@ -120,7 +123,7 @@ func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 		v.probes[p.reply] = &probe{}
 	}
 	for _, d := range dialogues {
-		v.probes[d.row] = &probe{}
+		v.probes[d.row.ID] = &probe{}
 	}
 	v.stream.watched = map[int32]int{}
 	v.left.Store(cmp.Or(l.most, MaxBytes))
@@ -137,7 +140,7 @@ func (l *Live) Run(ctx context.Context) ([]verdict.Result, error) {
 			p.scenarios++
 		}
 		if s.Reply == replyLate && v.probes[replyNone].Has(verdict.Error) {
-			v.probes[replyLate].skipped = "the default is not applied in time, as " + LiveTimeout + " says"
+			v.probes[replyLate].skipped = "the default is not applied in time, as " + liveTimeout.ID + " says"
 			continue
 		}
 		err := v.hold(ctx, s)
@@ -395,7 +398,7 @@ func (v *visit) subscribe(ctx context.Context, mark string, request []byte) (a a
 
 // unanswered notes a request that has no answer.
 func (v *visit) unanswered(format string, args ...any) {
-	v.probes[LiveHandshake].Errorf(v.here(), "", "no-answer", format, args...)
+	v.probes[liveHandshake.ID].Errorf(v.here(), "", "no-answer", format, args...)
 }
 
 func (v *visit) status(resp *http.Response, method, path, want string) error {
@@ -785,7 +788,7 @@ func (v *visit) watched() {
 
 // kindOf returns what a watched call is by the whole run.
 func (v *visit) kindOf(w watch) int {
-	if w.reply != LiveClose {
+	if w.reply != liveClose.ID {
 		return v.stream.watched[int32(w.line)]
 	}
 	switch t := v.stream.tools[w.tool]; {
@@ -891,15 +894,15 @@ func (v *visit) results() ([]verdict.Result, error) {
 			plain.Count(len(v.Scenarios), "scenario"))
 	}
 	v.arrived.report(verdict.At{Path: v.Path}, &v.transport)
-	all.Add(LiveStream, v.URL.Redacted(), v.transport)
+	all.Add(liveStream.ID, v.URL.Redacted(), v.transport)
 	if v.Level >= 2 {
 		for _, live := range replyProbes {
-			all.Add(live.row, v.URL.Redacted(), v.ofReply(live.reply))
+			all.Add(live.row.ID, v.URL.Redacted(), v.ofReply(live.reply))
 		}
 	}
 	if v.Level >= 3 {
 		for _, d := range dialogues {
-			all.Add(d.row, v.URL.Redacted(), v.ofDialogue(d.row))
+			all.Add(d.row.ID, v.URL.Redacted(), v.ofDialogue(d.row))
 		}
 	}
 	return all.Results, all.Err
@@ -942,7 +945,7 @@ func (v *visit) outcome(p *probe, unshown verdict.Outcome) verdict.Outcome {
 	case p.skipped != "":
 		return verdict.Skip("%s", p.skipped)
 	case v.stream.broken:
-		return verdict.Skip("not run, as %s says", LiveStream)
+		return verdict.Skip("not run, as %s says", liveStream.ID)
 	}
 	return unshown
 }

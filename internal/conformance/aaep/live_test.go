@@ -135,7 +135,7 @@ func TestLive(t *testing.T) {
 					t.Errorf("the capture: %s %s", v, got)
 				}
 				for _, r := range captured.Results {
-					if strings.HasPrefix(r.Check, "aaep-live") && r.Verdict != "pass" && r.Check != LiveClarify {
+					if strings.HasPrefix(r.Check, "aaep-live") && r.Verdict != "pass" && r.Check != liveClarify.ID {
 						t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
 					}
 				}
@@ -275,7 +275,7 @@ func TestLiveUnasked(t *testing.T) {
 			func(l *Live) { l.Level = level })
 		skips := ""
 		for _, r := range captured.Results {
-			if strings.HasPrefix(r.Check, "aaep-live") && r.Check != LiveStream {
+			if strings.HasPrefix(r.Check, "aaep-live") && r.Check != liveStream.ID {
 				skips += string(r.Verdict) + " "
 			}
 		}
@@ -306,8 +306,8 @@ func TestLiveBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range captured {
-			if (r.Check == LiveTimeout || r.Check == LiveLate) && (r.Verdict != "skip" || !strings.Contains(r.Reason,
-				"exceeds --budget")) {
+			if (r.Check == liveTimeout.ID || r.Check == liveLate.ID) &&
+				(r.Verdict != "skip" || !strings.Contains(r.Reason, "exceeds --budget")) {
 				t.Errorf("%s: %s %s", r.Check, r.Verdict, r.Reason)
 			}
 		}
@@ -334,7 +334,7 @@ func TestLiveBudgetBeforeAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			i := slices.IndexFunc(results, func(r verdict.Result) bool { return r.Check == LiveHandshake })
+			i := slices.IndexFunc(results, func(r verdict.Result) bool { return r.Check == liveHandshake.ID })
 			if got := results[i].Verdict; got != want {
 				t.Errorf("--timeout %v: %s, want %s", timeout, got, want)
 			}
@@ -426,7 +426,7 @@ func TestLiveCodes(t *testing.T) {
 		"calling-tool", "writing-output", "position-offset", "no-coalesce-hint", "irreversible-differs", notExercised,
 		"replies-not-captured", "which-question", "call-unclear", "taken-as-plain",
 		"no-follow-up"} // after a reply: a session that says nothing more hangs
-	for _, rule := range Rules[:handshake] {
+	for _, rule := range sessionRules {
 		for _, code := range rule.Codes {
 			name := strings.TrimPrefix(rule.ID, "aaep-") + " " + code.ID
 			if !covered[name] && !slices.Contains(elsewhere, code.ID) && !slices.Contains(strict.Codes, code) {

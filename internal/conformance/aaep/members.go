@@ -360,7 +360,7 @@ var membersOf = func() map[string][]member {
 
 // judgeMembers checks the members of a message of a type, or of an object within it, which pointer names. Findings of
 // members that are missing are at the object.
-func judgeMembers(check int, of string, members []member, object map[string]any, pointer string, say sayer) {
+func judgeMembers(check *rule, of string, members []member, object map[string]any, pointer string, say sayer) {
 	for i := range members {
 		m := &members[i]
 		v, there := object[m.name]

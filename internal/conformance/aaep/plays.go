@@ -31,41 +31,41 @@ const (
 type playRow struct {
 	name  string
 	level int
-	check string
+	check *rule
 	act   func(*scene) error // nil: the whole run plays it
 }
 
 // plays returns all plays in the order of the catalogue.
 func plays() []playRow {
 	return []playRow{
-		{"session", 1, SubTransport, func(s *scene) error { return s.whole(s.end) }},
-		{"errored", 1, SubTransport, func(s *scene) error {
+		{"session", 1, subTransport, func(s *scene) error { return s.whole(s.end) }},
+		{"errored", 1, subTransport, func(s *scene) error {
 			return s.whole(s.enter("thinking"), s.step(sessionErrored, map[string]any{"urgency": "critical",
 				"error_category": "transient", "summary_normal": "The test ended by an error."}))
 		}},
-		{"cancelled", 1, SubTransport, func(s *scene) error {
+		{"cancelled", 1, subTransport, func(s *scene) error {
 			return s.whole(s.enter("thinking"), s.step(sessionCancelled, map[string]any{"cancelled_by": "user",
 				"summary_normal": "The test was cancelled."}))
 		}},
-		{"unknown-type", 1, SubUnknown, (*scene).unknownType},
-		{"unknown-extension", 1, SubUnknown, (*scene).unknownExtension},
-		{"bad-envelope", 1, SubEnvelope, (*scene).badEnvelope},
-		{"accept", 2, SubReply, func(s *scene) error { return s.decide("accept") }},
-		{"reject", 2, SubReply, func(s *scene) error { return s.decide("reject") }},
-		{"unanswered", 2, SubConsent, (*scene).unanswered},
-		{"freetext", 2, SubClarify, func(s *scene) error { return s.clarify("freetext", `Test: answer "blue"`) }},
-		{"yes-no", 2, SubClarify, func(s *scene) error { return s.clarify("yes_no", "Test: answer yes") }},
-		{"multiple-choice", 2, SubClarify, func(s *scene) error {
+		{"unknown-type", 1, subUnknown, (*scene).unknownType},
+		{"unknown-extension", 1, subUnknown, (*scene).unknownExtension},
+		{"bad-envelope", 1, subEnvelope, (*scene).badEnvelope},
+		{"accept", 2, subReply, func(s *scene) error { return s.decide("accept") }},
+		{"reject", 2, subReply, func(s *scene) error { return s.decide("reject") }},
+		{"unanswered", 2, subConsent, (*scene).unanswered},
+		{"freetext", 2, subClarify, func(s *scene) error { return s.clarify("freetext", `Test: answer "blue"`) }},
+		{"yes-no", 2, subClarify, func(s *scene) error { return s.clarify("yes_no", "Test: answer yes") }},
+		{"multiple-choice", 2, subClarify, func(s *scene) error {
 			return s.clarify("multiple_choice", `Test: choose "b"`)
 		}},
-		{"numeric", 2, SubClarify, func(s *scene) error { return s.clarify("numeric", "Test: answer 7") }},
-		{"withdrawn", 2, SubCancel, (*scene).withdrawn},
-		{"duplicate", 3, SubOrder, (*scene).duplicate},
-		{"out-of-order", 3, SubOrder, (*scene).outOfOrder},
-		{"lower-rate", 3, SubHandshake, (*scene).lowerRate},
-		{playHandshake, 3, SubHandshake, nil},
-		{playManifest, 3, SubManifest, nil},
-		{playShutdown, 3, SubClose, nil},
+		{"numeric", 2, subClarify, func(s *scene) error { return s.clarify("numeric", "Test: answer 7") }},
+		{"withdrawn", 2, subCancel, (*scene).withdrawn},
+		{"duplicate", 3, subOrder, (*scene).duplicate},
+		{"out-of-order", 3, subOrder, (*scene).outOfOrder},
+		{"lower-rate", 3, subHandshake, (*scene).lowerRate},
+		{playHandshake, 3, subHandshake, nil},
+		{playManifest, 3, subManifest, nil},
+		{playShutdown, 3, subClose, nil},
 	}
 }
 
@@ -92,7 +92,7 @@ func playNamed(name string) (found playRow) {
 // playsOf names the plays that a check judges.
 func playsOf(check string) (names []string) {
 	for _, p := range plays() {
-		if p.check == check {
+		if p.check.ID == check {
 			names = append(names, p.name)
 		}
 	}
@@ -484,7 +484,7 @@ func (r *hosting) answered(q *posed, m *message) (counts bool) {
 			r.noteAt(line, check, verdict.Error, "", "answered-twice",
 				"the question of the play %s came twice with one event_id, and has two replies", title)
 		} else {
-			r.noteAt(line, SubReply, verdict.Warning, "", "answered-twice",
+			r.noteAt(line, subReply, verdict.Warning, "", "answered-twice",
 				"the question of the play %s has two replies", title)
 		}
 		return false
@@ -499,15 +499,15 @@ func (r *hosting) answered(q *posed, m *message) (counts bool) {
 	}
 	late := r.now().After(q.due)
 	if late {
-		where := SubReply
-		if check == SubClarify {
-			where = SubClarify
+		where := subReply
+		if check == subClarify {
+			where = subClarify
 		}
 		r.noteAt(line, where, verdict.Warning, "", "late-reply",
 			"the reply in the play %s came more than %v after the question", title, r.Timeout)
 	}
 	if q.confirms != (m.name == confirmationReply) {
-		r.noteAt(line, SubReply, verdict.Error, "/type", "member-value",
+		r.noteAt(line, subReply, verdict.Error, "/type", "member-value",
 			"type is %s, which does not answer the question of the play %s", show(m.name), title)
 		return false
 	}
@@ -521,7 +521,7 @@ func (r *hosting) answered(q *posed, m *message) (counts bool) {
 			severity = verdict.Doubt // the tester may not have wanted to
 		}
 		if q.decision != "" && got != q.decision && decisions.holds(got) {
-			r.noteAt(line, SubReply, severity, "/decision", "other-decision",
+			r.noteAt(line, subReply, severity, "/decision", "other-decision",
 				"decision is %s in the play %s; the tester was asked to %s", show(got), title, q.decision)
 		}
 		return !late
@@ -547,19 +547,19 @@ func (r *hosting) responds(q *posed, v any, title string) {
 	}
 	switch {
 	case !ok:
-		r.noteAt(r.line, SubClarify, verdict.Error, "/response", "response-kind",
+		r.noteAt(r.line, subClarify, verdict.Error, "/response", "response-kind",
 			"response is %s in the play %s; expected %s", show(v), title, want)
 	case q.kind == "multiple_choice" && text != "a" && text != "b":
-		r.noteAt(r.line, SubClarify, verdict.Error, "/response", "response-choice",
+		r.noteAt(r.line, subClarify, verdict.Error, "/response", "response-choice",
 			"response is %s in the play %s; expected one of the choices, a or b", show(v), title)
 	}
 }
 
 // unplayed says why the plays of a check were not played.
-func (r *hosting) unplayed(check string) string {
+func (r *hosting) unplayed(check *rule) string {
 	if !slices.ContainsFunc(r.Host.Plays, func(p Play) bool { return playNamed(p.Play).check == check }) &&
 		r.Host.Plays != nil {
 		return "no play of --scenario is of it"
 	}
-	return "the run ended before its " + plain.Plural(len(playsOf(check)), "play", "plays")
+	return "the run ended before its " + plain.Plural(len(playsOf(check.ID)), "play", "plays")
 }

@@ -130,7 +130,7 @@ func played(t *testing.T, text string, framed bool) []string {
 	var all []string
 	for _, r := range results {
 		for _, f := range r.Findings {
-			checks := []string{Rules[defaultDecision].ID, Rules[confirmation].ID, Rules[blocking].ID}
+			checks := []string{defaultDecision.ID, confirmation.ID, blocking.ID}
 			switch {
 			case strings.HasSuffix(f.Pointer, "/default_decision"):
 			case slices.Contains(checks, r.Check) && f.Line > 0:

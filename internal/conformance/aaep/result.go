@@ -19,13 +19,13 @@ const (
 // said is what was found on one subject.
 type said struct {
 	subject string
-	found   [streamChecks][]verdict.Finding
+	found   map[*rule][]verdict.Finding
 	counts  map[kind]counted
 }
 
 // kind is what findings are counted by.
 type kind struct {
-	check int
+	check *rule
 	code  string
 }
 
@@ -33,9 +33,9 @@ type kind struct {
 type counted struct{ n, first int }
 
 // lists counts a finding, and reports whether it is listed.
-func (s *said) lists(check int, code string) bool {
+func (s *said) lists(check *rule, code string) bool {
 	if s.counts == nil {
-		s.counts = map[kind]counted{}
+		s.found, s.counts = map[*rule][]verdict.Finding{}, map[kind]counted{}
 	}
 	of, known := s.counts[kind{check, code}]
 	if !known {
@@ -47,9 +47,9 @@ func (s *said) lists(check int, code string) bool {
 }
 
 // outcome returns the findings of a check, and how many more there are than it lists.
-func (s *said) outcome(check int) verdict.Outcome {
+func (s *said) outcome(check *rule) verdict.Outcome {
 	o := verdict.Outcome{Findings: s.found[check]}
-	for _, code := range Rules[check].Codes {
+	for _, code := range check.Codes {
 		of := s.counts[kind{check, code.ID}]
 		more := of.n - maxListed
 		if more <= 0 {
@@ -71,7 +71,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 	// The indexes have done their work, and the report needs memory of its own.
 	s.eventIDs, s.byID, s.questions, s.calls, s.queues, s.chunks = nil, nil, nil, nil, nil, nil
 	for _, of := range s.sessions {
-		of.end(func(at place, check int, severity verdict.Severity, code, format string, args ...any) {
+		of.end(func(at place, check *rule, severity verdict.Severity, code, format string, args ...any) {
 			if !of.hides(check) {
 				s.note(of.said, at, check, severity, "", code, format, args...)
 			}
@@ -87,7 +87,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 		s.exercise()
 	}
 	all := conformance.Tally{Catalogue: catalogue}
-	checks := slices.DeleteFunc(s.checks(), func(check int) bool { return check >= handshake })
+	checks := slices.DeleteFunc(s.checks(), func(check *rule) bool { return check.Level >= 3 })
 	for i, of := range s.sessions {
 		if i == maxSubjects {
 			break
@@ -99,7 +99,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 				o.Skipped = why
 			}
 			o.Verified = of.shown(check)
-			all.Add(Rules[check].ID, of.said.subject, o.OrPass())
+			all.Add(check.ID, of.said.subject, o.OrPass())
 		}
 	}
 	for _, check := range checks {
@@ -113,7 +113,7 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 			}
 			o = verdict.Skip("the input holds no session")
 		}
-		all.Add(Rules[check].ID, s.path, o)
+		all.Add(check.ID, s.path, o)
 	}
 	if s.Level >= 3 {
 		s.ofTerms(&all)
@@ -128,16 +128,14 @@ func (s *Stream) Results() ([]verdict.Result, error) {
 }
 
 // checks returns the checks of the level.
-func (o Options) checks() []int {
-	var all []int
-	for i, rule := range Rules[:streamChecks] {
-		alone := i == envelope || i == schema || i == summary || i == urgency || i == defaultDecision
-		if o.Single && alone || !o.Single && rule.Level <= o.Level {
-			all = append(all, i)
-		}
-	}
-	return all
+func (o Options) checks() []*rule {
+	return slices.DeleteFunc(slices.Clone(streamRules), func(r *rule) bool {
+		return o.Single && !slices.Contains(alone, r) || !o.Single && r.Level > o.Level
+	})
 }
+
+// alone are the checks that judge each message by itself.
+var alone = []*rule{envelope, schema, summary, urgency, defaultDecision}
 
 // alone returns the results if each message was judged by itself.
 func (s *Stream) alone() ([]verdict.Result, error) {
@@ -154,21 +152,21 @@ func (s *Stream) alone() ([]verdict.Result, error) {
 		default:
 			o = verdict.Pass("%s, each by itself", plain.Count(s.events, "message"))
 		}
-		all.Add(Rules[check].ID, s.path, o)
+		all.Add(check.ID, s.path, o)
 	}
 	return all.Results, all.Err
 }
 
 // exercise says what the input holds nothing of.
 func (s *Stream) exercise() {
-	missing := func(check int, code, format string, args ...any) {
+	missing := func(check *rule, code, format string, args ...any) {
 		s.note(s.own, place{}, check, verdict.Doubt, "", code, format, args...)
 	}
 	if s.events == 0 {
 		missing(lifecycle, "no-events", "the input holds no event")
 		return
 	}
-	hidden := func(check int) bool {
+	hidden := func(check *rule) bool {
 		return !slices.ContainsFunc(s.sessions, func(of *session) bool { return !of.hides(check) })
 	}
 	if s.toolCalls == 0 && !hidden(tools) {
@@ -191,7 +189,7 @@ func (s *Stream) exercise() {
 }
 
 // unshown returns why a check had nothing to decide in a session, or "" if it had.
-func (o *session) unshown(check int) string {
+func (o *session) unshown(check *rule) string {
 	switch {
 	case o.hides(check):
 		return "the subscription's filters remove events that the check needs"
@@ -216,7 +214,7 @@ func (o *session) unshown(check int) string {
 }
 
 // shown returns what a check looked at in a session.
-func (o *session) shown(check int) string {
+func (o *session) shown(check *rule) string {
 	switch check {
 	case state:
 		return plain.Count(int(o.state.n), "change") + " of state"

@@ -134,7 +134,7 @@ func (r *hosting) use(l *connection, g *grant) {
 		return
 	}
 	g.used = true
-	r.judge(SubHandshake, g.request, g.line)
+	r.judge(subHandshake, g.request, g.line)
 	r.declares(g.request, g.line, false)
 	if l.ws == nil && g.forged != "" {
 		r.taken(g) // it asks for the events
@@ -142,8 +142,8 @@ func (r *hosting) use(l *connection, g *grant) {
 }
 
 // judge judges the members of a message of the subscriber. Its caller holds the lock.
-func (r *hosting) judge(check string, m *message, line int) {
-	judgeMembers(0, m.name, membersOf[m.name], m.members, "", func(_ int, severity verdict.Severity, pointer, code,
+func (r *hosting) judge(check *rule, m *message, line int) {
+	judgeMembers(nil, m.name, membersOf[m.name], m.members, "", func(_ *rule, severity verdict.Severity, pointer, code,
 		format string, args ...any) *verdict.Finding {
 		return r.noteAt(line, check, severity, pointer, code, format, args...)
 	})
@@ -161,7 +161,7 @@ func (r *hosting) declares(m *message, line int, again bool) {
 	if there {
 		what = "is " + show(v)
 	}
-	r.noteAt(line, SubReply, verdict.Error, "/capabilities", "no-reply-capability",
+	r.noteAt(line, subReply, verdict.Error, "/capabilities", "no-reply-capability",
 		"supports_confirmation_reply %s; expected true", what)
 }
 
@@ -490,7 +490,7 @@ func (r *hosting) receive(l *connection, data []byte, asks bool) (a answer, coun
 	r.received, r.messages = r.received+len(data), r.messages+1
 	if r.received > maxReceived || r.messages > maxMessages {
 		if l = r.link; l != nil {
-			r.noteAt(r.line, SubTransport, verdict.Error, "", "stream-too-large",
+			r.noteAt(r.line, subTransport, verdict.Error, "", "stream-too-large",
 				"the subscriber sent more than %d messages, or more than %d MiB with the answers", maxMessages,
 				maxReceived>>20)
 			r.full = true
@@ -505,7 +505,7 @@ func (r *hosting) receive(l *connection, data []byte, asks bool) (a answer, coun
 		if e, ok := errors.AsType[*strict.Error](err); ok {
 			what = e.Message // its position is within the message, which has no name
 		}
-		r.noteAt(r.line, SubReply, verdict.Error, "", "not-an-object", "a message of the subscriber cannot be read: %s",
+		r.noteAt(r.line, subReply, verdict.Error, "", "not-an-object", "a message of the subscriber cannot be read: %s",
 			what)
 		return a, false
 	case m.foreign:
@@ -526,7 +526,7 @@ func (r *hosting) receive(l *connection, data []byte, asks bool) (a answer, coun
 	case subscriptionRenegotiated:
 		return r.renegotiate(m)
 	case subscriptionClosed:
-		r.judge(SubHandshake, m, r.line)
+		r.judge(subHandshake, m, r.line)
 		g := r.granted[m.text("subscription_id")]
 		if g == nil {
 			return a, false
@@ -609,7 +609,7 @@ func (r *hosting) accept(g *grant) []byte {
 
 // renegotiate answers a renegotiation. Its caller holds the lock.
 func (r *hosting) renegotiate(m *message) (a answer, counts bool) {
-	r.judge(SubHandshake, m, r.line)
+	r.judge(subHandshake, m, r.line)
 	r.declares(m, r.line, true)
 	g := r.granted[m.text("subscription_id")]
 	if g == nil {
@@ -636,18 +636,18 @@ func (r *hosting) recordAnswer(a answer) {
 
 // reply judges an answer to a question. Its caller holds the lock.
 func (r *hosting) reply(m *message) (counts bool) {
-	r.judge(SubReply, m, r.line)
+	r.judge(subReply, m, r.line)
 	token, id := m.text("reply_token"), m.text("subscription_id")
 	q := r.asked[token]
 	if q == nil {
 		if isID(token, "rpl_") {
-			r.noteAt(r.line, SubReply, verdict.Error, "/reply_token", "token-unknown",
+			r.noteAt(r.line, subReply, verdict.Error, "/reply_token", "token-unknown",
 				"reply_token is %s, which no question of the run has", show(token))
 		}
 		return false
 	}
 	if l := q.scene.link; l.grant != nil && isID(id, "sub_") && id != l.grant.id {
-		r.noteAt(r.line, SubReply, verdict.Error, "/subscription_id", "other-subscription",
+		r.noteAt(r.line, subReply, verdict.Error, "/subscription_id", "other-subscription",
 			"subscription_id is %s; expected %s", show(id), show(l.grant.id))
 	}
 	return r.answered(q, m)

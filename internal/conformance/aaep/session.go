@@ -26,12 +26,12 @@ type session struct {
 	outputs *chunks // the newest
 	// unfollowed is where the reply is that no event has followed; zero: none.
 	unfollowed     place
-	answered       int32  // replies that resolved a question
-	acted          int32  // calls of irreversible tools
-	confirmedCalls int32  // those of them that a confirmation came before
-	confirmed      bool   // a confirmation was asked for
-	jumps          bool   // filters take events away, so that its sequence numbers may jump
-	hidden         uint32 // the checks that lack such events, as bits
+	answered       int32   // replies that resolved a question
+	acted          int32   // calls of irreversible tools
+	confirmedCalls int32   // those of them that a confirmation came before
+	confirmed      bool    // a confirmation was asked for
+	jumps          bool    // filters take events away, so that its sequence numbers may jump
+	hidden         []*rule // the checks that lack such events
 	clock          clock
 	steps          []step      // of level 2, in their order
 	questions      []*question // the confirmations up to the step that is judged
@@ -331,7 +331,7 @@ func utf16Length(s string) (n int) {
 }
 
 // placer adds a finding at a place of its session.
-type placer func(at place, check int, severity verdict.Severity, code, format string, args ...any)
+type placer func(at place, check *rule, severity verdict.Severity, code, format string, args ...any)
 
 // end says what only the whole input shows.
 func (o *session) end(say placer, broken bool) {

@@ -96,10 +96,10 @@ func NewStream(path string, o Options) *Stream {
 }
 
 // sayer adds a finding at a place that it knows. Its code is of that check.
-type sayer func(check int, severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding
+type sayer func(check *rule, severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding
 
 // note adds a finding at a place, and returns it for a fix to be set. One that is only counted is in no list.
-func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, pointer, code, format string,
+func (s *Stream) note(to *said, at place, check *rule, severity verdict.Severity, pointer, code, format string,
 	args ...any) *verdict.Finding {
 	if !to.lists(check, code) {
 		return new(verdict.Finding)
@@ -109,13 +109,13 @@ func (s *Stream) note(to *said, at place, check int, severity verdict.Severity, 
 	}
 	to.found[check] = append(to.found[check], verdict.Finding{Severity: severity, Code: code,
 		Pos: strict.Pos{Path: s.path, Line: int(at.line), Column: int(at.column)}, Pointer: pointer,
-		Message: fmt.Sprintf(format, args...), Fix: Rules[check].FixOf(code)})
+		Message: fmt.Sprintf(format, args...), Fix: check.FixOf(code)})
 	return &to.found[check][len(to.found[check])-1]
 }
 
 // sayer returns what adds findings at a place.
 func (s *Stream) sayer(to *said, at place) sayer {
-	return func(check int, severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding {
+	return func(check *rule, severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding {
 		return s.note(to, at, check, severity, pointer, code, format, args...)
 	}
 }
@@ -327,7 +327,7 @@ func (s *Stream) sessionOf(m *message) *session {
 func (s *Stream) follow(of *session, m *message) {
 	of.shorten(&s.subscription)
 	all := s.sayer(of.said, m.at)
-	say := func(check int, severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding {
+	say := func(check *rule, severity verdict.Severity, pointer, code, format string, args ...any) *verdict.Finding {
 		if of.hides(check) {
 			return new(verdict.Finding)
 		}

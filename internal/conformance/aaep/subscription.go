@@ -328,7 +328,7 @@ const (
 // underTerms holds an event to the terms of its subscription.
 func (s *Stream) underTerms(m *message, say sayer) {
 	n := &s.subscription
-	first := func(check int, severity verdict.Severity, code, format string, args ...any) {
+	first := func(check *rule, severity verdict.Severity, code, format string, args ...any) {
 		if !n.announced {
 			say(check, severity, "", code, format, args...)
 		}
@@ -483,7 +483,7 @@ func (s *Stream) settle() {
 // ofTerms adds the results of level 3, on the input as a whole.
 func (s *Stream) ofTerms(all *conformance.Tally) {
 	n := &s.subscription
-	for check := handshake; check < streamChecks; check++ {
+	for _, check := range termRules {
 		o := s.own.outcome(check)
 		what := plain.Count(n.events, "event") + " under honored terms"
 		switch {
@@ -508,7 +508,7 @@ func (s *Stream) ofTerms(all *conformance.Tally) {
 			o.Skipped = ""
 		}
 		o.Verified = what
-		all.Add(Rules[check].ID, s.own.subject, o.OrPass())
+		all.Add(check.ID, s.own.subject, o.OrPass())
 	}
 }
 
@@ -521,13 +521,13 @@ func (o *session) shorten(n *subscribed) {
 	o.jumps = o.jumps || n.wanted.named || n.honored.named
 	hides := func(kind string) bool { return n.wanted.hides(shortNamespace+kind, false) }
 	calls, chunks := hides(toolInvoked) || hides(toolCompleted), hides(outputStreaming)
-	for check, missing := range map[int]bool{tools: calls, output: chunks,
+	for check, missing := range map[*rule]bool{tools: calls, output: chunks,
 		state: calls || chunks || hides(stateChanged)} {
-		if missing {
-			o.hidden |= 1 << check
+		if missing && !o.hides(check) {
+			o.hidden = append(o.hidden, check)
 		}
 	}
 }
 
 // hides reports whether filters remove what a check needs.
-func (o *session) hides(check int) bool { return o.hidden&(1<<check) != 0 }
+func (o *session) hides(check *rule) bool { return slices.Contains(o.hidden, check) }

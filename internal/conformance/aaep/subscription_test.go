@@ -241,7 +241,7 @@ func TestTerms(t *testing.T) {
 			}
 		})
 	}
-	for _, rule := range Rules[handshake:streamChecks] {
+	for _, rule := range termRules {
 		for _, code := range rule.Codes {
 			if key := strings.TrimPrefix(rule.ID, "aaep-") + " " + code.ID; !covered[key] {
 				t.Errorf("no case has %s", key)
@@ -254,7 +254,7 @@ func TestTerms(t *testing.T) {
 func TestTermsBelow(t *testing.T) {
 	for _, c := range ofTerms {
 		for _, f := range func() []string { _, got := judged(t, c.text, Options{Level: 2}); return got }() {
-			for _, rule := range Rules[handshake:streamChecks] {
+			for _, rule := range termRules {
 				if strings.Contains(f, " "+strings.TrimPrefix(rule.ID, "aaep-")+" ") {
 					t.Errorf("%s: %s at level 2", c.name, f)
 				}
