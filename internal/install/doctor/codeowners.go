@@ -110,7 +110,7 @@ func (v *inspection) organisationGates() (severity verdict.Severity, bypass stri
 		demanded := verdict.Error
 		for _, l := range v.standing.Layers {
 			switch {
-			case !slices.Contains(l.Workflows, j.w.path):
+			case !slices.Contains(l.Workflows, j.w.Path):
 			case len(l.Bypass) > 0:
 				bypass = fmt.Sprintf("; %s requires the workflow, but can be bypassed by %s", l.Name,
 					strings.Join(l.Bypass, ", "))

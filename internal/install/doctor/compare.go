@@ -1,30 +1,22 @@
 package doctor
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
-	"go.yaml.in/yaml/v4"
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
-
-// compared are the roles whose jobs init writes.
-var compared = []role{checkRole, governsRole, auditRole, commentRole, protectRole, remindRole, rerunRole,
-	mergeRole}
 
 // templates returns the jobs that init writes.
 func (v *inspection) templates() (all []*job, err error) {
@@ -32,59 +24,48 @@ func (v *inspection) templates() (all []*job, err error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(files, func(a, b string) int { // check.yml before check-ten-jobs.yml
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	})
 	for _, name := range files {
 		text, err := docs.Files.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		root, err := strictyaml.Parse(name, text, maxWorkflow)
+		w, err := v.newWorkflow(name, text)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, v.newWorkflow(field{path: name, value: root}).jobs...)
+		all = append(all, w.jobs...)
 	}
 	return all, nil
 }
 
 // judgeOwn compares the jobs that use the gate, or upload its report, with what init writes for them.
 func (v *inspection) judgeOwn() error {
-	written, err := v.templates()
+	templates, err := v.templates()
 	if err != nil {
 		return err
 	}
 	for _, w := range v.workflows {
-		of := map[string]bool{} // the keys of the file are compared once with each template
 		for _, j := range w.jobs {
-			r := j.role()
-			if r == noRole && !(w.uses() && j.uploads()) {
-				continue
+			if j.role != noRole || w.uses() && j.uploads() {
+				(&comparison{v, j, templateOf(templates, j)}).compare()
 			}
-			want := cmp.Or(templateOf(written, j), &job{w: &workflow{}}) // init writes none of that role
-			c := comparison{inspection: v, job: j, want: want, first: !of[want.w.path]}
-			of[want.w.path] = true
-			c.compare()
 		}
 	}
 	v.judgePlan()
-	v.judgeReleases(written)
+	v.judgeReleases(templates)
 	return nil
 }
 
-// templateOf returns the job that init writes for a role: the one with the same id, if there are several; nil if it
-// writes none.
-func templateOf(written []*job, j *job) (found *job) {
-	for _, t := range written {
-		if t.role() != j.role() || j.role() == noRole && !t.uploads() || j.role() != noRole &&
-			!slices.Contains(compared, j.role()) {
-			continue
+// templateOf returns the job that init writes for the role of a job: the one with the same id, or else the last, which
+// is that of the file with the shortest name. It is absent if init writes none.
+func templateOf(templates []*job, j *job) *job {
+	found := &job{node: absent, w: &workflow{node: absent, on: absent}}
+	for _, t := range templates {
+		if t.role == j.role && slices.Contains(written, t.role) && (t.role != noRole || t.uploads()) {
+			if found = t; t.key == j.key {
+				break
+			}
 		}
-		if t.id == j.id {
-			return t
-		}
-		found = cmp.Or(found, t)
 	}
 	return found
 }
@@ -93,193 +74,180 @@ func templateOf(written []*job, j *job) (found *job) {
 type comparison struct {
 	*inspection
 	job, want *job
-	first     bool  // the keys of the file are compared too
-	at        *step // whose keys are judged
 }
 
 // compare judges each key of the job by the table. If the job calls the gate by a command line, only its steps are
 // judged: nobody knows which of init's jobs it is.
 func (c *comparison) compare() {
-	if c.job.role() == callRole {
-		c.steps()
-		return
-	}
-	w, want := c.job.w, c.want
-	if c.first {
-		names := slices.AppendSeq(slices.Collect(maps.Keys(w.events)), maps.Keys(want.w.events))
-		slices.Sort(names)
-		for _, name := range slices.Compact(names) {
-			have, wanted := w.events[name], want.w.events[name]
-			c.judge("on/"+name, have, wanted, w.member("on"))
-			if have.there() {
-				c.keys("on/"+name+"/", have, wanted)
-			}
-		}
-		for _, one := range w.events["schedule"].names() {
-			if cron := one.member("cron"); cron.there() && len(strings.Fields(cron.text())) != 5 {
+	if w, want := c.job.w, c.want; c.job.role != callRole {
+		c.members("on/", w.on, want.w.on, w.on)
+		c.members("", w.node, want.w.node, w.node)
+		c.key("permissions", c.job.permissions(), want.permissions(), c.job.node)
+		c.members("job/", c.job.node, want.node, c.job.node)
+		for _, one := range w.get("on").get("schedule").kids {
+			if cron := one.get("cron"); cron.there() && len(strings.Fields(cron.text)) != 5 {
 				c.differs(verdict.Warning, cron, `set cron to five fields, as "17 4 * * 1"`)
 			}
 		}
-		if want.w.there() {
-			c.keys("", w.field, want.w.field)
-		}
-		c.keys("env/", w.member("env"), field{})
 	}
-	c.judge("permissions", c.job.permissions(), want.permissions(), c.job.field)
-	c.keys("permissions/", c.job.permissions(), want.permissions())
-	if want.there() {
-		c.keys("job/", c.job.field, want.field)
-	} else {
-		c.judge("job/container", c.job.member("container"), field{}, c.job.field)
-	}
-	c.keys("job/env/", c.job.member("env"), field{})
 	c.steps()
 }
 
-// steps compares the steps with those of the same action that init writes, and finds those that may replace the gate.
+// steps compares the steps with those of the same action that init writes. It finds those that may replace the gate,
+// its settings or the clone: what init does not write, before the last step that uses the gate.
 func (c *comparison) steps() {
-	all, known := c.job.steps, map[*step]bool{}
-	first, last, acts := len(all), -1, -1 // which use the gate, judge by it, write by it
+	all, met := c.job.steps, map[*step]bool{}
+	first, last := len(all)-1, -1 // which use the gate as init does
 	for i, s := range all {
-		if c.at = s; s.role != noRole {
+		if s.role != noRole {
 			first = min(first, i)
 		}
-		if slices.Contains([]role{commentRole, protectRole, remindRole, rerunRole, mergeRole}, s.role) {
-			acts = i
-		}
-		if s.gates() {
+		if slices.Contains(ours, s.role) {
 			last = i
 		}
-		c.judge("step/uses", s.member("uses"), field{}, s.field)
 	}
-	for _, t := range c.want.steps {
-		name, found := "other", false
-		switch {
-		case t.role != noRole:
-			name = "gate"
-		case isCheckout(t):
-			name = "checkout"
-		}
-		for i, s := range all {
-			fits := s.role == t.role && (t.role != noRole || actionOf(s) == actionOf(t)) && !known[s]
-			if !fits || name != "gate" && found || name == "checkout" && i > first {
-				continue
-			}
-			c.at, found, known[s] = s, true, true
-			c.keys("step/"+name+"/", s.field, t.field)
-			c.keys("step/"+name+"/with/", s.member("with"), t.member("with"))
-			c.keys("step/"+name+"/env/", s.member("env"), field{})
-		}
-		switch {
-		case found:
-		case name == "other":
-			c.differs(verdict.Warning, c.job.field, "add the step "+actionOf(t))
-		default:
-			c.at = all[min(first, len(all)-1)]
-			c.judge("step/"+name, field{}, t.field, c.at.field)
-		}
-	}
-	target := c.job.w.runsOn("pull_request_target") && last >= 0
+	target := c.job.w.runsOn("pull_request_target") && slices.ContainsFunc(all, (*step).gates)
 	for i, s := range all {
+		kind := s.kind()
+		at := slices.IndexFunc(c.want.steps, func(t *step) bool {
+			return t.role == s.role && (t.role != noRole ||
+				t.action() == s.action() && !met[t] && (kind != "checkout" || i <= first))
+		})
+		if at >= 0 {
+			met[c.want.steps[at]] = true
+			c.members("step/"+kind+"/", s.node, c.want.steps[at].node, s.node)
+			continue
+		}
+		c.judge("step/"+kind+"/uses", s.get("uses"), absent, s.node)
 		switch {
 		case s.role == callRole:
-			c.add(verdict.Doubt, "step-not-judged", s.ran().pos(),
+			c.add(verdict.Doubt, "step-not-judged", s.ran().Pos,
 				"use the Action, as the files that oap-gate init writes do",
 				"the step was not judged: it calls the gate by a command line")
-		case known[s] || s.gates() || !s.ran().there():
-		case c.job.role() == commentRole && isCheckout(s) && (s.input("ref").there() || s.input("repository").there()):
-			c.add(verdict.Error, "privileged-checkout", s.pos(), "", "job %q can write comments and checks out %q",
-				c.job.id, s.input("ref").text())
-		case i < last || target || i < acts && !isCheckout(s):
-			c.add(verdict.Doubt, "step-not-judged", s.ran().pos(), "",
+		case !s.ran().there():
+		case c.job.role == commentRole && (s.input("ref").there() || s.input("repository").there()) && isCheckout(s):
+			c.add(verdict.Error, "privileged-checkout", s.Pos, "", "job %q can write comments and checks out %q",
+				c.job.key, s.input("ref").text)
+		case i < last || target:
+			c.add(verdict.Doubt, "step-not-judged", s.ran().Pos, "",
 				"the step was not judged: it runs next to the gate, and may replace it, its settings or the clone")
 		}
 	}
+	for _, t := range c.want.steps {
+		switch {
+		case met[t]:
+		case isCheckout(t):
+			c.judge("step/checkout", absent, t.node, all[first].node)
+		default:
+			c.differs(verdict.Warning, c.job.node, "add the step "+t.action())
+		}
+	}
+}
+
+// kind returns the name of a step in the paths of its keys.
+func (s *step) kind() string {
+	switch {
+	case s.role != noRole:
+		return "gate"
+	case isCheckout(s):
+		return "checkout"
+	}
+	return "other"
 }
 
 // permissions returns what the job says of its token, or else its file.
-func (j *job) permissions() field {
-	if p := j.member("permissions"); p.there() {
+func (j *job) permissions() *node {
+	if p := j.get("permissions"); p.there() {
 		return p
 	}
-	return j.w.member("permissions")
+	return j.w.get("permissions")
 }
 
-// keys judges each key of a mapping, and each that init has in it. The permissions of the file are judged with the job.
-func (c *comparison) keys(prefix string, have, want field) {
-	for _, one := range have.members() {
-		name := one.key.Value
-		if strings.HasSuffix(prefix, "/with/") {
-			name = strings.ToLower(name)
+// opened are the mappings in which each key is judged.
+var opened = plain.Pattern(`^(?:on/[^/]*|permissions|(?:.*/)?env|step/.*/with)$`)
+
+// key judges a key, and those in it.
+func (c *comparison) key(at string, have, want, in *node) {
+	c.judge(at, have, want, in)
+	if have.there() && opened().MatchString(at) {
+		if !strings.HasPrefix(at, "step/") {
+			in = have
 		}
-		if prefix+name != "permissions" {
-			c.judge(prefix+name, one, want.named(name), have)
-		}
-	}
-	for _, one := range want.members() {
-		if name := one.key.Value; prefix+name != "permissions" && !have.named(name).there() {
-			c.judge(prefix+name, field{}, one, have)
-		}
+		c.members(at+"/", have, want, in)
 	}
 }
 
-// A key is one that is judged, as it is and as init writes it. Either may not be there.
+// members judges each key of a mapping, and each that init has in it. The place of one that is missing is that of in.
+// The permissions are judged once, for the job.
+func (c *comparison) members(of string, have, want, in *node) {
+	for i, one := range slices.Concat(have.kids, want.kids) {
+		if one.key != "" && one.key != "permissions" && (i < len(have.kids) || !have.get(one.key).there()) {
+			c.key(of+one.key, have.get(one.key), want.get(one.key), in)
+		}
+	}
+}
+
+// A key is one that is judged, as it is and as init writes it. Either may be absent.
 type key struct {
-	name       string
-	have, want field
-	in         field // the mapping that has the key
+	name           string
+	have, want, in *node
 }
 
-// judge judges one key by the rows about it.
-func (c *comparison) judge(at string, have, want, in field) {
-	k := key{path.Base(at), have, want, in}
-	where := have
-	switch {
-	case have.there():
-	case c.at != nil:
-		where = c.at.field
-	case in.there():
-		where = in
-	default:
-		where = c.job.field
+// judge judges one key by the rows about it: those of table, or else of otherwise.
+func (c *comparison) judge(at string, have, want, in *node) {
+	k, where := key{path.Base(at), have, want, in}, in
+	if have.there() {
+		where = have
 	}
-	found := false
 	for _, rows := range [][]row{table, otherwise} {
+		found := false
 		for _, r := range rows {
-			if found && &rows[0] == &otherwise[0] || !r.about(at) ||
-				r.roles != nil && !slices.Contains(r.roles, c.job.role()) {
+			if !r.about(at, c.job.role) {
 				continue
 			}
-			switch found = true; {
-			case r.fine == nil || r.fine(c, k):
-				continue
-			case r.code == differs:
-				c.differs(r.severity, where, k.set())
-			default:
-				code := codes[r.code]
-				name := strings.ReplaceAll(strings.TrimPrefix(at, "job/"), "/", ".")
-				c.add(r.severity, r.code, where.pos(), strings.ReplaceAll(code.Fix, "BRANCH", c.branch),
-					"%s of job %q %s: %s", plain.Cut(name, 80), c.job.id, k.observed(), code.Meaning)
+			if found = true; r.fine == nil {
+				return
 			}
+			if !r.fine(c, k) {
+				c.found(r, at, k, where)
+				return
+			}
+		}
+		if found || !c.want.there() {
 			return
 		}
 	}
 	switch {
-	case found || same(have.value, want.value):
+	case same(have, want):
 	case want.there():
 		c.differs(verdict.Warning, where, k.set())
 	default:
-		c.add(verdict.Doubt, "unknown-key", have.pos(), "",
-			"the key %q was not judged", plain.Cut(k.name, 80))
+		c.add(verdict.Doubt, "unknown-key", where.Pos, "", "the key %q was not judged", plain.Cut(k.name, 80))
 	}
 }
 
-// about reports whether the row is about a key.
-func (r *row) about(key string) bool {
-	return slices.ContainsFunc(strings.Fields(r.path), func(p string) bool {
-		is, err := path.Match(p, key)
-		return is && err == nil
-	})
+// found adds the finding of a row. A key of the file is of each of its jobs, whose findings are one.
+func (c *comparison) found(r row, at string, k key, where *node) {
+	if r.code == differs {
+		c.differs(r.severity, where, k.set())
+		return
+	}
+	code, of := codes[r.code], fmt.Sprintf(" of job %q", c.job.key)
+	if strings.HasPrefix(at, "on/") || strings.HasPrefix(at, "env/") {
+		of = ""
+	}
+	name := strings.ReplaceAll(strings.TrimPrefix(at, "job/"), "/", ".")
+	c.add(r.severity, r.code, where.Pos, strings.ReplaceAll(code.Fix, "BRANCH", c.branch), "%s%s %s: %s",
+		plain.Cut(name, 80), of, k.observed(), code.Meaning)
+}
+
+// about reports whether the row is about a key of a job of that role.
+func (r *row) about(key string, of role) bool {
+	return (r.roles == nil || slices.Contains(r.roles, of)) &&
+		slices.ContainsFunc(strings.Fields(r.path), func(p string) bool {
+			is, err := path.Match(p, key)
+			return is && err == nil
+		})
 }
 
 // set returns the fix that sets the key as init does.
@@ -305,64 +273,53 @@ func (k key) observed() string {
 }
 
 // same reports whether two nodes are the same data: the runner reads each scalar as text.
-func same(a, b *yaml.Node) bool {
-	if a == nil || b == nil || a.Kind != b.Kind || len(a.Content) != len(b.Content) {
-		return a == b
+func same(a, b *node) bool {
+	if a.kind != b.kind || a.text != b.text || len(a.kids) != len(b.kids) {
+		return false
 	}
-	for i, one := range a.Content {
-		other := b.Content[i]
-		if a.Kind == yaml.MappingNode {
-			if i%2 == 1 {
-				continue
-			}
-			one = a.Content[i+1]
-			_, other = strictyaml.Member(b, a.Content[i].Value)
+	for i, one := range a.kids {
+		other := b.kids[i]
+		if one.key != "" {
+			other = b.get(one.key)
 		}
 		if !same(one, other) {
 			return false
 		}
 	}
-	return a.Value == b.Value
+	return true
 }
 
 // differs reports a place at which a file is not what init writes. A finding that is there already says more.
-func (v *inspection) differs(s verdict.Severity, at field, fix string) {
-	pos := at.pos()
+func (v *inspection) differs(s verdict.Severity, at *node, fix string) {
+	if !v.foundAt(func(f verdict.Finding) bool { return f.Path == at.Path && f.Line == at.Line }) {
+		v.add(s, differs, at.Pos, fix, "the file differs from what oap-gate init writes")
+	}
+}
+
+// foundAt reports whether there is such a finding.
+func (v *inspection) foundAt(such func(verdict.Finding) bool) bool {
 	for _, found := range v.findings {
-		if slices.ContainsFunc(found, func(f verdict.Finding) bool {
-			return f.Path == pos.Path && f.Line == pos.Line
-		}) {
-			return
+		if slices.ContainsFunc(found, such) {
+			return true
 		}
 	}
-	v.add(s, differs, pos, fix, "the file differs from what oap-gate init writes")
+	return false
 }
 
-// actionOf returns the name of the action that a step uses.
-func actionOf(s *step) string {
-	name, _, _ := strings.Cut(strings.ToLower(s.member("uses").text()), "@")
-	return name
-}
-
-// judgePlan finds the files of the installation that are missing.
+// judgePlan finds the files of the installation that are missing, or do not use the gate any more. Whether there is a
+// gate at all is judged as a whole.
 func (v *inspection) judgePlan() {
 	if v.specification || v.unreadable || len(v.gates()) == 0 || v.trial() {
 		return
 	}
 	for _, f := range install.Files(install.Release{}) {
-		name := path.Base(f.Path)
-		missing := false
-		if path.Dir(f.Path) == workflowDirectory {
-			does, byComment := strings.CutSuffix(strings.TrimSuffix(name, ".yml"), "-command")
-			missing = !slices.ContainsFunc(v.jobs(role(does)), func(j *job) bool {
-				weekly := slices.ContainsFunc(j.w.jobs, func(j *job) bool { return j.role() == auditRole })
-				return byComment == j.w.runsOn("issue_comment") &&
-					(role(does) == auditRole || !weekly) // whose own reminder is about the audit
+		_, err := fs.Stat(v.tree, f.Path)
+		_, other := fs.Stat(v.tree, strings.TrimSuffix(f.Path, ".yml")+".yaml")
+		missing := err != nil && other != nil && path.Base(f.Path) == "dependabot.yml"
+		if path.Dir(f.Path) == workflowDirectory && path.Base(f.Path) != "check.yml" {
+			missing = !slices.ContainsFunc(v.jobs(ours...), func(j *job) bool {
+				return strings.TrimSuffix(j.w.Path, path.Ext(j.w.Path)) == strings.TrimSuffix(f.Path, ".yml")
 			})
-		} else if name == "dependabot.yml" {
-			_, err := fs.Stat(v.tree, f.Path)
-			_, other := fs.Stat(v.tree, strings.TrimSuffix(f.Path, "yml")+"yaml")
-			missing = err != nil && other != nil
 		}
 		if missing {
 			v.add(verdict.Warning, differs, strict.Pos{Path: f.Path}, v.initFix(), "the file is missing")
@@ -385,10 +342,9 @@ func (v *inspection) compareTexts() {
 		return
 	}
 	for _, f := range install.Files(r) {
-		found := slices.ContainsFunc(slices.Concat(slices.Collect(maps.Values(v.findings))...),
-			func(one verdict.Finding) bool {
-				return one.Path == f.Path && one.Line > 0 && one.Severity != verdict.Notice
-			})
+		found := v.foundAt(func(one verdict.Finding) bool {
+			return one.Path == f.Path && one.Line > 0 && one.Severity != verdict.Notice
+		})
 		have, err := v.read(f.Path, maxWorkflow)
 		if found && err == nil && path.Dir(f.Path) == workflowDirectory {
 			shown := diff.Diff(f.Path, have, f.Path+" (oap-gate init)", f.Text)
@@ -397,53 +353,45 @@ func (v *inspection) compareTexts() {
 	}
 }
 
-// judgeReleases finds actions that runners drop, and more than one release of the gate.
-func (v *inspection) judgeReleases(written []*job) {
-	gate, others := "", map[string][]field{}
-	for _, j := range v.jobs(compared...) {
+var major = plain.Pattern(`^# v(\d{1,9})(?:\.|$)`)
+
+// judgeReleases finds actions that runners drop, by the version behind a pin, and more than one release of the gate.
+func (v *inspection) judgeReleases(templates []*job) {
+	gate, pins := "", []*node(nil)
+	for _, j := range v.jobs(ours...) {
 		for _, s := range j.steps {
-			uses := s.member("uses")
-			name, at, _ := strings.Cut(uses.text(), "@")
-			if s.role != noRole && pinned().MatchString(uses.text()) && !placeholder().MatchString(uses.text()) {
-				if j.role() == checkRole || gate == "" {
-					gate, v.pin = at, strings.TrimSpace(at+" "+uses.value.LineComment)
+			uses := s.get("uses")
+			name, at, _ := strings.Cut(uses.text, "@")
+			if s.role != noRole && pinned().MatchString(uses.text) && !placeholder().MatchString(uses.text) {
+				if j.role == checkRole || gate == "" {
+					gate, v.pin = at, strings.TrimSpace(at+" "+uses.remark)
 				}
-				others[at] = append(others[at], uses)
+				pins = append(pins, uses)
 			}
-			if first := install.FirstNode24[strings.ToLower(name)]; first > 0 && majorOf(uses.value) > 0 &&
-				majorOf(uses.value) < first {
-				v.add(verdict.Warning, "action-outdated", uses.pos(), "pin "+newest(written, name),
+			version, first := 0, install.FirstNode24[s.action()]
+			if m := major().FindStringSubmatch(uses.remark); m != nil {
+				version, _ = strconv.Atoi(m[1])
+			}
+			if 0 < version && version < first {
+				v.add(verdict.Warning, "action-outdated", uses.Pos, "pin "+newest(templates, s.action()),
 					"by its comment, %s runs on a Node that runners drop; expected v%d or newer", plain.Cut(name, 80),
 					first)
 			}
 		}
 	}
-	for at, all := range others {
-		for _, uses := range all {
-			if at != gate {
-				v.add(verdict.Warning, "release-skew", uses.pos(), "pin the gate as check.yml does: @"+gate, "")
-			}
+	for _, uses := range pins {
+		if !strings.HasSuffix(uses.text, "@"+gate) {
+			v.add(verdict.Warning, "release-skew", uses.Pos, "pin the gate as check.yml does: @"+gate, "")
 		}
 	}
 }
 
-// majorOf returns the major version in the comment behind a pin, 0 if the pin has no version.
-func majorOf(n *yaml.Node) int {
-	_, version, found := strings.Cut(n.LineComment, "# v")
-	major, _, _ := strings.Cut(version, ".")
-	number, err := strconv.Atoi(major)
-	if !found || err != nil {
-		return 0
-	}
-	return number
-}
-
 // newest returns the pin of an action that init writes.
-func newest(written []*job, action string) string {
-	for _, j := range written {
+func newest(templates []*job, action string) string {
+	for _, j := range templates {
 		for _, s := range j.steps {
-			if uses := s.member("uses"); actionOf(s) == strings.ToLower(action) {
-				return uses.text() + " " + uses.value.LineComment
+			if uses := s.get("uses"); s.action() == action {
+				return uses.text + " " + uses.remark
 			}
 		}
 	}

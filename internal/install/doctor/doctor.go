@@ -197,7 +197,7 @@ func (v *inspection) initFix() string {
 func (v *inspection) trial() bool {
 	_, err := fs.Stat(v.tree, repoconfig.Path)
 	gates := v.gates()
-	return errors.Is(err, fs.ErrNotExist) && len(gates) == 1 && gates[0].id == install.TrialJob
+	return errors.Is(err, fs.ErrNotExist) && len(gates) == 1 && gates[0].key == install.TrialJob
 }
 
 func (v *inspection) readConfig() {
@@ -210,7 +210,7 @@ func (v *inspection) readConfig() {
 	case data == nil && (v.governs() || v.conforms()) && len(v.gates()) == 0:
 		return // RFC 0026 asks it of a registry
 	case data == nil && v.trial():
-		v.add(verdict.Notice, "trial", v.gates()[0].pos(), "", "")
+		v.add(verdict.Notice, "trial", v.gates()[0].Pos, "", "")
 		return
 	case data == nil:
 		v.add(verdict.Error, "no-repo-config", pos, v.initFix(),
@@ -224,20 +224,20 @@ func (v *inspection) readConfig() {
 		return
 	}
 	if err != nil {
-		v.fault(verdict.Error, "repo-config", err, RepoConfigFix)
+		v.fault(verdict.Error, "repo-config", repoconfig.Path, err, RepoConfigFix)
 		return
 	}
 	v.config = f
 	v.judgeConfig()
 }
 
-// fault reports an error of a YAML reader at its place.
-func (v *inspection) fault(s verdict.Severity, code string, err error, fix string) {
+// fault reports why a file cannot be read, at the place that a YAML reader names.
+func (v *inspection) fault(s verdict.Severity, code, file string, err error, fix string) {
 	if e, ok := errors.AsType[*strictyaml.Error](err); ok {
 		v.add(s, code, e.Pos, fix, "%s", e.Message)
 		return
 	}
-	v.add(s, code, strict.Pos{}, fix, "%v", err)
+	v.add(s, code, strict.Pos{Path: file}, fix, "%v", err)
 }
 
 // judgeConfig holds the wanted protections to what RFC 0026 section 7 demands.
@@ -399,7 +399,7 @@ func Others(tree fs.FS) ([]Other, error) {
 		if w.uses() || !w.runsOn("pull_request", "pull_request_target") {
 			continue
 		}
-		o := Other{Path: w.path}
+		o := Other{Path: w.Path}
 		for _, j := range w.jobs {
 			o.Contexts = append(o.Contexts, j.context())
 		}

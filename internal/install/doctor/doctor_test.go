@@ -18,7 +18,6 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/forge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
-	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/strictyaml"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
@@ -217,21 +216,20 @@ func TestDocumentedJobs(t *testing.T) {
 	}
 	privileged := map[string]string{}
 	for _, file := range files {
-		root, err := strictyaml.Parse(file, []byte(text(t, file)), maxWorkflow)
+		w, err := (&inspection{modes: modes}).newWorkflow(file, []byte(text(t, file)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := (&inspection{modes: modes}).newWorkflow(field{path: file, value: root})
 		for _, j := range w.jobs {
-			for _, p := range append(w.member("permissions").names(), j.member("permissions").names()...) {
-				if p.key == nil || p.text() != "write" {
+			for _, p := range append(w.get("permissions").kids, j.get("permissions").kids...) {
+				if p.text != "write" {
 					continue
 				}
-				if name := p.key.Value; name == "security-events" || name == "issues" {
-					privileged[filepath.Base(file)+" "+j.id] = name
-					for event := range w.events {
-						if event != "schedule" && event != "workflow_dispatch" {
-							t.Errorf("%s: the event %s starts job %s, which may write %s", file, event, j.id, name)
+				if name := p.key; name == "security-events" || name == "issues" {
+					privileged[filepath.Base(file)+" "+j.key] = name
+					for _, event := range w.on.kids {
+						if event.key != "schedule" && event.key != "workflow_dispatch" {
+							t.Errorf("%s: the event %s starts job %s, which may write %s", file, event.key, j.key, name)
 						}
 					}
 				}
@@ -240,10 +238,10 @@ func TestDocumentedJobs(t *testing.T) {
 		if !w.runsOn("merge_group") {
 			continue
 		}
-		group := w.member("concurrency")
+		group := w.get("concurrency")
 		// A run's id is of that run alone; the number of a pull request is none of a queue or a push.
-		if group.member("group").text() != "oap-gate-${{ github.event.pull_request.number || github.run_id }}" ||
-			group.member("cancel-in-progress").text() != "${{ github.event_name == 'pull_request' }}" {
+		if group.get("group").text != "oap-gate-${{ github.event.pull_request.number || github.run_id }}" ||
+			group.get("cancel-in-progress").text != "${{ github.event_name == 'pull_request' }}" {
 			t.Errorf("%s: the runs of a queue or a push share a group", file)
 		}
 	}
@@ -304,7 +302,8 @@ func TestFaults(t *testing.T) {
 			"      contents: read\n      security-events: write\n",
 			"error write-permissions audit.yml <security-events: write>"},
 		{"no checkout before the audit", audit, checkout, "      - uses: example/other",
-			"error no-checkout audit.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
+			"inconclusive step-not-judged audit.yml <uses: example/other@3d3c42e5aac5ba805825da76410c181273ba90b1 # " +
+				"v7.0.1>\nerror no-checkout audit.yml <uses: openagentprotocol-OAP/oap-gate" + pin},
 		{"checkout elsewhere", check, "          fetch-depth: 0", "          fetch-depth: 0\n          path: registry",
 			"error no-checkout check.yml <path: registry>"},
 		{"gate of a directory above", check, with, with + "          path: ../registry\n",
@@ -379,14 +378,14 @@ func TestFaults(t *testing.T) {
 		{"may write", check, "permissions:\n  contents: read\n", "permissions:\n  contents: write\n",
 			"error write-permissions check.yml <contents: write>"},
 		{"secret", check, gate, "      - env: {KEY: '${{ secrets.KEY }}'}\n        uses: openagentprotocol-OAP",
-			"error secrets check.yml <'${{ secrets.KEY }}'}>"},
+			"error secrets check.yml <KEY: '${{ secrets.KEY }}'}>"},
 		{"secret for all", check, "permissions:\n", "env:\n  KEY: ${{ secrets['KEY'] }}\npermissions:\n",
-			"error secrets check.yml <${{ secrets['KEY'] }}>"},
+			"error secrets check.yml <KEY: ${{ secrets['KEY'] }}>"},
 		{"its own token", check, gate, "      - env: {T: '${{ secrets.GITHUB_TOKEN }}'}\n        uses: " +
-			"openagentprotocol-OAP", "warning token check.yml <'${{ secrets.GITHUB_TOKEN }}'}>"},
+			"openagentprotocol-OAP", "warning token check.yml <T: '${{ secrets.GITHUB_TOKEN }}'}>"},
 		{"its own token, otherwise", check, gate,
 			"      - env: {T: '${{ github.token }}'}\n        uses: openagentprotocol-OAP",
-			"warning token check.yml <'${{ github.token }}'}>"},
+			"warning token check.yml <T: '${{ github.token }}'}>"},
 		{"tag", check, "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1", "actions/checkout@v4",
 			"error unpinned check.yml <uses: actions/checkout@v4 # v7.0.1>"},
 		{"short SHA", check, "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1", "actions/checkout@3d3c42e",
@@ -450,7 +449,7 @@ func TestFaults(t *testing.T) {
 			"error script-injection check.yml <script: 'f(${{ github.event.pull_request.title }})'}>"},
 		{"secret in capitals", check, gate,
 			"      - env: {KEY: '${{ SECRETS.KEY }}'}\n        uses: openagentprotocol-OAP",
-			"error secrets check.yml <'${{ SECRETS.KEY }}'}>"},
+			"error secrets check.yml <KEY: '${{ SECRETS.KEY }}'}>"},
 		{"name taken on a review", comment, other, strings.NewReplacer("on:\n", "on:\n  pull_request_review:\n",
 			"  comment:\n", "  oap-gate:\n").Replace(other), "error ambiguous-name comment.yml <oap-gate:>"},
 		{"sparse", check, "          fetch-depth: 0", "          fetch-depth: 0\n          sparse-checkout: schemas",
@@ -916,12 +915,12 @@ func FuzzWorkflow(f *testing.F) {
 	f.Add([]byte("on: {pull_request: [], schedule: ~}\njobs: {a: ~, b: {steps: {uses: 1}}, c: {steps: [{uses: " +
 		"a/oap-gate@x, with: [], if: {}}], needs: {}, permissions: [write], env: secrets}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		root, err := strictyaml.Parse("w.yml", data, maxWorkflow)
+		v := &inspection{tree: fstest.MapFS{}, branch: "main", local: true}
+		w, err := v.newWorkflow("w.yml", data)
 		if err != nil {
 			return
 		}
-		v := &inspection{tree: fstest.MapFS{}, branch: "main", local: true}
-		v.workflows = []*workflow{v.newWorkflow(field{path: "w.yml", value: root})}
+		v.workflows = []*workflow{w}
 		v.judge(v.workflows[0])
 		v.judgeCoverage()
 		if err := v.judgeOwn(); err != nil {

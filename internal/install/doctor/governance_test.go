@@ -124,7 +124,7 @@ func TestGovernanceInstallation(t *testing.T) {
 		{"a token that can write", "pull-requests: read #", "pull-requests: write #",
 			"error write-permissions governance.yml <pull-requests: write # the reviews, and who wrote the commits>"},
 		{"a secret", "${{ github.token }}", "${{ secrets.ADMIN }}",
-			"error secrets governance.yml <${{ secrets.ADMIN }}>"},
+			"error secrets governance.yml <GITHUB_TOKEN: ${{ secrets.ADMIN }}>"},
 		{"another mode", "mode: governance", "mode: governence",
 			"error no-gate .github/workflows"},
 	} {

@@ -17,7 +17,7 @@ import (
 // judge looks at what the jobs of a workflow do, in addition to what they differ in from init.
 func (v *inspection) judge(w *workflow) {
 	for _, j := range w.jobs {
-		v.called = v.called || j.role() == callRole && w.runsOn("pull_request")
+		v.called = v.called || j.role == callRole && w.runsOn("pull_request")
 		v.judgeOther(j)
 		if w.uses() || w.runsOn("pull_request") {
 			v.judgeReusable(j)
@@ -25,7 +25,7 @@ func (v *inspection) judge(w *workflow) {
 		if slices.ContainsFunc(j.steps, (*step).gates) {
 			v.judgeSecrets(j)
 		}
-		if j.role() != noRole {
+		if j.role != noRole {
 			v.judgeScripts(j)
 		}
 	}
@@ -73,65 +73,50 @@ var (
 
 // secrets returns the values of a job, and of the variables of its file, that name a secret, and those that name only
 // the job's token.
-func (j *job) secrets() (secrets, tokens []field) {
-	for _, f := range []field{j.field, j.w.member("env")} {
-		f.each(func(leaf field) {
-			text := jobToken().ReplaceAllString(dotted(leaf.text()), "github.token")
-			switch {
-			case secret().MatchString(text):
-				secrets = append(secrets, leaf)
-			case token().MatchString(text):
-				tokens = append(tokens, leaf)
-			}
-		})
+func (j *job) secrets() (secrets, tokens []*node) {
+	find := func(n *node) {
+		text := jobToken().ReplaceAllString(dotted(n.text), "github.token")
+		switch {
+		case secret().MatchString(text):
+			secrets = append(secrets, n)
+		case token().MatchString(text):
+			tokens = append(tokens, n)
+		}
 	}
+	j.scalars(find)
+	j.w.get("env").scalars(find)
 	return secrets, tokens
 }
 
 func (v *inspection) judgeSecrets(j *job) {
 	secrets, tokens := j.secrets()
-	for _, f := range secrets {
-		v.add(verdict.Error, "secrets", f.pos(), "", "")
+	for _, n := range secrets {
+		v.add(verdict.Error, "secrets", n.Pos, "", "")
 	}
-	for _, f := range tokens {
-		if j.role() != governsRole { // which reads the reviews by it
-			v.add(verdict.Warning, "token", f.pos(), "", "")
+	for _, n := range tokens {
+		if j.role != governsRole { // which reads the reviews by it
+			v.add(verdict.Warning, "token", n.Pos, "", "")
 		}
 	}
 }
 
-// each calls f with every scalar in it, at the scalar's own place.
-func (f field) each(do func(field)) {
-	if f.value == nil {
-		return
-	}
-	if len(f.value.Content) == 0 {
-		do(field{path: f.path, value: f.value})
-		return
-	}
-	for _, n := range f.value.Content {
-		field{path: f.path, value: n}.each(do)
-	}
-}
-
-// only returns the checks to which a step limits the gate; none: it runs all.
-func (s *step) only() []string {
-	text := s.input("checks").text()
-	if expression().MatchString(text) {
+// only returns the checks to which an input limits the gate; none: it runs all.
+func only(input *node) []string {
+	if expression().MatchString(input.text) {
 		return nil // which is reported as incomplete
 	}
-	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",\n \"'", r) })
+	return strings.FieldsFunc(input.text, func(r rune) bool { return strings.ContainsRune(",\n \"'", r) })
 }
 
-func isCheckout(s *step) bool { return actionOf(s) == "actions/checkout" }
+func isCheckout(s *step) bool { return s.action() == "actions/checkout" }
 
 // judgeReusable looks at jobs without steps, which call another file.
 func (v *inspection) judgeReusable(j *job) {
-	uses := j.member("uses")
-	if strings.Contains(uses.text(), "oap-gate") {
+	uses := j.get("uses")
+	if strings.Contains(uses.text, "oap-gate") {
 		v.called = v.called || j.w.runsOn("pull_request")
-		v.add(verdict.Doubt, "reusable-workflow", uses.pos(), "",
-			"job %q calls %q, which is not followed", j.id, uses.text())
+		v.add(verdict.Doubt, "reusable-workflow", uses.Pos, "",
+			"job %q calls %q, which is not followed", j.key, uses.text)
 	}
 }
 
@@ -153,17 +138,17 @@ var hostile = plain.Pattern(`(?i)` + within + `(?:github\.head_ref|github\.event
 func (v *inspection) judgeScripts(j *job) {
 	for _, s := range j.steps {
 		if at, found := s.worded(j); at.there() {
-			v.add(verdict.Error, "script-injection", at.pos(), "",
-				"a script of job %q holds %q, which a stranger words", j.id, strings.TrimSpace(found)+" }}")
+			v.add(verdict.Error, "script-injection", at.Pos, "",
+				"a script of job %q holds %q, which a stranger words", j.key, strings.TrimSpace(found)+" }}")
 		}
 	}
 }
 
 // worded returns the script of a step that holds an expression with a stranger's text, and the expression.
-func (s *step) worded(j *job) (field, string) {
+func (s *step) worded(j *job) (*node, string) {
 	worded := map[string]bool{} // whether a variable holds what a stranger words; the innermost one counts
-	find := func(f field) string {
-		for _, one := range formula().FindAllString(dotted(f.text()), -1) {
+	find := func(n *node) string {
+		for _, one := range formula().FindAllString(dotted(n.text), -1) {
 			if hostile().MatchString(one) || slices.ContainsFunc(variable().FindAllStringSubmatch(one, -1),
 				func(m []string) bool { return worded[m[1]] }) {
 				return one
@@ -171,19 +156,17 @@ func (s *step) worded(j *job) (field, string) {
 		}
 		return ""
 	}
-	for _, f := range []field{j.w.field, j.field, s.field} {
-		for _, one := range f.member("env").names() {
-			if one.key != nil {
-				worded[one.key.Value] = find(one) != ""
-			}
+	for _, n := range []*node{j.w.node, j.node, s.node} {
+		for _, one := range n.get("env").kids {
+			worded[one.key] = find(one) != ""
 		}
 	}
-	for _, run := range []field{s.member("run"), s.input("script"), s.input("args")} {
+	for _, run := range []*node{s.get("run"), s.input("script"), s.input("args")} {
 		if found := find(run); found != "" {
 			return run, found
 		}
 	}
-	return field{}, ""
+	return absent, ""
 }
 
 // judgeCoverage holds the jobs that the branch requires to every check of RFC 0026 section 6.
@@ -218,7 +201,7 @@ func (v *inspection) judgeCoverage() {
 		}
 		for _, s := range j.steps {
 			if s.role == checkRole {
-				ids := s.only()
+				ids := only(s.input("checks"))
 				all, some = all || len(ids) == 0, append(some, ids...)
 			}
 		}
@@ -261,10 +244,10 @@ func (v *inspection) judgeContexts(gates []*job) {
 	}
 	for _, j := range gates {
 		for _, other := range reporters[j.context()] {
-			if other != j && (!slices.Contains(gates, other) || j.w.path+j.id < other.w.path+other.id) {
-				v.add(verdict.Error, "ambiguous-name", other.pos(), "",
-					"job %q reports as %q, as the gate in %s does: one can be mistaken for the other", other.id,
-					j.context(), j.w.path)
+			if other != j && (!slices.Contains(gates, other) || j.w.Path+j.key < other.w.Path+other.key) {
+				v.add(verdict.Error, "ambiguous-name", other.Pos, "",
+					"job %q reports as %q, as the gate in %s does: one can be mistaken for the other", other.key,
+					j.context(), j.w.Path)
 			}
 		}
 	}

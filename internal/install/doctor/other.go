@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,7 +35,7 @@ func (j *otherJob) writes() bool { return len(j.may) > 0 }
 // deeds are what a job does that the gate's check does not survive.
 var deeds = []struct {
 	code, words string
-	found       func(o *otherJob, s *step) field // what of the step does it; the zero field: it does not
+	found       func(o *otherJob, s *step) *node // what of the step does it; the zero field: it does not
 	reading     bool                             // a warning of a job whose token can only read; else nothing
 }{
 	{"runs-head", "runs what a pull request proposes", (*otherJob).runsHead, true},
@@ -58,12 +57,12 @@ func (v *inspection) judgeOther(j *job) {
 	}
 	found := false
 	for _, d := range deeds {
-		gate := j.role() != noRole // for which another rule judges its scripts, and the checkout of one that comments
+		gate := j.role != noRole // for which another rule judges its scripts, and the checkout of one that comments
 		if !o.writes() && !d.reading || gate && d.code == "stranger-text" ||
-			j.role() == commentRole && d.code == "runs-head" {
+			j.role == commentRole && d.code == "runs-head" {
 			continue
 		}
-		worst, at := verdict.Notice, field{}
+		worst, at := verdict.Notice, absent
 		for _, s := range j.steps {
 			if f := d.found(o, s); f.there() && o.weighs(d.code, s) < worst {
 				worst, at = o.weighs(d.code, s), f
@@ -71,11 +70,11 @@ func (v *inspection) judgeOther(j *job) {
 		}
 		if at.there() {
 			found = true
-			v.add(worst, d.code, at.pos(), "", "%s, and it %s", o.describe(), d.words)
+			v.add(worst, d.code, at.Pos, "", "%s, and it %s", o.describe(), d.words)
 		}
 	}
-	if o.event != "" && o.event != "workflow_call" && o.writes() && !found && j.role() == noRole {
-		v.add(verdict.Warning, "privileged-workflow", j.pos(), "", "%s; what it runs was not read", o.describe())
+	if o.event != "" && o.event != "workflow_call" && o.writes() && !found && j.role == noRole {
+		v.add(verdict.Warning, "privileged-workflow", j.Pos, "", "%s; what it runs was not read", o.describe())
 	}
 }
 
@@ -83,7 +82,12 @@ func (v *inspection) judgeOther(j *job) {
 func (o *otherJob) describe() string {
 	event := o.event
 	if event == "" {
-		event = strings.Join(slices.Sorted(maps.Keys(o.w.events)), ", ")
+		var all []string
+		for _, e := range o.w.on.kids {
+			all = append(all, e.key)
+		}
+		slices.Sort(all)
+		event = strings.Join(all, ", ")
 	}
 	own, token := "", o.may
 	if len(token) > 0 && token[0] == ownSecret {
@@ -93,7 +97,7 @@ func (o *otherJob) describe() string {
 	if len(token) > 0 {
 		can = "can write " + strings.Join(token, ", ")
 	}
-	return fmt.Sprintf("%s starts job %q%s, whose token %s", plain.Cut(event, 80), plain.Cut(o.id, 80), own, can)
+	return fmt.Sprintf("%s starts job %q%s, whose token %s", plain.Cut(event, 80), plain.Cut(o.key, 80), own, can)
 }
 
 // ownSecret is what a job can write by a secret of its own.
@@ -101,13 +105,13 @@ const ownSecret = "secret"
 
 // mayWrite returns what the token of a job can write.
 func (v *inspection) mayWrite(j *job) (may []string) {
-	if secrets, _ := j.secrets(); secrets != nil || j.member("secrets").text() == "inherit" {
+	if secrets, _ := j.secrets(); secrets != nil || j.get("secrets").text == "inherit" {
 		may = append(may, ownSecret)
 	}
 	p := j.permissions()
 	reads := v.standing != nil && v.standing.Workflows != nil && v.standing.Workflows.Default == "read"
 	for _, scope := range scopes {
-		if p.text() == "write-all" || p.member(scope).text() == "write" || !p.there() && !reads {
+		if p.text == "write-all" || p.get(scope).text == "write" || !p.there() && !reads {
 			may = append(may, scope)
 		}
 	}
@@ -129,7 +133,7 @@ func (v *inspection) contexts() (names []string) {
 
 // weighs returns the severity of what a step does.
 func (o *otherJob) weighs(code string, s *step) verdict.Severity {
-	guards := guarded(o.member("if").text()) || guarded(s.member("if").text())
+	guards := guarded(o.get("if").text) || guarded(s.get("if").text)
 	switch {
 	case !o.writes():
 		return verdict.Warning
@@ -173,23 +177,15 @@ func guarded(condition string) bool {
 
 // script returns what a step runs: a shell's script, or the one that an action is given.
 func (o *otherJob) script(s *step) string {
-	return commands(s.member("run").text() + "\n" + s.input("script").text())
-}
-
-// ran returns the place of a step's script, or of its action.
-func (s *step) ran() field {
-	if run := s.member("run"); run.there() {
-		return run
-	}
-	return s.member("uses")
+	return commands(s.get("run").text + "\n" + s.input("script").text)
 }
 
 // does returns the place of the step if its script matches, or its action is of a table.
-func (o *otherJob) does(s *step, pattern func() *regexp.Regexp, actions ...string) field {
-	if pattern().MatchString(o.script(s)) || slices.Contains(actions, actionOf(s)) {
+func (o *otherJob) does(s *step, pattern func() *regexp.Regexp, actions ...string) *node {
+	if pattern().MatchString(o.script(s)) || slices.Contains(actions, s.action()) {
 		return s.ran()
 	}
-	return field{}
+	return absent
 }
 
 // arguments are the rest of a shell's command, whose quoted words may hold what ends one. ghPR begins a command of gh.
@@ -218,52 +214,52 @@ var (
 )
 
 // runsHead finds what a step takes from a pull request's head, on an event that strangers cause.
-func (o *otherJob) runsHead(s *step) field {
+func (o *otherJob) runsHead(s *step) *node {
 	if o.event == "" {
-		return field{}
+		return absent
 	}
 	if isCheckout(s) {
 		for _, name := range []string{"ref", "repository"} {
-			in := s.input(name).text()
+			in := s.input(name).text
 			bad := strings.Contains(in, "refs/pull/")
 			for _, one := range expressed().FindAllStringSubmatch(dotted(in), -1) {
 				bad = bad || !ofBase().MatchString(one[1]) || notOfBase().MatchString(one[1])
 			}
 			if bad {
-				return s.member("uses")
+				return s.get("uses")
 			}
 		}
-		if unsafe := s.input("allow-unsafe-pr-checkout").text(); unsafe != "" && unsafe != "false" {
-			return s.member("uses")
+		if unsafe := s.input("allow-unsafe-pr-checkout").text; unsafe != "" && unsafe != "false" {
+			return s.get("uses")
 		}
 	}
 	return o.does(s, headFetch)
 }
 
-func (o *otherJob) approves(s *step) field {
+func (o *otherJob) approves(s *step) *node {
 	return o.does(s, approval, "hmarr/auto-approve-action", "juliangruber/approve-pull-request-action")
 }
 
-func (o *otherJob) merges(s *step) field {
+func (o *otherJob) merges(s *step) *node {
 	return o.does(s, merge, "pascalgn/automerge-action", "peter-evans/enable-pull-request-automerge",
 		"fastify/github-action-merge-dependabot", "reitermarkus/automerge")
 }
 
 // reportsAsGate finds a check or a status under a required name, or under one that nobody can read.
-func (o *otherJob) reportsAsGate(s *step) field {
+func (o *otherJob) reportsAsGate(s *step) *node {
 	if !slices.ContainsFunc(o.may, func(m string) bool { return m == "checks" || m == "statuses" }) {
-		return field{}
+		return absent
 	}
 	if s.role == noRole {
-		for _, in := range s.member("with").names() {
-			if s.member("uses").there() && slices.Contains(o.required, in.text()) {
-				return s.member("uses")
+		for _, in := range s.get("with").kids {
+			if s.get("uses").there() && slices.Contains(o.required, in.text) {
+				return s.get("uses")
 			}
 		}
 	}
 	script := o.script(s)
 	if !checkWrite().MatchString(script) {
-		return field{}
+		return absent
 	}
 	names := checkName().FindAllStringSubmatch(script, -1)
 	computed := len(names) == 0 || unquoted().MatchString(script)
@@ -273,13 +269,13 @@ func (o *otherJob) reportsAsGate(s *step) field {
 	if computed || slices.ContainsFunc(o.required, func(name string) bool { return strings.Contains(script, name) }) {
 		return s.ran()
 	}
-	return field{}
+	return absent
 }
 
 // strangerText finds text that a stranger words in a script, on an event that strangers cause or on a push.
-func (o *otherJob) strangerText(s *step) field {
+func (o *otherJob) strangerText(s *step) *node {
 	if o.event == "" && !o.w.runsOn("push") {
-		return field{}
+		return absent
 	}
 	at, _ := s.worded(o.job)
 	return at
@@ -287,17 +283,16 @@ func (o *otherJob) strangerText(s *step) field {
 
 // pushesPastGate finds a push to the default branch of this repository by a token of its own, which protections may let
 // pass.
-func (o *otherJob) pushesPastGate(s *step) field {
+func (o *otherJob) pushesPastGate(s *step) *node {
 	if !slices.Contains(o.may, ownSecret) || slices.ContainsFunc(o.steps, func(c *step) bool {
 		return isCheckout(c) && c.input("repository").there()
 	}) {
-		return field{}
+		return absent
 	}
-	if on, ok := o.w.events["push"]; ok && len(o.w.events) == 1 && on.member("tags").there() &&
-		!on.member("branches").there() {
-		return field{}
+	if on := o.w.on.get("push"); len(o.w.on.kids) == 1 && on.get("tags").there() && !on.get("branches").there() {
+		return absent
 	}
-	ownBranch := o.w.runsOn("pull_request") && len(o.w.events) == 1 // what it pushes by default is the proposal's
+	ownBranch := o.w.runsOn("pull_request") && len(o.w.on.kids) == 1 // what it pushes by default is the proposal's
 	for _, m := range push().FindAllStringSubmatch(o.script(s), -1) {
 		var named []string
 		tags, everything := false, false
@@ -326,8 +321,8 @@ func (o *otherJob) pushesPastGate(s *step) field {
 		}
 	}
 	if !ownBranch && slices.Contains([]string{"stefanzweifel/git-auto-commit-action", "ad-m/github-push-action",
-		"endbug/add-and-commit"}, actionOf(s)) {
+		"endbug/add-and-commit"}, s.action()) {
 		return s.ran()
 	}
-	return field{}
+	return absent
 }

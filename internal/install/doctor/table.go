@@ -24,6 +24,7 @@ type row struct {
 const differs = "differs-from-init"
 
 var (
+	written = append(slices.Clone(ours), noRole)
 	gates   = []role{checkRole, governsRole}
 	clones  = []role{checkRole, governsRole, auditRole}
 	onCheck = []role{checkRole}
@@ -64,9 +65,9 @@ var table = []row{
 	{nil, "job/container", pinnedImage, verdict.Error, "unpinned"},
 	{gates, "job/container job/defaults defaults", unwanted, verdict.Error, differs},
 	{gates, "concurrency job/concurrency", ofOneRun, verdict.Error, differs},
-	{nil, "job/runs-on", ofLinux, verdict.Error, differs},
-	{nil, "job/runs-on", matches(linuxRunner), verdict.Warning, differs},
-	{nil, "job/timeout-minutes", longEnough, verdict.Warning, differs},
+	{written, "job/runs-on", ofLinux, verdict.Error, differs},
+	{written, "job/runs-on", matches(linuxRunner), verdict.Warning, differs},
+	{written, "job/timeout-minutes", longEnough, verdict.Warning, differs},
 	{nil, "env/* job/env/* step/*/env/*", usual, verdict.Error, "incomplete"},
 
 	{nil, "permissions", there, verdict.Warning, "permissions"},
@@ -74,10 +75,10 @@ var table = []row{
 	{nil, "permissions/*", reads, verdict.Error, "write-permissions"},
 	{nil, "permissions/*", granted, verdict.Warning, differs},
 
-	{nil, "step/uses", lacks(placeholder), verdict.Error, "placeholder"},
-	{nil, "step/uses", ofOwner, verdict.Error, "other-owner"},
-	{nil, "step/uses", (*comparison).ofRelease, verdict.Warning, "local-action"},
-	{nil, "step/uses", pinnedUse, verdict.Error, "unpinned"},
+	{nil, "step/*/uses", lacks(placeholder), verdict.Error, "placeholder"},
+	{nil, "step/*/uses", ofOwner, verdict.Error, "other-owner"},
+	{gates, "step/gate/uses", (*comparison).ofRelease, verdict.Warning, "local-action"},
+	{nil, "step/*/uses", pinnedUse, verdict.Error, "unpinned"},
 	{clones, "step/checkout", there, verdict.Error, "no-checkout"},
 	{gates, "step/checkout/with/repository step/checkout/with/path", unwanted, verdict.Error, "no-checkout"},
 	{clones, "step/checkout/with/fetch-depth", asInit, verdict.Error, "shallow-checkout"},
@@ -108,22 +109,22 @@ var otherwise = []row{
 	{path: "name run-name on jobs env concurrency defaults"},
 	{path: "job/name job/env job/permissions job/steps job/environment job/concurrency job/defaults job/outputs " +
 		"job/strategy job/continue-on-error"},
-	{path: "step/*/name step/*/id step/*/uses step/*/with step/*/env step/*/timeout-minutes"},
+	{path: "step/*/name step/*/id step/*/with step/*/env step/*/timeout-minutes"},
 }
 
 func unwanted(_ *comparison, k key) bool { return !k.have.there() }
 func there(_ *comparison, k key) bool    { return k.have.there() }
-func unasked(_ *comparison, k key) bool  { return !k.want.there() || same(k.have.value, k.want.value) }
-func asInit(_ *comparison, k key) bool   { return same(k.have.value, k.want.value) }
+func unasked(_ *comparison, k key) bool  { return !k.want.there() || same(k.have, k.want) }
+func asInit(_ *comparison, k key) bool   { return same(k.have, k.want) }
 
 // matches reports whether the value matches.
 func matches(pattern func() *regexp.Regexp) func(*comparison, key) bool {
-	return func(_ *comparison, k key) bool { return pattern().MatchString(k.have.text()) }
+	return func(_ *comparison, k key) bool { return pattern().MatchString(k.have.text) }
 }
 
 // lacks reports whether the value does not match.
 func lacks(pattern func() *regexp.Regexp) func(*comparison, key) bool {
-	return func(_ *comparison, k key) bool { return !pattern().MatchString(k.have.text()) }
+	return func(_ *comparison, k key) bool { return !pattern().MatchString(k.have.text) }
 }
 
 // includes reports whether a list has all of the values.
@@ -147,8 +148,8 @@ func (c *comparison) onlyOwnBranch(k key) bool {
 	if k.have.there() {
 		return slices.Equal(k.have.list(), []string{c.branch})
 	}
-	ignored := k.in.member("branches-ignore")
-	return k.in.member("tags").there() || ignored.there() && matchesBranch(ignored.list(), c.branch)
+	ignored := k.in.get("branches-ignore")
+	return k.in.get("tags").there() || ignored.there() && matchesBranch(ignored.list(), c.branch)
 }
 
 // unqueued reports whether the gate runs in a merge queue, or pull requests land without one.
@@ -185,12 +186,12 @@ func ofLinux(_ *comparison, k key) bool {
 
 // ofOneRun reports whether no two pull requests share a concurrency group.
 func ofOneRun(_ *comparison, k key) bool {
-	return !k.have.there() || ofARun().MatchString(k.have.text()+k.have.member("group").text())
+	return !k.have.there() || ofARun().MatchString(k.have.text+k.have.get("group").text)
 }
 
 func longEnough(_ *comparison, k key) bool {
-	least, _ := strconv.Atoi(k.want.text())
-	n, err := strconv.Atoi(k.have.text())
+	least, _ := strconv.Atoi(k.want.text)
+	n, err := strconv.Atoi(k.have.text)
 	return !k.have.there() || err == nil && n >= min(least, 10)
 }
 
@@ -199,42 +200,42 @@ func usual(_ *comparison, k key) bool {
 }
 
 // reads reports whether a permission does not write, or is as init writes it.
-func reads(_ *comparison, k key) bool { return k.have.text() != "write" || k.want.text() == "write" }
+func reads(_ *comparison, k key) bool { return k.have.text != "write" || k.want.text == "write" }
 
 // granted reports whether a permission to write that init gives is there.
-func granted(_ *comparison, k key) bool { return k.have.there() || k.want.text() != "write" }
+func granted(_ *comparison, k key) bool { return k.have.there() || k.want.text != "write" }
 
 func ofOwner(_ *comparison, k key) bool {
-	owner, _, _ := strings.Cut(k.have.text(), "/")
-	return !gateAction().MatchString(k.have.text()) || strings.EqualFold(owner, gateOwner)
+	owner, _, _ := strings.Cut(k.have.text, "/")
+	return !gateAction().MatchString(k.have.text) || strings.EqualFold(owner, gateOwner)
 }
 
 // ofRelease reports whether the gate is not the pull request's own.
 func (c *comparison) ofRelease(k key) bool {
-	return !strings.HasPrefix(k.have.text(), "./") || !c.at.gates() || !c.job.w.runsOn("pull_request")
+	return !strings.HasPrefix(k.have.text, "./") || !c.job.w.runsOn("pull_request")
 }
 
 func pinnedUse(_ *comparison, k key) bool {
-	text := k.have.text()
+	text := k.have.text
 	return text == "" || strings.HasPrefix(text, "./") || pinned().MatchString(text) || digest().MatchString(text)
 }
 
 func pinnedImage(_ *comparison, k key) bool {
-	image := k.have.text() + k.have.member("image").text()
+	image := k.have.text + k.have.get("image").text
 	return image == "" || digest().MatchString(image)
 }
 
 // knownChecks reports whether an input names only checks of the gate.
 func (c *comparison) knownChecks(k key) bool {
-	return !slices.ContainsFunc(c.at.only(), func(id string) bool {
+	return !slices.ContainsFunc(only(k.have), func(id string) bool {
 		return !slices.ContainsFunc(checks.All, func(one *checks.Check) bool { return one.ID == id })
 	})
 }
 
 // allReports reports whether the reports that init asks for are among those of the file.
 func allReports(_ *comparison, k key) bool {
-	have := strings.FieldsFunc(k.have.text(), func(r rune) bool { return strings.ContainsRune(", \n", r) })
-	return !slices.ContainsFunc(strings.Split(k.want.text(), ","), func(r string) bool {
+	have := strings.FieldsFunc(k.have.text, func(r rune) bool { return strings.ContainsRune(", \n", r) })
+	return !slices.ContainsFunc(strings.Split(k.want.text, ","), func(r string) bool {
 		return !slices.Contains(have, r)
 	})
 }

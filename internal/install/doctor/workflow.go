@@ -36,137 +36,166 @@ const (
 	otherRole    role = "other" // a mode that the Action lacks
 )
 
-// roles are all but noRole, the weightiest first.
-var roles = []role{checkRole, governsRole, auditRole, commentRole, protectRole, conformsRole, remindRole, rerunRole,
-	mergeRole, callRole, otherRole}
+// roles are all, the weightiest first. init writes jobs of ours, and of noRole one that uploads the audit's report.
+var (
+	roles = []role{checkRole, governsRole, auditRole, commentRole, protectRole, remindRole, rerunRole, mergeRole,
+		conformsRole, callRole, otherRole, noRole}
+	ours, used = roles[:8], roles[:11]
+)
 
-// field is one member of a mapping with its place. The zero field is not there.
-type field struct {
-	path  string
-	key   *yaml.Node // nil for the elements of a sequence
-	value *yaml.Node
+// node is a value of a workflow: a scalar, or a mapping or a sequence with its members. It is at the place of its key,
+// or at its own if it has none.
+type node struct {
+	strict.Pos
+	kind   yaml.Kind // 0: it is not there
+	key    string    // an input of a step in lower case: the runner matches it in any
+	text   string    // of a scalar that is not null
+	remark string    // the comment behind it
+	kids   []*node
 }
 
-func (f field) member(name string) field {
-	key, value := strictyaml.Member(f.value, name)
-	return field{f.path, key, value}
-}
+// absent is the node that is not there.
+var absent = &node{}
 
-func (f field) there() bool { return f.value != nil }
-
-// text returns the value of a scalar, or "" for anything else.
-func (f field) text() string {
-	if f.value == nil || f.value.Kind != yaml.ScalarNode || f.value.Tag == "!!null" {
-		return ""
+// newNode returns the node of a value, whose place is at.
+func newNode(path, key string, at, n *yaml.Node) *node {
+	out := &node{Pos: strict.Pos{Path: path, Line: at.Line, Column: at.Column}, kind: n.Kind, key: key,
+		remark: n.LineComment}
+	if n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
+		out.text = n.Value
 	}
-	return f.value.Value
+	for i := 0; i < len(n.Content); i++ {
+		at, name := n.Content[i], ""
+		if n.Kind == yaml.MappingNode {
+			if name = at.Value; key == "with" {
+				name = strings.ToLower(name)
+			}
+			i++
+		}
+		out.kids = append(out.kids, newNode(path, name, at, n.Content[i]))
+	}
+	return out
+}
+
+func (n *node) there() bool { return n.kind != 0 }
+
+// get returns the member of a mapping with that name, or absent.
+func (n *node) get(name string) *node {
+	for _, one := range n.kids {
+		if one.key == name && n.kind == yaml.MappingNode {
+			return one
+		}
+	}
+	return absent
 }
 
 // list returns the scalars of a sequence, or the one scalar.
-func (f field) list() []string {
-	if f.value == nil {
-		return nil
+func (n *node) list() (all []string) {
+	if n.text != "" {
+		return []string{n.text}
 	}
-	if f.value.Kind != yaml.SequenceNode {
-		if t := f.text(); t != "" {
-			return []string{t}
-		}
-		return nil
-	}
-	var all []string
-	for _, n := range f.value.Content {
-		all = append(all, n.Value)
+	for _, one := range n.kids {
+		all = append(all, one.text)
 	}
 	return all
 }
 
-// names returns the members of a mapping, the elements of a sequence, or the one scalar, each at its place.
-func (f field) names() []field {
-	if f.value == nil {
-		return nil
+// scalars calls do with each scalar in the node.
+func (n *node) scalars(do func(*node)) {
+	if n.kids == nil {
+		do(n)
 	}
-	var all []field
-	switch f.value.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(f.value.Content); i += 2 {
-			all = append(all, field{f.path, f.value.Content[i], f.value.Content[i+1]})
-		}
-	case yaml.SequenceNode:
-		for _, n := range f.value.Content {
-			all = append(all, field{path: f.path, value: n})
-		}
-	default:
-		all = append(all, f)
+	for _, one := range n.kids {
+		one.scalars(do)
 	}
-	return all
-}
-
-func (f field) pos() strict.Pos {
-	n := cmp.Or(f.key, f.value)
-	if n == nil {
-		return strict.Pos{Path: f.path}
-	}
-	return strict.Pos{Path: f.path, Line: n.Line, Column: n.Column}
 }
 
 // workflow is one file of .github/workflows.
 type workflow struct {
-	field
-	name   string
-	events map[string]field // trigger by event
-	jobs   []*job
+	*node
+	on   *node // a member for each event
+	name string
+	jobs []*job
 }
 
+// job is a job of a workflow. Its key is its id, and its role the weightiest of its steps.
 type job struct {
-	field
+	*node
 	w     *workflow
-	id    string
+	role  role
 	steps []*step
 }
 
 type step struct {
-	field
+	*node
 	role role
 }
 
 // context returns the name under which the forge shows the job's check.
-func (j *job) context() string { return cmp.Or(j.member("name").text(), j.id) }
+func (j *job) context() string { return cmp.Or(j.get("name").text, j.key) }
 
-// first returns the first step of one of the roles, or nil.
-func (j *job) first(roles ...role) *step {
-	for _, s := range j.steps {
-		if slices.Contains(roles, s.role) {
-			return s
-		}
+// uploads reports whether the job hands a SARIF report to the forge, as the one of audit.yml does.
+func (j *job) uploads() bool {
+	return slices.ContainsFunc(j.steps, func(s *step) bool { return s.action() == "github/codeql-action/upload-sarif" })
+}
+
+// input returns an input of the step's action.
+func (s *step) input(name string) *node { return s.get("with").get(name) }
+
+// action returns the name of the action that the step uses.
+func (s *step) action() string {
+	name, _, _ := strings.Cut(strings.ToLower(s.get("uses").text), "@")
+	return name
+}
+
+// gates reports whether the step judges proposals.
+func (s *step) gates() bool { return s.role == checkRole || s.role == governsRole }
+
+// ran returns the script of the step, or its action.
+func (s *step) ran() *node {
+	if run := s.get("run"); run.there() {
+		return run
 	}
-	return nil
+	return s.get("uses")
 }
 
 // uses reports whether any job uses the gate.
 func (w *workflow) uses() bool {
-	return slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role() != noRole })
+	return slices.ContainsFunc(w.jobs, func(j *job) bool { return j.role != noRole })
 }
 
 // runsOn reports whether any of the events starts the workflow.
 func (w *workflow) runsOn(events ...string) bool {
-	return slices.ContainsFunc(events, func(e string) bool { _, ok := w.events[e]; return ok })
+	return slices.ContainsFunc(events, func(e string) bool { return w.on.get(e).there() })
 }
 
-// role returns the weightiest role of the job's steps.
-func (j *job) role() role {
-	for _, r := range roles {
-		if j.first(r) != nil {
-			return r
+// jobs returns the jobs of one of the roles.
+func (v *inspection) jobs(roles ...role) (all []*job) {
+	for _, w := range v.workflows {
+		for _, j := range w.jobs {
+			if slices.Contains(roles, j.role) {
+				all = append(all, j)
+			}
 		}
 	}
-	return noRole
+	return all
 }
 
-// uploads reports whether the job hands a SARIF report to the forge, as the one of audit.yml does.
-func (j *job) uploads() bool {
-	return slices.ContainsFunc(j.steps, func(s *step) bool {
-		return actionOf(s) == "github/codeql-action/upload-sarif"
-	})
+func (v *inspection) has(roles ...role) bool { return len(v.jobs(roles...)) > 0 }
+
+// gates returns the jobs that check pull requests.
+func (v *inspection) gates() []*job {
+	return slices.DeleteFunc(v.jobs(checkRole), func(j *job) bool { return !j.w.runsOn("pull_request") })
+}
+
+// governs reports whether a workflow runs the specification's gates.
+func (v *inspection) governs() bool { return v.has(governsRole) }
+
+// conforms reports whether a workflow verifies implementations or checks something against a companion protocol, in a
+// repository that is not a registry.
+func (v *inspection) conforms() bool {
+	_, err := fs.Stat(v.tree, "implementations")
+	return errors.Is(err, fs.ErrNotExist) && v.has(conformsRole)
 }
 
 func (v *inspection) readWorkflows() error {
@@ -177,68 +206,69 @@ func (v *inspection) readWorkflows() error {
 	if len(entries) > maxWorkflows {
 		return fmt.Errorf("reading %s: %d files, at most %d are read", workflowDirectory, len(entries), maxWorkflows)
 	}
-	v.local = v.ownAction()
+	for _, name := range []string{"action.yml", "action.yaml"} {
+		data, err := v.read(name, maxWorkflow)
+		v.local = v.local || err == nil && strings.Contains(string(data), "oap-gate")
+	}
 	for _, entry := range entries {
 		name := path.Join(workflowDirectory, entry.Name())
 		if ext := path.Ext(name); ext != ".yml" && ext != ".yaml" {
 			continue
 		}
 		v.examined = append(v.examined, name)
-		if !entry.Type().IsRegular() {
-			v.unreadable = true
-			v.add(verdict.Doubt, "workflow-not-read", strict.Pos{Path: name}, "",
-				"it is not a regular file (%s)", entry.Type())
-			continue
+		var data []byte
+		if err = fmt.Errorf("it is not a regular file (%s)", entry.Type()); entry.Type().IsRegular() {
+			data, err = v.read(name, maxWorkflow)
 		}
-		data, err := v.read(name, maxWorkflow)
+		var w *workflow
+		if err == nil {
+			w, err = v.newWorkflow(name, data)
+		}
 		if err != nil {
 			v.unreadable = true
-			v.add(verdict.Doubt, "workflow-not-read", strict.Pos{Path: name}, "make it smaller", "%v", err)
+			v.fault(verdict.Doubt, "workflow-not-read", name, err, fmt.Sprintf("make it a plain file of at most %d "+
+				"KiB, in YAML with one meaning: no merge keys, tags or duplicate keys, at most %d nodes",
+				maxWorkflow>>10, maxNodes))
 			continue
 		}
-		root, err := strictyaml.ParseResolved(name, data, maxWorkflow, maxNodes)
-		if err != nil {
-			v.unreadable = true
-			v.fault(verdict.Doubt, "workflow-not-read", err,
-				fmt.Sprintf("write it in YAML with one meaning: no merge keys, tags or duplicate keys, at most %d "+
-					"nodes", maxNodes))
-			continue
-		}
-		v.workflows = append(v.workflows, v.newWorkflow(field{path: name, value: root}))
+		v.workflows = append(v.workflows, w)
 	}
 	return nil
 }
 
-// ownAction reports whether the clone's own root action is the gate: then "uses: ./" is it.
-func (v *inspection) ownAction() bool {
-	return slices.ContainsFunc([]string{"action.yml", "action.yaml"}, func(name string) bool {
-		data, err := v.read(name, maxWorkflow)
-		return err == nil && strings.Contains(string(data), "oap-gate")
-	})
-}
-
-func (v *inspection) newWorkflow(root field) *workflow {
-	w := &workflow{field: root, name: cmp.Or(root.member("name").text(), root.path), events: map[string]field{}}
-	for _, e := range root.member("on").names() {
-		name := e.text()
-		if e.key != nil && e.key.Value != "on" {
-			name = e.key.Value
-		}
-		w.events[name] = e
+// newWorkflow reads a workflow. Its events may be one name, a list of names, or a mapping.
+func (v *inspection) newWorkflow(name string, data []byte) (*workflow, error) {
+	parsed, err := strictyaml.ParseResolved(name, data, maxWorkflow, maxNodes)
+	if err != nil {
+		return nil, err
 	}
-	for _, f := range root.member("jobs").names() {
-		if f.key == nil {
-			continue
-		}
-		j := &job{field: f, w: w, id: f.key.Value}
-		for _, s := range f.member("steps").names() {
-			if s.key == nil {
-				j.steps = append(j.steps, &step{s, v.roleOf(w, s)})
+	root := newNode(name, "", parsed, parsed)
+	w := &workflow{node: root, on: root.get("on"), name: cmp.Or(root.get("name").text, name)}
+	if w.on.kind != yaml.MappingNode {
+		named := &node{Pos: w.on.Pos, kind: yaml.MappingNode}
+		for _, e := range append([]*node{w.on}, w.on.kids...) {
+			if e.text != "" {
+				named.kids = append(named.kids, &node{Pos: e.Pos, kind: e.kind, key: e.text})
 			}
 		}
+		w.on = named
+	}
+	for _, one := range root.get("jobs").kids {
+		if one.key == "" {
+			continue
+		}
+		j, weight := &job{node: one, w: w}, len(roles)-1
+		for _, s := range one.get("steps").kids {
+			if s.key == "" {
+				made := &step{node: s}
+				made.role = v.roleOf(w, made)
+				j.steps, weight = append(j.steps, made), min(weight, slices.Index(roles, made.role))
+			}
+		}
+		j.role = roles[weight]
 		w.jobs = append(w.jobs, j)
 	}
-	return w
+	return w, nil
 }
 
 var (
@@ -248,40 +278,29 @@ var (
 	conformRun = plain.Pattern(`\boap-conform(?:[@:]\S*)?\s+[a-z]`)
 )
 
-// roleOf returns what a step does with the gate.
-func (v *inspection) roleOf(w *workflow, s field) role {
-	uses, script := s.member("uses").text(), commands(s.member("run").text())
+// roleOf returns what a step does with the gate. The Action does what its mode says, else it audits on a schedule or by
+// hand and checks on any other event.
+func (v *inspection) roleOf(w *workflow, s *step) role {
+	uses, script := s.get("uses").text, commands(s.get("run").text)
 	action := gateAction().MatchString(uses) || v.local && (uses == "./" || uses == ".")
+	mode := s.input("mode").text
 	switch {
-	case action && s.input("args").text() == "":
-		return v.actionRole(w, s.input("mode").text())
-	case action || gateImage().MatchString(uses) || gateRun().MatchString(script):
+	case action && s.input("args").text != "", gateImage().MatchString(uses), gateRun().MatchString(script):
 		return callRole
-	case conformRun().MatchString(script):
+	case conformRun().MatchString(script), action && (mode == "verify" || slices.Contains(v.modes, mode)):
 		return conformsRole
+	case !action:
+		return noRole
+	case mode == "" && slices.ContainsFunc(w.on.kids, func(e *node) bool {
+		return e.key != "schedule" && e.key != "workflow_dispatch"
+	}):
+		return checkRole
+	case mode == "":
+		return auditRole
+	case slices.Contains(ours, role(mode)):
+		return role(mode)
 	}
-	return noRole
-}
-
-// input returns the step's input of that name, which the runner matches in any letter case.
-func (f field) input(name string) field { return f.member("with").named(name) }
-
-// named returns the member of a mapping with that name, in any letter case.
-func (f field) named(name string) field {
-	for _, one := range f.members() {
-		if strings.EqualFold(one.key.Value, name) {
-			return one
-		}
-	}
-	return field{}
-}
-
-// members returns the members of a mapping.
-func (f field) members() []field {
-	if f.value == nil || f.value.Kind != yaml.MappingNode {
-		return nil
-	}
-	return f.names()
+	return otherRole
 }
 
 var (
@@ -298,28 +317,4 @@ func commands(script string) string {
 		}
 		return ""
 	})
-}
-
-// actionRole returns what the action does by itself: what its mode says, else it audits on a schedule or by hand and
-// checks on any other event.
-func (v *inspection) actionRole(w *workflow, mode string) role {
-	switch {
-	case mode == "verify" || slices.Contains(v.modes, mode):
-		return conformsRole
-	case mode != "" && slices.Contains(compared, role(mode)):
-		return role(mode)
-	case mode != "":
-		return otherRole
-	}
-	for e := range w.events {
-		if e != "schedule" && e != "workflow_dispatch" {
-			return checkRole
-		}
-	}
-	return auditRole
-}
-
-// gates returns the jobs that check pull requests.
-func (v *inspection) gates() []*job {
-	return slices.DeleteFunc(v.jobs(checkRole), func(j *job) bool { return !j.w.runsOn("pull_request") })
 }
