@@ -26,17 +26,15 @@ type otherJob struct {
 	branch   string
 	required []string // names of the checks that the branch requires
 	event    string   // a stranger's event that starts it; "": none
-	may      []string // the scopes that its token can write; ownSecret if it has a secret of its own
+	secret   bool     // it has a secret of its own
+	may      []string // the scopes that its token can write
 }
-
-// writes reports whether the job can write anything.
-func (j *otherJob) writes() bool { return len(j.may) > 0 }
 
 // deeds are what a job does that the gate's check does not survive.
 var deeds = []struct {
 	code, words string
-	found       func(o *otherJob, s *step) *node // what of the step does it; the zero field: it does not
-	reading     bool                             // a warning of a job whose token can only read; else nothing
+	done        func(o *otherJob, s *step) bool // whether a step does it
+	reading     bool                            // a warning of a job whose token can only read; else nothing
 }{
 	{"runs-head", "runs what a pull request proposes", (*otherJob).runsHead, true},
 	{"approves", "approves", (*otherJob).approves, false},
@@ -49,23 +47,22 @@ var deeds = []struct {
 // judgeOther looks at what a job does to the gate's branch. Scripts of the repository, composite actions and called
 // files are not followed.
 func (v *inspection) judgeOther(j *job) {
-	o := &otherJob{job: j, branch: v.branch, required: v.contexts(), may: v.mayWrite(j)}
-	for _, e := range strangersEvents {
-		if o.event == "" && j.w.runsOn(e) {
-			o.event = e
-		}
-	}
-	found := false
+	o := v.otherJob(j)
+	writes, found := o.secret || len(o.may) > 0, false
 	for _, d := range deeds {
-		gate := j.role != noRole // for which another rule judges its scripts, and the checkout of one that comments
-		if !o.writes() && !d.reading || gate && d.code == "stranger-text" ||
+		// Another rule judges the scripts of a job that uses the gate, and the checkout of one that comments.
+		if !writes && !d.reading || j.role != noRole && d.code == "stranger-text" ||
 			j.role == commentRole && d.code == "runs-head" {
 			continue
 		}
 		worst, at := verdict.Notice, absent
 		for _, s := range j.steps {
-			if f := d.found(o, s); f.there() && o.weighs(d.code, s) < worst {
-				worst, at = o.weighs(d.code, s), f
+			severity := verdict.Error
+			if !writes || d.code == "merges" && o.mayMerge(s) {
+				severity = verdict.Warning
+			}
+			if severity < worst && d.done(o, s) {
+				worst, at = severity, s.ran()
 			}
 		}
 		if at.there() {
@@ -73,14 +70,41 @@ func (v *inspection) judgeOther(j *job) {
 			v.add(worst, d.code, at.Pos, "", "%s, and it %s", o.describe(), d.words)
 		}
 	}
-	if o.event != "" && o.event != "workflow_call" && o.writes() && !found && j.role == noRole {
+	if o.event != "" && o.event != "workflow_call" && writes && !found && j.role == noRole {
 		v.add(verdict.Warning, "privileged-workflow", j.Pos, "", "%s; what it runs was not read", o.describe())
 	}
 }
 
+// otherJob returns a job with what its token can write, and which checks decide: those that the branch requires, and
+// the gate's jobs.
+func (v *inspection) otherJob(j *job) *otherJob {
+	o := &otherJob{job: j, branch: v.branch}
+	secrets, _ := j.secrets()
+	o.secret = secrets != nil || j.get("secrets").text == "inherit"
+	p := j.permissions()
+	reads := v.standing != nil && v.standing.Workflows != nil && v.standing.Workflows.Default == "read"
+	for _, scope := range scopes {
+		if p.text == "write-all" || p.get(scope).text == "write" || !p.there() && !reads {
+			o.may = append(o.may, scope)
+		}
+	}
+	if i := slices.IndexFunc(strangersEvents, func(e string) bool { return j.w.runsOn(e) }); i >= 0 {
+		o.event = strangersEvents[i]
+	}
+	if v.config != nil {
+		for _, c := range v.config.Protection.RequiredChecks {
+			o.required = append(o.required, c.Context)
+		}
+	}
+	for _, gate := range v.jobs(checkRole, governsRole) {
+		o.required = append(o.required, gate.context())
+	}
+	return o
+}
+
 // describe returns the event, the job and what its token can write.
 func (o *otherJob) describe() string {
-	event := o.event
+	event, own, can := o.event, "", "only read"
 	if event == "" {
 		var all []string
 		for _, e := range o.w.on.kids {
@@ -89,86 +113,39 @@ func (o *otherJob) describe() string {
 		slices.Sort(all)
 		event = strings.Join(all, ", ")
 	}
-	own, token := "", o.may
-	if len(token) > 0 && token[0] == ownSecret {
-		own, token = ", which has a secret", token[1:]
+	if o.secret {
+		own = ", which has a secret"
 	}
-	can := "can only read"
-	if len(token) > 0 {
-		can = "can write " + strings.Join(token, ", ")
+	if o.may != nil {
+		can = "write " + strings.Join(o.may, ", ")
 	}
-	return fmt.Sprintf("%s starts job %q%s, whose token %s", plain.Cut(event, 80), plain.Cut(o.key, 80), own, can)
+	return fmt.Sprintf("%s starts job %q%s, whose token can %s", plain.Cut(event, 80), plain.Cut(o.key, 80), own, can)
 }
 
-// ownSecret is what a job can write by a secret of its own.
-const ownSecret = "secret"
-
-// mayWrite returns what the token of a job can write.
-func (v *inspection) mayWrite(j *job) (may []string) {
-	if secrets, _ := j.secrets(); secrets != nil || j.get("secrets").text == "inherit" {
-		may = append(may, ownSecret)
-	}
-	p := j.permissions()
-	reads := v.standing != nil && v.standing.Workflows != nil && v.standing.Workflows.Default == "read"
-	for _, scope := range scopes {
-		if p.text == "write-all" || p.get(scope).text == "write" || !p.there() && !reads {
-			may = append(may, scope)
-		}
-	}
-	return may
-}
-
-// contexts returns the names of the checks that decide: those that the branch requires, and the gate's jobs.
-func (v *inspection) contexts() (names []string) {
-	if v.config != nil {
-		for _, c := range v.config.Protection.RequiredChecks {
-			names = append(names, c.Context)
-		}
-	}
-	for _, j := range v.jobs(checkRole, governsRole) {
-		names = append(names, j.context())
-	}
-	return names
-}
-
-// weighs returns the severity of what a step does.
-func (o *otherJob) weighs(code string, s *step) verdict.Severity {
-	guards := guarded(o.get("if").text) || guarded(s.get("if").text)
-	switch {
-	case !o.writes():
-		return verdict.Warning
-	case code == "merges" && !adminMerge().MatchString(o.script(s)) &&
-		(guards || o.event == "" && !o.w.runsOn("pull_request")):
-		return verdict.Warning
-	}
-	return verdict.Error
+// mayMerge reports whether a merge by the step is only a warning: people or a bot start it, and it keeps to the rules.
+func (o *otherJob) mayMerge(s *step) bool {
+	return !adminMerge().MatchString(script(s)) && (guarded(o.get("if").text) || guarded(s.get("if").text) ||
+		o.event == "" && !o.w.runsOn("pull_request"))
 }
 
 var (
-	botIs    = plain.Pattern(`^github\.event\.pull_request\.user\.login == '[A-Za-z0-9-]+\[bot\]'$`)
-	memberIs = plain.Pattern(`^github\.event\.comment\.author_association == '(?:OWNER|MEMBER|COLLABORATOR)'$`)
-	memberIn = plain.Pattern(`^contains\(fromJSON\('\[\s*"(?:OWNER|MEMBER|COLLABORATOR)"` +
-		`(?:\s*,\s*"(?:OWNER|MEMBER|COLLABORATOR)")*\s*\]'\), github\.event\.comment\.author_association\)$`)
+	trusted = plain.Pattern(`^(?:github\.event\.pull_request\.user\.login == '[A-Za-z0-9-]+\[bot\]'|` +
+		`github\.event\.comment\.author_association == '(?:OWNER|MEMBER|COLLABORATOR)'|` +
+		`contains\(fromJSON\('\[\s*"(?:OWNER|MEMBER|COLLABORATOR)"(?:\s*,\s*"(?:OWNER|MEMBER|COLLABORATOR)")*\s*\]'\),` +
+		` github\.event\.comment\.author_association\))$`)
 	wrapped = plain.Pattern(`^\$\{\{(.*)\}\}$`)
 )
 
 // guarded reports whether a condition has one part that only a bot or a member of the repository fulfills. A condition
 // with an alternative or a group may mean something else.
-func guarded(condition string) bool {
-	condition = strings.Join(strings.Fields(condition), " ")
-	if m := wrapped().FindStringSubmatch(condition); m != nil {
-		condition = m[1]
-	}
-	if strings.Contains(condition, "||") {
-		return false
-	}
-	parts, safe := strings.Split(condition, "&&"), false
-	for _, part := range parts {
+func guarded(condition string) (safe bool) {
+	condition = wrapped().ReplaceAllString(strings.Join(strings.Fields(condition), " "), "$1")
+	for part := range strings.SplitSeq(condition, "&&") {
 		part = strings.TrimSpace(part)
 		switch {
-		case botIs().MatchString(part), memberIs().MatchString(part), memberIn().MatchString(part):
+		case trusted().MatchString(part):
 			safe = true
-		case strings.ContainsAny(part, "()"):
+		case strings.ContainsAny(part, "()|"):
 			return false
 		}
 	}
@@ -176,16 +153,11 @@ func guarded(condition string) bool {
 }
 
 // script returns what a step runs: a shell's script, or the one that an action is given.
-func (o *otherJob) script(s *step) string {
-	return commands(s.get("run").text + "\n" + s.input("script").text)
-}
+func script(s *step) string { return commands(s.get("run").text + "\n" + s.input("script").text) }
 
-// does returns the place of the step if its script matches, or its action is of a table.
-func (o *otherJob) does(s *step, pattern func() *regexp.Regexp, actions ...string) *node {
-	if pattern().MatchString(o.script(s)) || slices.Contains(actions, s.action()) {
-		return s.ran()
-	}
-	return absent
+// does reports whether a step's script matches, or its action is of a table.
+func does(s *step, pattern func() *regexp.Regexp, actions ...string) bool {
+	return pattern().MatchString(script(s)) || slices.Contains(actions, s.action())
 }
 
 // arguments are the rest of a shell's command, whose quoted words may hold what ends one. ghPR begins a command of gh.
@@ -208,121 +180,83 @@ var (
 		`\benablePullRequestAutoMerge\b|\bmergePullRequest\b`)
 	adminMerge = plain.Pattern(ghPR + `merge\b` + arguments + `\s["']?--admin\b`)
 	checkWrite = plain.Pattern(`\bcheck-runs\b|\bstatuses/|\bchecks\.create\b|\bcreateCommitStatus\b`)
-	checkName  = plain.Pattern(`\b(?:name|context)["']?\s*(?:=|:\s*(?:["'` + "`" + `]|$))\s*["'` + "`" + `]?([^\s"'` + "`" + `,})]*)`)
-	unquoted   = plain.Pattern(`\b(?:name|context)["']?\s*:\s*[^\s"'` + "`" + `]`)
-	push       = plain.Pattern(`\bgit\s+(?:-[cC]\s*\S+\s+)*push\b(` + arguments + `)`)
+	checkName  = plain.Pattern(`\b(?:name|context)["']?\s*[=:]`)
+	// literal is a name that is written out, in the words of a shell or of a script.
+	literal = plain.Pattern(`\b(?:name|context)["']?\s*(?:=\s*["'` + "`" + `]?[^\s"'` + "`" + `$,})]+(?:[\s"'` + "`" + `,})]|$)|` +
+		`:\s*["'` + "`" + `][^"'` + "`" + `$]+["'` + "`" + `])`)
+	push = plain.Pattern(`\bgit\s+(?:-[cC]\s*\S+\s+)*push\b(` + arguments + `)`)
 )
 
-// runsHead finds what a step takes from a pull request's head, on an event that strangers cause.
-func (o *otherJob) runsHead(s *step) *node {
-	if o.event == "" {
-		return absent
-	}
+// runsHead reports whether a step takes something from a pull request's head, on an event that strangers cause.
+func (o *otherJob) runsHead(s *step) bool {
+	taken := does(s, headFetch)
 	if isCheckout(s) {
-		for _, name := range []string{"ref", "repository"} {
-			in := s.input(name).text
-			bad := strings.Contains(in, "refs/pull/")
+		for _, in := range []string{s.input("ref").text, s.input("repository").text} {
+			taken = taken || strings.Contains(in, "refs/pull/")
 			for _, one := range expressed().FindAllStringSubmatch(dotted(in), -1) {
-				bad = bad || !ofBase().MatchString(one[1]) || notOfBase().MatchString(one[1])
-			}
-			if bad {
-				return s.get("uses")
+				taken = taken || !ofBase().MatchString(one[1]) || notOfBase().MatchString(one[1])
 			}
 		}
-		if unsafe := s.input("allow-unsafe-pr-checkout").text; unsafe != "" && unsafe != "false" {
-			return s.get("uses")
-		}
+		taken = taken || !off().MatchString(s.input("allow-unsafe-pr-checkout").text)
 	}
-	return o.does(s, headFetch)
+	return taken && o.event != ""
 }
 
-func (o *otherJob) approves(s *step) *node {
-	return o.does(s, approval, "hmarr/auto-approve-action", "juliangruber/approve-pull-request-action")
+func (o *otherJob) approves(s *step) bool {
+	return does(s, approval, "hmarr/auto-approve-action", "juliangruber/approve-pull-request-action")
 }
 
-func (o *otherJob) merges(s *step) *node {
-	return o.does(s, merge, "pascalgn/automerge-action", "peter-evans/enable-pull-request-automerge",
+func (o *otherJob) merges(s *step) bool {
+	return does(s, merge, "pascalgn/automerge-action", "peter-evans/enable-pull-request-automerge",
 		"fastify/github-action-merge-dependabot", "reitermarkus/automerge")
 }
 
-// reportsAsGate finds a check or a status under a required name, or under one that nobody can read.
-func (o *otherJob) reportsAsGate(s *step) *node {
-	if !slices.ContainsFunc(o.may, func(m string) bool { return m == "checks" || m == "statuses" }) {
-		return absent
+// reportsAsGate reports whether a step reports a check or a status under a required name, or under one that nobody can
+// read.
+func (o *otherJob) reportsAsGate(s *step) bool {
+	if !slices.Contains(o.may, "checks") && !slices.Contains(o.may, "statuses") {
+		return false
 	}
-	if s.role == noRole {
-		for _, in := range s.get("with").kids {
-			if s.get("uses").there() && slices.Contains(o.required, in.text) {
-				return s.get("uses")
-			}
-		}
-	}
-	script := o.script(s)
-	if !checkWrite().MatchString(script) {
-		return absent
-	}
-	names := checkName().FindAllStringSubmatch(script, -1)
-	computed := len(names) == 0 || unquoted().MatchString(script)
-	for _, name := range names {
-		computed = computed || name[1] == "" || strings.Contains(name[1], "$")
-	}
-	if computed || slices.ContainsFunc(o.required, func(name string) bool { return strings.Contains(script, name) }) {
-		return s.ran()
-	}
-	return absent
-}
-
-// strangerText finds text that a stranger words in a script, on an event that strangers cause or on a push.
-func (o *otherJob) strangerText(s *step) *node {
-	if o.event == "" && !o.w.runsOn("push") {
-		return absent
-	}
-	at, _ := s.worded(o.job)
-	return at
-}
-
-// pushesPastGate finds a push to the default branch of this repository by a token of its own, which protections may let
-// pass.
-func (o *otherJob) pushesPastGate(s *step) *node {
-	if !slices.Contains(o.may, ownSecret) || slices.ContainsFunc(o.steps, func(c *step) bool {
-		return isCheckout(c) && c.input("repository").there()
+	if s.role == noRole && slices.ContainsFunc(s.get("with").kids, func(in *node) bool {
+		return slices.Contains(o.required, in.text)
 	}) {
-		return absent
+		return true
 	}
-	if on := o.w.on.get("push"); len(o.w.on.kids) == 1 && on.get("tags").there() && !on.get("branches").there() {
-		return absent
+	text := script(s)
+	names := len(checkName().FindAllString(text, -1))
+	return checkWrite().MatchString(text) && (names == 0 || names > len(literal().FindAllString(text, -1)) ||
+		slices.ContainsFunc(o.required, func(name string) bool { return strings.Contains(text, name) }))
+}
+
+// strangerText reports whether a stranger words text in a script, on an event that strangers cause or on a push.
+func (o *otherJob) strangerText(s *step) bool {
+	at, _ := s.worded(o.job)
+	return at.there() && (o.event != "" || o.w.runsOn("push"))
+}
+
+// pushesPastGate reports whether a step pushes to the default branch of this repository by a token of its own, which
+// protections may let pass.
+func (o *otherJob) pushesPastGate(s *step) bool {
+	alone, pushed := len(o.w.on.kids) == 1, o.w.on.get("push")
+	if !o.secret || alone && pushed.get("tags").there() && !pushed.get("branches").there() ||
+		slices.ContainsFunc(o.steps, func(c *step) bool { return isCheckout(c) && c.input("repository").there() }) {
+		return false
 	}
-	ownBranch := o.w.runsOn("pull_request") && len(o.w.on.kids) == 1 // what it pushes by default is the proposal's
-	for _, m := range push().FindAllStringSubmatch(o.script(s), -1) {
-		var named []string
-		tags, everything := false, false
-		for _, word := range strings.Fields(m[1]) {
-			word = strings.Trim(word, `"'`)
-			switch {
-			case word == "--tags":
-				tags = true
-			case word == "--all", word == "--mirror", word == "--branches":
-				everything = true
-			case !strings.HasPrefix(word, "-"):
-				named = append(named, word)
-			}
-		}
-		refs := named[min(1, len(named)):] // behind the remote
-		toDefault := slices.ContainsFunc(refs, func(ref string) bool {
-			_, to, both := strings.Cut(strings.TrimPrefix(ref, "+"), ":")
-			if !both {
-				to = strings.TrimPrefix(ref, "+")
-			}
+	proposed := alone && o.w.runsOn("pull_request") // what it pushes by default is the proposal's branch
+	for _, m := range push().FindAllStringSubmatch(script(s), -1) {
+		words := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(m[1]))
+		refs := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word[0] == '-' })
+		refs = refs[min(1, len(refs)):] // behind the remote
+		unnamed := len(refs) == 0 && !slices.Contains(words, "--tags") || len(refs) == 1 && refs[0] == "HEAD"
+		if unnamed && !proposed || slices.ContainsFunc(words, func(word string) bool {
+			return word == "--all" || word == "--mirror" || word == "--branches"
+		}) || slices.ContainsFunc(refs, func(ref string) bool {
+			to := strings.TrimPrefix(ref[strings.Index(ref, ":")+1:], "+")
 			return strings.TrimPrefix(to, "refs/heads/") == o.branch
-		})
-		unnamed := len(refs) == 0 && !tags || len(refs) == 1 && refs[0] == "HEAD"
-		if toDefault || everything || unnamed && !ownBranch {
-			return s.ran()
+		}) {
+			return true
 		}
 	}
-	if !ownBranch && slices.Contains([]string{"stefanzweifel/git-auto-commit-action", "ad-m/github-push-action",
-		"endbug/add-and-commit"}, s.action()) {
-		return s.ran()
-	}
-	return absent
+	return !proposed && slices.Contains([]string{"stefanzweifel/git-auto-commit-action", "ad-m/github-push-action",
+		"endbug/add-and-commit"}, s.action())
 }

@@ -49,7 +49,7 @@ type node struct {
 	strict.Pos
 	kind   yaml.Kind // 0: it is not there
 	key    string    // an input of a step in lower case: the runner matches it in any
-	text   string    // of a scalar that is not null
+	text   string    // value of a scalar; null has none
 	remark string    // the comment behind it
 	kids   []*node
 }
