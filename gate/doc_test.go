@@ -8,19 +8,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestGoDoc checks that the doc comment of each alias has the fields that testdata/api promises, so that go doc shows
 // them. With -update it writes them.
 func TestGoDoc(t *testing.T) {
 	api, err := os.ReadFile(filepath.Join("..", "testdata", "api", "gate.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text, err := os.ReadFile("types.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	alias := regexp.MustCompile(`(?m)^(?:type |\t)(\w+) += (\w+\.\w+)$`)
 	names := map[string]string{}
 	for _, m := range alias.FindAllStringSubmatch(string(text), -1) {
@@ -66,9 +64,7 @@ func TestGoDoc(t *testing.T) {
 	if flag.Lookup("update").Value.String() != "true" {
 		t.Fatal("types.go does not have the promised fields: run the test with -update")
 	}
-	if err := os.WriteFile("types.go", []byte(want), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile("types.go", []byte(want), 0o644))
 }
 
 // TestGoDocShows runs go doc for the report.

@@ -23,6 +23,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -32,14 +33,10 @@ var recorded = filepath.Join("testdata", "bundle.json")
 func build(t testing.TB, spec []byte) (*fixture.World, *registry.Repository) {
 	t.Helper()
 	w, err := fixture.Build(t.TempDir(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	repo, err := registry.Open(w.Repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = repo.Close() })
 	return w, repo
 }
@@ -51,9 +48,7 @@ func command(t *testing.T, args ...string) []byte {
 	quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
 	cli.Run(&oapgate.Program, append(args, "--report", "json="+file), quiet)
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 
@@ -61,9 +56,7 @@ func command(t *testing.T, args ...string) []byte {
 func compare(t *testing.T, got any, want []byte) {
 	t.Helper()
 	text, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(untooled(t, want), untooled(t, text)); diff != "" {
 		t.Errorf("(-command +package):\n%s", diff)
 	}
@@ -73,9 +66,7 @@ func compare(t *testing.T, got any, want []byte) {
 func untooled(t *testing.T, text []byte) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := json.Compact(&b, text); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Compact(&b, text))
 	before, rest, _ := strings.Cut(b.String(), `"tool":{`)
 	_, after, _ := strings.Cut(rest, "}")
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(before + after)
@@ -85,21 +76,15 @@ func untooled(t *testing.T, text []byte) string {
 // again with -update.
 func TestGood(t *testing.T) {
 	spec, err := os.ReadFile(filepath.Join("testdata", "world.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w, repo := build(t, spec)
 	if update := flag.Lookup("update"); update.Value.String() == "true" {
 		command(t, slices.Concat([]string{"check", "--record", recorded}, w.Args(), w.RangeArgs())...)
 	}
 	text, err := os.ReadFile(recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	web, err := gate.Recorded(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rep, err := gate.Check(t.Context(), repo, w.Base, w.Head, web, gate.Options{})
 	if err != nil || rep.Verdict != gate.Passed {
 		t.Fatalf("%+v, %v", rep, err)
@@ -109,35 +94,25 @@ func TestGood(t *testing.T) {
 // TestSameReport compares the reports of this package with those of the command in the worlds of the recordings.
 func TestSameReport(t *testing.T) {
 	recordings, err := filepath.Glob(filepath.Join("..", "testdata", "bundles", "*.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	modes := map[string]int{}
 	for _, path := range recordings {
 		a, err := txtar.ParseFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if a.Files[0].Name != "world.yaml" {
 			continue // not of a registry
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			w, repo := build(t, a.Files[0].Data)
 			bundle := filepath.Join(t.TempDir(), "bundle.json")
-			if err := os.WriteFile(bundle, a.Files[1].Data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(bundle, a.Files[1].Data, 0o600))
 			web, err := gate.Recorded(a.Files[1].Data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var of struct {
 				Mode  string
 				Flags struct{ Verify struct{ Targets []string } }
 			}
-			if err := json.Unmarshal(a.Files[1].Data, &of); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(a.Files[1].Data, &of))
 			modes[of.Mode]++
 			var got any
 			args := []string{"replay", bundle, "--repo", w.Repo.Dir}
@@ -150,9 +125,7 @@ func TestSameReport(t *testing.T) {
 				args = []string{"verify", "--replay", bundle, "--registry", w.Repo.Dir}
 				got, err = gate.Verify(t.Context(), of.Flags.Verify.Targets[0], web, gate.VerifyOptions{Registry: repo})
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			compare(t, got, command(t, args...))
 		})
 	}
@@ -166,27 +139,19 @@ func TestSameAsRun(t *testing.T) {
 	w, repo := build(t, []byte("base:\n  - {listing: ada}\npr:\n  - {listing: nova, pin: \""+strings.Repeat("0", 64)+
 		"\"}\n"))
 	at, err := time.Parse(time.RFC3339, "2026-06-01T12:00:00Z")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	clock := []string{"--at", "2026-06-01T12:00:00Z", "--offline"}
 	web := gate.Offline(at)
 	check, err := gate.Check(t.Context(), repo, w.Base, w.Head, web, gate.Options{Skip: []string{"schema"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	compare(t, check, command(t, slices.Concat([]string{"check", "--repo", w.Repo.Dir, "--skip", "schema"},
 		w.RangeArgs(), clock)...))
 	audit, err := gate.Audit(t.Context(), repo, "main", web, gate.Options{Strict: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	compare(t, audit, command(t, slices.Concat([]string{"audit", "--repo", w.Repo.Dir, "--rev", "main", "--strict"},
 		clock)...))
 	v, err := gate.Verify(t.Context(), "ada", web, gate.VerifyOptions{Registry: repo, Rev: "main"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	compare(t, v, command(t, slices.Concat([]string{"verify", "ada", "--registry", w.Repo.Dir, "--rev", "main"},
 		clock)...))
 }
@@ -194,24 +159,16 @@ func TestSameAsRun(t *testing.T) {
 // TestBadInput checks that nothing that no call can follow is a pass or a panic: it is an error with its fix.
 func TestBadInput(t *testing.T) {
 	spec, err := os.ReadFile(filepath.Join("testdata", "world.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w, repo := build(t, spec)
 	text, err := os.ReadFile(recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	web, err := gate.Recorded(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	alone, err := gate.Recorded([]byte(`{"version": 2, "tool": {"version": "", "commit": ""}, "mode": "verify", "base": "",
 		"head": "", "merge_base": "", "now": "2026-06-01T12:00:00Z", "flags": {"assumed": ["--without-registry"],
 		"verify": {"targets": ["https://a.example"], "without": true}}, "observations": []}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if v, err := gate.Verify(t.Context(), "https://a.example", alone, gate.VerifyOptions{}); err != nil {
 		t.Errorf("a replay without a clone: %v, %v", v, err)
 	}
@@ -220,9 +177,7 @@ func TestBadInput(t *testing.T) {
 	shallow := t.TempDir()
 	w.Repo.Git("clone", "--quiet", "--depth", "1", "--no-single-branch", "file://"+w.Repo.Dir, shallow)
 	shallowRepo, err := registry.Open(shallow)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer shallowRepo.Close()
 	before := runtime.NumGoroutine()
 	for name, call := range map[string]func(context.Context) (any, error){

@@ -14,6 +14,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/gate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -23,9 +24,7 @@ func sites(t testing.TB, w *fixture.World, slugs ...string) map[string]fs.FS {
 	hosts := map[string]fs.FS{}
 	for _, slug := range slugs {
 		dir := t.TempDir()
-		if err := w.WriteSite(slug, dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.WriteSite(slug, dir))
 		hosts[slug+".example"] = os.DirFS(dir)
 	}
 	return hosts
@@ -36,9 +35,7 @@ func sites(t testing.TB, w *fixture.World, slugs ...string) map[string]fs.FS {
 func TestLocal(t *testing.T) {
 	w, repo := build(t, []byte("base:\n  - {listing: ada}\npr:\n  - {listing: nova}\n"))
 	local, err := gate.Local(w.Now, sites(t, w, "nova"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	web, recording := gate.Record(local)
 	if _, err := recording.Bundle(); err == nil || gate.Fix(err) == "" {
 		t.Errorf("a bundle before the call: %v", err)
@@ -49,13 +46,9 @@ func TestLocal(t *testing.T) {
 		t.Fatalf("%+v, %v", rep, err)
 	}
 	bundle, err := recording.Bundle()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	replayed, err := gate.Recorded(bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	again, err := gate.Check(t.Context(), repo, "", "", replayed, gate.Options{})
 	if err != nil || again.Verdict != rep.Verdict || again.EvidenceSHA256 != rep.EvidenceSHA256 {
 		t.Errorf("again: %+v, %v", again, err)
@@ -67,17 +60,13 @@ func TestLocal(t *testing.T) {
 		t.Error("a bundle after two calls; expected an error")
 	}
 	empty, err := gate.Local(w.Now, map[string]fs.FS{"nova.example": fstest.MapFS{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if rep, err := gate.Check(t.Context(), repo, w.Base, w.Head, empty, gate.Options{}); err != nil ||
 		rep.Verdict != gate.Failed {
 		t.Errorf("without a file: %v, %v; expected a report that fails", rep, err)
 	}
 	other, err := gate.Local(w.Now, map[string]fs.FS{"ada.example": fstest.MapFS{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if rep, err := gate.Check(t.Context(), repo, w.Base, w.Head, other, gate.Options{}); err != nil ||
 		rep.Verdict == gate.Passed {
 		t.Errorf("another host: %v, %v; expected no pass", rep, err)
@@ -98,23 +87,15 @@ func TestLocal(t *testing.T) {
 func TestRecordings(t *testing.T) {
 	w, repo := build(t, []byte("base:\n  - {listing: ada}\n"))
 	local, err := gate.Local(w.Now, sites(t, w, "ada"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	web, recording := gate.Record(local)
 	audit, err := gate.Audit(t.Context(), repo, "main", web, gate.Options{Strict: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	again := func() gate.Web {
 		bundle, err := recording.Bundle()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		web, err := gate.Recorded(bundle)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return web
 	}
 	if rep, err := gate.Audit(t.Context(), repo, "", again(), gate.Options{Strict: true}); err != nil ||
@@ -139,9 +120,7 @@ func TestMisuse(t *testing.T) {
 	late, cancel := context.WithTimeout(t.Context(), -time.Second)
 	defer cancel()
 	closed, err := registry.Open(w.Repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for range 2 {
 		if err := closed.Close(); err != nil {
 			t.Errorf("closing: %v", err)
@@ -190,9 +169,7 @@ func TestMisuse(t *testing.T) {
 func TestLiveRoutes(t *testing.T) {
 	w, repo := build(t, []byte("base:\n  - {listing: ada}\npr:\n  - {listing: nova}\n"))
 	ca, err := os.ReadFile(filepath.Join(w.Dir, "ca.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	options := gate.LiveOptions{Now: w.Now, CACert: ca, ConnectTo: map[string]string{}}
 	for i, arg := range w.Args() {
 		switch arg {
@@ -206,9 +183,7 @@ func TestLiveRoutes(t *testing.T) {
 		}
 	}
 	web, err := gate.Live(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rep, err := gate.Check(t.Context(), repo, w.Base, w.Head, web, gate.Options{})
 	if err != nil || rep.Verdict != gate.Passed {
 		t.Fatalf("%+v, %v", rep, err)

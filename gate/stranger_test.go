@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // forbidden are the modules that a program which uses the gate must not link.
@@ -18,27 +20,19 @@ func TestStranger(t *testing.T) {
 		t.Skip("links a program")
 	}
 	page, err := os.ReadFile(filepath.Join("..", "docs", "library.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, rest, _ := strings.Cut(string(page), "```go\n")
 	program, _, found := strings.Cut(rest, "```\n")
 	if !found {
 		t.Fatal("docs/library.md has no program")
 	}
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, requirements, _ := strings.Cut(string(text), "\n")
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, rest, _ = strings.Cut(rest, "```go\n")
 	test, _, found := strings.Cut(rest, "```\n")
 	if !found {
@@ -50,9 +44,7 @@ func TestStranger(t *testing.T) {
 		"go.sum": string(sums),
 		"go.mod": "module stranger.example/x\n" + requirements + "\nrequire " + module + " v0.0.0\n\nreplace " +
 			module + " => " + root + "\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	run := func(name string, args ...string) string {
 		cmd := exec.CommandContext(t.Context(), name, args...)
@@ -69,9 +61,7 @@ func TestStranger(t *testing.T) {
 	clone, remove := exampleClone()
 	defer remove()
 	bundle, err := filepath.Abs(recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := run(binary, clone, bundle); got != "pass\n" {
 		t.Errorf("the program prints %q", got)
 	}

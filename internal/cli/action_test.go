@@ -16,21 +16,18 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestActionRefusesInputs sets each input of action.yml in each mode: one that the mode does not read ends the run with
 // 2, unless it has its default.
 func TestActionRefusesInputs(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var action struct {
 		Inputs map[string]struct{ Default string }
 	}
-	if err := yaml.Unmarshal(text, &action); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal(text, &action))
 	const most = "mode path summary max-annotations offline timeout budget "
 	const every = "mode path report summary max-annotations offline timeout budget "
 	for _, m := range table.ActionModes {
@@ -74,9 +71,7 @@ func TestActionRefusesInputs(t *testing.T) {
 // of modes says, that it has a step that nothing asks for, and that its inputs are flags of its command.
 func TestModes(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, described, _ := strings.Cut(string(text), "\n  mode:\n    description: ")
 	described, _, _ = strings.Cut(described, "\n")
 	words := strings.FieldsFunc(described, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' })

@@ -14,6 +14,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestRecordedBundles checks that bundles of earlier programs still give the reports of those programs. Sentences may
@@ -23,9 +24,7 @@ import (
 // command that replays them, and no world.
 func TestRecordedBundles(t *testing.T) {
 	directory, err := filepath.Abs(filepath.Join("..", "..", "testdata", "bundles"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	recordings, err := filepath.Glob(filepath.Join(directory, "*.txtar"))
 	if err != nil || len(recordings) < 10 {
 		t.Fatalf("%d recordings, error %v", len(recordings), err)
@@ -33,18 +32,14 @@ func TestRecordedBundles(t *testing.T) {
 	for _, path := range recordings {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			recording, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			files := map[string][]byte{}
 			for _, f := range recording.Files {
 				files[f.Name] = f.Data
 			}
 			t.Chdir(t.TempDir())
 			for name, text := range files {
-				if err := os.WriteFile(name, text, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(name, text, 0o644))
 			}
 			args := strings.Fields(string(files["command"]))
 			if len(args) == 0 {
@@ -54,9 +49,7 @@ func TestRecordedBundles(t *testing.T) {
 			quiet := frame.IO{Stdout: io.Discard, Stderr: io.Discard, Getenv: clitest.NoEnvironment}
 			clitest.Main(append(args, "--report", "json=again.json"), quiet)
 			text, err := os.ReadFile("again.json")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			recorded, replayed := withoutSentences(t, files["report.json"]), withoutSentences(t, text)
 			maps.DeleteFunc(replayed, func(name string, _ any) bool { return recorded[name] == nil })
 			if diff := cmp.Diff(recorded, replayed); diff != "" {
@@ -70,9 +63,7 @@ func TestRecordedBundles(t *testing.T) {
 // since.
 func withoutSentences(t *testing.T, report []byte) map[string]any {
 	var root map[string]any
-	if err := json.Unmarshal(report, &root); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(report, &root))
 	var strip func(v any)
 	strip = func(v any) {
 		switch v := v.(type) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // coded are the packages that give findings their codes, from the root of the module. Each protocol is one.
@@ -61,9 +62,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	}
 	s := &source{fset: token.NewFileSet(), consts: map[string]string{}, types: map[string]ast.Expr{}}
 	for _, dir := range coded {
-		if err := s.parse(root, dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.parse(root, dir))
 	}
 	given, prefixes := map[string]bool{}, map[string]bool{}
 	for _, e := range s.emitted() {
@@ -117,13 +116,9 @@ func f(o *Outcome, s *Subject, k string) {
 	for range []Code{{"explained", "not given", ""}} {}
 }
 `
-	if err := os.WriteFile(filepath.Join(root, "p.go"), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(root, "p.go"), []byte(text), 0o666))
 	s := &source{fset: token.NewFileSet(), consts: map[string]string{}, types: map[string]ast.Expr{}}
-	if err := s.parse(root, "."); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.parse(root, "."))
 	var got []string
 	for _, e := range s.emitted() {
 		got = append(got, e.code)

@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestEveryCommand checks that each command has an example, a script that runs it, and a page that shows it.
@@ -117,15 +118,11 @@ func lacks(c *cobra.Command, scripts, pages string) (all []string) {
 func textOf(t *testing.T, pattern string) string {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var b strings.Builder
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		b.Write(text)
 	}
 	return b.String()
@@ -203,9 +200,7 @@ func shownTexts(t *testing.T) map[string]string {
 	all, root := map[string]string{}, filepath.Join("..", "..")
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*.yml", "docs/workflows/*", "action.yml"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, file := range files {
 			if filepath.Base(file) != "CHANGELOG.md" { // which says what commands were called
 				all[file] = textOf(t, file)

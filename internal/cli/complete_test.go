@@ -11,22 +11,17 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestComplete asks for what a shell asks for, and holds some of the words that it must get and how it goes on.
 func TestComplete(t *testing.T) {
 	repo, err := fixture.NewRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	directory := filepath.Join(repo.Dir, "implementations")
-	if err := os.MkdirAll(directory, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(directory, 0o777))
 	for _, name := range []string{"nova.json", "aurora.json", "README.md", "$(touch x).json", "a`b.json", "UP.json"} {
-		if err := os.WriteFile(filepath.Join(directory, name), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(directory, name), nil, 0o666))
 	}
 	for _, c := range []struct {
 		args  string // what stands behind oap-gate; the last word is the one begun, _ an empty one

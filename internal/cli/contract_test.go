@@ -26,6 +26,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/install/doctor"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
@@ -44,14 +45,10 @@ func TestContract(t *testing.T) {
 	made := strings.Join(slices.Compact(names), "\n") + "\n"
 	path := filepath.Join("..", "..", "testdata", "contract.txt")
 	if *update {
-		if err := os.WriteFile(path, []byte(made), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(made), 0o644))
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, line := range missing(made, string(text)) {
 		t.Errorf("testdata/contract.txt lacks %q; run: go test ./internal/cli -run TestContract -update", line)
 	}
@@ -123,18 +120,14 @@ func commandNames(c *cobra.Command) (names []string) {
 // actionNames returns the inputs, with their defaults, and the outputs of action.yml.
 func actionNames(t *testing.T) (names []string) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var action struct {
 		Inputs map[string]struct {
 			Default string `yaml:"default"`
 		} `yaml:"inputs"`
 		Outputs map[string]any `yaml:"outputs"`
 	}
-	if err := yaml.Unmarshal(text, &action); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal(text, &action))
 	for name, in := range action.Inputs {
 		line := "input " + name
 		if in.Default != "" {
@@ -188,9 +181,7 @@ func productFiles(t *testing.T, do func(*token.FileSet, *ast.File)) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 }
 

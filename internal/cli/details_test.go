@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 )
@@ -24,9 +25,7 @@ var neverErrors = []string{"budget-spent", "clone-old", "connect-failed", "local
 func TestDetails(t *testing.T) {
 	s := &source{fset: token.NewFileSet(), consts: map[string]string{}, types: map[string]ast.Expr{}}
 	for _, dir := range coded {
-		if err := s.parse(filepath.Join("..", ".."), dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.parse(filepath.Join("..", ".."), dir))
 	}
 	mild, severe := map[string]bool{}, map[string]bool{}
 	for _, e := range s.emitted() {

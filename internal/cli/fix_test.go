@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // emptyPhrase is the beginning of a fix that says nothing.
@@ -44,9 +45,7 @@ func TestFixesSaySomething(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	if read < 1000 {
 		t.Errorf("%d fixes were read: the test shows nothing", read)

@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapgate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // An object of each kind with a fault is seen to be one.
@@ -56,9 +57,7 @@ func TestPrintedSchemas(t *testing.T) {
 	clitest.Main(slices.Concat([]string{"list", "--format", "json"}, w.Args()[:4]), frame.IO{Stdout: &listed,
 		Stderr: io.Discard,
 		Getenv: none})
-	if err := os.WriteFile(file("listings"), listed.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file("listings"), listed.Bytes(), 0o666))
 	written := map[string][]string{"bundle": {"check.bundle", "audit.bundle", "verify.bundle"},
 		"report": {"check.report", "audit.report", "error.report"}, "listings": {"listings"},
 		"verification-report": {"verify.report", "refused.report"}}
@@ -93,13 +92,9 @@ func TestSchemaDiffEscaped(t *testing.T) {
 	for _, properties := range []map[string]any{{}, {name: true}} {
 		text, err := json.Marshal(map[string]any{"$id": "https://a.example/x", "type": "object",
 			"properties": properties})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		files = append(files, filepath.Join(t.TempDir(), "x.schema.json"))
-		if err := os.WriteFile(files[len(files)-1], text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(files[len(files)-1], text, 0o644))
 	}
 	code, out := clitest.Program(t, "oap-spec", "schema", "diff", files[0], files[1], "--format", "json")
 	var diff struct{ Differences []struct{ Pointer string } }

@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // whole is what stands on stderr where the program could not run: pairs of an error and its fix.
@@ -88,9 +89,7 @@ func TestHelp(t *testing.T) {
 func TestUsageErrorsHaveAFix(t *testing.T) {
 	w := clitest.Build(t, "base: [{listing: eve}]\npr: [{listing: nova}]\n")
 	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.WriteFile(empty, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(empty, nil, 0o644))
 	t.Chdir(w.Repo.Dir)
 	run := func(env map[string]string, args ...string) (int, string) {
 		var told bytes.Buffer
@@ -187,13 +186,9 @@ func TestAdvice(t *testing.T) {
 	w := clitest.Build(t, "base: [{listing: eve}]\npr: [{listing: nova}]\n")
 	t.Chdir(w.Repo.Dir)
 	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.WriteFile(empty, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(empty, nil, 0o644))
 	unborn, err := fixture.NewRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const noCommit = "not found: HEAD names refs/heads/main, which has no commit"
 	for _, c := range []struct {
 		args       []string
@@ -234,17 +229,13 @@ func TestFixIsNeverEmpty(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"*.go", "oap*/*.go", "../frame/*.go", "../*/*cmd/*.go"} {
 		more, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		files = append(files, more...)
 	}
 	found, empty := 0, []string(nil)
 	for _, name := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok {

@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -17,9 +18,7 @@ import (
 // in shards that do not judge that other one.
 func TestAnchorsOfOneWorkflow(t *testing.T) {
 	made, err := fixture.NewRepo(filepath.Join(t.TempDir(), "registry"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const uri = "https://a.example/receipt.json"
 	for _, slug := range []string{"first", "middle", "last"} {
 		made.Write("workflow-anchors/"+slug+".json", fmt.Appendf(nil, `{"slug":%q,"workflow_id":"wf_%026d",
@@ -28,18 +27,12 @@ func TestAnchorsOfOneWorkflow(t *testing.T) {
 "merkle_root":"sha256:%064x"}`, slug, 1, 2, uri, 3, 4))
 	}
 	made.Commit("anchors", fixture.Clock.AddDate(0, 0, -1))
-	if err := made.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, made.Sync())
 	repo, err := registry.Open(made.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer repo.Close()
 	head, err := repo.Resolve("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := map[string]string{"first": "middle", "last": "middle", "middle": "first"}
 	for _, of := range []int{1, 2, 3} {
 		outcome := 0
@@ -48,9 +41,7 @@ func TestAnchorsOfOneWorkflow(t *testing.T) {
 			rep, err := mirror.Audit(t.Context(), repo, head, sources.Offline(fixture.Clock, 0),
 				mirror.AuditConfig{Shard: part + 1, Of: of,
 					Config: judge.Config{Selected: func(id string) bool { return id == "workflow-anchors" }}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for r := range rep.Results.All() {
 				slug := strings.TrimSuffix(filepath.Base(r.Subject), ".json")
 				for _, f := range r.Findings {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -20,13 +21,9 @@ func TestDirInWorkTree(t *testing.T) {
 	}
 	for range 2 { // the second time it is there
 		d, err := OpenDir(filepath.Join(outer.Dir, "free"), url, "", "main")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		repo, err := registry.Open(d.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if repo.Outer() == "" || repo.Store().Worktree() != "" {
 			t.Errorf("work tree %q in %q, want a bare clone in the work tree", repo.Store().Worktree(), repo.Outer())
 		}

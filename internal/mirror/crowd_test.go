@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // named is a connection that notes that it was closed.
@@ -69,9 +71,7 @@ func TestSiteFull(t *testing.T) {
 	site := NewSite(&Dir{Path: t.TempDir()}, time.Hour, false)
 	site.most = 3
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	go func() { _ = site.Serve(t.Context(), l) }()
 	t.Cleanup(func() { _ = l.Close() })
 	var slow []net.Conn
@@ -80,9 +80,7 @@ func TestSiteFull(t *testing.T) {
 		if err == nil {
 			_, err = io.WriteString(c, text)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Cleanup(func() { _ = c.Close() })
 		_ = c.SetReadDeadline(time.Now().Add(5 * time.Second)) // half of what a slow client has by itself
 		return c

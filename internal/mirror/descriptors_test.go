@@ -10,14 +10,13 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestClients requires that clients leave half of the files that the process may open to the runs.
 func TestClients(t *testing.T) {
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	t.Cleanup(func() {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			t.Error(err)
@@ -25,9 +24,7 @@ func TestClients(t *testing.T) {
 	})
 	few := limit
 	few.Cur = 256
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few))
 	if got := clients(); got != 64 {
 		t.Errorf("%d clients may be connected while 256 files may be open; expected 64", got)
 	}
@@ -36,9 +33,7 @@ func TestClients(t *testing.T) {
 // TestLoadAgain requires that a run after one that could not read the state reads it, and does not end the program.
 func TestLoadAgain(t *testing.T) {
 	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "", "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { d.Close() })
 	state := d.File(mirrorstate.File)
 	if err := os.Symlink(state, state); err != nil { // it leads nowhere
@@ -49,9 +44,7 @@ func TestLoadAgain(t *testing.T) {
 			t.Error("the state was read")
 		}
 	}
-	if err := os.Remove(state); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(state))
 	if err := d.Load(time.Now()); err != nil || d.State == nil {
 		t.Errorf("%+v, %v", d.State, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // overHTTP runs git in a directory, by http too.
@@ -43,9 +44,7 @@ func TestServeGit(t *testing.T) {
 	first := work.Commit("implementations/a.json", strings.Repeat("a\n", 1000))
 	url := smart.URL + "/origin/.git"
 	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), url, "", "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { d.Close() })
 	site := httptest.NewServer(NewSite(d, time.Hour, true))
 	t.Cleanup(site.Close)
@@ -53,9 +52,7 @@ func TestServeGit(t *testing.T) {
 	fetch := func() string {
 		t.Helper()
 		tip, err := d.Fetch(t.Context(), Origin{URL: url, Live: live.Options{}, MaxDisk: 1 << 30})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return tip
 	}
 	git := func(dir string, args ...string) string {
@@ -71,9 +68,7 @@ func TestServeGit(t *testing.T) {
 	if out := git(root, "ls-remote", at); out != "" {
 		t.Errorf("before the first verified head, the mirror shows %q", out)
 	}
-	if err := d.SetVerified(first); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.SetVerified(first))
 	clone := filepath.Join(t.TempDir(), "clone")
 	git(root, "clone", "-q", at, clone)
 	refs := func() string { return git(clone, "for-each-ref", "--format=%(objectname) %(refname)", "refs/remotes") }
@@ -92,9 +87,7 @@ func TestServeGit(t *testing.T) {
 	if !strings.HasPrefix(refs(), first+" ") {
 		t.Errorf("before it was verified, the clone has %q", refs())
 	}
-	if err := d.SetVerified(second); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.SetVerified(second))
 	git(clone, "fetch", "-q")
 	if want := second + " refs/remotes/origin/main"; !strings.HasSuffix(refs(), want) {
 		t.Errorf("the clone has %q, want %q", refs(), want)
@@ -122,13 +115,9 @@ func TestServeGit(t *testing.T) {
 // TestServeGitServesNoMore checks that of registry.git only what the dumb protocol asks for is served.
 func TestServeGitServesNoMore(t *testing.T) {
 	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "", "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer d.Close()
-	if err := d.SetVerified(strings.Repeat("a", 40)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.SetVerified(strings.Repeat("a", 40)))
 	sum := strings.Repeat("0", 40)
 	loose := filepath.Join(d.Clone(), "objects", "00")
 	if err := os.MkdirAll(filepath.Join(loose, strings.Repeat("1", 38)), 0o777); err != nil { // a directory
@@ -136,9 +125,7 @@ func TestServeGitServesNoMore(t *testing.T) {
 	}
 	for _, name := range []string{"objects/pack/pack-" + sum + ".pack", "objects/pack/pack-" + sum + ".keep",
 		"objects/pack/incoming", "objects/info/alternates", "objects/00/" + sum[:38], "packed-refs"} {
-		if err := os.WriteFile(filepath.Join(d.Clone(), name), []byte("x"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(d.Clone(), name), []byte("x"), 0o666))
 	}
 	get := func(site *Site, path string) (int, string) {
 		w := httptest.NewRecorder()
@@ -169,9 +156,7 @@ func TestServeGitServesNoMore(t *testing.T) {
 		}
 	}
 	// A clone that cannot be read is no empty one.
-	if err := os.WriteFile(filepath.Join(d.Clone(), "refs", "heads", "main"), []byte("torn"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(d.Clone(), "refs", "heads", "main"), []byte("torn"), 0o666))
 	if code, body := get(site, "info/refs"); code != 500 || strings.Contains(body, d.Path) {
 		t.Errorf("with a torn ref: %d %q", code, body)
 	}

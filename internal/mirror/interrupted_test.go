@@ -10,6 +10,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -21,18 +22,12 @@ func small(t *testing.T) (*registry.Repository, string) {
 base: [{listing: ada, level: L4, witness: [bob]}, {listing: bob, level: L4, witness: [ada]}, {commit: Begin},
   {revoke: bob}]
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repo, err := registry.Open(w.Repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { repo.Close() })
 	head, err := repo.Resolve("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return repo, head
 }
 
@@ -58,9 +53,7 @@ func TestInterruptedWalk(t *testing.T) {
 	cancel()
 	rep, err := mirror.Audit(ctx, repo, head, sources.Offline(fixture.Clock, 0), mirror.AuditConfig{
 		Config: judge.Config{Selected: func(string) bool { return true }}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if rep.Verdict != verdict.Inconclusive || rep.Counts.Records != 0 || rep.History.Walked != 0 {
 		t.Errorf("verdict %s of %d records and %d commits, want inconclusive, 0, 0", rep.Verdict, rep.Counts.Records,
 			rep.History.Walked)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestSite checks what is served, with which headers, and that nothing else of the directory is.
@@ -27,22 +28,16 @@ func TestSite(t *testing.T) {
 	get := func(method, path string, head map[string]string) (int, string, http.Header) {
 		t.Helper()
 		r, err := http.NewRequest(method, server.URL, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r.URL.Opaque = path // as it is, dots and all
 		for name, value := range head {
 			r.Header.Set(name, value)
 		}
 		resp, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, name := range []string{"Content-Security-Policy", "X-Content-Type-Options", "X-Frame-Options",
 			"Referrer-Policy",
 			"Cross-Origin-Resource-Policy", "Cache-Control"} {
@@ -63,16 +58,12 @@ func TestSite(t *testing.T) {
 	if code, body, _ := get("GET", "/readyz", nil); code != 503 || body != "no head has been verified yet\n" {
 		t.Errorf("/readyz before a run: %d %q", code, body)
 	}
-	if err := d.SetVerified(strings.Repeat("a", 40)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.SetVerified(strings.Repeat("a", 40)))
 	if code, _, _ := get("GET", "/readyz", nil); code != 200 { // the verified head of an earlier process is there
 		t.Errorf("/readyz with a head, before a run: %d", code)
 	}
 	for _, name := range []string{"report.html", "report.json", "state.json", "metrics.prom", "checkpoint", "lock"} {
-		if err := os.WriteFile(filepath.Join(d.Path, name), []byte("of "+name), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(d.Path, name), []byte("of "+name), 0o666))
 	}
 	site.Ended("")
 	for path, want := range map[string]string{"/": "of report.html", "/report.json": "of report.json",
@@ -107,9 +98,7 @@ func TestSite(t *testing.T) {
 		t.Errorf("a range: %d %q", code, body)
 	}
 	// A run replaces a file. Until it has ended, the old one is served, with its own tag.
-	if err := atomicfile.Write(filepath.Join(d.Path, "report.json"), []byte("new"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, atomicfile.Write(filepath.Join(d.Path, "report.json"), []byte("new"), 0o666))
 	if _, body, h := get("GET", "/report.json", nil); body != "of report.json" || h.Get("ETag") != tag {
 		t.Errorf("within a run: %q with the tag %s, want the old file with %s", body, h.Get("ETag"), tag)
 	}
@@ -163,9 +152,7 @@ func TestSiteKeepsNoFile(t *testing.T) {
 	d := &Dir{Path: t.TempDir()}
 	write := func(text string) {
 		t.Helper()
-		if err := atomicfile.Write(d.File("report.json"), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, atomicfile.Write(d.File("report.json"), []byte(text), 0o666))
 	}
 	write("old")
 	site := NewSite(d, time.Hour, false)
@@ -192,16 +179,12 @@ func TestSiteSlow(t *testing.T) {
 	site := NewSite(d, time.Hour, false)
 	site.Ended("")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	done := make(chan error, 1)
 	go func() { done <- site.Serve(t.Context(), l) }()
 	for i := range 200 {
 		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer c.Close()
 		if i%2 == 0 {
 			if _, err := io.WriteString(c, "GET / HT"); err != nil {
@@ -211,17 +194,13 @@ func TestSiteSlow(t *testing.T) {
 	}
 	for range 100 {
 		resp, err := http.Get("http://" + l.Addr().String() + "/healthz")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		resp.Body.Close()
 		if resp.StatusCode != 200 {
 			t.Fatalf("status %d", resp.StatusCode)
 		}
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Close())
 	if err := <-done; err == nil {
 		t.Error("a listener that is closed is no error")
 	}
@@ -230,18 +209,12 @@ func TestSiteSlow(t *testing.T) {
 // TestSiteServesTheLog requires the log checkpoint and the tiles to be served, and nothing else of the log.
 func TestSiteServesTheLog(t *testing.T) {
 	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), "https://registry.example/r", "", "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer d.Close()
 	for _, name := range []string{"checkpoint", "signed", "tile/0/000", "tile/entries/x001/234.p/255", "tile/0/x"} {
 		file := filepath.Join(d.File("log"), filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(name), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o777))
+		must.OK(t, os.WriteFile(file, []byte(name), 0o666))
 	}
 	site := NewSite(d, time.Hour, false)
 	get := func(path string) *httptest.ResponseRecorder {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/peer"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestDistinct checks which names are of one peer.
@@ -20,9 +21,7 @@ func TestDistinct(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for _, sub := range []string{"a/registry.git/objects", "work/.git/objects", "b"} {
-		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o777))
 	}
 	linked := os.Symlink("a", "link") == nil
 	same := [][]string{
@@ -111,9 +110,7 @@ func TestDistinctWithin(t *testing.T) {
 	m := filepath.Join(clone, "mirror")
 	for _, made := range []bool{false, true} {
 		if made {
-			if err := os.MkdirAll(m, 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(m, 0o777))
 		}
 		for name, want := range map[string]bool{clone: false, other: false, m: true, "file://" + m: true,
 			filepath.Join(m, "registry.git"): true, filepath.Join(m, "..", "mirror"): true} {
@@ -122,9 +119,7 @@ func TestDistinctWithin(t *testing.T) {
 			}
 		}
 	}
-	if err := os.Rename(other, filepath.Join(m, "registry.git")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(other, filepath.Join(m, "registry.git")))
 	if within := filepath.Join(m, "registry.git", "refs"); !IsMirror(within, m) || IsMirror(clone, m) {
 		t.Errorf("%q is not the mirror, or the clone around it is", within)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -24,9 +25,7 @@ const (
 func openAt(t *testing.T, dir string) *registry.Repository {
 	t.Helper()
 	r, err := registry.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { r.Close() })
 	return r
 }
@@ -86,16 +85,12 @@ func TestComparePeer(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "peer")
-			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.CopyFS(dir, os.DirFS(whole)))
 			p := gittest.At(t, dir)
 			p.Write("refs/heads/peer", c.Git("rev-parse", tt.peer)+"\n")
 			p.Write("HEAD", "ref: refs/heads/peer\n")
 			s, err := comparePeer(t.Context(), openAt(t, c.Dir), "p", dir, tt.own)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if got := spellPeer(s, names); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
@@ -152,9 +147,7 @@ func TestComparePeerLimit(t *testing.T) {
 	p.Commit(append(files, "revocations/r.json", "r")...)
 	c.Commit("workflow-anchors/a.json", "a", "implementations/05.json", "mine")
 	s, err := comparePeer(t.Context(), openAt(t, c.Dir), "p", dir, "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(s.differ) != maxPeerDiffer || s.differ[0] != "implementations/00.json" ||
 		s.differ[5] != "implementations/05.json" {
 		t.Errorf("differ\n%s", strings.Join(s.differ, "\n"))

@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestPassStops ends a pass over the stored objects by its context: it keeps its position, and the next one ends it.
@@ -30,9 +31,7 @@ func TestPassStops(t *testing.T) {
 	work := gittest.At(t, filepath.Join(root, "origin"))
 	work.Commit("implementations/a.json", "a\n")
 	d, err := OpenDir(filepath.Join(t.TempDir(), "mirror"), smart.URL+"/origin/.git", "", "main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { d.Close() })
 	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	o := Origin{URL: smart.URL + "/origin/.git", MaxDisk: 1 << 30, Now: now}
@@ -42,13 +41,9 @@ func TestPassStops(t *testing.T) {
 		if err == nil {
 			err = d.SetVerified(tip)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
-	if err := errors.Join(d.Load(now), d.Repair(t.Context(), o, Reverify{Every: time.Hour})); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(d.Load(now), d.Repair(t.Context(), o, Reverify{Every: time.Hour})))
 	if !d.State.ReverifiedAt.Equal(now) {
 		t.Errorf("an empty clone is reverified at %s", d.State.ReverifiedAt)
 	}
@@ -61,14 +56,10 @@ func TestPassStops(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || fmt.Sprint(outcome) != "[true false]" {
 		t.Errorf("%v, told %v", err, outcome)
 	}
-	if err := d.Attempted(now); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Attempted(now))
 	later := now.Add(time.Minute)
 	o.Now = later
-	if err := errors.Join(d.Load(later), d.Repair(t.Context(), o, Reverify{Every: time.Hour})); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(d.Load(later), d.Repair(t.Context(), o, Reverify{Every: time.Hour})))
 	if d.State.Pass != nil || !d.State.ReverifiedAt.Equal(later) || d.State.Repaired.Count != 0 {
 		t.Errorf("the pass did not go on: %+v", d.State)
 	}

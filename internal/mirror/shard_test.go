@@ -21,6 +21,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -29,9 +30,7 @@ import (
 func written(t *testing.T, r *verdict.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.Write(&b, "json", r, report.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, report.Write(&b, "json", r, report.Options{}))
 	return b.String()
 }
 
@@ -44,9 +43,7 @@ func part(t *testing.T, r *verdict.Report) mirror.Part {
 func read(t *testing.T, text string) mirror.Part {
 	t.Helper()
 	first, err := report.Stream("shard.json", strings.NewReader(text), verdict.Records{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return mirror.Part{Report: first, Read: func(records verdict.Records) error {
 		_, err := report.Stream("shard.json", strings.NewReader(text), records)
 		return err
@@ -223,28 +220,20 @@ func TestMergeWithinADay(t *testing.T) {
 // reports joined are the report of the whole.
 func TestShardsMakeTheWhole(t *testing.T) {
 	generated, err := fixture.Generate(filepath.Join(t.TempDir(), "registry"), fixture.Bulk{Listings: 60, Commits: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repo, err := registry.Open(generated.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer repo.Close()
 	ctx := context.Background()
 	head, err := repo.Resolve("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var spool bulk.Spool
 	audit := func(part, of int) *verdict.Report {
 		t.Helper()
 		rep, err := mirror.Audit(ctx, repo, head, sources.Offline(fixture.Clock, 0),
 			mirror.AuditConfig{Shard: part, Of: of, Spool: spool,
 				Config: judge.Config{Offline: true, Selected: func(string) bool { return true }}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return rep
 	}
 	whole := audit(0, 0)
@@ -281,9 +270,7 @@ func TestShardsMakeTheWhole(t *testing.T) {
 			}
 		})} {
 			joined, err := mirror.Merge(order, spool)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if diff := cmp.Diff(written(t, whole), written(t, joined)); diff != "" {
 				t.Errorf("%d shards:\n%s", n, diff)
 			}

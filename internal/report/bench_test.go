@@ -7,6 +7,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -56,15 +57,11 @@ func BenchmarkWriters(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", format, listings), func(b *testing.B) {
 				w := &peak{}
 				for b.Loop() {
-					if err := Write(w, format, r, Options{Rules: catalogue}); err != nil {
-						b.Fatal(err)
-					}
+					must.OK(b, Write(w, format, r, Options{Rules: catalogue}))
 				}
 				b.ReportMetric(float64(w.most)/(1<<20), "heap-MiB")
 			})
 		}
-		if err := r.Results.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, r.Results.Close())
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -45,10 +46,8 @@ var folded = regexp.MustCompile(`(?s)<details>.*?</details>\n`)
 func asPage(t *testing.T, text string) (page string, elements map[string]int) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := goldmark.New(goldmark.WithExtensions(extension.GFM),
-		goldmark.WithRendererOptions(markdownhtml.WithUnsafe())).Convert([]byte(text), &b); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, goldmark.New(goldmark.WithExtensions(extension.GFM),
+		goldmark.WithRendererOptions(markdownhtml.WithUnsafe())).Convert([]byte(text), &b))
 	elements = map[string]int{}
 	for z := html.NewTokenizer(bytes.NewReader(b.Bytes())); ; {
 		switch z.Next() {

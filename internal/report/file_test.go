@@ -11,24 +11,21 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/bulk"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report.json")
 	for range 2 { // new, and in place of the old
-		if err := Count(honest()).WriteFile(path, "json", Options{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, Count(honest()).WriteFile(path, "json", Options{}))
 		got, err := os.ReadFile(path)
 		if err != nil || string(got) != written(t, "json", honest(), Options{}) {
 			t.Errorf("the file holds %d bytes, error %v", len(got), err)
 		}
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if runtime.GOOS != "windows" && info.Mode() != 0o644 {
 		t.Errorf("mode is %v", info.Mode())
 	}
@@ -45,9 +42,7 @@ func TestModes(t *testing.T) {
 	for _, want := range []struct{ record, report os.FileMode }{{0o600, 0o644}, {0o640, 0o600}, {0o666, 0o664}} {
 		_ = errors.Join(os.Chmod(record, want.record), os.Chmod(rep, want.report)) // not there in the first round
 		b := &bundle.Bundle{Mode: "check"}
-		if err := errors.Join(Keep(record, b), Count(honest()).WriteFile(rep, "json", Options{})); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(Keep(record, b), Count(honest()).WriteFile(rep, "json", Options{})))
 		for path, mode := range map[string]os.FileMode{record: want.record, rep: want.report} {
 			if info, err := os.Stat(path); err != nil || info.Mode() != mode {
 				t.Errorf("%s has the mode %v (%v); expected %v", path, info.Mode(), err, mode)
@@ -64,9 +59,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report.json")
-	if err := Count(honest()).WriteFile(path, "json", Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Count(honest()).WriteFile(path, "json", Options{}))
 	r := honest()
 	bulk.Spool{File: func() (bulk.File, error) { return full, nil }}.For(&r.Results, catalogue)
 	r.Results.Add(onListing("implementations/other.json")...)
@@ -96,15 +89,11 @@ func checkAlone(t *testing.T, dir string, want int) {
 func TestWriteFileFollowsALink(t *testing.T) {
 	dir := t.TempDir()
 	target, path := filepath.Join(dir, "target"), filepath.Join(dir, "link")
-	if err := os.WriteFile(target, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(target, nil, 0o644))
 	if err := os.Symlink("target", path); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
-	if err := Count(honest()).WriteFile(path, "text", Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Count(honest()).WriteFile(path, "text", Options{}))
 	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is gone: %v %v", info, err)
 	}
@@ -131,9 +120,7 @@ func TestWriteFileLeavesNothingBehind(t *testing.T) {
 		t.Error("written in an unknown format")
 	}
 	directory := filepath.Join(dir, "directory")
-	if err := os.Mkdir(directory, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(directory, 0o755))
 	if err := Count(honest()).WriteFile(directory, "text", Options{}); err == nil {
 		t.Error("written over a directory")
 	}
@@ -142,12 +129,8 @@ func TestWriteFileLeavesNothingBehind(t *testing.T) {
 
 func TestAppendFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "summary")
-	if err := os.WriteFile(path, []byte("before\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := Count(honest()).AppendFile(path, "markdown", Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("before\n"), 0o644))
+	must.OK(t, Count(honest()).AppendFile(path, "markdown", Options{}))
 	got, err := os.ReadFile(path)
 	if want := "before\n" + written(t, "markdown", honest(), Options{}); err != nil || string(got) != want {
 		t.Errorf("the file holds %q, %v", got, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -19,9 +20,7 @@ func TestFormer(t *testing.T) {
 		if w.Former == nil {
 			t.Fatalf("%s has no recognizer of its former output", w.Name)
 		}
-		if err := r.WriteFile(filepath.Join(dir, w.Name), w.Name, Options{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.WriteFile(filepath.Join(dir, w.Name), w.Name, Options{}))
 	}
 	for _, w := range Formats {
 		for _, of := range Formats {
@@ -49,9 +48,7 @@ func TestFree(t *testing.T) {
 		"broken":  {"{\"tool\": {}, \"mode\": ", "is not a former output of this format"},
 	} {
 		path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
-		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(test.text), 0o600))
 		err := Save("--report "+name, path, Options{}.FormerOf("json"), []byte("new"))
 		got, _ := os.ReadFile(path)
 		if test.want == "" && err == nil && string(got) == "new" {

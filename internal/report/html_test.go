@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/plain"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -87,9 +88,7 @@ var elements = map[string]string{
 func checkPage(t *testing.T, page string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	policy, style := "", ""
 	for n := range root.Descendants() {
 		switch n.Type {
@@ -267,9 +266,7 @@ func TestLongLists(t *testing.T) {
 	for _, page := range []string{page, written(t, "html", audited(), Options{}),
 		written(t, "html", honest(), Options{})} {
 		root, err := html.Parse(strings.NewReader(page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		ids, links := map[string]int{}, []string{}
 		for n := range root.Descendants() {
 			for _, a := range n.Attr {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -113,9 +114,7 @@ func FuzzLog(f *testing.F) {
 func written(t *testing.T, format string, r *verdict.Report, o Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, format, r, o); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Write(&b, format, r, o))
 	return b.String()
 }
 

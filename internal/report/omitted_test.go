@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -16,9 +17,7 @@ func TestSummaryOnly(t *testing.T) {
 	for _, sample := range samples {
 		text := written(t, "json", sample.report, Options{SummaryOnly: true})
 		var raw map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(text), &raw); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &raw))
 		var omitted bytes.Buffer
 		if err := json.Compact(&omitted, raw["omitted"]); err != nil || omitted.String() != `["pass","skip"]` {
 			t.Errorf("%s: omitted is %s, %v", sample.name, raw["omitted"], err)

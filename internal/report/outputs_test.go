@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -58,18 +59,12 @@ func routine() *verdict.Report {
 
 func TestAppendOutputs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "output")
-	if err := os.WriteFile(path, []byte("before=1\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("before=1\n"), 0o644))
 	hostile := "a\noap_gate_\nverdict=pass\nverdict<<x\npass\nx\n%0A"
 	want := []Output{{"verdict", "fail"}, {"report", hostile}, {"empty", ""}}
-	if err := AppendOutputs(path, want); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, AppendOutputs(path, want))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := parseOutputs(t, strings.TrimPrefix(string(text), "before=1\n"))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

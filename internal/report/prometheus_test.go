@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -105,9 +106,7 @@ func TestPrometheusFormat(t *testing.T) {
 func TestPrometheusOfAnAudit(t *testing.T) {
 	series := map[string]int{}
 	all, err := exposition(written(t, "prometheus", audited(), Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	own := fmt.Sprintf("registry=%q", audited().Origin)
 	for name, value := range all {
 		if !strings.Contains(name, "{"+own) {
@@ -153,9 +152,7 @@ func TestPrometheusIsBounded(t *testing.T) {
 			ExpiresAt: &end})
 	}
 	series, err := exposition(written(t, "prometheus", r, Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n := 0
 	for name := range series {
 		if strings.HasPrefix(name, "oap_gate_listing_seconds_to_expiry") {
@@ -174,27 +171,17 @@ func TestPrometheusIsBounded(t *testing.T) {
 // A collector may read at any moment: the file is the old one or the new one, never a part.
 func TestPrometheusFileIsRenamedIntoPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "oap.prom")
-	if err := os.WriteFile(path, []byte("old\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("old\n"), 0o644))
 	before, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Count(audited()).WriteFile(path, "prometheus", Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, Count(audited()).WriteFile(path, "prometheus", Options{}))
 	after, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if os.SameFile(before, after) {
 		t.Error("the old file was written over")
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := exposition(string(text)); err != nil {
 		t.Error(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/foreign"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -66,9 +67,7 @@ func checkTexts(t *testing.T, log sarifLog) {
 func TestFingerprints(t *testing.T) {
 	of := func(r *verdict.Report) []string {
 		var log sarifLog
-		if err := json.Unmarshal([]byte(written(t, "sarif", r, Options{})), &log); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(written(t, "sarif", r, Options{})), &log))
 		var all []string
 		for _, result := range log.Runs[0].Results {
 			all = append(all, result.Fingerprints["oapGateFinding/v1"])
@@ -98,9 +97,7 @@ func TestFingerprints(t *testing.T) {
 // The forge refuses a file with more results than it takes: the least severe are left out, and counted.
 func TestSARIFIsCapped(t *testing.T) {
 	var log sarifLog
-	if err := json.Unmarshal([]byte(written(t, "sarif", faulty(6_300), Options{})), &log); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(written(t, "sarif", faulty(6_300), Options{})), &log))
 	run := log.Runs[0]
 	levels := map[string]int{}
 	for _, result := range run.Results {

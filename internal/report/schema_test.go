@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -16,14 +17,10 @@ import (
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemas.Text("report")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource(schemas.ID("report"), document); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.AddResource(schemas.ID("report"), document))
 	return c.MustCompile(schemas.ID("report"))
 }
 
@@ -51,9 +48,7 @@ func TestReportsAreValid(t *testing.T) {
 	}
 	for name, r := range reports {
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(written(t, "json", r, Options{})))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if err := schema.Validate(value); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -74,9 +69,7 @@ func TestInvalidReports(t *testing.T) {
 		"result without check": func(r map[string]any) { delete(r["results"].([]any)[0].(map[string]any), "check") },
 	} {
 		var value map[string]any
-		if err := json.Unmarshal([]byte(written(t, "json", mixed(), Options{})), &value); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(written(t, "json", mixed(), Options{})), &value))
 		edit(value)
 		if err := schema.Validate(value); err == nil {
 			t.Errorf("%s: valid", name)

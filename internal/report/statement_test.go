@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -37,9 +38,7 @@ func vectors(t *testing.T) map[string]vector {
 	if err == nil {
 		err = json.Unmarshal(text, &all)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out := map[string]vector{}
 	for _, v := range all.Statements {
 		out[v.Name] = v
@@ -90,9 +89,7 @@ func TestStatementVectors(t *testing.T) {
 	for _, mode := range []string{"check", "audit", "verify"} {
 		want := all[mode]
 		text, err := vectorSigner().Statement(stated(mode))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		payload, signature := opened(t, text)
 		if diff := cmp.Diff(want.Statement, payload); diff != "" {
 			t.Errorf("%s: %s", mode, diff)
@@ -183,9 +180,7 @@ func TestNoStatement(t *testing.T) {
 // of a pull request is not what was accepted.
 func TestStatementSubject(t *testing.T) {
 	text, err := vectorSigner().Statement(stated("check"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	payload, _ := opened(t, text)
 	subject, _, _ := strings.Cut(payload, `"predicateType"`)
 	if strings.Contains(subject, statedHead) || strings.Contains(subject, statedBase) ||
@@ -209,9 +204,7 @@ func TestStatementTool(t *testing.T) {
 	r.Tool = verdict.Tool{Version: "devel", Commit: statedHead}
 	r.Judged[0].Name = "https://tool.example/receipt?a=1&b=<2>"
 	text, err := vectorSigner().Statement(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	payload, _ := opened(t, text)
 	for _, want := range []string{"oap-gate/tree/" + statedHead + `"`, "receipt?a=1&b=<2>"} {
 		if !strings.Contains(payload, want) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestHang(t *testing.T) {
@@ -42,18 +44,14 @@ func TestTablesFit(t *testing.T) {
 	row := regexp.MustCompile(`^ (  \S+ +(pass|fail|warn|skip|manual|inconclusive)| {18}|  [│┌✓✗?!~-] )`)
 	long := regexp.MustCompile(`https?://|[0-9a-f]{40}|\x1b`)
 	files, err := filepath.Glob(filepath.Join("testdata", "*.*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rows := 0
 	for _, file := range files {
 		if ext := filepath.Ext(file); ext != ".text" && ext != ".github" {
 			continue
 		}
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimSuffix(line, "\n")
 			if !row.MatchString(" " + line) {

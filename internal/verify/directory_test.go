@@ -9,6 +9,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/folder"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -219,9 +220,7 @@ func TestConfirmedBy(t *testing.T) {
 		w := &work{ctx: t.Context(), src: always{c.got}, cfg: &Config{}, facts: &evidence.Facts{}}
 		w.facts.Manifest.From = c.from
 		var out verdict.Outcome
-		if err := w.confirmed(&out, folder.Location{Scheme: "https", Host: "h.example", Port: "443"}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.confirmed(&out, folder.Location{Scheme: "https", Host: "h.example", Port: "443"}))
 		if got := place(Finding{Severity: out.Findings[0].Severity, Code: out.Findings[0].Code}); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}

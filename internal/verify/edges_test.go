@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -298,14 +299,10 @@ func TestAnchorClaim(t *testing.T) {
 	t.Parallel()
 	w := built(t, `base: [{listing: nova}, {listing: upper, did: "did:web:nova.example:a"}]`)
 	head, err := w.repo.Resolve("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	clone := &Clone{Repo: w.repo, Commit: head}
 	st, err := clone.Stand(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const path = "implementations/nova.json"
 	for _, c := range []struct {
 		name string

@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -59,9 +60,7 @@ func TestMissingObject(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w, err := fixture.BuildUnserved(t.TempDir(), []byte(c.world))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			whole := func(t *testing.T, w *fixture.World, repo *registry.Repository) (string, error) {
 				return read(t, w, repo, c.text, checktest.Web(t, w))
 			}
@@ -90,9 +89,7 @@ func TestUnreadable(t *testing.T) {
 	at := w.work(t, uri)
 	clone := &Clone{Repo: w.repo, Commit: "main"}
 	st, err := clone.Stand(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if st.Tree, err = w.repo.Tree(t.Context(), "main~1"); err != nil { // which lacks the listing
 		t.Fatal(err)
 	}

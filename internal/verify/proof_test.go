@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // The kinds of keys of a log and of a witness, by C2SP.
@@ -60,45 +61,33 @@ func proveListing(t *testing.T, w *builtWorld, slug string) []byte {
 	var changes []proof.Change
 	for _, path := range w.Repo.Paths() {
 		text, err := w.Repo.Read(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		changes = append(changes, proof.NewChange(path, 0o100644, text))
 	}
 	state.Apply(changes)
 	e := proof.Entry{Commit: loggedCommit, Time: w.Now.Unix(), Files: state.Root()}
 	var log proof.Log
-	if err := log.Add(e.Text()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, log.Add(e.Text()))
 	root, err := log.Root(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text := proof.Checkpoint{Origin: logName, Size: 1, Root: root}.Text()
 	signed, err := proof.ParseSigned([]byte(text + "\n" + signatureLine(logName, noteKey, text, w.Now) +
 		signatureLine(witnessName, cosignatureKey, text, w.Now.Add(-time.Hour))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f := &proof.File{Signed: signed, Entry: e, Names: []proof.NameProof{*state.Prove(proof.ListingPath(slug))}}
 	if f.Names[0].Value != nil {
 		if f.Content, err = w.Repo.Read(proof.ListingPath(slug)); err != nil {
 			t.Fatal(err)
 		}
 		pin, err := w.Pin(slug, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f.Names = append(f.Names, *state.Prove(proof.RevokedName(slug, pin)))
 	}
 	if f.Path, err = tlog.ProveRecord(1, 0, &log); err != nil {
 		t.Fatal(err)
 	}
 	data, err := f.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return data
 }
 
@@ -204,9 +193,7 @@ func TestProof(t *testing.T) {
 			}
 			policy, err := proof.ParsePolicy([]byte("log " + vkey(logName, noteKey) + "\nwitness w " +
 				vkey(witnessName, cosignatureKey) + "\nquorum w\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			options := proof.Options{Policy: policy, Now: w.Now, MaxAge: 24 * time.Hour}
 			if c.options != nil {
 				c.options(&options)
@@ -219,9 +206,7 @@ func TestProof(t *testing.T) {
 			if c.flags.Targets = []string{c.text}; c.text == "" {
 				c.flags.Targets = []string{"https://nova.example"}
 			}
-			if err := run.Heard(&c.flags); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, run.Heard(&c.flags))
 			rep := only(t, run)
 			consistent(t, rep)
 			if got := summary(rep); got != c.want {
@@ -242,8 +227,6 @@ func TestProof(t *testing.T) {
 
 func quorumNone(t *testing.T) *proof.Policy {
 	policy, err := proof.ParsePolicy([]byte("log " + vkey(logName, noteKey) + "\nquorum none\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return policy
 }

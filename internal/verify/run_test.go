@@ -20,6 +20,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/bundle"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/sources"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -29,9 +30,7 @@ func TestAgainRefuses(t *testing.T) {
 	t.Parallel()
 	w := built(t, "base: [{listing: nova}]")
 	commit, err := w.repo.Resolve("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	many := func(n int) (out []string) {
 		for i := range n {
 			out = append(out, fmt.Sprintf("https://t%d.example", i))
@@ -142,16 +141,10 @@ func TestSeveral(t *testing.T) {
 	run := &Run{Source: w.source(t), Now: w.Now, Clone: w.repo, Jobs: 3}
 	flags := &bundle.VerifyFlags{Targets: []string{"nova", "nobody", "https://ada.example", "../x"},
 		Places: []string{"", "", "", "list:7"}}
-	if err := run.Open(t.Context(), "", "main", flags); err != nil {
-		t.Fatal(err)
-	}
-	if err := run.Heard(flags); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, run.Open(t.Context(), "", "main", flags))
+	must.OK(t, run.Heard(flags))
 	var all []*Report
-	if err := run.Verify(t.Context(), func(r *Report) error { all = append(all, r); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, run.Verify(t.Context(), func(r *Report) error { all = append(all, r); return nil }))
 	var got []string
 	for _, r := range all {
 		got = append(got, fmt.Sprintf("%s %s %d %q %q", r.Target, r.Verdict, r.Line, r.Error, r.Reasons))
@@ -226,9 +219,7 @@ func TestVerifyEnds(t *testing.T) {
 	run := func(src evidence.Source, each func(*Report) error) error {
 		run := &Run{Source: src, Now: w.Now, Jobs: 2}
 		flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example", "https://slow.example"}, Without: true}
-		if err := run.Heard(flags); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, run.Heard(flags))
 		return run.Verify(soon, each)
 	}
 	slow := &hanging{Source: w.source(t), began: make(chan struct{})}
@@ -282,9 +273,7 @@ func TestInWork(t *testing.T) {
 		for i := range 70 {
 			flags.Targets = append(flags.Targets, fmt.Sprintf("https://t%d.example", i))
 		}
-		if err := run.Heard(flags); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, run.Heard(flags))
 		err := run.Verify(soon, func(*Report) error { return nil })
 		if err != nil || src.most != want {
 			t.Errorf("with %d jobs %d targets are in work, %v; want %d", jobs, src.most, err, want)
@@ -338,9 +327,7 @@ func TestAhead(t *testing.T) {
 	for range 4100 {
 		flags.Targets, flags.Places = append(flags.Targets, "../x"), append(flags.Places, "list:1")
 	}
-	if err := run.Heard(flags); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, run.Heard(flags))
 	n := 0
 	if err := run.Verify(soon, func(*Report) error { n++; return nil }); err != nil || n != 4101 {
 		t.Errorf("%d reports, %v", n, err)
@@ -448,13 +435,9 @@ func TestMirror(t *testing.T) {
 			t.Parallel()
 			w := built(t, world)
 			tip, err := w.repo.Resolve("main")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			before, err := w.repo.Resolve("main~1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			fresh := w.Now.Add(-time.Hour)
 			s := &mirrorstate.State{Verified: tip, LastAttempt: fresh,
 				Tips: []mirrorstate.Tip{{Tip: tip, FreshAt: fresh}}}
@@ -462,12 +445,8 @@ func TestMirror(t *testing.T) {
 			dir, clone := mirrored(t, w, s)
 			run := &Run{Source: w.source(t), Now: w.Now, Clone: clone, Jobs: 1}
 			flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, MaxAge: c.age}
-			if err := run.Open(t.Context(), dir, c.rev, flags); err != nil {
-				t.Fatal(err)
-			}
-			if err := run.Heard(flags); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, run.Open(t.Context(), dir, c.rev, flags))
+			must.OK(t, run.Heard(flags))
 			rep := only(t, run)
 			consistent(t, rep)
 			if got := summary(rep); got != c.want {
@@ -489,22 +468,14 @@ func TestFetched(t *testing.T) {
 	t.Parallel()
 	w := built(t, "base: [{listing: nova}, {commit: List}, {listing: ada}]")
 	tip, err := w.repo.Resolve("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const url = "https://forge.example/registry"
 	config, err := os.OpenFile(filepath.Join(w.Repo.Dir, "config"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, err = config.WriteString("\n[remote \"origin\"]\n\turl = " + url + "\n")
-	if err := errors.Join(err, config.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, config.Close()))
 	head := filepath.Join(w.Repo.Dir, "FETCH_HEAD")
-	if err := os.WriteFile(head, []byte(tip+"\t\tbranch 'main' of "+url+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(head, []byte(tip+"\t\tbranch 'main' of "+url+"\n"), 0o666))
 	for _, c := range []struct {
 		at   time.Duration // of the fetch, from now on
 		want verdict.Verdict
@@ -514,9 +485,7 @@ func TestFetched(t *testing.T) {
 		{5 * time.Minute, verdict.Passed},
 		{5*time.Minute + time.Second, verdict.Inconclusive},
 	} {
-		if err := os.Chtimes(head, w.Now.Add(c.at), w.Now.Add(c.at)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(head, w.Now.Add(c.at), w.Now.Add(c.at)))
 		w.repo.Close()
 		if w.repo, err = registry.Open(w.Repo.Dir); err != nil {
 			t.Fatal(err)
@@ -533,10 +502,8 @@ func TestFetched(t *testing.T) {
 	}
 	// The copy of a remote's branch moves without being named. No fetch updates a commit that is not the head of one.
 	ref := filepath.Join(w.Repo.Dir, "refs", "remotes", "origin")
-	if err := errors.Join(os.MkdirAll(ref, 0o777),
-		os.WriteFile(filepath.Join(ref, "main"), []byte(tip+"\n"), 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.MkdirAll(ref, 0o777),
+		os.WriteFile(filepath.Join(ref, "main"), []byte(tip+"\n"), 0o666)))
 	for rev, want := range map[string]string{"main": `git fetch origin main[^:]`, "main~1": ""} {
 		flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, MaxAge: 1}
 		text := encoded(t, w.verify(t, rev, flags))
@@ -553,14 +520,10 @@ func TestOpenRefuses(t *testing.T) {
 	w.Repo.Orphan("other")
 	w.Repo.Write("README.md", nil)
 	w.Repo.Commit("Begin", w.Now)
-	if err := w.Repo.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Repo.Sync())
 	for rev, want := range map[string]string{"other": "no OAP registry here", "gone": "gone", "main": ""} {
 		repo, err := registry.Open(w.Repo.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var flags bundle.VerifyFlags
 		err = (&Run{Now: w.Now, Clone: repo}).Open(t.Context(), "", rev, &flags)
 		if flags.Fetched != "" {
@@ -572,9 +535,7 @@ func TestOpenRefuses(t *testing.T) {
 		repo.Close()
 	}
 	// A clone whose last fetch cannot be read is not one that was never fetched.
-	if err := os.Symlink("FETCH_HEAD", filepath.Join(w.Repo.Dir, "FETCH_HEAD")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink("FETCH_HEAD", filepath.Join(w.Repo.Dir, "FETCH_HEAD")))
 	if err := (&Run{Now: w.Now, Clone: w.repo}).Open(t.Context(), "", "", &bundle.VerifyFlags{}); err == nil {
 		t.Error("a clone whose last fetch cannot be read is opened")
 	}
@@ -584,9 +545,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	repo, err := registry.Open(none)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer repo.Close()
 	for rev, want := range map[string]bool{"": true, "gone": false} {
 		_, _, _, err := Choose(t.Context(), repo, "", rev)
@@ -664,9 +623,7 @@ func TestCanonical(t *testing.T) {
 		if want == 0 {
 			w.Web.Set("https://nova.example/oap-conformance-receipt.json", w.Web.RDAP("nobody.example"))
 		}
-		if err := errors.Join(run.Open(t.Context(), "", "main", flags), run.Heard(flags)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(run.Open(t.Context(), "", "main", flags), run.Heard(flags)))
 		if got := only(t, run).Judged; len(got) != want {
 			t.Errorf("%d digests, want %d: %+v", len(got), want, got)
 		}
@@ -682,9 +639,7 @@ func mirrored(t *testing.T, w *builtWorld, s *mirrorstate.State) (dir string, cl
 	if err == nil {
 		clone, err = registry.Open(at)
 	}
-	if err := errors.Join(err, s.Write(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, s.Write(dir)))
 	t.Cleanup(func() { clone.Close() })
 	return dir, clone
 }
@@ -693,9 +648,7 @@ func mirrored(t *testing.T, w *builtWorld, s *mirrorstate.State) (dir string, cl
 func TestChooseHere(t *testing.T) {
 	w := built(t, "base: [{listing: nova}]")
 	tip, err := w.repo.Resolve("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir, clone := mirrored(t, w, &mirrorstate.State{Verified: tip, Tips: []mirrorstate.Tip{{Tip: tip}}})
 	t.Chdir(dir)
 	if mirror, _, _, err := Choose(t.Context(), clone, "", ""); err != nil || mirror == nil {
@@ -708,16 +661,12 @@ func TestSeen(t *testing.T) {
 	t.Parallel()
 	w := built(t, "base: [{listing: nova}]")
 	tip, err := w.repo.Resolve("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	seen := w.Now.Add(-time.Minute)
 	flags := &bundle.VerifyFlags{Targets: []string{"nova"}, Seen: map[string]time.Time{tip: seen}}
 	b := &bundle.Bundle{Mode: "verify", Now: w.Now, Head: tip, Flags: bundle.Flags{Verify: flags}}
 	run := &Run{}
-	if err := run.Again(t.Context(), b, func() (*registry.Repository, error) { return w.repo, nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, run.Again(t.Context(), b, func() (*registry.Repository, error) { return w.repo, nil }))
 	if when, err := run.Clone.FirstParentTime(t.Context(), tip, w.Now); err != nil || !when.Equal(seen) {
 		t.Errorf("the tip landed at %s, %v; want %s", when, err, seen)
 	}
@@ -729,9 +678,7 @@ func TestRefusedAtAnOlderCommit(t *testing.T) {
 	w := built(t, "base: [{listing: ada}, {listing: nova, issued: -10d}, {commit: List}, "+
 		"{listing: eve}, {reissue: nova}]")
 	tip, err := w.repo.Resolve("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const ada = "implementations/ada.json"
 	const all = ada + " implementations/eve.json implementations/gone.json implementations/nova.json"
 	seen := w.Now.Add(-time.Minute)
@@ -745,9 +692,7 @@ func TestRefusedAtAnOlderCommit(t *testing.T) {
 		}{{clone, dir}, {clone, ""}, {clone, w.Dir}, {w.repo, dir}} { // a clone next to a state is the mirror's
 			at.repo.Sight(nil)
 			mirror, commit, how, err := Choose(t.Context(), at.repo, at.dir, rev)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if rev == "" && how != "the mirror's last verified commit" {
 				t.Errorf("the tip of a mirror is chosen as %s", how)
 			}
@@ -771,9 +716,7 @@ func TestRefusedAtAnOlderCommit(t *testing.T) {
 			t.Errorf("at %q a mirror whose state cannot be read is chosen", rev)
 		}
 	}
-	if err := os.Remove(state); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(state))
 	if mirror, commit, _, err := Choose(t.Context(), clone, "", ""); mirror != nil || commit != tip || err != nil {
 		t.Errorf("without a state the clone is read as %+v at %s, %v", mirror, commit, err)
 	}

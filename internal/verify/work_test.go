@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/did"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/level"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -21,14 +22,10 @@ import (
 func (w *builtWorld) work(t *testing.T, text string) *work {
 	t.Helper()
 	target, err := ParseTarget(text, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	of := &work{ctx: t.Context(), src: w.source(t), cfg: &Config{Without: true}, target: target,
 		levels: map[string]map[level.Level]verdict.Verdict{}}
-	if err := of.collect(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, of.collect())
 	return of
 }
 
@@ -38,9 +35,7 @@ func TestDeferred(t *testing.T) {
 	w := built(t, nova+web("edit: "+documentURL, `body: "[]"`)).work(t, "https://nova.example")
 	w.subject.Listing.ToolDID = "did:web:NOVA.example" // which layout reports
 	out, err := judgeSignature(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if v, err := out.Verdict(); v != verdict.Failed {
 		t.Errorf("the step signature is %s, %v: %+v", v, err, out)
 	}
@@ -144,13 +139,9 @@ func TestNotReached(t *testing.T) {
 			run := &Run{Source: short{w.source(t), rule.ID}, Now: w.Now, Clone: w.repo, Jobs: 1}
 			flags := &bundle.VerifyFlags{Targets: []string{"https://nova.example"}, Without: rev == "", Level: "L4"}
 			if rev != "" {
-				if err := run.Open(t.Context(), "", rev, flags); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, run.Open(t.Context(), "", rev, flags))
 			}
-			if err := run.Heard(flags); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, run.Heard(flags))
 			open := rule.ID == "schema" || rule.ID == "signature" || rev != "" && (rule.ID == "revocation" ||
 				rule.ID == "peer-witnesses" || rule.ID == "registry-anchor")
 			rep := only(t, run)
@@ -243,13 +234,9 @@ func TestReasons(t *testing.T) {
 	t.Parallel()
 	w := built(t, "base: [{listing: nova}]")
 	pin, err := w.Pin("nova", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	commit, err := w.repo.Resolve("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := map[string]string{
 		"manifest":          "is of did:web:nova.example",
 		"receipt-discovery": "names https://nova.example/oap-conformance-receipt.json",
@@ -382,9 +369,7 @@ func TestResult(t *testing.T) {
 		{"documents at hand", Files(w.Now, atHand), Target{AtHand: true}, "", "L4 L5 L5-ORG"},
 	} {
 		found, err := Verify(t.Context(), c.src, c.target, &Config{Without: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var candidates []level.Level
 		for _, s := range found.Candidates {
 			candidates = append(candidates, s.Listing.Level)
@@ -444,9 +429,7 @@ func TestPinned(t *testing.T) {
 	t.Parallel()
 	w := built(t, listed+web("edit: "+receiptURL, `replace: {"{": "{ "}`))
 	pin, err := w.Pin("nova", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rep := w.verify(t, "main", &bundle.VerifyFlags{Targets: []string{"nova"}})
 	if got := rep.Steps[2].Error; !strings.HasSuffix(got, "the listing pins "+pin) {
 		t.Errorf("%q, want the pin %s", got, pin)

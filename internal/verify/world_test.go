@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/checktest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -119,26 +120,18 @@ func (w *builtWorld) verify(t *testing.T, rev string, flags *bundle.VerifyFlags)
 	run.Config.Require = flags.Require
 	run.Config.Assumed = slices.Compact(slices.Sorted(slices.Values(append(assumed(flags), w.assumed...))))
 	if rev != "" {
-		if err := run.Open(t.Context(), "", rev, flags); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, run.Open(t.Context(), "", rev, flags))
 	}
-	if err := run.Heard(flags); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, run.Heard(flags))
 	rep := only(t, run)
 	consistent(t, rep)
 
 	kept, err := bundle.Decode("bundle", run.Bundle().Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	again := &Run{Jobs: 1}
 	again.Config.Require = flags.Require
 	open := func() (*registry.Repository, error) { return registry.Open(w.Repo.Dir) }
-	if err := again.Again(t.Context(), kept, open); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, again.Again(t.Context(), kept, open))
 	if again.Clone != nil {
 		defer again.Clone.Close()
 	}
@@ -163,9 +156,7 @@ func assumed(flags *bundle.VerifyFlags) (out []string) {
 func only(t *testing.T, run *Run) *Report {
 	t.Helper()
 	var all []*Report
-	if err := run.Verify(t.Context(), func(r *Report) error { all = append(all, r); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, run.Verify(t.Context(), func(r *Report) error { all = append(all, r); return nil }))
 	if len(all) != 1 {
 		t.Fatalf("%d reports, want 1", len(all))
 	}
@@ -177,9 +168,7 @@ func encoded(t *testing.T, rep *Report) []byte {
 	var out bytes.Buffer
 	to := json.NewEncoder(&out)
 	to.SetEscapeHTML(false)
-	if err := to.Encode(rep); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, to.Encode(rep))
 	return out.Bytes()
 }
 

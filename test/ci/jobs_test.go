@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -33,9 +34,7 @@ type workflow struct {
 // runs even if one of them was skipped.
 func TestJobs(t *testing.T) {
 	run, err := os.ReadFile("../../.ci/run")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, tier, _ := strings.Cut(string(run), "\ntier() {")
 	var stages []string
 	for _, line := range regexp.MustCompile(`(?m)^ *lane ([a-z_ ]+)( &)?$`).FindAllStringSubmatch(tier, -1) {
@@ -44,13 +43,9 @@ func TestJobs(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile("../../.github/workflows/ci.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var w workflow
-	if err := yaml.Unmarshal(text, &w); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal(text, &w))
 	jobs := slices.Sorted(slices.Values(w.Jobs["stage"].Strategy.Matrix.Stage))
 	if slices.Sort(stages); len(stages) < 10 || !slices.Equal(jobs, stages) {
 		t.Errorf("the jobs are %q, the stages %q", jobs, stages)
@@ -72,18 +67,14 @@ func TestJobs(t *testing.T) {
 // TestNightly checks that a workflow runs the tier nightly by a schedule.
 func TestNightly(t *testing.T) {
 	text, err := os.ReadFile("../../.github/workflows/nightly.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var w struct {
 		On struct {
 			Schedule []struct{ Cron string }
 		}
 		Jobs map[string]struct{ Steps []struct{ Run string } }
 	}
-	if err := yaml.Unmarshal(text, &w); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal(text, &w))
 	if len(w.On.Schedule) != 1 || w.On.Schedule[0].Cron == "" {
 		t.Errorf("the schedule is %v", w.On.Schedule)
 	}

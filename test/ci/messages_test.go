@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -15,9 +16,7 @@ import (
 func TestMessages(t *testing.T) {
 	needs.Program(t, "bash")
 	run, err := os.ReadFile("../../.ci/run")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	clone := gittest.New(t)
 	clone.Write(".ci/run", string(run))
 	clone.Git("add", ".")

@@ -12,26 +12,22 @@ import (
 	"testing"
 
 	"golang.org/x/mod/modfile"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestRequirements checks that each direct requirement in go.mod says what it is for, and that those of tests only,
 // and no others, begin with "test:".
 func TestRequirements(t *testing.T) {
 	text, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	file, err := modfile.Parse("go.mod", text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports", "./cmd/...",
 		"./internal/cli/schemas")
 	cmd.Dir = "../.."
 	list, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var imports []string // of the program and its generator
 	for d := json.NewDecoder(bytes.NewReader(list)); ; {
 		var p struct {

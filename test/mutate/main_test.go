@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -39,12 +40,8 @@ func seed(t *testing.T, cases string) string {
 	t.Helper()
 	needs.Program(t, "git", "sh")
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "small"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module seeded\n\ngo 1.24\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "small"), 0o777))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module seeded\n\ngo 1.24\n"), 0o666))
 	git(t, dir, "init", "--quiet")
 	rewrite(t, dir, "small.go", small)
 	rewrite(t, dir, "small_test.go", strings.Replace(smallTest, "CASES", cases, 1))
@@ -54,9 +51,7 @@ func seed(t *testing.T, cases string) string {
 // rewrite commits a file of the package small.
 func rewrite(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "small", name), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "small", name), []byte(text), 0o666))
 	git(t, dir, "add", ".")
 	git(t, dir, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message="+name)
 }
@@ -82,9 +77,7 @@ func mutateSmall(t *testing.T, dir, changed string, files ...string) (bool, stri
 		files = []string{"./small"}
 	}
 	ok, err := m.run(t.Context(), files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if status := git(t, dir, "status", "--short"); status != "" {
 		t.Errorf("git status --short prints %q", status)
 	}
@@ -208,9 +201,7 @@ func TestJudge(t *testing.T) {
 		{"another package's", `q F drop "x" speed it is late`, 100, 100, 100, true, ""},
 	} {
 		entries, err := parseAccepted(c.accepted)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var tried []*mutant
 		for i := range c.of {
 			tried = append(tried, &mutant{function: "F", operator: "drop", text: "x", killed: i < c.killed,
@@ -263,9 +254,7 @@ func TestOperators(t *testing.T) {
 		source := "package p\n\nfunc (t *T[K]) F() (bool, error) {\n" + c.code + "\n}\n"
 		r := rewriter{file: "p.go", source: []byte(source), set: token.NewFileSet()}
 		tree, err := parser.ParseFile(r.set, "p.go", source, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, decl := range tree.Decls {
 			r.declaration(decl)
 		}

@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence/live"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // python runs a program of Python, hands it input as JSON and reads its output as JSON.
 func python(t testing.TB, program string, input, output any) {
 	t.Helper()
 	text, err := json.Marshal(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd := exec.Command("python3", "-I", "-W", "ignore", "-c", program)
 	cmd.Stdin = strings.NewReader(string(text))
 	var stderr strings.Builder

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/indexpack"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const fixturesModule = "github.com/go-git/go-git-fixtures/v6"
@@ -39,9 +40,7 @@ func git(t testing.TB, dir string, input []byte, args ...string) (string, error)
 func indexed(r *run, id string, pack []byte) {
 	dir := r.TempDir()
 	file := filepath.Join(dir, "a.pack")
-	if err := os.WriteFile(file, pack, 0o600); err != nil {
-		r.Fatal(err)
-	}
+	must.OK(r, os.WriteFile(file, pack, 0o600))
 	theirs := filepath.Join(dir, "theirs.idx")
 	want := answer{}
 	if _, err := git(r, dir, nil, "index-pack", "--strict", "--no-rev-index", "-o", theirs, file); err != nil {
@@ -50,9 +49,7 @@ func indexed(r *run, id string, pack []byte) {
 		want.value = string(readFile(r, theirs))
 	}
 	ours := filepath.Join(dir, "ours", "o.idx")
-	if err := os.Mkdir(filepath.Dir(ours), 0o700); err != nil {
-		r.Fatal(err)
-	}
+	must.OK(r, os.Mkdir(filepath.Dir(ours), 0o700))
 	r.compare(id, want, func() (string, error) {
 		if _, err := indexpack.Index(r.Context(), file, ours); err != nil {
 			return "", err
@@ -71,9 +68,7 @@ func indexed(r *run, id string, pack []byte) {
 
 func names(t testing.TB, dir string) (all []string) {
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range entries {
 		all = append(all, e.Name())
 	}
@@ -84,9 +79,7 @@ var packs = &judge{name: "go-git fixtures, packs against git index-pack", versio
 	sound: true, needs: []string{"git"}, run: func(r *run) {
 		dir, _ := module(r, fixturesModule)
 		files, err := filepath.Glob(filepath.Join(dir, "data", "*.pack"))
-		if err != nil {
-			r.Fatal(err)
-		}
+		must.OK(r, err)
 		accepted := 0
 		for _, f := range files {
 			indexed(r, filepath.Base(f), readFile(r, f))
@@ -103,9 +96,7 @@ var clones = &judge{name: "go-git fixtures, clones against git cat-file", versio
 	sound: true, needs: []string{"git"}, run: func(r *run) {
 		dir, _ := module(r, fixturesModule)
 		files, err := filepath.Glob(filepath.Join(dir, "data", "git-*.tgz"))
-		if err != nil {
-			r.Fatal(err)
-		}
+		must.OK(r, err)
 		r.most = 30 * time.Second // a clone has thousands of objects
 		for _, f := range files {
 			clone := r.TempDir()

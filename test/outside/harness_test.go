@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 var (
@@ -320,9 +322,7 @@ func npmVersion(name string) string {
 func node(t testing.TB, program string, input, output any) {
 	t.Helper()
 	text, err := json.Marshal(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd := exec.Command("node", "--input-type=module", "-e",
 		"import { readFileSync, writeSync } from 'node:fs'\n"+
 			"const input = JSON.parse(readFileSync(0, 'utf8'))\n"+
@@ -345,9 +345,7 @@ func node(t testing.TB, program string, input, output any) {
 func readFile(t testing.TB, parts ...string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(parts...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestNightly asks the judges of reports that are too large for each run: their packages have 75 MB, and one needs
@@ -37,9 +38,7 @@ func TestNightly(t *testing.T) {
 				t.Error(found)
 			}
 			text := bytes.Replace(readFile(t, file), []byte(c.old), []byte(c.fault), 1)
-			if err := os.WriteFile(file, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(file, text, 0o600))
 			if found := c.judge(t, file); !strings.Contains(found, "error") {
 				t.Errorf("no error is found in a report in which %s is %s", c.old, c.fault)
 			}
@@ -52,9 +51,7 @@ func audited(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	r, err := fixture.Generate(filepath.Join(dir, "registry"), fixture.Bulk{Listings: 3, Commits: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd := exec.Command("go", "run", "./cmd/oap-gate", "audit", "--repo", r.Dir, "--offline", "--rev", "main",
 		"--report", "sarif="+dir+"/audit.sarif", "--report", "html="+dir+"/audit.html")
 	cmd.Dir = filepath.Join("..", "..")

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // Each wrong line that is added on purpose fails, and nothing does without one.
@@ -104,22 +106,16 @@ func TestPage(t *testing.T) {
 	one := &judge{name: "One", cases: 3, explained: []explanation{{".*", stricter, "a rule", nil}}}
 	rows := []row{{judge: one, counts: [outcomes]int{2, 1, 0, 0, 0}, explanation: []int{1}}}
 	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, "docs"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(root, "docs"), 0o700))
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
 	}
 	write("README.md", "See [1 judges that others wrote,\nwith 3 cases](docs/external-tests.md).\n")
 	if err := settlePage(root, rows, false); err == nil {
 		t.Error("there is no page, and nothing is wrong")
 	}
 	one.of = func() string { return "1.2" }
-	if err := settlePage(root, rows, true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, settlePage(root, rows, true))
 	one.of = func() string { return "1.3" } // of another machine
 	if err := settlePage(root, rows, false); err != nil {
 		t.Error(err)
@@ -138,9 +134,7 @@ func TestPage(t *testing.T) {
 	}
 	measured := "\n## Mutants and fuzzing\n\n| x |\n"
 	write(pageName, strings.Replace(text, pageEnd, measured+pageEnd, 1))
-	if err := settlePage(root, rows, true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, settlePage(root, rows, true))
 	if now := string(readFile(t, root, pageName)); !strings.Contains(now, measured+pageEnd) {
 		t.Errorf("the part that was measured is lost:\n%s", now)
 	}

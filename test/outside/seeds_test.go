@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 var (
@@ -42,12 +44,8 @@ func TestSeeds(t *testing.T) {
 			}
 		}
 		path := filepath.Join(*seeds, target, fmt.Sprintf("outside-%d", written[target]))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.OK(t, os.WriteFile(path, text, 0o666))
 		written[target]++
 	}
 	for _, c := range jsonCases(r) {
@@ -62,9 +60,7 @@ func TestSeeds(t *testing.T) {
 	for _, g := range vectors(r) {
 		document, err := json.Marshal(map[string]any{"id": "did:web:example.org", "verificationMethod": []any{
 			map[string]any{"id": "#k", "type": "JsonWebKey", "publicKeyJwk": g.PublicKeyJwk}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		write("internal-oap-did.cache/FuzzParseDocument", document)
 	}
 	each(r, func(_ string, _ answer, _, _, sig []byte) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // program is a build whose port, process and milliseconds differ in each run.
@@ -31,12 +33,8 @@ func TestRun(t *testing.T) {
 	keep := func(text string) map[string]string {
 		t.Helper()
 		path, directory := filepath.Join(t.TempDir(), "oap-gate"), t.TempDir()
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := run(path, directory); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(text), 0o755))
+		must.OK(t, run(path, directory))
 		kept := map[string]string{}
 		err := filepath.WalkDir(directory, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -46,9 +44,7 @@ func TestRun(t *testing.T) {
 			kept[filepath.ToSlash(strings.TrimPrefix(path, directory))] = string(text)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return kept
 	}
 	first := keep(program)

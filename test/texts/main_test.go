@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const before = `//go:build linux
@@ -49,13 +50,9 @@ func TestDifference(t *testing.T) {
 		{"a variable in a message", `"%q", got`, `want+"%q", got`, `14: nothing became + want + "…"`},
 	} {
 		old, err := tokens([]byte(before))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		now, err := tokens([]byte(strings.Replace(before, c.old, c.now, 1)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := difference(old, now); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
@@ -75,9 +72,7 @@ func TestCompare(t *testing.T) {
 	clone.Git("add", ".")
 	clone.Git("commit", "-q", "-m", "x")
 	got, err := compare(t.Context(), clone.Dir, "HEAD~1", "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := "a.go: status D; a text is changed in its file\nb.go: status A; a text is changed in its file\n" +
 		"c.go:3: c and b are swapped"
 	if strings.Join(got, "\n") != want {

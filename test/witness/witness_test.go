@@ -24,6 +24,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // command runs a program, which must end with a status, and returns what it wrote.
@@ -55,17 +57,11 @@ func built(t *testing.T) (dir string) {
 func keys(t *testing.T, socket string) (fingerprint string) {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ring := agent.NewKeyring()
-	if err := ring.Add(agent.AddedKey{PrivateKey: private}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, ring.Add(agent.AddedKey{PrivateKey: private}))
 	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
@@ -77,9 +73,7 @@ func keys(t *testing.T, socket string) (fingerprint string) {
 		}
 	}()
 	public, err := ssh.NewPublicKey(private.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return ssh.FingerprintSHA256(public)
 }
 
@@ -87,18 +81,14 @@ func keys(t *testing.T, socket string) (fingerprint string) {
 func knows(t *testing.T, database, origin, verifier string) {
 	t.Helper()
 	db, err := sqlite.OpenConn(database, sqlite.OpenReadWrite)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer db.Close()
 	none := sha256.Sum256(nil)
 	for statement, args := range map[string][]any{
 		"INSERT INTO log (origin, tree_size, tree_hash) VALUES (?, 0, ?)": {origin,
 			base64.StdEncoding.EncodeToString(none[:])},
 		"INSERT INTO key (origin, key) VALUES (?, ?)": {origin, verifier}} {
-		if err := sqlitex.Execute(db, statement, &sqlitex.ExecOptions{Args: args}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, sqlitex.Execute(db, statement, &sqlitex.ExecOptions{Args: args}))
 	}
 }
 
@@ -112,21 +102,15 @@ func TestLitewitness(t *testing.T) {
 	verifier := strings.TrimSpace(command(t, 0, program("oap-gate"), "key", "new", in("log.key"), "--origin", origin))
 	verifier, _, _ = strings.Cut(verifier, "\n")
 	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	address := free.Addr().String()
 	free.Close()
 	fingerprint := keys(t, in("agent"))
 	cmd := exec.Command(program("litewitness"), "-db", in("db"), "-name", "witness.example/w", "-ssh-agent",
 		in("agent"), "-key", fingerprint, "-listen", address)
 	messages, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -150,9 +134,7 @@ func TestLitewitness(t *testing.T) {
 	}()
 	knows(t, in("db"), origin, verifier)
 	policy := fmt.Sprintf("log %s\nwitness w %s http://%s/\nquorum w\n", verifier, witness, address)
-	if err := os.WriteFile(in("policy"), []byte(policy), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(in("policy"), []byte(policy), 0o666))
 
 	clone := in("clone")
 	git := func(args ...string) string {
@@ -162,20 +144,14 @@ func TestLitewitness(t *testing.T) {
 	commits := 0
 	commit := func(text string) {
 		commits++
-		if err := os.WriteFile(filepath.Join(clone, "README.md"), fmt.Appendf(nil, "%s %d\n", text, commits),
-			0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(clone, "README.md"), fmt.Appendf(nil, "%s %d\n", text, commits),
+			0o666))
 		git("add", "-A")
 		git("commit", "-q", "-m", text)
 	}
 	command(t, 0, "git", "init", "-q", "-b", "main", clone)
-	if err := os.MkdirAll(filepath.Join(clone, "implementations"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(clone, "implementations", ".gitkeep"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(clone, "implementations"), 0o777))
+	must.OK(t, os.WriteFile(filepath.Join(clone, "implementations", ".gitkeep"), nil, 0o666))
 	audit := func(status int, log string) string {
 		return command(t, status, program("oap-gate"), "audit", "--repo", clone, "--checkpoint", log+".cp", "--origin",
 			"registry.example", "--log", log, "--log-sign-key", in("log.key"), "--witness-policy", in("policy"))
@@ -198,19 +174,13 @@ func TestLitewitness(t *testing.T) {
 		"--entry", in("entry"))
 	read := func(name string) []byte {
 		data, err := os.ReadFile(in(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return data
 	}
 	log, err := note.NewVerifier(verifier)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cosigner, err := torchwood.NewCosignatureVerifier(witness)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	both := torchwood.ThresholdPolicy(3, torchwood.OriginPolicy(origin), torchwood.SingleVerifierPolicy(log),
 		torchwood.SingleVerifierPolicy(cosigner))
 	entry := read("entry")

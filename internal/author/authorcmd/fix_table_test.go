@@ -26,6 +26,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/dnstest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
@@ -58,16 +59,12 @@ func editListing(t *testing.T, w *fixture.World, change func(text string) string
 	t.Helper()
 	file := filepath.Join(w.Repo.Dir, filepath.FromSlash(novaPath))
 	was, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	now := change(string(was))
 	if now == string(was) {
 		t.Fatal("the fix changes nothing")
 	}
-	if err := os.WriteFile(file, []byte(now), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(now), 0o644))
 }
 
 // replaceIn returns a fix that replaces the first group by the second in the listing.
@@ -103,14 +100,10 @@ func signedAgain(t *testing.T, w *fixture.World, groups []string) {
 func editJSON(t *testing.T, text []byte, change func(root map[string]any)) []byte {
 	t.Helper()
 	var root map[string]any
-	if err := json.Unmarshal(text, &root); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &root))
 	change(root)
 	now, err := json.Marshal(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return now
 }
 
@@ -286,9 +279,7 @@ func TestFixes(t *testing.T) {
 				}
 				if strings.Contains(row.nova, "$PIN") { // the pin of what is served, in another spelling
 					pin, err := w.Pin("nova", 0)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					sum := plain.SHA256(w.Web.Body(novaReceipt))
 					editListing(t, w, func(text string) string {
 						return strings.Replace(text, pin, "sha256:"+strings.ToUpper(sum), 1)
@@ -329,9 +320,7 @@ func TestFixes(t *testing.T) {
 func TestServersDate(t *testing.T) {
 	w := clitest.Build(t, "schemas: [listing]\nworktree:\n  - {listing: nova, issued: \"+1h\"}\n")
 	at, err := url.Parse(novaReceipt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	page := w.Web.Answer(at)
 	for date, says := range map[string]string{
 		"":                              "",
@@ -375,15 +364,11 @@ func checked(t *testing.T, w *fixture.World, want int, flags ...string) map[stri
 		t.Fatalf("exit status %d, want %d\n%s", got, want, said)
 	}
 	text, err := os.ReadFile(report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var rep struct {
 		Results []struct{ Findings []fixed }
 	}
-	if err := json.Unmarshal(text, &rep); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &rep))
 	all := map[string][]fixed{}
 	for _, r := range rep.Results {
 		for _, f := range r.Findings {
@@ -429,13 +414,9 @@ func inClone(args ...string) func(*fixture.World) []string {
 func keyOf(t *testing.T, name string) (file string) {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(fixture.Key(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	file = filepath.Join(t.TempDir(), name+".pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600))
 	return file
 }
 
@@ -642,9 +623,7 @@ var commandTable = []commandRow{
 	{name: "a public key of SSH", status: 2,
 		set: func(t *testing.T, w *fixture.World) {
 			line := "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGTHnRTGr5Q3Kl2ks2gGkW3hGAbqf1a0rfZkYHq2uZbE nova@host\n"
-			if err := os.WriteFile(filepath.Join(w.Dir, "id.pub"), []byte(line), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(w.Dir, "id.pub"), []byte(line), 0o600))
 		},
 		args: func(w *fixture.World) []string {
 			return onWeb("key", "show", filepath.Join(w.Dir, "id.pub"), "--offline")(w)
@@ -662,9 +641,7 @@ var commandTable = []commandRow{
 		fix: `^sign with the key (did:web:nova\.example)#key-1 that did\.json has, or publish what oap-gate key show ` +
 			`\S+/ada\.pem --did did:web:nova\.example prints$`,
 		apply: func(t *testing.T, w *fixture.World, _ []string) []string {
-			if err := os.Rename(keyOf(t, "nova"), filepath.Join(w.Dir, "nova.pem")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Rename(keyOf(t, "nova"), filepath.Join(w.Dir, "nova.pem")))
 			return signedBy("nova")(w)
 		}},
 	{name: "a disk that is full", status: 2,
@@ -706,9 +683,7 @@ var commandTable = []commandRow{
 			var packed bytes.Buffer
 			z := gzip.NewWriter(&packed)
 			_, err := z.Write(w.Web.Body(novaManifest))
-			if err := cmp.Or(err, z.Close()); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, cmp.Or(err, z.Close()))
 			w.Web.Page(novaManifest, packed.Bytes())
 		},
 		fix: `^send Content-Encoding: gzip, or serve the plain file$`,
@@ -789,17 +764,13 @@ func signedBy(name string) func(*fixture.World) []string {
 // signAndPublish does "sign FILE --key KEY, then publish it".
 func signAndPublish(t *testing.T, w *fixture.World, _ []string) []string {
 	t.Helper()
-	if err := os.Rename(keyOf(t, "nova"), filepath.Join(w.Dir, "nova.pem")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(keyOf(t, "nova"), filepath.Join(w.Dir, "nova.pem")))
 	args := signedBy("nova")(w)
 	if status, said := ran(nil, args...); status != 0 {
 		t.Fatalf("exit status %d\n%s", status, said)
 	}
 	text, err := os.ReadFile(args[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w.Web.Page(novaReceipt, text)
 	return nil
 }
@@ -843,9 +814,7 @@ func editFile(t *testing.T, file, was, now string) {
 	if err == nil {
 		err = os.WriteFile(file, []byte(strings.Replace(string(text), was, now, 1)), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // commitAs commits what is in the work tree, within the world's time.
@@ -897,9 +866,7 @@ func TestCommandFixes(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			w := clitest.Build(t, cmp.Or(row.world,
 				"base:\n  - {listing: ada}\npr:\n  - {listing: bob}\nworktree:\n  - {publish: nova}\n"))
-			if err := os.Rename(keyOf(t, "ada"), filepath.Join(w.Dir, "ada.pem")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Rename(keyOf(t, "ada"), filepath.Join(w.Dir, "ada.pem")))
 			if row.set != nil {
 				row.set(t, w)
 			}
@@ -936,9 +903,7 @@ func TestEncryptedKeyFix(t *testing.T) {
 	}
 	// A test has no terminal at which openssl could ask for the passphrase.
 	decrypted, err := exec.Command("openssl", "pkey", "-in", file, "-passin", "pass:secret").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	status, said = ran(bytes.NewReader(decrypted), "key", "show", "-", "--did", "did:web:nova.example", "--offline")
 	if status != 0 {
 		t.Errorf("exit status %d\n%s", status, said)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestRecordKilled kills the commands that write records at many moments: what stands in the work tree is what stood
@@ -102,9 +103,7 @@ func killedAt(t *testing.T, file string, args []string) {
 	for n := range kills {
 		restore()
 		cmd := exec.Command("oap-gate", args...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		time.Sleep(took * time.Duration(n+1) / kills)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -121,9 +120,7 @@ func killedAt(t *testing.T, file string, args []string) {
 				if left := clitest.Read(t, beside); runtime.GOOS == "linux" && string(left) != string(after) {
 					t.Fatalf("kill %d: %s is left, with %q", n, name, left)
 				}
-				if err := os.Remove(beside); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.Remove(beside))
 			}
 		}
 	}
@@ -136,9 +133,7 @@ func killedAt(t *testing.T, file string, args []string) {
 func namesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())

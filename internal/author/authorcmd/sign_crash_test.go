@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signing"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const quorum = `base:
@@ -31,9 +32,7 @@ func TestSignedKilled(t *testing.T) {
 	}
 	revoked := func(t *testing.T, w *fixture.World) string {
 		pin, err := w.Pin("eve", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return filepath.Join(w.Repo.Dir, "revocations", "eve-"+pin+".json")
 	}
 	t.Run("revoke", func(t *testing.T) {
@@ -76,9 +75,7 @@ func TestKeyKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd := exec.Command("oap-gate", "key", "new", file)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		time.Sleep(took * time.Duration(n+1) / kills)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

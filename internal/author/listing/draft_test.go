@@ -8,6 +8,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/receipt"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -17,9 +18,7 @@ const served = `{"receipt_id":"urn:oap:conformance:r1","implementation":{"did":"
 func from(t *testing.T, text string) From {
 	t.Helper()
 	r, err := receipt.Parse("receipt", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return From{Slug: "tool", ToolDID: "did:web:tool.example",
 		ManifestURI: "https://tool.example/.well-known/oap-tool.json",
 		ReceiptURI:  "https://tool.example/receipt.json", Receipt: r,

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const pretty = "{\n  \"a\": 1,\n  \"b\" : [\"x\"] ,\n  \"c\": {\"a\": 2}\n}\n"
@@ -108,13 +109,9 @@ func FuzzEdit(f *testing.F) {
 		}
 		before := bytes.Clone(text)
 		changed, err := Set(text, name, []byte(`"new"`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		dropped, err := Drop(text, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if !bytes.Equal(text, before) {
 			t.Fatal("the text itself was changed")
 		}

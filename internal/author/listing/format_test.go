@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/signature"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -20,14 +21,10 @@ func TestOrders(t *testing.T) {
 		registry.KindRevocation: "revocation", registry.KindWorkflowAnchor: "workflow-anchor"}
 	for kind, name := range names {
 		all, err := members(schemas.Text(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		properties := all[find(all, "properties")]
 		all, err = members(schemas.Text(name)[properties.value:properties.end])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var want []string
 		for _, m := range all {
 			want = append(want, m.text)
@@ -101,9 +98,7 @@ func FuzzFormat(f *testing.F) {
 			return
 		}
 		before, err := strict.Parse(path, text, strict.RegistryFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		after, err := strict.Parse(path, out, strict.RegistryFile)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, out)

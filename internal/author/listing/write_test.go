@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // work makes a work tree with one listing, links in and on the way to its data directories, and a file beside them.
@@ -15,15 +17,11 @@ func work(t *testing.T) (string, *Tree) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, directory := range []string{"implementations", "elsewhere"} {
-		if err := os.Mkdir(filepath.Join(dir, directory), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(filepath.Join(dir, directory), 0o755))
 	}
 	for path, text := range map[string]string{"implementations/eve.json": "old\n", "elsewhere/ada.json": "outside\n",
 		"README.md": "text\n"} {
-		if err := os.WriteFile(filepath.Join(dir, path), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, path), []byte(text), 0o644))
 	}
 	for link, to := range map[string]string{"workflow-anchors": "elsewhere",
 		"implementations/link.json":  "../README.md",
@@ -33,9 +31,7 @@ func work(t *testing.T) (string, *Tree) {
 		}
 	}
 	tree, err := OpenTree(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { tree.Close() })
 	return dir, tree
 }
@@ -56,9 +52,7 @@ func files(t *testing.T, dir string) map[string]string {
 		all[path] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return all
 }
 
@@ -118,9 +112,7 @@ func TestWrite(t *testing.T) {
 	dir, tree := work(t)
 	want := files(t, dir)
 	revocation, err := RevocationPath("eve", strings.Repeat("a", 64))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := tree.Create(revocation, []byte("new\n")); err != nil { // its directory is not there yet
 		t.Error(err)
 	}

@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
 // TestManual writes the manual, and shows a page with man if there is one; .ci/release-test shows all of them.
 func TestManual(t *testing.T) {
 	dir := t.TempDir()
-	if err := run([]string{"v1.2.3", "2026-06-01T12:00:00Z", dir}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, run([]string{"v1.2.3", "2026-06-01T12:00:00Z", dir}))
 	for _, p := range programs.All {
 		for _, name := range []string{"bash-completion/completions/" + p.Name, "zsh/site-functions/_" + p.Name,
 			"fish/vendor_completions.d/" + p.Name + ".fish", "doc/oap-gate/" + p.Name + ".ps1"} {

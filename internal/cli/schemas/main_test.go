@@ -10,22 +10,19 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/conformance/aaep"
 	builtin "github.com/openagentprotocol-OAP/oap-gate/internal/strict/schema"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestCurrent checks that each schema is written by hand or equals what the program's types give, that no other file
 // is there, and that the program prints the file.
 func TestCurrent(t *testing.T) {
 	made, err := generate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var files []string
 	for _, name := range slices.Concat(schemas.Names, aaep.Schemas) {
 		files = append(files, schemas.File(name))
 		text, err := os.ReadFile("../../../docs/schemas/" + schemas.File(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if want := made[name]; want == nil != slices.Contains(builtin.Names, name) {
 			t.Errorf("%s: generated is %v", name, want != nil)
 		} else if want != nil && !bytes.Equal(text, want) {
@@ -42,9 +39,7 @@ func TestCurrent(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir("../../../docs/schemas")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range entries {
 		if e.Name() != "schemas.go" && !slices.Contains(files, e.Name()) {
 			t.Errorf("docs/schemas/%s is not a schema of the program", e.Name())

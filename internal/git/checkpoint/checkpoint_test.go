@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 var (
@@ -27,9 +29,7 @@ var testBody = "registry.example.org/oap\n50000\nN/fhScOAAaDRyaTn/ZMYzoSrE9EzwM/
 func sample(t testing.TB) *Checkpoint {
 	t.Helper()
 	c, err := New("registry.example.org/oap", 50000, testTip, testTrees, 3, testSigners)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }
 
@@ -41,21 +41,13 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func keys(t testing.TB, name string) (note.Signer, note.Verifier) {
 	t.Helper()
 	private, public, err := note.GenerateKey(zeros{}, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	file := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(file, []byte(private+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(private+"\n"), 0o600))
 	s, err := Signer(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	v, err := Verifier(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s, v
 }
 
@@ -139,9 +131,7 @@ func TestParse(t *testing.T) {
 	_, stranger := keys(t, "other.example.org")
 	c := sample(t)
 	signed, err := c.Encode(signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	again, err := c.Encode(signer)
 	if err != nil || !bytes.Equal(signed, again) {
 		t.Errorf("signed twice: %v\n%s%s", err, signed, again)
@@ -260,9 +250,7 @@ func TestFile(t *testing.T) {
 	}
 	c := sample(t)
 	for _, s := range []note.Signer{nil, signer} {
-		if err := c.WriteFile(path, s); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.WriteFile(path, s))
 		got, err := Read(path, nil)
 		if err != nil || *got != *c {
 			t.Errorf("read %+v, %v", got, err)
@@ -284,9 +272,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("an empty checkpoint is written: %v", err)
 	}
 	secret := filepath.Join(dir, "key")
-	if err := os.WriteFile(secret, []byte("PRIVATE+KEY+secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(secret, []byte("PRIVATE+KEY+secret"), 0o600))
 	if _, err := Signer(secret); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("error %v", err)
 	}
@@ -326,9 +312,7 @@ func TestParseMessages(t *testing.T) {
 func TestSize(t *testing.T) {
 	signer, verifier := keys(t, "mirror.example.org")
 	signed, err := sample(t).Encode(signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const frame = len("\u2014  \n")
 	rest := maxBytes - len(signed) - frame
 	encoded := rest / 2 / 4 * 4
@@ -336,9 +320,7 @@ func TestSize(t *testing.T) {
 		"\n"
 	file := filepath.Join(t.TempDir(), "state")
 	for text, ok := range map[string]bool{largest: true, strings.Replace(largest, "w", "ww", 1): false} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		_, err := Parse([]byte(text), verifier)
 		_, errOfFile := Read(file, verifier)
 		for _, err := range []error{err, errOfFile} {
@@ -363,9 +345,7 @@ func TestFileErrors(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "state")
-	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte("x"), 0o600))
 	if c, err := Read(file, nil); c != nil || !errors.Is(err, ErrMalformed) {
 		t.Errorf("%v, %v", c, err)
 	}
@@ -388,9 +368,7 @@ func TestFileErrors(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	signer, verifier := keys(f, "mirror.example.org")
 	signed, err := sample(f).Encode(signer)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	f.Add(signed)
 	f.Add([]byte(testBody))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -408,13 +386,9 @@ func FuzzParse(f *testing.F) {
 // TestLogKeySignsNoCheckpoint refuses the key of a log: a witness that saw a checkpoint under it would refuse the log.
 func TestLogKeySignsNoCheckpoint(t *testing.T) {
 	private, _, err := note.GenerateKey(zeros{}, "registry.example.org/oap")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	file := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(file, []byte("oap-gate log key v1\n"+private+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte("oap-gate log key v1\n"+private+"\n"), 0o600))
 	if _, err := Signer(file); err == nil || !strings.Contains(err.Error(), "the key of a log") {
 		t.Errorf("a log key is accepted: %v", err)
 	}

@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // sshSigner is a key made of a seed.
 func sshSigner(t testing.TB, seed byte) (ssh.Signer, string) {
 	t.Helper()
 	s, err := ssh.NewSignerFromKey(ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(rune(seed)), ed25519.SeedSize))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s, strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.PublicKey())))
 }
 
@@ -68,9 +68,7 @@ func TestAllowedSigners(t *testing.T) {
 		})
 	}
 	got, err := parseAllowedSigners([]byte(tests[2].file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := *got[string(key.PublicKey().Marshal())][0]
 	want := signer{"a", true, `git,"x"`, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -32,14 +33,10 @@ func newBench(t testing.TB, format string, programs ...string) *bench {
 	t.Helper()
 	needs.Program(t, append(programs, "git")...)
 	root, err := os.MkdirTemp("", "sig") // the agent's socket needs a short path
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b := &bench{t: t, dir: root + "/r", home: root + "/h", public: root + "/p", allowed: root + "/allowed"}
 	for _, d := range []string{b.dir, b.home, b.public} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(d, 0o700))
 	}
 	b.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + root, "LC_ALL=C", "TZ=UTC",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_NO_REPLACE_OBJECTS=1",
@@ -77,9 +74,7 @@ func (b *bench) run(input, env, name string, args ...string) (string, error) {
 func (b *bench) must(input, env, name string, args ...string) string {
 	b.t.Helper()
 	out, err := b.run(input, env, name, args...)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, err)
 	return out
 }
 
@@ -111,9 +106,7 @@ func (b *bench) accepted(id string, at time.Time) bool {
 	b.t.Helper()
 	gpg := filepath.Join(filepath.Dir(b.dir), "gpg-at")
 	script := fmt.Sprintf("#!/bin/sh\nexec gpg --faked-system-time %d! \"$@\"\n", at.Unix())
-	if err := os.WriteFile(gpg, []byte(script), 0o700); err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, os.WriteFile(gpg, []byte(script), 0o700))
 	_, err := b.run("", "GNUPGHOME="+b.public, "git", "-c", "gpg.program="+gpg, "-c", "gpg.ssh.allowedSignersFile="+
 		b.allowed,
 		"verify-commit", id)
@@ -127,9 +120,7 @@ func (b *bench) accepted(id string, at time.Time) bool {
 func decode(t testing.TB, raw string) *gitstore.CommitObject {
 	t.Helper()
 	c, err := gitstore.DecodeCommit([]byte(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }
 

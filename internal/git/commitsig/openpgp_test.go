@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // gpgKey makes a key at a time and gives its fingerprint.
@@ -36,9 +38,7 @@ func (b *bench) program(at int64, options string) string {
 	name := fmt.Sprintf("%s/gpg-%d-%x", b.home, at, options)
 	script := fmt.Sprintf("#!/bin/sh\nexec gpg --pinentry-mode loopback --faked-system-time %d! %s \"$@\"\n", at,
 		options)
-	if err := os.WriteFile(name, []byte(script), 0o700); err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, os.WriteFile(name, []byte(script), 0o700))
 	return "gpg.program=" + name
 }
 
@@ -78,9 +78,7 @@ func TestOpenPGP(t *testing.T) {
 	notation := b.signedBy(ed, epoch, "--sig-notation !n@example.org=v")
 
 	revocation, err := os.ReadFile(b.home + "/openpgp-revocs.d/" + gone + ".rev")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b.gpg(strings.Replace(string(revocation), ":-----BEGIN", "-----BEGIN", 1), epoch+day, "--import")
 	b.gpg("", epoch, "--passphrase", "", "--quick-set-expire", grown, "seconds=86400000")
 	keyring := b.gpg("", epoch, "--armor", "--export", rsa, small, ed, nist)
@@ -89,9 +87,7 @@ func TestOpenPGP(t *testing.T) {
 	}
 	b.must(keyring, "GNUPGHOME="+b.public, "gpg", "--batch", "--quiet", "--import")
 	v, err := New([]byte(keyring), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 
 	plain := b.signedBy(ed, epoch, "")
 	raw := b.raw(plain)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // sshKey makes a key and gives the file of its private half.
@@ -21,9 +23,7 @@ func (b *bench) sshKey(name string, options ...string) string {
 func (b *bench) publicKey(file string) string {
 	b.t.Helper()
 	text, err := os.ReadFile(file + ".pub")
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, err)
 	fields := strings.Fields(string(text))
 	return fields[0] + " " + fields[1]
 }
@@ -55,9 +55,7 @@ func (b *bench) certify(ca, key, name string, options ...string) string {
 		if err == nil {
 			err = os.WriteFile(file+end, data, 0o600)
 		}
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		must.OK(b.t, err)
 	}
 	b.must("", "A=", "ssh-keygen", append(append([]string{"-q", "-s", ca, "-I", name}, options...), file+".pub")...)
 	// ssh-keygen finds the private half beside it by cutting off -cert.pub.
@@ -104,13 +102,9 @@ func TestSSH(t *testing.T) {
 		"*@example.com cert-authority " + b.publicKey(ca),
 		"*@example.net cert-authority,namespaces=\"git\" " + b.publicKey(caRSA),
 	}, "\n") + "\n"
-	if err := os.WriteFile(b.allowed, []byte(allowed), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(b.allowed, []byte(allowed), 0o600))
 	v, err := New(nil, []byte(allowed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 
 	plain := b.signedWith(ed, epoch)
 	raw := b.raw(plain)
@@ -220,13 +214,9 @@ func TestSHA256(t *testing.T) {
 	b := newBench(t, "sha256", "ssh-keygen")
 	ed := b.sshKey("ed", "-t", "ed25519")
 	allowed := "ed@example.org " + b.publicKey(ed) + "\n"
-	if err := os.WriteFile(b.allowed, []byte(allowed), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(b.allowed, []byte(allowed), 0o600))
 	v, err := New(nil, []byte(allowed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	id := b.signedWith(ed, epoch)
 	raw := b.raw(id)
 	header := sigHeader(t, raw)

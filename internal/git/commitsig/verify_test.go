@@ -14,6 +14,7 @@ import (
 	"github.com/hiddeco/sshsig"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitstore"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const unsignedText = "tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\nauthor A <a@example.org> 1700000000 +0000\n" +
@@ -26,21 +27,13 @@ func trusted(t testing.TB) (v *Verifier, byPGP, bySSH string) {
 	t.Helper()
 	config := &packet.Config{Algorithm: packet.PubKeyAlgoEdDSA, Time: func() time.Time { return time.Unix(epoch, 0) }}
 	entity, err := openpgp.NewEntity("E", "", "e@example.org", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var keyring, sig bytes.Buffer
-	if err := entity.Serialize(&keyring); err != nil {
-		t.Fatal(err)
-	}
-	if err := openpgp.ArmoredDetachSign(&sig, entity, strings.NewReader(unsignedText), config); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, entity.Serialize(&keyring))
+	must.OK(t, openpgp.ArmoredDetachSign(&sig, entity, strings.NewReader(unsignedText), config))
 	key, text := sshSigner(t, 'k')
 	signed, err := sshsig.Sign(strings.NewReader(unsignedText), key, sshsig.HashSHA512, gitNamespace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if v, err = New(keyring.Bytes(), []byte("k@example.org "+text)); err != nil {
 		t.Fatal(err)
 	}
@@ -63,9 +56,7 @@ func TestVerify(t *testing.T) {
 		}
 		wg.Wait()
 		none, err := New(nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := none.Verify(c, judgedAt); got.Verdict != UnknownKey {
 			t.Errorf("without keys judged %+v", got)
 		}
@@ -79,13 +70,9 @@ func TestVerify(t *testing.T) {
 func TestSignersSHA256(t *testing.T) {
 	_, text := sshSigner(t, 'k')
 	none, err := New(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	some, err := New(nil, []byte("a "+text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// printf 'oap-gate signers v1\n-\n-\n' | sha256sum
 	if got, want := none.SignersSHA256(),
 		"7e33c019149bade2b5d6bc0339927dc3745059ee0b26976e6d7465aae49cffb3"; got != want {
@@ -104,9 +91,7 @@ func FuzzSignature(f *testing.F) {
 	block, _ := pem.Decode(decode(f, bySSH).Signature)
 	f.Add(block.Bytes)
 	sig, err := armor.Decode(bytes.NewReader(decode(f, byPGP).Signature))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	var blob bytes.Buffer
 	if _, err := blob.ReadFrom(sig.Body); err != nil {
 		f.Fatal(err)
@@ -116,15 +101,11 @@ func FuzzSignature(f *testing.F) {
 	f.Fuzz(func(t *testing.T, blob []byte) {
 		var pgp bytes.Buffer
 		w, err := armor.Encode(&pgp, openpgp.SignatureType, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := w.Write(blob); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Close())
 		for _, text := range []string{pgp.String(),
 			string(pem.EncodeToMemory(&pem.Block{Type: sshsig.PEMType, Bytes: blob}))} {
 			got := v.Verify(decode(t, withSignature(other, text)), judgedAt)
@@ -165,9 +146,7 @@ func BenchmarkVerify(b *testing.B) {
 			raw := []byte(bb.raw)
 			for b.Loop() {
 				c, err := gitstore.DecodeCommit(raw)
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, err)
 				if got := v.Verify(c, judgedAt); got.Verdict != Good {
 					b.Fatal(got)
 				}

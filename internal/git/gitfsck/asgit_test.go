@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // objects is a repository of loose objects of any content.
@@ -32,9 +33,7 @@ func (o *objects) add(kind, data, name string) string {
 	if _, err := w.Write(text); err != nil {
 		o.T.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		o.T.Fatal(err)
-	}
+	must.OK(o.T, w.Close())
 	o.Write(filepath.Join(".git", "objects", id[:2], id[2:]), packed.String())
 	o.names[id] = name
 	return id
@@ -42,9 +41,7 @@ func (o *objects) add(kind, data, name string) string {
 
 func (o *objects) tree(mode, name, id, made string) string {
 	raw, err := hex.DecodeString(id)
-	if err != nil {
-		o.T.Fatal(err)
-	}
+	must.OK(o.T, err)
 	return o.add("tree", mode+" "+name+"\x00"+string(raw), made)
 }
 

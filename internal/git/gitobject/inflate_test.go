@@ -12,6 +12,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // listing is text of about 400 bytes that repeats parts of itself.
@@ -54,9 +56,7 @@ func streams(t testing.TB) [][]byte {
 			if err == nil {
 				err = w.Close()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			out = append(out, b.Bytes())
 		}
 	}
@@ -143,9 +143,7 @@ func TestStaleCode(t *testing.T) {
 			t.Errorf("got %v, want ErrCorrupt", err)
 		}
 		r.begin(bytes.NewReader(stream), 0, int64(len(stream)))
-		if err := r.Zlib(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Zlib())
 		io.Copy(io.Discard, io.LimitReader(r.Flate, 1<<20)) // leaves its codes behind
 	}
 }

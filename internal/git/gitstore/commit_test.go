@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -115,9 +116,7 @@ func TestSignatureAsGit(t *testing.T) {
 	said := filepath.Join(c.Dir, "payload")
 	c.Write("verify", "#!/bin/sh\nfor a; do case $a in /*|.*) cat \"$a\" >'"+said+".sig';; esac; done\ncat >'"+said+
 		"'\nexit 1\n")
-	if err := os.Chmod(filepath.Join(c.Dir, "verify"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(filepath.Join(c.Dir, "verify"), 0o777))
 	c.Config("gpg.program", filepath.Join(c.Dir, "verify"))
 	other := strings.Replace(pgp, "gpgsig ", "gpgsig-sha256 ", 1)
 	for name, data := range map[string]string{
@@ -132,9 +131,7 @@ func TestSignatureAsGit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			commit, err := DecodeCommit([]byte(data))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if commit.Signed != OpenPGP {
 				t.Fatalf("signed %v, want OpenPGP", commit.Signed)
 			}
@@ -209,13 +206,9 @@ func TestDecodeCommitParents(t *testing.T) {
 		first)},
 		"HEAD~2": nil} {
 		id, err := s.Resolve(rev)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_, data, err := s.Read(id, 1<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		commit, err := DecodeCommit(data)
 		if err != nil || !reflect.DeepEqual(commit.Parents, want) ||
 			commit.Tree != mustID(t, c.Git("rev-parse", rev+"^{tree}")) {

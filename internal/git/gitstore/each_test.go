@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
@@ -149,9 +150,7 @@ func TestReadConcurrently(t *testing.T) {
 	var want [][]byte
 	for _, id := range ids {
 		_, data, err := s.Read(id, 1<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		want = append(want, data)
 	}
 	s.cache = cache{}

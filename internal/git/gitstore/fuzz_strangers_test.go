@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
@@ -25,9 +26,7 @@ func FuzzPack(f *testing.F) {
 			[]byte("r"))}
 		x, err := parseIndex(packtest.IndexBytes([]packtest.Entry{{ID: ids[0], Offset: int64(a)},
 			{ID: ids[1], Offset: int64(b)}, {ID: ids[2], Offset: int64(c)}}, sum[:]), 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		p := packOf(pack, x)
 		s := &Store{cloneFormat: cloneFormat{idSize: 20}}
 		for _, id := range ids {

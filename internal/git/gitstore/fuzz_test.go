@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
@@ -90,9 +91,7 @@ func FuzzLoose(f *testing.F) {
 	c := newClone(f)
 	id := mustID(f, c.GitInput("loose\n", "hash-object", "-w", "--stdin"))
 	seed, err := os.ReadFile(loosePath(filepath.Join(c.Dir, ".git/objects"), id))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	f.Add(seed)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := gitobject.Inflate(bytes.NewReader(data), 0, int64(len(data)))
@@ -105,9 +104,7 @@ func FuzzLoose(f *testing.F) {
 			return
 		}
 		z, err := zlib.NewReader(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		want, err := io.ReadAll(z) // its error may be the checksum's, which the object's hash makes needless
 		if string(want) != fmt.Sprintf("%s %d\x00%s", kind, len(got), got) {
 			t.Errorf("read a %s of %d bytes; zlib gives %d bytes, %v", kind, len(got), len(want), err)

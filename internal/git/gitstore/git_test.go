@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
@@ -64,9 +65,7 @@ func listing(n int) string {
 func (c clone) open() *Store {
 	c.T.Helper()
 	s, err := Open(c.Dir)
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	must.OK(c.T, err)
 	c.T.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			c.T.Error(err)
@@ -78,9 +77,7 @@ func (c clone) open() *Store {
 func mustID(t testing.TB, text string) gitobject.ID {
 	t.Helper()
 	id, err := gitobject.ParseID(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return id
 }
 
@@ -115,9 +112,7 @@ func TestIsEmpty(t *testing.T) {
 		c := gittest.New(t)
 		tt.make(c)
 		s, err := Open(c.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer s.Close()
 		if got := s.IsEmpty(); got != tt.want {
 			t.Errorf("%s: empty is %t, want %t", name, got, tt.want)
@@ -132,8 +127,6 @@ func (c clone) addPack(w *packtest.Writer) {
 	name := fmt.Sprintf("pack-%x", sha1.Sum(pack))
 	dir := filepath.Join(c.Dir, ".git/objects/pack")
 	for ext, data := range map[string][]byte{".pack": pack, ".idx": idx} {
-		if err := os.WriteFile(filepath.Join(dir, name+ext), data, 0o666); err != nil {
-			c.T.Fatal(err)
-		}
+		must.OK(c.T, os.WriteFile(filepath.Join(dir, name+ext), data, 0o666))
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	objectcache "github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // Another reader of packs, go-git's, gives the same bytes for every object.
@@ -55,13 +57,9 @@ func TestReadAsGoGit(t *testing.T) {
 func readGoGit(t *testing.T, s *filesystem.Storage, id string) (kind string, data []byte) {
 	t.Helper()
 	o, err := s.EncodedObject(plumbing.AnyObject, plumbing.NewHash(id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r, err := o.Reader()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	if data, err = io.ReadAll(r); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
@@ -227,12 +228,8 @@ func TestFlippedBytes(t *testing.T) {
 			continue
 		}
 		good, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(name, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, os.Chmod(name, 0o666))
 		for range 300 {
 			bad := bytes.Clone(good)
 			switch at := random.IntN(len(bad)); random.IntN(4) {
@@ -247,14 +244,10 @@ func TestFlippedBytes(t *testing.T) {
 				sum := sha1.Sum(bad[:len(bad)-20])
 				copy(bad[len(bad)-20:], sum[:]) // else the checksum tells already
 			}
-			if err := os.WriteFile(name, bad, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(name, bad, 0o666))
 			readDamaged(t, c, ids)
 		}
-		if err := os.WriteFile(name, good, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, good, 0o666))
 	}
 }
 
@@ -298,24 +291,16 @@ func TestDamagedLoose(t *testing.T) {
 	id := mustID(t, c.GitInput("loose object\n", "hash-object", "-w", "--stdin"))
 	name := loosePath(filepath.Join(c.Dir, ".git/objects"), id)
 	good, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(name, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, os.Chmod(name, 0o666))
 	for at := range good {
 		for bit := range 8 {
 			bad := bytes.Clone(good)
 			bad[at] ^= 1 << bit
-			if err := os.WriteFile(name, bad, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(name, bad, 0o666))
 			readDamaged(t, c, []gitobject.ID{id})
 		}
-		if err := os.WriteFile(name, good[:at], 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, good[:at], 0o666))
 		readDamaged(t, c, []gitobject.ID{id})
 	}
 }
@@ -369,9 +354,7 @@ func TestHostileIndex(t *testing.T) {
 		t.Errorf("version 3: got %v, want ErrUnsupported", err)
 	}
 	x, err := parseIndex(one, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if at, ok := x.find(packtest.HashOf(gitobject.Blob, nil)); !ok || at != 12 {
 		t.Errorf("the object is at %d, %v, want 12", at, ok)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func TestResolveAsGit(t *testing.T) {
@@ -93,9 +94,7 @@ func TestResolveRefuses(t *testing.T) {
 		c.Write(".git/"+name, text)
 	}
 	outside := filepath.Join(t.TempDir(), "outside")
-	if err := os.WriteFile(outside, []byte(c.Git("rev-parse", "HEAD")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(outside, []byte(c.Git("rev-parse", "HEAD")), 0o666))
 	if err := os.Symlink(outside, filepath.Join(c.Dir, ".git/refs/heads/link")); err != nil {
 		t.Log(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
@@ -94,9 +95,7 @@ func TestPieces(t *testing.T) {
 				last, before = o, got
 				return nil
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if name == "newest first" && (inPieces < 20 || common < 20*leastPieces) {
 				t.Errorf("%d objects were in pieces, and %d bytes in common", inPieces, common)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // cloneOf makes a clone through git clone.
@@ -27,9 +28,7 @@ func (c clone) url() string { return "file://" + filepath.ToSlash(c.Dir) }
 func realPath(t *testing.T, path string) string {
 	t.Helper()
 	out, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
@@ -43,9 +42,7 @@ func TestOpenShapes(t *testing.T) {
 	check := func(t *testing.T, dir, worktree string) *Store {
 		t.Helper()
 		s, err := Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Cleanup(func() { s.Close() })
 		if got, err := s.Resolve("HEAD"); err != nil || got.String() != head {
 			t.Errorf("HEAD is %v, %v, want %s", got, err, head)
@@ -112,9 +109,7 @@ func TestOpenShapes(t *testing.T) {
 		check(t, linked, linked)
 		check(t, filepath.Join(linked, "implementations"), linked)
 		s, err := Open(linked)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer s.Close()
 		other, err := s.Resolve("other")
 		if want := c.Git("rev-parse", "HEAD"); err != nil || other.String() != want {
@@ -159,9 +154,7 @@ func TestOpenShapes(t *testing.T) {
 		c.Write(".git/info/grafts", head+"\n")
 		s := check(t, c.Dir, c.Dir)
 		want, err := os.ReadFile(filepath.Join(c.Dir, "README.md"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, got, err := s.Read(mustID(t, blob), 1<<20); err != nil || string(got) != string(want) {
 			t.Errorf("read %.20q, %v, want %.20q", got, err, want)
 		}
@@ -248,9 +241,7 @@ func TestAlternates(t *testing.T) {
 	t.Run("relative", func(t *testing.T) {
 		c := newClone(t)
 		to, err := filepath.Rel(filepath.Join(realPath(t, c.Dir), ".git", "objects"), realPath(t, dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c.Write(".git/objects/info/alternates", to+"\n")
 		if _, err := c.open().Resolve(head); err != nil {
 			t.Error(err)
@@ -350,21 +341,15 @@ func TestOpenRefuses(t *testing.T) {
 	})
 	t.Run("a file", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "x")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, nil, 0o600))
 		wantError(t, second(Open(file)), ErrNotRepository, "name the directory of a clone")
 	})
 	t.Run("what may not be read", func(t *testing.T) {
 		for _, part := range []string{"", ".git", ".git/objects", ".git/config"} {
 			c := newClone(t)
-			if err := os.Chmod(filepath.Join(c.Dir, part), 0); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Chmod(filepath.Join(c.Dir, part), 0))
 			_, err := Open(c.Dir)
-			if err := os.Chmod(filepath.Join(c.Dir, part), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Chmod(filepath.Join(c.Dir, part), 0o700))
 			if err == nil {
 				t.Skip("this user reads all, and nothing was seen")
 			}
@@ -383,12 +368,8 @@ func TestOpenRefuses(t *testing.T) {
 			func(dir string) error { return os.Symlink("nowhere", dir) },
 		} {
 			inner := filepath.Join(c.Dir, fmt.Sprint("inner", i))
-			if err := os.MkdirAll(filepath.Join(inner, "sub"), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			if err := spoil(filepath.Join(inner, ".git")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(filepath.Join(inner, "sub"), 0o777))
+			must.OK(t, spoil(filepath.Join(inner, ".git")))
 			for _, dir := range []string{inner, filepath.Join(inner, "sub")} {
 				if s, err := Open(dir); err == nil {
 					t.Errorf("%s: the repository %s is read", dir, s.GitDir())
@@ -401,9 +382,7 @@ func TestOpenRefuses(t *testing.T) {
 		c.commit("outer")
 		c.Write("sub/x", "")
 		s, err := OpenAt(c.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // compare compares every object of a clone with what git cat-file says.
@@ -15,9 +17,7 @@ func compare(t *testing.T, c clone, s *Store) {
 	var want bytes.Buffer
 	cmd := c.Command("cat-file", "--batch", "--batch-all-objects")
 	cmd.Stdout = &want
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Run())
 	r := bufio.NewReader(&want)
 	objects := 0
 	for ; ; objects++ {
@@ -28,17 +28,13 @@ func compare(t *testing.T, c clone, s *Store) {
 		fields := strings.Fields(head)
 		id := mustID(t, fields[0])
 		size, err := strconv.ParseInt(fields[2], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		body := make([]byte, size+1)
 		if _, err := io.ReadFull(r, body); err != nil {
 			t.Fatal(err)
 		}
 		typ, data, err := s.Read(id, size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if typ.String() != fields[1] || !bytes.Equal(data, body[:size]) {
 			t.Fatalf("%s %s differs from git's %s", typ, id, fields[1])
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/packtest"
 )
 
@@ -70,9 +71,7 @@ func lastID(t *testing.T, pack string) string {
 func read(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return data
 }
 
@@ -80,9 +79,7 @@ func read(t *testing.T, path string) []byte {
 func zeros(t testing.TB, before []byte, n int64) []byte {
 	var out bytes.Buffer
 	z, err := zlib.NewWriterLevel(&out, zlib.BestSpeed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := z.Write(before); err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +89,7 @@ func zeros(t testing.TB, before []byte, n int64) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, z.Close())
 	return out.Bytes()
 }
 
@@ -218,9 +213,7 @@ func TestIndexPackHostile(t *testing.T) {
 				pack = tt.edit(pack)
 			}
 			file := filepath.Join(t.TempDir(), "pack")
-			if err := os.WriteFile(file, pack, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(file, pack, 0o666))
 			w, pack = nil, nil
 			runtime.GC()
 			stop, most := watchHeap()
@@ -268,9 +261,7 @@ func TestIndexPackContext(t *testing.T) {
 	w.Object(gitobject.Blob, []byte("x"))
 	pack, _ := w.Bytes()
 	file := filepath.Join(t.TempDir(), "pack")
-	if err := os.WriteFile(file, pack, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, pack, 0o666))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	cancel(why)
@@ -297,9 +288,7 @@ func TestIndexPackWork(t *testing.T) {
 	w := packtest.NewWriter()
 	w.Stream(gitobject.Blob, nil, 1<<20, zeros(t, nil, 1<<20))
 	file := filepath.Join(t.TempDir(), "pack")
-	if err := os.WriteFile(file, w.Sealed(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, w.Sealed(), 0o666))
 	if _, err := index(t.Context(), file, file+".idx", 1<<20-1); !errors.Is(err, gitobject.ErrTooLarge) {
 		t.Errorf("error %v, want %v", err, gitobject.ErrTooLarge)
 	}
@@ -315,9 +304,7 @@ func TestIndexPackLarge(t *testing.T) {
 		at = w.Add(gitobject.ID{}, gitobject.OffsetDelta, w.OffsetTo(at), d.Bytes(), 0)
 	}
 	file := filepath.Join(t.TempDir(), "pack")
-	if err := os.WriteFile(file, w.Sealed(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, w.Sealed(), 0o666))
 	if _, err := Index(t.Context(), file, file+".idx"); err != nil {
 		t.Error(err)
 	}

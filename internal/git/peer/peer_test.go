@@ -24,6 +24,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/git/gitobject"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func git(t *testing.T, dir string, args ...string) string {
@@ -51,13 +52,9 @@ func serve(t *testing.T, root string) *httptest.Server {
 func way(t *testing.T, text string) http.RoundTripper {
 	t.Helper()
 	u, err := url.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rt, err := live.NewTransport(live.Options{}, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return rt
 }
 
@@ -277,9 +274,7 @@ func zlibbed(t *testing.T, data []byte) []byte {
 	if _, err := z.Write(data); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, z.Close())
 	return out.Bytes()
 }
 

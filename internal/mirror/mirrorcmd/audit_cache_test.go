@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -33,9 +34,7 @@ func (c cachedAudit) run(status int, more ...string) map[string]bool {
 		c.t.Fatalf("exit status %d, want %d: %s", code, status, out)
 	}
 	var r verdict.Report
-	if err := json.Unmarshal(clitest.Read(c.t, report), &r); err != nil {
-		c.t.Fatal(err)
-	}
+	must.OK(c.t, json.Unmarshal(clitest.Read(c.t, report), &r))
 	cached := map[string]bool{}
 	for _, e := range r.Evidence {
 		cached[e.URL] = e.CachedAt != nil
@@ -112,9 +111,7 @@ func TestAuditCachePoisoned(t *testing.T) {
 		if i%2 == 0 {
 			other = nil
 		}
-		if err := os.WriteFile(file, other, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, other, 0o600))
 	}
 	fetched := 0
 	for _, cached := range a.run(0) {
@@ -131,9 +128,7 @@ func TestAuditCachePoisoned(t *testing.T) {
 		t.Fatalf("the cache holds %q, %v", requests, err)
 	}
 	for _, file := range requests {
-		if err := os.WriteFile(file, []byte(`{"sha256":"../../../../etc/passwd"}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(`{"sha256":"../../../../etc/passwd"}`), 0o600))
 	}
 	for url, cached := range a.run(0) {
 		if cached {

@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -62,13 +63,9 @@ func TestAuditKilled(t *testing.T) {
 	if bytes.Equal(before, after) {
 		t.Fatal("the checkpoint did not move")
 	}
-	if err := os.RemoveAll(cache); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(cache))
 	for i := range 16 {
-		if err := os.WriteFile(state, before, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(state, before, 0o600))
 		kill(t, w, i, args...)
 		if now := clitest.Read(t, state); !bytes.Equal(now, before) && !bytes.Equal(now, after) {
 			t.Fatalf("killed at moment %d, it left the checkpoint %q", i, now)
@@ -90,9 +87,7 @@ func kill(t *testing.T, w *fixture.World, n int, args ...string) {
 	const requests = 6
 	w.Web.Forget()
 	cmd := exec.Command("oap-gate", args...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -146,9 +141,7 @@ func TestAuditKilledAtSize(t *testing.T) {
 	registry, temporary := filepath.Join(dir, "registry"), filepath.Join(dir, "temporary")
 	state, reports := filepath.Join(dir, "kept", "state"), filepath.Join(dir, "kept", "audit.")
 	for _, d := range []string{temporary, filepath.Dir(state)} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(d, 0o700))
 	}
 	if _, err := fixture.Generate(registry, size); err != nil {
 		t.Fatal(err)
@@ -160,9 +153,7 @@ func TestAuditKilledAtSize(t *testing.T) {
 			"--at", fixture.Clock.Format(time.RFC3339), "--origin", "registry.example", "--checkpoint", state,
 			"--report", "json="+reports+"json", "--report", "html="+reports+"html")
 		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		return cmd
 	}
 	// there are the names of the files that an audit has left, the temporary ones first, and the digests of the others.
@@ -171,9 +162,7 @@ func TestAuditKilledAtSize(t *testing.T) {
 		whole = map[string]string{}
 		for _, d := range []string{temporary, filepath.Dir(state)} {
 			entries, err := os.ReadDir(d)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, e := range entries {
 				if path := filepath.Join(d, e.Name()); atomicfile.IsTemporary(e.Name()) {
 					left = append(left, path)
@@ -185,14 +174,10 @@ func TestAuditKilledAtSize(t *testing.T) {
 		return left, whole
 	}
 
-	if err := start("main~10").Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, start("main~10").Wait())
 	before := clitest.Read(t, state)
 	begun := time.Now()
-	if err := start("main").Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, start("main").Wait())
 	took := time.Since(begun)
 	left, after := there()
 	if len(left) > 0 || len(after) != 3 || bytes.Equal(clitest.Read(t, state), before) {
@@ -202,9 +187,7 @@ func TestAuditKilledAtSize(t *testing.T) {
 	random, killed := rand.New(rand.NewPCG(1, uint64(size.Listings))), 0
 	again := func() {
 		t.Helper()
-		if err := os.WriteFile(state, before, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(state, before, 0o600))
 		for _, format := range []string{"json", "html"} {
 			if err := os.Remove(reports + format); err != nil && !os.IsNotExist(err) {
 				t.Fatal(err)
@@ -235,13 +218,9 @@ func TestAuditKilledAtSize(t *testing.T) {
 	left, _ = there()
 	for _, path := range left {
 		then := time.Now().Add(-24 * time.Hour)
-		if err := os.Chtimes(path, then, then); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(path, then, then))
 	}
-	if err := start("main").Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, start("main").Wait())
 	if left, now := there(); len(left) > 0 || !maps.Equal(now, after) {
 		t.Errorf("after %d of %d were killed the next run leaves %q and %q, want %q", killed, moments, left, now, after)
 	}
@@ -252,9 +231,7 @@ func TestAuditKilledAtSize(t *testing.T) {
 func digest(t *testing.T, path string) string {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
@@ -312,12 +289,8 @@ func TestAuditFullDisk(t *testing.T) {
 		t.Fatalf("exit status %d: %s", code, out)
 	}
 	before := clitest.Read(t, state)
-	if err := os.MkdirAll(filepath.Join(cache, "documents"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(cache, "requests"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(cache, "documents"), 0o700))
+	must.OK(t, os.MkdirAll(filepath.Join(cache, "requests"), 0o700))
 	fill(t, filepath.Join(disk, "full"))
 	report := filepath.Join(t.TempDir(), "report.json")
 	code, out := clitest.Program(t, append(args, "--rev", "main", "--report", "json="+report)...)
@@ -332,9 +305,7 @@ func TestAuditFullDisk(t *testing.T) {
 	}
 	wholeDocuments(t, cache)
 	// Room again: the run is the one that it would have been.
-	if err := os.Remove(filepath.Join(disk, "full")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(disk, "full")))
 	if code, out := clitest.Program(t, append(args, "--rev", "main")...); code != 0 {
 		t.Errorf("exit status %d: %s", code, out)
 	}
@@ -351,9 +322,7 @@ func TestAuditFullDisk(t *testing.T) {
 func fill(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	for piece := make([]byte, 4096); len(piece) > 0; {
 		if _, err := f.Write(piece); err != nil {
@@ -371,13 +340,9 @@ func TestAuditLeftovers(t *testing.T) {
 	args := slices.Concat([]string{"audit", "--offline", "--checkpoint", state, "--origin", "registry.example", "--rev",
 		"main"}, w.Args())
 	left := filepath.Join(dir, ".state.ABCDEFGHIJKLMNOPQRSTUVWX27.oap-gate.tmp")
-	if err := os.WriteFile(left, []byte("registry.exa"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(left, []byte("registry.exa"), 0o600))
 	then := time.Now().Add(-24 * time.Hour)
-	if err := os.Chtimes(left, then, then); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chtimes(left, then, then))
 	for range 2 {
 		if code, out := clitest.Program(t, args...); code != 0 {
 			t.Fatalf("exit status %d: %s", code, out)
@@ -389,9 +354,7 @@ func TestAuditLeftovers(t *testing.T) {
 	whole := clitest.Read(t, state)
 	// A checkpoint that is cut anywhere is none, and no run takes it for one.
 	for _, n := range []int{0, 1, len(whole) / 2, len(whole) - 1} {
-		if err := os.WriteFile(state, whole[:n], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(state, whole[:n], 0o600))
 		if code, out := clitest.Program(t, args...); code != 2 {
 			t.Errorf("%d bytes of a checkpoint: exit status %d: %s", n, code, out)
 		}

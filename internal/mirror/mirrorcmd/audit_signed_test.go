@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
@@ -37,9 +38,7 @@ func newSignedRegistry(t *testing.T) *signedRegistry {
 	needs.Program(t, "gpg", "gpgconf", "ssh-keygen")
 	w := clitest.Build(t, "base: [{listing: eve}]")
 	home, err := os.MkdirTemp("", "sig") // the agent's socket needs a short path
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r := &signedRegistry{t, w, home, t.TempDir()}
 	t.Cleanup(func() {
 		_, _ = r.try("", "gpgconf", "--kill", "all")
@@ -73,18 +72,14 @@ func (r *signedRegistry) try(input, name string, args ...string) (string, error)
 func (r *signedRegistry) run(input, name string, args ...string) string {
 	r.t.Helper()
 	out, err := r.try(input, name, args...)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, err)
 	return out
 }
 
 func (r *signedRegistry) file(name, text string) string {
 	r.t.Helper()
 	path := filepath.Join(r.files, name)
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, os.WriteFile(path, []byte(text), 0o700))
 	return path
 }
 
@@ -117,9 +112,7 @@ func (r *signedRegistry) sshKey(name string) string {
 	r.t.Helper()
 	r.run("", "ssh-keygen", "-q", "-N", "", "-C", name, "-t", "ed25519", "-f", filepath.Join(r.files, name))
 	text, err := os.ReadFile(filepath.Join(r.files, name+".pub"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.OK(r.t, err)
 	return strings.Join(strings.Fields(string(text))[:2], " ")
 }
 
@@ -186,9 +179,7 @@ func TestAuditSignatures(t *testing.T) {
 				t.Errorf("exit status %d, want %d, and %q in\n%s", code, c.status, c.counts, out)
 			}
 			var rep verdict.Report
-			if err := json.Unmarshal(clitest.Read(t, report), &rep); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(clitest.Read(t, report), &rep))
 			severity := "warning"
 			if c.status == 1 {
 				severity = "error"

@@ -13,15 +13,14 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestAuditWorkflow runs the jobs of docs/workflows/audit.yml, one after another, with the inputs that the file has. It
 // leaves out what is GitHub's: the job that uploads finds its SARIF file, and the job of the issue finds no clone.
 func TestAuditWorkflow(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "workflows", "audit.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	type job struct {
 		Steps []struct {
 			Uses string
@@ -29,9 +28,7 @@ func TestAuditWorkflow(t *testing.T) {
 		}
 	}
 	var workflow struct{ Jobs map[string]job }
-	if err := yaml.Unmarshal(text, &workflow); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal(text, &workflow))
 	with := func(name, uses string) map[string]string {
 		for _, s := range workflow.Jobs[name].Steps {
 			if strings.HasPrefix(s.Uses, uses) {
@@ -66,9 +63,7 @@ func TestAuditWorkflow(t *testing.T) {
 		}
 		artifact := t.TempDir()
 		for name := range strings.FieldsSeq(upload["path"]) {
-			if err := os.Rename(name, filepath.Join(artifact, name)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Rename(name, filepath.Join(artifact, name)))
 		}
 		t.Chdir(artifact)
 		for _, name := range []string{"code-scanning", "issue"} {
@@ -78,9 +73,7 @@ func TestAuditWorkflow(t *testing.T) {
 		}
 		var sarif struct{ Version string }
 		file, err := os.ReadFile(with("code-scanning", "github/codeql-action/upload-sarif@")["sarif_file"])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if err := json.Unmarshal(file, &sarif); err != nil || sarif.Version != "2.1.0" {
 			t.Errorf("%s: the SARIF file has version %q: %v", c.name, sarif.Version, err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestLawfulLog compares the log checkpoints of a history, before and after a rewrite, with those that are kept outside
@@ -27,18 +28,14 @@ func TestLawfulLog(t *testing.T) {
 			Branches            []string
 		}
 	}
-	if err := json.Unmarshal(clitest.Read(t, filepath.Join(shared, "log.json")), &data); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(clitest.Read(t, filepath.Join(shared, "log.json")), &data))
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	c := gittest.New(t)
 	c.GitInput(string(history), "fast-import", "--quiet")
 	for name, text := range map[string]string{"key": data.Key, "accepted": c.Git("rev-parse", "rewritten") +
 		" consistency/history-rewritten the rewrite is known\n"} {
-		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(in(name), []byte(text), 0o600))
 	}
 	wanted := func(branches ...string) string {
 		for _, l := range data.Logs {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // noting is a witness that cosigns whatever it is sent, and keeps it: what left the machine.
@@ -71,9 +72,7 @@ func TestLogKilled(t *testing.T) {
 	verifier, _, _ := strings.Cut(out, "\n")
 	text := fmt.Sprintf("log %s\nwitness w w.example+%x+%s %s/\nquorum w\n", verifier, w.hash(),
 		base64.StdEncoding.EncodeToString(w.key()), server.URL)
-	if err := os.WriteFile(policy, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(policy, []byte(text), 0o666))
 	args := []string{"audit", "--repo", c.Dir, "--checkpoint", filepath.Join(dir, "cp"), "--origin",
 		"registry.example", "--log", log, "--log-sign-key", key, "--witness-policy", policy}
 	began := time.Now()
@@ -93,9 +92,7 @@ func TestLogKilled(t *testing.T) {
 	for n := range kills {
 		c.Commit("README.md", fmt.Sprintf("%d\n", n))
 		cmd := exec.Command("oap-gate", args...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		time.Sleep(took * time.Duration(n+1) * 3 / 2 / kills)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -119,14 +116,10 @@ func TestLogKilled(t *testing.T) {
 	entries, err := proof.ReadEntries(last.Checkpoint, func(path string, _ int64) ([]byte, error) {
 		return os.ReadFile(filepath.Join(log, filepath.FromSlash(path)))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var whole proof.Log
 	for _, e := range entries {
-		if err := whole.Add(e.Text()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, whole.Add(e.Text()))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const youngBackdated = `
@@ -31,9 +32,7 @@ func (m *mirrored) serve(rev string) string {
 func (m *mirrored) dated(at string) string {
 	m.t.Helper()
 	when, err := time.Parse(time.RFC3339, at)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	(&gittest.Clone{T: m.t, Dir: m.work, Date: int(when.Unix())}).Git("commit", "-q", "--allow-empty", "-m", at)
 	return m.git(m.work, "rev-parse", "HEAD")
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // only returns the one file of the mirror that a pattern matches.
@@ -36,9 +37,7 @@ func edit(t *testing.T, path string, change func([]byte) []byte) {
 	if text == nil {
 		return
 	}
-	if err := os.WriteFile(path, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, text, 0o666))
 }
 
 // flipped returns a text with one other bit, so far into it, from the end if at is negative.
@@ -289,9 +288,7 @@ func TestMirrorLost(t *testing.T) {
 func (m *mirrored) all(pattern string) []string {
 	m.t.Helper()
 	found, err := filepath.Glob(m.file(pattern))
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	return found
 }
 
@@ -367,9 +364,7 @@ func TestMirrorShallowOrigin(t *testing.T) {
 	m.run(0, first)
 	m.push("README.md", "# on\n")
 	last := m.push("README.md", "# and on\n")
-	if err := os.Rename(m.origin, m.origin+".full"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(m.origin, m.origin+".full"))
 	m.git(m.work, "clone", "-q", "--bare", "--branch=main", "--depth=1", "file://"+m.origin+".full", m.origin)
 	const fix = "; the origin leaves it out\nfix: have the origin serve a repository that `git fsck` accepts"
 	m.ends(1, fix, first)
@@ -379,9 +374,7 @@ func TestMirrorShallowOrigin(t *testing.T) {
 		t.Errorf("it says\n%s", out)
 	}
 	m.dir = dir
-	if err := errors.Join(os.RemoveAll(m.origin), os.Rename(m.origin+".full", m.origin)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.RemoveAll(m.origin), os.Rename(m.origin+".full", m.origin)))
 	m.run(0, last)
 }
 
@@ -399,9 +392,7 @@ func TestAuditDamagedClone(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return all
 	}
 	audit := func(want int, text string, more ...string) {
@@ -446,9 +437,7 @@ func TestMirrorRepairsNameNoPath(t *testing.T) {
 		"registry.git/objects/pack/*.idx", "registry.git/objects/pack/*.pack", "registry.git/refs/remotes/origin/main",
 		"state.json"} {
 		path := m.only(name)
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Remove(path))
 		if err := os.WriteFile(path, []byte("{"), 0o666); err != nil {
 			t.Fatal(err)
 		}

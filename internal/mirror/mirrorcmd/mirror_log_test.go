@@ -9,6 +9,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestMirrorLog publishes the log in the mirror's directory, also after a rewrite that is accepted.
@@ -23,9 +24,7 @@ func TestMirrorLog(t *testing.T) {
 	log := []string{"--log-sign-key", key}
 	size := func() int64 {
 		s, err := proof.ParseSigned(clitest.Read(t, filepath.Join(m.dir, "log", "checkpoint")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return s.Size
 	}
 	first := m.git(m.work, "rev-parse", "HEAD")
@@ -44,9 +43,7 @@ func TestMirrorLog(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "accepted")
 	line := taken + " consistency/history-rewritten the maintainers said so\n"
-	if err := os.WriteFile(file, []byte(line), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(line), 0o666))
 	m.run(0, taken, append(log, "--accepted", file)...)
 	if got := size(); got != begun+2 {
 		t.Errorf("after the rewrite the log has %d entries, want %d", got, begun+2)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -147,9 +148,7 @@ func TestMirrorNamesNoPath(t *testing.T) {
 		}
 	}
 	accepted := filepath.Join(peers, "accepted")
-	if err := os.WriteFile(accepted, []byte(first+" history/deleted no such finding here\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(accepted, []byte(first+" history/deleted no such finding here\n"), 0o666))
 	flags := []string{"--accepted", accepted, "--peers-needed", "1"}
 	for _, name := range []string{"same.git", "empty.git", "missing", "wide"} {
 		flags = append(flags, "--peer", filepath.Join(peers, name))
@@ -195,14 +194,10 @@ func TestMirrorFixes(t *testing.T) {
 	m.run(0, m.git(m.work, "rev-parse", "origin/main"))
 	holds("give --origin ", "--origin", "other.example/r")
 	archive := filepath.Join(m.dir, "archive")
-	if err := errors.Join(os.RemoveAll(archive), os.WriteFile(archive, nil, 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.RemoveAll(archive), os.WriteFile(archive, nil, 0o666)))
 	holds("name a directory that can be written, and a PEM file with --ca-cert")
 	_, public, err := note.GenerateKey(rand.Reader, "mirror.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := os.Remove(filepath.Join(m.dir, "checkpoint")); err != nil { // an unsigned one is damaged
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestMirrorMoved moves a registry to another URL: the mirror goes on there only if the history does.
@@ -39,9 +40,7 @@ func TestMirrorMoved(t *testing.T) {
 	other := m.git(m.work, "rev-parse", "HEAD")
 	m.git(m.work, "checkout", "-q", "main")
 	taken, line := filepath.Join(t.TempDir(), "accepted"), other+" consistency/history-rewritten the old one was lost\n"
-	if err := os.WriteFile(taken, []byte(line), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(taken, []byte(line), 0o666))
 	files := func() string {
 		return string(clitest.Read(t, m.file("registry.git/config"))) +
 			strings.Join(m.all("registry.git/objects/pack/*"), " ") +
@@ -59,9 +58,7 @@ func TestMirrorMoved(t *testing.T) {
 
 	// The old history and more.
 	second := m.push("README.md", "# on\n")
-	if err := os.Rename(m.origin, filepath.Join(root, "moved.git")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(m.origin, filepath.Join(root, "moved.git")))
 	config := string(clitest.Read(t, m.file("registry.git/config")))
 	moves := func(url string, flags ...string) {
 		t.Helper()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/atomicfile"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // stands checks what git ls-remote shows of the mirror.
@@ -51,9 +52,7 @@ func (m *mirrored) file(name string) string { return filepath.Join(m.dir, filepa
 
 func (m *mirrored) write(name, text string) {
 	m.t.Helper()
-	if err := os.WriteFile(m.file(name), []byte(text), 0o666); err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, os.WriteFile(m.file(name), []byte(text), 0o666))
 }
 
 // TestMirrorStartCheckpoint edits the checkpoint in each way: nothing moves before it is verified.
@@ -102,9 +101,7 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 	// Both fixes lead to a green run.
 	m.write("checkpoint", good)
 	m.run(0, second)
-	if err := os.Remove(m.file("checkpoint")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(m.file("checkpoint")))
 	m.run(0, second)
 	if got := string(clitest.Read(t, m.file("checkpoint"))); got != good {
 		t.Errorf("the checkpoint is %q; expected %q", got, good)
@@ -142,13 +139,9 @@ func TestMirrorStartCheckpoint(t *testing.T) {
 func TestMirrorStartSignature(t *testing.T) {
 	m := newMirrored(t)
 	private, public, err := note.GenerateKey(rand.Reader, "mirror.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	key := filepath.Join(t.TempDir(), "note.key")
-	if err := os.WriteFile(key, []byte(private+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(key, []byte(private+"\n"), 0o600))
 	flags := []string{"--sign-key", key, "--verify-key", public}
 	first := m.git(m.work, "rev-parse", "HEAD")
 	m.run(0, first, flags...)
@@ -178,10 +171,8 @@ func TestMirrorDiverged(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "accepted")
 	m.git(m.work, "reset", "-q", "--hard", first)
 	taken := m.push("README.md", "# another way\n")
-	if err := os.WriteFile(file, []byte(taken+" consistency/history-rewritten the maintainers said so\n"),
-		0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(taken+" consistency/history-rewritten the maintainers said so\n"),
+		0o666))
 	m.run(0, taken, "--accepted", file)
 	moved := string(clitest.Read(t, m.file("state.json")))
 	// Killed between checkpoint and ref: the next run completes the rewrite that was accepted.
@@ -195,10 +186,8 @@ func TestMirrorDiverged(t *testing.T) {
 	m.write(ref, second+"\n")
 	m.ends(1, "[checkpoint-diverged]", second)
 	other := filepath.Join(t.TempDir(), "other")
-	if err := os.WriteFile(other, []byte(taken+" consistency/history-rewritten somebody else said so\n"),
-		0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(other, []byte(taken+" consistency/history-rewritten somebody else said so\n"),
+		0o666))
 	m.ends(1, "[checkpoint-diverged]", second, "--accepted", other)
 	if got := string(clitest.Read(t, m.file("checkpoint"))); !strings.Contains(got, "tip "+third) {
 		t.Errorf("the checkpoint is %q", got)
@@ -217,12 +206,8 @@ func TestMirrorUnwritable(t *testing.T) {
 				// Both are read first: what cannot be replaced is a directory that nobody can write to.
 				unwritable(t, m.dir)
 			} else {
-				if err := os.Remove(m.file(name)); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.MkdirAll(m.file(name+"/x"), 0o777); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.Remove(m.file(name)))
+				must.OK(t, os.MkdirAll(m.file(name+"/x"), 0o777))
 			}
 			before := clitest.Read(t, m.file("checkpoint"))
 			m.push("implementations/eve.json", m.edited("implementations/eve.json"))
@@ -246,9 +231,7 @@ func (m *mirrored) edited(path string) string {
 // unwritable has a directory refuse new files until the test ends.
 func unwritable(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(dir, 0o555))
 	t.Cleanup(func() {
 		if err := os.Chmod(dir, 0o777); err != nil {
 			t.Error(err)
@@ -269,13 +252,9 @@ func TestMirrorKilledInRewrite(t *testing.T) {
 		m.git(m.work, "reset", "-q", "--hard", first)
 		taken := m.push("README.md", strings.Repeat("# another way\n", i+1))
 		line := taken + " consistency/history-rewritten the maintainers said so\n"
-		if err := os.WriteFile(file, []byte(line), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(line), 0o666))
 		cmd := exec.Command("oap-gate", m.args("--accepted", file)...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		timer := time.AfterFunc(time.Duration(100+i*67)*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait() // killed, or not
 		timer.Stop()
@@ -288,12 +267,8 @@ func TestMirrorReportUnwritable(t *testing.T) {
 	m := newMirrored(t)
 	first := m.git(m.work, "rev-parse", "HEAD")
 	m.run(0, first)
-	if err := os.Remove(m.file("report.json")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(m.file("report.json/x"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(m.file("report.json")))
+	must.OK(t, os.MkdirAll(m.file("report.json/x"), 0o777))
 	m.world.Web.Page("https://eve.example/oap-conformance-receipt.json", []byte("{}"))
 	m.ends(2, "[local-write]", first)
 	code, out := clitest.Program(t, "list", "--repo", m.dir, "--at", "2026-06-01T12:00:00Z")
@@ -334,9 +309,7 @@ func TestMirrorFrozen(t *testing.T) {
 	if code, out := verify("30d"); code != 0 || !strings.Contains(out, "[mirror-frozen]") {
 		t.Errorf("exit status %d: %s", code, out)
 	}
-	if err := os.Chmod(heads, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(heads, 0o777))
 	m.run(0, m.git(m.work, "rev-parse", "HEAD"), "--at", "2026-06-04T12:00:00Z")
 	if code, out := verify("1d"); code != 1 || strings.Contains(out, "mirror-frozen") || // revoked, as it now shows
 		!strings.Contains(out, "[revoked]") {
@@ -353,19 +326,11 @@ func TestMirrorArchiveFull(t *testing.T) {
 	sparse := func(sum string, size int64, age time.Duration) string {
 		t.Helper()
 		path := m.file("archive/" + sum[:2] + "/" + sum)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(path, size); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.OK(t, os.WriteFile(path, nil, 0o666))
+		must.OK(t, os.Truncate(path, size))
 		when := time.Now().Add(-age)
-		if err := os.Chtimes(path, when, when); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(path, when, when))
 		return path
 	}
 	there := func(path string) bool { _, err := os.Lstat(path); return err == nil }
@@ -419,9 +384,7 @@ func TestMirrorPackedRefs(t *testing.T) {
 	m.git(clone, "pack-refs", "--all", "--prune")
 	m.run(0, second)
 	m.git(clone, "pack-refs", "--all", "--prune")
-	if err := os.Remove(m.file("checkpoint")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(m.file("checkpoint")))
 	m.serve(first)
 	m.push("README.md", "# another past\n")
 	m.ends(1, "history-rewritten", second)

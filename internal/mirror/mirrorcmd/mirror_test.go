@@ -30,6 +30,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 )
 
@@ -74,9 +75,7 @@ func (m *mirrored) push(path, text string, args ...string) string {
 	m.t.Helper()
 	file := filepath.Join(m.work, path)
 	if text == "" {
-		if err := os.Remove(file); err != nil {
-			m.t.Fatal(err)
-		}
+		must.OK(m.t, os.Remove(file))
 	} else if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		m.t.Fatal(err)
 	}
@@ -141,9 +140,7 @@ func (m *mirrored) shows(verified string) {
 func (m *mirrored) report() (rep verdict.Report) {
 	m.t.Helper()
 	text := clitest.Read(m.t, filepath.Join(m.dir, "report.json"))
-	if err := json.Unmarshal(text, &rep); err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, json.Unmarshal(text, &rep))
 	clitest.Matches(m.t, "report", text)
 	return rep
 }
@@ -152,9 +149,7 @@ func (m *mirrored) report() (rep verdict.Report) {
 func (m *mirrored) state() *mirrorstate.State {
 	m.t.Helper()
 	s, err := mirrorstate.Read(m.dir)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	return s
 }
 
@@ -214,9 +209,7 @@ func TestMirror(t *testing.T) {
 	m.run(1, third)
 	file := filepath.Join(t.TempDir(), "accepted")
 	line := taken + " consistency/history-rewritten the maintainers said so\n"
-	if err := os.WriteFile(file, []byte(line), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(line), 0o666))
 	m.run(0, taken, "--accepted", file)
 	if rep := m.report(); rep.Accepted == nil || rep.Accepted.Lines[0].Commit != taken {
 		t.Errorf("the report accepts %+v", rep.Accepted)
@@ -226,9 +219,7 @@ func TestMirror(t *testing.T) {
 	m.git(m.work, "reset", "-q", "--hard", taken)
 	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
 	m.run(1, fourth, "--accepted", file)
-	if err := os.WriteFile(file, []byte(line+"# a file that no verification knows\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(line+"# a file that no verification knows\n"), 0o666))
 	m.run(1, fourth, "--accepted", file)
 	m.push("README.md", "# beside it\n")
 	m.run(1, fourth, "--accepted", file)
@@ -281,17 +272,11 @@ func TestMirrorRefuses(t *testing.T) {
 	for _, name := range []string{"quarantine/objects/pack/incoming", "registry.git/objects/pack/pack-half.pack",
 		".report.json.AAAAAAAAAAAAAAAAAAAAAAAAAA.oap-gate.tmp"} {
 		file := filepath.Join(m.dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte("x"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o777))
+		must.OK(t, os.WriteFile(file, []byte("x"), 0o666))
 	}
 	// A lock that a process left is none.
-	if err := os.WriteFile(filepath.Join(m.dir, "lock"), []byte("process 1 of elsewhere\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(m.dir, "lock"), []byte("process 1 of elsewhere\n"), 0o666))
 	m.run(0, first)
 	for _, name := range []string{"quarantine", ".report.json.AAAAAAAAAAAAAAAAAAAAAAAAAA.oap-gate.tmp",
 		"registry.git/objects/pack/pack-half.pack"} {
@@ -301,34 +286,24 @@ func TestMirrorRefuses(t *testing.T) {
 	}
 	// The branch follows the checkpoint, which is written first.
 	ref := filepath.Join(m.dir, "registry.git", "refs", "heads", "main")
-	if err := os.Remove(ref); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(ref))
 	m.run(0, first)
 	bad := m.push("implementations/eve.json", "{}\n")
 	m.run(1, first)
 	// A branch that somebody moved on to what was never verified stays there and is judged; no reader takes it.
-	if err := os.WriteFile(ref, []byte(bad+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(ref, []byte(bad+"\n"), 0o666))
 	m.run(1, bad)
 	if code, out := clitest.Program(t, "list", "--repo", m.dir); code != 2 || !strings.Contains(out, "[mirror-state]") {
 		t.Errorf("list: exit status %d: %s", code, out)
 	}
-	if err := os.WriteFile(ref, []byte(first+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(ref, []byte(first+"\n"), 0o666))
 	m.git(m.work, "reset", "-q", "--hard", first)
 	m.git(m.work, "push", "-q", "-f", "origin", "HEAD:main")
 	// Without a checkpoint the branch is kept, and all is judged anew.
-	if err := os.Remove(filepath.Join(m.dir, "checkpoint")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(m.dir, "checkpoint")))
 	m.run(0, first)
 	// Without a checkpoint the branch says what was verified.
-	if err := os.Remove(filepath.Join(m.dir, "checkpoint")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(m.dir, "checkpoint")))
 	m.push("README.md", "# another root\n", "--amend")
 	m.run(1, first)
 }
@@ -341,9 +316,7 @@ func TestMirrorFull(t *testing.T) {
 	packs := func() int {
 		t.Helper()
 		all, err := filepath.Glob(filepath.Join(m.dir, "registry.git", "objects", "pack", "*.pack"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return len(all)
 	}
 	var stream strings.Builder
@@ -357,9 +330,7 @@ func TestMirrorFull(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for id := range strings.FieldsSeq(m.git(clone, "rev-list", "refs/x")) {
-		if err := os.WriteFile(filepath.Join(clone, "refs", "rewritten", id), []byte(id+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(clone, "refs", "rewritten", id), []byte(id+"\n"), 0o666))
 	}
 	m.git(clone, "update-ref", "-d", "refs/x")
 	// A tip that descends from the verified one comes in however often the history was rewritten before.
@@ -381,12 +352,8 @@ func TestMirrorFull(t *testing.T) {
 		t.Errorf("the state has the rewrites %+v", r)
 	}
 	large := filepath.Join(m.dir, "large")
-	if err := os.WriteFile(large, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(large, 1<<30); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(large, nil, 0o666))
+	must.OK(t, os.Truncate(large, 1<<30))
 	m.push("README.md", "# further\n")
 	had := packs()
 	if out := m.run(1, second, "--max-disk", "1"); !strings.Contains(out, "--max-disk allows 1073741824") {
@@ -412,9 +379,7 @@ func TestMirrorFullOfPeer(t *testing.T) {
 	for random := rand.New(rand.NewPCG(1, 2)); noise.Len() < 400_000; {
 		fmt.Fprintf(&noise, "%016x", random.Uint64())
 	}
-	if err := os.WriteFile(filepath.Join(root, "other", "README.md"), []byte(noise.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(root, "other", "README.md"), []byte(noise.String()), 0o666))
 	m.git(filepath.Join(root, "other"), "commit", "-q", "-a", "--amend", "-m", "Other")
 	size := int64(100_000) // the reports differ a little from run to run
 	if err := filepath.WalkDir(m.dir, func(_ string, e fs.DirEntry, err error) error {
@@ -430,12 +395,8 @@ func TestMirrorFullOfPeer(t *testing.T) {
 		t.Fatal(err)
 	}
 	large := filepath.Join(m.dir, "large")
-	if err := os.WriteFile(large, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(large, 1<<30-size); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(large, nil, 0o666))
+	must.OK(t, os.Truncate(large, 1<<30-size))
 	other := []string{"--peer", m.server.URL + "/other/.git"}
 	if out := m.run(3, first, append(other, "--max-disk", "1")...); !strings.Contains(out, "the mirror is full") ||
 		!strings.Contains(out, "fix: name another copy, or give a larger --max-disk") {
@@ -455,9 +416,7 @@ func TestMirrorTips(t *testing.T) {
 	m.git(m.work, "push", "-q", "origin", "v1")
 	for name, id := range map[string]string{"a blob": m.git(m.work, "rev-parse", "HEAD:README.md"),
 		"a tree": m.git(m.work, "rev-parse", "HEAD^{tree}"), "a tag": m.git(m.work, "rev-parse", "v1")} {
-		if err := os.WriteFile(filepath.Join(m.origin, "refs", "heads", "main"), []byte(id+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(m.origin, "refs", "heads", "main"), []byte(id+"\n"), 0o666))
 		if out := m.run(1, first); !strings.Contains(out, "the origin serves what is not admitted") {
 			t.Errorf("%s: it says %s", name, out)
 		}
@@ -650,9 +609,7 @@ func TestMirrorRefusesRecords(t *testing.T) {
 	args := m.args("--every", "1h", "--peer", slow+"/r")
 	at := slices.Index(args, "--at")
 	cmd := exec.Command("oap-gate", slices.Delete(args, at, at+2)...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	<-asked
 	ends(t, cmd)
 	if !bytes.Equal(before, clitest.Read(t, filepath.Join(m.dir, "report.json"))) {
@@ -678,9 +635,7 @@ func stalling(t *testing.T) (url string, asked <-chan bool) {
 // ends sends a signal to a mirror that goes on, which then ends in good order.
 func ends(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Process.Signal(syscall.SIGTERM))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
@@ -694,16 +649,10 @@ func TestMirrorGoesOn(t *testing.T) {
 	at := slices.Index(args, "--at")
 	cmd := exec.Command("oap-gate", slices.Delete(args, at, at+2)...)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	messages, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, cmd.Start())
 	serving, err := bufio.NewReader(messages).ReadString('\n')
 	url, ok := strings.CutPrefix(strings.TrimSuffix(serving, "/\n"), "serving on ")
 	if !ok {
@@ -717,18 +666,14 @@ func TestMirrorGoesOn(t *testing.T) {
 		"/livez": 200, "/readyz": 200, "/checkpoint": 200, "/registry.git/HEAD": 200, "/registry.git/config": 404,
 		"/lock": 404} {
 		resp, err := http.Get(url + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		resp.Body.Close()
 		if resp.StatusCode != want || resp.Header.Get("Content-Security-Policy") == "" {
 			t.Errorf("%s: status %d, want %d; %v", path, resp.StatusCode, want, resp.Header)
 		}
 	}
 	resp, err := http.Post(url+"/", "text/plain", strings.NewReader("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	resp.Body.Close()
 	if resp.StatusCode != 405 {
 		t.Errorf("POST: status %d", resp.StatusCode)
@@ -744,9 +689,7 @@ func TestMirrorGoesOn(t *testing.T) {
 func TestMirrorEnds(t *testing.T) {
 	slow, asked := stalling(t)
 	cmd := exec.Command("oap-gate", "mirror", slow+"/r", t.TempDir(), "--every", "1h")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	<-asked
 	ends(t, cmd)
 }
@@ -767,9 +710,7 @@ func TestMirrorKilled(t *testing.T) {
 			m.push("implementations/eve.json", "{}\n")
 		}
 		cmd := exec.Command("oap-gate", m.args()...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		timer := time.AfterFunc(time.Duration(50+i*37%451)*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait() // killed, or not
 		timer.Stop()
@@ -810,9 +751,7 @@ func TestMirrorRefusesUnjudged(t *testing.T) {
 	m.world.Web.Page(receipt, []byte("{}"))
 	m.run(1, first)
 	file := filepath.Join(t.TempDir(), "accepted")
-	if err := os.WriteFile(file, []byte("# none\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte("# none\n"), 0o666))
 	m.ends(3, "no record was judged", first, "--budget", "1ns", "--accepted", file)
 	refused := func() bool {
 		_, out := clitest.Program(t, "list", "--repo", m.dir, "--at", "2026-06-01T12:00:00Z")
@@ -863,9 +802,7 @@ func TestMirrorRefusesWithoutState(t *testing.T) {
 	}
 	damage("state.json", "report.json")
 	file := filepath.Join(t.TempDir(), "accepted")
-	if err := os.WriteFile(file, []byte("# none\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte("# none\n"), 0o666))
 	m.ends(3, "no record was judged", first, "--budget", "1ns", "--accepted", file)
 	m.run(0, first, "--offline", "--accepted", file)
 	if got := m.report().Refused; !slices.Contains(got, eve) {

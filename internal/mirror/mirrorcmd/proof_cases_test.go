@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestProofCases compares the exit statuses and codes of prove --check with those that are kept outside of the
@@ -34,9 +35,7 @@ func TestProofCases(t *testing.T) {
 	policy, proof := filepath.Join(dir, "policy"), filepath.Join(dir, "proof")
 	for _, c := range cases {
 		for file, text := range map[string]string{policy: c.Policy, proof: c.Proof} {
-			if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(file, []byte(text), 0o666))
 		}
 		args := []string{"prove", c.Slug, "--check", proof, "--witness-policy", policy, "--at",
 			c.At.Format(time.RFC3339), "--format", "json"}

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // proven is a clone with a listing, and what its log published.
@@ -32,9 +33,7 @@ func newProven(t *testing.T) *proven {
 		`"conformance_receipt_uri":"https://tool.example/r.json","conformance_receipt_sha256":"`+
 		strings.Repeat("ab", 32)+`","issued_at":"2026-05-01T00:00:00Z","expires_at":"2026-07-01T00:00:00Z"}`+"\n")
 	policy, err := clitest.WriteLog(p.clone.Dir, p.dir, time.Unix(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p.key = strings.Fields(policy)[1]
 	return p
 }
@@ -59,9 +58,7 @@ func TestProve(t *testing.T) {
 		t.Errorf("told %q", told)
 	}
 	first, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if out, _ := p.run(t, 0, check...); !strings.Contains(out, "\npass: ") {
 		t.Errorf("checked as\n%s", out)
 	}
@@ -82,14 +79,10 @@ func TestProve(t *testing.T) {
 	for _, name := range []string{"checkpoint", "large"} {
 		kept := filepath.Join(p.dir, name)
 		if name == "large" {
-			if err := os.WriteFile(kept, bytes.Repeat([]byte("x"), proof.MaxFile+1), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(kept, bytes.Repeat([]byte("x"), proof.MaxFile+1), 0o666))
 		}
 		before, err := os.ReadFile(kept)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		over := slices.Clone(write)
 		over[slices.Index(over, file)] = kept
 		_, told := p.run(t, 2, over...)
@@ -109,9 +102,7 @@ func TestProve(t *testing.T) {
 		t.Errorf("checked as\n%s", out)
 	}
 	// Another history: nothing is written.
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(file))
 	p.clone.Git("checkout", "-q", "-b", "fork", "main~2")
 	p.clone.Commit("implementations/tool.json", "{}\n")
 	if _, told := p.run(t, 1, append(write, "--rev", "fork")...); !strings.Contains(told, "[log-differs]\nfix: ") {

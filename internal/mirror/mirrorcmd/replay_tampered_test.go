@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestTamperedBundle checks that no change of what a bundle says that its audit was told, or had verified before, makes
@@ -25,13 +26,9 @@ func TestTamperedBundle(t *testing.T) {
 		}
 		run(append([]string{"audit", "--rev", "main", "--record", bundle}, w.Args()...)...)
 		text, err := os.ReadFile(bundle)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		head, err := w.Repo.RevParse("main")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, c := range []struct {
 			members        string // by path, with their values, one a line
 			honest, broken int    // exit statuses
@@ -69,9 +66,7 @@ func TestTamperedBundle(t *testing.T) {
 			var b map[string]any
 			decoder := json.NewDecoder(bytes.NewReader(text))
 			decoder.UseNumber()
-			if err := decoder.Decode(&b); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, decoder.Decode(&b))
 			for line := range strings.Lines(c.members) {
 				path, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 				in := b
@@ -81,12 +76,8 @@ func TestTamperedBundle(t *testing.T) {
 				in[path] = json.RawMessage(strings.ReplaceAll(value, "HEAD", head))
 			}
 			tampered, err := json.Marshal(b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(bundle, tampered, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
+			must.OK(t, os.WriteFile(bundle, tampered, 0o644))
 			want := map[string]int{"honest": c.honest, "broken": c.broken}[name]
 			if got, out := run("replay", bundle, "--repo", w.Repo.Dir); got != want {
 				t.Errorf("%s, %q: exit status %d, want %d\n%s", name, c.members, got, want, out)

@@ -25,6 +25,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verify"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
@@ -62,17 +63,13 @@ func readStatement(t *testing.T, text []byte, key ed25519.PublicKey) (s stated) 
 		t.Fatalf("%q: %v", text, err)
 	}
 	var raw struct{ DSSEEnvelope struct{ Payload []byte } }
-	if err := json.Unmarshal(text, &raw); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &raw))
 	payload, kind := raw.DSSEEnvelope.Payload, b.DSSEEnvelope.PayloadType
 	pae := fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(payload), payload)
 	if !ed25519.Verify(key, pae, b.DSSEEnvelope.Signatures[0].Sig) {
 		t.Fatalf("the signature of %s does not verify", payload)
 	}
-	if err := json.Unmarshal(payload, &s); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(payload, &s))
 	return s
 }
 
@@ -84,9 +81,7 @@ func operator(t *testing.T) (flags []string, key ed25519.PublicKey) {
 	if err == nil {
 		err = k.WriteFile(file)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return []string{"--verifier", "https://mirror.example/oap-gate", "--key", file}, k.Public()
 }
 
@@ -144,13 +139,9 @@ func TestStatementKilled(t *testing.T) {
 	const kills, older = 40, `{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}`
 	none := 0
 	for n := range kills {
-		if err := os.WriteFile(file, []byte(older), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(older), 0o644))
 		cmd := exec.Command("oap-gate", args...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		if n%2 == 0 {
 			time.Sleep(took * time.Duration(n+1) * 3 / 2 / kills)
 		} else {
@@ -243,9 +234,7 @@ func ofReport(t *testing.T, rep *verdict.Report) stated {
 	private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 	text, err := (&report.Signer{Verifier: "https://mirror.example/oap-gate",
 		Sign: func(m []byte) ([]byte, error) { return ed25519.Sign(private, m), nil }}).Statement(rep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return readStatement(t, text, private.Public().(ed25519.PublicKey))
 }
 
@@ -254,9 +243,7 @@ func ofReport(t *testing.T, rep *verdict.Report) stated {
 func TestStatementOfVerify(t *testing.T) {
 	w := clitest.Build(t, "base: [{listing: ada}, {listing: eve}]\n")
 	repo, err := registry.Open(w.Repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer repo.Close()
 	commit := gittest.At(t, w.Repo.Dir).Git("rev-parse", w.Base)
 	fetched := w.Now.Add(-time.Hour)
@@ -269,9 +256,7 @@ func TestStatementOfVerify(t *testing.T) {
 		s := ofReport(t, verify.Common([]*verify.Report{verified(t, w, cfg, text)}))
 		p := s.Predicate
 		receipt, err := w.Pin("eve", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		listing := gittest.At(t, w.Repo.Dir).Git("show", w.Base+":implementations/eve.json")
 		if p.ResourceURI != "did:web:eve.example" || len(s.Subject) != 2 || s.Subject[0].Digest["sha256"] != receipt ||
 			s.Subject[0].Name != "https://eve.example/oap-conformance-receipt.json" ||
@@ -296,22 +281,14 @@ func TestStatementOfVerify(t *testing.T) {
 func verified(t *testing.T, w *fixture.World, cfg *verify.Config, text string) *verify.Report {
 	t.Helper()
 	addr, err := netip.ParseAddrPort(w.Web.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	src, err := live.New(live.Options{Now: w.Now, CACert: w.Web.CAPEM(), RDAPURL: w.Web.RDAPURL(),
 		ConnectTo: []live.ConnectTo{{Host: "*", Addr: addr}}, WHOISServer: w.Web.WHOISAddr()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer src.Close()
 	target, err := verify.ParseTarget(text, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r, err := verify.Verify(context.Background(), src, target, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r.Report
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror/mirrorstate"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 var (
@@ -29,13 +30,9 @@ func TestRoundTrip(t *testing.T) {
 	s.Put(mirrorstate.Tip{Tip: one, FreshAt: noon, Refused: []string{"implementations/a.json"}})
 	s.Put(mirrorstate.Tip{Tip: two})
 	s.Put(mirrorstate.Tip{Tip: two, FreshAt: noon})
-	if err := s.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Write(dir))
 	got, err := mirrorstate.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(got.Tips) != 2 || !got.Of(two).FreshAt.Equal(noon) || got.Of(one).Refused[0] != "implementations/a.json" {
 		t.Errorf("%+v", got)
 	}
@@ -56,9 +53,7 @@ func TestReadRefuses(t *testing.T) {
 		"something": `{"version":1} {}`,
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, mirrorstate.File), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, mirrorstate.File), []byte(text), 0o666))
 		if _, err := mirrorstate.Read(dir); remedy.CodeOf(err) != "mirror-state" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -103,9 +98,7 @@ func TestOpenUnverified(t *testing.T) {
 			fix != "run oap-gate mirror for this directory, and read its last line" {
 			t.Errorf("%s, %s", message, fix)
 		}
-		if err := (&mirrorstate.State{}).Write(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, (&mirrorstate.State{}).Write(dir))
 	}
 }
 
@@ -114,9 +107,7 @@ func TestOpenWhileItMoves(t *testing.T) {
 	dir := t.TempDir()
 	s := &mirrorstate.State{Verified: two, LastAttempt: noon}
 	s.Put(mirrorstate.Tip{Tip: two, FreshAt: noon})
-	if err := s.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Write(dir))
 	tips := []string{one, two}
 	tip, v, err := mirrorstate.Open(dir, func() (tip string, _ error) {
 		tip, tips = tips[0], tips[1:]

@@ -20,15 +20,14 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/base/remedy"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
 func open(t *testing.T, dir string) *registry.Repository {
 	t.Helper()
 	repo, err := registry.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = repo.Close() })
 	return repo
 }
@@ -38,9 +37,7 @@ func logged(t *testing.T, dir string, branches ...string) *History {
 	t.Helper()
 	h := NewHistory(open(t, dir))
 	for _, branch := range branches {
-		if err := h.Extend(t.Context(), branch, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, h.Extend(t.Context(), branch, 0))
 	}
 	return h
 }
@@ -48,9 +45,7 @@ func logged(t *testing.T, dir string, branches ...string) *History {
 func rootOf(t *testing.T, h *History, size int64) tlog.Hash {
 	t.Helper()
 	root, err := h.Log.Root(size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return root
 }
 
@@ -68,15 +63,11 @@ func TestVectors(t *testing.T) {
 			Entries         []struct{ Entry string }
 		}
 	}
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &v))
 	for _, want := range v.Logs {
 		c := gittest.New(t)
 		stream, err := os.ReadFile(filepath.Join(shared, want.History))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c.GitInput(string(stream), "fast-import", "--quiet")
 		h := logged(t, c.Dir, want.Branches...)
 		if got := string(h.Last.Text()); h.Log.Size() != int64(len(want.Entries)) ||
@@ -198,18 +189,12 @@ func published(t *testing.T, h *History, size int64, entries []proof.Entry) stri
 	t.Helper()
 	dir := t.TempDir()
 	private, _, err := note.GenerateKey(bytes.NewReader(make([]byte, ed25519.SeedSize)), "log.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	signer, err := note.NewSigner(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c := proof.Checkpoint{Origin: "log.example", Size: size, Root: rootOf(t, h, size)}
 	data, err := note.Sign(&note.Note{Text: c.Text()}, signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	files := map[string][]byte{"checkpoint": data}
 	_, bundles := proof.Tiles(0, size)
 	for _, tile := range bundles {
@@ -219,12 +204,8 @@ func published(t *testing.T, h *History, size int64, entries []proof.Entry) stri
 	}
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(file), 0o777))
+		must.OK(t, os.WriteFile(file, text, 0o666))
 	}
 	return dir
 }
@@ -238,9 +219,7 @@ func entriesOf(t *testing.T, c *gittest.Clone, branches ...string) []proof.Entry
 			if slices.Contains(h.chain, id) {
 				continue
 			}
-			if err := h.Extend(t.Context(), id, 0); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, h.Extend(t.Context(), id, 0))
 			if int(h.Log.Size()) > len(all) {
 				all = append(all, h.Last)
 			}
@@ -256,17 +235,11 @@ func TestWrite(t *testing.T) {
 	whole := published(t, both, 8, entries)
 	early, current := published(t, main, 2, entries), published(t, main, 6, entries)
 	tileless := published(t, both, 8, entries)
-	if err := os.RemoveAll(filepath.Join(tileless, "tile")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(filepath.Join(tileless, "tile")))
 	damaged := published(t, both, 8, entries)
-	if err := os.WriteFile(filepath.Join(damaged, "tile", "entries", "000.p", "8"), []byte("x"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(damaged, "tile", "entries", "000.p", "8"), []byte("x"), 0o666))
 	torn := published(t, main, 6, entries)
-	if err := os.RemoveAll(filepath.Join(torn, "tile", "entries")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(filepath.Join(torn, "tile", "entries")))
 	c.Git("checkout", "-q", "rewritten")
 	for range 5 {
 		c.Commit()
@@ -314,9 +287,7 @@ func TestWrite(t *testing.T) {
 			}
 			_, public, _ := note.GenerateKey(bytes.NewReader(make([]byte, ed25519.SeedSize)), "log.example")
 			policy, err := proof.PolicyOf(public, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			_, err = proof.Check(data, tt.slug, proof.Options{Policy: policy, Now: now, AnyAge: true})
 			if refusal, ok := err.(*proof.Refusal); ok != (tt.shown != "") || ok && refusal.Code != tt.shown {
 				t.Errorf("the proof is checked as %v", err)
@@ -332,9 +303,7 @@ func TestRefusedListing(t *testing.T) {
 			strings.Repeat("x", 60<<10), 1))
 	h := logged(t, c.Dir, "main")
 	p, err := ReadPublished(published(t, h, 1, entriesOf(t, c, "main")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for slug, code := range map[string]string{"tool": "proof-subject", "empty": "proof-subject", "large": ""} {
 		if data, _, err := Write(t.Context(), open(t, c.Dir), "main", slug, p, now); err == nil || data != nil ||
 			remedy.CodeOf(err) != code {
@@ -396,9 +365,7 @@ func TestMarks(t *testing.T) {
 			}
 			h := logged(t, c.Dir, "main")
 			p, err := ReadPublished(published(t, h, h.Log.Size(), entriesOf(t, c, "main")))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			_, shown, err := Write(t.Context(), open(t, c.Dir), "main", "tool", p, now)
 			if err != nil || (shown != nil) != (tt.want != "") || shown != nil && shown.Code != tt.want {
 				t.Errorf("shown %+v, %v; want %q", shown, err, tt.want)
@@ -412,9 +379,7 @@ func TestLackingCommit(t *testing.T) {
 	c := history(t)
 	both := logged(t, c.Dir, "main", "rewritten")
 	p, err := ReadPublished(published(t, both, 8, entriesOf(t, c, "main", "rewritten")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := filepath.Join(t.TempDir(), "clone")
 	c.Git("clone", "-q", "--no-local", "--single-branch", "-b", "rewritten", c.Dir, dir)
 	_, _, err = Write(t.Context(), open(t, dir), "rewritten", "tool", p, now)
@@ -437,9 +402,7 @@ func TestChanges(t *testing.T) {
 	c := history(t)
 	lines := func(since int64) []string {
 		var b strings.Builder
-		if err := Changes(t.Context(), open(t, c.Dir), "main", since, &b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, Changes(t.Context(), open(t, c.Dir), "main", since, &b))
 		return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	}
 	type line struct {
@@ -450,9 +413,7 @@ func TestChanges(t *testing.T) {
 	all := lines(0)
 	for _, text := range all[:len(all)-1] {
 		var l line
-		if err := json.Unmarshal([]byte(text), &l); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &l))
 		got = append(got, fmt.Sprintf("%d %s %s %v", l.Index, l.Change, l.Path, l.SHA256 != ""))
 	}
 	misnamed := "revocations/d/GONE-" + strings.ToUpper(pin) + ".JSON"

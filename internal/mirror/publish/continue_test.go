@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // files returns the files of the log's directory, without partial tiles: they depend on the sizes that a log had.
@@ -25,9 +26,7 @@ func (p *published) files() map[string]string {
 		out[strings.TrimPrefix(path, p.dir)] = string(data)
 		return err
 	})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, err)
 	return out
 }
 
@@ -61,21 +60,15 @@ func TestContinued(t *testing.T) {
 			t.Fatal(err)
 		}
 		earlier = append(earlier, t.TempDir())
-		if err := os.CopyFS(earlier[len(earlier)-1], os.DirFS(p.dir)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.CopyFS(earlier[len(earlier)-1], os.DirFS(p.dir)))
 	}
 	first, want := "", p.files()
 	same := func(name, dir string, audited *string, change func(file string) error) {
 		t.Helper()
 		p.dir, p.audited = t.TempDir(), audited
-		if err := os.CopyFS(p.dir, os.DirFS(dir)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.CopyFS(p.dir, os.DirFS(dir)))
 		if change != nil {
-			if err := change(filepath.Join(p.dir, mapFile)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, change(filepath.Join(p.dir, mapFile)))
 		}
 		p.run()
 		if !maps.Equal(p.files(), want) {
@@ -144,9 +137,7 @@ func TestReadsWhatIsNew(t *testing.T) {
 	if s := p.read("signed"); s.Size != 9 {
 		t.Errorf("size %d", s.Size)
 	}
-	if err := os.Remove(filepath.Join(p.dir, mapFile)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(p.dir, mapFile)))
 	if _, err := p.try("main"); err == nil {
 		t.Error("nothing was missing without the map: the test shows nothing")
 	}
@@ -169,13 +160,9 @@ func TestContinuedRewrite(t *testing.T) {
 	for i, audited := range []*string{nil, &first, &from} {
 		for _, withMap := range []bool{true, false} {
 			p.dir, p.audited = t.TempDir(), audited
-			if err := os.CopyFS(p.dir, os.DirFS(dir)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.CopyFS(p.dir, os.DirFS(dir)))
 			if !withMap {
-				if err := os.Remove(filepath.Join(p.dir, mapFile)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.Remove(filepath.Join(p.dir, mapFile)))
 			}
 			p.run()
 			got := p.files()

@@ -29,6 +29,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/proof"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/strict/capped"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/gittest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -147,9 +148,7 @@ type published struct {
 func newPublished(t *testing.T, witnesses int) *published {
 	p := &published{t: t, clone: gittest.New(t), dir: t.TempDir(), now: testTime}
 	private, public, err := note.GenerateKey(bytes.NewReader(make([]byte, 32)), "log.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if p.signer, err = note.NewSigner(private); err != nil {
 		t.Fatal(err)
 	}
@@ -174,9 +173,7 @@ func newPublished(t *testing.T, witnesses int) *published {
 func (p *published) run(want ...string) verdict.Outcome {
 	p.t.Helper()
 	out, err := p.try("main")
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, err)
 	var got []string
 	for _, f := range out.Findings {
 		got = append(got, f.Code+" "+f.Severity.String())
@@ -190,9 +187,7 @@ func (p *published) run(want ...string) verdict.Outcome {
 func (p *published) try(rev string) (verdict.Outcome, error) {
 	p.t.Helper()
 	repo, err := registry.Open(p.clone.Dir)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, err)
 	defer repo.Close()
 	l := &Log{Dir: p.dir, Signer: p.signer, Key: p.key, Now: func() time.Time { return p.now }, limit: p.limit,
 		Transport: func(u *url.URL) (http.RoundTripper, error) {
@@ -220,9 +215,7 @@ func (p *published) try(rev string) (verdict.Outcome, error) {
 			l.Step(p.t.Context(), s, marker)
 			return err
 		})
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		must.OK(p.t, err)
 	}
 	return l.Run(p.t.Context(), repo, tip, func(commit string) bool { return commit == p.accepted })
 }
@@ -235,9 +228,7 @@ func (p *published) read(name string) *proof.Signed {
 		return nil
 	}
 	s, err := proof.ParseSigned(data)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, err)
 	return s
 }
 
@@ -254,9 +245,7 @@ func (p *published) sizes(signed, checkpoint int64, cosigned ...int) {
 		var got []int
 		for i, w := range p.witnesses {
 			key, err := proof.ParseKey(w.verifier())
-			if err != nil {
-				p.t.Fatal(err)
-			}
+			must.OK(p.t, err)
 			if _, is, err := key.Cosigned(s); err != nil {
 				p.t.Error(err)
 			} else if is {
@@ -301,9 +290,7 @@ func TestWitnessed(t *testing.T) {
 	p.run()
 	p.sizes(2, 2, 0, 1, 2)
 	key, err := proof.ParseKey(p.witnesses[0].verifier())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	before, _, _ := key.Cosigned(first)
 	renewed := func() {
 		t.Helper()
@@ -325,9 +312,7 @@ func TestWitnessed(t *testing.T) {
 	p.witnesses[0].now = testTime
 	p.run("witness-unavailable warning")
 	renewed()
-	if err := os.Remove(filepath.Join(p.dir, "checkpoint")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(p.dir, "checkpoint")))
 	p.witnesses[0].answer = status(http.StatusOK, p.witnesses[0].line(text)+newest+p.witnesses[0].line(text))
 	p.run("witness-unavailable warning")
 	renewed()
@@ -360,14 +345,10 @@ func TestUnwitnessed(t *testing.T) {
 	}
 	// Killed after the tiles and before the signature, and with a signed log checkpoint alone.
 	p.clone.Commit()
-	if err := os.Remove(filepath.Join(p.dir, "checkpoint")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(p.dir, "checkpoint")))
 	p.run()
 	p.sizes(5, 5, 0, 1, 2)
-	if err := os.Remove(filepath.Join(p.dir, "signed")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(p.dir, "signed")))
 	p.run()
 	p.sizes(5, 5, 0, 1, 2)
 }
@@ -460,9 +441,7 @@ func TestHangingWitness(t *testing.T) {
 			}
 			p.policy = strings.Replace(p.policy, "group two 2", "group two 1", 1)
 			out, err := p.try("main")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			end()
 			hanging.mu.Lock()
 			defer hanging.mu.Unlock()
@@ -518,15 +497,11 @@ func TestDamaged(t *testing.T) {
 		p.run()
 		file := filepath.Join(p.dir, name)
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for i, damaged := range [][]byte{nil, text[:len(text)/2],
 			bytes.Replace(text, []byte("\n2\n"), []byte("\n1\n"), 1),
 			bytes.Replace(text, []byte("log.example\n"), []byte("other.example\n"), 1)} {
-			if err := os.WriteFile(file, damaged, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(file, damaged, 0o666))
 			if _, err := p.try("main"); err == nil {
 				t.Errorf("%s, damage %d: it is not noticed", name, i)
 			}
@@ -555,9 +530,7 @@ func TestPartialTiles(t *testing.T) {
 			if err == nil {
 				err = l.writeTiles(h)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			checkpoints = append(checkpoints, proof.Checkpoint{Origin: "x", Size: size, Root: root})
 			for _, of := range []string{"0", "entries"} {
 				if exists("tile/"+of+"/000.p") == (size > 256) || exists("tile/"+of+"/000") != (size > 256) {
@@ -566,9 +539,7 @@ func TestPartialTiles(t *testing.T) {
 			}
 		}
 		e := proof.Entry{Commit: fmt.Sprintf("%040x", size)}
-		if err := h.Log.Add(e.Text()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, h.Log.Add(e.Text()))
 		h.Entries = append(h.Entries, e)
 	}
 	for _, c := range checkpoints { // a reader with the earlier log checkpoint takes the full tile

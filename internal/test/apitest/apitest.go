@@ -19,6 +19,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 const module = "github.com/openagentprotocol-OAP/oap-gate/"
@@ -52,9 +54,7 @@ func Check(t *testing.T, name string, whole bool) {
 		}
 		promised = slices.DeleteFunc(slices.Clone(lines),
 			func(l string) bool { return !names[nameOf(l)] && !required(l, whole) })
-		if err := os.WriteFile(file, []byte(strings.Join(promised, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(strings.Join(promised, "\n")+"\n"), 0o644))
 	}
 	for _, problem := range Compare(lines, promised, whole) {
 		t.Errorf("%s: %s", file, problem)
@@ -149,9 +149,7 @@ func usesOf(t *testing.T, pkg string) Uses {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return all
 }
 
@@ -340,9 +338,7 @@ func load(t *testing.T) map[string]*types.Package {
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir, cmd.Env = "..", environment
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	files := map[string]string{}
 	for line := range strings.Lines(string(out)) {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")

@@ -6,6 +6,8 @@ import (
 	"go/types"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestCheckFails adds one offender of each kind to a package that is right, and expects it to be named.
@@ -38,9 +40,7 @@ func TestCheckFails(t *testing.T) {
 	}
 	own := "package user\nimport api \"" + module + "gate\"\nvar v = api.Leaky().Field"
 	file, err := parser.ParseFile(token.NewFileSet(), "user.go", own, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	uses := Uses{map[string]bool{}, map[string]bool{}}
 	if unused := Unused(Lines(pkg), promised, uses); len(unused) != 1 || !strings.Contains(unused[0], "Leaky") {
 		t.Errorf("a name that is neither promised nor used: %q", unused)

@@ -17,6 +17,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/report"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -80,9 +81,7 @@ func (c Case) run(t *testing.T) {
 		return
 	}
 	var text bytes.Buffer
-	if err := report.Write(&text, "text", rep, report.Options{Rules: checks.Rules()}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, report.Write(&text, "text", rep, report.Options{Rules: checks.Rules()}))
 	unwrapped := regexp.MustCompile(`\n {20,}`).ReplaceAll(text.Bytes(), []byte(" ")) // a reason may wrap
 	for _, says := range c.Says {
 		if says := regexp.MustCompile("(?m)" + says); !says.Match(text.Bytes()) && !says.Match(unwrapped) {
@@ -108,13 +107,9 @@ func JudgeBy(t testing.TB, world string, cfg judge.Config) *verdict.Report {
 func Build(t testing.TB, world string) (*fixture.World, *registry.Repository) {
 	t.Helper()
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repo, err := registry.Open(w.Repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { repo.Close() })
 	return w, repo
 }
@@ -123,9 +118,7 @@ func Build(t testing.TB, world string) (*fixture.World, *registry.Repository) {
 func changes(t testing.TB, w *fixture.World, repo *registry.Repository) *registry.Range {
 	t.Helper()
 	rng, err := repo.Range(t.Context(), w.Base, w.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return rng
 }
 
@@ -133,22 +126,16 @@ func check(t testing.TB, w *fixture.World, repo *registry.Repository, rng *regis
 	cfg judge.Config) *verdict.Report {
 	t.Helper()
 	rep, err := judge.Check(t.Context(), repo, []*registry.Range{rng}, web{t, w}, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return rep
 }
 
 func audit(t testing.TB, w *fixture.World, repo *registry.Repository, cfg judge.Config) *verdict.Report {
 	t.Helper()
 	head, err := repo.Resolve(w.Head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rep, err := mirror.Audit(t.Context(), repo, head, web{t, w}, mirror.AuditConfig{Config: cfg})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return rep
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/evidence"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -50,17 +51,13 @@ func firstReads(t *testing.T, w *fixture.World) {
 		failed += compare(fmt.Sprintf("object %x", name), judgedApart(t, w, facts, damage, func() {}))
 	})
 	whole, err := os.ReadFile(pack)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	failed += compare("objects", judgedApart(t, w, facts, func() {}, func() {
 		if err := os.Truncate(pack, 0); err != nil {
 			t.Error(err)
 		}
 	}))
-	if err := os.WriteFile(pack, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(pack, whole, 0o600))
 	if failed == 0 {
 		t.Error("no check fails without an object")
 	}
@@ -168,25 +165,19 @@ func Proposal(t *testing.T, world string) *checks.Run {
 func opened(t *testing.T, w *fixture.World, facts map[string]*evidence.Facts) *clone {
 	t.Helper()
 	repo, err := registry.Open(w.Repo.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c := &clone{Repository: repo, world: w, facts: facts, origins: map[string]checks.Origin{}}
 	if c.base, err = repo.Resolve(w.Base); err == nil {
 		c.head, err = repo.Resolve(w.Head)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }
 
 // proposal returns the run of a check of the world's pull request.
 func (c *clone) proposal(t *testing.T) *checks.Run {
 	rng, err := c.Range(t.Context(), c.base, c.head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run := &checks.Run{Range: rng}
 	var changes []registry.Change
 	for _, change := range rng.Changes {
@@ -195,9 +186,7 @@ func (c *clone) proposal(t *testing.T) *checks.Run {
 		}
 	}
 	run.Base, err = checks.NewStanding(t.Context(), rng.Base, func(string) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c.fill(t, run, changes)
 	return run
 }
@@ -205,9 +194,7 @@ func (c *clone) proposal(t *testing.T) *checks.Run {
 // audit returns the run of an audit of the world's head, whose ledger begins after the base and was asked nothing.
 func (c *clone) audit(t *testing.T) *checks.Run {
 	tree, err := c.Tree(t.Context(), c.head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	run := &checks.Run{Range: &registry.Range{Base: tree, Head: tree, Result: tree}, Asks: checks.OfHead}
 	past := checks.NewLedger(c.Repository, c.world.Now)
 	ledger := checks.LedgerAt(c.Repository, c.base, c.world.Now)
@@ -216,9 +203,7 @@ func (c *clone) audit(t *testing.T) *checks.Run {
 			_, err := l.Step(t.Context(), s)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	if run.Base, err = ledger.Standing(t.Context(), tree); err != nil {
 		t.Fatal(err)
@@ -226,9 +211,7 @@ func (c *clone) audit(t *testing.T) *checks.Run {
 	var changes []registry.Change
 	for _, k := range registry.DataKinds {
 		for e, err := range tree.Entries(k) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			changes = append(changes, registry.Change{Path: e.Path, Head: &e.Entry})
 		}
 	}
@@ -238,9 +221,7 @@ func (c *clone) audit(t *testing.T) *checks.Run {
 			continue
 		}
 		origin, err := past.Origin(t.Context(), s.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s.Stood, s.Merged = origin.First, &checks.Moment{When: origin.When, Tree: c.EmptyTree()}
 		if s.Witnessed = s.Merged; origin.Parent == "" {
 			continue
@@ -297,9 +278,7 @@ func (c *clone) collect(t *testing.T, s *checks.Subject) *evidence.Facts {
 	} else if s.Anchor != nil {
 		wanted.Declarations, err = s.Declarations()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return evidence.Collect(t.Context(), web{t, c.world}, record, wanted)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/checks"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/verdict"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
@@ -51,13 +52,9 @@ func follow(t *testing.T, w *fixture.World, repo *registry.Repository, rng *regi
 	}
 	slices.Sort(want)
 	tree, err := repo.Tree(t.Context(), head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	read, err := checks.NewStanding(t.Context(), tree, func(string) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var origins map[string]checks.Origin
 	for _, from := range []string{"", base, head} {
 		ledger := checks.NewLedger(repo, w.Now)
@@ -74,18 +71,14 @@ func follow(t *testing.T, w *fixture.World, repo *registry.Repository, rng *regi
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		slices.Sort(got)
 		if from != head && !slices.Equal(got, want) {
 			t.Errorf("an audit from commit %q finds\n%s\na check finds\n%s", from, strings.Join(got, "\n"),
 				strings.Join(want, "\n"))
 		}
 		followed, err := ledger.Standing(t.Context(), tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(state(t, repo, w, read), state(t, repo, w, followed)); diff != "" {
 			t.Errorf("read, and followed from commit %q:\n%s", from, diff)
 		}
@@ -118,9 +111,7 @@ func state(t *testing.T, repo *registry.Repository, w *fixture.World, st *checks
 	out := map[string]any{}
 	for l := range st.Listings() {
 		is, err := run.State(l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		out[l.Path] = []any{l, st.ByDID(l.ToolDID), is}
 	}
 	return out

@@ -16,6 +16,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/judge"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/mirror"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/registry"
 )
 
@@ -25,9 +26,7 @@ import (
 func Missing(t *testing.T, world string) {
 	t.Helper()
 	w, err := fixture.BuildUnserved(t.TempDir(), []byte(world))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ways := []Way{checked, audited, continued, revalidated, withdrawn}
 	if objects, failed := Without(t, w, ways...); failed < objects {
 		t.Errorf("%d of %d runs without an object fail; expected at least a quarter", failed, len(ways)*objects)
@@ -80,9 +79,7 @@ func Without(t *testing.T, w *fixture.World, ways ...Way) (objects, failed int) 
 func lacking(t *testing.T, path string, f func(name []byte, damage func())) {
 	t.Helper()
 	index, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const names = 8 + 256*4 // of version 2, as gitformat-pack(5) says
 	for n := range int(binary.BigEndian.Uint32(index[names-4:])) {
 		name := index[names+n*sha1.Size:][:sha1.Size]
@@ -91,13 +88,9 @@ func lacking(t *testing.T, path string, f func(name []byte, damage func())) {
 		sum := sha1.Sum(damaged[:len(damaged)-sha1.Size])
 		copy(damaged[len(damaged)-sha1.Size:], sum[:])
 		f(name, func() {
-			if err := os.WriteFile(path, damaged, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(path, damaged, 0o600))
 		})
-		if err := os.WriteFile(path, index, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, index, 0o600))
 	}
 }
 
@@ -110,9 +103,7 @@ func Vanishing(t *testing.T, w *fixture.World, find func(repo *registry.Reposito
 		t.Fatalf("the repository has %d packs, %v; expected one", len(packs), err)
 	}
 	whole, err := os.ReadFile(packs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want, calls, failed := "", int64(0), 0
 	for last := int64(0); last <= calls; last++ {
 		var asked atomic.Int64
@@ -125,9 +116,7 @@ func Vanishing(t *testing.T, w *fixture.World, find func(repo *registry.Reposito
 				}
 			})
 		})
-		if err := os.WriteFile(packs[0], whole, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(packs[0], whole, 0o600))
 		switch {
 		case last == 0 && err != nil:
 			t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/oap/privatekey"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // Main runs a program in this process: the one that the first argument names, else oap-gate.
@@ -57,9 +58,7 @@ func NoEnvironment(string) string { return "" }
 func Read(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return data
 }
 
@@ -67,9 +66,7 @@ func Read(t *testing.T, path string) []byte {
 func Build(t testing.TB, spec string) *fixture.World {
 	t.Helper()
 	w, err := fixture.Build(t.TempDir(), []byte(spec))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	return w
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/docs/schemas"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/programs"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // Schemas returns the texts of the schemas of all programs, by name.
@@ -48,9 +49,7 @@ var Printed = sync.OnceValue(func() map[string]*jsonschema.Schema {
 func Matches(t *testing.T, name string, text []byte) {
 	t.Helper()
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := Printed()[name].Validate(value); err != nil {
 		t.Errorf("%s: %v\n%s", name, err, text)
 	}

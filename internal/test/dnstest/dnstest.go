@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // Use has the process ask such a server as [Resolver] has, until the test ends.
@@ -34,9 +36,7 @@ type server struct {
 func Resolver(t testing.TB, answers map[string][]string) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	s := &server{answers: answers, asked: map[string]int{}}
 	go func() {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // Clone is a directory in which git runs.
@@ -35,9 +37,7 @@ func New(t testing.TB, args ...string) *Clone {
 		c.Git(append([]string{"init", "-q", "-b", "main"}, args...)...)
 		return c
 	}
-	if err := os.CopyFS(c.Dir, empty(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(c.Dir, empty(t)))
 	return c
 }
 
@@ -72,9 +72,7 @@ func Files(t testing.TB, dir string) fs.FS {
 		files[filepath.ToSlash(name)] = entry
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return files
 }
 
@@ -126,9 +124,7 @@ func (c *Clone) Git(args ...string) string {
 func (c *Clone) GitInput(input string, args ...string) string {
 	c.T.Helper()
 	out, err := c.Try(input, args...)
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	must.OK(c.T, err)
 	return out
 }
 
@@ -136,12 +132,8 @@ func (c *Clone) GitInput(input string, args ...string) string {
 func (c *Clone) Write(name, text string) {
 	c.T.Helper()
 	file := filepath.Join(c.Dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		c.T.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		c.T.Fatal(err)
-	}
+	must.OK(c.T, os.MkdirAll(filepath.Dir(file), 0o777))
+	must.OK(c.T, os.WriteFile(file, []byte(text), 0o666))
 }
 
 // Commit commits the whole work tree, a second after the commit before, and gives the commit's id. Files are pairs of
@@ -178,15 +170,11 @@ func (c *Clone) Head() string {
 func (c *Clone) Config(name, value string) {
 	c.T.Helper()
 	file, err := os.OpenFile(filepath.Join(c.Dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	must.OK(c.T, err)
 	section, key := name[:strings.LastIndexByte(name, '.')], name[strings.LastIndexByte(name, '.')+1:]
 	if of, sub, is := strings.Cut(section, "."); is {
 		section = fmt.Sprintf("%s %q", of, sub)
 	}
 	_, err = fmt.Fprintf(file, "[%s]\n\t%s = %q\n", section, key, value)
-	if err := errors.Join(err, file.Close()); err != nil {
-		c.T.Fatal(err)
-	}
+	must.OK(c.T, errors.Join(err, file.Close()))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/cli/oapspec"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestHostileProposal checks that no text of a pull request, a review or a tree takes effect in what is told.
@@ -41,9 +42,7 @@ func TestHostileProposal(t *testing.T) {
 			list := "[" + approval("ann", "MEMBER", head) + "," + approval("bob", "MEMBER", mark("commit")) + "," +
 				approval("cyd", mark("role"), head) + "]"
 			reviews := filepath.Join(t.TempDir(), "reviews.json")
-			if err := os.WriteFile(reviews, []byte(list), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(reviews, []byte(list), 0o644))
 			event := filepath.Join(t.TempDir(), "event.json")
 			tell := func(dir, head, body string, more ...string) string {
 				payload := fmt.Sprintf(
@@ -51,9 +50,7 @@ func TestHostileProposal(t *testing.T) {
 					"base": {"ref": "release"}, "labels": [{"name": %s}, {"name": "charter-affecting"}]}}`, quote(body),
 					quote(mark("opener")), head,
 					quote(mark("label")))
-				if err := os.WriteFile(event, []byte(payload), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(event, []byte(payload), 0o644))
 				args := append([]string{"oap-spec", "governance", "--repo", dir, "--base", "merge^1", "--head", "merge",
 					"--pr", event, "--reviews", reviews}, more...)
 				return inEveryFormat(t, oapspec.Program.Formats, args, nil, nil)
@@ -93,9 +90,7 @@ var specification = map[string]string{
 func proposed(t *testing.T, change map[string]string) (dir, head string) {
 	t.Helper()
 	repo, err := fixture.NewRepo(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	commit := func(files map[string]string) {
 		for path, text := range files {
 			repo.Write(path, []byte(text))
@@ -108,14 +103,10 @@ func proposed(t *testing.T, change map[string]string) (dir, head string) {
 	commit(change)
 	err = repo.Checkout("main")
 	repo.Branch("merge")
-	if err := errors.Join(err, repo.Merge("topic")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, repo.Merge("topic")))
 	commit(nil)
 	err = repo.Sync()
 	head, missing := repo.RevParse("topic")
-	if err := errors.Join(err, missing); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, missing))
 	return repo.Dir, head
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -81,9 +82,7 @@ func TestHostileWebInMemory(t *testing.T) {
 					i.Tampered = func(d *fixture.Doc) { d.Text(receipt) }
 				}
 				w.Add(i)
-				if err := w.List(i.Slug); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, w.List(i.Slug))
 				host := "https://" + i.Slug + ".example/"
 				w.Web.Set(host+".well-known/did.json", c.document)
 				w.Web.Set(host+".well-known/oap-tool.json", c.manifest)
@@ -98,9 +97,7 @@ func TestHostileWebInMemory(t *testing.T) {
 // peakOf runs a check that must fail, and holds its memory to the bound.
 func peakOf(t *testing.T, w *fixture.World, flags ...string) {
 	t.Helper()
-	if err := w.Repo.Sync(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Repo.Sync())
 	var usage bytes.Buffer
 	run := exec.CommandContext(t.Context(), "peak", slices.Concat([]string{"oap-gate", "check"}, flags, w.Args(),
 		w.RangeArgs())...)
@@ -111,9 +108,7 @@ func peakOf(t *testing.T, w *fixture.World, flags ...string) {
 		t.Fatalf("%v, want exit status 1\n%s%s", err, out, &usage)
 	}
 	most, err := strconv.Atoi(strings.TrimSpace(usage.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Logf("%d MiB", most>>20)
 	if most > maxMemory {
 		t.Errorf("the run took %d MiB, want at most %d", most>>20, maxMemory>>20)

@@ -23,6 +23,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/ghtest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // payloads try to take effect in a log, a terminal, a page. MARK names the place where they stood.
@@ -248,9 +249,7 @@ func inEveryFormat(t *testing.T, formats []report.Format, args, first, others []
 			format = "markdown"
 		case "json":
 			r, err := report.Read(format, []byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			comment := report.Comment(r, "", 20_000)
 			inert(t, "the comment", comment)
 			asViewed(t, "markdown", comment)
@@ -406,13 +405,9 @@ func asAction(t *testing.T, w *fixture.World) {
 	inert(t, "the summary", string(summary))
 	asViewed(t, "markdown", string(summary))
 	outputs, err := os.ReadFile(env["GITHUB_OUTPUT"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	values, err := ghtest.Outputs(string(outputs))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, value := range values {
 		if !slices.Contains([]string{"verdict", "complete", "failed-checks", "records", "kind", "routine", "governance",
 			"squash", "exception", "charter", "report"}, name) || strings.Contains(value, "pwned") {

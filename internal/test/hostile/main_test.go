@@ -6,6 +6,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -15,9 +16,7 @@ func TestMain(m *testing.M) { clitest.Start(m) }
 func begin(t testing.TB) *fixture.World {
 	t.Helper()
 	w, err := fixture.New(t.TempDir(), fixture.Clock, webtest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	w.Skeleton()
 	w.Commit("Begin")

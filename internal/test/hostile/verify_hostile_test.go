@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
 
@@ -98,9 +99,7 @@ func TestHostileTargetsInMemory(t *testing.T) {
 				}
 			}
 			targets, report := filepath.Join(w.Dir, "list"), filepath.Join(w.Dir, "report.json")
-			if err := os.WriteFile(targets, []byte(list.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(targets, []byte(list.String()), 0o644))
 			var usage bytes.Buffer
 			args := slices.Concat([]string{"oap-gate", "verify", "--without-registry", "--targets",
 				targets, "--jobs", "64", "--retry-wait", "1ms", "--timeout", "60s", "--format", "text", "--report",
@@ -112,17 +111,13 @@ func TestHostileTargetsInMemory(t *testing.T) {
 				t.Fatalf("%v, want exit status %d\n%.3000s%s", err, c.status, out, &usage)
 			}
 			most, err := strconv.Atoi(strings.TrimSpace(usage.String()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			t.Logf("%d MiB", most>>20)
 			if most > maxVerifyMemoryTaken {
 				t.Errorf("the run took %d MiB, want at most %d", most>>20, maxVerifyMemoryTaken>>20)
 			}
 			text, err := os.ReadFile(report)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if n := strings.Count(string(text), `{"step":"`+c.step+`","ok":false,`); n != 64 {
 				t.Errorf("step %s stopped %d targets, want 64", c.step, n)
 			}

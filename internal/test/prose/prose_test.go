@@ -21,6 +21,8 @@ import (
 	"unicode"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // expressions find what is not plain English, each with what to write. A space stands for itself: a text is one line.
@@ -305,9 +307,7 @@ func lines(of []hit) string {
 // TestRewrites checks that the old texts are found, as far as the rules can see them, and that no new text is.
 func TestRewrites(t *testing.T) {
 	text, err := os.ReadFile("testdata/rewrites.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rows := strings.Split(strings.TrimSpace(string(text)), "\n\n")
 	if len(rows) != 47 {
 		t.Errorf("%d rewrites; expected 47", len(rows))
@@ -351,9 +351,7 @@ type T struct {
 		"<!-- end of checks -->\n- holds it to that\n"
 	yml := "name: told\n# runs in\n# place of it\nwith: # anew\n  description: >-\n    what is\n    over\n"
 	of := func(texts []text, err error) (found []string) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, one := range texts {
 			for _, h := range one.hits() {
 				found = append(found, fmt.Sprintf("%d %s", h.line, h.words))
@@ -381,9 +379,7 @@ type T struct {
 // TestGoodSentences checks that plain English passes, also where it comes near to an expression.
 func TestGoodSentences(t *testing.T) {
 	text, err := os.ReadFile("testdata/good.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sentences := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if len(sentences) < 40 {
 		t.Errorf("%d sentences; expected at least 40", len(sentences))
@@ -458,13 +454,9 @@ func TestGoroot(t *testing.T) {
 			})
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
-	if err := work.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, work.Wait())
 	if words.Load() < 300_000 {
 		t.Fatalf("only %d words were read", words.Load())
 	}

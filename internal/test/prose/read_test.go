@@ -18,6 +18,8 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // A text is one paragraph that a person reads, on a single line, without code and quotations.
@@ -341,8 +343,6 @@ func readTree(t *testing.T, root string) (all []text) {
 		all = append(all, texts...)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return all
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 var update = flag.Bool("update", false, "lower the rows of testdata/bounds.txt to the counts")
@@ -131,14 +133,10 @@ func countLines(t *testing.T) bounds {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	counts["kernel"] = linesLinked(t, "./internal/judge")
 	programs, err := filepath.Glob(filepath.Join(root, "cmd", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, p := range programs {
 		counts["linked/"+filepath.Base(p)] = linesLinked(t, "./cmd/"+filepath.Base(p))
 	}
@@ -147,9 +145,7 @@ func countLines(t *testing.T) bounds {
 
 func linesOf(t *testing.T, path string) int {
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return strings.Count(string(text), "\n")
 }
 
@@ -161,9 +157,7 @@ func linesLinked(t *testing.T, path string) (n int) {
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, file := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		if file != "" {
 			n += linesOf(t, file)
@@ -198,9 +192,7 @@ func gitText(t *testing.T, args ...string) (string, error) {
 func keepBounds(t *testing.T) {
 	path := filepath.Join(root, filepath.FromSlash(boundsFile))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rows, err := readBounds(string(text))
 	if err != nil {
 		t.Fatalf("%s: %v", boundsFile, err)
@@ -215,9 +207,7 @@ func keepBounds(t *testing.T) {
 				fmt.Fprintf(&lowered, "%s %d\n", name, rows[name])
 			}
 		}
-		if err := os.WriteFile(path, []byte(lowered.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(lowered.String()), 0o644))
 	}
 	var base bounds
 	said := bounds{}
@@ -234,9 +224,7 @@ func keepBounds(t *testing.T) {
 			t.Fatalf("%s of %s: %v", boundsFile, from, err)
 		}
 		messages, err := gitText(t, "log", "--format=%B", from+"..HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, raise := range raisesRow.FindAllStringSubmatch(messages, -1) {
 			n, err := strconv.Atoi(raise[2])
 			if err != nil {

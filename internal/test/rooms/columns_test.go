@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // TestColumns checks that a line of Go has at most 120 columns; a tab counts as four. A line with a part of a raw
@@ -24,9 +26,7 @@ func TestColumns(t *testing.T) {
 		if os.IsNotExist(err) {
 			continue // deleted, and not committed yet
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var unbroken map[int]bool
 		for i, line := range strings.Split(string(text), "\n") {
 			if utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")) <= most {

@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // root is the directory of the module.
@@ -104,9 +106,7 @@ func listed(t *testing.T, dir string) (all []pkg) {
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,Imports,GoFiles", "./...")
 	cmd.Dir = dir
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d := json.NewDecoder(strings.NewReader(string(out)))
 	for {
 		var p struct {
@@ -177,9 +177,7 @@ func inRooms(t *testing.T, dir string) (problems []string) {
 		}
 		for _, file := range p.files {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if p.path == "internal/"+p.room() &&
 				strings.Contains(string(text), "// Package "+p.room()+" "+room.sentence+".\n") {
 				said[p.room()] = true
@@ -197,9 +195,7 @@ func inRooms(t *testing.T, dir string) (problems []string) {
 		}
 	}
 	guide, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	within := 0
 	for name, room := range rooms {
 		line := fmt.Sprintf("\n    %2d %-12s %s", room.level, name, room.sentence)
@@ -260,9 +256,7 @@ func TestRoomsFails(t *testing.T) {
 	} {
 		path = filepath.Join(dir, path)
 		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	got := inRooms(t, dir)
 	for _, want := range []string{
@@ -308,9 +302,7 @@ func copyModule(t *testing.T, from, to string) {
 		}
 		return os.WriteFile(filepath.Join(to, rel), text, 0o644)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // kernelModules are what the packages that decide a verdict may link: keys and signatures, JSON and YAML of one
@@ -328,9 +320,7 @@ func linkedBy(t *testing.T, dir, path string) []string {
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", path)
 	cmd.Dir = dir
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return strings.Fields(string(out))
 }
 
@@ -351,9 +341,7 @@ func notInGate(path string) string {
 // dialers are the names in a file by which it connects to the network itself.
 func dialers(t *testing.T, path string) (names []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ast.Inspect(file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
 			if x, ok := s.X.(*ast.Ident); ok && (x.Name == "net" && s.Sel.Name == "Dialer" ||
@@ -377,9 +365,7 @@ var codesOfOthers = map[string]bool{
 func comparedCodes(t *testing.T, path string, text any) (found []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	imported := map[string]bool{}
 	for _, i := range file.Imports {
 		imported[strings.Trim(i.Path.Value[strings.LastIndex(i.Path.Value, "/")+1:], `"`)] = true
@@ -456,9 +442,7 @@ func TestComparedCodes(t *testing.T) {
 // exported are the names that the package in dir exports, those of fields and methods among them.
 func exported(t *testing.T, dir string) (names []string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	add := func(of string, id *ast.Ident) {
 		if id.IsExported() {
 			names = append(names, of+id.Name)
@@ -469,9 +453,7 @@ func exported(t *testing.T, dir string) (names []string) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:

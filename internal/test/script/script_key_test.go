@@ -21,6 +21,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // keyFile writes the key of a name, which the world's implementations have too, as PEM, jwk or multikey.
@@ -153,9 +154,7 @@ func publishLog(ts *testscript.TestScript, neg bool, args []string) {
 func TestShows(t *testing.T) {
 	key := fixture.Key("nova")
 	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, text := range map[string]string{
 		"PEM": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "raw": "x" + string(key),
 		"hex": fmt.Sprintf("%x", der), "list": fmt.Sprint(key),

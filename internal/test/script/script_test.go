@@ -24,6 +24,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/aaeptest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 )
 
@@ -381,17 +382,13 @@ func asked(ts *testscript.TestScript, neg bool, args []string) {
 // warns.
 func TestEveryCheckHasScripts(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "script", "*.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, c := range mirror.Catalogue() {
 		warns := c.ID == "name-similarity"
 		found := false
 		for _, f := range files {
 			text, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for line := range strings.Lines(string(text)) {
 				line = strings.TrimSpace(line)
 				found = found || line == "failed "+c.ID || warns && strings.HasPrefix(line, "finding "+c.ID+" ") &&

@@ -18,14 +18,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 func start(t *testing.T) *Web {
 	t.Helper()
 	w, err := Start(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { w.Close() })
 	return w
 }
@@ -134,9 +134,7 @@ func TestSequenceETagAndLog(t *testing.T) {
 	var statuses []int
 	for range 3 {
 		r, _, err := get(c, "https://A.example/s", 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		statuses = append(statuses, r.StatusCode)
 	}
 	if statuses[0] != 503 || statuses[1] != 200 || statuses[2] != 200 {
@@ -259,9 +257,7 @@ func TestWHOIS(t *testing.T) {
 	w.SetDomain("endless.example", Domain{WHOIS: &Behaviour{Endless: true}})
 	ask := func(query string) string {
 		c, err := net.Dial("tcp", w.WHOISAddr())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer c.Close()
 		io.WriteString(c, query+"\r\n")
 		b, _ := io.ReadAll(io.LimitReader(c, 64<<10))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // A run has at most 10,000 targets, and a list of them at most 16 MiB.
@@ -24,13 +25,9 @@ func TestTargets(t *testing.T) {
 		{one + "#", 16<<20 + 1, 0, "reading --targets"},
 	} {
 		list := filepath.Join(t.TempDir(), "list")
-		if err := os.WriteFile(list, []byte(c.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(list, []byte(c.text), 0o666))
 		if c.size > 0 {
-			if err := os.Truncate(list, c.size); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Truncate(list, c.size))
 		}
 		out, places, err := (&verifyOptions{list: list}).targets(frame.IO{}, []string{"https://b.example"})
 		if len(out) != c.targets || len(places) != c.targets || (err == nil) != (c.want == "") ||

@@ -11,6 +11,7 @@ import (
 
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 )
 
 // endingWords are the first words of the last line of verify, by exit status.
@@ -32,9 +33,7 @@ func TestVerifyEndings(t *testing.T) {
 		InconclusiveSteps     []string `json:"inconclusive_steps"`
 		WarnedSteps, Unlooked []string `json:"-"`
 	}
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &cases))
 	if len(cases) < 18 {
 		t.Fatalf("%d cases, want at least 18", len(cases))
 	}
@@ -43,9 +42,7 @@ func TestVerifyEndings(t *testing.T) {
 		dir := t.TempDir()
 		file := func(name, text string) string {
 			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 			return path
 		}
 		args := []string{"verify", "--at", c.At, "--receipt", file("receipt", c.Receipt), "--manifest",
@@ -97,9 +94,7 @@ func endsInItsWord(t *testing.T, name string, want int, args []string) string {
 func TestActionVerifies(t *testing.T) {
 	w := clitest.Build(t, "base: [{listing: nova}]\n")
 	list := filepath.Join(t.TempDir(), "partners.txt")
-	if err := os.WriteFile(list, []byte("https://nova.example\n# one more\nhttps://ada.example\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(list, []byte("https://nova.example\n# one more\nhttps://ada.example\n"), 0o600))
 	with := func(more ...string) map[string]string {
 		inputs := map[string]string{"mode": "verify", "offline": "true", "targets": "https://nova.example"}
 		for i := 0; i < len(more); i += 2 {

@@ -14,6 +14,7 @@ import (
 	"github.com/openagentprotocol-OAP/oap-gate/internal/frame"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/clitest"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/fixture"
+	"github.com/openagentprotocol-OAP/oap-gate/internal/test/must"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/needs"
 	"github.com/openagentprotocol-OAP/oap-gate/internal/test/webtest"
 )
@@ -47,14 +48,10 @@ func TestReferenceVerifier(t *testing.T) {
 	needs.Program(t, "node")
 	w, err := fixture.New(t.TempDir(), time.Now().UTC().Truncate(time.Second),
 		webtest.Options{}) // it knows no other clock
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer w.Close()
 	script := filepath.Join(w.Dir, "caller.js")
-	if err := os.WriteFile(script, []byte(caller), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(script, []byte(caller), 0o644))
 	w.Add(fixture.Implementation{Slug: "one"}, fixture.Implementation{Slug: "two", Level: "L2"},
 		fixture.Implementation{Slug: "three", Level: "L3"},
 		fixture.Implementation{Slug: "sparing", Level: "L1-NC"}, fixture.Implementation{Slug: "over", Issued: "-60d",
